@@ -9,7 +9,9 @@
 mod tests;
 mod verb;
 
-pub use verb::{VerbError, checked, other_workload, read_policy, refuse, same_workload};
+pub use verb::{
+    VerbError, checked, no_rule, other_workload, read_policy, refuse, same_workload, split_name,
+};
 
 use std::error::Error;
 use std::io::Write;

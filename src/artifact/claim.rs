@@ -1,3 +1,5 @@
+use std::collections::HashSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -81,6 +83,40 @@ impl<Q: Quantity> Claim<Q> {
             job: self.job.as_deref(),
             batch: self.batch.as_deref(),
         }
+    }
+
+    /// Whether it is one number about a known subject, in its unit, no probability, and claimed once; what is wrong is added
+    /// to the findings, below this path. `seen` are the claims before it.
+    pub fn is_plain<'a>(
+        &'a self,
+        path: &str,
+        known: &Known<'_>,
+        time: &str,
+        seen: &mut HashSet<(Q, Subject<'a>)>,
+        findings: &mut Findings,
+    ) -> bool {
+        let mut sound = self.has_subject(path, known, findings);
+        let unit = self.quantity.unit(time);
+        for (is_wrong, message) in [
+            (
+                !seen.insert((self.quantity, self.subject())),
+                "a second claim about the same".to_owned(),
+            ),
+            (
+                self.unit != unit,
+                format!("unit `{}`, expected `{unit}`", self.unit),
+            ),
+            (
+                self.at.is_some() || self.longer_than.is_some(),
+                "it is no probability: neither `at` nor `longer_than` go with it".into(),
+            ),
+        ] {
+            if is_wrong {
+                findings.add(path, message);
+                sound = false;
+            }
+        }
+        sound
     }
 
     /// Whether the subject is one that the quantity may be claimed of, and is known; what is wrong

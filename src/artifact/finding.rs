@@ -1,6 +1,7 @@
 use serde::Serialize;
 
 use super::{Examined, Grounds};
+use crate::document::Fault;
 
 /// One thing that is wrong with an artifact.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,6 +62,21 @@ impl Findings {
             ..noted
         });
         self.examined.extend(moved);
+    }
+
+    /// The workload of a document; what is wrong with it is added.
+    pub fn workload<W>(&mut self, checked: Result<W, Vec<Fault>>) -> Option<W> {
+        let add = |fault: Fault| self.add(format!("workload.{}", fault.place), fault.message);
+        checked
+            .map_err(|faults| faults.into_iter().for_each(add))
+            .ok()
+    }
+
+    /// Notes that nothing follows from what stands at these paths.
+    pub fn remarks(&mut self, paths: &[&str]) {
+        for path in paths {
+            self.stands(*path, Grounds::Trusted("a remark: nothing follows from it"));
+        }
     }
 
     /// On which grounds this stands, as far as it was noted.

@@ -162,6 +162,10 @@ impl<K: Content> Artifact<K> {
     }
 }
 
+/// A kind has no conditions of its own under which claims hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NoConditions {}
+
 /// The document's format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Format {

@@ -52,8 +52,8 @@ fn answer(
     }
     let mut documents = answered.documents.iter();
     match documents.any(|(file, _)| is_stdout(file)) {
+        _ if answered.table.is_empty() => {}
         true => tell(common, &answered.table),
-        false if answered.table.is_empty() => {}
         false => say(&format!("{}\n", answered.table.trim_end()))?,
     }
     Ok(match (interrupt.is_set(), answered.negative) {

@@ -15,7 +15,7 @@ use crate::kind::{
     Answer, Answered, Caller, Compared, Given, Kind, NoArgs, NoVerb, OverLoads, Simulated,
     VerbError, Word, checked, other_workload, run_document, same_workload, wanted,
 };
-use crate::report::rules_table;
+use crate::report::{rules_table, valid_report};
 use crate::simulation::sweep::{Comparing, Stage, Whole};
 use crate::simulation::{Progress, Settings};
 use crate::typed::{count, part};
@@ -97,7 +97,8 @@ impl Kind for Compatibility {
     }
 
     fn valid(policy: &Checked, width: usize) -> String {
-        report::valid(policy, width)
+        let about = format!("about {}", report::about(policy.workload()));
+        valid_report(policy, &about, width)
     }
 
     fn show(policy: &Checked, width: usize) -> String {

@@ -6,6 +6,7 @@
 //! [`Decimal::parse`](crate::number::Decimal::parse): none passes through a binary double before
 //! it is understood.
 
+mod checks;
 mod conform;
 mod fault;
 mod json;
@@ -27,6 +28,7 @@ use serde::{Serialize, Serializer};
 use serde_yaml::FlowSeq;
 use sha2::{Digest, Sha256};
 
+pub(crate) use checks::{SENSIBLE, check_names, check_unit, sensible};
 pub(crate) use fault::place;
 pub use fault::{Fault, Place, Step};
 pub(crate) use json::{fault_of_json, harmless};

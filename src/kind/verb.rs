@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::path::Path;
 
 use crate::artifact::{Artifact, ArtifactError, Changes, Checked, Content, Finding};
-use crate::document::{called, digest, is_standard_input, text_of};
+use crate::document::{called, digest, is_standard_input, suggest, text_of};
 use crate::simulation::sweep::JournalError;
 
 /// Why a verb has no answer.
@@ -72,6 +72,23 @@ pub fn other_workload(is_other: bool) -> Vec<String> {
 /// Always.
 pub fn refuse<T>(why: impl Into<String>) -> Result<T, VerbError> {
     Err(VerbError::Request(why.into()))
+}
+
+/// A rule's name, and what stands behind its colon.
+#[must_use]
+pub fn split_name(name: &str) -> (&str, Option<&str>) {
+    match name.split_once(':') {
+        Some((rule, parameter)) => (rule, Some(parameter)),
+        None => (name, None),
+    }
+}
+
+/// That no rule has this name, and which there are.
+#[must_use]
+pub fn no_rule(name: &str, rules: &[(&str, &str, &str)]) -> String {
+    let names: Vec<&str> = rules.iter().map(|rule| rule.0).collect();
+    let known = suggest(split_name(name).0, "the rules are", &names);
+    format!("no rule is named `{name}`; {known}")
 }
 
 /// The policy in a file, and the digest of the file; `unnamed` says why its name is not that of a

@@ -16,7 +16,7 @@ use crate::malleable::report;
 use crate::malleable::synthesis::{self, Options, Outcome};
 use crate::malleable::verbs::{self, Ran};
 use crate::malleable::workload::{Pool, Stream, Workload};
-use crate::report::rules_table;
+use crate::report::{rules_table, valid_report};
 use crate::simulation::sweep::{Comparing, Stage, Whole};
 use crate::simulation::{Progress, Settings};
 use crate::typed::{count, part};
@@ -99,7 +99,8 @@ impl Kind for Malleable {
     }
 
     fn valid(policy: &Checked, width: usize) -> String {
-        report::valid(policy, width)
+        let about = format!("about {}", report::about(policy.workload()));
+        valid_report(policy, &about, width)
     }
 
     fn show(policy: &Checked, width: usize) -> String {

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::{Csv, Page, Table, estimate, list, wrap};
 use crate::simulation::Estimate;
+use crate::simulation::sweep::{Comparing, quoted};
 
 /// Policies, and what was found of each.
 #[derive(Clone, Debug, Serialize)]
@@ -64,9 +65,9 @@ pub struct Outcome {
 }
 
 impl Outcomes {
-    /// Of these policies on a workload, without any number yet.
+    /// Of a comparison that was typed, with these options besides; without any number yet.
     #[must_use]
-    pub fn new(file: &str, digest: String, head: String, policies: &[String]) -> Self {
+    pub fn new(asked: &Comparing<'_>, digest: String, head: String, options: &str) -> Self {
         let outcome = |policy: &String| Outcome {
             policy: policy.clone(),
             values: Vec::new(),
@@ -75,15 +76,19 @@ impl Outcomes {
             format: "synth-comparison",
             version: 1,
             tool: concat!("synth ", env!("CARGO_PKG_VERSION")).into(),
-            workload: file.into(),
+            workload: asked.file.into(),
             digest,
             interrupted: false,
             columns: Vec::new(),
-            policies: policies.iter().map(outcome).collect(),
+            policies: asked.policies.iter().map(outcome).collect(),
             failures: Vec::new(),
             head,
             notes: Vec::new(),
-            command: String::new(),
+            command: format!(
+                "synth compare --workload {} --policies {}{options}",
+                quoted(asked.file),
+                quoted(&asked.policies.join(","))
+            ),
         }
     }
 

@@ -45,7 +45,7 @@ pub(crate) use arrivals::{Arrival, Batches, LawDriven, Modulated, Process};
 pub(crate) use calendar::Calendar;
 pub(crate) use measured::Measured;
 pub(crate) use meter::{Meter, Moment};
-pub(crate) use random::{Alias, Stream, Streams};
+pub(crate) use random::{Stream, Streams};
 pub(crate) use recorder::Recorder;
 pub(crate) use replication::{BURST, Replication, go_on, replicate, results};
 pub(crate) use run::Results;

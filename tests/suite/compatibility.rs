@@ -222,7 +222,7 @@ fn the_command_says_what_is_wrong() {
             vec![
                 "simulate",
                 "--policy",
-                "routed-ps",
+                "random-ps",
                 "--workload",
                 workload,
                 "--precision",

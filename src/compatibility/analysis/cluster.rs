@@ -109,9 +109,10 @@ pub fn means(cluster: &Cluster) -> Result<Means, Unknown> {
         (None, Jobs::Classes(_)) => unreachable!("classes have a graph"),
     };
     let sound = |x: &f64| x.is_finite() && *x > 0.0;
-    match means.numbers.iter().all(sound) {
-        true => Ok(means),
-        false => Err(Unknown::Range),
+    if means.numbers.iter().all(sound) {
+        Ok(means)
+    } else {
+        Err(Unknown::Range)
     }
 }
 

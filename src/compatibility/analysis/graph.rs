@@ -71,9 +71,10 @@ pub fn fair<N: Num + Clone>(
             Recursion::Servers => part.graph.service_rates.len(),
             Recursion::Classes => part.graph.arrival_rates.len(),
         };
-        let cheaper = match size(Recursion::Servers) <= size(Recursion::Classes) {
-            true => Recursion::Servers,
-            false => Recursion::Classes,
+        let cheaper = if size(Recursion::Servers) <= size(Recursion::Classes) {
+            Recursion::Servers
+        } else {
+            Recursion::Classes
         };
         let recursion = recursion.unwrap_or(cheaper);
         if size(recursion) > MOST {

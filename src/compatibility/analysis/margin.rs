@@ -7,7 +7,6 @@
 
 use petgraph::algo::dinics;
 use petgraph::graph::{DiGraph, NodeIndex};
-use petgraph::visit::{EdgeRef, NodeIndexable};
 
 use super::Graph;
 
@@ -112,8 +111,6 @@ impl<'a> Flow<'a> {
         for (place, rate) in places.iter().zip(service_rates) {
             network.add_edge(*place, sink, *rate);
         }
-        debug_assert_eq!(network.to_index(source), 0);
-        debug_assert!(network.edges(source).all(|e| e.source() == source));
         dinics(&network, source, sink).1
     }
 

@@ -24,22 +24,11 @@ const SIMULATED: Grounds =
 
 /// Checks what an artifact says, and notes on which grounds the rest stands.
 pub(super) fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Cluster> {
-    let cluster = match artifact.workload.check() {
-        Ok(cluster) => cluster,
-        Err(faults) => {
-            for fault in faults {
-                findings.add(format!("workload.{}", fault.place), fault.message);
-            }
-            return None;
-        }
-    };
+    let cluster = findings.workload(artifact.workload.check())?;
     policy(&artifact.policy, &cluster, findings);
     evidence(&artifact.evidence, &cluster, findings);
     claims(artifact, &cluster, findings);
-    const REMARK: Grounds = Grounds::Trusted("a remark: nothing follows from it");
-    for path in ["workload.source", "tool"] {
-        findings.stands(path, REMARK);
-    }
+    findings.remarks(&["workload.source", "tool"]);
     Some(cluster)
 }
 
@@ -194,43 +183,37 @@ fn claims(artifact: &Artifact, cluster: &Cluster, findings: &mut Findings) {
     let mut seen = HashSet::new();
     for (n, claim) in artifact.claims.iter().enumerate() {
         let path = format!("claims[{n}]");
-        if !claim.has_subject(&path, &known, findings) {
+        if !claim.is_plain(&path, &known, cluster.time_unit(), &mut seen, findings) {
             continue;
         }
-        if !seen.insert((claim.quantity, claim.subject())) {
-            findings.add(&*path, "a second claim about the same");
+        match shape(claim) {
+            Some(why) => findings.add(&*path, why),
+            None => derived.claim(artifact, claim, &path, findings),
         }
-        if let Err(why) = shape(claim, cluster) {
-            findings.add(&*path, why);
-            continue;
-        }
-        derived.claim(artifact, claim, &path, findings);
     }
 }
 
-/// What a claim has to have, whatever its value is.
-fn shape(claim: &Claim, cluster: &Cluster) -> Result<(), String> {
-    let simulated = claim.method == Method::Simulated;
+/// What is wrong with a claim, whatever is derived.
+fn shape(claim: &Claim) -> Option<&'static str> {
+    let is_amount = |number: f64| number >= 0.0 && number.is_finite();
     let of_server = claim.quantity.row().measure == Measure::Utilization;
-    let unit = claim.quantity.unit(cluster.time_unit());
-    if claim.unit != unit {
-        Err(format!("unit `{}`, expected `{unit}`", claim.unit))
-    } else if of_server != claim.server.is_some() {
-        Err("a server is named iff the claim is about its utilization".into())
-    } else if simulated != claim.half_width.is_some() {
-        Err("a half-width stands with what was simulated, and with nothing else".into())
-    } else if claim
-        .half_width
-        .is_some_and(|h| !(h >= 0.0 && h.is_finite()))
-    {
-        Err("a half-width that is no number ≥ 0".into())
-    } else if !(claim.value.is_finite() && claim.value >= 0.0) {
-        Err(format!("{}, expected a finite number ≥ 0", claim.value))
-    } else if claim.at.is_some() || claim.longer_than.is_some() {
-        Err("it is no probability: neither `at` nor `longer_than` go with it".into())
-    } else {
-        Ok(())
-    }
+    let simulated = claim.method == Method::Simulated;
+    let wrongs = [
+        (
+            of_server != claim.server.is_some(),
+            "a server is named iff the claim is about its utilization",
+        ),
+        (
+            simulated != claim.half_width.is_some(),
+            "a half-width stands with what was simulated, and with nothing else",
+        ),
+        (
+            !is_amount(claim.value) || !claim.half_width.is_none_or(is_amount),
+            "expected finite numbers ≥ 0",
+        ),
+    ];
+    let wrong = wrongs.into_iter().find(|(is_wrong, _)| *is_wrong);
+    wrong.map(|(_, why)| why)
 }
 
 /// What the checker knows itself.
@@ -252,33 +235,27 @@ impl Derived<'_> {
             claim.quantity,
             Quantity::MeanResponse | Quantity::MeanNumber | Quantity::Utilization
         );
+        if claim.method == Method::Simulated {
+            let same = !own || !unmet(&claim.holds_for, self.cluster).any();
+            if claim.value <= 0.0 || !same {
+                let message = "not what could have been simulated";
+                findings.add(format!("{path}.value"), message);
+            }
+            return findings.stands(path, SIMULATED);
+        }
         // Of this policy nothing is known but where balanced fairness is the same.
-        if own && claim.method != Method::Simulated && claim.holds_for.sizes.is_none() {
+        if own && claim.holds_for.sizes.is_none() {
             let message = "absent, expected `exponential`: for other sizes it is not known";
             return findings.add(format!("{path}.holds_for.sizes"), message);
         }
-        let same = !own || !unmet(&claim.holds_for, self.cluster).any();
-        let exact = claim.method != Method::Simulated;
-        let expected = self.expected(claim);
-        if !exact && (claim.value <= 0.0 || own && !same) {
-            findings.add(
-                format!("{path}.value"),
-                "not what could have been simulated",
-            );
-        }
-        if !exact {
-            return findings.stands(path, SIMULATED);
-        }
-        match expected {
+        match self.expected(claim) {
             Some(expected) if is_close(claim.value, expected, NEAR_MEANS) => {
-                findings.stands(
-                    path,
-                    if Self::is_number(claim) {
-                        SUMS
-                    } else {
-                        BY_LITTLE
-                    },
-                );
+                let by = if Self::is_number(claim) {
+                    SUMS
+                } else {
+                    BY_LITTLE
+                };
+                findings.stands(path, by);
             }
             Some(expected) => {
                 let message = format!("{}, expected {expected}", claim.value);

@@ -135,16 +135,18 @@ impl Part {
             return None;
         }
         let dearer = servers.max(classes);
-        let by_classes = match dearer <= MOST_OF_DEARER {
-            true => classes > servers,
-            false => classes < servers,
+        let by_classes = if dearer <= MOST_OF_DEARER {
+            classes > servers
+        } else {
+            classes < servers
         };
         if servers.min(classes) > MOST {
             return None;
         }
-        let (numbers, idle) = match by_classes {
-            true => self.by_classes(),
-            false => self.by_servers(),
+        let (numbers, idle) = if by_classes {
+            self.by_classes()
+        } else {
+            self.by_servers()
         };
         for ((members, _), number) in self.classes.iter().zip(numbers) {
             members

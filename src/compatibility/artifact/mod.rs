@@ -4,12 +4,12 @@ mod check;
 mod means;
 mod quantity;
 
-pub use quantity::{Conditions, Measure, Method, Quantity};
+pub use quantity::{Measure, Method, Quantity};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::artifact::{self, Content, Findings, Laws, Unmet};
+use crate::artifact::{self, Content, Findings, Laws, NoConditions, Unmet};
 use crate::compatibility::workload::{Cluster, Record};
 
 /// The kind: jobs that may run on some of the servers, and on several at once.
@@ -26,7 +26,7 @@ pub type Checked = artifact::Checked<Compatibility>;
 pub type Claim = artifact::Claim<Quantity>;
 
 /// What a claim assumes.
-pub type HoldsFor = artifact::HoldsFor<Conditions>;
+pub type HoldsFor = artifact::HoldsFor<NoConditions>;
 
 impl Content for Compatibility {
     const NAME: &'static str = "compatibility";

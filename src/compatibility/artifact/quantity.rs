@@ -1,11 +1,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::artifact::{self, Standing, quantities};
+use crate::artifact::{self, NoConditions, Standing, quantities};
 
 quantities! {
     /// What a claim is about.
-    pub enum Quantity: Method, Conditions, Measure;
+    pub enum Quantity: Method, NoConditions, Measure;
 
     /// ρ: the fraction of what any policy can serve.
     Load: "load", "load", One, [All], Measure::Nothing("it is proved for all policies");
@@ -63,7 +63,3 @@ impl artifact::Method for Method {
         }
     }
 }
-
-/// There are none beside the laws of sizes and arrivals.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Conditions {}

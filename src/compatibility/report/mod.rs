@@ -6,14 +6,14 @@ mod show;
 mod synthesis;
 
 pub use run::{besides, simulation};
-pub use show::{show, valid};
+pub use show::show;
 pub use synthesis::{made, overload};
 
 use crate::compatibility::workload::{Cluster, Jobs};
 use crate::report::number;
 
 /// What it is for, in a few words: `3 classes of jobs on 4 servers`.
-fn about(cluster: &Cluster) -> String {
+pub fn about(cluster: &Cluster) -> String {
     let servers = match cluster.servers().len() {
         1 => "one server".to_owned(),
         several => format!("{several} servers"),

@@ -5,18 +5,9 @@ use std::fmt::Write as _;
 use super::about;
 use super::synthesis::{interruptions, means, stability};
 use crate::compatibility::artifact::{Checked, Part};
-use crate::report::{Table, bar, percent, valid_report, wrap};
+use crate::report::{Table, percent, wrap};
 
-/// That a policy passed the checker, and on which grounds what it says stands.
-pub fn valid(checked: &Checked, width: usize) -> String {
-    valid_report(
-        checked,
-        &format!("about {}", about(checked.workload())),
-        width,
-    )
-}
-
-/// Classes and servers that are drawn.
+/// Classes that are shown.
 const DRAWN: usize = 24;
 
 /// What the policy is for, who may use which server, what it does, and what it promises.
@@ -27,7 +18,7 @@ pub fn show(checked: &Checked, width: usize) -> String {
         about(cluster),
         artifact.tool
     );
-    if let Some(source) = cluster.source() {
+    if let Some(source) = &cluster.record().source {
         let _ = writeln!(text, "Workload: {source}");
     }
     let told = format!("It has {}", stability(cluster, artifact));
@@ -69,33 +60,6 @@ fn graph(checked: &Checked, routing: &[Vec<Part>], width: usize) -> String {
             text,
             "\n… and {} more classes",
             cluster.classes().len() - DRAWN
-        );
-    }
-    let busy = |name: &str| {
-        let mut claims = checked.artifact().claims.iter();
-        claims.find(|claim| claim.server.as_deref() == Some(name))
-    };
-    let mut table = Table::new(["server", "rate", "at work", ""]).words(3);
-    let mut any = false;
-    for server in cluster.servers().iter().take(DRAWN) {
-        if let Some(claim) = busy(&server.name) {
-            any = true;
-            table.row([
-                server.name.clone(),
-                server.rate.to_string(),
-                percent(claim.value),
-                bar(claim.value),
-            ]);
-        }
-    }
-    if any {
-        let _ = write!(text, "\n\n{}", table.within(width));
-    }
-    if any && cluster.servers().len() > DRAWN {
-        let _ = write!(
-            text,
-            "\n… and {} more servers",
-            cluster.servers().len() - DRAWN
         );
     }
     text

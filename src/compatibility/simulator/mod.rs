@@ -12,13 +12,13 @@ pub use judge::{Judgement, judge};
 pub use measures::{Measures, Run};
 
 use crate::compatibility::workload::Cluster;
-use crate::simulation::{Alias, Progress, Replication, Settings, Stream, replicate};
+use crate::simulation::{Progress, Replication, Settings, Stream, replicate};
 use engine::Engine;
-use processor_sharing::{Chosen, ProcessorSharing};
+use processor_sharing::ProcessorSharing;
 use sharing::Sharing;
 
 /// How jobs are served.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rule {
     /// The virtual queue ([`crate::compatibility::policy::FairQueue`]); interrupted after so much work \[work\] in the mean,
     /// or never: first come, first served.
@@ -28,8 +28,6 @@ pub enum Rule {
     },
     /// Each job is sent to any of its servers, and these share themselves among their jobs.
     RandomPs,
-    /// The same; a class's jobs (K) are sent to servers with these probabilities.
-    RoutedPs(Vec<Vec<(usize, f64)>>),
     /// The same; each job is sent where it is served fastest when it comes.
     ShortestPs,
 }
@@ -51,17 +49,8 @@ pub fn simulate(
         let engine = |r| Engine::new(cluster, sharing, settings, r);
         return run(cluster, engine, settings, progress);
     }
-    let of_class = |parts: &Vec<(usize, f64)>| {
-        let servers = parts.iter().map(|(s, _)| *s as u32).collect();
-        let weights: Vec<f64> = parts.iter().map(|(_, part)| *part).collect();
-        (servers, Alias::new(&weights))
-    };
-    let chosen = || match rule {
-        Rule::RoutedPs(routing) => Chosen::Routed(routing.iter().map(of_class).collect()),
-        Rule::ShortestPs => Chosen::Shortest,
-        Rule::RandomPs | Rule::Fair { .. } => Chosen::Random,
-    };
-    let sent = |service: Stream| ProcessorSharing::new(&rates, chosen(), service);
+    let shortest = *rule == Rule::ShortestPs;
+    let sent = |service: Stream| ProcessorSharing::new(&rates, shortest, service);
     let engine = |r| Engine::new(cluster, sent, settings, r);
     run(cluster, engine, settings, progress)
 }

@@ -4,21 +4,13 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::engine::{Arriving, Discipline, Gauges, Left};
-use crate::simulation::{Alias, Stream, Tournament};
-
-/// How a server is chosen.
-pub(super) enum Chosen {
-    /// Any, alike.
-    Random,
-    /// By class (K) with these probabilities.
-    Routed(Vec<(Vec<u32>, Alias)>),
-    /// Where the job is served fastest at once: the least jobs for its rate, of several the first.
-    Shortest,
-}
+use crate::simulation::{Stream, Tournament};
 
 /// Servers that share themselves.
 pub(super) struct ProcessorSharing {
-    chosen: Chosen,
+    /// Whether a job is sent where it is served fastest at once (the least jobs for the rate, of several the first), and not
+    /// to any of its servers.
+    shortest: bool,
     servers: Vec<Server>,
     /// When the next job leaves each of them.
     ends: Tournament,
@@ -57,7 +49,7 @@ impl Server {
 }
 
 impl ProcessorSharing {
-    pub fn new(rates: &[f64], chosen: Chosen, service: Stream) -> Self {
+    pub fn new(rates: &[f64], shortest: bool, service: Stream) -> Self {
         let server = |rate: &f64| Server {
             rate: *rate,
             got: 0.0,
@@ -65,7 +57,7 @@ impl ProcessorSharing {
             jobs: BinaryHeap::new(),
         };
         ProcessorSharing {
-            chosen,
+            shortest,
             servers: rates.iter().map(server).collect(),
             ends: Tournament::new(rates.len()),
             jobs: Vec::new(),
@@ -76,22 +68,15 @@ impl ProcessorSharing {
 
     fn choose(&mut self, job: &Arriving<'_>) -> usize {
         let own = job.servers;
-        let chosen = match &self.chosen {
-            Chosen::Random => own[(self.service.uniform() * own.len() as f64) as usize],
-            Chosen::Routed(classes) => {
-                let (servers, which) = &classes[job.class as usize];
-                servers[which.draw(&mut self.service)]
-            }
-            Chosen::Shortest => {
-                let delay = |s: &&u32| {
-                    let server = &self.servers[**s as usize];
-                    (server.jobs.len() + 1) as f64 / server.rate
-                };
-                let shortest = own.iter().min_by(|a, b| delay(a).total_cmp(&delay(b)));
-                *shortest.expect("a job has a server")
-            }
+        if !self.shortest {
+            return own[(self.service.uniform() * own.len() as f64) as usize] as usize;
+        }
+        let delay = |s: &&u32| {
+            let server = &self.servers[**s as usize];
+            (server.jobs.len() + 1) as f64 / server.rate
         };
-        chosen as usize
+        let shortest = own.iter().min_by(|a, b| delay(a).total_cmp(&delay(b)));
+        *shortest.expect("a job has a server") as usize
     }
 }
 

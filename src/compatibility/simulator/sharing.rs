@@ -63,9 +63,10 @@ impl Sharing {
     }
 
     fn draw_slice(&mut self) -> f64 {
-        match self.slice.is_finite() {
-            true => self.slice * self.service.exponential(),
-            false => f64::INFINITY,
+        if self.slice.is_finite() {
+            self.slice * self.service.exponential()
+        } else {
+            f64::INFINITY
         }
     }
 

@@ -89,11 +89,7 @@ fn one_server_is_what_it_is_known_to_be() {
         1.0 + waiting,
     );
     let spread = text("{law: hyperexponential, mean: 2, scv: 5}");
-    for rule in [
-        Rule::RandomPs,
-        Rule::ShortestPs,
-        Rule::RoutedPs(vec![vec![(0, 1.0)]]),
-    ] {
+    for rule in [Rule::RandomPs, Rule::ShortestPs] {
         assert_covers(run(&spread, &rule).mean_response, 1.0 / 0.3);
     }
 }
@@ -106,13 +102,6 @@ fn servers_that_jobs_are_sent_to_are_queues_of_their_own() {
     let random = run(&cluster, &Rule::RandomPs);
     let (own, shared) = (1.0 / (1.0 - 0.45), 1.0 / (1.0 - 0.9));
     assert_covers(random.mean_response, 0.5 * (own + shared));
-    let third = 1.0 / 3.0;
-    let even = vec![
-        vec![(0, 2.0 * third), (2, third)],
-        vec![(1, 2.0 * third), (2, third)],
-    ];
-    let routed = run(&cluster, &Rule::RoutedPs(even));
-    assert_covers(routed.mean_response, 1.0 / (1.0 - 0.6));
     for (found, busy) in random.own.utilization.iter().zip([0.45, 0.45, 0.9]) {
         assert!((found - busy).abs() < 0.01, "{found}");
     }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::compatibility::analysis::{self, Load, Means, Unknown};
 use crate::compatibility::artifact::{Artifact, Evidence, Part, Policy};
-use crate::compatibility::workload::{Cluster, Record};
+use crate::compatibility::workload::Cluster;
 use crate::simulation::Progress;
 
 /// What the user decides; the rest is found.
@@ -70,7 +70,7 @@ pub fn synthesize(
     }
     let m = tuned.interruptions;
     let artifact = Artifact::new(
-        Record::of(cluster),
+        cluster.record().clone(),
         Policy {
             interruptions: m,
             slice: (m > 0.0).then(|| cluster.size().mean() / m),

@@ -1,6 +1,5 @@
 //! Policies over loads, on the same arrivals, sizes and servers that are drawn.
 
-use super::simulate::routing;
 use super::{Entered, VerbError, enter, refuse};
 use crate::compatibility::analysis;
 use crate::compatibility::artifact::Checked;
@@ -32,7 +31,7 @@ pub fn compare(
     };
     let subject = Subject {
         file: asked.file.into(),
-        source: cluster.source().map(Into::into),
+        source: cluster.record().source.clone(),
         digest: cluster.digest(),
         time_unit: cluster.time_unit().into(),
         load: own,
@@ -118,7 +117,7 @@ impl Cells for ClusterCells<'_> {
         if !entered.file.as_ref().is_none_or(same) {
             return Err("the policy was made for other classes or other servers; synthesize one for this workload".into());
         }
-        let rule = entered.policy.on(scene, || routing(scene));
+        let rule = entered.policy.on(scene);
         simulate(scene, &rule, self.settings, progress)
     }
 }

@@ -7,12 +7,11 @@ use crate::artifact::Changes;
 use crate::compatibility::artifact::Checked;
 use crate::compatibility::simulator::Rule;
 use crate::compatibility::workload::{Cluster, Trial};
-use crate::document::suggest;
-use crate::kind::read_policy;
+use crate::kind::{no_rule, read_policy, split_name};
 use crate::simulation::sweep::{Entrant, Knows};
 
 /// A rule that has a name: with what stands behind a colon, and what it does.
-pub const RULES: [(&str, &str, &str); 5] = [
+pub const RULES: [(&str, &str, &str); 4] = [
     (
         "balanced-fairness",
         ":M",
@@ -27,11 +26,6 @@ pub const RULES: [(&str, &str, &str); 5] = [
         "random-ps",
         "",
         "each job is sent to any of its servers, which share themselves among their jobs",
-    ),
-    (
-        "routed-ps",
-        "",
-        "the same with the probabilities of the routing that proves the load, which are the best against overload",
     ),
     (
         "shortest-ps",
@@ -60,23 +54,19 @@ pub enum Named {
     Fair(f64),
     /// To any server.
     Random,
-    /// To servers by the routing that proves the load.
-    Routed,
     /// To the shortest queue.
     Shortest,
 }
 
 impl Named {
-    /// The rule on a cluster; the routing is that which proves its load.
-    pub fn on(self, cluster: &Cluster, routing: impl FnOnce() -> Vec<Vec<(usize, f64)>>) -> Rule {
+    /// The rule on a cluster.
+    #[must_use]
+    pub fn on(self, cluster: &Cluster) -> Rule {
         match self {
             Named::Fair(m) => Rule::Fair {
                 slice: (m > 0.0).then(|| cluster.size().mean() / m),
             },
             Named::Random => Rule::RandomPs,
-            // Servers that are drawn are all alike.
-            Named::Routed if cluster.classes().is_empty() => Rule::RandomPs,
-            Named::Routed => Rule::RoutedPs(routing()),
             Named::Shortest => Rule::ShortestPs,
         }
     }
@@ -120,11 +110,7 @@ fn tried(whole: &str) -> (&str, Trial) {
 }
 
 fn named(name: &str) -> Result<Named, String> {
-    let (rule, parameter) = match name.split_once(':') {
-        Some((rule, parameter)) => (rule, Some(parameter)),
-        None => (name, None),
-    };
-    match (rule, parameter) {
+    match split_name(name) {
         ("balanced-fairness", Some(parameter)) => match parameter.parse::<f64>() {
             Ok(m) if (0.0..=1e6).contains(&m) => Ok(Named::Fair(m)),
             _ => Err(format!(
@@ -137,12 +123,7 @@ fn named(name: &str) -> Result<Named, String> {
         ),
         ("fcfs", None) => Ok(Named::Fair(0.0)),
         ("random-ps", None) => Ok(Named::Random),
-        ("routed-ps", None) => Ok(Named::Routed),
         ("shortest-ps", None) => Ok(Named::Shortest),
-        _ => {
-            let names = RULES.map(|rule| rule.0);
-            let known = suggest(rule, "the rules are", &names);
-            Err(format!("no rule is named `{name}`; {known}"))
-        }
+        _ => Err(no_rule(name, &RULES)),
     }
 }

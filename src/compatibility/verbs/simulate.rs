@@ -4,7 +4,6 @@ use std::sync::atomic::Ordering;
 
 use super::{VerbError, enter, refuse};
 use crate::artifact::Changes;
-use crate::compatibility::analysis;
 use crate::compatibility::simulator::{Judgement, Run, judge, simulate as simulate_rule};
 use crate::compatibility::workload::Cluster;
 use crate::simulation::{Ending, Health, Progress, Settings, Verdict};
@@ -49,7 +48,7 @@ pub fn simulate(
         ));
     };
     let cluster = cluster.with_sizes(entered.trial.law(cluster.size()));
-    let rule = entered.policy.on(&cluster, || routing(&cluster));
+    let rule = entered.policy.on(&cluster);
     let run = simulate_rule(&cluster, &rule, settings, progress);
     let mut run = run.or_else(refuse)?;
     if settings.interrupt.load(Ordering::Relaxed) {
@@ -66,10 +65,4 @@ pub fn simulate(
         cluster,
         run,
     })
-}
-
-/// The routing that proves the load.
-pub(super) fn routing(cluster: &Cluster) -> Vec<Vec<(usize, f64)>> {
-    let margin = analysis::load(cluster).margin;
-    margin.map_or(Vec::new(), |margin| margin.routing)
 }

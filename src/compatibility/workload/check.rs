@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{Class, Cluster, Jobs, Random, Record, Server};
-use crate::document::{Fault, place, suggest, unusable};
+use crate::document::{Fault, check_names, check_unit, place, suggest};
 use crate::law::Part;
 use crate::number::Decimal;
 
@@ -19,21 +19,15 @@ impl Record {
         &self,
         mut faults: Vec<Fault>,
     ) -> Result<(Cluster, Vec<Fault>), Vec<Fault>> {
-        self.check_unit(&mut faults);
+        check_unit(&self.time_unit, &mut faults);
         self.check_size(&mut faults);
         self.check_servers(&mut faults);
         self.check_classes(&mut faults);
         self.check_assignment(&mut faults);
-        match faults.is_empty() {
-            true => self.build(),
-            false => Err(faults),
-        }
-    }
-
-    fn check_unit(&self, faults: &mut Vec<Fault>) {
-        if let Some(message) = unusable("the unit of time", &self.time_unit) {
-            let help = "name the unit, for instance `time_unit: s`";
-            faults.push(Fault::new(place!("time_unit"), message, help));
+        if faults.is_empty() {
+            self.build()
+        } else {
+            Err(faults)
         }
     }
 
@@ -52,19 +46,10 @@ impl Record {
     }
 
     fn check_servers(&self, faults: &mut Vec<Fault>) {
-        let mut seen = HashSet::new();
+        let names = self.servers.iter().map(|server| &server.name);
+        check_names("servers", "server", names, faults);
         for (s, server) in self.servers.iter().enumerate() {
             let name = &server.name;
-            if let Some(message) = unusable("the name of a server", name) {
-                let help = "give every server a name of its own, such as `a`";
-                faults.push(Fault::new(place!("servers", s), message, help));
-            } else if !seen.insert(name) {
-                faults.push(Fault::new(
-                    place!("servers", s),
-                    format!("a second server is named `{name}`"),
-                    "rename one of them: classes name the servers that they may use",
-                ));
-            }
             if server.rate < Decimal::ZERO {
                 faults.push(Fault::new(
                     place!("servers", s, "rate"),
@@ -82,19 +67,10 @@ impl Record {
         let rates = self.servers.iter().map(|s| (s.name.as_str(), s.rate));
         let rates: HashMap<&str, Decimal> = rates.collect();
         let known: Vec<&str> = self.servers.iter().map(|s| s.name.as_str()).collect();
-        let mut seen = HashSet::new();
+        let names = self.classes.iter().map(|class| &class.name);
+        check_names("classes", "class", names, faults);
         for (i, class) in self.classes.iter().enumerate() {
             let name = &class.name;
-            if let Some(message) = unusable("the name of a class", name) {
-                let help = "give every class a name of its own, such as `x`";
-                faults.push(Fault::new(place!("classes", i), message, help));
-            } else if !seen.insert(name) {
-                faults.push(Fault::new(
-                    place!("classes", i),
-                    format!("a second class is named `{name}`"),
-                    "rename one of them: results are reported by name",
-                ));
-            }
             if class.arrival_rate < Decimal::ZERO {
                 let rate = class.arrival_rate;
                 faults.push(Fault::new(
@@ -221,21 +197,18 @@ impl Record {
                 )
             }
             None => {
-                let servers: Vec<Server> = self.servers.iter().map(Server::of).collect();
-                let classes = self.classes_on(&servers, &mut warnings);
-                (servers, Jobs::Classes(classes))
+                let classes = self.classes_on(&mut warnings);
+                (self.servers.clone(), Jobs::Classes(classes))
             }
         };
         let cluster = Cluster {
-            source: self.source.clone(),
-            time_unit: self.time_unit.clone(),
+            record: self.clone(),
             servers,
             jobs,
-            size: self.size.clone(),
         };
         let served: f64 = cluster.service_rates().iter().sum();
         let sums = [
-            cluster.arrival_rate() * cluster.size.mean(),
+            cluster.arrival_rate() * self.size.mean(),
             served,
             cluster.arrival_rate() / served,
         ];
@@ -249,7 +222,8 @@ impl Record {
         }
     }
 
-    fn classes_on(&self, servers: &[Server], warnings: &mut Vec<Fault>) -> Vec<Class> {
+    fn classes_on(&self, warnings: &mut Vec<Fault>) -> Vec<Class> {
+        let servers = &self.servers;
         let places = servers.iter().enumerate();
         let places: HashMap<&str, usize> = places.map(|(s, server)| (&*server.name, s)).collect();
         let mut classes = Vec::new();
@@ -286,14 +260,5 @@ impl Record {
             }
         }
         classes
-    }
-}
-
-impl Server {
-    fn of(record: &super::ServerRecord) -> Self {
-        Server {
-            name: record.name.clone(),
-            rate: record.rate,
-        }
     }
 }

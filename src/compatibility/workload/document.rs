@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Class, Cluster, Jobs, Random, Server};
+use super::Cluster;
 use crate::document::{Document, DocumentError, Fault, Parsed, Place, Step, place};
 use crate::law::{Size, respell_law};
 use crate::number::Decimal;
@@ -32,7 +32,7 @@ pub struct Record {
     pub time_unit: String,
     /// The servers (S).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub servers: Vec<ServerRecord>,
+    pub servers: Vec<Server>,
     /// The classes (K) in their order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub classes: Vec<ClassRecord>,
@@ -46,7 +46,7 @@ pub struct Record {
 /// A server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct ServerRecord {
+pub struct Server {
     /// Its name.
     pub name: String,
     /// Its capacity \[work/time\], ≥ 0.
@@ -96,7 +96,7 @@ struct ClusterDocument {
     source: Option<String>,
     time_unit: Option<String>,
     #[serde(default)]
-    servers: Vec<ServerRecord>,
+    servers: Vec<Server>,
     #[serde(default)]
     classes: Vec<ClassRecord>,
     assignment: Option<AssignmentRecord>,
@@ -185,72 +185,5 @@ impl Record {
     pub fn check(&self) -> Result<Cluster, Vec<Fault>> {
         let checked = self.checked(Vec::new());
         checked.map(|(cluster, _)| cluster)
-    }
-
-    /// The record of a workload.
-    #[must_use]
-    pub fn of(cluster: &Cluster) -> Self {
-        let Cluster {
-            source,
-            time_unit,
-            servers,
-            jobs,
-            size,
-        } = cluster;
-        let empty = Record {
-            source: source.clone(),
-            time_unit: time_unit.clone(),
-            servers: Vec::new(),
-            classes: Vec::new(),
-            assignment: None,
-            size: size.clone(),
-        };
-        match jobs {
-            Jobs::Classes(classes) => Record {
-                servers: servers.iter().map(ServerRecord::of).collect(),
-                classes: classes
-                    .iter()
-                    .map(|c| ClassRecord::of(c, servers))
-                    .collect(),
-                ..empty
-            },
-            Jobs::Random(random) => Record {
-                assignment: Some(AssignmentRecord::of(random, servers)),
-                ..empty
-            },
-        }
-    }
-}
-
-impl ServerRecord {
-    fn of(server: &Server) -> Self {
-        ServerRecord {
-            name: server.name.clone(),
-            rate: server.rate,
-        }
-    }
-}
-
-impl ClassRecord {
-    fn of(class: &Class, servers: &[Server]) -> Self {
-        let names = class.servers.iter().map(|s| servers[*s].name.clone());
-        ClassRecord {
-            name: class.name.clone(),
-            servers: names.collect(),
-            arrival_rate: class.arrival_rate,
-        }
-    }
-}
-
-impl AssignmentRecord {
-    fn of(random: &Random, servers: &[Server]) -> Self {
-        AssignmentRecord {
-            random: RandomRecord {
-                servers: servers.len() as u32,
-                rate: servers[0].rate,
-                degree: random.degree,
-            },
-            arrival_rate: random.arrival_rate,
-        }
     }
 }

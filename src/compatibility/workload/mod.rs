@@ -6,12 +6,12 @@ mod document;
 mod tests;
 mod trial;
 
-pub use document::{AssignmentRecord, ClassRecord, RandomRecord, Record, ServerRecord};
+pub use document::{AssignmentRecord, ClassRecord, RandomRecord, Record, Server};
 pub use trial::Trial;
 
 use std::path::Path;
 
-use crate::document::{DocumentError, Parsed, digest, read_file};
+use crate::document::{DocumentError, Parsed, digest, read_file, to_yaml};
 use crate::law::Size;
 use crate::number::Decimal;
 use crate::simulation;
@@ -19,20 +19,9 @@ use crate::simulation;
 /// A checked workload.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cluster {
-    source: Option<String>,
-    time_unit: String,
+    record: Record,
     servers: Vec<Server>,
     jobs: Jobs,
-    size: Size,
-}
-
-/// A server.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Server {
-    /// Its name.
-    pub name: String,
-    /// Its capacity C_s \[work/time\], ≥ 0.
-    pub rate: Decimal,
 }
 
 /// What arrives.
@@ -82,16 +71,16 @@ impl Cluster {
         read_file(path, Self::parse)
     }
 
-    /// Where its figures come from, if it says.
+    /// All its numbers.
     #[must_use]
-    pub fn source(&self) -> Option<&str> {
-        self.source.as_deref()
+    pub fn record(&self) -> &Record {
+        &self.record
     }
 
     /// The unit of time.
     #[must_use]
     pub fn time_unit(&self) -> &str {
-        &self.time_unit
+        &self.record.time_unit
     }
 
     /// The servers (S).
@@ -118,7 +107,7 @@ impl Cluster {
     /// The law of sizes \[work\], of all jobs alike.
     #[must_use]
     pub fn size(&self) -> &Size {
-        &self.size
+        &self.record.size
     }
 
     /// λ \[1/time\].
@@ -133,7 +122,7 @@ impl Cluster {
     /// μ_s = C_s/σ (S) \[jobs/time\].
     #[must_use]
     pub fn service_rates(&self) -> Vec<f64> {
-        let size = self.size.mean();
+        let size = self.size().mean();
         let servers = self.servers.iter();
         servers.map(|server| server.rate.value() / size).collect()
     }
@@ -181,7 +170,7 @@ impl Cluster {
                 name: ALL_JOBS.into(),
                 arrival_rate: all,
                 mean_size: times.map(|(alone, rate)| rate / alone).sum::<f64>() / all,
-                scv: self.size.scv(),
+                scv: self.size().scv(),
                 dispersion: 1.0,
                 weight: 1.0,
             }];
@@ -191,7 +180,7 @@ impl Cluster {
             name: name.into(),
             arrival_rate,
             mean_size: 1.0 / alone,
-            scv: self.size.scv(),
+            scv: self.size().scv(),
             dispersion: 1.0,
             weight: arrival_rate / all,
         };
@@ -202,43 +191,31 @@ impl Cluster {
     /// numbers.
     #[must_use]
     pub fn scaled(&self, factor: f64) -> Option<Self> {
-        let scaled = |rate: Decimal| {
-            Decimal::new(rate.value() * factor).filter(|rate| *rate > Decimal::ZERO)
-        };
-        let jobs = match &self.jobs {
-            Jobs::Classes(classes) => {
-                let class = |class: &Class| {
-                    Some(Class {
-                        arrival_rate: scaled(class.arrival_rate)?,
-                        ..class.clone()
-                    })
-                };
-                Jobs::Classes(classes.iter().map(class).collect::<Option<_>>()?)
-            }
-            Jobs::Random(random) => Jobs::Random(Random {
-                arrival_rate: scaled(random.arrival_rate)?,
-                ..*random
-            }),
-        };
-        Some(Cluster {
-            jobs,
-            ..self.clone()
-        })
+        let mut record = self.record.clone();
+        let arriving = record.classes.iter_mut().map(|own| &mut own.arrival_rate);
+        let drawn = record
+            .assignment
+            .iter_mut()
+            .map(|own| &mut own.arrival_rate);
+        for rate in arriving.chain(drawn).filter(|rate| **rate > Decimal::ZERO) {
+            let scaled = Decimal::new(rate.value() * factor);
+            *rate = scaled.filter(|rate| *rate > Decimal::ZERO)?;
+        }
+        record.check().ok()
     }
 
     /// The same with other sizes.
     #[must_use]
     pub fn with_sizes(&self, size: Size) -> Self {
-        Cluster {
-            size,
-            ..self.clone()
-        }
+        let mut other = self.clone();
+        other.record.size = size;
+        other
     }
 
     /// What identifies it.
     #[must_use]
     pub fn digest(&self) -> String {
-        digest(&crate::document::to_yaml(&Record::of(self)))
+        digest(&to_yaml(&self.record))
     }
 }
 

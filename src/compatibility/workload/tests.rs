@@ -19,8 +19,8 @@ fn a_document_is_what_it_says() {
     assert_eq!(cluster.service_rates(), [0.5, 1.0, 0.5]);
     assert_eq!(cluster.classes()[1].servers, [1, 2]);
     assert_eq!(cluster.time_unit(), "time");
-    assert_eq!(Record::of(&cluster).check().unwrap(), cluster);
-    let json = serde_json::to_string(&Record::of(&cluster)).unwrap();
+    assert_eq!(cluster.record().check().unwrap(), cluster);
+    let json = serde_json::to_string(cluster.record()).unwrap();
     let again: Record = serde_json::from_str(&json).unwrap();
     assert_eq!(again.check().unwrap().digest(), cluster.digest());
     let alone: Vec<f64> = cluster.statistics().iter().map(|c| c.mean_size).collect();
@@ -35,7 +35,7 @@ fn servers_that_are_drawn() {
         (cluster.servers().len(), cluster.names()),
         (100, vec!["jobs"])
     );
-    assert_eq!(Record::of(&cluster).check().unwrap(), cluster);
+    assert_eq!(cluster.record().check().unwrap(), cluster);
     assert_eq!(cluster.statistics()[0].mean_size, 0.25);
 }
 

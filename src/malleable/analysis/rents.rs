@@ -107,9 +107,10 @@ impl Alone<'_> {
             }
             high = self.job.weight.max(f64::MIN_POSITIVE);
             for _ in 0..REACH {
-                match self.done(high, intervals) < self.job.size {
-                    true => (low, high) = (high, 4.0 * high),
-                    false => break,
+                if self.done(high, intervals) < self.job.size {
+                    (low, high) = (high, 4.0 * high)
+                } else {
+                    break;
                 }
             }
         }
@@ -123,9 +124,10 @@ impl Alone<'_> {
         let worth = |price: f64| self.gain(price, rent) - self.job.weight;
         let mut high = self.job.weight / self.curve.at(self.most);
         for _ in 0..REACH {
-            match worth(high) >= 0.0 {
-                true => break,
-                false => high *= 4.0,
+            if worth(high) >= 0.0 {
+                break;
+            } else {
+                high *= 4.0
             }
         }
         root(high / 4.0, high, worth)
@@ -193,14 +195,16 @@ fn root(mut low: f64, mut high: f64, of: impl Fn(f64) -> f64) -> f64 {
             break;
         }
         let found = of(guess);
-        match found >= 0.0 {
-            true => (high, above) = (guess, found),
-            false => (low, below) = (guess, found),
+        if found >= 0.0 {
+            (high, above) = (guess, found)
+        } else {
+            (low, below) = (guess, found)
         }
         // The end that stays counts half, so that the other one moves, too (Illinois).
-        match found >= 0.0 {
-            true => below *= 0.5,
-            false => above *= 0.5,
+        if found >= 0.0 {
+            below *= 0.5
+        } else {
+            above *= 0.5
         }
     }
     high

@@ -4,14 +4,14 @@ mod check;
 mod quantity;
 
 pub use check::cost;
-pub use quantity::{Conditions, Measure, Method, Quantity};
+pub use quantity::{Measure, Method, Quantity};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::policy::{Online, Rule};
 use super::workload::{Record, Workload};
-use crate::artifact::{self, Content, Findings};
+use crate::artifact::{self, Content, Findings, NoConditions};
 
 /// The kind: malleable jobs.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,7 +27,7 @@ pub type Checked = artifact::Checked<Malleable>;
 pub type Claim = artifact::Claim<Quantity>;
 
 /// When a claim holds.
-pub type HoldsFor = artifact::HoldsFor<Conditions>;
+pub type HoldsFor = artifact::HoldsFor<NoConditions>;
 
 impl Content for Malleable {
     const NAME: &'static str = "malleable";

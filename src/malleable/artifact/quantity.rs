@@ -3,12 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::artifact::{self, Standing, quantities};
+use crate::artifact::{self, NoConditions, Standing, quantities};
 use crate::malleable::workload::Objective;
 
 quantities! {
     /// What a claim is about.
-    pub enum Quantity: Method, Conditions, Measure;
+    pub enum Quantity: Method, NoConditions, Measure;
 
     /// Σ T_i.
     FlowTime: "flow_time", "total flow time", Time, [All], Measure::Run;
@@ -85,7 +85,3 @@ impl artifact::Method for Method {
         }
     }
 }
-
-/// There are none of its own.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Conditions {}

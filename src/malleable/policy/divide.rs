@@ -94,10 +94,7 @@ fn rents(jobs: &[Asks<'_>], servers: f64) -> (f64, f64) {
         let halve = turn % 2 == 1 || !(part > 0.0 && part < 1.0);
         let guess = cheap * (width * if halve { 0.5 } else { part }).exp();
         if guess <= cheap || guess >= dear {
-            match halve {
-                true => break,
-                false => continue,
-            }
+            if halve { break } else { continue }
         }
         let over = excess(guess);
         match over {

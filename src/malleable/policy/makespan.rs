@@ -14,10 +14,13 @@ pub fn makespan(pool: &Pool) -> (f64, Rule) {
     let jobs: Vec<(f64, &Curve)> = pool.jobs().iter().map(sized).collect();
     let (time, servers) = all_at_once(&jobs, pool.servers());
     let whole = pool.record().whole_servers;
-    match whole && servers.iter().any(|k| k.fract() != 0.0) {
-        true => (time, Rule::Phases(in_turns(&servers, time))),
-        false => (time, Rule::Servers(servers)),
-    }
+    let phases = if whole && servers.iter().any(|k| k.fract() != 0.0) {
+        in_turns(&servers, time)
+    } else {
+        let until = time;
+        vec![Phase { until, servers }]
+    };
+    (time, Rule::Phases(phases))
 }
 
 /// The least time in which so much can be done of each job, and servers with which all end then.
@@ -45,20 +48,19 @@ pub fn all_at_once(jobs: &[(f64, &Curve)], servers: f64) -> (f64, Vec<f64>) {
     for turn in 0..TURNS {
         let part = above / (above - below);
         let chord = turn % 3 != 2 && part > 0.0 && part < 1.0;
-        let guess = match chord {
-            true => early * ((late / early).ln() * part).exp(),
-            false => early + (late - early) / 2.0,
+        let guess = if chord {
+            early * ((late / early).ln() * part).exp()
+        } else {
+            early + (late - early) / 2.0
         };
         if guess <= early || guess >= late {
-            match chord {
-                true => continue,
-                false => break,
-            }
+            if chord { continue } else { break }
         }
         let found = over(guess);
-        match found <= 0.0 {
-            true => (late, below, above) = (guess, found, 0.5 * above),
-            false => (early, above, below) = (guess, found, 0.5 * below),
+        if found <= 0.0 {
+            (late, below, above) = (guess, found, 0.5 * above)
+        } else {
+            (early, above, below) = (guess, found, 0.5 * below)
         }
     }
     (late, needed(late).unwrap_or_default())

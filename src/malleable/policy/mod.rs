@@ -38,8 +38,6 @@ use super::workload::Pool;
 pub enum Rule {
     /// Such that the work done is worth most at these prices \[cost/work\], one for each job.
     Prices(Vec<f64>),
-    /// Each job has so many servers until it ends.
-    Servers(Vec<f64>),
     /// Each job has so many servers until the end of the phase, one phase after the other.
     Phases(Vec<Phase>),
 }
@@ -60,7 +58,6 @@ impl Rule {
     pub fn servers(&self, pool: &Pool, remaining: &[usize], now: f64) -> Vec<f64> {
         let each = |servers: &[f64]| remaining.iter().map(|i| servers[*i]).collect();
         match self {
-            Rule::Servers(servers) => each(servers),
             Rule::Phases(phases) => {
                 let phase = phases.iter().find(|phase| phase.until > now);
                 phase
@@ -82,7 +79,7 @@ impl Rule {
     #[must_use]
     pub fn changes(&self, now: f64) -> f64 {
         match self {
-            Rule::Prices(_) | Rule::Servers(_) => f64::INFINITY,
+            Rule::Prices(_) => f64::INFINITY,
             // Behind the last phase nothing is said: its servers stay.
             Rule::Phases(phases) => {
                 let inner = phases.split_last().map_or(&[][..], |(_, inner)| inner);

@@ -80,9 +80,10 @@ fn lower_last(jobs: &mut [Asks<'_>], due: f64, servers: f64) -> f64 {
             .sum();
         let price = jobs[last].price;
         let next = price - (worth - due) / speeds[last];
-        match price - next > 2.0 * f64::EPSILON * price && next > 0.0 {
-            true => jobs[last].price = next,
-            false => return price,
+        if price - next > 2.0 * f64::EPSILON * price && next > 0.0 {
+            jobs[last].price = next
+        } else {
+            return price;
         }
     }
 }
@@ -97,9 +98,10 @@ pub fn power_prices(p: f64, weights: &[f64], servers: f64) -> Vec<f64> {
     let mut price = |weight: &f64| {
         let due: f64 = before + weight;
         // As it stands, W^c is beyond all numbers for many jobs and p near 1.
-        let part = match before > 0.0 {
-            true => -(c * (-weight / due).ln_1p()).exp_m1(),
-            false => 1.0,
+        let part = if before > 0.0 {
+            -(c * (-weight / due).ln_1p()).exp_m1()
+        } else {
+            1.0
         };
         before = due;
         due * part.powf(1.0 - p) / servers.powf(p)

@@ -114,9 +114,10 @@ impl Online {
         let alike = jobs
             .windows(2)
             .all(|two| std::ptr::eq(two[0].curve, two[1].curve) && two[0].weight == two[1].weight);
-        let in_order = match alike {
-            true => self.alike(jobs, servers, known),
-            false => self.different(jobs, &order, servers),
+        let in_order = if alike {
+            self.alike(jobs, servers, known)
+        } else {
+            self.different(jobs, &order, servers)
         };
         let mut taken = vec![0.0; jobs.len()];
         for (&i, k) in order.iter().zip(in_order) {
@@ -182,9 +183,10 @@ impl Online {
 /// The same number each, within caps.
 fn equal(jobs: &[Underway<'_>], servers: f64) -> Vec<f64> {
     let each = servers / jobs.len() as f64;
-    match jobs.iter().all(|job| job.curve.cap >= each) {
-        true => vec![each; jobs.len()],
-        false => level(jobs, servers, |_, level| level),
+    if jobs.iter().all(|job| job.curve.cap >= each) {
+        vec![each; jobs.len()]
+    } else {
+        level(jobs, servers, |_, level| level)
     }
 }
 
@@ -225,15 +227,17 @@ fn level(jobs: &[Underway<'_>], servers: f64, asks: impl Fn(usize, f64) -> f64) 
     let total = |level: f64| (0..jobs.len()).map(|i| ask(i, level)).sum::<f64>();
     let (mut low, mut high) = (servers, servers);
     for _ in 0..REACH {
-        match total(low) > servers {
-            true => low /= 16.0,
-            false => break,
+        if total(low) > servers {
+            low /= 16.0
+        } else {
+            break;
         }
     }
     for _ in 0..REACH {
-        match total(high) < servers {
-            true => high *= 16.0,
-            false => break,
+        if total(high) < servers {
+            high *= 16.0
+        } else {
+            break;
         }
     }
     while high / low > 1.0 + 4.0 * f64::EPSILON {
@@ -241,9 +245,10 @@ fn level(jobs: &[Underway<'_>], servers: f64, asks: impl Fn(usize, f64) -> f64) 
         if middle <= low || middle >= high {
             break;
         }
-        match total(middle) > servers {
-            true => high = middle,
-            false => low = middle,
+        if total(middle) > servers {
+            high = middle
+        } else {
+            low = middle
         }
     }
     let (mut taken, most) = (at(low), at(high));
@@ -336,9 +341,10 @@ fn knee(job: &Underway<'_>, a: f64) -> f64 {
         if middle <= low || middle >= high {
             break;
         }
-        match gain(middle) > a {
-            true => low = middle,
-            false => high = middle,
+        if gain(middle) > a {
+            low = middle
+        } else {
+            high = middle
         }
     }
     low

@@ -1,4 +1,6 @@
-use super::{Asks, Known, Online, Rule, Sharing, Underway, divide, makespan, power_prices, prices};
+use super::{
+    Asks, Known, Online, Phase, Rule, Sharing, Underway, divide, makespan, power_prices, prices,
+};
 use crate::malleable::workload::{Curve, Pool, Speedup};
 
 fn curve(speedup: Speedup) -> Curve {
@@ -142,7 +144,10 @@ fn all_jobs_end_together_where_the_last_one_counts() {
     let sizes = [3.0, 2.0, 1.2];
     for p in [0.3, 0.5, 0.9] {
         let pool = pool(&format!("{{power: {{p: {p}}}}}"), &sizes, 50.0);
-        let (time, Rule::Servers(servers)) = makespan(&pool) else {
+        let (time, Rule::Phases(phases)) = makespan(&pool) else {
+            panic!("it has no prices")
+        };
+        let [Phase { servers, .. }] = &phases[..] else {
             panic!("parts of servers need no turns")
         };
         let norm = sizes

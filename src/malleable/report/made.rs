@@ -3,14 +3,10 @@
 use std::fmt::Write as _;
 
 use super::{gap, objective, of_pool, of_servers, of_stream, servers, speedup, unit};
-use crate::malleable::analysis::{Relaxed, relaxation};
 use crate::malleable::artifact::{Quantity, cost};
-use crate::malleable::simulator::{Dividing, execute};
-use crate::malleable::synthesis::{
-    BESIDE, COMPARED, MadeOnline, Open, Planned, with_one_more_server,
-};
+use crate::malleable::synthesis::{MadeOnline, Open, Planned, with_one_more_server};
 use crate::malleable::workload::{Objective, Pool, Stream};
-use crate::report::{Table, change, estimate, headed, number, percent, wrap};
+use crate::report::{Table, change, estimate, number, percent, wrap};
 
 /// Jobs of a plan that are told.
 const TOLD: usize = 24;
@@ -18,7 +14,7 @@ const TOLD: usize = 24;
 /// Columns of the table of stages that are told.
 const STAGES: usize = 12;
 
-/// A plan: what it costs, what each job has, and what else could be done.
+/// A plan: what it costs, and what each job has.
 pub fn made(pool: &Pool, planned: &Planned, width: usize) -> String {
     let found = cost(pool, pool.objective().quantity(), &planned.ends);
     let mean = cost(pool, Quantity::MeanResponse, &planned.ends);
@@ -27,7 +23,7 @@ pub fn made(pool: &Pool, planned: &Planned, width: usize) -> String {
     let mut text = format!(
         "{}: {} {}{}, {}\n",
         of_pool(pool),
-        objective(pool.objective()),
+        objective(pool),
         number(found),
         unit(pool),
         gap(planned.gap(pool))
@@ -45,16 +41,13 @@ pub fn made(pool: &Pool, planned: &Planned, width: usize) -> String {
         let _ = writeln!(
             text,
             "with one more server: {} {}{} ({})",
-            objective(pool.objective()),
+            objective(pool),
             number(larger),
             unit(pool),
             change(larger / found)
         );
     }
     let _ = writeln!(text, "\n{}", jobs(pool, planned, width));
-    if pool.jobs().len() <= COMPARED {
-        let _ = writeln!(text, "\n{}", beside(pool, found, width));
-    }
     text
 }
 
@@ -124,34 +117,6 @@ fn jobs(pool: &Pool, planned: &Planned, width: usize) -> String {
     text
 }
 
-/// What simple rules cost.
-fn beside(pool: &Pool, found: f64, width: usize) -> String {
-    let quantity = pool.objective().quantity();
-    let mut table = Table::new([
-        "beside it".to_string(),
-        headed(quantity, pool.time_unit()),
-        "times".into(),
-    ]);
-    let names = [
-        "equi: the same for each",
-        "srpt: the smallest first",
-        "helrpt: all end together",
-    ];
-    for (name, sharing) in names.into_iter().zip(BESIDE) {
-        let course = execute(pool, Dividing::Sharing(sharing), false);
-        let cost = cost(pool, quantity, &course.ends);
-        table.row([name.into(), number(cost), times(cost / found)]);
-    }
-    table.within(width)
-}
-
-fn times(ratio: f64) -> String {
-    match (ratio - 1.0).abs() < 0.1 {
-        true => format!("{ratio:.4}"),
-        false => number(ratio),
-    }
-}
-
 /// A rule for jobs that arrive: what it attains, and how far that is from what no policy can beat.
 pub fn online(stream: &Stream, made: &MadeOnline, width: usize) -> String {
     let MadeOnline { tuned, relaxed, .. } = made;
@@ -173,8 +138,6 @@ pub fn online(stream: &Stream, made: &MadeOnline, width: usize) -> String {
             .into(),
     };
     let _ = writeln!(text, "{}", wrap(&told, width));
-    let _ = writeln!(text, "{}", wrap(&bound_words(relaxed), width));
-    let _ = writeln!(text, "{}", wrap(&room(stream, relaxed), width));
     let online = tuned.online;
     let _ = writeln!(
         text,
@@ -198,37 +161,6 @@ pub fn online(stream: &Stream, made: &MadeOnline, width: usize) -> String {
         );
     }
     text
-}
-
-fn bound_words(relaxed: &Relaxed) -> String {
-    format!(
-        "The bound: if servers need only be enough in the mean, each job has {} all the time.",
-        servers((relaxed.servers * 1e4).round() / 1e4)
-    )
-}
-
-/// Why not more load, and what one more server would do.
-fn room(stream: &Stream, relaxed: &Relaxed) -> String {
-    let work = stream.arrival_rate() * stream.size().mean();
-    let mut told = match stream.most_work() {
-        most if most.is_finite() => format!(
-            "Why not more load: with {} times these arrivals and more no policy keeps up, however many jobs there are to divide the servers among.",
-            number(most / work)
-        ),
-        _ => "Why not more load: divided among enough jobs, servers can do any work with this speedup; jobs take the longer, as the bound says.".into(),
-    };
-    if let Some(larger) = stream.with_one_more_server() {
-        let least = relaxation(&larger).least;
-        let _ = write!(
-            told,
-            " With one more server the load is {}, and no policy has less than {} {} ({}).",
-            number(larger.load()),
-            number(least),
-            stream.time_unit(),
-            change(least / relaxed.least)
-        );
-    }
-    told
 }
 
 /// Why no policy keeps up.

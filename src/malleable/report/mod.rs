@@ -7,13 +7,14 @@ mod show;
 
 pub use made::{made, online, overload};
 pub use run::{besides, course, of_course, simulation};
-pub use show::{show, valid};
+pub use show::show;
 
+use crate::artifact::Quantity as _;
 use crate::malleable::workload::{Objective, Pool, Speedup, Stream, Workload};
 use crate::report::number;
 
 /// What it is for, in a few words: `20 jobs on 64 servers`.
-fn about(workload: &Workload) -> String {
+pub fn about(workload: &Workload) -> String {
     match workload {
         Workload::Pool(pool) => of_pool(pool),
         Workload::Stream(stream) => of_stream(stream),
@@ -50,13 +51,8 @@ fn speedup(speedup: &Speedup) -> String {
 }
 
 /// What is to be small, in words.
-fn objective(objective: Objective) -> &'static str {
-    match objective {
-        Objective::FlowTime => "total flow time",
-        Objective::WeightedFlowTime => "weighted flow time",
-        Objective::Slowdown => "total slowdown",
-        Objective::Makespan => "makespan",
-    }
+fn objective(pool: &Pool) -> &'static str {
+    pool.objective().quantity().row().label
 }
 
 /// The unit of the objective.

@@ -2,7 +2,10 @@
 
 use std::fmt::Write as _;
 
+use serde_json::{Value, json};
+
 use super::{of_pool, of_stream};
+use crate::malleable::artifact::{Quantity, cost};
 use crate::malleable::simulator::{Course, Judgement, Measures, Run};
 use crate::malleable::workload::{ALL_JOBS, Pool, Stream};
 use crate::report::{Besides, RunWords, Table, estimate, headed, number, run_report};
@@ -51,7 +54,6 @@ pub fn course(pool: &Pool, course: &Course, verdicts: &[Judgement], width: usize
 }
 
 fn costs(pool: &Pool, course: &Course, verdicts: &[Judgement], width: usize) -> String {
-    use crate::malleable::artifact::{Quantity, cost};
     let mut table = Table::new(["quantity", "claimed", "happened", "verdict"]).words(3);
     let examined = verdicts
         .iter()
@@ -110,32 +112,14 @@ pub fn besides(stream: &Stream) -> Besides<'_, Measures, ()> {
 
 /// What happened to a pool, for programs; a job that never ends has no end.
 #[must_use]
-pub fn of_course<'a>(pool: &'a Pool, course: &'a Course) -> impl serde::Serialize + 'a {
-    use crate::malleable::artifact::{Quantity, cost};
-    #[derive(serde::Serialize)]
-    struct Job<'a> {
-        name: &'a str,
-        end: Option<f64>,
-    }
-    #[derive(serde::Serialize)]
-    struct Happened<'a> {
-        cost: Option<f64>,
-        mean_response: Option<f64>,
-        makespan: Option<f64>,
-        jobs: Vec<Job<'a>>,
-    }
-    let finite = |value: f64| value.is_finite().then_some(value);
-    let of = |quantity| finite(cost(pool, quantity, &course.ends));
+pub fn of_course(pool: &Pool, course: &Course) -> Value {
+    let of = |quantity| cost(pool, quantity, &course.ends);
     let jobs = pool.jobs().iter().zip(&course.ends);
-    Happened {
-        cost: of(pool.objective().quantity()),
-        mean_response: of(Quantity::MeanResponse),
-        makespan: of(Quantity::Makespan),
-        jobs: jobs
-            .map(|(job, end)| Job {
-                name: &job.name,
-                end: finite(*end),
-            })
-            .collect(),
-    }
+    let jobs = jobs.map(|(job, end)| json!({ "name": job.name, "end": end }));
+    json!({
+        "cost": of(pool.objective().quantity()),
+        "mean_response": of(Quantity::MeanResponse),
+        "makespan": of(Quantity::Makespan),
+        "jobs": jobs.collect::<Vec<_>>(),
+    })
 }

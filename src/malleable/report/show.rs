@@ -7,13 +7,7 @@ use crate::artifact::Subject;
 use crate::malleable::artifact::{Artifact, Checked, Policy, Quantity};
 use crate::malleable::policy::{Online, Rule};
 use crate::malleable::workload::{Pool, Stream, Workload};
-use crate::report::{number, percent, valid_report, within, wrap};
-
-/// That a policy passed the checker, and on which grounds what it says stands.
-pub fn valid(checked: &Checked, width: usize) -> String {
-    let about = format!("about {}", about(checked.workload()));
-    valid_report(checked, &about, width)
-}
+use crate::report::{number, percent, within, wrap};
 
 /// What the policy is for, what it does, and what it promises.
 pub fn show(checked: &Checked, width: usize) -> String {
@@ -53,7 +47,6 @@ fn of_plan(pool: &Pool, rule: &Rule, artifact: &Artifact, width: usize) -> Strin
         Rule::Prices(_) => {
             "The jobs that remain divide the servers such that the work done is worth most at the prices in the file; when a job ends they divide them anew."
         }
-        Rule::Servers(_) => "Each job has its servers until it ends.",
         Rule::Phases(_) => {
             "Each job has the servers that the file gives it in each phase; phases end at the times in the file."
         }
@@ -65,7 +58,7 @@ fn of_plan(pool: &Pool, rule: &Rule, artifact: &Artifact, width: usize) -> Strin
         let _ = writeln!(
             text,
             "  {} {}{}{gap}",
-            objective(pool.objective()),
+            objective(pool),
             number(found),
             unit(pool)
         );

@@ -68,9 +68,10 @@ pub fn tuned(pool: &Pool, rule: Tunable) -> Sharing {
                 found = (knob, cost);
             }
         }
-        match costs[0] > costs[1] {
-            true => low = inner[0],
-            false => high = inner[1],
+        if costs[0] > costs[1] {
+            low = inner[0]
+        } else {
+            high = inner[1]
         }
     }
     rule.at(found.0)

@@ -9,7 +9,7 @@ mod tests;
 
 pub use choice::{Tried, Tuned, tune};
 pub use knob::{Tunable, tuned};
-pub use plan::{BESIDE, COMPARED, Open, Planned, Proof, best_plan};
+pub use plan::{BESIDE, Open, Planned, Proof, best_plan};
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

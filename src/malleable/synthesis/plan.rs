@@ -144,10 +144,10 @@ fn sums(pool: &Pool) -> Planned {
     }
 }
 
-/// Of more jobs than this no rule is told beside a plan.
-pub const COMPARED: usize = 2000;
+/// Of more jobs than this no rule is tried beside a plan.
+const COMPARED: usize = 2000;
 
-/// Rules that are told beside a plan.
+/// Rules that are tried beside a plan.
 pub const BESIDE: [Sharing; 3] = [Sharing::Equi, Sharing::Srpt, Sharing::HeLrpt];
 
 /// A plan, or what a rule beside it does where that costs less: a search among many jobs may end above it. A division

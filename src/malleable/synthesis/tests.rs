@@ -5,7 +5,7 @@ use super::{BESIDE, Open, Options, plan, with_one_more_server};
 use crate::artifact::Checked;
 use crate::malleable::Malleable;
 use crate::malleable::artifact::{Artifact, Plan, Policy, Quantity, cost};
-use crate::malleable::policy::Rule;
+use crate::malleable::policy::{Phase, Rule};
 use crate::malleable::simulator::{Dividing, execute};
 use crate::malleable::workload::Pool;
 
@@ -38,7 +38,10 @@ fn no_plan_costs_more_than_the_rules_beside_it() {
             "kind: malleable\nservers: 5\n{typed}jobs:\n  - {{name: a, size: 1, speedup: {{power: {{p: .4}}}}}}\n  - {{name: b, size: 3, speedup: {{power: {{p: .5}}}}}}\n  - {{name: c, size: 8, speedup: {{power: {{p: .6}}}}}}\n"
         ));
         let cost = |ends: &[f64]| cost(&pool, pool.objective().quantity(), ends);
-        let bad = Rule::Servers(vec![1.0; 3]);
+        let bad = Rule::Phases(vec![Phase {
+            until: 1e9,
+            servers: vec![1.0; 3],
+        }]);
         let before = ends(&pool, &bad);
         let (rule, after) = or_simpler(&pool, (bad, before.clone()));
         let rules = BESIDE.map(|own| execute(&pool, Dividing::Sharing(own), false).ends);
@@ -146,9 +149,10 @@ fn weights_that_favour_large_jobs_have_a_bound_and_a_plan_near_it() {
     let cost = |k: f64| {
         // a and b on k and 1 − k until one ends.
         let (a, b) = (k.sqrt(), (1.0 - k).sqrt());
-        match 2.0 / a < 1.0 / b {
-            true => 11.0 * 2.0 / a + (1.0 - b * 2.0 / a),
-            false => 11.0 / b + 10.0 * (2.0 - a / b),
+        if 2.0 / a < 1.0 / b {
+            11.0 * 2.0 / a + (1.0 - b * 2.0 / a)
+        } else {
+            11.0 / b + 10.0 * (2.0 - a / b)
         }
     };
     let best = parts.map(cost).fold(f64::INFINITY, f64::min);
@@ -167,9 +171,10 @@ fn different_speedups_have_a_plan_and_a_bound() {
     let [a, b] = [0, 1].map(|i| &pool.curves()[pool.jobs()[i].curve]);
     let cost = |k: f64| {
         let (at, bt) = (5.0 / a.at(k), 3.0 / b.at(8.0 - k));
-        match at < bt {
-            true => 2.0 * at + (3.0 - b.at(8.0 - k) * at) / b.at(8.0),
-            false => 2.0 * bt + (5.0 - a.at(k) * bt) / a.at(8.0),
+        if at < bt {
+            2.0 * at + (3.0 - b.at(8.0 - k) * at) / b.at(8.0)
+        } else {
+            2.0 * bt + (5.0 - a.at(k) * bt) / a.at(8.0)
         }
     };
     let best = (1..80_000)

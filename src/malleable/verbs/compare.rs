@@ -10,10 +10,8 @@ use crate::malleable::artifact::cost;
 use crate::malleable::simulator::{Measures, Run, simulate};
 use crate::malleable::synthesis::{Open, best_plan};
 use crate::malleable::workload::{ALL_JOBS, Objective, Pool, Stream, Workload};
-use crate::report::{Column, Outcomes, headed};
-use crate::simulation::sweep::{
-    self, Cells, Comparing, Exact, Header, Stage, Subject, Swept, quoted,
-};
+use crate::report::{Column, Outcome, Outcomes, headed};
+use crate::simulation::sweep::{self, Cells, Comparing, Exact, Header, Stage, Subject, Swept};
 use crate::simulation::{Estimate, Progress, Settings};
 
 /// What the bound of all policies is called.
@@ -142,12 +140,20 @@ pub fn compare_pool(
     let quantity = pool.objective().quantity();
     let unit = quantity.unit(pool.time_unit());
     let exact = |value| Some(Estimate::exact(value));
-    let mut outcomes = Outcomes::new(
-        asked.file,
-        Workload::Pool(pool.clone()).digest(),
-        headed(quantity, pool.time_unit()),
-        &[asked.policies, &[LEAST.into()]].concat(),
-    );
+    let options = match exponents {
+        [] => String::new(),
+        some => {
+            let some: Vec<String> = some.iter().map(ToString::to_string).collect();
+            format!(" --exponents {}", some.join(","))
+        }
+    };
+    let digest = Workload::Pool(pool.clone()).digest();
+    let head = headed(quantity, pool.time_unit());
+    let mut outcomes = Outcomes::new(asked, digest, head, &options);
+    outcomes.policies.push(Outcome {
+        policy: LEAST.into(),
+        values: Vec::new(),
+    });
     let mut open = None;
     let powers = exponents.iter().map(|p| (Some(*p), pool.with_power(*p)));
     let own = exponents.is_empty().then(|| (None, pool.clone()));
@@ -194,7 +200,6 @@ pub fn compare_pool(
         });
     }
     outcomes.notes = vec![costs(pool.objective(), open)];
-    outcomes.command = command(asked, exponents);
     Ok(outcomes)
 }
 
@@ -209,17 +214,4 @@ fn costs(objective: Objective, open: Option<Open>) -> String {
     format!(
         "costs are exact, from one end of a job to the next; times: over what no policy costs less than, {why}"
     )
-}
-
-fn command(asked: &Comparing<'_>, exponents: &[f64]) -> String {
-    let mut command = format!(
-        "synth compare --workload {} --policies {}",
-        quoted(asked.file),
-        quoted(&asked.policies.join(","))
-    );
-    if !exponents.is_empty() {
-        let exponents = exponents.iter().map(ToString::to_string);
-        command += &format!(" --exponents {}", exponents.collect::<Vec<_>>().join(","));
-    }
-    command
 }

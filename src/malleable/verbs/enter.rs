@@ -2,8 +2,7 @@
 
 use super::VerbError;
 use crate::artifact::Changes;
-use crate::document::suggest;
-use crate::kind::read_policy;
+use crate::kind::{no_rule, read_policy, split_name};
 use crate::malleable::artifact::{Checked, Policy};
 use crate::malleable::policy::{Online, Sharing};
 use crate::malleable::synthesis::{Tunable, tuned};
@@ -121,11 +120,7 @@ pub fn enter(name: &str, changes: Changes) -> Result<Entered, VerbError> {
 }
 
 fn named(name: &str) -> Result<Named, String> {
-    let (rule, parameter) = match name.split_once(':') {
-        Some((rule, parameter)) => (rule, Some(parameter)),
-        None => (name, None),
-    };
-    let sharing = match (rule, parameter) {
+    let sharing = match split_name(name) {
         ("hesrpt", None) => Sharing::HeSrpt(Online::PLAIN),
         ("hesrpt", Some("tuned")) => return Ok(Named::Tuned(Tunable::Power)),
         ("hesrpt", Some(p)) => match p.parse::<f64>() {
@@ -150,11 +145,7 @@ fn named(name: &str) -> Result<Named, String> {
             }
         },
         ("online", parameter) => Sharing::HeSrpt(knobs(parameter.unwrap_or_default())?),
-        _ => {
-            let names = RULES.map(|rule| rule.0);
-            let known = suggest(rule, "the rules are", &names);
-            return Err(format!("no rule is named `{name}`; {known}"));
-        }
+        _ => return Err(no_rule(name, &RULES)),
     };
     Ok(Named::Rule(sharing))
 }

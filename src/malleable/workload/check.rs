@@ -1,11 +1,9 @@
 //! The checks that turn a record into a [`Pool`].
 
-use std::collections::HashSet;
-
 use super::{
     Curve, Job, Objective, Pool, Record, SizesRecord, Speedup, SpeedupRecord, Stream, Workload,
 };
-use crate::document::{Fault, Place, place, unusable};
+use crate::document::{Fault, Place, SENSIBLE, check_names, check_unit, place, sensible};
 use crate::law::Part;
 use crate::number::Decimal;
 use crate::simulation::Streams;
@@ -23,9 +21,6 @@ const MOST_APART: f64 = 1e12;
 
 /// The logarithm of how far numbers of servers may be apart.
 const MOST_LOGARITHM: f64 = 60.0;
-
-/// Sizes and weights of which multiples, and powers, are in the range of numbers.
-const SENSIBLE: std::ops::RangeInclusive<f64> = 1e-60..=1e60;
 
 impl Record {
     /// The workload, and what to warn of; or all faults, those found so far and its own.
@@ -61,10 +56,7 @@ impl Record {
     }
 
     fn check_scalars(&self, faults: &mut Vec<Fault>) {
-        if let Some(message) = unusable("the unit of time", &self.time_unit) {
-            let help = "name the unit, for instance `time_unit: s`";
-            faults.push(Fault::new(place!("time_unit"), message, help));
-        }
+        check_unit(&self.time_unit, faults);
         let help = "write how many servers there are, for instance `servers: 64`";
         sensible(place!("servers"), "servers", self.servers, help, faults);
         let servers = self.servers.value();
@@ -89,19 +81,10 @@ impl Record {
     }
 
     fn check_jobs(&self, faults: &mut Vec<Fault>) {
-        let mut seen = HashSet::new();
+        let names = self.jobs.iter().map(|job| &job.name);
+        check_names("jobs", "job", names, faults);
         for (i, job) in self.jobs.iter().enumerate() {
             let name = &job.name;
-            if let Some(message) = unusable("the name of a job", name) {
-                let help = "give every job a name of its own, such as `a`";
-                faults.push(Fault::new(place!("jobs", i), message, help));
-            } else if !seen.insert(name) {
-                faults.push(Fault::new(
-                    place!("jobs", i),
-                    format!("a second job is named `{name}`"),
-                    "rename one of them: results are reported by name",
-                ));
-            }
             let help = "write how long the job runs on one server";
             sensible(place!("jobs", i, "size"), "size", job.size, help, faults);
             if let Some(weight) = job.weight {
@@ -308,16 +291,5 @@ impl Record {
             weight,
             curve,
         }
-    }
-}
-
-/// A positive number of which powers are numbers.
-fn sensible(at: Place, what: &str, value: Decimal, help: &str, faults: &mut Vec<Fault>) {
-    if !SENSIBLE.contains(&value.value()) {
-        let message = match value > Decimal::ZERO {
-            true => format!("{what} is {value}, out of the range of sensible numbers"),
-            false => format!("{what} is {value}, expected a number > 0"),
-        };
-        faults.push(Fault::new(at, message, help));
     }
 }

@@ -138,15 +138,6 @@ impl Stream {
         self.servers() * self.curve.first_slope()
     }
 
-    /// The same on one server more; none where that is out of the range of numbers.
-    #[must_use]
-    pub fn with_one_more_server(&self) -> Option<Self> {
-        match self.record.with_one_more_server()? {
-            Workload::Stream(stream) => Some(stream),
-            Workload::Pool(_) => None,
-        }
-    }
-
     /// Its jobs, as statistics see them; the size of a job is the time that it takes alone.
     #[must_use]
     pub fn statistics(&self) -> Vec<Class> {
@@ -248,9 +239,11 @@ impl Pool {
     /// The same jobs on one server more; none where that is out of the range of numbers.
     #[must_use]
     pub fn with_one_more_server(&self) -> Option<Self> {
-        match self.record.with_one_more_server()? {
-            Workload::Pool(pool) => Some(pool),
-            Workload::Stream(_) => None,
+        let mut record = self.record.clone();
+        record.servers = Decimal::new(self.servers() + 1.0)?;
+        match record.check() {
+            Ok(Workload::Pool(pool)) if pool.servers() > self.servers() => Some(pool),
+            _ => None,
         }
     }
 
@@ -264,15 +257,6 @@ impl Pool {
             y.total_cmp(x).then(v.total_cmp(w))
         });
         order
-    }
-}
-
-impl Record {
-    fn with_one_more_server(&self) -> Option<Workload> {
-        let mut larger = self.clone();
-        larger.servers = Decimal::new(self.servers.value() + 1.0)?;
-        let larger = Some(larger).filter(|larger| larger.servers > self.servers);
-        larger?.check().ok()
     }
 }
 

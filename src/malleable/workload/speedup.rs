@@ -204,9 +204,10 @@ impl Speedup {
                 };
                 let above = slopes().take_while(|slope| *slope > y).count();
                 let least = slopes().take_while(|slope| *slope >= y).count();
-                match y > 0.0 {
-                    true => (corners[above].0, corners[least].0),
-                    false => (corners[above].0, f64::INFINITY),
+                if y > 0.0 {
+                    (corners[above].0, corners[least].0)
+                } else {
+                    (corners[above].0, f64::INFINITY)
                 }
             }
         }
@@ -249,10 +250,13 @@ impl Speedup {
     pub fn servers_for(&self, rate: f64) -> Option<f64> {
         let servers = match self {
             Speedup::Power(p) => rate.powf(1.0 / p),
-            Speedup::Amdahl(f) => match rate * (1.0 - f) < 1.0 {
-                true => f * rate / (1.0 - (1.0 - f) * rate),
-                false => return None,
-            },
+            Speedup::Amdahl(f) => {
+                if rate * (1.0 - f) < 1.0 {
+                    f * rate / (1.0 - (1.0 - f) * rate)
+                } else {
+                    return None;
+                }
+            }
             Speedup::Logarithm(scale) => (rate * scale.ln_1p()).exp_m1() / scale,
             Speedup::Table(corners) => {
                 let n = corners.partition_point(|corner| corner.1 < rate);
@@ -348,9 +352,10 @@ impl Curve {
             if middle <= low || middle >= high {
                 break;
             }
-            match ratio(middle) >= least {
-                true => low = middle,
-                false => high = middle,
+            if ratio(middle) >= least {
+                low = middle
+            } else {
+                high = middle
             }
         }
         low
@@ -401,9 +406,10 @@ impl Curve {
                 let after = |k: f64| self.speedup.at(k) >= rate;
                 let top = (0..4).map(|n| below + f64::from(n)).find(|k| after(*k))?;
                 let low = self.speedup.at((top - 1.0).max(0.0));
-                match top == 0.0 {
-                    true => 0.0,
-                    false => top - 1.0 + (rate - low) / (self.speedup.at(top) - low),
+                if top == 0.0 {
+                    0.0
+                } else {
+                    top - 1.0 + (rate - low) / (self.speedup.at(top) - low)
                 }
             }
         };
@@ -413,9 +419,10 @@ impl Curve {
     /// `s'(0)`, what the first server is worth.
     #[must_use]
     pub fn first_slope(&self) -> f64 {
-        match self.whole {
-            true => self.speedup.at(1.0),
-            false => self.speedup.first_slope(),
+        if self.whole {
+            self.speedup.at(1.0)
+        } else {
+            self.speedup.first_slope()
         }
     }
 }

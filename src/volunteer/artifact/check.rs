@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::{Artifact, Claim, Method, Policy, Quantity};
 use crate::artifact::{
-    Findings, Grounds, Known, Quantity as _, Subject, is_close, nonnegative, positive,
+    Findings, Grounds, Known, Quantity as _, Subject, Unit, is_close, nonnegative, positive,
 };
 use crate::document::unusable;
 use crate::simulation::student;
@@ -24,15 +24,7 @@ const CAMPAIGNS: Grounds =
 
 /// Checks what an artifact says, and notes on which grounds the rest stands.
 pub(super) fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Campaign> {
-    let campaign = match artifact.workload.check() {
-        Ok(campaign) => campaign,
-        Err(faults) => {
-            for fault in faults {
-                findings.add(format!("workload.{}", fault.place), fault.message);
-            }
-            return None;
-        }
-    };
+    let campaign = findings.workload(artifact.workload.check())?;
     dispatch(&artifact.policy.dispatch, findings);
     given(&artifact.policy, &campaign, findings);
     claims(artifact, &campaign, findings);
@@ -44,10 +36,7 @@ pub(super) fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Camp
         let message = "expected two at least: an interval needs them";
         findings.add("evidence.campaigns", message);
     }
-    let remark = Grounds::Trusted("a remark: nothing follows from it");
-    for path in ["workload.source", "tool"] {
-        findings.stands(path, remark);
-    }
+    findings.remarks(&["workload.source", "tool"]);
     Some(campaign)
 }
 
@@ -125,19 +114,7 @@ fn claims(artifact: &Artifact, campaign: &Campaign, findings: &mut Findings) {
     let mut seen = HashSet::new();
     for (n, claim) in artifact.claims.iter().enumerate() {
         let path = format!("claims[{n}]");
-        claim.has_subject(&path, &known, findings);
-        if !seen.insert((claim.quantity, claim.batch.clone())) {
-            findings.add(&*path, "a second claim about the same");
-        }
-        let unit = claim.quantity.unit(campaign.time_unit());
-        if claim.unit != unit {
-            findings.add(&*path, format!("unit `{}`, expected `{unit}`", claim.unit));
-        }
-        if claim.at.is_some() || claim.longer_than.is_some() {
-            let message =
-                "it is no probability of a queue: neither `at` nor `longer_than` go with it";
-            findings.add(&*path, message);
-        }
+        claim.is_plain(&path, &known, campaign.time_unit(), &mut seen, findings);
         match claim.quantity {
             Quantity::Capacity => of_capacity(claim, campaign, &path, findings),
             _ => of_run(claim, campaign, (&path, widest), findings),
@@ -226,14 +203,8 @@ fn of_run(
         let message = format!("{width}, more than an interval around the value can have");
         findings.add(format!("{path}.half_width"), message);
     }
-    let time = matches!(
-        claim.quantity,
-        Quantity::MedianMakespan
-            | Quantity::MeanMakespan
-            | Quantity::WorstMakespan
-            | Quantity::Makespan
-            | Quantity::Waited
-    );
+    let time = claim.quantity.row().unit == Unit::Time;
+    let time = time && claim.quantity != Quantity::LeastMakespan;
     if time && claim.value > campaign.horizon() {
         let message = format!("{}, longer than the campaign", claim.value);
         findings.add(format!("{path}.value"), message);

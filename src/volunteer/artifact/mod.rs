@@ -3,14 +3,14 @@
 mod check;
 mod quantity;
 
-pub use quantity::{Conditions, Measure, Method, Quantity};
+pub use quantity::{Measure, Method, Quantity};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::policy::Dispatch;
 use super::workload::{Campaign, Record};
-use crate::artifact::{self, Content, Findings};
+use crate::artifact::{self, Content, Findings, NoConditions};
 
 /// The kind: dispatch to volunteers.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,7 +26,7 @@ pub type Checked = artifact::Checked<Volunteer>;
 pub type Claim = artifact::Claim<Quantity>;
 
 /// When a claim holds.
-pub type HoldsFor = artifact::HoldsFor<Conditions>;
+pub type HoldsFor = artifact::HoldsFor<NoConditions>;
 
 impl Content for Volunteer {
     const NAME: &'static str = "volunteer-dispatch";

@@ -3,11 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::artifact::{self, Standing, quantities};
+use crate::artifact::{self, NoConditions, Standing, quantities};
 
 quantities! {
     /// What a claim is about.
-    pub enum Quantity: Method, Conditions, Measure;
+    pub enum Quantity: Method, NoConditions, Measure;
 
     /// Median time from submission to the last job, over batches that are to be done as fast as possible.
     MedianMakespan: "median_makespan", "median makespan", Time, [All], Measure::Run;
@@ -76,7 +76,3 @@ impl artifact::Method for Method {
         }
     }
 }
-
-/// There are none of its own.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Conditions {}

@@ -12,7 +12,7 @@ use crate::kind::{
     Answer, Answered, Caller, Compared, Given, Kind, NoArgs, NoVerb, Simulated, Word, checked,
     run_document, same_workload, wanted,
 };
-use crate::report::rules_table;
+use crate::report::{rules_table, valid_report};
 use crate::simulation::Settings;
 use crate::simulation::sweep::Comparing;
 use crate::typed::count;
@@ -106,7 +106,8 @@ impl Kind for Volunteer {
     }
 
     fn valid(policy: &Checked, width: usize) -> String {
-        report::valid(policy, width)
+        let about = format!("about {}", report::about(policy.workload()));
+        valid_report(policy, &about, width)
     }
 
     fn show(policy: &Checked, width: usize) -> String {

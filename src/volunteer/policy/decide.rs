@@ -32,60 +32,39 @@ impl Request {
     /// The first fault, with its place.
     pub fn check(&self) -> Result<(), String> {
         // Of which sums and quotients are numbers.
-        let fine = |x: f64| (0.0..=1e60).contains(&x);
-        if !fine(self.now) {
-            return Err(format!("now is {}, expected a time ≥ 0", self.now));
-        }
-        for (n, host) in self.processors.iter().enumerate() {
-            if ![host.wanted, host.queue, host.busy].into_iter().all(fine) {
-                return Err(format!(
-                    "processors[{n}] has a time that is not ≥ 0, or beyond 1e60"
-                ));
-            }
-            if host.idle > host.count {
-                return Err(format!(
-                    "processors[{n}] has {} idle, of {}",
-                    host.idle, host.count
-                ));
-            }
+        let time = |x: f64| (0.0..=1e60).contains(&x);
+        let positive = |x: f64| (1e-60..=1e60).contains(&x);
+        let sound = |is: bool, why: String| if is { Ok(()) } else { Err(why) };
+        let now = self.now;
+        sound(time(now), format!("now is {now}, expected a time ≥ 0"))?;
+        for (n, own) in self.processors.iter().enumerate() {
+            let here = format!("processors[{n}]");
+            let times = [own.wanted, own.queue, own.busy];
+            let why = format!("{here} has times {times:?}, expected 0 to 1e60");
+            sound(times.into_iter().all(time), why)?;
+            let why = format!("{here} has {} idle, of {}", own.idle, own.count);
+            sound(own.idle <= own.count, why)?;
         }
         for (n, own) in self.versions.iter().enumerate() {
-            if !(1e-60..=1e60).contains(&own.speed) {
-                return Err(format!(
-                    "versions[{n}].speed is {}, expected a number > 0",
-                    own.speed
-                ));
-            }
-            if !(0.0..=100.0).contains(&own.percentile) {
-                return Err(format!(
-                    "versions[{n}].percentile is {}, expected a percentage from 0 to 100",
-                    own.percentile
-                ));
-            }
-            if !(-1.0..=100.0).contains(&own.ceiling) {
-                return Err(format!(
-                    "versions[{n}].ceiling is {}, expected a percentage to 100, or -1 for none",
-                    own.ceiling
-                ));
-            }
-            let alike = |other: &Usable| {
-                (other.application, other.processor) == (own.application, own.processor)
-            };
-            if self.versions[..n].iter().any(alike) {
-                return Err(format!(
-                    "versions[{n}] is a second one of its application for this processor: give the best"
-                ));
-            }
+            let here = format!("versions[{n}]");
+            let why = format!("{here}.speed is {}, expected a number > 0", own.speed);
+            sound(positive(own.speed), why)?;
+            let (percentile, ceiling) = (own.percentile, own.ceiling);
+            let why = format!("{here}.percentile is {percentile}, expected 0 to 100");
+            sound((0.0..=100.0).contains(&percentile), why)?;
+            let why = format!("{here}.ceiling is {ceiling}, expected 0 to 100, or -1 for none");
+            sound((-1.0..=100.0).contains(&ceiling), why)?;
+            let key = |own: &Usable| (own.application, own.processor);
+            let twice = self.versions[..n]
+                .iter()
+                .any(|other| key(other) == key(own));
+            let why = "a second one of its application for this processor: give the best";
+            sound(!twice, format!("{here} is {why}"))?;
         }
         for (n, job) in self.jobs.iter().enumerate() {
-            if !(1e-60..=1e60).contains(&job.size)
-                || !fine(job.waiting)
-                || !job.end.is_none_or(fine)
-            {
-                return Err(format!(
-                    "jobs[{n}] has a size that is not > 0, or a time that is not ≥ 0"
-                ));
-            }
+            let fine = positive(job.size) && time(job.waiting) && job.end.is_none_or(time);
+            let why = "has a size that is not > 0, or a time that is not ≥ 0";
+            sound(fine, format!("jobs[{n}] {why}"))?;
         }
         Ok(())
     }
@@ -122,10 +101,7 @@ impl Host {
     /// What a job waits for that runs behind this: a processor that has no job begins at once.
     #[must_use]
     pub fn before(&self, queue: f64) -> f64 {
-        match self.idle > 0 {
-            true => 0.0,
-            false => queue,
-        }
+        if self.idle > 0 { 0.0 } else { queue }
     }
 }
 

@@ -9,8 +9,6 @@
 
 mod completion;
 mod decide;
-mod feeder;
-mod history;
 mod percentile;
 #[cfg(test)]
 mod tests;
@@ -19,9 +17,9 @@ pub use completion::{Completion, Turnarounds, last_of};
 pub use decide::{
     Answer, Candidate, Deciding, Host, Kept, Pass, Request, Sent, Usable, Verdict, decide,
 };
-pub use feeder::{Place, feed};
-pub use history::{History, MOST_COPIED};
-pub use percentile::{Pair, UNKNOWN, ceiling, percentiles};
+pub use percentile::{History, MOST_COPIED, Pair, UNKNOWN, ceiling, percentiles};
+
+use std::cmp::Ordering;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -89,4 +87,24 @@ impl Dispatch {
 #[must_use]
 pub fn enough_done(done: u32, jobs: u32) -> bool {
     done >= 10.max(jobs.div_ceil(20)) || done >= jobs
+}
+
+/// What decides where a job stands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Place {
+    /// The logical end time of its batch \[time\]; of a job without a batch when it was created plus its
+    /// bound.
+    pub end: f64,
+    /// How often it was sent before.
+    pub retries: u32,
+    /// Its number.
+    pub id: u64,
+}
+
+/// The earliest end first, of those the one that was tried most often, of those the oldest.
+#[must_use]
+pub fn feed(a: &Place, b: &Place) -> Ordering {
+    let ends = a.end.total_cmp(&b.end);
+    let tries = b.retries.cmp(&a.retries);
+    ends.then(tries).then(a.id.cmp(&b.id))
 }

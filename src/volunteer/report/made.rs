@@ -2,36 +2,22 @@
 
 use std::fmt::Write as _;
 
+use super::run::attained;
 use super::{about, knob, rule};
-use crate::report::{Table, estimate, headed, number, percent, wrap};
+use crate::report::{Table, estimate, number, percent, wrap};
 use crate::volunteer::artifact::Quantity;
 use crate::volunteer::synthesis::{BESIDE, Beside, Made, TUNED, Trial};
-use crate::volunteer::workload::{Campaign, Quality, Shortage, Supply};
+use crate::volunteer::workload::{Campaign, Quality, Shortage};
 
 /// Parameters on the front that are told.
 const TOLD: usize = 10;
 
 /// A policy: what it attains, beside what others do, and what it was chosen from.
 pub fn made(campaign: &Campaign, made: &Made, width: usize) -> String {
-    let time = campaign.time_unit();
-    let policy = &made.artifact.policy;
-    let mut text = format!("{}: {}\n", about(campaign), rule(&policy.dispatch));
-    let mut table = Table::new(["what it attains", "mean of campaigns"]);
-    for quantity in <Quantity as crate::artifact::Quantity>::ALL {
-        if let Some(found) = made.run.estimate(campaign, *quantity) {
-            table.row([headed(*quantity, time), estimate(Some(found))]);
-        }
-    }
-    let _ = writeln!(text, "\n{}", table.within(width));
+    let rule = rule(&made.artifact.policy.dispatch);
+    let mut text = format!("{}: {rule}\n", about(campaign));
+    let _ = writeln!(text, "\n{}", attained(campaign, &made.run, width));
     let campaigns = made.run.campaigns.len();
-    let complete = made.run.complete(campaign);
-    if complete < campaigns {
-        let told = format!(
-            "in {} of {campaigns} campaigns a batch was not done before the end: of makespans nothing is claimed",
-            campaigns - complete
-        );
-        let _ = writeln!(text, "{}", wrap(&told, width));
-    }
     let note = format!(
         "simulated in {campaigns} campaigns that decided nothing, 95 % intervals; a heuristic: no optimum is known"
     );
@@ -59,22 +45,17 @@ pub fn made(campaign: &Campaign, made: &Made, width: usize) -> String {
     text + &room(campaign, width)
 }
 
-/// Why not more work.
+/// How much of what hosts can do there is to do; what is endless takes the rest.
 fn room(campaign: &Campaign, width: usize) -> String {
     let batches = campaign.batches();
     let applications: Vec<usize> = batches.iter().map(|b| b.application).collect();
     let usual = campaign.capacity(&applications).usual;
     let needed: f64 = batches.iter().map(|b| campaign.work(b)).sum();
-    let part = needed / (usual * campaign.horizon());
-    let endless = match batches.iter().any(|b| b.supply == Supply::Endless) {
-        true => "; what is endless takes the rest",
-        false => "",
-    };
     let told = format!(
-        "why not more work: all hosts, on as often as they are and as right as they are, do {} of work a {}, and what there is to do is {} of that{endless}",
+        "all hosts, on as often as they are and as right as they are, do {} of work a {}, and what there is to do is {} of that",
         number(usual),
         campaign.time_unit(),
-        percent(part)
+        percent(needed / (usual * campaign.horizon()))
     );
     format!("\n{}\n", wrap(&told, width))
 }
@@ -109,10 +90,7 @@ fn losing(others: &[Beside]) -> Vec<String> {
     let better = others.iter().filter_map(|other| {
         let excess = other.excess?;
         (excess.mean + excess.half_width < 0.0).then(|| {
-            let why = match other.rule == "literal" {
-                true => "the workload's `policy` asks for other parameters",
-                false => "no policy file can say it",
-            };
+            let why = if other.rule == "literal" { "the workload's `policy` asks for other parameters" } else { "no policy file can say it" };
             format!(
                 "{} is surely better here, {} times the median makespan ({} of it and of deadlines in all): {why}",
                 other.rule,
@@ -166,19 +144,7 @@ fn front(campaign: &Campaign, made: &Made, width: usize) -> String {
 pub fn impossible(campaign: &Campaign, shortage: &Shortage, width: usize) -> String {
     let time = campaign.time_unit();
     let told = match shortage {
-        Shortage::NoProcessor { batch, application } => format!(
-            "Batch `{batch}` can never be done: no host has a processor for any version of the application `{application}` that is released in the campaign."
-        ),
-        Shortage::TooFew {
-            batch,
-            hosts,
-            quorum,
-        } => format!(
-            "Batch `{batch}` can never be done: {quorum} results have to agree on a job, a host does a job once, and {hosts} can run its application."
-        ),
-        Shortage::NoResult { batch } => format!(
-            "Batch `{batch}` can never be done: of every host that could do it, each result is wrong (error 1) or never returned (vanish 1)."
-        ),
+        Shortage::Never { batch, why } => format!("Batch `{batch}` can never be done: {why}."),
         Shortage::TooMuch {
             batch,
             work,

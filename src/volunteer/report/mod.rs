@@ -7,14 +7,14 @@ mod show;
 
 pub use made::{impossible, made};
 pub use run::{notes, of_run, simulation};
-pub use show::{show, valid};
+pub use show::show;
 
 use crate::report::number;
-use crate::volunteer::policy::{Dispatch, Queued};
+use crate::volunteer::policy::Dispatch;
 use crate::volunteer::workload::Campaign;
 
 /// What it is for, in a few words: `400 hosts for 1440 h`.
-fn about(campaign: &Campaign) -> String {
+pub fn about(campaign: &Campaign) -> String {
     let hosts = match campaign.host_count() {
         1 => "one host".to_owned(),
         many => format!("{many} hosts"),
@@ -28,23 +28,11 @@ fn about(campaign: &Campaign) -> String {
 
 /// The parameters in a few words.
 fn rule(rule: &Dispatch) -> String {
-    let quantile = match rule.quantile {
-        Some(q) => format!("quantile {}", knob(q)),
-        None => "quantile of the last".into(),
-    };
-    let queued = match rule.queued {
-        Queued::All => "",
-        Queued::Tight => ", behind tight jobs only",
-    };
-    let each = match rule.first_each {
-        Some(1) => ", one job without an estimate a processor".to_owned(),
-        Some(n) => format!(", {n} jobs without an estimate a processor"),
-        None => String::new(),
-    };
     format!(
-        "first above {} %, tight above {} %, {quantile}{each}{queued}",
+        "first above {} %, tight above {} %, quantile {}",
         knob(rule.first_percentile),
-        knob(rule.tight_percentile)
+        knob(rule.tight_percentile),
+        rule.quantile.map_or("of the last".into(), knob)
     )
 }
 

@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::{about, impossible};
 use crate::artifact::Quantity as _;
 use crate::kind::other_workload;
 use crate::report::{Table, WIDTH, estimate, headed, within, wrap};
-use crate::simulation::{Estimate, Verdict};
+use crate::simulation::Verdict;
 use crate::volunteer::artifact::Quantity;
 use crate::volunteer::simulator::{Judgement, Run};
 use crate::volunteer::verbs::Simulated;
@@ -29,24 +29,28 @@ pub fn simulation(campaign: &Campaign, run: &Run, verdicts: &[Judgement], width:
         return text;
     }
     let time = campaign.time_unit();
-    match verdicts.is_empty() {
-        true => {
-            let mut table = Table::new(["quantity", "mean of campaigns"]);
-            for quantity in Quantity::ALL {
-                if let Some(found) = run.estimate(campaign, *quantity) {
-                    table.row([headed(*quantity, time), estimate(Some(found))]);
-                }
-            }
-            let _ = writeln!(text, "\n{}", table.within(width));
-        }
-        false => {
-            let _ = writeln!(text, "\n{}", judged(verdicts, time, width));
-        }
-    }
+    let table = if verdicts.is_empty() {
+        attained(campaign, run, width)
+    } else {
+        judged(verdicts, time, width)
+    };
+    let _ = writeln!(text, "\n{table}");
     let _ = writeln!(text, "\n{}", batches(campaign, run, width));
     let note = "means over independent campaigns, with 95 % confidence intervals; too wide: not refuted, and nearer than 5 % only with more --replications";
     let _ = writeln!(text, "\n{}", wrap(note, width));
     text
+}
+
+/// The mean of each quantity that the campaigns have.
+pub(super) fn attained(campaign: &Campaign, run: &Run, width: usize) -> String {
+    let mut table = Table::new(["quantity", "mean of campaigns"]);
+    for quantity in Quantity::ALL {
+        if let Some(found) = run.estimate(campaign, *quantity) {
+            let head = headed(*quantity, campaign.time_unit());
+            table.row([head, estimate(Some(found))]);
+        }
+    }
+    table.within(width)
 }
 
 fn judged(verdicts: &[Judgement], time: &str, width: usize) -> String {
@@ -85,17 +89,12 @@ fn batches(campaign: &Campaign, run: &Run, width: usize) -> String {
     ]);
     let all = campaign.batches().iter().enumerate();
     for (n, batch) in all.filter(|(_, batch)| !batch.is_stream()).take(TOLD) {
-        let mean = |of: fn(&crate::volunteer::simulator::OfBatch) -> Option<f64>| {
-            crate::volunteer::simulator::estimate(
-                run.campaigns.iter().map(|own| of(&own.batches[n])),
-            )
-        };
         let jobs = f64::from(batch.jobs().unwrap_or(1));
-        let sent = mean(|own| Some(own.sent as f64)).map(|sent| sent.times(1.0 / jobs));
+        let sent = run.of_batch(n, |own| Some(own.sent as f64 / jobs));
         table.row([
             batch.name.clone(),
             estimate(run.makespan(n)),
-            estimate(mean(|own| own.first_estimate)),
+            estimate(run.of_batch(n, |own| own.first_estimate)),
             format!("{} of {}", run.finished(n), run.campaigns.len()),
             estimate(sent),
         ]);
@@ -112,54 +111,25 @@ pub fn notes(simulated: &Simulated) -> Vec<String> {
     notes
 }
 
-#[derive(Serialize)]
-struct RunDocument<'a> {
-    campaigns: usize,
-    events: u64,
-    interrupted: bool,
-    quantities: Vec<Measured>,
-    batches: Vec<BatchDocument<'a>>,
-}
-
-#[derive(Serialize)]
-struct Measured {
-    quantity: Quantity,
-    mean: f64,
-    half_width: f64,
-}
-
-#[derive(Serialize)]
-struct BatchDocument<'a> {
-    batch: &'a str,
-    finished: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    makespan: Option<Estimate>,
-}
-
 /// What was measured, for programs.
 #[must_use]
-pub fn of_run<'a>(campaign: &'a Campaign, run: &Run) -> impl Serialize + use<'a> {
-    let measured = |quantity: &Quantity| {
+pub fn of_run(campaign: &Campaign, run: &Run) -> Value {
+    let quantities = Quantity::ALL.iter().filter_map(|quantity| {
         let found = run.estimate(campaign, *quantity)?;
-        Some(Measured {
-            quantity: *quantity,
-            mean: found.mean,
-            half_width: found.half_width,
-        })
-    };
+        let (mean, half_width) = (found.mean, found.half_width);
+        Some(json!({ "quantity": quantity, "mean": mean, "half_width": half_width }))
+    });
     let batches = campaign.batches().iter().enumerate();
-    RunDocument {
-        campaigns: run.campaigns.len(),
-        events: run.events(),
-        interrupted: run.interrupted,
-        quantities: Quantity::ALL.iter().filter_map(measured).collect(),
-        batches: batches
-            .filter(|(_, batch)| !batch.is_stream())
-            .map(|(n, batch)| BatchDocument {
-                batch: &batch.name,
-                finished: run.finished(n),
-                makespan: run.makespan(n),
-            })
-            .collect(),
-    }
+    let batches = batches.filter(|(_, batch)| !batch.is_stream());
+    let batches = batches.map(|(n, batch)| {
+        let (finished, makespan) = (run.finished(n), run.makespan(n));
+        json!({ "batch": batch.name, "finished": finished, "makespan": makespan })
+    });
+    json!({
+        "campaigns": run.campaigns.len(),
+        "events": run.events(),
+        "interrupted": run.interrupted,
+        "quantities": quantities.collect::<Vec<_>>(),
+        "batches": batches.collect::<Vec<_>>(),
+    })
 }

@@ -4,15 +4,9 @@ use std::fmt::Write as _;
 
 use super::{about, knob};
 use crate::artifact::{Quantity as _, Subject};
-use crate::report::{Table, headed, number, valid_report, within, wrap};
+use crate::report::{Table, headed, number, within, wrap};
 use crate::volunteer::artifact::{Checked, Quantity};
 use crate::volunteer::policy::{Dispatch, Queued, UNKNOWN};
-
-/// That a policy passed the checker, and on which grounds what it says stands.
-pub fn valid(checked: &Checked, width: usize) -> String {
-    let about = format!("about {}", about(checked.workload()));
-    valid_report(checked, &about, width)
-}
 
 /// What the policy is for, what it does, and what it promises.
 pub fn show(checked: &Checked, width: usize) -> String {
@@ -28,7 +22,7 @@ pub fn show(checked: &Checked, width: usize) -> String {
     }
     let _ = writeln!(text, "\nWhen a host asks for work");
     for line in steps(&artifact.policy.dispatch, time) {
-        let _ = writeln!(text, "{}", indented(&line, width));
+        let _ = writeln!(text, "{}", wrap(&format!("- {line}"), width));
     }
     let told = format!(
         "The percentile of a host and a version is the lesser of two shares of all that have returned something: those with a larger mean turnaround, and those with fewer valid results in a row (no matter beyond ten). It is computed every {} {time}; a host without a valid result has 0, and where an application is new, its percentile with others, or {} %.",
@@ -46,13 +40,6 @@ pub fn show(checked: &Checked, width: usize) -> String {
     }
     text += &table.within(width);
     text + "\n\n`synth check` tells what it derives anew, `synth simulate` tries to refute what it promises.\n"
-}
-
-fn indented(line: &str, width: usize) -> String {
-    let wrapped = wrap(line, width.saturating_sub(4));
-    let lines = wrapped.lines().enumerate();
-    let lines = lines.map(|(n, line)| format!("{}{line}", if n == 0 { "  - " } else { "    " }));
-    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// The rule, a test a line.

@@ -3,10 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use super::Rule;
 use super::batch::{State, Waiting};
 use super::host::Host;
 use super::population::{Group, population};
-use super::rule::Rule;
 use super::standing::Standings;
 use super::store::{Instance, Judged, Store};
 use crate::simulation::{Streams, Tournament};
@@ -79,7 +79,7 @@ impl<'a> Engine<'a> {
             campaign,
             rule,
             now: 0.0,
-            standings: Standings::new(campaign, hosts.iter().map(|host| host.group)),
+            standings: Standings::new(campaign, hosts.len()),
             next: Tournament::new(hosts.len()),
             fast: vec![false; hosts.len()],
             hosts,
@@ -352,9 +352,10 @@ impl<'a> Engine<'a> {
         self.standings.took(batch.application, took);
         for (host, version, right) in judged {
             let history = self.standings.history(host, version);
-            match right {
-                true => history.was_valid(),
-                false => history.failed(),
+            if right {
+                history.was_valid()
+            } else {
+                history.failed()
             }
         }
         let state = &mut self.batches[b];

@@ -98,12 +98,12 @@ impl Side {
         let urgent = self.misses(now, availability);
         if urgent != self.urgent {
             self.urgent = urgent;
-            match urgent {
-                true => self.tasks.sort_by(|a, b| {
-                    let deadlines = a.deadline.total_cmp(&b.deadline);
-                    deadlines.then(a.order.cmp(&b.order))
-                }),
-                false => self.tasks.sort_by_key(|task| task.order),
+            if urgent {
+                let due = |task: &Task| task.deadline;
+                let by = |a: &Task, b: &Task| due(a).total_cmp(&due(b)).then(a.order.cmp(&b.order));
+                self.tasks.sort_by(by);
+            } else {
+                self.tasks.sort_by_key(|task| task.order);
             }
         }
         let running = self.running();
@@ -162,7 +162,7 @@ pub(super) struct Host {
     /// When it asked last.
     pub asked: f64,
     /// Until when its jobs have run.
-    since: f64,
+    pub since: f64,
     /// When it is on and off.
     pub life: Stream,
     /// What its results are.
@@ -170,31 +170,6 @@ pub(super) struct Host {
 }
 
 impl Host {
-    pub fn new(
-        group: usize,
-        sides: [Side; TYPES],
-        (availability, on, switch): (f64, bool, f64),
-        buffer: f64,
-        (contact, asks): (f64, f64),
-        life: Stream,
-        luck: Stream,
-    ) -> Self {
-        Host {
-            group,
-            sides,
-            availability,
-            buffer,
-            contact,
-            on,
-            switch,
-            asks: if on { asks } else { f64::INFINITY },
-            asked: asks - contact,
-            since: 0.0,
-            life,
-            luck,
-        }
-    }
-
     /// Its jobs run until now.
     pub fn advance(&mut self, now: f64) {
         if self.on {
@@ -263,9 +238,10 @@ impl Host {
         });
         // A type of which it has no processor never asks: 0/0.
         let first = wants.filter(|wait| !wait.is_nan());
-        self.asks = match self.on {
-            true => (now + first.fold(f64::INFINITY, f64::min)).max(self.asked + self.contact),
-            false => f64::INFINITY,
-        };
+        let first = first.fold(f64::INFINITY, f64::min);
+        self.asks = f64::INFINITY;
+        if self.on {
+            self.asks = (now + first).max(self.asked + self.contact);
+        }
     }
 }

@@ -249,17 +249,13 @@ impl Run {
     /// The same of the makespan of one batch.
     #[must_use]
     pub fn makespan(&self, batch: usize) -> Option<Estimate> {
-        estimate(self.campaigns.iter().map(|own| own.batches[batch].makespan))
+        self.of_batch(batch, |own| own.makespan)
     }
 
-    /// Campaigns in which all batches were done that are to be done as fast as possible.
+    /// The same of a number of one batch.
     #[must_use]
-    pub fn complete(&self, campaign: &Campaign) -> usize {
-        let done = |own: &&Measures| {
-            let mut batches = campaign.batches().iter().zip(&own.batches);
-            batches.all(|(batch, own)| batch.quality != Quality::Afap || own.makespan.is_some())
-        };
-        self.campaigns.iter().filter(done).count()
+    pub fn of_batch(&self, batch: usize, of: impl Fn(&OfBatch) -> Option<f64>) -> Option<Estimate> {
+        estimate(self.campaigns.iter().map(|own| of(&own.batches[batch])))
     }
 
     /// In how many campaigns a batch was done.

@@ -12,7 +12,6 @@ mod judge;
 mod measures;
 mod population;
 mod request;
-mod rule;
 mod standing;
 mod store;
 mod tail;
@@ -25,7 +24,6 @@ pub use judge::{Judgement, judge};
 #[cfg(feature = "synthesis")]
 pub(in crate::volunteer) use measures::estimate;
 pub use measures::{Measures, OfBatch, Run};
-pub use rule::Rule;
 
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -33,9 +31,22 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use crate::simulation::{Progress, Settings};
+use crate::volunteer::policy::Dispatch;
 use crate::volunteer::workload::Campaign;
 use engine::Engine;
 use measures::measured;
+
+/// How jobs are sent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Rule {
+    /// By percentiles and estimates.
+    Dispatch(Dispatch),
+    /// To any host that asks, to be returned within a bound \[time\], or within the deadline of a batch.
+    Fixed(f64),
+    /// The same, and what BOINC does since 2025 once most of a batch is done: the rest goes only to hosts
+    /// that were faster than half of all, and is sent once more where it takes long.
+    Tail(f64),
+}
 
 /// A campaign that takes more than was allowed: what all of it would take, about.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
@@ -72,13 +83,11 @@ pub fn simulate(
         let most = settings.events.saturating_mul(2);
         let whole = engine.run(|events| interrupted() || events > most || later(2));
         let part = (engine.now / campaign.horizon()).max(1e-9);
-        match whole {
-            true => Ok(measured(&engine)),
-            false => Err(TooLong {
-                events: engine.counts.events as f64 / part,
-                seconds: started.elapsed().as_secs_f64() / part,
-            }),
-        }
+        let too_long = || TooLong {
+            events: engine.counts.events as f64 / part,
+            seconds: started.elapsed().as_secs_f64() / part,
+        };
+        whole.then(|| measured(&engine)).ok_or_else(too_long)
     };
     let all: Vec<u32> = (0..settings.replications.max(1)).collect();
     let mut run = Run {

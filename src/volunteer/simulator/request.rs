@@ -3,10 +3,10 @@
 //! What is decided depends on a job only by its batch and by whether the host has had it: so the
 //! first of a batch that is kept for another reason decides for all that stand behind it.
 
+use super::Rule;
 use super::batch::Waiting;
 use super::engine::Engine;
 use super::host::Task;
-use super::rule::Rule;
 use super::store::Instance;
 use crate::volunteer::policy::{
     Candidate, Deciding, Host, Kept, Pass, Place, Sent, Usable, Verdict, feed,

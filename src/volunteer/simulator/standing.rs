@@ -27,36 +27,18 @@ pub(super) struct Standings {
 }
 
 impl Standings {
-    pub fn new(campaign: &Campaign, groups: impl Iterator<Item = usize> + Clone) -> Self {
-        let versions = campaign.versions();
+    pub fn new(campaign: &Campaign, hosts: usize) -> Self {
+        let versions = campaign.versions().len();
         let applications = campaign.record().applications.len();
-        let hosts = groups.clone().count();
-        let mut standings = Standings {
-            versions: versions.len(),
-            histories: vec![History::default(); hosts * versions.len()],
-            standing: vec![0.0; hosts * versions.len()],
+        Standings {
+            versions,
+            histories: vec![History::default(); hosts * versions],
+            standing: vec![0.0; hosts * versions],
             ceilings: vec![-1.0; applications],
             current: vec![[None; 2]; applications],
             recent: vec![(0, Vec::new()); applications],
             sorted: vec![Vec::new(); applications],
-        };
-        let record = campaign.record();
-        for (host, group) in groups.enumerate() {
-            for own in &record.hosts[group].history {
-                let known = versions.iter().enumerate().filter(|(_, version)| {
-                    record.applications[version.application].name == own.application
-                });
-                for (v, _) in known {
-                    standings.histories[host * versions.len() + v] = History {
-                        results: own.results,
-                        turnaround: own.turnaround.value(),
-                        valid: own.valid,
-                        known: own.valid > 0,
-                    };
-                }
-            }
         }
-        standings
     }
 
     pub fn history(&mut self, host: u32, version: u16) -> &mut History {
@@ -192,7 +174,7 @@ batches: [{name: s, application: x, size: 2, quality: throughput, bound: 150}]\n
 
     /// Host h has returned h results that took 100 − h hours each.
     fn standings(campaign: &Campaign) -> Standings {
-        let mut standings = Standings::new(campaign, std::iter::repeat_n(0, 40));
+        let mut standings = Standings::new(campaign, 40);
         standings.release(campaign, 0.0);
         for host in 0..40 {
             for _ in 0..host {

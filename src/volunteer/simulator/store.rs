@@ -192,9 +192,10 @@ impl Store {
         instance.late = true;
         let job = instance.job;
         self.jobs[job as usize].out -= 1;
-        match self.jobs[job as usize].done {
-            true => Judged::Nothing,
-            false => self.refill(job, quorum),
+        if self.jobs[job as usize].done {
+            Judged::Nothing
+        } else {
+            self.refill(job, quorum)
         }
     }
 

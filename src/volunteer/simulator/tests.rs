@@ -264,9 +264,20 @@ fn a_client_stops_jobs_only_for_a_deadline() {
     assert_eq!(side(12.1).choose(0.0, 0.5), 0);
     // Once it is done, the order of arrival holds again, and nothing more is stopped.
     let stream = Streams::new(1, 0).arrivals;
-    let state = (1.0, true, f64::INFINITY);
-    let sides = [side(3.0), Side::default()];
-    let mut host = Host::new(0, sides, state, 10.0, (1.0, 50.0), stream.clone(), stream);
+    let mut host = Host {
+        group: 0,
+        sides: [side(3.0), Side::default()],
+        availability: 1.0,
+        buffer: 10.0,
+        contact: 1.0,
+        on: true,
+        switch: f64::INFINITY,
+        asks: 50.0,
+        asked: 49.0,
+        since: 0.0,
+        life: stream.clone(),
+        luck: stream,
+    };
     assert_eq!(host.choose(0.0), 1);
     assert_eq!(host.next(), 2.0);
     host.advance(2.0);

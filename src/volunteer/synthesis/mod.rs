@@ -47,15 +47,9 @@ pub enum Outcome {
     Interrupted,
 }
 
-/// Why there is no policy.
-enum Unmade {
-    Interrupted,
-    TooLong(TooLong),
-}
-
-impl From<TooLong> for Unmade {
+impl From<TooLong> for Outcome {
     fn from(found: TooLong) -> Self {
-        Unmade::TooLong(found)
+        Outcome::TooLong(found)
     }
 }
 
@@ -171,11 +165,7 @@ pub fn synthesize(campaign: &Campaign, options: &Options, hears: &mut dyn FnMut(
     }
     let made = search(campaign, options, hears)
         .and_then(|searched| made(campaign, searched, options, hears));
-    match made {
-        Ok(made) => Outcome::Made(Box::new(made)),
-        Err(Unmade::Interrupted) => Outcome::Interrupted,
-        Err(Unmade::TooLong(found)) => Outcome::TooLong(found),
-    }
+    made.map_or_else(|none| none, |made| Outcome::Made(Box::new(made)))
 }
 
 /// The policy of the rule that was taken, with what it attains in campaigns that decided nothing.
@@ -184,7 +174,7 @@ fn made(
     searched: Searched,
     options: &Options,
     hears: &mut dyn FnMut(&str),
-) -> Result<Made, Unmade> {
+) -> Result<Made, Outcome> {
     let Searched { trials, taken, cut } = searched;
     let (rule, run, beside) = measure(campaign, &trials[taken], options, hears)?;
     let artifact = Artifact::new(
@@ -227,7 +217,7 @@ fn measure(
     tuned: &Trial,
     options: &Options,
     hears: &mut dyn FnMut(&str),
-) -> Result<(Dispatch, Run, Vec<Beside>), Unmade> {
+) -> Result<(Dispatch, Run, Vec<Beside>), Outcome> {
     let campaigns = options.campaigns;
     let campaigns = campaigns.unwrap_or_else(|| affordable(&tuned.run, options.events));
     let mut rules = vec![(TUNED, Rule::Dispatch(tuned.rule))];
@@ -253,7 +243,7 @@ fn measure(
             runs.push(simulate(campaign, *rule, &settings, |_| ())?);
         }
         if options.interrupt.load(Ordering::Relaxed) {
-            return Err(Unmade::Interrupted);
+            return Err(Outcome::Interrupted);
         }
         round += 1;
         let before = own;

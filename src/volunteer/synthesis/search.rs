@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use super::trial::choose;
-use super::{Options, Trial, Unmade, default_rule, literal, with_given};
+use super::{Options, Outcome, Trial, default_rule, literal, with_given};
 use crate::simulation::Settings;
 use crate::volunteer::policy::Dispatch;
 use crate::volunteer::simulator::{Rule, simulate};
@@ -31,7 +31,7 @@ pub(super) fn search(
     campaign: &Campaign,
     options: &Options,
     hears: &mut dyn FnMut(&str),
-) -> Result<Searched, Unmade> {
+) -> Result<Searched, Outcome> {
     let mut search = Search {
         campaign,
         options,
@@ -60,7 +60,7 @@ pub(super) fn search(
     // Tuning goes on from the better one.
     search.measure(with_given(campaign, literal(campaign)))?;
     search.tune(campaign.record())?;
-    let taken = choose(&search.trials).ok_or(Unmade::Interrupted)?;
+    let taken = choose(&search.trials).ok_or(Outcome::Interrupted)?;
     Ok(search.ended(taken))
 }
 
@@ -95,7 +95,7 @@ impl Search<'_> {
 
     /// One parameter after the other, each from the best so far, and then between its neighbours; what
     /// is given stays.
-    fn tune(&mut self, record: &Record) -> Result<(), Unmade> {
+    fn tune(&mut self, record: &Record) -> Result<(), Outcome> {
         let given = &record.policy;
         let (first, quantile) = (given.first_percentile.is_none(), given.quantile.is_none());
         if first {
@@ -121,7 +121,7 @@ impl Search<'_> {
     }
 
     /// The best rule so far with each of these values.
-    fn vary(&mut self, values: &[f64], set: impl Fn(&mut Dispatch, f64)) -> Result<(), Unmade> {
+    fn vary(&mut self, values: &[f64], set: impl Fn(&mut Dispatch, f64)) -> Result<(), Outcome> {
         let best = self.best();
         for value in values {
             let mut rule = best;
@@ -132,7 +132,7 @@ impl Search<'_> {
     }
 
     /// Between the best percentile so far and its neighbours, and the same of the quantile.
-    fn narrow(&mut self, first: bool, quantile: bool) -> Result<(), Unmade> {
+    fn narrow(&mut self, first: bool, quantile: bool) -> Result<(), Outcome> {
         if first {
             let tried = self.tried(|rule| Some(rule.first_percentile));
             let values = between(self.best().first_percentile, &tried, 100.0);
@@ -155,7 +155,7 @@ impl Search<'_> {
     }
 
     /// Tries a rule, if it was not tried before and events are left.
-    fn measure(&mut self, rule: Dispatch) -> Result<(), Unmade> {
+    fn measure(&mut self, rule: Dispatch) -> Result<(), Outcome> {
         let spent: u64 = self.trials.iter().map(|trial| trial.run.events()).sum();
         if self.trials.iter().any(|trial| trial.rule == rule) {
             return Ok(());
@@ -183,7 +183,7 @@ impl Search<'_> {
             run => run?,
         };
         if self.options.interrupt.load(Ordering::Relaxed) {
-            return Err(Unmade::Interrupted);
+            return Err(Outcome::Interrupted);
         }
         let first = self.trials.first().map(|trial| &trial.run);
         let trial = Trial::new(self.campaign, rule, run, first);

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use super::{Entered, VerbError, enter, refuse, too_long};
 use crate::artifact::Quantity as _;
 use crate::report::{Column, Outcomes, estimate, headed};
-use crate::simulation::sweep::{Comparing, quoted};
+use crate::simulation::sweep::Comparing;
 use crate::volunteer::artifact::Quantity;
 use crate::volunteer::simulator::{Run, simulate};
 use crate::volunteer::synthesis::against;
@@ -37,12 +37,11 @@ pub fn compare(
     let entered = asked.policies.iter().map(|name| enter(name, asked.changes));
     let entered = entered.collect::<Result<Vec<Entered>, VerbError>>()?;
     let settings = asked.settings;
-    let mut outcomes = Outcomes::new(
-        asked.file,
-        campaign.digest(),
-        "policy".into(),
-        asked.policies,
+    let options = format!(
+        " --replications {} --seed {}",
+        settings.replications, settings.seed
     );
+    let mut outcomes = Outcomes::new(asked, campaign.digest(), "policy".into(), &options);
     let time = campaign.time_unit();
     let column = |quantity: &Quantity| Column {
         quantity: quantity.row().name,
@@ -65,13 +64,6 @@ pub fn compare(
     }
     outcomes.interrupted = settings.interrupt.load(Ordering::Relaxed);
     outcomes.notes = notes(campaign, asked, &runs);
-    outcomes.command = format!(
-        "synth compare --workload {} --policies {} --replications {} --seed {}",
-        quoted(asked.file),
-        quoted(&asked.policies.join(",")),
-        settings.replications,
-        settings.seed
-    );
     Ok(outcomes)
 }
 

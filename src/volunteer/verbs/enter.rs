@@ -2,8 +2,7 @@
 
 use super::VerbError;
 use crate::artifact::Changes;
-use crate::document::suggest;
-use crate::kind::read_policy;
+use crate::kind::{no_rule, read_policy, split_name};
 use crate::volunteer::artifact::Checked;
 use crate::volunteer::policy::Dispatch;
 use crate::volunteer::simulator::Rule;
@@ -96,20 +95,13 @@ pub fn enter(name: &str, changes: Changes) -> Result<Entered, VerbError> {
 }
 
 fn named(name: &str) -> Result<Entered, String> {
-    let (rule, parameter) = match name.split_once(':') {
-        Some((rule, parameter)) => (rule, Some(parameter)),
-        None => (name, None),
-    };
+    let (rule, parameter) = split_name(name);
     match rule {
         "percentile" => Ok(Entered::Percentile(parameter.map(three).transpose()?)),
         "literal" => Ok(Entered::Literal(parameter.map(three).transpose()?)),
         "boinc-2025" => Ok(Entered::Tail(parameter.map(deadline).transpose()?)),
         "fixed" => Ok(Entered::Fixed(parameter.map(deadline).transpose()?)),
-        _ => {
-            let names = RULES.map(|rule| rule.0);
-            let known = suggest(rule, "the rules are", &names);
-            Err(format!("no rule is named `{name}`; {known}"))
-        }
+        _ => Err(no_rule(name, &RULES)),
     }
 }
 

@@ -16,26 +16,12 @@ pub struct Capacity {
 /// Work that cannot be done.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shortage {
-    /// No host has a processor for any version of this batch's application.
-    NoProcessor {
+    /// No job of a batch can ever be done.
+    Never {
         /// The batch.
         batch: String,
-        /// Its application.
-        application: String,
-    },
-    /// Fewer hosts can run this batch's application than have to agree on a job.
-    TooFew {
-        /// The batch.
-        batch: String,
-        /// Hosts.
-        hosts: u64,
-        /// Results that have to agree.
-        quorum: u32,
-    },
-    /// No result of a host that could do it is ever right and returned.
-    NoResult {
-        /// The batch.
-        batch: String,
+        /// Why.
+        why: &'static str,
     },
     /// A batch has more work than all hosts can do until its deadline, or the end of the campaign.
     TooMuch {
@@ -128,25 +114,25 @@ impl Campaign {
         let mut needed: Vec<usize> = Vec::new();
         for batch in &self.batches {
             let capacity = self.capacity(&[batch.application]);
-            if capacity.most <= 0.0 {
-                let application = self.record.applications[batch.application].name.clone();
-                return Some(Shortage::NoProcessor {
-                    batch: batch.name.clone(),
-                    application,
-                });
-            }
-            let (hosts, quorum) = (self.able(batch.application), self.quorum(batch.application));
-            if hosts < u64::from(quorum) {
-                return Some(Shortage::TooFew {
-                    batch: batch.name.clone(),
-                    hosts,
-                    quorum,
-                });
-            }
-            if capacity.usual <= 0.0 {
-                return Some(Shortage::NoResult {
-                    batch: batch.name.clone(),
-                });
+            let quorum = u64::from(self.quorum(batch.application));
+            for (never, why) in [
+                (
+                    capacity.most <= 0.0,
+                    "no host has a processor for any version of its application that is released in the campaign",
+                ),
+                (
+                    self.able(batch.application) < quorum,
+                    "more results have to agree on a job than hosts can run its application, and a host does a job once",
+                ),
+                (
+                    capacity.usual <= 0.0,
+                    "of every host that could do it, each result is wrong (error 1) or never returned (vanish 1)",
+                ),
+            ] {
+                if never {
+                    let batch = batch.name.clone();
+                    return Some(Shortage::Never { batch, why });
+                }
             }
             if let Some(found) = self.misses(batch, capacity) {
                 return Some(found);

@@ -80,9 +80,6 @@ pub struct HostsRecord {
     /// The chance that a job that was sent is never returned.
     #[serde(default = "zero")]
     pub vanish: Decimal,
-    /// What is known of them when the campaign begins.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub history: Vec<HistoryRecord>,
 }
 
 /// Hosts are on and off in turns.
@@ -93,20 +90,6 @@ pub struct AvailabilityRecord {
     pub on: Size,
     /// The law of the time that it is off \[time\].
     pub off: Size,
-}
-
-/// What is known of hosts before the campaign.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct HistoryRecord {
-    /// Of which application; of all its versions.
-    pub application: String,
-    /// Results that came.
-    pub results: u32,
-    /// Their mean turnaround, > 0 \[time\].
-    pub turnaround: Decimal,
-    /// How many were valid in a row, up to the last.
-    pub valid: u32,
 }
 
 /// An application.
@@ -331,9 +314,6 @@ fn respell(root: &mut Node) {
         if let Some(availability) = hosts.meant_mut("availability") {
             respell_laws_of(availability, &["on", "off"]);
             respell_times_of(availability, &["on", "off"], &unit);
-        }
-        for known in entries(hosts, "history") {
-            respell_times_of(known, &["turnaround"], &unit);
         }
     }
     for application in entries(root, "applications") {

@@ -8,8 +8,8 @@ mod tests;
 
 pub use capacity::{Capacity, Shortage};
 pub use document::{
-    ApplicationRecord, AvailabilityRecord, BatchRecord, HistoryRecord, HostsRecord, PolicyRecord,
-    Processor, QualityWord, Record, VersionRecord,
+    ApplicationRecord, AvailabilityRecord, BatchRecord, HostsRecord, PolicyRecord, Processor,
+    QualityWord, Record, VersionRecord,
 };
 
 use std::path::Path;

@@ -121,16 +121,6 @@ fn faults_are_found() {
         ("jobs: 7", "jobs: -7", "jobs is -7"),
         ("buffer: 6", "buffer: 0", "mean buffer of `labs` is 0"),
         (
-            "buffer: 6}",
-            "buffer: 6, contact: 1e9}",
-            "once in the campaign",
-        ),
-        (
-            "buffer: 6}",
-            "buffer: 6, delay: 1e9}",
-            "after the end of the campaign",
-        ),
-        (
             "size: 3, quality",
             "size: 1e-9, quality",
             "jobs of `stream` queued",
@@ -198,30 +188,16 @@ fn what_can_never_be_done_is_known() {
         "gpus: 1, speed: {law: uniform, low: 1, high: 3}, gpu_speed: 50, buffer: 6",
         "speed: 1, buffer: 6",
     );
-    assert!(
-        matches!(gone, Some(Shortage::NoProcessor { .. })),
-        "{gone:?}"
-    );
+    assert!(matches!(gone, Some(Shortage::Never { .. })), "{gone:?}");
     let wrong = short(
         "gpu_speed: 50, buffer: 6",
         "gpu_speed: 50, buffer: 6, vanish: 1",
     );
-    assert!(
-        matches!(wrong, Some(Shortage::NoResult { .. })),
-        "{wrong:?}"
-    );
+    assert!(matches!(wrong, Some(Shortage::Never { .. })), "{wrong:?}");
     let busy = short("bound: 100", "bound: 100, arrival_rate: 60");
     assert!(matches!(busy, Some(Shortage::Campaign { .. })), "{busy:?}");
     let late = short("processor: gpu}", "processor: gpu, released: 1000}");
-    assert!(
-        matches!(late, Some(Shortage::NoProcessor { .. })),
-        "{late:?}"
-    );
+    assert!(matches!(late, Some(Shortage::Never { .. })), "{late:?}");
     let few = short("quorum: 2", "quorum: 3");
-    let expected = Shortage::TooFew {
-        batch: "soon".into(),
-        hosts: 2,
-        quorum: 3,
-    };
-    assert_eq!(few, Some(expected));
+    assert!(matches!(few, Some(Shortage::Never { .. })), "{few:?}");
 }

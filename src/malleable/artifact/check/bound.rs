@@ -36,7 +36,9 @@ pub(super) fn least_cost(pool: &Pool, prices: &[f64], near: f64) -> Result<f64, 
                 powers += (prices[k] / prices[prices.len() - 1]).powf(1.0 / (1.0 - p));
                 prices[prices.len() - 1] * pool.servers().powf(p) * f64::powf(powers, 1.0 - p)
             }
-            _ => most_worth(pool, &prices[..=k], &mut rent),
+            curves => most_worth(pool.servers(), &mut rent, || {
+                prices[..=k].iter().map(|price| (*price, curves))
+            }),
         };
         // Of powers the first sums may be too small for numbers; then they are far below what is due.
         if worth > due * (1.0 + near) {
@@ -50,39 +52,42 @@ pub(super) fn least_cost(pool: &Pool, prices: &[f64], near: f64) -> Result<f64, 
     Ok(sizes.zip(prices).map(|(size, price)| size * price).sum())
 }
 
-/// What is surely not less than the worth of the work that jobs can do at these prices; `rent` is a first guess, and the
-/// best one afterwards.
-fn most_worth(pool: &Pool, prices: &[f64], rent: &mut f64) -> f64 {
-    // What a job takes and what it gains beside the rent, at the speedup that is best for it.
-    let gain = |price: f64, rent: f64| {
+/// What is surely not less than the worth of the work that jobs can do at their prices, each at the speedup that is best for
+/// it; `rent` is a first guess, and the best one afterwards.
+pub(super) fn most_worth<'a, J>(servers: f64, rent: &mut f64, jobs: impl Fn() -> J) -> f64
+where
+    J: Iterator<Item = (f64, &'a [Curve])>,
+{
+    // What a job gains beside the rent, and what it takes.
+    let gain = |(price, curves): (f64, &[Curve]), rent: f64| {
         let of = |curve: &Curve| {
-            let k = curve.demand(rent / price).0.min(pool.servers());
+            let k = curve.demand(rent / price).0.min(servers);
             (price * curve.at(k) - rent * k, k)
         };
-        let all = pool.curves().iter().map(of);
+        let all = curves.iter().map(of);
         all.fold(
             (0.0, 0.0),
             |best: (f64, f64), new| if new.0 > best.0 { new } else { best },
         )
     };
-    let taken = |rent: f64| prices.iter().map(|a| gain(*a, rent).1).sum::<f64>();
+    let taken = |rent: f64| jobs().map(|job| gain(job, rent).1).sum::<f64>();
     let (mut low, mut high) = (*rent, *rent);
-    while taken(high) > pool.servers() {
+    while taken(high) > servers {
         high *= 2.0;
     }
-    while taken(low) < pool.servers() && low > f64::MIN_POSITIVE {
+    while taken(low) < servers && low > 1e-290 {
         low /= 2.0;
     }
     for _ in 0..HALVINGS {
         let middle = low + (high - low) / 2.0;
-        match taken(middle) > pool.servers() {
-            true => low = middle,
-            false => high = middle,
+        if taken(middle) > servers {
+            low = middle;
+        } else {
+            high = middle;
         }
     }
     *rent = high;
-    let gains: f64 = prices.iter().map(|a| gain(*a, high).0).sum();
-    high * pool.servers() + gains
+    high * servers + jobs().map(|job| gain(job, high).0).sum::<f64>()
 }
 
 /// A time before which not all jobs can have ended: at `time` they need all servers there are.
@@ -197,9 +202,10 @@ pub(super) fn least_response(servers: f64, curve: &Curve, rate: f64, mean: f64, 
     let (mut low, mut high) = ((most * 1e-18).ln(), most.ln());
     for _ in 0..2 * SECTIONS {
         let [a, b] = [low + (high - low) / 3.0, high - (high - low) / 3.0];
-        match per_work(a.exp()) > per_work(b.exp()) {
-            true => low = a,
-            false => high = b,
+        if per_work(a.exp()) > per_work(b.exp()) {
+            low = a
+        } else {
+            high = b
         }
     }
     mean * per_work(high.exp()).min(per_work(most)) - rent * servers / rate

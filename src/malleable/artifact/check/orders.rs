@@ -4,12 +4,13 @@
 //! each k. Then no plan in which they end in that order costs less than `Σ a_k x_k`. Here each price is the greatest such one, by
 //! halves. Next among fewer jobs a job has a lower price than later, so that a beginning of an order has a bound, too.
 
+use super::bound::most_worth;
 use crate::malleable::workload::{Curve, Job, Pool};
 
 /// Orders of more jobs are not looked through.
 const MOST: usize = 8;
 
-/// Halvings of a price, and of a rent.
+/// Halvings of a price.
 const HALVINGS: usize = 48;
 
 /// Beginnings of orders that are looked at.
@@ -85,47 +86,25 @@ impl Look<'_> {
         let (mut low, mut high) = (0.0, due / curve.at(self.pool.servers()));
         for _ in 0..HALVINGS {
             let middle = f64::midpoint(low, high);
-            match self.worth(i, middle) <= due {
-                true => low = middle,
-                false => high = middle,
+            if self.worth(i, middle) <= due {
+                low = middle
+            } else {
+                high = middle
             }
         }
         low
     }
 
-    /// What the work is worth at most that the placed jobs and this one do: by the rent at which that is least.
+    /// What the work is worth at most that the placed jobs and this one do.
     fn worth(&self, i: usize, price: f64) -> f64 {
-        let servers = self.pool.servers();
-        let jobs = || self.placed.iter().copied().chain([(i, price)]);
-        let taken = |rent: f64| -> f64 {
-            let each = jobs().filter(|(_, price)| *price > 0.0);
-            each.map(|(i, price)| self.curve(i).1.demand(rent / price).0.min(servers))
-                .sum()
-        };
-        let mut high = 1e-300_f64.max(price);
-        while taken(high) > servers {
-            high *= 4.0;
-        }
-        let mut low = high;
-        while taken(low) < servers && low > 1e-290 {
-            low /= 4.0;
-        }
-        for _ in 0..HALVINGS {
-            let middle = f64::midpoint(low, high);
-            match taken(middle) > servers {
-                true => low = middle,
-                false => high = middle,
-            }
-        }
-        let gain = |(i, price): (usize, f64)| {
-            let curve = self.curve(i).1;
-            let k = curve.demand(high / price).0.min(servers);
-            price * curve.at(k) - high * k
-        };
-        high * servers
-            + jobs()
-                .filter(|(_, price)| *price > 0.0)
-                .map(gain)
-                .sum::<f64>()
+        let jobs = self.placed.iter().copied().chain([(i, price)]);
+        let priced = jobs.filter(|(_, price)| *price > 0.0);
+        let priced: Vec<_> = priced.map(|(i, price)| (price, self.curve(i).1)).collect();
+        let highest = priced.iter().map(|own| own.0).fold(1e-300, f64::max);
+        most_worth(self.pool.servers(), &mut { highest }, || {
+            priced
+                .iter()
+                .map(|(price, curve)| (*price, std::slice::from_ref(*curve)))
+        })
     }
 }

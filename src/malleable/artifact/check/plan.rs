@@ -36,9 +36,10 @@ pub(super) fn check(
     }
     let ends = match &plan.rule {
         Rule::Prices(prices) if plan.stages.is_empty() && jobs > EXECUTED => {
-            match verified(pool, prices, &evidence.ends, findings) {
-                true => evidence.ends.clone(),
-                false => executed(plan, pool, findings),
+            if verified(pool, prices, &evidence.ends, findings) {
+                evidence.ends.clone()
+            } else {
+                executed(plan, pool, findings)
             }
         }
         _ => executed(plan, pool, findings),
@@ -71,8 +72,7 @@ fn rule(rule: &Rule, pool: &Pool, findings: &mut Findings) {
         length(path, list.len(), pool.jobs().len(), "job", findings);
         for (i, value) in list.iter().enumerate() {
             nonnegative(format!("{path}[{i}]"), *value, findings);
-            let whole = pool.record().whole_servers && matches!(rule, Rule::Phases(_));
-            if whole && value.fract() != 0.0 {
+            if pool.record().whole_servers && value.fract() != 0.0 {
                 findings.add(format!("{path}[{i}]"), "expected whole servers");
             }
         }
@@ -90,7 +90,6 @@ fn rule(rule: &Rule, pool: &Pool, findings: &mut Findings) {
                 positive(format!("{PATH}[{i}]"), *value, findings);
             }
         }
-        Rule::Servers(list) => servers("policy.plan.rule.servers", list, findings),
         Rule::Phases(phases) => {
             let mut before = 0.0;
             for (n, phase) in phases.iter().enumerate() {

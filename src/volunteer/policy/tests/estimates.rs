@@ -21,9 +21,10 @@ fn percentiles_are_what_counting_gives() {
                 _ => false,
             };
             let x = share(pairs.iter().filter(slower).count());
-            let y = match own.valid > 10 {
-                true => f64::INFINITY,
-                false => share(pairs.iter().filter(|other| other.valid < own.valid).count()),
+            let y = if own.valid > 10 {
+                f64::INFINITY
+            } else {
+                share(pairs.iter().filter(|other| other.valid < own.valid).count())
             };
             let expected = if own.turnaround.is_none() {
                 0.0

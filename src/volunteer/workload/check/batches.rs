@@ -1,8 +1,8 @@
 //! The checks of batches and streams.
 
 use super::super::document::{BatchRecord, QualityWord, Record};
-use super::{names, positive};
-use crate::document::{Fault, Place, place};
+use super::names;
+use crate::document::{Fault, Place, place, sensible};
 use crate::number::Decimal;
 
 /// More jobs than this all batches together do not have.
@@ -152,7 +152,7 @@ impl BatchRecord {
             ),
         ] {
             if let Some(value) = value {
-                positive(at.then(key), key, value, help, faults);
+                sensible(at.then(key), key, value, help, faults);
             }
         }
     }

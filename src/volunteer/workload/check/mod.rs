@@ -3,11 +3,12 @@
 mod batches;
 
 use std::collections::HashSet;
-use std::ops::RangeInclusive;
 
-use super::document::{HistoryRecord, HostsRecord, Processor, QualityWord, Record};
+use super::document::{HostsRecord, Processor, QualityWord, Record};
 use super::{Batch, Campaign, Quality, Supply, Version};
-use crate::document::{Fault, Place, place, suggest, unusable};
+use crate::document::{
+    Fault, Place, SENSIBLE, check_names, check_unit, place, sensible, suggest, unusable,
+};
 use crate::law::{Part, Size};
 use crate::number::Decimal;
 
@@ -25,9 +26,6 @@ const MOST_TURNS: f64 = 1e6;
 /// Processors of one type that a host may have.
 const MOST_PROCESSORS: u32 = 1_024;
 
-/// Times, sizes and speeds of which sums are in the range of numbers.
-const SENSIBLE: RangeInclusive<f64> = 1e-60..=1e60;
-
 impl Record {
     /// The campaign, and what to warn of; or all faults, those found so far and its own.
     pub(super) fn checked(
@@ -35,11 +33,8 @@ impl Record {
         mut faults: Vec<Fault>,
     ) -> Result<(Campaign, Vec<Fault>), Vec<Fault>> {
         let heard = &mut faults;
-        if let Some(message) = unusable("the unit of time", &self.time_unit) {
-            let help = "name the unit, for instance `time_unit: h`";
-            heard.push(Fault::new(place!("time_unit"), message, help));
-        }
-        positive(
+        check_unit(&self.time_unit, heard);
+        sensible(
             place!("horizon"),
             "the horizon",
             self.horizon,
@@ -67,9 +62,10 @@ impl Record {
             }
         }
         campaign.check_work(&mut faults);
-        match faults.is_empty() {
-            true => Ok((campaign, Vec::new())),
-            false => Err(faults),
+        if faults.is_empty() {
+            Ok((campaign, Vec::new()))
+        } else {
+            Err(faults)
         }
     }
 
@@ -122,7 +118,7 @@ impl Record {
         }
         if let Some(contact) = hosts.contact {
             let help = "write the least time between two requests of a host, or leave it out";
-            positive(at.then("contact"), "contact", contact, help, faults);
+            sensible(at.then("contact"), "contact", contact, help, faults);
         }
         let owner = format!("`{name}`");
         let mut laws = vec![("speed", &hosts.speed), ("buffer", &hosts.buffer)];
@@ -135,32 +131,6 @@ impl Record {
             let at = at.then("availability");
             self.check_law(&own.on, ("time on", &owner), &at.then("on"), faults);
             self.check_law(&own.off, ("time off", &owner), &at.then("off"), faults);
-        }
-        for (n, history) in hosts.history.iter().enumerate() {
-            let at = at.then("history").then(n);
-            self.known(&history.application, &at.then("application"), faults);
-            let help = "write the mean turnaround of its results";
-            positive(
-                at.then("turnaround"),
-                "turnaround",
-                history.turnaround,
-                help,
-                faults,
-            );
-            let twice = |other: &HistoryRecord| other.application == history.application;
-            if hosts.history[..n].iter().any(twice) {
-                let message = format!("a second history with `{}`", history.application);
-                let help = "write one for each application";
-                faults.push(Fault::new(at.clone(), message, help));
-            }
-            if history.valid > history.results {
-                let message = format!(
-                    "{} results are valid in a row, of {}",
-                    history.valid, history.results
-                );
-                let help = "write at most as many as there are results";
-                faults.push(Fault::new(at.then("valid"), message, help));
-            }
         }
     }
 
@@ -244,7 +214,7 @@ impl Record {
                 }
                 let help = "write how fast it is beside others, 1 if it is not known";
                 let (place, value) = (at.then("efficiency"), version.efficiency);
-                positive(place, "efficiency", value, help, faults);
+                sensible(place, "efficiency", value, help, faults);
                 if version.released.is_some_and(|time| time < Decimal::ZERO) {
                     let message = format!("`{}` is released before the campaign", version.name);
                     let help = "leave `released` out where it is there from the start";
@@ -276,7 +246,7 @@ impl Record {
         }
         for (key, value) in [("patience", own.patience), ("refresh", own.refresh)] {
             if let Some(value) = value {
-                positive(
+                sensible(
                     place!("policy", key),
                     key,
                     value,
@@ -357,20 +327,6 @@ impl Campaign {
         let horizon = self.horizon();
         for (i, hosts) in self.record.hosts.iter().enumerate() {
             let at = place!("hosts", i);
-            if hosts.contact.is_some_and(|own| own.value() >= horizon) {
-                let message = "hosts ask for work once in the campaign";
-                let help = "write a shorter time, or leave it out: a thousandth of the horizon";
-                faults.push(Fault::new(at.then("contact"), message, help));
-            }
-            if hosts
-                .delay
-                .as_ref()
-                .is_some_and(|own| own.mean() >= horizon)
-            {
-                let message = "results are reported after the end of the campaign";
-                let help = "write the time from the end of a job to its report";
-                faults.push(Fault::new(at.then("delay"), message, help));
-            }
             if hosts
                 .contact
                 .is_some_and(|own| own.value() * MOST_TURNS < horizon)
@@ -434,26 +390,5 @@ fn names<'a>(
         let message = format!("there is no {what}");
         faults.push(Fault::new(place!(key), message, "list one at least"));
     }
-    let mut seen = HashSet::new();
-    for (i, name) in names.enumerate() {
-        if let Some(message) = unusable(&format!("the name of a {what}"), name) {
-            let help = "give each a name of its own, such as `a`";
-            faults.push(Fault::new(place!(key, i), message, help));
-        } else if !seen.insert(name) {
-            let help = "rename one of them: results are reported by name";
-            let message = format!("a second {what} is named `{name}`");
-            faults.push(Fault::new(place!(key, i), message, help));
-        }
-    }
-}
-
-/// A positive number of which sums are numbers.
-fn positive(at: Place, what: &str, value: Decimal, help: &str, faults: &mut Vec<Fault>) {
-    if !SENSIBLE.contains(&value.value()) {
-        let message = match value > Decimal::ZERO {
-            true => format!("{what} is {value}, out of the range of sensible numbers"),
-            false => format!("{what} is {value}, expected a number > 0"),
-        };
-        faults.push(Fault::new(at, message, help));
-    }
+    check_names(key, what, names, faults);
 }

@@ -276,8 +276,6 @@ impl<'a> Stage<'a> {
             bounded_slowdown: interval(Visit::bounded_slowdown),
             block,
             ratio: None,
-            decides_once: replayed.decides_once,
-            is_exact: replayed.is_exact,
             by_types: self.by_types(policy).is_some(),
             events: replayed.events,
             distance: self.distance(policy, &measured),

@@ -41,8 +41,6 @@ pub trait Kind: Content {
     type Extras: Args;
     /// Verbs that no other kind has.
     type Verb: Subcommand;
-    /// Other programs that a policy is exported for.
-    type Export: Subcommand;
 
     /// Examples for the end of the help: a command a line, and what it does below it.
     const EXAMPLES: &'static str;
@@ -152,27 +150,12 @@ pub trait Kind: Content {
     /// Files that a verb of the kind's own reads, and those that it writes.
     fn files_of(verb: &Self::Verb) -> (Vec<&Path>, Vec<&Path>);
 
-    /// Files that are read for an export.
-    fn files_of_export(_export: &Self::Export) -> Vec<&Path> {
-        Vec::new()
-    }
-
-    /// Makes the files for another program.
-    ///
-    /// # Errors
-    /// When the policy is refused, or the program cannot follow it.
-    fn export(export: &Self::Export, caller: &mut Caller<'_>) -> Given<Answered>;
-
     /// Does a verb of the kind's own.
     ///
     /// # Errors
     /// As the verb has it.
     fn run(verb: &Self::Verb, caller: &mut Caller<'_>) -> Given<Answered>;
 }
-
-/// No policy of the kind is exported.
-#[derive(Clone, Copy, Debug, Subcommand)]
-pub enum NoExport {}
 
 /// The caller: how wide lines may be, which policy files are taken, who hears what goes on, and
 /// whether an end is wanted.

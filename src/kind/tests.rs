@@ -90,7 +90,6 @@ impl Kind for Toy {
     type Ways = None_;
     type Extras = None_;
     type Verb = NoVerb;
-    type Export = NoExport;
 
     const EXAMPLES: &'static str = "";
 
@@ -218,10 +217,6 @@ impl Kind for Toy {
 
     fn files_of(verb: &NoVerb) -> (Vec<&Path>, Vec<&Path>) {
         match *verb {}
-    }
-
-    fn export(export: &NoExport, _: &mut Caller<'_>) -> Given<Answered> {
-        match *export {}
     }
 
     fn run(verb: &NoVerb, _: &mut Caller<'_>) -> Given<Answered> {

@@ -13,8 +13,8 @@ use crate::compatibility::verbs;
 use crate::compatibility::workload::{Cluster, Trial};
 use crate::document::Parsed;
 use crate::kind::{
-    Answer, Answered, Caller, Compared, Given, Kind, NoExport, OverLoads, Simulated, VerbError,
-    Word, run_document, wanted,
+    Answer, Answered, Caller, Compared, Given, Kind, OverLoads, Simulated, VerbError, Word,
+    run_document, wanted,
 };
 use crate::simulation::Settings;
 use crate::simulation::sweep::{Comparing, Stage, Swept, Whole};
@@ -112,7 +112,6 @@ impl Kind for Compatibility {
     type Ways = Ways;
     type Extras = Extras;
     type Verb = Verb;
-    type Export = NoExport;
 
     const EXAMPLES: &'static str = EXAMPLES;
 
@@ -204,10 +203,6 @@ impl Kind for Compatibility {
 
     fn files_of(verb: &Verb) -> (Vec<&Path>, Vec<&Path>) {
         match *verb {}
-    }
-
-    fn export(export: &NoExport, _: &mut Caller<'_>) -> Given<Answered> {
-        match *export {}
     }
 
     fn run(verb: &Verb, _: &mut Caller<'_>) -> Given<Answered> {

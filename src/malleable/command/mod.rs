@@ -7,8 +7,8 @@ use clap::{Args, Subcommand};
 use crate::artifact::Finding;
 use crate::document::Parsed;
 use crate::kind::{
-    Answer, Answered, Caller, Compared, Given, Kind, NoExport, OverLoads, Simulated, VerbError,
-    Word, json, run_document, wanted,
+    Answer, Answered, Caller, Compared, Given, Kind, OverLoads, Simulated, VerbError, Word, json,
+    run_document, wanted,
 };
 use crate::malleable::artifact::{Checked, Malleable};
 use crate::malleable::policy::Online;
@@ -81,7 +81,6 @@ impl Kind for Malleable {
     type Ways = Ways;
     type Extras = Extras;
     type Verb = Verb;
-    type Export = NoExport;
 
     const EXAMPLES: &'static str = EXAMPLES;
 
@@ -221,10 +220,6 @@ impl Kind for Malleable {
 
     fn files_of(verb: &Verb) -> (Vec<&Path>, Vec<&Path>) {
         match *verb {}
-    }
-
-    fn export(export: &NoExport, _: &mut Caller<'_>) -> Given<Answered> {
-        match *export {}
     }
 
     fn run(verb: &Verb, _: &mut Caller<'_>) -> Given<Answered> {

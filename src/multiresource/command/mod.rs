@@ -84,6 +84,12 @@ pub enum Verb {
     Drive(drive::Arguments),
     /// Run the jobs of a real cluster by a policy: hold, decide, release
     Bridge(bridge::Arguments),
+    /// Write files for other programs
+    Export {
+        /// Which program
+        #[command(subcommand)]
+        to: export::Export,
+    },
 }
 
 impl Kind for Multiresource {
@@ -92,7 +98,6 @@ impl Kind for Multiresource {
     type Ways = Ways;
     type Extras = Extras;
     type Verb = Verb;
-    type Export = export::Export;
 
     const EXAMPLES: &'static str = EXAMPLES;
 
@@ -219,15 +224,8 @@ impl Kind for Multiresource {
             Verb::Fit(arguments) => arguments.files(),
             Verb::Drive(arguments) => arguments.files(),
             Verb::Bridge(arguments) => arguments.files(),
+            Verb::Export { to } => to.files(),
         }
-    }
-
-    fn files_of_export(export: &export::Export) -> Vec<&Path> {
-        export.files()
-    }
-
-    fn export(export: &export::Export, caller: &mut Caller<'_>) -> Given<Answered> {
-        export.run(caller)
     }
 
     fn run(verb: &Verb, caller: &mut Caller<'_>) -> Given<Answered> {
@@ -237,6 +235,7 @@ impl Kind for Multiresource {
             Verb::Fit(arguments) => arguments.run(caller),
             Verb::Drive(arguments) => arguments.run(caller),
             Verb::Bridge(arguments) => arguments.run(caller),
+            Verb::Export { to } => to.run(caller),
         }
     }
 }

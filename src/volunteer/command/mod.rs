@@ -9,8 +9,7 @@ use clap::{Args, Subcommand};
 use crate::artifact::Finding;
 use crate::document::Parsed;
 use crate::kind::{
-    Answer, Answered, Caller, Compared, Given, Kind, NoExport, Simulated, Word, json, run_document,
-    wanted,
+    Answer, Answered, Caller, Compared, Given, Kind, Simulated, Word, json, run_document, wanted,
 };
 use crate::simulation::Settings;
 use crate::simulation::sweep::{Comparing, Journal};
@@ -58,7 +57,6 @@ impl Kind for Volunteer {
     type Ways = Ways;
     type Extras = Extras;
     type Verb = Verb;
-    type Export = NoExport;
 
     const EXAMPLES: &'static str = EXAMPLES;
 
@@ -176,10 +174,6 @@ impl Kind for Volunteer {
         match verb {
             Verb::Dispatch(arguments) => arguments.files(),
         }
-    }
-
-    fn export(export: &NoExport, _: &mut Caller<'_>) -> Given<Answered> {
-        match *export {}
     }
 
     fn run(verb: &Verb, caller: &mut Caller<'_>) -> Given<Answered> {

@@ -136,11 +136,7 @@ pub trait Kind: Content {
     ///
     /// # Errors
     /// When its cells cannot be read, or nothing is compared over loads here.
-    fn merge<'a>(
-        _workload: &'a Self::Described,
-        _whole: &Whole,
-        _caller: &mut Caller<'_>,
-    ) -> Given<Box<dyn Compared + 'a>> {
+    fn merge<'a>(_workload: &'a Self::Described, _whole: &Whole) -> Given<Box<dyn Compared + 'a>> {
         Err("this kind of workload is not compared over loads, and has no parts".into())
     }
 

@@ -180,11 +180,7 @@ impl Kind for Compatibility {
         }))
     }
 
-    fn merge<'a>(
-        cluster: &'a Cluster,
-        whole: &Whole,
-        _: &mut Caller<'_>,
-    ) -> Given<Box<dyn Compared + 'a>> {
+    fn merge<'a>(cluster: &'a Cluster, whole: &Whole) -> Given<Box<dyn Compared + 'a>> {
         let mut comparison = whole.comparison()?;
         verbs::add_exact(&mut comparison, cluster).map_err(VerbError::boxed)?;
         let journal = None;

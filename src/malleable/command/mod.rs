@@ -194,11 +194,7 @@ impl Kind for Malleable {
         }
     }
 
-    fn merge<'a>(
-        workload: &'a Workload,
-        whole: &Whole,
-        _: &mut Caller<'_>,
-    ) -> Given<Box<dyn Compared + 'a>> {
+    fn merge<'a>(workload: &'a Workload, whole: &Whole) -> Given<Box<dyn Compared + 'a>> {
         let Workload::Stream(stream) = workload else {
             return Err("jobs that are all there are not compared over loads".into());
         };

@@ -201,11 +201,7 @@ impl Kind for Multiresource {
         Ok(over_loads(workload, compared.map_err(VerbError::boxed)?))
     }
 
-    fn merge<'a>(
-        workload: &'a Described,
-        whole: &Whole,
-        _caller: &mut Caller<'_>,
-    ) -> Given<Box<dyn Compared + 'a>> {
+    fn merge<'a>(workload: &'a Described, whole: &Whole) -> Given<Box<dyn Compared + 'a>> {
         let swept = verbs::Compared {
             comparison: whole.comparison()?,
             journal: None,

@@ -48,12 +48,12 @@ fn told<M>(
     policy: impl FnOnce(M) -> Answer<Multiresource>,
 ) -> Answer<Multiresource> {
     match answer {
-        FleetAnswer::Policy(made) => policy(*made),
-        FleetAnswer::Refused(refusal) => Answer::Refused {
+        verbs::Answer::Policy(made) => policy(*made),
+        verbs::Answer::Refused(refusal) => Answer::Refused {
             why: report::fleet_refusal(fleet, &refusal, width),
             decided: refusal.decided,
         },
-        FleetAnswer::Broken(why) => Answer::Refused { why, decided: true },
+        verbs::Answer::Broken(why) => Answer::Refused { why, decided: true },
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::synthesize::{Request, Stability, Wanted, checked, prices, stability, taken};
+use super::synthesize::{Answer, Request, Stability, Wanted, checked, prices, stability, taken};
 use super::{Doing, VerbError};
 use crate::multiresource::artifact::{Artifact, Growth};
 use crate::multiresource::synthesis::{
@@ -12,16 +12,8 @@ use crate::multiresource::synthesis::{
 };
 use crate::multiresource::workload::Fleet;
 
-/// What came of it.
-#[derive(Debug)]
-pub enum FleetAnswer<M = FleetMade> {
-    /// A policy that passed the checker.
-    Policy(Box<M>),
-    /// There is none, or none was found.
-    Refused(FleetRefusal),
-    /// None was found that keeps what was promised, and what the nearest does.
-    Broken(String),
-}
+/// What came of a fleet.
+pub type FleetAnswer<M = FleetMade> = Answer<M, FleetRefusal>;
 
 /// A fleet's policy, and what is told of it.
 #[derive(Debug)]
@@ -100,7 +92,7 @@ pub fn synthesize_fleet(
                 synthesis.artifact.provenance.options.extend(told);
             }
             synthesis.artifact = checked(synthesis.artifact, request)?;
-            return Ok(FleetAnswer::Policy(Box::new(FleetMade {
+            return Ok(Answer::Policy(Box::new(FleetMade {
                 demand: demand(fleet),
                 served: synthesis.solution.served(fleet),
                 worth: worth(fleet, &synthesis.artifact),
@@ -111,7 +103,7 @@ pub fn synthesize_fleet(
         FleetOutcome::Undecided(overload) => (overload, false),
     };
     let refusal = refusal(fleet, overload, decided, &request.options);
-    Ok(FleetAnswer::Refused(refusal))
+    Ok(Answer::Refused(Box::new(refusal)))
 }
 
 /// Makes a rule over all servers of a fleet, whose jobs wait in one place, and has it checked: slots for each type
@@ -141,7 +133,7 @@ pub fn synthesize_pooled(
     };
     let hears = |stage| progress(Doing::Candidates(Some(stage)));
     let outcome = match synthesis::pool(fleet, &request.options, wanted, hears) {
-        Err(ChoiceError::Broken(why)) => return Ok(FleetAnswer::Broken(why)),
+        Err(ChoiceError::Broken(why)) => return Ok(Answer::Broken(why)),
         outcome => outcome?,
     };
     let (overload, decided) = match outcome {
@@ -152,7 +144,7 @@ pub fn synthesize_pooled(
             }
             synthesis.artifact = checked(synthesis.artifact, request)?;
             let rule = synthesis.artifact.policy.queue.as_ref();
-            return Ok(FleetAnswer::Policy(Box::new(PooledMade {
+            return Ok(Answer::Policy(Box::new(PooledMade {
                 stability: rule.map_or(Stability::Seen, |rule| stability(fleet.envelope(), rule)),
                 demand: demand(fleet),
                 worth: worth(fleet, &synthesis.artifact),
@@ -163,7 +155,7 @@ pub fn synthesize_pooled(
         FleetOutcome::Undecided(overload) => (overload, false),
     };
     let refusal = refusal(fleet, overload, decided, &request.options);
-    Ok(FleetAnswer::Refused(refusal))
+    Ok(Answer::Refused(Box::new(refusal)))
 }
 
 fn refusal(

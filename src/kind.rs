@@ -46,8 +46,6 @@ pub trait Kind: Content {
     type Extras: Args;
     /// Verbs that no other kind has.
     type Verb: Subcommand;
-    /// Other programs that a policy is exported for.
-    type Export: Subcommand;
 
     /// Examples for the end of the help: a command a line, and what it does below it.
     const EXAMPLES: &'static str;
@@ -143,11 +141,7 @@ pub trait Kind: Content {
     ///
     /// # Errors
     /// When its cells cannot be read, or nothing is compared over loads here.
-    fn merge<'a>(
-        _workload: &'a Self::Described,
-        _whole: &Whole,
-        _caller: &mut Caller<'_>,
-    ) -> Given<Box<dyn Compared + 'a>> {
+    fn merge<'a>(_workload: &'a Self::Described, _whole: &Whole) -> Given<Box<dyn Compared + 'a>> {
         Err("this kind of workload is not compared over loads, and has no parts".into())
     }
 
@@ -157,17 +151,6 @@ pub trait Kind: Content {
     /// Files that a verb of the kind's own reads, and those that it writes.
     fn files_of(verb: &Self::Verb) -> (Vec<&Path>, Vec<&Path>);
 
-    /// Files that are read for an export.
-    fn files_of_export(_export: &Self::Export) -> Vec<&Path> {
-        Vec::new()
-    }
-
-    /// Makes the files for another program.
-    ///
-    /// # Errors
-    /// When the policy is refused, or the program cannot follow it.
-    fn export(export: &Self::Export, caller: &mut Caller<'_>) -> Given<Answered>;
-
     /// Does a verb of the kind's own.
     ///
     /// # Errors
@@ -175,7 +158,7 @@ pub trait Kind: Content {
     fn run(verb: &Self::Verb, caller: &mut Caller<'_>) -> Given<Answered>;
 }
 
-/// The kind has no verbs of its own, or exports no policy.
+/// The kind has no verbs of its own.
 #[derive(Clone, Copy, Debug, Subcommand)]
 pub enum NoVerb {}
 

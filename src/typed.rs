@@ -228,5 +228,5 @@ pub fn count(text: &str) -> Result<u64, String> {
 pub fn duration(text: &str) -> Result<Duration, String> {
     let time = seconds_of(text).filter(|time| *time <= 1e9);
     time.map(Duration::from_secs_f64)
-        .ok_or_else(|| "not a time such as 250ms, 30s, 5min or 1h".into())
+        .ok_or_else(|| "not a time such as 250ms, 30s, 5min, 1h or 120d".into())
 }

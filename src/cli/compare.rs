@@ -1,21 +1,38 @@
+use std::collections::HashSet;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
 use synth::kind::{Compared, Given, Kind};
+use synth::simulation::Settings;
 use synth::simulation::sweep::{Comparing, Journal, Shard, Share};
+use synth::typed::{Budget, WorkloadFile, below_one, fraction};
 
 use super::output::{Results, apart, code_of, is_stdout};
 use super::progress::heard;
-use super::question::{Question, read_with_text};
+use super::workload::read_with_text;
 use super::{Common, Outcome, examples_of, interrupt, read_workload, tell};
 
 #[derive(Args)]
 #[command(after_long_help = examples::<K>())]
 pub struct Arguments<K: Kind> {
     #[command(flatten)]
-    question: Question<K>,
+    workload: WorkloadFile<false>,
+
+    /// Policies to compare, by name (`synth rules` lists them) or policy file
+    #[arg(long, value_delimiter = ',', required = true, value_name = "P,P,…")]
+    policies: Vec<String>,
+
+    /// Loads ρ to compare at, as fractions of what any policy can serve [default: 0.5,0.7,0.9]
+    #[arg(long, value_delimiter = ',', value_parser = fraction, allow_negative_numbers = true, value_name = "ρ,ρ,…")]
+    loads: Vec<f64>,
+
+    #[command(flatten)]
+    budget: Budget,
+
+    #[command(flatten)]
+    extras: K::Extras,
 
     #[command(flatten)]
     results: Results,
@@ -28,6 +45,9 @@ pub struct Arguments<K: Kind> {
     #[arg(long, value_name = "I/N", requires = "output", conflicts_with_all = ["csv", "html"])]
     shard: Option<Shard>,
 }
+
+/// Events per cell, by default.
+const EVENTS: u64 = 20_000_000;
 
 fn examples<K: Kind>() -> String {
     format!("{}\n\n{ABOUT}", examples_of::<K>("compare "))
@@ -45,22 +65,26 @@ the bytes of one machine.";
 pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
     arguments.check()?;
     let (workload, share) = arguments.read(common)?;
-    let question = &arguments.question;
     let interrupt = interrupt::Later::new();
-    let settings = question.settings(interrupt.flag());
+    let settings = Settings {
+        interrupt: interrupt.flag(),
+        common_sizes: true,
+        ..arguments.budget.settings(EVENTS)
+    };
     let journal = arguments.journal_at();
-    let file = question.file();
+    let file = arguments.workload.typed();
+    let file = file.map_or(String::new(), |file| file.display().to_string());
     let asked = Comparing {
         file: &file,
-        policies: &question.policies,
+        policies: &arguments.policies,
         changes: common.changes(),
-        loads: &question.loads,
+        loads: &arguments.loads,
         settings: &settings,
         journal: journal.map(|output| (output.as_path(), arguments.resume)),
         share: share.as_ref(),
     };
     let compared = heard(common, &interrupt, |caller| {
-        K::compare(workload.as_ref(), &asked, &question.extras, caller)
+        K::compare(workload.as_ref(), &asked, &arguments.extras, caller)
     })?;
     match (arguments.shard, &arguments.results.output) {
         (Some(shard), Some(output)) => written(shard, output, compared, common),
@@ -121,16 +145,34 @@ fn written(
 impl<K: Kind> Arguments<K> {
     /// Finds mistakes in the arguments before anything runs.
     fn check(&self) -> Result<(), Box<dyn Error>> {
-        self.question.check()?;
+        let mut seen = HashSet::new();
+        if let Some(twice) = self.policies.iter().find(|name| !seen.insert(*name)) {
+            return Err(format!("the policy {twice} is twice in --policies: give it once").into());
+        }
+        let mut seen = HashSet::new();
+        if let Some(twice) = self.loads.iter().find(|load| !seen.insert(load.to_bits())) {
+            return Err(format!("the load {twice} is twice in --loads: give it once").into());
+        }
+        if self.workload.typed().is_none() && !self.is_replay() {
+            return Err(
+                "policies are compared on a workload: give --workload FILE, or FILE alone".into(),
+            );
+        }
+        let mut loads = self.loads.iter().filter(|_| !self.is_replay());
+        loads.try_for_each(|load| below_one(*load).map(drop))?;
+        if self.budget.replications() < 2 {
+            return Err("a comparison needs at least 2 replications to separate differences from chance: leave --replications out for 8".into());
+        }
         let journal = self.journal_at().map(|output| Journal::path(output));
-        let (mut read, mut written) = K::files_of_extras(&self.question.extras);
-        read.extend(self.question.files());
+        let (mut read, mut written) = K::files_of_extras(&self.extras);
+        read.extend(self.policies.iter().map(Path::new));
+        read.extend(self.workload.typed());
         written.extend(self.results.files().chain(&journal).map(PathBuf::as_path));
         apart(&read, &written)?;
-        if self.shard.is_some() && self.question.is_replay() {
+        if self.shard.is_some() && self.is_replay() {
             return Err("a replay goes through its trace once, job after job, and is over soon: leave --shard out, or compare some of the policies on each machine".into());
         }
-        if self.resume && self.question.is_replay() {
+        if self.resume && self.is_replay() {
             return Err("a replay is over soon and keeps no journal: leave --resume out".into());
         }
         if self.shard.is_some() && self.journal_at().is_none() {
@@ -144,7 +186,7 @@ impl<K: Kind> Arguments<K> {
 
     /// The workload; and what is shared out, where a shard runs.
     fn read(&self, common: &Common) -> Given<(Option<K::Described>, Option<Share>)> {
-        let file = self.question.workload();
+        let file = self.workload.typed();
         let (Some(shard), Some(file)) = (self.shard, file) else {
             let read = |file: &Path| read_workload::<K>(file, common);
             return Ok((file.map(read).transpose()?, None));
@@ -153,15 +195,20 @@ impl<K: Kind> Arguments<K> {
         let share = Share {
             shard,
             kind: K::NAME.into(),
-            extras: K::besides_cells(&self.question.extras),
+            extras: K::besides_cells(&self.extras),
             document,
         };
         Ok((Some(workload), Some(share)))
     }
 
+    /// Whether policies are compared on a trace.
+    fn is_replay(&self) -> bool {
+        K::trace(&self.extras).is_some()
+    }
+
     /// The output file beside which the journal is kept; none for a stream.
     fn journal_at(&self) -> Option<&PathBuf> {
-        if self.question.is_replay() {
+        if self.is_replay() {
             return None;
         }
         let regular = |path: &&PathBuf| std::fs::metadata(path).map_or(true, |m| m.is_file());

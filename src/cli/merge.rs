@@ -5,8 +5,7 @@ use synth::kind::Kind;
 use synth::simulation::sweep::Whole;
 
 use super::output::{Results, apart, code_of};
-use super::progress::heard;
-use super::{Common, Outcome, interrupt};
+use super::{Common, Outcome};
 
 #[derive(Args)]
 #[command(after_long_help = ABOUT)]
@@ -39,10 +38,7 @@ pub fn run<K: Kind>(arguments: &Arguments, common: &Common) -> Outcome {
         return Err(format!("parts of the unknown kind of workload `{}`", heading.kind).into());
     }
     let workload = K::parse(&heading.document, &heading.comparison.workload.file)?.workload;
-    let interrupt = interrupt::Later::new();
-    let merged = heard(common, &interrupt, |caller| {
-        K::merge(&workload, &whole, caller)
-    })?;
+    let merged = K::merge(&workload, &whole)?;
     results.publish(&*merged, common)?;
     Ok(code_of(&*merged))
 }

@@ -8,13 +8,11 @@ mod interrupt;
 mod merge;
 mod output;
 mod own;
-mod peek;
 mod progress;
-mod question;
 mod simulate;
-mod slurm_array;
 mod synthesize;
 mod terminal;
+mod workload;
 
 use std::error::Error;
 use std::path::Path;
@@ -31,8 +29,8 @@ use synth::kinds::{self, Visitor};
 use synth::report::WIDTH;
 
 use output::emit;
-use question::read_workload;
 use terminal::{say, tell_always};
+use workload::read_workload;
 
 /// The style of `error:` and `warning:`.
 const EMPHASIS: Style = AnsiColor::Red.on_default().bold();
@@ -102,11 +100,6 @@ enum Command<K: Kind> {
     Compare(compare::Arguments<K>),
     /// Put the parts of a comparison together that `synth compare --shard` wrote
     Merge(merge::Arguments),
-    /// Write files for other programs: a comparison as an array of Slurm's
-    Export {
-        #[command(subcommand)]
-        to: own::Export<K>,
-    },
     /// List the rules that can be simulated and compared by name
     Rules,
     #[command(flatten)]
@@ -174,7 +167,7 @@ pub fn main() -> ExitCode {
         having.next().is_none().then(|| (*kind).to_owned())
     };
     let verb = typed().take(2).find_map(|word| alone(word.to_str()?));
-    let kind = verb.or_else(|| peek::kind_of(typed()));
+    let kind = verb.or_else(|| workload::kind_of(typed()));
     kinds::visit(kind.as_deref(), Main)
 }
 
@@ -264,7 +257,6 @@ fn run<K: Kind>(arguments: &Arguments<K>) -> Outcome {
         Some(Command::Simulate(arguments)) => simulate::run(arguments, common),
         Some(Command::Compare(arguments)) => compare::run(arguments, common),
         Some(Command::Merge(arguments)) => merge::run::<K>(arguments, common),
-        Some(Command::Export { to }) => own::export(to, common),
         Some(Command::Rules) => printed(&kinds::each(Rules).join("\n")),
         Some(Command::Own(verb)) => own::run::<K>(verb, common),
         Some(Command::Schema { kind }) => {

@@ -53,7 +53,6 @@ impl Kind for Compatibility {
     type Ways = NoArgs;
     type Extras = NoArgs;
     type Verb = NoVerb;
-    type Export = NoVerb;
 
     const EXAMPLES: &'static str = EXAMPLES;
 
@@ -141,11 +140,7 @@ impl Kind for Compatibility {
         }))
     }
 
-    fn merge<'a>(
-        cluster: &'a Cluster,
-        whole: &Whole,
-        _: &mut Caller<'_>,
-    ) -> Given<Box<dyn Compared + 'a>> {
+    fn merge<'a>(cluster: &'a Cluster, whole: &Whole) -> Given<Box<dyn Compared + 'a>> {
         let mut comparison = whole.comparison()?;
         verbs::add_exact(&mut comparison, cluster).map_err(VerbError::boxed)?;
         let besides = report::besides(cluster);
@@ -158,10 +153,6 @@ impl Kind for Compatibility {
 
     fn files_of(verb: &NoVerb) -> (Vec<&Path>, Vec<&Path>) {
         match *verb {}
-    }
-
-    fn export(export: &NoVerb, _: &mut Caller<'_>) -> Given<Answered> {
-        match *export {}
     }
 
     fn run(verb: &NoVerb, _: &mut Caller<'_>) -> Given<Answered> {

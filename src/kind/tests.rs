@@ -82,7 +82,6 @@ impl Kind for Toy {
     type Ways = NoArgs;
     type Extras = NoArgs;
     type Verb = NoVerb;
-    type Export = NoVerb;
 
     const EXAMPLES: &'static str = "";
 
@@ -211,10 +210,6 @@ impl Kind for Toy {
 
     fn files_of(verb: &NoVerb) -> (Vec<&Path>, Vec<&Path>) {
         match *verb {}
-    }
-
-    fn export(export: &NoVerb, _: &mut Caller<'_>) -> Given<Answered> {
-        match *export {}
     }
 
     fn run(verb: &NoVerb, _: &mut Caller<'_>) -> Given<Answered> {

@@ -68,8 +68,6 @@ impl Kind for Malleable {
     type Wishes = Wishes;
     type Ways = NoArgs;
     type Extras = Extras;
-    type Verb = NoVerb;
-    type Export = NoVerb;
 
     const EXAMPLES: &'static str = EXAMPLES;
 
@@ -166,11 +164,7 @@ impl Kind for Malleable {
         }
     }
 
-    fn merge<'a>(
-        workload: &'a Workload,
-        whole: &Whole,
-        _: &mut Caller<'_>,
-    ) -> Given<Box<dyn Compared + 'a>> {
+    fn merge<'a>(workload: &'a Workload, whole: &Whole) -> Given<Box<dyn Compared + 'a>> {
         let Workload::Stream(stream) = workload else {
             return Err("jobs that are all there are not compared over loads".into());
         };
@@ -186,10 +180,6 @@ impl Kind for Malleable {
 
     fn files_of(verb: &NoVerb) -> (Vec<&Path>, Vec<&Path>) {
         match *verb {}
-    }
-
-    fn export(export: &NoVerb, _: &mut Caller<'_>) -> Given<Answered> {
-        match *export {}
     }
 
     fn run(verb: &NoVerb, _: &mut Caller<'_>) -> Given<Answered> {

@@ -333,7 +333,6 @@ fn what_cannot_be_replayed_is_told_with_what_to_do() {
         "--policies",
         "fcfs",
         "--resample",
-        "days",
     ];
     assert!(stderr(&synth(&typed)).contains("fewer than two"));
 }

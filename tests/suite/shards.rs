@@ -1,5 +1,4 @@
-//! `synth compare --shard`, `synth merge` and `synth export slurm-array`: what shards run anywhere is,
-//! merged, what one machine gives.
+//! `synth compare --shard` and `synth merge`: what shards run anywhere is, merged, what one machine gives.
 
 use std::fs;
 use std::path::Path;
@@ -255,32 +254,33 @@ fn a_shard_goes_on_where_it_was_cut() {
     assert_eq!(folder.bytes("cut.jsonl"), folder.bytes("whole.jsonl"));
 }
 
+/// `PATH` with this program, and these folders before it.
+fn path(before: &str) -> String {
+    let binary = Path::new(env!("CARGO_BIN_EXE_synth")).parent().unwrap();
+    let path = std::env::var("PATH").unwrap();
+    format!("{before}:{}:{path}", binary.display())
+}
+
 /// The scripts, run as Slurm runs them, give what one machine gives, also after a task was run again.
 #[cfg(unix)]
 #[test]
 fn an_array_of_slurm_gives_the_bytes_of_one_machine() {
+    use std::os::unix::fs::PermissionsExt as _;
     let folder = Folder::new();
-    let sweep = folder.name("a sweep");
-    let export = |more: &[&str]| {
-        let typed = ["export", "slurm-array", "--output", &sweep];
-        synth(&[&typed[..], SECTION_SEVEN, more].concat())
-    };
-    let made = export(&["--shards", "3"]);
-    assert_eq!(code(&made), 0, "{}", stderr(&made));
-    assert!(
-        stdout(&made).starts_with("4 cells in 3 shards."),
-        "{}",
-        stdout(&made)
-    );
-    refused(
-        &export(&["--shards", "2"]),
-        &["shard.sbatch is there already: give --force"],
-    );
-    refused(&export(&["--shards", "0"]), &["0"]);
+    let (sweep, sbatch) = (folder.name("a sweep"), folder.name("sbatch"));
+    fs::write(&sbatch, "#!/bin/sh\necho 7\n").unwrap();
+    fs::set_permissions(&sbatch, fs::Permissions::from_mode(0o755)).unwrap();
+    let path = path(Path::new(&sbatch).parent().unwrap().to_str().unwrap());
+    let mut written = Command::new("sh");
+    written.current_dir(env!("CARGO_MANIFEST_DIR"));
+    written.args(["examples/sharded/slurm.sh", "3", &sweep]);
+    let written = written.args(SECTION_SEVEN).env("PATH", &path).output();
+    assert_eq!(code(written.as_ref().unwrap()), 0, "{written:?}");
     let script = |name: &str, task: &str| {
-        let mut bash = Command::new("bash");
-        bash.arg(Path::new(&sweep).join(name)).current_dir("/");
-        bash.env("SLURM_ARRAY_TASK_ID", task).output().unwrap()
+        let mut sh = Command::new("sh");
+        sh.arg(Path::new(&sweep).join(name)).current_dir("/");
+        sh.env("PATH", &path).env("SLURM_ARRAY_TASK_ID", task);
+        sh.output().unwrap()
     };
     for task in ["1", "3"] {
         let ran = script("shard.sbatch", task);
@@ -300,8 +300,6 @@ fn an_array_of_slurm_gives_the_bytes_of_one_machine() {
         folder.bytes("a sweep/comparison.json"),
         folder.bytes("one.json")
     );
-    let forced = export(&["--shards", "2", "--force"]);
-    assert_eq!(code(&forced), 0, "{}", stderr(&forced));
 }
 
 /// The same with other schedulers, where they are installed.
@@ -334,11 +332,9 @@ fn examples_share_out_a_comparison() {
             continue;
         }
         let parts = folder.name(&script.replace('/', "-"));
-        let binary = Path::new(env!("CARGO_BIN_EXE_synth")).parent().unwrap();
-        let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap());
         let mut run = Command::new(program);
         run.current_dir(env!("CARGO_MANIFEST_DIR"))
-            .env("PATH", path);
+            .env("PATH", path("/usr/bin"));
         let ran = run
             .args([script, "3", &parts])
             .args(SECTION_SEVEN)

@@ -38,10 +38,10 @@ pub struct Slurm {
 }
 
 impl Export {
-    /// Files that are read.
-    pub fn files(&self) -> Vec<&Path> {
+    /// Files that are read, and those that are written.
+    pub fn files(&self) -> (Vec<&Path>, Vec<&Path>) {
         let Export::Slurm(typed) = self;
-        typed.policy.typed().into_iter().collect()
+        (typed.policy.typed().into_iter().collect(), Vec::new())
     }
 
     /// Makes the files.

@@ -6,7 +6,7 @@ use crate::kind::{Answer, Caller, Given};
 use crate::multiresource::artifact::{Multiresource, Preemption};
 use crate::multiresource::report;
 use crate::multiresource::verbs::VerbError;
-use crate::multiresource::verbs::{self, Doing, FleetAnswer};
+use crate::multiresource::verbs::{self, Doing};
 use crate::multiresource::workload::Fleet;
 
 /// Makes a rule over all servers.
@@ -24,17 +24,17 @@ pub fn synthesize(
     let hears = |step: Doing| hear_doing(&step, caller);
     let answer = verbs::synthesize_pooled(fleet, &request, hears).map_err(VerbError::boxed)?;
     Ok(match answer {
-        FleetAnswer::Policy(synthesis) => Answer::Policy {
+        verbs::Answer::Policy(synthesis) => Answer::Policy {
             summary: report::pooled(fleet, &synthesis, caller.width)
                 + if preempts { STOPS_NOTHING } else { "" },
             documents: wishes.documents(&synthesis.log)?,
             artifact: Box::new(synthesis.synthesis.artifact),
         },
-        FleetAnswer::Refused(refusal) => Answer::Refused {
+        verbs::Answer::Refused(refusal) => Answer::Refused {
             why: report::fleet_refusal(fleet, &refusal, caller.width),
             decided: refusal.decided,
         },
-        FleetAnswer::Broken(why) => Answer::Refused { why, decided: true },
+        verbs::Answer::Broken(why) => Answer::Refused { why, decided: true },
     })
 }
 

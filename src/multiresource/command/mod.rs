@@ -60,7 +60,11 @@ pub struct Extras {
     start_latency: Option<Decimal>,
 
     #[command(flatten)]
-    replay: replay::Repeats,
+    trace: replay::Trace,
+
+    /// Replicate the trace: whole weeks of it drawn with replacement, 8 times, the same for each policy
+    #[arg(long, requires = "trace")]
+    resample: bool,
 }
 
 /// Verbs that other kinds do not have.
@@ -76,6 +80,12 @@ pub enum Verb {
     Drive(drive::Arguments),
     /// Run the jobs of a real cluster by a policy: hold, decide, release
     Bridge(bridge::Arguments),
+    /// Write files for other programs
+    Export {
+        /// Which program
+        #[command(subcommand)]
+        to: export::Export,
+    },
 }
 
 impl Kind for Multiresource {
@@ -84,7 +94,6 @@ impl Kind for Multiresource {
     type Ways = Ways;
     type Extras = Extras;
     type Verb = Verb;
-    type Export = export::Export;
 
     const EXAMPLES: &'static str = EXAMPLES;
 
@@ -154,11 +163,11 @@ impl Kind for Multiresource {
     }
 
     fn trace(extras: &Extras) -> Option<&Path> {
-        extras.replay.trace.file()
+        extras.trace.file()
     }
 
     fn files_of_extras(extras: &Extras) -> (Vec<&Path>, Vec<&Path>) {
-        extras.replay.trace.files()
+        extras.trace.files()
     }
 
     fn compare<'a>(
@@ -167,12 +176,18 @@ impl Kind for Multiresource {
         extras: &Extras,
         caller: &mut Caller<'_>,
     ) -> Given<Box<dyn Compared + 'a>> {
-        if extras.replay.trace.file().is_some() {
-            return extras
-                .replay
-                .compare(workload, asked, extras.start_latency, caller);
+        if extras.trace.file().is_some() {
+            let replay = Replay {
+                policies: asked.policies,
+                loads: asked.loads,
+                workload,
+                start_latency: extras.start_latency,
+                resample: extras.resample,
+                settings: asked.settings,
+            };
+            return extras.trace.compare(&replay, caller);
         }
-        if extras.replay.trace.jobs().is_some() {
+        if extras.trace.jobs().is_some() {
             return Err("--jobs without --trace runs recorded jobs, under one policy: give it to `synth simulate`, or give --trace FILE".into());
         }
         let workload = wanted(workload)?;
@@ -186,11 +201,7 @@ impl Kind for Multiresource {
         Ok(over_loads(workload, compared.map_err(VerbError::boxed)?))
     }
 
-    fn merge<'a>(
-        workload: &'a Described,
-        whole: &Whole,
-        _caller: &mut Caller<'_>,
-    ) -> Given<Box<dyn Compared + 'a>> {
+    fn merge<'a>(workload: &'a Described, whole: &Whole) -> Given<Box<dyn Compared + 'a>> {
         let swept = verbs::Compared {
             comparison: whole.comparison()?,
             journal: None,
@@ -209,15 +220,8 @@ impl Kind for Multiresource {
             Verb::Fit(arguments) => arguments.files(),
             Verb::Drive(arguments) => arguments.files(),
             Verb::Bridge(arguments) => arguments.files(),
+            Verb::Export { to } => to.files(),
         }
-    }
-
-    fn files_of_export(export: &export::Export) -> Vec<&Path> {
-        export.files()
-    }
-
-    fn export(export: &export::Export, caller: &mut Caller<'_>) -> Given<Answered> {
-        export.run(caller)
     }
 
     fn run(verb: &Verb, caller: &mut Caller<'_>) -> Given<Answered> {
@@ -227,6 +231,7 @@ impl Kind for Multiresource {
             Verb::Fit(arguments) => arguments.run(caller),
             Verb::Drive(arguments) => arguments.run(caller),
             Verb::Bridge(arguments) => arguments.run(caller),
+            Verb::Export { to } => to.run(caller),
         }
     }
 }
@@ -272,15 +277,18 @@ fn replayed(
     settings: &Settings,
     caller: &mut Caller<'_>,
 ) -> Given<Simulated> {
+    let loads: Vec<f64> = ways.load.into_iter().collect();
     let replay = Replay {
-        policy,
+        policies: &[policy.to_owned()],
+        loads: &loads,
         workload,
         start_latency: ways.start_latency,
+        resample: false,
         settings,
     };
     match ways.trace.file() {
-        Some(_) => ways.trace.simulate(&replay, ways.load, caller),
-        None => ways.trace.run_once(&replay, caller),
+        Some(_) => ways.trace.simulate(&replay, caller),
+        None => ways.trace.run_once(policy, &replay, caller),
     }
 }
 
@@ -352,7 +360,7 @@ const EXAMPLES: &str = "\
       a table of jobs on one server of this capacity, at another load
   synth compare --trace log.swf --policies first-fit,easy,conservative --loads .7,.9 --html c.html
       rules on the same log at two loads, with intervals, and a page with what waited when
-  synth compare --trace log.swf --workload fit.yaml --policies first-fit,p.json --resample weeks
+  synth compare --trace log.swf --workload fit.yaml --policies first-fit,p.json --resample
       a policy made for the fit beside First-Fit, on the log and on replications of its weeks
   synth optimum --workload models/section7.yaml --load .8 --policies first-fit,adaptive-quickswap
       the least mean response time that any policy without preemption can have, and how near policies are

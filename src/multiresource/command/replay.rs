@@ -14,12 +14,11 @@ use crate::multiresource::report::replay::{
 };
 use crate::multiresource::verbs::VerbError;
 use crate::multiresource::verbs::replay::{
-    Pace, Part, Recording, Replaying, Replays, replay_trace, run_once,
+    Pace, Recording, Replaying, Replays, replay_trace, run_once,
 };
 use crate::multiresource::workload::Described;
 use crate::number::Decimal;
 use crate::simulation::Settings;
-use crate::simulation::sweep::Comparing;
 use crate::trace::Source;
 use crate::typed::duration;
 
@@ -65,14 +64,18 @@ pub struct Trace {
     reading: Reading,
 }
 
-/// A policy that is replayed, and on what.
+/// Policies that are replayed, and how, beside what [`Trace`] says.
 pub struct Replay<'a> {
-    /// A rule by name, or a policy file.
-    pub policy: &'a str,
+    /// Rules by name, or policy files.
+    pub policies: &'a [String],
+    /// Loads that jobs are brought to.
+    pub loads: &'a [f64],
     /// The workload whose types jobs are, where one is given.
     pub workload: Option<&'a Described>,
     /// The start latency that is asked for.
     pub start_latency: Option<Decimal>,
+    /// Whether whole weeks are drawn, too.
+    pub resample: bool,
     /// Seed, and what ends it.
     pub settings: &'a Settings,
 }
@@ -83,17 +86,6 @@ enum Demands {
     Exact,
     /// What their types in --workload do
     Rounded,
-}
-
-/// What is typed besides to compare policies on a trace.
-#[derive(Args, Clone, Debug)]
-pub struct Repeats {
-    #[command(flatten)]
-    pub trace: Trace,
-
-    /// Replicate the trace: whole parts of it drawn with replacement, 8 times, the same for each policy
-    #[arg(long, requires = "trace", value_enum)]
-    resample: Option<Part>,
 }
 
 impl Trace {
@@ -121,42 +113,33 @@ impl Trace {
         self.jobs.as_deref()
     }
 
-    fn asked<'a>(
-        &self,
-        source: &'a Source,
-        workload: Option<&'a Described>,
-        policies: &'a [String],
-        loads: &[f64],
-        settings: &Settings,
-        caller: &Caller<'_>,
-    ) -> Replaying<'a> {
-        let loads = loads.iter().map(|load| Pace::Load(*load));
-        let mut paces: Vec<Pace> = self
-            .speed
-            .map(Pace::Speed)
-            .into_iter()
-            .chain(loads)
-            .collect();
-        if paces.is_empty() {
-            paces.push(Pace::Speed(Speed::ONE));
-        }
-        Replaying {
-            source,
+    fn replay(&self, replay: &Replay<'_>, caller: &mut Caller<'_>) -> Given<Replays> {
+        let file = self.file().ok_or("no trace is named: give --trace FILE")?;
+        let loads = replay.loads.iter().map(|load| Pace::Load(*load));
+        let paces = self.speed.map(Pace::Speed).into_iter().chain(loads);
+        let mut asked = Replaying {
+            source: &Source::named(file),
             options: self.reading.options(),
-            workload,
-            policies,
-            paces,
+            workload: replay.workload,
+            policies: replay.policies,
+            paces: paces.collect(),
             rounded: self.demands == Demands::Rounded,
             unknown_out: self.unknown_out,
-            start_latency: None,
+            start_latency: replay.start_latency,
             window: self.measure,
             step: self.step.as_ref().map(Duration::as_secs_f64),
             keeps_visits: self.jobs.is_some(),
-            resample: None,
+            resample: replay.resample,
             changes: caller.changes,
-            seed: settings.seed,
-            interrupt: settings.interrupt.clone(),
+            seed: replay.settings.seed,
+            interrupt: replay.settings.interrupt.clone(),
+        };
+        if asked.paces.is_empty() {
+            asked.paces.push(Pace::Speed(Speed::ONE));
         }
+        caller.hear(Word::Interruptible);
+        let mut hears = |what: &str| caller.hear(Word::Doing(what));
+        replay_trace(&asked, &mut hears).map_err(VerbError::boxed)
     }
 
     /// What is written besides, each with its file.
@@ -172,14 +155,19 @@ impl Trace {
     }
 
     /// Recorded jobs once.
-    pub fn run_once(&self, replay: &Replay<'_>, caller: &mut Caller<'_>) -> Given<Simulated> {
+    pub fn run_once(
+        &self,
+        policy: &str,
+        replay: &Replay<'_>,
+        caller: &mut Caller<'_>,
+    ) -> Given<Simulated> {
         let file = self.jobs().ok_or("no jobs are named: give --jobs FILE")?;
         let name = called(file);
         let text = all_bytes_of(file).map_err(|why| format!("cannot read {name}: {why}"))?;
         let asked = Recording {
             file: name,
             text: &text,
-            policy: replay.policy,
+            policy,
             workload: replay.workload,
             start_latency: replay.start_latency,
             seed: replay.settings.seed,
@@ -199,30 +187,11 @@ impl Trace {
     }
 
     /// One policy on the trace.
-    pub fn simulate(
-        &self,
-        replay: &Replay<'_>,
-        load: Option<f64>,
-        caller: &mut Caller<'_>,
-    ) -> Given<Simulated> {
-        let source = self.source()?;
-        let policies = [replay.policy.to_owned()];
-        let loads: Vec<f64> = load.into_iter().collect();
-        let mut asked = self.asked(
-            &source,
-            replay.workload,
-            &policies,
-            &loads,
-            replay.settings,
-            caller,
-        );
-        asked.start_latency = replay.start_latency;
-        let replays = run(&asked, caller)?;
-        let told = replays.paces.iter().flat_map(|pace| &pace.policies);
-        for told in told {
-            if let Some(why) = told.failure() {
-                return Err(why.into());
-            }
+    pub fn simulate(&self, replay: &Replay<'_>, caller: &mut Caller<'_>) -> Given<Simulated> {
+        let replays = self.replay(replay, caller)?;
+        let mut told = replays.paces.iter().flat_map(|pace| &pace.policies);
+        if let Some(why) = told.find_map(|told| told.failure()) {
+            return Err(why.into());
         }
         Ok(Simulated {
             document: json(&replays)?,
@@ -233,49 +202,22 @@ impl Trace {
         })
     }
 
-    fn source(&self) -> Given<Source> {
-        let file = self.file().ok_or("no trace is named: give --trace FILE")?;
-        Ok(Source::named(file))
-    }
-}
-
-impl Repeats {
     /// Policies on the trace.
     pub fn compare<'a>(
         &self,
-        workload: Option<&Described>,
-        comparing: &Comparing<'_>,
-        start_latency: Option<Decimal>,
+        replay: &Replay<'_>,
         caller: &mut Caller<'_>,
     ) -> Given<Box<dyn Compared + 'a>> {
-        let Comparing {
-            policies,
-            loads,
-            settings,
-            ..
-        } = *comparing;
-        if !loads.is_empty() && self.trace.speed.is_some() {
+        if !replay.loads.is_empty() && self.speed.is_some() {
             return Err("--loads and --speed both say how fast jobs come: keep one of them".into());
         }
-        let source = self.trace.source()?;
-        let mut asked = self
-            .trace
-            .asked(&source, workload, policies, loads, settings, caller);
-        asked.start_latency = start_latency;
-        asked.resample = self.resample;
-        let replays = run(&asked, caller)?;
+        let replays = self.replay(replay, caller)?;
         for note in notes(&replays, caller.width) {
             caller.hear(Word::Known(&note));
         }
-        let documents = self.trace.documents(&replays)?;
+        let documents = self.documents(&replays)?;
         Ok(Box::new(OnTrace { replays, documents }))
     }
-}
-
-fn run(asked: &Replaying<'_>, caller: &mut Caller<'_>) -> Given<Replays> {
-    caller.hear(Word::Interruptible);
-    let mut hears = |what: &str| caller.hear(Word::Doing(what));
-    replay_trace(asked, &mut hears).map_err(VerbError::boxed)
 }
 
 /// Policies on a trace.

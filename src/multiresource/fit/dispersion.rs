@@ -2,7 +2,7 @@
 //!
 //! # Theory
 //! With X the work of a job, `IDW(w) = Var[Σ X in a window of length w] / (λ w E[X²])`, which is 1 for compound Poisson
-//! arrivals: bursts of short jobs, which raise the dispersion of counts `IDC(w) = Var[N]/(λ w)`, hardly raise it.
+//! arrivals: bursts of short jobs, which raise the dispersion of counts, hardly raise it.
 //! A two-state modulation of the rate has `IDW(w) − 1 = A (1 − (1 − e^{−rw})/(rw))`.
 
 use serde::Serialize;
@@ -17,10 +17,8 @@ const FEWEST: u64 = 20;
 pub struct Windows {
     /// The windows' lengths \[ticks\].
     levels: Vec<Level>,
-    /// Sums of all jobs: of work, of its square, and how many.
-    work: f64,
+    /// The sum of the squares of the work of all jobs.
     squares: f64,
-    count: f64,
 }
 
 #[derive(Clone, Debug)]
@@ -29,7 +27,6 @@ struct Level {
     /// The window that is open now.
     index: u64,
     work: Moment,
-    count: Moment,
     /// By kind of job, of its work.
     kinds: Vec<(u64, Moment)>,
 }
@@ -65,31 +62,24 @@ impl Windows {
             width,
             index: 0,
             work: Moment::default(),
-            count: Moment::default(),
             kinds: Vec::new(),
         });
         Windows {
             levels: levels.collect(),
-            work: 0.0,
             squares: 0.0,
-            count: 0.0,
         }
     }
 
     /// A job of this kind with this work arrives so many ticks after the first.
     pub fn add(&mut self, at: u64, kind: usize, work: f64) {
-        self.work += work;
         self.squares += work * work;
-        self.count += 1.0;
         for level in &mut self.levels {
             let index = at / level.width;
             if index != level.index {
                 level.work.close();
-                level.count.close();
                 level.index = index;
             }
             level.work.open += work;
-            level.count.open += 1.0;
             if level.kinds.len() <= kind {
                 level.kinds.resize(kind + 1, (0, Moment::default()));
             }
@@ -120,15 +110,14 @@ impl Windows {
                 }
                 moment.variance(windows)
             });
-            let mut all = [level.work, level.count];
+            let mut all = level.work;
             if level.index < length / level.width {
-                all.iter_mut().for_each(Moment::close);
+                all.close();
             }
             Dispersion {
                 window: level.width as f64 / per_second as f64,
-                work: all[0].variance(windows) / work,
+                work: all.variance(windows) / work,
                 if_independent: kinds.sum::<f64>() / work,
-                counts: all[1].variance(windows) / (share * self.count),
             }
         };
         levels.map(of).collect()
@@ -144,8 +133,6 @@ pub struct Dispersion {
     pub work: f64,
     /// What it would be if jobs of different demands arrived independently of each other.
     pub if_independent: f64,
-    /// IDC, that of counts.
-    pub counts: f64,
 }
 
 /// A modulation of the rate that has the dispersion of work.
@@ -213,9 +200,8 @@ mod tests {
         let found = windows.dispersion(40, 1);
         let variance = |squares: f64, n: f64| (squares - 36.0 / n) / (n - 1.0);
         assert!((found[0].work - variance(14.0, 40.0) / (10.0 / 40.0)).abs() < 1e-12);
-        // 3 and 3 in windows of 2 s; counts 2 and 2.
+        // 3 and 3 in windows of 2 s.
         assert!((found[1].work - variance(18.0, 20.0) / (10.0 / 20.0)).abs() < 1e-12);
-        assert!((found[1].counts - (8.0 - 16.0 / 20.0) / 19.0 / (4.0 / 20.0)).abs() < 1e-12);
         // Kinds: 1 at 0 and 3, 2 at 1 and 3.
         let kinds = (2.0 - 4.0 / 40.0) / 39.0 + (8.0 - 16.0 / 40.0) / 39.0;
         assert!((found[0].if_independent - kinds / (10.0 / 40.0)).abs() < 1e-12);
@@ -230,7 +216,6 @@ mod tests {
             window: w,
             work: 1.0 + amount * rise(rate * w),
             if_independent: 1.0,
-            counts: 1.0,
         };
         let found = Excess::of(&windows.map(of).collect::<Vec<_>>(), 1.0).unwrap();
         assert!((found.amount / amount - 1.0).abs() < 0.02, "{found:?}");

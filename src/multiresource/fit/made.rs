@@ -386,14 +386,12 @@ impl<'a> Made<'a> {
         let types = self.cuts.iter().zip(laws).zip(&parts.types);
         let found = types.map(|((cut, law), part)| TypeFound {
             name: part.name.clone(),
-            vectors: self.vectors(cut).count(),
             limit: self.limit(cut),
             jobs: law.count,
             mean: law.mean() * seconds,
             scv: law.scv(),
             scv_kept: part.size.scv(),
             longest_hundredth: law.longest_hundredth(),
-            open: law.open,
             work: work((cut, law)) / total,
             law: part.size.law(),
         });
@@ -410,8 +408,6 @@ impl<'a> Made<'a> {
             ..
         } = self;
         let arrived = tally.arrived();
-        let gaps = (arrived - 1) as f64;
-        let mean_gap = tally.gaps.0 / gaps;
         let resources = trace.servers().resources.iter().cloned();
         let day = 86_400.0 * counts.per_second as f64;
         Report {
@@ -432,7 +428,6 @@ impl<'a> Made<'a> {
             arrivals: "",
             excess: None,
             dispersion: Vec::new(),
-            gaps_scv: tally.gaps.1 / gaps / (mean_gap * mean_gap) - 1.0,
             together: self.together(),
             thirds: thirds(&tally.course, counts.length),
             drift: Drift::of(&tally.days, (counts.length as f64 / day) as u64, day),

@@ -115,8 +115,6 @@ pub struct Report {
     pub excess: Option<Excess>,
     /// Dispersions by the length of windows.
     pub dispersion: Vec<Dispersion>,
-    /// Squared coefficient of variation of the times between arrivals.
-    pub gaps_scv: f64,
     /// The share of jobs that came at one instant with others of their user or batch.
     pub together: f64,
     /// Loads of the three thirds of the span.
@@ -132,8 +130,6 @@ pub struct Report {
 pub struct TypeFound {
     /// Its name.
     pub name: String,
-    /// Vectors that it stands for.
-    pub vectors: usize,
     /// The longest limit of its jobs \[s\], where types are told apart by them and they have any.
     pub limit: Option<f64>,
     /// Its jobs.
@@ -146,8 +142,6 @@ pub struct TypeFound {
     pub scv_kept: f64,
     /// The share of their work that the longest 1 % are.
     pub longest_hundredth: f64,
-    /// The share of jobs that still ran after the longest time that was seen.
-    pub open: f64,
     /// The share of the work of all jobs.
     pub work: f64,
     /// The law of sizes in the workload.

@@ -126,8 +126,6 @@ pub struct Law {
     pub count: u64,
     /// As how many jobs of equal weight they say: `(Σ w)²/Σ w²`.
     pub effective: f64,
-    /// The share of jobs that is not known to end before the longest time seen; it is taken to end then.
-    pub open: f64,
 }
 
 impl Law {
@@ -158,13 +156,12 @@ impl Law {
         }
         // Who is cut later than all ends.
         let longest = cuts.last().map(|cut| cut.0);
-        let open = longest.map_or(0.0, |_| left);
-        atoms.extend(longest.map(|longest| (longest, open)));
+        // They are taken to end then.
+        atoms.extend(longest.map(|longest| (longest, left)));
         Law {
             atoms,
             count,
             effective,
-            open,
         }
     }
 
@@ -266,7 +263,7 @@ mod tests {
             assert!((found - expected).abs() < 1e-12, "{survival:?}");
         }
         assert_eq!(law.atoms[4].0, 121.0);
-        assert!((law.open - 0.2625).abs() < 1e-12);
+        assert!((law.atoms.last().unwrap().1 - 0.2625).abs() < 1e-12);
     }
 
     #[test]

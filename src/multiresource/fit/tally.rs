@@ -38,8 +38,6 @@ pub struct Tally {
     pub course: Course,
     /// Jobs that came together.
     pub together: Together,
-    /// Sums of the times between arrivals \[ticks\] and of their squares.
-    pub gaps: (f64, f64),
     /// The greatest common divisor of all times since the first submission \[ticks\]: what the clock is read to; 0 where all
     /// come at one instant.
     pub grid: u64,
@@ -148,7 +146,6 @@ impl Tally {
             windows: Windows::new(per_second, per_second),
             course: Course::new(per_second),
             together: Together::default(),
-            gaps: (0.0, 0.0),
             grid: 0,
             days: BTreeMap::new(),
             per_second,
@@ -170,10 +167,8 @@ impl Tally {
         if job.seen == Seen::Initial {
             return;
         }
-        let (first, last) = self.span.unwrap_or((job.submit, job.submit));
+        let (first, _) = self.span.unwrap_or((job.submit, job.submit));
         self.span = Some((first, job.submit));
-        let gap = (job.submit - last) as f64;
-        self.gaps = (self.gaps.0 + gap, self.gaps.1 + gap * gap);
         let (at, v) = (job.submit.abs_diff(first), job.demand as usize);
         let seconds = at as f64 / self.per_second as f64;
         let doubles = self.asked.doubles;

@@ -50,12 +50,8 @@ pub struct Replayed {
     /// Whether every job ran without a pause at full speed: then it started its size, and its start latency, before it
     /// left.
     pub runs_through: bool,
-    /// Whether the policy decided once an instant; else it reacted to one event after the other.
-    pub decides_once: bool,
     /// Whether the policy has clocks, which are drawn.
     pub has_clocks: bool,
-    /// Whether all times were whole.
-    pub is_exact: bool,
     /// Arrivals, completions and clocks.
     pub events: u64,
 }
@@ -135,7 +131,7 @@ impl<S: Fn(&dyn Policy) -> System> With for On<'_, S> {
     type Output = Result<Replayed, Stopped>;
 
     fn with<P: Policy + Clone + Send + 'static>(self, policy: P) -> Self::Output {
-        let (system, decides_once) = ((self.system)(&policy), policy.decides_on_state());
+        let system = (self.system)(&policy);
         let mut engine = Engine::new(self.scene, system, policy);
         let violated = |violation: Violation| Stopped::Failure(violation.into());
         while engine.go_on(BURST) {
@@ -148,9 +144,7 @@ impl<S: Fn(&dyn Policy) -> System> With for On<'_, S> {
             0 => Ok(Replayed {
                 runs_through: engine.runs_through(),
                 has_clocks: engine.has_clocks(),
-                is_exact: self.scene.is_whole(),
                 events: engine.events,
-                decides_once,
                 ends: engine.into_ends(),
             }),
             left => Err(Stopped::Stuck(left)),

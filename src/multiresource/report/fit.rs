@@ -141,11 +141,10 @@ fn dispersion(report: &Report, width: usize) -> String {
         "window [s]",
         "dispersion of work",
         "if types were independent",
-        "of counts",
     ];
     let mut table = Table::new(header);
     for d in &report.dispersion {
-        table.row([d.window, d.work, d.if_independent, d.counts].map(number));
+        table.row([d.window, d.work, d.if_independent].map(number));
     }
     let excess = report.excess.map_or(String::new(), |excess| {
         format!(
@@ -155,11 +154,10 @@ fn dispersion(report: &Report, width: usize) -> String {
         )
     });
     format!(
-        "{}\nIn the workload jobs arrive {}.{excess} The times between arrivals have an scv of {}; {} of the jobs came at \
-         one instant with others of their user or batch.",
+        "{}\nIn the workload jobs arrive {}.{excess} {} of the jobs came at one \
+         instant with others of their user or batch.",
         table.within(width),
         report.arrivals,
-        number(report.gaps_scv),
         percent(report.together)
     )
 }

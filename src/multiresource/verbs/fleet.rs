@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::synthesize::{Request, Stability, Wanted, checked, prices, stability};
+use super::synthesize::{Answer, Request, Stability, Wanted, checked, prices, stability};
 use super::{Doing, VerbError};
 use crate::multiresource::artifact::Artifact;
 use crate::multiresource::schedule::Schedule;
@@ -12,16 +12,8 @@ use crate::multiresource::synthesis::{
 };
 use crate::multiresource::workload::Fleet;
 
-/// What came of it.
-#[derive(Debug)]
-pub enum FleetAnswer {
-    /// A policy that passed the checker.
-    Policy(Box<PooledMade>),
-    /// There is none, or none was found.
-    Refused(FleetRefusal),
-    /// None was found that keeps what was promised, and what the nearest does.
-    Broken(String),
-}
+/// What came of a fleet.
+pub type FleetAnswer = Answer<PooledMade, FleetRefusal>;
 
 /// A rule over a fleet, and what is told of it.
 #[derive(Debug)]
@@ -80,13 +72,13 @@ pub fn synthesize_pooled(
     };
     let hears = |stage| progress(Doing::Candidates(Some(stage)));
     let outcome = match synthesis::pool(fleet, &request.options, wanted, hears) {
-        Err(ChoiceError::Broken(why)) => return Ok(FleetAnswer::Broken(why)),
+        Err(ChoiceError::Broken(why)) => return Ok(Answer::Broken(why)),
         outcome => outcome?,
     };
     let (overload, decided) = match outcome {
         FleetOutcome::Policy(mut synthesis) => {
             synthesis.artifact = checked(synthesis.artifact, request)?;
-            return Ok(FleetAnswer::Policy(Box::new(PooledMade {
+            return Ok(Answer::Policy(Box::new(PooledMade {
                 stability: stability(fleet.envelope(), &synthesis.artifact.policy),
                 demand: demand(fleet),
                 worth: worth(fleet, &synthesis.artifact),
@@ -108,7 +100,7 @@ pub fn synthesize_pooled(
         FleetOutcome::Undecided(overload) => (overload, false),
     };
     let refusal = refusal(fleet, overload, decided, &request.options);
-    Ok(FleetAnswer::Refused(refusal))
+    Ok(Answer::Refused(Box::new(refusal)))
 }
 
 fn refusal(

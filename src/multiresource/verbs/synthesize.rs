@@ -48,11 +48,11 @@ pub enum Wanted {
 
 /// What came of it. All of these are answers; none is an error.
 #[derive(Debug)]
-pub enum Answer {
+pub enum Answer<M = Made, R = Refusal> {
     /// A policy that passed the checker.
-    Policy(Box<Made>),
+    Policy(Box<M>),
     /// There is none, or none was found.
-    Refused(Box<Refusal>),
+    Refused(Box<R>),
     /// None was found that keeps what was promised, and what the nearest does.
     Broken(String),
 }

@@ -51,7 +51,6 @@ impl Kind for Volunteer {
     type Ways = NoArgs;
     type Extras = NoArgs;
     type Verb = Verb;
-    type Export = NoVerb;
 
     const EXAMPLES: &'static str = EXAMPLES;
 
@@ -157,10 +156,6 @@ impl Kind for Volunteer {
         match verb {
             Verb::Dispatch(arguments) => arguments.files(),
         }
-    }
-
-    fn export(export: &NoVerb, _: &mut Caller<'_>) -> Given<Answered> {
-        match *export {}
     }
 
     fn run(verb: &Verb, caller: &mut Caller<'_>) -> Given<Answered> {

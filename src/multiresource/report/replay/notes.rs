@@ -2,7 +2,7 @@
 
 use super::super::fit::lines;
 use super::super::{number, percent, wrap};
-use crate::multiresource::verbs::replay::{Replays, Told};
+use crate::multiresource::verbs::replay::Replays;
 
 /// What was read, what became of it, and how it was replayed.
 pub fn notes(replays: &Replays, width: usize) -> Vec<String> {
@@ -59,40 +59,12 @@ pub fn notes(replays: &Replays, width: usize) -> Vec<String> {
             at.speed, at.load
         ));
     }
-    notes.extend(orders(replays));
     let mut notes: Vec<String> = notes.iter().map(|note| wrap(note, width)).collect();
     if !trace.account.rows.is_empty() {
         let faults = trace.account.faults.iter();
         let faults = faults.map(|fault| format!("\n  {fault}"));
         let table = lines(&trace.account, trace.censored, width);
         notes.insert(1, table + &faults.collect::<String>());
-    }
-    notes
-}
-
-/// Policies that react to one event after the other, or whose times are rounded.
-fn orders(replays: &Replays) -> Vec<String> {
-    let first = replays.paces.first();
-    let told: Vec<&Told> = first.iter().flat_map(|at| &at.policies).collect();
-    let names = |wanted: &dyn Fn(&Told) -> bool| {
-        let names = told.iter().filter(|told| wanted(told));
-        names
-            .map(|told| told.policy.as_str())
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
-    let one_by_one = names(&|told| told.played().is_some_and(|played| !played.decides_once));
-    let inexact = names(&|told| told.played().is_some_and(|played| !played.is_exact));
-    let mut notes = Vec::new();
-    if !one_by_one.is_empty() {
-        notes.push(format!(
-            "At one instant all ends come first, then all arrivals; {one_by_one}: reacts to one after the other, and not once to all."
-        ));
-    }
-    if !inexact.is_empty() {
-        notes.push(format!(
-            "{inexact}: times in the workload's unit are no whole numbers, so that instants that coincide may fall apart by rounding."
-        ));
     }
     notes
 }

@@ -201,7 +201,7 @@ fn of_spread(spread: &Spread, width: usize) -> String {
         ]);
     }
     let head = format!(
-        "speed {}, {} replications of whole parts of the trace; all jobs",
+        "speed {}, {} replications of whole weeks of the trace; all jobs",
         spread.speed, spread.replications
     );
     let head = wrap(&head, width);

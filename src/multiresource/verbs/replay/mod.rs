@@ -13,8 +13,6 @@ pub use types::servers_of;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use clap::ValueEnum;
-
 use super::VerbError;
 use crate::artifact::Changes;
 use crate::multiresource::replay::{Speed, Window};
@@ -47,8 +45,8 @@ pub struct Replaying<'a> {
     pub step: Option<f64>,
     /// Whether what came of each job is kept.
     pub keeps_visits: bool,
-    /// Replications of whole parts of the span.
-    pub resample: Option<Part>,
+    /// Whether whole weeks are drawn, too.
+    pub resample: bool,
     /// What becomes of policy files that were changed after they were written.
     pub changes: Changes,
     /// Seed of all that is drawn.
@@ -64,26 +62,6 @@ pub enum Pace {
     Speed(Speed),
     /// So fast that this is the fluid bound on the load.
     Load(f64),
-}
-
-/// Parts of a span that are drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Part {
-    /// Of seven days
-    Weeks,
-    /// Of 24 hours
-    Days,
-}
-
-impl Part {
-    /// How long one is \[s\].
-    #[must_use]
-    pub fn seconds(self) -> f64 {
-        match self {
-            Part::Weeks => 604_800.0,
-            Part::Days => 86_400.0,
-        }
-    }
 }
 
 /// Replays a trace under policies, one after the other, at each pace. `hears` is told what goes on.
@@ -108,8 +86,8 @@ pub fn replay_trace(
         }
     }
     let mut replays = stage.told(paces);
-    if let (Some(part), false) = (asked.resample, stage.is_interrupted()) {
-        replays.resampled = Some(stage.resampled(part, hears)?);
+    if asked.resample && !stage.is_interrupted() {
+        replays.resampled = Some(stage.resampled(hears)?);
     }
     replays.interrupted = asked.interrupt.load(Ordering::Relaxed);
     Ok(replays)

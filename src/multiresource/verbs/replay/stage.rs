@@ -8,7 +8,7 @@ use super::told::{
     AtPace, Course, Distance, Outcome, Played, Ratio, Replays, Spread, Told, Traced, Typed,
 };
 use super::types::{Types, servers_of};
-use super::{Pace, Part, Replaying};
+use super::{Pace, Replaying};
 use crate::multiresource::replay::{
     Blocks, Clock, Interval, Job, Kinds, Log, Measured, Replayed, Rule, Scene, Speed, StartLatency,
     Visit, WholeParts, Window, course, gathered, replay, resampled, visits,
@@ -179,21 +179,17 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// Mean response times of each policy at the first pace on whole parts of the trace that are drawn with
+    /// Mean response times of each policy at the first pace on whole weeks of the trace that are drawn with
     /// replacement, the same for each.
-    pub fn resampled(&self, part: Part, hears: &mut dyn FnMut(&str)) -> Result<Spread, VerbError> {
+    pub fn resampled(&self, hears: &mut dyn FnMut(&str)) -> Result<Spread, VerbError> {
         let speed = self.speed(self.asked.paces[0])?;
-        let length = part.seconds() * self.per_second();
+        let week = 7.0 * DAY * self.per_second();
         let mut means = vec![Vec::new(); self.entrants.len()];
         for n in 0..REPLICATIONS {
-            let Some(jobs) = resampled(&self.log.jobs, length, self.asked.seed, n) else {
-                let (parts, instead) = match part {
-                    Part::Weeks => ("weeks", "give --resample days, or leave it out"),
-                    Part::Days => ("days", "leave it out"),
-                };
-                return refuse(format!(
-                    "--resample {parts} draws from whole {parts}, and the trace has fewer than two: {instead}"
-                ));
+            let Some(jobs) = resampled(&self.log.jobs, week, self.asked.seed, n) else {
+                return refuse(
+                    "--resample draws from whole weeks, and the trace has fewer than two: leave it out",
+                );
             };
             for (policy, means) in means.iter_mut().enumerate() {
                 means.extend(self.mean_response(policy, &jobs, speed, hears));
@@ -245,6 +241,14 @@ impl<'a> Stage<'a> {
             .filter(|_| by_type || self.asked.rounded)
     }
 
+    /// The jobs of the trace as a policy sees them.
+    fn seen(&self, policy: usize) -> (&[Job], &Kinds) {
+        match self.by_types(policy) {
+            Some(typed) => (&typed.jobs, &typed.kinds),
+            None => (&self.log.jobs, &self.exact),
+        }
+    }
+
     /// Replays a policy on the trace, and measures.
     fn run(
         &self,
@@ -253,10 +257,7 @@ impl<'a> Stage<'a> {
         window: [f64; 2],
         hears: &mut dyn FnMut(&str),
     ) -> Result<Run, String> {
-        let (jobs, kinds) = match self.by_types(policy) {
-            Some(typed) => (&typed.jobs, &typed.kinds),
-            None => (&self.log.jobs, &self.exact),
-        };
+        let (jobs, kinds) = self.seen(policy);
         let (visits, replayed) = self.visits(policy, (jobs, kinds), speed, hears)?;
         let resources = self.log.servers.resources.len();
         let held = |n: usize| kinds.held(&jobs[n]);
@@ -276,8 +277,6 @@ impl<'a> Stage<'a> {
             bounded_slowdown: interval(Visit::bounded_slowdown),
             block,
             ratio: None,
-            decides_once: replayed.decides_once,
-            is_exact: replayed.is_exact,
             by_types: self.by_types(policy).is_some(),
             events: replayed.events,
             distance: self.distance(policy, &measured),
@@ -319,10 +318,7 @@ impl<'a> Stage<'a> {
 
     /// Keeps what happened over time, and of each job where that is asked for.
     fn keep(&self, run: &mut Run, policy: usize, span: f64) {
-        let (jobs, kinds) = match self.by_types(policy) {
-            Some(typed) => (&typed.jobs, &typed.kinds),
-            None => (&self.log.jobs, &self.exact),
-        };
+        let (jobs, kinds) = self.seen(policy);
         let resources = self.log.servers.resources.len();
         let step = self
             .asked

@@ -146,10 +146,6 @@ pub struct Played {
     pub block: f64,
     /// Its mean response time over that of the first policy.
     pub ratio: Option<Ratio>,
-    /// Whether it decided once an instant; else it reacted to one event after the other.
-    pub decides_once: bool,
-    /// Whether all its times were whole ticks or parts of them.
-    pub is_exact: bool,
     /// Whether jobs held what their types do.
     pub by_types: bool,
     /// Arrivals, completions and clocks.

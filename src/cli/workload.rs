@@ -1,10 +1,16 @@
-//! The kind of workload that is typed about, before the arguments are parsed: each kind has its own.
+//! Workloads: the kind that is typed about, before the arguments are parsed, since each has its own; and their documents.
 
+use std::error::Error;
 use std::ffi::OsString;
 use std::io::Read as _;
 use std::path::Path;
 
-use synth::document::{is_standard_input, text_of};
+use synth::document::{Parsed, called, is_standard_input, text_of};
+use synth::kind::Kind;
+use synth::kinds;
+
+use super::Common;
+use super::terminal::tell_always;
 
 /// The heading of a document stands in its first bytes.
 const HEADING: u64 = 1 << 20;
@@ -36,7 +42,7 @@ fn reads(before: &str) -> bool {
 
 /// The value of the key `kind` at the top of a document, in YAML or JSON. A device or a pipe is not
 /// read, but for standard input, which is kept: what is in it can be had once only.
-pub fn named_in(file: &Path) -> Option<String> {
+fn named_in(file: &Path) -> Option<String> {
     let text = if is_standard_input(file) {
         text_of(file).ok()?
     } else {
@@ -72,4 +78,53 @@ fn in_a_line(text: &str) -> Option<String> {
     let value = rest.trim_start().strip_prefix(':')?.trim_start();
     let value = value.strip_prefix('"')?;
     value.split_once('"').map(|(kind, _)| kind.to_owned())
+}
+
+/// Reads a workload; warnings go to standard error.
+pub fn read_workload<K: Kind>(
+    file: &Path,
+    common: &Common,
+) -> Result<K::Described, Box<dyn Error>> {
+    of_this_kind::<K>(file)?;
+    Ok(warned(K::read(file)?, common))
+}
+
+/// The same with its text.
+pub fn read_with_text<K: Kind>(
+    file: &Path,
+    common: &Common,
+) -> Result<(K::Described, String), Box<dyn Error>> {
+    of_this_kind::<K>(file)?;
+    let name = called(file);
+    let text = text_of(file).map_err(|e| format!("cannot read {name}: {e}"))?;
+    Ok((warned(K::parse(&text, &name)?, common), text))
+}
+
+fn of_this_kind<K: Kind>(file: &Path) -> Result<(), Box<dyn Error>> {
+    let Some(kind) = named_in(file).filter(|kind| kind != K::WORKLOAD) else {
+        return Ok(());
+    };
+    let file = called(file);
+    Err(match kinds::named(&kind) {
+        // It is misspelt: said with all other faults of the document.
+        Some(near) if near == K::WORKLOAD => return Ok(()),
+        Some(_) => format!(
+            "{file} is a workload of the kind `{kind}`, and here one of the kind `{}` is wanted: a policy goes with workloads of its own kind",
+            K::WORKLOAD
+        ),
+        None => format!(
+            "{file}: unknown kind of workload `{kind}`; the kinds are {}",
+            kinds::WORKLOADS.join(", ")
+        ),
+    }
+    .into())
+}
+
+fn warned<W>(parsed: Parsed<W>, common: &Common) -> W {
+    if !common.quiet {
+        for warning in &parsed.warnings {
+            tell_always(warning);
+        }
+    }
+    parsed.workload
 }

@@ -194,19 +194,6 @@ pub fn positive(text: &str) -> Result<f64, String> {
     }
 }
 
-/// A number of at least 1.
-///
-/// # Errors
-/// What is expected.
-pub fn at_least_one(text: &str) -> Result<f64, String> {
-    match positive(text)? {
-        ratio if ratio >= 1.0 => Ok(ratio),
-        _ => Err(format!(
-            "`{text}`: the larger over the smaller is 1 at least"
-        )),
-    }
-}
-
 /// A whole number, `2e8` and `1_000_000` too.
 ///
 /// # Errors

@@ -68,6 +68,7 @@ impl Kind for Malleable {
     type Wishes = Wishes;
     type Ways = NoArgs;
     type Extras = Extras;
+    type Verb = NoVerb;
 
     const EXAMPLES: &'static str = EXAMPLES;
 

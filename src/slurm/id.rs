@@ -37,12 +37,6 @@ impl JobId {
     pub fn is_component(self) -> bool {
         matches!(self.part, Part::Component(_))
     }
-
-    /// Whether it is a task of an array.
-    #[must_use]
-    pub fn is_task(self) -> bool {
-        matches!(self.part, Part::Task(_))
-    }
 }
 
 impl FromStr for JobId {

@@ -9,7 +9,7 @@ use clap::{Args, Subcommand};
 use crate::artifact::Finding;
 use crate::document::Parsed;
 use crate::kind::{
-    Answer, Answered, Caller, Compared, Given, Kind, NoArgs, NoVerb, Simulated, Word, checked,
+    Answer, Answered, Caller, Compared, Given, Kind, NoArgs, Simulated, Word, checked,
     run_document, same_workload, wanted,
 };
 use crate::report::{rules_table, valid_report};

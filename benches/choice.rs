@@ -139,7 +139,7 @@ fn worked() -> f64 {
 
 /// The policy taken beside the best of the rules.
 fn beside(workload: &Workload, chosen: &Chosen, preemption: Preemption) -> String {
-    let rule = &chosen.server().policy.rule;
+    let rule = &chosen.artifact.policy;
     let run = |contender: &Contender, events| {
         let settings = Settings {
             seed: SEED,

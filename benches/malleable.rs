@@ -3,13 +3,12 @@
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
 use std::hint::black_box;
-use std::sync::Arc;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use synth::malleable::artifact::Checked;
 use synth::malleable::policy::{Online, Sharing};
 use synth::malleable::simulator::simulate;
-use synth::malleable::synthesis::{Options, plan};
+use synth::malleable::synthesis::plan;
 use synth::malleable::workload::{Pool, Stream, Workload};
 use synth::simulation::Settings;
 
@@ -36,13 +35,6 @@ fn drawn(speedup: &str, count: u32) -> Pool {
 }
 
 fn plans(c: &mut Criterion) {
-    let options = Options {
-        events: 0,
-        seed: 1,
-        knobs: None,
-        typed: Vec::new(),
-        interrupt: Arc::default(),
-    };
     let mut group = c.benchmark_group("malleable");
     group.sample_size(10);
     for (name, pool) in [
@@ -58,9 +50,9 @@ fn plans(c: &mut Criterion) {
         ),
     ] {
         group.bench_function(format!("plan/{name}"), |b| {
-            b.iter(|| plan(black_box(&pool), &options).1.least);
+            b.iter(|| plan(black_box(&pool)).1.least);
         });
-        let artifact = plan(&pool, &options).0;
+        let artifact = plan(&pool).0;
         group.bench_function(format!("check/{name}"), |b| {
             b.iter(|| Checked::check(artifact.clone()).unwrap());
         });
@@ -76,7 +68,7 @@ fn plans(c: &mut Criterion) {
         jobs.collect::<String>()
     ));
     group.bench_function("plan/different/20", |b| {
-        b.iter(|| plan(black_box(&different), &options).1.least);
+        b.iter(|| plan(black_box(&different)).1.least);
     });
     group.finish();
 }

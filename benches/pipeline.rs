@@ -16,9 +16,7 @@ use synth::ctmc::{Edge, Environment, ModulatedQueue, rounds};
 use synth::multiresource::analysis::one_or_all::{MsfqQueue, Stream};
 use synth::multiresource::artifact::{Artifact, Preemption};
 use synth::multiresource::program::{self, Certificate, Limits, Mix, Solution};
-use synth::multiresource::synthesis::{
-    FleetOutcome, Options, Outcome, Pooling, pool, synthesize, synthesize_fleet,
-};
+use synth::multiresource::synthesis::{FleetOutcome, Options, Outcome, Pooling, pool, synthesize};
 use synth::multiresource::workload::{Described, Workload};
 
 const MODELS: [&str; 9] = [
@@ -74,27 +72,6 @@ fn programs(c: &mut Criterion) {
     group.sample_size(10);
     group.bench_function("synthesis/cloud_instances", |b| {
         b.iter(|| made(black_box(&workload), &Options::new(Preemption::None)));
-    });
-    group.finish();
-}
-
-/// All of a fleet's synthesis, and its checker.
-fn fleets(c: &mut Criterion) {
-    let path = format!("{}/models/fleet.yaml", env!("CARGO_MANIFEST_DIR"));
-    let Described::Fleet(fleet) = Described::read(path.as_ref()).unwrap().workload else {
-        return;
-    };
-    let options = Options::new(Preemption::None);
-    let made = || match synthesize_fleet(black_box(&fleet), &options).unwrap() {
-        FleetOutcome::Policy(made) => Some(made.artifact),
-        _ => None,
-    };
-    let artifact = made().unwrap();
-    let mut group = c.benchmark_group("pipeline");
-    group.sample_size(10);
-    group.bench_function("synthesis/fleet", |b| b.iter(made));
-    group.bench_function("check/fleet", |b| {
-        b.iter(|| black_box(&artifact).check().unwrap());
     });
     group.finish();
 }
@@ -220,11 +197,10 @@ fn fractions(c: &mut Criterion) {
         });
     }
     group.finish();
-    in_one_place(c);
 }
 
-/// Slots for each type, exactly: of the model, and of 10 000 servers with 50 types.
-fn in_one_place(c: &mut Criterion) {
+/// Slots for each type, and their checker: of the model, and of 10 000 servers with 50 types.
+fn fleets(c: &mut Criterion) {
     let options = Options::new(Preemption::None);
     let model = format!("{}/models/fleet.yaml", env!("CARGO_MANIFEST_DIR"));
     let large = instances::large_fleet(1);
@@ -238,8 +214,14 @@ fn in_one_place(c: &mut Criterion) {
         let Described::Fleet(fleet) = parsed.workload else {
             continue;
         };
-        group.bench_function(name, |b| {
-            b.iter(|| pool(black_box(&fleet), &options, Pooling::Partition, |_| ()).unwrap());
+        let made = || match pool(black_box(&fleet), &options, Pooling::Partition, |_| ()).unwrap() {
+            FleetOutcome::Policy(made) => made.artifact,
+            other => panic!("{other:?}"),
+        };
+        let artifact = made();
+        group.bench_function(format!("synthesis/{name}"), |b| b.iter(made));
+        group.bench_function(format!("check/{name}"), |b| {
+            b.iter(|| black_box(&artifact).check().unwrap());
         });
     }
     group.finish();

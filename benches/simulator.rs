@@ -49,7 +49,7 @@ fn lognormal() -> Workload {
 
 fn msr(workload: &Workload, options: Options) -> Contender {
     match synthesize(workload, &options).unwrap() {
-        Outcome::Policy(made) => made.server().policy.rule.clone().into(),
+        Outcome::Policy(made) => made.artifact.policy.into(),
         _ => panic!("no policy"),
     }
 }
@@ -144,7 +144,7 @@ fn fleets(c: &mut Criterion) {
         ("best-fit", named("best-fit")),
         ("easy-by-mean", named("easy-by-mean")),
         ("pooled", keeping.into()),
-        ("partition", made.artifact.policy.queue.unwrap()),
+        ("partition", made.artifact.policy),
     ] {
         group.bench_function(format!("{name}/fleet"), |b| {
             b.iter(|| {

@@ -85,11 +85,11 @@ impl Rule {
             return Err("no policy can stabilize this workload".into());
         };
         if let Rule::Msr = self {
-            return Ok(made.server().policy.rule.clone().into());
+            return Ok(made.artifact.policy.into());
         }
         let choice = ChoiceOptions::new(Families::All, 400_000_000, 1);
         let chosen = choose(workload, &options, &choice, made, |_| ())?;
-        Ok(chosen.server().policy.rule.clone().into())
+        Ok(chosen.artifact.policy.into())
     }
 }
 

@@ -45,11 +45,11 @@ fn measured(workload: &Workload, options: &Options, chooses: bool) -> Result<Opt
     let Outcome::Policy(made) = synthesize(workload, options)? else {
         return Err("no policy can stabilize this workload".into());
     };
-    let mut rule = made.server().policy.rule.clone();
+    let mut rule = made.artifact.policy.clone();
     if chooses {
         let choice = ChoiceOptions::new(Families::All, 400_000_000, 1);
         let chosen = choose(workload, options, &choice, made, |_| ())?;
-        rule = chosen.server().policy.rule.clone();
+        rule = chosen.artifact.policy;
     }
     let settings = Settings {
         events: 40_000_000,

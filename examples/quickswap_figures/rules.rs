@@ -79,7 +79,7 @@ fn adaptive_msr(workload: &Workload, of: Objective, budget: u64) -> Result<Optio
     };
     let chosen = choose(workload, &options, &choice, made, |_| ())?;
     let settled = chosen.basis.has_settled();
-    Ok(settled.then(|| chosen.server().policy.rule.clone().into()))
+    Ok(settled.then(|| chosen.artifact.policy.into()))
 }
 
 pub fn settings(seed: u64, events: u64) -> Settings {

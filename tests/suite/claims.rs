@@ -60,7 +60,7 @@ fn run(workload: &Workload, artifacts: &[&Artifact], events: u64) -> Run {
             .collect(),
         ..Settings::default()
     };
-    let contender = Contender::from(artifacts[0].policy.servers[0].rule.clone());
+    let contender = Contender::from(artifacts[0].policy.clone());
     let run = contender.simulate(workload, &settings, |_| {}).unwrap();
     assert_ne!(run.health, Health::Unstable);
     run
@@ -195,7 +195,7 @@ fn a_wrong_claim_is_refuted() {
 fn adaptive_with(wide: u32) -> (Workload, Artifact) {
     let workload = section7(0.9);
     let mut artifact = made(&workload, Preemption::None, None);
-    artifact.policy.servers[0].rule = Family::AdaptiveMsr(AdaptiveMsrPolicy {
+    artifact.policy = Family::AdaptiveMsr(AdaptiveMsrPolicy {
         limits: false,
         schedules: vec![vec![0, 0, wide], vec![1, 4, 0]],
         prices: vec![0.25, 0.1875, 0.5],
@@ -241,7 +241,7 @@ fn a_gross_miss_is_refuted_early_and_a_right_claim_is_not() {
             precision: 1e-9,
             ..Settings::default()
         };
-        let contender = Contender::from(artifact.policy.servers[0].rule.clone());
+        let contender = Contender::from(artifact.policy.clone());
         let run = contender.simulate(&workload, &settings, |_| {}).unwrap();
         (run.health, judge(&artifact, &workload, &run))
     };

@@ -58,12 +58,9 @@ fn the_artifact_goes_to_standard_output_and_the_summary_to_standard_error() {
     ]);
     let artifact: serde_json::Value = serde_json::from_str(&stdout(&made)).unwrap();
     assert_eq!(artifact["format"], "synth-policy");
-    assert_eq!(artifact["evidence"]["servers"][0]["proven"], true);
-    assert!(
-        (artifact["evidence"]["servers"][0]["load"].as_f64().unwrap() - 131.0 / 200.0).abs()
-            < 1e-12
-    );
-    assert_eq!(artifact["provenance"]["servers"][0]["drains"], 9);
+    assert_eq!(artifact["evidence"]["proven"], true);
+    let load = artifact["evidence"]["load"].as_f64().unwrap();
+    assert!((load - 131.0 / 200.0).abs() < 1e-12);
     insta::assert_snapshot!(stderr(&made));
     let quiet = synth(&[
         "--workload",

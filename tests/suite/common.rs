@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
+use serde_json::Value;
 use synth::artifact::Changes;
 use synth::multiresource::artifact::{ArtifactError, Checked};
 
@@ -46,6 +47,34 @@ pub fn as_it_is(text: impl ToString, name: &str) -> Result<Checked, ArtifactErro
     Checked::parse_with(&text.to_string(), name, Changes::Accepted)
 }
 
+/// Everything that is wrong with a policy, each with its place.
+pub fn findings(text: impl ToString) -> Vec<String> {
+    match as_it_is(text, "test") {
+        Ok(_) => Vec::new(),
+        Err(ArtifactError::Shape { place, message, .. }) => vec![format!("{place}: {message}")],
+        Err(ArtifactError::Refused { findings, .. }) => {
+            findings.iter().map(ToString::to_string).collect()
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// Everything that is wrong after a change.
+pub fn changed(valid: &Value, change: impl FnOnce(&mut Value)) -> Vec<String> {
+    let mut document = valid.clone();
+    change(&mut document);
+    findings(document)
+}
+
+/// Asserts that a value at a place is refused, and with what words.
+pub fn is_refused(valid: &Value, pointer: &str, lie: Value, words: &str) {
+    let found = changed(valid, |v| *v.pointer_mut(pointer).unwrap() = lie.clone());
+    assert!(
+        found.iter().any(|f| f.contains(words)),
+        "{pointer} = {lie}: expected `{words}`, found {found:#?}"
+    );
+}
+
 /// A folder of a test's own.
 pub struct Folder(tempfile::TempDir);
 
@@ -81,6 +110,10 @@ impl Folder {
 
     pub fn bytes(&self, name: &str) -> Vec<u8> {
         std::fs::read(self.name(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
+    }
+
+    pub fn json(&self, name: &str) -> Value {
+        serde_json::from_slice(&self.bytes(name)).unwrap()
     }
 
     /// Names of all files.

@@ -33,7 +33,6 @@ fn options(interruptions: Option<f64>) -> Options {
         tolerance: 0.05,
         events: 100_000_000,
         seed: 1,
-        typed: Vec::new(),
         interrupt: Arc::default(),
     }
 }

@@ -73,18 +73,15 @@ impl Interpreter {
     fn new(artifact: &Artifact) -> Self {
         let fleet = artifact.workload.check().unwrap();
         let workload = fleet.envelope();
-        let (mut rule, mut system) = match &artifact.policy.queue {
-            Some(family) => {
-                let rule = over(family, &fleet);
-                let system = System::of_fleet(&fleet, rule.clocks(), false);
-                (rule, system)
-            }
-            None => {
-                let family = followed(artifact);
-                let rule = online(family, workload);
-                let system = System::new(workload, rule.clocks(), family.preempts());
-                (rule, system)
-            }
+        let family = &artifact.policy;
+        let (mut rule, mut system) = if family.pools() {
+            let rule = over(family, &fleet);
+            let system = System::of_fleet(&fleet, rule.clocks(), false);
+            (rule, system)
+        } else {
+            let rule = online(family, workload);
+            let system = System::new(workload, rule.clocks(), family.preempts());
+            (rule, system)
         };
         rule.begin(&mut system);
         Interpreter { system, rule }
@@ -124,12 +121,6 @@ impl Interpreter {
             clocks: self.system.clocks().to_vec(),
         }
     }
-}
-
-/// The rule in force.
-fn followed(artifact: &Artifact) -> &Family {
-    let own = artifact.policy.servers.first().map(|server| &server.rule);
-    own.or(artifact.policy.queue.as_ref()).unwrap()
 }
 
 /// Markovian Service Rate policies: file name, preemption, route, backfilling, empty slots.
@@ -255,7 +246,7 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
         until: 6,
     };
     let adaptive_msr = chosen(&lighter, Families::Only(&["adaptive-msr"]));
-    let mut draining = adaptive_msr.policy.servers[0].rule.followed().clone();
+    let mut draining = adaptive_msr.policy.followed().clone();
     if let Family::AdaptiveMsr(policy) = &mut draining {
         (policy.switching.drain, policy.switching.let_in) = (1.0, 0.8);
     }
@@ -281,7 +272,7 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
     let easy = Family::EasyBackfill(EasyBackfillPolicy {});
     let by_limits = |all: &[(&str, Artifact)], name: &str| {
         let (_, artifact) = all.iter().find(|(own, _)| *own == name).unwrap();
-        let mut rule = artifact.policy.servers[0].rule.followed().clone();
+        let mut rule = artifact.policy.followed().clone();
         match &mut rule {
             Family::AdaptiveMsr(policy) => policy.limits = true,
             Family::Reserving(policy) => (policy.limits, policy.let_in) = (true, 0.8),
@@ -373,7 +364,7 @@ fn over_fleets() -> Vec<(&'static str, Artifact)> {
         };
         let mut artifact = made.artifact;
         if let Some(rule) = rule {
-            artifact.policy.queue = Some(rule);
+            artifact.policy = rule;
             artifact.claims.truncate(1);
         }
         artifact
@@ -540,7 +531,7 @@ fn vectors_are_reproduced() {
     for (name, vector) in recorded() {
         let text = vector.artifact.to_string();
         let checked = Checked::parse(&text, &name).unwrap();
-        let rule = followed(checked.artifact());
+        let rule = &checked.artifact().policy;
         kinds.extend([rule.name(), rule.followed().name()]);
         let mut interpreter = Interpreter::new(checked.artifact());
         let mut starts = 0;

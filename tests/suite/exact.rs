@@ -1,10 +1,8 @@
 //! What is said in fractions: decided exactly, and every lie in it refused.
 
-use crate::common::as_it_is;
-use serde_json::{Value, json};
-use synth::multiresource::artifact::{
-    Artifact, ArtifactError, Checked, Family, Preemption, Proven,
-};
+use crate::common::{findings, is_refused};
+use serde_json::json;
+use synth::multiresource::artifact::{Artifact, Checked, Family, Preemption, Proven};
 use synth::multiresource::program::{self, Limits};
 use synth::multiresource::synthesis::{Options, Outcome, SynthesisError, synthesize};
 use synth::multiresource::workload::Workload;
@@ -80,12 +78,9 @@ fn policies_carry_their_fractions() {
         ("one_or_all", "123/160"),
     ] {
         let artifact = made(&model(name));
-        let exact = artifact.evidence.servers[0].exact.clone().unwrap();
+        let exact = artifact.evidence.exact.clone().unwrap();
         assert_eq!(
-            (
-                exact.load.to_string().as_str(),
-                artifact.evidence.servers[0].gap
-            ),
+            (exact.load.to_string().as_str(), artifact.evidence.gap),
             (load, 0.0)
         );
         assert!(exact.prices.is_some(), "{name}");
@@ -95,55 +90,31 @@ fn policies_carry_their_fractions() {
         assert_eq!(again.artifact().evidence, artifact.evidence);
     }
     // A bounded Pareto law has no mean that is a fraction.
-    assert_eq!(made(&model("bursty")).evidence.servers[0].exact, None);
-}
-
-/// Paths of what is wrong with a document.
-fn faults(document: &Value) -> Vec<String> {
-    match as_it_is(document, "test") {
-        Ok(_) => Vec::new(),
-        Err(ArtifactError::Shape { place, .. }) => vec![place],
-        Err(ArtifactError::Refused { findings, .. }) => {
-            findings.into_iter().map(|f| f.path).collect()
-        }
-        Err(error) => panic!("{error}"),
-    }
+    assert_eq!(made(&model("bursty")).evidence.exact, None);
 }
 
 /// Section 7 has the weights 1/2 and 1/2; of prices that prove it there are many.
 #[test]
 fn a_lie_in_fractions_is_refused_where_it_stands() {
     let valid = serde_json::to_value(made(&model("section7"))).unwrap();
-    assert_eq!(faults(&valid), [""; 0]);
+    assert_eq!(findings(&valid), [""; 0]);
     for (field, lie, path) in [
-        ("load", json!("8/10"), "evidence.servers[0].exact.load"),
-        ("load", json!("0.9"), "evidence.servers[0].exact.load"),
-        ("load", json!("9/11"), "evidence.servers[0].exact.load"),
+        ("load", json!("8/10"), "evidence.exact.load"),
+        ("load", json!("0.9"), "evidence.exact.load"),
+        ("load", json!("9/11"), "evidence.exact.load"),
         (
             "load",
             json!("900000000000001/1000000000000000"),
-            "evidence.servers[0].exact.load",
+            "evidence.exact.load",
         ),
-        ("load", json!(0.9), "evidence.servers[0].exact.load"),
-        (
-            "weights",
-            json!(["1/2"]),
-            "evidence.servers[0].exact.weights",
-        ),
-        (
-            "weights",
-            json!(["1/2", "1/3"]),
-            "evidence.servers[0].exact.weights",
-        ),
-        (
-            "weights",
-            json!(["1", "0"]),
-            "evidence.servers[0].exact.weights[1]",
-        ),
+        ("load", json!(0.9), "evidence.exact.load"),
+        ("weights", json!(["1/2"]), "evidence.exact.weights"),
+        ("weights", json!(["1/2", "1/3"]), "evidence.exact.weights"),
+        ("weights", json!(["1", "0"]), "evidence.exact.weights[1]"),
         (
             "weights",
             json!(["-1/2", "3/2"]),
-            "evidence.servers[0].exact.weights[0]",
+            "evidence.exact.weights[0]",
         ),
         (
             "weights",
@@ -151,27 +122,23 @@ fn a_lie_in_fractions_is_refused_where_it_stands() {
                 "500000000000001/1000000000000000",
                 "499999999999999/1000000000000000"
             ]),
-            "evidence.servers[0].exact.load",
+            "evidence.exact.load",
         ),
-        (
-            "prices",
-            json!(["1/8", "3/8"]),
-            "evidence.servers[0].exact.prices",
-        ),
+        ("prices", json!(["1/8", "3/8"]), "evidence.exact.prices"),
         (
             "prices",
             json!(["1/8", "3/8", "1/4"]),
-            "evidence.servers[0].exact.prices",
+            "evidence.exact.prices",
         ),
         (
             "prices",
             json!(["3/8", "1/8", "1/2"]),
-            "evidence.servers[0].exact.prices",
+            "evidence.exact.prices",
         ),
         (
             "prices",
             json!(["1/3", "1/3", "1/3"]),
-            "evidence.servers[0].exact.prices",
+            "evidence.exact.prices",
         ),
         (
             "prices",
@@ -180,40 +147,40 @@ fn a_lie_in_fractions_is_refused_where_it_stands() {
                 "374999999999999/1000000000000000",
                 "1/2"
             ]),
-            "evidence.servers[0].exact.prices",
+            "evidence.exact.prices",
         ),
-        ("prices", json!(null), "evidence.servers[0].exact"),
-        ("proven", json!("mix"), "evidence.servers[0].exact"),
-        (
-            "proven",
-            json!("surely"),
-            "evidence.servers[0].exact.proven",
-        ),
-        ("surprise", json!(1), "evidence.servers[0].exact.surprise"),
+        ("prices", json!(null), "evidence.exact"),
+        ("proven", json!("mix"), "evidence.exact"),
+        ("proven", json!("surely"), "evidence.exact.proven"),
+        ("surprise", json!(1), "evidence.exact.surprise"),
     ] {
         let mut document = valid.clone();
-        document["evidence"]["servers"][0]["exact"][field] = lie.clone();
-        let found = faults(&document);
+        document["evidence"]["exact"][field] = lie.clone();
+        let found = findings(&document);
         assert!(
-            found.iter().any(|p| p == path),
+            found.iter().any(|f| f.starts_with(&format!("{path}: "))),
             "{field} = {lie}: {found:?}"
         );
     }
-    for (field, lie) in [
-        ("load", 0.900_000_000_000_001),
-        ("bound", 0.899_999_999_999_999),
+    for (pointer, lie, path) in [
+        (
+            "/evidence/load",
+            json!(0.900_000_000_000_001),
+            "evidence.load: ",
+        ),
+        (
+            "/evidence/bound",
+            json!(0.899_999_999_999_999),
+            "evidence.bound: ",
+        ),
+        (
+            "/policy/msr/weights",
+            json!([0.500_000_000_000_001, 0.499_999_999_999_999]),
+            "policy.msr.weights[0]: ",
+        ),
     ] {
-        let mut document = valid.clone();
-        document["evidence"]["servers"][0][field] = json!(lie);
-        assert!(
-            faults(&document).contains(&format!("evidence.servers[0].{field}")),
-            "{field}"
-        );
+        is_refused(&valid, pointer, lie, path);
     }
-    let mut document = valid.clone();
-    document["policy"]["servers"][0]["rule"]["msr"]["weights"] =
-        json!([0.500_000_000_000_001, 0.499_999_999_999_999]);
-    assert!(faults(&document).contains(&"policy.servers[0].rule.msr.weights[0]".to_string()));
 }
 
 /// A mix that is worse by a hair, with its own true load, called the optimum: doubles do not tell,
@@ -221,12 +188,12 @@ fn a_lie_in_fractions_is_refused_where_it_stands() {
 #[test]
 fn a_mix_that_is_worse_by_a_hair_is_not_the_optimum() {
     let mut artifact = made(&section7_at(".5"));
-    let Family::Msr(policy) = &mut artifact.policy.servers[0].rule else {
+    let Family::Msr(policy) = &mut artifact.policy else {
         panic!("{:?}", artifact.policy);
     };
     assert_eq!(policy.schedules, [[0, 0, 2], [1, 4, 0]]);
     policy.weights = vec![0.4999999999, 0.5000000001];
-    let proof = &mut artifact.evidence.servers[0];
+    let proof = &mut artifact.evidence;
     let exact = proof.exact.as_mut().unwrap();
     let fraction = |text: &str| serde_json::from_value(json!(text)).unwrap();
     exact.weights = ["4999999999/10000000000", "5000000001/10000000000"]
@@ -243,8 +210,8 @@ fn a_mix_that_is_worse_by_a_hair_is_not_the_optimum() {
             .filter(|p| p.starts_with("evidence"))
             .collect()
     };
-    assert_eq!(faults(&artifact), ["evidence.servers[0].exact.prices"]);
-    let exact = artifact.evidence.servers[0].exact.as_mut().unwrap();
+    assert_eq!(faults(&artifact), ["evidence.exact.prices"]);
+    let exact = artifact.evidence.exact.as_mut().unwrap();
     (exact.proven, exact.prices) = (Proven::Mix, None);
     assert_eq!(faults(&artifact), [""; 0]);
 }

@@ -47,19 +47,21 @@ fn four_cpus(jobs: &str) -> (tempfile::TempDir, String) {
 
 /// The rule of the one server, or the one that is followed under guard, if it is of this family; else null.
 fn rule<'a>(artifact: &'a Value, family: &str) -> &'a Value {
-    let own = &artifact["policy"]["servers"][0]["rule"];
+    let own = &artifact["policy"];
     let followed = own.get("guarded").map_or(own, |guarded| &guarded["rule"]);
     &followed[family]
 }
 
 /// At load .9 First-Fit takes three times as long, and Most Servers First more; without a family all
-/// of them are candidates, and the artifact keeps how it came out.
+/// of them are candidates, and the log keeps how it came out.
 #[test]
-fn the_best_family_is_chosen_and_the_others_are_kept_in_the_provenance() {
-    let (artifact, told) = holds("section7", &["--budget", "4e7"]);
+fn the_best_family_is_chosen_and_the_others_are_kept_in_the_log() {
+    let folder = Folder::new();
+    let log = folder.name("log.json");
+    let (artifact, told) = holds("section7", &["--budget", "4e7", "--log", &log]);
     assert!(rule(&artifact, "adaptive-msr").is_object());
-    assert_eq!(artifact["evidence"]["servers"][0]["proven"], true);
-    let choice = &artifact["provenance"]["servers"][0]["choice"];
+    assert_eq!(artifact["evidence"]["proven"], true);
+    let choice = &folder.json("log.json")["choice"];
     let candidates = choice["candidates"].as_array().unwrap();
     let names: Vec<&str> = candidates
         .iter()
@@ -187,7 +189,7 @@ fn of_what_is_too_rare_nothing_is_claimed() {
 fn the_guard_can_let_go() {
     let typed = ["--budget", "1e7", "--family", "adaptive-msr"];
     let artifact = policy("section7", &typed);
-    let guarded = &artifact["policy"]["servers"][0]["rule"]["guarded"];
+    let guarded = &artifact["policy"]["guarded"];
     let own = policy("section7", &["--family", "msr"]);
     let mut claims = own["claims"].as_array().unwrap().iter();
     let number = claims.find(|c| c["quantity"] == "mean_number" && c["type"].is_null());
@@ -202,7 +204,7 @@ fn the_guard_can_let_go() {
 fn a_time_limit_gives_the_best_so_far() {
     let typed = ["--budget", "1e15", "--time", "2s"];
     let (artifact, told) = holds("section7", &typed);
-    assert!(artifact["policy"]["servers"][0]["rule"].is_object());
+    assert!(artifact["policy"].is_object());
     assert!(told.contains("cut short"), "{told}");
     let (_, told) = holds("section7", &["--budget", "1e6"]);
     assert!(!told.contains("cut short"), "{told}");
@@ -246,15 +248,14 @@ fn what_settles_is_taken_beside_slow_rules() {
         )
     })
     .collect();
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("ten.yaml");
+    let folder = Folder::new();
+    let (file, log) = (folder.name("ten.yaml"), folder.name("log.json"));
     let head = "kind: multiresource, time_unit: s, server: {capacity: {a: 60, b: 60, c: 60}}";
     std::fs::write(&file, format!("{{{head}, jobs: [{}]}}", jobs.join(", "))).unwrap();
-    let typed = ["--preemption", "none", "--budget", "4e7"];
-    let output = synth(&[&["--workload", file.to_str().unwrap()], &typed[..]].concat());
+    let typed = ["--preemption", "none", "--budget", "4e7", "--log", &log];
+    let output = synth(&[&["--workload", &file], &typed[..]].concat());
     assert_eq!(code(&output), 0, "{}", stderr(&output));
-    let artifact: Value = serde_json::from_str(&stdout(&output)).unwrap();
-    let choice = &artifact["provenance"]["servers"][0]["choice"];
+    let choice = &folder.json("log.json")["choice"];
     assert_eq!(choice["candidates"][0]["outcome"], "steady", "{choice}");
     let first = stderr(&output).lines().next().unwrap().to_owned();
     assert!(first.contains("is taken: it has settled"), "{first}");
@@ -394,11 +395,10 @@ fn what_is_constant_is_claimed_as_it_is() {
 /// A rule that asks for what the workload says is not known does not run.
 #[test]
 fn what_is_known_limits_the_rules() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("w.yaml");
+    let folder = Folder::new();
+    let (file, log) = (&folder.name("w.yaml"), &folder.name("log.json"));
     let model = concat!(env!("CARGO_MANIFEST_DIR"), "/models/section7.yaml");
     let text = std::fs::read_to_string(model).unwrap();
-    let file = file.to_str().unwrap();
     let simulate = |known: &str| {
         std::fs::write(
             file,
@@ -413,18 +413,10 @@ fn what_is_known_limits_the_rules() {
     assert!(stderr(&refused).contains("nothing but their types is known"));
     let run = simulate("{limit: {law: uniform, low: 1, high: 2}}");
     assert!(stdout(&run).contains("knows estimates") || stderr(&run).contains("knows estimates"));
-    let typed = [
-        "--preemption",
-        "none",
-        "--budget",
-        "2e7",
-        "--workload",
-        file,
-    ];
-    let made = synth(&typed);
+    let typed = ["--preemption", "none", "--budget", "2e7", "--log", log];
+    let made = synth(&[&typed[..], &["--workload", file]].concat());
     assert_eq!(code(&made), 0, "{}", stderr(&made));
-    let artifact: Value = serde_json::from_str(&stdout(&made)).unwrap();
-    let candidates = artifact["provenance"]["servers"][0]["choice"]["candidates"].to_string();
+    let candidates = folder.json("log.json")["choice"]["candidates"].to_string();
     assert!(candidates.contains("easy-backfill"), "{candidates}");
 }
 
@@ -454,11 +446,7 @@ fn what_does_not_go_together_is_refused() {
             &["--family", "msr", "--objective", "p99"],
             "chosen by simulation",
         ),
-        (
-            "fleet",
-            &["--queue", "servers", "--objective", "p99"],
-            "goes with one server",
-        ),
+        ("fleet", &["--switching-rate", "1"], "goes with one server"),
         (
             "section7",
             &["--family", "auto", "--route", "sequential-late"],
@@ -515,21 +503,16 @@ fn msfq_says_what_breaks_it() {
 /// nothing that preempts has less than the optimum, 3.28, and the policy of the file is what was told.
 #[test]
 fn with_preemption_the_best_is_chosen() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("p.json");
-    let file = file.to_str().unwrap();
+    let folder = Folder::new();
+    let (file, log) = (&folder.name("p.json"), &folder.name("log.json"));
     let typed = ["--workload", "models/section7.yaml", "--preemption", "full"];
-    let output = synth(
-        &[
-            &typed[..],
-            &["--budget", "4e7", "--effort", ".1", "-o", file],
-        ]
-        .concat(),
-    );
+    let more = [
+        "--budget", "4e7", "--effort", ".1", "-o", file, "--log", log,
+    ];
+    let output = synth(&[&typed[..], &more].concat());
     assert_eq!(code(&output), 0, "{}", stderr(&output));
-    let artifact: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
-    let candidates = &artifact["provenance"]["servers"][0]["choice"]["candidates"];
-    let candidates = candidates.as_array().unwrap();
+    let log = folder.json("log.json");
+    let candidates = log["choice"]["candidates"].as_array().unwrap();
     let [first, others @ ..] = candidates.as_slice() else {
         panic!("{candidates:?}")
     };
@@ -613,7 +596,7 @@ fn with_setups_the_best_of_all_is_chosen() {
             .as_f64()
             .unwrap()
     };
-    let rule = |artifact: &Value| artifact["policy"]["servers"][0]["rule"]["guarded"].clone();
+    let rule = |artifact: &Value| artifact["policy"]["guarded"].clone();
     let (slow, _) = made("0.01");
     assert_eq!(rule(&slow)["guard"]["preemption"], "none", "{slow}");
     let (fast, told) = made("1000");

@@ -83,39 +83,46 @@ fn policy(folder: &Folder, arguments: &str) -> String {
     file
 }
 
-/// What `simulate` and `check` say of a policy.
+/// Compares what `simulate` and `check` say of a policy.
 fn is_judged_as_recorded(name: &str, synthesis: &str, run: &str) {
     let folder = Folder::new();
     let policy = policy(&folder, synthesis);
-    is_as_recorded(
-        &format!("{name}_simulate"),
-        &format!("simulate {policy} {run}"),
-    );
-    is_as_recorded(&format!("{name}_check"), &format!("check {policy}"));
+    let simulated = written(&format!("simulate {policy} {run}"));
+    is_as_recorded(&format!("{name}_simulate"), &simulated);
+    let said = stderr(&synth(&["check", &policy]));
+    let lines: Vec<&str> = said.lines().collect();
+    is_as_recorded(&format!("{name}_check"), &json!(lines));
+}
+
+/// Of each policy of a comparison the numbers that differ as soon as one decision does.
+fn decisions(compared: &Value) -> Value {
+    let cells = compared["cells"].as_array().unwrap().iter();
+    let cells = cells.map(|cell| {
+        let run = &cell["run"];
+        let types = run["types"].as_array().unwrap().iter();
+        let completions: Vec<&Value> = types.map(|kind| &kind["completions"]).collect();
+        json!({
+            "policy": cell["policy"],
+            "replications": run["replications"],
+            "simulated_time": run["simulated_time"],
+            "completions": completions,
+        })
+    });
+    cells.collect()
 }
 
 const SHORT: &str = "--events 1e5 --replications 2 --precision 1e-9";
 
 #[test]
-fn rules_of_one_server() {
-    let rules = "first-fit,fcfs,best-fit,most-servers-first,least-servers-first,easy-backfill,easy-backfill:2,easy-by-mean,conservative-backfill,randomized-timers,max-weight,static-quickswap,adaptive-quickswap";
-    is_as_recorded(
-        "section7_compare",
-        &format!("compare models/section7.yaml --policies {rules} --loads .7 {SHORT}"),
-    );
-    is_as_recorded(
-        "one_or_all_compare",
-        &format!(
-            "compare models/one_or_all.yaml --policies msfq,msfq:7,server-filling,static-quickswap --loads .6 {SHORT}"
-        ),
-    );
-}
-
-#[test]
-fn rules_of_a_fleet() {
-    let rules =
+fn decisions_of_rules() {
+    let anywhere =
         "first-fit,fcfs,best-fit,most-servers-first,least-servers-first,easy-backfill,easy-by-mean";
-    for model in ["fleet", "gangs"] {
+    let of_one = "first-fit,fcfs,best-fit,most-servers-first,least-servers-first,easy-backfill,easy-backfill:2,easy-by-mean,conservative-backfill,randomized-timers,max-weight,static-quickswap,adaptive-quickswap";
+    for (model, rules) in [
+        ("section7", of_one),
+        ("fleet", anywhere),
+        ("gangs", anywhere),
+    ] {
         let compared = written(&format!(
             "compare models/{model}.yaml --policies {rules} --loads .7 {SHORT}"
         ));
@@ -124,60 +131,57 @@ fn rules_of_a_fleet() {
 }
 
 #[test]
-fn policies_of_one_server() {
+fn comparisons() {
+    let log = "--trace models/traces/cluster.swf";
+    for (name, typed) in [
+        (
+            "one_or_all",
+            format!(
+                "models/one_or_all.yaml --policies msfq,msfq:7,server-filling,static-quickswap --loads .6 {SHORT}"
+            ),
+        ),
+        (
+            "replay",
+            format!("{log} --policies first-fit,easy,conservative --loads .8"),
+        ),
+        (
+            "compatibility",
+            format!(
+                "models/three_servers.yaml --policies balanced-fairness:5,fcfs,random-ps,routed-ps --loads .5 {SHORT}"
+            ),
+        ),
+    ] {
+        let compared = written(&format!("compare {typed}"));
+        is_as_recorded(&format!("{name}_compare"), &compared);
+    }
+}
+
+#[test]
+fn policies_of_servers() {
     for (name, options) in [
         ("none", ""),
         ("full", "--switching-rate 1"),
         ("setup", "--setup-rate 10 --switching-rate .3"),
     ] {
-        is_judged_as_recorded(
-            &format!("section7_{name}"),
-            &format!("models/section7.yaml --preemption {name} {options} --family msr"),
-            SHORT,
-        );
+        let typed = format!("models/section7.yaml --preemption {name} {options} --family msr");
+        is_judged_as_recorded(&format!("section7_{name}"), &typed, SHORT);
     }
+    let fleet = "models/fleet.yaml --preemption none --family partition";
+    is_judged_as_recorded("fleet_partition", fleet, SHORT);
 }
 
 #[test]
-fn policies_of_a_fleet() {
-    is_judged_as_recorded(
-        "fleet_partition",
-        "models/fleet.yaml --preemption none --family partition",
-        SHORT,
-    );
-}
-
-#[test]
-fn recorded_jobs() {
-    let log = "models/traces/cluster.swf";
-    let compared = written(&format!(
-        "compare --trace {log} --policies first-fit,easy,conservative --loads .8"
-    ));
-    is_as_recorded("replay_compare", &compared);
-}
-
-#[test]
-fn compatibility() {
-    let model = "models/three_servers.yaml";
-    is_judged_as_recorded("compatibility", model, SHORT);
-    is_as_recorded(
-        "compatibility_compare",
-        &format!(
-            "compare {model} --policies balanced-fairness:5,fcfs,random-ps,routed-ps --loads .5 {SHORT}"
+fn policies_of_other_kinds() {
+    for (name, typed, run) in [
+        ("compatibility", "models/three_servers.yaml", SHORT),
+        ("malleable_pool", "models/amdahl_training.yaml", ""),
+        (
+            "malleable_stream",
+            "models/training_stream.yaml --urgency 0 --background 1",
+            SHORT,
         ),
-    );
-}
-
-#[test]
-fn malleable() {
-    let pool = "models/amdahl_training.yaml";
-    is_judged_as_recorded("malleable_pool", pool, "");
-    let stream = "models/training_stream.yaml --urgency 0 --background 1";
-    is_judged_as_recorded("malleable_stream", stream, SHORT);
-}
-
-#[test]
-fn volunteer() {
-    let model = "models/campaign_small.yaml";
-    is_judged_as_recorded("volunteer", &format!("{model} --budget 6.1e6"), "");
+        ("volunteer", "models/campaign_small.yaml --budget 6.1e6", ""),
+    ] {
+        is_judged_as_recorded(name, typed, run);
+    }
 }

@@ -195,50 +195,6 @@ fn workloads_of_mixed_scales_have_an_answer() {
     assert!(answered > 30, "{answered} of 120");
 }
 
-/// Types of one load whose sizes are four powers of ten apart, on servers of which a hundred do what the large one does.
-const APART: &str = "
-kind: multiresource
-time_unit: h
-servers:
-  - {name: s0, count: 1, capacity: {r0: 50}}
-  - {name: s1, count: 1000, capacity: {r0: .5}}
-jobs:
-  - {name: t0, demand: {r0: .1667}, arrival_rate: 2.08291674998334e-05, mean_size: 3600}
-  - {name: t1, demand: {r0: .05}, arrival_rate: .00138888888888889, mean_size: 60}
-  - {name: t2, demand: {r0: .005}, arrival_rate: 2, mean_size: 1}
-  - {name: t3, demand: {r0: .25}, arrival_rate: 1.38888888888889e-05, mean_size: 3600}
-  - {name: t4, demand: {r0: .0625}, arrival_rate: .2, mean_size: 1}
-  - {name: t5, demand: {r0: .1667}, arrival_rate: .00042, mean_size: 60}
-  - {name: t6, demand: {r0: .125}, arrival_rate: 5.6e-05, mean_size: 60}
-  - {name: t7, demand: {r0: .1667}, arrival_rate: .000249950009998, mean_size: 10}
-  - {name: t8, demand: {r0: .1667}, arrival_rate: .25, mean_size: .5}
-  - {name: t9, demand: {r0: .0625}, arrival_rate: .003, mean_size: 60}
-  - {name: t10, demand: {r0: .05}, arrival_rate: .012, mean_size: 60}
-  - {name: t11, demand: {r0: .05}, arrival_rate: .083, mean_size: .1}
-";
-
-/// Where the work ends before all routes are searched, one that is only predicted to be better than another is evaluated
-/// before it is taken: here it is a third worse.
-#[test]
-fn at_little_effort_no_known_route_is_better_than_the_one_taken() {
-    let folder = Folder::new();
-    let path = folder.path("w.yaml");
-    std::fs::write(&path, APART).unwrap();
-    let workload = path.display().to_string();
-    let asked = ["--preemption", "none", "--family", "msr", "--effort", ".01"];
-    let output = synth(&[&["--quiet", "--workload", &workload], &asked[..]].concat());
-    assert_eq!(code(&output), 0, "{}", stderr(&output));
-    let policy: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    let tuning = &policy["provenance"]["servers"][1]["tuning"];
-    let taken = &policy["policy"]["servers"][1]["rule"]["msr"]["route"];
-    let routes = tuning["routes"].as_array().unwrap().iter();
-    let exact: Vec<_> = routes.filter(|r| r["method"] == "exact-qbd").collect();
-    let value = |r: &serde_json::Value| r["value"].as_f64().unwrap();
-    let best = exact.iter().min_by(|a, b| value(a).total_cmp(&value(b)));
-    assert!(exact.len() > 1);
-    assert_eq!(&best.unwrap()["route"], taken);
-}
-
 /// Lines that a scheduler sends.
 #[test]
 fn damaged_events_end_with_an_error_or_are_told() {

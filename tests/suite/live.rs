@@ -6,11 +6,10 @@ use std::io::BufReader;
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus as Random;
-use synth::multiresource::artifact::{Checked, Preemption, Routing};
+use synth::multiresource::artifact::Checked;
 use synth::multiresource::live::protocol::{self, Line, Started};
 use synth::multiresource::live::{Newcomer, Scheduler, Told};
 use synth::multiresource::policy::Event;
-use synth::multiresource::synthesis::{FleetOutcome, Options, synthesize_fleet};
 
 use crate::conformance::{Decision, Step, recorded};
 
@@ -20,24 +19,11 @@ fn policies() -> Vec<(String, Checked)> {
         let checked = Checked::parse(&vector.artifact.to_string(), &name).unwrap();
         (name, checked)
     };
-    all.map(checked).chain([routed()]).collect()
-}
-
-/// A fleet with a rule for each server, to which jobs are sent as they come.
-fn routed() -> (String, Checked) {
-    let fleet = crate::fleet::read(&crate::fleet::mixed(crate::fleet::TWO_SHAPES)).unwrap();
-    let options = Options::new(Preemption::None);
-    let FleetOutcome::Policy(made) = synthesize_fleet(&fleet, &options).unwrap() else {
-        panic!("it can be served")
-    };
-    (
-        "routed".into(),
-        Checked::check(made.artifact.sealed()).unwrap(),
-    )
+    all.map(checked).collect()
 }
 
 fn scheduler(policy: &Checked) -> Scheduler {
-    Scheduler::new(policy, Routing::LeastLoaded, 7)
+    Scheduler::new(policy, 7)
 }
 
 /// A cluster with a scheduler, and what it knows itself.

@@ -17,9 +17,7 @@ mod exact;
 mod fake_slurm;
 mod families;
 mod fleet;
-mod fleet_families;
 mod golden;
-mod growth;
 mod hostile;
 #[path = "../../benches/instances/mod.rs"]
 mod instances;
@@ -36,4 +34,5 @@ mod shards;
 mod slurm;
 mod trust;
 mod typed;
+mod upgrades;
 mod volunteer;

@@ -43,13 +43,12 @@ fn options() -> Options {
         events: 2_000_000,
         seed: 1,
         knobs: None,
-        typed: Vec::new(),
         interrupt: Arc::default(),
     }
 }
 
 fn made(pool: &Pool) -> (Artifact, Planned) {
-    plan(pool, &options())
+    plan(pool)
 }
 
 fn close(a: f64, b: f64, within: f64) {

@@ -82,10 +82,6 @@ fn recorded_jobs_run_once_and_faults_have_a_line() {
     for (more, expected) in [
         (&[][..], "give --workload FILE"),
         (
-            &["--workload", &types, "--routing", "least-loaded"],
-            "leave it out",
-        ),
-        (
             &["--workload", &types, "--start-latency", "-1"],
             "expected a number ≥ 0",
         ),
@@ -257,10 +253,6 @@ fn what_cannot_be_replayed_is_told_with_what_to_do() {
             "choose a load nearer to it",
         ),
         (&["--policy", "fcfs", "--measure", ".5,.6"], "--measure all"),
-        (
-            &["--policy", "fcfs", "--routing", "least-loaded"],
-            "leave it out",
-        ),
         (
             &["--policy", "fcfs", "--jobs", &log],
             "would be overwritten",

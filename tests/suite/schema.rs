@@ -5,11 +5,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use synth::compatibility::artifact::Artifact as ClusterArtifact;
-use synth::multiresource::artifact::Preemption;
-use synth::multiresource::synthesis::{
-    FleetOutcome, Options, Outcome, Pooling, pool, synthesize, synthesize_fleet,
-};
-use synth::multiresource::workload::{Described, Fleet};
+use synth::multiresource::artifact::{Artifact, Preemption};
+use synth::multiresource::synthesis::{FleetOutcome, Options, Outcome, Pooling, pool, synthesize};
+use synth::multiresource::workload::{Described, Fleet, Workload};
 
 use crate::common::models;
 
@@ -24,20 +22,17 @@ fn json_file(path: &str) -> Value {
 /// The schema of each kind, by its file.
 fn schemas() -> [(&'static str, schemars::Schema); 4] {
     [
+        ("schema/synth-policy.v2.json", Artifact::schema()),
         (
-            "schema/synth-policy.v1.json",
-            synth::multiresource::artifact::Artifact::schema(),
-        ),
-        (
-            "schema/synth-policy.compatibility.v1.json",
+            "schema/synth-policy.compatibility.v2.json",
             ClusterArtifact::schema(),
         ),
         (
-            "schema/synth-policy.malleable.v1.json",
+            "schema/synth-policy.malleable.v2.json",
             synth::malleable::artifact::Artifact::schema(),
         ),
         (
-            "schema/synth-policy.volunteer-dispatch.v1.json",
+            "schema/synth-policy.volunteer-dispatch.v2.json",
             synth::volunteer::artifact::Artifact::schema(),
         ),
     ]
@@ -45,10 +40,7 @@ fn schemas() -> [(&'static str, schemars::Schema); 4] {
 
 fn validator() -> jsonschema::Validator {
     // The stored one is the same: see the first test, which may be writing it just now.
-    jsonschema::validator_for(
-        &serde_json::to_value(synth::multiresource::artifact::Artifact::schema()).unwrap(),
-    )
-    .unwrap()
+    jsonschema::validator_for(&serde_json::to_value(Artifact::schema()).unwrap()).unwrap()
 }
 
 fn complaints(document: &Value) -> Vec<String> {
@@ -91,38 +83,30 @@ fn schema_accepts_what_is_synthesized() {
             let mut options = Options::new(preemption);
             options.effort = 0.01;
             options.setup_rate = (preemption == Preemption::Setup).then_some(10.0);
-            if let Described::Fleet(fleet) = &described
-                && preemption == Preemption::None
-            {
-                let document = in_one_place(fleet, &options);
-                assert_eq!(complaints(&document), [""; 0], "{}", path.display());
-            }
-            if path.ends_with("gangs.yaml") {
-                continue;
-            }
-            let document = made(&described, &options);
+            let artifact = match &described {
+                Described::Server(workload) => synthesized(workload, &options),
+                Described::Fleet(fleet) if preemption == Preemption::None => {
+                    in_slots(fleet, &options)
+                }
+                Described::Fleet(_) => continue,
+            };
+            let document = serde_json::to_value(artifact.sealed()).unwrap();
             assert_eq!(complaints(&document), [""; 0], "{}", path.display());
         }
     }
 }
 
-fn in_one_place(fleet: &Fleet, options: &Options) -> Value {
-    match pool(fleet, options, Pooling::Partition, |_| ()).unwrap() {
-        FleetOutcome::Policy(made) => serde_json::to_value(made.artifact.sealed()).unwrap(),
+fn synthesized(workload: &Workload, options: &Options) -> Artifact {
+    match synthesize(workload, options).unwrap() {
+        Outcome::Policy(made) => made.artifact,
         other => panic!("no policy: {other:?}"),
     }
 }
 
-fn made(described: &Described, options: &Options) -> Value {
-    match described {
-        Described::Server(workload) => match synthesize(workload, options).unwrap() {
-            Outcome::Policy(made) => serde_json::to_value(made.artifact.sealed()).unwrap(),
-            other => panic!("no policy: {other:?}"),
-        },
-        Described::Fleet(fleet) => match synthesize_fleet(fleet, options).unwrap() {
-            FleetOutcome::Policy(made) => serde_json::to_value(made.artifact.sealed()).unwrap(),
-            other => panic!("no policy: {other:?}"),
-        },
+fn in_slots(fleet: &Fleet, options: &Options) -> Artifact {
+    match pool(fleet, options, Pooling::Partition, |_| ()).unwrap() {
+        FleetOutcome::Policy(made) => made.artifact,
+        other => panic!("no policy: {other:?}"),
     }
 }
 
@@ -132,23 +116,22 @@ fn schema_refuses_an_unknown_field_of_a_fleet() {
     let fleet = Described::read(&here("models/fleet.yaml"))
         .unwrap()
         .workload;
-    let valid = made(&fleet, &Options::new(Preemption::Full));
+    let Described::Fleet(fleet) = fleet else {
+        panic!("a fleet")
+    };
+    let artifact = in_slots(&fleet, &Options::new(Preemption::None));
+    let valid = serde_json::to_value(artifact.sealed()).unwrap();
     let objects = [
         "",
         "/workload",
         "/workload/servers/0",
         "/workload/types/0",
         "/policy",
-        "/policy/servers/0",
-        "/policy/servers/0/rule",
-        "/policy/servers/0/rule/msr",
+        "/policy/partition",
         "/claims/1/holds_for",
         "/evidence",
         "/evidence/servers/0",
-        "/evidence/fleet",
-        "/evidence/fleet/servers/0",
-        "/provenance",
-        "/provenance/servers/0",
+        "/evidence/servers/0/mix",
     ];
     refuses_surprises(&valid, &objects);
 }
@@ -164,11 +147,11 @@ fn schema_refuses_an_unknown_field() {
         "/workload/types/0",
         "/workload/types/0/size",
         "/policy",
-        "/policy/servers/0/rule/msr/route",
+        "/policy/msr/route",
         "/claims/0",
         "/claims/1/holds_for",
+        "/evidence",
         "/evidence/servers/0",
-        "/provenance/servers/0",
     ];
     refuses_surprises(&valid, &objects);
 }
@@ -190,12 +173,12 @@ fn refuses_surprises(valid: &Value, objects: &[&str]) {
 fn schema_refuses_a_missing_field_and_a_negative_count() {
     let valid = json_file("tests/corpus/policies/valid.json");
     let mut document = valid.clone();
-    document["policy"]["servers"][0]["rule"]["msr"]
+    document["policy"]["msr"]
         .as_object_mut()
         .unwrap()
         .remove("weights");
     assert!(!complaints(&document).is_empty());
     let mut document = valid;
-    document["policy"]["servers"][0]["rule"]["msr"]["schedules"][0][0] = json!(-1);
+    document["policy"]["msr"]["schedules"][0][0] = json!(-1);
     assert!(!complaints(&document).is_empty());
 }

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use crate::common::{as_it_is, code, stderr, stdout, synth};
+use crate::common::{as_it_is, changed as findings, code, is_refused, stderr, stdout, synth};
 use serde_json::{Value, json};
 use synth::artifact::Grounds;
 use synth::multiresource::artifact::{ArtifactError, Checked, Preemption};
@@ -27,28 +27,6 @@ fn analysed(load: f64) -> Value {
         Outcome::Policy(made) => serde_json::to_value(made.artifact.sealed()).unwrap(),
         other => panic!("{other:?}"),
     }
-}
-
-/// Everything that is wrong, after a change that is accepted as one.
-fn findings(valid: &Value, change: impl FnOnce(&mut Value)) -> Vec<String> {
-    let mut document = valid.clone();
-    change(&mut document);
-    match as_it_is(&document, "changed") {
-        Ok(_) => Vec::new(),
-        Err(ArtifactError::Refused { findings, .. }) => {
-            findings.iter().map(ToString::to_string).collect()
-        }
-        Err(error) => panic!("{error}"),
-    }
-}
-
-/// That a value at a place is refused, and with what words.
-fn is_refused(valid: &Value, pointer: &str, lie: Value, words: &str) {
-    let found = findings(valid, |v| *v.pointer_mut(pointer).unwrap() = lie.clone());
-    assert!(
-        found.iter().any(|f| f.contains(words)),
-        "{pointer} = {lie}: expected `{words}`, found {found:#?}"
-    );
 }
 
 fn number(document: &Value, pointer: &str) -> f64 {
@@ -183,21 +161,12 @@ fn a_check_tells_what_was_derived_and_what_was_not() {
     let checked = Checked::parse(&analysed(0.5).to_string(), "p").unwrap();
     let derived = |g: &Grounds| matches!(g, Grounds::Derived(_));
     assert!(checked.grounds().iter().all(derived));
-    let rest = |part: &str| {
-        let noted = checked.beside_claims().iter();
-        let mut noted = noted.filter(|noted| noted.path.contains(part));
-        noted.next().map(|noted| noted.grounds).unwrap()
+    let rest = |checked: &Checked, path: &str| {
+        let mut noted = checked.beside_claims().iter();
+        noted.find(|noted| noted.path == path).unwrap().grounds
     };
-    assert!(derived(&rest("what_if.more_arrivals[1].mean_response")));
-    assert!(derived(&rest("what_if.load_of_twice_the_response")));
-    assert!(derived(&rest("tuning.curve[3].value")));
-    assert!(derived(&rest("growth.steps[0].proof")));
-    assert!(matches!(
-        rest("growth.steps[0].mean_response"),
-        Grounds::Judged(_)
-    ));
-    assert!(matches!(rest("what_if.setups"), Grounds::Trusted(_)));
-    assert!(matches!(rest("provenance.tool"), Grounds::Trusted(_)));
+    assert!(derived(&rest(&checked, "evidence")));
+    assert!(matches!(rest(&checked, "tool"), Grounds::Trusted(_)));
 
     let checked = Checked::parse(&vector("adaptive-msr").to_string(), "p").unwrap();
     // The load of the workload, and those of three types under guard; the rest is simulated.
@@ -205,6 +174,8 @@ fn a_check_tells_what_was_derived_and_what_was_not() {
     assert!(proved.iter().all(derived));
     assert!(!simulated.is_empty());
     assert!(simulated.iter().all(|g| matches!(g, Grounds::Judged(_))));
+    let run = rest(&checked, "evidence.simulation");
+    assert!(matches!(run, Grounds::Trusted(_)));
 }
 
 /// Without claims nothing is promised, which is told.
@@ -228,7 +199,7 @@ fn a_policy_without_claims_says_so() {
 #[test]
 fn a_starved_schedule_is_refused() {
     let valid = vector("adaptive-msr");
-    let rule = "/policy/servers/0/rule/guarded/rule/adaptive-msr";
+    let rule = "/policy/guarded/rule/adaptive-msr";
     let mix = &valid["evidence"]["servers"][0]["mix"]["schedules"];
     assert_eq!(valid.pointer(&format!("{rule}/schedules")).unwrap(), mix);
     is_refused(
@@ -256,10 +227,10 @@ fn a_starved_schedule_is_refused() {
 #[test]
 fn a_guard_that_does_not_guard_is_refused() {
     let valid = vector("guarded");
-    let rule = "/policy/servers/0/rule/guarded";
+    let rule = "/policy/guarded";
     for (field, lie, words) in [
-        ("until", json!(12), "rule.guarded.until: 12, expected"),
-        ("until", json!(0), "rule.guarded.until: 0, expected"),
+        ("until", json!(12), "policy.guarded.until: 12, expected"),
+        ("until", json!(0), "policy.guarded.until: 0, expected"),
         ("guard/schedules/0/2", json!(0), "is served by no schedule"),
         ("guard/backfill", json!("first-fit"), "no backfilling"),
         ("guard/weights/0", json!(0.9), "guarded.guard.weights"),
@@ -324,93 +295,70 @@ fn limits_that_nobody_knows_are_refused() {
     }
 }
 
-/// What is promised is about the workload, and what is claimed keeps it.
+/// A fraction of jobs that wait longer than a time has to go with the mean.
 #[test]
-fn a_broken_promise_is_refused() {
-    let promised = |within: f64, share: f64, above: f64| {
-        let mut artifact = vector("guarded");
-        let choice = artifact
-            .pointer_mut("/provenance/servers/0/choice")
-            .unwrap();
-        let promise =
-            json!({"type": "type-1", "delay": "waiting", "share": share, "within": within});
-        choice["promises"] = json!([promise]);
-        choice["candidates"][0]["kept"] = json!(true);
-        let claim = json!({"quantity": "waiting_above", "type": "type-1", "longer_than": within,
-            "value": above, "half_width": 1e-3, "unit": "1", "method": "simulated", "holds_for": {}});
-        artifact["claims"].as_array_mut().unwrap().push(claim);
-        artifact
-    };
-    let sound = promised(0.5, 0.95, 0.04);
-    assert_eq!(findings(&sound, |_| ()), [""; 0]);
-    let about = |promised: Value| findings(&promised, |_| ()).join("; ");
-    assert!(about(promised(0.5, 0.97, 0.04)).contains("promises[0]: is not kept"));
-    assert!(about(promised(0.5, 1.5, 0.04)).contains("expected a share in (0, 1)"));
+fn impossible_fractions_are_refused() {
+    let mut valid = vector("guarded");
+    let claims = valid["claims"].as_array_mut().unwrap();
+    let tail = json!({"quantity": "waiting_above", "type": "type-1", "longer_than": 0.5,
+        "value": 0.04, "half_width": 1e-3, "unit": "1", "method": "simulated", "holds_for": {}});
+    let of_tail = format!("/claims/{}", claims.len());
+    claims.push(tail);
+    assert_eq!(findings(&valid, |_| ()), [""; 0]);
+    let at = |claim: &str, field: &str| format!("{claim}/{field}");
+    for (field, lie, words) in [
+        ("longer_than", json!(50.0), "by the mean response time"),
+        ("longer_than", json!(-1.0), "expected a positive time"),
+        ("value", json!(1.04), "of a fraction at most 1"),
+        ("half_width", json!(1e-9), "cannot tell it any closer"),
+    ] {
+        is_refused(&valid, &at(&of_tail, field), lie, words);
+    }
     // Nor does a time make a second claim of a mean.
-    let again = findings(&sound, |v| {
-        let claims = v["claims"].as_array_mut().unwrap();
-        let mean = claims.iter().find(|c| c["quantity"] == "mean_response");
-        let mut mean = mean.unwrap().clone();
+    let again = findings(&valid, |v| {
+        let mean = claim(v, "mean_response", None);
+        let mut mean = v.pointer(&mean).unwrap().clone();
         mean["longer_than"] = json!(1.0);
-        claims.push(mean);
+        v["claims"].as_array_mut().unwrap().push(mean);
     });
     assert!(
         again
             .join("; ")
             .contains("longer_than: expected a time with")
     );
-    assert!(about(promised(50.0, 0.95, 0.04)).contains("by the mean response time"));
-    assert!(about(promised(0.5, 0.95, 1.04)).contains("of a fraction at most 1"));
-    let choice = "/provenance/servers/0/choice";
-    let name = format!("{choice}/promises/0/type");
-    is_refused(
-        &sound,
-        &name,
-        json!("type-9"),
-        "expected the name of a job type",
-    );
-    let kept = format!("{choice}/candidates/0/kept");
-    is_refused(
-        &sound,
-        &kept,
-        json!(false),
-        "expected true where something is promised",
-    );
-    let time = format!(
-        "/claims/{}/longer_than",
-        sound["claims"].as_array().unwrap().len() - 1
-    );
-    is_refused(&sound, &time, json!(-1.0), "expected a positive time");
 }
 
-/// What was chosen has the knobs that are recorded.
+/// Knobs that are none.
 #[test]
-fn changed_knobs_are_refused() {
-    let knobs = "candidates[0].knobs";
-    let valid = vector("adaptive-msr");
-    let switching = "/policy/servers/0/rule/guarded/rule/adaptive-msr/switching";
-    for (knob, lie) in [
-        ("waste", 0.9),
-        ("margin", 7.0),
-        ("floor", 1e5),
-        ("patience", 3.5),
+fn knobs_out_of_range_are_refused() {
+    for (name, rule, knobs) in [
+        (
+            "adaptive-msr-draining",
+            "adaptive-msr/switching",
+            &["margin", "floor", "patience", "drain", "let_in"][..],
+        ),
+        ("tdc", "guarded/rule/tdc/knobs", &["exponent", "patience"]),
+        (
+            "reserving",
+            "guarded/rule/reserving",
+            &["worth", "exhaust", "let_in"],
+        ),
     ] {
-        is_refused(&valid, &format!("{switching}/{knob}"), json!(lie), knobs);
-    }
-    let valid = vector("adaptive-msr-draining");
-    let switching = "/policy/servers/0/rule/adaptive-msr/switching";
-    for (knob, lie) in [("drain", 0.0), ("let_in", 0.3)] {
-        is_refused(&valid, &format!("{switching}/{knob}"), json!(lie), knobs);
-    }
-    for knob in ["drain", "let_in"] {
-        let range = format!("switching.{knob}: -1, expected");
-        is_refused(&valid, &format!("{switching}/{knob}"), json!(-1), &range);
+        let valid = vector(name);
+        for knob in knobs {
+            let place = format!("/policy/{rule}/{knob}");
+            let words = format!("{}.{knob}: -1, expected", rule.replace('/', "."));
+            is_refused(&valid, &place, json!(-1), &words);
+        }
     }
     let valid = vector("static-quickswap");
-    let rule = "/policy/servers/0/rule/static-quickswap";
-    is_refused(&valid, &format!("{rule}/overlap"), json!(true), knobs);
-    is_refused(&valid, &format!("{rule}/cycle"), json!([0, 1, 2]), knobs);
-    is_refused(&valid, &format!("{rule}/thresholds/1"), json!(1), knobs);
+    for (place, lie, words) in [
+        ("cycle", json!([0, 1, 1]), "cycle"),
+        ("thresholds/1", json!(9), "expected less than"),
+    ] {
+        let place = format!("/policy/static-quickswap/{place}");
+        is_refused(&valid, &place, lie, words);
+    }
 }
 
 /// Prices of resources are no dearer than what covers the values.
@@ -449,45 +397,6 @@ fn an_error_of_1e_8_is_refused_where_1e_9_is_promised() {
     }
 }
 
-/// What is said of more arrivals, of other rates and routes is derived, and off by 1e-5 refused.
-#[test]
-fn what_was_tried_and_what_if_are_derived() {
-    let valid = analysed(0.5);
-    let making = "/provenance/servers/0";
-    // About the rates tuned to the values hardly depend on them.
-    for (place, off) in [
-        ("what_if/more_arrivals/0/mean_response", 1e-5),
-        ("what_if/more_arrivals/2/mean_response", 1e-5),
-        ("what_if/more_arrivals/1/load", 1e-5),
-        ("what_if/load_of_twice_the_response", 1e-5),
-        ("tuning/routes/1/value", 1e-5),
-        ("tuning/routes/3/value", 1e-5),
-        ("tuning/routes/2/switching_rate", 0.05),
-        ("tuning/curve/0/value", 1e-5),
-        ("tuning/curve/0/switching_rate", 1e-5),
-        ("tuning/curve/9/switching_rate", 0.05),
-    ] {
-        let pointer = format!("{making}/{place}");
-        let right = number(&valid, &pointer);
-        is_refused(&valid, &pointer, json!(right * (1.0 + off)), "expected");
-    }
-    // Beyond the largest stable rate there is no value.
-    let busy = analysed(0.9);
-    let curve = busy.pointer(&format!("{making}/tuning/curve"));
-    let last = curve.unwrap().as_array().unwrap().len() - 1;
-    let pointer = format!("{making}/tuning/curve/{last}/switching_rate");
-    is_refused(&busy, &pointer, json!(1e3), "unstable");
-    // A larger server: the load is that of its mix, no lower than its prices allow, and no higher than now.
-    for j in 0..2 {
-        let proof = format!("/provenance/growth/steps/{j}/proof");
-        let pointer = format!("{proof}/load");
-        is_refused(&valid, &pointer, json!(0.4), "expected");
-        is_refused(&valid, &pointer, json!(0.5001), "expected");
-        let pointer = format!("{proof}/bound");
-        is_refused(&valid, &pointer, json!(0.51), "expected");
-    }
-}
-
 /// A mean that no rule can have, and one that is known better than so many jobs can tell.
 #[test]
 fn impossible_measurements_are_refused() {
@@ -498,8 +407,6 @@ fn impossible_measurements_are_refused() {
             let claim = v.pointer_mut(&response).unwrap();
             claim["value"] = json!(value);
             claim["half_width"] = json!(half_width);
-            v["provenance"]["servers"][0]["choice"]["candidates"][0]["value"] =
-                json!({"mean": value, "half_width": half_width});
         })
     };
     let right = number(&valid, &format!("{response}/value"));
@@ -517,13 +424,17 @@ fn impossible_measurements_are_refused() {
         }
     });
     assert!(!fewer.is_empty());
-    let mut without = valid.clone();
-    let making = without["provenance"]["servers"][0].as_object_mut().unwrap();
-    making.remove("choice");
-    let found = findings(&without, |_| ());
-    assert!(
-        found.iter().any(|f| f.contains("the record of it")),
-        "{found:#?}"
+    is_refused(
+        &valid,
+        "/evidence/simulation",
+        Value::Null,
+        "expected the run of it in `evidence.simulation`",
+    );
+    is_refused(
+        &valid,
+        "/evidence/simulation/replications",
+        json!(1),
+        "expected 2 at least",
     );
 }
 
@@ -569,108 +480,45 @@ fn a_mean_below_what_every_rule_has_is_refused() {
     assert!(told.contains("expected at least 2.437"), "{told}");
 }
 
-/// The record of a choice does not contradict itself.
-#[test]
-fn a_candidate_that_contradicts_itself_is_refused() {
-    let valid = vector("adaptive-msr");
-    let of = |n: usize, field: &str| format!("/provenance/servers/0/choice/candidates/{n}/{field}");
-    let candidates = &valid["provenance"]["servers"][0]["choice"]["candidates"];
-    let all = candidates.as_array().unwrap();
-    let last = all.iter().rposition(|c| c["ratio"].is_object()).unwrap();
-    let ratio = number(&valid, &of(last, "ratio/mean"));
-    assert!(ratio > 1.0);
-    let first = number(&valid, &of(0, "value/mean"));
-    let by_types = "by the types' mean responses";
-    for (n, field, lie, words) in [
-        (
-            last,
-            "ratio/mean",
-            json!(5.0 * ratio),
-            "by the values it is",
-        ),
-        (last, "ratio/mean", json!(0.8 / ratio), "ratio: "),
-        (last, "value/mean", json!(0.5 * first), "candidates"),
-        (0, "fairness", json!(0.5), by_types),
-        (0, "slowdown_ratio", json!(1.01), by_types),
-        (1, "fairness", json!(1.5), "at most 1"),
-        (1, "slowdown_ratio", json!(0.5), "at least 1"),
-        (1, "tried", json!(0), "1 at least"),
-    ] {
-        is_refused(&valid, &of(n, field), lie, words);
-    }
-}
-
 /// Weights that prove nothing, and rules that do not go with the server.
 #[test]
 fn lies_about_preemptive_rules_are_refused() {
-    let rule = |name: &str| format!("/policy/servers/0/rule/{name}");
     let weights = vector("max-weight");
-    let own = rule("max-weight");
-    is_refused(
-        &weights,
-        &format!("{own}/exponent"),
-        json!(0.0),
-        "expected above 0",
-    );
-    is_refused(
-        &weights,
-        &format!("{own}/exponent"),
-        json!(5.0),
-        "at most 2",
-    );
-    is_refused(
-        &weights,
-        &format!("{own}/worths/1"),
-        json!(1e-300),
-        "at least, at most 1",
-    );
-    is_refused(
-        &weights,
-        &format!("{own}/worths/1"),
-        json!(1.5),
-        "at most 1",
-    );
-    is_refused(
-        &weights,
-        &format!("{own}/worths"),
-        json!([1.0]),
-        "one for each job type",
-    );
+    for (place, lie, words) in [
+        ("/exponent", json!(0.0), "expected above 0"),
+        ("/exponent", json!(5.0), "at most 2"),
+        ("/worths/1", json!(1e-300), "at least, at most 1"),
+        ("/worths/1", json!(1.5), "at most 1"),
+        ("/worths", json!([1.0]), "one for each job type"),
+    ] {
+        is_refused(&weights, &format!("/policy/max-weight{place}"), lie, words);
+    }
     // How many resources jobs need.
-    let own = "/policy/servers/0/rule";
     let filling = json!({"server-filling": {}});
-    is_refused(&weights, own, filling, "one resource");
+    is_refused(&weights, "/policy", filling, "one resource");
 }
 
 /// Setups without a rate, and guards that would not end what is in setup.
 #[test]
 fn lies_about_setups_are_refused() {
-    let rule = "/policy/servers/0/rule";
     let weights = vector("max-weight-setup");
-    let own = format!("{rule}/max-weight-setup");
-    for (field, lie, told) in [
+    for (field, lie, words) in [
         ("setup_rate", 0.0, "setup_rate"),
         ("eagerness", -1.0, "eagerness"),
         ("haste", -0.5, "haste"),
         ("weights/exponent", 0.0, "expected above 0"),
     ] {
-        is_refused(&weights, &format!("{own}/{field}"), json!(lie), told);
+        let place = format!("/policy/max-weight-setup/{field}");
+        is_refused(&weights, &place, json!(lie), words);
     }
     let guarded = vector("guarded-setup");
-    let guard = format!("{rule}/guarded/guard");
-    is_refused(
-        &guarded,
-        &format!("{guard}/setup_rate"),
-        json!(20.0),
-        "the setups of the rule",
-    );
-    let gentle = format!("{rule}/guarded/rule");
-    is_refused(
-        &guarded,
-        &gentle,
-        json!({"first-fit": {}}),
-        "the setups of the rule",
-    );
+    for (field, lie) in [
+        ("guard/setup_rate", json!(20.0)),
+        ("rule", json!({"first-fit": {}})),
+    ] {
+        let place = format!("/policy/guarded/{field}");
+        is_refused(&guarded, &place, lie, "the setups of the rule");
+    }
 }
 
 /// With preemption a mean may be less than any rule without it can have, but not less than the certificate allows.

@@ -30,14 +30,18 @@ fn main() -> ExitCode {
 /// Whether no claim of the policy is refuted.
 fn run(path: &str) -> Result<bool, Box<dyn Error>> {
     let checked = Checked::read(Path::new(path))?;
-    checked.artifact().expect_one_server(path)?;
+    if !checked.workload().is_one_server() {
+        return Err(
+            format!("{path} is the policy of a fleet, and here one server is simulated").into(),
+        );
+    }
     first_decisions(&checked);
     simulate(&checked)
 }
 
 /// One job of each type arrives, a tenth of a time unit apart: what the rule starts and stops.
 fn first_decisions(checked: &Checked) {
-    let rule = &checked.artifact().the_server().policy.rule;
+    let rule = &checked.artifact().policy;
     let workload = checked.workload().envelope();
     let mut rule = online(rule, workload);
     let mut system = System::new(workload, rule.clocks(), rule.preempts());
@@ -65,7 +69,7 @@ fn simulate(checked: &Checked) -> Result<bool, Box<dyn Error>> {
         watch: watches(artifact, workload),
         ..Settings::default()
     };
-    let contender = Contender::from(as_analysed(artifact, &artifact.the_server().policy.rule));
+    let contender = Contender::from(as_analysed(artifact, &artifact.policy));
     let run = contender.simulate(workload, &settings, |_| ())?;
     let mean = run
         .mean_response

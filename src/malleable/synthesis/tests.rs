@@ -1,7 +1,5 @@
-use std::sync::Arc;
-
 use super::plan::{ends, or_simpler};
-use super::{BESIDE, Open, Options, plan, with_one_more_server};
+use super::{BESIDE, Open, plan, with_one_more_server};
 use crate::artifact::Checked;
 use crate::malleable::Malleable;
 use crate::malleable::artifact::{Artifact, Plan, Policy, Quantity, cost};
@@ -11,15 +9,6 @@ use crate::malleable::workload::Pool;
 
 fn pool(text: &str) -> Pool {
     Pool::sample(text)
-}
-
-fn options() -> Options {
-    Options {
-        events: 1_000_000,
-        seed: 1,
-        knobs: None,
-        interrupt: Arc::default(),
-    }
 }
 
 fn plan_of(artifact: &mut Artifact) -> &mut Plan {

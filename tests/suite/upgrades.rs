@@ -2,32 +2,22 @@
 
 use std::time::Instant;
 
-use crate::common::{code, stderr, stdout, synth};
+use crate::common::{Folder, code, stderr, synth};
 use crate::fleet::{TWO_SHAPES, mixed, read};
 use rand::{RngExt, SeedableRng};
-use serde_json::Value;
-use synth::multiresource::artifact::{Artifact, Growth, Preemption, Quantity, Step, Subject};
+use synth::multiresource::artifact::Preemption;
 use synth::multiresource::program::{solve_by_enumeration, solve_fleet_by_enumeration};
 use synth::multiresource::schedule::{Packing, enumerate};
-use synth::multiresource::synthesis::{
-    FleetOutcome, Options, Outcome, Pooling, pool, synthesize, synthesize_fleet,
-};
-use synth::multiresource::workload::Workload;
+use synth::multiresource::synthesis::{Options, Upgrade, Upgrades, upgrades};
+use synth::multiresource::workload::{Fleet, Workload};
 
-fn grown(artifact: &Artifact) -> &Growth {
-    artifact.provenance.growth.as_ref().unwrap()
+fn bought(fleet: impl Into<Fleet>) -> Upgrades {
+    upgrades(&fleet.into(), &Options::new(Preemption::Full), &[])
 }
 
-fn step<'a>(growth: &'a Growth, shape: &str, resource: Option<&str>) -> &'a Step {
-    let is_it = |s: &&Step| s.shape == shape && s.resource.as_deref() == resource;
-    growth.steps.iter().find(is_it).unwrap()
-}
-
-fn one_server(workload: &Workload) -> Artifact {
-    match synthesize(workload, &Options::new(Preemption::Full)).unwrap() {
-        Outcome::Policy(made) => made.artifact,
-        other => panic!("{other:?}"),
-    }
+fn step<'a>(all: &'a Upgrades, shape: &str, resource: Option<&str>) -> &'a Upgrade {
+    let is_it = |s: &&Upgrade| s.shape == shape && s.resource.as_deref() == resource;
+    all.found.iter().find(is_it).unwrap()
 }
 
 /// A server of these capacities, whose jobs need these amounts (K × R), at these offered loads.
@@ -57,13 +47,12 @@ fn a_server_of_jobs_that_are_alike_by_the_formula() {
             let fit = capacity / demand;
             let offered = 0.7 * f64::from(fit);
             let workload = server(&[capacity], &[vec![demand]], &[offered]);
-            let artifact = one_server(&workload);
-            let own = step(grown(&artifact), "server", Some("r0"));
+            let all = bought(workload);
+            let own = step(&all, "server", Some("r0"));
             assert_eq!(own.more, f64::from((fit + 1) * demand - capacity));
             let load = offered / f64::from(fit + 1);
-            assert!((own.proof.load / load - 1.0).abs() < 1e-9, "{own:?}");
-            assert!(own.proof.proven);
-            artifact.check().unwrap();
+            assert!((own.load / load - 1.0).abs() < 1e-9, "{own:?}");
+            assert!(own.proven);
         }
     }
 }
@@ -87,18 +76,16 @@ fn steps_of_random_servers_by_enumeration() {
         let most = 0.6 / least_load(&server(&capacity, &demands, &loads));
         let loads: Vec<f64> = loads.iter().map(|load| load * most).collect();
         let workload = server(&capacity, &demands, &loads);
-        let artifact = one_server(&workload);
-        artifact.check().unwrap();
-        let now = artifact.the_server().certificate.load;
+        let all = bought(workload.clone());
+        let now = least_load(&workload);
         let schedules = |w: &Workload| enumerate(&Packing::new(w), 1_000_000).schedules.len();
         for (j, resource) in workload.resources().iter().enumerate() {
             if demands.iter().all(|demand| demand[j] == 0) {
-                let growth = grown(&artifact);
-                let named = |s: &Step| s.resource.as_deref() == Some(resource.name());
-                assert!(!growth.steps.iter().any(named));
+                let named = |s: &Upgrade| s.resource.as_deref() == Some(resource.name());
+                assert!(!all.found.iter().any(named));
                 continue;
             }
-            let own = step(grown(&artifact), "server", Some(resource.name()));
+            let own = step(&all, "server", Some(resource.name()));
             let with = |more: u32| {
                 let mut larger = capacity.clone();
                 larger[j] += more;
@@ -107,11 +94,10 @@ fn steps_of_random_servers_by_enumeration() {
             let first = (1..40).find(|more| schedules(&with(*more)) > schedules(&workload));
             assert_eq!(own.more, f64::from(first.unwrap_or(1)));
             let load = least_load(&with(own.more as u32));
-            assert!((own.proof.load / load - 1.0).abs() < 1e-8, "{own:?} {load}");
+            assert!((own.load / load - 1.0).abs() < 1e-8, "{own:?} {load}");
             helped += usize::from(load < now * 0.999);
         }
-        let loads = grown(&artifact).steps.iter().map(|step| step.proof.load);
-        assert!(loads.is_sorted());
+        assert!(all.found.iter().map(|step| step.load).is_sorted());
     }
     assert!(helped > 20, "{helped}");
 }
@@ -124,15 +110,8 @@ fn least_load(workload: &Workload) -> f64 {
 /// Of a fleet: a unit on each server of a shape, and a server more of each, written anew by hand.
 #[test]
 fn steps_of_a_fleet_by_enumeration() {
-    let fleet = read(&mixed(TWO_SHAPES)).unwrap();
-    let FleetOutcome::Policy(made) =
-        synthesize_fleet(&fleet, &Options::new(Preemption::Full)).unwrap()
-    else {
-        panic!("a policy")
-    };
-    let growth = grown(&made.artifact);
-    made.artifact.check().unwrap();
-    assert_eq!((growth.steps.len(), growth.skipped), (5, 0));
+    let all = bought(read(&mixed(TWO_SHAPES)).unwrap());
+    assert_eq!((all.found.len(), all.skipped), (5, 0));
     let big = |count: u32, cpu: u32| {
         format!("  - {{name: big, count: {count}, capacity: {{cpu: {cpu}}}}}\n")
     };
@@ -146,41 +125,13 @@ fn steps_of_a_fleet_by_enumeration() {
         ("gpu", Some("gpu"), big(2, 4) + &gpu(3, 3, 2)),
         ("gpu", None, big(2, 4) + &gpu(4, 3, 1)),
     ] {
-        let own = step(growth, shape, resource);
+        let own = step(&all, shape, resource);
         assert_eq!(own.more, 1.0);
         let larger = read(&mixed(&servers)).unwrap();
         let solution = solve_fleet_by_enumeration(&larger, 100_000).unwrap();
         let load = solution.unwrap().certificate.load;
-        assert!((own.proof.load / load - 1.0).abs() < 1e-8, "{own:?} {load}");
+        assert!((own.load / load - 1.0).abs() < 1e-8, "{own:?} {load}");
     }
-}
-
-/// c servers of one slot each are a queue M/M/c: with one more it is M/M/(c + 1), and the mean is Erlang's.
-#[test]
-fn the_mean_with_one_more_server_by_erlang() {
-    let erlang = |servers: u32, offered: f64| {
-        let term = |n: u32| (1..=n).map(|k| offered / f64::from(k)).product::<f64>();
-        let last = term(servers) * f64::from(servers) / (f64::from(servers) - offered);
-        let waiting = last / ((0..servers).map(term).sum::<f64>() + last);
-        1.0 + waiting / (f64::from(servers) - offered)
-    };
-    let text = "kind: multiresource\ntime_unit: s\nservers:\n  - {name: node, count: 5, capacity: {cpu: 1}}\njobs:\n  - {name: a, demand: {cpu: 1}, arrival_rate: 4, mean_size: 1}\n";
-    let fleet = read(text).unwrap();
-    let options = Options::new(Preemption::None);
-    let made = pool(&fleet, &options, Pooling::Partition, |_| ()).unwrap();
-    let FleetOutcome::Policy(made) = made else {
-        panic!("a policy")
-    };
-    let claim = made.artifact.find(Quantity::MeanResponse, Subject::ALL);
-    assert!((claim.unwrap().value / erlang(5, 4.0) - 1.0).abs() < 1e-9);
-    let one_more = step(grown(&made.artifact), "node", None);
-    let found = one_more.mean_response.unwrap();
-    assert!((found / erlang(6, 4.0) - 1.0).abs() < 1e-9, "{found}");
-    assert!((one_more.proof.load / (4.0 / 6.0) - 1.0).abs() < 1e-9);
-    // One more core on each of five: ten slots.
-    let cores = step(grown(&made.artifact), "node", Some("cpu"));
-    assert!((cores.mean_response.unwrap() / erlang(10, 4.0) - 1.0).abs() < 1e-9);
-    made.artifact.check().unwrap();
 }
 
 /// Where the time is over nothing is said but how much is left out.
@@ -191,11 +142,8 @@ fn without_time_steps_are_counted_only() {
         end: Some(Instant::now()),
         ..Options::new(Preemption::Full)
     };
-    // The program itself may find no time to prove its load: what counts is that nothing is made up.
-    if let FleetOutcome::Policy(made) = synthesize_fleet(&fleet, &options).unwrap() {
-        let growth = grown(&made.artifact);
-        assert_eq!((growth.steps.len(), growth.skipped), (0, 5));
-    }
+    let all = upgrades(&fleet, &options, &[]);
+    assert_eq!((all.found.len(), all.skipped), (0, 5));
 }
 
 /// Every family tells what to buy, and why there is no room for more.
@@ -203,19 +151,8 @@ fn without_time_steps_are_counted_only() {
 fn every_family_tells_what_to_buy() {
     let msr = "models/section7.yaml";
     for (model, more) in [
-        (msr, "--preemption none --family msr"),
         (msr, "--preemption full --family msr"),
-        (msr, "--preemption setup --setup-rate 10 --family msr"),
-        (msr, "--preemption none --family adaptive-msr --budget 3e5"),
-        (msr, "--preemption full --family max-weight --budget 3e5"),
-        (msr, "--preemption none --family reserving --budget 3e5"),
         (msr, "--preemption none --family tdc --budget 3e5"),
-        (
-            "models/one_or_all.yaml",
-            "--preemption none --family quickswap --budget 3e5",
-        ),
-        ("models/bursty.yaml", "--preemption full --family msr"),
-        ("models/fleet.yaml", "--preemption full --family msr"),
         (
             "models/gpu_fleet.yaml",
             "--preemption none --family partition",
@@ -225,16 +162,20 @@ fn every_family_tells_what_to_buy() {
             "--preemption none --family pooled --budget 3e5",
         ),
     ] {
+        let folder = Folder::new();
+        let log = folder.name("log.json");
         let typed: Vec<&str> = more.split(' ').collect();
-        let output = synth(&[&["--workload", model][..], &typed].concat());
-        assert_eq!(code(&output), 0, "{model} {more}: {}", stderr(&output));
+        let output = synth(&[&["--workload", model, "--log", &log][..], &typed].concat());
         let told = stderr(&output);
+        assert_eq!(code(&output), 0, "{model} {more}: {told}");
         assert!(
             told.contains("why not more load: "),
             "{model} {more}: {told}"
         );
-        let made: Value = serde_json::from_str(&stdout(&output)).unwrap();
-        let steps = made["provenance"]["growth"]["steps"].as_array().unwrap();
-        assert!(!steps.is_empty(), "{model} {more}");
+        let upgrades = &folder.json("log.json")["upgrades"];
+        assert!(
+            upgrades["found"][0]["load"].is_number(),
+            "{model} {more}: {upgrades}"
+        );
     }
 }

@@ -165,20 +165,12 @@ impl Family {
             Family::StaticQuickswap(policy) => Some(policy.knobs(workload)),
             Family::AdaptiveMsr(policy) => Some(policy.knobs()),
             Family::Reserving(policy) => Some(policy.knobs()),
-            Family::Tdc(policy) => Some(policy.knobs.told()),
+            Family::Tdc(policy) => Some(policy.knobs.in_words()),
             Family::MaxWeight(policy) => Some(policy.knobs(workload)),
             Family::MaxWeightSetup(policy) => Some(policy.knobs(workload)),
             Family::Pooled(policy) => policy.knobs(),
             Family::Guarded(policy) => policy.rule.knobs(workload),
-            Family::FirstFit(_)
-            | Family::MostServersFirst(_)
-            | Family::LeastServersFirst(_)
-            | Family::EasyByMean(_)
-            | Family::EasyBackfill(_)
-            | Family::AdaptiveQuickswap(_)
-            | Family::PooledEasy(_)
-            | Family::Partition(_)
-            | Family::ServerFilling(_) => None,
+            _ => None,
         }
     }
 
@@ -435,7 +427,7 @@ pub enum TdcOrder {
 }
 
 impl TdcKnobs {
-    fn told(&self) -> String {
+    fn in_words(&self) -> String {
         let TdcKnobs {
             exponent,
             favour,

@@ -211,7 +211,7 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
 }
 
 /// A schedule in words.
-fn told(schedule: impl Iterator<Item = (usize, u32)>, names: &[&str]) -> String {
+fn in_words(schedule: impl Iterator<Item = (usize, u32)>, names: &[&str]) -> String {
     let slots = schedule.filter(|(_, count)| *count > 0);
     let slots: Vec<String> = slots
         .map(|(i, count)| format!("{count} {}", names[i]))

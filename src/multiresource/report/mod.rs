@@ -25,9 +25,7 @@ pub use simulation::{besides, notes, rules, simulation, start_latency, start_lat
 pub use sweep::{sweep_csv, sweep_plot};
 pub use synthesis::{made, refusal};
 
-pub use crate::report::{
-    WIDTH, comparison_csv, comparison_page, comparison_table, estimate, number,
-};
+pub use crate::report::{WIDTH, estimate, number};
 
 use crate::multiresource::artifact::{Artifact, Claim, Quantity, Subject};
 use crate::report::{

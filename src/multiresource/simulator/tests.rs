@@ -228,7 +228,10 @@ fn runs_are_deterministic_and_arrivals_common() {
 }
 
 /// The first thousand arrivals that a policy sees.
-fn arrivals_seen<P: Policy + Clone + Send>(workload: &Workload, policy: P) -> Vec<(f64, usize)> {
+fn arrivals_seen<P: Policy + Clone + Send + 'static>(
+    workload: &Workload,
+    policy: P,
+) -> Vec<(f64, usize)> {
     #[derive(Clone)]
     struct Witness<P>(P, Arc<Mutex<Vec<(f64, usize)>>>);
     impl<P: Policy> Policy for Witness<P> {

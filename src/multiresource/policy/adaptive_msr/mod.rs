@@ -188,7 +188,7 @@ impl Policy for AdaptiveMsr {
         let slots = slots.map(|slots| (slots.job_type, slots.count));
         Some(format!(
             "works on the schedule of {}, and may keep room for its jobs",
-            crate::multiresource::policy::told(slots, names)
+            super::in_words(slots, names)
         ))
     }
 

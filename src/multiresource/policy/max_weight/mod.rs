@@ -335,7 +335,7 @@ const WORTH: f64 = 1.25;
 const FEW_TYPES: usize = 8;
 
 impl MaxWeightPolicy {
-    fn worths_told(&self, workload: &Workload) -> String {
+    fn worths_in_words(&self, workload: &Workload) -> String {
         let pairs = workload.types().iter().zip(&self.worths);
         let worths: Vec<String> = pairs.map(|(t, c)| format!("{c:.3} {}", t.name())).collect();
         worths.join(", ")
@@ -407,7 +407,7 @@ impl FamilyRule for MaxWeightPolicy {
         format!(
             "MaxWeight, with preemption: of the schedules that there are jobs for, that of the most weight is served; each of Q jobs of a type weighs c Q^{}, where c is {}.",
             self.exponent,
-            self.worths_told(workload)
+            self.worths_in_words(workload)
         )
     }
 }

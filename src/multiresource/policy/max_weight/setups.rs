@@ -231,7 +231,7 @@ impl FamilyRule for MaxWeightSetupPolicy {
             self.eagerness,
             self.haste,
             self.weights.exponent,
-            self.weights.worths_told(workload)
+            self.weights.worths_in_words(workload)
         )
     }
 }

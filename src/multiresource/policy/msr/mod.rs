@@ -494,7 +494,7 @@ impl Policy for Msr {
 
     fn doing(&self, names: &[&str], _: &System) -> Option<String> {
         let (schedule, reached) = self.schedule();
-        let slots = super::told(schedule.iter().copied().enumerate(), names);
+        let slots = super::in_words(schedule.iter().copied().enumerate(), names);
         Some(match reached {
             true => format!("works on the schedule of {slots}, until its clock rings"),
             false => format!(

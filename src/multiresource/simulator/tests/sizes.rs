@@ -210,7 +210,10 @@ fn arrivals_and_sizes_are_common_and_work_is_conserved() {
 }
 
 /// When a job has left nobody behind.
-fn times_when_empty<P: Policy + Clone + Send>(workload: &Workload, policy: P) -> Vec<f64> {
+fn times_when_empty<P: Policy + Clone + Send + 'static>(
+    workload: &Workload,
+    policy: P,
+) -> Vec<f64> {
     #[derive(Clone)]
     struct Witness<P>(P, Arc<Mutex<Vec<f64>>>);
     impl<P: Policy> Policy for Witness<P> {

@@ -21,13 +21,14 @@ pub(super) fn all(
     choice: &ChoiceOptions,
     made: &Synthesis,
 ) -> (Vec<Family>, Vec<String>) {
-    if options.preemption == Preemption::Full {
-        return (preemptive::full(workload, choice, made), Vec::new());
+    let (mut all, skipped) = match options.preemption {
+        Preemption::Full => (preemptive::full(workload, made), Vec::new()),
+        Preemption::None | Preemption::Setup => draining(workload, options, choice, made),
+    };
+    if let (Preemption::Setup, Some(rate)) = (options.preemption, options.setup_rate) {
+        all.extend(preemptive::with_setups(workload, rate, made));
     }
-    let (mut all, skipped) = draining(workload, options, choice, made);
-    if options.preemption == Preemption::Setup {
-        all.extend(preemptive::with_setups(workload, options, choice, made));
-    }
+    all.retain(|policy| choice.families.have(policy.name()));
     (all, skipped)
 }
 
@@ -38,7 +39,6 @@ fn draining(
     choice: &ChoiceOptions,
     made: &Synthesis,
 ) -> (Vec<Family>, Vec<String>) {
-    let have = |name: &str| choice.families.have(name);
     let mut starts: Vec<Family> = [
         Family::FirstFit(FirstFitPolicy {}),
         Family::MostServersFirst(MostServersFirstPolicy {}),
@@ -57,12 +57,11 @@ fn draining(
     starts.extend(reserving(workload, made));
     match time_of_turns(workload) {
         time if time < 1.0 => starts.extend(static_quickswap(workload, options.objective)),
-        time if have("static-quickswap") => skipped.push(format!(
+        time if choice.families.have("static-quickswap") => skipped.push(format!(
             "static-quickswap: its turns would take Σ λ_i/(μ_i c_i) = {time:.3} of the time, and only below 1 it is known to be stable"
         )),
         _ => {}
     }
-    starts.retain(|policy| have(policy.name()));
     (starts, skipped)
 }
 

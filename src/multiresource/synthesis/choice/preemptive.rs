@@ -1,11 +1,10 @@
 //! Where the search begins with preemption.
 
-use super::ChoiceOptions;
 use crate::multiresource::artifact::{
     Family, MaxWeightPolicy, MaxWeightSetupPolicy, ServerFillingPolicy,
 };
 use crate::multiresource::simulator::Contender;
-use crate::multiresource::synthesis::{Options, Synthesis};
+use crate::multiresource::synthesis::Synthesis;
 use crate::multiresource::workload::Workload;
 
 /// Exponents a, and powers b of the service rates, that were good somewhere.
@@ -20,16 +19,12 @@ const WEIGHTS: [(f64, f64); 7] = [
 ];
 
 /// All of them with full preemption.
-pub(super) fn full(workload: &Workload, choice: &ChoiceOptions, made: &Synthesis) -> Vec<Family> {
-    let have = |name: &str| choice.families.have(name);
+pub(super) fn full(workload: &Workload, made: &Synthesis) -> Vec<Family> {
     let mut starts: Vec<Family> = vec![made.policy.clone().into(), max_weight(workload).into()];
-    let weighted = WEIGHTS.map(|weights| weighted(workload, made, weights));
     if Contender::ServerFilling.suits(workload).is_ok() {
         starts.push(ServerFillingPolicy {}.into());
     }
-    let own: Vec<Family> = weighted.map(Family::from).into();
-    starts.extend(own);
-    starts.retain(|policy| have(policy.name()));
+    starts.extend(WEIGHTS.map(|weights| weighted(workload, made, weights).into()));
     starts
 }
 
@@ -50,17 +45,8 @@ fn weighted(
 /// Eagerness and haste that were good somewhere.
 const SETUPS: [(f64, f64); 3] = [(0.5, 0.35), (1.0, 0.2), (0.3, 1.0)];
 
-/// With setups: those that preempt, beside all that do not.
-pub(super) fn with_setups(
-    workload: &Workload,
-    options: &Options,
-    choice: &ChoiceOptions,
-    made: &Synthesis,
-) -> Vec<Family> {
-    let have = |name: &str| choice.families.have(name);
-    let Some(setup_rate) = options.setup_rate.filter(|_| have("max-weight-setup")) else {
-        return Vec::new();
-    };
+/// With setups at this rate: those that preempt, beside all that do not.
+pub(super) fn with_setups(workload: &Workload, setup_rate: f64, made: &Synthesis) -> Vec<Family> {
     let starts = SETUPS.iter().flat_map(|(eagerness, haste)| {
         WEIGHTS[..4].iter().map(|weights| MaxWeightSetupPolicy {
             weights: weighted(workload, made, *weights),

@@ -23,7 +23,7 @@ const ANALYSIS: f64 = 0.6;
 #[derive(Args, Clone)]
 pub struct Wishes {
     /// What may happen to a running job when the schedule changes
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, default_value_t = Preemption::None)]
     pub(super) preemption: Preemption,
 
     /// Family of policies [default: the best of all, chosen by simulation]

@@ -17,7 +17,7 @@ use synth::multiresource::analysis::one_or_all::{MsfqQueue, Stream};
 use synth::multiresource::artifact::{Artifact, Preemption};
 use synth::multiresource::program::{self, Certificate, Limits, Mix, Solution};
 use synth::multiresource::synthesis::{FleetOutcome, Options, Outcome, Pooling, pool, synthesize};
-use synth::multiresource::workload::{Described, Workload};
+use synth::multiresource::workload::{Fleet, Workload};
 
 const MODELS: [&str; 9] = [
     "section7",
@@ -205,8 +205,8 @@ fn fleets(c: &mut Criterion) {
     let model = format!("{}/models/fleet.yaml", env!("CARGO_MANIFEST_DIR"));
     let large = instances::large_fleet(1);
     let both = [
-        ("fleet", Described::read(model.as_ref()).unwrap()),
-        ("10000", Described::parse(&large, "large").unwrap()),
+        ("fleet", Fleet::read(model.as_ref()).unwrap()),
+        ("10000", Fleet::parse(&large, "large").unwrap()),
     ];
     let mut group = c.benchmark_group("partition");
     group.sample_size(10);

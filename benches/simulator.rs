@@ -20,7 +20,7 @@ use synth::multiresource::replay::{
 };
 use synth::multiresource::simulator::{Contender, PooledRule, Settings, simulate_over};
 use synth::multiresource::synthesis::{FleetOutcome, Options, Outcome, Pooling, pool, synthesize};
-use synth::multiresource::workload::{Described, Workload};
+use synth::multiresource::workload::{Fleet, Workload};
 use synth::trace::{Account, Format, Servers, Tick};
 
 const EVENTS: u64 = 5_000_000;
@@ -116,7 +116,7 @@ fn bench(c: &mut Criterion, name: &str, contender: &Contender, workload: &Worklo
 /// Rules over all servers of a fleet, whose jobs wait in one place.
 fn fleets(c: &mut Criterion) {
     let text = instances::large_fleet(1);
-    let Described::Fleet(fleet) = Described::parse(&text, "fleet").unwrap().workload else {
+    let Described::Fleet(fleet) = Fleet::parse(&text, "fleet").unwrap().workload else {
         panic!("it has servers");
     };
     let options = Options::new(Preemption::None);

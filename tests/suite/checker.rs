@@ -11,7 +11,7 @@ use synth::multiresource::artifact::{
     SizeLaw, check_against, parse, unmet,
 };
 use synth::multiresource::synthesis::{Options, Outcome, synthesize};
-use synth::multiresource::workload::{Described, Workload};
+use synth::multiresource::workload::{Fleet, Workload};
 
 const PREEMPTIONS: [Preemption; 3] = [Preemption::None, Preemption::Full, Preemption::Setup];
 
@@ -322,7 +322,7 @@ fn disagreements(artifact: &Artifact, what: &str) -> Vec<String> {
 fn what_is_synthesized_from_the_models_is_valid() {
     let mut found = Vec::new();
     for path in models("multiresource") {
-        let Described::Server(workload) = Described::read(&path).unwrap().workload else {
+        let Described::Server(workload) = Fleet::read(&path).unwrap().workload else {
             continue; // see fleet.rs
         };
         for preemption in PREEMPTIONS {

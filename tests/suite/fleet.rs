@@ -6,7 +6,7 @@ use synth::document::DocumentError;
 use synth::multiresource::artifact::{Artifact, Checked, Preemption, Quantity, Subject, unmet};
 use synth::multiresource::program::{Limits, solve, solve_fleet, solve_fleet_by_enumeration};
 use synth::multiresource::synthesis::{FleetOutcome, Options, PooledSynthesis, Pooling, pool};
-use synth::multiresource::workload::{Described, Fleet, Workload};
+use synth::multiresource::workload::{Fleet, Workload};
 
 const MODEL: &str = "models/fleet.yaml";
 
@@ -24,14 +24,14 @@ pub(crate) const TWO_SHAPES: &str = "  - {name: big, count: 2, capacity: {cpu: 4
   - {name: gpu, count: 3, capacity: {cpu: 3, gpu: 1}}\n";
 
 pub(crate) fn read(text: &str) -> Result<Fleet, DocumentError> {
-    match Described::parse(text, "fleet.yaml")?.workload {
+    match Fleet::parse(text, "fleet.yaml")?.workload {
         Described::Fleet(fleet) => Ok(fleet),
         Described::Server(_) => panic!("not a fleet: {text}"),
     }
 }
 
 fn model() -> Fleet {
-    match Described::read(MODEL.as_ref()).unwrap().workload {
+    match Fleet::read(MODEL.as_ref()).unwrap().workload {
         Described::Fleet(fleet) => fleet,
         Described::Server(_) => panic!("{MODEL} is a fleet"),
     }
@@ -362,7 +362,7 @@ fn faulty_documents_are_refused_with_their_place() {
 #[test]
 fn a_type_of_rate_0_is_left_out() {
     let text = mixed(TWO_SHAPES).replace("arrival_rate: .5", "arrival_rate: 0");
-    let parsed = Described::parse(&text, "fleet.yaml").unwrap();
+    let parsed = Fleet::parse(&text, "fleet.yaml").unwrap();
     assert!(parsed.warnings[0].contains("type `wide` has arrival rate 0"));
     let Described::Fleet(fleet) = parsed.workload else {
         panic!("not a fleet");

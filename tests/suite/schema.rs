@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use synth::compatibility::artifact::Artifact as ClusterArtifact;
 use synth::multiresource::artifact::{Artifact, Preemption};
 use synth::multiresource::synthesis::{FleetOutcome, Options, Outcome, Pooling, pool, synthesize};
-use synth::multiresource::workload::{Described, Fleet, Workload};
+use synth::multiresource::workload::{Fleet, Workload};
 
 use crate::common::models;
 
@@ -78,7 +78,7 @@ fn schema_accepts_the_valid_policy() {
 #[test]
 fn schema_accepts_what_is_synthesized() {
     for path in models("multiresource") {
-        let described = Described::read(&path).unwrap().workload;
+        let described = Fleet::read(&path).unwrap().workload;
         for preemption in [Preemption::None, Preemption::Full, Preemption::Setup] {
             let mut options = Options::new(preemption);
             options.effort = 0.01;
@@ -113,9 +113,7 @@ fn in_slots(fleet: &Fleet, options: &Options) -> Artifact {
 /// Strict at every level of a fleet's policy too.
 #[test]
 fn schema_refuses_an_unknown_field_of_a_fleet() {
-    let fleet = Described::read(&here("models/fleet.yaml"))
-        .unwrap()
-        .workload;
+    let fleet = Fleet::read(&here("models/fleet.yaml")).unwrap().workload;
     let Described::Fleet(fleet) = fleet else {
         panic!("a fleet")
     };

@@ -6,7 +6,7 @@ use super::types::TypeMap;
 use super::{TypesError, export_slurm};
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::synthesis::{Options, Outcome, synthesize};
-use crate::multiresource::workload::{Described, Fleet};
+use crate::multiresource::workload::Fleet;
 use crate::slurm::{Amounts, Hold, Key, Node, NodeState, Row, State};
 
 /// The shapes of `models/section7.yaml`, and a copy of the lean ones that runs for longer.
@@ -25,7 +25,7 @@ jobs:
   - {name: train, demand: {cpu: 4, memory: 2, gpu: 1}, arrival_rate: .01, mean_size: 1}\n";
 
 fn fleet(text: &str) -> Fleet {
-    match Described::parse(text, "t").unwrap().workload {
+    match Fleet::parse(text, "t").unwrap().workload {
         Described::Server(workload) => workload.into(),
         Described::Fleet(fleet) => fleet,
     }
@@ -337,7 +337,7 @@ fn what_is_rounded_up_is_waste() {
 }
 
 fn policy() -> Checked {
-    let Described::Server(workload) = Described::parse(SERVER, "t").unwrap().workload else {
+    let Described::Server(workload) = Fleet::parse(SERVER, "t").unwrap().workload else {
         panic!("one server");
     };
     let options = Options::new(crate::multiresource::artifact::Preemption::None);

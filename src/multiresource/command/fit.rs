@@ -12,7 +12,7 @@ use crate::multiresource::artifact::Checked;
 use crate::multiresource::fit::{self, Arrivals, Options};
 use crate::multiresource::report;
 use crate::multiresource::verbs::replay::servers_of;
-use crate::multiresource::workload::{Described, Fleet};
+use crate::multiresource::workload::Fleet;
 use crate::trace::{self, Servers, Source, Trace, TraceError};
 use crate::typed::count;
 
@@ -139,7 +139,7 @@ fn policy_of(file: &Path, caller: &Caller<'_>) -> Given<Fleet> {
 }
 
 fn servers(fleet: &Fleet) -> Servers {
-    servers_of(&Described::Fleet(fleet.clone()))
+    servers_of(fleet)
 }
 
 /// The types of a policy, with their demands in the order in which the trace's servers have the resources.

@@ -4,7 +4,6 @@ mod bridge;
 mod drive;
 mod export;
 mod fit;
-mod fleet;
 mod optimum;
 mod promise;
 mod reading;
@@ -26,7 +25,7 @@ use crate::kind::{
 use crate::multiresource::artifact::{Checked, Multiresource};
 use crate::multiresource::report;
 use crate::multiresource::verbs::{self, Doing, VerbError};
-use crate::multiresource::workload::{Described, Workload};
+use crate::multiresource::workload::{Fleet, Workload};
 use crate::number::Decimal;
 use crate::number::quantity::explained;
 use crate::simulation::Settings;
@@ -89,7 +88,7 @@ pub enum Verb {
 }
 
 impl Kind for Multiresource {
-    type Described = Described;
+    type Described = Fleet;
     type Wishes = Wishes;
     type Ways = Ways;
     type Extras = Extras;
@@ -97,12 +96,12 @@ impl Kind for Multiresource {
 
     const EXAMPLES: &'static str = EXAMPLES;
 
-    fn read(file: &Path) -> Given<Parsed<Described>> {
-        Ok(Described::read(file)?)
+    fn read(file: &Path) -> Given<Parsed<Fleet>> {
+        Ok(Fleet::read(file)?)
     }
 
-    fn parse(text: &str, name: &str) -> Given<Parsed<Described>> {
-        Ok(Described::parse(text, name)?)
+    fn parse(text: &str, name: &str) -> Given<Parsed<Fleet>> {
+        Ok(Fleet::parse(text, name)?)
     }
 
     fn files(wishes: &Wishes) -> (Vec<&Path>, Vec<&Path>) {
@@ -111,7 +110,7 @@ impl Kind for Multiresource {
     }
 
     fn synthesize(
-        workload: &Described,
+        workload: &Fleet,
         wishes: &Wishes,
         caller: &mut Caller<'_>,
     ) -> Given<Answer<Self>> {
@@ -119,7 +118,7 @@ impl Kind for Multiresource {
         synthesize::synthesize(workload, wishes, caller)
     }
 
-    fn against(policy: &Checked, workload: &Described) -> Given<Vec<Finding>> {
+    fn against(policy: &Checked, workload: &Fleet) -> Given<Vec<Finding>> {
         verbs::against(policy, workload).map_err(VerbError::boxed)
     }
 
@@ -133,7 +132,7 @@ impl Kind for Multiresource {
 
     fn simulate(
         policy: &str,
-        workload: Option<Described>,
+        workload: Option<Fleet>,
         ways: &Ways,
         settings: &Settings,
         caller: &mut Caller<'_>,
@@ -171,7 +170,7 @@ impl Kind for Multiresource {
     }
 
     fn compare<'a>(
-        workload: Option<&'a Described>,
+        workload: Option<&'a Fleet>,
         asked: &Comparing<'_>,
         extras: &Extras,
         caller: &mut Caller<'_>,
@@ -201,7 +200,7 @@ impl Kind for Multiresource {
         Ok(over_loads(workload, compared.map_err(VerbError::boxed)?))
     }
 
-    fn merge<'a>(workload: &'a Described, whole: &Whole) -> Given<Box<dyn Compared + 'a>> {
+    fn merge<'a>(workload: &'a Fleet, whole: &Whole) -> Given<Box<dyn Compared + 'a>> {
         let swept = verbs::Compared {
             comparison: whole.comparison()?,
             journal: None,
@@ -251,14 +250,14 @@ fn start_latency(text: &str) -> Result<Decimal, String> {
 }
 
 /// That jobs have a start latency.
-fn hear_latency(workload: &Described, caller: &mut Caller<'_>) {
+fn hear_latency(workload: &Fleet, caller: &mut Caller<'_>) {
     if let Some(told) = report::start_latency(workload.envelope()) {
         caller.hear(Word::Known(&told));
     }
 }
 
 /// A comparison with what is told besides of its workload.
-fn over_loads<'a>(workload: &'a Described, swept: verbs::Compared) -> Box<dyn Compared + 'a> {
+fn over_loads<'a>(workload: &'a Fleet, swept: verbs::Compared) -> Box<dyn Compared + 'a> {
     let envelope = workload.envelope();
     let mut besides = report::besides(envelope);
     if let Some(law) = envelope.start_latency() {
@@ -272,7 +271,7 @@ fn over_loads<'a>(workload: &'a Described, swept: verbs::Compared) -> Box<dyn Co
 /// A policy on a trace, or on recorded jobs.
 fn replayed(
     policy: &str,
-    workload: Option<&Described>,
+    workload: Option<&Fleet>,
     ways: &Ways,
     settings: &Settings,
     caller: &mut Caller<'_>,
@@ -291,9 +290,6 @@ fn replayed(
         None => ways.trace.run_once(policy, &replay, caller),
     }
 }
-
-const OVER_A_FLEET: &str =
-    "this family is a rule over a fleet, and here is one server: take another --family";
 
 const DYNAMIC: &str = "solving the dynamic program";
 

@@ -16,7 +16,7 @@ use crate::multiresource::verbs::VerbError;
 use crate::multiresource::verbs::replay::{
     Pace, Recording, Replaying, Replays, replay_trace, run_once,
 };
-use crate::multiresource::workload::Described;
+use crate::multiresource::workload::Fleet;
 use crate::number::Decimal;
 use crate::simulation::Settings;
 use crate::trace::Source;
@@ -71,7 +71,7 @@ pub struct Replay<'a> {
     /// Loads that jobs are brought to.
     pub loads: &'a [f64],
     /// The workload whose types jobs are, where one is given.
-    pub workload: Option<&'a Described>,
+    pub workload: Option<&'a Fleet>,
     /// The start latency that is asked for.
     pub start_latency: Option<Decimal>,
     /// Whether whole weeks are drawn, too.

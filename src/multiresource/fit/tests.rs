@@ -6,7 +6,7 @@ use std::io::{BufWriter, Write};
 
 use super::*;
 use crate::law::ArrivalProcess;
-use crate::multiresource::workload::{Described, Workload};
+use crate::multiresource::workload::{Fleet, Workload};
 use crate::simulation::{Stream, Streams};
 use crate::trace::{self, Servers, Source};
 

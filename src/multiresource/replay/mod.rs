@@ -42,7 +42,7 @@ pub use kinds::{Kinds, Rounding};
 pub use log::{Job, Log};
 pub use measured::{Measured, Step, Visit, Window, course, passes, visits};
 pub use record::{RecordError, record};
-pub use run::{Replayed, Rule, Stopped, replay};
+pub use run::{Replayed, Stopped, replay};
 pub use scene::{Scene, gathered};
 pub use speed::{Clock, Speed, StartLatency, WholeParts};
 

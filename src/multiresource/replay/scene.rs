@@ -4,7 +4,7 @@ use super::speed::Clock;
 use super::{Job, Log, StartLatency};
 use crate::document::DocumentError;
 use crate::law::{ArrivalProcess, Size};
-use crate::multiresource::workload::{Described, Known, Part, Parts};
+use crate::multiresource::workload::{Fleet, Header, Known, Part, Parts};
 use crate::number::Decimal;
 
 /// Jobs, and the workload that their types are of.
@@ -15,7 +15,7 @@ pub struct Scene<'a> {
     /// By the kind of a job: its type in the workload.
     pub types: Vec<u32>,
     /// Servers and types.
-    pub described: Described,
+    pub fleet: Fleet,
     /// How times are told.
     pub clock: Clock,
     /// How long jobs hold their room before they run.
@@ -54,7 +54,7 @@ pub fn gathered(
     clock: Clock,
     latency: f64,
     sizes: bool,
-) -> Result<(Described, Vec<u32>), DocumentError> {
+) -> Result<(Fleet, Vec<u32>), DocumentError> {
     let mut counts = vec![(0_u64, 0.0); demands.len()];
     for job in jobs {
         let (count, size) = &mut counts[job.kind as usize];
@@ -84,17 +84,18 @@ pub fn gathered(
     });
     let shapes = log.servers.shapes.iter();
     let parts = Parts {
-        source: None,
-        modulation: None,
-        start_latency: (latency > 0.0).then(|| Size::Deterministic {
-            mean: decimal(latency),
-        }),
-        time_unit: "tick".into(),
-        known: Some(if sizes {
-            Known::Size
-        } else {
-            Known::Limit(Size::Deterministic { mean: Decimal::ONE })
-        }),
+        header: Header {
+            start_latency: (latency > 0.0).then(|| Size::Deterministic {
+                mean: decimal(latency),
+            }),
+            time_unit: "tick".into(),
+            known: Some(if sizes {
+                Known::Size
+            } else {
+                Known::Limit(Size::Deterministic { mean: Decimal::ONE })
+            }),
+            ..Header::default()
+        },
         resources: log.servers.resources.clone(),
         shapes: shapes
             .map(|shape| (shape.count, shape.capacity.clone()))

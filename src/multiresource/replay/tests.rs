@@ -7,7 +7,7 @@ use rand::{RngExt, SeedableRng};
 
 use super::*;
 use crate::multiresource::simulator::Contender;
-use crate::multiresource::workload::Described;
+use crate::multiresource::workload::Fleet;
 use crate::number::Decimal;
 use crate::trace::{Options, Servers, Source, Trace};
 
@@ -39,21 +39,18 @@ fn played_late(log: &Log, rule: &str, speed: Speed, late: WholeParts) -> Vec<Vis
     let (clock, kinds) = (late.clock(speed), Kinds::exact(log));
     let latency = late.told(speed);
     let seen = [false, true].into_iter().find_map(|sizes| {
-        let (described, types) =
+        let (fleet, types) =
             gathered(log, &log.jobs, &kinds.demands, clock, latency, sizes).unwrap();
-        let Described::Server(workload) = &described else {
+        let Described::Server(workload) = &fleet else {
             panic!("one server is told")
         };
-        contender
-            .suits(workload)
-            .is_ok()
-            .then_some((described, types))
+        contender.suits(workload).is_ok().then_some((fleet, types))
     });
-    let (described, types) = seen.unwrap();
+    let (fleet, types) = seen.unwrap();
     let scene = Scene {
         jobs: &log.jobs,
         types,
-        described,
+        fleet,
         clock,
         latency: StartLatency::same(latency),
         seed: 1,

@@ -13,7 +13,7 @@ use crate::multiresource::workload::Workload;
 pub(super) fn choice(
     workload: &Workload,
     chosen: &Chosen,
-    known: &Knowledge,
+    (known, stability): (&Knowledge, Stability),
     heading: &str,
     width: usize,
 ) -> String {
@@ -22,7 +22,7 @@ pub(super) fn choice(
         &chosen.artifact.policy,
         Some(record),
         (&chosen.basis, chosen.is_cut),
-        known.stability,
+        stability,
         width,
     );
     text += heading;
@@ -31,7 +31,7 @@ pub(super) fn choice(
     text += &wrap(&verdict(record), width);
     text += &promised(record, &chosen.artifact);
     text += &left_out(chosen.unclaimed.as_deref(), &chosen.skipped, width);
-    let _ = writeln!(text, "{}", told(known.stability));
+    let _ = writeln!(text, "{}", told(stability));
     let of_policy = match &chosen.made {
         Some(analysed) => synthesis::of_loop(workload, analysed, width),
         None => format!("\n{}", by_type(workload, chosen, width)),

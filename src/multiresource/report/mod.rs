@@ -4,7 +4,6 @@
 mod choice;
 mod cost;
 mod fit;
-mod fleet;
 mod optimum;
 mod pooled;
 pub mod replay;
@@ -17,9 +16,7 @@ mod upgrades;
 pub use choice::thresholds;
 pub use cost::explain;
 pub use fit::{fit, fit_notes};
-pub use fleet::fleet_refusal;
 pub use optimum::{optimum, optimum_step};
-pub use pooled::pooled;
 pub use show::{show, valid};
 pub use simulation::{besides, notes, rules, simulation, start_latency, start_latency_of};
 pub use sweep::{sweep_csv, sweep_plot};

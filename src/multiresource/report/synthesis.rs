@@ -4,37 +4,35 @@ use num_rational::BigRational;
 
 use super::choice::choice;
 use super::cost::{conditions, cost_table};
+use super::pooled::{pooled, shares};
 use super::upgrades::{bounds, of_overloaded, upgrades};
 use super::{Table, bar, claim, load, number, percent};
 use crate::multiresource::artifact::{
     Evidence, Method, MsrPolicy, Preemption, Proven, Quantity, unmet,
 };
-use crate::multiresource::program::{Exact, LOAD_MARGIN, PROOF_GAP};
+use crate::multiresource::program::{Exact, LOAD_MARGIN, PROOF_GAP, ServerBound};
 use crate::multiresource::schedule::Fluid;
 use crate::multiresource::synthesis::{RouteOption, Synthesis, queue_assumptions};
 use crate::multiresource::verbs::{How, Made, Refusal, Schedules};
 use crate::multiresource::workload::{Fleet, JobType, Workload};
 
 /// The summary of a policy.
-pub fn made(workload: &Workload, made: &Made, width: usize) -> String {
+pub fn made(fleet: &Fleet, made: &Made, width: usize) -> String {
+    let (workload, evidence) = (fleet.envelope(), &made.artifact.evidence);
     let told = match &made.how {
-        How::Analysed(synthesis) => analysed(workload, made, synthesis, width),
+        How::Analysed(synthesis) => {
+            heading(workload, evidence, synthesis.exact.as_ref())
+                + &of_loop(workload, synthesis, width)
+        }
         How::Chosen(chosen, known) => {
-            let evidence = &made.artifact.evidence;
-            let heading = heading(workload, evidence, &made.fluid, made.schedules, None);
+            let heading = heading(workload, evidence, None);
+            let known = (known, made.stability);
             choice(workload, chosen, known, &heading, width)
         }
+        How::Pooled(own) => pooled(fleet, made, own, width),
     };
-    let (fleet, load) = (Fleet::from(workload.clone()), made.artifact.evidence.load);
-    told + &bounds(&fleet, &made.artifact, width)
-        + &upgrades(&fleet, &made.log.upgrades, load, width)
-}
-
-/// The summary of a policy whose costs were analysed.
-fn analysed(workload: &Workload, made: &Made, synthesis: &Synthesis, width: usize) -> String {
-    let (evidence, exact) = (&made.artifact.evidence, synthesis.exact.as_ref());
-    let heading = heading(workload, evidence, &made.fluid, made.schedules, exact);
-    heading + &of_loop(workload, synthesis, width)
+    told + &bounds(fleet, &made.artifact, width)
+        + &upgrades(fleet, &made.log.upgrades, evidence.load, width)
 }
 
 /// Its loop, how it moves, and what it costs.
@@ -50,13 +48,7 @@ pub(super) fn of_loop(workload: &Workload, synthesis: &Synthesis, width: usize) 
 
 /// The load with its proof, exactly where there are fractions (which may be too long for the
 /// artifact), and the number of schedules.
-fn heading(
-    workload: &Workload,
-    evidence: &Evidence,
-    fluid: &Fluid,
-    schedules: Schedules,
-    exact: Option<&Exact>,
-) -> String {
+fn heading(workload: &Workload, evidence: &Evidence, exact: Option<&Exact>) -> String {
     let written = evidence.exact.as_ref();
     let exactly =
         exact.is_some_and(Exact::is_proven) || written.is_some_and(|e| e.proven == Proven::Optimum);
@@ -72,14 +64,19 @@ fn heading(
         "load ρ = {}{}  ({proof})\n{}\n{}\n",
         written.map_or(String::new(), |e| fraction(e.load.exact())),
         load(evidence.load),
-        bottleneck(workload, fluid),
-        schedulable_set(schedules)
+        bottleneck(workload, &Fluid::new(workload)),
+        schedulable_set(Schedules::of(workload))
     )
 }
 
 /// Why a workload is refused: the proof, what is over-committed, and the way out.
-pub fn refusal(workload: &Workload, refusal: &Refusal, width: usize) -> String {
-    let (overload, decided) = (&refusal.overload, refusal.decided);
+pub fn refusal(fleet: &Fleet, refusal: &Refusal, width: usize) -> String {
+    let (overload, decided) = (&refusal.overload, refusal.overload.decided);
+    let what = if fleet.is_one_server() {
+        "workload"
+    } else {
+        "fleet"
+    };
     let certificate = &overload.certificate;
     let mut text = String::new();
     let exactly = overload.exact.as_ref().filter(|e| e.is_proven());
@@ -92,18 +89,18 @@ pub fn refusal(workload: &Workload, refusal: &Refusal, width: usize) -> String {
         };
         let _ = writeln!(
             text,
-            "no policy can stabilize this workload: load ρ {told}, and it must be below 1"
+            "no policy can stabilize this {what}: load ρ {told}, and it must be below 1"
         );
     } else if decided && certificate.bound > 1.0 + LOAD_MARGIN {
         let _ = writeln!(
             text,
-            "no policy can stabilize this workload: load ρ = {}, and it must be below 1",
+            "no policy can stabilize this {what}: load ρ = {}, and it must be below 1",
             load(certificate.bound)
         );
     } else if decided {
         let _ = writeln!(
             text,
-            "no policy can be said to stabilize this workload: load ρ = 1 to within {LOAD_MARGIN:e}, which double precision cannot separate from 1, and it must be below 1"
+            "no policy can be said to stabilize this {what}: load ρ = 1 to within {LOAD_MARGIN:e}, which double precision cannot separate from 1, and it must be below 1"
         );
     } else {
         let _ = writeln!(
@@ -113,8 +110,35 @@ pub fn refusal(workload: &Workload, refusal: &Refusal, width: usize) -> String {
             load(certificate.load)
         );
     }
-    let _ = writeln!(text, "{}", bottleneck(workload, &overload.fluid));
-    let resources = workload.resources().iter().zip(&overload.fluid.utilization);
+    let (worth, grow) = match fleet.one_server() {
+        Some(workload) => {
+            text += &over_committed(workload, &certificate.servers[0]);
+            ("no schedule is worth more", "the server")
+        }
+        None => {
+            let _ = writeln!(text, "demand: {}", shares(fleet));
+            ("all servers together are worth no more", "the fleet")
+        }
+    };
+    let _ = writeln!(
+        text,
+        "\nThe prices that prove it: weigh each type's running jobs by its price; {worth} than {}, and the arrivals bring work worth 1.",
+        number(1.0 / certificate.bound)
+    );
+    text += &prices(fleet.types(), &refusal.prices, &certificate.prices, width);
+    let _ = writeln!(
+        text,
+        "\nThe arrival rates would have to shrink to below {} times what they are, all alike; or {grow} to grow.",
+        load((1.0 / certificate.load).min(1.0))
+    );
+    text + &of_overloaded(fleet, &refusal.upgrades, certificate.load, width)
+}
+
+/// What there is too little of on one server.
+fn over_committed(workload: &Workload, bound: &ServerBound) -> String {
+    let fluid = Fluid::new(workload);
+    let mut text = bottleneck(workload, &fluid) + "\n";
+    let resources = workload.resources().iter().zip(&fluid.utilization);
     for (resource, used) in resources.filter(|(_, u)| **u >= 1.0 - 1e-9) {
         let _ = writeln!(
             text,
@@ -123,35 +147,18 @@ pub fn refusal(workload: &Workload, refusal: &Refusal, width: usize) -> String {
             percent(*used)
         );
     }
-    if overload.fluid.bound() < 1.0 - 1e-9 {
+    if fluid.bound() < 1.0 - 1e-9 {
         let _ = writeln!(
             text,
             "No single resource is over-committed; the jobs do not pack. {}",
-            scarce(workload, &refusal.scarcity)
+            scarce(workload, &bound.resource_prices)
         );
     }
-    let _ = writeln!(
-        text,
-        "\nThe prices that prove it: weigh each type's running jobs by its price; no schedule is worth more than {}, and the arrivals bring work worth 1.",
-        number(1.0 / certificate.bound)
-    );
-    text += &prices(
-        workload.types(),
-        &refusal.prices,
-        &certificate.prices,
-        width,
-    );
-    let _ = writeln!(
-        text,
-        "\nThe arrival rates would have to shrink to below {} times what they are, all alike; or the server to grow.",
-        load((1.0 / certificate.load).min(1.0))
-    );
-    let fleet = Fleet::from(workload.clone());
-    text + &of_overloaded(&fleet, &refusal.upgrades, certificate.load, width)
+    text
 }
 
 /// What a running job of each type is worth, and the work that it brings.
-pub(super) fn prices(types: &[JobType], prices: &[f64], worths: &[f64], width: usize) -> String {
+fn prices(types: &[JobType], prices: &[f64], worths: &[f64], width: usize) -> String {
     let mut rows = Table::new(["type", "price of a running job", "worth of its work"]);
     for (kind, (price, worth)) in types.iter().zip(prices.iter().zip(worths)) {
         rows.row([kind.name().into(), number(*price), percent(*worth)]);
@@ -198,11 +205,15 @@ fn schedulable_set(schedules: Schedules) -> String {
 }
 
 /// The resources that the proof puts a price on.
-fn scarce(workload: &Workload, scarcity: &[f64]) -> String {
-    let shares = workload.resources().iter().zip(scarcity);
+fn scarce(workload: &Workload, prices: &[f64]) -> String {
+    let priced = workload.resources().iter().zip(prices);
+    let worth: Vec<f64> = priced.map(|(r, w)| w * r.units() as f64).collect();
+    let whole: f64 = worth.iter().sum();
+    let shares = workload.resources().iter().zip(&worth);
     let parts: Vec<String> = shares
-        .filter(|(_, share)| **share > 1e-9)
-        .map(|(resource, share)| format!("{} ({})", resource.name(), percent(*share)))
+        .map(|(resource, worth)| (resource, worth / whole))
+        .filter(|(_, share)| *share > 1e-9)
+        .map(|(resource, share)| format!("{} ({})", resource.name(), percent(share)))
         .collect();
     format!(
         "What is scarce, by its share of the price of the whole server: {}.",

@@ -5,7 +5,7 @@ use super::*;
 use crate::ctmc::{Level, Qbd};
 use crate::multiresource::policy::Job;
 use crate::multiresource::simulator::laws;
-use crate::multiresource::workload::Described;
+use crate::multiresource::workload::Fleet;
 use crate::simulation::{Arrival, LawDriven, Sampler, Streams};
 
 /// One server of this capacity, with these lines before it; of each type arrivals and size.
@@ -239,7 +239,7 @@ fn batches_over_two_servers_are_those_of_one_of_twice_the_size() {
         "server:\n  capacity:\n    cpu: 1.0\n",
         "servers:\n  - {count: 2, capacity: {cpu: 1}}\n",
     );
-    let Described::Fleet(fleet) = Described::parse(&fleet, "fleet").unwrap().workload else {
+    let Described::Fleet(fleet) = Fleet::parse(&fleet, "fleet").unwrap().workload else {
         panic!("{fleet}")
     };
     let settings = events(400_000);

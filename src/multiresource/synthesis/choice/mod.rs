@@ -35,7 +35,7 @@ use crate::multiresource::artifact::{
 };
 use crate::multiresource::policy::{KnobRange, is_proved_stable};
 use crate::multiresource::simulator::{Failure, Run};
-use crate::multiresource::workload::Workload;
+use crate::multiresource::workload::{Fleet, Workload};
 use decision::{Field, decide};
 use evaluator::{Evaluator, Guard};
 pub use pooled::{PooledChosen, choose_pooled};
@@ -176,7 +176,8 @@ pub fn choose(
 ) -> Result<Chosen, ChoiceError> {
     let (starts, skipped) = candidates::all(workload, options, choice, &made);
     let guards = guards(workload, options, choice, &made);
-    let mut evaluator = Evaluator::new((workload, None), options.objective, choice, guards);
+    let fleet = Fleet::from(workload.clone());
+    let mut evaluator = Evaluator::new(&fleet, options.objective, choice, guards);
     let taken = made.routes.iter().find(|r| r.route == made.policy.route);
     let outlook = taken.and_then(|r| r.outlook.as_ref());
     let outlook = outlook.expect("the route taken has an outlook");

@@ -4,11 +4,11 @@ use super::decision::Decision;
 use super::evaluator::{DONE, Evaluator, REPLICATIONS, slowdown_ratio};
 use super::{ChoiceOptions, Synthesis, ladder};
 use crate::multiresource::artifact::{
-    Artifact, Claim, Family, HoldsFor, Method, Objective, Quantity, Simulation, Subject,
+    Artifact, Claim, Evidence, Family, HoldsFor, Method, Objective, Quantity, Simulation, Subject,
 };
 use crate::multiresource::simulator::{Estimate, Run, Threshold, TypeResult};
 use crate::multiresource::synthesis::claims::of_guard;
-use crate::multiresource::synthesis::evidence;
+use crate::multiresource::synthesis::evidence::evidence;
 use crate::multiresource::synthesis::log::{Candidate, Choice, Interval, Steadiness};
 use crate::multiresource::workload::{JobType, Workload};
 
@@ -168,10 +168,10 @@ pub(super) fn artifact(
         return artifact;
     }
     artifact.policy = policy.clone();
-    artifact.evidence.simulation = run.map(simulation);
-    for server in &mut artifact.evidence.servers {
-        server.mix = Some(evidence::mix(&synthesis.solution.mix));
-    }
+    artifact.evidence = Evidence {
+        simulation: run.map(simulation),
+        ..evidence(&synthesis.solution, synthesis.exact.as_ref(), false)
+    };
     let claims = &mut artifact.claims;
     claims.retain(|claim| claim.method == Method::ExactProgram);
     if let Family::Guarded(policy) = policy {

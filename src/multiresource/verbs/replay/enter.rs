@@ -1,13 +1,12 @@
 //! Policies that take part in a replay.
 
-use super::super::enter::{same_record, unnamed};
+use super::super::enter::same_record;
 use super::super::{VerbError, refuse};
 use super::Replaying;
 use crate::kind::read_policy;
 use crate::multiresource::artifact::{Checked, Quantity, Subject};
-use crate::multiresource::replay::Rule;
-use crate::multiresource::simulator::{Contender, PooledRule, Rule as Named};
-use crate::multiresource::workload::Described;
+use crate::multiresource::simulator::Contender;
+use crate::multiresource::workload::Fleet;
 
 /// A policy that takes part.
 pub struct Entrant {
@@ -24,22 +23,22 @@ pub struct Entrant {
 /// By what a policy tells jobs apart.
 pub enum By {
     /// By what they demand: a rule by name.
-    Demand(Contender),
+    Demand,
     /// By their types: a policy file.
-    Type(Rule),
+    Type(Contender),
 }
 
 /// The policies, and the workload whose types jobs are: the one that is given, or that of the first policy file.
-pub fn enter(asked: &Replaying<'_>) -> Result<(Vec<Entrant>, Option<Described>), VerbError> {
+pub fn enter(asked: &Replaying<'_>) -> Result<(Vec<Entrant>, Option<Fleet>), VerbError> {
     let mut types = asked.workload.cloned();
     let mut entrants = Vec::new();
     for name in asked.policies {
         let unnamed = match Contender::parse(name) {
-            Ok(contender) => {
+            Ok(_) => {
                 entrants.push(Entrant {
                     name: name.clone(),
                     digest: None,
-                    by: By::Demand(contender),
+                    by: By::Demand,
                     claimed: None,
                 });
                 continue;
@@ -47,37 +46,17 @@ pub fn enter(asked: &Replaying<'_>) -> Result<(Vec<Entrant>, Option<Described>),
             Err(unnamed) => unnamed,
         };
         let (checked, digest): (Checked, String) = read_policy(name, unnamed, asked.changes)?;
-        let own = Described::from(checked.workload());
-        let given = types.get_or_insert(own);
+        let given = types.get_or_insert(checked.workload().clone());
         same_record(&checked.artifact().workload, &given.record())
             .or_else(|why| refuse(format!("{name}: {why}")))?;
         entrants.push(Entrant {
             name: name.clone(),
             digest: Some(digest),
-            by: By::Type(rule(&checked)),
+            by: By::Type(checked.artifact().policy.clone().into()),
             claimed: claimed(&checked),
         });
     }
     Ok((entrants, types))
-}
-
-/// The rule over the servers of a fleet that goes by the name of this one.
-pub fn over_a_fleet(name: &str) -> Result<Rule, VerbError> {
-    let known = Named::named(name).map_or(name, |rule| rule.name);
-    match PooledRule::named(known) {
-        Some(rule) => Ok(Rule::Over(Box::new(rule.policy()))),
-        None => refuse(unnamed(name)),
-    }
-}
-
-/// What a policy file decides by.
-pub(super) fn rule(checked: &Checked) -> Rule {
-    let policy = checked.artifact().policy.clone();
-    if policy.pools() {
-        Rule::Over(Box::new(policy))
-    } else {
-        Rule::One(Box::new(policy.into()))
-    }
 }
 
 /// E[T] over all jobs that it claims.

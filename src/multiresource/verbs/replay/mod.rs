@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::VerbError;
 use crate::artifact::Changes;
 use crate::multiresource::replay::{Speed, Window};
-use crate::multiresource::workload::Described;
+use crate::multiresource::workload::Fleet;
 use crate::number::Decimal;
 use crate::trace::{Options, Source};
 use stage::Stage;
@@ -28,7 +28,7 @@ pub struct Replaying<'a> {
     /// How its lines are read.
     pub options: Options,
     /// The workload whose types its jobs are, where one is given.
-    pub workload: Option<&'a Described>,
+    pub workload: Option<&'a Fleet>,
     /// Rules by name, or policy files.
     pub policies: &'a [String],
     /// How fast jobs come, once and again; at least one.

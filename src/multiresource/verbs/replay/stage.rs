@@ -3,17 +3,18 @@
 use std::sync::atomic::Ordering;
 
 use super::super::{VerbError, refuse};
-use super::enter::{By, Entrant, enter, over_a_fleet};
+use super::enter::{By, Entrant, enter};
 use super::told::{
     AtPace, Course, Distance, Outcome, Played, Ratio, Replays, Spread, Told, Traced, Typed,
 };
 use super::types::{Types, servers_of};
 use super::{Pace, Replaying};
 use crate::multiresource::replay::{
-    Blocks, Clock, Interval, Job, Kinds, Log, Measured, Replayed, Rule, Scene, Speed, StartLatency,
+    Blocks, Clock, Interval, Job, Kinds, Log, Measured, Replayed, Scene, Speed, StartLatency,
     Visit, WholeParts, Window, course, gathered, replay, resampled, visits,
 };
-use crate::multiresource::workload::Described;
+use crate::multiresource::simulator::Contender;
+use crate::multiresource::workload::Fleet;
 use crate::number::Decimal;
 use crate::trace::Trace;
 
@@ -51,11 +52,11 @@ const MOST_STEPS: f64 = 1e6;
 impl<'a> Stage<'a> {
     /// Reads policies and trace.
     pub fn set(asked: &'a Replaying<'a>, hears: &mut dyn FnMut(&str)) -> Result<Self, VerbError> {
-        let (entrants, described) = enter(asked)?;
+        let (entrants, fleet) = enter(asked)?;
         let mut options = asked.options.clone();
         // The workload's servers are those of its jobs.
         if options.servers.is_none() {
-            options.servers = described.as_ref().map(servers_of);
+            options.servers = fleet.as_ref().map(servers_of);
         }
         let file = asked.source.name();
         hears(&format!("reading {file}"));
@@ -82,24 +83,24 @@ impl<'a> Stage<'a> {
         };
         let by_types = |entrant: &Entrant| matches!(entrant.by, By::Type(_));
         if asked.rounded || stage.entrants.iter().any(by_types) {
-            let Some(described) = described else {
+            let Some(fleet) = fleet else {
                 return refuse(
                     "--demands rounded needs the types of a workload: give --workload FILE, such as `synth fit` makes",
                 );
             };
-            stage.type_jobs(described)?;
+            stage.type_jobs(fleet)?;
         }
         Ok(stage)
     }
 
     /// Finds the type of each job; those that have none are left out, for every policy.
-    fn type_jobs(&mut self, described: Described) -> Result<(), VerbError> {
-        let typed = Types::of(&self.log, &self.exact, described, self.asked.unknown_out);
+    fn type_jobs(&mut self, fleet: Fleet) -> Result<(), VerbError> {
+        let typed = Types::of(&self.log, &self.exact, fleet, self.asked.unknown_out);
         let mut typed = typed.or_else(refuse)?;
         // Dead time is that which is asked for, the same for every policy.
         let latency = self.latency.ticks() / typed.ticks;
         let latency = Decimal::new(latency).unwrap_or(Decimal::ZERO);
-        typed.described = typed.described.with_start_latency(latency)?;
+        typed.fleet = typed.fleet.with_start_latency(latency)?;
         self.log.jobs.retain(|job| typed.rounding.holds(job));
         self.typed = Some(typed);
         Ok(())
@@ -365,15 +366,15 @@ impl<'a> Stage<'a> {
         policy: usize,
         (jobs, kinds): (&'j [Job], &Kinds),
         speed: Speed,
-    ) -> Result<(Rule, Scene<'j>), String> {
+    ) -> Result<(Contender, Scene<'j>), String> {
         let Entrant { name, by, .. } = &self.entrants[policy];
-        let contender = match (by, &self.typed) {
-            (By::Demand(contender), _) => contender,
+        match (by, &self.typed) {
+            (By::Demand, _) => {}
             (By::Type(rule), Some(typed)) => {
                 let scene = Scene {
                     jobs,
                     types: (0..kinds.demands.len() as u32).collect(),
-                    described: typed.described.clone(),
+                    fleet: typed.fleet.clone(),
                     clock: Clock::in_units(speed, typed.ticks),
                     latency: StartLatency::same(self.latency.ticks() / typed.ticks),
                     seed: self.asked.seed,
@@ -383,27 +384,22 @@ impl<'a> Stage<'a> {
             (By::Type(_), None) => {
                 return Err("it needs types of jobs: give --workload FILE".into());
             }
-        };
+        }
         let (clock, latency) = (self.latency.clock(speed), self.latency.told(speed));
         let seen = |sizes| {
             let made = gathered(&self.log, jobs, &kinds.demands, clock, latency, sizes);
             made.map_err(|faults| faults.to_string())
         };
-        let (mut described, mut types) = seen(false)?;
-        let rule = match &described {
-            Described::Fleet(_) => over_a_fleet(name).map_err(|why| why.to_string())?,
-            Described::Server(workload) => {
-                // A rule that asks for sizes is told them.
-                if contender.suits(workload).is_err() {
-                    (described, types) = seen(true)?;
-                }
-                Rule::One(Box::new(contender.clone()))
-            }
-        };
+        let (mut fleet, mut types) = seen(false)?;
+        let rule = Contender::named(name, &fleet)?;
+        // A rule that asks for sizes is told them.
+        if rule.fits(&fleet).is_err() {
+            (fleet, types) = seen(true)?;
+        }
         let scene = Scene {
             jobs,
             types,
-            described,
+            fleet,
             clock,
             latency: StartLatency::same(latency),
             seed: self.asked.seed,

@@ -3,14 +3,14 @@
 use std::cmp::Ordering;
 
 use crate::multiresource::replay::{Job, Kinds, Log, Rounding};
-use crate::multiresource::workload::{Described, Workload};
+use crate::multiresource::workload::{Fleet, Workload};
 use crate::number::seconds_in;
 use crate::trace::{Servers, Shape};
 
 /// The jobs of a trace as those of types.
 pub struct Types {
     /// The workload that the types are of.
-    pub described: Described,
+    pub fleet: Fleet,
     /// What jobs of each type hold.
     pub kinds: Kinds,
     /// Which vector goes to which type.
@@ -31,15 +31,10 @@ impl Types {
     ///
     /// # Errors
     /// When the workload is of other servers or resources, or no type holds too much of the work.
-    pub fn of(
-        log: &Log,
-        exact: &Kinds,
-        described: Described,
-        unknown_out: bool,
-    ) -> Result<Self, String> {
-        let workload = described.envelope();
+    pub fn of(log: &Log, exact: &Kinds, fleet: Fleet, unknown_out: bool) -> Result<Self, String> {
+        let workload = fleet.envelope();
         let places = places(workload, log)?;
-        if sorted(servers_of(&described)) != sorted(ordered(&log.servers, &places)) {
+        if sorted(servers_of(&fleet)) != sorted(ordered(&log.servers, &places)) {
             return Err("the workload is of other servers than those that are told: leave --capacity and --servers out, or write the workload for these servers".into());
         }
         let unit = workload.time_unit();
@@ -64,7 +59,7 @@ impl Types {
         let own = log.jobs.iter().filter(|job| rounding.holds(job));
         Ok(Types {
             worth: work(jobs.iter(), &kinds) / work(own, exact),
-            described,
+            fleet,
             kinds,
             rounding,
             jobs,
@@ -105,27 +100,19 @@ fn sorted(mut servers: Servers) -> Servers {
 }
 
 /// What the jobs of a workload run on.
-pub fn servers_of(described: &Described) -> Servers {
-    let resources = described.envelope().resources();
-    let names = resources.iter().map(|r| r.name().to_owned());
-    let shapes = match described {
-        Described::Server(_) => vec![Shape {
-            count: 1,
-            capacity: resources.iter().map(|r| r.capacity()).collect(),
-        }],
-        Described::Fleet(fleet) => {
-            let shapes = fleet.shapes().iter();
-            shapes
-                .map(|shape| Shape {
-                    count: shape.count(),
-                    capacity: shape.capacity().to_vec(),
-                })
-                .collect()
-        }
-    };
+pub fn servers_of(fleet: &Fleet) -> Servers {
+    let names = fleet
+        .envelope()
+        .resources()
+        .iter()
+        .map(|r| r.name().to_owned());
+    let shapes = fleet.shapes().iter().map(|shape| Shape {
+        count: shape.count(),
+        capacity: shape.capacity().to_vec(),
+    });
     Servers {
         resources: names.collect(),
-        shapes,
+        shapes: shapes.collect(),
     }
 }
 

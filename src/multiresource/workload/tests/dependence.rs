@@ -14,8 +14,8 @@ fn text(before: &str, servers: &str, arrivals: &[&str]) -> String {
     text
 }
 
-fn read(text: &str) -> Described {
-    let read = Described::parse(text, "t.yaml").unwrap_or_else(|error| panic!("{error}\n{text}"));
+fn read(text: &str) -> Fleet {
+    let read = Fleet::parse(text, "t.yaml").unwrap_or_else(|error| panic!("{error}\n{text}"));
     read.workload
 }
 

@@ -55,7 +55,7 @@ fn models_keep_their_digests() {
     ];
     for (name, digest) in known {
         let path = root().join(format!("models/{name}.yaml"));
-        let found = match Described::read(&path).unwrap().workload {
+        let found = match Fleet::read(&path).unwrap().workload {
             Described::Server(workload) => workload.digest(),
             Described::Fleet(fleet) => fleet.digest(),
         };
@@ -99,7 +99,7 @@ fn the_models_have_their_known_loads() {
     assert_eq!(names, known.map(|(name, ..)| name));
     for (name, types, resources, load, tolerance) in known {
         let path = root().join(format!("models/{name}.yaml"));
-        let Parsed { workload, warnings } = Described::read(&path).unwrap();
+        let Parsed { workload, warnings } = Fleet::read(&path).unwrap();
         let (workload, capacity) = match workload {
             Described::Fleet(fleet) => (fleet.envelope().clone(), fleet.capacity()),
             Described::Server(workload) => {

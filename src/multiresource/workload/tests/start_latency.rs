@@ -18,7 +18,7 @@ fn text(latency: &str, servers: &str) -> String {
 }
 
 fn read(text: &str) -> Fleet {
-    match Described::parse(text, "t.yaml").unwrap().workload {
+    match Fleet::parse(text, "t.yaml").unwrap().workload {
         Described::Server(server) => server.into(),
         Described::Fleet(fleet) => fleet,
     }

@@ -3,12 +3,12 @@
 use super::*;
 
 /// The document of what was described, read again.
-fn reread(described: &Described) -> Described {
+fn reread(described: &Fleet) -> Fleet {
     let text = match described {
         Described::Server(workload) => workload.to_yaml(),
         Described::Fleet(fleet) => fleet.to_yaml(),
     };
-    let read = Described::parse(&text, "written.yaml");
+    let read = Fleet::parse(&text, "written.yaml");
     read.unwrap_or_else(|error| panic!("{error}\n{text}"))
         .workload
 }
@@ -16,7 +16,7 @@ fn reread(described: &Described) -> Described {
 #[test]
 fn models_read_back_as_they_were() {
     for path in models() {
-        let described = Described::read(&path).unwrap().workload;
+        let described = Fleet::read(&path).unwrap().workload;
         assert_eq!(reread(&described), described, "{}", path.display());
     }
 }
@@ -200,7 +200,7 @@ fn random_fleets_read_back_as_they_were() {
         let servers = "servers:\n  - {name: 'no', count: 3, capacity: {gpu: 0, cpu: 1100, 'true': 1200, 0x10: 1500, 'a, b': 1600}}\n  \
             - {capacity: {cpu: 2000, 'true': 2000, gpu: 1, 0x10: 2000, 'a, b': 2000}}\n";
         let text = [&jobs[..start], servers, &jobs[end..]].concat();
-        let fleet = Described::parse(&text, "fleet.yaml").unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let fleet = Fleet::parse(&text, "fleet.yaml").unwrap_or_else(|e| panic!("{e}\n{text}"));
         assert_eq!(reread(&fleet.workload), fleet.workload);
     }
 }

@@ -4,7 +4,7 @@
 //!     cargo run --release --example balanced_fairness_figures [FOLDER]
 //!
 //! Writes figure1.svg to figure4.svg into docs/balanced-fairness where no folder is named, in some five minutes of two
-//! cores, and prints how far points are from balanced fairness, as docs/balanced-fairness.md tells them.
+//! cores, and prints how far points are from balanced fairness, as docs/balanced-fairness.md has them.
 use std::error::Error;
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! Writes the log `models/traces/cluster.swf`, which nobody's cluster has written: five weeks of jobs on 256 processors, in
-//! the Standard Workload Format, drawn from a seed.
+//! Writes the synthetic log `models/traces/cluster.swf`: five weeks of jobs on 256 processors, in the Standard Workload
+//! Format, drawn from a seed.
 //!
 //!     cargo run --release --example cluster_log > models/traces/cluster.swf
 //!

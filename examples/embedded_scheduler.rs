@@ -1,5 +1,5 @@
 //! A scheduler that embeds the online rule: jobs under its own ids, timers of its own; the library
-//! sees types and events, and tells which jobs to start and stop. Draws what ran and what waited.
+//! sees types and events, and says which jobs to start and stop. Draws what ran and what waited.
 //!
 //!     cargo run --release --example embedded_scheduler [POLICY.json]
 //!

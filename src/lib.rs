@@ -18,9 +18,8 @@
 //! Markov chain that does not look at the queue, at *switching rate* α: with preemption at
 //! once, without it by draining, with setups by waiting for them.
 //!
-//! A *fleet* has n_h servers of shape h, and one program: `Σ_h n_h Σ_s π_hs u_hsi ≥ t b_i`. Each type is
-//! sent at random to the shapes in proportion to what their mixes serve of it, so that every server
-//! is a problem of this kind (`multiresource::program::FleetSolution`).
+//! A *fleet* has n_h servers of shape h, and one program: `Σ_h n_h Σ_s π_hs u_hsi ≥ t b_i`
+//! (`multiresource::program::FleetSolution`). Its jobs wait in one place, and one rule over all servers starts them.
 //!
 //! # Notation
 //!
@@ -72,7 +71,7 @@
 //! let Outcome::Policy(made) = synthesize(&workload, &Options::new(Preemption::None))? else {
 //!     return Err("overloaded".into());
 //! };
-//! assert!(made.server().certificate.proven);
+//! assert!(made.artifact.evidence.proven);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

@@ -333,7 +333,7 @@ const EXAMPLES: &str = "\
   synth --workload models/one_or_all.yaml --preemption none --family quickswap --explain
       one family, tuned; with the exact means of MSFQ by its threshold
   synth --workload models/vms.yaml --preemption none --family msr --output p.json
-      a policy with exact claims and proved stability, and what a change would do
+      a policy with exact claims and proved stability
   synth --workload models/section7.yaml --preemption setup --setup-rate 10 --output p.json
       preemption at the price of a setup of mean 1/10 of the time unit
   synth --workload models/fleet.yaml --preemption none --output p.json

@@ -280,7 +280,7 @@ impl Contender {
                 with.with(ConservativeBackfill::new(w, estimates(w, *f)?))
             }
             Contender::RandomizedTimers(rate) => with.with(RandomizedTimers::new(w, *rate)),
-            Contender::MaxWeight => with.with(MaxWeight::capped(w)),
+            Contender::MaxWeight => with.with(MaxWeight::plain(w)),
             Contender::ServerFilling => with.with(ServerFilling::new(w)?),
             Contender::Msfq(l) => with.with(Msfq::new(w, *l, false)?),
             Contender::StaticQuickswap => with.with(StaticQuickswap::new(

@@ -59,12 +59,12 @@ enum Maximum {
 }
 
 impl MaxWeight {
-    /// The rule with u ≤ Q.
-    pub fn capped(workload: &Workload) -> Self {
+    /// Each job weighs as many as there are of its type.
+    pub fn plain(workload: &Workload) -> Self {
         MaxWeight::new(workload, Weights::Jobs)
     }
 
-    /// The rule with u ≤ Q and these weights.
+    /// The rule with these weights.
     pub fn weighted(workload: &Workload, policy: &MaxWeightPolicy) -> Self {
         MaxWeight::new(workload, Weights::of_policy(policy))
     }

@@ -5,8 +5,8 @@ use rand::{RngExt, SeedableRng};
 
 /// Types of 3, 7 and 1 on ten cores: maximal are (0 0 10), (0 1 3), (1 0 7), (1 1 0), (2 0 4), (3 0 1).
 #[test]
-fn capped_counts_only_jobs_that_are_there() {
-    let mut stage = Stage::new(&cores(), MaxWeight::capped(&cores()), true);
+fn only_jobs_that_are_there_count() {
+    let mut stage = Stage::new(&cores(), MaxWeight::plain(&cores()), true);
     assert_eq!([stage.arrive(0), stage.arrive(1)], ["+0:0", "+1:1"]);
     assert_eq!(stage.arrive(2), "-0:0 +2:2", "all are worth 2: the first");
     assert_eq!(stage.arrive(2), "+2:3", "1 · 1 + 2 · 2");
@@ -21,7 +21,7 @@ fn capped_counts_only_jobs_that_are_there() {
 
 #[test]
 fn the_youngest_are_preempted() {
-    let mut stage = Stage::new(&cores(), MaxWeight::capped(&cores()), true);
+    let mut stage = Stage::new(&cores(), MaxWeight::plain(&cores()), true);
     for decision in ["+0:0", "+0:1", "+0:2"] {
         assert_eq!(stage.arrive(0), decision);
     }
@@ -35,7 +35,7 @@ fn the_youngest_are_preempted() {
 fn what_runs_is_the_maximum() {
     let workload = section7();
     let all = enumerate(&Packing::new(&workload), 1000).schedules;
-    let scanning = MaxWeight::capped(&workload);
+    let scanning = MaxWeight::plain(&workload);
     for policy in [scanning.clone(), scanning.bounding(&workload)] {
         let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);
         let mut stage = Stage::new(&workload, policy, true);

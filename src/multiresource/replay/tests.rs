@@ -7,7 +7,6 @@ use rand::{RngExt, SeedableRng};
 
 use super::*;
 use crate::multiresource::simulator::Contender;
-use crate::multiresource::workload::Fleet;
 use crate::number::Decimal;
 use crate::trace::{Options, Servers, Source, Trace};
 
@@ -41,10 +40,7 @@ fn played_late(log: &Log, rule: &str, speed: Speed, late: WholeParts) -> Vec<Vis
     let seen = [false, true].into_iter().find_map(|sizes| {
         let (fleet, types) =
             gathered(log, &log.jobs, &kinds.demands, clock, latency, sizes).unwrap();
-        let Described::Server(workload) = &fleet else {
-            panic!("one server is told")
-        };
-        contender.suits(workload).is_ok().then_some((fleet, types))
+        contender.fits(&fleet).is_ok().then_some((fleet, types))
     });
     let (fleet, types) = seen.unwrap();
     let scene = Scene {
@@ -55,8 +51,7 @@ fn played_late(log: &Log, rule: &str, speed: Speed, late: WholeParts) -> Vec<Vis
         latency: StartLatency::same(latency),
         seed: 1,
     };
-    let rule = Rule::One(Box::new(contender));
-    let replayed = replay(&rule, &scene, &mut |_| true).unwrap();
+    let replayed = replay(&contender, &scene, &mut |_| true).unwrap();
     visits(&scene, &replayed, log.tick.per_second() as f64).collect()
 }
 

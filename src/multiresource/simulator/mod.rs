@@ -81,6 +81,14 @@ impl<'w> Simulation<'w> {
         if let Some(workload) = fleet.one_server() {
             return Self::on_server(workload, policy, settings);
         }
+        Self::over_all(fleet, policy, settings)
+    }
+
+    fn over_all<P: Policy + Clone + Send + 'static>(
+        fleet: &'w Fleet,
+        policy: &P,
+        settings: &Settings,
+    ) -> Self {
         let system = || System::of_fleet(fleet, policy.clocks(), policy.preempts());
         Self::new((fleet.envelope(), Some(fleet)), policy, &system, settings)
     }

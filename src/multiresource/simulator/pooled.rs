@@ -88,13 +88,7 @@ impl Contender {
                 let made = rule.made(workload, with);
                 made.map_err(|why| rule.unsuitable(why, workload))
             }
-            (Contender::Policy(policy), None) => Ok(match &**policy {
-                Family::Pooled(policy) => with.with(policy.over(fleet)),
-                Family::PooledEasy(policy) => with.with(policy.over(fleet)),
-                Family::Guarded(policy) => with.with(policy.over(fleet)),
-                Family::Partition(policy) => with.with(policy.over(fleet)),
-                _ => return Err(Failure::Servers(FOR_ONE)),
-            }),
+            (Contender::Policy(policy), None) => over_all(policy, fleet, with),
             (_, None) => Err(Failure::Servers(FOR_ONE)),
         }
     }
@@ -120,6 +114,17 @@ impl Contender {
             _ => self.knows(fleet.envelope()),
         }
     }
+}
+
+/// Makes the rule of a policy that [pools](Family::pools) the servers, and hands it on.
+fn over_all<U: With>(policy: &Family, fleet: &Fleet, with: U) -> Result<U::Output, Failure> {
+    Ok(match policy {
+        Family::Pooled(policy) => with.with(policy.over(fleet)),
+        Family::PooledEasy(policy) => with.with(policy.over(fleet)),
+        Family::Guarded(policy) => with.with(policy.over(fleet)),
+        Family::Partition(policy) => with.with(policy.over(fleet)),
+        _ => return Err(Failure::Servers(FOR_ONE)),
+    })
 }
 
 const FOR_SEVERAL: &str = "the policy is for a fleet, and here is one server";
@@ -205,4 +210,22 @@ fn knows_over(policy: &Family, fleet: &Fleet) -> Knows {
         (true, Some(Known::Limit(_) | Known::TypeLimit)) => Knows::Estimates,
         (true, _) => Knows::Sizes,
     }
+}
+
+/// Simulates a policy that pools the servers by the engine of several, also where there is one.
+#[cfg(test)]
+pub(super) fn simulated(policy: &Family, fleet: &Fleet, settings: &Settings) -> Run {
+    struct OverAll<'w, 's>(&'w Fleet, &'s Settings);
+
+    impl<'w> With for OverAll<'w, '_> {
+        type Output = Simulation<'w>;
+
+        fn with<P: Policy + Clone + Send + 'static>(self, policy: P) -> Self::Output {
+            Simulation::over_all(self.0, &policy, self.1)
+        }
+    }
+
+    let simulation = over_all(policy, fleet, OverAll(fleet, settings));
+    let run = simulation.and_then(|mut own| Ok(own.run(settings, &mut |_| ())?));
+    run.expect("a policy over all servers")
 }

@@ -36,7 +36,7 @@ use crate::multiresource::optimum::Sought;
 use crate::multiresource::program::{
     Certificate, Exact, LOAD_MARGIN, Limits, ProgramError, Solution,
 };
-use crate::multiresource::workload::{Fleet, JobType, Workload};
+use crate::multiresource::workload::{JobType, Workload};
 use exact::Settled;
 
 /// Phases up to which a chain is built.
@@ -262,12 +262,7 @@ fn of_solution(
         claims::claims(workload, options, &policy, &modulation, &solution)?;
     let evidence = evidence::evidence(&solution, exact.as_ref(), true);
     Ok(Synthesis {
-        artifact: Artifact::new(
-            Fleet::from(workload.clone()).record(),
-            policy.clone().into(),
-            claims,
-            evidence,
-        ),
+        artifact: Artifact::new(workload.record(), policy.clone().into(), claims, evidence),
         drains: modulation::drains(&policy.schedules, &policy.order),
         objective: options.objective.analysed(),
         policy,

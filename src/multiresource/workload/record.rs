@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::check::{Draft, DraftJob, DraftShape};
-use super::{Fleet, Header, JobType, Known};
+use super::{Fleet, Header, JobType, Known, Workload};
 use crate::document::{Fault, Place, Step, place};
 use crate::law::{ArrivalProcess, CommonModulation, Size};
 use crate::number::Decimal;
@@ -81,6 +81,14 @@ pub struct RecordType {
     /// A time that its jobs promise not to run longer than, > 0; absent where none is told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<Decimal>,
+}
+
+impl Workload {
+    /// The workload as an artifact carries it: a fleet of one server.
+    #[must_use]
+    pub fn record(&self) -> Record {
+        Record::of(&Fleet::from(self.clone()))
+    }
 }
 
 impl Fleet {
@@ -203,7 +211,7 @@ impl Record {
     }
 
     /// The plain values, to be checked again.
-    fn draft(&self) -> Draft {
+    pub(super) fn draft(&self) -> Draft {
         let shapes = self.servers.iter().map(|server| DraftShape {
             name: server.name.clone(),
             count: Some(server.count),

@@ -12,10 +12,7 @@ fn fleet(jobs: &str) -> Fleet {
   - {{name: big, count: 2, capacity: {{cpu: 9}}}}
   - {{name: small, count: 3, capacity: {{cpu: 4, gpu: 1}}}}\njobs:\n{jobs}"
     );
-    match Fleet::parse(&text, "fleet").unwrap().workload {
-        Described::Fleet(fleet) => fleet,
-        Described::Server(_) => panic!("not a fleet"),
-    }
+    Fleet::parse(&text, "fleet").unwrap().workload
 }
 
 fn three_kinds() -> Fleet {

@@ -3,11 +3,8 @@
 use super::*;
 
 /// The document of what was described, read again.
-fn reread(described: &Fleet) -> Fleet {
-    let text = match described {
-        Described::Server(workload) => workload.to_yaml(),
-        Described::Fleet(fleet) => fleet.to_yaml(),
-    };
+fn reread(fleet: &Fleet) -> Fleet {
+    let text = fleet.to_yaml();
     let read = Fleet::parse(&text, "written.yaml");
     read.unwrap_or_else(|error| panic!("{error}\n{text}"))
         .workload
@@ -128,7 +125,7 @@ const NAMES: [&str; 12] = [
 ];
 
 /// A workload of twelve types with every law and every process in some of them.
-fn random(seed: u64) -> Workload {
+fn random(seed: u64) -> Fleet {
     let mut draw = draws(seed);
     let resources = ["cpu", "0x10", "a, b", "true"];
     let decimal = |x: f64| Decimal::new(x).unwrap();
@@ -138,10 +135,18 @@ fn random(seed: u64) -> Workload {
     record.time_unit = NAMES[draw(12) as usize].to_owned();
     record.unserved = vec!["on".to_owned()];
     record.resources = resources.map(str::to_owned).to_vec();
-    let capacity = resources.map(|name| {
-        let capacity = decimal(1e3 + draw(1000) as f64 / 8.0);
-        (name.to_owned(), Some(capacity))
-    });
+    record.servers[0].capacity = resources
+        .map(|_| decimal(1e3 + draw(1000) as f64 / 8.0))
+        .to_vec();
+    let known = [
+        None,
+        Some(Known::Type),
+        Some(Known::Size),
+        Some(Known::Limit(Size::Deterministic {
+            mean: decimals(&["2"])[0],
+        })),
+    ];
+    record.known = known[seed as usize % 4].clone();
     let template = record.types[0].clone();
     record.types = NAMES
         .iter()
@@ -158,41 +163,25 @@ fn random(seed: u64) -> Workload {
         })
         .collect();
     record.types[0].demand[2] = Decimal::ZERO;
-    let checked = record.draft(capacity.to_vec()).check(Vec::new());
-    let (workload, _) = checked.unwrap_or_else(|faults| panic!("{faults:#?}"));
-    let known = [
-        None,
-        Some(Known::Type),
-        Some(Known::Size),
-        Some(Known::Limit(Size::Deterministic {
-            mean: decimals(&["2"])[0],
-        })),
-    ];
-    Workload {
-        known: known[seed as usize % 4].clone(),
-        unserved: record.unserved,
-        ..workload
-    }
+    let checked = record.draft().check(Vec::new());
+    let (fleet, _) = checked.unwrap_or_else(|faults| panic!("{faults:#?}"));
+    fleet
 }
 
 #[test]
 fn workloads_of_every_law_and_process_read_back_as_they_were() {
     for seed in 0..60 {
-        let workload = random(seed);
-        let described = Described::Server(workload.clone());
-        let again = reread(&described);
-        assert_eq!(again, described);
-        let Described::Server(again) = again else {
-            panic!("a fleet")
-        };
-        assert_eq!(again.digest(), workload.digest());
+        let fleet = random(seed);
+        let again = reread(&fleet);
+        assert_eq!(again, fleet);
+        assert_eq!(again.digest(), fleet.digest());
     }
 }
 
 #[test]
 fn random_fleets_read_back_as_they_were() {
     for seed in 0..10 {
-        let mut server = random(seed);
+        let mut server = random(seed).envelope;
         server.types.retain(JobType::is_poisson);
         let jobs = &server.to_yaml();
         let start = jobs.find("server:").unwrap();

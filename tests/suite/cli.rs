@@ -247,9 +247,8 @@ fn compare_prints_a_table_and_says_what_is_unstable() {
 fn bad_input_gets_a_clear_error() {
     let workload = "models/section7.yaml";
     for (arguments, expected) in [
-        (&["--workload", workload][..], "--preemption"),
         (
-            &["--workload", "nowhere.yaml", "--preemption", "none"],
+            &["--workload", "nowhere.yaml", "--preemption", "none"][..],
             "nowhere.yaml",
         ),
         (

@@ -33,30 +33,35 @@ pub fn synthesize(
     let workload = fleet.envelope();
     let request = wishes.request(workload, caller)?;
     let objective = request.options.objective;
-    let hears = |step: Doing| hear_doing(&step, caller);
-    let made = match verbs::synthesize(fleet, &request, hears).map_err(VerbError::boxed)? {
-        verbs::Answer::Policy(made) => made,
-        verbs::Answer::Refused(refusal) => {
-            return Ok(Answer::Refused {
-                why: report::refusal(fleet, &refusal, caller.width),
-                decided: refusal.overload.decided,
-            });
-        }
-        verbs::Answer::Broken(why) => return Ok(Answer::Refused { why, decided: true }),
-    };
-    let mut summary = report::made(fleet, &made, caller.width) + stops_nothing;
+    let report_step = |step: Doing| hear_doing(&step, caller);
+    let synthesized =
+        match verbs::synthesize(fleet, &request, report_step).map_err(VerbError::boxed)? {
+            verbs::Answer::Policy(synthesized) => synthesized,
+            verbs::Answer::Refused(refusal) => {
+                return Ok(Answer::Refused {
+                    why: report::refusal(fleet, &refusal, caller.width),
+                    decided: refusal.overload.decided,
+                });
+            }
+            verbs::Answer::Broken(why) => return Ok(Answer::Refused { why, decided: true }),
+        };
+    let mut summary = report::synthesis(fleet, &synthesized, caller.width) + stops_nothing;
     if wishes.explain {
-        if let How::Analysed(analysed) = &made.how {
+        if let How::Analysed(analysed) = &synthesized.how {
             let bounds = synthesis::paper_bounds(workload, &analysed.policy)?;
-            let table =
-                report::explain(workload, (&made.artifact, &made.log), &bounds, caller.width);
+            let table = report::explain(
+                workload,
+                (&synthesized.artifact, &synthesized.log),
+                &bounds,
+                caller.width,
+            );
             summary = summary + "\n" + &table;
         }
         summary += &thresholds(workload, objective, caller.width);
     }
     Ok(Answer::Policy {
-        documents: wishes.documents(&made.log)?,
-        artifact: Box::new(made.artifact),
+        documents: wishes.documents(&synthesized.log)?,
+        artifact: Box::new(synthesized.artifact),
         summary,
     })
 }

@@ -32,7 +32,7 @@ pub(super) fn choice(
     text += &promised(record, &chosen.artifact);
     text += &left_out(chosen.unclaimed.as_deref(), &chosen.skipped, width);
     let _ = writeln!(text, "{}", told(stability));
-    let of_policy = match &chosen.made {
+    let of_policy = match &chosen.synthesis {
         Some(analysed) => synthesis::of_loop(workload, analysed, width),
         None => format!("\n{}", by_type(workload, chosen, width)),
     };

@@ -20,7 +20,7 @@ pub use optimum::{optimum, optimum_step};
 pub use show::{show, valid};
 pub use simulation::{besides, notes, rules, simulation, start_latency, start_latency_of};
 pub use sweep::{sweep_csv, sweep_plot};
-pub use synthesis::{made, refusal};
+pub use synthesis::{refusal, synthesis};
 
 pub use crate::report::{WIDTH, estimate, number};
 

@@ -7,17 +7,22 @@ use crate::multiresource::artifact::{Artifact, Claim, Family, Preemption, Quanti
 use crate::multiresource::policy::words;
 use crate::multiresource::program::PROOF_GAP;
 use crate::multiresource::synthesis::PooledSynthesis;
-use crate::multiresource::verbs::{Made, Stability, demand};
+use crate::multiresource::verbs::{Stability, Synthesized, demand};
 use crate::multiresource::workload::Fleet;
 
 /// The summary.
-pub(super) fn pooled(fleet: &Fleet, made: &Made, own: &PooledSynthesis, width: usize) -> String {
-    let (artifact, workload) = (&made.artifact, fleet.envelope());
+pub(super) fn pooled(
+    fleet: &Fleet,
+    found: &Synthesized,
+    own: &PooledSynthesis,
+    width: usize,
+) -> String {
+    let (artifact, workload) = (&found.artifact, fleet.envelope());
     let record = own.choice.as_ref();
     let mut text = match &own.basis {
         Some(basis) => {
             let basis = (basis, own.is_cut);
-            choice::taken(&artifact.policy, record, basis, made.stability, width)
+            choice::taken(&artifact.policy, record, basis, found.stability, width)
         }
         None => String::new(),
     };
@@ -29,7 +34,7 @@ pub(super) fn pooled(fleet: &Fleet, made: &Made, own: &PooledSynthesis, width: u
         text += &choice::promised(record, artifact);
     }
     text += &choice::left_out(own.unclaimed.as_deref(), &own.skipped, width);
-    let _ = writeln!(text, "{}", stability(made.stability, record.is_some()));
+    let _ = writeln!(text, "{}", stability(found.stability, record.is_some()));
     text += &wrap(&room_for_more(fleet, artifact), width);
     let rule = words(artifact.policy.followed(), workload);
     let _ = writeln!(text, "\n{}", wrap(&rule, width));
@@ -56,13 +61,13 @@ fn room_for_more(fleet: &Fleet, artifact: &Artifact) -> String {
     let slots = fleet.types().iter().zip(policy.jobs(0, &nodes));
     let more = slots.map(|(kind, slots)| (slots as f64 / kind.offered_load() - 1.0, kind.name()));
     let least = more.min_by(|a, b| a.0.total_cmp(&b.0));
-    let told = least.filter(|_| policy.assignments.len() == 1).map(|(more, name)| {
+    let words = least.filter(|_| policy.assignments.len() == 1).map(|(more, name)| {
         format!(
             "The slots are for these rates: type {name} has least room for more, {}; where rates are not that sure, `--family pooled` shares all room.\n",
             percent(more)
         )
     });
-    told.unwrap_or_default()
+    words.unwrap_or_default()
 }
 
 /// What there is, and what is scarce.
@@ -97,7 +102,7 @@ fn costs(fleet: &Fleet, artifact: &Artifact, width: usize) -> String {
         .chain(slots.iter().map(|_| "slots"))
         .chain([&*mean, "E[N]"]);
     let mut table = Table::new(header);
-    let of = |quantity, kind| claim(artifact, quantity, kind).map_or("–".into(), told);
+    let of = |quantity, kind| claim(artifact, quantity, kind).map_or("–".into(), value);
     for (i, kind) in fleet.types().iter().enumerate() {
         let name = Some(kind.name());
         let mut row = vec![
@@ -130,7 +135,7 @@ fn conditions(fleet: &Fleet, artifact: &Artifact) -> String {
     };
     format!(
         "E[T] = {} {} over all jobs, {how}; they wait in one place.\n",
-        told(mean),
+        value(mean),
         fleet.time_unit()
     )
 }
@@ -192,7 +197,7 @@ pub(super) fn shares(fleet: &Fleet) -> String {
 }
 
 /// A value, with its interval where it was simulated.
-fn told(claim: &Claim) -> String {
+fn value(claim: &Claim) -> String {
     match claim.half_width {
         Some(half_width) => within(claim.value, half_width),
         None => number(claim.value),

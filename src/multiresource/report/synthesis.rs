@@ -13,26 +13,27 @@ use crate::multiresource::artifact::{
 use crate::multiresource::program::{Exact, LOAD_MARGIN, PROOF_GAP, ServerBound};
 use crate::multiresource::schedule::Fluid;
 use crate::multiresource::synthesis::{RouteOption, Synthesis, queue_assumptions};
-use crate::multiresource::verbs::{How, Made, Refusal, Schedules};
+use crate::multiresource::verbs::{How, Refusal, Schedules, Synthesized};
 use crate::multiresource::workload::{Fleet, JobType, Workload};
 
 /// The summary of a policy.
-pub fn made(fleet: &Fleet, made: &Made, width: usize) -> String {
-    let (workload, evidence) = (fleet.envelope(), &made.artifact.evidence);
-    let told = match &made.how {
+pub fn synthesis(fleet: &Fleet, found: &Synthesized, width: usize) -> String {
+    let (workload, evidence) = (fleet.envelope(), &found.artifact.evidence);
+    let summary = match &found.how {
         How::Analysed(synthesis) => {
             heading(workload, evidence, synthesis.exact.as_ref())
                 + &of_loop(workload, synthesis, width)
         }
         How::Chosen(chosen, known) => {
             let heading = heading(workload, evidence, None);
-            let known = (known, made.stability);
+            let known = (known, found.stability);
             choice(workload, chosen, known, &heading, width)
         }
-        How::Pooled(own) => pooled(fleet, made, own, width),
+        How::Pooled(own) => pooled(fleet, found, own, width),
     };
-    told + &bounds(fleet, &made.artifact, width)
-        + &upgrades(fleet, &made.log.upgrades, evidence.load, width)
+    summary
+        + &bounds(fleet, &found.artifact, width)
+        + &upgrades(fleet, &found.log.upgrades, evidence.load, width)
 }
 
 /// Its loop, how it moves, and what it costs.
@@ -82,14 +83,14 @@ pub fn refusal(fleet: &Fleet, refusal: &Refusal, width: usize) -> String {
     let exactly = overload.exact.as_ref().filter(|e| e.is_proven());
     if let Some(exactly) = exactly.filter(|_| decided) {
         let in_doubles = load(certificate.bound);
-        let told = if in_doubles == "1" && !exactly.load.is_integer() {
+        let size = if in_doubles == "1" && !exactly.load.is_integer() {
             format!("is above 1, exactly, by less than {LOAD_MARGIN:e}")
         } else {
             format!("= {}{in_doubles} exactly", fraction(&exactly.load))
         };
         let _ = writeln!(
             text,
-            "no policy can stabilize this {what}: load ρ {told}, and it must be below 1"
+            "no policy can stabilize this {what}: load ρ {size}, and it must be below 1"
         );
     } else if decided && certificate.bound > 1.0 + LOAD_MARGIN {
         let _ = writeln!(
@@ -251,13 +252,13 @@ fn loop_table(workload: &Workload, policy: &MsrPolicy, width: usize) -> String {
 }
 
 /// How the policy moves between its schedules.
-fn movement(workload: &Workload, made: &Synthesis) -> String {
-    let policy = &made.policy;
+fn movement(workload: &Workload, synthesis: &Synthesis) -> String {
+    let policy = &synthesis.policy;
     let unit = workload.time_unit();
     if policy.order.len() == 1 {
         return "one schedule serves all types: nothing to switch".into();
     }
-    let claimed = |quantity| claim(&made.artifact, quantity, None).map(|c| c.value);
+    let claimed = |quantity| claim(&synthesis.artifact, quantity, None).map(|c| c.value);
     let mut text = format!(
         "switching rate α = {} /{unit}",
         number(policy.switching_rate)
@@ -273,7 +274,7 @@ fn movement(workload: &Workload, made: &Synthesis) -> String {
             percent(working)
         );
     }
-    let drains = made.drains;
+    let drains = synthesis.drains;
     let way = match policy.preemption {
         Preemption::Full => "preemption at each switch".into(),
         Preemption::None => format!(
@@ -284,7 +285,7 @@ fn movement(workload: &Workload, made: &Synthesis) -> String {
     };
     let _ = write!(text, "\n{way}");
     let taken = |option: &&RouteOption| option.route == policy.route;
-    for option in made.routes.iter().filter(|option| !taken(option)) {
+    for option in synthesis.routes.iter().filter(|option| !taken(option)) {
         let _ = write!(text, "\n  not taken: {}", option.route);
         let _ = match &option.outlook {
             None => write!(text, " (too many phases for the time)"),
@@ -292,10 +293,10 @@ fn movement(workload: &Workload, made: &Synthesis) -> String {
             Some(other) => write!(
                 text,
                 " ({} {} {unit} at α = {}{}; {} phases)",
-                made.objective.label(),
+                synthesis.objective.label(),
                 number(other.value),
                 number(other.rate),
-                told(workload, made, other.method),
+                assumption(workload, synthesis, other.method),
                 other.phases
             ),
         };
@@ -304,11 +305,11 @@ fn movement(workload: &Workload, made: &Synthesis) -> String {
 }
 
 /// The assumption behind a number that is not exact.
-fn told(workload: &Workload, made: &Synthesis, method: Method) -> String {
+fn assumption(workload: &Workload, synthesis: &Synthesis, method: Method) -> String {
     if method == Method::ApproximationQueueLength {
         return ", approximately".into();
     }
-    let preemption = made.policy.preemption;
+    let preemption = synthesis.policy.preemption;
     let assumed = queue_assumptions(preemption, workload.types());
     let unmet = unmet(&assumed, None, workload, preemption != Preemption::None);
     let taken = unmet.words();

@@ -15,7 +15,7 @@ pub use optimum::{Asking, Distance, Least, least};
 pub use room::{Room, demand, room};
 pub use simulate::{Simulated, Unjudged, Ways, simulate};
 pub use synthesize::{
-    Answer, How, Knowledge, Made, Refusal, Request, Schedules, Stability, Wanted, synthesize,
+    Answer, How, Knowledge, Refusal, Request, Schedules, Stability, Synthesized, Wanted, synthesize,
 };
 
 use std::error::Error;

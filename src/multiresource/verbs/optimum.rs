@@ -99,8 +99,14 @@ pub fn least(
     let entered = entered.collect::<Result<Vec<_>, VerbError>>()?;
     let (load, workload) = at_load(workload, asking.load, asking.limits.time)?;
     progress(Doing::Dynamic(None));
-    let hears = |step| progress(Doing::Dynamic(Some(step)));
-    let found = optimum(&workload, sought, asking.limits, &settings.interrupt, hears)?;
+    let report = |step| progress(Doing::Dynamic(Some(step)));
+    let found = optimum(
+        &workload,
+        sought,
+        asking.limits,
+        &settings.interrupt,
+        report,
+    )?;
     let (mut policies, mut failures) = (Vec::new(), Vec::new());
     let scene = Fleet::from(workload.clone());
     for Entered { entrant, rule } in entered {

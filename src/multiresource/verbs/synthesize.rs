@@ -50,19 +50,19 @@ pub enum Wanted {
 #[derive(Debug)]
 pub enum Answer {
     /// A policy that passed the checker.
-    Policy(Box<Made>),
+    Policy(Box<Synthesized>),
     /// There is none, or none was found.
     Refused(Box<Refusal>),
     /// None was found that keeps what was promised, and what the nearest does.
     Broken(String),
 }
 
-/// A policy, and what is told of it.
+/// A policy with what was learned on the way.
 #[derive(Debug)]
-pub struct Made {
+pub struct Synthesized {
     /// The policy, which passed the checker.
     pub artifact: Artifact,
-    /// How it was made.
+    /// How it was found.
     pub how: How,
     /// What is known of its stability.
     pub stability: Stability,
@@ -70,7 +70,7 @@ pub struct Made {
     pub log: Log,
 }
 
-/// How a policy was made.
+/// How a policy was found.
 #[derive(Debug)]
 pub enum How {
     /// By analysis.
@@ -94,9 +94,9 @@ impl How {
     /// The policy, unchecked.
     fn artifact(&self) -> &Artifact {
         match self {
-            How::Analysed(made) => &made.artifact,
+            How::Analysed(synthesis) => &synthesis.artifact,
             How::Chosen(chosen, _) => &chosen.artifact,
-            How::Pooled(made) => &made.artifact,
+            How::Pooled(synthesis) => &synthesis.artifact,
         }
     }
 }
@@ -158,14 +158,14 @@ pub fn synthesize(
 ) -> Result<Answer, VerbError> {
     let options = &request.options;
     progress(Doing::Program);
-    let made = match fleet.one_server() {
+    let outcome = match fleet.one_server() {
         Some(workload) => of_server(workload, request, &mut progress),
         None => over_fleet(fleet, request, &mut progress),
     };
-    let (how, log) = match made {
+    let (how, log) = match outcome {
         Err(VerbError::Choice(ChoiceError::Broken(why))) => return Ok(Answer::Broken(why)),
         Err(why) => return Err(why),
-        Ok(Outcome::Policy(made)) => *made,
+        Ok(Outcome::Policy(found)) => *found,
         Ok(Outcome::Overloaded(overload)) => {
             return Ok(Answer::Refused(Box::new(Refusal {
                 upgrades: synthesis::upgrades(fleet, options, &[]),
@@ -175,7 +175,7 @@ pub fn synthesize(
         }
     };
     let artifact = checked(how.artifact().clone(), request)?;
-    Ok(Answer::Policy(Box::new(Made {
+    Ok(Answer::Policy(Box::new(Synthesized {
         stability: stability(fleet.envelope(), &artifact.policy),
         how,
         log,
@@ -200,22 +200,22 @@ fn of_server(
         Wanted::Msr => None,
         Wanted::Simulated(families) => Some(families.clone()),
     };
-    let made = match synthesis::synthesize(workload, options)? {
-        Outcome::Policy(made) => made,
+    let msr = match synthesis::synthesize(workload, options)? {
+        Outcome::Policy(msr) => msr,
         Outcome::Overloaded(overload) => return Ok(Outcome::Overloaded(overload)),
     };
     // Before the choice, which takes all the time that there is.
-    let known = [made.policy.schedules.clone()];
+    let known = [msr.policy.schedules.clone()];
     let mut log = Log {
         upgrades: synthesis::upgrades(&workload.clone().into(), options, &known),
-        ..Log::of(&made)
+        ..Log::of(&msr)
     };
     let Some(families) = families else {
-        return Ok(Outcome::Policy(Box::new((How::Analysed(made), log))));
+        return Ok(Outcome::Policy(Box::new((How::Analysed(msr), log))));
     };
     progress(Doing::Candidates(None));
-    let hears = |stage| progress(Doing::Candidates(Some(stage)));
-    let chosen = synthesis::choose(workload, options, &request.choice(families), made, hears)?;
+    let report = |stage| progress(Doing::Candidates(Some(stage)));
+    let chosen = synthesis::choose(workload, options, &request.choice(families), msr, report)?;
     log.choice = Some(chosen.choice.clone());
     let known = Knowledge {
         preemption: options.preemption,
@@ -239,25 +239,25 @@ fn over_fleet(
         Wanted::Partition => Pooling::Partition,
         _ => Pooling::Chosen(&choice),
     };
-    let hears = |stage| progress(Doing::Candidates(Some(stage)));
-    let made = match synthesis::pool(fleet, &request.options, wanted, hears)? {
-        Outcome::Policy(made) => made,
+    let report = |stage| progress(Doing::Candidates(Some(stage)));
+    let synthesis = match synthesis::pool(fleet, &request.options, wanted, report)? {
+        Outcome::Policy(synthesis) => synthesis,
         Outcome::Overloaded(overload) => return Ok(Outcome::Overloaded(overload)),
     };
-    let known = known_schedules(fleet, &made);
+    let known = known_schedules(fleet, &synthesis);
     let log = Log {
-        rounds: made.solution.rounds,
-        columns: made.solution.columns,
-        choice: made.choice.clone(),
+        rounds: synthesis.solution.rounds,
+        columns: synthesis.solution.columns,
+        choice: synthesis.choice.clone(),
         upgrades: synthesis::upgrades(fleet, &request.options, &known),
         ..Log::default()
     };
-    Ok(Outcome::Policy(Box::new((How::Pooled(made), log))))
+    Ok(Outcome::Policy(Box::new((How::Pooled(synthesis), log))))
 }
 
 /// The schedules of the mixes of each shape (H), over all types.
-fn known_schedules(fleet: &Fleet, made: &PooledSynthesis) -> Vec<Vec<Schedule>> {
-    let shapes = fleet.shapes().iter().zip(&made.solution.mixes);
+fn known_schedules(fleet: &Fleet, synthesis: &PooledSynthesis) -> Vec<Vec<Schedule>> {
+    let shapes = fleet.shapes().iter().zip(&synthesis.solution.mixes);
     let of_shape = shapes.map(|(shape, mix)| {
         let wide = |own: &Schedule| {
             let mut all = vec![0; fleet.types().len()];

@@ -182,7 +182,7 @@ impl Draft {
 
     fn check_limit(&self, i: usize, faults: &mut Vec<Fault>) {
         let DraftJob { name, limit, .. } = &self.jobs[i];
-        let told = match limit {
+        let message = match limit {
             Some(limit) if *limit > Decimal::ZERO => return,
             None if self.header.known != Some(Known::TypeLimit) => return,
             Some(limit) => format!("limit of type `{name}` is {limit}, expected a number > 0"),
@@ -192,7 +192,7 @@ impl Draft {
         };
         faults.push(Fault::new(
             place!("jobs", i, "limit"),
-            told,
+            message,
             format!(
                 "write how many {} its jobs promise not to run longer than: `limit: 3600`",
                 self.header.time_unit

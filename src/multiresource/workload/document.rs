@@ -287,25 +287,25 @@ impl Job {
         };
         const KEEP: &str = "keep one of them";
         let arrivals = arrivals.unwrap_or_else(|both| {
-            let told = match both {
+            let (message, help) = match both {
                 true => ("has both `arrival_rate` and `arrivals`", KEEP),
                 false => (
                     "has no arrivals",
                     "add `arrival_rate: 4`, or a process: `arrivals: {process: batches, rate: 2, sizes: [1, 3]}`",
                 ),
             };
-            refuse("arrivals", told);
+            refuse("arrivals", (message, help));
             None
         });
         let size = size.unwrap_or_else(|both| {
-            let told = match both {
+            let (message, help) = match both {
                 true => ("has both `mean_size` and `size`", KEEP),
                 false => (
                     "has no size",
                     "add `mean_size: 1`, or a law: `size: {law: exponential, mean: 1}`",
                 ),
             };
-            refuse("size", told);
+            refuse("size", (message, help));
             None
         });
         DraftJob {

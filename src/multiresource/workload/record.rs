@@ -317,14 +317,14 @@ fn wrong_lengths(
     resources: usize,
 ) -> Vec<Fault> {
     let wrong = lengths.into_iter().filter(|(_, found)| *found != resources);
-    let told = wrong.map(|(field, found)| {
+    let faults = wrong.map(|(field, found)| {
         let expected = format!("one for each of the {resources} resources");
         fault(
             place!(list, entry, field),
             format!("{found} entries, expected {expected}"),
         )
     });
-    told.collect()
+    faults.collect()
 }
 
 fn other_units(at: Place, name: &str, found: &[u64], expected: &[u64]) -> Fault {

@@ -130,7 +130,7 @@ pub(super) fn broken(evaluator: &Evaluator<'_>, taken: &ladder::Candidate<'_>) -
         return None;
     }
     let unit = evaluator.workload.time_unit();
-    let told = evaluator.kept(run).map(|(promise, seen)| {
+    let lines = evaluator.kept(run).map(|(promise, seen)| {
         let found = match seen.and_then(|w| Some((w.rough?, w.above))) {
             Some((_, Some(above))) => {
                 format!(
@@ -146,11 +146,11 @@ pub(super) fn broken(evaluator: &Evaluator<'_>, taken: &ladder::Candidate<'_>) -
         };
         format!("{promise} {unit}: {found}")
     });
-    let told: Vec<String> = told.collect();
+    let lines: Vec<String> = lines.collect();
     Some(format!(
         "no policy was found that keeps --slo; the nearest, {}:\n  {}\nNothing is written. Allow more time or fewer jobs, add resources, or search longer with --budget",
         taken.name(),
-        told.join("\n  ")
+        lines.join("\n  ")
     ))
 }
 
@@ -207,8 +207,8 @@ pub(super) fn simulated(run: &Run, objective: Objective, workload: &Workload) ->
     let claim = |quantity, job_type: Option<&str>, found: Option<Estimate>, least: f64| {
         let found = reaching(found?, least);
         // What is too rare to be measured is not claimed.
-        let told = found.mean > 0.0 && found.half_width < found.mean;
-        told.then(|| measured(quantity, job_type, found))
+        let is_known = found.mean > 0.0 && found.half_width < found.mean;
+        is_known.then(|| measured(quantity, job_type, found))
     };
     // The record of the choice follows from responses as they were measured, and nothing from numbers. Where arrivals and
     // sizes are constant all that is unsure is what the ends of a replication cut off, a job or so.

@@ -4,8 +4,8 @@ use clap::Args;
 use synth::kind::Kind;
 use synth::simulation::sweep::Whole;
 
-use super::output::{Results, apart, code_of};
-use super::{Common, Outcome};
+use super::output::{Results, apart};
+use super::{Common, Outcome, code_if, width};
 
 #[derive(Args)]
 #[command(after_long_help = ABOUT)]
@@ -38,7 +38,7 @@ pub fn run<K: Kind>(arguments: &Arguments, common: &Common) -> Outcome {
         return Err(format!("parts of the unknown kind of workload `{}`", heading.kind).into());
     }
     let workload = K::parse(&heading.document, &heading.comparison.workload.file)?.workload;
-    let merged = K::merge(&workload, &whole)?;
-    results.publish(&*merged, common)?;
-    Ok(code_of(&*merged))
+    let merged = K::merge(&workload, &whole, width())?;
+    results.publish(&merged, common)?;
+    Ok(code_if(merged.has_failure))
 }

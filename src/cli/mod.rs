@@ -311,6 +311,11 @@ fn printed(text: &str) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Returns the exit code of an answer that is negative, or not.
+fn code_if(is_negative: bool) -> ExitCode {
+    ExitCode::from(if is_negative { NEGATIVE } else { 0 })
+}
+
 /// The exit code of an error. That a policy is refused is an answer, not a failure.
 fn code_of(error: &(dyn Error + 'static)) -> u8 {
     match error.downcast_ref::<ArtifactError>() {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use crate::kind::{Answered, Caller, Given, Word};
+use crate::kind::{Answered, Caller, Files, Given, NamesFiles, OwnVerb, Word};
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::bridge::{
     Bridge, BridgeError, Manner, Replayed, Setup, Signals, jobs_csv, release_all, replay,
@@ -157,9 +157,8 @@ Examples:
 /// The same text is told again after this time.
 const AGAIN: Duration = Duration::from_secs(60);
 
-impl Arguments {
-    /// Files that are read, and those that are written.
-    pub fn files(&self) -> (Vec<&Path>, Vec<&Path>) {
+impl NamesFiles for Arguments {
+    fn files(&self) -> Files<'_> {
         fn some<'a>(policy: Option<&'a Path>, other: &'a Option<PathBuf>) -> Vec<&'a Path> {
             policy.into_iter().chain(other.as_deref()).collect()
         }
@@ -174,9 +173,10 @@ impl Arguments {
             ),
         }
     }
+}
 
-    /// Runs a bridge, or decides again.
-    pub fn run(&self, caller: &mut Caller<'_>) -> Given<Answered> {
+impl OwnVerb for Arguments {
+    fn run(&self, caller: &mut Caller<'_>) -> Given<Answered> {
         match &self.to {
             None => self.again.run(caller),
             Some(To::Slurm(own)) => own.run(caller),

@@ -1,11 +1,11 @@
 //! Policies as the files of other systems.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
 use crate::document::is_standard_input;
-use crate::kind::{Answered, Caller, Given};
+use crate::kind::{Answered, Caller, Files, Given, NamesFiles, OwnVerb};
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::bridge::{bridgeable, export_slurm};
 use crate::typed::PolicyFile;
@@ -37,15 +37,15 @@ pub struct Slurm {
     force: bool,
 }
 
-impl Export {
-    /// Files that are read, and those that are written.
-    pub fn files(&self) -> (Vec<&Path>, Vec<&Path>) {
+impl NamesFiles for Export {
+    fn files(&self) -> Files<'_> {
         let Export::Slurm(typed) = self;
         (typed.policy.typed().into_iter().collect(), Vec::new())
     }
+}
 
-    /// Makes the files.
-    pub fn run(&self, caller: &Caller<'_>) -> Given<Answered> {
+impl OwnVerb for Export {
+    fn run(&self, caller: &mut Caller<'_>) -> Given<Answered> {
         let Export::Slurm(typed) = self;
         typed.run(caller)
     }

@@ -7,7 +7,9 @@ use std::sync::atomic::Ordering;
 use clap::Args;
 
 use super::reading::{Reading, share};
-use crate::kind::{Answered, Caller, Given, VerbError, Word, json, read_policy};
+use crate::kind::{
+    Answered, Caller, Files, Given, NamesFiles, OwnVerb, VerbError, Word, json, read_policy,
+};
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::fit::{self, Arrivals, Options};
 use crate::multiresource::report;
@@ -55,17 +57,17 @@ pub struct Arguments {
     reading: Reading,
 }
 
-impl Arguments {
-    /// Files that are read, and those that are written.
-    pub fn files(&self) -> (Vec<&Path>, Vec<&Path>) {
+impl NamesFiles for Arguments {
+    fn files(&self) -> Files<'_> {
         let results = [&self.output, &self.report].into_iter().flatten();
         let written = results.map(PathBuf::as_path).collect();
         let policy = self.since.as_deref();
         ([&*self.trace].into_iter().chain(policy).collect(), written)
     }
+}
 
-    /// Fits the workload.
-    pub fn run(&self, caller: &mut Caller<'_>) -> Given<Answered> {
+impl OwnVerb for Arguments {
+    fn run(&self, caller: &mut Caller<'_>) -> Given<Answered> {
         let source = Source::named(&self.trace);
         caller.hear(Word::Doing("reading the trace"));
         let policy = self

@@ -1,6 +1,6 @@
 //! The cost over the switching rate.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -8,7 +8,7 @@ use std::time::Instant;
 use clap::Args;
 
 use super::server_of;
-use crate::kind::{Answered, Caller, Given, Word};
+use crate::kind::{Answered, Caller, Files, Given, NamesFiles, OwnVerb, Word};
 use crate::multiresource::artifact::{Preemption, Route};
 use crate::multiresource::report;
 use crate::multiresource::synthesis::{self, Options};
@@ -53,16 +53,16 @@ pub struct Arguments {
     plot: Option<PathBuf>,
 }
 
-impl Arguments {
-    /// Files that are read, and those that are written.
-    pub fn files(&self) -> (Vec<&Path>, Vec<&Path>) {
+impl NamesFiles for Arguments {
+    fn files(&self) -> Files<'_> {
         let results = [&self.output, &self.plot].into_iter().flatten();
         let written = results.map(PathBuf::as_path).collect();
         (self.workload.typed().into_iter().collect(), written)
     }
+}
 
-    /// Evaluates the switching rates of each route.
-    pub fn run(&self, caller: &mut Caller<'_>) -> Given<Answered> {
+impl OwnVerb for Arguments {
+    fn run(&self, caller: &mut Caller<'_>) -> Given<Answered> {
         let workload = server_of(self.workload.file()?, caller)?;
         let options = Options {
             setup_rate: self.setup_rate,

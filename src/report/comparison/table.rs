@@ -26,8 +26,8 @@ pub fn comparison_table<M, C>(comparison: &Comparison<M, C>, width: usize) -> St
     let mut text = format!("{}\n\n", table.within(width));
     for at in &comparison.rankings {
         let chain = words::chain(comparison, at).map_or(String::new(), |c| format!(": {c}"));
-        let told = words::sentences(comparison, at);
-        let _ = writeln!(text, "ρ = {}{chain}\n  {told}", at.load);
+        let sentences = words::sentences(comparison, at);
+        let _ = writeln!(text, "ρ = {}{chain}\n  {sentences}", at.load);
     }
     for warning in words::warnings(comparison) {
         let _ = writeln!(text, "{warning}");

@@ -62,11 +62,6 @@ impl Axis {
         }
     }
 
-    /// The axis with this title.
-    pub fn titled(self, title: String) -> Self {
-        Axis { title, ..self }
-    }
-
     /// The axis with these ticks instead of its own.
     pub fn with_ticks(self, ticks: Vec<(f64, String)>) -> Self {
         Axis { ticks, ..self }
@@ -114,10 +109,10 @@ impl Ranged for Axis {
     }
 
     fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
-        match hint.weight().allow_light_points() {
-            true => Vec::new(),
-            false => self.ticks.iter().map(|(value, _)| *value).collect(),
+        if hint.weight().allow_light_points() {
+            return Vec::new();
         }
+        self.ticks.iter().map(|(value, _)| *value).collect()
     }
 
     fn range(&self) -> Range<f64> {

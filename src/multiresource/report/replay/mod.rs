@@ -6,7 +6,7 @@ mod page;
 mod table;
 
 pub use csv::{replay_csv, series, visits};
-pub use notes::notes;
+pub use notes::{notes, remarks};
 pub use page::replay_page;
 pub use table::{recorded, replayed};
 
@@ -38,16 +38,18 @@ fn window(replays: &Replays) -> String {
     }
 }
 
-/// Whether all policies are without an interval, or some; none where each has one.
-fn lacks_intervals(replays: &Replays) -> Option<bool> {
-    let told = replays.paces.iter().flat_map(|at| &at.policies);
-    let played = told.filter_map(|told| told.played());
-    let (with, without): (Vec<_>, Vec<_>) = played.partition(|played| played.response.is_some());
-    (!without.is_empty()).then_some(with.is_empty())
+/// Why policies are without an interval; none where each has one.
+fn intervals(replays: &Replays) -> Option<String> {
+    let played = replays.played();
+    let (with, without): (Vec<_>, Vec<_>) = played.partition(|(.., own)| own.response.is_some());
+    let which = if with.is_empty() {
+        "no interval"
+    } else {
+        "where no interval stands"
+    };
+    let why = "the trace is too short (an interval is made of ten blocks at least, each of a day and of 10 mean waits at least)";
+    (!without.is_empty()).then(|| format!("{which}: {why}"))
 }
-
-/// Why there is no interval.
-const TOO_SHORT: &str = "the trace is too short (an interval is made of ten blocks at least, each of a day and of 10 mean waits at least)";
 
 #[cfg(test)]
 mod tests {

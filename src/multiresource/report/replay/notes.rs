@@ -4,8 +4,22 @@ use super::super::fit::lines;
 use super::super::{number, percent, wrap};
 use crate::multiresource::verbs::replay::Replays;
 
-/// What was read, what became of it, and how it was replayed.
+/// What was read, what became of it, and how it was replayed: [`remarks`], and what became of faulty lines.
 pub fn notes(replays: &Replays, width: usize) -> Vec<String> {
+    let trace = &replays.trace;
+    let remarks = remarks(replays);
+    let mut notes: Vec<String> = remarks.iter().map(|note| wrap(note, width)).collect();
+    if !trace.account.rows.is_empty() {
+        let faults = trace.account.faults.iter();
+        let faults = faults.map(|fault| format!("\n  {fault}"));
+        let table = lines(&trace.account, trace.censored, width);
+        notes.insert(1, table + &faults.collect::<String>());
+    }
+    notes
+}
+
+/// The same in sentences.
+pub fn remarks(replays: &Replays) -> Vec<String> {
     let trace = &replays.trace;
     let capacity = trace.resources.iter().zip(&trace.capacity);
     let capacity: Vec<String> = capacity.map(|(name, c)| format!("{name} {c}")).collect();
@@ -13,7 +27,7 @@ pub fn notes(replays: &Replays, width: usize) -> Vec<String> {
         1 => "one server".to_owned(),
         n => format!("{n} servers"),
     };
-    let mut notes = vec![format!(
+    let mut remarks = vec![format!(
         "{} ({}): {} jobs with {} different demands came in {} days to {servers} ({}): load {:.3}.",
         trace.file,
         trace.format,
@@ -23,30 +37,29 @@ pub fn notes(replays: &Replays, width: usize) -> Vec<String> {
         capacity.join(", "),
         trace.load
     )];
-    let mut tell = |text: String| notes.push(text);
     if trace.rounded > 0 {
-        tell(format!(
+        remarks.push(format!(
             "{} times a demand was rounded up to three digits, for the trace has more than 2000 different ones.",
             trace.rounded
         ));
     }
     if trace.censored > 0 {
-        tell(format!(
+        remarks.push(format!(
             "{} jobs still ran when the trace ended: how long is not known, and they are not replayed (--censored end: as if they had ended then).",
             trace.censored
         ));
     }
     if !trace.has_limits {
-        tell("The trace tells no limits: sizes are taken for them, so that backfilling by limits knows sizes.".into());
+        remarks.push("The trace tells no limits: sizes are taken for them, so that backfilling by limits knows sizes.".into());
     }
     if let Some(typed) = &trace.types {
-        tell(format!(
+        remarks.push(format!(
             "As {} types jobs hold {:.2} % more than they asked for.",
             typed.types,
             100.0 * (typed.rounding - 1.0)
         ));
         if typed.untyped > 0 {
-            tell(format!(
+            remarks.push(format!(
                 "{} jobs, {} of the work, demand more than every type: left out, for every policy.",
                 typed.untyped,
                 percent(typed.untyped_work)
@@ -54,17 +67,10 @@ pub fn notes(replays: &Replays, width: usize) -> Vec<String> {
         }
     }
     for at in replays.paces.iter().filter(|at| at.load >= 1.0) {
-        tell(format!(
+        remarks.push(format!(
             "At speed {} the load is {:.3}: at 1 and more queues grow for as long as jobs come. The trace is finite, so it ends; its waits depend on how long it is.",
             at.speed, at.load
         ));
     }
-    let mut notes: Vec<String> = notes.iter().map(|note| wrap(note, width)).collect();
-    if !trace.account.rows.is_empty() {
-        let faults = trace.account.faults.iter();
-        let faults = faults.map(|fault| format!("\n  {fault}"));
-        let table = lines(&trace.account, trace.censored, width);
-        notes.insert(1, table + &faults.collect::<String>());
-    }
-    notes
+    remarks
 }

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use crate::multiresource::replay::{Job, Kinds, Log, Rounding};
 use crate::multiresource::workload::{Described, Workload};
-use crate::number::seconds_in;
+use crate::number::{Decimal, seconds_in};
 use crate::trace::{Servers, Shape};
 
 /// The jobs of a trace as those of types.
@@ -39,7 +39,8 @@ impl Types {
     ) -> Result<Self, String> {
         let workload = described.envelope();
         let places = places(workload, log)?;
-        if sorted(servers_of(&described)) != sorted(ordered(&log.servers, &places)) {
+        let own: Vec<usize> = (0..places.len()).collect();
+        if shapes(&servers_of(&described), &own) != shapes(&log.servers, &places) {
             return Err("the workload is of other servers than those that are told: leave --capacity and --servers out, or write the workload for these servers".into());
         }
         let unit = workload.time_unit();
@@ -79,52 +80,35 @@ fn work<'a>(jobs: impl Iterator<Item = &'a Job>, kinds: &Kinds) -> f64 {
     jobs.map(|job| job.size * largest(job)).sum()
 }
 
-/// Servers with the resources of a workload, of which r is the servers' `places[r]`.
-fn ordered(servers: &Servers, places: &[usize]) -> Servers {
-    let Servers { resources, shapes } = servers;
-    let shapes = shapes.iter().map(|shape| Shape {
-        count: shape.count,
-        capacity: places.iter().map(|place| shape.capacity[*place]).collect(),
+/// Shapes with the resources of a workload, of which r is the servers' `places[r]`, in an order of their own.
+fn shapes(servers: &Servers, places: &[usize]) -> Vec<(Vec<Decimal>, u32)> {
+    let shapes = servers.shapes.iter().map(|shape| {
+        let capacity = places.iter().map(|place| shape.capacity[*place]);
+        (capacity.collect(), shape.count)
     });
-    Servers {
-        resources: places
-            .iter()
-            .map(|place| resources[*place].clone())
-            .collect(),
-        shapes: shapes.collect(),
-    }
-}
-
-/// The same servers, whatever the order in which their shapes are told.
-fn sorted(mut servers: Servers) -> Servers {
-    servers.shapes.sort_by(|a, b| {
-        let (a, b) = ((&a.capacity, a.count), (&b.capacity, b.count));
-        a.partial_cmp(&b).unwrap_or(Ordering::Equal)
-    });
-    servers
+    let mut shapes: Vec<(Vec<Decimal>, u32)> = shapes.collect();
+    shapes.sort_by(|a, b| a.partial_cmp(b).unwrap_or(Ordering::Equal));
+    shapes
 }
 
 /// What the jobs of a workload run on.
 pub fn servers_of(described: &Described) -> Servers {
     let resources = described.envelope().resources();
-    let names = resources.iter().map(|r| r.name().to_owned());
     let shapes = match described {
         Described::Server(_) => vec![Shape {
             count: 1,
             capacity: resources.iter().map(|r| r.capacity()).collect(),
         }],
         Described::Fleet(fleet) => {
-            let shapes = fleet.shapes().iter();
-            shapes
-                .map(|shape| Shape {
-                    count: shape.count(),
-                    capacity: shape.capacity().to_vec(),
-                })
-                .collect()
+            let shapes = fleet.shapes().iter().map(|shape| Shape {
+                count: shape.count(),
+                capacity: shape.capacity().to_vec(),
+            });
+            shapes.collect()
         }
     };
     Servers {
-        resources: names.collect(),
+        resources: resources.iter().map(|r| r.name().to_owned()).collect(),
         shapes,
     }
 }

@@ -6,7 +6,6 @@ use std::sync::atomic::Ordering;
 
 use clap::Args;
 
-use super::reading::{Reading, share};
 use crate::kind::{
     Answered, Caller, Files, Given, NamesFiles, OwnVerb, VerbError, Word, json, read_policy,
 };
@@ -15,7 +14,7 @@ use crate::multiresource::fit::{self, Arrivals, Options};
 use crate::multiresource::report;
 use crate::multiresource::verbs::replay::servers_of;
 use crate::multiresource::workload::{Described, Fleet};
-use crate::trace::{self, Servers, Source, Trace, TraceError};
+use crate::trace::{self, Servers, Source, Trace, TraceError, share};
 use crate::typed::count;
 
 /// What is typed.
@@ -54,7 +53,7 @@ pub struct Arguments {
     since: Option<PathBuf>,
 
     #[command(flatten)]
-    reading: Reading,
+    reading: trace::Options,
 }
 
 impl NamesFiles for Arguments {
@@ -75,7 +74,7 @@ impl OwnVerb for Arguments {
             .as_ref()
             .map(|file| policy_of(file, caller))
             .transpose()?;
-        let mut reading = self.reading.options();
+        let mut reading = self.reading.clone();
         reading.servers = reading.servers.or_else(|| policy.as_ref().map(servers));
         let open = opening(&source, &reading);
         let since = policy.map(|fleet| types_of(&fleet, &reading)).transpose()?;

@@ -7,7 +7,6 @@ mod fit;
 mod fleet;
 mod optimum;
 mod promise;
-mod reading;
 mod replay;
 mod sweep;
 mod synthesize;
@@ -373,6 +372,6 @@ const EXAMPLES: &str = "\
       the least mean response time that any policy without preemption can have, and how near policies are
   synth export slurm p.json --partition batch --output slurm/
       what an administrator installs so that the policy decides when jobs of a Slurm partition start
-  synth sweep-alpha --workload models/section7.yaml --preemption none --plot curves.svg
-      mean response time over the switching rate, as CSV and as a picture
+  synth sweep-alpha --workload models/section7.yaml --preemption none --html curves.html
+      mean response time over the switching rate, as CSV and as a page with a picture
 ";

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use super::reading::Reading;
 use crate::artifact::Changes;
 use crate::document::{all_bytes_of, called};
 use crate::kind::{Answered, Caller, Compared, Files, Given, NamesFiles, Word, json};
@@ -20,7 +19,7 @@ use crate::multiresource::verbs::replay::{
 use crate::multiresource::workload::Described;
 use crate::number::Decimal;
 use crate::simulation::Settings;
-use crate::trace::Source;
+use crate::trace::{Options, Source};
 use crate::typed::duration;
 
 /// A trace, and how it is replayed.
@@ -62,7 +61,7 @@ pub struct Trace {
     step: Option<Duration>,
 
     #[command(flatten)]
-    reading: Reading,
+    reading: Options,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -115,7 +114,7 @@ impl Trace {
     ) -> Replaying<'a> {
         Replaying {
             source,
-            options: self.reading.options(),
+            options: self.reading.clone(),
             workload: None,
             policies,
             paces: vec![Pace::Speed(self.speed.unwrap_or(Speed::ONE))],

@@ -48,14 +48,14 @@ pub struct Arguments {
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Also draw the curves, as SVG
+    /// Also write a page with the curves (`-`: to standard output)
     #[arg(long, value_name = "FILE")]
-    plot: Option<PathBuf>,
+    html: Option<PathBuf>,
 }
 
 impl NamesFiles for Arguments {
     fn files(&self) -> Files<'_> {
-        let results = [&self.output, &self.plot].into_iter().flatten();
+        let results = [&self.output, &self.html].into_iter().flatten();
         let written = results.map(PathBuf::as_path).collect();
         (self.workload.typed().into_iter().collect(), written)
     }
@@ -98,10 +98,10 @@ impl OwnVerb for Arguments {
                     .into(),
             );
         }
-        let csv = report::sweep_csv(&workload, &swept);
-        if let Some(file) = &self.plot {
-            let plot = report::sweep_plot(&workload, &swept)?;
-            answered.documents.push((file.clone(), plot));
+        let csv = report::sweep_csv(&workload, &swept)?;
+        if let Some(file) = &self.html {
+            let page = report::sweep_page(&workload, &swept)?;
+            answered.documents.push((file.clone(), page));
         }
         match &self.output {
             Some(file) => answered.documents.push((file.clone(), csv)),

@@ -458,7 +458,7 @@ fn requests_for_virtual_machines_are_replayed_to_the_second() {
         ("cores=8000,memory=16000", (0.0, 0), (0.0, 0)),
     ] {
         let options = Options {
-            servers: Some(Servers::capacity(capacity).unwrap()),
+            servers: Some(Servers::shapes(capacity).unwrap()),
             columns: columns.clone(),
             censored_end: true,
             ..Options::default()

@@ -22,7 +22,7 @@ pub use optimum::{optimum, optimum_step};
 pub use pooled::pooled;
 pub use show::{show, valid};
 pub use simulation::{besides, notes, rules, simulation, start_latency, start_latency_of};
-pub use sweep::{sweep_csv, sweep_plot};
+pub use sweep::{sweep_csv, sweep_page};
 pub use synthesis::{made, refusal};
 
 pub use crate::report::{WIDTH, estimate, number};

@@ -7,7 +7,6 @@ mod compare;
 mod interrupt;
 mod merge;
 mod output;
-mod own;
 mod progress;
 mod simulate;
 mod synthesize;
@@ -24,11 +23,12 @@ use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use clap_complete::Shell;
 use synth::artifact::{Artifact, ArtifactError, Changes};
 use synth::document::nearest;
-use synth::kind::Kind;
+use synth::kind::{Kind, OwnVerb};
 use synth::kinds::{self, Visitor};
 use synth::report::WIDTH;
 
-use output::emit;
+use output::{apart, conclude, emit};
+use progress::heard;
 use terminal::{say, tell_always};
 use workload::read_workload;
 
@@ -258,7 +258,7 @@ fn run<K: Kind>(arguments: &Arguments<K>) -> Outcome {
         Some(Command::Compare(arguments)) => compare::run(arguments, common),
         Some(Command::Merge(arguments)) => merge::run::<K>(arguments, common),
         Some(Command::Rules) => printed(&kinds::each(Rules).join("\n")),
-        Some(Command::Own(verb)) => own::run::<K>(verb, common),
+        Some(Command::Own(verb)) => own(verb, common),
         Some(Command::Schema { kind }) => {
             let kind = kind.as_deref().or(Some(K::NAME));
             let schema = serde_json::to_string_pretty(&kinds::visit(kind, Shape))?;
@@ -275,6 +275,15 @@ fn run<K: Kind>(arguments: &Arguments<K>) -> Outcome {
             written(page)
         }
     }
+}
+
+/// Does a verb that this kind of workload alone has.
+fn own(verb: &impl OwnVerb, common: &Common) -> Outcome {
+    let (read, written) = verb.files();
+    apart(&read, &written)?;
+    let interrupt = interrupt::Later::new();
+    let answered = heard(common, &interrupt, |caller| verb.run(caller))?;
+    conclude(&answered, &interrupt, common)
 }
 
 /// The rules of a kind, below its name.

@@ -32,9 +32,8 @@ pub use servers::{Servers, Shape};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use crate::number::seconds_of;
+use crate::typed::{either, share, time};
 
 /// How the lines of a trace are read. The trace itself is an argument `trace` beside it.
 #[derive(Args, Clone, Debug, Default)]
@@ -67,34 +66,29 @@ pub struct Options {
     pub machine: Option<String>,
 
     /// Leave out what came earlier than this after the first job, such as 120d [s]
-    #[arg(long, value_name = "TIME", requires = "trace", value_parser = instant)]
+    #[arg(long, value_name = "TIME", requires = "trace", value_parser = time)]
     pub from: Option<f64>,
 
     /// Leave out what came later than this after the first job [s]
-    #[arg(long, value_name = "TIME", requires = "trace", value_parser = instant)]
+    #[arg(long, value_name = "TIME", requires = "trace", value_parser = time)]
     pub to: Option<f64>,
 
     /// Which jobs take part: all that started, whatever became of them, or those that completed
-    #[arg(long = "status", requires = "trace", value_parser = is_second(["started", "completed"]), action = clap::ArgAction::Set, default_value = "started")]
+    #[arg(long = "status", requires = "trace", value_parser = either(["started", "completed"]), action = clap::ArgAction::Set, default_value = "started")]
     pub completed_only: bool,
 
     /// What becomes of jobs that ran past their limit: it is raised to what they ran, or they end at it
-    #[arg(long = "past-limit", requires = "trace", value_parser = is_second(["raise", "kill"]), action = clap::ArgAction::Set, default_value = "raise")]
+    #[arg(long = "past-limit", requires = "trace", value_parser = either(["raise", "kill"]), action = clap::ArgAction::Set, default_value = "raise")]
     pub kill: bool,
 
     /// What becomes of jobs that still ran at the end: their sizes are known in part, and they are not replayed, or
     /// they are taken to have ended then
-    #[arg(long = "censored", requires = "trace", value_parser = is_second(["part", "end"]), action = clap::ArgAction::Set, default_value = "part")]
+    #[arg(long = "censored", requires = "trace", value_parser = either(["part", "end"]), action = clap::ArgAction::Set, default_value = "part")]
     pub censored_end: bool,
 
     /// The share of faulty lines that may be left out, such as 5% [default: 1%]
     #[arg(long, value_name = "SHARE", requires = "trace", value_parser = share)]
     pub faults: Option<f64>,
-}
-
-/// Two words, of which the second stands for true.
-fn is_second(words: [&'static str; 2]) -> impl TypedValueParser<Value = bool> {
-    PossibleValuesParser::new(words).map(move |word| word == words[1])
 }
 
 /// Shapes of servers, as they are written or as a file lists them.
@@ -113,29 +107,6 @@ fn pair(text: &str) -> Result<(String, String), String> {
             Ok((what.trim().into(), column.trim().into()))
         }
         _ => Err(format!("`{text}` is no pair: write such as time=submit_s")),
-    }
-}
-
-fn instant(text: &str) -> Result<f64, String> {
-    seconds_of(text).ok_or_else(|| "not a time such as 30s, 5min, 1h or 120d".into())
-}
-
-/// A share in [0, 1]: `5%` or `.05`.
-///
-/// # Errors
-/// When it is none; says what is expected.
-pub fn share(text: &str) -> Result<f64, String> {
-    let (digits, unit) = match text.strip_suffix('%') {
-        Some(digits) => (digits, 0.01),
-        None => (text, 1.0),
-    };
-    let share = digits.trim().parse::<f64>().unwrap_or(f64::NAN) * unit;
-    if (0.0..=1.0).contains(&share) {
-        Ok(share)
-    } else {
-        Err(format!(
-            "`{text}` is no share between 0 and 1: write such as 2% or .02"
-        ))
     }
 }
 

@@ -14,8 +14,8 @@ use crate::multiresource::fit::{self, Arrivals, Options};
 use crate::multiresource::report;
 use crate::multiresource::verbs::replay::servers_of;
 use crate::multiresource::workload::{Described, Fleet};
-use crate::trace::{self, Servers, Source, Trace, TraceError, share};
-use crate::typed::count;
+use crate::trace::{self, Servers, Source, Trace, TraceError};
+use crate::typed::{count, share};
 
 /// What is typed.
 #[derive(Args)]

@@ -127,16 +127,4 @@ impl Log {
             .map(|(work, capacity)| work / (span * capacity))
             .fold(0.0, f64::max)
     }
-
-    /// The work of a job: size times the largest fraction of a resource of all servers together \[ticks\], by vector
-    /// without the size.
-    #[must_use]
-    pub fn shares(&self) -> Vec<f64> {
-        let capacity = self.servers.total();
-        let share = |demand: &[f64]| {
-            let pairs = demand.iter().zip(&capacity).filter(|(_, c)| **c > 0.0);
-            pairs.map(|(d, c)| d / c).fold(0.0, f64::max)
-        };
-        self.vectors.iter().map(|demand| share(demand)).collect()
-    }
 }

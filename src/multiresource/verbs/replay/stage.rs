@@ -91,7 +91,7 @@ impl<'a> Stage<'a> {
             let latency = Decimal::new(parts.ticks() / typed.ticks).unwrap_or(Decimal::ZERO);
             typed.described = typed.described.with_start_latency(latency)?;
             // Jobs that have no type are left out, for every policy.
-            stage.log.jobs.retain(|job| typed.rounding.holds(job));
+            stage.log.jobs.retain(|job| typed.holds(job));
             stage.typed = Some(typed);
         }
         Ok(stage)
@@ -197,7 +197,7 @@ impl<'a> Stage<'a> {
         let run = match self.by_types(policy) {
             None => self.visits(policy, (jobs, &self.exact), speed, hears),
             Some(typed) => {
-                let jobs = typed.rounding.rounded(jobs);
+                let jobs = typed.rounded(jobs);
                 self.visits(policy, (&jobs, &typed.kinds), speed, hears)
             }
         };
@@ -390,8 +390,8 @@ impl<'a> Stage<'a> {
         let types = self.typed.as_ref().map(|typed| Typed {
             types: typed.kinds.demands.len() as u64,
             rounding: typed.worth,
-            untyped: typed.rounding.untyped,
-            untyped_work: typed.rounding.untyped_work,
+            untyped: typed.untyped,
+            untyped_work: typed.untyped_work,
         });
         let counts = log.servers.shapes.iter().map(|shape| shape.count);
         Replays {

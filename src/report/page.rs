@@ -30,7 +30,7 @@ impl Shown {
 }
 
 /// Rows of a table: a label, and as many cells as there are columns.
-pub type Rows<T> = Vec<(String, Vec<T>)>;
+pub type Rows = Vec<(String, Vec<Shown>)>;
 
 /// A page about policies that are compared on one occasion.
 #[derive(Default, Template)]
@@ -51,17 +51,13 @@ pub struct Page {
     /// The heads of its columns but the first.
     pub columns: Vec<String>,
     /// Its rows.
-    pub rows: Rows<Shown>,
+    pub rows: Rows,
     /// What stands below it.
     pub note: String,
     /// The legend of all pictures.
     pub keys: Vec<(String, Picture)>,
     /// Pictures.
     pub sections: Vec<Section>,
-    /// The heads of the columns of further tables but the first.
-    pub detail_columns: Vec<String>,
-    /// Further tables, each with its case.
-    pub details: Vec<(String, Rows<String>)>,
     /// How it was computed: terms and texts.
     pub method: Vec<(&'static str, String)>,
     /// The command that makes it again.

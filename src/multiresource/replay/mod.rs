@@ -39,7 +39,7 @@ mod speed;
 pub use blocks::{Blocks, Interval, resampled};
 pub use log::{Job, Log};
 pub use measured::{Measured, Step, Visit, Window, course, passes, visits};
-pub use record::{RecordError, record};
+pub use record::record;
 pub use run::{Replayed, Rule, Stopped, replay};
 pub use scene::{Kinds, Scene, gathered};
 pub use speed::{Clock, Speed, StartLatency, WholeParts};

@@ -1,8 +1,8 @@
 //! The page: one HTML file without scripts that loads nothing.
 
-use super::{Besides, figures, table, words};
+use super::{Besides, cell, exact, figures, words};
 use crate::report::plot::{Drawn, short};
-use crate::report::{Page, Rows, Shown, estimate, number, percent};
+use crate::report::{Page, Rows, Shown, number};
 use crate::simulation::sweep::{Comparison, Outcome};
 use crate::simulation::{Ending, Health, Run};
 
@@ -27,8 +27,6 @@ pub fn comparison_page<M, C>(
         rows: rows(comparison),
         note: "With 95 % confidence intervals, over all jobs. Green and bold: nobody is surely faster at that load.".into(),
         sections: figures::sections(besides, comparison)?,
-        detail_columns: heads(besides, &header.workload.time_unit),
-        details: details(besides, comparison),
         method: method(besides, comparison),
         command: header.command(),
         tool: header.tool.clone(),
@@ -63,11 +61,11 @@ fn answers<M, C>(comparison: &Comparison<M, C>) -> Vec<(String, String)> {
     answers.collect()
 }
 
-fn rows<M, C>(comparison: &Comparison<M, C>) -> Rows<Shown> {
+fn rows<M, C>(comparison: &Comparison<M, C>) -> Rows {
     let row = |name: &str| {
         let rankings = comparison.rankings.iter();
         let cells = rankings.map(|at| Shown {
-            text: table::cell(comparison, name, at.load),
+            text: cell(comparison, name, at.load),
             class: match comparison.settled(name, at.load) {
                 None => "none",
                 Some(_) if words::leaders(at).contains(&name) => "best",
@@ -77,7 +75,7 @@ fn rows<M, C>(comparison: &Comparison<M, C>) -> Rows<Shown> {
         (comparison.titled(name), cells.collect())
     };
     let mut rows: Vec<_> = comparison.names().map(row).collect();
-    if let Some(mut cells) = table::exact(comparison) {
+    if let Some(mut cells) = exact(comparison) {
         let label = cells.remove(0);
         let shown = |text| Shown {
             text,
@@ -86,57 +84,6 @@ fn rows<M, C>(comparison: &Comparison<M, C>) -> Rows<Shown> {
         rows.push((label, cells.into_iter().map(shown).collect()));
     }
     rows
-}
-
-/// Heads of the columns of [`numbers`].
-fn heads<M, C>(besides: &Besides<'_, M, C>, unit: &str) -> Vec<String> {
-    let response = format!("mean response [{unit}]");
-    let plain = [
-        "mean waiting",
-        "weighted by load",
-        "P50",
-        "P95",
-        "P99",
-        "Jain",
-    ];
-    let shares = besides.shares.iter().map(|shares| shares.words);
-    let others = plain.into_iter().chain(shares).map(str::to_owned);
-    [response].into_iter().chain(others).collect()
-}
-
-/// All numbers, load by load.
-fn details<M, C>(
-    besides: &Besides<'_, M, C>,
-    comparison: &Comparison<M, C>,
-) -> Vec<(String, Rows<String>)> {
-    let details = comparison.header.loads.iter().map(|load| {
-        let rows = comparison.names().filter_map(|name| {
-            let run = comparison.settled(name, *load)?;
-            Some((comparison.titled(name), numbers(besides, run)))
-        });
-        (at_load(load), rows.collect())
-    });
-    details
-        .filter(|(_, rows): &(_, Rows<_>)| !rows.is_empty())
-        .collect()
-}
-
-fn numbers<M, C>(besides: &Besides<'_, M, C>, run: &Run<M, C>) -> Vec<String> {
-    let percentile = |n: usize| run.percentiles.map_or("–".into(), |p| number(p[n]));
-    let shares = besides.shares.iter().map(|shares| {
-        let shares = (shares.of)(run).iter().map(|v| percent(*v));
-        shares.collect::<Vec<_>>().join(" · ")
-    });
-    let numbers = [
-        estimate(run.mean_response),
-        estimate(run.mean_waiting),
-        estimate(run.weighted_response),
-        percentile(0),
-        percentile(1),
-        percentile(2),
-        run.fairness.map_or("–".into(), |f| format!("{f:.3}")),
-    ];
-    numbers.into_iter().chain(shares).collect()
 }
 
 /// How it was done.
@@ -183,21 +130,16 @@ fn endings<M, C>(comparison: &Comparison<M, C>) -> String {
         (Ending::Interrupted, "was interrupted"),
     ];
     let counted = kinds.map(|(ending, what)| {
-        (
-            runs(comparison).filter(|run| run.ending == ending).count(),
-            what,
-        )
+        let count = runs(comparison).filter(|run| run.ending == ending).count();
+        (count, what)
     });
-    let told = counted.iter().filter(|(count, _)| *count > 0);
-    let told: Vec<String> = told
+    let some = counted.iter().filter(|(count, _)| *count > 0);
+    let some: Vec<String> = some
         .map(|(count, what)| format!("{count} {what}"))
         .collect();
     let events: u64 = runs(comparison).map(|run| run.events).sum();
-    format!(
-        "{}; {} million events in all.",
-        told.join(", "),
-        number(events as f64 / 1e6)
-    )
+    let millions = number(events as f64 / 1e6);
+    format!("{}; {millions} million events in all.", some.join(", "))
 }
 
 fn runs<M, C>(comparison: &Comparison<M, C>) -> impl Iterator<Item = &Run<M, C>> {

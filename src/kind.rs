@@ -11,9 +11,9 @@ mod verb;
 
 pub use verb::{
     VerbError, checked, no_rule, other_workload, read_policy, refuse, same_workload, split_name,
+    unchecked,
 };
 
-use std::error::Error;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -32,7 +32,7 @@ use crate::simulation::sweep::{Comparing, Journal, Outcome, Stage, Swept, Whole}
 use crate::simulation::{Progress, Settings};
 
 /// What a verb returns, or why it has no answer, ready for standard error.
-pub type Given<T> = Result<T, Box<dyn Error>>;
+pub type Given<T> = Result<T, VerbError>;
 
 /// A kind of workload. It is implemented by the marker type that is its [`Content`].
 pub trait Kind: Content {

@@ -5,13 +5,13 @@ use std::process::ExitCode;
 use clap::Args;
 use synth::kind::{Compared, Given, Kind, NamesFiles as _};
 use synth::simulation::Settings;
-use synth::simulation::sweep::{Comparing, Journal, Shard, Share};
+use synth::simulation::sweep::{Comparing, Journal, Shard, Share, Whole};
 use synth::typed::{Budget, WorkloadFile, below_one, fraction};
 
 use super::output::{Results, apart, is_stdout};
 use super::progress::heard;
 use super::workload::read_with_text;
-use super::{Common, Outcome, code_if, examples_of, interrupt, read_workload, tell};
+use super::{Common, Outcome, code_if, examples_of, interrupt, read_workload, tell, width};
 
 #[derive(Args)]
 #[command(after_long_help = examples::<K>())]
@@ -204,4 +204,40 @@ impl<K: Kind> Arguments<K> {
 fn repeated<T: PartialEq>(items: &[T]) -> Option<&T> {
     let mut each = items.iter().enumerate();
     each.find_map(|(n, item)| items[..n].contains(item).then_some(item))
+}
+
+#[derive(Args)]
+#[command(after_long_help = ABOUT_MERGE)]
+pub struct MergeArguments {
+    /// The parts, one a shard at least, in any order
+    #[arg(required = true, value_name = "PART")]
+    parts: Vec<PathBuf>,
+
+    #[command(flatten)]
+    results: Results,
+}
+
+const ABOUT_MERGE: &str = "\
+Examples:
+  synth merge part-*.jsonl --output c.json --html c.html
+      what `synth compare` on one machine writes, byte for byte
+
+Parts hold the workload and the whole plan: no other file is read. Parts of different plans, missing
+shards and parts that are cut short are refused, with the commands that run them again.";
+
+pub fn merge<K: Kind>(arguments: &MergeArguments, common: &Common) -> Outcome {
+    let results = &arguments.results;
+    let read: Vec<&Path> = arguments.parts.iter().map(PathBuf::as_path).collect();
+    let written: Vec<&Path> = results.files().map(PathBuf::as_path).collect();
+    apart(&read, &written)?;
+    results.check()?;
+    let whole = Whole::read(&arguments.parts)?;
+    let heading = whole.heading();
+    if heading.kind != K::NAME {
+        return Err(format!("parts of the unknown kind of workload `{}`", heading.kind).into());
+    }
+    let workload = K::parse(&heading.document, &heading.comparison.workload.file)?.workload;
+    let merged = K::merge(&workload, &whole, width())?;
+    results.publish(&merged, common)?;
+    Ok(code_if(merged.has_failure))
 }

@@ -5,7 +5,6 @@
 mod check;
 mod compare;
 mod interrupt;
-mod merge;
 mod output;
 mod progress;
 mod simulate;
@@ -99,7 +98,7 @@ enum Command<K: Kind> {
     /// Compare policies over a range of loads, on the same arrivals and sizes
     Compare(compare::Arguments<K>),
     /// Put the parts of a comparison together that `synth compare --shard` wrote
-    Merge(merge::Arguments),
+    Merge(compare::MergeArguments),
     /// List the rules that can be simulated and compared by name
     Rules,
     #[command(flatten)]
@@ -256,7 +255,7 @@ fn run<K: Kind>(arguments: &Arguments<K>) -> Outcome {
         Some(Command::Show(arguments)) => check::show::<K>(arguments, common),
         Some(Command::Simulate(arguments)) => simulate::run(arguments, common),
         Some(Command::Compare(arguments)) => compare::run(arguments, common),
-        Some(Command::Merge(arguments)) => merge::run::<K>(arguments, common),
+        Some(Command::Merge(arguments)) => compare::merge::<K>(arguments, common),
         Some(Command::Rules) => printed(&kinds::each(Rules).join("\n")),
         Some(Command::Own(verb)) => own(verb, common),
         Some(Command::Schema { kind }) => {

@@ -12,8 +12,8 @@ use crate::compatibility::verbs;
 use crate::compatibility::workload::Cluster;
 use crate::document::Parsed;
 use crate::kind::{
-    Answer, Answered, Caller, Compared, Given, Kind, NamesFiles, NoArgs, NoVerb, VerbError, Word,
-    checked, other_workload, run_document, same_workload, wanted,
+    Answer, Answered, Caller, Compared, Given, Kind, NamesFiles, NoArgs, NoVerb, Word, checked,
+    other_workload, run_document, same_workload, wanted,
 };
 use crate::report::{rules_table, valid_report};
 use crate::simulation::sweep::{Comparing, Stage, Swept, Whole};
@@ -115,8 +115,7 @@ impl Kind for Compatibility {
     ) -> Given<(Answered, String)> {
         let changes = caller.changes;
         let hears = |reached| caller.hear(Word::Simulating("simulating", reached));
-        let simulated = verbs::simulate(policy, workload, changes, settings, hears);
-        let simulated = simulated.map_err(VerbError::boxed)?;
+        let simulated = verbs::simulate(policy, workload, changes, settings, hears)?;
         let (run, verdicts) = (&simulated.run, &simulated.verdicts);
         let answered = Answered {
             table: report::simulation(&simulated.cluster, run, verdicts, caller.width),
@@ -136,13 +135,13 @@ impl Kind for Compatibility {
         let cluster = wanted(cluster)?;
         caller.hear(Word::Interruptible);
         let hears = |stage: Stage<'_>| caller.hear(Word::Comparing(stage));
-        let swept = verbs::compare(cluster, asked, hears).map_err(VerbError::boxed)?;
+        let swept = verbs::compare(cluster, asked, hears)?;
         Compared::over_loads(swept, &report::besides(cluster), caller.width)
     }
 
     fn merge(cluster: &Cluster, whole: &Whole, width: usize) -> Given<Compared> {
         let mut comparison = whole.comparison()?;
-        verbs::add_exact(&mut comparison, cluster).map_err(VerbError::boxed)?;
+        verbs::add_exact(&mut comparison, cluster)?;
         let journal = None;
         let swept = Swept {
             comparison,

@@ -7,8 +7,8 @@ use clap::Args;
 use crate::artifact::Finding;
 use crate::document::Parsed;
 use crate::kind::{
-    Answer, Answered, Caller, Compared, Given, Kind, NamesFiles, NoArgs, NoVerb, VerbError, Word,
-    checked, other_workload, run_document, same_workload, wanted,
+    Answer, Answered, Caller, Compared, Given, Kind, NamesFiles, NoArgs, NoVerb, Word, checked,
+    other_workload, run_document, same_workload, wanted,
 };
 use crate::malleable::artifact::{Checked, Malleable};
 use crate::malleable::policy::Online;
@@ -119,8 +119,7 @@ impl Kind for Malleable {
     ) -> Given<(Answered, String)> {
         let changes = caller.changes;
         let hears = |reached| caller.hear(Word::Simulating("simulating", reached));
-        let simulated = verbs::simulate(policy, workload, changes, settings, hears);
-        let simulated = simulated.map_err(VerbError::boxed)?;
+        let simulated = verbs::simulate(policy, workload, changes, settings, hears)?;
         let verdicts = &simulated.verdicts;
         let (table, document) = match &simulated.ran {
             Ran::Pool(pool, course) => (
@@ -153,7 +152,7 @@ impl Kind for Malleable {
             Workload::Pool(pool) => {
                 let hears = |what: &str| caller.hear(Word::Doing(what));
                 let outcomes = verbs::compare_pool(pool, asked, &extras.exponents, hears);
-                Compared::outcomes(&outcomes.map_err(VerbError::boxed)?, caller.width)
+                Compared::outcomes(&outcomes?, caller.width)
             }
             Workload::Stream(_) if !extras.exponents.is_empty() => Err(
                 "--exponents goes with jobs that are all there, and here jobs arrive: leave it out"
@@ -161,7 +160,7 @@ impl Kind for Malleable {
             ),
             Workload::Stream(stream) => {
                 let hears = |stage: Stage<'_>| caller.hear(Word::Comparing(stage));
-                let swept = verbs::compare(stream, asked, hears).map_err(VerbError::boxed)?;
+                let swept = verbs::compare(stream, asked, hears)?;
                 Compared::over_loads(swept, &report::besides(stream), caller.width)
             }
         }
@@ -172,7 +171,7 @@ impl Kind for Malleable {
             return Err("jobs that are all there are not compared over loads".into());
         };
         let mut comparison = whole.comparison()?;
-        verbs::add_bounds(&mut comparison, stream).map_err(VerbError::boxed)?;
+        verbs::add_bounds(&mut comparison, stream)?;
         let journal = None;
         let swept = Swept {
             comparison,

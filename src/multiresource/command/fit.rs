@@ -6,9 +6,7 @@ use std::sync::atomic::Ordering;
 
 use clap::Args;
 
-use crate::kind::{
-    Answered, Caller, Files, Given, NamesFiles, OwnVerb, VerbError, Word, json, read_policy,
-};
+use crate::kind::{Answered, Caller, Files, Given, NamesFiles, OwnVerb, Word, json, read_policy};
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::fit::{self, Arrivals, Options};
 use crate::multiresource::report;
@@ -134,8 +132,7 @@ fn policy_of(file: &Path, caller: &Caller<'_>) -> Given<Fleet> {
         &file.display().to_string(),
         "--since needs a policy file",
         caller.changes,
-    )
-    .map_err(VerbError::boxed)?;
+    )?;
     Ok(checked.workload().clone())
 }
 

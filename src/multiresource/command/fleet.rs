@@ -5,7 +5,6 @@ use super::wishes::{Family, Wishes};
 use crate::kind::{Answer, Caller, Given};
 use crate::multiresource::artifact::{Multiresource, Preemption};
 use crate::multiresource::report;
-use crate::multiresource::verbs::VerbError;
 use crate::multiresource::verbs::{self, Doing};
 use crate::multiresource::workload::Fleet;
 
@@ -22,7 +21,7 @@ pub fn synthesize(
     (wishes.preemption, wishes.setup_rate) = (Preemption::None, None);
     let request = wishes.request(fleet.envelope(), caller)?;
     let hears = |step: Doing| hear_doing(&step, caller);
-    let answer = verbs::synthesize_pooled(fleet, &request, hears).map_err(VerbError::boxed)?;
+    let answer = verbs::synthesize_pooled(fleet, &request, hears)?;
     Ok(match answer {
         verbs::Answer::Policy(synthesis) => Answer::Policy {
             summary: report::pooled(fleet, &synthesis, caller.width)

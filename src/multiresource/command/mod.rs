@@ -24,7 +24,7 @@ use crate::kind::{
 };
 use crate::multiresource::artifact::{Checked, Multiresource};
 use crate::multiresource::report;
-use crate::multiresource::verbs::{self, Doing, VerbError};
+use crate::multiresource::verbs::{self, Doing};
 use crate::multiresource::workload::{Described, Workload};
 use crate::number::Decimal;
 use crate::number::quantity::explained;
@@ -152,7 +152,7 @@ impl Kind for Multiresource {
     }
 
     fn against(policy: &Checked, workload: &Described) -> Given<Vec<Finding>> {
-        verbs::against(policy, workload).map_err(VerbError::boxed)
+        verbs::against(policy, workload)
     }
 
     fn valid(policy: &Checked, width: usize) -> String {
@@ -191,8 +191,7 @@ impl Kind for Multiresource {
             changes: caller.changes,
         };
         let hears = |what: &str, reached| caller.hear(Word::Simulating(what, reached));
-        let simulated =
-            verbs::simulate(policy, workload, &ways, settings, hears).map_err(VerbError::boxed)?;
+        let simulated = verbs::simulate(policy, workload, &ways, settings, hears)?;
         let (run, verdicts) = (&simulated.run, &simulated.verdicts);
         let answered = Answered {
             table: report::simulation(&simulated.workload, run, verdicts, caller.width),
@@ -226,7 +225,7 @@ impl Kind for Multiresource {
             caller.hear(Word::Interruptible);
             caller.hear(Word::Comparing(stage));
         };
-        let swept = verbs::compare(workload, asked, hears).map_err(VerbError::boxed)?;
+        let swept = verbs::compare(workload, asked, hears)?;
         over_loads(workload, swept, caller.width)
     }
 

@@ -9,7 +9,6 @@ use crate::kind::{Answered, Caller, Files, Given, NamesFiles, OwnVerb, json};
 use crate::multiresource::artifact::{Objective, Preemption};
 use crate::multiresource::optimum::{Limits, Sought};
 use crate::multiresource::report;
-use crate::multiresource::verbs::VerbError;
 use crate::multiresource::verbs::{self, Asking, Doing};
 use crate::simulation::Settings;
 use crate::typed::{Budget, WorkloadFile, count, load, part, positive, seconds, time};
@@ -104,7 +103,7 @@ impl OwnVerb for Arguments {
             settings: &settings,
         };
         let hears = |step: Doing| hear_doing(&step, caller);
-        let found = verbs::least(&workload, &asking, hears).map_err(VerbError::boxed)?;
+        let found = verbs::least(&workload, &asking, hears)?;
         let output = self.output.iter().cloned();
         let document = json(&found)?;
         Ok(Answered {

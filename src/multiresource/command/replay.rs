@@ -12,7 +12,6 @@ use crate::multiresource::replay::{Speed, Window};
 use crate::multiresource::report::replay::{
     notes, recorded, replay_csv, replay_page, replayed, series, visits,
 };
-use crate::multiresource::verbs::VerbError;
 use crate::multiresource::verbs::replay::{
     Pace, Recording, Replaying, Replays, replay_trace, run_once,
 };
@@ -135,7 +134,7 @@ impl Trace {
     pub fn replay(&self, asked: &Replaying<'_>, caller: &mut Caller<'_>) -> Given<OnTrace> {
         caller.hear(Word::Interruptible);
         let mut hears = |what: &str| caller.hear(Word::Doing(what));
-        let replays = replay_trace(asked, &mut hears).map_err(VerbError::boxed)?;
+        let replays = replay_trace(asked, &mut hears)?;
         let mut documents = Vec::new();
         if let Some(file) = &self.jobs {
             documents.push((file.clone(), visits(&replays)?));
@@ -213,8 +212,7 @@ pub fn run_recorded(
         interrupt: settings.interrupt.clone(),
     };
     caller.hear(Word::Interruptible);
-    let run = run_once(&asked, &mut |what| caller.hear(Word::Doing(what)));
-    let run = run.map_err(VerbError::boxed)?;
+    let run = run_once(&asked, &mut |what| caller.hear(Word::Doing(what)))?;
     let answered = Answered {
         table: recorded(&run, caller.width),
         ..Answered::default()

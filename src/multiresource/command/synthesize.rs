@@ -6,7 +6,6 @@ use crate::kind::{Answer, Caller, Given};
 use crate::multiresource::artifact::{Multiresource, Objective};
 use crate::multiresource::report;
 use crate::multiresource::synthesis::{self, MsfqOutlook};
-use crate::multiresource::verbs::VerbError;
 use crate::multiresource::verbs::{self, Doing, How};
 use crate::multiresource::workload::{Described, Workload};
 
@@ -36,7 +35,7 @@ fn server(
     let request = wishes.request(workload, caller)?;
     let objective = request.options.objective;
     let hears = |step: Doing| hear_doing(&step, caller);
-    let made = match verbs::synthesize(workload, &request, hears).map_err(VerbError::boxed)? {
+    let made = match verbs::synthesize(workload, &request, hears)? {
         verbs::Answer::Policy(made) => made,
         verbs::Answer::Refused(refusal) => {
             return Ok(Answer::Refused {

@@ -1,6 +1,6 @@
 use std::fmt::Write as _;
 
-use super::optimum::{beyond, told as told_of};
+use super::optimum::{allowed, beyond};
 use super::{Table, below, estimate, number, synthesis, within, wrap};
 use crate::multiresource::artifact::{Artifact, Family, Objective, Preemption};
 use crate::multiresource::synthesis::{
@@ -89,8 +89,8 @@ pub(super) fn taken(
 pub(super) fn left_out(unclaimed: Option<&str>, skipped: &[String], width: usize) -> String {
     let mut text = String::new();
     if let Some(why) = unclaimed {
-        let told = format!("No mean of it is claimed: {why}. More with --budget.\n");
-        text += &wrap(&told, width);
+        let note = format!("No mean of it is claimed: {why}. More with --budget.\n");
+        text += &wrap(&note, width);
     }
     for why in skipped {
         let _ = writeln!(text, "not considered: {why}");
@@ -156,7 +156,7 @@ pub(super) fn compared(
         format!(
             " gap: to {}, which no policy {} can beat (`synth optimum`).",
             below(least),
-            told_of(preemption)
+            allowed(preemption)
         )
     });
     let note = format!(

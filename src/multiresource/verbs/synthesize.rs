@@ -174,8 +174,11 @@ pub fn synthesize(
         ..Log::of(&made)
     };
     let mut how = match taken(workload, request, made, &mut progress) {
-        Err(VerbError::Choice(ChoiceError::Broken(why))) => return Ok(Answer::Broken(why)),
-        how => how?,
+        Ok(how) => how,
+        Err(error) => match error.downcast_ref() {
+            Some(ChoiceError::Broken(why)) => return Ok(Answer::Broken(why.clone())),
+            _ => return Err(error),
+        },
     };
     if let How::Chosen(chosen, known) = &mut how {
         known.optimum = in_passing(workload, request);
@@ -238,7 +241,7 @@ pub(super) fn checked(artifact: Artifact, request: &Request) -> Result<Artifact,
     let work = LEAST_CHECK.max(1e9 * synthesis::left(request.end).as_secs_f64());
     match check_within(&artifact, work) {
         Ok(()) => Ok(artifact),
-        Err(findings) => Err(kind::VerbError::Unchecked(findings).into()),
+        Err(findings) => Err(kind::unchecked(&findings)),
     }
 }
 

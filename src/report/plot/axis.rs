@@ -186,10 +186,7 @@ mod tests {
     fn ticks_are_round_and_few() {
         let log = |low, high| Axis::new("", Scale::Log, low, high);
         assert_eq!(labels(&log(0.9, 30.0)), ["1", "2", "5", "10", "20"]);
-        assert_eq!(
-            labels(&log(0.1, 1e7)),
-            ["0.1", "100", "100000"]
-        );
+        assert_eq!(labels(&log(0.1, 1e7)), ["0.1", "100", "100000"]);
         assert_eq!(labels(&log(1.2, 1.9)), ["1.2", "1.4", "1.6", "1.8"]);
         let linear = Axis::new("", Scale::Linear, 0.0, 1.0);
         assert_eq!(labels(&linear), ["0", "0.2", "0.4", "0.6", "0.8", "1"]);

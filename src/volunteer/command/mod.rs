@@ -19,7 +19,7 @@ use crate::typed::count;
 use crate::volunteer::artifact::{Checked, Volunteer};
 use crate::volunteer::report;
 use crate::volunteer::synthesis::{self, Options, Outcome};
-use crate::volunteer::verbs::{self, VerbError};
+use crate::volunteer::verbs;
 use crate::volunteer::workload::Campaign;
 
 /// What is typed beside the workload to make a policy.
@@ -138,8 +138,7 @@ impl Kind for Volunteer {
     ) -> Given<(Answered, String)> {
         let changes = caller.changes;
         let hears = |reached| caller.hear(Word::Simulating("simulating", reached));
-        let simulated = verbs::simulate(policy, campaign, changes, settings, hears);
-        let simulated = simulated.map_err(VerbError::boxed)?;
+        let simulated = verbs::simulate(policy, campaign, changes, settings, hears)?;
         let (campaign, run) = (&simulated.campaign, &simulated.run);
         let verdicts = &simulated.verdicts;
         let answered = Answered {
@@ -161,7 +160,7 @@ impl Kind for Volunteer {
         let campaign = wanted(campaign)?;
         caller.hear(Word::Interruptible);
         let hears = |what: &str| caller.hear(Word::Doing(what));
-        let outcomes = verbs::compare(campaign, asked, hears).map_err(VerbError::boxed)?;
+        let outcomes = verbs::compare(campaign, asked, hears)?;
         Compared::outcomes(&outcomes, caller.width)
     }
 

@@ -1,9 +1,9 @@
 //! Where results go.
 
 use std::error::Error;
-use std::fs::{Metadata, Permissions};
+use std::fs::Permissions;
 use std::io::Write as _;
-use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -68,7 +68,8 @@ pub fn emit(output: Option<&Path>, text: &str) -> Result<(), Box<dyn Error>> {
     };
     let written = match std::fs::metadata(path) {
         Ok(there) if !there.is_file() => {
-            opened(path, &there).and_then(|mut file| file.write_all(text.as_bytes()))
+            let opened = std::fs::OpenOptions::new().write(true).open(path);
+            opened.and_then(|mut file| file.write_all(text.as_bytes()))
         }
         Ok(there) => {
             let real = path.canonicalize();
@@ -99,24 +100,6 @@ fn replace(path: &Path, text: &str, permissions: Option<Permissions>) -> std::io
     // That the file has its name is on the disk, too; not every file system can be told to wait for that.
     let _ = std::fs::File::open(folder).and_then(|folder| folder.sync_all());
     Ok(())
-}
-
-/// A device or a pipe. One that nobody reads is refused: to wait for a reader could take for ever.
-fn opened(path: &Path, there: &Metadata) -> std::io::Result<std::fs::File> {
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true);
-    if !there.file_type().is_fifo() {
-        return options.open(path);
-    }
-    let reader = options.clone().custom_flags(libc::O_NONBLOCK).open(path);
-    let _reader = reader.map_err(|e| match e.raw_os_error() {
-        Some(libc::ENXIO) => {
-            std::io::Error::other("nobody reads this pipe: start its reader first")
-        }
-        _ => e,
-    })?;
-    // Again, now to wait where the pipe is full.
-    options.open(path)
 }
 
 /// Writes documents to their files, and prints the table: to standard output, or to standard error where a document

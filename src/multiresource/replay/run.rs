@@ -5,7 +5,7 @@ use super::scene::Scene;
 use crate::multiresource::artifact::Family;
 use crate::multiresource::policy::{Policy, System, Violation};
 use crate::multiresource::simulator::{Contender, Failure, Run, With, made_over, simulate_over};
-use crate::multiresource::workload::{Described, Workload};
+use crate::multiresource::workload::Described;
 use crate::simulation::{Progress, Settings};
 
 /// What decides.
@@ -87,24 +87,13 @@ pub fn replay(
     scene: &Scene<'_>,
     goes_on: &mut dyn FnMut(usize) -> bool,
 ) -> Result<Replayed, Stopped> {
+    let on = On { scene, goes_on };
     match (rule, &scene.described) {
         (Rule::One(contender), Described::Server(workload)) => {
-            let on = On {
-                scene,
-                system: |policy: &dyn Policy| of_server(workload, policy),
-                goes_on,
-            };
-            let done = contender.made(workload, on);
-            done.unwrap_or_else(|why| Err(contender.unsuitable(why, workload).into()))
+            let replayed = contender.made(workload, on);
+            replayed.unwrap_or_else(|why| Err(contender.unsuitable(why, workload).into()))
         }
         (Rule::Over(family), Described::Fleet(fleet)) => {
-            let on = On {
-                scene,
-                system: |policy: &dyn Policy| {
-                    System::of_fleet(fleet, policy.clocks(), policy.preempts())
-                },
-                goes_on,
-            };
             made_over(fleet, family, on).unwrap_or(Err(Stopped::Servers(FOR_A_SERVER)))
         }
         (Rule::One(_), Described::Fleet(_)) => Err(Stopped::Servers(FOR_A_SERVER)),
@@ -112,26 +101,24 @@ pub fn replay(
     }
 }
 
-fn of_server(workload: &Workload, policy: &dyn Policy) -> System {
-    System::new(workload, policy.clocks(), policy.preempts())
-}
-
 /// A scene, to be replayed under whichever rule.
-struct On<'a, S> {
+struct On<'a> {
     scene: &'a Scene<'a>,
-    /// The empty system of a policy.
-    system: S,
     goes_on: &'a mut dyn FnMut(usize) -> bool,
 }
 
 /// Events between two looks at whether to go on: of a rule that is slow with long queues this may be a second.
 const BURST: u64 = 1 << 10;
 
-impl<S: Fn(&dyn Policy) -> System> With for On<'_, S> {
+impl With for On<'_> {
     type Output = Result<Replayed, Stopped>;
 
     fn with<P: Policy + Clone + Send + 'static>(self, policy: P) -> Self::Output {
-        let system = (self.system)(&policy);
+        let (clocks, preempts) = (policy.clocks(), policy.preempts());
+        let system = match &self.scene.described {
+            Described::Server(workload) => System::new(workload, clocks, preempts),
+            Described::Fleet(fleet) => System::of_fleet(fleet, clocks, preempts),
+        };
         let mut engine = Engine::new(self.scene, system, policy);
         let violated = |violation: Violation| Stopped::Failure(violation.into());
         while engine.go_on(BURST) {

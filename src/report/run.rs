@@ -90,7 +90,8 @@ fn heading<M, C>(unit: &str, run: &Run<M, C>) -> String {
     }
 }
 
-fn class_table<M, C>(unit: &str, run: &Run<M, C>, width: usize) -> String {
+/// Response times, slowdowns and numbers of the classes of jobs, and of all.
+pub fn class_table<M, C>(unit: &str, run: &Run<M, C>, width: usize) -> String {
     let mean = format!("E[T] [{unit}]");
     let header = ["type", &mean, "P50", "P95", "P99", "E[T]/E[S]", "E[N]"];
     let mut table = Table::new(header.into_iter().chain(["jobs", "left"]));

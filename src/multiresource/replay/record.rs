@@ -111,7 +111,7 @@ mod tests {
                 "line 2",
                 "size is `NaN`",
             ),
-            ("type,arrival,size\nsmall,1,\n", "line: 2", "invalid float"),
+            ("type,arrival,size\nsmall,1,\n", "line: 2", "float"),
             ("type,arrival,size\nsmall,1\n", "line: 2", "2 fields"),
         ] {
             let error = record(text.as_bytes(), &TYPES).unwrap_err();

@@ -1,14 +1,14 @@
 use std::fmt::Write as _;
 
 use super::optimum::{allowed, beyond};
-use super::{Table, below, estimate, number, synthesis, within, wrap};
+use super::{Table, below, number, synthesis, within, wrap};
 use crate::multiresource::artifact::{Artifact, Family, Objective, Preemption};
 use crate::multiresource::synthesis::{
     Basis, CLOSE, Candidate, Choice, Chosen, Interval, MsfqOutlook, Steadiness,
 };
 use crate::multiresource::verbs::{Knowledge, Stability};
 use crate::multiresource::workload::Workload;
-use crate::report::list;
+use crate::report::{class_table, list};
 
 /// The summary of a policy that was chosen by simulation: what was taken and why, how it compares, what is claimed.
 pub(super) fn choice(
@@ -33,11 +33,12 @@ pub(super) fn choice(
     text += &promised(record, &chosen.artifact);
     text += &left_out(chosen.unclaimed.as_deref(), &chosen.skipped, width);
     let _ = writeln!(text, "{}", told(known.stability));
-    let of_policy = match &chosen.made {
-        Some(analysed) => synthesis::of_loop(workload, analysed, width),
-        None => format!("\n{}", by_type(workload, chosen, width)),
+    let unit = workload.time_unit();
+    text += &match (&chosen.made, &chosen.run) {
+        (Some(analysed), _) => synthesis::of_loop(workload, analysed, width),
+        (None, Some(run)) => format!("\n{}\n", class_table(unit, run, width)),
+        (None, None) => "\n".into(),
     };
-    text += &of_policy;
     text
 }
 
@@ -193,7 +194,7 @@ pub(super) fn verdict(record: &Choice) -> String {
     if !open.is_empty() {
         let _ = writeln!(
             text,
-            "That {} is better is not sure of {}. More with --budget.",
+            "Whether {} is better than {} is not sure: more with --budget.",
             taken.name,
             list(&open)
         );
@@ -260,40 +261,6 @@ pub(super) fn promised(record: &Choice, artifact: &Artifact) -> String {
         format!("promise {promise}: kept{doubt}: {share} % of them do\n")
     });
     lines.collect()
-}
-
-/// Mean response times, percentiles and numbers of the types.
-fn by_type(workload: &Workload, chosen: &Chosen, width: usize) -> String {
-    let Some(run) = &chosen.run else {
-        return String::new();
-    };
-    let mean = format!("E[T] [{}]", workload.time_unit());
-    let mut rows = Table::new(["type", &mean, "E[T]/E[S]", "P95", "P99", "E[N]"]);
-    let percentiles = |found: Option<[f64; 3]>| {
-        let [_, p95, p99] = found.unwrap_or([f64::NAN; 3]).map(number);
-        [p95, p99]
-    };
-    for kind in &run.types {
-        let [p95, p99] = percentiles(kind.percentiles);
-        rows.row([
-            kind.name.clone(),
-            estimate(kind.mean_response),
-            estimate(kind.slowdown),
-            p95,
-            p99,
-            estimate(kind.mean_number),
-        ]);
-    }
-    let [p95, p99] = percentiles(run.percentiles);
-    rows.row([
-        "all".into(),
-        estimate(run.mean_response),
-        String::new(),
-        p95,
-        p99,
-        estimate(run.mean_number),
-    ]);
-    rows.within(width) + "\n"
 }
 
 /// Seven significant digits: what is exact may be compared with other exact numbers.

@@ -2,7 +2,7 @@
 //!
 //! A kind brings what stands in its policies ([`Content`]) and its verbs: read a document, synthesize
 //! a policy, check it, show it, simulate it, compare it with others. Each verb returns values: nothing
-//! is printed here, and what goes on is told to a callback. Which kinds there are stands in
+//! is printed here, and a callback hears what goes on. Which kinds there are stands in
 //! [`crate::kinds`].
 
 #[cfg(test)]
@@ -192,7 +192,7 @@ impl Caller<'_> {
 /// What a verb tells while it works.
 #[derive(Clone, Copy, Debug)]
 pub enum Word<'a> {
-    /// What is done now; it replaces what was told before.
+    /// What is done now; it replaces what was heard before.
     Doing(&'a str),
     /// A part of the answer, as soon as it is known.
     Known(&'a str),
@@ -277,7 +277,7 @@ pub struct Compared {
     pub page: String,
     /// What was asked for besides: each with its file, `-` for standard output.
     pub documents: Vec<(PathBuf, String)>,
-    /// Whether it was told to end before all was there.
+    /// Whether it was interrupted before all was there.
     pub interrupted: bool,
     /// Whether a policy could not be run somewhere.
     pub has_failure: bool,

@@ -133,12 +133,12 @@ fn examples<K: Kind>() -> String {
 
 /// The examples of the kind that are of this verb.
 fn examples_of<K: Kind>(verb: &str) -> String {
-    let mut told = false;
+    let mut is_own = false;
     let own = K::EXAMPLES.lines().filter(|line| {
         if let Some(command) = line.strip_prefix("  synth ") {
-            told = command.starts_with(verb);
+            is_own = command.starts_with(verb);
         }
-        told
+        is_own
     });
     let own: Vec<&str> = own.collect();
     format!("Examples:\n{}", own.join("\n"))

@@ -133,7 +133,7 @@ Examples:
   synth bridge --replay batch.jsonl policy.json --why 17
       why job 17 waits: what the policy does, and who is ahead";
 
-/// The same text is told again after this time.
+/// The same text is printed again after this time.
 const AGAIN: Duration = Duration::from_secs(60);
 
 impl NamesFiles for Arguments {

@@ -258,8 +258,8 @@ fn start_latency(text: &str) -> Result<Decimal, String> {
 
 /// That jobs have a start latency.
 fn hear_latency(workload: &Described, caller: &mut Caller<'_>) {
-    if let Some(told) = report::start_latency(workload.envelope()) {
-        caller.hear(Word::Known(&told));
+    if let Some(note) = report::start_latency(workload.envelope()) {
+        caller.hear(Word::Known(&note));
     }
 }
 
@@ -302,7 +302,7 @@ const OVER_A_FLEET: &str =
 
 const DYNAMIC: &str = "solving the dynamic program";
 
-/// Reads the workload of one server; warnings are told.
+/// Reads the workload of one server; the caller hears warnings.
 fn server_of(file: &Path, caller: &mut Caller<'_>) -> Given<Workload> {
     let parsed = Workload::read(file)?;
     let warnings = parsed.warnings.iter();
@@ -315,7 +315,7 @@ fn hear_doing(step: &Doing, caller: &mut Caller<'_>) {
     if !matches!(step, Doing::Program) {
         caller.hear(Word::Interruptible);
     }
-    let told = match step {
+    let text = match step {
         Doing::Program => "solving the program".into(),
         Doing::Dynamic(None) => DYNAMIC.into(),
         Doing::Dynamic(Some(step)) => report::optimum_step(step),
@@ -329,7 +329,7 @@ fn hear_doing(step: &Doing, caller: &mut Caller<'_>) {
         }
         Doing::Simulating(name) => format!("simulating {name}"),
     };
-    caller.hear(Word::Doing(&told));
+    caller.hear(Word::Doing(&text));
 }
 
 const EXAMPLES: &str = "\

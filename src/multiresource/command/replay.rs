@@ -170,7 +170,7 @@ impl OnTrace {
         Ok((answered, json(&self.replays)?))
     }
 
-    /// Returns the comparison of several; what should be known of it is told.
+    /// Returns the comparison of several; the caller hears what should be known of it.
     ///
     /// # Errors
     /// When a picture cannot be drawn.

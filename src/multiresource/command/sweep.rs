@@ -84,9 +84,9 @@ impl OwnVerb for Arguments {
         } else {
             is_late.then_some("The time is over")
         };
-        let told = cut.map(|why| format!("{why}: {} switching rates were evaluated.", swept.len()));
+        let note = cut.map(|why| format!("{why}: {} switching rates were evaluated.", swept.len()));
         let mut answered = Answered {
-            notes: told.into_iter().collect(),
+            notes: note.into_iter().collect(),
             ..Answered::default()
         };
         if swept.is_empty() && cut.is_some() {

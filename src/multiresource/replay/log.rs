@@ -46,7 +46,7 @@ pub struct Log {
 const LARGEST: i64 = 1 << 53;
 
 impl Log {
-    /// Reads a trace to its end; `hears` is told now and then how many jobs there are.
+    /// Reads a trace to its end; `hears` gets the number of jobs now and then.
     ///
     /// # Errors
     /// As [`Trace::next_job`]; and where no job can be replayed, or its times are too large.

@@ -78,10 +78,10 @@ const FOR_A_FLEET: &str =
 const FOR_A_SERVER: &str =
     "the policy is for one server, and the jobs ran on a fleet: give --capacity for one server";
 
-/// Replays jobs under a policy. `goes_on` is told now and then how many have come, and says whether to go on.
+/// Replays jobs under a policy. `goes_on` gets the number of jobs that have come now and then, and says whether to go on.
 ///
 /// # Errors
-/// When the policy cannot serve these jobs or leaves some unserved, and when it is told to end.
+/// When the policy cannot serve these jobs or leaves some unserved, and when `goes_on` ends it.
 pub fn replay(
     rule: &Rule,
     scene: &Scene<'_>,

@@ -79,7 +79,7 @@ pub struct Scene<'a> {
     pub types: Vec<u32>,
     /// Servers and types.
     pub described: Described,
-    /// How times are told.
+    /// How ticks become the policy's time.
     pub clock: Clock,
     /// How long jobs hold their room before they run.
     pub latency: StartLatency,
@@ -93,7 +93,7 @@ impl Scene<'_> {
         self.clock.is_whole() && self.latency.drawn.is_empty() && self.latency.mean.fract() == 0.0
     }
 
-    /// How long the n-th job holds its room, as the policy is told.
+    /// How long the n-th job holds its room, in the policy's time.
     pub(super) fn held(&self, n: usize) -> f64 {
         self.clock.size(self.jobs[n].size) + self.latency.of(n)
     }

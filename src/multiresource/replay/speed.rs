@@ -15,7 +15,7 @@ pub struct Speed {
     pub denominator: u64,
 }
 
-/// The largest relative error of a speed that is made of a load.
+/// The largest relative error of a speed that brings a trace to a load.
 const NEAR: f64 = 1e-4;
 
 /// The largest numerator and denominator.
@@ -94,7 +94,7 @@ impl std::fmt::Display for Speed {
     }
 }
 
-/// How the ticks of a trace are told to a policy.
+/// How the ticks of a trace become times of a policy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clock {
     /// Submissions are multiplied by this whole number…
@@ -163,13 +163,13 @@ impl Clock {
         self.whole
     }
 
-    /// A time of submission \[ticks\], as the policy is told.
+    /// A time of submission \[ticks\], in the policy's time.
     #[must_use]
     pub fn submit(&self, ticks: f64) -> f64 {
         ticks * self.submit / self.per
     }
 
-    /// A size or a limit \[ticks\], as the policy is told.
+    /// A size or a limit \[ticks\], in the policy's time.
     #[must_use]
     pub fn size(&self, ticks: f64) -> f64 {
         ticks * self.size / self.per
@@ -255,9 +255,9 @@ impl WholeParts {
         self.count / self.parts as f64
     }
 
-    /// The time as a policy is told it by such a clock.
+    /// The time in the policy's time, by such a clock.
     #[must_use]
-    pub fn told(self, speed: Speed) -> f64 {
+    pub fn in_policy_time(self, speed: Speed) -> f64 {
         self.count * speed.numerator as f64
     }
 }
@@ -314,8 +314,11 @@ mod tests {
         let clock = tenths.clock(faster);
         // A tick is fifty parts: ten times the five of the speed.
         assert_eq!((clock.size(1.0), clock.submit(1.0)), (50.0, 40.0));
-        assert_eq!((tenths.told(faster), clock.ticks(45.0)), (45.0, 0.9));
-        assert_eq!(of(".57", 1000).unwrap().told(Speed::ONE), 570.0);
+        assert_eq!(
+            (tenths.in_policy_time(faster), clock.ticks(45.0)),
+            (45.0, 0.9)
+        );
+        assert_eq!(of(".57", 1000).unwrap().in_policy_time(Speed::ONE), 570.0);
         assert_eq!(of("0", 1), Some(WholeParts::NONE));
         assert_eq!(of("1e-9", 1), None);
     }

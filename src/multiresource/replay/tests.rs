@@ -37,7 +37,7 @@ fn played(log: &Log, rule: &str, speed: Speed) -> Vec<Visit> {
 fn played_late(log: &Log, rule: &str, speed: Speed, late: WholeParts) -> Vec<Visit> {
     let contender = Contender::parse(rule).unwrap();
     let (clock, kinds) = (late.clock(speed), Kinds::exact(log));
-    let latency = late.told(speed);
+    let latency = late.in_policy_time(speed);
     let seen = [false, true].into_iter().find_map(|sizes| {
         let (described, types) =
             gathered(log, &log.jobs, &kinds.demands, clock, latency, sizes).unwrap();

@@ -32,7 +32,7 @@ pub(super) fn choice(
     text += &wrap(&verdict(record), width);
     text += &promised(record, &chosen.artifact);
     text += &left_out(chosen.unclaimed.as_deref(), &chosen.skipped, width);
-    let _ = writeln!(text, "{}", told(known.stability));
+    let _ = writeln!(text, "{}", self::stability(known.stability));
     let unit = workload.time_unit();
     text += &match (&chosen.made, &chosen.run) {
         (Some(analysed), _) => synthesis::of_loop(workload, analysed, width),
@@ -226,7 +226,7 @@ fn parts(record: &Choice) -> String {
 }
 
 /// What is known of its stability.
-pub(super) fn told(stability: Stability) -> String {
+pub(super) fn stability(stability: Stability) -> String {
     match stability {
         Stability::Seen => "stability: seen in simulation at this load, not proved".into(),
         Stability::Turns(time) => format!(

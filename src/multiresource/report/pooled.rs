@@ -47,7 +47,7 @@ fn stability(made: &PooledMade) -> String {
         Stability::Loads => {
             "stability: proved, since each type has more slots than work".into()
         }
-        other => choice::told(other),
+        other => choice::stability(other),
     }
 }
 

@@ -81,9 +81,9 @@ fn overall(workload: &Workload, run: &Run) -> String {
 /// That jobs have a start latency, and what counts it; none where they start at once.
 pub fn start_latency(workload: &Workload) -> Option<String> {
     let law = workload.start_latency()?;
-    let told = start_latency_of(law, workload.time_unit());
+    let latency = start_latency_of(law, workload.time_unit());
     Some(format!(
-        "{told} Loads and numbers of jobs count it, too, and so does every claim: the sizes that claims speak of are those of latency and run together."
+        "{latency} Loads and numbers of jobs count it, too, and so does every claim: the sizes that claims speak of are those of latency and run together."
     ))
 }
 
@@ -99,7 +99,7 @@ pub fn start_latency_of(law: &Size, unit: &str) -> String {
     )
 }
 
-/// What is told of a comparison on a server besides response times: what is in use of its resources.
+/// What is shown of a comparison on a server besides response times: what is in use of its resources.
 pub fn besides(workload: &Workload) -> Besides<'_, Measures, Offered> {
     let parts: Vec<&str> = workload.resources().iter().map(|r| r.name()).collect();
     Besides {

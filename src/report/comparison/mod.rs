@@ -131,9 +131,12 @@ mod tests {
     fn nothing_run_is_said_to_be_nothing() {
         let none: Comparison =
             Comparison::new(Header::sample(&["fcfs", "a/p.json"]), Vec::new(), true);
-        let told = comparison_table(&none, WIDTH);
-        assert!(told.contains("fcfs and p.json are not measured."), "{told}");
-        assert!(told.contains("INTERRUPTED: 0 of 4 cells"), "{told}");
+        let table = comparison_table(&none, WIDTH);
+        assert!(
+            table.contains("fcfs and p.json are not measured."),
+            "{table}"
+        );
+        assert!(table.contains("INTERRUPTED: 0 of 4 cells"), "{table}");
         assert_eq!(
             words::headline(&none),
             "No policy has a mean at every load compared."

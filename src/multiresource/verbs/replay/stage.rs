@@ -357,7 +357,10 @@ impl<'a> Stage<'a> {
                 return Err("it needs types of jobs: give --workload FILE".into());
             }
         };
-        let (clock, latency) = (self.latency.clock(speed), self.latency.told(speed));
+        let (clock, latency) = (
+            self.latency.clock(speed),
+            self.latency.in_policy_time(speed),
+        );
         let seen = |sizes| {
             let workload = gathered(&self.log, jobs, &kinds.demands, clock, latency, sizes);
             workload.map_err(|faults| faults.to_string())

@@ -270,7 +270,7 @@ fn replays(c: &mut Criterion) {
     let log = Log {
         jobs: (0..JOBS).map(&mut job).collect(),
         vectors: demands.iter().map(|d| vec![*d].into()).collect(),
-        servers: Servers::capacity("cpu=128").unwrap(),
+        servers: Servers::shapes("cpu=128").unwrap(),
         tick: Tick::Second,
         format: Format::Swf,
         account: Account::default(),

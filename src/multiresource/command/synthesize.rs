@@ -6,7 +6,6 @@ use crate::kind::{Answer, Caller, Given};
 use crate::multiresource::artifact::{Multiresource, Objective, Preemption};
 use crate::multiresource::report;
 use crate::multiresource::synthesis::{self, MsfqOutlook};
-use crate::multiresource::verbs::VerbError;
 use crate::multiresource::verbs::{self, Doing, How};
 use crate::multiresource::workload::{Fleet, Workload};
 
@@ -35,7 +34,7 @@ pub fn synthesize(
     let objective = request.options.objective;
     let report_step = |step: Doing| hear_doing(&step, caller);
     let synthesized =
-        match verbs::synthesize(fleet, &request, report_step).map_err(VerbError::boxed)? {
+        match verbs::synthesize(fleet, &request, report_step)? {
             verbs::Answer::Policy(synthesized) => synthesized,
             verbs::Answer::Refused(refusal) => {
                 return Ok(Answer::Refused {

@@ -41,7 +41,7 @@ fn fitted(rows: &[Row], options: &Options) -> Result<Fit, FitError> {
     drop(out);
     let name = |what: &str| (what.to_owned(), what.to_owned());
     let reading = trace::Options {
-        servers: Some(Servers::capacity("cpu=64").unwrap()),
+        servers: Some(Servers::shapes("cpu=64").unwrap()),
         columns: ["batch", "limit"].map(name).to_vec(),
         ..trace::Options::default()
     };

@@ -33,10 +33,10 @@ pub enum Stopped {
     Interrupted,
 }
 
-/// Replays jobs under a policy. `goes_on` is told now and then how many have come, and says whether to go on.
+/// Replays jobs under a policy. `goes_on` gets the number of jobs that have come now and then, and says whether to go on.
 ///
 /// # Errors
-/// When the policy cannot serve these jobs or leaves some unserved, and when it is told to end.
+/// When the policy cannot serve these jobs or leaves some unserved, and when `goes_on` ends it.
 pub fn replay(
     rule: &Contender,
     scene: &Scene<'_>,

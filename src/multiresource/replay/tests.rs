@@ -36,7 +36,7 @@ fn played(log: &Log, rule: &str, speed: Speed) -> Vec<Visit> {
 fn played_late(log: &Log, rule: &str, speed: Speed, late: WholeParts) -> Vec<Visit> {
     let contender = Contender::parse(rule).unwrap();
     let (clock, kinds) = (late.clock(speed), Kinds::exact(log));
-    let latency = late.told(speed);
+    let latency = late.in_policy_time(speed);
     let seen = [false, true].into_iter().find_map(|sizes| {
         let (fleet, types) =
             gathered(log, &log.jobs, &kinds.demands, clock, latency, sizes).unwrap();
@@ -450,7 +450,7 @@ fn requests_for_virtual_machines_are_replayed_to_the_second() {
         ("cores=8000,memory=16000", (0.0, 0), (0.0, 0)),
     ] {
         let options = Options {
-            servers: Some(Servers::capacity(capacity).unwrap()),
+            servers: Some(Servers::shapes(capacity).unwrap()),
             columns: columns.clone(),
             censored_end: true,
             ..Options::default()

@@ -48,7 +48,7 @@ fn stability(known: Stability, simulated: bool) -> String {
         Stability::Loads => {
             "stability: proved, since each type has more slots than work".into()
         }
-        other => choice::told(other),
+        other => choice::stability(other),
     }
 }
 

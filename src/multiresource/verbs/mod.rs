@@ -18,23 +18,19 @@ pub use synthesize::{
     Answer, How, Knowledge, Refusal, Request, Schedules, Stability, Synthesized, Wanted, synthesize,
 };
 
-use std::error::Error;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use crate::document::DocumentError;
-use crate::kind;
-use crate::multiresource::artifact::ArtifactError;
-use crate::multiresource::optimum::{OptimumError, Step};
-use crate::multiresource::program::{self, Limits, ProgramError};
-use crate::multiresource::replay::Stopped;
-use crate::multiresource::simulator::{Failure, Run, Settings};
-use crate::multiresource::synthesis::{ChoiceError, Stage, SynthesisError};
+pub use crate::kind::VerbError;
+
+use crate::kind::refuse;
+use crate::multiresource::optimum::Step;
+use crate::multiresource::program::{self, Limits};
+use crate::multiresource::simulator::{Run, Settings};
+use crate::multiresource::synthesis::Stage;
 use crate::multiresource::workload::Fleet;
 use crate::report::number;
 use crate::simulation::Ending;
-use crate::simulation::sweep::JournalError;
-use crate::trace::TraceError;
 
 /// What goes on.
 #[derive(Clone, Debug)]
@@ -47,61 +43,6 @@ pub enum Doing {
     Candidates(Option<Stage>),
     /// The policy of this name is simulated.
     Simulating(String),
-}
-
-/// Why a verb has no answer.
-#[derive(Debug, thiserror::Error)]
-pub enum VerbError {
-    /// A workload that cannot be scaled.
-    #[error(transparent)]
-    Workload(#[from] DocumentError),
-    /// A policy file that cannot be read, or is refused.
-    #[error(transparent)]
-    Artifact(#[from] ArtifactError),
-    /// No MSR policy.
-    #[error(transparent)]
-    Synthesis(#[from] SynthesisError),
-    /// No choice among families.
-    #[error(transparent)]
-    Choice(#[from] ChoiceError),
-    /// The linear program.
-    #[error(transparent)]
-    Program(#[from] ProgramError),
-    /// No optimum.
-    #[error(transparent)]
-    Optimum(#[from] OptimumError),
-    /// A rule that cannot run.
-    #[error(transparent)]
-    Failure(#[from] Failure),
-    /// A rule that cannot run on such servers.
-    #[error(transparent)]
-    Stopped(#[from] Stopped),
-    /// A trace that cannot be read.
-    #[error(transparent)]
-    Trace(#[from] TraceError),
-    /// The journal of a comparison.
-    #[error(transparent)]
-    Journal(#[from] JournalError),
-    /// What verbs of every kind may refuse.
-    #[error(transparent)]
-    Shared(#[from] kind::VerbError),
-}
-
-impl VerbError {
-    /// The error for the caller. A refused policy is an error of the artifact, whatever the verb.
-    #[must_use]
-    pub fn boxed(self) -> Box<dyn Error> {
-        match self {
-            VerbError::Artifact(refused) => refused.into(),
-            VerbError::Shared(shared) => shared.boxed(),
-            other => other.into(),
-        }
-    }
-}
-
-/// A request that cannot be met, and what to do.
-fn refuse<T>(why: impl Into<String>) -> Result<T, VerbError> {
-    Ok(kind::refuse(why)?)
 }
 
 /// How far from its bound a load may be that arrival rates are scaled by.

@@ -163,8 +163,6 @@ pub fn synthesize(
         None => over_fleet(fleet, request, &mut progress),
     };
     let (how, log) = match outcome {
-        Err(VerbError::Choice(ChoiceError::Broken(why))) => return Ok(Answer::Broken(why)),
-        Err(why) => return Err(why),
         Ok(Outcome::Policy(found)) => *found,
         Ok(Outcome::Overloaded(overload)) => {
             return Ok(Answer::Refused(Box::new(Refusal {
@@ -173,6 +171,10 @@ pub fn synthesize(
                 overload,
             })));
         }
+        Err(error) => match error.downcast_ref() {
+            Some(ChoiceError::Broken(why)) => return Ok(Answer::Broken(why.clone())),
+            _ => return Err(error),
+        },
     };
     let artifact = checked(how.artifact().clone(), request)?;
     Ok(Answer::Policy(Box::new(Synthesized {
@@ -292,7 +294,7 @@ fn checked(artifact: Artifact, request: &Request) -> Result<Artifact, VerbError>
     let work = LEAST_CHECK.max(1e9 * synthesis::left(request.end).as_secs_f64());
     match check_within(&artifact, work) {
         Ok(()) => Ok(artifact),
-        Err(findings) => Err(kind::VerbError::Unchecked(findings).into()),
+        Err(findings) => Err(kind::unchecked(&findings)),
     }
 }
 

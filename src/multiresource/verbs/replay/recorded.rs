@@ -5,12 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
 
-use super::super::enter::same_record;
 use super::super::{VerbError, refuse};
+use super::enter::policy_file;
 use crate::artifact::Changes;
-use crate::kind::read_policy;
 use crate::law::Size;
-use crate::multiresource::artifact::Checked;
 use crate::multiresource::replay::{
     Clock, Job, Scene, StartLatency, Visit, record, replay, visits,
 };
@@ -101,14 +99,12 @@ pub fn run_once(asked: &Recording<'_>, hears: &mut dyn FnMut(&str)) -> Result<Re
         Some(latency) => fleet.with_start_latency(latency)?,
         None => fleet,
     };
-    let names: Vec<&str> = fleet.envelope().types().iter().map(|t| t.name()).collect();
+    let envelope = fleet.envelope();
+    let names: Vec<&str> = envelope.types().iter().map(|t| t.name()).collect();
     let jobs = record(asked.text, &names);
     let jobs = jobs.or_else(|why| refuse(format!("{}: {why}", asked.file)))?;
-    hears(&format!(
-        "running {} jobs under {}",
-        jobs.len(),
-        asked.policy
-    ));
+    let count = jobs.len();
+    hears(&format!("running {count} jobs under {}", asked.policy));
     let (own, latency, is_drawn) = drawn(&jobs, &fleet, asked.seed);
     let scene = Scene {
         jobs: &own,
@@ -123,19 +119,22 @@ pub fn run_once(asked: &Recording<'_>, hears: &mut dyn FnMut(&str)) -> Result<Re
     });
     let replayed = replayed.or_else(|why| refuse(why.to_string()))?;
     let visits: Vec<Visit> = visits(&scene, &replayed, 1.0).collect();
-    let types = names.iter().enumerate().filter_map(|(i, name)| {
+    let of = |i: Option<usize>| {
         let own = visits.iter().zip(&jobs);
-        let own = own.filter(|(_, job)| job.kind as usize == i);
+        let own = own.filter(|(_, job)| i.is_none_or(|i| job.kind as usize == i));
+        OfJobs::of(own.map(|(visit, _)| visit))
+    };
+    let types = names.iter().enumerate().filter_map(|(i, name)| {
+        let name = (*name).to_owned();
         Some(OfType {
-            jobs: OfJobs::of(own.map(|(visit, _)| visit))?,
-            name: (*name).to_owned(),
+            name,
+            jobs: of(Some(i))?,
         })
     });
     let types = types.collect();
-    let Some(all) = OfJobs::of(visits.iter()) else {
+    let Some(all) = of(None) else {
         return refuse(format!("{}: there are no jobs", asked.file));
     };
-    let envelope = fleet.envelope();
     Ok(Recorded {
         policy: asked.policy.to_owned(),
         digest,
@@ -151,24 +150,25 @@ pub fn run_once(asked: &Recording<'_>, hears: &mut dyn FnMut(&str)) -> Result<Re
 
 /// The policy, the workload whose types jobs are, and what identifies the policy's file.
 fn entered(asked: &Recording<'_>) -> Result<(Contender, Fleet, Option<String>), VerbError> {
-    let name = asked.policy;
-    let unnamed = match (asked.workload, Contender::parse(name)) {
-        (Some(fleet), _) => match Contender::named(name, fleet) {
-            Ok(rule) => return Ok((rule, fleet.clone(), None)),
-            Err(unnamed) => unnamed,
-        },
-        (None, Ok(_)) => {
-            return refuse(format!(
-                "the rule {name} needs a workload, which tells types and servers: give --workload FILE"
-            ));
-        }
-        (None, Err(unnamed)) => unnamed.to_string(),
+    let mut types = asked.workload.cloned();
+    let named = match &types {
+        Some(fleet) => Contender::named(asked.policy, fleet),
+        None => Contender::parse(asked.policy).map_err(|why| why.to_string()),
     };
-    let (checked, digest): (Checked, String) = read_policy(name, unnamed, asked.changes)?;
-    let rule = checked.artifact().policy.clone().into();
-    let fleet = asked.workload.unwrap_or(checked.workload());
-    same_record(&checked.artifact().workload, &fleet.record()).or_else(refuse)?;
-    Ok((rule, fleet.clone(), Some(digest)))
+    let (rule, digest) = match named {
+        Ok(rule) => (rule, None),
+        Err(no_rule) => {
+            let (rule, digest) = policy_file(asked.policy, &no_rule, asked.changes, &mut types)?;
+            (rule, Some(digest))
+        }
+    };
+    match types {
+        Some(types) => Ok((rule, types, digest)),
+        None => refuse(format!(
+            "the rule {} needs a workload, which tells types and servers: give --workload FILE",
+            asked.policy
+        )),
+    }
 }
 
 /// The jobs with the limits that are known of them, their start latencies, and whether any of these is random.

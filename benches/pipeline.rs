@@ -15,9 +15,9 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use synth::ctmc::{Edge, Environment, ModulatedQueue, rounds};
 use synth::multiresource::analysis::one_or_all::{MsfqQueue, Stream};
 use synth::multiresource::artifact::{Artifact, Preemption};
-use synth::multiresource::program::{self, Certificate, Limits, Mix, Solution};
-use synth::multiresource::synthesis::{FleetOutcome, Options, Outcome, Pooling, pool, synthesize};
-use synth::multiresource::workload::{Described, Workload};
+use synth::multiresource::program::{self, Certificate, Limits, Mix, ServerBound, Solution};
+use synth::multiresource::synthesis::{Options, Outcome, Pooling, pool, synthesize};
+use synth::multiresource::workload::{Fleet, Workload};
 
 const MODELS: [&str; 9] = [
     "section7",
@@ -164,15 +164,18 @@ fn full_basis(types: usize) -> (Workload, Solution) {
     );
     let workload = Workload::parse(&text, "full").unwrap().workload;
     let solution = Solution {
-        mix: Mix {
+        mixes: vec![Mix {
             weights: vec![1.0 / types as f64; types],
             schedules,
-        },
+        }],
         certificate: Certificate {
             load: LOAD,
             prices: vec![1.0 / types as f64; types],
-            resource_prices: vec![1.0 / f64::from(capacity)],
-            tree: None,
+            servers: vec![ServerBound {
+                worth: 1.0 / LOAD,
+                resource_prices: vec![1.0 / f64::from(capacity)],
+                tree: None,
+            }],
             bound: LOAD,
         },
         face: Vec::new(),
@@ -205,17 +208,15 @@ fn fleets(c: &mut Criterion) {
     let model = format!("{}/models/fleet.yaml", env!("CARGO_MANIFEST_DIR"));
     let large = instances::large_fleet(1);
     let both = [
-        ("fleet", Described::read(model.as_ref()).unwrap()),
-        ("10000", Described::parse(&large, "large").unwrap()),
+        ("fleet", Fleet::read(model.as_ref()).unwrap()),
+        ("10000", Fleet::parse(&large, "large").unwrap()),
     ];
     let mut group = c.benchmark_group("partition");
     group.sample_size(10);
     for (name, parsed) in both {
-        let Described::Fleet(fleet) = parsed.workload else {
-            continue;
-        };
+        let fleet = parsed.workload;
         let made = || match pool(black_box(&fleet), &options, Pooling::Partition, |_| ()).unwrap() {
-            FleetOutcome::Policy(made) => made.artifact,
+            Outcome::Policy(made) => made.artifact,
             other => panic!("{other:?}"),
         };
         let artifact = made();

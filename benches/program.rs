@@ -73,7 +73,8 @@ fn measure(class: &str, types: usize, seed: u64) -> Measured {
     let (proof, first) = timed(|| solve(&workload, &quick).unwrap());
     let (settled, chosen) = timed(|| {
         let mut solution = solve(&workload, &Limits::default()).unwrap();
-        solution.mix = fewer_drains(&workload, solution.mix, &solution.face);
+        let mix = solution.mixes.remove(0);
+        solution.mixes = vec![fewer_drains(&workload, mix, &solution.face)];
         solution
     });
     Measured {
@@ -117,7 +118,7 @@ fn row(class: &str, types: usize, measured: &[Measured]) -> Vec<String> {
         .filter(|m| m.first.certificate.proven())
         .count();
     let round = |solution: &Solution| {
-        let schedules = &solution.mix.schedules;
+        let schedules = &solution.mixes[0].schedules;
         drains(schedules, &least_drain_order(schedules))
     };
     let choices = measured.iter().map(|m| m.settled.saturating_sub(m.proof));

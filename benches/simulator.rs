@@ -15,12 +15,10 @@ use synth::multiresource::artifact::{
     AdaptiveMsrPolicy, Backfill, EmptySlots, Family, Order, Placement, PooledPolicy, Preemption,
     Switching,
 };
-use synth::multiresource::replay::{
-    self, Clock, Kinds, Log, Rule, Scene, Speed, StartLatency, gathered,
-};
-use synth::multiresource::simulator::{Contender, PooledRule, Settings, simulate_over};
-use synth::multiresource::synthesis::{FleetOutcome, Options, Outcome, Pooling, pool, synthesize};
-use synth::multiresource::workload::{Described, Workload};
+use synth::multiresource::replay::{self, Clock, Kinds, Log, Scene, Speed, StartLatency, gathered};
+use synth::multiresource::simulator::{Contender, Settings};
+use synth::multiresource::synthesis::{Options, Outcome, Pooling, pool, synthesize};
+use synth::multiresource::workload::{Fleet, Workload};
 use synth::trace::{Account, Format, Servers, Tick};
 
 const EVENTS: u64 = 5_000_000;
@@ -116,12 +114,9 @@ fn bench(c: &mut Criterion, name: &str, contender: &Contender, workload: &Worklo
 /// Rules over all servers of a fleet, whose jobs wait in one place.
 fn fleets(c: &mut Criterion) {
     let text = instances::large_fleet(1);
-    let Described::Fleet(fleet) = Described::parse(&text, "fleet").unwrap().workload else {
-        panic!("it has servers");
-    };
+    let fleet = Fleet::parse(&text, "fleet").unwrap().workload;
     let options = Options::new(Preemption::None);
-    let FleetOutcome::Policy(made) = pool(&fleet, &options, Pooling::Partition, |_| ()).unwrap()
-    else {
+    let Outcome::Policy(made) = pool(&fleet, &options, Pooling::Partition, |_| ()).unwrap() else {
         panic!("no policy");
     };
     let keeping = PooledPolicy {
@@ -129,7 +124,7 @@ fn fleets(c: &mut Criterion) {
         zone: None,
         ..PooledPolicy::plain(Order::Oldest, Placement::Best)
     };
-    let named = |name| PooledRule::named(name).unwrap().policy();
+    let named = |name| Contender::named(name, &fleet).unwrap();
     let mut group = c.benchmark_group("simulator");
     group.throughput(Throughput::Elements(EVENTS));
     group.sample_size(10);
@@ -143,12 +138,12 @@ fn fleets(c: &mut Criterion) {
         ("first-fit", named("first-fit")),
         ("best-fit", named("best-fit")),
         ("easy-by-mean", named("easy-by-mean")),
-        ("pooled", keeping.into()),
-        ("partition", made.artifact.policy),
+        ("pooled", Family::from(keeping).into()),
+        ("partition", made.artifact.policy.into()),
     ] {
         group.bench_function(format!("{name}/fleet"), |b| {
             b.iter(|| {
-                let run = simulate_over(&fleet, &policy, &settings, |_| ()).unwrap();
+                let run = policy.simulate_on(&fleet, &settings, |_| ()).unwrap();
                 assert!(run.events >= EVENTS, "{name}: {:?}", run.ending);
             });
         });
@@ -275,7 +270,7 @@ fn replays(c: &mut Criterion) {
     let log = Log {
         jobs: (0..JOBS).map(&mut job).collect(),
         vectors: demands.iter().map(|d| vec![*d].into()).collect(),
-        servers: Servers::capacity("cpu=128").unwrap(),
+        servers: Servers::shapes("cpu=128").unwrap(),
         tick: Tick::Second,
         format: Format::Swf,
         account: Account::default(),
@@ -288,13 +283,12 @@ fn replays(c: &mut Criterion) {
     group.throughput(Throughput::Elements(2 * u64::from(JOBS)));
     group.sample_size(10);
     for name in ["first-fit", "fcfs", "easy"] {
-        let rule = Rule::One(Box::new(Contender::parse(name).unwrap()));
-        let (described, types) =
-            gathered(&log, &log.jobs, &kinds.demands, clock, 0.0, false).unwrap();
+        let rule = Contender::parse(name).unwrap();
+        let (fleet, types) = gathered(&log, &log.jobs, &kinds.demands, clock, 0.0, false).unwrap();
         let scene = Scene {
             jobs: &log.jobs,
             types,
-            described,
+            fleet,
             clock,
             latency: StartLatency::default(),
             seed: 1,

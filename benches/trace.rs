@@ -56,7 +56,7 @@ fn reading(c: &mut Criterion) {
         .unwrap();
     });
     let options = Options {
-        servers: Some(Servers::capacity("cpu=1024,memory=4096").unwrap()),
+        servers: Some(Servers::shapes("cpu=1024,memory=4096").unwrap()),
         ..Options::default()
     };
     let mut group = c.benchmark_group("trace");

@@ -2,7 +2,7 @@
 //!
 //! A kind brings what stands in its policies ([`Content`]) and its verbs: read a document, synthesize
 //! a policy, check it, show it, simulate it, compare it with others. Each verb returns values: nothing
-//! is printed here, and what goes on is told to a callback. Which kinds there are stands in
+//! is printed here, and a callback hears what goes on. Which kinds there are stands in
 //! [`crate::kinds`].
 
 #[cfg(test)]
@@ -11,9 +11,9 @@ mod verb;
 
 pub use verb::{
     VerbError, checked, no_rule, other_workload, read_policy, refuse, same_workload, split_name,
+    unchecked,
 };
 
-use std::error::Error;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -28,24 +28,24 @@ use crate::report::{
     Besides, Outcomes, comparison_csv, comparison_page, comparison_table, outcomes_csv,
     outcomes_page, outcomes_table,
 };
-use crate::simulation::sweep::{Comparing, Comparison, Journal, Outcome, Stage, Swept, Whole};
+use crate::simulation::sweep::{Comparing, Journal, Outcome, Stage, Swept, Whole};
 use crate::simulation::{Progress, Settings};
 
 /// What a verb returns, or why it has no answer, ready for standard error.
-pub type Given<T> = Result<T, Box<dyn Error>>;
+pub type Given<T> = Result<T, VerbError>;
 
 /// A kind of workload. It is implemented by the marker type that is its [`Content`].
 pub trait Kind: Content {
     /// A checked workload.
     type Described;
     /// What is typed beside the workload to make a policy.
-    type Wishes: Args;
+    type Wishes: Args + NamesFiles;
     /// What is typed to run a policy in other ways than its own.
-    type Ways: Args;
+    type Ways: Args + NamesFiles;
     /// What is typed to compare policies, beside what is typed for every kind.
-    type Extras: Args;
+    type Extras: Args + NamesFiles;
     /// Verbs that no other kind has.
-    type Verb: Subcommand;
+    type Verb: Subcommand + OwnVerb;
 
     /// Examples for the end of the help: a command a line, and what it does below it.
     const EXAMPLES: &'static str;
@@ -61,11 +61,6 @@ pub trait Kind: Content {
     /// # Errors
     /// With every fault found in it.
     fn parse(text: &str, name: &str) -> Given<Parsed<Self::Described>>;
-
-    /// Files that are read and written for these wishes.
-    fn files(_wishes: &Self::Wishes) -> (Vec<&Path>, Vec<&Path>) {
-        (Vec::new(), Vec::new())
-    }
 
     /// Makes a policy that the checker has found valid.
     ///
@@ -91,7 +86,8 @@ pub trait Kind: Content {
     /// at most `width` characters wide.
     fn show(policy: &Checked<Self>, width: usize) -> String;
 
-    /// Simulates a policy, a file or the name of a rule, and judges its claims.
+    /// Simulates a policy, a file or the name of a rule, and judges its claims; a refuted one makes the answer a
+    /// negative one. Returns the same for programs, too: JSON.
     ///
     /// # Errors
     /// When there is no such policy, it is refused, or it cannot run on the workload.
@@ -101,22 +97,12 @@ pub trait Kind: Content {
         ways: &Self::Ways,
         settings: &Settings,
         caller: &mut Caller<'_>,
-    ) -> Given<Simulated>;
+    ) -> Given<(Answered, String)>;
 
-    /// Files that are read where a policy is run in these ways, and those that are written.
-    fn files_of_ways(_ways: &Self::Ways) -> (Vec<&Path>, Vec<&Path>) {
-        (Vec::new(), Vec::new())
-    }
-
-    /// The trace that policies are compared on, where these extras name one: then no workload is needed, and none has
-    /// a journal.
+    /// The trace that policies are compared on, where these extras name one: then no workload is needed, and no
+    /// journal is kept.
     fn trace(_extras: &Self::Extras) -> Option<&Path> {
         None
-    }
-
-    /// Files that are read and written for these extras.
-    fn files_of_extras(_extras: &Self::Extras) -> (Vec<&Path>, Vec<&Path>) {
-        (Vec::new(), Vec::new())
     }
 
     /// Compares policies: over loads, where jobs arrive. A kind without traces is always given a workload.
@@ -124,47 +110,62 @@ pub trait Kind: Content {
     /// # Errors
     /// When a policy does not exist or is refused, a load cannot be reached, or the journal not be
     /// read or written.
-    fn compare<'a>(
-        workload: Option<&'a Self::Described>,
+    fn compare(
+        workload: Option<&Self::Described>,
         asked: &Comparing<'_>,
         extras: &Self::Extras,
         caller: &mut Caller<'_>,
-    ) -> Given<Box<dyn Compared + 'a>>;
+    ) -> Given<Compared>;
 
-    /// Those of the extras, as they are typed, that say what is told beside the cells of a comparison over
-    /// loads.
-    fn besides_cells(_extras: &Self::Extras) -> Vec<String> {
-        Vec::new()
-    }
-
-    /// The comparison over loads that parts of it make together; its extras are those of its heading.
+    /// The comparison over loads that parts of it make together, with tables at most `width` characters wide.
     ///
     /// # Errors
     /// When its cells cannot be read, or nothing is compared over loads here.
-    fn merge<'a>(_workload: &'a Self::Described, _whole: &Whole) -> Given<Box<dyn Compared + 'a>> {
+    fn merge(_workload: &Self::Described, _whole: &Whole, _width: usize) -> Given<Compared> {
         Err("this kind of workload is not compared over loads, and has no parts".into())
     }
 
     /// The rules that can be simulated and compared by name; at most `width` characters wide.
     fn rules(width: usize) -> String;
+}
 
-    /// Files that a verb of the kind's own reads, and those that it writes.
-    fn files_of(verb: &Self::Verb) -> (Vec<&Path>, Vec<&Path>);
+/// Files that are read, and those that are written.
+pub type Files<'a> = (Vec<&'a Path>, Vec<&'a Path>);
 
-    /// Does a verb of the kind's own.
+/// What is typed, and may name files.
+pub trait NamesFiles {
+    /// Returns all files that it names.
+    fn files(&self) -> Files<'_> {
+        Files::default()
+    }
+}
+
+/// A verb of a kind's own.
+pub trait OwnVerb: NamesFiles {
+    /// Does what it says.
     ///
     /// # Errors
     /// As the verb has it.
-    fn run(verb: &Self::Verb, caller: &mut Caller<'_>) -> Given<Answered>;
+    fn run(&self, caller: &mut Caller<'_>) -> Given<Answered>;
 }
 
 /// The kind has no verbs of its own.
 #[derive(Clone, Copy, Debug, Subcommand)]
 pub enum NoVerb {}
 
+impl NamesFiles for NoVerb {}
+
+impl OwnVerb for NoVerb {
+    fn run(&self, _: &mut Caller<'_>) -> Given<Answered> {
+        match *self {}
+    }
+}
+
 /// Nothing is typed.
 #[derive(Args)]
 pub struct NoArgs {}
+
+impl NamesFiles for NoArgs {}
 
 /// The caller: how wide lines may be, which policy files are taken, who hears what goes on, and
 /// whether an end is wanted.
@@ -191,7 +192,7 @@ impl Caller<'_> {
 /// What a verb tells while it works.
 #[derive(Clone, Copy, Debug)]
 pub enum Word<'a> {
-    /// What is done now; it replaces what was told before.
+    /// What is done now; it replaces what was heard before.
     Doing(&'a str),
     /// A part of the answer, as soon as it is known.
     Known(&'a str),
@@ -223,20 +224,6 @@ pub enum Answer<K: Content> {
     },
     /// An end was wanted before there was a policy.
     Interrupted,
-}
-
-/// What comes of a simulation.
-pub struct Simulated {
-    /// The numbers and what they say of the policy's claims, for programs: JSON.
-    pub document: String,
-    /// Whether a claim is refuted.
-    pub refuted: bool,
-    /// What a person should know beside the numbers.
-    pub notes: Vec<String>,
-    /// The numbers, for people.
-    pub table: String,
-    /// What was asked for besides: each with its file, `-` for standard output.
-    pub documents: Vec<(PathBuf, String)>,
 }
 
 /// The workload of a comparison that cannot do without.
@@ -277,127 +264,69 @@ pub fn json(document: &impl Serialize) -> Given<String> {
     Ok(harmless(serde_json::to_string_pretty(document)?) + "\n")
 }
 
-/// What comes of a comparison, rendered as it is asked for.
-pub trait Compared {
+/// What comes of a comparison.
+#[derive(Debug, Default)]
+pub struct Compared {
+    /// For people on a terminal.
+    pub table: String,
     /// For programs: JSON.
-    ///
-    /// # Errors
-    /// When it cannot be written so.
-    fn document(&self) -> Given<String>;
-
+    pub document: String,
     /// All numbers, one a line.
-    ///
-    /// # Errors
-    /// When they cannot be written so.
-    fn csv(&self) -> Given<String>;
-
+    pub csv: String,
     /// For people: a page that loads nothing.
+    pub page: String,
+    /// What was asked for besides: each with its file, `-` for standard output.
+    pub documents: Vec<(PathBuf, String)>,
+    /// Whether it was interrupted before all was there.
+    pub interrupted: bool,
+    /// Whether a policy could not be run somewhere.
+    pub has_failure: bool,
+    /// Where finished parts stand, to be removed once the results are written.
+    pub journal: Option<Journal>,
+}
+
+impl Compared {
+    /// Renders policies over loads, with what their kind tells beside response times.
     ///
     /// # Errors
-    /// When a picture cannot be drawn.
-    fn page(&self) -> Given<String>;
-
-    /// For people: at most `width` characters wide.
-    fn table(&self, width: usize) -> String;
-
-    /// What was asked for besides: each with its file, `-` for standard output.
-    fn documents(&self) -> &[(PathBuf, String)] {
-        &[]
+    /// When a picture cannot be drawn, or the numbers not be written.
+    pub fn over_loads<M: Serialize, C: Serialize>(
+        swept: Swept<M, C>,
+        besides: &Besides<'_, M, C>,
+        width: usize,
+    ) -> Given<Self> {
+        let comparison = &swept.comparison;
+        let mut cells = comparison.cells.iter();
+        Ok(Compared {
+            table: comparison_table(comparison, width),
+            document: json(comparison)?,
+            csv: comparison_csv(besides, comparison)?,
+            page: comparison_page(besides, comparison)?,
+            documents: Vec::new(),
+            interrupted: comparison.interrupted,
+            has_failure: cells.any(|cell| matches!(cell.outcome, Outcome::Failure(_))),
+            journal: swept.journal,
+        })
     }
 
-    /// Whether it was told to end before all was there.
-    fn is_interrupted(&self) -> bool;
-
-    /// Whether a policy could not be run somewhere.
-    fn has_failure(&self) -> bool;
-
-    /// Where finished parts stand, to be removed once the results are written.
-    fn journal(self: Box<Self>) -> Option<Journal>;
-}
-
-/// Policies over loads, with what their kind tells beside response times.
-pub struct OverLoads<'a, M, C> {
-    /// What came of it.
-    pub swept: Swept<M, C>,
-    /// What is told besides.
-    pub besides: Besides<'a, M, C>,
-}
-
-impl<'a, M, C> OverLoads<'a, M, C> {
-    /// What parts make together: nothing of it is kept elsewhere.
-    #[must_use]
-    pub fn merged(comparison: Comparison<M, C>, besides: Besides<'a, M, C>) -> Self {
-        let journal = None;
-        let swept = Swept {
-            comparison,
-            journal,
-        };
-        OverLoads { swept, besides }
+    /// Renders policies that are compared without loads.
+    ///
+    /// # Errors
+    /// When the numbers cannot be written.
+    pub fn outcomes(outcomes: &Outcomes, width: usize) -> Given<Self> {
+        Ok(Compared {
+            table: outcomes_table(outcomes, width),
+            document: json(outcomes)?,
+            csv: outcomes_csv(outcomes)?,
+            page: outcomes_page(outcomes)?,
+            interrupted: outcomes.interrupted,
+            has_failure: !outcomes.failures.is_empty(),
+            ..Compared::default()
+        })
     }
 }
 
-impl<M: Serialize, C: Serialize> Compared for OverLoads<'_, M, C> {
-    fn document(&self) -> Given<String> {
-        json(&self.swept.comparison)
-    }
-
-    fn csv(&self) -> Given<String> {
-        comparison_csv(&self.besides, &self.swept.comparison)
-    }
-
-    fn page(&self) -> Given<String> {
-        comparison_page(&self.besides, &self.swept.comparison)
-    }
-
-    fn table(&self, width: usize) -> String {
-        comparison_table(&self.swept.comparison, width)
-    }
-
-    fn is_interrupted(&self) -> bool {
-        self.swept.comparison.interrupted
-    }
-
-    fn has_failure(&self) -> bool {
-        let mut cells = self.swept.comparison.cells.iter();
-        cells.any(|cell| matches!(cell.outcome, Outcome::Failure(_)))
-    }
-
-    fn journal(self: Box<Self>) -> Option<Journal> {
-        self.swept.journal
-    }
-}
-
-impl Compared for Outcomes {
-    fn document(&self) -> Given<String> {
-        json(self)
-    }
-
-    fn csv(&self) -> Given<String> {
-        outcomes_csv(self)
-    }
-
-    fn page(&self) -> Given<String> {
-        outcomes_page(self)
-    }
-
-    fn table(&self, width: usize) -> String {
-        outcomes_table(self, width)
-    }
-
-    fn is_interrupted(&self) -> bool {
-        self.interrupted
-    }
-
-    fn has_failure(&self) -> bool {
-        !self.failures.is_empty()
-    }
-
-    fn journal(self: Box<Self>) -> Option<Journal> {
-        None
-    }
-}
-
-/// What comes of a verb of a kind's own.
+/// What comes of a verb.
 #[derive(Debug, Default)]
 pub struct Answered {
     /// For people; goes to standard output where no document does.

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use crate::number::seconds_of;
 use crate::simulation::Settings;
@@ -131,6 +132,28 @@ pub fn time(text: &str) -> Result<f64, String> {
     })
 }
 
+/// Two words, of which the second stands for true.
+pub fn either(words: [&'static str; 2]) -> impl TypedValueParser<Value = bool> {
+    PossibleValuesParser::new(words).map(move |word| word == words[1])
+}
+
+/// A share in [0, 1]: `5%` or `.05`.
+///
+/// # Errors
+/// When it is none; says what is expected.
+pub fn share(text: &str) -> Result<f64, String> {
+    let (digits, unit) = match text.strip_suffix('%') {
+        Some(digits) => (digits, 0.01),
+        None => (text, 1.0),
+    };
+    let share = digits.trim().parse::<f64>().unwrap_or(f64::NAN) * unit;
+    let wrong = || format!("`{text}` is no share between 0 and 1: write such as 2% or .02");
+    (0.0..=1.0)
+        .contains(&share)
+        .then_some(share)
+        .ok_or_else(wrong)
+}
+
 /// A positive number, or a percentage of 1: `0.01` or `1%`.
 ///
 /// # Errors
@@ -174,13 +197,12 @@ pub fn load(text: &str) -> Result<f64, String> {
 /// # Errors
 /// What is expected.
 pub fn below_one(load: f64) -> Result<f64, String> {
-    if load < 1.0 {
-        Ok(load)
-    } else {
-        Err(format!(
+    let wrong = || {
+        format!(
             "`{load}`: at a load of 1 and more no policy is stable; give a load below 1, such as 0.9 or 90%"
-        ))
-    }
+        )
+    };
+    (load < 1.0).then_some(load).ok_or_else(wrong)
 }
 
 /// A positive finite number.

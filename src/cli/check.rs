@@ -31,8 +31,8 @@ pub fn run<K: Kind>(arguments: &Arguments, common: &Common) -> Outcome {
         if !findings.is_empty() {
             let (policy, file) = (called(policy), called(file));
             tell_always(&format!("{policy} was not made for {file}:"));
-            let told = findings.iter().map(|finding| format!("  {finding}"));
-            told.for_each(|finding| tell_always(&finding));
+            let lines = findings.iter().map(|finding| format!("  {finding}"));
+            lines.for_each(|finding| tell_always(&finding));
             return Ok(ExitCode::from(NEGATIVE));
         }
     }

@@ -1,18 +1,17 @@
-use std::collections::HashSet;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use synth::kind::{Compared, Given, Kind};
+use synth::kind::{Compared, Given, Kind, NamesFiles as _};
 use synth::simulation::Settings;
-use synth::simulation::sweep::{Comparing, Journal, Shard, Share};
+use synth::simulation::sweep::{Comparing, Journal, Shard, Share, Whole};
 use synth::typed::{Budget, WorkloadFile, below_one, fraction};
 
-use super::output::{Results, apart, code_of, is_stdout};
+use super::output::{Results, apart, is_stdout};
 use super::progress::heard;
 use super::workload::read_with_text;
-use super::{Common, Outcome, examples_of, interrupt, read_workload, tell};
+use super::{Common, Outcome, code_if, examples_of, interrupt, read_workload, tell, width};
 
 #[derive(Args)]
 #[command(after_long_help = examples::<K>())]
@@ -86,71 +85,51 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
     let compared = heard(common, &interrupt, |caller| {
         K::compare(workload.as_ref(), &asked, &arguments.extras, caller)
     })?;
-    match (arguments.shard, &arguments.results.output) {
-        (Some(shard), Some(output)) => written(shard, output, compared, common),
-        _ => {
-            arguments.results.publish(&*compared, common)?;
-            conclude(compared, common)
-        }
+    if let (Some(shard), Some(output)) = (arguments.shard, &arguments.results.output) {
+        return written(shard, output, compared, common);
     }
-}
-
-/// The exit code. The journal is removed once all results are written.
-fn conclude(compared: Box<dyn Compared + '_>, common: &Common) -> Outcome {
-    let (interrupted, code) = (compared.is_interrupted(), code_of(&*compared));
-    let journal = compared.journal();
-    if interrupted {
-        return Ok(cut(journal.is_some(), common));
+    arguments.results.publish(&compared, common)?;
+    if compared.interrupted {
+        return Ok(cut(&compared, common));
     }
-    journal.map_or(Ok(()), Journal::remove)?;
-    Ok(code)
+    // The journal is removed once all results are written.
+    compared.journal.map_or(Ok(()), Journal::remove)?;
+    Ok(code_if(compared.has_failure))
 }
 
 /// What an interruption leaves.
-fn cut(is_kept: bool, common: &Common) -> ExitCode {
-    if is_kept {
-        tell(
-            common,
-            "Interrupted: give the same options with --resume to continue.",
-        );
+fn cut(compared: &Compared, common: &Common) -> ExitCode {
+    if compared.journal.is_some() {
+        let how = "Interrupted: give the same options with --resume to continue.";
+        tell(common, how);
     }
     interrupt::code()
 }
 
 /// The journal of a shard becomes its part. That a policy could not be run somewhere is told when
 /// parts are merged, and is no reason for a scheduler to take the shard for failed.
-fn written(
-    shard: Shard,
-    output: &Path,
-    compared: Box<dyn Compared + '_>,
-    common: &Common,
-) -> Outcome {
-    let interrupted = compared.is_interrupted();
-    let journal = compared.journal();
-    if interrupted {
-        return Ok(cut(journal.is_some(), common));
+fn written(shard: Shard, output: &Path, compared: Compared, common: &Common) -> Outcome {
+    if compared.interrupted {
+        return Ok(cut(&compared, common));
     }
     let to = output.display();
-    let told = match journal {
-        Some(journal) => match journal.complete(output)? {
-            1 => format!("Shard {shard} has 1 cell, in {to}."),
-            cells => format!("Shard {shard} has {cells} cells, in {to}."),
-        },
+    let cells = compared.journal.map(|journal| journal.complete(output));
+    let text = match cells.transpose()? {
+        Some(1) => format!("Shard {shard} has 1 cell, in {to}."),
+        Some(cells) => format!("Shard {shard} has {cells} cells, in {to}."),
         None => format!("Shard {shard} is whole already, in {to}."),
     };
-    tell(common, &told);
+    tell(common, &text);
     Ok(ExitCode::SUCCESS)
 }
 
 impl<K: Kind> Arguments<K> {
     /// Finds mistakes in the arguments before anything runs.
     fn check(&self) -> Result<(), Box<dyn Error>> {
-        let mut seen = HashSet::new();
-        if let Some(twice) = self.policies.iter().find(|name| !seen.insert(*name)) {
+        if let Some(twice) = repeated(&self.policies) {
             return Err(format!("the policy {twice} is twice in --policies: give it once").into());
         }
-        let mut seen = HashSet::new();
-        if let Some(twice) = self.loads.iter().find(|load| !seen.insert(load.to_bits())) {
+        if let Some(twice) = repeated(&self.loads) {
             return Err(format!("the load {twice} is twice in --loads: give it once").into());
         }
         if self.workload.typed().is_none() && !self.is_replay() {
@@ -164,24 +143,26 @@ impl<K: Kind> Arguments<K> {
             return Err("a comparison needs at least 2 replications to separate differences from chance: leave --replications out for 8".into());
         }
         let journal = self.journal_at().map(|output| Journal::path(output));
-        let (mut read, mut written) = K::files_of_extras(&self.extras);
+        let (mut read, mut written) = self.extras.files();
         read.extend(self.policies.iter().map(Path::new));
         read.extend(self.workload.typed());
         written.extend(self.results.files().chain(&journal).map(PathBuf::as_path));
         apart(&read, &written)?;
-        if self.shard.is_some() && self.is_replay() {
-            return Err("a replay goes through its trace once, job after job, and is over soon: leave --shard out, or compare some of the policies on each machine".into());
-        }
-        if self.resume && self.is_replay() {
-            return Err("a replay is over soon and keeps no journal: leave --resume out".into());
-        }
-        if self.shard.is_some() && self.journal_at().is_none() {
-            return Err("--shard writes a part, and makes no table: give --output FILE".into());
-        }
-        if self.resume && self.journal_at().is_none() {
-            return Err("--resume needs a file to continue: give the --output FILE of the interrupted comparison".into());
-        }
-        self.results.check()
+        let is_kept = self.journal_at().is_some();
+        let why = match (self.is_replay(), self.shard.is_some(), self.resume) {
+            (true, true, _) => {
+                "a replay goes through its trace once, job after job, and is over soon: leave --shard out, or compare some of the policies on each machine"
+            }
+            (true, _, true) => "a replay is over soon and keeps no journal: leave --resume out",
+            (false, true, _) if !is_kept => {
+                "--shard writes a part, and makes no table: give --output FILE"
+            }
+            (false, _, true) if !is_kept => {
+                "--resume needs a file to continue: give the --output FILE of the interrupted comparison"
+            }
+            _ => return self.results.check(),
+        };
+        Err(why.into())
     }
 
     /// The workload; and what is shared out, where a shard runs.
@@ -195,7 +176,6 @@ impl<K: Kind> Arguments<K> {
         let share = Share {
             shard,
             kind: K::NAME.into(),
-            extras: K::besides_cells(&self.extras),
             document,
         };
         Ok((Some(workload), Some(share)))
@@ -218,4 +198,46 @@ impl<K: Kind> Arguments<K> {
             .filter(|path| !is_stdout(path))
             .filter(regular)
     }
+}
+
+/// Returns the first item that stands there before.
+fn repeated<T: PartialEq>(items: &[T]) -> Option<&T> {
+    let mut each = items.iter().enumerate();
+    each.find_map(|(n, item)| items[..n].contains(item).then_some(item))
+}
+
+#[derive(Args)]
+#[command(after_long_help = ABOUT_MERGE)]
+pub struct MergeArguments {
+    /// The parts, one a shard at least, in any order
+    #[arg(required = true, value_name = "PART")]
+    parts: Vec<PathBuf>,
+
+    #[command(flatten)]
+    results: Results,
+}
+
+const ABOUT_MERGE: &str = "\
+Examples:
+  synth merge part-*.jsonl --output c.json --html c.html
+      what `synth compare` on one machine writes, byte for byte
+
+Parts hold the workload and the whole plan: no other file is read. Parts of different plans, missing
+shards and parts that are cut short are refused, with the commands that run them again.";
+
+pub fn merge<K: Kind>(arguments: &MergeArguments, common: &Common) -> Outcome {
+    let results = &arguments.results;
+    let read: Vec<&Path> = arguments.parts.iter().map(PathBuf::as_path).collect();
+    let written: Vec<&Path> = results.files().map(PathBuf::as_path).collect();
+    apart(&read, &written)?;
+    results.check()?;
+    let whole = Whole::read(&arguments.parts)?;
+    let heading = whole.heading();
+    if heading.kind != K::NAME {
+        return Err(format!("parts of the unknown kind of workload `{}`", heading.kind).into());
+    }
+    let workload = K::parse(&heading.document, &heading.comparison.workload.file)?.workload;
+    let merged = K::merge(&workload, &whole, width())?;
+    results.publish(&merged, common)?;
+    Ok(code_if(merged.has_failure))
 }

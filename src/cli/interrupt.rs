@@ -41,8 +41,13 @@ impl Later {
         Arc::clone(&self.flag)
     }
 
-    pub fn is_set(&self) -> bool {
-        self.flag.load(Ordering::Relaxed)
+    /// Returns the exit code after an interruption, or else this one.
+    pub fn code_or(&self, otherwise: ExitCode) -> ExitCode {
+        if self.flag.load(Ordering::Relaxed) {
+            code()
+        } else {
+            otherwise
+        }
     }
 
     /// From now on these signals set the flag.

@@ -5,9 +5,7 @@
 mod check;
 mod compare;
 mod interrupt;
-mod merge;
 mod output;
-mod own;
 mod progress;
 mod simulate;
 mod synthesize;
@@ -24,11 +22,12 @@ use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use clap_complete::Shell;
 use synth::artifact::{Artifact, ArtifactError, Changes};
 use synth::document::nearest;
-use synth::kind::Kind;
+use synth::kind::{Kind, OwnVerb};
 use synth::kinds::{self, Visitor};
 use synth::report::WIDTH;
 
-use output::emit;
+use output::{apart, conclude, emit};
+use progress::heard;
 use terminal::{say, tell_always};
 use workload::read_workload;
 
@@ -99,7 +98,7 @@ enum Command<K: Kind> {
     /// Compare policies over a range of loads, on the same arrivals and sizes
     Compare(compare::Arguments<K>),
     /// Put the parts of a comparison together that `synth compare --shard` wrote
-    Merge(merge::Arguments),
+    Merge(compare::MergeArguments),
     /// List the rules that can be simulated and compared by name
     Rules,
     #[command(flatten)]
@@ -134,12 +133,12 @@ fn examples<K: Kind>() -> String {
 
 /// The examples of the kind that are of this verb.
 fn examples_of<K: Kind>(verb: &str) -> String {
-    let mut told = false;
+    let mut is_own = false;
     let own = K::EXAMPLES.lines().filter(|line| {
         if let Some(command) = line.strip_prefix("  synth ") {
-            told = command.starts_with(verb);
+            is_own = command.starts_with(verb);
         }
-        told
+        is_own
     });
     let own: Vec<&str> = own.collect();
     format!("Examples:\n{}", own.join("\n"))
@@ -256,9 +255,9 @@ fn run<K: Kind>(arguments: &Arguments<K>) -> Outcome {
         Some(Command::Show(arguments)) => check::show::<K>(arguments, common),
         Some(Command::Simulate(arguments)) => simulate::run(arguments, common),
         Some(Command::Compare(arguments)) => compare::run(arguments, common),
-        Some(Command::Merge(arguments)) => merge::run::<K>(arguments, common),
+        Some(Command::Merge(arguments)) => compare::merge::<K>(arguments, common),
         Some(Command::Rules) => printed(&kinds::each(Rules).join("\n")),
-        Some(Command::Own(verb)) => own::run::<K>(verb, common),
+        Some(Command::Own(verb)) => own(verb, common),
         Some(Command::Schema { kind }) => {
             let kind = kind.as_deref().or(Some(K::NAME));
             let schema = serde_json::to_string_pretty(&kinds::visit(kind, Shape))?;
@@ -275,6 +274,15 @@ fn run<K: Kind>(arguments: &Arguments<K>) -> Outcome {
             written(page)
         }
     }
+}
+
+/// Does a verb that this kind of workload alone has.
+fn own(verb: &impl OwnVerb, common: &Common) -> Outcome {
+    let (read, written) = verb.files();
+    apart(&read, &written)?;
+    let interrupt = interrupt::Later::new();
+    let answered = heard(common, &interrupt, |caller| verb.run(caller))?;
+    conclude(&answered, &interrupt, common)
 }
 
 /// The rules of a kind, below its name.
@@ -309,6 +317,11 @@ fn written(text: Vec<u8>) -> Outcome {
 fn printed(text: &str) -> Outcome {
     say(text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the exit code of an answer that is negative, or not.
+fn code_if(is_negative: bool) -> ExitCode {
+    ExitCode::from(if is_negative { NEGATIVE } else { 0 })
 }
 
 /// The exit code of an error. That a policy is refused is an answer, not a failure.

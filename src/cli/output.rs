@@ -1,18 +1,17 @@
 //! Where results go.
 
 use std::error::Error;
-use std::fs::{Metadata, Permissions};
+use std::fs::Permissions;
 use std::io::Write as _;
-use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use clap::Args;
 use synth::document::is_standard_input;
-use synth::kind::Compared;
+use synth::kind::{Answered, Compared};
 
 use super::terminal::say;
-use super::{Common, NEGATIVE, tell, width};
+use super::{Common, Outcome, code_if, interrupt, tell};
 
 /// Whether the name means standard output.
 pub fn is_stdout(path: &Path) -> bool {
@@ -61,7 +60,7 @@ fn place(path: &Path) -> Option<PathBuf> {
 
 /// Writes text to a file, or else (and to `-`) to standard output. A regular file is replaced whole
 /// or not at all, behind a link too; a device or a pipe is written to.
-pub fn emit(output: Option<&PathBuf>, text: &str) -> Result<(), Box<dyn Error>> {
+pub fn emit(output: Option<&Path>, text: &str) -> Result<(), Box<dyn Error>> {
     let Some(path) = output.filter(|path| !is_stdout(path)) else {
         let mut stdout = std::io::stdout().lock();
         stdout.write_all(text.as_bytes())?;
@@ -69,7 +68,8 @@ pub fn emit(output: Option<&PathBuf>, text: &str) -> Result<(), Box<dyn Error>> 
     };
     let written = match std::fs::metadata(path) {
         Ok(there) if !there.is_file() => {
-            opened(path, &there).and_then(|mut file| file.write_all(text.as_bytes()))
+            let opened = std::fs::OpenOptions::new().write(true).open(path);
+            opened.and_then(|mut file| file.write_all(text.as_bytes()))
         }
         Ok(there) => {
             let real = path.canonicalize();
@@ -102,39 +102,39 @@ fn replace(path: &Path, text: &str, permissions: Option<Permissions>) -> std::io
     Ok(())
 }
 
-/// A device or a pipe. One that nobody reads is refused: to wait for a reader could take for ever.
-fn opened(path: &Path, there: &Metadata) -> std::io::Result<std::fs::File> {
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true);
-    if !there.file_type().is_fifo() {
-        return options.open(path);
-    }
-    let reader = options.clone().custom_flags(libc::O_NONBLOCK).open(path);
-    let _reader = reader.map_err(|e| match e.raw_os_error() {
-        Some(libc::ENXIO) => {
-            std::io::Error::other("nobody reads this pipe: start its reader first")
-        }
-        _ => e,
-    })?;
-    // Again, now to wait where the pipe is full.
-    options.open(path)
-}
-
-/// Prints the table to standard output, and writes the document to a file if one is named. With
-/// `-` the document goes to standard output and the table to standard error.
-pub fn publish(
+/// Writes documents to their files, and prints the table: to standard output, or to standard error where a document
+/// goes to standard output.
+fn publish(
     common: &Common,
     table: &str,
-    document: &str,
-    output: Option<&PathBuf>,
+    documents: &[(&Path, &str)],
 ) -> Result<(), Box<dyn Error>> {
-    if output.is_some_and(|file| is_stdout(file)) {
+    for (file, text) in documents {
+        emit(Some(file), text)?;
+    }
+    let table = table.trim_end();
+    if table.is_empty() {
+        return Ok(());
+    }
+    if documents.iter().any(|(file, _)| is_stdout(file)) {
         tell(common, table)
     } else {
         say(&format!("{table}\n"))?
     }
-    let Some(file) = output else { return Ok(()) };
-    emit(Some(file), document)
+    Ok(())
+}
+
+/// Publishes what a verb answers; its notes go to standard error.
+pub fn conclude(answered: &Answered, interrupt: &interrupt::Later, common: &Common) -> Outcome {
+    answered.notes.iter().for_each(|note| tell(common, note));
+    publish(common, &answered.table, &borrowed(&answered.documents))?;
+    Ok(interrupt.code_or(code_if(answered.negative)))
+}
+
+fn borrowed(documents: &[(PathBuf, String)]) -> Vec<(&Path, &str)> {
+    let each = documents.iter();
+    each.map(|(file, text)| (file.as_path(), text.as_str()))
+        .collect()
 }
 
 /// Checks that a result can be written there, before hours of simulation.
@@ -178,37 +178,16 @@ impl Results {
         files.try_for_each(|path| writable(path))
     }
 
-    /// Prints the table to standard output, or to standard error where a document goes to standard
-    /// output. Files are written in any case.
-    pub fn publish(&self, compared: &dyn Compared, common: &Common) -> Result<(), Box<dyn Error>> {
-        if let Some(path) = &self.output {
-            emit(Some(path), &compared.document()?)?;
-        }
-        if let Some(path) = &self.csv {
-            emit(Some(path), &compared.csv()?)?;
-        }
-        if let Some(path) = &self.html {
-            emit(Some(path), &compared.page()?)?;
-        }
-        for (path, document) in compared.documents() {
-            emit(Some(path), document)?;
-        }
-        let table = compared.table(width());
-        let own = compared.documents().iter().map(|(path, _)| path);
-        if self.files().chain(own).any(|path| is_stdout(path)) {
-            tell(common, &table)
-        } else {
-            say(&format!("{table}\n"))?
-        }
-        Ok(())
-    }
-}
-
-/// The exit code of a comparison that ended.
-pub fn code_of(compared: &dyn Compared) -> ExitCode {
-    if compared.has_failure() {
-        ExitCode::from(NEGATIVE)
-    } else {
-        ExitCode::SUCCESS
+    /// Writes what is asked for of a comparison, and prints its table.
+    pub fn publish(&self, compared: &Compared, common: &Common) -> Result<(), Box<dyn Error>> {
+        let all = [
+            (&self.output, &compared.document),
+            (&self.csv, &compared.csv),
+            (&self.html, &compared.page),
+        ];
+        let all = all.iter();
+        let typed = all.filter_map(|(file, text)| Some((file.as_deref()?, text.as_str())));
+        let documents: Vec<_> = typed.chain(borrowed(&compared.documents)).collect();
+        publish(common, &compared.table, &documents)
     }
 }

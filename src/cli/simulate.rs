@@ -1,14 +1,13 @@
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use clap::Args;
-use synth::kind::Kind;
+use synth::kind::{Kind, NamesFiles as _};
 use synth::simulation::Settings;
 use synth::typed::{Budget, PolicyFile};
 
-use super::output::{apart, emit, is_stdout, publish};
+use super::output::{apart, conclude};
 use super::progress::heard;
-use super::{Common, NEGATIVE, Outcome, examples_of, interrupt, read_workload, tell};
+use super::{Common, Outcome, examples_of, interrupt, read_workload};
 
 #[derive(Args)]
 #[command(after_long_help = examples_of::<K>("simulate "))]
@@ -36,7 +35,7 @@ pub struct Arguments<K: Kind> {
 const EVENTS: u64 = 200_000_000;
 
 pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
-    let (mut read, mut written) = K::files_of_ways(&arguments.ways);
+    let (mut read, mut written) = arguments.ways.files();
     read.extend(arguments.workload.as_deref());
     let policy = arguments.policy.file()?;
     read.push(policy);
@@ -52,21 +51,12 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
     let given = given.map(|file| read_workload::<K>(file, common));
     let given = given.transpose()?;
     let policy = policy.to_str().ok_or("the name of the policy is no text")?;
-    let simulated = heard(common, &interrupt, |caller| {
+    let (mut answered, document) = heard(common, &interrupt, |caller| {
         K::simulate(policy, given, &arguments.ways, &settings, caller)
     })?;
-    simulated.notes.iter().for_each(|note| tell(common, note));
-    for (file, document) in &simulated.documents {
-        emit(Some(file), document)?;
-    }
-    let taken = simulated.documents.iter().any(|(file, _)| is_stdout(file));
-    match (arguments.output.as_ref(), taken) {
-        (None, true) => tell(common, &simulated.table),
-        (output, _) => publish(common, &simulated.table, &simulated.document, output)?,
-    }
-    Ok(match (interrupt.is_set(), simulated.refuted) {
-        (true, _) => interrupt::code(),
-        (false, true) => ExitCode::from(NEGATIVE),
-        (false, false) => ExitCode::SUCCESS,
-    })
+    let output = arguments.output.clone();
+    answered
+        .documents
+        .extend(output.map(|file| (file, document)));
+    conclude(&answered, &interrupt, common)
 }

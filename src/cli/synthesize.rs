@@ -2,7 +2,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use synth::kind::{Answer, Kind};
+use synth::kind::{Answer, Kind, NamesFiles as _};
 use synth::typed::WorkloadFile;
 
 use super::output::{apart, emit, is_stdout, writable};
@@ -25,7 +25,7 @@ pub struct Arguments<K: Kind> {
 
 pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
     let file = arguments.workload.file()?;
-    let (mut read, mut written) = K::files(&arguments.wishes);
+    let (mut read, mut written) = arguments.wishes.files();
     written.extend(arguments.output.as_deref());
     read.push(file);
     apart(&read, &written)?;
@@ -42,18 +42,13 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
             summary,
             documents,
         } => {
-            emit(arguments.output.as_ref(), &artifact.to_json()?)?;
+            emit(arguments.output.as_deref(), &artifact.to_json()?)?;
             for (file, text) in &documents {
                 emit(Some(file), text)?;
             }
             tell(common, &summary);
             // After an interrupt it is the best so far.
-            let cut = interrupt.is_set();
-            Ok(if cut {
-                interrupt::code()
-            } else {
-                ExitCode::SUCCESS
-            })
+            Ok(interrupt.code_or(ExitCode::SUCCESS))
         }
         // A negative answer is the result: it is printed with --quiet, too.
         Answer::Refused { why, decided } => {
@@ -61,8 +56,10 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
             Ok(ExitCode::from(if decided { NEGATIVE } else { 2 }))
         }
         Answer::Interrupted => {
-            let why = "Interrupted before a policy was chosen: nothing is written.";
-            tell(common, why);
+            tell(
+                common,
+                "Interrupted before a policy was chosen: nothing is written.",
+            );
             Ok(interrupt::code())
         }
     }

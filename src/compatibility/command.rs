@@ -12,11 +12,11 @@ use crate::compatibility::verbs;
 use crate::compatibility::workload::Cluster;
 use crate::document::Parsed;
 use crate::kind::{
-    Answer, Answered, Caller, Compared, Given, Kind, NoArgs, NoVerb, OverLoads, Simulated,
-    VerbError, Word, checked, other_workload, run_document, same_workload, wanted,
+    Answer, Answered, Caller, Compared, Given, Kind, NamesFiles, NoArgs, NoVerb, Word, checked,
+    other_workload, run_document, same_workload, wanted,
 };
 use crate::report::{rules_table, valid_report};
-use crate::simulation::sweep::{Comparing, Stage, Whole};
+use crate::simulation::sweep::{Comparing, Stage, Swept, Whole};
 use crate::simulation::{Progress, Settings};
 use crate::typed::{count, part};
 
@@ -39,6 +39,8 @@ pub struct Wishes {
     #[arg(long, default_value = "1")]
     seed: u64,
 }
+
+impl NamesFiles for Wishes {}
 
 fn interruptions(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
@@ -110,53 +112,46 @@ impl Kind for Compatibility {
         _: &NoArgs,
         settings: &Settings,
         caller: &mut Caller<'_>,
-    ) -> Given<Simulated> {
+    ) -> Given<(Answered, String)> {
         let changes = caller.changes;
         let hears = |reached| caller.hear(Word::Simulating("simulating", reached));
-        let simulated = verbs::simulate(policy, workload, changes, settings, hears);
-        let simulated = simulated.map_err(VerbError::boxed)?;
+        let simulated = verbs::simulate(policy, workload, changes, settings, hears)?;
         let (run, verdicts) = (&simulated.run, &simulated.verdicts);
-        Ok(Simulated {
+        let answered = Answered {
             table: report::simulation(&simulated.cluster, run, verdicts, caller.width),
             notes: other_workload(simulated.other_workload),
-            refuted: simulated.is_refuted(),
-            document: run_document(policy, run, verdicts)?,
+            negative: simulated.is_refuted(),
             documents: Vec::new(),
-        })
+        };
+        Ok((answered, run_document(policy, run, verdicts)?))
     }
 
-    fn compare<'a>(
-        cluster: Option<&'a Cluster>,
+    fn compare(
+        cluster: Option<&Cluster>,
         asked: &Comparing<'_>,
         _: &NoArgs,
         caller: &mut Caller<'_>,
-    ) -> Given<Box<dyn Compared + 'a>> {
+    ) -> Given<Compared> {
         let cluster = wanted(cluster)?;
         caller.hear(Word::Interruptible);
         let hears = |stage: Stage<'_>| caller.hear(Word::Comparing(stage));
-        Ok(Box::new(OverLoads {
-            swept: verbs::compare(cluster, asked, hears).map_err(VerbError::boxed)?,
-            besides: report::besides(cluster),
-        }))
+        let swept = verbs::compare(cluster, asked, hears)?;
+        Compared::over_loads(swept, &report::besides(cluster), caller.width)
     }
 
-    fn merge<'a>(cluster: &'a Cluster, whole: &Whole) -> Given<Box<dyn Compared + 'a>> {
+    fn merge(cluster: &Cluster, whole: &Whole, width: usize) -> Given<Compared> {
         let mut comparison = whole.comparison()?;
-        verbs::add_exact(&mut comparison, cluster).map_err(VerbError::boxed)?;
-        let besides = report::besides(cluster);
-        Ok(Box::new(OverLoads::merged(comparison, besides)))
+        verbs::add_exact(&mut comparison, cluster)?;
+        let journal = None;
+        let swept = Swept {
+            comparison,
+            journal,
+        };
+        Compared::over_loads(swept, &report::besides(cluster), width)
     }
 
     fn rules(width: usize) -> String {
         rules_table(&verbs::RULES, width)
-    }
-
-    fn files_of(verb: &NoVerb) -> (Vec<&Path>, Vec<&Path>) {
-        match *verb {}
-    }
-
-    fn run(verb: &NoVerb, _: &mut Caller<'_>) -> Given<Answered> {
-        match *verb {}
     }
 }
 

@@ -37,7 +37,6 @@ pub(crate) use names::{suggest, unusable};
 pub(crate) use node::Node;
 pub(crate) use pairs::Pairs;
 use sheet::Sheet;
-pub(crate) use words::meant;
 
 /// A document that was read, not yet checked.
 pub(crate) struct Document<'a> {
@@ -56,15 +55,7 @@ pub struct Parsed<W> {
     pub warnings: Vec<String>,
 }
 
-impl<W> Parsed<W> {
-    /// The same with another face of the workload.
-    pub(crate) fn map<V>(self, face: impl FnOnce(W) -> V) -> Parsed<V> {
-        Parsed {
-            workload: face(self.workload),
-            warnings: self.warnings,
-        }
-    }
-}
+impl<W> Parsed<W> {}
 
 /// Why nothing was read. Displayed, it is ready for standard error.
 #[derive(Debug, thiserror::Error)]

@@ -56,13 +56,6 @@ impl Node {
         self.get("time_unit")?.text()
     }
 
-    /// Takes a key and what stands after it out of a map.
-    pub fn remove(&mut self, key: &str) {
-        if let Value::Map(entries) = &mut self.value {
-            entries.retain(|entry| entry.key != key);
-        }
-    }
-
     /// The keys of a map; none of anything else.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         let entries = match &self.value {
@@ -86,14 +79,6 @@ impl Node {
         match &self.value {
             Value::List(entries) => entries.get(n),
             _ => None,
-        }
-    }
-
-    /// How many entries a list has; 0 for anything else.
-    pub fn len(&self) -> usize {
-        match &self.value {
-            Value::List(entries) => entries.len(),
-            _ => 0,
         }
     }
 

@@ -139,26 +139,24 @@ impl Kind for Toy {
         _: &NoArgs,
         settings: &Settings,
         _: &mut Caller<'_>,
-    ) -> Given<Simulated> {
+    ) -> Given<(Answered, String)> {
         let checked = Checked::<Toy>::parse(policy, "policy")?;
         let run = run(checked.workload().arrival_rate, settings);
         let claimed = checked.artifact().claims[0].value;
-        let refuted = run.mean_response.is_some_and(|e| !e.covers(claimed, 0.999));
-        Ok(Simulated {
-            document: run_document("toy", &run, &[!refuted])?,
-            refuted,
-            notes: Vec::new(),
-            table: String::new(),
-            documents: Vec::new(),
-        })
+        let negative = run.mean_response.is_some_and(|e| !e.covers(claimed, 0.999));
+        let answered = Answered {
+            negative,
+            ..Answered::default()
+        };
+        Ok((answered, run_document("toy", &run, &[!negative])?))
     }
 
-    fn compare<'a>(
-        queue: Option<&'a Queue>,
+    fn compare(
+        queue: Option<&Queue>,
         asked: &Comparing<'_>,
         _: &NoArgs,
-        _: &mut Caller<'_>,
-    ) -> Given<Box<dyn Compared + 'a>> {
+        caller: &mut Caller<'_>,
+    ) -> Given<Compared> {
         let queue = wanted(queue)?;
         let settings = asked.settings;
         let header = Header {
@@ -201,19 +199,11 @@ impl Kind for Toy {
             counts: &[],
             frequencies: &[],
         };
-        Ok(Box::new(OverLoads { swept, besides }))
+        Compared::over_loads(swept, &besides, caller.width)
     }
 
     fn rules(_: usize) -> String {
         "fcfs".into()
-    }
-
-    fn files_of(verb: &NoVerb) -> (Vec<&Path>, Vec<&Path>) {
-        match *verb {}
-    }
-
-    fn run(verb: &NoVerb, _: &mut Caller<'_>) -> Given<Answered> {
-        match *verb {}
     }
 }
 
@@ -264,8 +254,8 @@ fn a_kind_of_its_own_has_all_verbs() {
         events: 1_000_000,
         ..Settings::default()
     };
-    let simulated = Toy::simulate(&text, None, &NoArgs {}, &settings, &mut caller).unwrap();
-    assert!(!simulated.refuted);
+    let (simulated, _) = Toy::simulate(&text, None, &NoArgs {}, &settings, &mut caller).unwrap();
+    assert!(!simulated.negative);
     let policies = ["fcfs".to_string()];
     let asked = Comparing {
         file: "queue.yaml",
@@ -277,6 +267,5 @@ fn a_kind_of_its_own_has_all_verbs() {
         share: None,
     };
     let compared = Toy::compare(Some(&queue), &asked, &NoArgs {}, &mut caller).unwrap();
-    let table = compared.table(WIDTH);
-    assert!(table.contains("fcfs"), "{table}");
+    assert!(compared.table.contains("fcfs"), "{}", compared.table);
 }

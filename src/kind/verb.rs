@@ -6,37 +6,19 @@ use std::path::Path;
 
 use crate::artifact::{Artifact, ArtifactError, Changes, Checked, Content, Finding};
 use crate::document::{called, digest, is_standard_input, suggest, text_of};
-use crate::simulation::sweep::JournalError;
 
-/// Why a verb has no answer.
-#[derive(Debug, thiserror::Error)]
-pub enum VerbError {
-    /// A policy file that cannot be read, or is refused.
-    #[error(transparent)]
-    Artifact(#[from] ArtifactError),
-    /// The journal of a comparison.
-    #[error(transparent)]
-    Journal(#[from] JournalError),
-    /// The checker finds fault with what was made.
-    #[error(
+/// Why a verb has no answer. That of a refused policy is an [`ArtifactError`].
+pub type VerbError = Box<dyn Error>;
+
+/// Why a policy that was made is not returned: the checker finds fault with it.
+#[must_use]
+pub fn unchecked(findings: &[Finding]) -> VerbError {
+    let findings: Vec<String> = findings.iter().map(ToString::to_string).collect();
+    format!(
         "the policy made does not pass its own checker, a fault of this program; nothing is written:\n  {}\nPlease report this with the workload",
-        .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n  ")
-    )]
-    Unchecked(Vec<Finding>),
-    /// What was asked for does not go together, or not with this workload or policy.
-    #[error("{0}")]
-    Request(String),
-}
-
-impl VerbError {
-    /// The error for the caller. A refused policy is an error of the artifact, whatever the verb.
-    #[must_use]
-    pub fn boxed(self) -> Box<dyn Error> {
-        match self {
-            VerbError::Artifact(refused) => refused.into(),
-            other => other.into(),
-        }
-    }
+        findings.join("\n  ")
+    )
+    .into()
 }
 
 /// A policy that was made, and that the checker finds valid.
@@ -44,7 +26,7 @@ impl VerbError {
 /// # Errors
 /// When the checker finds fault with it.
 pub fn checked<K: Content>(made: Artifact<K>) -> Result<Box<Artifact<K>>, VerbError> {
-    let checked = Checked::check(made).map_err(VerbError::Unchecked)?;
+    let checked = Checked::check(made).map_err(|findings| unchecked(&findings))?;
     Ok(Box::new(checked.artifact().clone()))
 }
 
@@ -71,7 +53,7 @@ pub fn other_workload(is_other: bool) -> Vec<String> {
 /// # Errors
 /// Always.
 pub fn refuse<T>(why: impl Into<String>) -> Result<T, VerbError> {
-    Err(VerbError::Request(why.into()))
+    Err(why.into().into())
 }
 
 /// A rule's name, and what stands behind its colon.

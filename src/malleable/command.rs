@@ -7,8 +7,8 @@ use clap::Args;
 use crate::artifact::Finding;
 use crate::document::Parsed;
 use crate::kind::{
-    Answer, Answered, Caller, Compared, Given, Kind, NoArgs, NoVerb, OverLoads, Simulated,
-    VerbError, Word, checked, other_workload, run_document, same_workload, wanted,
+    Answer, Answered, Caller, Compared, Given, Kind, NamesFiles, NoArgs, NoVerb, Word, checked,
+    other_workload, run_document, same_workload, wanted,
 };
 use crate::malleable::artifact::{Checked, Malleable};
 use crate::malleable::policy::Online;
@@ -17,7 +17,7 @@ use crate::malleable::synthesis::{self, Options, Outcome};
 use crate::malleable::verbs::{self, Ran};
 use crate::malleable::workload::{Pool, Stream, Workload};
 use crate::report::{rules_table, valid_report};
-use crate::simulation::sweep::{Comparing, Stage, Whole};
+use crate::simulation::sweep::{Comparing, Stage, Swept, Whole};
 use crate::simulation::{Progress, Settings};
 use crate::typed::{count, part};
 
@@ -41,6 +41,8 @@ pub struct Wishes {
     seed: u64,
 }
 
+impl NamesFiles for Wishes {}
+
 fn knob(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(value) if (0.0..=100.0).contains(&value) => Ok(value),
@@ -55,6 +57,8 @@ pub struct Extras {
     #[arg(long, value_name = "P,P,…", value_delimiter = ',', value_parser = exponent)]
     exponents: Vec<f64>,
 }
+
+impl NamesFiles for Extras {}
 
 fn exponent(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
@@ -112,11 +116,10 @@ impl Kind for Malleable {
         _: &NoArgs,
         settings: &Settings,
         caller: &mut Caller<'_>,
-    ) -> Given<Simulated> {
+    ) -> Given<(Answered, String)> {
         let changes = caller.changes;
         let hears = |reached| caller.hear(Word::Simulating("simulating", reached));
-        let simulated = verbs::simulate(policy, workload, changes, settings, hears);
-        let simulated = simulated.map_err(VerbError::boxed)?;
+        let simulated = verbs::simulate(policy, workload, changes, settings, hears)?;
         let verdicts = &simulated.verdicts;
         let (table, document) = match &simulated.ran {
             Ran::Pool(pool, course) => (
@@ -128,28 +131,28 @@ impl Kind for Malleable {
                 run_document(policy, run, verdicts)?,
             ),
         };
-        Ok(Simulated {
+        let answered = Answered {
             table,
-            document,
             notes: other_workload(simulated.other_workload),
-            refuted: simulated.is_refuted(),
+            negative: simulated.is_refuted(),
             documents: Vec::new(),
-        })
+        };
+        Ok((answered, document))
     }
 
-    fn compare<'a>(
-        workload: Option<&'a Workload>,
+    fn compare(
+        workload: Option<&Workload>,
         asked: &Comparing<'_>,
         extras: &Extras,
         caller: &mut Caller<'_>,
-    ) -> Given<Box<dyn Compared + 'a>> {
+    ) -> Given<Compared> {
         let workload = wanted(workload)?;
         caller.hear(Word::Interruptible);
         match workload {
             Workload::Pool(pool) => {
                 let hears = |what: &str| caller.hear(Word::Doing(what));
                 let outcomes = verbs::compare_pool(pool, asked, &extras.exponents, hears);
-                Ok(Box::new(outcomes.map_err(VerbError::boxed)?))
+                Compared::outcomes(&outcomes?, caller.width)
             }
             Workload::Stream(_) if !extras.exponents.is_empty() => Err(
                 "--exponents goes with jobs that are all there, and here jobs arrive: leave it out"
@@ -157,34 +160,28 @@ impl Kind for Malleable {
             ),
             Workload::Stream(stream) => {
                 let hears = |stage: Stage<'_>| caller.hear(Word::Comparing(stage));
-                Ok(Box::new(OverLoads {
-                    swept: verbs::compare(stream, asked, hears).map_err(VerbError::boxed)?,
-                    besides: report::besides(stream),
-                }))
+                let swept = verbs::compare(stream, asked, hears)?;
+                Compared::over_loads(swept, &report::besides(stream), caller.width)
             }
         }
     }
 
-    fn merge<'a>(workload: &'a Workload, whole: &Whole) -> Given<Box<dyn Compared + 'a>> {
+    fn merge(workload: &Workload, whole: &Whole, width: usize) -> Given<Compared> {
         let Workload::Stream(stream) = workload else {
             return Err("jobs that are all there are not compared over loads".into());
         };
         let mut comparison = whole.comparison()?;
-        verbs::add_bounds(&mut comparison, stream).map_err(VerbError::boxed)?;
-        let besides = report::besides(stream);
-        Ok(Box::new(OverLoads::merged(comparison, besides)))
+        verbs::add_bounds(&mut comparison, stream)?;
+        let journal = None;
+        let swept = Swept {
+            comparison,
+            journal,
+        };
+        Compared::over_loads(swept, &report::besides(stream), width)
     }
 
     fn rules(width: usize) -> String {
         rules_table(&verbs::RULES, width)
-    }
-
-    fn files_of(verb: &NoVerb) -> (Vec<&Path>, Vec<&Path>) {
-        match *verb {}
-    }
-
-    fn run(verb: &NoVerb, _: &mut Caller<'_>) -> Given<Answered> {
-        match *verb {}
     }
 }
 

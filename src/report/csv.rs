@@ -26,10 +26,8 @@ impl Csv {
     pub fn row<T: AsRef<str>>(&mut self, cells: impl IntoIterator<Item = T>) -> csv::Result<()> {
         for cell in cells {
             let cell = cell.as_ref();
-            match is_formula(cell) {
-                true => self.0.write_field(format!("'{cell}"))?,
-                false => self.0.write_field(cell)?,
-            }
+            let mark = if is_formula(cell) { "'" } else { "" };
+            self.0.write_field(format!("{mark}{cell}"))?;
         }
         self.0.write_record(None::<&[u8]>)
     }

@@ -55,9 +55,12 @@ pub fn within(mean: f64, half_width: f64) -> String {
 /// A fraction as a percentage; what there is, however little, is not 0.
 pub fn percent(fraction: f64) -> String {
     let percentage = 100.0 * fraction;
-    match percentage > 0.0 && percentage < 0.05 {
-        true => "< 0.1 %".into(),
-        false => format!("{percentage:.1} %"),
+    if percentage > 0.0 && percentage < 0.05 {
+        "< 0.1 %".into()
+    } else if percentage.is_nan() {
+        "–".into()
+    } else {
+        format!("{percentage:.1} %")
     }
 }
 

@@ -4,7 +4,7 @@ use std::error::Error;
 
 use serde::Serialize;
 
-use super::{Csv, Page, Table, estimate, list, wrap};
+use super::{Csv, Page, Shown, Table, estimate, list, wrap};
 use crate::simulation::Estimate;
 use crate::simulation::sweep::{Comparing, quoted};
 
@@ -179,18 +179,20 @@ pub fn outcomes_page(outcomes: &Outcomes) -> Result<String, Box<dyn Error>> {
     let names = outcomes.policies.iter().map(|own| own.policy.as_str());
     let names: Vec<&str> = names.collect();
     let title = format!("{} on “{}”", list(&names), outcomes.workload);
+    let labels = outcomes.filled().map(|(_, own)| own.label.clone());
+    let cells = |(name, cells): (String, Vec<String>)| {
+        let cells = cells.into_iter().map(Shown::plain);
+        (name, cells.collect())
+    };
     let page = Page {
         headline: outcomes.notes.join(". "),
         warnings: outcomes.warnings().collect(),
         what: outcomes.head.clone(),
-        columns: outcomes
-            .filled()
-            .map(|(_, own)| own.label.clone())
-            .collect(),
-        rows: outcomes.rows().collect(),
+        columns: labels.collect(),
+        rows: outcomes.rows().map(cells).collect(),
         method: vec![("Digest of the workload", outcomes.digest.clone())],
         command: outcomes.command.clone(),
-        ..Page::new(title, 0)
+        ..Page::new(title, std::iter::empty())?
     };
     page.text()
 }

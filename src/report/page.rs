@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use super::plot::{self, Look, Panel, Picture};
+use super::plot::{self, Drawn, Look, Panel, Picture};
 
 /// Pictures about one question.
 pub struct Section {
@@ -10,27 +10,30 @@ pub struct Section {
     pub title: String,
     /// What is seen, in words.
     pub text: String,
-    /// The legend.
-    pub keys: Vec<(String, Picture)>,
     /// The pictures.
     pub panels: Vec<Panel>,
 }
 
-impl Section {
-    /// The legend of these labels, each with the next look.
-    ///
-    /// # Errors
-    /// When a picture cannot be drawn.
-    pub fn keys<'a>(
-        labels: impl Iterator<Item = &'a str>,
-    ) -> Result<Vec<(String, Picture)>, Box<dyn std::error::Error>> {
-        let key = |(n, label): (usize, &str)| Ok((label.to_owned(), plot::key(Look::new(n))?));
-        labels.enumerate().map(key).collect()
+/// A cell of the table.
+pub struct Shown {
+    /// What stands there.
+    pub text: String,
+    /// Its class in the style sheet: `best`, `none` or nothing.
+    pub class: &'static str,
+}
+
+impl Shown {
+    /// Returns a cell of no class.
+    pub fn plain(text: String) -> Self {
+        Shown { text, class: "" }
     }
 }
 
+/// Rows of a table: a label, and as many cells as there are columns.
+pub type Rows = Vec<(String, Vec<Shown>)>;
+
 /// A page about policies that are compared on one occasion.
-#[derive(Template)]
+#[derive(Default, Template)]
 #[template(path = "page.html")]
 pub struct Page {
     /// Its title.
@@ -39,14 +42,20 @@ pub struct Page {
     pub headline: String,
     /// What should be known before the numbers are used.
     pub warnings: Vec<String>,
+    /// The answer case by case: the case, and what is known of it.
+    pub answers: Vec<(String, String)>,
+    /// What the signs in the answers mean.
+    pub legend: &'static str,
     /// What the table is about.
     pub what: String,
     /// The heads of its columns but the first.
     pub columns: Vec<String>,
-    /// Its rows: a label, and as many cells.
-    pub rows: Vec<(String, Vec<String>)>,
+    /// Its rows.
+    pub rows: Rows,
     /// What stands below it.
     pub note: String,
+    /// The legend of all pictures.
+    pub keys: Vec<(String, Picture)>,
     /// Pictures.
     pub sections: Vec<Section>,
     /// How it was computed: terms and texts.
@@ -62,32 +71,30 @@ pub struct Page {
 }
 
 impl Page {
-    /// A page with these words and no numbers yet, for pictures with so many looks.
-    #[must_use]
-    pub fn new(title: String, looks: usize) -> Self {
-        let (light, dark) = plot::rules(looks);
-        Page {
+    /// Returns a page without numbers yet, for pictures in which curves have these labels.
+    ///
+    /// # Errors
+    /// When a picture cannot be drawn.
+    pub fn new(title: String, labels: impl Iterator<Item = String>) -> Drawn<Self> {
+        let key = |(n, label)| Ok((label, plot::key(Look::new(n))?));
+        let keys: Vec<_> = labels.enumerate().map(key).collect::<Drawn<_>>()?;
+        let (light, dark) = plot::rules(keys.len());
+        Ok(Page {
             title,
-            headline: String::new(),
-            warnings: Vec::new(),
-            what: String::new(),
-            columns: Vec::new(),
-            rows: Vec::new(),
-            note: String::new(),
-            sections: Vec::new(),
-            method: Vec::new(),
-            command: String::new(),
-            tool: format!("synth {}", env!("CARGO_PKG_VERSION")),
+            keys,
+            tool: concat!("synth ", env!("CARGO_PKG_VERSION")).into(),
             light,
             dark,
-        }
+            ..Page::default()
+        })
     }
 
-    /// The text of the page; each picture gets a name.
+    /// Returns the text of the page; each picture gets a name, and sections without pictures are left out.
     ///
     /// # Errors
     /// When it cannot be put together.
-    pub fn text(mut self) -> Result<String, Box<dyn std::error::Error>> {
+    pub fn text(mut self) -> Drawn<String> {
+        self.sections.retain(|section| !section.panels.is_empty());
         let panels = self.sections.iter_mut().flat_map(|own| &mut own.panels);
         panels
             .enumerate()

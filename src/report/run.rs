@@ -78,9 +78,10 @@ fn heading<M, C>(unit: &str, run: &Run<M, C>) -> String {
             let growing: Vec<String> = growing
                 .map(|t| format!("{} of {}", t.left, t.name))
                 .collect();
-            let most = match growing.is_empty() {
-                true => String::new(),
-                false => format!(", more and more of them waiting: {}", growing.join(", ")),
+            let most = if growing.is_empty() {
+                String::new()
+            } else {
+                format!(", more and more of them waiting: {}", growing.join(", "))
             };
             format!(
                 "UNSTABLE ({ending}: {scale}): the number in system grows steadily and stood at {left} at the end{most}; there is no mean"
@@ -89,19 +90,11 @@ fn heading<M, C>(unit: &str, run: &Run<M, C>) -> String {
     }
 }
 
-fn class_table<M, C>(unit: &str, run: &Run<M, C>, width: usize) -> String {
-    let header = [
-        "type".to_string(),
-        format!("E[T] [{unit}]"),
-        "P50".into(),
-        "P95".into(),
-        "P99".into(),
-        "E[T]/E[S]".into(),
-        "E[N]".into(),
-        "jobs".into(),
-        "left".into(),
-    ];
-    let mut table = Table::new(header);
+/// Response times, slowdowns and numbers of the classes of jobs, and of all.
+pub fn class_table<M, C>(unit: &str, run: &Run<M, C>, width: usize) -> String {
+    let mean = format!("E[T] [{unit}]");
+    let header = ["type", &mean, "P50", "P95", "P99", "E[T]/E[S]", "E[N]"];
+    let mut table = Table::new(header.into_iter().chain(["jobs", "left"]));
     for kind in &run.types {
         let [p50, p95, p99] = percentiles(kind.percentiles);
         table.row([
@@ -130,9 +123,7 @@ fn class_table<M, C>(unit: &str, run: &Run<M, C>, width: usize) -> String {
 }
 
 fn percentiles(found: Option<[f64; 3]>) -> [String; 3] {
-    found.map_or(["–".into(), "–".into(), "–".into()], |p| {
-        p.map(number)
-    })
+    found.unwrap_or([f64::NAN; 3]).map(number)
 }
 
 /// The claims that were examined: those on the whole policy first, then type by type.
@@ -146,9 +137,9 @@ fn verdict_table<Q: Quantity>(
     let mut table = Table::new(header).words(1).wrapping(1).words(4);
     let types = names.iter().copied().map(Some);
     for of in std::iter::once(None).chain(types) {
-        let examined = verdicts
-            .iter()
-            .filter(|j| j.verdict != Verdict::NotExamined && j.claim.job_type.as_deref() == of);
+        let examined = verdicts.iter().filter(|own| {
+            own.verdict != Verdict::NotExamined && own.claim.job_type.as_deref() == of
+        });
         for (n, judgement) in examined.enumerate() {
             let group = if n == 0 { of.unwrap_or("all") } else { "" };
             table.row([

@@ -149,9 +149,12 @@ impl Table {
         let wrapping = columns.iter().filter(|column| column.wraps).count();
         let each = most.saturating_sub(fixed) / wrapping.max(1);
         let each = each.saturating_sub(PADDING).max(NARROWEST);
-        let narrowed = columns.into_iter().map(|column| match column.wraps {
-            true => column.wrapped(each),
-            false => column,
+        let narrowed = columns.into_iter().map(|column| {
+            if column.wraps {
+                column.wrapped(each)
+            } else {
+                column
+            }
         });
         narrowed.collect()
     }

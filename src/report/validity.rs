@@ -13,34 +13,38 @@ pub fn valid_report<K: Content>(checked: &Checked<K>, about: &str, width: usize)
         text += "The file was changed after it was written; it is taken as it is.\n";
     }
     text += &verdict(checked.grounds(), about);
-    let said = said(checked);
-    for (heading, of_kind) in [
-        ("derived anew", is_derived as fn(&Grounds) -> bool),
-        ("judged for sense", is_judged),
-        ("on trust", is_trusted),
-    ] {
-        let groups: Vec<&Group> = said.iter().filter(|g| of_kind(&g.grounds)).collect();
-        if !groups.is_empty() {
+    let groups = groups(checked);
+    for heading in HEADINGS {
+        let mut own = groups
+            .iter()
+            .filter(|group| group.heading == heading)
+            .peekable();
+        if own.peek().is_some() {
             let _ = write!(text, "\n{heading}");
         }
-        for group in groups {
-            let line = format!("{}: {}", group.things(), group.by());
+        for group in own {
+            let things = group.things.iter().map(|(name, count)| match count {
+                1 => name.clone(),
+                many => format!("{name} ({many})"),
+            });
+            let things: Vec<String> = things.collect();
+            let line = format!("{}: {}", things.join(", "), group.by);
             let _ = write!(text, "\n{}", indented(&line, width));
         }
     }
     text
 }
 
-fn is_derived(grounds: &Grounds) -> bool {
-    matches!(grounds, Grounds::Derived(_))
-}
+const HEADINGS: [&str; 3] = ["derived anew", "judged for sense", "on trust"];
 
-fn is_judged(grounds: &Grounds) -> bool {
-    matches!(grounds, Grounds::Judged(_))
-}
-
-fn is_trusted(grounds: &Grounds) -> bool {
-    matches!(grounds, Grounds::Trusted(_))
+/// The heading that these grounds stand under, and by what they are so.
+fn headed(grounds: &Grounds) -> (&'static str, &'static str) {
+    let [derived, judged, trusted] = HEADINGS;
+    match grounds {
+        Grounds::Derived(by) => (derived, by),
+        Grounds::Judged(by) => (judged, by),
+        Grounds::Trusted(by) => (trusted, by),
+    }
 }
 
 /// How many claims stand on which grounds.
@@ -48,56 +52,43 @@ fn verdict(grounds: &[Grounds], about: &str) -> String {
     if grounds.is_empty() {
         return format!("valid, and nothing is claimed of the policy {about}");
     }
-    let count = |of_kind: fn(&Grounds) -> bool| grounds.iter().filter(|g| of_kind(g)).count();
-    let counts = [
-        ("derived anew", count(is_derived)),
-        ("judged for sense", count(is_judged)),
-        ("on trust", count(is_trusted)),
-    ];
-    let told = counts.iter().filter(|(_, count)| *count > 0);
-    let told: Vec<String> = told.map(|(how, count)| format!("{count} {how}")).collect();
+    let counts = HEADINGS.map(|heading| {
+        let own = grounds.iter().filter(|own| headed(own).0 == heading);
+        (own.count(), heading)
+    });
+    let some = counts.iter().filter(|(count, _)| *count > 0);
+    let some: Vec<String> = some.map(|(count, how)| format!("{count} {how}")).collect();
     let claims = match grounds.len() {
         1 => "1 claim".to_owned(),
         several => format!("{several} claims"),
     };
-    format!("valid: {claims} {about}, {}", told.join(", "))
+    format!("valid: {claims} {about}, {}", some.join(", "))
 }
 
 /// What stands on the same grounds.
 struct Group {
-    grounds: Grounds,
+    heading: &'static str,
+    by: &'static str,
     /// Names, and how often each.
     things: Vec<(String, usize)>,
 }
 
-impl Group {
-    fn by(&self) -> &'static str {
-        match self.grounds {
-            Grounds::Derived(by) | Grounds::Judged(by) | Grounds::Trusted(by) => by,
-        }
-    }
-
-    fn things(&self) -> String {
-        let named = self.things.iter().map(|(name, count)| match count {
-            1 => name.clone(),
-            many => format!("{name} ({many})"),
-        });
-        named.collect::<Vec<_>>().join(", ")
-    }
-}
-
 /// Claims by their quantities, all else by its place in the document without the numbers of lists.
-fn said<K: Content>(checked: &Checked<K>) -> Vec<Group> {
+fn groups<K: Content>(checked: &Checked<K>) -> Vec<Group> {
     let claims = checked.artifact().claims.iter().zip(checked.grounds());
     let claims = claims.map(|(claim, grounds)| (claim.quantity.row().label.to_owned(), *grounds));
     let rest = checked.beside_claims().iter();
     let rest = rest.map(|examined| (without_places(&examined.path), examined.grounds));
     let mut groups: Vec<Group> = Vec::new();
     for (name, grounds) in claims.chain(rest) {
-        let place = groups.iter().position(|group| group.grounds == grounds);
-        let place = place.unwrap_or_else(|| {
-            let things = Vec::new();
-            groups.push(Group { grounds, things });
+        let (heading, by) = headed(&grounds);
+        let is_same = |group: &Group| (group.heading, group.by) == (heading, by);
+        let place = groups.iter().position(is_same).unwrap_or_else(|| {
+            groups.push(Group {
+                heading,
+                by,
+                things: Vec::new(),
+            });
             groups.len() - 1
         });
         let things = &mut groups[place].things;

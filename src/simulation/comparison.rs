@@ -114,7 +114,8 @@ impl Ranking {
     }
 
     /// Whether two policies can be told apart.
-    pub fn apart(&self, one: &str, other: &str) -> bool {
+    #[cfg(test)]
+    pub(crate) fn apart(&self, one: &str, other: &str) -> bool {
         self.pair(one, other).is_some_and(|pair| pair.apart)
     }
 }

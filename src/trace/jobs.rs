@@ -37,6 +37,9 @@ impl Source {
     }
 }
 
+/// The share of lines that may be faulty where none is given.
+const FAULTS: f64 = 0.01;
+
 /// A trace that is being read.
 pub struct Trace {
     name: String,
@@ -289,11 +292,12 @@ impl Trace {
         let Account { lines, jobs, .. } = self.account;
         let (name, account) = (self.name.clone(), || Box::new(self.account.clone()));
         let faults = self.account.count(Reason::Fault);
-        if faults as f64 > self.options.faults * lines as f64 {
+        let most = self.options.faults.unwrap_or(FAULTS);
+        if faults as f64 > most * lines as f64 {
             return Err(TraceError::Faults {
                 name,
                 format: self.format.name(),
-                limit: format!("{} %", 100.0 * self.options.faults),
+                limit: format!("{} %", 100.0 * most),
                 account: account(),
             });
         }

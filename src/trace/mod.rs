@@ -29,53 +29,84 @@ pub use format::{Format, nodes};
 pub use jobs::{Source, Trace};
 pub use servers::{Servers, Shape};
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-/// What is done with lines that can be read in more than one way.
-#[derive(Clone, Debug)]
+use clap::Args;
+
+use crate::typed::{either, share, time};
+
+/// How the lines of a trace are read. The trace itself is an argument `trace` beside it.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "How the trace is read")]
 pub struct Options {
-    /// The format; it is looked for where none is named.
-    pub format: Option<Format>,
-    /// What the jobs ran on; some formats tell it themselves.
+    /// What its jobs ran on: one server, such as cpu=128,memory=512, a fleet, such as
+    /// "40xcpu=96,memory=384;8xcpu=48,gpu=8", or a file that lists nodes (cpu_milli, memory_mib, gpu) [default: what
+    /// the file tells]
+    #[arg(long, visible_alias = "capacity", value_name = "SHAPES", requires = "trace", value_parser = servers)]
     pub servers: Option<Servers>,
-    /// Of a table with a header: what is taken (`time`, `size`, `cpu` …) and from which column.
+
+    /// Its format [default: found out, and told]
+    #[arg(long, requires = "trace", value_enum)]
+    pub format: Option<Format>,
+
+    /// Of a table (csv): what stands in which column, such as time=submit_s,size=held_s,cpu=cores
+    #[arg(long, value_name = "WHAT=COLUMN,…", requires = "trace", value_delimiter = ',', value_parser = pair)]
     pub columns: Vec<(String, String)>,
-    /// Units of what is taken, such as (`time`, `ms`).
+
+    /// Of a table (csv): the unit of its times, such as time=ms
+    #[arg(long = "unit", value_name = "time=UNIT", requires = "trace", value_delimiter = ',', value_parser = pair)]
     pub units: Vec<(String, String)>,
-    /// Of azure: the table that tells what a type asks for of which machine.
+
+    /// Of azure: the table vmType, which tells what a type of virtual machine asks for
+    #[arg(long, value_name = "FILE", requires = "trace")]
     pub vm_types: Option<PathBuf>,
-    /// Of azure: the machine in that table that the servers are.
+
+    /// Of azure: the machineId of that table that the servers are
+    #[arg(long, value_name = "ID", requires = "vm_types")]
     pub machine: Option<String>,
-    /// Jobs submitted earlier than this after the first are left out \[s\].
+
+    /// Leave out what came earlier than this after the first job, such as 120d [s]
+    #[arg(long, value_name = "TIME", requires = "trace", value_parser = time)]
     pub from: Option<f64>,
-    /// Jobs submitted later than this after the first are left out \[s\].
+
+    /// Leave out what came later than this after the first job [s]
+    #[arg(long, value_name = "TIME", requires = "trace", value_parser = time)]
     pub to: Option<f64>,
-    /// Whether only jobs that completed take part.
+
+    /// Which jobs take part: all that started, whatever became of them, or those that completed
+    #[arg(long = "status", requires = "trace", value_parser = either(["started", "completed"]), action = clap::ArgAction::Set, default_value = "started")]
     pub completed_only: bool,
-    /// Whether jobs that ran past their limit are cut to it.
+
+    /// What becomes of jobs that ran past their limit: it is raised to what they ran, or they end at it
+    #[arg(long = "past-limit", requires = "trace", value_parser = either(["raise", "kill"]), action = clap::ArgAction::Set, default_value = "raise")]
     pub kill: bool,
-    /// Whether jobs that still ran at the end count as if they had ended then.
+
+    /// What becomes of jobs that still ran at the end: their sizes are known in part, and they are not replayed, or
+    /// they are taken to have ended then
+    #[arg(long = "censored", requires = "trace", value_parser = either(["part", "end"]), action = clap::ArgAction::Set, default_value = "part")]
     pub censored_end: bool,
-    /// The share of lines that may be faulty, in [0, 1].
-    pub faults: f64,
+
+    /// The share of faulty lines that may be left out, such as 5% [default: 1%]
+    #[arg(long, value_name = "SHARE", requires = "trace", value_parser = share)]
+    pub faults: Option<f64>,
 }
 
-impl Default for Options {
-    fn default() -> Self {
-        Options {
-            format: None,
-            servers: None,
-            columns: Vec::new(),
-            units: Vec::new(),
-            vm_types: None,
-            machine: None,
-            from: None,
-            to: None,
-            completed_only: false,
-            kill: false,
-            censored_end: false,
-            faults: 0.01,
+/// Shapes of servers, as they are written or as a file lists them.
+fn servers(text: &str) -> Result<Servers, String> {
+    if !text.contains('=') && Path::new(text).is_file() {
+        nodes(Path::new(text)).map_err(|why| why.to_string())
+    } else {
+        Servers::shapes(text)
+    }
+}
+
+/// `what=column`.
+fn pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((what, column)) if !what.is_empty() && !column.is_empty() => {
+            Ok((what.trim().into(), column.trim().into()))
         }
+        _ => Err(format!("`{text}` is no pair: write such as time=submit_s")),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::number::Decimal;
 
-/// What the trace's jobs ran on, as it is told with `--capacity` or `--servers`, or by the file.
+/// What the trace's jobs ran on, as `--servers` says it, or the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Servers {
     /// Names of the R ≥ 1 resources that are looked at, each once.
@@ -51,16 +51,8 @@ impl Servers {
         (0..self.resources.len()).map(of).collect()
     }
 
-    /// Reads `cpu=128,memory=512`: one server.
-    ///
-    /// # Errors
-    /// When it is no list of amounts; says what is expected.
-    pub fn capacity(text: &str) -> Result<Self, String> {
-        Ok(Servers::one(amounts(text)?))
-    }
-
-    /// Reads `40xcpu=96,memory=384;8xcpu=48,gpu=8`: a number of servers of each shape. What a shape does not name it
-    /// does not have.
+    /// Reads `40xcpu=96,memory=384;8xcpu=48,gpu=8`: a number of servers of each shape, or one where no number is
+    /// written. What a shape does not name it does not have.
     ///
     /// # Errors
     /// When it is no list of shapes; says what is expected.
@@ -68,9 +60,13 @@ impl Servers {
         let mut resources: Vec<String> = Vec::new();
         let mut shapes = Vec::new();
         for part in text.split(';').filter(|part| !part.trim().is_empty()) {
-            let (count, rest) = part.split_once('x').ok_or_else(|| wrong_shape(part))?;
-            let count = count.trim().parse().ok().filter(|n| *n > 0);
-            let count: u32 = count.ok_or_else(|| wrong_shape(part))?;
+            // A name may have an x in it.
+            let counted = part.split_once('x');
+            let counted = counted.and_then(|(n, rest)| Some((n.trim().parse().ok()?, rest)));
+            let (count, rest): (u32, &str) = counted.unwrap_or((1, part));
+            if count == 0 {
+                return Err(wrong_shape(part));
+            }
             let amounts = amounts(rest)?;
             for (name, _) in &amounts {
                 if !resources.contains(name) {
@@ -91,7 +87,7 @@ impl Servers {
     }
 }
 
-/// As [`Servers::capacity`] or [`Servers::shapes`] read them.
+/// As [`Servers::shapes`] reads them.
 impl std::fmt::Display for Servers {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let amounts = |shape: &Shape| {
@@ -167,13 +163,11 @@ mod tests {
     fn what_is_no_capacity_is_told() {
         for text in ["", "cpu", "cpu=0", "cpu=-1", "cpu=x", "cpu=1,cpu=2", "=4"] {
             assert!(
-                Servers::capacity(text)
-                    .unwrap_err()
-                    .contains("write such as"),
+                Servers::shapes(text).unwrap_err().contains("write such as"),
                 "{text}"
             );
         }
-        for text in ["", "cpu=4", "0xcpu=4", "axcpu=4", "4xcpu"] {
+        for text in ["", "0xcpu=4", "4xcpu"] {
             assert!(Servers::shapes(text).is_err(), "{text}");
         }
     }

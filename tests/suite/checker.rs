@@ -11,7 +11,7 @@ use synth::multiresource::artifact::{
     SizeLaw, check_against, parse, unmet,
 };
 use synth::multiresource::synthesis::{Options, Outcome, synthesize};
-use synth::multiresource::workload::{Described, Workload};
+use synth::multiresource::workload::{Fleet, Workload};
 
 const PREEMPTIONS: [Preemption; 3] = [Preemption::None, Preemption::Full, Preemption::Setup];
 
@@ -308,7 +308,7 @@ fn synthesized(
     }
     match synthesize(workload, &options).unwrap() {
         Outcome::Policy(synthesis) => Some(synthesis.artifact),
-        Outcome::Overloaded(_) | Outcome::Undecided(_) => None,
+        Outcome::Overloaded(_) => None,
     }
 }
 
@@ -322,11 +322,12 @@ fn disagreements(artifact: &Artifact, what: &str) -> Vec<String> {
 fn what_is_synthesized_from_the_models_is_valid() {
     let mut found = Vec::new();
     for path in models("multiresource") {
-        let Described::Server(workload) = Described::read(&path).unwrap().workload else {
+        let fleet = Fleet::read(&path).unwrap().workload;
+        let Some(workload) = fleet.one_server() else {
             continue; // see fleet.rs
         };
         for preemption in PREEMPTIONS {
-            let artifact = synthesized(&workload, preemption, None, 0.01).unwrap();
+            let artifact = synthesized(workload, preemption, None, 0.01).unwrap();
             found.extend(disagreements(
                 &artifact,
                 &format!("{} {preemption:?}", path.display()),

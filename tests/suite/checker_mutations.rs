@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use synth::multiresource::artifact::{Admission, Drain, Preemption, Route};
 use synth::multiresource::synthesis::{Options, Outcome, synthesize};
-use synth::multiresource::workload::Workload;
+use synth::multiresource::workload::{Fleet, Workload};
 use synth::number::Decimal;
 
 /// Words that stand in artifacts: one for another is a fault that parses.
@@ -238,11 +238,12 @@ fn no_fault_in_a_policy_with_three_schedules_passes() {
 #[test]
 fn no_fault_in_a_policy_with_a_start_latency_passes() {
     let path = format!("{}/models/section7.yaml", env!("CARGO_MANIFEST_DIR"));
-    let workload = Workload::read(Path::new(&path)).unwrap().workload;
-    let workload = workload.scaled(0.5).unwrap();
-    let workload = workload
+    let fleet = Fleet::read(Path::new(&path)).unwrap().workload;
+    let fleet = fleet.scaled(0.5).unwrap();
+    let fleet = fleet
         .with_start_latency(Decimal::new(0.125).unwrap())
         .unwrap();
+    let workload = fleet.envelope().clone();
     let route = Route {
         drain: Drain::Sequential,
         admission: Admission::Eager,

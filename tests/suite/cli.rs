@@ -247,9 +247,8 @@ fn compare_prints_a_table_and_says_what_is_unstable() {
 fn bad_input_gets_a_clear_error() {
     let workload = "models/section7.yaml";
     for (arguments, expected) in [
-        (&["--workload", workload][..], "--preemption"),
         (
-            &["--workload", "nowhere.yaml", "--preemption", "none"],
+            &["--workload", "nowhere.yaml", "--preemption", "none"][..],
             "nowhere.yaml",
         ),
         (
@@ -467,13 +466,6 @@ fn output_goes_where_it_is_sent() {
             .status()
             .unwrap()
             .success()
-    );
-    let unread = to(pipe.to_str().unwrap());
-    assert_eq!(code(&unread), 2);
-    assert!(
-        stderr(&unread).contains("start its reader first"),
-        "{}",
-        stderr(&unread)
     );
     // While it is held open, neither end waits for the other.
     let held = OpenOptions::new()

@@ -438,7 +438,7 @@ fn results_replace_neither_each_other_nor_what_is_read() {
     let sweeping = [
         &["sweep-alpha"][..],
         &making,
-        &["--output", &x, "--plot", &x],
+        &["--output", &x, "--html", &x],
     ]
     .concat();
     refuse(&sweeping, "a file of its own");

@@ -28,8 +28,7 @@ use synth::multiresource::artifact::{
 use synth::multiresource::live::protocol::{Line, Started};
 use synth::multiresource::policy::{Action, Event, Policy, System, online, over};
 use synth::multiresource::synthesis::{
-    ChoiceOptions, Families, FleetOutcome, Options, Outcome, Pooling, Synthesis, choose, pool,
-    synthesize,
+    ChoiceOptions, Families, Options, Outcome, Pooling, Synthesis, choose, pool, synthesize,
 };
 use synth::multiresource::workload::{Fleet, Workload};
 
@@ -359,7 +358,7 @@ fn over_fleets() -> Vec<(&'static str, Artifact)> {
     let with = |fleet: &Fleet, rule: Option<Family>| {
         let options = Options::new(Preemption::None);
         let made = pool(fleet, &options, Pooling::Partition, |_| ()).unwrap();
-        let FleetOutcome::Policy(made) = made else {
+        let Outcome::Policy(made) = made else {
             panic!("{made:?}")
         };
         let mut artifact = made.artifact;

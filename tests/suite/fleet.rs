@@ -4,9 +4,9 @@ use crate::common::{Folder, changed, code, is_refused, stderr, synth};
 use serde_json::{Value, json};
 use synth::document::DocumentError;
 use synth::multiresource::artifact::{Artifact, Checked, Preemption, Quantity, Subject, unmet};
-use synth::multiresource::program::{Limits, solve, solve_fleet, solve_fleet_by_enumeration};
-use synth::multiresource::synthesis::{FleetOutcome, Options, PooledSynthesis, Pooling, pool};
-use synth::multiresource::workload::{Described, Fleet, Workload};
+use synth::multiresource::program::{Limits, solve, solve_by_enumeration};
+use synth::multiresource::synthesis::{Options, Outcome, PooledSynthesis, Pooling, pool};
+use synth::multiresource::workload::{Fleet, Workload};
 
 const MODEL: &str = "models/fleet.yaml";
 
@@ -24,34 +24,28 @@ pub(crate) const TWO_SHAPES: &str = "  - {name: big, count: 2, capacity: {cpu: 4
   - {name: gpu, count: 3, capacity: {cpu: 3, gpu: 1}}\n";
 
 pub(crate) fn read(text: &str) -> Result<Fleet, DocumentError> {
-    match Described::parse(text, "fleet.yaml")?.workload {
-        Described::Fleet(fleet) => Ok(fleet),
-        Described::Server(_) => panic!("not a fleet: {text}"),
-    }
+    Ok(Fleet::parse(text, "fleet.yaml")?.workload)
 }
 
 fn model() -> Fleet {
-    match Described::read(MODEL.as_ref()).unwrap().workload {
-        Described::Fleet(fleet) => fleet,
-        Described::Server(_) => panic!("{MODEL} is a fleet"),
-    }
+    Fleet::read(MODEL.as_ref()).unwrap().workload
 }
 
 fn load(fleet: &Fleet) -> f64 {
-    let solution = solve_fleet(fleet, &Limits::default()).unwrap();
+    let solution = solve(fleet, &Limits::default()).unwrap();
     assert!(solution.certificate.proven(), "{:?}", solution.certificate);
     solution.certificate.load
 }
 
 /// Slots for each type, which are found by analysis.
-fn in_slots(fleet: &Fleet) -> FleetOutcome<PooledSynthesis> {
+fn in_slots(fleet: &Fleet) -> Outcome<PooledSynthesis> {
     let options = Options::new(Preemption::None);
     pool(fleet, &options, Pooling::Partition, |_| ()).unwrap()
 }
 
 fn artifact(fleet: &Fleet) -> Artifact {
     match in_slots(fleet) {
-        FleetOutcome::Policy(made) => made.artifact,
+        Outcome::Policy(made) => made.artifact,
         other => panic!("no policy: {other:?}"),
     }
 }
@@ -126,18 +120,16 @@ jobs:
 #[test]
 fn the_model_agrees_with_enumeration_and_with_its_fluid() {
     let fleet = model();
-    let all = solve_fleet_by_enumeration(&fleet, 100_000)
-        .unwrap()
-        .unwrap();
+    let all = solve_by_enumeration(&fleet, 100_000).unwrap().unwrap();
     is_near(all.certificate.load, load(&fleet));
     is_near(load(&fleet), 9952.0 / 16_896.0);
-    assert!(solve_fleet_by_enumeration(&fleet, 10).unwrap().is_none());
+    assert!(solve_by_enumeration(&fleet, 10).unwrap().is_none());
 }
 
 #[test]
 fn an_overloaded_fleet_is_refused_with_its_prices() {
     let fleet = read(&mixed("  - {count: 2, capacity: {cpu: 3, gpu: 1}}\n")).unwrap();
-    let FleetOutcome::Overloaded(overload) = in_slots(&fleet) else {
+    let Outcome::Overloaded(overload) = in_slots(&fleet) else {
         panic!("a policy for what is beyond capacity");
     };
     // Six cpus for 3 + 3 + 1/2.
@@ -362,11 +354,9 @@ fn faulty_documents_are_refused_with_their_place() {
 #[test]
 fn a_type_of_rate_0_is_left_out() {
     let text = mixed(TWO_SHAPES).replace("arrival_rate: .5", "arrival_rate: 0");
-    let parsed = Described::parse(&text, "fleet.yaml").unwrap();
+    let parsed = Fleet::parse(&text, "fleet.yaml").unwrap();
     assert!(parsed.warnings[0].contains("type `wide` has arrival rate 0"));
-    let Described::Fleet(fleet) = parsed.workload else {
-        panic!("not a fleet");
-    };
+    let fleet = parsed.workload;
     assert_eq!(fleet.envelope().unserved(), ["wide"]);
     let types: Vec<&[usize]> = fleet.shapes().iter().map(|s| s.types()).collect();
     assert_eq!(types, [&[0][..], &[0, 1]]);

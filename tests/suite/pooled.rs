@@ -3,20 +3,17 @@
 use crate::common::{Folder, code, is_refused, stderr, stdout, synth};
 use crate::fleet::{TWO_SHAPES, mixed, read};
 use serde_json::{Value, json};
-use synth::multiresource::artifact::{
-    Checked, Family, Method, Order, Placement, PooledEasyPolicy, PooledPolicy, Preemption,
-    Quantity, Subject,
-};
-use synth::multiresource::simulator::{Contender, PooledRule, Settings, simulate_over};
+use synth::multiresource::artifact::{Checked, Family, Method, Preemption, Quantity, Subject};
+use synth::multiresource::simulator::{Contender, PooledRule, Settings};
 use synth::multiresource::synthesis::{
-    ChoiceOptions, Families, FleetOutcome, Options, PooledSynthesis, Pooling, pool,
+    ChoiceOptions, Families, Options, Outcome, PooledSynthesis, Pooling, pool,
 };
-use synth::multiresource::workload::{Fleet, Workload};
+use synth::multiresource::workload::Fleet;
 
 fn made(fleet: &Fleet, wanted: Pooling<'_>) -> PooledSynthesis {
     let options = Options::new(Preemption::None);
     match pool(fleet, &options, wanted, |_| ()).unwrap() {
-        FleetOutcome::Policy(made) => *made,
+        Outcome::Policy(made) => *made,
         other => panic!("{other:?}"),
     }
 }
@@ -60,37 +57,6 @@ fn a_partition_is_one_queue_a_type() {
     }
     let checked = Checked::check(artifact).unwrap();
     assert_eq!(checked.workload(), &fleet);
-}
-
-/// One server behind the queue of a fleet does what a server does.
-#[test]
-fn a_fleet_of_one_is_a_server() {
-    let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 6, gpu: 1}}\njobs:
-  - {name: web, demand: {cpu: 1}, arrival_rate: 1, mean_size: 1}
-  - {name: wide, demand: {cpu: 5}, arrival_rate: .2, mean_size: 2}
-  - {name: learn, demand: {cpu: 2, gpu: 1}, arrival_rate: .2, mean_size: 1}\n";
-    let workload = Workload::parse(text, "one").unwrap().workload;
-    let fleet = Fleet::from(workload.clone());
-    let settings = Settings {
-        events: 200_000,
-        common_sizes: true,
-        ..Settings::default()
-    };
-    let plain = |order| PooledPolicy::plain(order, Placement::First).into();
-    for (name, rule) in [
-        ("first-fit", plain(Order::Oldest)),
-        ("fcfs", plain(Order::Fcfs)),
-        ("most-servers-first", plain(Order::Largest)),
-        ("least-servers-first", plain(Order::Smallest)),
-        ("easy-by-mean", PooledEasyPolicy { limits: false }.into()),
-        ("easy-backfill", PooledEasyPolicy { limits: true }.into()),
-    ] {
-        let alone = Contender::parse(name).unwrap();
-        let alone = alone.simulate(&workload, &settings, |_| ()).unwrap();
-        let pooled = simulate_over(&fleet, &rule, &settings, |_| ()).unwrap();
-        assert_eq!(alone.mean_response, pooled.mean_response, "{name}");
-        assert_eq!(alone.own.utilization, pooled.own.utilization, "{name}");
-    }
 }
 
 /// How it was chosen is told; it passes the checker, and its guard is derived.
@@ -392,7 +358,11 @@ fn the_order_of_shapes_in_the_document_does_not_matter() {
         ..Settings::default()
     };
     for rule in PooledRule::ALL {
-        let of = |fleet| simulate_over(fleet, &rule.policy(), &settings, |_| ()).unwrap();
+        let of = |fleet| {
+            Contender::from(rule.policy())
+                .simulate_on(fleet, &settings, |_| ())
+                .unwrap()
+        };
         let (a, b) = (of(&written), of(&exchanged));
         assert_eq!(a.mean_response, b.mean_response, "{}", rule.name);
     }

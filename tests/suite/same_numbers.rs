@@ -20,8 +20,8 @@ struct Recorded {
     claims: Vec<Row>,
 }
 
-/// Quantity, server, type, number of jobs, value.
-type Row = (String, Option<String>, Option<String>, Option<u64>, f64);
+/// Quantity, type, number of jobs, value.
+type Row = (String, Option<String>, Option<u64>, f64);
 
 /// What takes longer than this is left out.
 const LONGEST: f64 = 1.0;
@@ -43,8 +43,8 @@ fn the_models_policies_say_the_same_numbers_as_ever() {
         let artifact: Value = serde_json::from_str(&stdout(&made)).unwrap();
         let found = artifact["claims"].as_array().unwrap().iter();
         let mut found: BTreeMap<_, _> = found.map(|c| (about(c), c["value"].as_f64())).collect();
-        for (quantity, server, kind, at, value) in &recorded.claims {
-            let about = (quantity.clone(), server.clone(), kind.clone(), *at);
+        for (quantity, kind, at, value) in &recorded.claims {
+            let about = (quantity.clone(), kind.clone(), *at);
             let now = found.remove(&about).flatten();
             if now.is_none_or(|now| (now - value).abs() > ROUNDING * value.abs()) {
                 let typed = recorded.options.join(" ");
@@ -63,11 +63,11 @@ fn the_models_policies_say_the_same_numbers_as_ever() {
     assert!(other.is_empty(), "{other:#?}");
 }
 
-type About = (String, Option<String>, Option<String>, Option<u64>);
+type About = (String, Option<String>, Option<u64>);
 
 /// What a claim is about.
 fn about(claim: &Value) -> About {
     let name = |key: &str| claim[key].as_str().map(str::to_owned);
     let quantity = name("quantity").unwrap();
-    (quantity, name("server"), name("type"), claim["at"].as_u64())
+    (quantity, name("type"), claim["at"].as_u64())
 }

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use synth::compatibility::artifact::Artifact as ClusterArtifact;
 use synth::multiresource::artifact::{Artifact, Preemption};
-use synth::multiresource::synthesis::{FleetOutcome, Options, Outcome, Pooling, pool, synthesize};
-use synth::multiresource::workload::{Described, Fleet, Workload};
+use synth::multiresource::synthesis::{Options, Outcome, Pooling, pool, synthesize};
+use synth::multiresource::workload::{Fleet, Workload};
 
 use crate::common::models;
 
@@ -78,17 +78,15 @@ fn schema_accepts_the_valid_policy() {
 #[test]
 fn schema_accepts_what_is_synthesized() {
     for path in models("multiresource") {
-        let described = Described::read(&path).unwrap().workload;
+        let fleet = Fleet::read(&path).unwrap().workload;
         for preemption in [Preemption::None, Preemption::Full, Preemption::Setup] {
             let mut options = Options::new(preemption);
             options.effort = 0.01;
             options.setup_rate = (preemption == Preemption::Setup).then_some(10.0);
-            let artifact = match &described {
-                Described::Server(workload) => synthesized(workload, &options),
-                Described::Fleet(fleet) if preemption == Preemption::None => {
-                    in_slots(fleet, &options)
-                }
-                Described::Fleet(_) => continue,
+            let artifact = match fleet.one_server() {
+                Some(workload) => synthesized(workload, &options),
+                None if preemption == Preemption::None => in_slots(&fleet, &options),
+                None => continue,
             };
             let document = serde_json::to_value(artifact.sealed()).unwrap();
             assert_eq!(complaints(&document), [""; 0], "{}", path.display());
@@ -105,7 +103,7 @@ fn synthesized(workload: &Workload, options: &Options) -> Artifact {
 
 fn in_slots(fleet: &Fleet, options: &Options) -> Artifact {
     match pool(fleet, options, Pooling::Partition, |_| ()).unwrap() {
-        FleetOutcome::Policy(made) => made.artifact,
+        Outcome::Policy(made) => made.artifact,
         other => panic!("no policy: {other:?}"),
     }
 }
@@ -113,12 +111,7 @@ fn in_slots(fleet: &Fleet, options: &Options) -> Artifact {
 /// Strict at every level of a fleet's policy too.
 #[test]
 fn schema_refuses_an_unknown_field_of_a_fleet() {
-    let fleet = Described::read(&here("models/fleet.yaml"))
-        .unwrap()
-        .workload;
-    let Described::Fleet(fleet) = fleet else {
-        panic!("a fleet")
-    };
+    let fleet = Fleet::read(&here("models/fleet.yaml")).unwrap().workload;
     let artifact = in_slots(&fleet, &Options::new(Preemption::None));
     let valid = serde_json::to_value(artifact.sealed()).unwrap();
     let objects = [

@@ -6,7 +6,7 @@ use super::types::TypeMap;
 use super::{TypesError, export_slurm};
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::synthesis::{Options, Outcome, synthesize};
-use crate::multiresource::workload::{Described, Fleet};
+use crate::multiresource::workload::{Fleet, Workload};
 use crate::slurm::{Amounts, Hold, Key, Node, NodeState, Row, State};
 
 /// The shapes of `models/section7.yaml`, and a copy of the lean ones that runs for longer.
@@ -25,10 +25,7 @@ jobs:
   - {name: train, demand: {cpu: 4, memory: 2, gpu: 1}, arrival_rate: .01, mean_size: 1}\n";
 
 fn fleet(text: &str) -> Fleet {
-    match Described::parse(text, "t").unwrap().workload {
-        Described::Server(workload) => workload.into(),
-        Described::Fleet(fleet) => fleet,
-    }
+    Fleet::parse(text, "t").unwrap().workload
 }
 
 fn map(text: &str, file: &str) -> Result<TypeMap, TypesError> {
@@ -337,9 +334,7 @@ fn what_is_rounded_up_is_waste() {
 }
 
 fn policy() -> Checked {
-    let Described::Server(workload) = Described::parse(SERVER, "t").unwrap().workload else {
-        panic!("one server");
-    };
+    let workload = Workload::parse(SERVER, "t").unwrap().workload;
     let options = Options::new(crate::multiresource::artifact::Preemption::None);
     let Outcome::Policy(made) = synthesize(&workload, &options).unwrap() else {
         panic!("a policy");

@@ -2,19 +2,19 @@
 
 use std::collections::HashMap;
 use std::error::Error;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{ArgAction, Args, Subcommand};
 
-use crate::kind::{Answered, Caller, Given, Word};
+use crate::kind::{Answered, Caller, Files, Given, NamesFiles, OwnVerb, Word};
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::bridge::{
     Bridge, BridgeError, Manner, Replayed, Setup, Signals, jobs_csv, release_all, replay,
 };
 use crate::slurm::Slurm;
-use crate::typed::{PolicyFile, duration};
+use crate::typed::{PolicyFile, duration, either};
 
 /// What is typed.
 #[derive(Args)]
@@ -79,17 +79,20 @@ struct SlurmArguments {
     #[arg(long)]
     dry_run: bool,
 
-    /// What becomes of held jobs in the end
-    #[arg(long, value_enum, default_value_t = OnExit::Hold)]
-    on_exit: OnExit,
+    /// What becomes of held jobs in the end: all stays as it is, and jobs wait until a bridge runs again, or they are
+    /// released
+    #[arg(long = "on-exit", value_parser = either(["hold", "release"]), action = ArgAction::Set, default_value = "hold")]
+    opens: bool,
 
-    /// Who may release a job besides: its owner, or operators only
-    #[arg(long, value_enum, default_value_t = HoldBy::User)]
-    hold: HoldBy,
+    /// Who may release a job besides: its owner, by whom it was submitted as held, or operators only, who hold it at
+    /// first sight
+    #[arg(long = "hold", value_parser = either(["user", "admin"]), action = ArgAction::Set, default_value = "user")]
+    by_operator: bool,
 
-    /// What becomes of held jobs that no type of the policy holds
-    #[arg(long, value_enum, default_value_t = Unknown::Pass)]
-    unknown: Unknown,
+    /// What becomes of held jobs that no type of the policy holds: they are released at once, and what they use is not
+    /// the policy's, or they stay held
+    #[arg(long = "unknown", value_parser = either(["pass", "hold"]), action = ArgAction::Set, default_value = "pass")]
+    keeps_unknown: bool,
 
     /// Take all nodes of the partition for one server: what is free may then lie on several, and started jobs wait
     #[arg(long)]
@@ -116,30 +119,6 @@ struct SlurmArguments {
     release_all: bool,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum OnExit {
-    /// All stays as it is: jobs wait until a bridge runs again
-    Hold,
-    /// They are released
-    Release,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum HoldBy {
-    /// Jobs stay held as they were submitted: their owners can release them
-    User,
-    /// An operator holds them at first sight
-    Admin,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Unknown {
-    /// They are released at once; what they use is not the policy's
-    Pass,
-    /// They stay held
-    Hold,
-}
-
 const EXAMPLES: &str = "\
 Examples:
   synth bridge slurm --partition batch --release-all
@@ -154,29 +133,29 @@ Examples:
   synth bridge --replay batch.jsonl policy.json --why 17
       why job 17 waits: what the policy does, and who is ahead";
 
-/// The same text is told again after this time.
+/// The same text is printed again after this time.
 const AGAIN: Duration = Duration::from_secs(60);
 
-impl Arguments {
-    /// Files that are read, and those that are written.
-    pub fn files(&self) -> (Vec<&Path>, Vec<&Path>) {
-        fn some<'a>(policy: Option<&'a Path>, other: &'a Option<PathBuf>) -> Vec<&'a Path> {
-            policy.into_iter().chain(other.as_deref()).collect()
-        }
-        match &self.to {
+impl NamesFiles for Arguments {
+    fn files(&self) -> Files<'_> {
+        let (policy, read, written) = match &self.to {
             None => (
-                some(self.again.policy.typed(), &self.again.replay),
-                some(None, &self.again.jobs),
+                self.again.policy.typed(),
+                &self.again.replay,
+                &self.again.jobs,
             ),
-            Some(To::Slurm(own)) => (
-                some(own.policy.typed(), &own.types),
-                some(None, &own.journal),
-            ),
-        }
+            Some(To::Slurm(own)) => (own.policy.typed(), &own.types, &own.journal),
+        };
+        let read = policy.into_iter().chain(read.as_deref());
+        (
+            read.collect(),
+            written.iter().map(PathBuf::as_path).collect(),
+        )
     }
+}
 
-    /// Runs a bridge, or decides again.
-    pub fn run(&self, caller: &mut Caller<'_>) -> Given<Answered> {
+impl OwnVerb for Arguments {
+    fn run(&self, caller: &mut Caller<'_>) -> Given<Answered> {
         match &self.to {
             None => self.again.run(caller),
             Some(To::Slurm(own)) => own.run(caller),
@@ -188,10 +167,10 @@ impl SlurmArguments {
     fn run(&self, caller: &mut Caller<'_>) -> Given<Answered> {
         let slurm = Slurm::new(&self.partition);
         if self.release_all {
-            let by_operator = matches!(self.hold, HoldBy::Admin);
             slurm.site()?;
+            let released = release_all(&slurm, self.by_operator)?;
             return Ok(Answered {
-                table: format!("{}: {}", self.partition, release_all(&slurm, by_operator)?),
+                table: format!("{}: {released}", self.partition),
                 ..Answered::default()
             });
         }
@@ -207,10 +186,10 @@ impl SlurmArguments {
             settle: self.settle,
             journal: self.journal.clone(),
             dry_run: self.dry_run,
-            opens: matches!(self.on_exit, OnExit::Release),
+            opens: self.opens,
             manner: Manner {
-                by_operator: matches!(self.hold, HoldBy::Admin),
-                keeps_unknown: matches!(self.unknown, Unknown::Hold),
+                by_operator: self.by_operator,
+                keeps_unknown: self.keeps_unknown,
             },
             pool: self.pool,
             seed: self.seed,
@@ -218,11 +197,11 @@ impl SlurmArguments {
         };
         let mut bridge = Bridge::begin(slurm, setup)?;
         caller.hear(Word::Known(&bridge.announced()));
-        // What is true of every round is told once a minute.
-        let mut told: HashMap<String, Instant> = HashMap::new();
+        // What is true of every round is printed once a minute.
+        let mut printed: HashMap<String, Instant> = HashMap::new();
         bridge.run(&signals, &mut |text| {
-            told.retain(|_, at| at.elapsed() < AGAIN);
-            if told.insert(text.to_owned(), Instant::now()).is_none() {
+            printed.retain(|_, at| at.elapsed() < AGAIN);
+            if printed.insert(text.to_owned(), Instant::now()).is_none() {
                 caller.hear(Word::Known(text));
             }
         })?;
@@ -258,38 +237,24 @@ impl Again {
         })?;
         let policy = Checked::parse_with(&text, &path.display().to_string(), caller.changes)?;
         let replayed = replay(journal, &policy, &crate::document::digest(&text))?;
-        let mut documents = Vec::new();
+        let mut answered = Answered::default();
         if let Some(file) = &self.jobs {
-            documents.push((file.clone(), jobs_csv(&replayed.jobs)?));
+            answered.documents = vec![(file.clone(), jobs_csv(&replayed.jobs)?)];
         }
-        if let Some(job) = &self.why {
-            return Ok(Answered {
-                table: why(job, &replayed, policy.workload().time_unit())?,
-                documents,
-                ..Answered::default()
-            });
-        }
-        let (table, negative) = match &replayed.differs {
-            None => (
-                format!(
-                    "{} rounds with {} starts are decided again as they were; {} jobs came and ended",
-                    replayed.rounds,
-                    replayed.starts,
-                    replayed.jobs.len()
-                ),
-                false,
-            ),
-            Some((line, then, now)) => (
-                format!("line {line} is decided otherwise: then {then:?} started, and now {now:?}"),
-                true,
-            ),
+        answered.table = if let Some(job) = &self.why {
+            why(job, &replayed, policy.workload().time_unit())?
+        } else if let Some((line, then, now)) = &replayed.differs {
+            answered.negative = true;
+            format!("line {line} is decided otherwise: then {then:?} started, and now {now:?}")
+        } else {
+            format!(
+                "{} rounds with {} starts are decided again as they were; {} jobs came and ended",
+                replayed.rounds,
+                replayed.starts,
+                replayed.jobs.len()
+            )
         };
-        Ok(Answered {
-            table,
-            documents,
-            negative,
-            ..Answered::default()
-        })
+        Ok(answered)
     }
 }
 
@@ -311,22 +276,21 @@ fn why(job: &str, replayed: &Replayed, unit: &str) -> Result<String, Box<dyn Err
     let places = scheduler.places();
     let name = places.type_name(waits.job_type);
     let since = replayed.t - replayed.arrivals[id];
-    let mut told = format!("job {job} has waited for {since:.1} {unit} as `{name}`");
-    told += &match waits.ahead {
-        0 => ": it is the next of its type".to_owned(),
-        ahead => format!(": {ahead} older ones of its type are ahead"),
+    let ahead = match waits.ahead {
+        0 => "it is the next of its type".to_owned(),
+        ahead => format!("{ahead} older ones of its type are ahead"),
     };
-    told += ".\n";
+    let mut text = format!("job {job} has waited for {since:.1} {unit} as `{name}`: {ahead}.\n");
     if waits.is_shut_out {
-        told += "It would fit nowhere if no other job of the policy ran: others use the room, or nodes are down.\n";
+        text += "It would fit nowhere if no other job of the policy ran: others use the room, or nodes are down.\n";
     }
     if let Some(doing) = &waits.doing {
-        told += &format!("The policy: {doing}.\n");
+        text += &format!("The policy: {doing}.\n");
     }
     let counts = places.types().enumerate().map(|(i, name)| {
         let [waiting, running] = scheduler.count(i);
         format!("{name}: {running} run, {waiting} wait")
     });
     let counts: Vec<String> = counts.collect();
-    Ok(told + &counts.join("; "))
+    Ok(text + &counts.join("; "))
 }

@@ -1,12 +1,11 @@
 //! `synth drive`: a policy answers a scheduler line by line.
 
 use std::io::BufReader;
-use std::path::Path;
 
 use clap::Args;
 
 use crate::document::is_standard_input;
-use crate::kind::{Answered, Caller, Given};
+use crate::kind::{Answered, Caller, Files, Given, NamesFiles, OwnVerb};
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::live::Scheduler;
 use crate::multiresource::live::protocol;
@@ -38,14 +37,14 @@ out says which jobs start and stop, and when the policy's next clock rings: send
 
 docs/drive.md has the protocol, and a client in Python.";
 
-impl Arguments {
-    /// Files that are read, and those that are written.
-    pub fn files(&self) -> (Vec<&Path>, Vec<&Path>) {
+impl NamesFiles for Arguments {
+    fn files(&self) -> Files<'_> {
         (self.policy.typed().into_iter().collect(), Vec::new())
     }
+}
 
-    /// Answers until the input ends.
-    pub fn run(&self, caller: &mut Caller<'_>) -> Given<Answered> {
+impl OwnVerb for Arguments {
+    fn run(&self, caller: &mut Caller<'_>) -> Given<Answered> {
         let policy = self.policy.file()?;
         if is_standard_input(policy) {
             return Err(

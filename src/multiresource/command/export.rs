@@ -1,11 +1,11 @@
 //! Policies as the files of other systems.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
 use crate::document::is_standard_input;
-use crate::kind::{Answered, Caller, Given};
+use crate::kind::{Answered, Caller, Files, Given, NamesFiles, OwnVerb};
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::bridge::{bridgeable, export_slurm};
 use crate::typed::PolicyFile;
@@ -37,23 +37,17 @@ pub struct Slurm {
     force: bool,
 }
 
-impl Export {
-    /// Files that are read, and those that are written.
-    pub fn files(&self) -> (Vec<&Path>, Vec<&Path>) {
+impl NamesFiles for Export {
+    fn files(&self) -> Files<'_> {
         let Export::Slurm(typed) = self;
         (typed.policy.typed().into_iter().collect(), Vec::new())
     }
-
-    /// Makes the files.
-    pub fn run(&self, caller: &Caller<'_>) -> Given<Answered> {
-        let Export::Slurm(typed) = self;
-        typed.run(caller)
-    }
 }
 
-impl Slurm {
-    fn run(&self, caller: &Caller<'_>) -> Given<Answered> {
-        let file = self.policy.file()?;
+impl OwnVerb for Export {
+    fn run(&self, caller: &mut Caller<'_>) -> Given<Answered> {
+        let Export::Slurm(typed) = self;
+        let file = typed.policy.file()?;
         if is_standard_input(file) {
             return Err(
                 "the service reads the policy from its file: save it, and give the file".into(),
@@ -69,35 +63,31 @@ impl Slurm {
         }
         // The page is read elsewhere.
         let named = std::path::absolute(file)?;
-        let files = export_slurm(&policy, &named, &self.partition)?;
-        let folder = self.output.display();
+        let folder = &typed.output;
+        let files = export_slurm(&policy, &named, &typed.partition)?.into_iter();
         let documents: Vec<(PathBuf, String)> = files
-            .into_iter()
-            .map(|(name, text)| (self.output.join(name), text))
+            .map(|(name, text)| (folder.join(name), text))
             .collect();
-        let there = documents
-            .iter()
-            .map(|(file, _)| file)
-            .find(|file| file.exists());
-        if let Some(file) = there.filter(|_| !self.force) {
+        let mut names = documents.iter().map(|(file, _)| file);
+        if let Some(there) = names.find(|file| file.exists() && !typed.force) {
             return Err(format!(
                 "{} is there already: choose another folder, or write over it with --force",
-                file.display()
+                there.display()
             )
             .into());
         }
-        std::fs::create_dir_all(&self.output)
-            .map_err(|e| format!("cannot make the folder {folder}: {e}"))?;
-        let names: Vec<String> = documents
-            .iter()
-            .map(|(file, _)| format!("  {}", file.display()))
-            .collect();
+        std::fs::create_dir_all(folder)
+            .map_err(|e| format!("cannot make the folder {}: {e}", folder.display()))?;
+        let mut table = String::new();
+        for (file, _) in &documents {
+            table += &format!("  {}\n", file.display());
+        }
+        table += &format!(
+            "Read {} first: it says in which order, how to try it with --dry-run, and how to go back.",
+            folder.join("README.md").display()
+        );
         Ok(Answered {
-            table: format!(
-                "{}\nRead {} first: it says in which order, how to try it with --dry-run, and how to go back.",
-                names.join("\n"),
-                self.output.join("README.md").display()
-            ),
+            table,
             documents,
             ..Answered::default()
         })

@@ -6,15 +6,14 @@ use std::sync::atomic::Ordering;
 
 use clap::Args;
 
-use super::reading::{Reading, share};
-use crate::kind::{Answered, Caller, Given, VerbError, Word, json, read_policy};
+use crate::kind::{Answered, Caller, Files, Given, NamesFiles, OwnVerb, Word, json, read_policy};
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::fit::{self, Arrivals, Options};
 use crate::multiresource::report;
 use crate::multiresource::verbs::replay::servers_of;
-use crate::multiresource::workload::{Described, Fleet};
+use crate::multiresource::workload::Fleet;
 use crate::trace::{self, Servers, Source, Trace, TraceError};
-use crate::typed::count;
+use crate::typed::{count, share};
 
 /// What is typed.
 #[derive(Args)]
@@ -52,20 +51,20 @@ pub struct Arguments {
     since: Option<PathBuf>,
 
     #[command(flatten)]
-    reading: Reading,
+    reading: trace::Options,
 }
 
-impl Arguments {
-    /// Files that are read, and those that are written.
-    pub fn files(&self) -> (Vec<&Path>, Vec<&Path>) {
+impl NamesFiles for Arguments {
+    fn files(&self) -> Files<'_> {
         let results = [&self.output, &self.report].into_iter().flatten();
         let written = results.map(PathBuf::as_path).collect();
         let policy = self.since.as_deref();
         ([&*self.trace].into_iter().chain(policy).collect(), written)
     }
+}
 
-    /// Fits the workload.
-    pub fn run(&self, caller: &mut Caller<'_>) -> Given<Answered> {
+impl OwnVerb for Arguments {
+    fn run(&self, caller: &mut Caller<'_>) -> Given<Answered> {
         let source = Source::named(&self.trace);
         caller.hear(Word::Doing("reading the trace"));
         let policy = self
@@ -73,7 +72,7 @@ impl Arguments {
             .as_ref()
             .map(|file| policy_of(file, caller))
             .transpose()?;
-        let mut reading = self.reading.options();
+        let mut reading = self.reading.clone();
         reading.servers = reading.servers.or_else(|| policy.as_ref().map(servers));
         let open = opening(&source, &reading);
         let since = policy.map(|fleet| types_of(&fleet, &reading)).transpose()?;
@@ -133,13 +132,12 @@ fn policy_of(file: &Path, caller: &Caller<'_>) -> Given<Fleet> {
         &file.display().to_string(),
         "--since needs a policy file",
         caller.changes,
-    )
-    .map_err(VerbError::boxed)?;
+    )?;
     Ok(checked.workload().clone())
 }
 
 fn servers(fleet: &Fleet) -> Servers {
-    servers_of(&Described::Fleet(fleet.clone()))
+    servers_of(fleet)
 }
 
 /// The types of a policy, with their demands in the order in which the trace's servers have the resources.

@@ -1,38 +1,37 @@
-//! Multiresource jobs as a kind of workload: what is typed → verbs → what is told.
+//! Multiresource jobs as a kind of workload: what is typed → verbs → what is printed.
 
 mod bridge;
 mod drive;
 mod export;
 mod fit;
-mod fleet;
 mod optimum;
 mod promise;
-mod reading;
 mod replay;
 mod sweep;
 mod synthesize;
 mod wishes;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::{Args, Subcommand};
 
 use crate::artifact::Finding;
 use crate::document::Parsed;
 use crate::kind::{
-    Answer, Answered, Caller, Compared, Given, Kind, OverLoads, Simulated, Word, run_document,
-    wanted,
+    Answer, Answered, Caller, Compared, Files, Given, Kind, NamesFiles, OwnVerb, Word,
+    run_document, wanted,
 };
 use crate::multiresource::artifact::{Checked, Multiresource};
 use crate::multiresource::report;
-use crate::multiresource::verbs::{self, Doing, VerbError};
-use crate::multiresource::workload::{Described, Workload};
+use crate::multiresource::verbs::{self, Doing};
+use crate::multiresource::workload::{Fleet, Workload};
 use crate::number::Decimal;
 use crate::number::quantity::explained;
 use crate::simulation::Settings;
-use crate::simulation::sweep::{Comparing, Stage, Whole};
+use crate::simulation::sweep::{Comparing, Stage, Swept, Whole};
+use crate::trace::Source;
 use crate::typed::fraction;
-use replay::Replay;
+use verbs::replay::Pace;
 pub use wishes::Wishes;
 
 /// What is typed to run a policy in other ways than its own.
@@ -52,6 +51,12 @@ pub struct Ways {
     load: Option<f64>,
 }
 
+impl NamesFiles for Ways {
+    fn files(&self) -> Files<'_> {
+        self.trace.files()
+    }
+}
+
 /// What is typed to compare policies.
 #[derive(Args)]
 pub struct Extras {
@@ -65,6 +70,12 @@ pub struct Extras {
     /// Replicate the trace: whole weeks of it drawn with replacement, 8 times, the same for each policy
     #[arg(long, requires = "trace")]
     resample: bool,
+}
+
+impl NamesFiles for Extras {
+    fn files(&self) -> Files<'_> {
+        self.trace.files()
+    }
 }
 
 /// Verbs that other kinds do not have.
@@ -88,8 +99,33 @@ pub enum Verb {
     },
 }
 
+impl Verb {
+    fn arguments(&self) -> &dyn OwnVerb {
+        match self {
+            Verb::SweepAlpha(arguments) => arguments,
+            Verb::Optimum(arguments) => arguments,
+            Verb::Fit(arguments) => arguments,
+            Verb::Drive(arguments) => arguments,
+            Verb::Bridge(arguments) => arguments,
+            Verb::Export { to } => to,
+        }
+    }
+}
+
+impl NamesFiles for Verb {
+    fn files(&self) -> Files<'_> {
+        self.arguments().files()
+    }
+}
+
+impl OwnVerb for Verb {
+    fn run(&self, caller: &mut Caller<'_>) -> Given<Answered> {
+        self.arguments().run(caller)
+    }
+}
+
 impl Kind for Multiresource {
-    type Described = Described;
+    type Described = Fleet;
     type Wishes = Wishes;
     type Ways = Ways;
     type Extras = Extras;
@@ -97,21 +133,16 @@ impl Kind for Multiresource {
 
     const EXAMPLES: &'static str = EXAMPLES;
 
-    fn read(file: &Path) -> Given<Parsed<Described>> {
-        Ok(Described::read(file)?)
+    fn read(file: &Path) -> Given<Parsed<Fleet>> {
+        Ok(Fleet::read(file)?)
     }
 
-    fn parse(text: &str, name: &str) -> Given<Parsed<Described>> {
-        Ok(Described::parse(text, name)?)
-    }
-
-    fn files(wishes: &Wishes) -> (Vec<&Path>, Vec<&Path>) {
-        let written = wishes.log.iter().map(PathBuf::as_path);
-        (Vec::new(), written.collect())
+    fn parse(text: &str, name: &str) -> Given<Parsed<Fleet>> {
+        Ok(Fleet::parse(text, name)?)
     }
 
     fn synthesize(
-        workload: &Described,
+        workload: &Fleet,
         wishes: &Wishes,
         caller: &mut Caller<'_>,
     ) -> Given<Answer<Self>> {
@@ -119,8 +150,8 @@ impl Kind for Multiresource {
         synthesize::synthesize(workload, wishes, caller)
     }
 
-    fn against(policy: &Checked, workload: &Described) -> Given<Vec<Finding>> {
-        verbs::against(policy, workload).map_err(VerbError::boxed)
+    fn against(policy: &Checked, workload: &Fleet) -> Given<Vec<Finding>> {
+        verbs::against(policy, workload)
     }
 
     fn valid(policy: &Checked, width: usize) -> String {
@@ -133,61 +164,57 @@ impl Kind for Multiresource {
 
     fn simulate(
         policy: &str,
-        workload: Option<Described>,
+        workload: Option<Fleet>,
         ways: &Ways,
         settings: &Settings,
         caller: &mut Caller<'_>,
-    ) -> Given<Simulated> {
-        if ways.trace.file().is_some() || ways.trace.jobs().is_some() {
-            return replayed(policy, workload.as_ref(), ways, settings, caller);
+    ) -> Given<(Answered, String)> {
+        let latency = ways.start_latency;
+        if let Some(file) = ways.trace.recorded() {
+            let given = (workload.as_ref(), latency);
+            return replay::run_recorded(file, policy, given, settings, caller);
+        }
+        if let Some(file) = ways.trace.file() {
+            let (source, policies) = (Source::named(file), [policy.to_owned()]);
+            let trace = &ways.trace;
+            let mut asked = trace.replaying(&source, &policies, settings, caller.changes);
+            asked.workload = workload.as_ref();
+            asked.start_latency = latency;
+            if let Some(load) = ways.load {
+                asked.paces = vec![Pace::Load(load)];
+            }
+            return trace.replay(&asked, caller)?.simulated(caller.width);
         }
         let ways = verbs::Ways {
-            start_latency: ways.start_latency,
+            start_latency: latency,
             changes: caller.changes,
         };
         let hears = |what: &str, reached| caller.hear(Word::Simulating(what, reached));
-        let simulated =
-            verbs::simulate(policy, workload, &ways, settings, hears).map_err(VerbError::boxed)?;
+        let simulated = verbs::simulate(policy, workload, &ways, settings, hears)?;
         let (run, verdicts) = (&simulated.run, &simulated.verdicts);
-        Ok(Simulated {
+        let answered = Answered {
             table: report::simulation(&simulated.workload, run, verdicts, caller.width),
             notes: report::notes(&simulated),
-            refuted: simulated.is_refuted(),
-            document: run_document(policy, run, verdicts)?,
+            negative: simulated.is_refuted(),
             documents: Vec::new(),
-        })
-    }
-
-    fn files_of_ways(ways: &Ways) -> (Vec<&Path>, Vec<&Path>) {
-        ways.trace.files()
+        };
+        Ok((answered, run_document(policy, run, verdicts)?))
     }
 
     fn trace(extras: &Extras) -> Option<&Path> {
         extras.trace.file()
     }
 
-    fn files_of_extras(extras: &Extras) -> (Vec<&Path>, Vec<&Path>) {
-        extras.trace.files()
-    }
-
-    fn compare<'a>(
-        workload: Option<&'a Described>,
+    fn compare(
+        workload: Option<&Fleet>,
         asked: &Comparing<'_>,
         extras: &Extras,
         caller: &mut Caller<'_>,
-    ) -> Given<Box<dyn Compared + 'a>> {
-        if extras.trace.file().is_some() {
-            let replay = Replay {
-                policies: asked.policies,
-                loads: asked.loads,
-                workload,
-                start_latency: extras.start_latency,
-                resample: extras.resample,
-                settings: asked.settings,
-            };
-            return extras.trace.compare(&replay, caller);
+    ) -> Given<Compared> {
+        if let Some(file) = extras.trace.file() {
+            return on_trace(file, workload, asked, extras, caller);
         }
-        if extras.trace.jobs().is_some() {
+        if extras.trace.recorded().is_some() {
             return Err("--jobs without --trace runs recorded jobs, under one policy: give it to `synth simulate`, or give --trace FILE".into());
         }
         let workload = wanted(workload)?;
@@ -197,42 +224,20 @@ impl Kind for Multiresource {
             caller.hear(Word::Interruptible);
             caller.hear(Word::Comparing(stage));
         };
-        let compared = verbs::compare(workload, asked, hears);
-        Ok(over_loads(workload, compared.map_err(VerbError::boxed)?))
+        let swept = verbs::compare(workload, asked, hears)?;
+        over_loads(workload, swept, caller.width)
     }
 
-    fn merge<'a>(workload: &'a Described, whole: &Whole) -> Given<Box<dyn Compared + 'a>> {
-        let swept = verbs::Compared {
+    fn merge(workload: &Fleet, whole: &Whole, width: usize) -> Given<Compared> {
+        let swept = Swept {
             comparison: whole.comparison()?,
             journal: None,
         };
-        Ok(over_loads(workload, swept))
+        over_loads(workload, swept, width)
     }
 
     fn rules(width: usize) -> String {
         report::rules(width)
-    }
-
-    fn files_of(verb: &Verb) -> (Vec<&Path>, Vec<&Path>) {
-        match verb {
-            Verb::SweepAlpha(arguments) => arguments.files(),
-            Verb::Optimum(arguments) => arguments.files(),
-            Verb::Fit(arguments) => arguments.files(),
-            Verb::Drive(arguments) => arguments.files(),
-            Verb::Bridge(arguments) => arguments.files(),
-            Verb::Export { to } => to.files(),
-        }
-    }
-
-    fn run(verb: &Verb, caller: &mut Caller<'_>) -> Given<Answered> {
-        match verb {
-            Verb::SweepAlpha(arguments) => arguments.run(caller),
-            Verb::Optimum(arguments) => arguments.run(caller),
-            Verb::Fit(arguments) => arguments.run(caller),
-            Verb::Drive(arguments) => arguments.run(caller),
-            Verb::Bridge(arguments) => arguments.run(caller),
-            Verb::Export { to } => to.run(caller),
-        }
     }
 }
 
@@ -251,14 +256,14 @@ fn start_latency(text: &str) -> Result<Decimal, String> {
 }
 
 /// That jobs have a start latency.
-fn hear_latency(workload: &Described, caller: &mut Caller<'_>) {
-    if let Some(told) = report::start_latency(workload.envelope()) {
-        caller.hear(Word::Known(&told));
+fn hear_latency(workload: &Fleet, caller: &mut Caller<'_>) {
+    if let Some(note) = report::start_latency(workload.envelope()) {
+        caller.hear(Word::Known(&note));
     }
 }
 
-/// A comparison with what is told besides of its workload.
-fn over_loads<'a>(workload: &'a Described, swept: verbs::Compared) -> Box<dyn Compared + 'a> {
+/// A comparison over loads, with what is known besides of its workload.
+fn over_loads(workload: &Fleet, swept: verbs::Compared, width: usize) -> Given<Compared> {
     let envelope = workload.envelope();
     let mut besides = report::besides(envelope);
     if let Some(law) = envelope.start_latency() {
@@ -266,38 +271,34 @@ fn over_loads<'a>(workload: &'a Described, swept: verbs::Compared) -> Box<dyn Co
         let unit = envelope.time_unit();
         besides.about += &format!(", with a mean start latency of {mean} {unit}");
     }
-    Box::new(OverLoads { swept, besides })
+    Compared::over_loads(swept, &besides, width)
 }
 
-/// A policy on a trace, or on recorded jobs.
-fn replayed(
-    policy: &str,
-    workload: Option<&Described>,
-    ways: &Ways,
-    settings: &Settings,
+/// A comparison on a trace.
+fn on_trace(
+    file: &Path,
+    workload: Option<&Fleet>,
+    asked: &Comparing<'_>,
+    extras: &Extras,
     caller: &mut Caller<'_>,
-) -> Given<Simulated> {
-    let loads: Vec<f64> = ways.load.into_iter().collect();
-    let replay = Replay {
-        policies: &[policy.to_owned()],
-        loads: &loads,
-        workload,
-        start_latency: ways.start_latency,
-        resample: false,
-        settings,
-    };
-    match ways.trace.file() {
-        Some(_) => ways.trace.simulate(&replay, caller),
-        None => ways.trace.run_once(policy, &replay, caller),
+) -> Given<Compared> {
+    let (source, trace) = (Source::named(file), &extras.trace);
+    let mut replaying = trace.replaying(&source, asked.policies, asked.settings, caller.changes);
+    replaying.workload = workload;
+    replaying.start_latency = extras.start_latency;
+    replaying.resample = extras.resample;
+    if !asked.loads.is_empty() {
+        if trace.has_speed() {
+            return Err("--loads and --speed both say how fast jobs come: keep one of them".into());
+        }
+        replaying.paces = asked.loads.iter().copied().map(Pace::Load).collect();
     }
+    trace.replay(&replaying, caller)?.compared(caller)
 }
-
-const OVER_A_FLEET: &str =
-    "this family is a rule over a fleet, and here is one server: take another --family";
 
 const DYNAMIC: &str = "solving the dynamic program";
 
-/// Reads the workload of one server; warnings are told.
+/// Reads the workload of one server; the caller hears warnings.
 fn server_of(file: &Path, caller: &mut Caller<'_>) -> Given<Workload> {
     let parsed = Workload::read(file)?;
     let warnings = parsed.warnings.iter();
@@ -310,7 +311,7 @@ fn hear_doing(step: &Doing, caller: &mut Caller<'_>) {
     if !matches!(step, Doing::Program) {
         caller.hear(Word::Interruptible);
     }
-    let told = match step {
+    let text = match step {
         Doing::Program => "solving the program".into(),
         Doing::Dynamic(None) => DYNAMIC.into(),
         Doing::Dynamic(Some(step)) => report::optimum_step(step),
@@ -324,7 +325,7 @@ fn hear_doing(step: &Doing, caller: &mut Caller<'_>) {
         }
         Doing::Simulating(name) => format!("simulating {name}"),
     };
-    caller.hear(Word::Doing(&told));
+    caller.hear(Word::Doing(&text));
 }
 
 const EXAMPLES: &str = "\
@@ -366,6 +367,6 @@ const EXAMPLES: &str = "\
       the least mean response time that any policy without preemption can have, and how near policies are
   synth export slurm p.json --partition batch --output slurm/
       what an administrator installs so that the policy decides when jobs of a Slurm partition start
-  synth sweep-alpha --workload models/section7.yaml --preemption none --plot curves.svg
-      mean response time over the switching rate, as CSV and as a picture
+  synth sweep-alpha --workload models/section7.yaml --preemption none --html curves.html
+      mean response time over the switching rate, as CSV and as a page with a picture
 ";

@@ -5,11 +5,10 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::{hear_doing, server_of};
-use crate::kind::{Answered, Caller, Given, json};
+use crate::kind::{Answered, Caller, Files, Given, NamesFiles, OwnVerb, json};
 use crate::multiresource::artifact::{Objective, Preemption};
 use crate::multiresource::optimum::{Limits, Sought};
 use crate::multiresource::report;
-use crate::multiresource::verbs::VerbError;
 use crate::multiresource::verbs::{self, Asking, Doing};
 use crate::simulation::Settings;
 use crate::typed::{Budget, WorkloadFile, count, load, part, positive, seconds, time};
@@ -68,16 +67,16 @@ are few, or with preemption the numbers of jobs (see --states).";
 /// Events per policy, by default.
 const EVENTS: u64 = 50_000_000;
 
-impl Arguments {
-    /// Files that are read, and those that are written.
-    pub fn files(&self) -> (Vec<&Path>, Vec<&Path>) {
+impl NamesFiles for Arguments {
+    fn files(&self) -> Files<'_> {
         let policies = self.policies.iter().map(Path::new);
         let read = policies.chain(self.workload.typed()).collect();
         (read, self.output.iter().map(PathBuf::as_path).collect())
     }
+}
 
-    /// Solves the dynamic program, and measures the policies that were asked for.
-    pub fn run(&self, caller: &mut Caller<'_>) -> Given<Answered> {
+impl OwnVerb for Arguments {
+    fn run(&self, caller: &mut Caller<'_>) -> Given<Answered> {
         if self.setup_rate.is_some() && self.preemption != Preemption::Setup {
             return Err("--setup-rate goes with --preemption setup".into());
         }
@@ -104,7 +103,7 @@ impl Arguments {
             settings: &settings,
         };
         let hears = |step: Doing| hear_doing(&step, caller);
-        let found = verbs::least(&workload, &asking, hears).map_err(VerbError::boxed)?;
+        let found = verbs::least(&workload, &asking, hears)?;
         let output = self.output.iter().cloned();
         let document = json(&found)?;
         Ok(Answered {

@@ -5,21 +5,20 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use super::reading::Reading;
+use crate::artifact::Changes;
 use crate::document::{all_bytes_of, called};
-use crate::kind::{Caller, Compared, Given, Simulated, Word, json};
+use crate::kind::{Answered, Caller, Compared, Files, Given, NamesFiles, Word, json};
 use crate::multiresource::replay::{Speed, Window};
 use crate::multiresource::report::replay::{
     notes, recorded, replay_csv, replay_page, replayed, series, visits,
 };
-use crate::multiresource::verbs::VerbError;
 use crate::multiresource::verbs::replay::{
     Pace, Recording, Replaying, Replays, replay_trace, run_once,
 };
-use crate::multiresource::workload::Described;
+use crate::multiresource::workload::Fleet;
 use crate::number::Decimal;
 use crate::simulation::Settings;
-use crate::trace::Source;
+use crate::trace::{Options, Source};
 use crate::typed::duration;
 
 /// A trace, and how it is replayed.
@@ -61,23 +60,7 @@ pub struct Trace {
     step: Option<Duration>,
 
     #[command(flatten)]
-    reading: Reading,
-}
-
-/// Policies that are replayed, and how, beside what [`Trace`] says.
-pub struct Replay<'a> {
-    /// Rules by name, or policy files.
-    pub policies: &'a [String],
-    /// Loads that jobs are brought to.
-    pub loads: &'a [f64],
-    /// The workload whose types jobs are, where one is given.
-    pub workload: Option<&'a Described>,
-    /// The start latency that is asked for.
-    pub start_latency: Option<Decimal>,
-    /// Whether whole weeks are drawn, too.
-    pub resample: bool,
-    /// Seed, and what ends it.
-    pub settings: &'a Settings,
+    reading: Options,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -88,175 +71,151 @@ enum Demands {
     Rounded,
 }
 
+impl NamesFiles for Trace {
+    fn files(&self) -> Files<'_> {
+        let mut read = Vec::from_iter(self.file());
+        let mut written = Vec::from_iter(self.series.as_deref());
+        // Without a trace these are recorded jobs.
+        let jobs = if self.trace.is_some() {
+            &mut written
+        } else {
+            &mut read
+        };
+        jobs.extend(self.jobs.as_deref());
+        (read, written)
+    }
+}
+
 impl Trace {
-    /// The trace, if one is named.
+    /// The trace's file.
     pub fn file(&self) -> Option<&Path> {
         self.trace.as_deref()
     }
 
-    /// Files that are read, and those that are written.
-    pub fn files(&self) -> (Vec<&Path>, Vec<&Path>) {
-        let (written, recorded) = match self.trace {
-            Some(_) => (self.jobs(), None),
-            None => (None, self.jobs()),
-        };
-        let written = written.into_iter().chain(self.series.as_deref());
-        let read = self.file().into_iter().chain(recorded);
-        (
-            read.filter(|file| file.as_os_str() != "-").collect(),
-            written.collect(),
-        )
+    /// Whether a speed is typed.
+    pub fn has_speed(&self) -> bool {
+        self.speed.is_some()
     }
 
-    /// Where jobs go to, or without a trace come from.
-    pub fn jobs(&self) -> Option<&Path> {
-        self.jobs.as_deref()
+    /// The file of recorded jobs, where there is no trace.
+    pub fn recorded(&self) -> Option<&Path> {
+        let jobs = self.jobs.as_deref();
+        jobs.filter(|_| self.trace.is_none())
     }
 
-    fn replay(&self, replay: &Replay<'_>, caller: &mut Caller<'_>) -> Given<Replays> {
-        let file = self.file().ok_or("no trace is named: give --trace FILE")?;
-        let loads = replay.loads.iter().map(|load| Pace::Load(*load));
-        let paces = self.speed.map(Pace::Speed).into_iter().chain(loads);
-        let mut asked = Replaying {
-            source: &Source::named(file),
-            options: self.reading.options(),
-            workload: replay.workload,
-            policies: replay.policies,
-            paces: paces.collect(),
+    /// Returns what is asked for of these policies, at the speed that is typed or the trace's own.
+    pub fn replaying<'a>(
+        &self,
+        source: &'a Source,
+        policies: &'a [String],
+        settings: &Settings,
+        changes: Changes,
+    ) -> Replaying<'a> {
+        Replaying {
+            source,
+            options: self.reading.clone(),
+            workload: None,
+            policies,
+            paces: vec![Pace::Speed(self.speed.unwrap_or(Speed::ONE))],
             rounded: self.demands == Demands::Rounded,
             unknown_out: self.unknown_out,
-            start_latency: replay.start_latency,
+            start_latency: None,
             window: self.measure,
             step: self.step.as_ref().map(Duration::as_secs_f64),
             keeps_visits: self.jobs.is_some(),
-            resample: replay.resample,
-            changes: caller.changes,
-            seed: replay.settings.seed,
-            interrupt: replay.settings.interrupt.clone(),
-        };
-        if asked.paces.is_empty() {
-            asked.paces.push(Pace::Speed(Speed::ONE));
+            resample: false,
+            changes,
+            seed: settings.seed,
+            interrupt: settings.interrupt.clone(),
         }
+    }
+
+    /// Replays the trace, and renders all that is asked for.
+    pub fn replay(&self, asked: &Replaying<'_>, caller: &mut Caller<'_>) -> Given<OnTrace> {
         caller.hear(Word::Interruptible);
         let mut hears = |what: &str| caller.hear(Word::Doing(what));
-        replay_trace(&asked, &mut hears).map_err(VerbError::boxed)
-    }
-
-    /// What is written besides, each with its file.
-    fn documents(&self, replays: &Replays) -> Given<Vec<(PathBuf, String)>> {
+        let replays = replay_trace(asked, &mut hears)?;
         let mut documents = Vec::new();
         if let Some(file) = &self.jobs {
-            documents.push((file.clone(), visits(replays)?));
+            documents.push((file.clone(), visits(&replays)?));
         }
         if let Some(file) = &self.series {
-            documents.push((file.clone(), series(replays)?));
+            documents.push((file.clone(), series(&replays)?));
         }
-        Ok(documents)
-    }
-
-    /// Recorded jobs once.
-    pub fn run_once(
-        &self,
-        policy: &str,
-        replay: &Replay<'_>,
-        caller: &mut Caller<'_>,
-    ) -> Given<Simulated> {
-        let file = self.jobs().ok_or("no jobs are named: give --jobs FILE")?;
-        let name = called(file);
-        let text = all_bytes_of(file).map_err(|why| format!("cannot read {name}: {why}"))?;
-        let asked = Recording {
-            file: name,
-            text: &text,
-            policy,
-            workload: replay.workload,
-            start_latency: replay.start_latency,
-            seed: replay.settings.seed,
-            changes: caller.changes,
-            interrupt: replay.settings.interrupt.clone(),
-        };
-        caller.hear(Word::Interruptible);
-        let run = run_once(&asked, &mut |what| caller.hear(Word::Doing(what)));
-        let run = run.map_err(VerbError::boxed)?;
-        Ok(Simulated {
-            document: json(&run)?,
-            refuted: false,
-            notes: Vec::new(),
-            table: recorded(&run, caller.width),
-            documents: Vec::new(),
-        })
-    }
-
-    /// One policy on the trace.
-    pub fn simulate(&self, replay: &Replay<'_>, caller: &mut Caller<'_>) -> Given<Simulated> {
-        let replays = self.replay(replay, caller)?;
-        let mut told = replays.paces.iter().flat_map(|pace| &pace.policies);
-        if let Some(why) = told.find_map(|told| told.failure()) {
-            return Err(why.into());
-        }
-        Ok(Simulated {
-            document: json(&replays)?,
-            refuted: false,
-            notes: notes(&replays, caller.width),
-            table: replayed(&replays, caller.width),
-            documents: self.documents(&replays)?,
-        })
-    }
-
-    /// Policies on the trace.
-    pub fn compare<'a>(
-        &self,
-        replay: &Replay<'_>,
-        caller: &mut Caller<'_>,
-    ) -> Given<Box<dyn Compared + 'a>> {
-        if !replay.loads.is_empty() && self.speed.is_some() {
-            return Err("--loads and --speed both say how fast jobs come: keep one of them".into());
-        }
-        let replays = self.replay(replay, caller)?;
-        for note in notes(&replays, caller.width) {
-            caller.hear(Word::Known(&note));
-        }
-        let documents = self.documents(&replays)?;
-        Ok(Box::new(OnTrace { replays, documents }))
+        Ok(OnTrace { replays, documents })
     }
 }
 
 /// Policies on a trace.
-struct OnTrace {
+pub struct OnTrace {
     replays: Replays,
     documents: Vec<(PathBuf, String)>,
 }
 
-impl Compared for OnTrace {
-    fn document(&self) -> Given<String> {
-        json(&self.replays)
+impl OnTrace {
+    /// Returns the answer about one policy, and the same for programs.
+    ///
+    /// # Errors
+    /// When the policy could not be replayed.
+    pub fn simulated(self, width: usize) -> Given<(Answered, String)> {
+        if let Some((_, _, why)) = self.replays.failures().next() {
+            return Err(why.into());
+        }
+        let answered = Answered {
+            notes: notes(&self.replays, width),
+            table: replayed(&self.replays, width),
+            documents: self.documents,
+            negative: false,
+        };
+        Ok((answered, json(&self.replays)?))
     }
 
-    fn csv(&self) -> Given<String> {
-        replay_csv(&self.replays)
+    /// Returns the comparison of several; the caller hears what should be known of it.
+    ///
+    /// # Errors
+    /// When a picture cannot be drawn.
+    pub fn compared(self, caller: &mut Caller<'_>) -> Given<Compared> {
+        for note in notes(&self.replays, caller.width) {
+            caller.hear(Word::Known(&note));
+        }
+        Ok(Compared {
+            table: replayed(&self.replays, caller.width),
+            document: json(&self.replays)?,
+            csv: replay_csv(&self.replays)?,
+            page: replay_page(&self.replays)?,
+            interrupted: self.replays.interrupted,
+            has_failure: self.replays.failures().next().is_some(),
+            documents: self.documents,
+            journal: None,
+        })
     }
+}
 
-    fn page(&self) -> Given<String> {
-        replay_page(&self.replays)
-    }
-
-    fn table(&self, width: usize) -> String {
-        replayed(&self.replays, width)
-    }
-
-    fn documents(&self) -> &[(PathBuf, String)] {
-        &self.documents
-    }
-
-    fn is_interrupted(&self) -> bool {
-        self.replays.interrupted
-    }
-
-    fn has_failure(&self) -> bool {
-        let mut told = self.replays.paces.iter().flat_map(|pace| &pace.policies);
-        told.any(|told| told.failure().is_some())
-    }
-
-    fn journal(self: Box<Self>) -> Option<crate::simulation::sweep::Journal> {
-        None
-    }
+/// Runs recorded jobs once.
+pub fn run_recorded(
+    file: &Path,
+    policy: &str,
+    (workload, start_latency): (Option<&Fleet>, Option<Decimal>),
+    settings: &Settings,
+    caller: &mut Caller<'_>,
+) -> Given<(Answered, String)> {
+    let name = called(file);
+    let text = all_bytes_of(file).map_err(|why| format!("cannot read {name}: {why}"))?;
+    let asked = Recording {
+        file: name,
+        text: &text,
+        policy,
+        workload,
+        start_latency,
+        seed: settings.seed,
+        changes: caller.changes,
+        interrupt: settings.interrupt.clone(),
+    };
+    caller.hear(Word::Interruptible);
+    let run = run_once(&asked, &mut |what| caller.hear(Word::Doing(what)))?;
+    let answered = Answered {
+        table: recorded(&run, caller.width),
+        ..Answered::default()
+    };
+    Ok((answered, json(&run)?))
 }

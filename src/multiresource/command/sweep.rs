@@ -1,6 +1,6 @@
 //! The cost over the switching rate.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -8,7 +8,7 @@ use std::time::Instant;
 use clap::Args;
 
 use super::server_of;
-use crate::kind::{Answered, Caller, Given, Word};
+use crate::kind::{Answered, Caller, Files, Given, NamesFiles, OwnVerb, Word};
 use crate::multiresource::artifact::{Preemption, Route};
 use crate::multiresource::report;
 use crate::multiresource::synthesis::{self, Options};
@@ -48,21 +48,21 @@ pub struct Arguments {
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Also draw the curves, as SVG
+    /// Also write a page with the curves (`-`: to standard output)
     #[arg(long, value_name = "FILE")]
-    plot: Option<PathBuf>,
+    html: Option<PathBuf>,
 }
 
-impl Arguments {
-    /// Files that are read, and those that are written.
-    pub fn files(&self) -> (Vec<&Path>, Vec<&Path>) {
-        let results = [&self.output, &self.plot].into_iter().flatten();
+impl NamesFiles for Arguments {
+    fn files(&self) -> Files<'_> {
+        let results = [&self.output, &self.html].into_iter().flatten();
         let written = results.map(PathBuf::as_path).collect();
         (self.workload.typed().into_iter().collect(), written)
     }
+}
 
-    /// Evaluates the switching rates of each route.
-    pub fn run(&self, caller: &mut Caller<'_>) -> Given<Answered> {
+impl OwnVerb for Arguments {
+    fn run(&self, caller: &mut Caller<'_>) -> Given<Answered> {
         let workload = server_of(self.workload.file()?, caller)?;
         let options = Options {
             setup_rate: self.setup_rate,
@@ -84,9 +84,9 @@ impl Arguments {
         } else {
             is_late.then_some("The time is over")
         };
-        let told = cut.map(|why| format!("{why}: {} switching rates were evaluated.", swept.len()));
+        let note = cut.map(|why| format!("{why}: {} switching rates were evaluated.", swept.len()));
         let mut answered = Answered {
-            notes: told.into_iter().collect(),
+            notes: note.into_iter().collect(),
             ..Answered::default()
         };
         if swept.is_empty() && cut.is_some() {
@@ -98,10 +98,10 @@ impl Arguments {
                     .into(),
             );
         }
-        let csv = report::sweep_csv(&workload, &swept);
-        if let Some(file) = &self.plot {
-            let plot = report::sweep_plot(&workload, &swept)?;
-            answered.documents.push((file.clone(), plot));
+        let csv = report::sweep_csv(&workload, &swept)?;
+        if let Some(file) = &self.html {
+            let page = report::sweep_page(&workload, &swept)?;
+            answered.documents.push((file.clone(), page));
         }
         match &self.output {
             Some(file) => answered.documents.push((file.clone(), csv)),

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use clap::{Args, ValueEnum};
 
 use super::promise::promise;
-use crate::kind::{Caller, Given, json};
+use crate::kind::{Caller, Files, Given, NamesFiles, json};
 use crate::multiresource::artifact::{Backfill, EmptySlots, Objective, Preemption, Promise, Route};
 use crate::multiresource::program::Limits;
 use crate::multiresource::synthesis::{Families, Log, Options};
@@ -88,6 +88,12 @@ pub struct Wishes {
     /// the answer says so, and it depends on the machine [default: no limit]
     #[arg(long, value_name = "TIME", value_parser = time)]
     time: Option<f64>,
+}
+
+impl NamesFiles for Wishes {
+    fn files(&self) -> Files<'_> {
+        (Vec::new(), self.log.iter().map(PathBuf::as_path).collect())
+    }
 }
 
 impl Wishes {

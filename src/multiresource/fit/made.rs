@@ -7,12 +7,12 @@ use super::limits::{self, Cut};
 use super::merge::Vector;
 use super::sizes::{Law, Sizes, Weighing};
 use super::tally::{Class, Counted, NO_LIMIT, Tally};
-use super::types::{Types, parts_of};
+use super::types::{Types, parts_of, seconds};
 use super::{
     Arrivals, Dispersion, Drift, Excess, Fit, FitError, Options, Report, Tried, TypeFound, short,
 };
 use crate::law::{ArrivalProcess, CommonModulation, Size};
-use crate::multiresource::workload::{Known, Part, Parts};
+use crate::multiresource::workload::{Header, Known, Part, Parts};
 use crate::trace::{Job, Trace};
 
 /// From this many jobs on a type has a law of sizes of its own, and may be modulated.
@@ -224,13 +224,18 @@ impl<'a> Made<'a> {
         };
         let all_promise = self.cuts.iter().all(|cut| self.limit(cut).is_some());
         let mut parts = Parts {
-            source: Some(self.options.source.clone()),
-            known: all_promise.then_some(Known::TypeLimit),
+            header: Header {
+                source: Some(self.options.source.clone()),
+                known: all_promise.then_some(Known::TypeLimit),
+                ..seconds()
+            },
             ..parts_of(self.trace.servers(), self.parts(&laws, constant))
         };
         match (changes, excess) {
             (Arrivals::Modulated, Some(excess)) => self.modulate(&mut parts, &laws, excess),
-            (Arrivals::Common, Some(excess)) => parts.modulation = Some(self.common(&laws, excess)),
+            (Arrivals::Common, Some(excess)) => {
+                parts.header.modulation = Some(self.common(&laws, excess))
+            }
             _ => {}
         }
         let workload = parts.check()?;
@@ -481,7 +486,7 @@ fn arrivals_of(parts: &Parts) -> &'static str {
             .iter()
             .any(|part| part.arrivals.process() == process)
     };
-    match (is("batches"), parts.modulation.is_some()) {
+    match (is("batches"), parts.header.modulation.is_some()) {
         (true, true) => "in batches, at a rate that changes for all types together",
         (true, false) => "in batches",
         (false, true) => "at a rate that changes for all types together",

@@ -29,7 +29,7 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use crate::document::DocumentError;
-use crate::multiresource::workload::Described;
+use crate::multiresource::workload::Fleet;
 use crate::number::Decimal;
 use crate::trace::{Account, Format, Trace, TraceError};
 use again::Again;
@@ -73,7 +73,7 @@ pub enum Arrivals {
 #[derive(Clone, Debug)]
 pub struct Fit {
     /// The workload.
-    pub workload: Described,
+    pub workload: Fleet,
     /// What it stands on.
     pub report: Report,
 }

@@ -6,7 +6,7 @@ use std::io::{BufWriter, Write};
 
 use super::*;
 use crate::law::ArrivalProcess;
-use crate::multiresource::workload::{Described, Workload};
+use crate::multiresource::workload::Workload;
 use crate::simulation::{Stream, Streams};
 use crate::trace::{self, Servers, Source};
 
@@ -41,7 +41,7 @@ fn fitted(rows: &[Row], options: &Options) -> Result<Fit, FitError> {
     drop(out);
     let name = |what: &str| (what.to_owned(), what.to_owned());
     let reading = trace::Options {
-        servers: Some(Servers::capacity("cpu=64").unwrap()),
+        servers: Some(Servers::shapes("cpu=64").unwrap()),
         columns: ["batch", "limit"].map(name).to_vec(),
         ..trace::Options::default()
     };
@@ -50,10 +50,7 @@ fn fitted(rows: &[Row], options: &Options) -> Result<Fit, FitError> {
 }
 
 fn server(fit: &Fit) -> &Workload {
-    match &fit.workload {
-        Described::Server(workload) => workload,
-        Described::Fleet(_) => unreachable!("one server"),
-    }
+    fit.workload.one_server().unwrap()
 }
 
 /// A whole number of seconds, 1 at least, of an exponential law.

@@ -5,8 +5,8 @@ use super::merge::{Merging, Vector};
 use super::short;
 use crate::document::DocumentError;
 use crate::law::{ArrivalProcess, Size};
-use crate::multiresource::program::{self, Limits, ProgramError, solve_fleet};
-use crate::multiresource::workload::{Described, Dominating, Part, Parts};
+use crate::multiresource::program::{self, Limits, ProgramError};
+use crate::multiresource::workload::{Dominating, Header, Part, Parts};
 use crate::trace::Servers;
 
 /// Types of jobs that stand for vectors of demands.
@@ -201,21 +201,13 @@ impl<'a> Search<'a> {
                 },
                 limit: None,
             });
-        let described = parts_of(self.servers, parts.collect()).check()?;
+        let fleet = parts_of(self.servers, parts.collect()).check()?;
         let limits = Limits {
             face: 0,
             ..Limits::default()
         };
-        Ok(match described {
-            Described::Server(workload) => {
-                let certificate = program::solve(&workload, &limits)?.certificate;
-                (certificate.load, certificate.proven())
-            }
-            Described::Fleet(fleet) => {
-                let certificate = solve_fleet(&fleet, &limits)?.certificate;
-                (certificate.load, certificate.proven())
-            }
-        })
+        let certificate = program::solve(&fleet, &limits)?.certificate;
+        Ok((certificate.load, certificate.proven()))
     }
 }
 
@@ -226,13 +218,17 @@ pub fn parts_of(servers: &Servers, types: Vec<Part>) -> Parts {
         .iter()
         .map(|shape| (shape.count, shape.capacity.clone()));
     Parts {
-        source: None,
-        time_unit: "s".into(),
-        known: None,
-        modulation: None,
-        start_latency: None,
+        header: seconds(),
         resources: servers.resources.clone(),
         shapes: shapes.collect(),
         types,
+    }
+}
+
+/// What a fit says of all types, before more is known.
+pub fn seconds() -> Header {
+    Header {
+        time_unit: "s".into(),
+        ..Header::default()
     }
 }

@@ -200,7 +200,7 @@ fn the_least_to_drain_of_appendix_j() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/models/vms.yaml");
     let workload = Workload::read(path.as_ref()).unwrap().workload;
     let solved = program::solve(&workload, &Limits::default()).unwrap();
-    let mix = fewer_drains(&workload, solved.mix, &solved.face);
+    let mix = fewer_drains(&workload, solved.mixes[0].clone(), &solved.face);
     let load = mix.loads(&workload).into_iter().fold(0.0, f64::max);
     assert!((load / 0.655 - 1.0).abs() < 1e-12, "{load}");
     assert_eq!(

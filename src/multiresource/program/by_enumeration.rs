@@ -5,39 +5,17 @@ use good_lp::{
     constraint, variable,
 };
 
-use super::fleet::{FleetCertificate, FleetSolution, ServerBound, load, values, worth};
 use super::problem::Problem;
-use super::{Mix, ProgramError};
-use crate::multiresource::schedule::{Packing, Schedule, enumerate, maximal};
-use crate::multiresource::workload::{Fleet, Workload};
+use super::solve::load;
+use super::{Certificate, Knapsack, Mix, ProgramError, ServerBound, Solution};
+use crate::multiresource::schedule::{self, Packing, Schedule, maximal};
+use crate::multiresource::workload::{Fleet, JobType, Workload};
 
 /// Candidates that the listing of a shape's maximal schedules may visit.
 const VISITS: usize = 20_000_000;
 
 /// Nodes of each knapsack that bounds the load.
 const NODES: u64 = 20_000_000;
-
-/// Enumerates `S`, then solves program (7) over all of it. `None` when `S` has more than `budget`
-/// schedules.
-///
-/// # Errors
-/// When HiGHS does not end optimal.
-pub fn solve_by_enumeration(
-    workload: &Workload,
-    budget: usize,
-) -> Result<Option<Mix>, ProgramError> {
-    let all = enumerate(&Packing::new(workload), budget);
-    if !all.complete {
-        return Ok(None);
-    }
-    let offered: Vec<f64> = workload.types().iter().map(|t| t.offered_load()).collect();
-    let served = all
-        .schedules
-        .iter()
-        .map(|u| u.iter().map(|u| f64::from(*u)).collect());
-    let raw = most_even(&served.collect::<Vec<_>>(), &offered)?;
-    Ok(Some(Mix::new(&all.schedules, &raw)))
-}
 
 /// How long each of some rows (N × K) is served for the largest `min_i (mean row)_i / b_i`: N numbers of sum 1.
 ///
@@ -76,11 +54,11 @@ pub fn most_even(rows: &[Vec<f64>], offered: &[f64]) -> Result<Vec<f64>, Program
 ///
 /// # Errors
 /// When HiGHS does not end optimal.
-pub fn solve_fleet_by_enumeration(
+pub fn solve_by_enumeration(
     fleet: &Fleet,
     budget: usize,
-) -> Result<Option<FleetSolution>, ProgramError> {
-    let problem = Problem::of_fleet(fleet);
+) -> Result<Option<Solution>, ProgramError> {
+    let problem = Problem::new(fleet);
     let sites = problem.sites.iter();
     let all = sites.map(|site| maximal(&site.packing, budget, VISITS));
     let Some(all) = all.collect::<Option<Vec<_>>>() else {
@@ -101,14 +79,15 @@ pub fn solve_fleet_by_enumeration(
             tree: None,
         });
     }
-    Ok(Some(FleetSolution {
-        certificate: FleetCertificate {
+    Ok(Some(Solution {
+        certificate: Certificate {
             load: load(fleet, &mixes),
             prices,
             servers,
             bound: 1.0 / bound,
         },
         mixes,
+        face: Vec::new(),
         rounds: 1,
         columns: all.iter().map(Vec::len).sum(),
     }))
@@ -163,4 +142,24 @@ fn optimum(
         .collect();
     let total: f64 = raw.iter().sum();
     Ok((weights, raw.iter().map(|y| y / total).collect()))
+}
+
+/// `y_i/b_i` (K).
+fn values(types: &[JobType], prices: &[f64]) -> Vec<f64> {
+    let pairs = types.iter().zip(prices);
+    pairs
+        .map(|(job_type, y)| y / job_type.offered_pieces())
+        .collect()
+}
+
+/// The largest worth of a schedule on one server at these values (K) of running jobs, if the search
+/// ends within this many nodes, else a bound on it; a schedule of the mix attains it where the mix is
+/// best. And prices of the resources' units that cover the values.
+fn worth(server: &Workload, values: &[f64], mix: &Mix, nodes: u64) -> (f64, Vec<f64>) {
+    let packing = Packing::new(server);
+    let worths = mix.schedules.iter().map(|u| schedule::worth(u, values));
+    let known = worths.fold(0.0, f64::max);
+    let knapsack = Knapsack::new(&packing, values);
+    let priced = knapsack.solve(known, nodes);
+    (priced.bound, knapsack.resource_prices())
 }

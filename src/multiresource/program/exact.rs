@@ -165,7 +165,7 @@ impl Program {
 
     /// Schedules with `x_s > 0` in multiples of 1/unit, feasible and as good as in doubles.
     fn times(&self, solution: &Solution) -> Option<(Vec<Schedule>, Fractions)> {
-        let Mix { schedules, weights } = &solution.mix;
+        let Mix { schedules, weights } = &solution.mixes[0];
         let mut used: Vec<usize> = (0..schedules.len()).collect();
         // Of schedules that depend on each other those with the least weight are left out.
         used.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]));
@@ -191,7 +191,7 @@ impl Program {
 
     /// The types, the probably tight ones first.
     fn by_tightness(&self, solution: &Solution) -> Vec<usize> {
-        let served = solution.mix.mean_schedule();
+        let served = solution.mixes[0].mean_schedule();
         let offered =
             |i: usize| nearest(&BigRational::new(self.loads[i].clone(), self.unit.clone()));
         let slack: Vec<f64> = (0..served.len())
@@ -257,7 +257,7 @@ impl Program {
         if !sound || !worths.iter().sum::<BigRational>().is_one() {
             return Err(Unproven::NoPrices);
         }
-        let guide = &solution.certificate.resource_prices;
+        let guide = &solution.certificate.servers[0].resource_prices;
         match knapsack::exceeds(&self.packing, &values, guide, nodes) {
             WorthAboveOne::None => Ok(Prices {
                 of_types: worths,
@@ -304,7 +304,7 @@ impl Program {
         let mut rank = rows.iter().filter(|row| echelon.admit(row)).count();
         if rank < priced.len() {
             let mut tried = 0;
-            let guide = &solution.certificate.resource_prices;
+            let guide = &solution.certificate.servers[0].resource_prices;
             knapsack::near(
                 &self.packing,
                 &self.rough_values(solution),

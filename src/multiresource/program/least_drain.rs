@@ -54,7 +54,7 @@ pub(super) fn choose(
         .iter()
         .filter(|u| worth(u, &values) >= t * (1.0 - SLACK));
     let mut seen = HashSet::new();
-    let used = solution.mix.schedules.iter().chain(known).cloned();
+    let used = solution.mixes[0].schedules.iter().chain(known).cloned();
     let columns: Vec<Schedule> = used
         .chain(walked)
         .filter(|u| seen.insert(u.clone()))
@@ -74,7 +74,7 @@ pub(super) fn choose(
     // Since t is held at a rounded number, the vertex may have one schedule too many, of a weight of
     // about 1e-12. The program over the chosen schedules alone has a basis of at most K.
     let chosen = Mix::new(&columns, &weights).schedules;
-    let problem = Problem::new(workload);
+    let problem = Problem::new(&workload.clone().into());
     let mut master = Master::new(&problem)?;
     let basis = chosen.iter().map(|u| Column {
         site: 0,

@@ -288,8 +288,9 @@ mod tests {
     #[test]
     fn a_coarser_master_has_nearly_the_same_optimum() {
         for (rare, tolerance) in [(1.0, 1e-12), (1e-12, 1e-6)] {
-            let workload = model("section7").scaled_by_type(&[1.0, rare, 1.0]).unwrap();
-            let problem = Problem::new(&workload);
+            let workload = model("section7");
+            let mut problem = Problem::new(&workload.clone().into());
+            problem.scaled[1] *= rare;
             let all = enumerate(&Packing::new(&workload), 10_000).schedules;
             let columns = all.into_iter().map(|schedule| Column { site: 0, schedule });
             let mut master = Master::new(&problem).unwrap();

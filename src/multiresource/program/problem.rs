@@ -34,21 +34,8 @@ pub(super) struct Column {
 }
 
 impl Problem {
-    /// One server.
-    pub fn new(workload: &Workload) -> Self {
-        Problem {
-            sites: vec![Site {
-                count: 1.0,
-                packing: Packing::new(workload),
-                types: (0..workload.types().len()).collect(),
-            }],
-            offered: workload.types().iter().map(JobType::offered_load).collect(),
-            scaled: scaled_loads(workload),
-        }
-    }
-
-    /// Servers of several shapes.
-    pub fn of_fleet(fleet: &Fleet) -> Self {
+    /// The servers of a fleet.
+    pub fn new(fleet: &Fleet) -> Self {
         let sites = fleet.shapes().iter().map(|shape| Site {
             count: f64::from(shape.count()),
             packing: Packing::new(shape.server()),
@@ -57,27 +44,14 @@ impl Problem {
         let sites: Vec<Site> = sites.collect();
         let offered = fleet.types().iter().map(JobType::offered_pieces);
         let offered: Vec<f64> = offered.collect();
-        // Each job on the server that it takes least of; all servers of all shapes alike.
-        let mut least = vec![f64::INFINITY; offered.len()];
-        let mut most = vec![0.0; offered.len()];
-        for site in &sites {
-            let capacity = site.packing.capacity();
-            for (place, &i) in site.types.iter().enumerate() {
-                let shares = (0..capacity.len()).map(|j| site.share(place, j));
-                least[i] = shares.fold(0.0, f64::max).min(least[i]);
-                most[i] += site.count * f64::from(site.packing.most(place, capacity));
-            }
-        }
-        let servers: f64 = sites.iter().map(|site| site.count).sum();
-        let work: f64 = offered.iter().zip(&least).map(|(b, share)| b * share).sum();
-        let unit = work / servers;
-        let scaled = offered.iter().zip(most);
+        let scaled = match fleet.one_server() {
+            Some(workload) => scaled_loads(workload),
+            None => scaled_over(&sites, &offered),
+        };
         Problem {
-            scaled: scaled
-                .map(|(b, most)| (b / unit).max(1e-13 * most))
-                .collect(),
             sites,
             offered,
+            scaled,
         }
     }
 
@@ -130,6 +104,27 @@ impl Site {
     fn scarcest(&self, offered: &[f64]) -> usize {
         largest(&self.utilization(offered))
     }
+}
+
+/// See [`Problem::scaled`]: each job on the server that it takes least of; all servers of all shapes alike.
+fn scaled_over(sites: &[Site], offered: &[f64]) -> Vec<f64> {
+    let mut least = vec![f64::INFINITY; offered.len()];
+    let mut most = vec![0.0; offered.len()];
+    for site in sites {
+        let capacity = site.packing.capacity();
+        for (place, &i) in site.types.iter().enumerate() {
+            let shares = (0..capacity.len()).map(|j| site.share(place, j));
+            least[i] = shares.fold(0.0, f64::max).min(least[i]);
+            most[i] += site.count * f64::from(site.packing.most(place, capacity));
+        }
+    }
+    let servers: f64 = sites.iter().map(|site| site.count).sum();
+    let work: f64 = offered.iter().zip(&least).map(|(b, share)| b * share).sum();
+    let unit = work / servers;
+    let scaled = offered.iter().zip(most);
+    scaled
+        .map(|(b, most)| (b / unit).max(1e-13 * most))
+        .collect()
 }
 
 /// See [`Problem::scaled`], for one server.

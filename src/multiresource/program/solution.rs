@@ -89,17 +89,26 @@ impl Mix {
 /// Two-sided evidence for the load.
 #[derive(Clone, Debug)]
 pub struct Certificate {
-    /// `max_i ρ_i` of the emitted mix: the load ρ from above.
+    /// `max_i ρ_i` of the mixes: the load ρ from above.
     pub load: f64,
     /// Prices `y` (K), nonnegative, of sum 1.
     pub prices: Vec<f64>,
-    /// Prices of the resources' integer units (R): `D_i·w ≥ y_i/b_i` for every type, the
-    /// dual of the priced knapsack's relaxation. They name what is scarce.
-    pub resource_prices: Vec<f64>,
-    /// The search that proves the bound, where it takes prices of its own at each node.
-    pub tree: Option<Tree>,
-    /// No policy has a load below this: `1 / max_{u∈S} Σ_i (y_i/b_i) u_i`.
+    /// What a server of each shape is worth at these prices (H).
+    pub servers: Vec<ServerBound>,
+    /// No policy has a load below this: `1 / Σ_h n_h z_h`.
     pub bound: f64,
+}
+
+/// A bound on the worth of schedules on a server, at given values of running jobs.
+#[derive(Clone, Debug)]
+pub struct ServerBound {
+    /// `z_h ≥ max_u Σ_i (y_i/b_i) u_i`.
+    pub worth: f64,
+    /// Prices of the resources' integer units (R_h): `D_i·w ≥ y_i/b_i` for every type, the dual of the priced
+    /// knapsack's relaxation. They name what is scarce.
+    pub resource_prices: Vec<f64>,
+    /// The search that proves it, where it takes prices of its own at each node.
+    pub tree: Option<Tree>,
 }
 
 impl Certificate {
@@ -122,11 +131,12 @@ pub(super) fn gap(load: f64, bound: f64) -> f64 {
 /// The solved program.
 #[derive(Clone, Debug)]
 pub struct Solution {
-    /// The best mix; of the many optima, one with little to drain.
-    pub mix: Mix,
-    /// The proof that it is best, or the gap that is left.
+    /// The best mix of each shape (H), over the types of its own server, in their order; none is empty. Of one server, of
+    /// the many optima one with little to drain.
+    pub mixes: Vec<Mix>,
+    /// The proof that they are best, or the gap that is left.
     pub certificate: Certificate,
-    /// Schedules that optimal mixes may use, those of this mix among them; none where any optimum
+    /// Of one server, schedules that optimal mixes may use, those of this mix among them; none where any optimum
     /// was taken.
     pub face: Vec<Schedule>,
     /// Work done: master programs solved.

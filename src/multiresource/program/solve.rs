@@ -1,83 +1,116 @@
-//! Program (7) for one server.
+//! Program (7), solved by column generation.
 
 use super::generation::{Generation, Proof};
 use super::least_drain;
 use super::problem::{Column, Problem};
-use super::solution::{Certificate, Limits, Mix, ProgramError, Solution};
+use super::solution::{Certificate, Limits, Mix, ProgramError, ServerBound, Solution};
 use crate::multiresource::schedule::{Fluid, Packing, Schedule};
-use crate::multiresource::workload::{JobType, Workload};
+use crate::multiresource::workload::{Fleet, JobType, Workload};
 
 /// Solves the program by column generation. Whether the optimum is proven: [`Certificate::proven`].
 ///
 /// # Errors
-/// When HiGHS does not end optimal.
-pub fn solve(workload: &Workload, limits: &Limits) -> Result<Solution, ProgramError> {
-    solve_from(workload, limits, &[])
+/// When HiGHS does not end optimal, or numbers are out of its range.
+pub fn solve(
+    servers: &(impl Clone + Into<Fleet>),
+    limits: &Limits,
+) -> Result<Solution, ProgramError> {
+    solve_from(&servers.clone().into(), limits, &[])
 }
 
-/// Solves the program, starting from schedules known to be good, such as those of a policy for nearly
-/// the same workload. Those that do not fit are left out.
+/// Solves the program, starting from schedules of each shape (H) known to be good, over all types (K), such as those of
+/// nearly the same fleet. Those that do not fit are left out.
 ///
 /// # Errors
 /// As [`solve`].
 pub fn solve_from(
-    workload: &Workload,
+    fleet: &Fleet,
     limits: &Limits,
-    known: &[Schedule],
+    known: &[Vec<Schedule>],
 ) -> Result<Solution, ProgramError> {
-    check_range(workload)?;
-    let packing = Packing::new(workload);
-    let problem = Problem::new(workload);
-    let fitting = known.iter().filter(|u| packing.fits(u)).cloned();
-    let columns = fitting.chain(starting_columns(workload, &packing));
-    let columns = columns.map(|schedule| Column { site: 0, schedule });
-    let mut generation = Generation::new(&problem, columns.collect())?;
+    if let Some(workload) = fleet.one_server() {
+        let what = "the fluid bound on the load".into();
+        in_range(what, Fluid::new(workload).bound())?;
+    }
+    check_types(fleet.types())?;
+    let problem = Problem::new(fleet);
+    let columns = first_columns(fleet, &problem, known);
+    let mut generation = Generation::new(&problem, columns)?;
     generation.run(limits)?;
-    let columns: Vec<Schedule> = generation
-        .master
-        .columns()
-        .iter()
-        .map(|c| c.schedule.clone())
-        .collect();
-    let mix = Mix::new(&columns, &generation.weights);
+    let columns = generation.master.columns();
+    let mixes = mixes(problem.sites.len(), columns, &generation.weights);
     let mut solution = Solution {
-        certificate: certificate(&problem, &generation.proof, mix.load(workload)),
-        mix,
+        certificate: certificate(&problem, &generation.proof, load(fleet, &mixes)),
+        mixes,
         face: Vec::new(),
         rounds: generation.rounds,
         columns: columns.len(),
     };
-    if solution.certificate.proven() && limits.face > 0 {
-        let settled = least_drain::choose(workload, &packing, &solution, &columns, limits.face)?;
+    if let Some(workload) = fleet.one_server()
+        && solution.certificate.proven()
+        && limits.face > 0
+    {
+        let packing = &problem.sites[0].packing;
+        let columns: Vec<Schedule> = columns.iter().map(|c| c.schedule.clone()).collect();
+        let settled = least_drain::choose(workload, packing, &solution, &columns, limits.face)?;
         solution.face = settled.face;
         if let Some(mix) = settled.mix {
             solution.certificate.load = mix.load(workload);
-            solution.mix = mix;
+            solution.mixes = vec![mix];
         }
     }
     Ok(solution)
 }
 
+/// Known schedules that fit, and those of a first master.
+fn first_columns(fleet: &Fleet, problem: &Problem, known: &[Vec<Schedule>]) -> Vec<Column> {
+    let mut columns = Vec::new();
+    for (site, shape) in fleet.shapes().iter().enumerate() {
+        let (packing, types) = (&problem.sites[site].packing, shape.types());
+        let own = |all: &Schedule| types.iter().map(|&i| all[i]).collect::<Schedule>();
+        let known = known.get(site).into_iter().flatten().map(own);
+        let fitting = known.filter(|u| packing.fits(u));
+        let schedules = fitting.chain(starting_columns(shape.server(), packing));
+        columns.extend(schedules.map(|schedule| Column { site, schedule }));
+    }
+    columns
+}
+
+/// The mix of each site. A shape that the optimum does not need gets a schedule, too.
+fn mixes(sites: usize, columns: &[Column], weights: &[f64]) -> Vec<Mix> {
+    let mix = |site: usize| {
+        let pairs = columns.iter().zip(weights);
+        let own = pairs.filter(|(column, _)| column.site == site);
+        let (schedules, mut weights): (Vec<Schedule>, Vec<f64>) = own
+            .map(|(column, weight)| (column.schedule.clone(), *weight))
+            .unzip();
+        if weights.iter().all(|weight| *weight <= 0.0) {
+            weights[0] = 1.0;
+        }
+        Mix::new(&schedules, &weights)
+    };
+    (0..sites).map(mix).collect()
+}
+
 fn certificate(problem: &Problem, proof: &Proof, load: f64) -> Certificate {
     let prices = proof.values.iter().zip(&problem.offered);
+    let servers = proof.worths.iter().zip(&proof.resource_prices);
+    let servers = servers
+        .zip(&proof.trees)
+        .map(|((worth, prices), tree)| ServerBound {
+            worth: *worth,
+            resource_prices: prices.clone(),
+            tree: tree.clone(),
+        });
     Certificate {
         load,
         prices: prices.map(|(v, b)| v * b).collect(),
-        resource_prices: proof.resource_prices[0].clone(),
-        tree: proof.trees[0].clone(),
+        servers: servers.collect(),
         bound: 1.0 / proof.t,
     }
 }
 
-fn check_range(workload: &Workload) -> Result<(), ProgramError> {
-    in_range(
-        "the fluid bound on the load".into(),
-        Fluid::new(workload).bound(),
-    )?;
-    check_types(workload.types())
-}
-
-pub(super) fn check_types(types: &[JobType]) -> Result<(), ProgramError> {
+fn check_types(types: &[JobType]) -> Result<(), ProgramError> {
     for job_type in types {
         let figures = [
             ("offered load", job_type.offered_load()),
@@ -104,7 +137,7 @@ const ROUNDINGS: usize = 256;
 /// Schedules for the first master: a maximal one around each type, so that every type is
 /// served; and roundings of the mean schedule at the fluid bound, filled up starting with
 /// each type. Where jobs are small these already fill the bottleneck and meet the bound.
-pub(super) fn starting_columns(workload: &Workload, packing: &Packing) -> Vec<Schedule> {
+fn starting_columns(workload: &Workload, packing: &Packing) -> Vec<Schedule> {
     let k = packing.types();
     let load = |i: usize| workload.types()[i].offered_load();
     let mut order: Vec<usize> = (0..k).collect();
@@ -126,4 +159,22 @@ pub(super) fn starting_columns(workload: &Workload, packing: &Packing) -> Vec<Sc
         .map(around)
         .chain((0..k.min(ROUNDINGS)).map(near))
         .collect()
+}
+
+/// `max_i ρ_i`.
+pub(super) fn load(fleet: &Fleet, mixes: &[Mix]) -> f64 {
+    let types = fleet.types().iter().zip(served(fleet, mixes));
+    let loads = types.map(|(job_type, served)| job_type.offered_pieces() / served);
+    loads.fold(0.0, f64::max)
+}
+
+/// How many jobs of each type (K) all servers have in service on average.
+fn served(fleet: &Fleet, mixes: &[Mix]) -> Vec<f64> {
+    let mut total = vec![0.0; fleet.types().len()];
+    for (shape, mix) in fleet.shapes().iter().zip(mixes) {
+        for (&i, served) in shape.types().iter().zip(mix.mean_schedule()) {
+            total[i] += f64::from(shape.count()) * served;
+        }
+    }
+    total
 }

@@ -64,13 +64,13 @@ fn column_generation_agrees_with_enumeration_on_random_systems() {
             certificate.gap()
         );
         assert!(
-            solution.mix.schedules.len() <= workload.types().len(),
+            solution.mixes[0].schedules.len() <= workload.types().len(),
             "seed {seed}: theorem 2"
         );
-        let Some(complete) = solve_by_enumeration(&workload, 50_000).unwrap() else {
+        let Some(complete) = solve_by_enumeration(&workload.clone().into(), 50_000).unwrap() else {
             continue;
         };
-        let load = complete.loads(&workload).into_iter().fold(0.0, f64::max);
+        let load = complete.certificate.load;
         assert!(
             (load / certificate.load - 1.0).abs() < 1e-8,
             "seed {seed}: {load} {certificate:?}"
@@ -110,7 +110,10 @@ fn loads_of_the_models() {
 /// Where the optimum is unique it is found: section 7 has {(0,0,2), (1,4,0)}, half and half.
 #[test]
 fn the_unique_optimum_of_section_seven() {
-    let mut mix = solve(&model("section7"), &Limits::default()).unwrap().mix;
+    let mut mix = solve(&model("section7"), &Limits::default())
+        .unwrap()
+        .mixes
+        .remove(0);
     mix.schedules.sort();
     assert_eq!(mix.schedules, [vec![0, 0, 2], vec![1, 4, 0]]);
     assert!(mix.weights.iter().all(|p| (p - 0.5).abs() < 1e-12));
@@ -125,7 +128,7 @@ fn a_rare_type_is_not_starved() {
   - {name: rare, demand: {cpu: 7}, arrival_rate: 1e-9, mean_size: 1}\n";
     let workload = Workload::parse(text, "rare").unwrap().workload;
     let solution = solve(&workload, &Limits::default()).unwrap();
-    let loads = solution.mix.loads(&workload);
+    let loads = solution.mixes[0].loads(&workload);
     assert!(solution.certificate.proven());
     assert!(
         loads
@@ -313,8 +316,7 @@ fn many_types_are_proven() {
         let workload = instance(class, 30, seed);
         let solution = solve(&workload, &Limits::default()).unwrap();
         let certificate = &solution.certificate;
-        let load = solution
-            .mix
+        let load = solution.mixes[0]
             .loads(&workload)
             .into_iter()
             .fold(0.0, f64::max);
@@ -325,7 +327,7 @@ fn many_types_are_proven() {
         );
         assert!((load / certificate.load - 1.0).abs() < 1e-12);
         let packing = Packing::new(&workload);
-        assert!(solution.mix.schedules.iter().all(|u| packing.fits(u)));
+        assert!(solution.mixes[0].schedules.iter().all(|u| packing.fits(u)));
     }
 }
 
@@ -355,7 +357,12 @@ fn a_known_optimum_is_where_it_starts() {
     let workload = instance("cloud", 50, 1);
     let limits = Limits::default();
     let solution = solve(&workload, &limits).unwrap();
-    let again = solve_from(&workload, &limits, &solution.mix.schedules).unwrap();
+    let again = solve_from(
+        &workload.clone().into(),
+        &limits,
+        &[solution.mixes[0].schedules.clone()],
+    )
+    .unwrap();
     assert!(
         again.certificate.proven() && again.rounds <= 3,
         "{}",
@@ -363,8 +370,8 @@ fn a_known_optimum_is_where_it_starts() {
     );
     let relative = again.certificate.load / solution.certificate.load - 1.0;
     assert!(relative.abs() < 1e-9, "{relative}");
-    // What does not fit, or is of another length, is passed over.
-    let foreign = vec![vec![u32::MAX; 50], vec![1; 3]];
-    let from_nothing = solve_from(&workload, &limits, &foreign).unwrap();
+    // What does not fit is passed over.
+    let foreign = [vec![vec![u32::MAX; 50]]];
+    let from_nothing = solve_from(&workload.into(), &limits, &foreign).unwrap();
     assert!(from_nothing.certificate.proven());
 }

@@ -46,7 +46,7 @@ pub struct Log {
 const LARGEST: i64 = 1 << 53;
 
 impl Log {
-    /// Reads a trace to its end; `hears` is told now and then how many jobs there are.
+    /// Reads a trace to its end; `hears` gets the number of jobs now and then.
     ///
     /// # Errors
     /// As [`Trace::next_job`]; and where no job can be replayed, or its times are too large.
@@ -126,17 +126,5 @@ impl Log {
         loads
             .map(|(work, capacity)| work / (span * capacity))
             .fold(0.0, f64::max)
-    }
-
-    /// The work of a job: size times the largest fraction of a resource of all servers together \[ticks\], by vector
-    /// without the size.
-    #[must_use]
-    pub fn shares(&self) -> Vec<f64> {
-        let capacity = self.servers.total();
-        let share = |demand: &[f64]| {
-            let pairs = demand.iter().zip(&capacity).filter(|(_, c)| **c > 0.0);
-            pairs.map(|(d, c)| d / c).fold(0.0, f64::max)
-        };
-        self.vectors.iter().map(|demand| share(demand)).collect()
     }
 }

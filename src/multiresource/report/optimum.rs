@@ -15,15 +15,8 @@ pub fn optimum_step(step: &Step) -> String {
     )
 }
 
-fn what(objective: Objective) -> &'static str {
-    match objective {
-        Objective::Mean | Objective::P99 => "mean response time",
-        Objective::Weighted => "mean response time, weighted by load,",
-    }
-}
-
 /// What policies may do.
-pub(super) fn told(preemption: Preemption) -> &'static str {
+pub(super) fn allowed(preemption: Preemption) -> &'static str {
     match preemption {
         Preemption::None => "without preemption",
         Preemption::Full => "with preemption",
@@ -31,81 +24,59 @@ pub(super) fn told(preemption: Preemption) -> &'static str {
     }
 }
 
-/// What the dynamic program counts.
-fn counted(preemption: Preemption) -> &'static str {
-    match preemption {
-        Preemption::None => "waiting jobs",
-        _ => "jobs",
-    }
-}
-
-/// That the bound would be higher, and why it is not.
-fn shortfall(found: &Least) -> Option<&'static str> {
-    match (found.interrupted, found.full) {
-        (true, _) => Some("CUT SHORT (interrupted, --time-limit, or sweeps that come no closer)"),
-        (_, true) => Some("CUT SHORT (a larger box has more states than --states)"),
-        _ => None,
-    }
+/// That the bound would be higher, and why it is not; empty where it is as high as can be.
+fn shortfall(found: &Least) -> String {
+    let why = match (found.interrupted, found.full) {
+        (true, _) => "interrupted, --time-limit, or sweeps that come no closer",
+        (_, true) => "a larger box has more states than --states",
+        _ => return String::new(),
+    };
+    let other = match found.preemption {
+        Preemption::Setup => " That of --preemption full holds, too.",
+        _ => "",
+    };
+    format!("CUT SHORT ({why}): the bound holds, and would be higher.{other}\n")
 }
 
 /// The bound, and how far policies are above it.
 pub fn optimum(found: &Least, objective: Objective, width: usize) -> String {
     let unit = found.workload.time_unit();
-    let other = match found.preemption {
-        Preemption::Setup => " That of --preemption full holds, too.",
-        _ => "",
+    let (what, symbol) = match objective {
+        Objective::Mean | Objective::P99 => ("mean response time", "E[T]"),
+        Objective::Weighted => ("mean response time, weighted by load,", "weighted E[T]"),
     };
-    let mut text = shortfall(found).map_or(String::new(), |why| {
-        format!("{why}: the bound holds, and would be higher.{other}\n")
-    });
     let knowing = match found.workload.known() {
         None => "",
         Some(_) => " that knows no more of a job than its type",
     };
-    text += &format!(
-        "no policy {}{knowing} has a {} below {} {unit}\n",
-        told(found.preemption),
-        what(objective),
-        below(found.lower_bound)
-    );
     let grown = found.growth.map_or(String::new(), |growth| {
-        format!(
-            "; its last growth by half changed {} %",
-            number(100.0 * growth)
-        )
+        let percent = number(100.0 * growth);
+        format!("; its last growth by half changed {percent} %")
     });
-    text += &format!(
-        "dynamic program: at most {} {}, {} states, {} sweeps, the optimum there between {} and {}{grown}\n",
-        sides(found),
-        counted(found.preemption),
+    let counted = match found.preemption {
+        Preemption::None => "waiting jobs",
+        _ => "jobs",
+    };
+    let sides: Vec<String> = found.most_jobs.iter().map(usize::to_string).collect();
+    let (allowed, low) = (allowed(found.preemption), below(found.lower_bound));
+    let text = format!(
+        "{}no policy {allowed}{knowing} has a {what} below {low} {unit}\ndynamic program: at most {} {counted}, {} states, {} sweeps, the optimum there between {low} and {}{grown}\n",
+        shortfall(found),
+        sides.join(" × "),
         found.states,
         found.sweeps,
-        below(found.lower_bound),
         number(found.upper_bound_in_box),
     );
     if found.policies.is_empty() {
         return text;
     }
-    let mean = format!("{} [{unit}]", symbol(objective));
+    let mean = format!("{symbol} [{unit}]");
     let mut rows = Table::new(["policy, simulated", &mean, "over the bound"]);
     for distance in &found.policies {
         let over = distance.over.map_or("–".into(), beyond);
         rows.row([distance.policy.clone(), response(distance), over]);
     }
     format!("{text}\n{}", rows.within(width))
-}
-
-fn symbol(objective: Objective) -> &'static str {
-    match objective {
-        Objective::Mean | Objective::P99 => "E[T]",
-        Objective::Weighted => "weighted E[T]",
-    }
-}
-
-/// The most jobs of each type.
-fn sides(found: &Least) -> String {
-    let sides = found.most_jobs.iter().map(usize::to_string);
-    sides.collect::<Vec<_>>().join(" × ")
 }
 
 fn response(distance: &Distance) -> String {

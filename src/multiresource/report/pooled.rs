@@ -2,52 +2,53 @@
 
 use std::fmt::Write as _;
 
-use super::fleet::{heading, told};
-use super::upgrades::{bounds, upgrades};
-use super::{Table, choice, claim, number, percent, wrap};
-use crate::multiresource::artifact::{Artifact, Family, Preemption, Quantity, unmet};
+use super::{Table, choice, claim, load, number, percent, within, wrap};
+use crate::multiresource::artifact::{Artifact, Claim, Family, Preemption, Quantity, unmet};
 use crate::multiresource::policy::words;
-use crate::multiresource::verbs::{PooledMade, Stability};
+use crate::multiresource::program::PROOF_GAP;
+use crate::multiresource::synthesis::PooledSynthesis;
+use crate::multiresource::verbs::{Stability, Synthesized, demand};
 use crate::multiresource::workload::Fleet;
 
 /// The summary.
-pub fn pooled(fleet: &Fleet, made: &PooledMade, width: usize) -> String {
-    let (artifact, workload) = (&made.synthesis.artifact, fleet.envelope());
-    let record = made.synthesis.choice.as_ref();
-    let mut text = match &made.synthesis.basis {
+pub(super) fn pooled(
+    fleet: &Fleet,
+    found: &Synthesized,
+    own: &PooledSynthesis,
+    width: usize,
+) -> String {
+    let (artifact, workload) = (&found.artifact, fleet.envelope());
+    let record = own.choice.as_ref();
+    let mut text = match &own.basis {
         Some(basis) => {
-            let basis = (basis, made.synthesis.is_cut);
-            choice::taken(&artifact.policy, record, basis, made.stability, width)
+            let basis = (basis, own.is_cut);
+            choice::taken(&artifact.policy, record, basis, found.stability, width)
         }
         None => String::new(),
     };
-    text += &heading(fleet, artifact, &made.demand);
-    let _ = writeln!(text, "\n{}", shapes(fleet, made, width));
+    text += &heading(fleet, artifact);
+    let _ = writeln!(text, "\n{}", shapes(fleet, artifact, width));
     if let Some(record) = record {
         text += &choice::compared(workload, record, (Preemption::None, None), width);
         text += &wrap(&choice::verdict(record), width);
         text += &choice::promised(record, artifact);
     }
-    let made_of = &made.synthesis;
-    text += &choice::left_out(made_of.unclaimed.as_deref(), &made_of.skipped, width);
-    let _ = writeln!(text, "{}", stability(made));
+    text += &choice::left_out(own.unclaimed.as_deref(), &own.skipped, width);
+    let _ = writeln!(text, "{}", stability(found.stability, record.is_some()));
     text += &wrap(&room_for_more(fleet, artifact), width);
     let rule = words(artifact.policy.followed(), workload);
     let _ = writeln!(text, "\n{}", wrap(&rule, width));
     let _ = writeln!(text, "\n{}", costs(fleet, artifact, width));
-    text += &wrap(&conditions(fleet, artifact), width);
-    let load = artifact.evidence.load;
-    text + &bounds(fleet, artifact, width) + &upgrades(fleet, &made.log.upgrades, load, width)
+    text + &wrap(&conditions(fleet, artifact), width)
 }
 
-fn stability(made: &PooledMade) -> String {
-    let simulated = made.synthesis.choice.is_some();
-    match made.stability {
+fn stability(known: Stability, simulated: bool) -> String {
+    match known {
         Stability::Seen if !simulated => "stability: proved for exponential sizes and Poisson arrivals only, since each type has more slots than work".into(),
         Stability::Loads => {
             "stability: proved, since each type has more slots than work".into()
         }
-        other => choice::told(other),
+        other => choice::stability(other),
     }
 }
 
@@ -60,23 +61,26 @@ fn room_for_more(fleet: &Fleet, artifact: &Artifact) -> String {
     let slots = fleet.types().iter().zip(policy.jobs(0, &nodes));
     let more = slots.map(|(kind, slots)| (slots as f64 / kind.offered_load() - 1.0, kind.name()));
     let least = more.min_by(|a, b| a.0.total_cmp(&b.0));
-    let told = least.filter(|_| policy.assignments.len() == 1).map(|(more, name)| {
+    let words = least.filter(|_| policy.assignments.len() == 1).map(|(more, name)| {
         format!(
             "The slots are for these rates: type {name} has least room for more, {}; where rates are not that sure, `--family pooled` shares all room.\n",
             percent(more)
         )
     });
-    told.unwrap_or_default()
+    words.unwrap_or_default()
 }
 
 /// What there is, and what is scarce.
-fn shapes(fleet: &Fleet, made: &PooledMade, width: usize) -> String {
+fn shapes(fleet: &Fleet, artifact: &Artifact, width: usize) -> String {
     let mut table = Table::new(["shape", "servers", "price", "types"]);
-    for (shape, worth) in fleet.shapes().iter().zip(&made.worth) {
+    let evidence = &artifact.evidence;
+    for (shape, at) in fleet.shapes().iter().zip(&evidence.servers) {
+        // What all of them are worth, as a fraction of the whole fleet's worth.
+        let worth = f64::from(shape.count()) * at.worth * evidence.bound;
         table.row([
             shape.name().to_owned(),
             shape.count().to_string(),
-            percent(*worth),
+            percent(worth),
             shape.types().len().to_string(),
         ]);
     }
@@ -98,7 +102,7 @@ fn costs(fleet: &Fleet, artifact: &Artifact, width: usize) -> String {
         .chain(slots.iter().map(|_| "slots"))
         .chain([&*mean, "E[N]"]);
     let mut table = Table::new(header);
-    let of = |quantity, kind| claim(artifact, quantity, kind).map_or("–".into(), told);
+    let of = |quantity, kind| claim(artifact, quantity, kind).map_or("–".into(), value);
     for (i, kind) in fleet.types().iter().enumerate() {
         let name = Some(kind.name());
         let mut row = vec![
@@ -131,7 +135,71 @@ fn conditions(fleet: &Fleet, artifact: &Artifact) -> String {
     };
     format!(
         "E[T] = {} {} over all jobs, {how}; they wait in one place.\n",
-        told(mean),
+        value(mean),
         fleet.time_unit()
     )
+}
+
+fn heading(fleet: &Fleet, artifact: &Artifact) -> String {
+    let evidence = &artifact.evidence;
+    let (rho, gap, proven) = (evidence.load, evidence.gap, evidence.proven);
+    let least = match fleet.gangs().next() {
+        Some(_) => {
+            return format!(
+                "load ρ ≥ {}  (no policy has less: jobs that take several servers are taken apart){}\n{}",
+                load(rho),
+                with_slots(artifact),
+                there_are(fleet)
+            );
+        }
+        None => load(rho),
+    };
+    let proof = if proven {
+        format!("proven best, relative gap below {PROOF_GAP:.0e}")
+    } else {
+        format!("NOT PROVEN best: gap {gap:.2e}; a longer --time searches on")
+    };
+    format!("load ρ = {least}  ({proof})\n{}", there_are(fleet))
+}
+
+fn there_are(fleet: &Fleet) -> String {
+    let shapes = match fleet.shapes().len() {
+        1 => "one shape".to_owned(),
+        several => format!("{several} shapes"),
+    };
+    format!(
+        "{} servers of {shapes} (demand: {})\n",
+        fleet.servers(),
+        shares(fleet)
+    )
+}
+
+/// What is attained with slots for each type, where these guard the policy.
+fn with_slots(artifact: &Artifact) -> String {
+    let guarded = |claim: &&Claim| claim.quantity == Quantity::LoadUnderGuard;
+    let loads = artifact
+        .claims
+        .iter()
+        .filter(guarded)
+        .map(|claim| claim.value);
+    match loads.reduce(f64::max) {
+        Some(most) => format!("\nwith slots for each type it is {}", number(most)),
+        None => String::new(),
+    }
+}
+
+/// What part of all that there is of each resource the jobs need, whatever the shapes.
+pub(super) fn shares(fleet: &Fleet) -> String {
+    let resources = fleet.envelope().resources().iter().zip(demand(fleet));
+    let parts =
+        resources.map(|(resource, share)| format!("{} {}", resource.name(), percent(share)));
+    parts.collect::<Vec<_>>().join(", ")
+}
+
+/// A value, with its interval where it was simulated.
+fn value(claim: &Claim) -> String {
+    match claim.half_width {
+        Some(half_width) => within(claim.value, half_width),
+        None => number(claim.value),
+    }
 }

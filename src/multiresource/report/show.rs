@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use super::upgrades::bounds;
-use super::{Table, bar, load, number, percent, start_latency, valid_report, within, wrap};
+use super::{Table, bar, load, percent, start_latency, unmet_by, valid_report, within, wrap};
 use crate::artifact::{Method as _, Quantity as _, Standing};
-use crate::multiresource::artifact::{Artifact, Checked, Claim, Family, Quantity, unmet};
+use crate::multiresource::artifact::{Artifact, Checked, Claim, Family, Quantity};
 use crate::multiresource::policy::words;
 use crate::multiresource::workload::Workload;
 
@@ -17,11 +17,11 @@ const DRAWN: usize = 12;
 pub fn show(checked: &Checked, width: usize) -> String {
     let (artifact, fleet) = (checked.artifact(), checked.workload());
     let mut text = purpose(artifact);
-    if let Some(told) = start_latency(fleet.envelope()) {
-        let _ = writeln!(text, "{}", wrap(&told, width));
+    if let Some(note) = start_latency(fleet.envelope()) {
+        let _ = writeln!(text, "{}", wrap(&note, width));
     }
-    let told = words(&artifact.policy, fleet.envelope());
-    let _ = writeln!(text, "\n{}", wrap(&told, width));
+    let rule = words(&artifact.policy, fleet.envelope());
+    let _ = writeln!(text, "\n{}", wrap(&rule, width));
     text += &schedules(artifact, fleet.envelope(), width);
     let _ = write!(text, "\n{}", promises(artifact, checked, width));
     text += &bounds(fleet, artifact, width);
@@ -106,7 +106,7 @@ fn schedules(artifact: &Artifact, workload: &Workload, width: usize) -> String {
 
 /// What it promises, and how sure that is.
 fn promises(artifact: &Artifact, checked: &Checked, width: usize) -> String {
-    let told = [
+    let shown = [
         Quantity::MeanResponse,
         Quantity::WeightedResponse,
         Quantity::MeanNumber,
@@ -117,48 +117,33 @@ fn promises(artifact: &Artifact, checked: &Checked, width: usize) -> String {
         .words(1)
         .words(3)
         .wrapping(3);
-    for claim in artifact
-        .claims
-        .iter()
-        .filter(|c| told.contains(&c.quantity))
-    {
-        let row = claim.quantity.row();
-        let value = match claim.half_width {
-            Some(half_width) => within(claim.value, half_width),
-            None => number(claim.value),
-        };
+    let claims = artifact.claims.iter();
+    for claim in claims.filter(|claim| shown.contains(&claim.quantity)) {
         table.row([
-            format!("{} [{}]", row.label, claim.unit),
+            format!("{} [{}]", claim.quantity.row().label, claim.unit),
             claim.job_type.clone().unwrap_or("all".into()),
-            value,
+            within(claim.value, claim.half_width.unwrap_or(0.0)),
             how_sure(claim, envelope, artifact),
         ]);
     }
     let mut text = format!("It promises\n{}\n", table.within(width));
     if let Some(what) = artifact.claims.iter().find_map(|c| without(artifact, c)) {
-        let told = format!(
+        let note = format!(
             "as analysed: without {what} with which it runs; `synth simulate` measures those"
         );
-        let _ = writeln!(text, "{}", wrap(&told, width));
+        let _ = writeln!(text, "{}", wrap(&note, width));
     }
     text
 }
 
 fn how_sure(claim: &Claim, workload: &Workload, artifact: &Artifact) -> String {
-    let job_type = claim.job_type.as_deref();
-    let unmet = unmet(
-        &claim.holds_for,
-        job_type,
-        workload,
-        artifact.policy.preempts(),
-    );
     let mut words = match claim.method.standing() {
         Standing::Exact => "exact".to_string(),
         Standing::Simulated => "simulated, 95 % interval".into(),
         Standing::Bound => "a bound".into(),
         Standing::Approximation => "an approximation".into(),
     };
-    if let Some(as_if) = unmet.words() {
+    if let Some(as_if) = unmet_by(claim, artifact, workload).words() {
         let _ = write!(words, ", if {as_if}");
     }
     if without(artifact, claim).is_some() {

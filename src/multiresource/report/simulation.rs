@@ -9,21 +9,16 @@ use crate::multiresource::simulator::{
 };
 use crate::multiresource::verbs::{Simulated, Unjudged};
 use crate::multiresource::workload::Workload;
-use crate::report::{Besides, Shares};
+use crate::report::{Besides, Shares, list};
 use crate::simulation::sweep::Knows;
 
 /// What a simulation found, with the verdicts on the claims, if any were judged.
 pub fn simulation(workload: &Workload, run: &Run, verdicts: &[Judgement], width: usize) -> String {
     let names: Vec<&str> = workload.types().iter().map(|t| t.name()).collect();
-    let settled = run.health == Health::Settled;
     let words = RunWords {
         unit: workload.time_unit(),
         names: &names,
-        overall: &if settled {
-            overall(workload, run)
-        } else {
-            String::new()
-        },
+        overall: &overall(workload, run),
         conditions: "claims are measured under the conditions that they hold for (see holds_for in the policy), in a run of their own where the policy runs under others",
         is_percentile: |quantity: Quantity| quantity.row().measure.percentile().is_some(),
     };
@@ -33,10 +28,8 @@ pub fn simulation(workload: &Workload, run: &Run, verdicts: &[Judgement], width:
 /// What should be known of the run that claims are judged by, and why they are not.
 pub fn notes(simulated: &Simulated) -> Vec<String> {
     let knows = simulated.knows.words();
-    let mut notes: Vec<String> = knows
-        .map(|knows| format!("The rule {knows}."))
-        .into_iter()
-        .collect();
+    let knows = knows.map(|knows| format!("The rule {knows}."));
+    let mut notes = Vec::from_iter(knows);
     notes.extend(start_latency(&simulated.workload));
     notes.extend(simulated.unjudged.map(|why| match why {
         Unjudged::OtherWorkload => "The workload is not the one that the policy was made for: its claims are not judged.".into(),
@@ -88,9 +81,9 @@ fn overall(workload: &Workload, run: &Run) -> String {
 /// That jobs have a start latency, and what counts it; none where they start at once.
 pub fn start_latency(workload: &Workload) -> Option<String> {
     let law = workload.start_latency()?;
-    let told = start_latency_of(law, workload.time_unit());
+    let latency = start_latency_of(law, workload.time_unit());
     Some(format!(
-        "{told} Loads and numbers of jobs count it, too, and so does every claim: the sizes that claims speak of are those of latency and run together."
+        "{latency} Loads and numbers of jobs count it, too, and so does every claim: the sizes that claims speak of are those of latency and run together."
     ))
 }
 
@@ -106,15 +99,11 @@ pub fn start_latency_of(law: &Size, unit: &str) -> String {
     )
 }
 
-/// What is told of a comparison on a server besides response times: what is in use of its resources.
+/// What is shown of a comparison on a server besides response times: what is in use of its resources.
 pub fn besides(workload: &Workload) -> Besides<'_, Measures, Offered> {
     let parts: Vec<&str> = workload.resources().iter().map(|r| r.name()).collect();
-    let resources = match parts.as_slice() {
-        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
-        all => all.concat(),
-    };
     Besides {
-        about: format!("{} job types on {resources}", workload.types().len()),
+        about: format!("{} job types on {}", workload.types().len(), list(&parts)),
         parts,
         section: (
             "Resources",

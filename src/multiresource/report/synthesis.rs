@@ -4,37 +4,36 @@ use num_rational::BigRational;
 
 use super::choice::choice;
 use super::cost::{conditions, cost_table};
+use super::pooled::{pooled, shares};
 use super::upgrades::{bounds, of_overloaded, upgrades};
 use super::{Table, bar, claim, load, number, percent};
 use crate::multiresource::artifact::{
     Evidence, Method, MsrPolicy, Preemption, Proven, Quantity, unmet,
 };
-use crate::multiresource::program::{Exact, LOAD_MARGIN, PROOF_GAP};
+use crate::multiresource::program::{Exact, LOAD_MARGIN, PROOF_GAP, ServerBound};
 use crate::multiresource::schedule::Fluid;
 use crate::multiresource::synthesis::{RouteOption, Synthesis, queue_assumptions};
-use crate::multiresource::verbs::{How, Made, Refusal, Schedules};
+use crate::multiresource::verbs::{How, Refusal, Schedules, Synthesized};
 use crate::multiresource::workload::{Fleet, JobType, Workload};
 
 /// The summary of a policy.
-pub fn made(workload: &Workload, made: &Made, width: usize) -> String {
-    let told = match &made.how {
-        How::Analysed(synthesis) => analysed(workload, made, synthesis, width),
+pub fn synthesis(fleet: &Fleet, found: &Synthesized, width: usize) -> String {
+    let (workload, evidence) = (fleet.envelope(), &found.artifact.evidence);
+    let summary = match &found.how {
+        How::Analysed(synthesis) => {
+            heading(workload, evidence, synthesis.exact.as_ref())
+                + &of_loop(workload, synthesis, width)
+        }
         How::Chosen(chosen, known) => {
-            let evidence = &made.artifact.evidence;
-            let heading = heading(workload, evidence, &made.fluid, made.schedules, None);
+            let heading = heading(workload, evidence, None);
+            let known = (known, found.stability);
             choice(workload, chosen, known, &heading, width)
         }
+        How::Pooled(own) => pooled(fleet, found, own, width),
     };
-    let (fleet, load) = (Fleet::from(workload.clone()), made.artifact.evidence.load);
-    told + &bounds(&fleet, &made.artifact, width)
-        + &upgrades(&fleet, &made.log.upgrades, load, width)
-}
-
-/// The summary of a policy whose costs were analysed.
-fn analysed(workload: &Workload, made: &Made, synthesis: &Synthesis, width: usize) -> String {
-    let (evidence, exact) = (&made.artifact.evidence, synthesis.exact.as_ref());
-    let heading = heading(workload, evidence, &made.fluid, made.schedules, exact);
-    heading + &of_loop(workload, synthesis, width)
+    summary
+        + &bounds(fleet, &found.artifact, width)
+        + &upgrades(fleet, &found.log.upgrades, evidence.load, width)
 }
 
 /// Its loop, how it moves, and what it costs.
@@ -50,13 +49,7 @@ pub(super) fn of_loop(workload: &Workload, synthesis: &Synthesis, width: usize) 
 
 /// The load with its proof, exactly where there are fractions (which may be too long for the
 /// artifact), and the number of schedules.
-fn heading(
-    workload: &Workload,
-    evidence: &Evidence,
-    fluid: &Fluid,
-    schedules: Schedules,
-    exact: Option<&Exact>,
-) -> String {
+fn heading(workload: &Workload, evidence: &Evidence, exact: Option<&Exact>) -> String {
     let written = evidence.exact.as_ref();
     let exactly =
         exact.is_some_and(Exact::is_proven) || written.is_some_and(|e| e.proven == Proven::Optimum);
@@ -72,38 +65,43 @@ fn heading(
         "load ρ = {}{}  ({proof})\n{}\n{}\n",
         written.map_or(String::new(), |e| fraction(e.load.exact())),
         load(evidence.load),
-        bottleneck(workload, fluid),
-        schedulable_set(schedules)
+        bottleneck(workload, &Fluid::new(workload)),
+        schedulable_set(Schedules::of(workload))
     )
 }
 
 /// Why a workload is refused: the proof, what is over-committed, and the way out.
-pub fn refusal(workload: &Workload, refusal: &Refusal, width: usize) -> String {
-    let (overload, decided) = (&refusal.overload, refusal.decided);
+pub fn refusal(fleet: &Fleet, refusal: &Refusal, width: usize) -> String {
+    let (overload, decided) = (&refusal.overload, refusal.overload.decided);
+    let what = if fleet.is_one_server() {
+        "workload"
+    } else {
+        "fleet"
+    };
     let certificate = &overload.certificate;
     let mut text = String::new();
     let exactly = overload.exact.as_ref().filter(|e| e.is_proven());
     if let Some(exactly) = exactly.filter(|_| decided) {
         let in_doubles = load(certificate.bound);
-        let told = if in_doubles == "1" && !exactly.load.is_integer() {
+        let size = if in_doubles == "1" && !exactly.load.is_integer() {
             format!("is above 1, exactly, by less than {LOAD_MARGIN:e}")
         } else {
             format!("= {}{in_doubles} exactly", fraction(&exactly.load))
         };
         let _ = writeln!(
             text,
-            "no policy can stabilize this workload: load ρ {told}, and it must be below 1"
+            "no policy can stabilize this {what}: load ρ {size}, and it must be below 1"
         );
     } else if decided && certificate.bound > 1.0 + LOAD_MARGIN {
         let _ = writeln!(
             text,
-            "no policy can stabilize this workload: load ρ = {}, and it must be below 1",
+            "no policy can stabilize this {what}: load ρ = {}, and it must be below 1",
             load(certificate.bound)
         );
     } else if decided {
         let _ = writeln!(
             text,
-            "no policy can be said to stabilize this workload: load ρ = 1 to within {LOAD_MARGIN:e}, which double precision cannot separate from 1, and it must be below 1"
+            "no policy can be said to stabilize this {what}: load ρ = 1 to within {LOAD_MARGIN:e}, which double precision cannot separate from 1, and it must be below 1"
         );
     } else {
         let _ = writeln!(
@@ -113,8 +111,35 @@ pub fn refusal(workload: &Workload, refusal: &Refusal, width: usize) -> String {
             load(certificate.load)
         );
     }
-    let _ = writeln!(text, "{}", bottleneck(workload, &overload.fluid));
-    let resources = workload.resources().iter().zip(&overload.fluid.utilization);
+    let (worth, grow) = match fleet.one_server() {
+        Some(workload) => {
+            text += &over_committed(workload, &certificate.servers[0]);
+            ("no schedule is worth more", "the server")
+        }
+        None => {
+            let _ = writeln!(text, "demand: {}", shares(fleet));
+            ("all servers together are worth no more", "the fleet")
+        }
+    };
+    let _ = writeln!(
+        text,
+        "\nThe prices that prove it: weigh each type's running jobs by its price; {worth} than {}, and the arrivals bring work worth 1.",
+        number(1.0 / certificate.bound)
+    );
+    text += &prices(fleet.types(), &refusal.prices, &certificate.prices, width);
+    let _ = writeln!(
+        text,
+        "\nThe arrival rates would have to shrink to below {} times what they are, all alike; or {grow} to grow.",
+        load((1.0 / certificate.load).min(1.0))
+    );
+    text + &of_overloaded(fleet, &refusal.upgrades, certificate.load, width)
+}
+
+/// What there is too little of on one server.
+fn over_committed(workload: &Workload, bound: &ServerBound) -> String {
+    let fluid = Fluid::new(workload);
+    let mut text = bottleneck(workload, &fluid) + "\n";
+    let resources = workload.resources().iter().zip(&fluid.utilization);
     for (resource, used) in resources.filter(|(_, u)| **u >= 1.0 - 1e-9) {
         let _ = writeln!(
             text,
@@ -123,35 +148,18 @@ pub fn refusal(workload: &Workload, refusal: &Refusal, width: usize) -> String {
             percent(*used)
         );
     }
-    if overload.fluid.bound() < 1.0 - 1e-9 {
+    if fluid.bound() < 1.0 - 1e-9 {
         let _ = writeln!(
             text,
             "No single resource is over-committed; the jobs do not pack. {}",
-            scarce(workload, &refusal.scarcity)
+            scarce(workload, &bound.resource_prices)
         );
     }
-    let _ = writeln!(
-        text,
-        "\nThe prices that prove it: weigh each type's running jobs by its price; no schedule is worth more than {}, and the arrivals bring work worth 1.",
-        number(1.0 / certificate.bound)
-    );
-    text += &prices(
-        workload.types(),
-        &refusal.prices,
-        &certificate.prices,
-        width,
-    );
-    let _ = writeln!(
-        text,
-        "\nThe arrival rates would have to shrink to below {} times what they are, all alike; or the server to grow.",
-        load((1.0 / certificate.load).min(1.0))
-    );
-    let fleet = Fleet::from(workload.clone());
-    text + &of_overloaded(&fleet, &refusal.upgrades, certificate.load, width)
+    text
 }
 
 /// What a running job of each type is worth, and the work that it brings.
-pub(super) fn prices(types: &[JobType], prices: &[f64], worths: &[f64], width: usize) -> String {
+fn prices(types: &[JobType], prices: &[f64], worths: &[f64], width: usize) -> String {
     let mut rows = Table::new(["type", "price of a running job", "worth of its work"]);
     for (kind, (price, worth)) in types.iter().zip(prices.iter().zip(worths)) {
         rows.row([kind.name().into(), number(*price), percent(*worth)]);
@@ -198,11 +206,15 @@ fn schedulable_set(schedules: Schedules) -> String {
 }
 
 /// The resources that the proof puts a price on.
-fn scarce(workload: &Workload, scarcity: &[f64]) -> String {
-    let shares = workload.resources().iter().zip(scarcity);
+fn scarce(workload: &Workload, prices: &[f64]) -> String {
+    let priced = workload.resources().iter().zip(prices);
+    let worth: Vec<f64> = priced.map(|(r, w)| w * r.units() as f64).collect();
+    let whole: f64 = worth.iter().sum();
+    let shares = workload.resources().iter().zip(&worth);
     let parts: Vec<String> = shares
-        .filter(|(_, share)| **share > 1e-9)
-        .map(|(resource, share)| format!("{} ({})", resource.name(), percent(*share)))
+        .map(|(resource, worth)| (resource, worth / whole))
+        .filter(|(_, share)| *share > 1e-9)
+        .map(|(resource, share)| format!("{} ({})", resource.name(), percent(share)))
         .collect();
     format!(
         "What is scarce, by its share of the price of the whole server: {}.",
@@ -240,13 +252,13 @@ fn loop_table(workload: &Workload, policy: &MsrPolicy, width: usize) -> String {
 }
 
 /// How the policy moves between its schedules.
-fn movement(workload: &Workload, made: &Synthesis) -> String {
-    let policy = &made.policy;
+fn movement(workload: &Workload, synthesis: &Synthesis) -> String {
+    let policy = &synthesis.policy;
     let unit = workload.time_unit();
     if policy.order.len() == 1 {
         return "one schedule serves all types: nothing to switch".into();
     }
-    let claimed = |quantity| claim(&made.artifact, quantity, None).map(|c| c.value);
+    let claimed = |quantity| claim(&synthesis.artifact, quantity, None).map(|c| c.value);
     let mut text = format!(
         "switching rate α = {} /{unit}",
         number(policy.switching_rate)
@@ -262,7 +274,7 @@ fn movement(workload: &Workload, made: &Synthesis) -> String {
             percent(working)
         );
     }
-    let drains = made.drains;
+    let drains = synthesis.drains;
     let way = match policy.preemption {
         Preemption::Full => "preemption at each switch".into(),
         Preemption::None => format!(
@@ -273,7 +285,7 @@ fn movement(workload: &Workload, made: &Synthesis) -> String {
     };
     let _ = write!(text, "\n{way}");
     let taken = |option: &&RouteOption| option.route == policy.route;
-    for option in made.routes.iter().filter(|option| !taken(option)) {
+    for option in synthesis.routes.iter().filter(|option| !taken(option)) {
         let _ = write!(text, "\n  not taken: {}", option.route);
         let _ = match &option.outlook {
             None => write!(text, " (too many phases for the time)"),
@@ -281,10 +293,10 @@ fn movement(workload: &Workload, made: &Synthesis) -> String {
             Some(other) => write!(
                 text,
                 " ({} {} {unit} at α = {}{}; {} phases)",
-                made.objective.label(),
+                synthesis.objective.label(),
                 number(other.value),
                 number(other.rate),
-                told(workload, made, other.method),
+                assumption(workload, synthesis, other.method),
                 other.phases
             ),
         };
@@ -293,11 +305,11 @@ fn movement(workload: &Workload, made: &Synthesis) -> String {
 }
 
 /// The assumption behind a number that is not exact.
-fn told(workload: &Workload, made: &Synthesis, method: Method) -> String {
+fn assumption(workload: &Workload, synthesis: &Synthesis, method: Method) -> String {
     if method == Method::ApproximationQueueLength {
         return ", approximately".into();
     }
-    let preemption = made.policy.preemption;
+    let preemption = synthesis.policy.preemption;
     let assumed = queue_assumptions(preemption, workload.types());
     let unmet = unmet(&assumed, None, workload, preemption != Preemption::None);
     let taken = unmet.words();

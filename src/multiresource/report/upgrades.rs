@@ -2,9 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::cost::plain;
-use super::{Table, change, number, percent, wrap};
-use crate::multiresource::artifact::{Artifact, Quantity, unmet};
+use super::{Table, change, number, percent, unmet_by, wrap};
+use crate::multiresource::artifact::{Artifact, Quantity};
 use crate::multiresource::program::PROOF_GAP;
 use crate::multiresource::synthesis::{Upgrade, Upgrades};
 use crate::multiresource::verbs::{Room, room};
@@ -33,23 +32,16 @@ pub(super) fn of_overloaded(fleet: &Fleet, upgrades: &Upgrades, load: f64, width
 fn why(fleet: &Fleet, artifact: &Artifact, room: &Room) -> String {
     let gangs = fleet.gangs().next().is_some();
     let is_proven = room.of_any >= room.of_none * (1.0 - PROOF_GAP);
-    let mut text = String::from("why not more load: ");
-    let _ = match (gangs, is_proven) {
-        (true, _) => write!(
-            text,
-            "no policy keeps up with {} times these arrivals, all scaled alike, or with more; with jobs on several servers it may be less",
-            number(room.of_none)
+    let [any, none] = [room.of_any, room.of_none].map(number);
+    let limits = match (gangs, is_proven) {
+        (true, _) => format!(
+            "no policy keeps up with {none} times these arrivals, all scaled alike, or with more; with jobs on several servers it may be less"
         ),
-        (false, true) => write!(
-            text,
-            "up to {} times these arrivals, all scaled alike, some policy keeps up, and with more none, which is proved",
-            number(room.of_any)
+        (false, true) => format!(
+            "up to {any} times these arrivals, all scaled alike, some policy keeps up, and with more none, which is proved"
         ),
-        (false, false) => write!(
-            text,
-            "up to {} times these arrivals, all scaled alike, some policy keeps up, and from {} times on none",
-            number(room.of_any),
-            number(room.of_none)
+        (false, false) => format!(
+            "up to {any} times these arrivals, all scaled alike, some policy keeps up, and from {none} times on none"
         ),
     };
     let binding = room.binding.iter().map(|(shape, resource, share)| {
@@ -60,10 +52,10 @@ fn why(fleet: &Fleet, artifact: &Artifact, room: &Room) -> String {
         };
         format!("{resource}{of} ({})", percent(*share))
     });
-    let _ = write!(
-        text,
-        ". What binds, by its share of the price of all that there is: {}. ",
-        binding.collect::<Vec<_>>().join(", ")
+    let binding: Vec<String> = binding.collect();
+    let mut text = format!(
+        "why not more load: {limits}. What binds, by its share of the price of all that there is: {}. ",
+        binding.join(", ")
     );
     if room.in_pieces > room.of_none * (1.0 + SAME) {
         let _ = write!(
@@ -72,33 +64,22 @@ fn why(fleet: &Fleet, artifact: &Artifact, room: &Room) -> String {
             number(room.in_pieces)
         );
     }
-    let preempts = artifact.policy.preempts();
-    let _ = match room.of_this {
-        Some(factor) => {
-            let claims = artifact.claims.iter().filter(|claim| {
-                matches!(claim.quantity, Quantity::Load | Quantity::LoadUnderGuard)
-            });
-            let mut assumed = claims.filter_map(|claim| {
-                let kind = claim.job_type.as_deref();
-                unmet(&claim.holds_for, kind, fleet.envelope(), preempts).words()
-            });
-            let assumed = match (assumed.next(), room.is_proved) {
-                (Some(taken), _) => format!("computed as if {taken}"),
-                (None, true) => "which is proved".into(),
-                (None, false) => "by its loads".into(),
-            };
-            writeln!(
-                text,
-                "This policy is stable up to {} times these arrivals, {assumed}.",
-                number(factor)
-            )
-        }
-        None => writeln!(
-            text,
-            "How far this policy keeps up is not proved: `synth compare --loads` shows it."
-        ),
+    let Some(factor) = room.of_this else {
+        return text
+            + "How far this policy keeps up is not proved: `synth compare --loads` shows it.\n";
     };
-    text
+    let claims = artifact.claims.iter();
+    let loads =
+        claims.filter(|claim| matches!(claim.quantity, Quantity::Load | Quantity::LoadUnderGuard));
+    let workload = fleet.envelope();
+    let mut assumed = loads.filter_map(|claim| unmet_by(claim, artifact, workload).words());
+    let how = match (assumed.next(), room.is_proved) {
+        (Some(taken), _) => format!("computed as if {taken}"),
+        (None, true) => "which is proved".into(),
+        (None, false) => "by its loads".into(),
+    };
+    let factor = number(factor);
+    text + &format!("This policy is stable up to {factor} times these arrivals, {how}.\n")
 }
 
 /// The steps that bring something as a table, what helps most first; the others in one line.
@@ -145,7 +126,7 @@ fn name(fleet: &Fleet, step: &Upgrade) -> String {
     let Some(resource) = &step.resource else {
         return format!("1 more server {}", step.shape);
     };
-    let more = plain(step.more);
+    let more = step.more;
     let shape = fleet.shapes().iter().find(|s| s.name() == step.shape);
     match shape.map_or(1, |shape| shape.count()) {
         _ if fleet.is_one_server() => format!("{more} more {resource}"),

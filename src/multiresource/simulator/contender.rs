@@ -103,6 +103,9 @@ pub enum Failure {
         /// The rules that can.
         others: String,
     },
+    /// The rule is for other servers.
+    #[error("{0}")]
+    Servers(&'static str),
     /// The rule made a decision that no server could carry out.
     #[error(transparent)]
     Violation(#[from] Violation),

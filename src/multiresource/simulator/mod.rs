@@ -18,14 +18,12 @@ mod server;
 pub(in crate::multiresource) use ends::Known;
 pub(in crate::multiresource) use server::Server;
 #[cfg(feature = "cli")]
-pub(in crate::multiresource) use {
-    contender::With, engine::Servers, pooled::made_over, server::Due,
-};
+pub(in crate::multiresource) use {contender::With, engine::Servers, server::Due};
 
 pub use contender::{Contender, Failure, NameError};
 pub use judge::{Judgement, as_analysed, judge, watches};
 pub use measures::{Measures, Offered, Run, TypeResult, classes};
-pub use pooled::{PooledRule, begin_over, knows_over, simulate_over};
+pub use pooled::PooledRule;
 pub use rules::{Parameter, Rule};
 
 pub use crate::simulation::{
@@ -72,10 +70,21 @@ impl<'w> Simulation<'w> {
         Self::new((workload, None), policy, &system, settings)
     }
 
-    /// A policy that decides over all servers of a fleet, whose jobs wait in one place. Types and
+    /// The same on the one server of a fleet, or over all of its servers, whose jobs wait in one place. Types and
     /// resources of the run are the fleet's; a job's dominant share is that of its
     /// [envelope](Fleet::envelope).
     pub fn on_fleet<P: Policy + Clone + Send + 'static>(
+        fleet: &'w Fleet,
+        policy: &P,
+        settings: &Settings,
+    ) -> Self {
+        if let Some(workload) = fleet.one_server() {
+            return Self::on_server(workload, policy, settings);
+        }
+        Self::over_all(fleet, policy, settings)
+    }
+
+    fn over_all<P: Policy + Clone + Send + 'static>(
         fleet: &'w Fleet,
         policy: &P,
         settings: &Settings,

@@ -1,8 +1,10 @@
 use super::Simulation;
-use super::contender::With;
+use super::contender::{Contender, Failure, With};
 use super::measures::Run;
+use super::rules::Rule;
+use crate::document::nearest;
 use crate::multiresource::artifact::{Family, Order, Placement, PooledEasyPolicy, PooledPolicy};
-use crate::multiresource::policy::{FamilyRule, Policy, Violation};
+use crate::multiresource::policy::{FamilyRule, Policy};
 use crate::multiresource::workload::{Fleet, Known};
 use crate::simulation::sweep::Knows;
 use crate::simulation::{Progress, Settings};
@@ -23,30 +25,110 @@ pub(super) fn of_all_servers(run: &mut Run, fleet: &Fleet) {
     }
 }
 
-/// Simulates a policy that [pools](Family::pools) the servers, which has been checked against the fleet.
-///
-/// # Errors
-/// As [`super::simulate`].
-pub fn simulate_over(
-    fleet: &Fleet,
-    policy: &Family,
-    settings: &Settings,
-    mut progress: impl FnMut(Progress),
-) -> Result<Run, Violation> {
-    begin_over(fleet, policy, settings)?.run(settings, &mut progress)
+/// Rules on the servers of a fleet: on one server all that are made for one, and over several those that pool them.
+impl Contender {
+    /// Returns the rule that a text names for such servers.
+    ///
+    /// # Errors
+    /// What is wrong with the name, and which there are.
+    pub fn named(text: &str, fleet: &Fleet) -> Result<Self, String> {
+        if fleet.is_one_server() {
+            return Contender::parse(text).map_err(|why| why.to_string());
+        }
+        let known = Rule::named(text).map_or(text, |rule| rule.name);
+        let rule = PooledRule::ALL.iter().find(|rule| rule.name == known);
+        rule.map(|rule| rule.policy().into()).ok_or_else(|| {
+            let names: Vec<&str> = PooledRule::ALL.iter().map(|rule| rule.name).collect();
+            let meant = nearest(text, &names).map_or(String::new(), |near| format!(" (`{near}`?)"));
+            format!(
+                "no rule `{text}`{meant} over the servers of a fleet; these are {}",
+                names.join(", ")
+            )
+        })
+    }
+
+    /// Simulates it on a fleet; see [`simulate`](super::simulate).
+    ///
+    /// # Errors
+    /// Where the rule cannot serve the fleet; and as [`simulate`](super::simulate).
+    pub fn simulate_on(
+        &self,
+        fleet: &Fleet,
+        settings: &Settings,
+        mut progress: impl FnMut(Progress),
+    ) -> Result<Run, Failure> {
+        let mut simulation = self.begin_on(fleet, settings)?;
+        Ok(simulation.run(settings, &mut progress)?)
+    }
+
+    /// Begins a simulation on a fleet.
+    ///
+    /// # Errors
+    /// Where the rule cannot serve the fleet.
+    pub fn begin_on<'w>(
+        &self,
+        fleet: &'w Fleet,
+        settings: &Settings,
+    ) -> Result<Simulation<'w>, Failure> {
+        self.made_on(fleet, Begin { fleet, settings })
+    }
+
+    /// Makes the rule for a fleet, and hands it on.
+    ///
+    /// # Errors
+    /// Where the rule cannot serve the fleet.
+    pub(in crate::multiresource) fn made_on<U: With>(
+        &self,
+        fleet: &Fleet,
+        with: U,
+    ) -> Result<U::Output, Failure> {
+        self.fits(fleet)?;
+        match (self, fleet.one_server()) {
+            (rule, Some(workload)) => {
+                let made = rule.made(workload, with);
+                made.map_err(|why| rule.unsuitable(why, workload))
+            }
+            (Contender::Policy(policy), None) => over_all(policy, fleet, with),
+            (_, None) => Err(Failure::Servers(FOR_ONE)),
+        }
+    }
+
+    /// Whether the rule can serve this fleet.
+    ///
+    /// # Errors
+    /// Why not, and which rules can.
+    pub fn fits(&self, fleet: &Fleet) -> Result<(), Failure> {
+        let pools = matches!(self, Contender::Policy(policy) if policy.pools());
+        match (pools, fleet.one_server()) {
+            (true, Some(_)) => Err(Failure::Servers(FOR_SEVERAL)),
+            (false, None) => Err(Failure::Servers(FOR_ONE)),
+            (false, Some(workload)) => self.fit(workload),
+            (true, None) => Ok(()),
+        }
+    }
+
+    /// Returns what the rule knows of the jobs of this fleet.
+    pub fn knows_of(&self, fleet: &Fleet) -> Knows {
+        match (self, fleet.one_server()) {
+            (Contender::Policy(policy), None) => knows_over(policy, fleet),
+            _ => self.knows(fleet.envelope()),
+        }
+    }
 }
 
-/// Begins such a simulation.
-///
-/// # Errors
-/// Where the policy is one of a single server.
-pub fn begin_over<'w>(
-    fleet: &'w Fleet,
-    policy: &Family,
-    settings: &Settings,
-) -> Result<Simulation<'w>, Violation> {
-    made_over(fleet, policy, Begin { fleet, settings }).ok_or(Violation::Nowhere(0))
+/// Makes the rule of a policy that [pools](Family::pools) the servers, and hands it on.
+fn over_all<U: With>(policy: &Family, fleet: &Fleet, with: U) -> Result<U::Output, Failure> {
+    Ok(match policy {
+        Family::Pooled(policy) => with.with(policy.over(fleet)),
+        Family::PooledEasy(policy) => with.with(policy.over(fleet)),
+        Family::Guarded(policy) => with.with(policy.over(fleet)),
+        Family::Partition(policy) => with.with(policy.over(fleet)),
+        _ => return Err(Failure::Servers(FOR_ONE)),
+    })
 }
+
+const FOR_SEVERAL: &str = "the policy is for a fleet, and here is one server";
+const FOR_ONE: &str = "the policy is for one server, and here is a fleet";
 
 struct Begin<'w, 's> {
     fleet: &'w Fleet,
@@ -59,21 +141,6 @@ impl<'w> With for Begin<'w, '_> {
     fn with<P: Policy + Clone + Send + 'static>(self, policy: P) -> Self::Output {
         Simulation::on_fleet(self.fleet, &policy, self.settings)
     }
-}
-
-/// Makes the rule of a policy that [pools](Family::pools) the servers, and hands it on; `None` of another policy.
-pub(in crate::multiresource) fn made_over<U: With>(
-    fleet: &Fleet,
-    policy: &Family,
-    with: U,
-) -> Option<U::Output> {
-    Some(match policy {
-        Family::Pooled(policy) => with.with(policy.over(fleet)),
-        Family::PooledEasy(policy) => with.with(policy.over(fleet)),
-        Family::Guarded(policy) => with.with(policy.over(fleet)),
-        Family::Partition(policy) => with.with(policy.over(fleet)),
-        _ => return None,
-    })
 }
 
 /// A rule over all servers of a fleet that can be asked for by name.
@@ -126,17 +193,6 @@ impl PooledRule {
         },
     ];
 
-    /// The rule of this name.
-    pub fn named(name: &str) -> Option<&'static PooledRule> {
-        PooledRule::ALL.iter().find(|rule| rule.name == name)
-    }
-
-    /// Its names, as a list in words.
-    pub fn names() -> String {
-        let names: Vec<&str> = PooledRule::ALL.iter().map(|rule| rule.name).collect();
-        names.join(", ")
-    }
-
     /// The rule as a policy.
     pub fn policy(&self) -> Family {
         (self.make)()
@@ -148,10 +204,28 @@ fn plain(order: Order, placement: Placement) -> Family {
 }
 
 /// What a policy over a fleet knows of jobs.
-pub fn knows_over(policy: &Family, fleet: &Fleet) -> Knows {
+fn knows_over(policy: &Family, fleet: &Fleet) -> Knows {
     match (policy.needs_limits(), fleet.envelope().known()) {
         (false, _) => Knows::Means,
         (true, Some(Known::Limit(_) | Known::TypeLimit)) => Knows::Estimates,
         (true, _) => Knows::Sizes,
     }
+}
+
+/// Simulates a policy that pools the servers by the engine of several, also where there is one.
+#[cfg(test)]
+pub(super) fn simulated(policy: &Family, fleet: &Fleet, settings: &Settings) -> Run {
+    struct OverAll<'w, 's>(&'w Fleet, &'s Settings);
+
+    impl<'w> With for OverAll<'w, '_> {
+        type Output = Simulation<'w>;
+
+        fn with<P: Policy + Clone + Send + 'static>(self, policy: P) -> Self::Output {
+            Simulation::over_all(self.0, &policy, self.1)
+        }
+    }
+
+    let simulation = over_all(policy, fleet, OverAll(fleet, settings));
+    let run = simulation.and_then(|mut own| Ok(own.run(settings, &mut |_| ())?));
+    run.expect("a policy over all servers")
 }

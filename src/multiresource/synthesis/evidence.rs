@@ -2,36 +2,24 @@
 
 use super::exact;
 use crate::multiresource::artifact::{Evidence, Mix, SearchNode, SearchRecord, ShapeWorth};
-use crate::multiresource::program::{self, Exact, FleetSolution, Solution, Tree};
+use crate::multiresource::program::{Exact, Solution, Tree};
 
-/// Of one server whose policy is the mix, with the fractions where there are any.
-pub(super) fn of_one(solution: &Solution, fractions: Option<&Exact>) -> Evidence {
-    let certificate = &solution.certificate;
-    Evidence {
-        load: certificate.load,
-        prices: certificate.prices.clone(),
-        servers: vec![ShapeWorth {
-            resource_prices: certificate.resource_prices.clone(),
-            worth: 1.0 / certificate.bound,
-            mix: None,
-            search: certificate.tree.as_ref().map(search),
-        }],
-        bound: certificate.bound,
-        gap: certificate.gap(),
-        proven: certificate.proven(),
-        exact: fractions.and_then(exact::record),
-        simulation: None,
-    }
-}
-
-/// Of a fleet, with the mix of each shape.
-pub(super) fn of_fleet(solution: &FleetSolution) -> Evidence {
+/// Returns what proves the load, with the fractions where there are any. The mixes are those of the solution, unless
+/// they stand in the policy.
+pub(super) fn evidence(
+    solution: &Solution,
+    fractions: Option<&Exact>,
+    in_policy: bool,
+) -> Evidence {
     let certificate = &solution.certificate;
     let shapes = certificate.servers.iter().zip(&solution.mixes);
     let servers = shapes.map(|(server, own)| ShapeWorth {
         resource_prices: server.resource_prices.clone(),
         worth: server.worth,
-        mix: Some(mix(own)),
+        mix: (!in_policy).then(|| Mix {
+            schedules: own.schedules.clone(),
+            weights: own.weights.clone(),
+        }),
         search: server.tree.as_ref().map(search),
     });
     Evidence {
@@ -41,16 +29,8 @@ pub(super) fn of_fleet(solution: &FleetSolution) -> Evidence {
         bound: certificate.bound,
         gap: certificate.gap(),
         proven: certificate.proven(),
-        exact: None,
+        exact: fractions.and_then(exact::record),
         simulation: None,
-    }
-}
-
-/// Schedules with the fraction of time of each.
-pub(super) fn mix(of: &program::Mix) -> Mix {
-    Mix {
-        schedules: of.schedules.clone(),
-        weights: of.weights.clone(),
     }
 }
 

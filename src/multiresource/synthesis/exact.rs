@@ -3,14 +3,12 @@
 use num_rational::BigRational;
 use num_traits::One;
 
-use super::Options;
+use super::{Options, Outcome, Overload, SynthesisError, check_options};
 use crate::multiresource::artifact::{ExactRecord, Fraction, MOST_DIGITS, Preemption, Proven};
 use crate::multiresource::modulation;
-use crate::multiresource::program::{
-    self, Exact, Knapsack, LOAD_MARGIN, ProgramError, Solution, nearest,
-};
+use crate::multiresource::program::{self, Exact, Knapsack, LOAD_MARGIN, Solution, nearest};
 use crate::multiresource::schedule::Packing;
-use crate::multiresource::workload::Workload;
+use crate::multiresource::workload::{Fleet, Workload};
 
 /// Nodes that the exact proof may take.
 const NODES: u64 = 2_000_000;
@@ -23,7 +21,7 @@ pub(super) struct Settled {
 
 /// How a load compares with 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Standing {
+enum Standing {
     /// Below 1, by enough for the analysis.
     Below,
     /// Below 1 exactly, but by less than doubles resolve.
@@ -35,31 +33,41 @@ pub(super) enum Standing {
 }
 
 impl Settled {
-    pub fn new(workload: &Workload, options: &Options) -> Result<Self, ProgramError> {
-        let Settled { mut solution, .. } = Settled::in_doubles(workload, options)?;
-        let exact = program::exact(workload, &solution, NODES).ok();
-        if let Some(exact) = &exact {
-            adopt(workload, exact, &mut solution)?;
+    /// Solves the program where some policy carries the load, as far as that is known.
+    ///
+    /// # Errors
+    /// When options contradict each other, and when the solver fails.
+    pub fn new(fleet: &Fleet, options: &Options) -> Result<Outcome<Self>, SynthesisError> {
+        check_options(fleet.envelope(), options)?;
+        let mut solution = program::solve(fleet, &options.limits_now())?;
+        let mut exact = None;
+        if let Some(workload) = fleet.one_server() {
+            if options.preemption != Preemption::Full {
+                let (mix, face) = (solution.mixes.remove(0), std::mem::take(&mut solution.face));
+                let mix = modulation::fewer_drains(workload, mix, &face);
+                solution.certificate.load = mix.load(workload);
+                solution.mixes = vec![mix];
+            }
+            exact = program::exact(workload, &solution, NODES).ok();
+            if let Some(exact) = &exact {
+                adopt(workload, exact, &mut solution);
+            }
         }
-        Ok(Settled { solution, exact })
-    }
-
-    /// Without the fractions.
-    pub fn in_doubles(workload: &Workload, options: &Options) -> Result<Self, ProgramError> {
-        let mut solution = program::solve_from(workload, &options.limits_now(), &options.known)?;
-        if options.preemption != Preemption::Full {
-            let face = std::mem::take(&mut solution.face);
-            solution.mix = modulation::fewer_drains(workload, solution.mix, &face);
-            solution.certificate.load = solution.mix.load(workload);
-        }
-        Ok(Settled {
-            solution,
-            exact: None,
+        let settled = Settled { solution, exact };
+        let standing = settled.standing();
+        Ok(match standing {
+            Standing::Below => Outcome::Policy(Box::new(settled)),
+            Standing::JustBelow => return Err(SynthesisError::JustBelow),
+            Standing::Beyond | Standing::Undecided => Outcome::Overloaded(Overload {
+                decided: standing == Standing::Beyond,
+                certificate: settled.solution.certificate,
+                exact: settled.exact,
+            }),
         })
     }
 
     /// Whether the load is below 1: decided in fractions where there are any, with a margin else.
-    pub fn standing(&self) -> Standing {
+    fn standing(&self) -> Standing {
         let certificate = &self.solution.certificate;
         let within_margin = certificate.load >= 1.0 - LOAD_MARGIN;
         match &self.exact {
@@ -73,21 +81,21 @@ impl Settled {
 }
 
 /// Makes the doubles the nearest to the fractions.
-fn adopt(workload: &Workload, exact: &Exact, solution: &mut Solution) -> Result<(), ProgramError> {
-    solution.mix = exact.mix();
+fn adopt(workload: &Workload, exact: &Exact, solution: &mut Solution) {
+    solution.mixes = vec![exact.mix()];
     let certificate = &mut solution.certificate;
     certificate.load = nearest(&exact.load);
     let Ok(prices) = &exact.proof else {
-        return Ok(());
+        return;
     };
     // Prices in doubles that have proved the load are as good, and nearer to those of the program.
     if !certificate.proven() {
         certificate.prices = prices.of_types.iter().map(nearest).collect();
-        certificate.resource_prices = covering(workload, &certificate.prices);
-        certificate.tree = None;
+        certificate.servers[0].resource_prices = covering(workload, &certificate.prices);
+        certificate.servers[0].tree = None;
     }
     certificate.bound = certificate.load;
-    Ok(())
+    certificate.servers[0].worth = 1.0 / certificate.bound;
 }
 
 /// Prices of the resources' units at which every job costs its value `y_i/b_i` at least, and the server
@@ -141,13 +149,16 @@ mod tests {
         };
         let mut solution = program::solve(&workload, &limits).unwrap();
         assert!(!solution.certificate.proven());
-        adopt(&workload, &exact, &mut solution).unwrap();
+        adopt(&workload, &exact, &mut solution);
         let certificate = &solution.certificate;
         assert!(certificate.proven() && certificate.gap() == 0.0);
         let prices: Vec<f64> = exact.proof.unwrap().of_types.iter().map(nearest).collect();
         assert_eq!(certificate.prices, prices);
         for (job_type, y) in workload.types().iter().zip(&prices) {
-            let pairs = job_type.units().iter().zip(&certificate.resource_prices);
+            let pairs = job_type
+                .units()
+                .iter()
+                .zip(&certificate.servers[0].resource_prices);
             let cost: f64 = pairs.map(|(d, w)| *d as f64 * w).sum();
             assert!(cost >= y / job_type.offered_load() * (1.0 - 1e-12));
         }

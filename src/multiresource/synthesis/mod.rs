@@ -4,7 +4,6 @@ mod choice;
 mod claims;
 mod evidence;
 mod exact;
-mod fleet;
 mod log;
 mod msfq;
 mod partition;
@@ -16,7 +15,6 @@ mod upgrades;
 pub use choice::{
     Basis, ChoiceError, ChoiceOptions, Chosen, Families, PooledChosen, Stage, choose,
 };
-pub use fleet::{FleetOutcome, FleetOverload};
 pub use log::{CLOSE, Candidate, Choice, Interval, Log, RouteTried, Steadiness};
 pub use msfq::{MsfqOutlook, MsfqRow, MsfqTable};
 pub use partition::{Partitioned, partition};
@@ -38,9 +36,8 @@ use crate::multiresource::optimum::Sought;
 use crate::multiresource::program::{
     Certificate, Exact, LOAD_MARGIN, Limits, ProgramError, Solution,
 };
-use crate::multiresource::schedule::{Fluid, Schedule};
 use crate::multiresource::workload::{JobType, Workload};
-use exact::{Settled, Standing};
+use exact::Settled;
 
 /// Phases up to which a chain is built.
 pub const PHASE_LIMIT: usize = 20_000;
@@ -80,8 +77,6 @@ pub struct Options {
     /// When all of this has to be over, if ever: what is not done by then is left out, and what comes out depends on
     /// the machine.
     pub end: Option<Instant>,
-    /// Schedules that the program starts from beside its own: see [`crate::multiresource::program::solve_from`].
-    pub known: Vec<Schedule>,
 }
 
 impl Options {
@@ -98,7 +93,6 @@ impl Options {
             effort: 1.0,
             limits: Limits::default(),
             end: None,
-            known: Vec::new(),
         }
     }
 
@@ -137,15 +131,13 @@ pub fn left(end: Option<Instant>) -> Duration {
     })
 }
 
-/// The outcome. All of these are answers; none is an error.
+/// The outcome. Both are answers; none is an error.
 #[derive(Debug)]
-pub enum Outcome {
+pub enum Outcome<T = Synthesis> {
     /// A policy that stabilizes the workload.
-    Policy(Box<Synthesis>),
-    /// No policy can stabilize the workload, and why.
+    Policy(Box<T>),
+    /// No policy is known to stabilize the workload, and why.
     Overloaded(Overload),
-    /// The limits ended the search before the load was known to be below or above 1.
-    Undecided(Overload),
 }
 
 /// A policy with what was learned on the way.
@@ -159,8 +151,6 @@ pub struct Synthesis {
     pub solution: Solution,
     /// The same in fractions, where there are any.
     pub exact: Option<Exact>,
-    /// The fluid bound.
-    pub fluid: Fluid,
     /// The routes that were considered.
     pub routes: Vec<RouteOption>,
     /// Of each type that has bounds in place of an exact mean, why.
@@ -174,12 +164,13 @@ pub struct Synthesis {
 /// A workload at or beyond capacity.
 #[derive(Debug)]
 pub struct Overload {
+    /// Whether it is known that no policy stabilizes it; if not, the limits ended the search before the load was known to
+    /// be below or above 1.
+    pub decided: bool,
     /// The load, and the prices that prove it.
     pub certificate: Certificate,
     /// The same in fractions, where there are any.
     pub exact: Option<Exact>,
-    /// The fluid bound, which names a single over-committed resource if there is one.
-    pub fluid: Fluid,
 }
 
 /// Options that fit no policy, or a failure of the solver.
@@ -236,25 +227,12 @@ pub enum SynthesisError {
 /// When options contradict each other or the given switching rate is unstable; when the
 /// solver fails.
 pub fn synthesize(workload: &Workload, options: &Options) -> Result<Outcome, SynthesisError> {
-    check_options(workload, options)?;
-    let settled = Settled::new(workload, options)?;
-    let standing = settled.standing();
-    if let Standing::Beyond | Standing::Undecided = standing {
-        let overload = Overload {
-            certificate: settled.solution.certificate,
-            exact: settled.exact,
-            fluid: Fluid::new(workload),
-        };
-        return Ok(match standing {
-            Standing::Beyond => Outcome::Overloaded(overload),
-            _ => Outcome::Undecided(overload),
-        });
-    }
-    if standing == Standing::JustBelow {
-        return Err(SynthesisError::JustBelow);
-    }
-    let synthesis = of_solution(workload, options, settled)?;
-    Ok(Outcome::Policy(Box::new(synthesis)))
+    Ok(match Settled::new(&workload.clone().into(), options)? {
+        Outcome::Policy(settled) => {
+            Outcome::Policy(Box::new(of_solution(workload, options, *settled)?))
+        }
+        Outcome::Overloaded(overload) => Outcome::Overloaded(overload),
+    })
 }
 
 /// The policy with other options than those of its schedules.
@@ -282,13 +260,12 @@ fn of_solution(
     let modulation = Modulation::new(workload, &policy, PHASE_LIMIT)?;
     let (claims, out_of_reach) =
         claims::claims(workload, options, &policy, &modulation, &solution)?;
-    let evidence = evidence::of_one(&solution, exact.as_ref());
+    let evidence = evidence::evidence(&solution, exact.as_ref(), true);
     Ok(Synthesis {
         artifact: Artifact::new(workload.record(), policy.clone().into(), claims, evidence),
         drains: modulation::drains(&policy.schedules, &policy.order),
         objective: options.objective.analysed(),
         policy,
-        fluid: Fluid::new(workload),
         solution,
         exact,
         routes,
@@ -368,9 +345,9 @@ fn check_options(workload: &Workload, options: &Options) -> Result<(), Synthesis
 fn first_draft(workload: &Workload, options: &Options, solution: &Solution) -> MsrPolicy {
     MsrPolicy {
         preemption: options.preemption,
-        order: modulation::least_drain_order(&solution.mix.schedules),
-        schedules: solution.mix.schedules.clone(),
-        weights: solution.mix.weights.clone(),
+        order: modulation::least_drain_order(&solution.mixes[0].schedules),
+        schedules: solution.mixes[0].schedules.clone(),
+        weights: solution.mixes[0].weights.clone(),
         switching_rate: 1.0 / mean_size(workload),
         setup_rate: options.setup_rate,
         route: options.route.unwrap_or(Route::ALL[0]),

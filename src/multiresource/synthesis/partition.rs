@@ -15,7 +15,7 @@
 use std::collections::HashMap;
 
 use crate::multiresource::artifact::PartitionPolicy;
-use crate::multiresource::program::{self, FleetSolution, Mix};
+use crate::multiresource::program::{self, Mix, Solution};
 use crate::multiresource::schedule::Packing;
 use crate::multiresource::workload::Fleet;
 
@@ -54,7 +54,7 @@ impl Partitioned {
 }
 
 /// A partition of the fleet that is stable; `None` where none is found, at a load too near 1.
-pub fn partition(fleet: &Fleet, solution: &FleetSolution) -> Option<Partitioned> {
+pub fn partition(fleet: &Fleet, solution: &Solution) -> Option<Partitioned> {
     let site = Site::new(fleet, solution);
     let (thetas, weights) = site.parts(&solution.mixes);
     let sampled = thetas
@@ -102,7 +102,7 @@ struct Site<'a> {
 }
 
 impl<'a> Site<'a> {
-    fn new(fleet: &'a Fleet, solution: &FleetSolution) -> Self {
+    fn new(fleet: &'a Fleet, solution: &Solution) -> Self {
         let shapes = fleet.shapes().iter().zip(&solution.mixes);
         let schedules = shapes.map(|(shape, mix)| {
             let packing = Packing::new(shape.server());

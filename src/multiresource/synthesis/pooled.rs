@@ -1,14 +1,15 @@
 //! From a fleet to a rule over all of its servers, whose jobs wait in one place.
 
 use super::choice::{self, Basis, ChoiceError, ChoiceOptions, PooledChosen, Stage};
-use super::fleet::solved;
+use super::evidence::evidence;
+use super::exact::Settled;
 use super::partition::{Partitioned, partition};
-use super::{Choice, FleetOutcome, Options, SynthesisError, evidence};
+use super::{Choice, Options, Outcome, SynthesisError};
 use crate::artifact::{ArrivalLaw, SizeLaw, Subject};
 use crate::multiresource::artifact::{
     Artifact, Claim, Conditions, Evidence, Family, HoldsFor, Method, Quantity,
 };
-use crate::multiresource::program::{FleetSolution, PROOF_GAP};
+use crate::multiresource::program::{PROOF_GAP, Solution};
 use crate::multiresource::workload::Fleet;
 
 /// Which rule is wanted.
@@ -26,7 +27,7 @@ pub struct PooledSynthesis {
     /// The product.
     pub artifact: Artifact,
     /// The program's solution.
-    pub solution: FleetSolution,
+    pub solution: Solution,
     /// What speaks for it, where it was chosen.
     pub basis: Option<Basis>,
     /// How it was chosen by simulation, if it was.
@@ -48,11 +49,10 @@ pub fn pool(
     options: &Options,
     wanted: Pooling<'_>,
     progress: impl FnMut(Stage),
-) -> Result<FleetOutcome<PooledSynthesis>, ChoiceError> {
-    let solution = match solved(fleet, options)? {
-        FleetOutcome::Policy(solution) => *solution,
-        FleetOutcome::Overloaded(overload) => return Ok(FleetOutcome::Overloaded(overload)),
-        FleetOutcome::Undecided(overload) => return Ok(FleetOutcome::Undecided(overload)),
+) -> Result<Outcome<PooledSynthesis>, ChoiceError> {
+    let solution = match Settled::new(fleet, options)? {
+        Outcome::Policy(settled) => settled.solution,
+        Outcome::Overloaded(overload) => return Ok(Outcome::Overloaded(overload)),
     };
     let slots = partition(fleet, &solution);
     let chosen = match (wanted, &slots) {
@@ -72,7 +72,7 @@ pub fn pool(
         (Pooling::Partition, None) => return Err(SynthesisError::NoPartition.into()),
     };
     let artifact = artifact(fleet, &solution, slots.as_ref(), &chosen);
-    Ok(FleetOutcome::Policy(Box::new(PooledSynthesis {
+    Ok(Outcome::Policy(Box::new(PooledSynthesis {
         artifact,
         basis: matches!(wanted, Pooling::Chosen(_)).then_some(chosen.basis),
         choice: chosen.choice,
@@ -85,13 +85,13 @@ pub fn pool(
 
 fn artifact(
     fleet: &Fleet,
-    solution: &FleetSolution,
+    solution: &Solution,
     slots: Option<&Partitioned>,
     chosen: &PooledChosen,
 ) -> Artifact {
     let evidence = Evidence {
         simulation: chosen.simulation,
-        ..evidence::of_fleet(solution)
+        ..evidence(solution, None, false)
     };
     let mut claims = load(&evidence, fleet);
     match (&chosen.policy, slots) {

@@ -1,7 +1,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::exact::{Settled, Standing};
-use super::{Options, PHASE_LIMIT, SynthesisError, first_draft, tuning};
+use super::exact::Settled;
+use super::{Options, Outcome, PHASE_LIMIT, SynthesisError, first_draft, tuning};
 use crate::multiresource::analysis::{AnalysisError, Cost, TypeQueue};
 use crate::multiresource::artifact::{MsrPolicy, Route};
 use crate::multiresource::modulation::Modulation;
@@ -39,17 +39,12 @@ pub fn sweep(
     interrupt: &AtomicBool,
     begun: impl FnOnce(),
 ) -> Result<Vec<SweepPoint>, SynthesisError> {
-    super::check_options(workload, options)?;
-    let settled = Settled::new(workload, options)?;
-    match settled.standing() {
-        Standing::Below => {}
-        Standing::JustBelow => return Err(SynthesisError::JustBelow),
-        Standing::Beyond | Standing::Undecided => {
-            let load = settled.solution.certificate.load;
-            return Err(SynthesisError::Overloaded(load));
+    let solution = match Settled::new(&workload.clone().into(), options)? {
+        Outcome::Policy(settled) => settled.solution,
+        Outcome::Overloaded(overload) => {
+            return Err(SynthesisError::Overloaded(overload.certificate.load));
         }
-    }
-    let solution = settled.solution;
+    };
     let draft = first_draft(workload, options, &solution);
     if draft.order.len() == 1 {
         return Ok(Vec::new());

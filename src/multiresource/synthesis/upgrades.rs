@@ -61,7 +61,7 @@ pub fn upgrades(fleet: &Fleet, options: &Options, known: &[Vec<Schedule>]) -> Up
     for (mut upgrade, larger) in all.drain(..) {
         let solved = match options.left().is_zero() {
             true => None,
-            false => program::solve_fleet_from(&larger, &options.limits_now(), known).ok(),
+            false => program::solve_from(&larger, &options.limits_now(), known).ok(),
         };
         let Some(solved) = solved else {
             upgrades.skipped += 1;

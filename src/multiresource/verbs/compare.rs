@@ -1,9 +1,8 @@
 //! Policies over loads, on the same arrivals and sizes.
 
 use super::{Entered, VerbError, enter, own_load, refuse};
-use crate::multiresource::program;
 use crate::multiresource::simulator::{Measures, Offered, Run, Settings};
-use crate::multiresource::workload::Described;
+use crate::multiresource::workload::Fleet;
 use crate::simulation::Progress;
 use crate::simulation::sweep::{self, Cells, Comparing, Header, Stage, Subject, Swept};
 
@@ -16,22 +15,13 @@ pub type Compared = Swept<Measures, Offered>;
 /// When a policy does not exist or is refused, none can run on the workload, a load cannot be
 /// reached, the journal not be read or written.
 pub fn compare(
-    workload: &Described,
+    workload: &Fleet,
     asked: &Comparing<'_>,
     progress: impl FnMut(Stage<'_>),
 ) -> Result<Compared, VerbError> {
     let settings = asked.settings;
     let entered = entered(workload, asked)?;
-    let own = own_load(settings.time, |limits| match workload {
-        Described::Server(workload) => {
-            let found = program::solve(workload, limits)?.certificate;
-            Ok((found.load, found.bound))
-        }
-        Described::Fleet(fleet) => {
-            let found = program::solve_fleet(fleet, limits)?.certificate;
-            Ok((found.load, found.bound))
-        }
-    })?;
+    let own = own_load(settings.time, workload)?;
     let cells = LoadCells {
         workload,
         own,
@@ -53,7 +43,7 @@ pub fn compare(
 
 /// Cells at loads of a workload.
 struct LoadCells<'a> {
-    workload: &'a Described,
+    workload: &'a Fleet,
     /// The workload's own load ρ.
     own: f64,
     entered: &'a [Entered],
@@ -61,29 +51,29 @@ struct LoadCells<'a> {
 }
 
 impl Cells for LoadCells<'_> {
-    type Scene = Described;
+    type Scene = Fleet;
     type Measures = Measures;
     type OfClass = Offered;
     type Error = VerbError;
 
-    fn scene(&self, load: f64) -> Result<Described, VerbError> {
+    fn scene(&self, load: f64) -> Result<Fleet, VerbError> {
         Ok(self.workload.scaled(load / self.own)?)
     }
 
     fn run(
         &self,
-        scene: &Described,
+        scene: &Fleet,
         policy: usize,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Run, String> {
         let rule = self.entered[policy].rule.as_ref();
         let rule = rule.map_err(String::clone)?;
-        let run = rule.simulate(scene, self.settings, progress);
+        let run = rule.simulate_on(scene, self.settings, progress);
         run.map_err(|why| why.to_string())
     }
 }
 
-fn entered(workload: &Described, asked: &Comparing<'_>) -> Result<Vec<Entered>, VerbError> {
+fn entered(workload: &Fleet, asked: &Comparing<'_>) -> Result<Vec<Entered>, VerbError> {
     let policies = asked.policies.iter();
     let entered = policies.map(|name| enter(name, workload, asked.changes));
     let entered = entered.collect::<Result<Vec<Entered>, VerbError>>()?;

@@ -2,13 +2,11 @@
 
 use super::{VerbError, refuse};
 use crate::artifact::Changes;
-use crate::document::nearest;
 use crate::kind::read_policy;
-use crate::multiresource::artifact::{Artifact, Checked, Family, Finding, check_against};
-use crate::multiresource::replay::Rule;
-use crate::multiresource::simulator::{Contender, PooledRule, knows_over};
-use crate::multiresource::workload::{Described, Fleet, Record, Workload};
-use crate::simulation::sweep::{Entrant, Knows};
+use crate::multiresource::artifact::{Checked, Finding, check_against};
+use crate::multiresource::simulator::Contender;
+use crate::multiresource::workload::{Fleet, Record};
+use crate::simulation::sweep::Entrant;
 
 /// A policy that was entered; or why it cannot run on this workload.
 #[derive(Clone, Debug)]
@@ -16,7 +14,7 @@ pub struct Entered {
     /// Its name and what identifies it.
     pub entrant: Entrant,
     /// The rule that is simulated, or why there is none.
-    pub rule: Result<Rule, String>,
+    pub rule: Result<Contender, String>,
 }
 
 /// A rule by name, or a policy file, which may not fit the workload's types; `changes` is what becomes
@@ -24,91 +22,31 @@ pub struct Entered {
 ///
 /// # Errors
 /// When there is no such rule and no such file, and when the file is refused.
-pub fn enter(name: &str, workload: &Described, changes: Changes) -> Result<Entered, VerbError> {
-    match workload {
-        Described::Server(workload) => on_server(name, workload, changes),
-        Described::Fleet(fleet) => over_fleet(name, fleet, changes),
-    }
-}
-
-fn on_server(name: &str, workload: &Workload, changes: Changes) -> Result<Entered, VerbError> {
-    let entered = |digest, preempts, rule: Contender, fits: Result<(), String>| {
-        let fits = fits.and_then(|()| rule.fit(workload).map_err(|why| why.to_string()));
+pub fn enter(name: &str, fleet: &Fleet, changes: Changes) -> Result<Entered, VerbError> {
+    let entered = |digest, preempts, rule: Contender, is_for: Result<(), String>| {
+        let fits = is_for.and_then(|()| rule.fits(fleet).map_err(|why| why.to_string()));
         Entered {
             entrant: Entrant {
                 name: name.into(),
                 digest,
                 preempts,
-                knows: rule.knows(workload),
+                knows: rule.knows_of(fleet),
             },
-            rule: fits.map(|()| Rule::One(Box::new(rule))),
+            rule: fits.map(|()| rule),
         }
     };
-    let unnamed = match Contender::parse(name) {
+    let unnamed = match Contender::named(name, fleet) {
         Ok(rule) => return Ok(entered(None, rule.preempts(), rule, Ok(()))),
         Err(unnamed) => unnamed,
     };
     let (checked, digest): (Checked, String) = read_policy(name, unnamed, changes)?;
-    if !checked.workload().is_one_server() {
-        return refuse(format!(
-            "{name} is the policy of a fleet, and the workload is one server: `synth simulate` runs it"
-        ));
-    }
-    let policy = checked.artifact().policy.clone();
-    let fits = same_types(checked.artifact(), workload);
-    Ok(entered(
-        Some(digest),
-        policy.preempts(),
-        policy.into(),
-        fits,
-    ))
-}
-
-fn over_fleet(name: &str, fleet: &Fleet, changes: Changes) -> Result<Entered, VerbError> {
-    let entered = |digest, policy: Result<Family, String>| Entered {
-        entrant: Entrant {
-            name: name.into(),
-            digest,
-            preempts: false,
-            knows: policy
-                .as_ref()
-                .map_or(Knows::default(), |policy| knows_over(policy, fleet)),
-        },
-        rule: policy.map(|policy| Rule::Over(Box::new(policy))),
-    };
-    if let Some(rule) = PooledRule::named(name) {
-        return Ok(entered(None, Ok(rule.policy())));
-    }
-    let (checked, digest) = read_policy(name, unnamed(name), changes)?;
-    Ok(entered(Some(digest), policy_for(&checked, fleet)))
-}
-
-/// Why a name is not that of a rule over the servers of a fleet.
-pub(super) fn unnamed(name: &str) -> String {
-    let names: Vec<&str> = PooledRule::ALL.iter().map(|rule| rule.name).collect();
-    let meant = nearest(name, &names).map_or(String::new(), |near| format!(" (`{near}`?)"));
-    format!(
-        "no rule `{name}`{meant} over the servers of a fleet; these are {}",
-        PooledRule::names()
-    )
-}
-
-/// The rule of a policy file for this fleet, or why it has none.
-pub(super) fn policy_for(checked: &Checked, fleet: &Fleet) -> Result<Family, String> {
     let artifact = checked.artifact();
-    if !artifact.policy.pools() {
-        return Err("this is the policy of one server, and the workload is a fleet".into());
-    }
-    same_record(&artifact.workload, &fleet.record())?;
-    Ok(artifact.policy.clone())
+    let is_for = same_record(&artifact.workload, &fleet.record());
+    let (policy, preempts) = (artifact.policy.clone(), artifact.policy.preempts());
+    Ok(entered(Some(digest), preempts, policy.into(), is_for))
 }
 
-/// A policy runs on another workload if the types, the server and the time unit are the same.
-pub(super) fn same_types(artifact: &Artifact, workload: &Workload) -> Result<(), String> {
-    same_record(&artifact.workload, &workload.record())
-}
-
-/// The same of a fleet.
+/// A policy runs on another workload if the types, the servers and the time unit are the same.
 pub(super) fn same_record(own: &Record, other: &Record) -> Result<(), String> {
     let demands = |r: &Record| -> Vec<(String, Vec<u64>)> {
         let types = r.types.iter();
@@ -127,14 +65,20 @@ pub(super) fn same_record(own: &Record, other: &Record) -> Result<(), String> {
     if demands(own) == demands(other) && servers(own) == servers(other) {
         return Ok(());
     }
-    Err("the policy was made for other job types or other servers; synthesize one for this workload".into())
+    let of = |record: &Record| record.is_of_one_server();
+    Err(match (of(own), of(other)) {
+        (true, false) => "this is the policy of one server, and the workload is a fleet",
+        (false, true) => "this is the policy of a fleet, and the workload is one server",
+        _ => "the policy was made for other job types or other servers; synthesize one for this workload",
+    }
+    .into())
 }
 
 /// Where the workload that a policy was made for differs from this one.
 ///
 /// # Errors
 /// When one is of a fleet, and the other of one server.
-pub fn against(policy: &Checked, workload: &Described) -> Result<Vec<Finding>, VerbError> {
+pub fn against(policy: &Checked, workload: &Fleet) -> Result<Vec<Finding>, VerbError> {
     let given = workload.record();
     let made_for = &policy.artifact().workload;
     match (made_for.is_of_one_server(), given.is_of_one_server()) {

@@ -3,7 +3,6 @@
 
 mod compare;
 mod enter;
-mod fleet;
 mod optimum;
 pub mod replay;
 mod room;
@@ -12,30 +11,26 @@ mod synthesize;
 
 pub use compare::{Compared, compare};
 pub use enter::{Entered, against, enter};
-pub use fleet::{FleetAnswer, FleetRefusal, PooledMade, synthesize_pooled};
 pub use optimum::{Asking, Distance, Least, least};
-pub use room::{Room, room};
+pub use room::{Room, demand, room};
 pub use simulate::{Simulated, Unjudged, Ways, simulate};
 pub use synthesize::{
-    Answer, How, Knowledge, Made, Refusal, Request, Schedules, Stability, Wanted, synthesize,
+    Answer, How, Knowledge, Refusal, Request, Schedules, Stability, Synthesized, Wanted, synthesize,
 };
 
-use std::error::Error;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use crate::document::DocumentError;
-use crate::kind;
-use crate::multiresource::artifact::ArtifactError;
-use crate::multiresource::optimum::{OptimumError, Step};
-use crate::multiresource::program::{Limits, ProgramError};
-use crate::multiresource::replay::Stopped;
-use crate::multiresource::simulator::{Failure, Run, Settings};
-use crate::multiresource::synthesis::{ChoiceError, Stage, SynthesisError};
+pub use crate::kind::VerbError;
+
+use crate::kind::refuse;
+use crate::multiresource::optimum::Step;
+use crate::multiresource::program::{self, Limits};
+use crate::multiresource::simulator::{Run, Settings};
+use crate::multiresource::synthesis::Stage;
+use crate::multiresource::workload::Fleet;
 use crate::report::number;
 use crate::simulation::Ending;
-use crate::simulation::sweep::JournalError;
-use crate::trace::TraceError;
 
 /// What goes on.
 #[derive(Clone, Debug)]
@@ -50,77 +45,22 @@ pub enum Doing {
     Simulating(String),
 }
 
-/// Why a verb has no answer.
-#[derive(Debug, thiserror::Error)]
-pub enum VerbError {
-    /// A workload that cannot be scaled.
-    #[error(transparent)]
-    Workload(#[from] DocumentError),
-    /// A policy file that cannot be read, or is refused.
-    #[error(transparent)]
-    Artifact(#[from] ArtifactError),
-    /// No MSR policy.
-    #[error(transparent)]
-    Synthesis(#[from] SynthesisError),
-    /// No choice among families.
-    #[error(transparent)]
-    Choice(#[from] ChoiceError),
-    /// The linear program.
-    #[error(transparent)]
-    Program(#[from] ProgramError),
-    /// No optimum.
-    #[error(transparent)]
-    Optimum(#[from] OptimumError),
-    /// A rule that cannot run.
-    #[error(transparent)]
-    Failure(#[from] Failure),
-    /// A rule that cannot run on such servers.
-    #[error(transparent)]
-    Stopped(#[from] Stopped),
-    /// A trace that cannot be read.
-    #[error(transparent)]
-    Trace(#[from] TraceError),
-    /// The journal of a comparison.
-    #[error(transparent)]
-    Journal(#[from] JournalError),
-    /// What verbs of every kind may refuse.
-    #[error(transparent)]
-    Shared(#[from] kind::VerbError),
-}
-
-impl VerbError {
-    /// The error for the caller. A refused policy is an error of the artifact, whatever the verb.
-    #[must_use]
-    pub fn boxed(self) -> Box<dyn Error> {
-        match self {
-            VerbError::Artifact(refused) => refused.into(),
-            VerbError::Shared(shared) => shared.boxed(),
-            other => other.into(),
-        }
-    }
-}
-
-/// A request that cannot be met, and what to do.
-fn refuse<T>(why: impl Into<String>) -> Result<T, VerbError> {
-    Ok(kind::refuse(why)?)
-}
-
 /// How far from its bound a load may be that arrival rates are scaled by.
 const SCALED_BY: f64 = 0.01;
 
-/// The load ρ that the arrival rates of loads that were asked for are scaled by, of the load and its bound that the
-/// program finds in no more than this time.
-fn own_load(
-    time: Option<Duration>,
-    solve: impl FnOnce(&Limits) -> Result<(f64, f64), ProgramError>,
-) -> Result<f64, VerbError> {
+/// The load ρ that the arrival rates of loads that were asked for are scaled by, found in no more than this time.
+fn own_load(time: Option<Duration>, fleet: &Fleet) -> Result<f64, VerbError> {
     let usual = Limits::default();
     let limits = Limits {
         time: time.map_or(usual.time, |time| time.min(usual.time)),
         face: 0,
         ..usual
     };
-    let (load, bound) = solve(&limits)?;
+    let found = program::solve(fleet, &limits)?.certificate;
+    known_load(found.load, found.bound)
+}
+
+fn known_load(load: f64, bound: f64) -> Result<f64, VerbError> {
     if load > bound * (1.0 + SCALED_BY) {
         let [bound, load] = [bound, load].map(number);
         return refuse(format!(
@@ -140,19 +80,15 @@ fn marked(mut run: Run, settings: &Settings) -> Run {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use super::*;
 
-    /// What is not known well enough is not used, and the time that was given is what the program gets.
+    /// What is not known well enough is not used.
     #[test]
     fn loads_are_scaled_by_what_is_known_alone() {
-        let second = Some(Duration::from_secs(1));
-        let known = own_load(second, |limits| {
-            assert_eq!(limits.time, Duration::from_secs(1));
-            Ok((0.8, 0.7999))
-        });
-        assert!(matches!(known, Ok(load) if load == 0.8));
-        let unknown = own_load(None, |_| Ok((0.8, 0.7)));
-        let told = unknown.map_or_else(|why| why.to_string(), |_| String::new());
-        assert!(told.contains("from 0.7000 to 0.8000"), "{told}");
+        assert!(matches!(known_load(0.8, 0.7999), Ok(load) if load == 0.8));
+        let unknown = known_load(0.8, 0.7).map_err(|why| why.to_string());
+        let refusal = unknown.unwrap_err();
+        assert!(refusal.contains("from 0.7000 to 0.8000"), "{refusal}");
     }
 }

@@ -9,9 +9,8 @@ use super::{Doing, Entered, VerbError, enter, own_load, refuse};
 use crate::artifact::Changes;
 use crate::multiresource::artifact::{Objective, Preemption};
 use crate::multiresource::optimum::{Ended, Limits, Sought, optimum};
-use crate::multiresource::program;
 use crate::multiresource::simulator::{Run, Settings};
-use crate::multiresource::workload::{Described, Workload};
+use crate::multiresource::workload::{Fleet, Workload};
 use crate::simulation::{Estimate, Health};
 
 /// How a policy fares beside the optimum.
@@ -95,15 +94,21 @@ pub fn least(
         sought, settings, ..
     } = *asking;
     let entered = asking.policies.iter();
-    let given = Described::Server(workload.clone());
+    let given = Fleet::from(workload.clone());
     let entered = entered.map(|name| enter(name, &given, asking.changes));
     let entered = entered.collect::<Result<Vec<_>, VerbError>>()?;
     let (load, workload) = at_load(workload, asking.load, asking.limits.time)?;
     progress(Doing::Dynamic(None));
-    let hears = |step| progress(Doing::Dynamic(Some(step)));
-    let found = optimum(&workload, sought, asking.limits, &settings.interrupt, hears)?;
+    let report = |step| progress(Doing::Dynamic(Some(step)));
+    let found = optimum(
+        &workload,
+        sought,
+        asking.limits,
+        &settings.interrupt,
+        report,
+    )?;
     let (mut policies, mut failures) = (Vec::new(), Vec::new());
-    let scene = Described::Server(workload.clone());
+    let scene = Fleet::from(workload.clone());
     for Entered { entrant, rule } in entered {
         if settings.interrupt.load(Ordering::Relaxed) {
             break;
@@ -111,7 +116,7 @@ pub fn least(
         progress(Doing::Simulating(entrant.name.clone()));
         match rule {
             Ok(rule) => {
-                let run = rule.simulate(&scene, settings, |_| ())?;
+                let run = rule.simulate_on(&scene, settings, |_| ())?;
                 policies.push(Distance::new(
                     &entrant.name,
                     &run,
@@ -146,10 +151,7 @@ fn at_load(
     load: Option<f64>,
     time: Duration,
 ) -> Result<(f64, Workload), VerbError> {
-    let own = own_load(Some(time), |limits| {
-        let found = program::solve(workload, limits)?.certificate;
-        Ok((found.load, found.bound))
-    })?;
+    let own = own_load(Some(time), &workload.clone().into())?;
     match load {
         Some(load) => Ok((load, workload.scaled(load / own)?)),
         None if own >= 1.0 => refuse(format!(

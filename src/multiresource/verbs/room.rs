@@ -1,7 +1,6 @@
 //! Why a policy, or any policy, cannot carry more load.
 
 use super::Stability;
-use super::fleet::demand;
 use super::synthesize::stability;
 use crate::artifact::Subject;
 use crate::multiresource::artifact::{Artifact, Family, Quantity};
@@ -61,6 +60,18 @@ fn binding(fleet: &Fleet, artifact: &Artifact) -> Vec<(String, String, f64)> {
     all.retain(|(_, _, share)| *share > 1e-9);
     all.sort_by(|a, b| b.2.total_cmp(&a.2));
     all
+}
+
+/// What part of all that there is of each resource (R) the jobs need, whatever the shapes.
+pub fn demand(fleet: &Fleet) -> Vec<f64> {
+    let used = |j: usize| -> f64 {
+        let types = fleet.types().iter();
+        types
+            .map(|kind| kind.offered_pieces() * kind.demand()[j].value())
+            .sum()
+    };
+    let capacity = fleet.capacity().into_iter().enumerate();
+    capacity.map(|(j, capacity)| used(j) / capacity).collect()
 }
 
 /// Loads scale with the arrivals: the largest of them is 1 at the factor sought.

@@ -9,12 +9,12 @@ use crate::kind;
 use crate::multiresource::artifact::{Artifact, Family, Guard, Preemption, Promise, check_within};
 use crate::multiresource::optimum::{self, Ended};
 use crate::multiresource::policy::{is_proved_stable, time_of_turns};
-use crate::multiresource::schedule::{Fluid, Packing, enumerate};
+use crate::multiresource::schedule::{Packing, Schedule, enumerate};
 use crate::multiresource::synthesis::{
-    self, ChoiceError, ChoiceOptions, Chosen, Families, Log, Options, Outcome, Overload, Synthesis,
-    Upgrades,
+    self, ChoiceError, ChoiceOptions, Chosen, Families, Log, Options, Outcome, Overload,
+    PooledSynthesis, Pooling, Synthesis, Upgrades,
 };
-use crate::multiresource::workload::{JobType, Workload};
+use crate::multiresource::workload::{Fleet, JobType, Workload};
 
 /// What is asked for.
 #[derive(Clone, Debug)]
@@ -48,44 +48,42 @@ pub enum Wanted {
 
 /// What came of it. All of these are answers; none is an error.
 #[derive(Debug)]
-pub enum Answer<M = Made, R = Refusal> {
+pub enum Answer {
     /// A policy that passed the checker.
-    Policy(Box<M>),
+    Policy(Box<Synthesized>),
     /// There is none, or none was found.
-    Refused(Box<R>),
+    Refused(Box<Refusal>),
     /// None was found that keeps what was promised, and what the nearest does.
     Broken(String),
 }
 
-/// A policy, and what is told of it.
+/// A policy with what was learned on the way.
 #[derive(Debug)]
-pub struct Made {
+pub struct Synthesized {
     /// The policy, which passed the checker.
     pub artifact: Artifact,
-    /// How it was made.
+    /// How it was found.
     pub how: How,
-    /// The fluid bound.
-    pub fluid: Fluid,
-    /// What there is to choose from.
-    pub schedules: Schedules,
+    /// What is known of its stability.
+    pub stability: Stability,
     /// What was tried.
     pub log: Log,
 }
 
-/// How a policy was made.
+/// How a policy was found.
 #[derive(Debug)]
 pub enum How {
     /// By analysis.
     Analysed(Box<Synthesis>),
     /// By simulation.
     Chosen(Box<Chosen>, Knowledge),
+    /// Over all servers of a fleet.
+    Pooled(Box<PooledSynthesis>),
 }
 
 /// What is known of a policy that was chosen by simulation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Knowledge {
-    /// Its stability.
-    pub stability: Stability,
     /// What no policy with that preemption can beat \[time\], where it is known in passing.
     pub optimum: Option<f64>,
     /// What policies were allowed.
@@ -93,11 +91,12 @@ pub struct Knowledge {
 }
 
 impl How {
-    /// The policy of one server, unchecked.
-    pub fn artifact(&self) -> &Artifact {
+    /// The policy, unchecked.
+    fn artifact(&self) -> &Artifact {
         match self {
-            How::Analysed(made) => &made.artifact,
+            How::Analysed(synthesis) => &synthesis.artifact,
             How::Chosen(chosen, _) => &chosen.artifact,
+            How::Pooled(synthesis) => &synthesis.artifact,
         }
     }
 }
@@ -140,105 +139,162 @@ pub enum Schedules {
 pub struct Refusal {
     /// The load, and the prices that prove it.
     pub overload: Overload,
-    /// Whether it is known that there is none.
-    pub decided: bool,
-    /// Shares of the resources (R) in the price of the whole server.
-    pub scarcity: Vec<f64>,
     /// What one running job of each type (K) is worth.
     pub prices: Vec<f64>,
     /// What could be bought, and the load then.
     pub upgrades: Upgrades,
 }
 
-/// Makes a policy, and has it checked. `progress` hears what goes on.
+/// Makes a policy, and has it checked: of one server or over all servers of a fleet, whose jobs wait in one place.
+/// `progress` hears what goes on.
 ///
 /// # Errors
 /// When what is asked for does not go together, when the solver fails, and when the checker finds
 /// fault with the policy.
 pub fn synthesize(
-    workload: &Workload,
+    fleet: &Fleet,
     request: &Request,
     mut progress: impl FnMut(Doing),
 ) -> Result<Answer, VerbError> {
     let options = &request.options;
     progress(Doing::Program);
-    let made = match synthesis::synthesize(workload, options)? {
-        Outcome::Policy(made) => made,
-        Outcome::Overloaded(overload) => return Ok(refusal(workload, overload, true, options)),
-        Outcome::Undecided(overload) => return Ok(refusal(workload, overload, false, options)),
+    let outcome = match fleet.one_server() {
+        Some(workload) => of_server(workload, request, &mut progress),
+        None => over_fleet(fleet, request, &mut progress),
     };
-    // Before the choice, which takes all the time that there is.
-    let known = [made.policy.schedules.clone()];
-    let mut log = Log {
-        upgrades: synthesis::upgrades(&workload.clone().into(), options, &known),
-        ..Log::of(&made)
+    let (how, log) = match outcome {
+        Ok(Outcome::Policy(found)) => *found,
+        Ok(Outcome::Overloaded(overload)) => {
+            return Ok(Answer::Refused(Box::new(Refusal {
+                upgrades: synthesis::upgrades(fleet, options, &[]),
+                prices: prices(fleet.types(), &overload.certificate.prices),
+                overload,
+            })));
+        }
+        Err(error) => match error.downcast_ref() {
+            Some(ChoiceError::Broken(why)) => return Ok(Answer::Broken(why.clone())),
+            _ => return Err(error),
+        },
     };
-    let mut how = match taken(workload, request, made, &mut progress) {
-        Err(VerbError::Choice(ChoiceError::Broken(why))) => return Ok(Answer::Broken(why)),
-        how => how?,
-    };
-    if let How::Chosen(chosen, known) = &mut how {
-        known.optimum = in_passing(workload, request);
-        log.choice = Some(chosen.choice.clone());
-    }
     let artifact = checked(how.artifact().clone(), request)?;
-    Ok(Answer::Policy(Box::new(Made {
+    Ok(Answer::Policy(Box::new(Synthesized {
+        stability: stability(fleet.envelope(), &artifact.policy),
         how,
-        fluid: Fluid::new(workload),
-        schedules: Schedules::of(workload),
         log,
         artifact,
     })))
 }
 
-/// The policy of one server, of the families that are wanted: its MSR policy, or what is chosen by
-/// simulation.
-pub(super) fn taken(
+/// The policy of one server: its MSR policy, or what is chosen by simulation.
+fn of_server(
     workload: &Workload,
     request: &Request,
-    made: Box<Synthesis>,
     progress: &mut dyn FnMut(Doing),
-) -> Result<How, VerbError> {
+) -> Result<Outcome<(How, Log)>, VerbError> {
     let options = &request.options;
     let families = match &request.wanted {
-        Wanted::Msr => return Ok(How::Analysed(made)),
         Wanted::Partition => {
             return refuse("a partition is a rule over a fleet: take another --family");
         }
         Wanted::Simulated(Families::Only(names)) if names.contains(&"pooled") => {
             return refuse("these are rules over a fleet: take another --family");
         }
-        Wanted::Simulated(families) => families.clone(),
+        Wanted::Msr => None,
+        Wanted::Simulated(families) => Some(families.clone()),
     };
-    let choice = ChoiceOptions {
-        families,
-        budget: request.budget,
-        end: request.end,
-        seed: request.seed,
-        promises: request.promises.clone(),
-        interrupt: Arc::clone(&request.interrupt),
+    let msr = match synthesis::synthesize(workload, options)? {
+        Outcome::Policy(msr) => msr,
+        Outcome::Overloaded(overload) => return Ok(Outcome::Overloaded(overload)),
+    };
+    // Before the choice, which takes all the time that there is.
+    let known = [msr.policy.schedules.clone()];
+    let mut log = Log {
+        upgrades: synthesis::upgrades(&workload.clone().into(), options, &known),
+        ..Log::of(&msr)
+    };
+    let Some(families) = families else {
+        return Ok(Outcome::Policy(Box::new((How::Analysed(msr), log))));
     };
     progress(Doing::Candidates(None));
-    let hears = |stage| progress(Doing::Candidates(Some(stage)));
-    let chosen = synthesis::choose(workload, options, &choice, made, hears)?;
-    let stability = stability(workload, &chosen.artifact.policy);
+    let report = |stage| progress(Doing::Candidates(Some(stage)));
+    let chosen = synthesis::choose(workload, options, &request.choice(families), msr, report)?;
+    log.choice = Some(chosen.choice.clone());
     let known = Knowledge {
         preemption: options.preemption,
-        stability,
-        optimum: None,
+        optimum: in_passing(workload, request),
     };
-    Ok(How::Chosen(Box::new(chosen), known))
+    let how = How::Chosen(Box::new(chosen), known);
+    Ok(Outcome::Policy(Box::new((how, log))))
+}
+
+/// A rule over all servers of a fleet: slots for each type where the family is that, else the best by simulation.
+fn over_fleet(
+    fleet: &Fleet,
+    request: &Request,
+    progress: &mut dyn FnMut(Doing),
+) -> Result<Outcome<(How, Log)>, VerbError> {
+    let choice = request.choice(match &request.wanted {
+        Wanted::Simulated(families) => families.clone(),
+        _ => Families::All,
+    });
+    let wanted = match request.wanted {
+        Wanted::Partition => Pooling::Partition,
+        _ => Pooling::Chosen(&choice),
+    };
+    let report = |stage| progress(Doing::Candidates(Some(stage)));
+    let synthesis = match synthesis::pool(fleet, &request.options, wanted, report)? {
+        Outcome::Policy(synthesis) => synthesis,
+        Outcome::Overloaded(overload) => return Ok(Outcome::Overloaded(overload)),
+    };
+    let known = known_schedules(fleet, &synthesis);
+    let log = Log {
+        rounds: synthesis.solution.rounds,
+        columns: synthesis.solution.columns,
+        choice: synthesis.choice.clone(),
+        upgrades: synthesis::upgrades(fleet, &request.options, &known),
+        ..Log::default()
+    };
+    Ok(Outcome::Policy(Box::new((How::Pooled(synthesis), log))))
+}
+
+/// The schedules of the mixes of each shape (H), over all types.
+fn known_schedules(fleet: &Fleet, synthesis: &PooledSynthesis) -> Vec<Vec<Schedule>> {
+    let shapes = fleet.shapes().iter().zip(&synthesis.solution.mixes);
+    let of_shape = shapes.map(|(shape, mix)| {
+        let wide = |own: &Schedule| {
+            let mut all = vec![0; fleet.types().len()];
+            let places = shape.types().iter().zip(own);
+            places.for_each(|(&i, jobs)| all[i] = *jobs);
+            all
+        };
+        mix.schedules.iter().map(wide).collect()
+    });
+    of_shape.collect()
+}
+
+impl Request {
+    /// A choice among these families.
+    fn choice(&self, families: Families) -> ChoiceOptions {
+        ChoiceOptions {
+            families,
+            budget: self.budget,
+            end: self.end,
+            seed: self.seed,
+            promises: self.promises.clone(),
+            interrupt: Arc::clone(&self.interrupt),
+        }
+    }
 }
 
 /// Work that goes into what the checker solves anew even where no time is left, roughly in nanoseconds.
 const LEAST_CHECK: f64 = 5e8;
 
 /// The artifact, once it has passed the checker, as far as that gets in the time that is left.
-pub(super) fn checked(artifact: Artifact, request: &Request) -> Result<Artifact, VerbError> {
+fn checked(artifact: Artifact, request: &Request) -> Result<Artifact, VerbError> {
     let work = LEAST_CHECK.max(1e9 * synthesis::left(request.end).as_secs_f64());
     match check_within(&artifact, work) {
         Ok(()) => Ok(artifact),
-        Err(findings) => Err(kind::VerbError::Unchecked(findings).into()),
+        Err(findings) => Err(kind::unchecked(&findings)),
     }
 }
 
@@ -290,23 +346,8 @@ impl Schedules {
     }
 }
 
-fn refusal(workload: &Workload, overload: Overload, decided: bool, options: &Options) -> Answer {
-    let certificate = &overload.certificate;
-    let resources = workload.resources().iter();
-    let worth = resources.zip(&certificate.resource_prices);
-    let worth: Vec<f64> = worth.map(|(r, w)| w * r.units() as f64).collect();
-    let whole: f64 = worth.iter().sum();
-    Answer::Refused(Box::new(Refusal {
-        decided,
-        upgrades: synthesis::upgrades(&workload.clone().into(), options, &[]),
-        scarcity: worth.iter().map(|worth| worth / whole).collect(),
-        prices: prices(workload.types(), &certificate.prices),
-        overload,
-    }))
-}
-
 /// What one running job of each type is worth.
-pub(super) fn prices(types: &[JobType], worth: &[f64]) -> Vec<f64> {
+fn prices(types: &[JobType], worth: &[f64]) -> Vec<f64> {
     let types = types.iter().zip(worth);
     types.map(|(kind, y)| y / kind.offered_load()).collect()
 }

@@ -1,9 +1,9 @@
-//! The checks that turn plain values into a [`Workload`].
+//! The checks that turn plain values into a [`Fleet`]: jobs here, servers in [`super::servers`].
 
 use std::collections::HashSet;
 
-use super::{JobType, Known, Resource, Workload, most_alone};
-use crate::document::{Fault, Place, place, suggest, unusable};
+use super::{Fleet, Header, JobType, Known, Resource, Workload, most_alone};
+use crate::document::{Fault, Place, place, unusable};
 use crate::law::{ArrivalProcess, CommonModulation, Holding, Part, Size};
 use crate::number::{Decimal, Units, in_units};
 
@@ -14,16 +14,22 @@ const MOST_ALONE: u64 = 1_000_000;
 /// Why each number of a draft is there once the draft is built.
 pub(super) const WITHOUT_FAULTS: &str = "a draft is built once it has no faults";
 
-/// A workload as given, nothing checked. `None` stands for a number that is already reported.
+/// A fleet as given, nothing checked. `None` stands for a number that is already reported.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Draft {
-    pub source: Option<String>,
-    pub time_unit: String,
-    pub known: Option<Known>,
-    pub modulation: Option<CommonModulation>,
-    pub start_latency: Option<Size>,
-    pub capacity: Vec<(String, Option<Decimal>)>,
+    pub header: Header,
+    pub shapes: Vec<DraftShape>,
     pub jobs: Vec<DraftJob>,
+    /// Names of types of which only that is known, since they do not arrive.
+    pub unserved: Vec<String>,
+}
+
+/// A shape as given; a resource without an entry in `capacity` is lacking.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct DraftShape {
+    pub name: String,
+    pub count: Option<u32>,
+    pub capacity: Vec<(String, Option<Decimal>)>,
 }
 
 /// One job type as given; a resource without an entry in `demand` is not demanded.
@@ -37,19 +43,20 @@ pub(super) struct DraftJob {
     pub limit: Option<Decimal>,
 }
 
-/// What is sound, and what to warn of.
-pub(super) type Checked<W> = (W, Vec<Fault>);
+/// A fleet without faults, and what to warn of.
+pub(super) type Checked = (Fleet, Vec<Fault>);
 
 impl Draft {
-    /// The values of a checked workload, to be changed and checked again.
-    pub(super) fn of(workload: &Workload) -> Self {
+    /// The values of a checked fleet, to be changed and checked again.
+    pub(super) fn of(fleet: &Fleet) -> Self {
+        let envelope = &fleet.envelope;
         let named = |amounts: &[Decimal]| {
-            let pairs = workload.resources.iter().zip(amounts);
-            let pairs = pairs.map(|(resource, amount)| (resource.name.clone(), Some(*amount)));
-            pairs.collect()
+            let pairs = envelope.resources.iter().zip(amounts);
+            let there = pairs.filter(|(_, amount)| **amount > Decimal::ZERO);
+            let there = there.map(|(resource, amount)| (resource.name.clone(), Some(*amount)));
+            there.collect()
         };
-        let capacity: Vec<Decimal> = workload.resources.iter().map(|r| r.capacity).collect();
-        let jobs = workload.types.iter().map(|job| DraftJob {
+        let jobs = envelope.types.iter().map(|job| DraftJob {
             name: job.name.clone(),
             nodes: Some(job.nodes),
             demand: named(&job.demand),
@@ -57,44 +64,46 @@ impl Draft {
             size: Some(job.size().clone()),
             limit: job.limit,
         });
+        let shapes = fleet.shapes.iter().map(|shape| DraftShape {
+            name: shape.name.clone(),
+            count: Some(shape.count),
+            capacity: named(&shape.capacity),
+        });
         Draft {
-            source: workload.source.clone(),
-            time_unit: workload.time_unit.clone(),
-            known: workload.known.clone(),
-            modulation: workload.modulation.clone(),
-            start_latency: workload.start_latency.clone(),
-            capacity: named(&capacity),
+            header: envelope.header.clone(),
             jobs: jobs.collect(),
+            shapes: shapes.collect(),
+            unserved: envelope.unserved.clone(),
         }
     }
 
-    /// The workload, or all faults: those found so far and its own.
-    pub(super) fn check(self, mut faults: Vec<Fault>) -> Result<Checked<Workload>, Vec<Fault>> {
+    /// The fleet with its shapes in this order, or all faults: those found so far and its own.
+    pub(super) fn check(self, mut faults: Vec<Fault>) -> Result<Checked, Vec<Fault>> {
         faults.extend(self.faults());
-        match faults.is_empty() {
-            true => self.build(),
-            false => Err(faults),
+        if faults.is_empty() {
+            self.build()
+        } else {
+            Err(faults)
         }
     }
 
-    /// Every fault that single values, names and types show.
-    fn faults(&self) -> Vec<Fault> {
-        let mut faults = Vec::new();
-        self.check_server(&mut faults);
-        faults.extend(self.faults_of_jobs());
-        for i in 0..self.jobs.len() {
-            self.check_known(i, &mut faults);
-            self.check_fit(i, &mut faults);
-            self.check_nodes(i, &mut faults);
+    /// Every fault that single values, names, shapes and types show.
+    pub(super) fn faults(&self) -> Vec<Fault> {
+        let mut faults = self.faults_of_jobs();
+        self.check_shapes(&mut faults);
+        (0..self.jobs.len()).for_each(|i| self.check_known(i, &mut faults));
+        // What fits where is looked at once it is known what there is.
+        if faults.is_empty() || self.is_one_server() {
+            self.check_fits(&mut faults);
         }
         faults
     }
 
-    /// Those that show without a look at the server.
-    pub(super) fn faults_of_jobs(&self) -> Vec<Fault> {
+    /// Those that show without a look at the servers.
+    fn faults_of_jobs(&self) -> Vec<Fault> {
         let mut faults = Vec::new();
         self.check_time_unit(&mut faults);
-        faults.extend(self.known.iter().flat_map(Known::faults));
+        faults.extend(self.header.known.iter().flat_map(Known::faults));
         faults.extend(self.faults_of_start_latency());
         self.check_jobs(&mut faults);
         for i in 0..self.jobs.len() {
@@ -107,46 +116,12 @@ impl Draft {
     }
 
     fn check_time_unit(&self, faults: &mut Vec<Fault>) {
-        if let Some(message) = unusable("the unit of time", &self.time_unit) {
+        if let Some(message) = unusable("the unit of time", &self.header.time_unit) {
             faults.push(Fault::new(
                 place!("time_unit"),
                 message,
                 "name the unit, for instance `time_unit: s`",
             ));
-        }
-    }
-
-    fn check_server(&self, faults: &mut Vec<Fault>) {
-        if self.capacity.is_empty() {
-            faults.push(Fault::new(
-                place!("server", "capacity"),
-                "the server has no resources",
-                "name at least one: `server: {capacity: {cpu: 128}}`",
-            ));
-        }
-        for name in repeated(self.capacity.iter().map(|(name, _)| name)) {
-            faults.push(Fault::new(
-                place!("server", "capacity", name),
-                format!("the resource `{name}` stands twice"),
-                "keep one of them, or rename it",
-            ));
-        }
-        for (name, capacity) in &self.capacity {
-            let place = || place!("server", "capacity", name);
-            if let Some(message) = unusable("the name of a resource", name) {
-                faults.push(Fault::new(
-                    place(),
-                    message,
-                    "give every resource a name, such as `cpu`",
-                ));
-            }
-            if let Some(capacity) = capacity.filter(|c| *c <= Decimal::ZERO) {
-                faults.push(Fault::new(
-                    place(),
-                    format!("capacity of `{name}` is {capacity}, expected a number > 0"),
-                    format!("write how much `{name}` the server has, or delete the resource"),
-                ));
-            }
         }
     }
 
@@ -205,77 +180,11 @@ impl Draft {
         }
     }
 
-    fn check_known(&self, i: usize, faults: &mut Vec<Fault>) {
-        let DraftJob { name, demand, .. } = &self.jobs[i];
-        let known: Vec<&str> = self
-            .capacity
-            .iter()
-            .map(|(name, _)| name.as_str())
-            .collect();
-        for (resource, _) in demand {
-            if known.is_empty() || known.contains(&resource.as_str()) {
-                continue;
-            }
-            let names = suggest(resource, "the server has", &known);
-            faults.push(
-                Fault::new(
-                    place!("jobs", i, "demand", resource),
-                    format!("type `{name}` demands `{resource}`, which the server lacks"),
-                    format!("add it to server.capacity, or correct the name; {names}"),
-                )
-                .of_key(),
-            );
-        }
-    }
-
-    /// A type that arrives must fit on the empty server. One that does not arrive need not: rate
-    /// 0 is the way to leave a type out.
-    fn check_fit(&self, i: usize, faults: &mut Vec<Fault>) {
-        let job = &self.jobs[i];
-        if job.is_idle() {
-            return;
-        }
-        let mut short = Vec::new();
-        for (resource, capacity) in &self.capacity {
-            let (Some(capacity), Some(demand)) = (*capacity, job.demand_for(resource)) else {
-                continue;
-            };
-            if capacity > Decimal::ZERO && demand > capacity {
-                short.push((resource, format!("{demand} `{resource}` of {capacity}")));
-            }
-        }
-        let Some((first, _)) = short.first() else {
-            return;
-        };
-        let needs: Vec<&str> = short.iter().map(|(_, needs)| needs.as_str()).collect();
-        faults.push(Fault::new(
-            place!("jobs", i, "demand", *first),
-            format!(
-                "type `{}` does not fit on the empty server: it needs {}",
-                job.name,
-                needs.join(", ")
-            ),
-            "lower the demand, raise the capacity, or leave the type out with `arrival_rate: 0`",
-        ));
-    }
-
-    /// A job that takes several servers needs a queue over them.
-    fn check_nodes(&self, i: usize, faults: &mut Vec<Fault>) {
-        let DraftJob { name, nodes, .. } = &self.jobs[i];
-        if let Some(nodes) = nodes.filter(|nodes| *nodes > 1) {
-            faults.push(Fault::new(
-                place!("jobs", i, "nodes"),
-                format!("type `{name}` takes {nodes} servers at once, and here is one"),
-                "list the servers of the fleet under `servers:`, where such jobs wait in one place, or leave `nodes` out",
-            ));
-        }
-    }
-
     fn check_limit(&self, i: usize, faults: &mut Vec<Fault>) {
         let DraftJob { name, limit, .. } = &self.jobs[i];
-        let told = match limit {
+        let message = match limit {
             Some(limit) if *limit > Decimal::ZERO => return,
-            None if self.known != Some(Known::TypeLimit) => return,
+            None if self.header.known != Some(Known::TypeLimit) => return,
             Some(limit) => format!("limit of type `{name}` is {limit}, expected a number > 0"),
             None => format!(
                 "type `{name}` has no limit, and `known: type-limit` says that every type has one"
@@ -283,10 +192,10 @@ impl Draft {
         };
         faults.push(Fault::new(
             place!("jobs", i, "limit"),
-            told,
+            message,
             format!(
                 "write how many {} its jobs promise not to run longer than: `limit: 3600`",
-                self.time_unit
+                self.header.time_unit
             ),
         ));
     }
@@ -301,7 +210,7 @@ impl Draft {
         let owner = format!("type `{name}`");
         let rate = arrivals.as_ref().and_then(|arrivals| {
             let place = place!("jobs", i, "arrivals");
-            let unsound = arrivals.faults(&owner, &self.time_unit).into_iter();
+            let unsound = arrivals.faults(&owner, &self.header.time_unit).into_iter();
             let unsound = unsound.map(|fault| match arrivals {
                 ArrivalProcess::Poisson { .. } => fault.at(place!("jobs", i, "arrival_rate")),
                 _ => fault.within(&place),
@@ -312,7 +221,9 @@ impl Draft {
         });
         let mean = size.as_ref().and_then(|size| {
             let place = place!("jobs", i, "size");
-            let unsound = size.faults(Part::Size, &owner, &self.time_unit).into_iter();
+            let unsound = size
+                .faults(Part::Size, &owner, &self.header.time_unit)
+                .into_iter();
             let unsound = unsound.map(|fault| fault.within(&place)).collect();
             let range = || size.in_range();
             let mean = || size.mean() + self.mean_start_latency();
@@ -334,14 +245,14 @@ impl Draft {
 
     /// What is common to all types is sound, and so are types under it.
     fn check_modulation(&self, faults: &mut Vec<Fault>) {
-        let Some(modulation) = &self.modulation else {
+        let Some(modulation) = &self.header.modulation else {
             return;
         };
         let within = |found: Vec<Fault>| {
             let found = found.into_iter();
             found.map(|fault| fault.within(&place!("modulation")))
         };
-        faults.extend(within(modulation.faults(&self.time_unit)));
+        faults.extend(within(modulation.faults(&self.header.time_unit)));
         for (i, job) in self.jobs.iter().enumerate() {
             faults.extend(job.not_modulated(i));
         }
@@ -357,25 +268,46 @@ impl Draft {
                 "check its numbers, or choose another unit of time",
             ));
         } else {
-            faults.extend(within(modulation.too_fast(arrivals, &self.time_unit)));
+            faults.extend(within(
+                modulation.too_fast(arrivals, &self.header.time_unit),
+            ));
         }
     }
 
-    /// Only for a draft without faults: drops the types that do not arrive, and counts units.
-    /// What no single value shows may still be wrong: integers or sums out of range.
-    pub(super) fn build(self) -> Result<Checked<Workload>, Vec<Fault>> {
-        let numbered = self.jobs.iter().enumerate();
-        let (idle, served): (Vec<_>, Vec<_>) = numbered.partition(|(_, job)| job.is_idle());
-        let units = self.units(&served)?;
+    /// One server with these resources and these of the types. Only for a draft without faults: what no single value
+    /// shows may still be wrong, integers or sums out of range.
+    pub(super) fn workload(
+        &self,
+        capacity: &[(&str, Decimal)],
+        served: &[usize],
+    ) -> Result<Workload, Vec<Fault>> {
+        let resources = self.resources_in_units(capacity, served)?;
+        let units: Vec<u64> = resources.iter().map(|(units, _)| units.whole).collect();
+        let changes = |modulation: &CommonModulation| !modulation.is_constant();
+        let modulated = self.header.modulation.as_ref().is_some_and(changes);
+        let (mut faults, mut types) = (Vec::new(), Vec::new());
+        for (k, &i) in served.iter().enumerate() {
+            let job = &self.jobs[i];
+            let demand: Vec<u64> = resources.iter().map(|(units, _)| units.parts[k]).collect();
+            if most_alone(&units, &demand) > MOST_ALONE {
+                faults.push(too_many(i, &job.name));
+            }
+            types.push(job.checked(self, capacity, demand, modulated));
+        }
+        if !faults.is_empty() {
+            return Err(faults);
+        }
         let workload = Workload {
-            source: self.source.clone(),
-            time_unit: self.time_unit.clone(),
-            known: self.known.clone(),
-            modulation: self.modulation.clone(),
-            start_latency: self.start_latency(),
-            resources: self.resources(&units),
-            types: self.types(&served, &units)?,
-            unserved: idle.iter().map(|(_, job)| job.name.clone()).collect(),
+            header: Header {
+                start_latency: self.start_latency(),
+                ..self.header.clone()
+            },
+            resources: resources
+                .into_iter()
+                .map(|(_, resource)| resource)
+                .collect(),
+            types,
+            unserved: Vec::new(),
         };
         let load: f64 = workload.types.iter().map(JobType::offered_load).sum();
         if !(load.is_finite() && workload.total_arrival_rate().is_finite()) {
@@ -385,58 +317,29 @@ impl Draft {
                 "choose another unit of time",
             )]);
         }
-        let warnings = idle
-            .iter()
-            .map(|(i, job)| unserved_warning(*i, &job.name))
-            .collect();
-        Ok((workload, warnings))
+        Ok(workload)
     }
 
-    fn types(
+    /// Capacities and demands in whole units.
+    fn resources_in_units(
         &self,
-        served: &[(usize, &DraftJob)],
-        units: &[Units],
-    ) -> Result<Vec<JobType>, Vec<Fault>> {
-        let capacity: Vec<u64> = units.iter().map(|units| units.whole).collect();
-        let mut faults = Vec::new();
-        let mut types = Vec::new();
-        let changes = |modulation: &CommonModulation| !modulation.is_constant();
-        let modulated = self.modulation.as_ref().is_some_and(changes);
-        for (k, (i, job)) in served.iter().enumerate() {
-            let demand: Vec<u64> = units.iter().map(|units| units.parts[k]).collect();
-            if most_alone(&capacity, &demand) > MOST_ALONE {
-                faults.push(too_many(*i, &job.name));
-            }
-            types.push(job.checked(self, demand, modulated));
-        }
-        if faults.is_empty() {
-            Ok(types)
-        } else {
-            Err(faults)
-        }
-    }
-
-    fn resources(&self, units: &[Units]) -> Vec<Resource> {
-        let sound = self.capacity.iter().zip(units);
-        let resource = sound.map(|((name, capacity), units)| Resource {
-            name: name.clone(),
-            capacity: capacity.expect(WITHOUT_FAULTS),
-            units: units.whole,
-        });
-        resource.collect()
-    }
-
-    fn units(&self, served: &[(usize, &DraftJob)]) -> Result<Vec<Units>, Vec<Fault>> {
-        let mut faults = Vec::new();
-        let mut all = Vec::new();
-        for (resource, capacity) in &self.capacity {
-            let demand: Vec<Decimal> = served
-                .iter()
-                .map(|(_, job)| job.demand_for(resource).expect(WITHOUT_FAULTS))
-                .collect();
-            match in_units(capacity.expect(WITHOUT_FAULTS), &demand) {
-                Some(units) => all.push(units),
-                None => faults.push(too_fine(resource)),
+        capacity: &[(&str, Decimal)],
+        served: &[usize],
+    ) -> Result<Vec<(Units, Resource)>, Vec<Fault>> {
+        let (mut faults, mut all) = (Vec::new(), Vec::new());
+        for &(name, capacity) in capacity {
+            let demand = served.iter().map(|&i| self.jobs[i].demand_for(name));
+            let demand: Option<Vec<Decimal>> = demand.collect();
+            match in_units(capacity, &demand.expect(WITHOUT_FAULTS)) {
+                Some(units) => {
+                    let resource = Resource {
+                        name: name.to_owned(),
+                        capacity,
+                        units: units.whole,
+                    };
+                    all.push((units, resource));
+                }
+                None => faults.push(too_fine(self.first_with(name), name)),
             }
         }
         if faults.is_empty() {
@@ -479,11 +382,14 @@ impl DraftJob {
         ))
     }
 
-    fn checked(&self, draft: &Draft, units: Vec<u64>, modulated: bool) -> JobType {
-        let demand = draft
-            .capacity
-            .iter()
-            .map(|(resource, _)| self.demand_for(resource));
+    fn checked(
+        &self,
+        draft: &Draft,
+        capacity: &[(&str, Decimal)],
+        units: Vec<u64>,
+        modulated: bool,
+    ) -> JobType {
+        let demand = capacity.iter().map(|(name, _)| self.demand_for(name));
         let arrivals = self.arrivals.clone().expect(WITHOUT_FAULTS);
         let size = self.size.clone().expect(WITHOUT_FAULTS);
         let holding = Holding::new(draft.start_latency(), size);
@@ -527,7 +433,7 @@ fn sound(
     in_range
 }
 
-fn unserved_warning(i: usize, name: &str) -> Fault {
+pub(super) fn unserved_warning(i: usize, name: &str) -> Fault {
     Fault::new(
         place!("jobs", i, "arrival_rate"),
         format!("type `{name}` has arrival rate 0: it is left out, and no policy will serve it"),
@@ -543,9 +449,9 @@ fn too_many(i: usize, name: &str) -> Fault {
     )
 }
 
-fn too_fine(resource: &str) -> Fault {
+fn too_fine(shape: usize, resource: &str) -> Fault {
     Fault::new(
-        place!("server", "capacity", resource),
+        place!("servers", shape, "capacity", resource),
         format!(
             "demands and capacity of `{resource}` have no common unit: counted in the greatest \
              one that divides all demands they exceed 2^53"

@@ -1,28 +1,36 @@
-//! The document of one server, as it is read and written.
+//! The document of one server or of several shapes, as it is read and written.
+
+use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::check::{Draft, DraftJob};
-use super::{JobType, Known, Workload};
-use crate::document::{Document, Fault, Pairs, Place, Step, place, to_yaml};
-use crate::law::{ArrivalProcess, CommonModulation, Size};
+use super::check::{Draft, DraftJob, DraftShape};
+use super::fleet::ONE_SERVER;
+use super::{Fleet, Header, JobType, Known, Shape, Workload};
+use crate::document::{
+    Document, DocumentError, Fault, Node, Pairs, Parsed, Place, Step, place, read_file, to_yaml,
+};
+use crate::law::{
+    ArrivalProcess, CommonModulation, Size, respell_law, respell_law_or_number, respell_process,
+    respell_times_of,
+};
 use crate::number::Decimal;
 
 /// The kind that documents of this room name.
-pub(super) const KIND: &str = "multiresource";
+const KIND: &str = "multiresource";
 
-pub(super) const EXAMPLE: &str = "a workload reads like this:
+const EXAMPLE: &str = "a workload reads like this:
   kind: multiresource
   time_unit: s
   server: {capacity: {cpu: 128}}
   jobs:
     - {name: web, demand: {cpu: 1}, arrival_rate: 4, mean_size: 1}";
 
-/// A document that has `server`.
+/// A document, which has either `server` or `servers`.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ServerDocument {
+struct FleetDocument {
     kind: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     source: Option<String>,
@@ -35,7 +43,10 @@ pub(super) struct ServerDocument {
     #[serde(default, deserialize_with = "given")]
     #[serde(skip_serializing_if = "Option::is_none")]
     start_latency: Given<Size>,
-    server: Server,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    server: Option<Server>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    servers: Option<Vec<Servers>>,
     jobs: Vec<Job>,
 }
 
@@ -45,10 +56,20 @@ struct Server {
     capacity: Pairs,
 }
 
-/// What may be left out. `Some(None)` stands for what is there and has faults.
-pub(super) type Given<T> = Option<Option<T>>;
+/// A shape; without a name it is `shape-1` and so on, and without a count a single server.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Servers {
+    name: Option<String>,
+    #[serde(default, deserialize_with = "given")]
+    count: Given<u32>,
+    capacity: Pairs,
+}
 
-pub(super) fn given<'de, D, T>(deserializer: D) -> Result<Given<T>, D::Error>
+/// What may be left out. `Some(None)` stands for what is there and has faults.
+type Given<T> = Option<Option<T>>;
+
+fn given<'de, D, T>(deserializer: D) -> Result<Given<T>, D::Error>
 where
     D: Deserializer<'de>,
     T: Deserialize<'de>,
@@ -59,7 +80,7 @@ where
 /// A job type: of `arrival_rate` and `arrivals` exactly one, and of `mean_size` and `size`.
 #[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Job {
+struct Job {
     name: String,
     #[serde(default, deserialize_with = "given")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -83,43 +104,174 @@ pub(super) struct Job {
     limit: Given<Decimal>,
 }
 
-impl Workload {
-    /// The workload as a document that reads back as this workload. Of types that do not arrive
-    /// only the names are known: their demand and size are made up.
+impl Fleet {
+    /// Reads a document; `name` stands for the file in messages.
+    ///
+    /// # Errors
+    /// [`DocumentError::Faults`] with every fault found.
+    pub fn parse(text: &str, name: &str) -> Result<Parsed<Self>, DocumentError> {
+        let mut document = Document::parse(text, name, EXAMPLE)?;
+        let misnamed = document.misnamed(KIND)?;
+        respell(&mut document.root);
+        let (written, mut faults) = document.read::<FleetDocument>();
+        faults.extend(misnamed);
+        let checked = match written.and_then(|written| written.draft(&mut faults)) {
+            Some(draft) => draft.check_in_order(faults),
+            None => Err(faults),
+        };
+        document.conclude(checked, |place| respelt(&document, place))
+    }
+
+    /// Reads the document in a file of UTF-8 text, at most 64 MiB.
+    ///
+    /// # Errors
+    /// [`DocumentError::Io`] if the file cannot be read, [`DocumentError::Faults`] with every
+    /// fault found in it.
+    pub fn read(path: &Path) -> Result<Parsed<Self>, DocumentError> {
+        read_file(path, Self::parse)
+    }
+
+    /// The fleet as a document that reads back as this fleet. Of types that do not arrive only the
+    /// names are known: their demand and size are made up.
     #[must_use]
     pub fn to_yaml(&self) -> String {
-        to_yaml(&ServerDocument {
+        let header = self.envelope.header.clone();
+        let capacity = |shape: &Shape| {
+            let names = self.envelope.resources.iter().map(|r| r.name.clone());
+            Pairs(
+                names
+                    .zip(shape.capacity.iter().copied().map(Some))
+                    .collect(),
+            )
+        };
+        let one = self.shapes.first().filter(|_| self.is_one_server());
+        let one = one.filter(|shape| shape.name == ONE_SERVER);
+        let shapes = self.shapes.iter().map(|shape| Servers {
+            name: Some(shape.name.clone()),
+            count: Some(Some(shape.count)),
+            capacity: capacity(shape),
+        });
+        to_yaml(&FleetDocument {
             kind: KIND.to_owned(),
-            source: self.source.clone(),
-            time_unit: self.time_unit.clone(),
-            known: self.known.clone(),
-            modulation: self.modulation.clone().map(Some),
-            start_latency: self.start_latency.clone().map(Some),
-            server: Server {
-                capacity: Pairs(self.capacities()),
-            },
-            jobs: Job::all_of(self),
+            source: header.source,
+            time_unit: header.time_unit,
+            known: header.known,
+            modulation: header.modulation.map(Some),
+            start_latency: header.start_latency.map(Some),
+            server: one.map(|shape| Server {
+                capacity: capacity(shape),
+            }),
+            servers: one.is_none().then(|| shapes.collect()),
+            jobs: Job::all_of(&self.envelope),
         })
     }
 }
 
-impl ServerDocument {
-    /// What is to be checked; faults go to the others.
-    pub(super) fn draft(self, faults: &mut Vec<Fault>) -> Draft {
-        Draft {
-            source: self.source,
-            time_unit: self.time_unit,
-            known: self.known,
-            modulation: self.modulation.flatten(),
-            start_latency: self.start_latency.flatten(),
-            capacity: self.server.capacity.0,
+impl Workload {
+    /// Reads a document of one server; `name` stands for the file in messages.
+    ///
+    /// # Errors
+    /// [`DocumentError::Faults`] with every fault found, and where there are several servers.
+    pub fn parse(text: &str, name: &str) -> Result<Parsed<Self>, DocumentError> {
+        let Parsed {
+            workload: fleet,
+            warnings,
+        } = Fleet::parse(text, name)?;
+        if fleet.is_one_server() {
+            let workload = fleet.envelope;
+            return Ok(Parsed { workload, warnings });
+        }
+        Err(DocumentError::without_text(vec![Fault::new(
+            place!("servers"),
+            format!("{name} is a fleet of several servers, and here one server is wanted"),
+            "give `server: {capacity: …}` here; a fleet goes with `synth --workload FILE --preemption …`, \
+             `synth check` and `synth simulate --policy FILE`",
+        )]))
+    }
+
+    /// Reads the document in a file of UTF-8 text, at most 64 MiB.
+    ///
+    /// # Errors
+    /// As [`Fleet::read`] and [`Workload::parse`].
+    pub fn read(path: &Path) -> Result<Parsed<Self>, DocumentError> {
+        read_file(path, Self::parse)
+    }
+
+    /// The workload as a document that reads back as this workload.
+    #[must_use]
+    pub fn to_yaml(&self) -> String {
+        Fleet::from(self.clone()).to_yaml()
+    }
+}
+
+impl FleetDocument {
+    /// What is to be checked; faults go to the others. `None` where it has no servers.
+    fn draft(self, faults: &mut Vec<Fault>) -> Option<Draft> {
+        let shapes = match (self.server, self.servers) {
+            (Some(server), None) => vec![DraftShape {
+                name: ONE_SERVER.to_owned(),
+                count: Some(1),
+                capacity: server.capacity.0,
+            }],
+            (None, Some(servers)) => {
+                let shapes = servers.into_iter().enumerate();
+                let shapes = shapes.map(|(h, servers)| DraftShape {
+                    name: servers.name.unwrap_or_else(|| format!("shape-{}", h + 1)),
+                    count: servers.count.unwrap_or(Some(1)),
+                    capacity: servers.capacity.0,
+                });
+                shapes.collect()
+            }
+            (both, _) => {
+                let (message, help) = if both.is_some() {
+                    (
+                        "the document has both `server` and `servers`",
+                        "keep `server` for one server, or `servers` for a fleet of several shapes",
+                    )
+                } else {
+                    (
+                        "the document has no servers",
+                        "add `server: {capacity: {cpu: 128}}`, or `servers` for a fleet of several shapes",
+                    )
+                };
+                faults.push(Fault::new(place!("servers"), message, help));
+                Job::drafts(self.jobs, faults);
+                return None;
+            }
+        };
+        Some(Draft {
+            header: Header {
+                source: self.source,
+                time_unit: self.time_unit,
+                known: self.known,
+                modulation: self.modulation.flatten(),
+                start_latency: self.start_latency.flatten(),
+            },
+            shapes,
             jobs: Job::drafts(self.jobs, faults),
+            unserved: Vec::new(),
+        })
+    }
+}
+
+/// Spells laws, processes and times as they are read.
+fn respell(root: &mut Node) {
+    let unit = root.time_unit().unwrap_or_default().to_owned();
+    root.meant_mut("start_latency").map(respell_law_or_number);
+    respell_times_of(root, &["start_latency"], &unit);
+    let jobs = root.meant_mut("jobs").map_or(&mut [][..], Node::items_mut);
+    for job in jobs {
+        job.meant_mut("size").map(respell_law);
+        respell_times_of(job, &["mean_size", "size", "limit"], &unit);
+        if let Some(process) = job.meant_mut("arrivals") {
+            respell_process(process);
+            respell_times_of(process, &["interarrival"], &unit);
         }
     }
 }
 
 impl Job {
-    pub(super) fn drafts(jobs: Vec<Self>, faults: &mut Vec<Fault>) -> Vec<DraftJob> {
+    fn drafts(jobs: Vec<Self>, faults: &mut Vec<Fault>) -> Vec<DraftJob> {
         let jobs = jobs.into_iter().enumerate();
         jobs.map(|(i, job)| job.draft(i, faults)).collect()
     }
@@ -135,25 +287,25 @@ impl Job {
         };
         const KEEP: &str = "keep one of them";
         let arrivals = arrivals.unwrap_or_else(|both| {
-            let told = match both {
+            let (message, help) = match both {
                 true => ("has both `arrival_rate` and `arrivals`", KEEP),
                 false => (
                     "has no arrivals",
                     "add `arrival_rate: 4`, or a process: `arrivals: {process: batches, rate: 2, sizes: [1, 3]}`",
                 ),
             };
-            refuse("arrivals", told);
+            refuse("arrivals", (message, help));
             None
         });
         let size = size.unwrap_or_else(|both| {
-            let told = match both {
+            let (message, help) = match both {
                 true => ("has both `mean_size` and `size`", KEEP),
                 false => (
                     "has no size",
                     "add `mean_size: 1`, or a law: `size: {law: exponential, mean: 1}`",
                 ),
             };
-            refuse("size", told);
+            refuse("size", (message, help));
             None
         });
         DraftJob {
@@ -167,11 +319,13 @@ impl Job {
     }
 
     /// All types of a workload, those that do not arrive after the others.
-    pub(super) fn all_of(workload: &Workload) -> Vec<Self> {
+    fn all_of(workload: &Workload) -> Vec<Self> {
         let served = workload.types.iter().map(|job| Self::of(job, workload));
+        let some = workload.resources.first();
+        let some = some.map(|resource| (resource.name.clone(), Some(resource.capacity)));
         let unserved = workload.unserved.iter().map(|name| Self {
             name: name.clone(),
-            demand: Pairs(workload.capacities().into_iter().take(1).collect()),
+            demand: Pairs(some.clone().into_iter().collect()),
             arrival_rate: Some(Some(Decimal::ZERO)),
             mean_size: Some(Decimal::new(1.0)),
             ..Self::default()
@@ -212,8 +366,15 @@ fn one_of<S, T>(simple: Given<S>, full: impl Fn(S) -> T, law: Given<T>) -> Resul
 }
 
 /// The place that a document has for what is checked: of rates and means that stand in a process
-/// or a law, or do not.
-pub(super) fn respelt(document: &Document<'_>, place: &Place) -> Option<Place> {
+/// or a law, or do not; and of the one server.
+fn respelt(document: &Document<'_>, place: &Place) -> Option<Place> {
+    if let [Step::Key(servers), Step::Index(0), rest @ ..] = place.steps() {
+        let is_one = servers == "servers" && document.root.get("server").is_some();
+        let here = [Step::from("server")]
+            .into_iter()
+            .chain(rest.iter().cloned());
+        return is_one.then(|| here.collect());
+    }
     let [Step::Key(jobs), Step::Index(i), Step::Key(key), ..] = place.steps() else {
         return None;
     };

@@ -3,9 +3,8 @@
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 
-use super::fleet_check::FleetDraft;
-use super::{JobType, Resource, Workload};
-use crate::document::{DocumentError, Fault, digest, place};
+use super::{JobType, Resource, Workload, named};
+use crate::document::digest;
 use crate::number::Decimal;
 
 /// A checked fleet: K ≥ 1 job types on servers of H ≥ 1 shapes. Each type arrives, and
@@ -29,9 +28,22 @@ pub struct Shape {
 /// One server is a fleet of one, named `server`.
 impl From<Workload> for Fleet {
     fn from(server: Workload) -> Self {
-        Fleet::of_one("server", server)
+        let shape = Shape {
+            name: ONE_SERVER.to_owned(),
+            count: 1,
+            capacity: server.resources().iter().map(Resource::capacity).collect(),
+            types: (0..server.types().len()).collect(),
+            server: server.clone(),
+        };
+        Fleet {
+            envelope: server,
+            shapes: vec![shape],
+        }
     }
 }
+
+/// The name of the server that a document has under `server`.
+pub(super) const ONE_SERVER: &str = "server";
 
 impl Shape {
     /// Its name, unique among the shapes.
@@ -67,25 +79,17 @@ impl Shape {
 }
 
 impl Fleet {
-    /// One server of this name.
-    pub(super) fn of_one(name: &str, server: Workload) -> Self {
-        let shape = Shape {
-            name: name.to_owned(),
-            count: 1,
-            capacity: server.resources().iter().map(Resource::capacity).collect(),
-            types: (0..server.types().len()).collect(),
-            server: server.clone(),
-        };
-        Fleet {
-            envelope: server,
-            shapes: vec![shape],
-        }
-    }
-
     /// Whether there is one server.
     #[must_use]
     pub fn is_one_server(&self) -> bool {
-        matches!(&self.shapes[..], [shape] if shape.count == 1)
+        self.one_server().is_some()
+    }
+
+    /// What the one server has to do, where there is one.
+    #[must_use]
+    pub fn one_server(&self) -> Option<&Workload> {
+        let is_one = matches!(&self.shapes[..], [shape] if shape.count == 1);
+        is_one.then_some(&self.envelope)
     }
 
     /// The shapes in the order in which rules fill them, whatever that of the document: first those on which fewest
@@ -155,33 +159,6 @@ impl Fleet {
         (0..self.envelope.resources().len()).map(of).collect()
     }
 
-    /// The same fleet with all arrival rates times a positive, finite factor.
-    ///
-    /// # Errors
-    /// If the factor is none, or a rate or load leaves the range of doubles.
-    pub fn scaled(&self, factor: f64) -> Result<Self, DocumentError> {
-        let mut draft = FleetDraft::of(self);
-        for (i, job) in self.types().iter().enumerate() {
-            let scaled = job.arrivals().scaled(factor);
-            if scaled.is_none() || !(factor > 0.0 && factor.is_finite()) {
-                let message = format!(
-                    "the arrival rate of type `{}` cannot be multiplied by {factor}",
-                    job.name()
-                );
-                let fault = Fault::new(
-                    place!("jobs", i),
-                    message,
-                    "choose a positive factor nearer to 1",
-                );
-                return Err(DocumentError::without_text(vec![fault]));
-            }
-            draft.jobs.jobs[i].arrivals = scaled;
-        }
-        let checked = draft.check(Vec::new());
-        let (fleet, _) = checked.map_err(DocumentError::without_text)?;
-        Ok(fleet)
-    }
-
     /// `sha256:` and 64 hexadecimal digits that identify the fleet: its unit of time, resources,
     /// shapes and types in order with their exact numbers, and nothing else. Of one server it is that
     /// of its workload, whatever the server's name.
@@ -190,16 +167,8 @@ impl Fleet {
         if self.is_one_server() {
             return self.envelope.digest();
         }
-        let named = |label: &str, name: &str| format!("{label} {}:{name}", name.len());
         let resources = self.envelope.resources().iter().map(Resource::name);
-        let mut text = named("synth fleet 1\ntime_unit", self.time_unit());
-        if let Some(known) = self.envelope.known() {
-            text += &format!("\nknown {}", known.canonical());
-        }
-        if let Some(modulation) = self.envelope.modulation() {
-            text += &format!("\nmodulation {}", modulation.canonical());
-        }
-        text += &self.envelope.canonical_latency();
+        let mut text = self.envelope.header.canonical("synth fleet 1");
         text.extend(resources.map(|name| named("\nresource", name)));
         for shape in &self.shapes {
             text += &named("\nshape", &shape.name);

@@ -55,28 +55,25 @@
 //! `arrivals: {renewal: {interarrival: {lognormal: {mean: .25, scv: 4}}}}`.
 //!
 //! # Practice
-//! A YAML document is read by [`Workload::read`], or a workload is taken from an artifact by
-//! [`Record::check`]. Both run the same checks, and every fault found is reported. A [`Workload`]
-//! is checked: each type arrives (λ_i > 0), fits on the empty server, and demands something.
+//! A YAML document is read by [`Fleet::read`], or a fleet is taken from an artifact by
+//! [`Record::check`]. Both run the same checks, and every fault found is reported. What is checked
+//! has types that arrive (λ_i > 0), fit on an empty server, and demand something.
 //!
-//! In place of `server: {capacity: …}`, a document may list the shapes of a [`Fleet`]:
-//! `servers: [{name: big, count: 40, capacity: {cpu: 96}}, …]`; [`Described::read`] takes either.
-//! [`Workload::to_yaml`] and [`Fleet::to_yaml`] write documents that read back equal.
+//! One server, `server: {capacity: …}`, is a [`Fleet`] of one. A document may list the shapes of several:
+//! `servers: [{name: big, count: 40, capacity: {cpu: 96}}, …]`. [`Fleet::to_yaml`] writes documents that read
+//! back equal. A [`Workload`] is what one server has to do.
 
 mod change;
 mod check;
-mod described;
 mod document;
 mod dominating;
 mod fleet;
-mod fleet_check;
-mod fleet_document;
 mod known;
 mod parts;
 mod record;
+mod servers;
 mod start_latency;
 
-pub use described::Described;
 pub use dominating::Dominating;
 pub use fleet::{Fleet, Shape};
 pub use known::Known;
@@ -92,14 +89,25 @@ use crate::number::Decimal;
 /// A checked workload: K ≥ 1 job types on a server with R ≥ 1 resources.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
-    source: Option<String>,
-    time_unit: String,
-    known: Option<Known>,
-    modulation: Option<CommonModulation>,
-    start_latency: Option<Size>,
+    header: Header,
     resources: Vec<Resource>,
     types: Vec<JobType>,
     unserved: Vec<String>,
+}
+
+/// What holds for all types and servers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Header {
+    /// Where the figures come from.
+    pub source: Option<String>,
+    /// The one unit of time of all rates and sizes.
+    pub time_unit: String,
+    /// What is known of a job's size when it comes, beside its type.
+    pub known: Option<Known>,
+    /// A modulation of the arrivals of all types.
+    pub modulation: Option<CommonModulation>,
+    /// The time between the decision to start a job and its first instruction.
+    pub start_latency: Option<Size>,
 }
 
 /// One resource of the server.
@@ -265,7 +273,7 @@ impl JobType {
 
     /// One line, from its beginning: see [`Workload::digest`].
     fn canonical(&self) -> String {
-        let mut text = format!("\ntype {}:{}", self.name.len(), self.name);
+        let mut text = named("\ntype", &self.name);
         for demand in &self.demand {
             text += &format!(" {}", demand.canonical());
         }
@@ -283,39 +291,39 @@ impl Workload {
     /// Where the figures come from, if the document says so.
     #[must_use]
     pub fn source(&self) -> Option<&str> {
-        self.source.as_deref()
+        self.header.source.as_deref()
     }
 
     /// The one unit of time of all rates and sizes.
     #[must_use]
     pub fn time_unit(&self) -> &str {
-        &self.time_unit
+        &self.header.time_unit
     }
 
     /// What is known of a job's size when it comes, if the document says so.
     #[must_use]
     pub fn known(&self) -> Option<&Known> {
-        self.known.as_ref()
+        self.header.known.as_ref()
     }
 
     /// What modulates the arrivals of all types together, if anything does.
     #[must_use]
     pub fn modulation(&self) -> Option<&CommonModulation> {
-        self.modulation.as_ref()
+        self.header.modulation.as_ref()
     }
 
     /// The law of the time L between the decision to start a job and its first instruction, \[time\]; `None` where
     /// jobs start at once. Independent of sizes, and of one law for all types.
     #[must_use]
     pub fn start_latency(&self) -> Option<&Size> {
-        self.start_latency.as_ref()
+        self.header.start_latency.as_ref()
     }
 
     /// Whether a job's size, or a limit that it never exceeds, is known when it comes.
     #[must_use]
     pub fn has_limits(&self) -> bool {
         matches!(
-            self.known,
+            self.header.known,
             Some(Known::Size | Known::Limit(_) | Known::TypeLimit)
         )
     }
@@ -393,28 +401,36 @@ impl Workload {
         digest(&self.canonical())
     }
 
-    /// The resources with their capacities.
-    fn capacities(&self) -> Vec<(String, Option<Decimal>)> {
-        let pair = |resource: &Resource| (resource.name.clone(), Some(resource.capacity));
-        self.resources.iter().map(pair).collect()
-    }
-
-    /// One line a field. Names go with their length in bytes: no name can imitate a field.
+    /// One line a field.
     fn canonical(&self) -> String {
-        let named = |label: &str, name: &str| format!("{label} {}:{name}", name.len());
-        let mut text = named("synth workload 1\ntime_unit", &self.time_unit);
+        let mut text = self.header.canonical("synth workload 1");
+        for resource in &self.resources {
+            text += &named("\nresource", &resource.name);
+            text += &format!(" {}", resource.capacity.canonical());
+        }
+        text.extend(self.types.iter().map(JobType::canonical));
+        text
+    }
+}
+
+/// A name with its length in bytes: no name can imitate a field.
+fn named(label: &str, name: &str) -> String {
+    format!("{label} {}:{name}", name.len())
+}
+
+impl Header {
+    /// The first lines of the text that a digest is of, one a field.
+    fn canonical(&self, format: &str) -> String {
+        let mut text = named(&format!("{format}\ntime_unit"), &self.time_unit);
         if let Some(known) = &self.known {
             text += &format!("\nknown {}", known.canonical());
         }
         if let Some(modulation) = &self.modulation {
             text += &format!("\nmodulation {}", modulation.canonical());
         }
-        text += &self.canonical_latency();
-        for resource in &self.resources {
-            text += &named("\nresource", &resource.name);
-            text += &format!(" {}", resource.capacity.canonical());
+        if let Some(latency) = &self.start_latency {
+            text += &format!("\nstart_latency {}", latency.canonical());
         }
-        text.extend(self.types.iter().map(JobType::canonical));
         text
     }
 }

@@ -1,25 +1,17 @@
 //! A workload put together from values that were computed, such as a fit to a trace.
 
-use super::check::{Draft, DraftJob};
-use super::fleet_check::{DraftShape, FleetDraft};
-use super::{Described, Known};
+use super::check::{Draft, DraftJob, DraftShape};
+use super::fleet::ONE_SERVER;
+use super::{Fleet, Header};
 use crate::document::DocumentError;
-use crate::law::{ArrivalProcess, CommonModulation, Size};
+use crate::law::{ArrivalProcess, Size};
 use crate::number::Decimal;
 
 /// What a document says, not yet checked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parts {
-    /// Where the figures come from.
-    pub source: Option<String>,
-    /// The one unit of time of all rates and sizes.
-    pub time_unit: String,
-    /// What is known of a job's size when it comes.
-    pub known: Option<Known>,
-    /// A modulation of the arrivals of all types.
-    pub modulation: Option<CommonModulation>,
-    /// The time between the decision to start a job and its first instruction.
-    pub start_latency: Option<Size>,
+    /// What holds for all types and servers.
+    pub header: Header,
     /// Names of the R resources.
     pub resources: Vec<String>,
     /// The shapes of servers: how many there are, and the capacity of one (R); 0 where it has none of a resource.
@@ -44,39 +36,19 @@ pub struct Part {
 }
 
 impl Parts {
-    /// The workload of one server, or of a fleet without the shapes on which no type fits.
+    /// The fleet without the shapes on which no type fits.
     ///
     /// # Errors
     /// With every fault that a document with these values has.
-    pub fn check(&self) -> Result<Described, DocumentError> {
-        let described = match &self.shapes[..] {
-            [(1, capacity)] => {
-                let checked = self.draft(self.amounts(capacity)).check(Vec::new());
-                checked.map(|(workload, _)| Described::Server(workload))
-            }
-            shapes => {
-                let used = shapes.iter().filter(|(_, capacity)| self.is_used(capacity));
-                let shapes = used.map(|(count, capacity)| DraftShape {
-                    name: String::new(),
-                    count: Some(*count),
-                    capacity: self.amounts(capacity),
-                });
-                let mut fleet = FleetDraft {
-                    shapes: shapes.collect(),
-                    jobs: self.draft(Vec::new()),
-                };
-                fleet.order();
-                for (h, shape) in fleet.shapes.iter_mut().enumerate() {
-                    shape.name = format!("shape-{}", h + 1);
-                }
-                let checked = fleet.check(Vec::new());
-                checked.map(|(fleet, _)| Described::Fleet(fleet))
-            }
-        };
-        described.map_err(DocumentError::without_text)
-    }
-
-    fn draft(&self, capacity: Vec<(String, Option<Decimal>)>) -> Draft {
+    pub fn check(&self) -> Result<Fleet, DocumentError> {
+        let is_one = matches!(self.shapes[..], [(1, _)]);
+        let used = self.shapes.iter();
+        let used = used.filter(|(_, capacity)| is_one || self.is_used(capacity));
+        let shapes = used.map(|(count, capacity)| DraftShape {
+            name: String::new(),
+            count: Some(*count),
+            capacity: self.amounts(capacity),
+        });
         let jobs = self.types.iter().map(|part| DraftJob {
             name: part.name.clone(),
             nodes: Some(1),
@@ -85,15 +57,23 @@ impl Parts {
             size: Some(part.size.clone()),
             limit: part.limit,
         });
-        Draft {
-            source: self.source.clone(),
-            time_unit: self.time_unit.clone(),
-            known: self.known.clone(),
-            modulation: self.modulation.clone(),
-            start_latency: self.start_latency.clone(),
-            capacity,
+        let mut draft = Draft {
+            header: self.header.clone(),
+            shapes: shapes.collect(),
             jobs: jobs.collect(),
+            unserved: Vec::new(),
+        };
+        draft.order();
+        for (h, shape) in draft.shapes.iter_mut().enumerate() {
+            shape.name = if is_one {
+                ONE_SERVER.to_owned()
+            } else {
+                format!("shape-{}", h + 1)
+            };
         }
+        let checked = draft.check(Vec::new());
+        let (fleet, _) = checked.map_err(DocumentError::without_text)?;
+        Ok(fleet)
     }
 
     /// Whether some type fits on a server of this capacity.
@@ -124,11 +104,10 @@ mod tests {
     #[test]
     fn what_was_counted_is_a_workload_of_one_server_or_of_a_fleet() {
         let mut parts = Parts {
-            source: None,
-            modulation: None,
-            start_latency: None,
-            time_unit: "s".into(),
-            known: Some(Known::Size),
+            header: Header {
+                time_unit: "s".into(),
+                ..Header::default()
+            },
             resources: vec!["cpu".into(), "gpu".into()],
             shapes: vec![(1, decimals([8.0, 2.0]))],
             types: vec![Part {
@@ -139,18 +118,14 @@ mod tests {
                 limit: None,
             }],
         };
-        let Described::Server(server) = parts.check().unwrap() else {
-            panic!("one server");
-        };
-        assert_eq!(server.most_alone(0), 4);
+        let fleet = parts.check().unwrap();
+        assert_eq!(fleet.one_server().unwrap().most_alone(0), 4);
         parts.shapes = vec![(3, decimals([4.0, 1.0])), (2, decimals([1.0, 1.0]))];
-        let Described::Fleet(fleet) = parts.check().unwrap() else {
-            panic!("a fleet");
-        };
+        let fleet = parts.check().unwrap();
         assert_eq!(fleet.servers(), 3, "the small ones serve no type");
         parts.shapes = vec![(3, decimals([4.0, 1.0])), (2, decimals([2.0, 1.0]))];
-        let told = parts.check().unwrap();
+        let fleet = parts.check().unwrap();
         parts.shapes.reverse();
-        assert_eq!(parts.check().unwrap(), told);
+        assert_eq!(parts.check().unwrap(), fleet);
     }
 }

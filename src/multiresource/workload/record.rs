@@ -3,9 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::check::{Draft, DraftJob};
-use super::fleet_check::{DraftShape, FleetDraft};
-use super::{Fleet, JobType, Known, Workload};
+use super::check::{Draft, DraftJob, DraftShape};
+use super::{Fleet, Header, JobType, Known, Workload};
 use crate::document::{Fault, Place, Step, place};
 use crate::law::{ArrivalProcess, CommonModulation, Size};
 use crate::number::Decimal;
@@ -103,6 +102,7 @@ impl Fleet {
 impl Record {
     fn of(fleet: &Fleet) -> Self {
         let envelope = fleet.envelope();
+        let header = envelope.header.clone();
         let shapes = fleet.shapes().iter().enumerate();
         let servers = shapes.map(|(h, shape)| RecordServer {
             name: shape.name.clone(),
@@ -112,11 +112,11 @@ impl Record {
         });
         let resources = envelope.resources.iter();
         Self {
-            source: envelope.source.clone(),
-            time_unit: envelope.time_unit.clone(),
-            known: envelope.known.clone(),
-            modulation: envelope.modulation.clone(),
-            start_latency: envelope.start_latency.clone(),
+            source: header.source,
+            time_unit: header.time_unit,
+            known: header.known,
+            modulation: header.modulation,
+            start_latency: header.start_latency,
             resources: resources.map(|r| r.name.clone()).collect(),
             servers: servers.collect(),
             types: envelope.types.iter().map(RecordType::of).collect(),
@@ -142,27 +142,10 @@ impl Record {
         if !faults.is_empty() {
             return Err(faults);
         }
-        let fleet = match &self.servers[..] {
-            [server] if server.count == 1 => {
-                let draft = self.draft(server.draft(&self.resources).capacity);
-                let checked = draft.check(Vec::new());
-                checked.map(|(workload, _)| Fleet::of_one(&server.name, workload))
-            }
-            servers => {
-                let shapes = servers.iter().map(|server| server.draft(&self.resources));
-                let jobs = self.draft(Vec::new());
-                let shapes = shapes.collect();
-                let checked = FleetDraft { jobs, shapes }.check(Vec::new());
-                checked.map(|(fleet, _)| fleet)
-            }
-        };
+        let checked = self.draft().check(Vec::new());
         let located = |fault| recorded(fault, &self.resources);
-        let mut fleet =
-            fleet.map_err(|faults| faults.into_iter().map(located).collect::<Vec<_>>())?;
-        fleet.envelope.unserved.clone_from(&self.unserved);
-        if fleet.is_one_server() {
-            fleet.shapes[0].server = fleet.envelope.clone();
-        }
+        let (fleet, _) =
+            checked.map_err(|faults| faults.into_iter().map(located).collect::<Vec<_>>())?;
         let faults = self.differences(&Self::of(&fleet));
         match faults.is_empty() {
             true => Ok(fleet),
@@ -227,8 +210,13 @@ impl Record {
         faults
     }
 
-    /// The plain values on a server of this capacity, to be checked again.
-    pub(super) fn draft(&self, capacity: Vec<(String, Option<Decimal>)>) -> Draft {
+    /// The plain values, to be checked again.
+    pub(super) fn draft(&self) -> Draft {
+        let shapes = self.servers.iter().map(|server| DraftShape {
+            name: server.name.clone(),
+            count: Some(server.count),
+            capacity: named(&self.resources, &server.capacity),
+        });
         let jobs = self.types.iter().map(|job| DraftJob {
             name: job.name.clone(),
             nodes: Some(job.nodes),
@@ -238,13 +226,16 @@ impl Record {
             limit: job.limit,
         });
         Draft {
-            source: self.source.clone(),
-            time_unit: self.time_unit.clone(),
-            known: self.known.clone(),
-            modulation: self.modulation.clone(),
-            start_latency: self.start_latency.clone(),
-            capacity,
+            header: Header {
+                source: self.source.clone(),
+                time_unit: self.time_unit.clone(),
+                known: self.known.clone(),
+                modulation: self.modulation.clone(),
+                start_latency: self.start_latency.clone(),
+            },
+            shapes: shapes.collect(),
             jobs: jobs.collect(),
+            unserved: self.unserved.clone(),
         }
     }
 
@@ -285,13 +276,7 @@ fn recorded(fault: Fault, resources: &[String]) -> Fault {
         let found = resources.iter().rposition(|resource| resource == name);
         found.expect("what is checked of a record names its resources alone")
     };
-    let steps = fault.place.steps();
-    let is_server = steps.first() == Some(&Step::from("server"));
-    let place = match steps {
-        [_, _, Step::Key(resource)] if is_server => {
-            place!("servers", 0, "capacity", column(resource))
-        }
-        _ if is_server => place!("servers"),
+    let place = match fault.place.steps() {
         [Step::Key(list), rest @ ..] => {
             let list = if list == "jobs" { "types" } else { list };
             let of_resource = |n: usize| {
@@ -332,29 +317,19 @@ fn wrong_lengths(
     resources: usize,
 ) -> Vec<Fault> {
     let wrong = lengths.into_iter().filter(|(_, found)| *found != resources);
-    let told = wrong.map(|(field, found)| {
+    let faults = wrong.map(|(field, found)| {
         let expected = format!("one for each of the {resources} resources");
         fault(
             place!(list, entry, field),
             format!("{found} entries, expected {expected}"),
         )
     });
-    told.collect()
+    faults.collect()
 }
 
 fn other_units(at: Place, name: &str, found: &[u64], expected: &[u64]) -> Fault {
     let message = format!("units {found:?} of `{name}`, expected {expected:?}");
     fault(at, message)
-}
-
-impl RecordServer {
-    fn draft(&self, resources: &[String]) -> DraftShape {
-        DraftShape {
-            name: self.name.clone(),
-            count: Some(self.count),
-            capacity: named(resources, &self.capacity),
-        }
-    }
 }
 
 fn one() -> u32 {
@@ -431,7 +406,7 @@ mod tests {
         - {name: c, demand: {cpu: 9}, arrival_rate: 0, mean_size: 1}\n";
 
     fn record() -> Record {
-        Workload::parse(TEXT, "t.yaml").unwrap().workload.record()
+        Fleet::parse(TEXT, "t.yaml").unwrap().workload.record()
     }
 
     /// The one fault after a change, as text.
@@ -445,11 +420,11 @@ mod tests {
 
     #[test]
     fn a_record_goes_through_json_and_back_to_the_same_workload() {
-        let workload = Workload::parse(TEXT, "t.yaml").unwrap().workload;
-        let json = serde_json::to_string(&workload.record()).unwrap();
+        let fleet = Fleet::parse(TEXT, "t.yaml").unwrap().workload;
+        let json = serde_json::to_string(&fleet.record()).unwrap();
         let back: Record = serde_json::from_str(&json).unwrap();
-        assert_eq!(back.check().unwrap(), Fleet::from(workload.clone()));
-        assert_eq!(workload.unserved(), ["c"]);
+        assert_eq!(back.check().unwrap(), fleet);
+        assert_eq!(fleet.envelope().unserved(), ["c"]);
     }
 
     #[test]

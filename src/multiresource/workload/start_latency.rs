@@ -5,8 +5,7 @@
 //! and without preemption a server with a latency is the server with these sizes. A latency of 0 is none.
 
 use super::check::Draft;
-use super::{Described, Fleet, Workload};
-use crate::document::{DocumentError, Fault, place};
+use crate::document::{Fault, place};
 use crate::law::{Part, Size};
 use crate::number::Decimal;
 
@@ -16,7 +15,7 @@ impl Draft {
         let none = Size::Deterministic {
             mean: Decimal::ZERO,
         };
-        self.start_latency.clone().filter(|law| *law != none)
+        self.header.start_latency.clone().filter(|law| *law != none)
     }
 
     /// Its mean \[time\]; 0 also where it has faults, which are reported elsewhere.
@@ -38,11 +37,15 @@ impl Draft {
                 format!("the start latency is {mean}, expected a number ≥ 0"),
                 format!(
                     "write how many {} pass from the decision to start a job to its first instruction, or leave it out where there are none",
-                    self.time_unit
+                    self.header.time_unit
                 ),
             )];
         }
-        let faults = law.faults(Part::Other("start latency"), "all jobs", &self.time_unit);
+        let faults = law.faults(
+            Part::Other("start latency"),
+            "all jobs",
+            &self.header.time_unit,
+        );
         if faults.is_empty() && !law.in_range() {
             return vec![Fault::new(
                 place,
@@ -51,58 +54,5 @@ impl Draft {
             )];
         }
         faults.into_iter().map(|f| f.within(&place)).collect()
-    }
-}
-
-impl Workload {
-    /// A line for the digest, from its beginning; nothing where there is no latency.
-    pub(super) fn canonical_latency(&self) -> String {
-        let line = |law: &Size| format!("\nstart_latency {}", law.canonical());
-        self.start_latency.as_ref().map_or(String::new(), line)
-    }
-
-    /// The same workload with this latency in place of its own, ≥ 0 \[time\].
-    ///
-    /// # Errors
-    /// When it is negative, or a load leaves the range of doubles.
-    pub fn with_start_latency(&self, latency: Decimal) -> Result<Self, DocumentError> {
-        let draft = Draft {
-            start_latency: Some(Size::Deterministic { mean: latency }),
-            ..Draft::of(self)
-        };
-        let checked = draft.check(Vec::new());
-        let (changed, _) = checked.map_err(DocumentError::without_text)?;
-        Ok(Self {
-            unserved: self.unserved.clone(),
-            ..changed
-        })
-    }
-}
-
-impl Fleet {
-    /// The same of a fleet.
-    ///
-    /// # Errors
-    /// As [`Workload::with_start_latency`].
-    pub fn with_start_latency(&self, latency: Decimal) -> Result<Self, DocumentError> {
-        let mut fleet = self.clone();
-        fleet.envelope = self.envelope.with_start_latency(latency)?;
-        for shape in &mut fleet.shapes {
-            shape.server = shape.server.with_start_latency(latency)?;
-        }
-        Ok(fleet)
-    }
-}
-
-impl Described {
-    /// The same of what a document describes.
-    ///
-    /// # Errors
-    /// As [`Workload::with_start_latency`].
-    pub fn with_start_latency(&self, latency: Decimal) -> Result<Self, DocumentError> {
-        Ok(match self {
-            Self::Server(workload) => Self::Server(workload.with_start_latency(latency)?),
-            Self::Fleet(fleet) => Self::Fleet(fleet.with_start_latency(latency)?),
-        })
     }
 }

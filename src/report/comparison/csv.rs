@@ -2,6 +2,7 @@
 
 use super::Besides;
 use crate::report::Csv;
+use crate::report::plot::Drawn;
 use crate::simulation::sweep::Comparison;
 use crate::simulation::{ClassResult, Ending, Estimate, Health, Run};
 
@@ -26,182 +27,130 @@ const HEADER: [&str; 7] = [
 pub fn comparison_csv<M, C>(
     besides: &Besides<'_, M, C>,
     comparison: &Comparison<M, C>,
-) -> Result<String, Box<dyn std::error::Error>> {
+) -> Drawn<String> {
     let mut table = Csv::titled(HEADER)?;
     for cell in &comparison.cells {
         let Some(run) = comparison.run(&cell.policy, cell.load) else {
             continue;
         };
-        let mut lines = of_run(besides, run, &comparison.header.workload.time_unit);
-        lines.extend(ratio(comparison, &cell.policy, cell.load));
-        let load = cell.load.to_string();
-        for Line {
-            kind,
-            quantity,
-            value,
-            half_width,
-            unit,
-        } in lines
-        {
-            let [value, half_width] = [value, half_width].map(text);
-            table.row([
-                &load,
-                &cell.policy,
-                &kind,
-                &quantity,
-                &value,
-                &half_width,
-                &unit,
-            ])?;
+        let mut lines = Lines {
+            of: "all",
+            lines: Vec::new(),
+        };
+        lines.of_run(besides, run, &comparison.header.workload.time_unit);
+        lines.ratio(comparison, &cell.policy, cell.load);
+        for (of, quantity, number, unit) in &lines.lines {
+            let ends = number.map_or([String::new(), String::new()], |n| n.map(text));
+            let [value, half_width] = ends;
+            let load = cell.load.to_string();
+            table.row([&load, &cell.policy, of, quantity, &value, &half_width, unit])?;
         }
     }
-    table.text()
+    Ok(table.text()?)
 }
 
 /// Empty where there is no number, or none that is finite.
-fn text(number: Option<f64>) -> String {
-    let number = number.filter(|n| n.is_finite());
-    number.map_or(String::new(), |n| n.to_string())
+fn text(number: f64) -> String {
+    if number.is_finite() {
+        number.to_string()
+    } else {
+        String::new()
+    }
 }
 
-struct Line {
-    kind: String,
-    quantity: String,
-    value: Option<f64>,
-    half_width: Option<f64>,
-    unit: String,
+/// Type, quantity, its value with the half-width of its interval (NaN where none is known), and its unit.
+type Line = (String, String, Option<[f64; 2]>, String);
+
+/// Lines of a run.
+struct Lines<'a> {
+    /// The type that further lines are about.
+    of: &'a str,
+    lines: Vec<Line>,
 }
 
-impl Line {
-    fn plain(kind: &str, quantity: &str, value: Option<f64>, unit: &str) -> Self {
-        Line {
-            kind: kind.into(),
-            quantity: quantity.into(),
-            value,
-            half_width: None,
-            unit: unit.into(),
+impl<'a> Lines<'a> {
+    fn add(&mut self, quantity: &str, number: Option<[f64; 2]>, unit: &str) {
+        let line = (self.of.into(), quantity.into(), number, unit.into());
+        self.lines.push(line);
+    }
+
+    fn plain(&mut self, quantity: &str, value: Option<f64>, unit: &str) {
+        self.add(quantity, value.map(|value| [value, f64::NAN]), unit);
+    }
+
+    fn estimate(&mut self, quantity: &str, estimate: Option<Estimate>, unit: &str) {
+        self.add(quantity, estimate.map(|e| [e.mean, e.half_width]), unit);
+    }
+
+    fn of_run<M, C>(&mut self, besides: &Besides<'_, M, C>, run: &'a Run<M, C>, time: &str) {
+        let flag = |is: bool| f64::from(u8::from(is));
+        let is_settled = run.health == Health::Settled;
+        let stable = (run.health != Health::Unsettled).then(|| flag(is_settled));
+        self.plain("stable", stable, "1");
+        let is_cut = run.ending == Ending::Interrupted;
+        self.plain("interrupted", Some(flag(is_cut)), "1");
+        self.plain("events", Some(run.events as f64), "1");
+        self.plain("simulated_time", Some(run.simulated_time), time);
+        self.plain("warm_up", Some(run.warm_up), time);
+        for (quantity, count) in besides.counts {
+            self.plain(quantity, Some(count(run) as f64), "1");
+        }
+        if is_settled {
+            let means = [run.mean_response, run.mean_waiting];
+            self.times(means, run.percentiles, time);
+            self.estimate("weighted_response", run.weighted_response, time);
+            self.estimate("mean_number", run.mean_number, "jobs");
+            for (quantity, of) in besides.frequencies {
+                self.estimate(quantity, of(run), &format!("1/{time}"));
+            }
+            self.plain("fairness_jain", run.fairness, "1");
+            for shares in besides.shares {
+                for (part, value) in besides.parts.iter().zip((shares.of)(run)) {
+                    let quantity = format!("{}.{part}", shares.quantity);
+                    self.plain(&quantity, Some(*value), "1");
+                }
+            }
+        }
+        for own in &run.types {
+            self.of_type(own, is_settled, time);
         }
     }
 
-    fn estimate(kind: &str, quantity: &str, estimate: Option<Estimate>, unit: &str) -> Self {
-        Line {
-            half_width: estimate.map(|e| e.half_width),
-            ..Line::plain(kind, quantity, estimate.map(|e| e.mean), unit)
+    fn times(&mut self, means: [Option<Estimate>; 2], percentiles: Option<[f64; 3]>, unit: &str) {
+        let [response, waiting] = means;
+        self.estimate("mean_response", response, unit);
+        self.estimate("mean_waiting", waiting, unit);
+        let names = ["response_p50", "response_p95", "response_p99"];
+        for (n, quantity) in names.iter().enumerate() {
+            self.plain(quantity, percentiles.map(|p| p[n]), unit);
         }
     }
-}
 
-fn of_run<M, C>(besides: &Besides<'_, M, C>, run: &Run<M, C>, time: &str) -> Vec<Line> {
-    let per_time = format!("1/{time}");
-    let flag = |is: bool| Some(f64::from(u8::from(is)));
-    let stable = flag(run.health == Health::Settled).filter(|_| run.health != Health::Unsettled);
-    let plain = |quantity, value, unit| Line::plain("all", quantity, value, unit);
-    let mut lines = vec![
-        plain("stable", stable, "1"),
-        plain("interrupted", flag(run.ending == Ending::Interrupted), "1"),
-        plain("events", Some(run.events as f64), "1"),
-        plain("simulated_time", Some(run.simulated_time), time),
-        plain("warm_up", Some(run.warm_up), time),
-    ];
-    let counts = besides.counts.iter();
-    lines.extend(counts.map(|(quantity, count)| plain(quantity, Some(count(run) as f64), "1")));
-    if run.health == Health::Settled {
-        lines.extend(times(
-            "all",
-            run.mean_response,
-            run.mean_waiting,
-            run.percentiles,
-            time,
-        ));
-        let estimate = |quantity, value, unit| Line::estimate("all", quantity, value, unit);
-        lines.push(estimate("weighted_response", run.weighted_response, time));
-        lines.push(estimate("mean_number", run.mean_number, "jobs"));
-        let frequencies = besides.frequencies.iter();
-        lines.extend(frequencies.map(|(quantity, of)| estimate(quantity, of(run), &per_time)));
-        lines.push(plain("fairness_jain", run.fairness, "1"));
-        lines.extend(of_parts(besides, run));
+    fn of_type<C>(&mut self, own: &'a ClassResult<C>, is_settled: bool, time: &str) {
+        self.of = &own.name;
+        if is_settled {
+            self.times([own.mean_response, own.mean_waiting], own.percentiles, time);
+            self.estimate("slowdown", own.slowdown, "1");
+            self.estimate("mean_number", own.mean_number, "jobs");
+            self.estimate("mean_in_service", own.mean_in_service, "jobs");
+            self.plain("completions", Some(own.completions as f64), "jobs");
+        }
+        self.plain("left", Some(own.left as f64), "jobs");
     }
-    lines.extend(run.types.iter().flat_map(|kind| of_type(kind, run, time)));
-    lines
-}
 
-fn times(
-    kind: &str,
-    response: Option<Estimate>,
-    waiting: Option<Estimate>,
-    percentiles: Option<[f64; 3]>,
-    unit: &str,
-) -> Vec<Line> {
-    let mut lines = vec![
-        Line::estimate(kind, "mean_response", response, unit),
-        Line::estimate(kind, "mean_waiting", waiting, unit),
-    ];
-    for (n, quantity) in ["response_p50", "response_p95", "response_p99"]
-        .iter()
-        .enumerate()
-    {
-        lines.push(Line::plain(kind, quantity, percentiles.map(|p| p[n]), unit));
+    /// Against the fastest, where both have means.
+    fn ratio<M, C>(&mut self, comparison: &Comparison<M, C>, policy: &str, load: f64) {
+        let mut rankings = comparison.rankings.iter();
+        let at = rankings.find(|at| at.load.to_bits() == load.to_bits());
+        let pair = at.and_then(|at| {
+            // The fastest itself makes no pair with itself.
+            let fastest = at.ranking.order.first()?;
+            at.ranking.pair(policy, &fastest.policy)
+        });
+        if let Some(pair) = pair {
+            self.of = "all";
+            let ratio = [pair.ratio.mean, pair.simultaneous_half_width];
+            self.add("ratio_to_fastest", Some(ratio), "1");
+        }
     }
-    lines
-}
-
-fn of_parts<M, C>(besides: &Besides<'_, M, C>, run: &Run<M, C>) -> Vec<Line> {
-    let lines = besides.shares.iter().flat_map(|shares| {
-        let named = besides.parts.iter().zip((shares.of)(run));
-        named.map(|(part, &value)| {
-            let quantity = format!("{}.{part}", shares.quantity);
-            Line::plain("all", &quantity, Some(value), "1")
-        })
-    });
-    lines.collect()
-}
-
-fn of_type<M, C>(kind: &ClassResult<C>, run: &Run<M, C>, time: &str) -> Vec<Line> {
-    let name = kind.name.as_str();
-    let left = Line::plain(name, "left", Some(kind.left as f64), "jobs");
-    if run.health != Health::Settled {
-        return vec![left];
-    }
-    let mut lines = times(
-        name,
-        kind.mean_response,
-        kind.mean_waiting,
-        kind.percentiles,
-        time,
-    );
-    lines.push(Line::estimate(name, "slowdown", kind.slowdown, "1"));
-    lines.push(Line::estimate(
-        name,
-        "mean_number",
-        kind.mean_number,
-        "jobs",
-    ));
-    lines.push(Line::estimate(
-        name,
-        "mean_in_service",
-        kind.mean_in_service,
-        "jobs",
-    ));
-    lines.push(Line::plain(
-        name,
-        "completions",
-        Some(kind.completions as f64),
-        "jobs",
-    ));
-    lines.push(left);
-    lines
-}
-
-/// Against the fastest, where both have means.
-fn ratio<M, C>(comparison: &Comparison<M, C>, policy: &str, load: f64) -> Option<Line> {
-    let mut rankings = comparison.rankings.iter();
-    let ranking = &rankings
-        .find(|at| at.load.to_bits() == load.to_bits())?
-        .ranking;
-    let pair = ranking.pair(policy, &ranking.order.first()?.policy)?;
-    // The fastest itself makes no pair with itself.
-    Some(Line {
-        half_width: Some(pair.simultaneous_half_width),
-        ..Line::plain("all", "ratio_to_fastest", Some(pair.ratio.mean), "1")
-    })
 }

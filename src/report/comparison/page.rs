@@ -1,12 +1,9 @@
 //! The page: one HTML file without scripts that loads nothing.
 
-use askama::Template;
-
-use super::figures::{self, Section};
-use super::{Besides, table, words};
-use crate::report::plot::{self, Look, Picture, short};
-use crate::report::{estimate, number, percent};
-use crate::simulation::sweep::{AtLoad, Comparison, Outcome};
+use super::{Besides, cell, exact, figures, words};
+use crate::report::plot::{Drawn, short};
+use crate::report::{Page, Rows, Shown, number};
+use crate::simulation::sweep::{Comparison, Outcome};
 use crate::simulation::{Ending, Health, Run};
 
 /// A comparison as a page for people: the answer in words, a table, pictures, and how it was made.
@@ -16,72 +13,30 @@ use crate::simulation::{Ending, Health, Run};
 pub fn comparison_page<M, C>(
     besides: &Besides<'_, M, C>,
     comparison: &Comparison<M, C>,
-) -> Result<String, Box<dyn std::error::Error>> {
-    let curves = comparison.header.policies.len() + usize::from(!comparison.exact.is_empty());
-    let (light, dark) = plot::rules(curves);
+) -> Drawn<String> {
+    let header = &comparison.header;
+    let labels = comparison.names().map(|name| comparison.titled(name));
+    let exact = comparison.exact.first().map(|exact| exact.name.clone());
     let page = Page {
-        title: title(comparison),
         headline: firm(&words::headline(comparison)),
         warnings: words::warnings(comparison),
         answers: answers(comparison),
-        keys: keys(comparison)?,
-        unit: &comparison.header.workload.time_unit,
-        loads: &comparison.header.loads,
+        legend: "< stands before a greater mean response time, ≈ between neighbours that cannot be told apart, ≲ where one has more by a tenth, which may be chance. What is said of a load holds together at 95 % confidence.",
+        what: format!("Mean response time [{}]", header.workload.time_unit),
+        columns: header.loads.iter().map(at_load).collect(),
         rows: rows(comparison),
-        columns: besides.shares.iter().map(|s| s.words).collect(),
-        details: details(besides, comparison),
+        note: "With 95 % confidence intervals, over all jobs. Green and bold: nobody is surely faster at that load.".into(),
         sections: figures::sections(besides, comparison)?,
         method: method(besides, comparison),
-        command: comparison.header.command(),
-        tool: &comparison.header.tool,
-        light,
-        dark,
+        command: header.command(),
+        tool: header.tool.clone(),
+        ..Page::new(title(comparison), labels.chain(exact))?
     };
-    // The template's blocks leave spaces at the ends of lines, and empty lines.
-    let text = page.render()?;
-    let lines = text.lines().map(str::trim_end).filter(|l| !l.is_empty());
-    Ok(lines.map(|line| format!("{line}\n")).collect())
+    page.text()
 }
 
-#[derive(Template)]
-#[template(path = "comparison.html")]
-struct Page<'a> {
-    title: String,
-    headline: String,
-    warnings: Vec<String>,
-    answers: Vec<Answer>,
-    keys: Vec<(String, Picture)>,
-    unit: &'a str,
-    loads: &'a [f64],
-    rows: Vec<(String, Vec<Shown>)>,
-    columns: Vec<&'static str>,
-    details: Vec<Detail>,
-    sections: Vec<Section>,
-    method: Vec<(&'static str, String)>,
-    command: String,
-    tool: &'a str,
-    light: String,
-    dark: String,
-}
-
-/// What is known at a load.
-struct Answer {
-    load: f64,
-    chain: String,
-    sentences: String,
-}
-
-/// A cell of the table.
-struct Shown {
-    text: String,
-    /// Its class: `best`, `none` or nothing.
-    class: &'static str,
-}
-
-/// All numbers at a load.
-struct Detail {
-    load: f64,
-    rows: Vec<(String, Vec<String>)>,
+fn at_load(load: &f64) -> String {
+    format!("ρ = {load}")
 }
 
 /// With no-break spaces between numbers and their intervals.
@@ -97,29 +52,20 @@ fn title<M, C>(comparison: &Comparison<M, C>) -> String {
     format!("{} on “{source}”", words::list(&labels))
 }
 
-fn answers<M, C>(comparison: &Comparison<M, C>) -> Vec<Answer> {
-    let answer = |at: &AtLoad| Answer {
-        load: at.load,
-        chain: words::chain(comparison, at).unwrap_or_default(),
-        sentences: firm(&words::sentences(comparison, at)),
-    };
-    comparison.rankings.iter().map(answer).collect()
+fn answers<M, C>(comparison: &Comparison<M, C>) -> Vec<(String, String)> {
+    let answers = comparison.rankings.iter().map(|at| {
+        let chain = words::chain(comparison, at).map_or(String::new(), |c| format!(": {c}"));
+        let text = firm(&words::sentences(comparison, at));
+        (at_load(&at.load) + &chain, text)
+    });
+    answers.collect()
 }
 
-fn keys<M, C>(
-    comparison: &Comparison<M, C>,
-) -> Result<Vec<(String, Picture)>, Box<dyn std::error::Error>> {
-    let labels = comparison.names().map(|name| comparison.titled(name));
-    let exact = comparison.exact.first().map(|exact| exact.name.clone());
-    let key = |(n, label)| Ok((label, plot::key(Look::new(n))?));
-    labels.chain(exact).enumerate().map(key).collect()
-}
-
-fn rows<M, C>(comparison: &Comparison<M, C>) -> Vec<(String, Vec<Shown>)> {
+fn rows<M, C>(comparison: &Comparison<M, C>) -> Rows {
     let row = |name: &str| {
         let rankings = comparison.rankings.iter();
         let cells = rankings.map(|at| Shown {
-            text: table::cell(comparison, name, at.load),
+            text: cell(comparison, name, at.load),
             class: match comparison.settled(name, at.load) {
                 None => "none",
                 Some(_) if words::leaders(at).contains(&name) => "best",
@@ -129,7 +75,7 @@ fn rows<M, C>(comparison: &Comparison<M, C>) -> Vec<(String, Vec<Shown>)> {
         (comparison.titled(name), cells.collect())
     };
     let mut rows: Vec<_> = comparison.names().map(row).collect();
-    if let Some(mut cells) = table::exact(comparison) {
+    if let Some(mut cells) = exact(comparison) {
         let label = cells.remove(0);
         let shown = |text| Shown {
             text,
@@ -138,40 +84,6 @@ fn rows<M, C>(comparison: &Comparison<M, C>) -> Vec<(String, Vec<Shown>)> {
         rows.push((label, cells.into_iter().map(shown).collect()));
     }
     rows
-}
-
-fn details<M, C>(besides: &Besides<'_, M, C>, comparison: &Comparison<M, C>) -> Vec<Detail> {
-    let row = |name: &str, load: f64| {
-        let run = comparison.settled(name, load)?;
-        Some((comparison.titled(name), numbers(besides, run)))
-    };
-    let detail = |&load: &f64| Detail {
-        load,
-        rows: comparison
-            .names()
-            .filter_map(|name| row(name, load))
-            .collect(),
-    };
-    let details = comparison.header.loads.iter().map(detail);
-    details.filter(|d| !d.rows.is_empty()).collect()
-}
-
-fn numbers<M, C>(besides: &Besides<'_, M, C>, run: &Run<M, C>) -> Vec<String> {
-    let percentile = |n: usize| run.percentiles.map_or("–".into(), |p| number(p[n]));
-    let shares = besides.shares.iter().map(|shares| {
-        let shares = (shares.of)(run).iter().map(|v| percent(*v));
-        shares.collect::<Vec<_>>().join(" · ")
-    });
-    let numbers = [
-        estimate(run.mean_response),
-        estimate(run.mean_waiting),
-        estimate(run.weighted_response),
-        percentile(0),
-        percentile(1),
-        percentile(2),
-        run.fairness.map_or("–".into(), |f| format!("{f:.3}")),
-    ];
-    numbers.into_iter().chain(shares).collect()
 }
 
 /// How it was done.
@@ -218,21 +130,16 @@ fn endings<M, C>(comparison: &Comparison<M, C>) -> String {
         (Ending::Interrupted, "was interrupted"),
     ];
     let counted = kinds.map(|(ending, what)| {
-        (
-            runs(comparison).filter(|run| run.ending == ending).count(),
-            what,
-        )
+        let count = runs(comparison).filter(|run| run.ending == ending).count();
+        (count, what)
     });
-    let told = counted.iter().filter(|(count, _)| *count > 0);
-    let told: Vec<String> = told
+    let some = counted.iter().filter(|(count, _)| *count > 0);
+    let some: Vec<String> = some
         .map(|(count, what)| format!("{count} {what}"))
         .collect();
     let events: u64 = runs(comparison).map(|run| run.events).sum();
-    format!(
-        "{}; {} million events in all.",
-        told.join(", "),
-        number(events as f64 / 1e6)
-    )
+    let millions = number(events as f64 / 1e6);
+    format!("{}; {millions} million events in all.", some.join(", "))
 }
 
 fn runs<M, C>(comparison: &Comparison<M, C>) -> impl Iterator<Item = &Run<M, C>> {

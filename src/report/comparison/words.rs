@@ -24,10 +24,10 @@ pub fn times(pair: &Pair) -> String {
         half_width: pair.simultaneous_half_width,
         ..pair.ratio
     }));
-    match pair.apart && pair.simultaneous_half_width >= pair.ratio.mean - 1.0 {
-        true => format!("{ratio} (surely {} and more)", below(pair.least)),
-        false => ratio,
+    if pair.apart && pair.simultaneous_half_width >= pair.ratio.mean - 1.0 {
+        return format!("{ratio} (surely {} and more)", below(pair.least));
     }
+    ratio
 }
 
 /// A ratio from which on two that cannot be told apart are not called alike.
@@ -66,10 +66,10 @@ pub fn sentences<M, C>(comparison: &Comparison<M, C>, at: &AtLoad) -> String {
         parts.extend(slower(comparison, at, first, rest));
     }
     parts.extend(without_mean(comparison, at.load));
-    match parts.is_empty() {
-        true => "Nothing ran here.".into(),
-        false => format!("{}.", capital(&parts.join("; "))),
+    if parts.is_empty() {
+        return "Nothing ran here.".into();
     }
+    format!("{}.", capital(&parts.join("; ")))
 }
 
 fn capital(text: &str) -> String {
@@ -96,24 +96,19 @@ fn beginning<M, C>(
             "{label} has the least mean response time, but nothing can be said of how surely"
         );
     }
-    let tied = rest.iter().filter(|other| !at.ranking.apart(first, other));
-    let tied: Vec<String> = tied
-        .filter_map(|other| {
-            let pair = at.ranking.pair(first, other)?;
-            Some(format!(
-                "{} ({} times as long)",
-                comparison.label(other),
-                times(pair)
-            ))
-        })
-        .collect();
-    match tied.is_empty() {
-        true => format!("{label} has the least mean response time"),
-        false => format!(
-            "{label} has the least mean response time as measured, but {} may have as little",
-            list(&tied)
-        ),
+    let tied = rest.iter().filter_map(|other| {
+        let pair = at.ranking.pair(first, other).filter(|pair| !pair.apart)?;
+        let label = comparison.label(other);
+        Some(format!("{label} ({} times as long)", times(pair)))
+    });
+    let tied: Vec<String> = tied.collect();
+    if tied.is_empty() {
+        return format!("{label} has the least mean response time");
     }
+    format!(
+        "{label} has the least mean response time as measured, but {} may have as little",
+        list(&tied)
+    )
 }
 
 /// By how much the others are slower than the first.
@@ -128,49 +123,43 @@ fn slower<M, C>(
         let pair = at.ranking.pair(first, other).filter(|p| p.apart)?;
         Some((comparison.label(other), times(pair)))
     });
-    let told: Vec<String> = apart
-        .enumerate()
-        .map(|(n, (label, times))| match n {
-            0 => format!("{label} takes {times} times as long as {leader}"),
-            _ => format!("{label} {times} times"),
-        })
-        .collect();
-    (!told.is_empty()).then(|| list(&told))
+    let phrases = apart.enumerate().map(|(n, (label, times))| match n {
+        0 => format!("{label} takes {times} times as long as {leader}"),
+        _ => format!("{label} {times} times"),
+    });
+    let phrases: Vec<String> = phrases.collect();
+    (!phrases.is_empty()).then(|| list(&phrases))
 }
 
 /// Policies without a mean, and why.
 fn without_mean<M, C>(comparison: &Comparison<M, C>, load: f64) -> Vec<String> {
-    let of_health = |health: Health| -> Vec<String> {
-        let ill = |name: &str| {
-            let run = comparison.run(name, load).filter(|r| r.health == health)?;
-            let why = run.unsettled.as_ref();
+    let of_health = |health: Option<Health>| -> Vec<String> {
+        let own = |name: &str| {
+            let run = comparison.run(name, load);
+            if run.map(|run| run.health) != health {
+                return None;
+            }
+            let why = run.and_then(|run| run.unsettled.as_ref());
             let why = why.map_or(String::new(), |why| format!(" ({why})"));
             Some(format!("{}{why}", comparison.label(name)))
         };
-        comparison.names().filter_map(ill).collect()
+        comparison.names().filter_map(own).collect()
     };
-    let missing = |name: &&str| comparison.run(name, load).is_none();
-    let absent: Vec<String> = comparison
-        .names()
-        .filter(missing)
-        .map(|n| comparison.label(n).into())
-        .collect();
     let groups = [
-        (of_health(Health::Unstable), "unstable"),
-        (of_health(Health::Unsettled), "not settled: too short a run"),
-        (absent, "not measured"),
+        (Some(Health::Unstable), "unstable"),
+        (Some(Health::Unsettled), "not settled: too short a run"),
+        (None, "not measured"),
     ];
-    let told = groups.iter().filter(|(names, _)| !names.is_empty());
-    told.map(|(names, what)| format!("{} {} {what}", list(names), are(names.len())))
-        .collect()
+    let groups = groups.map(|(health, what)| (of_health(health), what));
+    let some = groups.iter().filter(|(names, _)| !names.is_empty());
+    some.map(|(names, what)| {
+        let are = if names.len() == 1 { "is" } else { "are" };
+        format!("{} {are} {what}", list(names))
+    })
+    .collect()
 }
 
-fn are(count: usize) -> &'static str {
-    if count == 1 { "is" } else { "are" }
-}
-
-/// The whole comparison in a few sentences: which policy leads at which loads, and by how much at
-/// the highest.
+/// The whole comparison in a few sentences: which policy leads at which loads.
 pub fn headline<M, C>(comparison: &Comparison<M, C>) -> String {
     let mut groups: Vec<(Lead, Vec<String>)> = Vec::new();
     for at in &comparison.rankings {
@@ -183,14 +172,15 @@ pub fn headline<M, C>(comparison: &Comparison<M, C>) -> String {
     // First the policies that lead alone, and at the most loads.
     groups.sort_by_key(|(lead, loads)| (!lead.is_clear(), Reverse(loads.len())));
     let everywhere = groups.len() == 1 && comparison.rankings.len() > 1;
-    let told = groups.iter().map(|(lead, loads)| {
-        let place = match everywhere {
-            true => "at every load compared".into(),
-            false => format!("at ρ = {}", list(loads)),
+    let sentences = groups.iter().map(|(lead, loads)| {
+        let place = if everywhere {
+            "at every load compared".into()
+        } else {
+            format!("at ρ = {}", list(loads))
         };
-        lead.told(comparison, &place)
+        lead.sentence(comparison, &place)
     });
-    told.chain(gap(comparison)).collect::<Vec<_>>().join(" ")
+    sentences.collect::<Vec<_>>().join(" ")
 }
 
 /// Which policies lead at a load.
@@ -205,11 +195,9 @@ struct Lead<'a> {
 impl<'a> Lead<'a> {
     fn at<M, C>(comparison: &'a Comparison<M, C>, at: &AtLoad) -> Self {
         let leading = leaders(at);
+        let names = comparison.names();
         Lead {
-            leaders: comparison
-                .names()
-                .filter(|name| leading.contains(name))
-                .collect(),
+            leaders: names.filter(|name| leading.contains(name)).collect(),
             alone: at.ranking.order.len() == 1 && comparison.header.policies.len() > 1,
         }
     }
@@ -218,7 +206,7 @@ impl<'a> Lead<'a> {
         self.leaders.len() == 1 && !self.alone
     }
 
-    fn told<M, C>(&self, comparison: &Comparison<M, C>, place: &str) -> String {
+    fn sentence<M, C>(&self, comparison: &Comparison<M, C>, place: &str) -> String {
         let labels: Vec<&str> = self.leaders.iter().map(|n| comparison.label(n)).collect();
         match labels.as_slice() {
             [] => format!("No policy has a mean {place}."),
@@ -229,63 +217,15 @@ impl<'a> Lead<'a> {
     }
 }
 
-/// By how much the others are behind at the highest load where one surely is.
-fn gap<M, C>(comparison: &Comparison<M, C>) -> Option<String> {
-    let behind = |at: &&AtLoad| at.ranking.pairs.iter().any(|pair| pair.apart);
-    let rankings = comparison.rankings.iter().filter(behind);
-    let at = rankings.max_by(|a, b| a.load.total_cmp(&b.load))?;
-    let names: Vec<&str> = at.ranking.order.iter().map(|r| r.policy.as_str()).collect();
-    let (first, rest) = names.split_first()?;
-    let gap = match rest {
-        [.., _, _, _] => range(comparison, at, first, rest),
-        few => slower(comparison, at, first, few),
-    };
-    let parts = gap.into_iter().chain(without_mean(comparison, at.load));
-    Some(format!(
-        "At ρ = {}: {}.",
-        at.load,
-        parts.collect::<Vec<_>>().join("; ")
-    ))
-}
-
-/// The least and the greatest ratio of those that are surely slower.
-fn range<M, C>(
-    comparison: &Comparison<M, C>,
-    at: &AtLoad,
-    first: &str,
-    rest: &[&str],
-) -> Option<String> {
-    let behind = |other: &&&str| at.ranking.apart(first, other);
-    let told = |other: &&str| {
-        let pair = at.ranking.pair(first, other)?;
-        Some(format!(
-            "{} times ({})",
-            times(pair),
-            comparison.label(other)
-        ))
-    };
-    let (next, last) = (rest.iter().find(behind)?, rest.iter().rfind(behind)?);
-    let label = comparison.label(first);
-    match next == last {
-        true => slower(comparison, at, first, rest),
-        false => Some(format!(
-            "others take from {} to {} as long as {label}",
-            told(next)?,
-            told(last)?
-        )),
-    }
-}
-
 /// What is missing, and why.
 pub fn warnings<M, C>(comparison: &Comparison<M, C>) -> Vec<String> {
     let mut warnings = Vec::new();
     if comparison.interrupted {
-        let (done, all) = (
-            comparison.cells.len(),
-            comparison.header.policies.len() * comparison.header.loads.len(),
-        );
+        let header = &comparison.header;
         warnings.push(format!(
-            "INTERRUPTED: {done} of {all} cells were begun, the last of them not finished"
+            "INTERRUPTED: {} of {} cells were begun, the last of them not finished",
+            comparison.cells.len(),
+            header.policies.len() * header.loads.len()
         ));
     }
     for name in comparison.names() {
@@ -306,8 +246,8 @@ fn failures<M, C>(comparison: &Comparison<M, C>, name: &str) -> Vec<String> {
             None => reasons.push((why, vec![cell.load.to_string()])),
         }
     }
-    let told = |(why, loads): (&str, Vec<String>)| {
+    let sentence = |(why, loads): (&str, Vec<String>)| {
         format!("{} at ρ = {}: {why}", comparison.label(name), list(&loads))
     };
-    reasons.into_iter().map(told).collect()
+    reasons.into_iter().map(sentence).collect()
 }

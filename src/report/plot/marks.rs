@@ -72,47 +72,21 @@ impl Look {
 
     /// Corners of its mark around a point, in pixels.
     pub fn corners(self) -> Vec<(i32, i32)> {
-        match (self.0 + self.round()) % SHAPES {
-            0 => octagon(),
-            1 => vec![(-4, -4), (4, -4), (4, 4), (-4, 4)],
-            2 => vec![(0, -6), (5, 4), (-5, 4)],
-            3 => vec![(0, -6), (6, 0), (0, 6), (-6, 0)],
-            4 => vec![(0, 6), (5, -4), (-5, -4)],
-            5 => vec![(-6, -2), (6, -2), (6, 2), (-6, 2)],
-            6 => vec![(-2, -6), (2, -6), (2, 6), (-2, 6)],
-            _ => star(),
-        }
+        SHAPES[(self.0 + self.round()) % SHAPES.len()].to_vec()
     }
 }
 
-const SHAPES: usize = 8;
-
-/// Nearly a disc.
-fn octagon() -> Vec<(i32, i32)> {
-    vec![
-        (-2, -5),
-        (2, -5),
-        (5, -2),
-        (5, 2),
-        (2, 5),
-        (-2, 5),
-        (-5, 2),
-        (-5, -2),
-    ]
-}
-
-fn star() -> Vec<(i32, i32)> {
-    vec![
-        (0, -6),
-        (2, -2),
-        (6, 0),
-        (2, 2),
-        (0, 6),
-        (-2, 2),
-        (-6, 0),
-        (-2, -2),
-    ]
-}
+/// Corners of a hexagon, a square, triangles, a rhomb, bars and an hourglass.
+const SHAPES: [&[(i32, i32)]; 8] = [
+    &[(-3, -5), (3, -5), (6, 0), (3, 5), (-3, 5), (-6, 0)],
+    &[(-4, -4), (4, -4), (4, 4), (-4, 4)],
+    &[(0, -6), (5, 4), (-5, 4)],
+    &[(0, -6), (6, 0), (0, 6), (-6, 0)],
+    &[(0, 6), (5, -4), (-5, -4)],
+    &[(-6, -2), (6, -2), (6, 2), (-6, 2)],
+    &[(-2, -6), (2, -6), (2, 6), (-2, 6)],
+    &[(-5, -6), (5, -6), (-5, 6), (5, 6)],
+];
 
 /// `#0072B2`, as the drawing library writes it.
 fn hex(RGBColor(red, green, blue): RGBColor) -> String {

@@ -1,5 +1,5 @@
 //! Pictures of results, as SVG without its outer element: points with intervals over a load, rows
-//! of points, and courses over time.
+//! of points, and lines over time.
 //!
 //! Everything is drawn in few colours that a style sheet can find by their hex code and replace,
 //! for dark ground or for print; see `INK`, `GRID`, `marks`.
@@ -35,10 +35,13 @@ pub struct Picture {
     pub body: String,
 }
 
+/// What is drawn, or why it cannot be.
+pub type Drawn<T> = Result<T, Box<dyn std::error::Error>>;
+
 /// A picture on a page.
 #[derive(Clone, Debug)]
 pub struct Panel {
-    /// Unique on the page.
+    /// Unique on the page, which gives it.
     pub id: String,
     /// Its title.
     pub title: String,
@@ -46,6 +49,18 @@ pub struct Panel {
     pub description: String,
     /// The picture.
     pub picture: Picture,
+}
+
+impl Panel {
+    /// Returns a panel that no page has named yet.
+    pub fn new(title: String, description: String, picture: Picture) -> Self {
+        Panel {
+            id: String::new(),
+            title,
+            description,
+            picture,
+        }
+    }
 }
 
 /// A value with its interval.
@@ -76,8 +91,18 @@ pub struct Curve {
     pub unstable: Vec<f64>,
 }
 
+impl Curve {
+    /// Returns the curve of the n-th policy.
+    pub fn new(n: usize, points: Vec<Point>) -> Self {
+        Curve {
+            look: Look::new(n),
+            points,
+            unstable: Vec::new(),
+        }
+    }
+}
+
 type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Axis, Axis>>;
-type Drawn<T> = Result<T, Box<dyn std::error::Error>>;
 
 /// Curves over an axis, with marks and vertical intervals. Above them a row of crosses for each
 /// policy that is unstable somewhere.
@@ -139,8 +164,8 @@ pub fn rows(labels: &[String], x: &Axis, curves: &[Curve]) -> Drawn<Picture> {
     })
 }
 
-/// Courses over time: lines without marks.
-pub fn courses(x: &Axis, y: &Axis, curves: &[Curve]) -> Drawn<Picture> {
+/// Lines without marks.
+pub fn lines(x: &Axis, y: &Axis, curves: &[Curve]) -> Drawn<Picture> {
     let frame = Frame {
         height: 240,
         above: 0,
@@ -174,10 +199,8 @@ pub fn key(look: Look) -> Drawn<Picture> {
 const LONGEST: usize = 16;
 
 fn cut(label: &str) -> String {
-    match label.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", &label[..end]),
-        None => label.into(),
-    }
+    let end = label.char_indices().nth(LONGEST);
+    end.map_or(label.into(), |(end, _)| format!("{}…", &label[..end]))
 }
 
 /// What is around a picture.

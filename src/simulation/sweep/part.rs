@@ -15,8 +15,6 @@ pub struct Share {
     pub shard: Shard,
     /// The kind of workload.
     pub kind: String,
-    /// Options that say what is told beside the cells, as they are typed.
-    pub extras: Vec<String>,
     /// The text of the workload.
     pub document: String,
 }
@@ -39,8 +37,6 @@ pub struct Heading {
     pub plan: String,
     /// The comparison.
     pub comparison: Header,
-    /// Options that say what is told beside the cells, as they are typed.
-    pub extras: Vec<String>,
     /// The text of the workload: whoever merges needs no other file.
     pub document: String,
 }
@@ -72,7 +68,6 @@ impl Heading {
             shards: share.shard.of(),
             plan: String::new(),
             comparison: comparison.clone(),
-            extras: share.extras.clone(),
             document: share.document.clone(),
         };
         heading.plan = heading.digest();
@@ -111,7 +106,6 @@ impl Heading {
                 ("shards", h.shards.to_string()),
                 ("workload's file", h.comparison.workload.file.clone()),
                 ("text of the workload", digest(&h.document)),
-                ("options", h.extras.join(" ")),
             ]
         };
         let both = facts(self).into_iter().zip(facts(here));
@@ -129,11 +123,9 @@ impl Heading {
     /// The command that runs a shard of this plan, or what is left of it.
     #[must_use]
     pub fn command(&self, shard: usize, output: &str) -> String {
-        let extras = self.extras.iter().map(|extra| format!(" {extra}"));
         format!(
-            "{}{} --shard {shard}/{} --resume --output {}",
+            "{} --shard {shard}/{} --resume --output {}",
             self.comparison.command(),
-            extras.collect::<String>(),
             self.shards,
             quoted(output)
         )

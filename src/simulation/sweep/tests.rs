@@ -147,7 +147,6 @@ fn part(path: &Path, shard: &str, document: &str) {
     let share = Share {
         shard: shard.parse().unwrap(),
         kind: "toy".into(),
-        extras: vec!["--so".into()],
         document: document.into(),
     };
     let swept = shared(&MadeUp::default(), Some(path), false, Some(&share)).unwrap();
@@ -174,7 +173,6 @@ fn parts_make_the_whole() {
         paths.push(folder.path().join("again.jsonl"));
         std::fs::copy(&paths[0], &paths[shards]).unwrap();
         let merged = Whole::read(&paths).unwrap();
-        assert_eq!(merged.heading().extras, ["--so"]);
         let merged = merged.comparison::<Nothing, Nothing>().unwrap();
         assert_eq!(text_of(&merged), text_of(&whole), "{shards}");
     }
@@ -189,7 +187,6 @@ fn a_part_that_is_there_is_resumed() {
         let share = Share {
             shard: Shard::new(1, 2).unwrap(),
             kind: "toy".into(),
-            extras: vec!["--so".into()],
             document: document.into(),
         };
         let cells = MadeUp::default();
@@ -226,7 +223,7 @@ fn what_makes_no_whole_is_refused() {
         &missing,
         &[
             "shards 1, 3–4 of 4 are missing",
-            "--so --shard 1/4 --resume --output ",
+            " --shard 1/4 --resume --output ",
             "--shard 4/4",
         ],
     );

@@ -59,7 +59,7 @@ fn refused(text: &[u8], options: &Options) -> String {
 /// The faults of a file with this text, and how many jobs are left.
 fn faults(text: &str, options: &Options) -> (Vec<String>, usize) {
     let options = Options {
-        faults: 1.0,
+        faults: Some(1.0),
         ..options.clone()
     };
     let (jobs, trace, _) = read_till_it_ends(text.as_bytes(), &options);
@@ -68,7 +68,7 @@ fn faults(text: &str, options: &Options) -> (Vec<String>, usize) {
 
 fn on(capacity: &str) -> Options {
     Options {
-        servers: Some(Servers::capacity(capacity).unwrap()),
+        servers: Some(Servers::shapes(capacity).unwrap()),
         ..Options::default()
     }
 }

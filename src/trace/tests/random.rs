@@ -126,7 +126,7 @@ fn every_line_is_accounted_for() {
             format: Some(format),
             vm_types: (format == Format::Azure).then(|| types.path().into()),
             machine: Some("16".into()),
-            faults: 1.0,
+            faults: Some(1.0),
             ..on("cpu=128,memory=1024")
         };
         let (jobs, faults) = read_whatever(seed.as_bytes(), &options);

@@ -167,7 +167,7 @@ fn faults_are_told_and_more_than_a_hundredth_are_too_many() {
     assert_eq!((jobs.len(), trace.account().count(Reason::Fault)), (99, 1));
     assert_accounted(&trace);
     let strict = Options {
-        faults: 0.0,
+        faults: Some(0.0),
         ..Options::default()
     };
     assert_eq!(

@@ -91,7 +91,7 @@ fn the_table_of_another_tool_is_read_by_its_columns() {
         ..options("time=creation_time,size=held,cpu=cpu_milli,memory=cpu_milli")
     };
     let options = Options {
-        servers: Some(Servers::capacity("cpu=4000,memory=4000").unwrap()),
+        servers: Some(Servers::shapes("cpu=4000,memory=4000").unwrap()),
         ..options
     };
     let (jobs, trace) = read(text, &options);

@@ -9,8 +9,8 @@ use clap::{Args, Subcommand};
 use crate::artifact::Finding;
 use crate::document::Parsed;
 use crate::kind::{
-    Answer, Answered, Caller, Compared, Given, Kind, NoArgs, Simulated, Word, checked,
-    run_document, same_workload, wanted,
+    Answer, Answered, Caller, Compared, Files, Given, Kind, NamesFiles, NoArgs, OwnVerb, Word,
+    checked, run_document, same_workload, wanted,
 };
 use crate::report::{rules_table, valid_report};
 use crate::simulation::Settings;
@@ -19,7 +19,7 @@ use crate::typed::count;
 use crate::volunteer::artifact::{Checked, Volunteer};
 use crate::volunteer::report;
 use crate::volunteer::synthesis::{self, Options, Outcome};
-use crate::volunteer::verbs::{self, VerbError};
+use crate::volunteer::verbs;
 use crate::volunteer::workload::Campaign;
 
 /// What is typed beside the workload to make a policy.
@@ -38,11 +38,27 @@ pub struct Wishes {
     seed: u64,
 }
 
+impl NamesFiles for Wishes {}
+
 /// Verbs of their own.
 #[derive(Subcommand)]
 pub enum Verb {
     /// Answer a request of a host: which jobs it gets, with which deadlines, and why not the others
     Dispatch(ask::Arguments),
+}
+
+impl NamesFiles for Verb {
+    fn files(&self) -> Files<'_> {
+        let Verb::Dispatch(arguments) = self;
+        arguments.files()
+    }
+}
+
+impl OwnVerb for Verb {
+    fn run(&self, caller: &mut Caller<'_>) -> Given<Answered> {
+        let Verb::Dispatch(arguments) = self;
+        ask::run(arguments, caller)
+    }
 }
 
 impl Kind for Volunteer {
@@ -119,49 +135,37 @@ impl Kind for Volunteer {
         _: &NoArgs,
         settings: &Settings,
         caller: &mut Caller<'_>,
-    ) -> Given<Simulated> {
+    ) -> Given<(Answered, String)> {
         let changes = caller.changes;
         let hears = |reached| caller.hear(Word::Simulating("simulating", reached));
-        let simulated = verbs::simulate(policy, campaign, changes, settings, hears);
-        let simulated = simulated.map_err(VerbError::boxed)?;
+        let simulated = verbs::simulate(policy, campaign, changes, settings, hears)?;
         let (campaign, run) = (&simulated.campaign, &simulated.run);
-        Ok(Simulated {
-            table: report::simulation(campaign, run, &simulated.verdicts, caller.width),
-            document: run_document(policy, &report::of_run(campaign, run), &simulated.verdicts)?,
+        let verdicts = &simulated.verdicts;
+        let answered = Answered {
+            table: report::simulation(campaign, run, verdicts, caller.width),
             notes: report::notes(&simulated),
-            refuted: simulated.is_refuted(),
+            negative: simulated.is_refuted(),
             documents: Vec::new(),
-        })
+        };
+        let document = run_document(policy, &report::of_run(campaign, run), verdicts)?;
+        Ok((answered, document))
     }
 
-    fn compare<'a>(
-        campaign: Option<&'a Campaign>,
+    fn compare(
+        campaign: Option<&Campaign>,
         asked: &Comparing<'_>,
         _: &NoArgs,
         caller: &mut Caller<'_>,
-    ) -> Given<Box<dyn Compared + 'a>> {
+    ) -> Given<Compared> {
         let campaign = wanted(campaign)?;
         caller.hear(Word::Interruptible);
         let hears = |what: &str| caller.hear(Word::Doing(what));
-        Ok(Box::new(
-            verbs::compare(campaign, asked, hears).map_err(VerbError::boxed)?,
-        ))
+        let outcomes = verbs::compare(campaign, asked, hears)?;
+        Compared::outcomes(&outcomes, caller.width)
     }
 
     fn rules(width: usize) -> String {
         rules_table(&verbs::RULES, width)
-    }
-
-    fn files_of(verb: &Verb) -> (Vec<&Path>, Vec<&Path>) {
-        match verb {
-            Verb::Dispatch(arguments) => arguments.files(),
-        }
-    }
-
-    fn run(verb: &Verb, caller: &mut Caller<'_>) -> Given<Answered> {
-        match verb {
-            Verb::Dispatch(arguments) => ask::run(arguments, caller),
-        }
     }
 }
 

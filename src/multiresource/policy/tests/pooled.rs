@@ -4,7 +4,7 @@ use rand::{RngExt, SeedableRng};
 
 use super::*;
 use crate::multiresource::artifact::{Order, PartitionPolicy, Placement, PooledPolicy, Zone};
-use crate::multiresource::workload::{Described, Fleet};
+use crate::multiresource::workload::Fleet;
 
 fn fleet(jobs: &str) -> Fleet {
     let text = format!(
@@ -12,10 +12,7 @@ fn fleet(jobs: &str) -> Fleet {
   - {{name: big, count: 2, capacity: {{cpu: 9}}}}
   - {{name: small, count: 3, capacity: {{cpu: 4, gpu: 1}}}}\njobs:\n{jobs}"
     );
-    match Described::parse(&text, "fleet").unwrap().workload {
-        Described::Fleet(fleet) => fleet,
-        Described::Server(_) => panic!("not a fleet"),
-    }
+    Fleet::parse(&text, "fleet").unwrap().workload
 }
 
 fn three_kinds() -> Fleet {

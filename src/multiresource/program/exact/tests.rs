@@ -86,7 +86,7 @@ fn random_systems_are_settled() {
         if let Err(why) = &found.proof {
             println!(
                 "seed {seed}: {why} {:?} {:?}",
-                solution.mix, solution.certificate
+                solution.mixes[0], solution.certificate
             );
         }
         proven += u32::from(found.is_proven());
@@ -154,8 +154,7 @@ fn spoilt_doubles_never_lead_to_a_false_proof() {
         let sound = program::solve(&workload, &Limits::default()).unwrap();
         let spoil = |noise: f64, price: f64| {
             let mut spoilt = sound.clone();
-            spoilt
-                .mix
+            spoilt.mixes[0]
                 .weights
                 .iter_mut()
                 .enumerate()
@@ -178,9 +177,9 @@ fn spoilt_doubles_never_lead_to_a_false_proof() {
             .schedules
             .pop()
             .unwrap();
-        if !more.mix.schedules.contains(&other) {
-            more.mix.schedules.insert(0, other);
-            more.mix.weights.insert(0, 1e-13);
+        if !more.mixes[0].schedules.contains(&other) {
+            more.mixes[0].schedules.insert(0, other);
+            more.mixes[0].weights.insert(0, 1e-13);
         }
         if let Ok(found) = exact(&workload, &more, NODES) {
             verify(&workload, &found);

@@ -1,16 +1,15 @@
 //! A replay, for people and for programs.
 
 mod csv;
-mod notes;
 mod page;
 mod table;
 
 pub use csv::{replay_csv, series, visits};
-pub use notes::notes;
 pub use page::replay_page;
 pub use table::{recorded, replayed};
 
-use super::{number, percent};
+use super::fit::lines;
+use super::{number, percent, wrap};
 use crate::multiresource::replay::Interval;
 use crate::multiresource::verbs::replay::{AtPace, Replays};
 
@@ -38,16 +37,89 @@ fn window(replays: &Replays) -> String {
     }
 }
 
-/// Whether all policies are without an interval, or some; none where each has one.
-fn lacks_intervals(replays: &Replays) -> Option<bool> {
-    let told = replays.paces.iter().flat_map(|at| &at.policies);
-    let played = told.filter_map(|told| told.played());
-    let (with, without): (Vec<_>, Vec<_>) = played.partition(|played| played.response.is_some());
-    (!without.is_empty()).then_some(with.is_empty())
+/// Why policies are without an interval; none where each has one.
+fn intervals(replays: &Replays) -> Option<String> {
+    let played = replays.played();
+    let (with, without): (Vec<_>, Vec<_>) = played.partition(|(.., own)| own.response.is_some());
+    let which = if with.is_empty() {
+        "no interval"
+    } else {
+        "where no interval stands"
+    };
+    let why = "the trace is too short (an interval is made of ten blocks at least, each of a day and of 10 mean waits at least)";
+    (!without.is_empty()).then(|| format!("{which}: {why}"))
 }
 
-/// Why there is no interval.
-const TOO_SHORT: &str = "the trace is too short (an interval is made of ten blocks at least, each of a day and of 10 mean waits at least)";
+/// What was read, what became of it, and how it was replayed, with a table of faulty lines.
+pub fn notes(replays: &Replays, width: usize) -> Vec<String> {
+    let trace = &replays.trace;
+    let remarks = remarks(replays);
+    let mut notes: Vec<String> = remarks.iter().map(|note| wrap(note, width)).collect();
+    if !trace.account.rows.is_empty() {
+        let faults = trace.account.faults.iter();
+        let faults = faults.map(|fault| format!("\n  {fault}"));
+        let table = lines(&trace.account, trace.censored, width);
+        notes.insert(1, table + &faults.collect::<String>());
+    }
+    notes
+}
+
+/// The same in sentences.
+fn remarks(replays: &Replays) -> Vec<String> {
+    let trace = &replays.trace;
+    let capacity = trace.resources.iter().zip(&trace.capacity);
+    let capacity: Vec<String> = capacity.map(|(name, c)| format!("{name} {c}")).collect();
+    let servers = match trace.servers {
+        1 => "one server".to_owned(),
+        n => format!("{n} servers"),
+    };
+    let mut remarks = vec![format!(
+        "{} ({}): {} jobs with {} different demands came in {} days to {servers} ({}): load {:.3}.",
+        trace.file,
+        trace.format,
+        trace.jobs,
+        trace.vectors,
+        number(trace.span / 86_400.0),
+        capacity.join(", "),
+        trace.load
+    )];
+    if trace.rounded > 0 {
+        remarks.push(format!(
+            "{} times a demand was rounded up to three digits, for the trace has more than 2000 different ones.",
+            trace.rounded
+        ));
+    }
+    if trace.censored > 0 {
+        remarks.push(format!(
+            "{} jobs still ran when the trace ended: how long is not known, and they are not replayed (--censored end: as if they had ended then).",
+            trace.censored
+        ));
+    }
+    if !trace.has_limits {
+        remarks.push("The trace tells no limits: sizes are taken for them, so that backfilling by limits knows sizes.".into());
+    }
+    if let Some(typed) = &trace.types {
+        remarks.push(format!(
+            "As {} types jobs hold {:.2} % more than they asked for.",
+            typed.types,
+            100.0 * (typed.rounding - 1.0)
+        ));
+        if typed.untyped > 0 {
+            remarks.push(format!(
+                "{} jobs, {} of the work, demand more than every type: left out, for every policy.",
+                typed.untyped,
+                percent(typed.untyped_work)
+            ));
+        }
+    }
+    for at in replays.paces.iter().filter(|at| at.load >= 1.0) {
+        remarks.push(format!(
+            "At speed {} the load is {:.3}: at 1 and more queues grow for as long as jobs come. The trace is finite, so it ends; its waits depend on how long it is.",
+            at.speed, at.load
+        ));
+    }
+    remarks
+}
 
 #[cfg(test)]
 mod tests {

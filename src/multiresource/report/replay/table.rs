@@ -1,10 +1,8 @@
 //! The tables of a replay.
 
-use super::super::{Table, number, percent, start_latency_of, wrap};
-use super::{TOO_SHORT, lacks_intervals, pace, window, with_interval};
-use crate::multiresource::verbs::replay::{
-    AtPace, OfJobs, Played, Recorded, Replays, Spread, Told,
-};
+use super::super::{Table, estimate, number, percent, start_latency_of, wrap};
+use super::{intervals, pace, window, with_interval};
+use crate::multiresource::verbs::replay::{AtPace, OfJobs, Ratio, Recorded, Replays, Spread};
 
 /// What came of a replay, at most `width` characters wide.
 pub fn replayed(replays: &Replays, width: usize) -> String {
@@ -12,16 +10,15 @@ pub fn replayed(replays: &Replays, width: usize) -> String {
     if replays.interrupted {
         parts.push("INTERRUPTED: not all of it was replayed.".to_owned());
     }
-    for at in &replays.paces {
-        let policies: Vec<&Told> = at.policies.iter().collect();
-        parts.push(match policies[..] {
-            [one] => of_one(replays, at, one, width),
-            _ => of_several(at, width),
-        });
-    }
-    if let Some(spread) = &replays.resampled {
-        parts.push(of_spread(spread, width));
-    }
+    let paces = replays.paces.iter();
+    parts.extend(paces.map(|at| format!("{}\n\n{}", pace(at), at_pace(at, width))));
+    parts.extend(replays.failures().map(|(at, name, why)| {
+        wrap(
+            &format!("{name} is not replayed at {}: {why}", pace(at)),
+            width,
+        )
+    }));
+    parts.extend(replays.resampled.as_ref().map(|own| spread(own, width)));
     parts.push(wrap(&foot(replays), width));
     parts.join("\n\n")
 }
@@ -35,106 +32,16 @@ fn foot(replays: &Replays) -> String {
             replays.start_latency
         );
     }
-    foot += match lacks_intervals(replays) {
-        Some(true) => "",
-        _ => "; in brackets 95 % intervals by moving blocks of time",
-    };
-    foot += &match lacks_intervals(replays) {
-        None => String::new(),
-        Some(true) => format!("; no interval: {TOO_SHORT}"),
-        Some(false) => format!("; where none stands, {TOO_SHORT}"),
-    };
-    let told = replays.paces.iter().flat_map(|at| &at.policies);
-    let distances = told.filter_map(|told| {
-        let distance = told.played()?.distance?;
-        Some(format!(
-            "\n{} claims E[T] = {} s of its workload; the trace has {} times that (no verdict: the claim is not about the trace)",
-            told.policy,
-            number(distance.claimed),
-            number(distance.replayed_over_claimed)
-        ))
-    });
-    foot.extend(distances);
-    foot
+    foot += "; in brackets 95 % intervals by moving blocks of time";
+    let missing = intervals(replays);
+    foot + &missing.map_or(String::new(), |why| format!("; {why}"))
 }
 
-/// All numbers of one policy.
-fn of_one(replays: &Replays, at: &AtPace, told: &Told, width: usize) -> String {
-    let head = format!("{} on {} ({})", told.policy, replays.trace.file, pace(at));
-    let Some(played) = told.played() else {
-        return format!("{head}: {}", told.failure().unwrap_or_default());
-    };
-    let measured = &played.measured;
-    let mut table = Table::new(["", "mean", "median", "p95", "p99"]);
-    let row = |name: &str, mean: String, percentiles: &[f64; 3]| {
-        let percentiles = percentiles.iter().map(|p| number(*p));
-        [name.to_owned(), mean]
-            .into_iter()
-            .chain(percentiles)
-            .collect::<Vec<_>>()
-    };
-    table.row(row(
-        "wait",
-        with_interval(measured.mean_wait, played.wait),
-        &measured.wait_percentiles,
-    ));
-    table.row(row(
-        "response time",
-        with_interval(measured.mean_response, played.response),
-        &measured.response_percentiles,
-    ));
-    table.row([
-        "bounded slowdown",
-        &with_interval(measured.mean_bounded_slowdown, played.bounded_slowdown),
-    ]);
-    let passed = measured.backfilled.map_or(String::new(), |n| {
-        format!(", {n} started before one that had come earlier")
-    });
-    let words = format!(
-        "{} of {} jobs measured; {} waited{passed}; longest wait {} s, sum of waits {} s; last end after {} s{}",
-        measured.jobs,
-        replays.trace.jobs,
-        measured.waited,
-        plain(measured.longest_wait),
-        plain(measured.total_wait),
-        plain(measured.last_end),
-        used(replays, played),
-    );
-    format!(
-        "{head}\n\n{}\n\n{}",
-        table.within(width),
-        wrap(&words, width)
-    )
-}
-
-/// All digits that are more than rounding.
-fn plain(seconds: f64) -> f64 {
-    (seconds * 1e6).round() / 1e6
-}
-
-/// What is used of each resource.
-fn used(replays: &Replays, played: &Played) -> String {
-    let pairs = replays
-        .trace
-        .resources
-        .iter()
-        .zip(&played.measured.utilization);
-    let each: Vec<String> = pairs
-        .map(|(name, used)| format!("{name} {}", percent(*used)))
-        .collect();
-    if each.is_empty() {
-        String::new()
-    } else {
-        format!("; in use: {}", each.join(", "))
-    }
-}
-
-/// Policies at a pace.
-fn of_several(at: &AtPace, width: usize) -> String {
-    let mut table = Table::new([
-        "policy",
-        "mean response",
-        "over the first",
+fn at_pace(at: &AtPace, width: usize) -> String {
+    let has_ratios = at.policies.len() > 1;
+    let mut header = vec!["policy", "mean response"];
+    header.extend(has_ratios.then_some("over the first"));
+    header.extend([
         "mean wait",
         "p99 wait",
         "longest wait",
@@ -142,21 +49,18 @@ fn of_several(at: &AtPace, width: usize) -> String {
         "bounded slowdown",
         "in use",
     ]);
-    for told in &at.policies {
-        let Some(played) = told.played() else {
-            table.row([told.policy.as_str(), "failed"]);
+    let mut table = Table::new(header);
+    for own in &at.policies {
+        let Some(played) = &own.replayed else {
+            table.row([own.policy.as_str(), "failed"]);
             continue;
         };
         let measured = &played.measured;
+        let response = with_interval(measured.mean_response, played.response);
+        let mut row = vec![own.policy.clone(), response];
+        row.extend(has_ratios.then(|| played.ratio.map_or(String::new(), ratio)));
         let used = measured.utilization.iter().map(|used| percent(*used));
-        table.row([
-            told.policy.clone(),
-            with_interval(measured.mean_response, played.response),
-            played.ratio.map_or(String::new(), |ratio| {
-                let interval = ratio.interval;
-                let within = interval.map(|i| format!(" [{:.3}, {:.3}]", i.low, i.high));
-                format!("{:.3}{}", ratio.value, within.unwrap_or_default())
-            }),
+        row.extend([
             number(measured.mean_wait),
             number(measured.wait_percentiles[2]),
             number(measured.longest_wait),
@@ -164,19 +68,18 @@ fn of_several(at: &AtPace, width: usize) -> String {
             number(measured.mean_bounded_slowdown),
             used.collect::<Vec<_>>().join(" · "),
         ]);
+        table.row(row);
     }
-    let failures = at.policies.iter().filter_map(|told| {
-        let why = told.failure()?;
-        Some(wrap(
-            &format!("\n{} is not replayed: {why}", told.policy),
-            width,
-        ))
-    });
-    let failures: String = failures.collect();
-    format!("{}\n\n{}{failures}", pace(at), table.within(width))
+    table.within(width)
 }
 
-fn of_spread(spread: &Spread, width: usize) -> String {
+fn ratio(ratio: Ratio) -> String {
+    let within = ratio.interval;
+    let within = within.map(|i| format!(" [{:.3}, {:.3}]", i.low, i.high));
+    format!("{:.3}{}", ratio.value, within.unwrap_or_default())
+}
+
+fn spread(spread: &Spread, width: usize) -> String {
     let mut table = Table::new([
         "policy",
         "mean response",
@@ -185,27 +88,20 @@ fn of_spread(spread: &Spread, width: usize) -> String {
         "over the first",
     ]);
     for own in &spread.policies {
-        let least = own.means.iter().copied().fold(f64::INFINITY, f64::min);
-        let largest = own.means.iter().copied().fold(f64::NAN, f64::max);
+        let means = || own.means.iter().copied();
         table.row([
             own.policy.clone(),
-            super::super::estimate(own.mean),
-            number(if own.means.is_empty() {
-                f64::NAN
-            } else {
-                least
-            }),
-            number(largest),
-            own.ratio
-                .map_or(String::new(), |ratio| super::super::estimate(Some(ratio))),
+            estimate(own.mean),
+            number(means().fold(f64::NAN, f64::min)),
+            number(means().fold(f64::NAN, f64::max)),
+            own.ratio.map_or(String::new(), |own| estimate(Some(own))),
         ]);
     }
     let head = format!(
         "speed {}, {} replications of whole weeks of the trace; all jobs",
         spread.speed, spread.replications
     );
-    let head = wrap(&head, width);
-    format!("{head}\n\n{}", table.within(width))
+    format!("{}\n\n{}", wrap(&head, width), table.within(width))
 }
 
 /// What came of recorded jobs, at most `width` characters wide.
@@ -219,17 +115,14 @@ pub fn recorded(run: &Recorded, width: usize) -> String {
         "longest wait",
     ]);
     let mut row = |name: &str, own: &OfJobs| {
-        let waits = [own.mean_wait, own.median_wait, own.longest_wait];
-        let [mean, median, longest] = waits.map(number);
-        let jobs = own.jobs.to_string();
-        table.row([
-            name,
-            &jobs,
-            &number(own.mean_response),
-            &mean,
-            &median,
-            &longest,
-        ]);
+        let times = [
+            own.mean_response,
+            own.mean_wait,
+            own.median_wait,
+            own.longest_wait,
+        ];
+        let words = [name.to_owned(), own.jobs.to_string()];
+        table.row(words.into_iter().chain(times.map(number)));
     };
     for own in &run.types {
         row(&own.name, &own.jobs);
@@ -244,16 +137,10 @@ pub fn recorded(run: &Recorded, width: usize) -> String {
         "times in {unit}; the last job left {} {unit} after the first came; {drawn}",
         number(run.makespan)
     );
-    let mut text = format!(
-        "{} on {}, run once\n\n{}\n\n{}",
-        run.policy,
-        run.file,
-        table.within(width),
-        wrap(&foot, width)
-    );
-    if let Some(law) = &run.start_latency {
-        text += "\n";
-        text += &wrap(&start_latency_of(law, unit), width);
-    }
-    text
+    let head = format!("{} on {}, run once", run.policy, run.file);
+    let foot = wrap(&foot, width);
+    let text = format!("{head}\n\n{}\n\n{foot}", table.within(width));
+    let latency = run.start_latency.as_ref();
+    let latency = latency.map(|law| wrap(&start_latency_of(law, unit), width));
+    text + &latency.map_or(String::new(), |line| format!("\n{line}"))
 }

@@ -5,7 +5,7 @@ use super::*;
 use crate::ctmc::{Level, Qbd};
 use crate::multiresource::policy::Job;
 use crate::multiresource::simulator::laws;
-use crate::multiresource::workload::Described;
+use crate::multiresource::workload::Fleet;
 use crate::simulation::{Arrival, LawDriven, Sampler, Streams};
 
 /// One server of this capacity, with these lines before it; of each type arrivals and size.
@@ -239,12 +239,10 @@ fn batches_over_two_servers_are_those_of_one_of_twice_the_size() {
         "server:\n  capacity:\n    cpu: 1.0\n",
         "servers:\n  - {count: 2, capacity: {cpu: 1}}\n",
     );
-    let Described::Fleet(fleet) = Described::parse(&fleet, "fleet").unwrap().workload else {
-        panic!("{fleet}")
-    };
+    let fleet = Fleet::parse(&fleet, "fleet").unwrap().workload;
     let settings = events(400_000);
-    let rule = PooledRule::named("fcfs").unwrap();
-    let pooled = simulate_over(&fleet, &rule.policy(), &settings, quiet).unwrap();
+    let rule = Contender::named("fcfs", &fleet).unwrap();
+    let pooled = rule.simulate_on(&fleet, &settings, quiet).unwrap();
     let two = simulate(&workload("", 2, &[[arrivals, ONE]]), Fcfs, &settings, quiet).unwrap();
     let [pooled, two] = [pooled, two].map(|run| run.mean_response.unwrap());
     assert!(

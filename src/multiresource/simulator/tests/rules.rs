@@ -174,3 +174,39 @@ fn unsuitable_rules_say_why() {
     );
     assert!(text.contains("max-weight"), "{text}");
 }
+
+/// A rule over all servers of a fleet of one server does what the rule of that server does.
+#[test]
+fn rules_over_one_server_are_those_of_a_server() {
+    let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 6, gpu: 1}}\njobs:
+  - {name: web, demand: {cpu: 1}, arrival_rate: 1, mean_size: 1}
+  - {name: wide, demand: {cpu: 5}, arrival_rate: .2, mean_size: 2}
+  - {name: learn, demand: {cpu: 2, gpu: 1}, arrival_rate: .2, mean_size: 1}\n";
+    let fleet = Fleet::parse(text, "one").unwrap().workload;
+    let settings = Settings {
+        events: 200_000,
+        common_sizes: true,
+        ..Settings::default()
+    };
+    for rule in PooledRule::ALL {
+        let own = Contender::parse(rule.name).unwrap();
+        let own = own.simulate_on(&fleet, &settings, quiet).unwrap();
+        let pooled = pooled::simulated(&rule.policy(), &fleet, &settings);
+        assert_eq!(own.mean_response, pooled.mean_response, "{}", rule.name);
+        assert_eq!(own.own.utilization, pooled.own.utilization, "{}", rule.name);
+    }
+    // And a list of one server is that server, for every rule.
+    let list = text.replace("server: {", "servers:\n  - {name: one, ");
+    let listed = Fleet::parse(&list, "list").unwrap().workload;
+    let few = Settings {
+        events: 20_000,
+        ..settings
+    };
+    for rule in all().filter(|rule| rule.fits(&fleet).is_ok()) {
+        let run = |on: &Fleet| {
+            let run = rule.simulate_on(on, &few, quiet).unwrap();
+            serde_json::to_string(&run).unwrap()
+        };
+        assert_eq!(run(&fleet), run(&listed), "{}", rule.name());
+    }
+}

@@ -19,14 +19,14 @@ pub(super) fn all(
     workload: &Workload,
     options: &Options,
     choice: &ChoiceOptions,
-    made: &Synthesis,
+    msr: &Synthesis,
 ) -> (Vec<Family>, Vec<String>) {
     let (mut all, skipped) = match options.preemption {
-        Preemption::Full => (preemptive::full(workload, made), Vec::new()),
-        Preemption::None | Preemption::Setup => draining(workload, options, choice, made),
+        Preemption::Full => (preemptive::full(workload, msr), Vec::new()),
+        Preemption::None | Preemption::Setup => draining(workload, options, choice, msr),
     };
     if let (Preemption::Setup, Some(rate)) = (options.preemption, options.setup_rate) {
-        all.extend(preemptive::with_setups(workload, rate, made));
+        all.extend(preemptive::with_setups(workload, rate, msr));
     }
     all.retain(|policy| choice.families.have(policy.name()));
     (all, skipped)
@@ -37,7 +37,7 @@ fn draining(
     workload: &Workload,
     options: &Options,
     choice: &ChoiceOptions,
-    made: &Synthesis,
+    msr: &Synthesis,
 ) -> (Vec<Family>, Vec<String>) {
     let mut starts: Vec<Family> = [
         Family::FirstFit(FirstFitPolicy {}),
@@ -45,16 +45,16 @@ fn draining(
         Family::LeastServersFirst(LeastServersFirstPolicy {}),
         Family::EasyByMean(EasyByMeanPolicy {}),
         Family::AdaptiveQuickswap(AdaptiveQuickswapPolicy {}),
-        Family::Msr(made.policy.clone()),
+        Family::Msr(msr.policy.clone()),
     ]
     .into();
     if workload.has_limits() {
         starts.push(Family::EasyBackfill(EasyBackfillPolicy {}));
     }
     let mut skipped = Vec::new();
-    starts.extend(adaptive_msr(workload, made));
-    starts.extend(tdc(workload, made));
-    starts.extend(reserving(workload, made));
+    starts.extend(adaptive_msr(workload, msr));
+    starts.extend(tdc(workload, msr));
+    starts.extend(reserving(workload, msr));
     match time_of_turns(workload) {
         time if time < 1.0 => starts.extend(static_quickswap(workload, options.objective)),
         time if choice.families.have("static-quickswap") => skipped.push(format!(
@@ -66,22 +66,22 @@ fn draining(
 }
 
 /// The prices of the program's proof, such that the dearest of these schedules is worth 1.
-pub(super) fn prices(workload: &Workload, made: &Synthesis) -> Vec<f64> {
-    let prices = made.solution.certificate.prices.iter();
+pub(super) fn prices(workload: &Workload, msr: &Synthesis) -> Vec<f64> {
+    let prices = msr.solution.certificate.prices.iter();
     let prices = prices.zip(workload.types());
     let prices: Vec<f64> = prices
         .map(|(y, job_type)| y / job_type.offered_load())
         .collect();
-    let worths = made.policy.schedules.iter().map(|u| worth(u, &prices));
+    let worths = msr.policy.schedules.iter().map(|u| worth(u, &prices));
     let dearest = worths.fold(0.0, f64::max);
     prices.iter().map(|p| p / dearest).collect()
 }
 
 /// Reservations that open early and late.
-fn reserving(workload: &Workload, made: &Synthesis) -> Vec<Family> {
+fn reserving(workload: &Workload, msr: &Synthesis) -> Vec<Family> {
     let with = |limits, (worth, exhaust, let_in)| {
         Family::Reserving(ReservingPolicy {
-            prices: prices(workload, made),
+            prices: prices(workload, msr),
             worth,
             exhaust,
             let_in,
@@ -105,11 +105,11 @@ fn reserving(workload: &Workload, made: &Synthesis) -> Vec<Family> {
 }
 
 /// Knobs that were good where sizes are alike, and where they are not.
-fn tdc(workload: &Workload, made: &Synthesis) -> Vec<Family> {
+fn tdc(workload: &Workload, msr: &Synthesis) -> Vec<Family> {
     let with = |(exponent, favour, reserve, margin, let_in, patience, order)| {
         Family::Tdc(TdcPolicy {
-            schedules: made.policy.schedules.clone(),
-            prices: prices(workload, made),
+            schedules: msr.policy.schedules.clone(),
+            prices: prices(workload, msr),
             knobs: TdcKnobs {
                 exponent,
                 favour,
@@ -137,15 +137,15 @@ fn tdc(workload: &Workload, made: &Synthesis) -> Vec<Family> {
 /// were good on section 7 of the MSR paper at high and at low load, and on one-or-all for the mean and
 /// for the weighted mean; and where some jobs take longer than others, with a price of drains: for the mean
 /// where sizes spread widely and where they do not, and for the weighted mean.
-fn adaptive_msr(workload: &Workload, made: &Synthesis) -> Vec<Family> {
-    let most = made.policy.schedules.iter().map(|u| u.iter().sum::<u32>());
+fn adaptive_msr(workload: &Workload, msr: &Synthesis) -> Vec<Family> {
+    let most = msr.policy.schedules.iter().map(|u| u.iter().sum::<u32>());
     let most = f64::from(most.max().expect("a policy has a schedule"));
     let part = |of: f64| (10.0 * of * most).round() / 10.0;
     let with = |limits, [waste, margin, floor, patience, drain, let_in]: [f64; 6]| {
         Family::AdaptiveMsr(AdaptiveMsrPolicy {
             limits,
-            schedules: made.policy.schedules.clone(),
-            prices: prices(workload, made),
+            schedules: msr.policy.schedules.clone(),
+            prices: prices(workload, msr),
             switching: Switching {
                 waste,
                 margin,

@@ -8,7 +8,7 @@ use crate::multiresource::artifact::{self, Family, GuardedPolicy, Objective, Pro
 use crate::multiresource::policy::{is_proved_stable, work};
 use crate::multiresource::simulator::{
     Contender, Ending, Estimate, Failure, Health, Run, Settings, Simulation, TypeResult, Watch,
-    Watched, begin_over, classes, paired_ratio,
+    Watched, classes, paired_ratio,
 };
 use crate::multiresource::synthesis::left;
 use crate::multiresource::workload::{Fleet, Workload};
@@ -55,9 +55,9 @@ pub(super) struct Underway<'w> {
 /// Simulates candidates on common arrivals and sizes, and keeps account of the work: the same on each machine,
 /// unless a time limit or an interrupt ends it.
 pub(super) struct Evaluator<'a> {
+    fleet: &'a Fleet,
+    /// Types and resources, whatever the servers.
     pub workload: &'a Workload,
-    /// The fleet of which that is the envelope, where policies decide over all of its servers.
-    pub fleet: Option<&'a Fleet>,
     pub objective: Objective,
     /// What is promised of types.
     pub promises: &'a [Promise],
@@ -82,14 +82,14 @@ pub(super) struct Evaluator<'a> {
 impl<'a> Evaluator<'a> {
     /// With all of the budget left.
     pub fn new(
-        (workload, fleet): (&'a Workload, Option<&'a Fleet>),
+        fleet: &'a Fleet,
         objective: Objective,
         choice: &'a ChoiceOptions,
         guards: Vec<Guard>,
     ) -> Self {
         Evaluator {
-            workload,
             fleet,
+            workload: fleet.envelope(),
             objective,
             promises: &choice.promises,
             seed: choice.seed,
@@ -167,10 +167,7 @@ impl<'a> Evaluator<'a> {
         let mut underway = match begun.take() {
             Some(underway) => underway,
             None => Underway {
-                simulation: match self.fleet {
-                    Some(fleet) => begin_over(fleet, policy, &settings)?,
-                    None => Contender::from(policy.clone()).begin(self.workload, &settings)?,
-                },
+                simulation: Contender::from(policy.clone()).begin_on(self.fleet, &settings)?,
                 events: 0,
             },
         };

@@ -35,12 +35,12 @@ use crate::multiresource::artifact::{
 };
 use crate::multiresource::policy::{KnobRange, is_proved_stable};
 use crate::multiresource::simulator::{Failure, Run};
-use crate::multiresource::workload::Workload;
+use crate::multiresource::workload::{Fleet, Workload};
 use decision::{Field, decide};
 use evaluator::{Evaluator, Guard};
 pub use pooled::{PooledChosen, choose_pooled};
 
-/// Families that a choice is made among.
+/// Families that a choice is msr among.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Families {
     /// This policy as it is.
@@ -134,7 +134,7 @@ pub struct Chosen {
     /// How it was chosen.
     pub choice: Choice,
     /// What was synthesized of its family, if that is Markovian Service Rate.
-    pub made: Option<Box<Synthesis>>,
+    pub synthesis: Option<Box<Synthesis>>,
     /// What was not considered, and why.
     pub skipped: Vec<String>,
 }
@@ -162,7 +162,7 @@ pub struct Stage {
     pub spent: f64,
 }
 
-/// Chooses a policy with the preemption of the options. `made` is the MSR policy for these options.
+/// Chooses a policy with the preemption of the options. `msr` is the MSR policy for these options.
 ///
 /// # Errors
 /// When a policy makes a decision that no server could carry out; and where none keeps what is promised, or all run
@@ -171,13 +171,14 @@ pub fn choose(
     workload: &Workload,
     options: &Options,
     choice: &ChoiceOptions,
-    made: Box<Synthesis>,
+    msr: Box<Synthesis>,
     mut progress: impl FnMut(Stage),
 ) -> Result<Chosen, ChoiceError> {
-    let (starts, skipped) = candidates::all(workload, options, choice, &made);
-    let guards = guards(workload, options, choice, &made);
-    let mut evaluator = Evaluator::new((workload, None), options.objective, choice, guards);
-    let taken = made.routes.iter().find(|r| r.route == made.policy.route);
+    let (starts, skipped) = candidates::all(workload, options, choice, &msr);
+    let guards = guards(workload, options, choice, &msr);
+    let fleet = Fleet::from(workload.clone());
+    let mut evaluator = Evaluator::new(&fleet, options.objective, choice, guards);
+    let taken = msr.routes.iter().find(|r| r.route == msr.policy.route);
     let outlook = taken.and_then(|r| r.outlook.as_ref());
     let outlook = outlook.expect("the route taken has an outlook");
     let knobs = KnobRange::new(workload, outlook.largest);
@@ -188,12 +189,12 @@ pub fn choose(
     let field = Field { starts, rivals };
     let decision = decide(&mut evaluator, choice, field, &knobs, &mut progress)?;
     let policy = decision.taken().policy.clone();
-    let made = remade(workload, options, made, &policy)?;
+    let msr = retuned(workload, options, msr, &policy)?;
     let record = record::choice(&evaluator, choice, &decision);
     let (run, unclaimed) = decision.description(&evaluator);
     let run = run.cloned();
     let claimed = run.as_ref().filter(|_| unclaimed.is_none());
-    let artifact = record::artifact(&made, &policy, claimed, options.objective, workload);
+    let artifact = record::artifact(&msr, &policy, claimed, options.objective, workload);
     Ok(Chosen {
         artifact,
         choice: record,
@@ -201,7 +202,7 @@ pub fn choose(
         is_cut: evaluator.is_cut,
         run,
         unclaimed,
-        made: policy.msr().is_some().then_some(made),
+        synthesis: policy.msr().is_some().then_some(msr),
         skipped,
     })
 }
@@ -212,9 +213,9 @@ fn guards(
     workload: &Workload,
     options: &Options,
     choice: &ChoiceOptions,
-    made: &Synthesis,
+    msr: &Synthesis,
 ) -> Vec<Guard> {
-    let mut guards: Vec<Guard> = guard(workload, choice, made).into_iter().collect();
+    let mut guards: Vec<Guard> = guard(workload, choice, msr).into_iter().collect();
     if options.preemption == Preemption::Setup {
         let draining = Options {
             preemption: Preemption::None,
@@ -223,54 +224,54 @@ fn guards(
             route: None,
             ..options.clone()
         };
-        if let Ok(Outcome::Policy(made)) = synthesize(workload, &draining) {
-            guards.extend(guard(workload, choice, &made));
+        if let Ok(Outcome::Policy(msr)) = synthesize(workload, &draining) {
+            guards.extend(guard(workload, choice, &msr));
         }
     }
     guards
 }
 
-fn guard(workload: &Workload, choice: &ChoiceOptions, made: &Synthesis) -> Option<Guard> {
+fn guard(workload: &Workload, choice: &ChoiceOptions, msr: &Synthesis) -> Option<Guard> {
     if matches!(choice.families, Families::Given(_)) || !workload.is_poisson() {
         return None;
     }
     let policy = MsrPolicy {
         backfill: Backfill::None,
         empty_slots: EmptySlots::Phantom,
-        ..made.policy.clone()
+        ..msr.policy.clone()
     };
     let proved = is_proved_stable(&policy.clone().into(), workload);
     proved.then(|| Guard {
-        mean_number: mean_number(made),
+        mean_number: mean_number(msr),
         policy: artifact::Guard::Msr(policy),
     })
 }
 
 /// What is claimed of the mean number of jobs under the policy of the program, or of the types' bounds; 0 where
 /// nothing is.
-fn mean_number(made: &Synthesis) -> f64 {
-    let claims = || made.artifact.claims.iter();
+fn mean_number(msr: &Synthesis) -> f64 {
+    let claims = || msr.artifact.claims.iter();
     let all = claims().find(|c| c.quantity == Quantity::MeanNumber && c.job_type.is_none());
     let most = claims().filter(|c| c.quantity == Quantity::MeanNumberAtMost);
     all.map_or_else(|| most.map(|c| c.value).sum(), |claim| claim.value)
 }
 
 /// The synthesis with the switching rate that was chosen, of the same schedules.
-fn remade(
+fn retuned(
     workload: &Workload,
     options: &Options,
-    made: Box<Synthesis>,
+    msr: Box<Synthesis>,
     policy: &Family,
 ) -> Result<Box<Synthesis>, ChoiceError> {
     match policy.msr() {
-        Some(msr) if *msr != made.policy => {
+        Some(turned) if *turned != msr.policy => {
             let options = Options {
-                switching_rate: Some(msr.switching_rate),
-                route: Some(msr.route),
+                switching_rate: Some(turned.switching_rate),
+                route: Some(turned.route),
                 ..options.clone()
             };
-            Ok(Box::new(again(workload, &options, *made)?))
+            Ok(Box::new(again(workload, &options, *msr)?))
         }
-        _ => Ok(made),
+        _ => Ok(msr),
     }
 }

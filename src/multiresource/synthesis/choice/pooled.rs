@@ -54,8 +54,7 @@ pub fn choose_pooled(
         policy: artifact::Guard::Partition(own.policy.clone()),
         mean_number: own.mean_number(fleet),
     });
-    let mut evaluator =
-        Evaluator::new((workload, Some(fleet)), objective, choice, guards.collect());
+    let mut evaluator = Evaluator::new(fleet, objective, choice, guards.collect());
     let knobs = KnobRange {
         servers: fleet.shapes().iter().map(Shape::count).collect(),
         ..KnobRange::new(workload, f64::INFINITY)

@@ -19,23 +19,23 @@ const WEIGHTS: [(f64, f64); 7] = [
 ];
 
 /// All of them with full preemption.
-pub(super) fn full(workload: &Workload, made: &Synthesis) -> Vec<Family> {
-    let mut starts: Vec<Family> = vec![made.policy.clone().into(), max_weight(workload).into()];
+pub(super) fn full(workload: &Workload, msr: &Synthesis) -> Vec<Family> {
+    let mut starts: Vec<Family> = vec![msr.policy.clone().into(), max_weight(workload).into()];
     if Contender::ServerFilling.suits(workload).is_ok() {
         starts.push(ServerFillingPolicy {}.into());
     }
-    starts.extend(WEIGHTS.map(|weights| weighted(workload, made, weights).into()));
+    starts.extend(WEIGHTS.map(|weights| weighted(workload, msr, weights).into()));
     starts
 }
 
 /// At the prices of the program.
 fn weighted(
     workload: &Workload,
-    made: &Synthesis,
+    msr: &Synthesis,
     (exponent, power): (f64, f64),
 ) -> MaxWeightPolicy {
     let prices = MaxWeightPolicy {
-        worths: super::candidates::prices(workload, made),
+        worths: super::candidates::prices(workload, msr),
         exponent,
     };
     let speeds = workload.types().iter();
@@ -46,10 +46,10 @@ fn weighted(
 const SETUPS: [(f64, f64); 3] = [(0.5, 0.35), (1.0, 0.2), (0.3, 1.0)];
 
 /// With setups at this rate: those that preempt, beside all that do not.
-pub(super) fn with_setups(workload: &Workload, setup_rate: f64, made: &Synthesis) -> Vec<Family> {
+pub(super) fn with_setups(workload: &Workload, setup_rate: f64, msr: &Synthesis) -> Vec<Family> {
     let starts = SETUPS.iter().flat_map(|(eagerness, haste)| {
         WEIGHTS[..4].iter().map(|weights| MaxWeightSetupPolicy {
-            weights: weighted(workload, made, *weights),
+            weights: weighted(workload, msr, *weights),
             setup_rate,
             eagerness: *eagerness,
             haste: *haste,

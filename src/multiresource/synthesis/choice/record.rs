@@ -4,11 +4,11 @@ use super::decision::Decision;
 use super::evaluator::{DONE, Evaluator, REPLICATIONS, slowdown_ratio};
 use super::{ChoiceOptions, Synthesis, ladder};
 use crate::multiresource::artifact::{
-    Artifact, Claim, Family, HoldsFor, Method, Objective, Quantity, Simulation, Subject,
+    Artifact, Claim, Evidence, Family, HoldsFor, Method, Objective, Quantity, Simulation, Subject,
 };
 use crate::multiresource::simulator::{Estimate, Run, Threshold, TypeResult};
 use crate::multiresource::synthesis::claims::of_guard;
-use crate::multiresource::synthesis::evidence;
+use crate::multiresource::synthesis::evidence::evidence;
 use crate::multiresource::synthesis::log::{Candidate, Choice, Interval, Steadiness};
 use crate::multiresource::workload::{JobType, Workload};
 
@@ -130,7 +130,7 @@ pub(super) fn broken(evaluator: &Evaluator<'_>, taken: &ladder::Candidate<'_>) -
         return None;
     }
     let unit = evaluator.workload.time_unit();
-    let told = evaluator.kept(run).map(|(promise, seen)| {
+    let lines = evaluator.kept(run).map(|(promise, seen)| {
         let found = match seen.and_then(|w| Some((w.rough?, w.above))) {
             Some((_, Some(above))) => {
                 format!(
@@ -146,11 +146,11 @@ pub(super) fn broken(evaluator: &Evaluator<'_>, taken: &ladder::Candidate<'_>) -
         };
         format!("{promise} {unit}: {found}")
     });
-    let told: Vec<String> = told.collect();
+    let lines: Vec<String> = lines.collect();
     Some(format!(
         "no policy was found that keeps --slo; the nearest, {}:\n  {}\nNothing is written. Allow more time or fewer jobs, add resources, or search longer with --budget",
         taken.name(),
-        told.join("\n  ")
+        lines.join("\n  ")
     ))
 }
 
@@ -168,10 +168,10 @@ pub(super) fn artifact(
         return artifact;
     }
     artifact.policy = policy.clone();
-    artifact.evidence.simulation = run.map(simulation);
-    for server in &mut artifact.evidence.servers {
-        server.mix = Some(evidence::mix(&synthesis.solution.mix));
-    }
+    artifact.evidence = Evidence {
+        simulation: run.map(simulation),
+        ..evidence(&synthesis.solution, synthesis.exact.as_ref(), false)
+    };
     let claims = &mut artifact.claims;
     claims.retain(|claim| claim.method == Method::ExactProgram);
     if let Family::Guarded(policy) = policy {
@@ -207,8 +207,8 @@ pub(super) fn simulated(run: &Run, objective: Objective, workload: &Workload) ->
     let claim = |quantity, job_type: Option<&str>, found: Option<Estimate>, least: f64| {
         let found = reaching(found?, least);
         // What is too rare to be measured is not claimed.
-        let told = found.mean > 0.0 && found.half_width < found.mean;
-        told.then(|| measured(quantity, job_type, found))
+        let is_known = found.mean > 0.0 && found.half_width < found.mean;
+        is_known.then(|| measured(quantity, job_type, found))
     };
     // The record of the choice follows from responses as they were measured, and nothing from numbers. Where arrivals and
     // sizes are constant all that is unsure is what the ends of a replication cut off, a job or so.

@@ -1,13 +1,15 @@
 //! Policies that take part in a replay.
 
-use super::super::enter::{same_record, unnamed};
+use std::fmt::Display;
+
+use super::super::enter::same_record;
 use super::super::{VerbError, refuse};
 use super::Replaying;
+use crate::artifact::Changes;
 use crate::kind::read_policy;
-use crate::multiresource::artifact::{Checked, Quantity, Subject};
-use crate::multiresource::replay::Rule;
-use crate::multiresource::simulator::{Contender, PooledRule, Rule as Named};
-use crate::multiresource::workload::Described;
+use crate::multiresource::artifact::Checked;
+use crate::multiresource::simulator::Contender;
+use crate::multiresource::workload::Fleet;
 
 /// A policy that takes part.
 pub struct Entrant {
@@ -17,73 +19,49 @@ pub struct Entrant {
     pub digest: Option<String>,
     /// How it decides.
     pub by: By,
-    /// Mean response time that it claims over all jobs, in its workload's unit.
-    pub claimed: Option<f64>,
 }
 
 /// By what a policy tells jobs apart.
 pub enum By {
     /// By what they demand: a rule by name.
-    Demand(Contender),
+    Demand,
     /// By their types: a policy file.
-    Type(Rule),
+    Type(Contender),
 }
 
 /// The policies, and the workload whose types jobs are: the one that is given, or that of the first policy file.
-pub fn enter(asked: &Replaying<'_>) -> Result<(Vec<Entrant>, Option<Described>), VerbError> {
+pub fn enter(asked: &Replaying<'_>) -> Result<(Vec<Entrant>, Option<Fleet>), VerbError> {
     let mut types = asked.workload.cloned();
-    let mut entrants = Vec::new();
-    for name in asked.policies {
-        let unnamed = match Contender::parse(name) {
-            Ok(contender) => {
-                entrants.push(Entrant {
-                    name: name.clone(),
-                    digest: None,
-                    by: By::Demand(contender),
-                    claimed: None,
-                });
-                continue;
+    let entrant = |name: &String| {
+        let (by, digest) = match Contender::parse(name) {
+            Ok(_) => (By::Demand, None),
+            Err(unnamed) => {
+                let (rule, digest) = policy_file(name, &unnamed, asked.changes, &mut types)?;
+                (By::Type(rule), Some(digest))
             }
-            Err(unnamed) => unnamed,
         };
-        let (checked, digest): (Checked, String) = read_policy(name, unnamed, asked.changes)?;
-        let own = Described::from(checked.workload());
-        let given = types.get_or_insert(own);
-        same_record(&checked.artifact().workload, &given.record())
-            .or_else(|why| refuse(format!("{name}: {why}")))?;
-        entrants.push(Entrant {
-            name: name.clone(),
-            digest: Some(digest),
-            by: By::Type(rule(&checked)),
-            claimed: claimed(&checked),
-        });
-    }
+        let name = name.clone();
+        Ok(Entrant { name, digest, by })
+    };
+    let entrants = asked.policies.iter().map(entrant);
+    let entrants = entrants.collect::<Result<_, VerbError>>()?;
     Ok((entrants, types))
 }
 
-/// The rule over the servers of a fleet that goes by the name of this one.
-pub fn over_a_fleet(name: &str) -> Result<Rule, VerbError> {
-    let known = Named::named(name).map_or(name, |rule| rule.name);
-    match PooledRule::named(known) {
-        Some(rule) => Ok(Rule::Over(Box::new(rule.policy()))),
-        None => refuse(unnamed(name)),
-    }
-}
-
-/// What a policy file decides by.
-pub(super) fn rule(checked: &Checked) -> Rule {
-    let policy = checked.artifact().policy.clone();
-    if policy.pools() {
-        Rule::Over(Box::new(policy))
-    } else {
-        Rule::One(Box::new(policy.into()))
-    }
-}
-
-/// E[T] over all jobs that it claims.
-fn claimed(checked: &Checked) -> Option<f64> {
-    let claim = checked
-        .artifact()
-        .find(Quantity::MeanResponse, Subject::of_type(None));
-    claim.map(|claim| claim.value)
+/// What a policy file decides by, and what identifies it. The types of jobs are its own where none are known yet;
+/// `no_rule` says why its name is not that of a rule.
+///
+/// # Errors
+/// When there is no such file, it is refused, or the types that are known are others.
+pub fn policy_file(
+    name: &str,
+    no_rule: impl Display,
+    changes: Changes,
+    types: &mut Option<Fleet>,
+) -> Result<(Contender, String), VerbError> {
+    let (checked, digest): (Checked, String) = read_policy(name, no_rule, changes)?;
+    let types = types.get_or_insert_with(|| checked.workload().clone());
+    same_record(&checked.artifact().workload, &types.record())
+        .or_else(|why| refuse(format!("{name}: {why}")))?;
+    Ok((checked.artifact().policy.clone().into(), digest))
 }

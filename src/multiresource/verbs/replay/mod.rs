@@ -2,21 +2,21 @@
 
 mod enter;
 mod recorded;
+mod results;
 mod stage;
-mod told;
 mod types;
 
 pub use recorded::{OfJobs, OfType, Recorded, Recording, run_once};
-pub use told::{AtPace, Course, Distance, Outcome, Played, Ratio, Replays, Spread, Told, Traced};
+pub use results::{AtPace, Course, Outcome, Played, Ratio, Replays, Spread, Traced};
 pub use types::servers_of;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use super::VerbError;
 use crate::artifact::Changes;
 use crate::multiresource::replay::{Speed, Window};
-use crate::multiresource::workload::Described;
+use crate::multiresource::workload::Fleet;
 use crate::number::Decimal;
 use crate::trace::{Options, Source};
 use stage::Stage;
@@ -28,7 +28,7 @@ pub struct Replaying<'a> {
     /// How its lines are read.
     pub options: Options,
     /// The workload whose types its jobs are, where one is given.
-    pub workload: Option<&'a Described>,
+    pub workload: Option<&'a Fleet>,
     /// Rules by name, or policy files.
     pub policies: &'a [String],
     /// How fast jobs come, once and again; at least one.
@@ -85,10 +85,10 @@ pub fn replay_trace(
             break;
         }
     }
-    let mut replays = stage.told(paces);
-    if asked.resample && !stage.is_interrupted() {
-        replays.resampled = Some(stage.resampled(hears)?);
-    }
-    replays.interrupted = asked.interrupt.load(Ordering::Relaxed);
-    Ok(replays)
+    let resampled = if asked.resample && !stage.is_interrupted() {
+        Some(stage.resampled(hears)?)
+    } else {
+        None
+    };
+    Ok(stage.results(paces, resampled))
 }

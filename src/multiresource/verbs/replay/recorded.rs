@@ -5,18 +5,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
 
-use super::super::enter::same_record;
 use super::super::{VerbError, refuse};
-use super::enter::{over_a_fleet, rule};
+use super::enter::policy_file;
 use crate::artifact::Changes;
-use crate::kind::read_policy;
 use crate::law::Size;
-use crate::multiresource::artifact::Checked;
 use crate::multiresource::replay::{
-    Clock, Job, Rule, Scene, StartLatency, Visit, record, replay, visits,
+    Clock, Job, Scene, StartLatency, Visit, record, replay, visits,
 };
 use crate::multiresource::simulator::Contender;
-use crate::multiresource::workload::{Described, Known};
+use crate::multiresource::workload::{Fleet, Known};
 use crate::number::Decimal;
 use crate::simulation::{Sampler, Streams};
 
@@ -29,7 +26,7 @@ pub struct Recording<'a> {
     /// A rule by name, or a policy file.
     pub policy: &'a str,
     /// The workload whose types the jobs are, where it is not that of the policy file.
-    pub workload: Option<&'a Described>,
+    pub workload: Option<&'a Fleet>,
     /// The start latency of jobs in place of the workload's own \[time\], ≥ 0.
     pub start_latency: Option<Decimal>,
     /// Seed of all that is drawn.
@@ -97,29 +94,22 @@ pub struct OfType {
 /// # Errors
 /// When the jobs cannot be read, there is no such policy, it is refused or cannot serve them.
 pub fn run_once(asked: &Recording<'_>, hears: &mut dyn FnMut(&str)) -> Result<Recorded, VerbError> {
-    let (rule, described, digest) = entered(asked)?;
-    let described = match asked.start_latency {
-        Some(latency) => described.with_start_latency(latency)?,
-        None => described,
+    let (rule, fleet, digest) = entered(asked)?;
+    let fleet = match asked.start_latency {
+        Some(latency) => fleet.with_start_latency(latency)?,
+        None => fleet,
     };
-    let names: Vec<&str> = described
-        .envelope()
-        .types()
-        .iter()
-        .map(|t| t.name())
-        .collect();
+    let envelope = fleet.envelope();
+    let names: Vec<&str> = envelope.types().iter().map(|t| t.name()).collect();
     let jobs = record(asked.text, &names);
     let jobs = jobs.or_else(|why| refuse(format!("{}: {why}", asked.file)))?;
-    hears(&format!(
-        "running {} jobs under {}",
-        jobs.len(),
-        asked.policy
-    ));
-    let (own, latency, is_drawn) = drawn(&jobs, &described, asked.seed);
+    let count = jobs.len();
+    hears(&format!("running {count} jobs under {}", asked.policy));
+    let (own, latency, is_drawn) = drawn(&jobs, &fleet, asked.seed);
     let scene = Scene {
         jobs: &own,
         types: (0..names.len() as u32).collect(),
-        described: described.clone(),
+        fleet: fleet.clone(),
         clock: Clock::as_written(),
         latency,
         seed: asked.seed,
@@ -129,19 +119,22 @@ pub fn run_once(asked: &Recording<'_>, hears: &mut dyn FnMut(&str)) -> Result<Re
     });
     let replayed = replayed.or_else(|why| refuse(why.to_string()))?;
     let visits: Vec<Visit> = visits(&scene, &replayed, 1.0).collect();
-    let types = names.iter().enumerate().filter_map(|(i, name)| {
+    let of = |i: Option<usize>| {
         let own = visits.iter().zip(&jobs);
-        let own = own.filter(|(_, job)| job.kind as usize == i);
+        let own = own.filter(|(_, job)| i.is_none_or(|i| job.kind as usize == i));
+        OfJobs::of(own.map(|(visit, _)| visit))
+    };
+    let types = names.iter().enumerate().filter_map(|(i, name)| {
+        let name = (*name).to_owned();
         Some(OfType {
-            jobs: OfJobs::of(own.map(|(visit, _)| visit))?,
-            name: (*name).to_owned(),
+            name,
+            jobs: of(Some(i))?,
         })
     });
     let types = types.collect();
-    let Some(all) = OfJobs::of(visits.iter()) else {
+    let Some(all) = of(None) else {
         return refuse(format!("{}: there are no jobs", asked.file));
     };
-    let envelope = described.envelope();
     Ok(Recorded {
         policy: asked.policy.to_owned(),
         digest,
@@ -156,36 +149,31 @@ pub fn run_once(asked: &Recording<'_>, hears: &mut dyn FnMut(&str)) -> Result<Re
 }
 
 /// The policy, the workload whose types jobs are, and what identifies the policy's file.
-fn entered(asked: &Recording<'_>) -> Result<(Rule, Described, Option<String>), VerbError> {
-    let unnamed = match Contender::parse(asked.policy) {
-        Ok(contender) => {
-            let Some(workload) = asked.workload else {
-                return refuse(format!(
-                    "the rule {} needs a workload, which tells types and servers: give --workload FILE",
-                    asked.policy
-                ));
-            };
-            let rule = match workload {
-                Described::Server(_) => Rule::One(Box::new(contender)),
-                Described::Fleet(_) => over_a_fleet(asked.policy)?,
-            };
-            return Ok((rule, workload.clone(), None));
+fn entered(asked: &Recording<'_>) -> Result<(Contender, Fleet, Option<String>), VerbError> {
+    let mut types = asked.workload.cloned();
+    let named = match &types {
+        Some(fleet) => Contender::named(asked.policy, fleet),
+        None => Contender::parse(asked.policy).map_err(|why| why.to_string()),
+    };
+    let (rule, digest) = match named {
+        Ok(rule) => (rule, None),
+        Err(no_rule) => {
+            let (rule, digest) = policy_file(asked.policy, &no_rule, asked.changes, &mut types)?;
+            (rule, Some(digest))
         }
-        Err(unnamed) => unnamed,
     };
-    let (checked, digest): (Checked, String) = read_policy(asked.policy, unnamed, asked.changes)?;
-    let rule = rule(&checked);
-    let own = Described::from(checked.workload());
-    let Some(workload) = asked.workload else {
-        return Ok((rule, own, Some(digest)));
-    };
-    same_record(&checked.artifact().workload, &workload.record()).or_else(refuse)?;
-    Ok((rule, workload.clone(), Some(digest)))
+    match types {
+        Some(types) => Ok((rule, types, digest)),
+        None => refuse(format!(
+            "the rule {} needs a workload, which tells types and servers: give --workload FILE",
+            asked.policy
+        )),
+    }
 }
 
 /// The jobs with the limits that are known of them, their start latencies, and whether any of these is random.
-fn drawn(jobs: &[Job], described: &Described, seed: u64) -> (Vec<Job>, StartLatency, bool) {
-    let workload = described.envelope();
+fn drawn(jobs: &[Job], fleet: &Fleet, seed: u64) -> (Vec<Job>, StartLatency, bool) {
+    let workload = fleet.envelope();
     let mut stream = Streams::new(seed, 0).sizes;
     let mut is_random = |law: &Size| !matches!(law, Size::Deterministic { .. });
     let latency = workload.start_latency();

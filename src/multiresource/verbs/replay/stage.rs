@@ -3,17 +3,16 @@
 use std::sync::atomic::Ordering;
 
 use super::super::{VerbError, refuse};
-use super::enter::{By, Entrant, enter, over_a_fleet};
-use super::told::{
-    AtPace, Course, Distance, Outcome, Played, Ratio, Replays, Spread, Told, Traced, Typed,
-};
+use super::enter::{By, Entrant, enter};
+use super::results::{AtPace, Course, Outcome, Played, Ratio, Replays, Spread, Traced, Typed};
 use super::types::{Types, servers_of};
 use super::{Pace, Replaying};
 use crate::multiresource::replay::{
-    Blocks, Clock, Interval, Job, Kinds, Log, Measured, Replayed, Rule, Scene, Speed, StartLatency,
+    Blocks, Clock, Interval, Job, Kinds, Log, Measured, Replayed, Scene, Speed, StartLatency,
     Visit, WholeParts, Window, course, gathered, replay, resampled, visits,
 };
-use crate::multiresource::workload::Described;
+use crate::multiresource::simulator::Contender;
+use crate::multiresource::workload::Fleet;
 use crate::number::Decimal;
 use crate::trace::Trace;
 
@@ -28,7 +27,7 @@ pub struct Stage<'a> {
     latency: WholeParts,
 }
 
-/// A policy that was replayed, before it is told.
+/// A policy that was replayed.
 struct Run {
     visits: Vec<Visit>,
     played: Played,
@@ -51,11 +50,11 @@ const MOST_STEPS: f64 = 1e6;
 impl<'a> Stage<'a> {
     /// Reads policies and trace.
     pub fn set(asked: &'a Replaying<'a>, hears: &mut dyn FnMut(&str)) -> Result<Self, VerbError> {
-        let (entrants, described) = enter(asked)?;
+        let (entrants, fleet) = enter(asked)?;
         let mut options = asked.options.clone();
         // The workload's servers are those of its jobs.
         if options.servers.is_none() {
-            options.servers = described.as_ref().map(servers_of);
+            options.servers = fleet.as_ref().map(servers_of);
         }
         let file = asked.source.name();
         hears(&format!("reading {file}"));
@@ -82,56 +81,44 @@ impl<'a> Stage<'a> {
         };
         let by_types = |entrant: &Entrant| matches!(entrant.by, By::Type(_));
         if asked.rounded || stage.entrants.iter().any(by_types) {
-            let Some(described) = described else {
+            let Some(fleet) = fleet else {
                 return refuse(
                     "--demands rounded needs the types of a workload: give --workload FILE, such as `synth fit` makes",
                 );
             };
-            stage.type_jobs(described)?;
+            let typed = Types::of(&stage.log, &stage.exact, fleet, asked.unknown_out);
+            let mut typed = typed.or_else(refuse)?;
+            // Dead time is that which is asked for, the same for every policy.
+            let latency = Decimal::new(parts.ticks() / typed.ticks).unwrap_or(Decimal::ZERO);
+            typed.fleet = typed.fleet.with_start_latency(latency)?;
+            // Jobs that have no type are left out, for every policy.
+            stage.log.jobs.retain(|job| typed.holds(job));
+            stage.typed = Some(typed);
         }
         Ok(stage)
     }
 
-    /// Finds the type of each job; those that have none are left out, for every policy.
-    fn type_jobs(&mut self, described: Described) -> Result<(), VerbError> {
-        let typed = Types::of(&self.log, &self.exact, described, self.asked.unknown_out);
-        let mut typed = typed.or_else(refuse)?;
-        // Dead time is that which is asked for, the same for every policy.
-        let latency = self.latency.ticks() / typed.ticks;
-        let latency = Decimal::new(latency).unwrap_or(Decimal::ZERO);
-        typed.described = typed.described.with_start_latency(latency)?;
-        self.log.jobs.retain(|job| typed.rounding.holds(job));
-        self.typed = Some(typed);
-        Ok(())
-    }
-
     /// The speed of a pace.
     pub fn speed(&self, pace: Pace) -> Result<Speed, VerbError> {
+        let own = self.log.load();
         let speed = match pace {
-            Pace::Speed(speed) => speed,
-            Pace::Load(load) => match Speed::near(load / self.log.load()) {
-                Some(speed) => speed,
-                None => {
-                    return refuse(format!(
-                        "the trace has a load of {:.3e}, which cannot be brought to {load}: choose a load nearer to it",
-                        self.log.load()
-                    ));
-                }
-            },
+            Pace::Speed(speed) => Some(speed),
+            Pace::Load(load) => Speed::near(load / own),
+        };
+        let Some(speed) = speed else {
+            return refuse(format!(
+                "the trace has a load of {own:.3e}, which cannot be brought to what is asked for: choose a load nearer to it"
+            ));
         };
         let jobs = self.log.jobs.iter();
         let longest = jobs.map(|job| job.limit).fold(self.log.span(), f64::max);
-        if self
-            .latency
-            .clock(speed)
-            .holds(longest + self.latency.ticks())
-        {
-            Ok(speed)
-        } else {
-            refuse(format!(
-                "times of the trace in parts of a tick for the speed {speed} are beyond 2^53, and cannot be counted exactly: choose a simpler --speed, such as 5/4"
-            ))
+        let clock = self.latency.clock(speed);
+        if clock.holds(longest + self.latency.ticks()) {
+            return Ok(speed);
         }
+        refuse(format!(
+            "times of the trace in parts of a tick for the speed {speed} are beyond 2^53, and cannot be counted exactly: choose a simpler --speed, such as 5/4"
+        ))
     }
 
     /// Whether it is to end.
@@ -151,25 +138,25 @@ impl<'a> Stage<'a> {
         let mut first: Option<Run> = None;
         let mut policies = Vec::new();
         for (n, entrant) in self.entrants.iter().enumerate() {
-            let run = self.run(n, speed, window.within(span), hears);
-            let outcome = match run {
-                Err(_) if self.is_interrupted() => break,
-                Err(why) => Outcome::Failure(why),
-                Ok(mut run) => {
-                    if let Some(first) = &first {
-                        run.played.ratio = Some(self.ratio(&run, first, window.within(span)));
-                    }
-                    self.keep(&mut run, n, span);
-                    let played = run.played.clone();
-                    first.get_or_insert(run);
-                    Outcome::Replayed(Box::new(played))
-                }
-            };
-            policies.push(Told {
+            let mut outcome = Outcome {
                 policy: entrant.name.clone(),
                 digest: entrant.digest.clone(),
-                outcome,
-            });
+                replayed: None,
+                failure: None,
+            };
+            match self.run(n, speed, window.within(span), hears) {
+                Err(_) if self.is_interrupted() => break,
+                Err(why) => outcome.failure = Some(why),
+                Ok(mut run) => {
+                    let ratio = first.as_ref();
+                    let ratio = ratio.map(|first| self.ratio(&run, first, window.within(span)));
+                    run.played.ratio = ratio;
+                    run.played.course = self.course(&run.visits, n, span);
+                    outcome.replayed = Some(Box::new(run.played.clone()));
+                    first.get_or_insert(run);
+                }
+            }
+            policies.push(outcome);
         }
         AtPace {
             speed,
@@ -211,7 +198,7 @@ impl<'a> Stage<'a> {
         let run = match self.by_types(policy) {
             None => self.visits(policy, (jobs, &self.exact), speed, hears),
             Some(typed) => {
-                let jobs = typed.rounding.rounded(jobs);
+                let jobs = typed.rounded(jobs);
                 self.visits(policy, (&jobs, &typed.kinds), speed, hears)
             }
         };
@@ -279,22 +266,10 @@ impl<'a> Stage<'a> {
             ratio: None,
             by_types: self.by_types(policy).is_some(),
             events: replayed.events,
-            distance: self.distance(policy, &measured),
             course: Course::default(),
             measured,
         };
         Ok(Run { visits, played })
-    }
-
-    /// How far a policy is from what it claims.
-    fn distance(&self, policy: usize, measured: &Measured) -> Option<Distance> {
-        let claimed = self.entrants[policy].claimed?;
-        let unit = self.typed.as_ref()?.ticks / self.per_second();
-        let claimed = claimed * unit;
-        Some(Distance {
-            claimed,
-            replayed_over_claimed: measured.mean_response / claimed,
-        })
     }
 
     /// The ratio of mean response times, on the same blocks: the longer ones of both.
@@ -316,24 +291,23 @@ impl<'a> Stage<'a> {
         Blocks::draw(&submits, window, block, self.asked.seed)
     }
 
-    /// Keeps what happened over time, and of each job where that is asked for.
-    fn keep(&self, run: &mut Run, policy: usize, span: f64) {
+    /// What happened over time, and of each job where that is asked for.
+    fn course(&self, visits: &[Visit], policy: usize, span: f64) -> Course {
         let (jobs, kinds) = self.seen(policy);
+        let step = self.asked.step.unwrap_or(span / STEPS);
+        let step = step.max(span / MOST_STEPS).max(f64::MIN_POSITIVE);
         let resources = self.log.servers.resources.len();
-        let step = self
-            .asked
-            .step
-            .unwrap_or(span / STEPS)
-            .max(span / MOST_STEPS)
-            .max(f64::MIN_POSITIVE);
-        let held = |n: usize| kinds.held(&jobs[n]);
-        run.played.course.steps = course(&run.visits, span, step, resources, held);
+        let mut found = Course {
+            steps: course(visits, span, step, resources, |n| kinds.held(&jobs[n])),
+            ..Course::default()
+        };
         if self.asked.keeps_visits {
-            let pairs = run.visits.iter().zip(jobs);
+            let pairs = visits.iter().zip(jobs);
             let visits = pairs.map(|(visit, job)| (*visit, job.line, job.kind));
-            run.played.course.visits = visits.collect();
-            run.played.course.types = kinds.demands.iter().map(|(name, _)| name.clone()).collect();
+            found.visits = visits.collect();
+            found.types = kinds.demands.iter().map(|(name, _)| name.clone()).collect();
         }
+        found
     }
 
     /// Replays a policy on jobs of these kinds.
@@ -365,15 +339,15 @@ impl<'a> Stage<'a> {
         policy: usize,
         (jobs, kinds): (&'j [Job], &Kinds),
         speed: Speed,
-    ) -> Result<(Rule, Scene<'j>), String> {
+    ) -> Result<(Contender, Scene<'j>), String> {
         let Entrant { name, by, .. } = &self.entrants[policy];
-        let contender = match (by, &self.typed) {
-            (By::Demand(contender), _) => contender,
+        match (by, &self.typed) {
+            (By::Demand, _) => {}
             (By::Type(rule), Some(typed)) => {
                 let scene = Scene {
                     jobs,
                     types: (0..kinds.demands.len() as u32).collect(),
-                    described: typed.described.clone(),
+                    fleet: typed.fleet.clone(),
                     clock: Clock::in_units(speed, typed.ticks),
                     latency: StartLatency::same(self.latency.ticks() / typed.ticks),
                     seed: self.asked.seed,
@@ -383,27 +357,25 @@ impl<'a> Stage<'a> {
             (By::Type(_), None) => {
                 return Err("it needs types of jobs: give --workload FILE".into());
             }
-        };
-        let (clock, latency) = (self.latency.clock(speed), self.latency.told(speed));
+        }
+        let (clock, latency) = (
+            self.latency.clock(speed),
+            self.latency.in_policy_time(speed),
+        );
         let seen = |sizes| {
-            let made = gathered(&self.log, jobs, &kinds.demands, clock, latency, sizes);
-            made.map_err(|faults| faults.to_string())
+            let workload = gathered(&self.log, jobs, &kinds.demands, clock, latency, sizes);
+            workload.map_err(|faults| faults.to_string())
         };
-        let (mut described, mut types) = seen(false)?;
-        let rule = match &described {
-            Described::Fleet(_) => over_a_fleet(name).map_err(|why| why.to_string())?,
-            Described::Server(workload) => {
-                // A rule that asks for sizes is told them.
-                if contender.suits(workload).is_err() {
-                    (described, types) = seen(true)?;
-                }
-                Rule::One(Box::new(contender.clone()))
-            }
-        };
+        let (mut fleet, mut types) = seen(false)?;
+        let rule = Contender::named(name, &fleet)?;
+        // A rule that asks for sizes is told them.
+        if rule.fits(&fleet).is_err() {
+            (fleet, types) = seen(true)?;
+        }
         let scene = Scene {
             jobs,
             types,
-            described,
+            fleet,
             clock,
             latency: StartLatency::same(latency),
             seed: self.asked.seed,
@@ -411,44 +383,39 @@ impl<'a> Stage<'a> {
         Ok((rule, scene))
     }
 
-    /// All that is told of the trace, with these paces.
-    pub fn told(&self, paces: Vec<AtPace>) -> Replays {
-        let Log {
-            servers, account, ..
-        } = &self.log;
+    /// All results, with what is known of the trace.
+    pub fn results(&self, paces: Vec<AtPace>, resampled: Option<Spread>) -> Replays {
+        let log = &self.log;
         let types = self.typed.as_ref().map(|typed| Typed {
             types: typed.kinds.demands.len() as u64,
             rounding: typed.worth,
-            untyped: typed.rounding.untyped,
-            untyped_work: typed.rounding.untyped_work,
+            untyped: typed.untyped,
+            untyped_work: typed.untyped_work,
         });
+        let counts = log.servers.shapes.iter().map(|shape| shape.count);
         Replays {
             trace: Traced {
                 file: self.file.clone(),
-                format: self.log.format.name(),
-                jobs: self.log.jobs.len() as u64,
-                span: self.log.span() / self.per_second(),
-                load: self.log.load(),
-                vectors: self.log.vectors.len() as u64,
-                resources: servers.resources.clone(),
-                capacity: servers.total(),
-                servers: servers
-                    .shapes
-                    .iter()
-                    .map(|shape| u64::from(shape.count))
-                    .sum(),
-                rounded: self.log.rounded,
-                censored: self.log.censored,
-                has_limits: self.log.has_limits,
-                account: account.clone(),
+                format: log.format.name(),
+                jobs: log.jobs.len() as u64,
+                span: log.span() / self.per_second(),
+                load: log.load(),
+                vectors: log.vectors.len() as u64,
+                resources: log.servers.resources.clone(),
+                capacity: log.servers.total(),
+                servers: counts.map(u64::from).sum(),
+                rounded: log.rounded,
+                censored: log.censored,
+                has_limits: log.has_limits,
+                account: log.account.clone(),
                 types,
             },
             window: self.window(),
             start_latency: self.asked.start_latency.unwrap_or(Decimal::ZERO),
             seed: self.asked.seed,
             paces,
-            resampled: None,
-            interrupted: false,
+            resampled,
+            interrupted: self.is_interrupted(),
         }
     }
 }

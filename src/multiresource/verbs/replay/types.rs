@@ -2,25 +2,29 @@
 
 use std::cmp::Ordering;
 
-use crate::multiresource::replay::{Job, Kinds, Log, Rounding};
-use crate::multiresource::workload::{Described, Workload};
-use crate::number::seconds_in;
+use crate::multiresource::replay::{Job, Kinds, Log};
+use crate::multiresource::workload::{Fleet, Dominating, Workload};
+use crate::number::{Decimal, seconds_in};
 use crate::trace::{Servers, Shape};
 
 /// The jobs of a trace as those of types.
 pub struct Types {
     /// The workload that the types are of.
-    pub described: Described,
+    pub fleet: Fleet,
     /// What jobs of each type hold.
     pub kinds: Kinds,
-    /// Which vector goes to which type.
-    pub rounding: Rounding,
     /// The jobs, each of its type.
     pub jobs: Vec<Job>,
     /// Ticks in the workload's unit of time.
     pub ticks: f64,
     /// The work of jobs at what their types hold, over their own.
     pub worth: f64,
+    /// Jobs of a vector that no type holds.
+    pub untyped: u64,
+    /// Their share of the work.
+    pub untyped_work: f64,
+    /// By vector, the types of its jobs: until which limit each, the last of all others; the cheapest that hold it.
+    by_vector: Vec<Vec<(f64, usize)>>,
 }
 
 /// More of the work without a type than this is not left out unasked.
@@ -31,45 +35,72 @@ impl Types {
     ///
     /// # Errors
     /// When the workload is of other servers or resources, or no type holds too much of the work.
-    pub fn of(
-        log: &Log,
-        exact: &Kinds,
-        described: Described,
-        unknown_out: bool,
-    ) -> Result<Self, String> {
-        let workload = described.envelope();
+    pub fn of(log: &Log, exact: &Kinds, fleet: Fleet, unknown_out: bool) -> Result<Self, String> {
+        let workload = fleet.envelope();
         let places = places(workload, log)?;
-        if sorted(servers_of(&described)) != sorted(ordered(&log.servers, &places)) {
+        let own: Vec<usize> = (0..places.len()).collect();
+        if shapes(&servers_of(&fleet), &own) != shapes(&log.servers, &places) {
             return Err("the workload is of other servers than those that are told: leave --capacity and --servers out, or write the workload for these servers".into());
         }
         let unit = workload.time_unit();
         let unit = seconds_in(unit).ok_or_else(|| format!(
             "the workload's unit of time is `{unit}`, and how long that is beside the trace's seconds is not known: write the workload in us, ms, s, min, h or d"
         ))?;
+        let own = |amounts: &[f64]| places.iter().map(|j| amounts[*j]).collect::<Vec<f64>>();
+        let dominating = Dominating::new(workload.types(), &own(&log.servers.total()));
         let ticks = unit * log.tick.per_second() as f64;
-        let kinds = Kinds::of_types(log, workload, &places);
-        let rounding = Rounding::to(log, workload, &places, ticks);
-        if rounding.untyped_work > MOST_UNTYPED && !unknown_out {
-            return Err(format!(
-                "{} of {} jobs, {:.1} % of the work, demand more than every type of the workload holds: fit a workload to this trace, or leave them out for every policy with --unknown-out",
-                rounding.untyped,
-                log.jobs.len(),
-                100.0 * rounding.untyped_work
-            ));
-        }
-        let jobs = rounding.rounded(&log.jobs);
-        if jobs.is_empty() {
+        let types_of = |vector: &[f64]| {
+            let types = dominating.types_of(&own(vector)).into_iter();
+            types.map(|(limit, i)| (limit * ticks, i)).collect()
+        };
+        let vectors = log.vectors.iter();
+        let mut types = Types {
+            kinds: Kinds::of_types(log, workload, &places),
+            by_vector: vectors.map(|vector| types_of(vector)).collect(),
+            fleet,
+            jobs: Vec::new(),
+            ticks,
+            worth: 1.0,
+            untyped: 0,
+            untyped_work: 0.0,
+        };
+        types.jobs = types.rounded(&log.jobs);
+        if types.jobs.is_empty() {
             return Err("no job of the trace fits into a type of the workload: fit a workload to this trace".into());
         }
-        let own = log.jobs.iter().filter(|job| rounding.holds(job));
-        Ok(Types {
-            worth: work(jobs.iter(), &kinds) / work(own, exact),
-            described,
-            kinds,
-            rounding,
-            jobs,
-            ticks,
-        })
+        let held = log.jobs.iter().filter(|job| types.holds(job));
+        let (all, held) = (work(log.jobs.iter(), exact), work(held, exact));
+        types.worth = work(types.jobs.iter(), &types.kinds) / held;
+        types.untyped = (log.jobs.len() - types.jobs.len()) as u64;
+        types.untyped_work = (all - held) / all;
+        if types.untyped_work > MOST_UNTYPED && !unknown_out {
+            return Err(format!(
+                "{} of {} jobs, {:.1} % of the work, demand more than every type of the workload holds: fit a workload to this trace, or leave them out for every policy with --unknown-out",
+                types.untyped,
+                log.jobs.len(),
+                100.0 * types.untyped_work
+            ));
+        }
+        Ok(types)
+    }
+
+    /// Whether some type holds this job of the trace.
+    pub fn holds(&self, job: &Job) -> bool {
+        !self.by_vector[job.kind as usize].is_empty()
+    }
+
+    /// The jobs that some type holds, as jobs of their types.
+    pub fn rounded(&self, jobs: &[Job]) -> Vec<Job> {
+        let of_type = |job: &Job| {
+            let types = &self.by_vector[job.kind as usize];
+            let own = types.iter().find(|(limit, _)| job.promised <= *limit);
+            let (_, kind) = own.or(types.last())?;
+            Some(Job {
+                kind: *kind as u32,
+                ..*job
+            })
+        };
+        jobs.iter().filter_map(of_type).collect()
     }
 }
 
@@ -79,53 +110,27 @@ fn work<'a>(jobs: impl Iterator<Item = &'a Job>, kinds: &Kinds) -> f64 {
     jobs.map(|job| job.size * largest(job)).sum()
 }
 
-/// Servers with the resources of a workload, of which r is the servers' `places[r]`.
-fn ordered(servers: &Servers, places: &[usize]) -> Servers {
-    let Servers { resources, shapes } = servers;
-    let shapes = shapes.iter().map(|shape| Shape {
-        count: shape.count,
-        capacity: places.iter().map(|place| shape.capacity[*place]).collect(),
+/// Shapes with the resources of a workload, of which r is the servers' `places[r]`, in an order of their own.
+fn shapes(servers: &Servers, places: &[usize]) -> Vec<(Vec<Decimal>, u32)> {
+    let shapes = servers.shapes.iter().map(|shape| {
+        let capacity = places.iter().map(|place| shape.capacity[*place]);
+        (capacity.collect(), shape.count)
     });
-    Servers {
-        resources: places
-            .iter()
-            .map(|place| resources[*place].clone())
-            .collect(),
-        shapes: shapes.collect(),
-    }
-}
-
-/// The same servers, whatever the order in which their shapes are told.
-fn sorted(mut servers: Servers) -> Servers {
-    servers.shapes.sort_by(|a, b| {
-        let (a, b) = ((&a.capacity, a.count), (&b.capacity, b.count));
-        a.partial_cmp(&b).unwrap_or(Ordering::Equal)
-    });
-    servers
+    let mut shapes: Vec<(Vec<Decimal>, u32)> = shapes.collect();
+    shapes.sort_by(|a, b| a.partial_cmp(b).unwrap_or(Ordering::Equal));
+    shapes
 }
 
 /// What the jobs of a workload run on.
-pub fn servers_of(described: &Described) -> Servers {
-    let resources = described.envelope().resources();
-    let names = resources.iter().map(|r| r.name().to_owned());
-    let shapes = match described {
-        Described::Server(_) => vec![Shape {
-            count: 1,
-            capacity: resources.iter().map(|r| r.capacity()).collect(),
-        }],
-        Described::Fleet(fleet) => {
-            let shapes = fleet.shapes().iter();
-            shapes
-                .map(|shape| Shape {
-                    count: shape.count(),
-                    capacity: shape.capacity().to_vec(),
-                })
-                .collect()
-        }
-    };
+pub fn servers_of(fleet: &Fleet) -> Servers {
+    let resources = fleet.envelope().resources();
+    let shapes = fleet.shapes().iter().map(|shape| Shape {
+        count: shape.count(),
+        capacity: shape.capacity().to_vec(),
+    });
     Servers {
-        resources: names.collect(),
-        shapes,
+        resources: resources.iter().map(|r| r.name().to_owned()).collect(),
+        shapes: shapes.collect(),
     }
 }
 

@@ -14,19 +14,16 @@ fn text(before: &str, servers: &str, arrivals: &[&str]) -> String {
     text
 }
 
-fn read(text: &str) -> Described {
-    let read = Described::parse(text, "t.yaml").unwrap_or_else(|error| panic!("{error}\n{text}"));
+fn read(text: &str) -> Fleet {
+    let read = Fleet::parse(text, "t.yaml").unwrap_or_else(|error| panic!("{error}\n{text}"));
     read.workload
 }
 
 /// As a fleet, read back from a document and from a record; and its digest.
 fn through(text: &str) -> (Fleet, String) {
-    let described = read(text);
-    let (again, fleet) = match &described {
-        Described::Server(server) => (server.to_yaml(), Fleet::from(server.clone())),
-        Described::Fleet(fleet) => (fleet.to_yaml(), fleet.clone()),
-    };
-    assert_eq!(read(&again), described, "{again}");
+    let fleet = read(text);
+    let again = fleet.to_yaml();
+    assert_eq!(read(&again), fleet, "{again}");
     let json = serde_json::to_string(&fleet.record()).unwrap();
     let record: Record = serde_json::from_str(&json).unwrap();
     assert_eq!(record.check().unwrap(), fleet);
@@ -98,7 +95,7 @@ fn both_laws_stay_as_loads_are_scaled() {
     assert_eq!(half.types()[0].arrivals().alike(), 0.85);
     assert!((half.types()[0].arrival_rate() - 0.3).abs() < 1e-15);
     let server = parse(&text(COMMON, ONE, &[ALIKE, "arrival_rate: .5"]));
-    let more = server.scaled_by_type(&[0.5, 2.0]).unwrap();
+    let more = server.scaled(0.5).unwrap();
     assert_eq!(more.modulation(), server.modulation());
 }
 

@@ -55,11 +55,8 @@ fn models_keep_their_digests() {
     ];
     for (name, digest) in known {
         let path = root().join(format!("models/{name}.yaml"));
-        let found = match Described::read(&path).unwrap().workload {
-            Described::Server(workload) => workload.digest(),
-            Described::Fleet(fleet) => fleet.digest(),
-        };
-        assert_eq!(found, digest, "{name}");
+        let fleet = Fleet::read(&path).unwrap().workload;
+        assert_eq!(fleet.digest(), digest, "{name}");
     }
 }
 
@@ -99,15 +96,11 @@ fn the_models_have_their_known_loads() {
     assert_eq!(names, known.map(|(name, ..)| name));
     for (name, types, resources, load, tolerance) in known {
         let path = root().join(format!("models/{name}.yaml"));
-        let Parsed { workload, warnings } = Described::read(&path).unwrap();
-        let (workload, capacity) = match workload {
-            Described::Fleet(fleet) => (fleet.envelope().clone(), fleet.capacity()),
-            Described::Server(workload) => {
-                let capacity = workload.resources().iter();
-                let capacity = capacity.map(|r| r.capacity().value()).collect();
-                (workload, capacity)
-            }
-        };
+        let Parsed {
+            workload: fleet,
+            warnings,
+        } = Fleet::read(&path).unwrap();
+        let (workload, capacity) = (fleet.envelope(), fleet.capacity());
         assert_eq!(
             (workload.types().len(), workload.resources().len()),
             (types, resources),

@@ -18,10 +18,7 @@ fn text(latency: &str, servers: &str) -> String {
 }
 
 fn read(text: &str) -> Fleet {
-    match Described::parse(text, "t.yaml").unwrap().workload {
-        Described::Server(server) => server.into(),
-        Described::Fleet(fleet) => fleet,
-    }
+    Fleet::parse(text, "t.yaml").unwrap().workload
 }
 
 const LAWS: [&str; 5] = [
@@ -38,10 +35,7 @@ fn latencies_go_through_documents_records_and_digests() {
         let mut digests = vec![read(&text("", servers)).digest()];
         for law in LAWS {
             let fleet = read(&text(law, servers));
-            let again = match fleet.is_one_server() {
-                true => fleet.envelope().to_yaml(),
-                false => fleet.to_yaml(),
-            };
+            let again = fleet.to_yaml();
             assert_eq!(read(&again), fleet, "{again}");
             let json = serde_json::to_string(&fleet.record()).unwrap();
             let record: Record = serde_json::from_str(&json).unwrap();

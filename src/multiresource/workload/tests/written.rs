@@ -3,12 +3,9 @@
 use super::*;
 
 /// The document of what was described, read again.
-fn reread(described: &Described) -> Described {
-    let text = match described {
-        Described::Server(workload) => workload.to_yaml(),
-        Described::Fleet(fleet) => fleet.to_yaml(),
-    };
-    let read = Described::parse(&text, "written.yaml");
+fn reread(fleet: &Fleet) -> Fleet {
+    let text = fleet.to_yaml();
+    let read = Fleet::parse(&text, "written.yaml");
     read.unwrap_or_else(|error| panic!("{error}\n{text}"))
         .workload
 }
@@ -16,7 +13,7 @@ fn reread(described: &Described) -> Described {
 #[test]
 fn models_read_back_as_they_were() {
     for path in models() {
-        let described = Described::read(&path).unwrap().workload;
+        let described = Fleet::read(&path).unwrap().workload;
         assert_eq!(reread(&described), described, "{}", path.display());
     }
 }
@@ -128,7 +125,7 @@ const NAMES: [&str; 12] = [
 ];
 
 /// A workload of twelve types with every law and every process in some of them.
-fn random(seed: u64) -> Workload {
+fn random(seed: u64) -> Fleet {
     let mut draw = draws(seed);
     let resources = ["cpu", "0x10", "a, b", "true"];
     let decimal = |x: f64| Decimal::new(x).unwrap();
@@ -138,10 +135,18 @@ fn random(seed: u64) -> Workload {
     record.time_unit = NAMES[draw(12) as usize].to_owned();
     record.unserved = vec!["on".to_owned()];
     record.resources = resources.map(str::to_owned).to_vec();
-    let capacity = resources.map(|name| {
-        let capacity = decimal(1e3 + draw(1000) as f64 / 8.0);
-        (name.to_owned(), Some(capacity))
-    });
+    record.servers[0].capacity = resources
+        .map(|_| decimal(1e3 + draw(1000) as f64 / 8.0))
+        .to_vec();
+    let known = [
+        None,
+        Some(Known::Type),
+        Some(Known::Size),
+        Some(Known::Limit(Size::Deterministic {
+            mean: decimals(&["2"])[0],
+        })),
+    ];
+    record.known = known[seed as usize % 4].clone();
     let template = record.types[0].clone();
     record.types = NAMES
         .iter()
@@ -158,41 +163,25 @@ fn random(seed: u64) -> Workload {
         })
         .collect();
     record.types[0].demand[2] = Decimal::ZERO;
-    let checked = record.draft(capacity.to_vec()).check(Vec::new());
-    let (workload, _) = checked.unwrap_or_else(|faults| panic!("{faults:#?}"));
-    let known = [
-        None,
-        Some(Known::Type),
-        Some(Known::Size),
-        Some(Known::Limit(Size::Deterministic {
-            mean: decimals(&["2"])[0],
-        })),
-    ];
-    Workload {
-        known: known[seed as usize % 4].clone(),
-        unserved: record.unserved,
-        ..workload
-    }
+    let checked = record.draft().check(Vec::new());
+    let (fleet, _) = checked.unwrap_or_else(|faults| panic!("{faults:#?}"));
+    fleet
 }
 
 #[test]
 fn workloads_of_every_law_and_process_read_back_as_they_were() {
     for seed in 0..60 {
-        let workload = random(seed);
-        let described = Described::Server(workload.clone());
-        let again = reread(&described);
-        assert_eq!(again, described);
-        let Described::Server(again) = again else {
-            panic!("a fleet")
-        };
-        assert_eq!(again.digest(), workload.digest());
+        let fleet = random(seed);
+        let again = reread(&fleet);
+        assert_eq!(again, fleet);
+        assert_eq!(again.digest(), fleet.digest());
     }
 }
 
 #[test]
 fn random_fleets_read_back_as_they_were() {
     for seed in 0..10 {
-        let mut server = random(seed);
+        let mut server = random(seed).envelope;
         server.types.retain(JobType::is_poisson);
         let jobs = &server.to_yaml();
         let start = jobs.find("server:").unwrap();
@@ -200,7 +189,7 @@ fn random_fleets_read_back_as_they_were() {
         let servers = "servers:\n  - {name: 'no', count: 3, capacity: {gpu: 0, cpu: 1100, 'true': 1200, 0x10: 1500, 'a, b': 1600}}\n  \
             - {capacity: {cpu: 2000, 'true': 2000, gpu: 1, 0x10: 2000, 'a, b': 2000}}\n";
         let text = [&jobs[..start], servers, &jobs[end..]].concat();
-        let fleet = Described::parse(&text, "fleet.yaml").unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let fleet = Fleet::parse(&text, "fleet.yaml").unwrap_or_else(|e| panic!("{e}\n{text}"));
         assert_eq!(reread(&fleet.workload), fleet.workload);
     }
 }

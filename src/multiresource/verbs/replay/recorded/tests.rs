@@ -3,18 +3,18 @@
 use super::*;
 
 /// Small jobs take one of four processors, big ones all.
-fn workload(before: &str) -> Described {
+fn workload(before: &str) -> Fleet {
     let text = format!(
         "kind: multiresource\ntime_unit: s\n{before}server: {{capacity: {{cpu: 4}}}}\njobs:\n  \
          - {{name: small, demand: {{cpu: 1}}, arrival_rate: .1, mean_size: 4}}\n  \
          - {{name: big, demand: {{cpu: 4}}, arrival_rate: .05, mean_size: 2}}\n"
     );
-    Described::parse(&text, "recorded").unwrap().workload
+    Fleet::parse(&text, "recorded").unwrap().workload
 }
 
 const JOBS: &str = "type,arrival,size,wait\nsmall,100,10,0\nbig,101,5,0\nsmall,102,3,0\nsmall,102,4,0\nbig,130,1,0\n";
 
-fn run(policy: &str, workload: &Described, text: &str, latency: Option<&str>) -> Recorded {
+fn run(policy: &str, workload: &Fleet, text: &str, latency: Option<&str>) -> Recorded {
     let asked = Recording {
         file: "jobs.csv".into(),
         text: text.as_bytes(),
@@ -88,7 +88,7 @@ fn recorded_jobs_run_over_a_fleet() {
     let text = "kind: multiresource\ntime_unit: s\nservers: [{name: node, count: 2, capacity: {cpu: 4}}]\njobs:\n  \
          - {name: small, demand: {cpu: 1}, arrival_rate: .1, mean_size: 4}\n  \
          - {name: big, demand: {cpu: 4}, arrival_rate: .05, mean_size: 2}\n";
-    let fleet = Described::parse(text, "fleet").unwrap().workload;
+    let fleet = Fleet::parse(text, "fleet").unwrap().workload;
     let found = run("fcfs", &fleet, JOBS, Some(".5"));
     // The big one starts at 1 on the empty server; all small ones fit beside the first.
     assert!(is_near(found.all.mean_wait, 0.0), "{found:?}");
@@ -118,7 +118,7 @@ fn limits_are_of_the_run_alone() {
 
 #[test]
 fn what_cannot_be_run_is_told() {
-    let told = |policy: &str, workload: Option<&Described>, text: &str| {
+    let told = |policy: &str, workload: Option<&Fleet>, text: &str| {
         let asked = Recording {
             file: "jobs.csv".into(),
             text: text.as_bytes(),

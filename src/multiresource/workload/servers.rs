@@ -1,28 +1,16 @@
-//! The checks that turn plain values into a [`Fleet`].
+//! The checks of servers, and the fleet that is built of what has no faults.
 
 use std::collections::BTreeMap;
 
-use super::check::{Checked, Draft, DraftJob, WITHOUT_FAULTS, repeated};
+use super::check::{
+    Checked, Draft, DraftJob, DraftShape, WITHOUT_FAULTS, repeated, unserved_warning,
+};
 use super::fleet::{Fleet, Shape};
-use crate::document::{Fault, Step, place, suggest, unusable};
+use crate::document::{Fault, place, suggest, unusable};
 use crate::number::Decimal;
 
 /// More servers of one shape than this are better modelled as a fluid than one by one.
 const MOST_SERVERS: u32 = 100_000;
-
-/// A fleet as given, nothing checked. `None` stands for a number that is already reported.
-pub(super) struct FleetDraft {
-    /// Its jobs; its server is empty.
-    pub jobs: Draft,
-    pub shapes: Vec<DraftShape>,
-}
-
-/// A shape as given; a resource without an entry in `capacity` is lacking.
-pub(super) struct DraftShape {
-    pub name: String,
-    pub count: Option<u32>,
-    pub capacity: Vec<(String, Option<Decimal>)>,
-}
 
 impl DraftShape {
     /// 0 for a resource not named, and for a number already reported.
@@ -40,44 +28,15 @@ impl DraftShape {
     }
 }
 
-impl FleetDraft {
-    /// What a fleet was made of.
-    pub(super) fn of(fleet: &Fleet) -> Self {
-        let resources = fleet.envelope().resources();
-        let shapes = fleet.shapes().iter().map(|shape| DraftShape {
-            name: shape.name.clone(),
-            count: Some(shape.count),
-            capacity: resources
-                .iter()
-                .zip(&shape.capacity)
-                .filter(|(_, capacity)| **capacity > Decimal::ZERO)
-                .map(|(resource, capacity)| (resource.name().to_owned(), Some(*capacity)))
-                .collect(),
-        });
-        FleetDraft {
-            shapes: shapes.collect(),
-            jobs: Draft {
-                capacity: Vec::new(),
-                ..Draft::of(fleet.envelope())
-            },
-        }
+impl Draft {
+    /// Whether there is one server.
+    pub(super) fn is_one_server(&self) -> bool {
+        matches!(&self.shapes[..], [shape] if shape.count == Some(1))
     }
 
-    /// The fleet with its shapes in this order, or all faults: those found so far and its own.
-    pub(super) fn check(self, mut faults: Vec<Fault>) -> Result<Checked<Fleet>, Vec<Fault>> {
-        faults.extend(self.faults());
-        match faults.is_empty() {
-            true => self.build(),
-            false => Err(faults),
-        }
-    }
-
-    /// The same with the shapes in the order of [`FleetDraft::order`], which whoever wrote them did not choose: faults
+    /// The fleet with its shapes in the order of [`Draft::order`], which whoever wrote them did not choose: faults
     /// have the places that shapes are written at.
-    pub(super) fn check_in_order(
-        mut self,
-        mut faults: Vec<Fault>,
-    ) -> Result<Checked<Fleet>, Vec<Fault>> {
+    pub(super) fn check_in_order(mut self, mut faults: Vec<Fault>) -> Result<Checked, Vec<Fault>> {
         faults.extend(self.faults());
         if !faults.is_empty() {
             return Err(faults);
@@ -110,25 +69,18 @@ impl FleetDraft {
         self.shapes = shapes;
     }
 
-    /// Every fault that single values, names, shapes and types show.
-    fn faults(&self) -> Vec<Fault> {
-        let mut faults = self.jobs.faults_of_jobs();
-        self.check_shapes(&mut faults);
-        for i in 0..self.jobs.jobs.len() {
-            self.check_known(i, &mut faults);
+    /// What fits where, and whether each shape is of use.
+    pub(super) fn check_fits(&self, faults: &mut Vec<Fault>) {
+        for i in 0..self.jobs.len() {
+            self.check_fit(i, faults);
+            self.check_gang(i, faults);
         }
-        // Who fits where is told once it is known what the shapes have.
-        if faults.is_empty() {
-            (0..self.jobs.jobs.len()).for_each(|i| {
-                self.check_fit(i, &mut faults);
-                self.check_gang(i, &mut faults);
-            });
-            (0..self.shapes.len()).for_each(|h| self.check_use(h, &mut faults));
+        if !self.is_one_server() {
+            (0..self.shapes.len()).for_each(|h| self.check_use(h, faults));
         }
-        faults
     }
 
-    fn check_shapes(&self, faults: &mut Vec<Fault>) {
+    pub(super) fn check_shapes(&self, faults: &mut Vec<Fault>) {
         const EXAMPLE: &str =
             "list at least one: `servers: [{name: big, count: 4, capacity: {cpu: 96}}]`";
         if self.shapes.is_empty() {
@@ -153,36 +105,34 @@ impl FleetDraft {
             if let Some(count) = shape.count.filter(unusable) {
                 faults.push(wrong_count(h, &shape.name, count));
             }
-            shape.check_capacity(h, faults);
+            shape.check_capacity(h, self.is_one_server(), faults);
         }
     }
 
-    fn check_known(&self, i: usize, faults: &mut Vec<Fault>) {
-        let job = &self.jobs.jobs[i];
+    pub(super) fn check_known(&self, i: usize, faults: &mut Vec<Fault>) {
+        let job = &self.jobs[i];
         let known = self.resources();
         for (resource, _) in &job.demand {
             if known.is_empty() || known.contains(&resource.as_str()) {
                 continue;
             }
-            let names = suggest(resource, "the servers have", &known);
-            faults.push(
-            Fault::new(
-                place!("jobs", i, "demand", resource),
-                format!(
-                    "type `{}` demands `{resource}`, which every server lacks",
-                    job.name
-                ),
-                format!(
-                    "add it to the capacity of those servers that have it, or correct the name; {names}"
-                ),
-            )
-            .of_key());
+            let (have, lacks, add) = if self.is_one_server() {
+                ("the server has", "the server lacks", "server.capacity")
+            } else {
+                let add = "the capacity of those servers that have it";
+                ("the servers have", "every server lacks", add)
+            };
+            let message = format!("type `{}` demands `{resource}`, which {lacks}", job.name);
+            let names = suggest(resource, have, &known);
+            let help = format!("add it to {add}, or correct the name; {names}");
+            let at = place!("jobs", i, "demand", resource);
+            faults.push(Fault::new(at, message, help).of_key());
         }
     }
 
     /// A type that arrives must fit on an empty server of some shape.
     fn check_fit(&self, i: usize, faults: &mut Vec<Fault>) {
-        let job = &self.jobs.jobs[i];
+        let job = &self.jobs[i];
         if job.is_idle() {
             return;
         }
@@ -202,25 +152,33 @@ impl FleetDraft {
             a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
         });
         let Some(closest) = closest else { return };
-        let parts = short(closest);
-        let needs = parts
-            .iter()
-            .map(|(resource, demand, has)| format!("{demand} `{resource}` of {has}"));
+        let mut parts = short(closest);
+        if self.is_one_server() {
+            // What it lacks altogether is reported where it is demanded.
+            parts.retain(|(_, _, has)| *has > Decimal::ZERO);
+        }
+        if parts.is_empty() {
+            return;
+        }
+        let (name, needs) = (&job.name, needs(&parts));
+        let message = if self.is_one_server() {
+            format!("type `{name}` does not fit on the empty server: it needs {needs}")
+        } else {
+            let shape = &closest.name;
+            format!(
+                "type `{name}` fits on no server; closest is shape `{shape}`, where it needs {needs}"
+            )
+        };
         faults.push(Fault::new(
             place!("jobs", i, "demand", parts[0].0),
-            format!(
-                "type `{}` fits on no server; closest is shape `{}`, where it needs {}",
-                job.name,
-                closest.name,
-                needs.collect::<Vec<_>>().join(", ")
-            ),
+            message,
             "lower the demand, raise a capacity, or leave the type out with `arrival_rate: 0`",
         ));
     }
 
     /// There are as many servers that hold a part of a job as it takes.
     fn check_gang(&self, i: usize, faults: &mut Vec<Fault>) {
-        let job = &self.jobs.jobs[i];
+        let job = &self.jobs[i];
         let Some(nodes) = job.nodes.filter(|_| !job.is_idle()) else {
             return;
         };
@@ -234,21 +192,18 @@ impl FleetDraft {
                 format!("type `{}` takes 0 servers, expected 1 at least", job.name),
                 "write how many servers a job takes at once, or leave `nodes` out for one",
             ));
+        } else if nodes > 1 && self.is_one_server() {
+            faults.push(Fault::new(
+                place!("jobs", i, "nodes"),
+                format!("type `{}` takes {nodes} servers at once, and here is one", job.name),
+                "list the servers of the fleet under `servers:`, where such jobs wait in one place, or leave `nodes` out",
+            ));
         } else if servers > 0 && u64::from(nodes) > servers {
             let parts = holding().map(|shape| format!("{} `{}`", count(shape), shape.name));
             let parts: Vec<String> = parts.collect();
             let others = self.shapes.iter().filter(|shape| !holds(shape));
-            let others = others.map(|shape| {
-                let short = shape.shortfalls(job);
-                let short = short
-                    .iter()
-                    .map(|(r, demand, has)| format!("{demand} `{r}` of {has}"));
-                format!(
-                    "`{}` ({})",
-                    shape.name,
-                    short.collect::<Vec<_>>().join(", ")
-                )
-            });
+            let others =
+                others.map(|shape| format!("`{}` ({})", shape.name, needs(&shape.shortfalls(job))));
             let others: Vec<String> = others.collect();
             let lacking = match others.is_empty() {
                 true => String::new(),
@@ -280,7 +235,7 @@ impl FleetDraft {
     /// The places of the types that arrive and fit on a shape.
     fn served<'a>(&'a self, shape: &'a DraftShape) -> impl Iterator<Item = usize> + 'a {
         let fits = |job: &DraftJob| !job.is_idle() && shape.shortfalls(job).is_empty();
-        let jobs = self.jobs.jobs.iter().enumerate();
+        let jobs = self.jobs.iter().enumerate();
         jobs.filter(move |(_, job)| fits(job)).map(|(i, _)| i)
     }
 
@@ -295,81 +250,67 @@ impl FleetDraft {
         names
     }
 
-    /// Only for a draft without faults.
-    fn build(self) -> Result<Checked<Fleet>, Vec<Fault>> {
+    /// The first shape that has a resource.
+    pub(super) fn first_with(&self, resource: &str) -> usize {
+        let has = |shape: &DraftShape| shape.capacity_for(resource) > Decimal::ZERO;
+        self.shapes.iter().position(has).unwrap_or(0)
+    }
+
+    /// Only for a draft without faults: drops the types that do not arrive.
+    pub(super) fn build(self) -> Result<Checked, Vec<Fault>> {
+        let (idle, arriving): (Vec<usize>, Vec<usize>) =
+            (0..self.jobs.len()).partition(|&i| self.jobs[i].is_idle());
         let resources = self.resources();
-        let most = |name: &&str| {
+        let most = |name: &str| {
             let of_shapes = self.shapes.iter().map(|shape| shape.capacity_for(name));
-            let most = of_shapes.fold(Decimal::ZERO, |a, b| if a < b { b } else { a });
-            ((*name).to_owned(), Some(most))
+            of_shapes.fold(Decimal::ZERO, |a, b| if a < b { b } else { a })
         };
-        let mut envelope = self.jobs.clone();
-        envelope.capacity = resources.iter().map(most).collect();
-        let (workload, warnings) = envelope.build()?;
-        let idle = |i: &usize| self.jobs.jobs[*i].is_idle();
-        // Types that do not arrive have no place in the checked fleet.
-        let place = |i: usize| i - (0..i).filter(idle).count();
+        let capacity: Vec<_> = resources.iter().map(|&name| (name, most(name))).collect();
+        let mut envelope = self.workload(&capacity, &arriving)?;
+        envelope.unserved = idle.iter().map(|&i| self.jobs[i].name.clone()).collect();
+        envelope.unserved.extend(self.unserved.iter().cloned());
         let mut shapes = Vec::new();
         for shape in &self.shapes {
-            let types: Vec<usize> = self.served(shape).collect();
+            let served: Vec<usize> = self.served(shape).collect();
+            let all = resources
+                .iter()
+                .map(|&name| (name, shape.capacity_for(name)));
+            let own: Vec<_> = all.clone().filter(|(_, c)| *c > Decimal::ZERO).collect();
+            let of_shape = |mut fault: Fault| {
+                fault.message += &format!(", of shape `{}`", shape.name);
+                fault
+            };
+            let server = if let [_] = self.shapes[..] {
+                envelope.clone()
+            } else {
+                let server = self.workload(&own, &served);
+                server.map_err(|faults| faults.into_iter().map(of_shape).collect::<Vec<_>>())?
+            };
+            // Types that do not arrive have no place in the checked fleet.
+            let place = |i: usize| arriving.iter().position(|own| *own == i);
             shapes.push(Shape {
                 name: shape.name.clone(),
                 count: shape.count.expect(WITHOUT_FAULTS),
-                capacity: resources.iter().map(|r| shape.capacity_for(r)).collect(),
-                server: self.server(shape, &types, &resources)?,
-                types: types.into_iter().map(place).collect(),
+                capacity: all.map(|(_, capacity)| capacity).collect(),
+                server,
+                types: served.into_iter().filter_map(place).collect(),
             });
         }
-        let fleet = Fleet {
-            envelope: workload,
-            shapes,
-        };
-        Ok((fleet, warnings))
-    }
-
-    /// One server of the shape, with these types.
-    fn server(
-        &self,
-        shape: &DraftShape,
-        types: &[usize],
-        resources: &[&str],
-    ) -> Result<super::Workload, Vec<Fault>> {
-        let has = |name: &str| shape.capacity_for(name) > Decimal::ZERO;
-        let capacity = resources.iter().filter(|name| has(name));
-        let job = |i: &usize| {
-            let mut job = self.jobs.jobs[*i].clone();
-            job.demand.retain(|(name, _)| has(name));
-            job
-        };
-        let draft = Draft {
-            source: self.jobs.source.clone(),
-            time_unit: self.jobs.time_unit.clone(),
-            known: self.jobs.known.clone(),
-            modulation: self.jobs.modulation.clone(),
-            start_latency: self.jobs.start_latency.clone(),
-            capacity: capacity
-                .map(|name| ((*name).to_owned(), Some(shape.capacity_for(name))))
-                .collect(),
-            jobs: types.iter().map(job).collect(),
-        };
-        // The types of this server have other places in the fleet.
-        let located = |mut fault: Fault| match fault.place.steps() {
-            [jobs, Step::Index(k), rest @ ..] => {
-                fault.message += &format!(", of shape `{}`", shape.name);
-                let head = [jobs.clone(), types[*k].into()].into_iter();
-                let place = head.chain(rest.iter().cloned()).collect();
-                fault.at(place)
-            }
-            _ => fault,
-        };
-        let checked = draft.build();
-        let checked = checked.map_err(|faults| faults.into_iter().map(located).collect::<Vec<_>>());
-        Ok(checked?.0)
+        let warn = |&i: &usize| unserved_warning(i, &self.jobs[i].name);
+        Ok((Fleet { envelope, shapes }, idle.iter().map(warn).collect()))
     }
 }
 
+/// What a job needs of which there is less.
+fn needs(short: &[(&str, Decimal, Decimal)]) -> String {
+    let each = short
+        .iter()
+        .map(|(name, demand, has)| format!("{demand} `{name}` of {has}"));
+    each.collect::<Vec<_>>().join(", ")
+}
+
 impl DraftShape {
-    fn check_capacity(&self, h: usize, faults: &mut Vec<Fault>) {
+    fn check_capacity(&self, h: usize, is_one: bool, faults: &mut Vec<Fault>) {
         for name in repeated(self.capacity.iter().map(|(name, _)| name)) {
             faults.push(Fault::new(
                 place!("servers", h, "capacity", name),
@@ -383,20 +324,38 @@ impl DraftShape {
                 let help = "give every resource a name, such as `cpu`";
                 faults.push(Fault::new(place(), message, help));
             }
-            if let Some(capacity) = capacity.filter(|c| *c < Decimal::ZERO) {
-                let message = format!(
-                    "capacity of `{name}` of shape `{}` is {capacity}, expected a number ≥ 0",
-                    self.name
-                );
-                let help = format!("write how much `{name}` such a server has; 0 if none");
-                faults.push(Fault::new(place(), message, help));
+            let too_little = |c: &Decimal| *c < Decimal::ZERO || is_one && *c == Decimal::ZERO;
+            if let Some(capacity) = capacity.filter(too_little) {
+                let (of, expected, help) = if is_one {
+                    let help =
+                        format!("write how much `{name}` the server has, or delete the resource");
+                    (String::new(), "> 0", help)
+                } else {
+                    let help = format!("write how much `{name}` such a server has; 0 if none");
+                    (format!(" of shape `{}`", self.name), "≥ 0", help)
+                };
+                faults.push(Fault::new(
+                    place(),
+                    format!("capacity of `{name}`{of} is {capacity}, expected a number {expected}"),
+                    help,
+                ));
             }
         }
-        if self.capacity.iter().all(|(_, c)| *c == Some(Decimal::ZERO)) {
+        let is_zero = |(_, c): &(String, Option<Decimal>)| *c == Some(Decimal::ZERO);
+        if self.capacity.is_empty() || !is_one && self.capacity.iter().all(is_zero) {
+            let (what, help) = if is_one {
+                (
+                    "the server".to_owned(),
+                    "name at least one: `server: {capacity: {cpu: 128}}`",
+                )
+            } else {
+                let what = format!("shape `{}`", self.name);
+                (what, "name at least one: `capacity: {cpu: 128}`")
+            };
             faults.push(Fault::new(
                 place!("servers", h),
-                format!("shape `{}` has no resources", self.name),
-                "name at least one: `capacity: {cpu: 128}`",
+                format!("{what} has no resources"),
+                help,
             ));
         }
     }

@@ -85,50 +85,23 @@ pub struct AtPace {
     /// From the first submission to the last \[s\].
     pub span: f64,
     /// Each policy, in the order asked for.
-    pub policies: Vec<Told>,
+    pub policies: Vec<Outcome>,
 }
 
 /// A policy at one pace.
 #[derive(Clone, Debug, Serialize)]
-pub struct Told {
+pub struct Outcome {
     /// Its name, or its file.
     pub policy: String,
     /// What identifies its file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
-    /// What came of it.
-    #[serde(flatten)]
-    pub outcome: Outcome,
-}
-
-/// What came of a policy.
-#[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Outcome {
-    /// It was replayed.
-    Replayed(Box<Played>),
-    /// It could not be, for this reason.
-    Failure(String),
-}
-
-impl Told {
-    /// Why it was not replayed, if so.
-    #[must_use]
-    pub fn failure(&self) -> Option<&str> {
-        match &self.outcome {
-            Outcome::Replayed(_) => None,
-            Outcome::Failure(why) => Some(why),
-        }
-    }
-
-    /// What was measured, if it was replayed.
-    #[must_use]
-    pub fn played(&self) -> Option<&Played> {
-        match &self.outcome {
-            Outcome::Replayed(played) => Some(played),
-            Outcome::Failure(_) => None,
-        }
-    }
+    /// What was measured, if it was replayed…
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replayed: Option<Box<Played>>,
+    /// …and else why it could not be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
 }
 
 /// A policy that was replayed. Times are in seconds.
@@ -150,9 +123,6 @@ pub struct Played {
     pub by_types: bool,
     /// Arrivals, completions and clocks.
     pub events: u64,
-    /// How far it is from what it claims.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub distance: Option<Distance>,
     /// How many waited and ran; empty where starts are not known.
     #[serde(skip)]
     pub course: Course,
@@ -163,7 +133,7 @@ pub struct Played {
 pub struct Course {
     /// Averages over steps.
     pub steps: Vec<Step>,
-    /// What came of each job, with its line and the name of its type; none where that is not kept.
+    /// What came of each job, with its line and the place of its type; none where that is not kept.
     pub visits: Vec<(Visit, u32, u32)>,
     /// The names of the types.
     pub types: Vec<String>,
@@ -176,16 +146,6 @@ pub struct Ratio {
     pub value: f64,
     /// Where it may be.
     pub interval: Option<Interval>,
-}
-
-/// What a policy claims of its workload beside what it has on a trace: no verdict, for the claim is not about the
-/// trace.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct Distance {
-    /// Mean response time claimed \[s\].
-    pub claimed: f64,
-    /// Mean response time replayed over that.
-    pub replayed_over_claimed: f64,
 }
 
 /// Mean response times over several sequences of jobs.
@@ -210,6 +170,26 @@ pub struct SpreadOf {
     pub mean: Option<Estimate>,
     /// Over the mean of the first policy, sequence by sequence.
     pub ratio: Option<Estimate>,
+}
+
+impl Replays {
+    /// Returns all policies at all paces.
+    pub fn outcomes(&self) -> impl Iterator<Item = (&AtPace, &Outcome)> {
+        let each = self.paces.iter();
+        each.flat_map(|at| at.policies.iter().map(move |outcome| (at, outcome)))
+    }
+
+    /// Returns those that were replayed.
+    pub fn played(&self) -> impl Iterator<Item = (&AtPace, &Outcome, &Played)> {
+        let outcomes = self.outcomes();
+        outcomes.filter_map(|(at, outcome)| Some((at, outcome, outcome.replayed.as_deref()?)))
+    }
+
+    /// Returns those that could not be, each with the reason.
+    pub fn failures(&self) -> impl Iterator<Item = (&AtPace, &str, &str)> {
+        let outcomes = self.outcomes();
+        outcomes.filter_map(|(at, own)| Some((at, own.policy.as_str(), own.failure.as_deref()?)))
+    }
 }
 
 impl Spread {

@@ -1,4 +1,4 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
@@ -26,7 +26,7 @@ pub struct Arguments<K: Kind> {
 pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
     let file = arguments.workload.file()?;
     let (mut read, mut written) = arguments.wishes.files();
-    written.extend(arguments.output.as_deref());
+    written.push(arguments.output.as_deref().unwrap_or(Path::new("-")));
     read.push(file);
     apart(&read, &written)?;
     let regular = written.iter().filter(|path| !is_stdout(path));

@@ -33,17 +33,16 @@ pub fn synthesize(
     let request = wishes.request(workload, caller)?;
     let objective = request.options.objective;
     let report_step = |step: Doing| hear_doing(&step, caller);
-    let synthesized =
-        match verbs::synthesize(fleet, &request, report_step)? {
-            verbs::Answer::Policy(synthesized) => synthesized,
-            verbs::Answer::Refused(refusal) => {
-                return Ok(Answer::Refused {
-                    why: report::refusal(fleet, &refusal, caller.width),
-                    decided: refusal.overload.decided,
-                });
-            }
-            verbs::Answer::Broken(why) => return Ok(Answer::Refused { why, decided: true }),
-        };
+    let synthesized = match verbs::synthesize(fleet, &request, report_step)? {
+        verbs::Answer::Policy(synthesized) => synthesized,
+        verbs::Answer::Refused(refusal) => {
+            return Ok(Answer::Refused {
+                why: report::refusal(fleet, &refusal, caller.width),
+                decided: refusal.overload.decided,
+            });
+        }
+        verbs::Answer::Broken(why) => return Ok(Answer::Refused { why, decided: true }),
+    };
     let mut summary = report::synthesis(fleet, &synthesized, caller.width) + stops_nothing;
     if wishes.explain {
         if let How::Analysed(analysed) = &synthesized.how {

@@ -12,7 +12,6 @@ use crate::multiresource::replay::{
     Visit, WholeParts, Window, course, gathered, replay, resampled, visits,
 };
 use crate::multiresource::simulator::Contender;
-use crate::multiresource::workload::Fleet;
 use crate::number::Decimal;
 use crate::trace::Trace;
 

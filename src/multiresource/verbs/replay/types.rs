@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use crate::multiresource::replay::{Job, Kinds, Log};
-use crate::multiresource::workload::{Fleet, Dominating, Workload};
+use crate::multiresource::workload::{Dominating, Fleet, Workload};
 use crate::number::{Decimal, seconds_in};
 use crate::trace::{Servers, Shape};
 

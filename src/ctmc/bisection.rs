@@ -1,7 +1,6 @@
 /// The last point where a condition holds and the next double, where it does not: by bisection
 /// between a point where it holds and a larger one where it does not. Of a condition that changes
 /// more than once, one of the changes.
-#[cfg(all(feature = "multiresource", feature = "synthesis"))]
 pub(crate) fn bisected(range: [f64; 2], holds: impl Fn(f64) -> bool) -> [f64; 2] {
     bisected_within(0.0, range, holds)
 }

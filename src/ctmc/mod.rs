@@ -12,7 +12,6 @@ pub mod rounds;
 mod sojourn;
 mod staged;
 
-#[cfg(all(feature = "multiresource", feature = "synthesis"))]
 pub use chain::{ChainError, Rate, generator, prove_irreducible, stationary, stationary_dense};
 pub use modulated::{Edge, Environment, MEMORY, ModulatedQueue, matrix_numbers, matrix_work};
 pub use qbd::{Block, Level, Qbd, QbdError, Stationary};

@@ -38,13 +38,11 @@ pub enum Reason {
     MoreText,
     /// It still ran when the trace ended.
     Censored,
-    /// It was there before the trace began.
-    Initial,
     /// While it ran, the local clock was set back or forth by an hour: instants are taken as they stand.
     AmbiguousTime,
     /// Its times have fractions of a tick, and are rounded.
     RoundedTime,
-    /// A step of a job, or what runs in room that another line holds: no job, left out.
+    /// A step of a job: no job of its own, left out.
     Step,
 }
 
@@ -65,7 +63,7 @@ pub struct Row {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Account {
     /// Lines that stand for a job, faulty ones included; comments, headers, empty lines and [`Reason::Step`] do not
-    /// count, and of the events of a job one does. Each takes part or is left out for one reason.
+    /// count. Each takes part or is left out for one reason.
     pub lines: u64,
     /// Jobs that take part.
     pub jobs: u64,
@@ -176,7 +174,6 @@ impl Reason {
             Reason::NoAmount => "without an amount of a resource",
             Reason::MoreText => "text behind the last field",
             Reason::Censored => "still running at the end",
-            Reason::Initial => "there before the start",
             Reason::AmbiguousTime => "local clock set by an hour meanwhile",
             Reason::RoundedTime => "times with fractions of a tick",
             Reason::Step => "steps of other jobs",
@@ -204,7 +201,6 @@ impl Reason {
             Reason::NoAmount => "taken as 0",
             Reason::MoreText => "ignored",
             Reason::Censored => "size known in part; not replayed",
-            Reason::Initial => "no arrival; replayed from the start",
             Reason::AmbiguousTime => "taken as it stands",
             Reason::RoundedTime => "rounded",
         }

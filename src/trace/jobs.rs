@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::path::{Path, PathBuf};
 
-use super::format::{self, Fate, Held, Opened, Raw, Reader};
-use super::{Account, Demands, Format, Job, Options, Reason, Seen, Servers, Tick, TraceError};
+use super::format::{self, Fate, Opened, Raw, Reader};
+use super::{Account, Demands, Format, Job, Options, Reason, Servers, Tick, TraceError};
 
 /// Where a trace is read from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -174,18 +174,15 @@ impl Trace {
     fn admit(&mut self, raw: Raw) -> Option<Job> {
         self.account.lines += 1;
         let share = self.share(&self.demand);
-        let size = match raw.held {
-            Held::Ticks(size) | Held::Censored(size) | Held::Initial(size) => size,
-        };
-        let work = share * size.max(0) as f64;
-        if let Some(reason) = self.left_out(&raw, size) {
+        let work = share * raw.size.max(0) as f64;
+        if let Some(reason) = self.left_out(&raw) {
             self.account.decide(false, raw.line, work);
             self.account.note(reason, raw.line, work);
             return None;
         }
         self.account.decide(true, raw.line, work);
         let mut note = |reason| self.account.note(reason, raw.line, work);
-        let mut size = size.unsigned_abs();
+        let mut size = raw.size.unsigned_abs();
         if size == 0 {
             note(Reason::LessThanATick);
             size = 1;
@@ -203,25 +200,12 @@ impl Trace {
             note(Reason::PastLimit);
             limit = size;
         }
-        // Events stand in order; that jobs are known when they end is no disorder of the file.
-        if raw.submit < self.before && self.format != Format::Borg {
+        if raw.submit < self.before {
             note(Reason::Unsorted);
         }
-        let seen = match raw.held {
-            Held::Censored(_) => {
-                note(Reason::Censored);
-                if self.options.censored_end {
-                    Seen::Whole
-                } else {
-                    Seen::Censored
-                }
-            }
-            Held::Initial(_) => {
-                note(Reason::Initial);
-                Seen::Initial
-            }
-            Held::Ticks(_) => Seen::Whole,
-        };
+        if raw.is_censored {
+            note(Reason::Censored);
+        }
         self.before = raw.submit;
         let servers = &self.servers;
         let demand = self
@@ -240,21 +224,19 @@ impl Trace {
             demand,
             user: raw.user,
             batch: raw.batch,
-            seen,
+            is_censored: raw.is_censored && !self.options.censored_end,
         })
     }
 
     /// Why a line takes no part, if it does not.
-    fn left_out(&self, raw: &Raw, size: i64) -> Option<Reason> {
+    fn left_out(&self, raw: &Raw) -> Option<Reason> {
         let broken = raw.fate == Fate::Broken;
         if raw.fate == Fate::Part {
             Some(Reason::Partial)
-        } else if size < 0 || size == 0 && broken {
+        } else if raw.size < 0 || raw.size == 0 && broken {
             Some(Reason::NeverRan)
         } else if broken && self.options.completed_only {
             Some(Reason::NotCompleted)
-        } else if raw.fate == Fate::Unplaced {
-            Some(Reason::TooLarge)
         } else if self.demand.iter().all(|demand| *demand == 0.0) {
             Some(Reason::NoDemand)
         } else if !self.servers.hold(&self.demand) {
@@ -312,7 +294,7 @@ impl Trace {
 /// Those that come in order stand in a queue; only the others pay for being sorted.
 struct Buffer {
     ordered: VecDeque<Job>,
-    late: BinaryHeap<Reverse<Late>>,
+    late: BinaryHeap<Reverse<Job>>,
 }
 
 impl Buffer {
@@ -331,7 +313,7 @@ impl Buffer {
 
     fn push(&mut self, job: Job) {
         match self.ordered.back() {
-            Some(last) if place(&job) < place(last) => self.late.push(Reverse(Late(job))),
+            Some(last) if job < *last => self.late.push(Reverse(job)),
             _ => self.ordered.push_back(job),
         }
     }
@@ -339,33 +321,13 @@ impl Buffer {
     /// The job that was submitted first; of several at one instant that of the first line.
     fn pop(&mut self) -> Option<Job> {
         let late_first = match (self.late.peek(), self.ordered.front()) {
-            (Some(Reverse(Late(late))), Some(ordered)) => place(late) < place(ordered),
+            (Some(Reverse(late)), Some(ordered)) => late < ordered,
             (late, _) => late.is_some(),
         };
         if late_first {
-            self.late.pop().map(|Reverse(Late(job))| job)
+            self.late.pop().map(|Reverse(job)| job)
         } else {
             self.ordered.pop_front()
         }
-    }
-}
-
-fn place(job: &Job) -> (i64, u32) {
-    (job.submit, job.line)
-}
-
-/// A job, ordered by its place.
-#[derive(PartialEq, Eq)]
-struct Late(Job);
-
-impl Ord for Late {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        place(&self.0).cmp(&place(&other.0))
-    }
-}
-
-impl PartialOrd for Late {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
     }
 }

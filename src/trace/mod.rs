@@ -25,11 +25,9 @@ mod servers;
 pub use account::{Account, Reason, Row};
 pub use demands::Demands;
 pub use error::TraceError;
-pub use format::{Format, nodes};
+pub use format::Format;
 pub use jobs::{Source, Trace};
 pub use servers::{Servers, Shape};
-
-use std::path::PathBuf;
 
 /// What is done with lines that can be read in more than one way.
 #[derive(Clone, Debug)]
@@ -42,10 +40,6 @@ pub struct Options {
     pub columns: Vec<(String, String)>,
     /// Units of what is taken, such as (`time`, `ms`).
     pub units: Vec<(String, String)>,
-    /// Of azure: the table that tells what a type asks for of which machine.
-    pub vm_types: Option<PathBuf>,
-    /// Of azure: the machine in that table that the servers are.
-    pub machine: Option<String>,
     /// Jobs submitted earlier than this after the first are left out \[s\].
     pub from: Option<f64>,
     /// Jobs submitted later than this after the first are left out \[s\].
@@ -67,8 +61,6 @@ impl Default for Options {
             servers: None,
             columns: Vec::new(),
             units: Vec::new(),
-            vm_types: None,
-            machine: None,
             from: None,
             to: None,
             completed_only: false,
@@ -80,14 +72,14 @@ impl Default for Options {
 }
 
 /// A job that takes part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Job {
-    /// Line of the file, from 1.
+    /// When it came \[ticks since the clock's zero\].
+    pub submit: i64,
+    /// Line of the file, from 1; jobs are ordered by `submit` and this.
     pub line: u32,
     /// Its vector, a number in [`Demands`].
     pub demand: u32,
-    /// When it came \[ticks since the clock's zero\].
-    pub submit: i64,
     /// How long it held its room \[ticks\], > 0; of a censored job how long it was seen to.
     pub size: u64,
     /// A limit that was promised when it came \[ticks\], ≥ its size; 0 where the trace tells none.
@@ -96,19 +88,8 @@ pub struct Job {
     pub user: u32,
     /// With which others it came: equal numbers are one batch, and 0 is none.
     pub batch: u32,
-    /// How it is known.
-    pub seen: Seen,
-}
-
-/// How much of a job the trace saw.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Seen {
-    /// From its submission to its end.
-    Whole,
-    /// It still ran when the trace ended.
-    Censored,
-    /// It was there before the trace began: it is submitted with the first, and its size is what was left of it.
-    Initial,
+    /// Whether it still ran when the trace ended.
+    pub is_censored: bool,
 }
 
 /// The resolution of a trace's clock.

@@ -119,9 +119,7 @@ fn of(amounts: &[(String, Decimal)], name: &str) -> Decimal {
 }
 
 fn wrong_shape(found: &str) -> String {
-    format!(
-        "`{found}` is no shape of servers: write such as 40xcpu=96,memory=384;8xcpu=48,gpu=8, or name a file that lists nodes"
-    )
+    format!("`{found}` is no shape of servers: write such as 40xcpu=96,memory=384;8xcpu=48,gpu=8")
 }
 
 /// Names with amounts > 0, each name once.

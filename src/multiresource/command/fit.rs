@@ -47,7 +47,7 @@ pub struct Arguments {
     #[arg(long, conflicts_with = "since")]
     by_limit: bool,
 
-    /// Keep the types of this policy, and let recent jobs weigh more: half as much every 14 days back
+    /// Keep the types of this policy
     #[arg(long, value_name = "POLICY")]
     since: Option<PathBuf>,
 

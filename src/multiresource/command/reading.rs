@@ -1,11 +1,10 @@
 //! What is typed to have a trace read.
 
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use crate::trace::{Format, Options, Servers, nodes};
+use crate::trace::{Format, Options, Servers};
 use crate::typed::duration;
 
 /// How the lines of a trace are read. The trace itself is an argument `trace` beside it.
@@ -16,9 +15,8 @@ pub struct Reading {
     #[arg(long, value_name = "CAPACITY", requires = "trace", conflicts_with = "servers", value_parser = Servers::capacity)]
     capacity: Option<Servers>,
 
-    /// What its jobs ran on: a fleet, such as "40xcpu=96,memory=384;8xcpu=48,gpu=8", or a file that lists nodes
-    /// (cpu_milli, memory_mib, gpu)
-    #[arg(long, value_name = "SHAPES", requires = "trace", value_parser = servers)]
+    /// What its jobs ran on: a fleet, such as "40xcpu=96,memory=384;8xcpu=48,gpu=8"
+    #[arg(long, value_name = "SHAPES", requires = "trace", value_parser = Servers::shapes)]
     servers: Option<Servers>,
 
     /// Its format [default: found out, and told]
@@ -32,14 +30,6 @@ pub struct Reading {
     /// Of a table (csv): the unit of its times, such as time=ms
     #[arg(long, value_name = "time=UNIT", requires = "trace", value_delimiter = ',', value_parser = pair)]
     unit: Vec<(String, String)>,
-
-    /// Of azure: the table vmType, which tells what a type of virtual machine asks for
-    #[arg(long, value_name = "FILE", requires = "trace")]
-    vm_types: Option<PathBuf>,
-
-    /// Of azure: the machineId of that table that the servers are
-    #[arg(long, value_name = "ID", requires = "vm_types")]
-    machine: Option<String>,
 
     /// Leave out what came earlier than this after the first job, such as 120d
     #[arg(long, value_name = "TIME", requires = "trace", value_parser = duration)]
@@ -98,8 +88,6 @@ impl Reading {
             servers: self.capacity.clone().or_else(|| self.servers.clone()),
             columns: self.columns.clone(),
             units: self.unit.clone(),
-            vm_types: self.vm_types.clone(),
-            machine: self.machine.clone(),
             from: self.from.as_ref().map(Duration::as_secs_f64),
             to: self.to.as_ref().map(Duration::as_secs_f64),
             completed_only: self.status == Status::Completed,
@@ -107,15 +95,6 @@ impl Reading {
             censored_end: self.censored == Censored::End,
             faults: self.faults,
         }
-    }
-}
-
-/// Shapes of servers, as they are written or as a file lists them.
-fn servers(text: &str) -> Result<Servers, String> {
-    if !text.contains('=') && Path::new(text).is_file() {
-        nodes(Path::new(text)).map_err(|why| why.to_string())
-    } else {
-        Servers::shapes(text)
     }
 }
 

@@ -6,7 +6,7 @@ use super::arrivals::Batched;
 use super::dispersion::Windows;
 use super::made::Made;
 use super::tally::OFTEN;
-use crate::trace::{Job, Seen, Trace, TraceError};
+use crate::trace::{Job, Trace, TraceError};
 
 /// Windows on the grain of the clock, and the batches of each type.
 #[derive(Debug)]
@@ -41,9 +41,6 @@ impl Again {
         };
         let mut read = 0;
         while let Some(job) = trace.next_job()? {
-            if job.seen == Seen::Initial {
-                continue;
-            }
             let since = job.submit.abs_diff(*again.first.get_or_insert(job.submit));
             let work = trace.work(&job);
             again.windows.add(since, job.demand as usize, work);

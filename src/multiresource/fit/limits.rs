@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::sizes::Weighing;
+use super::sizes::Sizes;
 use super::tally::{Class, Counted};
 
 /// Jobs of one type by demand, with limits in these classes.
@@ -25,7 +25,7 @@ struct Logs([f64; 3]);
 impl Logs {
     fn of(class: &Class) -> Self {
         let mut sums = [0.0; 3];
-        let sizes = [&class.whole, &class.censored].map(|sizes| sizes.atoms(Weighing::Jobs));
+        let sizes = [&class.whole, &class.censored].map(Sizes::atoms);
         for (size, count) in sizes.into_iter().flatten() {
             let log = size.ln();
             sums[0] += count;

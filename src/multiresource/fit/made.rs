@@ -2,10 +2,9 @@
 
 use super::again::Again;
 use super::arrivals::{Modulated, common, kappa, modulated};
-use super::course::Course;
 use super::limits::{self, Cut};
 use super::merge::Vector;
-use super::sizes::{Law, Sizes, Weighing};
+use super::sizes::{Law, Sizes};
 use super::tally::{Class, Counted, NO_LIMIT, Tally};
 use super::types::{Types, parts_of};
 use super::{
@@ -33,8 +32,6 @@ pub struct Counts {
     /// Ticks in the span, and in a second.
     length: u64,
     per_second: u64,
-    /// The weight of the span \[s\].
-    weight: f64,
     /// By vector: demand, and mean number in service.
     pub vectors: Vec<Vector>,
     /// By vector \[1/s\].
@@ -47,11 +44,11 @@ impl Counts {
     /// Of a trace that spans so many ticks, > 0.
     pub fn of(trace: &Trace, tally: &Tally, length: u64) -> Self {
         let per_second = trace.tick().per_second();
-        let weight = tally.weighted_length();
+        let seconds = length as f64 / per_second as f64;
         let rates: Vec<f64> = tally
             .vectors
             .iter()
-            .map(|counted| counted.classes.values().map(Class::weight).sum::<f64>() / weight)
+            .map(|counted| counted.arrived() as f64 / seconds)
             .collect();
         let counted = tally.vectors.iter().zip(&rates);
         let demands = trace.demands().vectors().iter().zip(counted);
@@ -59,9 +56,7 @@ impl Counts {
             .map(|(demand, (counted, rate))| {
                 let mean = match counted.arrived() {
                     0 => 0.0,
-                    _ => {
-                        law(counted.classes.values(), Weighing::Weights).mean() / per_second as f64
-                    }
+                    _ => law(counted.classes.values()).mean() / per_second as f64,
                 };
                 Vector {
                     demand: demand.to_vec(),
@@ -81,7 +76,6 @@ impl Counts {
         Counts {
             length,
             per_second,
-            weight,
             used: used.collect(),
             vectors,
             rates,
@@ -100,11 +94,11 @@ impl Counts {
 }
 
 /// The law of sizes of these jobs \[ticks\].
-fn law<'a>(classes: impl Iterator<Item = &'a Class>, by: Weighing) -> Law {
+fn law<'a>(classes: impl Iterator<Item = &'a Class>) -> Law {
     let classes: Vec<&Class> = classes.collect();
     let whole: Vec<&Sizes> = classes.iter().map(|class| &class.whole).collect();
     let censored: Vec<&Sizes> = classes.iter().map(|class| &class.censored).collect();
-    Law::of(&whole, &censored, by)
+    Law::of(&whole, &censored)
 }
 
 /// All that a workload is made of.
@@ -185,7 +179,7 @@ impl<'a> Made<'a> {
     /// The type of a job.
     pub fn type_of(&self, job: &Job) -> Option<usize> {
         let by_demand = (*self.types.of_vector.get(job.demand as usize)?)?;
-        let class = self.tally.asked.class_of(job);
+        let class = self.tally.class_of(job);
         let own = |cut: &Cut| cut.by_demand == by_demand && cut.classes.contains(&class);
         self.cuts.iter().position(own)
     }
@@ -198,7 +192,7 @@ impl<'a> Made<'a> {
         let Counts {
             length, per_second, ..
         } = *self.counts;
-        let laws: Vec<Law> = self.cuts.iter().map(|cut| self.law(cut)).collect();
+        let laws: Vec<Law> = self.cuts.iter().map(|cut| law(self.jobs(cut))).collect();
         let windows = again.map_or(&self.tally.windows, |again| &again.windows);
         let mut dispersion = windows.dispersion(length, per_second);
         // Shorter windows than the clock has say nothing.
@@ -234,14 +228,7 @@ impl<'a> Made<'a> {
             _ => {}
         }
         let workload = parts.check()?;
-        let report = Report {
-            arrivals: arrivals_of(&parts),
-            dispersion,
-            excess,
-            load_by_types: tried,
-            types: self.found(&laws, &parts),
-            ..self.report()
-        };
+        let report = self.report(&parts, &laws, tried, (dispersion, excess));
         Ok(Fit { workload, report })
     }
 
@@ -337,19 +324,9 @@ impl<'a> Made<'a> {
             .map(|(counted, _)| counted)
     }
 
-    /// The law of sizes of a type \[ticks\]; of all its jobs alike where too few are recent.
-    fn law(&self, cut: &Cut) -> Law {
-        let recent = law(self.jobs(cut), Weighing::Weights);
-        if recent.effective < ENOUGH as f64 {
-            law(self.jobs(cut), Weighing::Jobs)
-        } else {
-            recent
-        }
-    }
-
-    /// λ of a type \[1/s\].
+    /// Returns λ of a type \[1/s\].
     fn rate(&self, cut: &Cut) -> f64 {
-        self.jobs(cut).map(Class::weight).sum::<f64>() / self.counts.weight
+        self.jobs(cut).map(Class::arrived).sum::<u64>() as f64 / self.counts.seconds()
     }
 
     /// The longest limit of a type's jobs \[s\], where it is told apart by it.
@@ -398,8 +375,13 @@ impl<'a> Made<'a> {
         found.collect()
     }
 
-    /// What is known without the workload.
-    fn report(&self) -> Report {
+    fn report(
+        &self,
+        parts: &Parts,
+        laws: &[Law],
+        tried: Vec<Tried>,
+        (dispersion, excess): (Vec<Dispersion>, Option<Excess>),
+    ) -> Report {
         let Made {
             trace,
             tally,
@@ -407,15 +389,15 @@ impl<'a> Made<'a> {
             types,
             ..
         } = self;
-        let arrived = tally.arrived();
         let resources = trace.servers().resources.iter().cloned();
         let day = 86_400.0 * counts.per_second as f64;
+        let third = |n: f64| tally.course.load(n / 3.0, (n + 1.0) / 3.0, counts.length);
         Report {
             format: trace.format(),
             servers: trace.servers().to_string(),
             lines: trace.account().clone(),
             span: counts.seconds(),
-            arrived,
+            arrived: tally.arrived(),
             censored: tally.censored(),
             vectors: tally.vectors.len(),
             rounded: trace.demands().rounded(),
@@ -423,13 +405,13 @@ impl<'a> Made<'a> {
             fluid_load: counts.fluid(),
             load: types.load.0,
             load_proven: types.load.1,
-            load_by_types: Vec::new(),
-            types: Vec::new(),
-            arrivals: "",
-            excess: None,
-            dispersion: Vec::new(),
+            load_by_types: tried,
+            types: self.found(laws, parts),
+            arrivals: arrivals_of(parts),
+            excess,
+            dispersion,
             together: self.together(),
-            thirds: thirds(&tally.course, counts.length),
+            thirds: [0.0, 1.0, 2.0].map(third),
             drift: Drift::of(&tally.days, (counts.length as f64 / day) as u64, day),
             of_no_type: self.of_no_type(),
         }
@@ -488,10 +470,6 @@ fn arrivals_of(parts: &Parts) -> &'static str {
         (false, false) if is("markov-modulated") => "at rates that change, of each type by itself",
         (false, false) => "as Poisson processes",
     }
-}
-
-fn thirds(course: &Course, length: u64) -> [f64; 3] {
-    [0.0, 1.0, 2.0].map(|n| course.load(n / 3.0, (n + 1.0) / 3.0, length))
 }
 
 /// The law of sizes in a workload that counts seconds: as measured, where there are enough jobs.

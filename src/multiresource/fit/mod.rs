@@ -23,18 +23,19 @@ mod types;
 
 pub use course::Drift;
 pub use dispersion::{Dispersion, Excess};
-pub use types::{NoTypes, Tried};
+pub use types::Tried;
 
 use clap::ValueEnum;
 use serde::Serialize;
 
 use crate::document::DocumentError;
+use crate::multiresource::program::ProgramError;
 use crate::multiresource::workload::Described;
 use crate::number::Decimal;
 use crate::trace::{Account, Format, Trace, TraceError};
 use again::Again;
 use made::{Counts, Made};
-use tally::{Asked, Tally};
+use tally::Tally;
 use types::Search;
 
 /// What is asked of a fit.
@@ -50,7 +51,7 @@ pub struct Options {
     pub arrivals: Arrivals,
     /// Whether types are told apart by the limits that jobs promise.
     pub by_limit: bool,
-    /// Types that are kept (each a name and R demands), for a policy that has them; recent jobs weigh more then.
+    /// Types that are kept (each a name and R demands), for a policy that has them.
     pub since: Option<Vec<(String, Vec<f64>)>>,
 }
 
@@ -157,7 +158,7 @@ pub enum FitError {
     Trace(#[from] TraceError),
     /// The program of the types has no answer.
     #[error(transparent)]
-    Types(#[from] NoTypes),
+    Program(#[from] ProgramError),
     /// What was found makes no workload.
     #[error(transparent)]
     Document(#[from] DocumentError),
@@ -173,23 +174,10 @@ pub enum FitError {
     /// No job is of a type that was to be kept.
     #[error("no job fits into a type of the policy: fit the trace anew, without --since")]
     NoneOfTheTypes,
-    /// Weights beyond the range of doubles.
-    #[error(
-        "the trace spans {years:.0} years: recent jobs cannot be weighed against the first; take a part with --from"
-    )]
-    TooLong {
-        /// How many years.
-        years: f64,
-    },
     /// An end was wanted.
     #[error("interrupted before the trace was read")]
     Interrupted,
 }
-
-/// After so long a job weighs twice as much where recent ones weigh more \[s\].
-const DOUBLES: f64 = 14.0 * 86_400.0;
-/// The most that the last job may weigh over the first, as a power of two.
-const MOST_DOUBLINGS: f64 = 900.0;
 
 /// Fits a workload to a trace, which `open` opens; twice, where jobs come in batches or the clock is coarse. `tell` hears
 /// what is done, and says whether to go on.
@@ -202,12 +190,8 @@ pub fn fit(
     tell: &mut dyn FnMut(&str) -> bool,
 ) -> Result<Fit, FitError> {
     let trace = &mut open()?;
-    let asked = Asked {
-        by_limit: options.by_limit,
-        doubles: options.since.as_ref().map(|_| DOUBLES),
-    };
     let mut goes_on = true;
-    let tally = Tally::of(trace, asked, |read| {
+    let tally = Tally::of(trace, options.by_limit, |read| {
         goes_on = tell(&format!("reading: {read} jobs so far"));
         goes_on
     })?;
@@ -223,14 +207,6 @@ pub fn fit(
         });
     }
     let counts = Counts::of(trace, &tally, last.abs_diff(first));
-    if asked
-        .doubles
-        .is_some_and(|doubles| counts.seconds() > MOST_DOUBLINGS * doubles)
-    {
-        return Err(FitError::TooLong {
-            years: counts.seconds() / (365.25 * 86_400.0),
-        });
-    }
     let search = Search::new(trace.servers(), &counts, options.max_types);
     let (types, tried) = match &options.since {
         Some(kept) => {

@@ -2,20 +2,18 @@
 
 use std::collections::BTreeMap;
 
-/// Sizes of jobs, each with a weight, of which memory does not grow with their number.
+/// Sizes of jobs, of which memory does not grow with their number.
 #[derive(Clone, Debug, Default)]
 pub struct Sizes {
     count: u64,
-    /// Sums of the weights and of their squares.
-    weights: (f64, f64),
     kept: Kept,
 }
 
-/// Some thousand sizes are kept as they are, with their weights; of more, sums between bounds 1.6 % apart.
+/// Some thousand sizes are kept as they are; of more, numbers and sums between bounds 1.6 % apart.
 #[derive(Clone, Debug)]
 enum Kept {
-    Each(Vec<(u64, f64)>),
-    Bins(BTreeMap<u64, Bin>),
+    Each(Vec<u64>),
+    Bins(BTreeMap<u64, (f64, f64)>),
 }
 
 impl Default for Kept {
@@ -24,89 +22,56 @@ impl Default for Kept {
     }
 }
 
-/// How many sizes there are, the sum of them, the sum of their weights, and of the weighted ones.
-#[derive(Clone, Copy, Debug, Default)]
-struct Bin {
-    count: f64,
-    sum: f64,
-    weight: f64,
-    weighted: f64,
-}
-
-/// A size and the weight of the jobs that had it.
+/// A size, and how many jobs had it or which share of them.
 pub type Atom = (f64, f64);
-
-/// Whether every job counts as one, or by its weight.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Weighing {
-    /// As one.
-    Jobs,
-    /// By its weight.
-    Weights,
-}
 
 impl Sizes {
     /// The most that are kept one by one.
     const MOST: usize = 4096;
 
     /// Adds a job.
-    pub fn add(&mut self, size: u64, weight: f64) {
+    pub fn add(&mut self, size: u64) {
         self.count += 1;
-        self.weights.0 += weight;
-        self.weights.1 += weight * weight;
         match &mut self.kept {
-            Kept::Each(each) if each.len() < Self::MOST => each.push((size, weight)),
+            Kept::Each(each) if each.len() < Self::MOST => each.push(size),
             Kept::Each(each) => {
                 let mut bins = BTreeMap::new();
                 each.iter().for_each(|known| enter(&mut bins, *known));
-                enter(&mut bins, (size, weight));
+                enter(&mut bins, size);
                 self.kept = Kept::Bins(bins);
             }
-            Kept::Bins(bins) => enter(bins, (size, weight)),
+            Kept::Bins(bins) => enter(bins, size),
         }
     }
 
-    /// How many there are.
+    /// Returns how many there are.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The sum of their weights.
-    pub fn weight(&self) -> f64 {
-        self.weights.0
-    }
-
-    /// The sizes in ascending order, equal ones together; where they are kept between bounds, their means there.
-    pub fn atoms(&self, by: Weighing) -> Vec<Atom> {
+    /// Returns the sizes in ascending order, equal ones together; where they are kept between bounds, their means there.
+    pub fn atoms(&self) -> Vec<Atom> {
         match &self.kept {
             Kept::Each(each) => {
                 let mut sorted = each.clone();
-                sorted.sort_unstable_by_key(|(size, _)| *size);
-                let equal = sorted.chunk_by(|a, b| a.0 == b.0);
-                let atom = |same: &[(u64, f64)]| match by {
-                    Weighing::Jobs => (same[0].0 as f64, same.len() as f64),
-                    Weighing::Weights => (same[0].0 as f64, same.iter().map(|s| s.1).sum()),
-                };
-                equal.map(atom).collect()
+                sorted.sort_unstable();
+                let equal = sorted.chunk_by(|a, b| a == b);
+                equal
+                    .map(|same| (same[0] as f64, same.len() as f64))
+                    .collect()
             }
-            Kept::Bins(bins) => {
-                let atom = |bin: &Bin| match by {
-                    Weighing::Jobs => (bin.sum / bin.count, bin.count),
-                    Weighing::Weights => (bin.weighted / bin.weight, bin.weight),
-                };
-                bins.values().map(atom).collect()
-            }
+            Kept::Bins(bins) => bins
+                .values()
+                .map(|(count, sum)| (sum / count, *count))
+                .collect(),
         }
     }
 }
 
-fn enter(bins: &mut BTreeMap<u64, Bin>, (size, weight): (u64, f64)) {
-    let bin = bins.entry(bin(size)).or_default();
-    let value = size as f64;
-    bin.count += 1.0;
-    bin.sum += value;
-    bin.weight += weight;
-    bin.weighted += weight * value;
+fn enter(bins: &mut BTreeMap<u64, (f64, f64)>, size: u64) {
+    let (count, sum) = bins.entry(bin(size)).or_default();
+    *count += 1.0;
+    *sum += size as f64;
 }
 
 /// Sizes below 128 have a bin each; beyond, 64 bins halve the way to the next power of two.
@@ -124,22 +89,15 @@ pub struct Law {
     pub atoms: Vec<Atom>,
     /// Jobs that it stands on.
     pub count: u64,
-    /// As how many jobs of equal weight they say: `(Σ w)²/Σ w²`.
-    pub effective: f64,
 }
 
 impl Law {
     /// The law of these sizes, of which the `censored` ones are longer than they say: by the product-limit estimate, up
     /// to the longest time seen (Kaplan, Meier 1958, section 2).
-    pub fn of(whole: &[&Sizes], censored: &[&Sizes], by: Weighing) -> Self {
-        let (events, cuts) = (merged(whole, by), merged(censored, by));
-        let all = || whole.iter().chain(censored);
-        let count: u64 = all().map(|sizes| sizes.count).sum();
-        let sum = |of: fn(&Sizes) -> f64| all().map(|sizes| of(sizes)).sum::<f64>();
-        let effective = match by {
-            Weighing::Jobs => count as f64,
-            Weighing::Weights => sum(|s| s.weights.0).powi(2) / sum(|s| s.weights.1),
-        };
+    pub fn of(whole: &[&Sizes], censored: &[&Sizes]) -> Self {
+        let (events, cuts) = (merged(whole), merged(censored));
+        let all = whole.iter().chain(censored);
+        let count: u64 = all.map(|sizes| sizes.count).sum();
         let mut at_risk: f64 = events.iter().chain(&cuts).map(|atom| atom.1).sum();
         let mut left = 1.0;
         let mut atoms = Vec::with_capacity(events.len() + 1);
@@ -154,15 +112,10 @@ impl Law {
             left -= ended;
             at_risk -= ends;
         }
-        // Who is cut later than all ends.
+        // Those cut later than all ends are taken to end at the last cut.
         let longest = cuts.last().map(|cut| cut.0);
-        // They are taken to end then.
         atoms.extend(longest.map(|longest| (longest, left)));
-        Law {
-            atoms,
-            count,
-            effective,
-        }
+        Law { atoms, count }
     }
 
     /// Mean size \[ticks\].
@@ -226,8 +179,8 @@ impl Law {
 }
 
 /// All sizes of several in ascending order.
-fn merged(all: &[&Sizes], by: Weighing) -> Vec<Atom> {
-    let mut atoms: Vec<Atom> = all.iter().flat_map(|sizes| sizes.atoms(by)).collect();
+fn merged(all: &[&Sizes]) -> Vec<Atom> {
+    let mut atoms: Vec<Atom> = all.iter().flat_map(|sizes| sizes.atoms()).collect();
     atoms.sort_by(|a, b| a.0.total_cmp(&b.0));
     atoms
 }
@@ -238,18 +191,14 @@ mod tests {
 
     fn sizes(values: &[u64]) -> Sizes {
         let mut sizes = Sizes::default();
-        values.iter().for_each(|value| sizes.add(*value, 1.0));
+        values.iter().for_each(|value| sizes.add(*value));
         sizes
     }
 
     /// Kaplan and Meier's own example (1958, section 2): deaths at .8, 3.1, 5.4, 9.2, losses at 1.0, 2.7, 7.0, 12.1.
     #[test]
     fn the_product_limit_estimate_is_that_of_its_paper() {
-        let law = Law::of(
-            &[&sizes(&[8, 31, 54, 92])],
-            &[&sizes(&[10, 27, 70, 121])],
-            Weighing::Jobs,
-        );
+        let law = Law::of(&[&sizes(&[8, 31, 54, 92])], &[&sizes(&[10, 27, 70, 121])]);
         let mut left = 1.0;
         let survival: Vec<f64> = law
             .atoms
@@ -270,7 +219,7 @@ mod tests {
     fn bins_keep_sums_and_are_narrow() {
         let values: Vec<u64> = (0..10_000).map(|n| 1 + n * n).collect();
         let binned = sizes(&values);
-        let law = Law::of(&[&binned], &[], Weighing::Jobs);
+        let law = Law::of(&[&binned], &[]);
         let exact = values.iter().map(|x| *x as f64).sum::<f64>() / 1e4;
         assert!((law.mean() / exact - 1.0).abs() < 1e-12);
         let squares = values.iter().map(|x| (*x as f64).powi(2)).sum::<f64>() / 1e4;
@@ -285,21 +234,8 @@ mod tests {
     }
 
     #[test]
-    fn weights_count_as_so_many_jobs() {
-        let mut weighted = Sizes::default();
-        [(1, 3.0), (5, 1.0), (9, 2.0)]
-            .into_iter()
-            .for_each(|(size, w)| weighted.add(size, w));
-        let law = Law::of(&[&weighted], &[], Weighing::Weights);
-        let same = Law::of(&[&sizes(&[1, 1, 1, 5, 9, 9])], &[], Weighing::Jobs);
-        assert_eq!(law.atoms, same.atoms);
-        assert!((law.effective - 36.0 / 14.0).abs() < 1e-12);
-        assert!((Law::of(&[&weighted], &[], Weighing::Jobs).mean() - 5.0).abs() < 1e-12);
-    }
-
-    #[test]
     fn equal_parts_keep_the_mean() {
-        let law = Law::of(&[&sizes(&[1, 2, 3, 10, 84])], &[], Weighing::Jobs);
+        let law = Law::of(&[&sizes(&[1, 2, 3, 10, 84])], &[]);
         for count in [1, 2, 3, 5, 7, 1000] {
             let parts = law.parts(count);
             let mean = parts.iter().sum::<f64>() / count as f64;

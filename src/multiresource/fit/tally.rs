@@ -7,30 +7,14 @@ use num_integer::Integer;
 use super::course::Course;
 use super::dispersion::Windows;
 use super::sizes::Sizes;
-use crate::trace::{Job, Seen, Trace, TraceError};
-
-/// What is asked of a reading.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Asked {
-    /// Whether jobs are told apart by their limits.
-    pub by_limit: bool,
-    /// After how long a job weighs twice as much as the first \[s\]; none where all weigh the same.
-    pub doubles: Option<f64>,
-}
-
-impl Asked {
-    /// The class of limits that a job is counted in.
-    pub fn class_of(self, job: &Job) -> u8 {
-        if self.by_limit { class(job.limit) } else { 0 }
-    }
-}
+use crate::trace::{Job, Trace, TraceError};
 
 /// Sums over all jobs of a trace; memory does not grow with their number.
 #[derive(Debug)]
 pub struct Tally {
     /// By vector of demands.
     pub vectors: Vec<Counted>,
-    /// When the first and the last job were submitted \[ticks\]; those that were there before do not count.
+    /// When the first and the last job were submitted \[ticks\].
     pub span: Option<(i64, i64)>,
     /// Work by windows of time.
     pub windows: Windows,
@@ -43,15 +27,14 @@ pub struct Tally {
     pub grid: u64,
     /// Work by day from the first submission on.
     pub days: BTreeMap<u64, f64>,
-    /// What was asked of the reading.
-    pub asked: Asked,
+    by_limit: bool,
     per_second: u64,
 }
 
 /// The jobs of one vector.
 #[derive(Clone, Debug, Default)]
 pub struct Counted {
-    /// By class of limits, see [`Asked::class_of`]; all in class 0 where limits are not looked at.
+    /// By class of limits, see [`Tally::class_of`]; all in class 0 where limits are not looked at.
     pub classes: BTreeMap<u8, Class>,
 }
 
@@ -68,11 +51,6 @@ impl Class {
     /// How many arrived.
     pub fn arrived(&self) -> u64 {
         self.whole.count() + self.censored.count()
-    }
-
-    /// The weight of all that arrived.
-    pub fn weight(&self) -> f64 {
-        self.whole.weight() + self.censored.weight()
     }
 }
 
@@ -129,14 +107,14 @@ impl Together {
 pub const OFTEN: u64 = 1 << 18;
 
 impl Tally {
-    /// Reads a trace to its end. `progress` hears now and then how many jobs were read; once it says `false`,
+    /// Reads a trace to its end, jobs told apart by their limits or not. `progress` hears now and then how many jobs were read; once it says `false`,
     /// reading ends.
     ///
     /// # Errors
     /// When the trace cannot be read.
     pub fn of(
         trace: &mut Trace,
-        asked: Asked,
+        by_limit: bool,
         mut progress: impl FnMut(u64) -> bool,
     ) -> Result<Self, TraceError> {
         let per_second = trace.tick().per_second();
@@ -149,7 +127,7 @@ impl Tally {
             grid: 0,
             days: BTreeMap::new(),
             per_second,
-            asked,
+            by_limit,
         };
         let mut read = 0;
         while let Some(job) = trace.next_job()? {
@@ -164,23 +142,18 @@ impl Tally {
     }
 
     fn add(&mut self, job: &Job, work: f64) {
-        if job.seen == Seen::Initial {
-            return;
-        }
         let (first, _) = self.span.unwrap_or((job.submit, job.submit));
         self.span = Some((first, job.submit));
         let (at, v) = (job.submit.abs_diff(first), job.demand as usize);
-        let seconds = at as f64 / self.per_second as f64;
-        let doubles = self.asked.doubles;
-        let weight = doubles.map_or(1.0, |doubles| (seconds / doubles).exp2());
         if self.vectors.len() <= v {
             self.vectors.resize(v + 1, Counted::default());
         }
-        let class = self.asked.class_of(job);
+        let class = self.class_of(job);
         let own = self.vectors[v].classes.entry(class).or_default();
-        match job.seen {
-            Seen::Censored => own.censored.add(job.size, weight),
-            _ => own.whole.add(job.size, weight),
+        if job.is_censored {
+            own.censored.add(job.size);
+        } else {
+            own.whole.add(job.size);
         }
         self.grid = at.gcd(&self.grid);
         self.windows.add(at, v, work);
@@ -190,14 +163,9 @@ impl Tally {
         *self.days.entry(day).or_default() += work;
     }
 
-    /// The weight of a second of each time in the span, all together \[s\].
-    pub fn weighted_length(&self) -> f64 {
-        let (first, last) = self.span.unwrap_or_default();
-        let length = last.abs_diff(first) as f64;
-        let seconds = length / self.per_second as f64;
-        self.asked.doubles.map_or(seconds, |doubles| {
-            doubles / std::f64::consts::LN_2 * ((seconds / doubles).exp2() - 1.0)
-        })
+    /// Returns the class of limits that a job is counted in.
+    pub fn class_of(&self, job: &Job) -> u8 {
+        if self.by_limit { class(job.limit) } else { 0 }
     }
 
     /// How many of the jobs that arrived still ran at the end.

@@ -241,7 +241,7 @@ fn limits_tell_types_apart_where_they_tell_sizes() {
 }
 
 #[test]
-fn recent_jobs_weigh_more_and_types_are_kept() {
+fn types_of_a_policy_are_kept() {
     // Jobs of 2 processors for 80 days, and from then on twice as many for 40; of 8 processors from then on.
     let day = 86_400;
     let early = (0..80 * 24).map(|n| (n * 3600, 1000, 2, 0, 0));
@@ -266,12 +266,9 @@ fn recent_jobs_weigh_more_and_types_are_kept() {
     let names: Vec<&str> = workload.types().iter().map(|job| job.name()).collect();
     assert_eq!(names, ["narrow", "wide"]);
     assert_eq!(workload.types()[0].demand()[0].value(), 4.0);
-    // Weights 2^(−age/14 d): of the 120 days the last 40 have (1 − 2^(−40/14))/(1 − 2^(−120/14)) of the weight.
-    let weight = |days: f64| 1.0 - (-days / 14.0_f64).exp2();
-    let recent = weight(40.0) / weight(120.0);
-    let narrow = (1.0 - recent) / 3600.0 + recent * (2.0 / 3.0) / 1800.0;
+    let narrow = (2.0 / 3.0) / 3600.0 + (1.0 / 3.0) * (2.0 / 3.0) / 1800.0;
     assert!((workload.types()[0].arrival_rate() / narrow - 1.0).abs() < 0.01);
-    let wide = recent / 3.0 / 1800.0;
+    let wide = (1.0 / 3.0) / 3.0 / 1800.0;
     assert!((workload.types()[1].arrival_rate() / wide - 1.0).abs() < 0.01);
     assert!(fit.report.drift.unwrap().last_week > 0.0);
     assert_eq!(fit.report.of_no_type, (0, 0.0));

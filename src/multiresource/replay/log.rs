@@ -1,6 +1,6 @@
 //! The jobs of a trace, in memory.
 
-use crate::trace::{Account, Demands, Format, Seen, Servers, Tick, Trace, TraceError};
+use crate::trace::{Account, Demands, Format, Servers, Tick, Trace, TraceError};
 
 /// A job that is replayed. Times are whole ticks.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,7 +54,7 @@ impl Log {
         let (mut jobs, mut censored, mut has_limits) = (Vec::new(), 0, false);
         let mut first = None;
         while let Some(job) = trace.next_job()? {
-            if job.seen == Seen::Censored {
+            if job.is_censored {
                 censored += 1;
                 continue;
             }

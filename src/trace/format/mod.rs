@@ -1,8 +1,5 @@
 //! The formats of files.
 
-mod azure;
-mod borg;
-mod openb;
 mod rows;
 mod sacct;
 mod swf;
@@ -16,8 +13,6 @@ use super::input;
 use super::jobs::Source;
 use super::{Account, Options, Servers, Tick, TraceError};
 
-pub use openb::nodes;
-
 /// A format of traces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
@@ -28,15 +23,6 @@ pub enum Format {
     /// Slurm's accounting, as `sacct -aXP` prints it with a header: `cpu`, `memory` in GiB, `gpu`, or any TRES by its
     /// own name. Ticks are seconds; local times are taken as they stand.
     Sacct,
-    /// Pods of Alibaba's cluster-trace-gpu-v2023: `cpu` in cores, `memory` in GiB, `gpu` in GPUs and fractions. Ticks
-    /// are seconds.
-    Openb,
-    /// Virtual machines of AzureTracesForPacking2020: `cpu`, `memory`, `hdd`, `ssd` and `nic`, in fractions of the
-    /// machine that is chosen of them. Ticks are seconds.
-    Azure,
-    /// Events of instances of Google's clusterdata-2019: `cpu` and `memory`, in fractions of the largest machine. Ticks
-    /// are microseconds.
-    Borg,
     /// A table with a header, of which is said what stands in which column.
     Csv,
 }
@@ -48,9 +34,6 @@ impl Format {
         match self {
             Format::Swf => "swf",
             Format::Sacct => "sacct",
-            Format::Openb => "openb",
-            Format::Azure => "azure",
-            Format::Borg => "borg",
             Format::Csv => "csv",
         }
     }
@@ -59,50 +42,8 @@ impl Format {
     pub(super) fn sort(self) -> &'static str {
         match self {
             Format::Swf => "sort the file by the time of submission, such as with `sort -n -k 2`",
-            Format::Borg => {
-                "a job is known once it ends, and a million ended while it ran: export a part of the collections, or a shorter span"
-            }
             _ => "sort the file by the time of submission",
         }
-    }
-
-    /// What to do where a column is missing.
-    fn help(self) -> &'static str {
-        match self {
-            Format::Sacct => sacct::EXPORT_HELP,
-            _ => "Name another --format, or csv and the --columns",
-        }
-    }
-
-    /// What a demand may be of, and how much one is.
-    fn amounts(self) -> &'static str {
-        match self {
-            Format::Azure => "cpu, memory, hdd, ssd and nic, fractions of a machine",
-            Format::Borg => "cpu and memory, fractions of the largest machine",
-            _ => "cpu, memory [GiB] and gpu",
-        }
-    }
-
-    /// How servers are told.
-    fn servers(self) -> &'static str {
-        match self {
-            Format::Openb => {
-                "--servers NODES.csv, the trace's list of nodes, or --servers \"40xcpu=96,memory=384,gpu=8\""
-            }
-            Format::Azure => "--servers, so many of 1 each, such as --servers 500xcpu=1,memory=1",
-            Format::Borg => {
-                "--servers, such as --servers \"4000xcpu=.6,memory=.5;800xcpu=1,memory=1\""
-            }
-            _ => {
-                "--capacity, such as --capacity cpu=128,memory=512, or --servers, such as --servers 40xcpu=96,memory=384"
-            }
-        }
-    }
-
-    /// It tells nothing of this resource.
-    fn without(self, resource: &str) -> String {
-        let (name, amounts) = (self.name(), self.amounts());
-        format!("{name} tells {amounts} of a job, and the servers have `{resource}`")
     }
 
     /// The format of a file that begins with this line, which is neither empty nor blank.
@@ -114,22 +55,14 @@ impl Format {
         if first.starts_with(b";") || numbers.count() >= swf::FIELDS {
             return Some(Format::Swf);
         }
-        let has = |separator: u8, names: [&str; 2]| {
-            let mut names = names.iter().map(|name| name.as_bytes());
-            let fields = || first.split(move |byte| *byte == separator);
-            names.all(|name| fields().any(|field| unquoted(field).eq_ignore_ascii_case(name)))
+        let has = |name: &[u8]| {
+            let mut fields = first.split(|byte| *byte == b'|').map(unquoted);
+            fields.any(|field| field.eq_ignore_ascii_case(name))
         };
-        let known = [
-            (Format::Sacct, b'|', ["Submit", "State"]),
-            (Format::Openb, b',', ["cpu_milli", "creation_time"]),
-            (Format::Azure, b',', ["vmTypeId", "starttime"]),
-            (Format::Borg, b',', ["collection_id", "instance_index"]),
-        ];
-        let known = known
-            .into_iter()
-            .find(|(_, separator, names)| has(*separator, *names));
-        let table = || first.contains(&b',').then_some(Format::Csv);
-        known.map(|(format, ..)| format).or_else(table)
+        if has(b"Submit") && has(b"State") {
+            return Some(Format::Sacct);
+        }
+        first.contains(&b',').then_some(Format::Csv)
     }
 }
 
@@ -139,7 +72,10 @@ pub(in crate::trace) struct Raw {
     pub line: u32,
     /// \[ticks\]
     pub submit: i64,
-    pub held: Held,
+    /// How long it held its room \[ticks\]; it never ran where that is negative.
+    pub size: i64,
+    /// Whether it still ran at the end.
+    pub is_censored: bool,
     /// \[ticks\], where one is told.
     pub limit: Option<i64>,
     pub user: u32,
@@ -147,28 +83,15 @@ pub(in crate::trace) struct Raw {
     pub fate: Fate,
 }
 
-/// How long a job held its room.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::trace) enum Held {
-    /// So many ticks; it never ran where that is negative.
-    Ticks(i64),
-    /// At least so many: it still ran at the end.
-    Censored(i64),
-    /// So many after the start, before which it was there.
-    Initial(i64),
-}
-
 /// What became of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::trace) enum Fate {
     /// It completed, as far as is known.
     Completed,
-    /// It failed, was killed, cancelled, evicted or timed out.
+    /// It failed, was killed, cancelled or timed out.
     Broken,
     /// The line counts a part of it.
     Part,
-    /// None of the servers that are looked at holds it; its demand of them is not known.
-    Unplaced,
 }
 
 /// A format, read line by line. Memory does not grow with the lines.
@@ -196,6 +119,9 @@ fn unquoted(field: &[u8]) -> &[u8] {
         .and_then(|field| field.strip_suffix(b"\""));
     inside.unwrap_or(field)
 }
+
+/// What the jobs of a file ran on, and what reads them.
+type Begun = (Servers, Box<dyn Reader>);
 
 /// A file whose format is known.
 pub(super) struct Opened {
@@ -234,16 +160,14 @@ pub(super) fn open(source: &Source, options: &Options) -> Result<Opened, TraceEr
 
 /// What was asked for and says nothing to this format, if anything.
 fn without_use(format: Format, options: &Options) -> Option<String> {
-    let asked = [
-        ("--columns", Format::Csv, !options.columns.is_empty()),
-        ("--unit", Format::Csv, !options.units.is_empty()),
-        ("--vm-types", Format::Azure, options.vm_types.is_some()),
-    ];
-    let mut asked = asked.into_iter().filter(|(_, _, is_given)| *is_given);
-    let (option, of, _) = asked.find(|(_, of, _)| *of != format)?;
-    let (of, format) = (of.name(), format.name());
+    let given = [("--columns", &options.columns), ("--unit", &options.units)];
+    let (option, _) = given.into_iter().find(|(_, pairs)| !pairs.is_empty())?;
+    if format == Format::Csv {
+        return None;
+    }
     Some(format!(
-        "{option} is for files of the format {of}, and this one is read as {format}: leave it out, or name --format {of}"
+        "{option} is for files of the format csv, and this one is read as {}: leave it out, or name --format csv",
+        format.name()
     ))
 }
 
@@ -256,18 +180,19 @@ pub(super) fn read(
 ) -> Result<Opened, TraceError> {
     let file = File {
         name,
-        format,
         input,
         options,
     };
-    match format {
+    let (servers, reader) = match format {
         Format::Swf => swf::open(file),
         Format::Sacct => sacct::open(file),
-        Format::Openb => openb::open(file),
-        Format::Azure => azure::open(file),
-        Format::Borg => borg::open(file),
         Format::Csv => table::open(file),
-    }
+    }?;
+    Ok(Opened {
+        format,
+        servers,
+        reader,
+    })
 }
 
 /// The format that was named, unless the file is of another one for certain; else the one that is found.
@@ -292,7 +217,6 @@ fn choose(named: Option<Format>, first: &[u8]) -> Result<Format, String> {
 /// A file that is about to be read.
 pub(super) struct File<'a> {
     pub name: String,
-    pub format: Format,
     pub input: Box<dyn BufRead>,
     pub options: &'a Options,
 }
@@ -304,9 +228,9 @@ impl File<'_> {
     /// When none were.
     pub fn servers(&self) -> Result<Servers, TraceError> {
         let why = || {
-            let (name, help) = (&self.name, self.format.servers());
             TraceError::Request(format!(
-                "{name}: what its jobs ran on is not told: give {help}"
+                "{}: what its jobs ran on is not told: give --capacity, such as --capacity cpu=128,memory=512, or --servers, such as --servers 40xcpu=96,memory=384",
+                self.name
             ))
         };
         self.options.servers.clone().ok_or_else(why)

@@ -2,8 +2,7 @@
 
 use std::io::BufRead;
 
-use super::{Format, Raw, Reader};
-use crate::document::suggest;
+use super::{Raw, Reader};
 use crate::trace::fields::{AMOUNT, Fault, amount, ticks};
 use crate::trace::input::Lines;
 use crate::trace::{Account, Reason, Tick, TraceError};
@@ -146,25 +145,6 @@ impl Rows {
         }
     }
 
-    /// The column that has one of these names.
-    ///
-    /// # Errors
-    /// When there is none, or two: says what `format` has.
-    pub fn needed(&self, names: &[&str], format: Format) -> Result<usize, TraceError> {
-        for name in names {
-            if let Some(column) = self.column(name)? {
-                return Ok(column);
-            }
-        }
-        Err(self.wrong(format!(
-            "its first line has no column `{}`, which {} has; {}. {}",
-            names[0],
-            format.name(),
-            suggest(names[0], "it has", &self.header()),
-            format.help()
-        )))
-    }
-
     /// It is not what was expected of it.
     pub fn wrong(&self, why: String) -> TraceError {
         let name = self.name.clone();
@@ -198,23 +178,16 @@ impl Rows {
         ticks(self.get(column), per_unit).ok_or_else(|| self.fault(column, expected))
     }
 
-    /// An amount ≥ 0; `None` where nothing stands.
-    pub fn amount(&self, column: usize) -> Result<Option<f64>, Fault> {
-        match self.get(column) {
-            b"" => Ok(None),
-            field => amount(field)
-                .ok_or_else(|| self.fault(column, AMOUNT))
-                .map(Some),
-        }
-    }
-
     /// An amount ≥ 0 by resource from its column; whether one is missing, and 0 is taken.
     pub fn amounts(&self, columns: &[usize], demand: &mut [f64]) -> Result<bool, Fault> {
         let mut is_missing = false;
         for (demand, column) in demand.iter_mut().zip(columns) {
-            let amount = self.amount(*column)?;
-            is_missing |= amount.is_none();
-            *demand = amount.unwrap_or(0.0);
+            let field = self.get(*column);
+            is_missing |= field.is_empty();
+            *demand = match field {
+                b"" => 0.0,
+                field => amount(field).ok_or_else(|| self.fault(*column, AMOUNT))?,
+            };
         }
         Ok(is_missing)
     }

@@ -6,12 +6,13 @@
 //! `TZ=UTC sacct …` tells times that never jump. Seconds since 1970 (`SLURM_TIME_FORMAT=%s`) are read as well.
 
 use super::rows::{Row, Rows};
-use super::{Fate, File, Format, Held, Opened, Raw};
+use super::{Begun, Fate, File, Raw};
+use crate::document::suggest;
 use crate::trace::fields::{Fault, amount, civil, name, whole};
 use crate::trace::{Account, Reason, TraceError};
 
 /// What to type for a file that is read without complaint.
-pub(super) const EXPORT_HELP: &str = "Export with `sacct -aXP --format=JobIDRaw,Submit,Start,End,ElapsedRaw,State,ReqTRES,\
+const EXPORT_HELP: &str = "Export with `sacct -aXP --format=JobIDRaw,Submit,Start,End,ElapsedRaw,State,ReqTRES,\
      AllocTRES,TimelimitRaw,User`";
 
 /// Seconds in a minute, the unit of limits.
@@ -39,10 +40,10 @@ struct Columns {
     user: Option<usize>,
 }
 
-pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
+pub(super) fn open(file: File<'_>) -> Result<Begun, TraceError> {
     let servers = file.servers()?;
     let rows = Rows::open(&file.name, file.input, b'|')?;
-    let needed = |names: &[&str]| rows.needed(names, Format::Sacct);
+    let needed = |names: &[&str]| needed(&rows, names);
     let tres = [rows.column("AllocTRES")?, rows.column("ReqTRES")?];
     let columns = Columns {
         id: needed(&["JobIDRaw", "JobID"])?,
@@ -71,11 +72,21 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
         rows,
         columns,
     };
-    Ok(Opened {
-        format: Format::Sacct,
-        servers,
-        reader: Box::new(reader),
-    })
+    Ok((servers, Box::new(reader)))
+}
+
+/// Returns the column that has one of these names.
+fn needed(rows: &Rows, names: &[&str]) -> Result<usize, TraceError> {
+    for name in names {
+        if let Some(column) = rows.column(name)? {
+            return Ok(column);
+        }
+    }
+    Err(rows.wrong(format!(
+        "its first line has no column `{}`, which sacct has; {}. {EXPORT_HELP}",
+        names[0],
+        suggest(names[0], "it has", &rows.header()),
+    )))
 }
 
 /// What is known of a job's end.
@@ -120,6 +131,7 @@ impl Row for Sacct {
         let (start, end) = (start?, end?);
         let limit = columns.limit.map(|column| self.limit(column));
         let limit = limit.transpose()?.flatten();
+        let never_ran = state == State::Waits || columns.start.is_some() && start.is_none();
         let from = self.demand(demand)?;
         let jumps = start
             .zip(end)
@@ -133,12 +145,8 @@ impl Row for Sacct {
         Ok(Raw {
             line: rows.number(),
             submit,
-            held: match state {
-                State::Waits => Held::Ticks(-1),
-                _ if columns.start.is_some() && start.is_none() => Held::Ticks(-1),
-                State::Runs => Held::Censored(elapsed),
-                State::Ended(_) => Held::Ticks(elapsed),
-            },
+            size: if never_ran { -1 } else { elapsed },
+            is_censored: state == State::Runs && !never_ran,
             limit,
             user: columns.user.map_or(0, |column| name(rows.get(column))),
             batch: 0,

@@ -2,7 +2,7 @@
 //! `; Key: value` (Parallel Workloads Archive, version 2.2; S. J. Chapin et al., Benchmarks and Standards for the
 //! Evaluation of Parallel Job Schedulers, JSSPP 1999).
 
-use super::{Fate, File, Format, Held, Opened, Raw, Reader};
+use super::{Begun, Fate, File, Raw, Reader};
 use crate::number::Decimal;
 use crate::trace::fields::{Fault, MOST, name, number, ticks};
 use crate::trace::input::Lines;
@@ -44,7 +44,7 @@ struct Swf {
     has_more: bool,
 }
 
-pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
+pub(super) fn open(file: File<'_>) -> Result<Begun, TraceError> {
     let mut lines = Lines::new(file.input);
     let mut size = [None; 2];
     let mut is_pending = false;
@@ -92,11 +92,7 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
         bounds: [(0, 0); FIELDS],
         has_more: false,
     };
-    Ok(Opened {
-        format: Format::Swf,
-        servers,
-        reader: Box::new(reader),
-    })
+    Ok((servers, Box::new(reader)))
 }
 
 fn comment(line: &[u8]) -> Option<&[u8]> {
@@ -219,7 +215,8 @@ impl Swf {
         Ok(Raw {
             line,
             submit,
-            held: Held::Ticks(run),
+            size: run,
+            is_censored: false,
             limit: Some(limit),
             user: name(self.get(field::USER)).max(1) * u32::from(self.get(field::USER) != b"-1"),
             batch: 0,

@@ -1,7 +1,7 @@
 //! A table with a header, of which is said what stands in which column.
 
 use super::rows::{Row, Rows};
-use super::{Fate, File, Format, Held, Opened, Raw};
+use super::{Begun, Fate, File, Raw};
 use crate::document::suggest;
 use crate::number::seconds_in;
 use crate::trace::fields::{Fault, name};
@@ -37,7 +37,7 @@ enum Size {
     Until(usize),
 }
 
-pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
+pub(super) fn open(file: File<'_>) -> Result<Begun, TraceError> {
     let servers = file.servers()?;
     let rows = Rows::open(&file.name, file.input, b',')?;
     let columns = Columns::of(&rows, &servers, file.options)?;
@@ -48,11 +48,7 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
         per_unit,
         columns,
     };
-    Ok(Opened {
-        format: Format::Csv,
-        servers,
-        reader: Box::new(reader),
-    })
+    Ok((servers, Box::new(reader)))
 }
 
 /// The tick, and how many of them make the unit in which the file counts time.
@@ -175,11 +171,8 @@ impl Row for Table {
         Ok(Raw {
             line: rows.number(),
             submit,
-            held: if is_censored {
-                Held::Censored(held)
-            } else {
-                Held::Ticks(held)
-            },
+            size: held,
+            is_censored,
             limit,
             user: of(columns.user),
             batch: of(columns.batch),

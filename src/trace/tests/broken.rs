@@ -201,93 +201,6 @@ fn lines_of_sacct() {
 }
 
 #[test]
-fn lines_of_openb() {
-    let header = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,pod_phase,creation_time,deletion_time,scheduled_time\n";
-    let lines = [
-        (
-            "a,x,2,0,0,Running,1,9,3",
-            3,
-            "x",
-            "an amount ≥ 0 and below 2⁵³",
-        ),
-        (
-            "a,1,2,0,-1,Running,1,9,3",
-            9,
-            "-1",
-            "an amount ≥ 0 and below 2⁵³",
-        ),
-        ("a,1,2,0,0,Running,,9,3", 19, "", "a time [s]"),
-        ("a,1,2,0,0,Running,1,,3", 21, "", "a time [s]"),
-        (
-            "a,1,2,0,0,Running,1,2,3",
-            21,
-            "2",
-            "a time not before scheduled_time [s]",
-        ),
-        (
-            "a,1,2,0,0,Running,1,2",
-            22,
-            "",
-            "as many fields as the header has: the line ends here",
-        ),
-    ];
-    assert_broken(header, &on("cpu=4,gpu=1"), &lines);
-}
-
-#[test]
-fn lines_of_azure() {
-    let types = file(b"vmTypeId,machineId,core\n10,16,.5\n");
-    let options = Options {
-        vm_types: Some(types.path().into()),
-        machine: Some("16".into()),
-        ..on("cpu=1")
-    };
-    let lines = [
-        ("1,7,10,x,", 8, "x", "a time [days]"),
-        ("1,7,10,1,soon", 10, "soon", "a time [days], or nothing"),
-        (
-            "1,7,10,91,",
-            8,
-            "91",
-            "a time before day 90, where the trace ends",
-        ),
-        ("1,7,10,2,1", 10, "1", "a time not before starttime [days]"),
-    ];
-    assert_broken(
-        "vmId,tenantId,vmTypeId,starttime,endtime\n",
-        &options,
-        &lines,
-    );
-}
-
-#[test]
-fn lines_of_borg() {
-    let lines = [
-        (
-            "-1,3,1,0,.1,.1",
-            1,
-            "-1",
-            "a time not before that of the line before: export the events ordered by time",
-        ),
-        ("x,3,1,0,.1,.1", 1, "x", "a time [µs]"),
-        (
-            "1,11,1,0,.1,.1",
-            3,
-            "11",
-            "an event such as SCHEDULE or 3, of 0 to 10",
-        ),
-        ("1,3,one,0,.1,.1", 5, "one", "a whole number"),
-        ("1,3,1,,.1,.1", 7, "", "a whole number"),
-        ("1,3,1,0,-.1,.1", 9, "-.1", "an amount ≥ 0 and below 2⁵³"),
-    ];
-    assert_broken(
-        "time,type,collection_id,instance_index,cpus,memory\n",
-        &on("cpu=1"),
-        &lines,
-    );
-}
-
-#[test]
 fn a_file_of_another_format_than_named_is_told() {
     let log = swf(&[line("5", "10", "4", "20", "1")]);
     let yaml = b"kind: multiresource\ntypes: [{name: a, demand: 1}]\n";
@@ -318,7 +231,7 @@ fn a_file_of_another_format_than_named_is_told() {
     let why = refused(png, &Options::default());
     assert_eq!(
         why,
-        "FILE: no known format begins with `�PNG`: name one with --format (swf, sacct, openb, azure, borg, csv)"
+        "FILE: no known format begins with `�PNG`: name one with --format (swf, sacct, csv)"
     );
 }
 

@@ -1,10 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
-mod azure;
-mod borg;
 mod broken;
 mod logs;
-mod openb;
 mod order;
 mod random;
 mod rules;

@@ -89,15 +89,12 @@ fn states_tell_what_became_of_a_job() {
         let (jobs, trace, _) = read_till_it_ends(&text, &options);
         assert_accounted(&trace);
         (
-            jobs.first().map(|job| job.seen),
+            jobs.first().map(|job| job.is_censored),
             rows(&trace).first().map(|row| row.0),
         )
     };
-    assert_eq!(of("COMPLETED"), (Some(Seen::Whole), None));
-    assert_eq!(
-        of("RUNNING"),
-        (Some(Seen::Censored), Some(Reason::Censored))
-    );
+    assert_eq!(of("COMPLETED"), (Some(false), None));
+    assert_eq!(of("RUNNING"), (Some(true), Some(Reason::Censored)));
     assert_eq!(of("PENDING"), (None, Some(Reason::NeverRan)));
     for state in [
         "CANCELLED by 1000",

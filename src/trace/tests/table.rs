@@ -20,14 +20,14 @@ fn columns_are_taken_by_name_in_any_order_and_quoted() {
     assert_eq!(trace.demands().vectors()[0][..], [4.0, 8.0]);
     assert_eq!((jobs[0].submit, jobs[0].size, jobs[0].line), (10, 5, 2));
     assert_eq!(jobs[0].user, jobs[1].user);
-    assert_eq!((jobs[0].seen, jobs[1].seen), (Seen::Whole, Seen::Censored));
+    assert_eq!((jobs[0].is_censored, jobs[1].is_censored), (false, true));
     assert_eq!(rows(&trace), [(Reason::NoLimit, 2), (Reason::Censored, 1)]);
     let ends = Options {
         censored_end: true,
         ..options(COLUMNS)
     };
     let (jobs, trace) = read(text.as_bytes(), &ends);
-    assert_eq!(jobs[1].seen, Seen::Whole);
+    assert!(!jobs[1].is_censored);
     assert_eq!(trace.account().count(Reason::Censored), 1);
 }
 

@@ -12,6 +12,7 @@ pub mod rounds;
 mod sojourn;
 mod staged;
 
+pub(crate) use bisection::bisected_within;
 #[cfg(all(feature = "multiresource", feature = "synthesis"))]
 pub use chain::{ChainError, Rate, generator, prove_irreducible, stationary, stationary_dense};
 pub use modulated::{Edge, Environment, MEMORY, ModulatedQueue, matrix_numbers, matrix_work};

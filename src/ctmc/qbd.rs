@@ -263,7 +263,7 @@ fn rescale(laws: &mut [RowDVector<f64>]) {
 }
 
 /// Adds `block` times a matrix.
-fn add_product(rates: &mut DMatrix<f64>, block: &Block, matrix: &DMatrix<f64>) {
+pub(super) fn add_product(rates: &mut DMatrix<f64>, block: &Block, matrix: &DMatrix<f64>) {
     for &(s, t, rate) in block {
         let mut row = rates.row_mut(s);
         row += rate * matrix.row(t);
@@ -271,7 +271,7 @@ fn add_product(rates: &mut DMatrix<f64>, block: &Block, matrix: &DMatrix<f64>) {
 }
 
 /// `stay` times the block `up`: where a stay ends on the level above (`n` phases).
-fn returns(stay: &DMatrix<f64>, up: &Block, n: usize) -> DMatrix<f64> {
+pub(super) fn returns(stay: &DMatrix<f64>, up: &Block, n: usize) -> DMatrix<f64> {
     let mut product = DMatrix::zeros(stay.nrows(), n);
     for &(k, t, rate) in up {
         product.column_mut(t).axpy(rate, &stay.column(k), 1.0);
@@ -279,7 +279,7 @@ fn returns(stay: &DMatrix<f64>, up: &Block, n: usize) -> DMatrix<f64> {
     product
 }
 
-fn dense(block: &Block, rows: usize, columns: usize) -> DMatrix<f64> {
+pub(super) fn dense(block: &Block, rows: usize, columns: usize) -> DMatrix<f64> {
     let mut matrix = DMatrix::zeros(rows, columns);
     block
         .iter()

@@ -49,25 +49,8 @@ const MEAN_ERROR: f64 = 1e-8;
 
 /// Why there is no law.
 #[derive(Debug, thiserror::Error, PartialEq)]
-pub enum RoundsError {
-    /// Not every way out of state 0 goes round.
-    #[error("the environment does not go round")]
-    NoRound,
-    /// The load is 1 or more.
-    #[error("the queue is not stable: its load is {0}")]
-    Unstable(f64),
-    /// More numbers than allowed.
-    #[error("{levels} levels of {states} states are more than memory allows")]
-    TooLarge {
-        /// Levels that are needed.
-        levels: f64,
-        /// States of the environment.
-        states: usize,
-    },
-    /// The law has too few digits.
-    #[error("going round leaves a relative error of {0:e} in the mean")]
-    NoDigit(f64),
-}
+#[error("{0}")]
+pub struct RoundsError(String);
 
 /// The law of the number of jobs and the state.
 pub struct RoundLaw {
@@ -159,13 +142,19 @@ fn visited(
     queue: &ModulatedQueue<'_>,
     mut visit: impl FnMut(Vec<f64>),
 ) -> Result<(f64, Vec<f64>), RoundsError> {
-    let rounds = Rounds::new(queue).ok_or(RoundsError::NoRound)?;
+    let failed = |why: String| RoundsError(why);
+    let rounds =
+        Rounds::new(queue).ok_or_else(|| failed("the environment does not go round".into()))?;
     let load = queue.arrival_rate() / queue.capacity();
-    let decay = rounds.decay(0.0).ok_or(RoundsError::Unstable(load))?;
+    let decay = rounds
+        .decay(0.0)
+        .ok_or_else(|| failed(format!("the queue is not stable: its load is {load}")))?;
     let states = rounds.stages.len();
     let levels = rounds.levels(decay);
     if numbers(levels, states) > MEMORY {
-        return Err(RoundsError::TooLarge { levels, states });
+        return Err(failed(format!(
+            "{levels} levels of {states} states are more than memory allows"
+        )));
     }
     let entries = rounds.balanced(levels as usize, decay)?;
     // Rounds per time.
@@ -433,7 +422,10 @@ impl<'a, 'b> Rounds<'a, 'b> {
         let mut pairs = law.iter().zip(&error);
         let is_law = pairs.all(|(p, error)| *p >= -error - f64::MIN_POSITIVE);
         if relative.is_nan() || relative > MEAN_ERROR || !is_law {
-            return Err(RoundsError::NoDigit(if is_law { relative } else { 1.0 }));
+            let relative = if is_law { relative } else { 1.0 };
+            return Err(RoundsError(format!(
+                "going round leaves a relative error of {relative:e} in the mean"
+            )));
         }
         let mut above = 0.0;
         for e in error.iter_mut().rev() {

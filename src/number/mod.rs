@@ -8,6 +8,7 @@ mod units;
 
 pub use decimal::{Decimal, DecimalError};
 pub use quantity::seconds_of;
+pub(crate) use time::civil;
 pub use time::seconds_in;
 pub(crate) use told::told;
 pub(crate) use units::{Units, in_units};

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::number::civil;
+
 /// How much of what nodes have. Memory is in bytes; where Slurm does not manage it, it is 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Amounts {
@@ -224,36 +226,9 @@ pub(super) fn time_limit(text: &str) -> Option<Option<u64>> {
     ))
 }
 
-/// An instant such as `2026-11-25T17:35:39` \[s since 1970, UTC\].
+/// Reads an instant such as `2026-11-25T17:35:39` \[s since 1970, UTC\].
 pub(super) fn instant(text: &str) -> Option<i64> {
-    let (date, clock) = text.split_once('T')?;
-    let numbers = |text: &str, mark: char, widths: [usize; 3]| -> Option<[i64; 3]> {
-        let mut parts = text.split(mark);
-        let mut read = [0; 3];
-        for (number, width) in read.iter_mut().zip(widths) {
-            let part = parts.next().filter(|part| part.len() == width)?;
-            *number = i64::try_from(whole(part)?).ok()?;
-        }
-        parts.next().is_none().then_some(read)
-    };
-    let [year, month, day] = numbers(date, '-', [4, 2, 2])?;
-    let [hour, minute, second] = numbers(clock, ':', [2, 2, 2])?;
-    let is_date =
-        (1970..=9999).contains(&year) && (1..=12).contains(&month) && (1..=31).contains(&day);
-    let is_clock = hour < 24 && minute < 60 && second <= 60;
-    (is_date && is_clock)
-        .then(|| days_since_1970(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second)
-}
-
-/// Days of the Gregorian calendar, counted in years that begin in March, so that leap days come last.
-fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
-    let (year, month) = if month > 2 {
-        (year, month - 3)
-    } else {
-        (year - 1, month + 9)
-    };
-    let days_of_year = (153 * month + 2) / 5 + day - 1;
-    365 * year + year / 4 - year / 100 + year / 400 + days_of_year - 719_468
+    civil(text.as_bytes()).filter(|instant| *instant >= 0)
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ pub use id::{JobId, Key};
 pub use nodes::{Node, NodeState, Nodes};
 pub use queue::Queue;
 pub use row::{Hold, Row, State};
-pub use site::{Cluster, Partition, Site};
+pub use site::Cluster;
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -155,74 +155,68 @@ impl Account {
 const LEFT_OUT: &str = "left out";
 
 impl Reason {
-    /// What was found, in words.
+    /// Says in words what was found and what is done with it, and the option that changes that.
+    fn words(self) -> (&'static str, &'static str, Option<&'static str>) {
+        match self {
+            Reason::Fault => ("not what the format has", LEFT_OUT, Some("--faults")),
+            Reason::NeverRan => ("never ran", LEFT_OUT, None),
+            Reason::LessThanATick => ("took less than a tick", "taken as one tick", None),
+            Reason::NotCompleted => ("did not complete", LEFT_OUT, Some("--status")),
+            Reason::Partial => ("partial executions", LEFT_OUT, None),
+            Reason::NoDemand => ("ask for nothing", LEFT_OUT, None),
+            Reason::RequestedTaken => ("allocated nothing", "requested taken", None),
+            Reason::TooLarge => (
+                "larger than any server",
+                LEFT_OUT,
+                Some("--capacity, --servers"),
+            ),
+            Reason::OutsideSpan => ("outside the span", LEFT_OUT, Some("--from, --to")),
+            Reason::Unsorted => ("submitted before the line before", "sorted", None),
+            Reason::NoLimit => ("without a limit", "size taken as limit", None),
+            Reason::PastLimit => ("ran past their limit", "limit raised", Some("--past-limit")),
+            Reason::Killed => (
+                "ran past their limit",
+                "cut to their limit",
+                Some("--past-limit"),
+            ),
+            Reason::NoAmount => ("without an amount of a resource", "taken as 0", None),
+            Reason::MoreText => ("text behind the last field", "ignored", None),
+            Reason::Censored => (
+                "still running at the end",
+                "size known in part; not replayed",
+                Some("--censored"),
+            ),
+            Reason::AmbiguousTime => (
+                "local clock set by an hour meanwhile",
+                "taken as it stands",
+                None,
+            ),
+            Reason::RoundedTime => ("times with fractions of a tick", "rounded", None),
+            Reason::Step => ("steps of other jobs", LEFT_OUT, None),
+        }
+    }
+
+    /// Returns what was found, in words.
     #[must_use]
     pub fn found(self) -> &'static str {
-        match self {
-            Reason::Fault => "not what the format has",
-            Reason::NeverRan => "never ran",
-            Reason::LessThanATick => "took less than a tick",
-            Reason::NotCompleted => "did not complete",
-            Reason::Partial => "partial executions",
-            Reason::NoDemand => "ask for nothing",
-            Reason::RequestedTaken => "allocated nothing",
-            Reason::TooLarge => "larger than any server",
-            Reason::OutsideSpan => "outside the span",
-            Reason::Unsorted => "submitted before the line before",
-            Reason::NoLimit => "without a limit",
-            Reason::PastLimit | Reason::Killed => "ran past their limit",
-            Reason::NoAmount => "without an amount of a resource",
-            Reason::MoreText => "text behind the last field",
-            Reason::Censored => "still running at the end",
-            Reason::AmbiguousTime => "local clock set by an hour meanwhile",
-            Reason::RoundedTime => "times with fractions of a tick",
-            Reason::Step => "steps of other jobs",
-        }
+        self.words().0
     }
 
-    /// What is done with them, in words.
+    /// Returns what is done with such lines, in words.
     #[must_use]
     pub fn done(self) -> &'static str {
-        match self {
-            Reason::Fault
-            | Reason::NeverRan
-            | Reason::NotCompleted
-            | Reason::Partial
-            | Reason::NoDemand
-            | Reason::TooLarge
-            | Reason::OutsideSpan
-            | Reason::Step => LEFT_OUT,
-            Reason::LessThanATick => "taken as one tick",
-            Reason::RequestedTaken => "requested taken",
-            Reason::Unsorted => "sorted",
-            Reason::NoLimit => "size taken as limit",
-            Reason::PastLimit => "limit raised",
-            Reason::Killed => "cut to their limit",
-            Reason::NoAmount => "taken as 0",
-            Reason::MoreText => "ignored",
-            Reason::Censored => "size known in part; not replayed",
-            Reason::AmbiguousTime => "taken as it stands",
-            Reason::RoundedTime => "rounded",
-        }
+        self.words().1
     }
 
-    /// Whether the line takes no part.
+    /// Returns the option that changes it.
+    #[must_use]
+    pub fn option(self) -> Option<&'static str> {
+        self.words().2
+    }
+
+    /// Returns whether the line takes no part.
     #[must_use]
     pub fn is_out(self) -> bool {
         self.done() == LEFT_OUT
-    }
-
-    /// The option that changes it.
-    #[must_use]
-    pub fn option(self) -> Option<&'static str> {
-        Some(match self {
-            Reason::Fault => "--faults",
-            Reason::NotCompleted => "--status",
-            Reason::TooLarge => "--capacity, --servers",
-            Reason::OutsideSpan => "--from, --to",
-            Reason::PastLimit | Reason::Killed => "--past-limit",
-            Reason::Censored => "--censored",
-            _ => return None,
-        })
     }
 }

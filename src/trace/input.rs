@@ -83,11 +83,7 @@ impl Lines {
     /// As [`Lines::advance`], with the line up to which it was read.
     pub fn advance_in(&mut self, name: &str) -> Result<bool, TraceError> {
         let read = self.advance();
-        read.map_err(|source| TraceError::Io {
-            name: name.into(),
-            line: self.number,
-            source,
-        })
+        read.map_err(|why| TraceError::unreadable(name, self.number, &why))
     }
 
     /// The line.

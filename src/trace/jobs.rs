@@ -250,8 +250,13 @@ impl Trace {
     fn takes_part(&mut self, job: &Job) -> Result<bool, TraceError> {
         let (first, last) = self.span.unwrap_or((job.submit, job.submit));
         if job.submit < last {
-            let (name, line, sort) = (self.name.clone(), job.line, self.format.sort());
-            return Err(TraceError::Disorder { name, line, sort });
+            return Err(TraceError(format!(
+                "{}, line {}: submitted before a job of more than {} lines earlier: {}",
+                self.name,
+                job.line,
+                Self::MOST_OUT_OF_ORDER,
+                self.format.sort()
+            )));
         }
         self.span = Some((first, job.submit));
         let work = self.work(job);
@@ -269,23 +274,16 @@ impl Trace {
     /// At the end: whether the lines were such that it is worth going on.
     fn conclude(&self) -> Result<(), TraceError> {
         let Account { lines, jobs, .. } = self.account;
-        let (name, account) = (self.name.clone(), || Box::new(self.account.clone()));
+        let (name, limit) = (&self.name, self.options.faults);
         let faults = self.account.count(Reason::Fault);
-        if faults as f64 > self.options.faults * lines as f64 {
-            return Err(TraceError::Faults {
-                name,
-                format: self.format.name(),
-                limit: format!("{} %", 100.0 * self.options.faults),
-                account: account(),
-            });
+        if faults as f64 > limit * lines as f64 {
+            let format = self.format.name();
+            return Err(TraceError::faults(name, format, limit, &self.account));
         }
-        match jobs {
-            0 => Err(TraceError::Empty {
-                name,
-                account: account(),
-            }),
-            _ => Ok(()),
+        if jobs == 0 {
+            return Err(TraceError::empty(name, &self.account));
         }
+        Ok(())
     }
 }
 

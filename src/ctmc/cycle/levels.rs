@@ -23,7 +23,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::{HUGE, Reward, TAIL};
 use crate::ctmc::modulated::{MEMORY, ModulatedQueue};
-use crate::ctmc::qbd::{Block, Level, Qbd, QbdError};
+use crate::ctmc::qbd::{Block, Level, Qbd, QbdError, add_product, dense, returns};
 use crate::ctmc::sojourn::{Excursions, sojourns};
 
 /// Both reductions and sums double the number of levels in each iteration.
@@ -135,7 +135,7 @@ impl<'a> Levels<'a> {
                 unit * at(above - 1, s, k)
             });
             gains = &stay * (own + product(&level.up, &gains, level.phases));
-            fall = ended(&stay, &level.down, below.phases);
+            fall = returns(&stay, &level.down, below.phases);
             let most = gains.amax();
             if most > HUGE {
                 (gains, unit) = (gains / most, unit / most);
@@ -269,14 +269,6 @@ fn of_jobs(queue: &ModulatedQueue<'_>, q: usize) -> Level {
     level
 }
 
-fn dense(block: &Block, rows: usize, columns: usize) -> DMatrix<f64> {
-    let mut matrix = DMatrix::zeros(rows, columns);
-    for &(s, t, rate) in block {
-        matrix[(s, t)] += rate;
-    }
-    matrix
-}
-
 /// The rate out of each of so many phases.
 fn exits(block: &Block, phases: usize) -> DVector<f64> {
     let mut exits = DVector::zeros(phases);
@@ -284,21 +276,9 @@ fn exits(block: &Block, phases: usize) -> DVector<f64> {
     exits
 }
 
-/// A matrix times a block (of so many columns).
-fn ended(matrix: &DMatrix<f64>, block: &Block, columns: usize) -> DMatrix<f64> {
-    let mut product = DMatrix::zeros(matrix.nrows(), columns);
-    for &(s, t, rate) in block {
-        product.column_mut(t).axpy(rate, &matrix.column(s), 1.0);
-    }
-    product
-}
-
 /// A block (of so many rows) times a matrix.
 fn product(block: &Block, matrix: &DMatrix<f64>, rows: usize) -> DMatrix<f64> {
     let mut product = DMatrix::zeros(rows, matrix.ncols());
-    for &(s, t, rate) in block {
-        let mut row = product.row_mut(s);
-        row += rate * matrix.row(t);
-    }
+    add_product(&mut product, block, matrix);
     product
 }

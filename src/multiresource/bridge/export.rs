@@ -30,15 +30,20 @@ pub fn slurm(
     let site = Site {
         partition,
         policy: &policy.display().to_string(),
-        rule: &rule(checked),
+        rule: checked.artifact().policy.called(),
         unit: &format!("synth-{partition}.service"),
         folder: &format!("/etc/synth/{partition}"),
     };
     let fleet = checked.workload();
+    let demands: Vec<Vec<u64>> = fleet
+        .types()
+        .iter()
+        .map(|job| job.units().to_vec())
+        .collect();
     let types = Types {
         partition,
         resources: resources(fleet),
-        alike: types::alike(fleet)
+        alike: types::alike(fleet, &demands)
             .map(|[first, second]| format!("{} and {}", one_line(first), one_line(second))),
         types: fleet
             .types()
@@ -185,9 +190,4 @@ fn yaml(text: &str) -> String {
 /// For a comment, which ends with its line.
 fn one_line(text: &str) -> String {
     text.replace(char::is_control, " ")
-}
-
-/// What the policy does, in a few words.
-fn rule(checked: &Checked) -> &'static str {
-    checked.artifact().policy.called()
 }

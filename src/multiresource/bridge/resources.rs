@@ -3,8 +3,7 @@
 use num_rational::BigRational;
 use num_traits::ToPrimitive;
 
-use super::TypesError;
-use crate::multiresource::workload::Workload;
+use crate::multiresource::workload::{Resource, Workload};
 use crate::number::Decimal;
 use crate::slurm::Amounts;
 
@@ -146,11 +145,13 @@ impl Resources {
     pub fn new(
         workload: &Workload,
         named: impl Fn(&str) -> Option<Source>,
-    ) -> Result<Self, TypesError> {
-        let of = |(j, resource): (usize, &crate::multiresource::workload::Resource)| {
+    ) -> Result<Self, String> {
+        let of = |(j, resource): (usize, &Resource)| {
             let name = resource.name();
             let source = named(name).or_else(|| Source::by_name(name));
-            let source = source.ok_or_else(|| TypesError::Resource { name: name.into() })?;
+            let source = source.ok_or_else(|| {
+                format!("it is not known what Slurm calls the policy's resource `{name}`: write a file with `resources: {{{name}: gres/{name}}}`, and name it by --types (`cpu`, `mem:G` for memory counted in GiB, `gres/NAME`, or `none` where Slurm does not count it)")
+            })?;
             let demanding = workload.types().iter().find(|job| job.units()[j] > 0);
             let unit = demanding.map(|job| {
                 job.demand()[j].exact() / BigRational::from_integer(job.units()[j].into())
@@ -166,9 +167,10 @@ impl Resources {
                 source,
             })
         };
-        let own: Result<Vec<Own>, TypesError> =
-            workload.resources().iter().enumerate().map(of).collect();
-        Ok(Resources { own: own? })
+        let own = workload.resources().iter().enumerate().map(of);
+        Ok(Resources {
+            own: own.collect::<Result<_, String>>()?,
+        })
     }
 
     /// Name of resource j, and its name in Slurm.
@@ -201,7 +203,7 @@ impl Resources {
     }
 
     /// So many whole units of resource j in the policy's own amounts, for messages.
-    pub fn told(&self, j: usize, units: u64) -> String {
+    pub fn amount(&self, j: usize, units: u64) -> String {
         let amount = units as f64 * self.own[j].amount;
         Decimal::new(amount).map_or_else(|| amount.to_string(), |amount| amount.to_string())
     }
@@ -246,7 +248,7 @@ mod tests {
         // Units: 3 CPUs, half a GiB, a GPU.
         assert_eq!(resources.units(&amounts), [2, 4, 1]);
         assert_eq!(resources.units_within(&amounts), [1, 3, 1]);
-        assert_eq!(resources.told(1, 3), "1.5");
+        assert_eq!(resources.amount(1, 3), "1.5");
         assert_eq!(
             resources.units(&Amounts {
                 memory: u64::MAX,
@@ -264,7 +266,7 @@ mod tests {
         };
         assert_eq!(found("memory").unwrap(), Source::Memory(1 << 30));
         assert_eq!(found("mem_gb").unwrap(), Source::Memory(1_000_000_000));
-        let refused = found("network").unwrap_err().to_string();
+        let refused = found("network").unwrap_err();
         assert!(
             refused.contains("resources: {network: gres/network}"),
             "{refused}"

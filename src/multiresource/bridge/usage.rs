@@ -112,7 +112,7 @@ impl Usage {
         let mut left: Vec<Amounts> = vec![Amounts::default(); self.servers.len()];
         let rows = by_node(queue);
         for node in self.nodes.iter().filter(|node| node.state == NodeState::Up) {
-            let Some(n) = map.server_of_node(&node.name) else {
+            let Some(n) = map.servers.of_node(&node.name) else {
                 continue;
             };
             let steady = self
@@ -131,7 +131,7 @@ impl Usage {
             .enumerate()
             .filter(|_| !self.nodes.is_empty())
         {
-            let within = map.units_within(&left[n]);
+            let within = map.resources.units_within(&left[n]);
             let gone = units
                 .iter()
                 .zip(&within)

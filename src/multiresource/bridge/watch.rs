@@ -2,18 +2,30 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use clap::ValueEnum;
+
 use super::TypeMap;
 use super::usage::Usage;
+use crate::multiresource::live::Places;
 use crate::multiresource::live::protocol::Line;
 use crate::slurm::{Hold, JobId, Key, Nodes, Queue, Row, State};
 
-/// How jobs are held, and what becomes of those without a type.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Manner {
-    /// Jobs are held so that only operators release them.
-    pub by_operator: bool,
-    /// Jobs without a type stay held; else they are released at once.
-    pub keeps_unknown: bool,
+/// Who may release a job besides the bridge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum HoldBy {
+    /// Jobs stay held as they were submitted: their owners can release them
+    User,
+    /// An operator holds them at first sight
+    Admin,
+}
+
+/// What becomes of held jobs that have no type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Unknown {
+    /// They are released at once; what they use is not the policy's
+    Pass,
+    /// They stay held
+    Hold,
 }
 
 /// A job of the queue, as it was last seen.
@@ -100,7 +112,8 @@ const GIVE_UP: f64 = 600.0;
 /// What is known of the cluster.
 pub(super) struct Watch {
     pub map: TypeMap,
-    pub manner: Manner,
+    pub hold: HoldBy,
+    pub unknown: Unknown,
     /// Released jobs that do not start within this time are told \[s\].
     pub stuck: f64,
     pub jobs: BTreeMap<Key, Seen>,
@@ -134,15 +147,16 @@ pub(super) fn key_of(id: &str) -> Option<Key> {
 impl Watch {
     pub fn new(
         map: TypeMap,
-        manner: Manner,
+        (hold, unknown): (HoldBy, Unknown),
         stuck: f64,
         usage: Usage,
-        places: &crate::multiresource::live::Places,
+        places: &Places,
         second: f64,
     ) -> Self {
         Watch {
             map,
-            manner,
+            hold,
+            unknown,
             stuck,
             jobs: BTreeMap::new(),
             present: HashSet::new(),
@@ -175,9 +189,10 @@ impl Watch {
         if let Some(nodes) = nodes {
             self.usage.look(nodes, queue, &mut found.notes);
         }
+        let jobs = &self.jobs;
         let typed = |key: &Key| {
             matches!(
-                self.jobs.get(key).map(|seen| seen.phase),
+                jobs.get(key).map(|seen| seen.phase),
                 Some(Phase::Running(_))
             )
         };
@@ -291,7 +306,7 @@ impl Watch {
             return before;
         }
         if row.has_nodes() {
-            let is_on_servers = self.map.server_of_node(&row.node_list).is_some();
+            let is_on_servers = self.map.servers.of_node(&row.node_list).is_some();
             if let Some(seen) = self.jobs.get_mut(&row.key) {
                 (seen.pending_since, seen.held_since) = (None, None);
             }
@@ -301,7 +316,7 @@ impl Watch {
                 _ => Phase::Passed,
             };
         }
-        let held = row.hold == Hold::User || self.manner.by_operator && row.hold == Hold::Admin;
+        let held = row.hold == Hold::User || self.hold == HoldBy::Admin && row.hold == Hold::Admin;
         // Slurm itself waits, with a job that is not held: it is none of ours until then.
         if row.hold == Hold::None && row.depends {
             return Phase::Out;
@@ -336,7 +351,7 @@ impl Watch {
 
     /// A held job that could start: it waits, or is let go.
     fn waiting(&self, row: &Row, found: &mut Found) -> Phase {
-        if self.manner.by_operator && row.hold == Hold::User {
+        if self.hold == HoldBy::Admin && row.hold == Hold::User {
             found.hold.push(row.key.id);
         }
         // In a fleet the rule says where a job runs: not of one that says it itself. One that takes whole nodes holds
@@ -344,7 +359,7 @@ impl Watch {
         let is_free = !row.is_exclusive && (self.servers.len() == 1 || !row.names_nodes);
         match self.map.type_of(row).filter(|_| is_free) {
             Some(i) => Phase::Waiting(i),
-            None if self.manner.keeps_unknown => Phase::Out,
+            None if self.unknown == Unknown::Hold => Phase::Out,
             None => {
                 found.pass.push(row.key.id);
                 Phase::Out
@@ -392,7 +407,8 @@ impl Watch {
     fn adoption(&self, row: &Row, i: usize) -> Line {
         let server = self
             .map
-            .server_of_node(&row.node_list)
+            .servers
+            .of_node(&row.node_list)
             .filter(|_| self.servers.len() > 1);
         Line {
             adopt: Some(self.types[i].clone()),
@@ -428,16 +444,13 @@ impl Watch {
 
     /// This job is to be released now: whether it still waits, so that it can be.
     pub fn release(&mut self, key: Key, now: f64) -> bool {
-        match self.jobs.get_mut(&key) {
-            Some(seen) => match seen.phase {
-                Phase::Waiting(i) => {
-                    (seen.phase, seen.released) = (Phase::Running(i), Some(now));
-                    true
-                }
-                _ => false,
-            },
-            None => false,
+        if let Some(seen) = self.jobs.get_mut(&key)
+            && let Phase::Waiting(i) = seen.phase
+        {
+            (seen.phase, seen.released) = (Phase::Running(i), Some(now));
+            return true;
         }
+        false
     }
 
     /// All that waits and runs, for a scheduler that begins: what it has to be told.

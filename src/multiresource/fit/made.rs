@@ -7,9 +7,8 @@ use super::merge::Vector;
 use super::sizes::{Law, Sizes};
 use super::tally::{Class, Counted, NO_LIMIT, Tally};
 use super::types::{Types, parts_of};
-use super::{
-    Arrivals, Dispersion, Drift, Excess, Fit, FitError, Options, Report, Tried, TypeFound, short,
-};
+use super::{Arrivals, Dispersion, Drift, Excess, Fit, Options, Report, Tried, TypeFound, short};
+use crate::document::DocumentError;
 use crate::law::{ArrivalProcess, CommonModulation, Size};
 use crate::multiresource::workload::{Known, Part, Parts};
 use crate::trace::{Job, Trace};
@@ -188,7 +187,7 @@ impl<'a> Made<'a> {
     ///
     /// # Errors
     /// When it has faults.
-    pub fn conclude(&self, tried: Vec<Tried>, again: Option<&Again>) -> Result<Fit, FitError> {
+    pub fn conclude(&self, tried: Vec<Tried>, again: Option<&Again>) -> Result<Fit, DocumentError> {
         let Counts {
             length, per_second, ..
         } = *self.counts;

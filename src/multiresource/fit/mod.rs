@@ -25,11 +25,11 @@ pub use course::Drift;
 pub use dispersion::{Dispersion, Excess};
 pub use types::Tried;
 
+use std::error::Error;
+
 use clap::ValueEnum;
 use serde::Serialize;
 
-use crate::document::DocumentError;
-use crate::multiresource::program::ProgramError;
 use crate::multiresource::workload::Described;
 use crate::number::Decimal;
 use crate::trace::{Account, Format, Trace, TraceError};
@@ -149,35 +149,7 @@ pub struct TypeFound {
     pub law: &'static str,
 }
 
-/// Why there is no fit.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum FitError {
-    /// The trace cannot be read.
-    #[error(transparent)]
-    Trace(#[from] TraceError),
-    /// The program of the types has no answer.
-    #[error(transparent)]
-    Program(#[from] ProgramError),
-    /// What was found makes no workload.
-    #[error(transparent)]
-    Document(#[from] DocumentError),
-    /// The trace has no rates.
-    #[error("{jobs} jobs all came at one instant: a rate needs jobs at two times at least")]
-    OneInstant {
-        /// How many there are.
-        jobs: u64,
-    },
-    /// The trace has no arrivals.
-    #[error("no job arrived: all were there before the start")]
-    NoArrivals,
-    /// No job is of a type that was to be kept.
-    #[error("no job fits into a type of the policy: fit the trace anew, without --since")]
-    NoneOfTheTypes,
-    /// An end was wanted.
-    #[error("interrupted before the trace was read")]
-    Interrupted,
-}
+const INTERRUPTED: &str = "interrupted before the trace was read";
 
 /// Fits a workload to a trace, which `open` opens; twice, where jobs come in batches or the clock is coarse. `tell` hears
 /// what is done, and says whether to go on.
@@ -188,7 +160,7 @@ pub fn fit(
     open: &dyn Fn() -> Result<Trace, TraceError>,
     options: &Options,
     tell: &mut dyn FnMut(&str) -> bool,
-) -> Result<Fit, FitError> {
+) -> Result<Fit, Box<dyn Error>> {
     let trace = &mut open()?;
     let mut goes_on = true;
     let tally = Tally::of(trace, options.by_limit, |read| {
@@ -196,22 +168,26 @@ pub fn fit(
         goes_on
     })?;
     if !goes_on {
-        return Err(FitError::Interrupted);
+        return Err(INTERRUPTED.into());
     }
     let Some((first, last)) = tally.span else {
-        return Err(FitError::NoArrivals);
+        return Err("no job arrived: all were there before the start".into());
     };
     if first == last {
-        return Err(FitError::OneInstant {
-            jobs: tally.arrived(),
-        });
+        return Err(format!(
+            "{} jobs all came at one instant: a rate needs jobs at two times at least",
+            tally.arrived()
+        )
+        .into());
     }
     let counts = Counts::of(trace, &tally, last.abs_diff(first));
     let search = Search::new(trace.servers(), &counts, options.max_types);
     let (types, tried) = match &options.since {
         Some(kept) => {
             let demands: Vec<Vec<f64>> = kept.iter().map(|(_, demand)| demand.clone()).collect();
-            let types = search.given(&demands)?.ok_or(FitError::NoneOfTheTypes)?;
+            let types = search.given(&demands)?.ok_or(
+                "no job fits into a type of the policy: fit the trace anew, without --since",
+            )?;
             (types, Vec::new())
         }
         None => search.types(options.max_types, options.rounding_loss, |count| {
@@ -229,9 +205,9 @@ pub fn fit(
         None
     };
     if goes_on {
-        made.conclude(tried, again.as_ref())
+        Ok(made.conclude(tried, again.as_ref())?)
     } else {
-        Err(FitError::Interrupted)
+        Err(INTERRUPTED.into())
     }
 }
 

@@ -25,7 +25,7 @@ fn plain() -> Options {
 }
 
 /// The fit to a table of these jobs on 64 processors.
-fn fitted(rows: &[Row], options: &Options) -> Result<Fit, FitError> {
+fn fitted(rows: &[Row], options: &Options) -> Result<Fit, Box<dyn Error>> {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     let mut out = BufWriter::new(file.as_file_mut());
     writeln!(out, "time,size,cpu,batch,limit").unwrap();
@@ -277,28 +277,23 @@ fn types_of_a_policy_are_kept() {
         since: Some(none.to_vec()),
         ..plain()
     };
-    assert!(matches!(
-        fitted(&rows, &options),
-        Err(FitError::NoneOfTheTypes)
-    ));
+    let why = fitted(&rows, &options).unwrap_err().to_string();
+    assert!(why.contains("no job fits into a type"), "{why}");
 }
 
 #[test]
 fn a_trace_without_rates_is_refused() {
     let one = [(7, 10, 2, 0, 0)];
-    assert!(matches!(
-        fitted(&one, &plain()),
-        Err(FitError::OneInstant { jobs: 1 })
-    ));
     let at_once = vec![(7, 10, 2, 0, 0); 50];
-    assert!(matches!(
-        fitted(&at_once, &plain()),
-        Err(FitError::OneInstant { jobs: 50 })
-    ));
-    assert!(matches!(
-        fitted(&[], &plain()),
-        Err(FitError::Trace(TraceError::Empty { .. }))
-    ));
+    for (rows, start) in [
+        (&one[..], "1 jobs all came at one instant"),
+        (&at_once, "50 jobs all came at one instant"),
+    ] {
+        let why = fitted(rows, &plain()).unwrap_err().to_string();
+        assert!(why.starts_with(start), "{why}");
+    }
+    let why = fitted(&[], &plain()).unwrap_err().to_string();
+    assert!(why.contains("no job takes part"), "{why}");
 }
 
 /// Every job fits into its type, no work is lost, and the load falls with the number of types.

@@ -1,8 +1,10 @@
 //! How many types, and which.
 
+use std::error::Error;
+
 use super::made::Counts;
 use super::merge::{Merging, Vector};
-use super::{FitError, short};
+use super::short;
 use crate::law::{ArrivalProcess, Size};
 use crate::multiresource::program::{self, Limits, solve_fleet};
 use crate::multiresource::workload::{Described, Dominating, Part, Parts};
@@ -65,7 +67,7 @@ impl<'a> Search<'a> {
         most: usize,
         loss: f64,
         mut tell: impl FnMut(usize),
-    ) -> Result<(Types, Vec<Tried>), FitError> {
+    ) -> Result<(Types, Vec<Tried>), Box<dyn Error>> {
         let there = self
             .vectors
             .iter()
@@ -81,7 +83,7 @@ impl<'a> Search<'a> {
             let types = self.of(count)?;
             let load = types.load.0;
             tried.push((count, types));
-            Ok::<f64, FitError>(load)
+            Ok::<f64, Box<dyn Error>>(load)
         };
         let mut few = FEWEST.min(most);
         let mut enough = few;
@@ -125,7 +127,7 @@ impl<'a> Search<'a> {
     }
 
     /// So many types, or fewer where one serves no vector.
-    fn of(&self, count: usize) -> Result<Types, FitError> {
+    fn of(&self, count: usize) -> Result<Types, Box<dyn Error>> {
         let mut demands = self.merging.representatives(count);
         demands.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
         demands.dedup();
@@ -137,7 +139,7 @@ impl<'a> Search<'a> {
     ///
     /// # Errors
     /// When the program has no answer.
-    pub fn given(&self, demands: &[Vec<f64>]) -> Result<Option<Types>, FitError> {
+    pub fn given(&self, demands: &[Vec<f64>]) -> Result<Option<Types>, Box<dyn Error>> {
         let dominating = Dominating::of(demands, &self.servers.total());
         let serves = |vector: &Vector| {
             if vector.busy > 0.0 {
@@ -168,7 +170,7 @@ impl<'a> Search<'a> {
         &self,
         demands: &[Vec<f64>],
         of_vector: &[Option<usize>],
-    ) -> Result<(f64, bool), FitError> {
+    ) -> Result<(f64, bool), Box<dyn Error>> {
         let mut sums = vec![(0.0, 0.0); demands.len()];
         for (v, i) in of_vector.iter().enumerate() {
             if let Some(i) = i {

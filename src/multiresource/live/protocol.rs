@@ -5,7 +5,7 @@ use std::io::{self, BufRead as _, BufReader, Read, Write};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Decided, Newcomer, Places, Refused, Scheduler, Told};
+use super::{Decided, Newcomer, Places, Scheduler, Told};
 use crate::document::harmless;
 
 /// Longer lines are refused \[bytes\].
@@ -284,9 +284,7 @@ pub fn started(id: &str, servers: &[usize], places: &Places) -> Started {
 /// When it cannot be, in words.
 pub fn tell(scheduler: &mut Scheduler, line: &Line) -> Result<Decided, String> {
     let told = understood(line, scheduler.places())?;
-    scheduler
-        .tell(line.t, told)
-        .map_err(|refused: Refused| refused.to_string())
+    scheduler.tell(line.t, told)
 }
 
 /// What a line says, with numbers in place of names.

@@ -10,14 +10,12 @@
 mod depth_first;
 mod enumeration;
 mod knapsack;
-mod maximal;
 mod step;
 
 #[cfg(feature = "synthesis")]
 pub(crate) use depth_first::{DepthFirst, Item};
-pub use enumeration::{Enumeration, enumerate};
+pub use enumeration::{Enumeration, enumerate, maximal};
 pub use knapsack::Knapsack;
-pub use maximal::maximal;
 pub use step::smallest_step;
 
 use crate::multiresource::workload::Workload;

@@ -136,23 +136,17 @@ const LOOK: u64 = 1 << 16;
 /// Opens a file, and finds out what it is.
 pub(super) fn open(source: &Source, options: &Options) -> Result<Opened, TraceError> {
     let name = source.name();
-    let unreadable = |source| TraceError::Io {
-        name: name.clone(),
-        line: 0,
-        source,
-    };
+    let unreadable = |why| TraceError::unreadable(&name, 0, &why);
     let mut start = Vec::new();
     let mut input = input::open(source).map_err(unreadable)?;
     (&mut input)
         .take(LOOK)
         .read_to_end(&mut start)
         .map_err(unreadable)?;
-    let format = choose(options.format, first_line(&start)).map_err(|why| TraceError::Format {
-        name: name.clone(),
-        why,
-    })?;
+    let refused = |why| TraceError(format!("{name}: {why}"));
+    let format = choose(options.format, first_line(&start)).map_err(refused)?;
     if let Some(why) = without_use(format, options) {
-        return Err(TraceError::Request(format!("{name}: {why}")));
+        return Err(refused(why));
     }
     let input: Box<dyn BufRead> = Box::new(Cursor::new(start).chain(input));
     read(format, name, input, options)
@@ -228,7 +222,7 @@ impl File<'_> {
     /// When none were.
     pub fn servers(&self) -> Result<Servers, TraceError> {
         let why = || {
-            TraceError::Request(format!(
+            TraceError(format!(
                 "{}: what its jobs ran on is not told: give --capacity, such as --capacity cpu=128,memory=512, or --servers, such as --servers 40xcpu=96,memory=384",
                 self.name
             ))

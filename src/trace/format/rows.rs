@@ -147,8 +147,7 @@ impl Rows {
 
     /// It is not what was expected of it.
     pub fn wrong(&self, why: String) -> TraceError {
-        let name = self.name.clone();
-        TraceError::Format { name, why }
+        TraceError(format!("{}: {why}", self.name))
     }
 
     /// The number of the line, from 1.

@@ -8,7 +8,8 @@
 use super::rows::{Row, Rows};
 use super::{Begun, Fate, File, Raw};
 use crate::document::suggest;
-use crate::trace::fields::{Fault, amount, civil, name, whole};
+use crate::number::civil;
+use crate::trace::fields::{Fault, amount, name, whole};
 use crate::trace::{Account, Reason, TraceError};
 
 /// What to type for a file that is read without complaint.

@@ -65,7 +65,7 @@ pub(super) fn open(file: File<'_>) -> Result<Begun, TraceError> {
         (None, None) if !is_pending => Servers::one(vec![("cpu".into(), Decimal::ONE)]),
         (None, None) => {
             let why = "its header tells neither MaxProcs nor MaxNodes: give --capacity, such as --capacity cpu=128";
-            return Err(TraceError::Request(format!("{}: {why}", file.name)));
+            return Err(TraceError(format!("{}: {why}", file.name)));
         }
     };
     let place = |names: &[&str]| {
@@ -77,7 +77,7 @@ pub(super) fn open(file: File<'_>) -> Result<Begun, TraceError> {
     let (processors, memory) = (place(&PROCESSORS), place(&["memory"]));
     let known = 1 + usize::from(memory.is_some());
     let Some(processors) = processors.filter(|_| servers.resources.len() == known) else {
-        return Err(TraceError::Request(format!(
+        return Err(TraceError(format!(
             "{}: swf tells processors (cpu) and memory [GiB] of a job, and the capacity has {}",
             file.name,
             servers.resources.join(", ")

@@ -41,7 +41,7 @@ pub(super) fn open(file: File<'_>) -> Result<Begun, TraceError> {
     let servers = file.servers()?;
     let rows = Rows::open(&file.name, file.input, b',')?;
     let columns = Columns::of(&rows, &servers, file.options)?;
-    let (tick, per_unit) = unit(file.options).map_err(TraceError::Request)?;
+    let (tick, per_unit) = unit(file.options).map_err(TraceError)?;
     let reader = Table {
         rows,
         tick,
@@ -75,7 +75,7 @@ impl Columns {
     fn of(rows: &Rows, servers: &Servers, options: &Options) -> Result<Self, TraceError> {
         for (what, _) in &options.columns {
             if !ROLES.contains(&what.as_str()) && !servers.resources.contains(what) {
-                return Err(TraceError::Request(format!(
+                return Err(TraceError(format!(
                     "--columns {what}=…: that is neither a resource of the capacity ({}) nor one of {}",
                     servers.resources.join(", "),
                     ROLES.join(", ")

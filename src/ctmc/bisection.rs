@@ -17,9 +17,10 @@ pub(crate) fn bisected_within(
         if middle <= low || middle >= high || high - low <= distance {
             return [low, high];
         }
-        match holds(middle) {
-            true => low = middle,
-            false => high = middle,
+        if holds(middle) {
+            low = middle
+        } else {
+            high = middle
         }
     }
 }

@@ -10,7 +10,9 @@
 
 use std::collections::BTreeMap;
 
-use nalgebra::{DMatrix, DVector};
+use nalgebra::DMatrix;
+#[cfg(test)]
+use nalgebra::DVector;
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::DiGraph;
 use petgraph::visit::EdgeRef;
@@ -39,7 +41,7 @@ pub enum ChainError {
 }
 
 /// Proves the chain irreducible with positive finite rates: one strongly connected component.
-pub fn prove_irreducible<S, E: Rate>(chain: &DiGraph<S, E>) -> Result<(), ChainError> {
+fn prove_irreducible<S, E: Rate>(chain: &DiGraph<S, E>) -> Result<(), ChainError> {
     if let Some(edge) = chain
         .edge_weights()
         .find(|e| !(e.rate() > 0.0 && e.rate().is_finite()))
@@ -127,6 +129,7 @@ fn back_substitute(
 /// A second way to the same numbers, for small chains: cubic in their size, and less
 /// accurate than [`stationary`] when rates differ by many orders of magnitude. `None` when
 /// the matrix is singular.
+#[cfg(test)]
 pub fn stationary_dense(generator: &DMatrix<f64>) -> Option<DVector<f64>> {
     let n = generator.nrows();
     let mut system = generator.transpose();

@@ -185,9 +185,10 @@ impl<'a> ModulatedQueue<'a> {
     /// Services in state s that leave the environment as it is \[1/time\], of a queue that is never
     /// empty.
     pub fn speed(&self, s: usize) -> f64 {
-        match self.drains[s] {
-            true => 0.0,
-            false => f64::from(self.servers[s]) * self.service_rate,
+        if self.drains[s] {
+            0.0
+        } else {
+            f64::from(self.servers[s]) * self.service_rate
         }
     }
 
@@ -232,9 +233,10 @@ impl<'a> ModulatedQueue<'a> {
             let served = if serves { busy(edge.from) } else { 0.0 };
             // Exactly 0 where all servers are busy.
             let idle = f64::from(self.servers[edge.from]) - jobs as f64;
-            let stays = match serves {
-                true => idle.max(0.0) * self.service_rate,
-                false => edge.rate,
+            let stays = if serves {
+                idle.max(0.0) * self.service_rate
+            } else {
+                edge.rate
             };
             level.down.push((edge.from, edge.to, served));
             level.local.push((edge.from, edge.to, stays));
@@ -255,9 +257,10 @@ pub const MEMORY: f64 = 4e7;
 /// The work of a reduction with this many phases and this many levels in the boundary; infinite where
 /// memory does not suffice.
 pub fn matrix_work(phases: f64, boundary: f64) -> f64 {
-    match matrix_numbers(phases, boundary) <= MEMORY {
-        true => (3.5 + 0.15 * boundary) * phases.powi(3) + 1e3 * (boundary + phases) + 2e4,
-        false => f64::INFINITY,
+    if matrix_numbers(phases, boundary) <= MEMORY {
+        (3.5 + 0.15 * boundary) * phases.powi(3) + 1e3 * (boundary + phases) + 2e4
+    } else {
+        f64::INFINITY
     }
 }
 

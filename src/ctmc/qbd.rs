@@ -367,9 +367,10 @@ impl Stationary {
     fn mass_from(&self, level: &RowDVector<f64>, entry: &RowDVector<f64>) -> f64 {
         let fall = level * &self.rates.down;
         let flow = fall.sum();
-        match self.cancellation(&(&fall + entry), flow) <= CANCELLED {
-            true => self.with_flow(&(fall - entry), flow).sum(),
-            false => self.summed(level).0,
+        if self.cancellation(&(&fall + entry), flow) <= CANCELLED {
+            self.with_flow(&(fall - entry), flow).sum()
+        } else {
+            self.summed(level).0
         }
     }
 

@@ -95,9 +95,10 @@ pub fn levels(queue: &ModulatedQueue<'_>) -> Option<f64> {
 pub fn work(queue: &ModulatedQueue<'_>) -> f64 {
     let levels = levels(queue).unwrap_or(f64::INFINITY);
     let states = queue.servers().len();
-    match numbers(levels, states) <= MEMORY {
-        true => 130.0 * levels * states as f64,
-        false => f64::INFINITY,
+    if numbers(levels, states) <= MEMORY {
+        130.0 * levels * states as f64
+    } else {
+        f64::INFINITY
     }
 }
 
@@ -340,9 +341,10 @@ impl<'a, 'b> Rounds<'a, 'b> {
         // A pivot is d_q + e_q, with e_q = r + λ e_{q+1}/(d_{q+1} + e_{q+1}): nothing is subtracted.
         let half = 0.5 * (full - stage.leaving - lambda);
         let root = (half * half + stage.leaving * full).sqrt();
-        let mut excess = match half > 0.0 {
-            true => stage.leaving * full / (half + root),
-            false => root - half,
+        let mut excess = if half > 0.0 {
+            stage.leaving * full / (half + root)
+        } else {
+            root - half
         };
         let mut pivot = full + excess;
         let lifted = lambda * excess / (pivot * stage.leaving);

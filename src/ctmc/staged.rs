@@ -50,9 +50,10 @@ impl PhaseType {
     pub(crate) fn plus(&self, other: &Self) -> Self {
         let ways = [self.then(other), other.then(self)];
         let [first, second] = ways;
-        match second.rates.len() < first.rates.len() {
-            true => second,
-            false => first,
+        if second.rates.len() < first.rates.len() {
+            second
+        } else {
+            first
         }
     }
 
@@ -156,9 +157,10 @@ impl<'a, 'b> Chain<'a, 'b> {
         for length in 0..most {
             let mut longer = Vec::new();
             for vector in &vectors[length] {
-                let least = match length < together {
-                    true => vector.last().copied().unwrap_or(0),
-                    false => 0,
+                let least = if length < together {
+                    vector.last().copied().unwrap_or(0)
+                } else {
+                    0
                 };
                 for stage in least..stages {
                     let mut next = vector.clone();

@@ -245,9 +245,10 @@ pub fn is_standard_input(path: &Path) -> bool {
 /// What messages call a file that is read.
 #[must_use]
 pub fn called(path: &Path) -> String {
-    match is_standard_input(path) {
-        true => "standard input".to_owned(),
-        false => path.display().to_string(),
+    if is_standard_input(path) {
+        "standard input".to_owned()
+    } else {
+        path.display().to_string()
     }
 }
 

@@ -31,9 +31,10 @@ pub(crate) fn suggest(found: &str, kind: &str, known: &[&str]) -> String {
         .take(SHOWN)
         .map(|name| format!("`{name}`"))
         .collect();
-    let more = match known.len() > SHOWN {
-        true => " and others",
-        false => "",
+    let more = if known.len() > SHOWN {
+        " and others"
+    } else {
+        ""
     };
     format!("{kind}: {}{more}", names.join(", "))
 }

@@ -60,9 +60,6 @@ pub enum ArrivalProcess {
 }
 
 impl ArrivalProcess {
-    /// The processes that a document may name.
-    pub const PROCESSES: &[&str] = &["poisson", "renewal", "markov-modulated", "batches"];
-
     /// The name of the process, as a document and a record spell it.
     #[must_use]
     pub fn process(&self) -> &'static str {
@@ -120,7 +117,9 @@ impl ArrivalProcess {
         match self {
             Self::Poisson { .. } => 1.0,
             Self::Renewal { interarrival } => interarrival.scv(),
-            Self::MarkovModulated { rates, .. } => self.modulated_dispersion(rates),
+            Self::MarkovModulated { rates, switching } => {
+                self.modulated_dispersion(rates, switching)
+            }
             Self::Batches { .. } => self.batch_moment(2) / self.batch_moment(1),
         }
     }
@@ -153,10 +152,7 @@ impl ArrivalProcess {
             .sum()
     }
 
-    fn modulated_dispersion(&self, rates: &[Decimal]) -> f64 {
-        let Self::MarkovModulated { switching, .. } = self else {
-            return 1.0;
-        };
+    fn modulated_dispersion(&self, rates: &[Decimal], switching: &[Vec<Decimal>]) -> f64 {
         let (law, mean) = (self.stationary_law(), self.rate());
         let n = law.len();
         let q = generator(&chain(switching));
@@ -234,9 +230,10 @@ impl ArrivalProcess {
                 let mut numbers = probabilities.iter().flatten();
                 let numbers = joined(&mut numbers);
                 let rate = rate.canonical();
-                let alike = match alike.is_zero() {
-                    true => String::new(),
-                    false => format!(" alike {}", alike.canonical()),
+                let alike = if alike.is_zero() {
+                    String::new()
+                } else {
+                    format!(" alike {}", alike.canonical())
                 };
                 format!(
                     "{process} {rate} {}{counts} {given}{numbers}{alike}",
@@ -386,7 +383,7 @@ mod tests {
     fn every_process_is_named_and_has_a_text_of_its_own() {
         let processes = processes();
         let names: Vec<_> = processes.iter().map(ArrivalProcess::process).collect();
-        assert_eq!(names, ArrivalProcess::PROCESSES);
+        assert_eq!(names, ["poisson", "renewal", "markov-modulated", "batches"]);
         let texts: Vec<String> = processes.iter().map(ArrivalProcess::canonical).collect();
         assert_eq!(
             texts,

@@ -27,7 +27,7 @@ mod site;
 #[cfg(test)]
 mod tests;
 
-pub use actions::{Acted, Refusal, Why};
+pub use actions::{Refusal, Why};
 pub use amounts::Amounts;
 pub use columns::Unread;
 pub use error::SlurmError;

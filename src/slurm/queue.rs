@@ -78,9 +78,10 @@ impl Queue {
         let mut seen = HashSet::new();
         let (rows, unread) = LAYOUT.read(bytes, |cells| {
             let row = Row::read(cells)?;
-            match seen.insert(row.key.id) {
-                true => Ok(row),
-                false => Err(("a second row of one job".into(), Some(row.key))),
+            if seen.insert(row.key.id) {
+                Ok(row)
+            } else {
+                Err(("a second row of one job".into(), Some(row.key)))
             }
         });
         Queue { rows, unread }

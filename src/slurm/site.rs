@@ -30,18 +30,19 @@ impl Slurm {
     /// As [`SlurmError`] has it.
     pub fn cluster(&self) -> Result<Cluster, SlurmError> {
         let text = self.show(&["show", "config"])?;
-        let lacks = |missing| SlurmError::Answer {
-            program: "scontrol show config".into(),
-            missing,
-        };
         let value = |key: &str| {
             let mut pairs = text.lines().filter_map(|line| line.split_once('='));
             let value = pairs.find(|(name, _)| name.trim() == key);
-            value.map(|(_, value)| value.trim().to_owned())
+            let value = value.map(|(_, value)| value.trim().to_owned());
+            value.ok_or_else(|| {
+                SlurmError::Unusable(format!(
+                    "scontrol show config does not tell {key}: see what `scontrol show config` is in PATH"
+                ))
+            })
         };
         Ok(Cluster {
-            name: value("ClusterName").ok_or_else(|| lacks("ClusterName"))?,
-            booted: value("BOOT_TIME").ok_or_else(|| lacks("BOOT_TIME"))?,
+            name: value("ClusterName")?,
+            booted: value("BOOT_TIME")?,
         })
     }
 

@@ -12,8 +12,6 @@ pub enum Reason {
     NeverRan,
     /// It took less than a tick: taken as one tick.
     LessThanATick,
-    /// It failed, was killed or cancelled after its start, where `--status completed` is given: left out.
-    NotCompleted,
     /// One of several executions of a job that a line counts as a whole: left out.
     Partial,
     /// It asks for nothing: left out.
@@ -30,8 +28,6 @@ pub enum Reason {
     NoLimit,
     /// It ran past its limit: the limit is raised to what it ran.
     PastLimit,
-    /// The same, where `--past-limit kill` is given: what it ran is cut to the limit.
-    Killed,
     /// It tells no demand for a resource that is looked at; 0 is taken.
     NoAmount,
     /// More stands behind what the format has: ignored.
@@ -161,7 +157,6 @@ impl Reason {
             Reason::Fault => ("not what the format has", LEFT_OUT, Some("--faults")),
             Reason::NeverRan => ("never ran", LEFT_OUT, None),
             Reason::LessThanATick => ("took less than a tick", "taken as one tick", None),
-            Reason::NotCompleted => ("did not complete", LEFT_OUT, Some("--status")),
             Reason::Partial => ("partial executions", LEFT_OUT, None),
             Reason::NoDemand => ("ask for nothing", LEFT_OUT, None),
             Reason::RequestedTaken => ("allocated nothing", "requested taken", None),
@@ -173,12 +168,7 @@ impl Reason {
             Reason::OutsideSpan => ("outside the span", LEFT_OUT, Some("--from, --to")),
             Reason::Unsorted => ("submitted before the line before", "sorted", None),
             Reason::NoLimit => ("without a limit", "size taken as limit", None),
-            Reason::PastLimit => ("ran past their limit", "limit raised", Some("--past-limit")),
-            Reason::Killed => (
-                "ran past their limit",
-                "cut to their limit",
-                Some("--past-limit"),
-            ),
+            Reason::PastLimit => ("ran past their limit", "limit raised", None),
             Reason::NoAmount => ("without an amount of a resource", "taken as 0", None),
             Reason::MoreText => ("text behind the last field", "ignored", None),
             Reason::Censored => (

@@ -31,11 +31,11 @@ impl Fault {
 
     /// Counts it.
     pub fn note(self, line: u32, account: &mut Account) {
-        account.fault(line, || self.told(line));
+        account.fault(line, || self.shown(line));
     }
 
     /// In words.
-    pub fn told(&self, line: u32) -> String {
+    pub fn shown(&self, line: u32) -> String {
         let Fault {
             column,
             found,

@@ -182,10 +182,9 @@ impl Trace {
         }
         self.account.decide(true, raw.line, work);
         let mut note = |reason| self.account.note(reason, raw.line, work);
-        let mut size = raw.size.unsigned_abs();
-        if size == 0 {
+        let size = raw.size.unsigned_abs().max(1);
+        if raw.size == 0 {
             note(Reason::LessThanATick);
-            size = 1;
         }
         let mut limit = raw
             .limit
@@ -193,9 +192,6 @@ impl Trace {
             .map_or(0, i64::unsigned_abs);
         if limit == 0 {
             note(Reason::NoLimit);
-        } else if limit < size && self.options.kill {
-            note(Reason::Killed);
-            size = limit;
         } else if limit < size {
             note(Reason::PastLimit);
             limit = size;
@@ -235,8 +231,6 @@ impl Trace {
             Some(Reason::Partial)
         } else if raw.size < 0 || raw.size == 0 && broken {
             Some(Reason::NeverRan)
-        } else if broken && self.options.completed_only {
-            Some(Reason::NotCompleted)
         } else if self.demand.iter().all(|demand| *demand == 0.0) {
             Some(Reason::NoDemand)
         } else if !self.servers.hold(&self.demand) {

@@ -44,10 +44,6 @@ pub struct Options {
     pub from: Option<f64>,
     /// Jobs submitted later than this after the first are left out \[s\].
     pub to: Option<f64>,
-    /// Whether only jobs that completed take part.
-    pub completed_only: bool,
-    /// Whether jobs that ran past their limit are cut to it.
-    pub kill: bool,
     /// Whether jobs that still ran at the end count as if they had ended then.
     pub censored_end: bool,
     /// The share of lines that may be faulty, in [0, 1].
@@ -63,8 +59,6 @@ impl Default for Options {
             units: Vec::new(),
             from: None,
             to: None,
-            completed_only: false,
-            kill: false,
             censored_end: false,
             faults: 0.01,
         }

@@ -55,9 +55,10 @@ impl<'a> Levels<'a> {
     /// The work for so many phases and so many levels of their own, very roughly in nanoseconds;
     /// infinite where memory does not suffice.
     pub fn work(phases: f64, levels: f64) -> f64 {
-        match 40.0 * phases * phases <= MEMORY {
-            true => (5.0 + 0.15 * levels) * phases.powi(3) + 1e3 * (levels + phases) + 2e4,
-            false => f64::INFINITY,
+        if 40.0 * phases * phases <= MEMORY {
+            (5.0 + 0.15 * levels) * phases.powi(3) + 1e3 * (levels + phases) + 2e4
+        } else {
+            f64::INFINITY
         }
     }
 

@@ -206,9 +206,10 @@ impl<'a> Stages<'a> {
         );
         let half = 0.5 * (stage.leaving + d - lambda);
         let root = (half * half + stage.leaving * lambda).sqrt();
-        let excess = match half > 0.0 {
-            true => half + root,
-            false => stage.leaving * lambda / (root - half),
+        let excess = if half > 0.0 {
+            half + root
+        } else {
+            stage.leaving * lambda / (root - half)
         };
         let pivot = lambda + excess;
         let (up, down) = (lambda / pivot, d / pivot);

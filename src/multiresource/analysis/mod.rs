@@ -104,9 +104,10 @@ pub struct Size {
 
 /// A number of states; beyond what is worth telling, none.
 fn counted(about: &str, number: f64) -> String {
-    match number < 1e15 {
-        true => format!("{about}{number:.0}"),
-        false => "too many".into(),
+    if number < 1e15 {
+        format!("{about}{number:.0}")
+    } else {
+        "too many".into()
     }
 }
 
@@ -163,9 +164,10 @@ impl<'a> TypeQueue<'a> {
         TypeQueue {
             job_type,
             queue: modulation.queue(workload, i),
-            stages: match preemption != Preemption::None && !job_type.holding().is_exponential() {
-                true => job_type.holding().phases(),
-                false => None,
+            stages: if preemption != Preemption::None && !job_type.holding().is_exponential() {
+                job_type.holding().phases()
+            } else {
+                None
             },
         }
     }
@@ -191,9 +193,10 @@ impl<'a> TypeQueue<'a> {
             return (Way::Matrices, matrices);
         }
         let rounds = rounds::work(&self.queue);
-        match matrices <= rounds {
-            true => (Way::Matrices, matrices),
-            false => (Way::Rounds, rounds),
+        if matrices <= rounds {
+            (Way::Matrices, matrices)
+        } else {
+            (Way::Rounds, rounds)
         }
     }
 
@@ -243,9 +246,10 @@ impl<'a> TypeQueue<'a> {
                 name: self.job_type.name().into(),
                 phases: self.phases(),
                 // Of many types with long chains that would take longer than all else.
-                levels: match budget > 0.0 || self.phases() < TOLD {
-                    true => rounds::levels(&self.queue).unwrap_or(f64::INFINITY),
-                    false => f64::INFINITY,
+                levels: if budget > 0.0 || self.phases() < TOLD {
+                    rounds::levels(&self.queue).unwrap_or(f64::INFINITY)
+                } else {
+                    f64::INFINITY
                 },
             })),
         }
@@ -276,18 +280,20 @@ impl<'a> TypeQueue<'a> {
         let law = process.solve().map_err(|e| self.failed(e))?;
         self.sound(law.mean())?;
         let inherent = 200.0 * f64::EPSILON / (1.0 - self.load());
-        match law.error() <= MEAN_ERROR.max(inherent) {
-            true => Ok(law),
-            false => Err(self.failed(QbdError::Deep(law.error()))),
+        if law.error() <= MEAN_ERROR.max(inherent) {
+            Ok(law)
+        } else {
+            Err(self.failed(QbdError::Deep(law.error())))
         }
     }
 
     /// A mean number below the mean number in service has lost all its digits.
     fn sound(&self, mean: f64) -> Result<f64, AnalysisError> {
         let offered = self.queue.arrival_rate() * self.job_type.mean_size();
-        match mean >= offered * (1.0 - 1e-9) && mean.is_finite() {
-            true => Ok(mean),
-            false => Err(self.failed(QbdError::NoDigit(mean))),
+        if mean >= offered * (1.0 - 1e-9) && mean.is_finite() {
+            Ok(mean)
+        } else {
+            Err(self.failed(QbdError::NoDigit(mean)))
         }
     }
 
@@ -405,9 +411,10 @@ pub fn exact(
 pub fn approximate(workload: &Workload, modulation: &Modulation) -> Cost {
     let of_type = |i| PaperBounds::new(&modulation.queue(workload, i)).approximation;
     let types = 0..workload.types().len();
-    let numbers = match types.len() * modulation.phases.len() > SIDE_BY_SIDE {
-        true => types.into_par_iter().map(of_type).collect(),
-        false => types.map(of_type).collect(),
+    let numbers = if types.len() * modulation.phases.len() > SIDE_BY_SIDE {
+        types.into_par_iter().map(of_type).collect()
+    } else {
+        types.map(of_type).collect()
     };
     Cost { numbers }
 }

@@ -7,7 +7,7 @@ use super::journal::Round;
 use super::run::Bridge;
 use super::watch::{Found, HoldBy, key_of};
 use crate::multiresource::live::protocol::Started;
-use crate::slurm::{Acted, Hold, JobId, Refusal, Slurm, SlurmError, Why};
+use crate::slurm::{Hold, JobId, Refusal, Slurm, SlurmError, Why};
 
 impl Bridge {
     /// Carries out what was found and decided. Whatever fails on the way, the queue will show it as held, and the rule
@@ -50,7 +50,7 @@ impl Bridge {
         &self,
         jobs: &[JobId],
         say: &mut dyn FnMut(&str),
-        act: impl Fn(&Slurm, &[JobId]) -> Result<Acted, SlurmError>,
+        act: impl Fn(&Slurm, &[JobId]) -> Result<Vec<Refusal>, SlurmError>,
     ) -> Result<(), BridgeError> {
         for some in jobs.chunks(Slurm::MOST_JOBS) {
             refused(&act(&self.slurm, some)?, say)?;
@@ -60,8 +60,8 @@ impl Bridge {
 }
 
 /// Jobs that were not released: where nobody is let, it ends.
-fn refused(acted: &Acted, say: &mut dyn FnMut(&str)) -> Result<(), BridgeError> {
-    for Refusal { id, why, text } in &acted.refused {
+fn refused(refusals: &[Refusal], say: &mut dyn FnMut(&str)) -> Result<(), BridgeError> {
+    for Refusal { id, why, text } in refusals {
         match why {
             Why::NoRight => {
                 return Err(BridgeError::Refused(format!(

@@ -542,7 +542,7 @@ impl Bridge {
 
     fn tell_measured(&self, say: &mut dyn FnMut(&str)) {
         let fleet = self.rule.fleet();
-        let (lines, is_apart) = self.measured.told(
+        let (lines, is_apart) = self.measured.lines(
             fleet.types(),
             self.now() / self.rule.second,
             fleet.time_unit(),

@@ -84,11 +84,8 @@ pub(super) enum Phase {
 pub(super) struct Found {
     /// To be told, in this order.
     pub lines: Vec<Line>,
-    /// Of these, what has ended or waits no more; what runs and was not known; and what came, by when it could have
-    /// started.
-    gone: Vec<Line>,
-    adopted: Vec<(Key, Line)>,
-    come: Vec<((i64, Key), Line)>,
+    /// The same, each with its place in that order.
+    placed: Vec<(Order, Line)>,
     /// Jobs without a type that are to be let go.
     pub pass: Vec<JobId>,
     /// Jobs that an operator has to hold first.
@@ -101,6 +98,33 @@ pub(super) struct Found {
     pub give_up: Vec<JobId>,
     /// What a person should know.
     pub notes: Vec<String>,
+}
+
+/// The order in which a round is told: what is not to be started first, so that no end of another job starts it; of
+/// arrivals by when they could have started, and by key.
+type Order = (u8, i64, Option<Key>);
+const WITHDRAWN: u8 = 0;
+const ENDED: u8 = 1;
+const ADOPTED: u8 = 2;
+const OCCUPIED: u8 = 3;
+const CAME: u8 = 4;
+
+impl Found {
+    fn leaves(&mut self, id: String) {
+        let line = Line {
+            leave: Some(id),
+            ..Line::default()
+        };
+        self.placed.push(((ENDED, 0, None), line));
+    }
+
+    fn withdraws(&mut self, id: String) {
+        let line = Line {
+            withdraw: Some(id),
+            ..Line::default()
+        };
+        self.placed.push(((WITHDRAWN, 0, None), line));
+    }
 }
 
 /// For so long a released job may still show as held \[s\].
@@ -178,14 +202,6 @@ impl Watch {
         for row in &queue.rows {
             self.compare(row, at, &mut found);
         }
-        // What is not to be started first, so that no end of another job starts it.
-        found.gone.sort_by_key(|line| line.withdraw.is_none());
-        found.adopted.sort_by_key(|(key, _)| *key);
-        // As Slurm orders them.
-        found.come.sort_by_key(|(order, _)| *order);
-        found.lines.append(&mut found.gone);
-        let adopted = found.adopted.drain(..);
-        found.lines.extend(adopted.map(|(_, line)| line));
         if let Some(nodes) = nodes {
             self.usage.look(nodes, queue, &mut found.notes);
         }
@@ -199,14 +215,15 @@ impl Watch {
         for n in self.usage.count(queue, &self.map, typed) {
             let amounts = self.resources.iter().cloned().zip(self.usage.amounts(n));
             let used = amounts.filter(|(_, amount)| *amount > 0.0);
-            found.lines.push(Line {
+            let line = Line {
                 occupy: Some(used.collect()),
                 server: (self.servers.len() > 1).then(|| self.servers[n].clone()),
                 ..Line::default()
-            });
+            };
+            found.placed.push(((OCCUPIED, 0, None), line));
         }
-        let come = found.come.drain(..);
-        found.lines.extend(come.map(|(_, line)| line));
+        found.placed.sort_by_key(|(order, _)| *order);
+        found.lines = found.placed.drain(..).map(|(_, line)| line).collect();
         found
     }
 
@@ -237,9 +254,9 @@ impl Watch {
             match seen.phase {
                 Phase::Running(i) => {
                     self.ended.extend(seen.began.map(|began| (i, began)));
-                    found.gone.push(Line::leaves(id_of(key)));
+                    found.leaves(id_of(key));
                 }
-                Phase::Waiting(_) => found.gone.push(Line::withdraws(id_of(key))),
+                Phase::Waiting(_) => found.withdraws(id_of(key)),
                 Phase::Out | Phase::Passed => {}
             }
         }
@@ -270,20 +287,24 @@ impl Watch {
         let id = id_of(row.key);
         match (before, is) {
             (Phase::Running(a), Phase::Waiting(b)) if a == b && !gave_up => {
-                found.gone.push(Line::puts_back(id));
-                return;
+                let line = Line {
+                    put_back: Some(id),
+                    ..Line::default()
+                };
+                return found.placed.push(((ENDED, 0, None), line));
             }
             (Phase::Running(_), Phase::Running(_)) => return,
             (Phase::Waiting(a), Phase::Waiting(b)) if a == b => return,
             // Not put back and withdrawn: the rule would start it in between.
-            (Phase::Running(_), _) => found.gone.push(Line::leaves(id)),
-            (Phase::Waiting(_), _) => found.gone.push(Line::withdraws(id)),
+            (Phase::Running(_), _) => found.leaves(id),
+            (Phase::Waiting(_), _) => found.withdraws(id),
             (Phase::Out | Phase::Passed, _) => {}
         }
         match is {
-            Phase::Waiting(i) => found.come.push(self.arrival(row, i)),
+            Phase::Waiting(i) => found.placed.push(self.arrival(row, i)),
             Phase::Running(i) => {
-                found.adopted.push((row.key, self.adoption(row, i)));
+                let order = (ADOPTED, 0, Some(row.key));
+                found.placed.push((order, self.adoption(row, i)));
                 if matches!(before, Phase::Waiting(_)) {
                     let job = row.key.id;
                     found
@@ -393,8 +414,10 @@ impl Watch {
         Phase::Running(i)
     }
 
-    fn arrival(&self, row: &Row, i: usize) -> ((i64, Key), Line) {
-        let order = (row.eligible.unwrap_or(row.key.submitted), row.key);
+    fn arrival(&self, row: &Row, i: usize) -> (Order, Line) {
+        // As Slurm orders them.
+        let since = row.eligible.unwrap_or(row.key.submitted);
+        let order = (CAME, since, Some(row.key));
         let line = Line {
             arrive: Some(self.types[i].clone()),
             job: Some(id_of(row.key)),

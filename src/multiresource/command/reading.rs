@@ -39,14 +39,6 @@ pub struct Reading {
     #[arg(long, value_name = "TIME", requires = "trace", value_parser = duration)]
     to: Option<Duration>,
 
-    /// Which jobs take part
-    #[arg(long, requires = "trace", value_enum, default_value_t = Status::Started)]
-    status: Status,
-
-    /// What becomes of jobs that ran past their limit
-    #[arg(long, requires = "trace", value_enum, default_value_t = PastLimit::Raise)]
-    past_limit: PastLimit,
-
     /// What becomes of jobs that still ran at the end
     #[arg(long, requires = "trace", value_enum, default_value_t = Censored::Part)]
     censored: Censored,
@@ -54,22 +46,6 @@ pub struct Reading {
     /// The share of faulty lines that may be left out, such as 5%
     #[arg(long, value_name = "SHARE", requires = "trace", default_value = "1%", value_parser = share)]
     faults: f64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Status {
-    /// All that started, whatever became of them
-    Started,
-    /// Those that completed
-    Completed,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum PastLimit {
-    /// The limit is raised to what they ran
-    Raise,
-    /// They end at their limit
-    Kill,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -90,8 +66,6 @@ impl Reading {
             units: self.unit.clone(),
             from: self.from.as_ref().map(Duration::as_secs_f64),
             to: self.to.as_ref().map(Duration::as_secs_f64),
-            completed_only: self.status == Status::Completed,
-            kill: self.past_limit == PastLimit::Kill,
             censored_end: self.censored == Censored::End,
             faults: self.faults,
         }

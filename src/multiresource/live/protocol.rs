@@ -56,33 +56,6 @@ pub struct Line {
 }
 
 impl Line {
-    /// A running job ended.
-    #[must_use]
-    pub fn leaves(job: String) -> Self {
-        Line {
-            leave: Some(job),
-            ..Line::default()
-        }
-    }
-
-    /// A waiting job is not to be started.
-    #[must_use]
-    pub fn withdraws(job: String) -> Self {
-        Line {
-            withdraw: Some(job),
-            ..Line::default()
-        }
-    }
-
-    /// A running job waits again.
-    #[must_use]
-    pub fn puts_back(job: String) -> Self {
-        Line {
-            put_back: Some(job),
-            ..Line::default()
-        }
-    }
-
     /// Whether it comes in time and says all that the rule looks at: who runs many schedulers by it may forget.
     fn is_whole(&self, scheduler: &Scheduler) -> Result<(), String> {
         let comes = self.arrive.is_some() || self.adopt.is_some();

@@ -35,9 +35,10 @@ pub fn least_drain_order(schedules: &[Schedule]) -> Vec<usize> {
     let rows = (0..n).map(|a| (0..=a).map(|b| between(a, b)).collect());
     let lengths: Vec<Vec<u64>> = rows.collect();
     let length = |a: usize, b: usize| lengths[a.max(b)][a.min(b)];
-    let tour = match n <= EXACT {
-        true => shortest_tour(n, length),
-        false => two_opt(n, length),
+    let tour = if n <= EXACT {
+        shortest_tour(n, length)
+    } else {
+        two_opt(n, length)
     };
     tour.into_iter().map(|p| start[p]).collect()
 }

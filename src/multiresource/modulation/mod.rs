@@ -15,8 +15,8 @@ mod route;
 
 pub use fewer_drains::fewer_drains;
 pub use loop_order::{drains, least_drain_order, lexicographic_order};
+pub use route::Phase;
 use route::chain;
-pub use route::{Phase, TooManyPhases};
 
 use std::sync::Arc;
 
@@ -43,9 +43,11 @@ pub struct Modulation {
 /// Why a modulating chain could not be built or solved.
 #[derive(Debug, thiserror::Error)]
 pub enum ModulationError {
-    /// The route's phases are too many to be listed.
-    #[error(transparent)]
-    TooLarge(#[from] TooManyPhases),
+    /// It would have more phases than this limit.
+    #[error(
+        "the modulating chain has more than {0} phases: its routes wait for too many single jobs. A sequential route has fewer phases than a concurrent one, and full preemption has none; or describe a part of the server"
+    )]
+    TooLarge(usize),
     /// The chain has no law.
     #[error(transparent)]
     Chain(#[from] ChainError),

@@ -2,6 +2,7 @@ use std::collections::HashMap;
 
 use petgraph::graph::{DiGraph, NodeIndex};
 
+use super::ModulationError;
 use crate::ctmc::Rate;
 use crate::multiresource::artifact::{Admission, Drain, MsrPolicy, Preemption};
 use crate::multiresource::schedule::Packing;
@@ -35,16 +36,6 @@ impl Rate for Step {
     }
 }
 
-/// The chain would be larger than allowed.
-#[derive(Debug, thiserror::Error)]
-#[error(
-    "the modulating chain has more than {limit} phases: its routes wait for too many single jobs. A sequential route has fewer phases than a concurrent one, and full preemption has none; or describe a part of the server"
-)]
-pub struct TooManyPhases {
-    /// The limit that was given.
-    pub limit: usize,
-}
-
 /// Builds the modulating chain of a policy. Nodes come in loop order and, within a route, by
 /// the number of slots still to go, so that every edge but the last goes forward.
 ///
@@ -54,9 +45,9 @@ pub(super) fn chain(
     workload: &Workload,
     policy: &MsrPolicy,
     limit: usize,
-) -> Result<DiGraph<Phase, Step>, TooManyPhases> {
+) -> Result<DiGraph<Phase, Step>, ModulationError> {
     if least_phases(policy) > limit as f64 {
-        return Err(TooManyPhases { limit });
+        return Err(ModulationError::TooLarge(limit));
     }
     let packing = Packing::new(workload);
     let rates: Vec<f64> = workload.types().iter().map(|t| t.service_rate()).collect();
@@ -137,7 +128,7 @@ impl Leg<'_> {
         leaving: f64,
         closing: Option<NodeIndex>,
         limit: usize,
-    ) -> Result<NodeIndex, TooManyPhases> {
+    ) -> Result<NodeIndex, ModulationError> {
         let mut known: HashMap<Phase, NodeIndex> = HashMap::new();
         let mut layer = vec![(
             from,
@@ -166,7 +157,7 @@ impl Leg<'_> {
                     end = Some(node);
                 }
                 if chain.node_count() > limit {
-                    return Err(TooManyPhases { limit });
+                    return Err(ModulationError::TooLarge(limit));
                 }
             }
             layer = following;

@@ -99,9 +99,10 @@ impl Preemptive {
         let here = &self.values[start..start + length];
         let last = self.services.len() - 1;
         row.look(self, start, here);
-        match decides {
-            true => self.decide(row, choices),
-            false => self.keep(row, choices),
+        if decides {
+            self.decide(row, choices)
+        } else {
+            self.keep(row, choices)
         }
         let stays = 1.0 - self.arrivals.iter().sum::<f64>();
         for ((v, u), gain) in next.iter_mut().zip(here).zip(&row.best) {

@@ -36,7 +36,7 @@ impl Rows {
             }
         }
         if let Err(fault) = rows.cut() {
-            let why = format!("in its first line, {}", fault.told(rows.number()));
+            let why = format!("in its first line, {}", fault.shown(rows.number()));
             return Err(rows.wrong(why));
         }
         let names = 0..rows.bounds.len();

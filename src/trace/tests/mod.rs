@@ -77,10 +77,9 @@ fn rows(trace: &Trace) -> Vec<(Reason, u64)> {
 }
 
 /// The reasons for which a line that stands for a job is left out.
-const LEFT_OUT: [Reason; 7] = [
+const LEFT_OUT: [Reason; 6] = [
     Reason::Fault,
     Reason::NeverRan,
-    Reason::NotCompleted,
     Reason::Partial,
     Reason::NoDemand,
     Reason::TooLarge,

@@ -56,13 +56,6 @@ fn what_failed_held_its_room() {
     let (jobs, trace) = read(&text, &Options::default());
     assert_eq!(three(&jobs), [(1, 8, 20), (2, 5, 20)]);
     assert_eq!(rows(&trace), []);
-    let options = Options {
-        completed_only: true,
-        ..Options::default()
-    };
-    let (jobs, trace) = read(&text, &options);
-    assert_eq!(jobs.len(), 1);
-    assert_eq!(rows(&trace), [(Reason::NotCompleted, 1)]);
 }
 
 #[test]
@@ -124,13 +117,6 @@ fn a_limit_is_never_below_the_size() {
     let (jobs, trace) = read(&text, &Options::default());
     assert_eq!(three(&jobs), [(1, 30, 30)]);
     assert_eq!(rows(&trace), [(Reason::PastLimit, 1)]);
-    let options = Options {
-        kill: true,
-        ..Options::default()
-    };
-    let (jobs, trace) = read(&text, &options);
-    assert_eq!(three(&jobs), [(1, 20, 20)]);
-    assert_eq!(rows(&trace), [(Reason::Killed, 1)]);
 }
 
 #[test]

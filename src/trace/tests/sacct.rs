@@ -82,11 +82,7 @@ fn what_was_requested_is_taken_where_nothing_was_allocated() {
 fn states_tell_what_became_of_a_job() {
     let of = |state: &str| {
         let text = text(&[job("1", state, "cpu=1,mem=1G")]);
-        let options = Options {
-            completed_only: true,
-            ..cluster()
-        };
-        let (jobs, trace, _) = read_till_it_ends(&text, &options);
+        let (jobs, trace, _) = read_till_it_ends(&text, &cluster());
         assert_accounted(&trace);
         (
             jobs.first().map(|job| job.is_censored),
@@ -105,7 +101,7 @@ fn states_tell_what_became_of_a_job() {
         "OUT_OF_MEMORY",
         "PREEMPTED",
     ] {
-        assert_eq!(of(state), (None, Some(Reason::NotCompleted)), "{state}");
+        assert_eq!(of(state), (Some(false), None), "{state}");
     }
     assert_eq!(of("HAPPY"), (None, Some(Reason::Fault)));
 }

@@ -21,9 +21,10 @@ impl MsfqQueue {
         }
         let left = LightLeft::new(self).ok_or(MsfqError::Steps(self.load()))?;
         let means = self.with(&left);
-        match means.error < MOST_ERROR && left.is_law() && means.is_sensible(self) {
-            true => Ok(means),
-            false => Err(MsfqError::Digits),
+        if means.error < MOST_ERROR && left.is_law() && means.is_sensible(self) {
+            Ok(means)
+        } else {
+            Err(MsfqError::Digits)
         }
     }
 

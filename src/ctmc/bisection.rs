@@ -1,12 +1,11 @@
-/// The last point where a condition holds and the next double, where it does not: by bisection
+/// Returns the last point where a condition holds and the next double, where it does not: by bisection
 /// between a point where it holds and a larger one where it does not. Of a condition that changes
 /// more than once, one of the changes.
-#[cfg(all(feature = "multiresource", feature = "synthesis"))]
 pub(crate) fn bisected(range: [f64; 2], holds: impl Fn(f64) -> bool) -> [f64; 2] {
     bisected_within(0.0, range, holds)
 }
 
-/// The same, ended once the two are no further apart than this.
+/// Returns the same, ended once the two are no further apart than this.
 pub(crate) fn bisected_within(
     distance: f64,
     [mut low, mut high]: [f64; 2],

@@ -19,7 +19,7 @@ use petgraph::visit::EdgeRef;
 
 /// An edge with a rate.
 pub trait Rate {
-    /// The rate [1/time] at which it is taken: positive and finite.
+    /// Returns the rate [1/time] at which it is taken: positive and finite.
     fn rate(&self) -> f64;
 }
 
@@ -54,7 +54,7 @@ fn prove_irreducible<S, E: Rate>(chain: &DiGraph<S, E>) -> Result<(), ChainError
     }
 }
 
-/// The generator `G` (n × n): `G_st` the rate from s to t, the diagonal *minus the exact row
+/// Returns the generator `G` (n × n): `G_st` the rate from s to t, the diagonal *minus the exact row
 /// sum*, in the order of the graph's nodes.
 ///
 /// ```
@@ -75,7 +75,7 @@ pub fn generator<S, E: Rate>(chain: &DiGraph<S, E>) -> DMatrix<f64> {
     g
 }
 
-/// The stationary law `π G = 0, Σ π = 1` by GTH elimination; entry s is the fraction of time
+/// Returns the stationary law `π G = 0, Σ π = 1` by GTH elimination; entry s is the fraction of time
 /// in the graph's s-th node.
 ///
 /// # Errors

@@ -15,7 +15,6 @@ mod staged;
 pub(crate) use bisection::bisected_within;
 #[cfg(all(test, feature = "multiresource", feature = "synthesis"))]
 pub use chain::stationary_dense;
-#[cfg(all(feature = "multiresource", feature = "synthesis"))]
 pub use chain::{ChainError, Rate, generator, stationary};
 pub use modulated::{Edge, Environment, MEMORY, ModulatedQueue, matrix_numbers, matrix_work};
 pub use qbd::{Block, Level, Qbd, QbdError, Stationary};

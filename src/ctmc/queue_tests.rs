@@ -6,7 +6,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::*;
 
-/// A ring of n states with up to `most` servers; some edges serve.
+/// Returns a ring of n states with up to `most` servers; some edges serve.
 fn ring(
     n: usize,
     most: u32,

@@ -63,7 +63,7 @@ pub struct RoundLaw {
 }
 
 impl RoundLaw {
-    /// The least q with `P(more than q jobs) ≤ p`, that probability, and what it may be wrong by.
+    /// Returns the least q with `P(more than q jobs) ≤ p`, that probability, and what it may be wrong by.
     pub fn rarely_above(&self, p: f64) -> (u64, f64, f64) {
         let levels = self.above_error.len();
         let mass = |q: usize| self.law.iter().map(|of_state| of_state[q]).sum::<f64>();
@@ -78,7 +78,7 @@ impl RoundLaw {
         (q as u64, above, self.above_error[q])
     }
 
-    /// What any probability of the law may be wrong by.
+    /// Returns what any probability of the law may be wrong by.
     pub fn error(&self) -> f64 {
         self.above_error[0]
     }
@@ -90,7 +90,7 @@ pub fn levels(queue: &ModulatedQueue<'_>) -> Option<f64> {
     Some(rounds.levels(rounds.decay(ROUGHLY)?))
 }
 
-/// The work of [`law`], very roughly in nanoseconds; infinite where it does not apply, or memory
+/// Returns the work of [`law`], very roughly in nanoseconds; infinite where it does not apply, or memory
 /// does not suffice.
 pub fn work(queue: &ModulatedQueue<'_>) -> f64 {
     let levels = levels(queue).unwrap_or(f64::INFINITY);
@@ -129,7 +129,7 @@ pub fn law(queue: &ModulatedQueue<'_>) -> Result<RoundLaw, RoundsError> {
     })
 }
 
-/// The mean number of jobs.
+/// Returns the mean number of jobs.
 ///
 /// # Errors
 /// See [`RoundsError`].
@@ -137,7 +137,7 @@ pub fn mean(queue: &ModulatedQueue<'_>) -> Result<f64, RoundsError> {
     Ok(visited(queue, |_| ())?.0)
 }
 
-/// The mean number of jobs, and by q what `P(more than q jobs)` may be wrong by; `visit` gets the law
+/// Returns the mean number of jobs, and by q what `P(more than q jobs)` may be wrong by; `visit` gets the law
 /// of state after state.
 fn visited(
     queue: &ModulatedQueue<'_>,
@@ -384,7 +384,7 @@ impl<'a, 'b> Rounds<'a, 'b> {
         }
     }
 
-    /// The law of the number of jobs where a round starts.
+    /// Returns the law of the number of jobs where a round starts.
     fn balanced(&self, levels: usize, decay: f64) -> Result<Entries, RoundsError> {
         let smoother = Smoother {
             ratio: (-decay).exp(),
@@ -410,7 +410,7 @@ impl<'a, 'b> Rounds<'a, 'b> {
         self.judged(law, &smoother)
     }
 
-    /// The law with what it may be wrong by; refused where that is too much of its mean.
+    /// Returns the law with what it may be wrong by; refused where that is too much of its mean.
     fn judged(&self, law: Vec<f64>, smoother: &Smoother) -> Result<Entries, RoundsError> {
         let (net, rounding) = self.net_flow(&law);
         let pairs = net.iter().zip(&rounding);
@@ -478,7 +478,7 @@ struct Smoother {
 }
 
 impl Smoother {
-    /// The law, of sum 0, for these net flows from each level to the next one.
+    /// Returns the law, of sum 0, for these net flows from each level to the next one.
     fn apply(&self, flow: &[f64]) -> Vec<f64> {
         let (mut level, mut total, mut before) = (0.0, 0.0, 0.0);
         let mut law = Vec::with_capacity(flow.len() + 1);

@@ -5,7 +5,7 @@ use serde_json::error::Category;
 
 use super::names::steers;
 
-/// The same JSON; what [steers] a terminal and may stand in a string as it is, is escaped.
+/// Returns the same JSON; what [steers] a terminal and may stand in a string as it is, is escaped.
 pub(crate) fn harmless(json: String) -> String {
     if json.bytes().all(|b| b.is_ascii() && b != 0x7f) {
         return json;
@@ -20,7 +20,7 @@ pub(crate) fn harmless(json: String) -> String {
     json.chars().map(escaped).collect()
 }
 
-/// What is wrong, and in which line and column.
+/// Returns what is wrong, and in which line and column.
 pub(crate) fn fault_of_json(error: &serde_json::Error) -> String {
     let place = format!("line {}, column {}", error.line(), error.column());
     let message = match error.classify() {
@@ -42,7 +42,7 @@ pub(crate) fn fault_of_json(error: &serde_json::Error) -> String {
     }
 }
 
-/// What is wrong with a value that is JSON.
+/// Returns what is wrong with a value that is JSON.
 fn of_value(told: &str) -> String {
     let split = |head: &str| told.strip_prefix(head)?.split_once(", expected ");
     let name = |head: &str| told.strip_prefix(head);

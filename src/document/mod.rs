@@ -57,7 +57,7 @@ pub struct Parsed<W> {
 }
 
 impl<W> Parsed<W> {
-    /// The same with another face of the workload.
+    /// Returns the same with another face of the workload.
     pub(crate) fn map<V>(self, face: impl FnOnce(W) -> V) -> Parsed<V> {
         Parsed {
             workload: face(self.workload),
@@ -125,7 +125,7 @@ impl<'a> Document<'a> {
         })
     }
 
-    /// What is wrong with the kind of workload that it names, if that is not this one.
+    /// Returns what is wrong with the kind of workload that it names, if that is not this one.
     ///
     /// # Errors
     /// When it seems to be of another kind altogether: then nothing else is to be said of it.
@@ -143,14 +143,14 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// The document as a value of this type, and all faults that its form has. Where a value has
+    /// Returns the document as a value of this type, and all faults that its form has. Where a value has
     /// faults and the type's schema allows null instead of it, null it is, so that the rest can
     /// be checked; there is no value where that cannot be.
     pub fn read<T: DeserializeOwned + JsonSchema>(&self) -> (Option<T>, Vec<Fault>) {
         conform::read(&self.root, self.example)
     }
 
-    /// All these faults, in the order of the text.
+    /// Returns all these faults, in the order of the text.
     pub fn refuse(&self, faults: Vec<Fault>) -> DocumentError {
         let located = faults.into_iter().map(|fault| {
             let range = self.root.locate(&fault);
@@ -159,7 +159,7 @@ impl<'a> Document<'a> {
         self.sheet.refuse(located.collect())
     }
 
-    /// A checked workload with its warnings, or all faults of the document. `respelt` is the place
+    /// Returns a checked workload with its warnings, or all faults of the document. `respelt` is the place
     /// in the document of what is checked at another one.
     pub fn conclude<W>(
         &self,
@@ -180,7 +180,7 @@ impl<'a> Document<'a> {
     }
 }
 
-/// The YAML of a value.
+/// Returns the YAML of a value.
 pub(crate) fn to_yaml(value: &impl Serialize) -> String {
     serde_yaml::to_string(value).expect("a document is made of maps, lists, texts and numbers")
 }
@@ -193,7 +193,7 @@ pub(crate) fn in_one_line<T: Serialize, S: Serializer>(
     FlowSeq(list).serialize(serializer)
 }
 
-/// What identifies a text: `sha256:` and 64 hexadecimal digits.
+/// Returns what identifies a text: `sha256:` and 64 hexadecimal digits.
 pub fn digest(text: &str) -> String {
     let hash = Sha256::digest(text.as_bytes());
     let hex: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -216,7 +216,7 @@ pub(crate) fn read_file<W>(path: &Path, parse: Parse<W>) -> Result<Parsed<W>, Do
 const LARGEST: u64 = 64 << 20;
 const LARGEST_OF_ALL: u64 = 256 << 20;
 
-/// The text of a file.
+/// Returns the text of a file.
 ///
 /// # Errors
 /// When it cannot be read, is larger than 256 MiB, or is no text.
@@ -228,7 +228,7 @@ pub fn text_of(path: impl AsRef<Path>) -> io::Result<String> {
     })
 }
 
-/// What is in a file, or comes from standard input: `-`.
+/// Returns what is in a file, or comes from standard input: `-`.
 ///
 /// # Errors
 /// When it cannot be read, or is larger than 256 MiB.
@@ -236,13 +236,13 @@ pub(crate) fn all_bytes_of(path: &Path) -> io::Result<Vec<u8>> {
     bytes_of(path, LARGEST_OF_ALL)
 }
 
-/// Whether a file that is read is standard input: `-` is.
+/// Returns whether a file that is read is standard input: `-` is.
 #[must_use]
 pub fn is_standard_input(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// What messages call a file that is read.
+/// Returns what messages call a file that is read.
 #[must_use]
 pub fn called(path: &Path) -> String {
     if is_standard_input(path) {
@@ -255,7 +255,7 @@ pub fn called(path: &Path) -> String {
 /// What came from standard input, which can be read once only; that it could not be, as text.
 static STANDARD_INPUT: OnceLock<Result<Vec<u8>, String>> = OnceLock::new();
 
-/// The bytes of a file, if they are no more than so many: a device or a log given by mistake must not
+/// Returns the bytes of a file, if they are no more than so many: a device or a log given by mistake must not
 /// fill the memory.
 fn bytes_of(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let read = |from: &mut dyn Read, most: u64| {

@@ -108,7 +108,7 @@ const AMOUNTS: [&str; 2] = ["demand", "capacity"];
 /// Resources that are often written one level too high.
 const RESOURCES: [&str; 3] = [CPUS, MEMORY, "gpu gpus disk storage"];
 
-/// The one of the names known that a word stands for elsewhere.
+/// Returns the one of the names known that a word stands for elsewhere.
 pub(crate) fn meant<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {
     let found = plain(found);
     let rows = ELSEWHERE.iter().filter(|(_, words)| has(words, &found));
@@ -116,7 +116,7 @@ pub(crate) fn meant<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {
     keys.find_map(|key| known.iter().copied().find(|name| plain(name) == plain(key)))
 }
 
-/// The one of these keys that is another word for one that is known.
+/// Returns the one of these keys that is another word for one that is known.
 pub(super) fn standing_for<'a>(
     known: &str,
     mut keys: impl Iterator<Item = &'a str>,
@@ -126,7 +126,7 @@ pub(super) fn standing_for<'a>(
     keys.find(|key| words.iter().any(|words| has(words, &plain(key))))
 }
 
-/// The one of the keys known below which an amount of this resource is to stand.
+/// Returns the one of the keys known below which an amount of this resource is to stand.
 pub(super) fn holder<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {
     let found = plain(found);
     let is_resource = RESOURCES.iter().any(|words| has(words, &found));
@@ -134,7 +134,7 @@ pub(super) fn holder<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {
     holders.next().filter(|_| is_resource)
 }
 
-/// Whether a word is one of these, which blanks part.
+/// Returns whether a word is one of these, which blanks part.
 fn has(words: &str, word: &str) -> bool {
     words.split(' ').any(|own| own == word)
 }

@@ -15,7 +15,7 @@ pub(super) const MOST_SIZES: usize = 100;
 const LARGEST_BATCH: u32 = 100_000;
 
 impl ArrivalProcess {
-    /// What is wrong with the parameters, each at its place in the process. It is that of the
+    /// Returns what is wrong with the parameters, each at its place in the process. It is that of the
     /// arrivals of `owner`: "type `web`".
     pub(crate) fn faults(&self, owner: &str, time_unit: &str) -> Vec<Fault> {
         let mut faults = Faults::new(Part::Arrivals, owner, time_unit);
@@ -186,7 +186,7 @@ impl Faults<'_> {
     }
 }
 
-/// The first of n states that is not reached from state 0.
+/// Returns the first of n states that is not reached from state 0.
 fn unreached(n: usize, leads: impl Fn(usize, usize) -> bool) -> Option<usize> {
     let mut reached = vec![false; n];
     let mut open = vec![0];

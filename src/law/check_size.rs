@@ -23,7 +23,7 @@ const VARIATIONS: std::ops::RangeInclusive<f64> = 1e-6..=1e6;
 const VARIATION: &str = "squared coefficient of variation";
 
 impl Size {
-    /// What is wrong with the law's parameters, each at its place in the law. It is the law of
+    /// Returns what is wrong with the law's parameters, each at its place in the law. It is the law of
     /// this part of `owner`: "type `web`".
     pub(crate) fn faults(&self, part: Part, owner: &str, time_unit: &str) -> Vec<Fault> {
         let mut faults = Faults::new(part, owner, time_unit);
@@ -139,7 +139,7 @@ impl<'a> Faults<'a> {
         }
     }
 
-    /// What a time of this law is, for those who have to write it.
+    /// Returns what a time of this law is, for those who have to write it.
     fn time(&self) -> &'static str {
         match self.part {
             Part::Size => "time in service of one job",
@@ -255,7 +255,7 @@ impl<'a> Faults<'a> {
         }
     }
 
-    /// Whether a list has this many entries.
+    /// Returns whether a list has this many entries.
     pub(super) fn check_length(
         &mut self,
         key: &'static str,
@@ -274,7 +274,7 @@ impl<'a> Faults<'a> {
         right
     }
 
-    /// Whether the second list is as long as the first one calls for.
+    /// Returns whether the second list is as long as the first one calls for.
     pub(super) fn check_match(
         &mut self,
         key: &'static str,

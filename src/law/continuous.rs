@@ -25,7 +25,7 @@ pub(crate) fn weibull(mean: f64, scv: f64) -> (f64, f64) {
     (1.0 / x, mean / ln_gamma(1.0 + x).exp())
 }
 
-/// The root of a function that increases from below 0 at 0, by bisection to the last digit.
+/// Returns the root of a function that increases from below 0 at 0, by bisection to the last digit.
 fn increasing_root(function: impl Fn(f64) -> f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     while function(high) < 0.0 && high < 1e300 {

@@ -60,7 +60,7 @@ pub enum ArrivalProcess {
 }
 
 impl ArrivalProcess {
-    /// The name of the process, as a document and a record spell it.
+    /// Returns the name of the process, as a document and a record spell it.
     #[must_use]
     pub fn process(&self) -> &'static str {
         match self {
@@ -71,7 +71,7 @@ impl ArrivalProcess {
         }
     }
 
-    /// Whether the process is Poisson, under whatever name: exponential times between arrivals,
+    /// Returns whether the process is Poisson, under whatever name: exponential times between arrivals,
     /// one rate in all states, or batches of one job.
     #[must_use]
     pub fn is_poisson(&self) -> bool {
@@ -124,7 +124,7 @@ impl ArrivalProcess {
         }
     }
 
-    /// The stationary law of a modulating chain, of sum 1; `[1]` for all other processes.
+    /// Returns the stationary law of a modulating chain, of sum 1; `[1]` for all other processes.
     #[must_use]
     pub fn stationary_law(&self) -> Vec<f64> {
         match self {
@@ -184,7 +184,7 @@ impl ArrivalProcess {
         }
     }
 
-    /// The same process with `factor` times as many arrivals: times between arrivals divided,
+    /// Returns the same process with `factor` times as many arrivals: times between arrivals divided,
     /// rates in the states multiplied (the environment does not change with the load), batches
     /// more frequent. `None` where a number leaves the range of doubles.
     pub(crate) fn scaled(&self, factor: f64) -> Option<Self> {
@@ -243,7 +243,7 @@ impl ArrivalProcess {
         }
     }
 
-    /// Whether what is computed from a process without faults is positive and finite in doubles.
+    /// Returns whether what is computed from a process without faults is positive and finite in doubles.
     pub(crate) fn in_range(&self) -> bool {
         let times = match self {
             Self::Renewal { interarrival } => interarrival.in_range(),
@@ -254,7 +254,7 @@ impl ArrivalProcess {
     }
 }
 
-/// The modulating chain, its nodes in the order of the states.
+/// Returns the modulating chain, its nodes in the order of the states.
 fn chain(switching: &[Vec<Decimal>]) -> DiGraph<(), f64> {
     let mut chain = DiGraph::new();
     let states: Vec<_> = switching.iter().map(|_| chain.add_node(())).collect();

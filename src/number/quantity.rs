@@ -7,7 +7,7 @@ use num_traits::{ToPrimitive, Zero};
 use super::Decimal;
 use super::time::fraction_of;
 
-/// A time that has a unit, or several (`1h30m`), in seconds.
+/// Returns a time that has a unit, or several (`1h30m`), in seconds.
 pub(crate) fn seconds(text: &str) -> Option<BigRational> {
     let mut rest = text.trim();
     let mut sum = BigRational::zero();
@@ -25,7 +25,7 @@ pub(crate) fn seconds(text: &str) -> Option<BigRational> {
     last.map(|_| sum)
 }
 
-/// A time in seconds, ≥ 0: with its unit, such as `4h` or `1h30m`, or a number alone; none where it is no time.
+/// Returns a time in seconds, ≥ 0: with its unit, such as `4h` or `1h30m`, or a number alone; none where it is no time.
 #[must_use]
 pub fn seconds_of(text: &str) -> Option<f64> {
     let time = match Decimal::parse(text.trim()) {
@@ -41,7 +41,7 @@ pub(crate) fn time_in(text: &str, unit: &str) -> Option<Option<Decimal>> {
     Some(decimal(&(seconds(text)? / unit_of_time(unit)?)))
 }
 
-/// What to write instead of a number with a unit where a plain one stands; none where it is no such number.
+/// Returns what to write instead of a number with a unit where a plain one stands; none where it is no such number.
 /// `time_unit` is that of the document, if it has one.
 pub(crate) fn explained(text: &str, time_unit: Option<&str>) -> Option<String> {
     let thousandths = part(text.trim())
@@ -128,7 +128,7 @@ fn is_multiple(suffix: &str) -> bool {
     ["K", "M", "G", "T", "P", "E"].contains(&letter.to_uppercase().as_str())
 }
 
-/// The number at the beginning of a text, its unit, and what follows.
+/// Returns the number at the beginning of a text, its unit, and what follows.
 fn part(text: &str) -> Option<(Decimal, &str, &str)> {
     let bytes = text.as_bytes();
     let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
@@ -149,7 +149,7 @@ fn part(text: &str) -> Option<(Decimal, &str, &str)> {
     (end > 0).then(|| (number, &rest[..end], rest[end..].trim_start()))
 }
 
-/// A unit of time in seconds: those that documents name, and shorter names that others have.
+/// Returns a unit of time in seconds: those that documents name, and shorter names that others have.
 fn unit_of_time(unit: &str) -> Option<BigRational> {
     let (seconds, of) = fraction_of(unit).or_else(|| {
         Some(match unit {
@@ -163,7 +163,7 @@ fn unit_of_time(unit: &str) -> Option<BigRational> {
     Some(BigRational::new(seconds.into(), of.into()))
 }
 
-/// The decimal number that a fraction is, if it is one.
+/// Returns the decimal number that a fraction is, if it is one.
 fn decimal(fraction: &BigRational) -> Option<Decimal> {
     Decimal::nearest(fraction).filter(|decimal| decimal.exact() == *fraction)
 }

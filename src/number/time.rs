@@ -10,13 +10,13 @@ const UNITS: [(&[&str], (u32, u32)); 6] = [
     (&["d", "day", "days"], (86_400, 1)),
 ];
 
-/// The fraction of seconds that a unit of time of this name is, if it is known.
+/// Returns the fraction of seconds that a unit of time of this name is, if it is known.
 pub(super) fn fraction_of(unit: &str) -> Option<(u32, u32)> {
     let named = |(names, _): &&(&[&str], _)| names.contains(&unit);
     UNITS.iter().find(named).map(|(_, fraction)| *fraction)
 }
 
-/// How many seconds a unit of time of this name has, if it is known.
+/// Returns how many seconds a unit of time of this name has, if it is known.
 #[must_use]
 pub fn seconds_in(unit: &str) -> Option<f64> {
     let (seconds, of) = fraction_of(unit)?;
@@ -24,6 +24,7 @@ pub fn seconds_in(unit: &str) -> Option<f64> {
 }
 
 /// Reads an instant `2024-03-31T02:30:00` of the Gregorian calendar \[s since 1970 by that clock\].
+#[cfg(feature = "cli")]
 pub(crate) fn civil(field: &[u8]) -> Option<i64> {
     let [date @ .., b'T', _, _, b':', _, _, b':', _, _] = field else {
         return None;
@@ -60,7 +61,7 @@ pub(crate) fn civil(field: &[u8]) -> Option<i64> {
     (day <= most).then_some((days - 719_468) * 86_400 + hour * 3600 + minute * 60 + second)
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "cli"))]
 mod tests {
     use super::civil;
 

@@ -16,7 +16,7 @@ pub struct Amounts {
 }
 
 impl Amounts {
-    /// How much of this generic resource.
+    /// Returns how much of this generic resource.
     #[must_use]
     pub fn gres(&self, name: &str) -> u64 {
         self.gres.get(name).copied().unwrap_or(0)
@@ -163,7 +163,7 @@ fn gres_of(part: &str) -> Option<(&str, u64)> {
     (!name.is_empty() && name.chars().all(is_name)).then_some((name, amount))
 }
 
-/// The factor of a suffix K, M, G, T or P, and the text before it.
+/// Returns the factor of a suffix K, M, G, T or P, and the text before it.
 fn scaled(text: &str) -> Option<(&str, Option<u32>)> {
     let last = text.chars().last()?;
     match "KMGTP".find(last) {
@@ -172,7 +172,7 @@ fn scaled(text: &str) -> Option<(&str, Option<u32>)> {
     }
 }
 
-/// A count such as `3`, `24K` or `1.50K`.
+/// Reads a count such as `3`, `24K` or `1.50K`.
 fn count(text: &str) -> Option<u64> {
     let (digits, scale) = scaled(text)?;
     scale.map_or_else(|| whole(digits), |scale| times(digits, 1 << (10 * scale)))
@@ -184,7 +184,7 @@ pub(super) fn bytes(text: &str) -> Option<u64> {
     times(digits, 1 << (10 * scale.unwrap_or(2)))
 }
 
-/// A decimal number times a factor, rounded up: the two digits behind the point are all that Slurm writes.
+/// Returns a decimal number times a factor, rounded up: the two digits behind the point are all that Slurm writes.
 fn times(text: &str, factor: u64) -> Option<u64> {
     let (whole_part, fraction) = text.split_once('.').unwrap_or((text, ""));
     if fraction.len() > 6 {
@@ -207,7 +207,7 @@ pub(super) fn whole(text: &str) -> Option<u64> {
     text.parse().ok().filter(|_| digits)
 }
 
-/// A time limit such as `30:00`, `2:00:00` or `1-02:04:00` \[s\]; `Some(None)` where there is none.
+/// Reads a time limit such as `30:00`, `2:00:00` or `1-02:04:00` \[s\]; `Some(None)` where there is none.
 pub(super) fn time_limit(text: &str) -> Option<Option<u64>> {
     if matches!(text, "UNLIMITED" | "NOT_SET" | "Partition_Limit") {
         return Some(None);

@@ -65,7 +65,7 @@ pub(super) struct Cell<'a> {
 }
 
 impl Layout {
-    /// What is typed after `-O`.
+    /// Returns what is typed after `-O`.
     pub fn asked(&self) -> String {
         let columns = self
             .columns

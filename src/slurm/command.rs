@@ -66,7 +66,7 @@ impl Slurm {
         output
     }
 
-    /// The command in an environment in which it prints the same everywhere.
+    /// Returns the command in an environment in which it prints the same everywhere.
     fn command(&self, program: &str, words: &[&str]) -> Command {
         let mut command = Command::new(program);
         command

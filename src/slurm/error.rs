@@ -58,7 +58,7 @@ fn ended(code: Option<i32>) -> String {
     )
 }
 
-/// The first lines of what a command wrote.
+/// Returns the first lines of what a command wrote.
 fn first_lines(text: &str) -> String {
     let lines: Vec<&str> = text
         .lines()

@@ -61,7 +61,7 @@ impl Slurm {
     /// The most jobs of one release or hold.
     pub const MOST_JOBS: usize = 500;
 
-    /// The commands found by `PATH`, with the usual limit.
+    /// Returns the commands found by `PATH`, with the usual limit.
     #[must_use]
     pub fn new(partition: impl Into<String>) -> Self {
         Slurm {

@@ -70,7 +70,7 @@ impl Slurm {
         }
     }
 
-    /// What `scontrol` shows, as text.
+    /// Returns what `scontrol` shows, as text.
     fn show(&self, words: &[&str]) -> Result<String, SlurmError> {
         let bytes = self.ask("scontrol", words)?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())

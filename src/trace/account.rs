@@ -122,7 +122,7 @@ impl Account {
         self.supposed = supposed;
     }
 
-    /// A faulty line, and what is wrong with it.
+    /// Returns a faulty line, and what is wrong with it.
     pub fn fault(&mut self, line: u32, what: impl FnOnce() -> String) {
         self.lines += 1;
         self.decide(false, line, 0.0);
@@ -132,14 +132,14 @@ impl Account {
         }
     }
 
-    /// The work of all lines of which it is known, those that take no part included.
+    /// Returns the work of all lines of which it is known, those that take no part included.
     #[must_use]
     pub fn all_work(&self) -> f64 {
         let out = self.rows.iter().filter(|row| row.reason.is_out());
         self.work + out.map(|row| row.work).sum::<f64>()
     }
 
-    /// How many lines have this reason.
+    /// Returns how many lines have this reason.
     #[must_use]
     pub fn count(&self, reason: Reason) -> u64 {
         let row = self.rows.iter().find(|row| row.reason == reason);

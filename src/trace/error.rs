@@ -10,7 +10,7 @@ use super::{Account, Reason};
 pub struct TraceError(pub String);
 
 impl TraceError {
-    /// The file of this name cannot be read beyond this line; not at all where that is 0.
+    /// Says that the file of this name cannot be read beyond this line; not at all where that is 0.
     pub(super) fn unreadable(name: &str, line: u32, why: &io::Error) -> Self {
         let place = match line {
             0 => "from its start".into(),

@@ -52,7 +52,7 @@ pub(super) const MOST: f64 = 9_007_199_254_740_992.0;
 /// What [`amount`] reads.
 pub(super) const AMOUNT: &str = "an amount ≥ 0 and below 2⁵³";
 
-/// An amount in [0, 2⁵³].
+/// Reads an amount in [0, 2⁵³].
 #[inline]
 pub(super) fn amount(field: &[u8]) -> Option<f64> {
     // Adding zero takes the sign off a negative zero: equal demands are equal bits.
@@ -61,7 +61,7 @@ pub(super) fn amount(field: &[u8]) -> Option<f64> {
         .map(|amount| amount + 0.0)
 }
 
-/// A finite number; blanks around it do not count.
+/// Reads a finite number; blanks around it do not count.
 #[inline]
 pub(super) fn number(field: &[u8]) -> Option<f64> {
     let field = field.trim_ascii();
@@ -72,7 +72,7 @@ pub(super) fn number(field: &[u8]) -> Option<f64> {
     number.is_finite().then_some(number)
 }
 
-/// A whole number of at most fifteen digits.
+/// Reads a whole number of at most fifteen digits.
 #[inline]
 pub(super) fn whole(field: &[u8]) -> Option<i64> {
     let (negative, digits) = match field {
@@ -92,7 +92,7 @@ pub(super) fn whole(field: &[u8]) -> Option<i64> {
     Some(if negative { -value } else { value })
 }
 
-/// A time in whole ticks, of which `per_unit` make the unit of the field; and whether it had to be rounded.
+/// Reads a time in whole ticks, of which `per_unit` make the unit of the field; and whether it had to be rounded.
 #[inline]
 pub(super) fn ticks(field: &[u8], per_unit: f64) -> Option<(i64, bool)> {
     let ticks = number(field)? * per_unit;
@@ -108,7 +108,7 @@ pub(super) fn ticks(field: &[u8], per_unit: f64) -> Option<(i64, bool)> {
     })
 }
 
-/// A number that stands for a name: equal names have equal ones, and none has 0.
+/// Returns a number that stands for a name: equal names have equal ones, and none has 0.
 #[inline]
 pub(super) fn name(field: &[u8]) -> u32 {
     match field.trim_ascii() {

@@ -8,7 +8,7 @@ use flate2::read::MultiGzDecoder;
 use super::TraceError;
 use super::jobs::Source;
 
-/// The bytes of a file or of standard input; a gzip file is unpacked, whatever its name.
+/// Returns the bytes of a file or of standard input; a gzip file is unpacked, whatever its name.
 ///
 /// # Errors
 /// When it cannot be opened or read.
@@ -51,7 +51,7 @@ impl Lines {
         }
     }
 
-    /// The number of the last line that was read; 0 before the first.
+    /// Returns the number of the last line that was read; 0 before the first.
     pub fn number(&self) -> u32 {
         self.number
     }
@@ -77,7 +77,7 @@ impl Lines {
         Ok(read > 0)
     }
 
-    /// The same in the file of this name.
+    /// Reads the next line, of the file of this name.
     ///
     /// # Errors
     /// As [`Lines::advance`], with the line up to which it was read.
@@ -86,7 +86,7 @@ impl Lines {
         read.map_err(|why| TraceError::unreadable(name, self.number, &why))
     }
 
-    /// The line.
+    /// Returns the line.
     pub fn line(&self) -> &[u8] {
         &self.line
     }

@@ -17,7 +17,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// The file of this name; `-` is standard input.
+    /// Returns the file of this name; `-` is standard input.
     #[must_use]
     pub fn named(path: &Path) -> Self {
         if path.as_os_str() == "-" {
@@ -74,7 +74,7 @@ impl Trace {
         Ok(Self::of(source.name(), opened, options))
     }
 
-    /// The jobs of a file that is open.
+    /// Returns the jobs of a file that is open.
     pub(super) fn of(name: String, opened: Opened, options: &Options) -> Self {
         let Opened {
             format,
@@ -100,7 +100,7 @@ impl Trace {
         }
     }
 
-    /// The next job in the order of submission; `None` at the end.
+    /// Returns the next job in the order of submission; `None` at the end.
     ///
     /// # Errors
     /// When the file cannot be read further, too many of its lines are faulty or too far out of order, or no job takes
@@ -126,31 +126,31 @@ impl Trace {
         }
     }
 
-    /// What the jobs ran on.
+    /// Returns what the jobs ran on.
     #[must_use]
     pub fn servers(&self) -> &Servers {
         &self.servers
     }
 
-    /// The format that was named or found.
+    /// Returns the format that was named or found.
     #[must_use]
     pub fn format(&self) -> Format {
         self.format
     }
 
-    /// The resolution of its times.
+    /// Returns the resolution of its times.
     #[must_use]
     pub fn tick(&self) -> Tick {
         self.reader.tick()
     }
 
-    /// The vectors of demands of the jobs read so far.
+    /// Returns the vectors of demands of the jobs read so far.
     #[must_use]
     pub fn demands(&self) -> &Demands {
         &self.demands
     }
 
-    /// What was done with the lines read so far.
+    /// Returns what was done with the lines read so far.
     #[must_use]
     pub fn account(&self) -> &Account {
         &self.account
@@ -163,14 +163,14 @@ impl Trace {
         self.shares[job.demand as usize] * job.size as f64
     }
 
-    /// The largest fraction of a resource of all servers together that this demand (R) is, ≥ 0.
+    /// Returns the largest fraction of a resource of all servers together that this demand (R) is, ≥ 0.
     #[must_use]
     pub fn share(&self, demand: &[f64]) -> f64 {
         let pairs = demand.iter().zip(&self.per_capacity);
         pairs.map(|(demand, per)| demand * per).fold(0.0, f64::max)
     }
 
-    /// What is done with a line; the job, if it takes part.
+    /// Decides what is done with a line; returns the job, if it takes part.
     fn admit(&mut self, raw: Raw) -> Option<Job> {
         self.account.lines += 1;
         let share = self.share(&self.demand);
@@ -224,7 +224,7 @@ impl Trace {
         })
     }
 
-    /// Why a line takes no part, if it does not.
+    /// Returns why a line takes no part, if it does not.
     fn left_out(&self, raw: &Raw) -> Option<Reason> {
         let broken = raw.fate == Fate::Broken;
         if raw.fate == Fate::Part {
@@ -240,7 +240,7 @@ impl Trace {
         }
     }
 
-    /// Whether a job is within the span that was asked for; it is counted.
+    /// Returns whether a job is within the span that was asked for, and counts it.
     fn takes_part(&mut self, job: &Job) -> Result<bool, TraceError> {
         let (first, last) = self.span.unwrap_or((job.submit, job.submit));
         if job.submit < last {
@@ -310,7 +310,7 @@ impl Buffer {
         }
     }
 
-    /// The job that was submitted first; of several at one instant that of the first line.
+    /// Returns the job that was submitted first; of several at one instant that of the first line.
     fn pop(&mut self) -> Option<Job> {
         let late_first = match (self.late.peek(), self.ordered.front()) {
             (Some(Reverse(late)), Some(ordered)) => late < ordered,

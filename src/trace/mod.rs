@@ -99,7 +99,7 @@ pub enum Tick {
 }
 
 impl Tick {
-    /// How many make a second.
+    /// Returns how many make a second.
     #[must_use]
     pub fn per_second(self) -> u64 {
         match self {
@@ -109,7 +109,7 @@ impl Tick {
         }
     }
 
-    /// What a workload in ticks calls its unit of time.
+    /// Returns what a workload in ticks calls its unit of time.
     #[must_use]
     pub fn unit(self) -> &'static str {
         match self {

@@ -29,7 +29,7 @@ impl Servers {
         Servers { resources, shapes }
     }
 
-    /// Whether a job with these demands (R) fits on an empty server of some shape.
+    /// Returns whether a job with these demands (R) fits on an empty server of some shape.
     #[must_use]
     pub fn hold(&self, demand: &[f64]) -> bool {
         let fits = |shape: &Shape| {

@@ -52,7 +52,7 @@ pub struct Levels<'a> {
 }
 
 impl<'a> Levels<'a> {
-    /// The work for so many phases and so many levels of their own, very roughly in nanoseconds;
+    /// Returns the work for so many phases and so many levels of their own, very roughly in nanoseconds;
     /// infinite where memory does not suffice.
     pub fn work(phases: f64, levels: f64) -> f64 {
         if 40.0 * phases * phases <= MEMORY {
@@ -62,7 +62,7 @@ impl<'a> Levels<'a> {
         }
     }
 
-    /// The number of jobs of a queue as the level.
+    /// Returns the process whose level is the number of jobs of a queue.
     ///
     /// # Errors
     /// When the reduction does not converge, or no digit is left.
@@ -111,7 +111,7 @@ impl<'a> Levels<'a> {
         self.levels
     }
 
-    /// The long-run mean of each reward.
+    /// Returns the long-run mean of each reward.
     pub fn means(&self, rewards: &[Reward]) -> Vec<f64> {
         // Column 0 is the length of a cycle.
         let mut gains = DMatrix::zeros(self.stay.nrows(), rewards.len() + 1);
@@ -150,7 +150,7 @@ impl<'a> Levels<'a> {
         (1..cycle.len()).map(|k| cycle[k] / cycle[0]).collect()
     }
 
-    /// The mean integral of a reward from the first level that repeats to the one below it.
+    /// Returns the mean integral of a reward from the first level that repeats to the one below it.
     fn far(&self, reward: &Reward) -> DVector<f64> {
         let [time, further] = &self.sums;
         match reward {
@@ -270,14 +270,14 @@ fn of_jobs(queue: &ModulatedQueue<'_>, q: usize) -> Level {
     level
 }
 
-/// The rate out of each of so many phases.
+/// Returns the rate out of each of so many phases.
 fn exits(block: &Block, phases: usize) -> DVector<f64> {
     let mut exits = DVector::zeros(phases);
     block.iter().for_each(|&(s, _, rate)| exits[s] += rate);
     exits
 }
 
-/// A block (of so many rows) times a matrix.
+/// Returns a block (of so many rows) times a matrix.
 fn product(block: &Block, matrix: &DMatrix<f64>, rows: usize) -> DMatrix<f64> {
     let mut product = DMatrix::zeros(rows, matrix.ncols());
     add_product(&mut product, block, matrix);

@@ -11,7 +11,7 @@ use crate::multiresource::artifact::Checked;
 use crate::multiresource::workload::{Fleet, JobType, Resource, Shape};
 use crate::number::Decimal;
 
-/// The files, by name. `policy` is how the policy's file is called in commands.
+/// Returns the files, by name. `policy` is how the policy's file is called in commands.
 ///
 /// # Errors
 /// When the name of the partition is none, or the policy cannot run there; says what to do.
@@ -182,7 +182,7 @@ fn amounts(fleet: &Fleet, amounts: &[Decimal]) -> String {
     words.join(", ")
 }
 
-/// A text as YAML, in quotes where it needs them.
+/// Returns a text as YAML, in quotes where it needs them.
 fn yaml(text: &str) -> String {
     to_yaml(&text).trim_end().to_owned()
 }

@@ -304,7 +304,7 @@ pub(super) fn decide(scheduler: &mut Scheduler, line: &Line) -> Result<Vec<Start
         .collect())
 }
 
-/// The jobs as `synth simulate --jobs` reads them.
+/// Returns the jobs as `synth simulate --jobs` reads them.
 ///
 /// # Errors
 /// When they cannot be written as CSV.

@@ -14,6 +14,7 @@ mod resources;
 mod rule;
 mod run;
 mod servers;
+mod setup;
 #[cfg(test)]
 mod tests;
 mod types;
@@ -24,13 +25,13 @@ pub use error::BridgeError;
 pub use export::slurm as export_slurm;
 pub use journal::{Head, Record, Recorded, Replayed, Round, jobs_csv, replay};
 pub use release::{Opened, release_all};
-pub use run::{Bridge, Setup, Signals};
+pub use run::{Bridge, Signals};
+pub use setup::Setup;
 pub use types::TypeMap;
-pub use watch::HoldBy;
 
 use crate::multiresource::artifact::{Checked, Family, Preemption};
 
-/// Whether a policy decides only when jobs start, which is all that a bridge to Slurm can do.
+/// Checks that a policy decides only when jobs start, which is all that a bridge to Slurm can do.
 ///
 /// # Errors
 /// When it stops jobs that run, or waits for setups; says which policy to ask for.

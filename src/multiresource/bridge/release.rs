@@ -5,7 +5,8 @@ use std::fmt;
 use super::BridgeError;
 use super::journal::Round;
 use super::run::Bridge;
-use super::watch::{Found, HoldBy, key_of};
+use super::setup::HoldBy;
+use super::watch::{Found, key_of};
 use crate::multiresource::live::protocol::Started;
 use crate::slurm::{Hold, JobId, Refusal, Slurm, SlurmError, Why};
 

@@ -80,7 +80,7 @@ impl Source {
         }
     }
 
-    /// How much of Slurm's amounts makes one of the policy's.
+    /// Returns how much of Slurm's amounts makes one of the policy's.
     fn scale(&self) -> u64 {
         match self {
             Source::Memory(bytes) => *bytes,
@@ -109,7 +109,7 @@ fn bytes_of(unit: &str) -> Option<u64> {
     (count > 0).then(|| 1_u64 << step)?.checked_mul(count)
 }
 
-/// The last part of a resource's name: `memory_gib`.
+/// Returns the last part of a resource's name: `memory_gib`.
 fn named_bytes(unit: &str) -> Option<u64> {
     Some(match unit {
         "kib" => 1 << 10,
@@ -141,7 +141,7 @@ struct Own {
 }
 
 impl Resources {
-    /// Those of this workload; `named` is what a file says of a resource.
+    /// Returns those of this workload; `named` is what a file says of a resource.
     pub fn new(
         workload: &Workload,
         named: impl Fn(&str) -> Option<Source>,
@@ -178,7 +178,7 @@ impl Resources {
         self.own.iter().map(|own| (&*own.name, &own.source))
     }
 
-    /// Whether some are generic resources.
+    /// Returns whether some are generic resources.
     pub fn have_gres(&self) -> bool {
         self.own
             .iter()
@@ -191,13 +191,13 @@ impl Resources {
         self.own.iter().map(of).collect()
     }
 
-    /// The same rounded down: what fits.
+    /// Returns the same rounded down: what fits.
     pub fn units_within(&self, amounts: &Amounts) -> Vec<u64> {
         let of = |own: &Own| own.units(amounts, |amount, unit| amount / unit);
         self.own.iter().map(of).collect()
     }
 
-    /// Whether Slurm counts resource j.
+    /// Returns whether Slurm counts resource j.
     pub fn is_counted(&self, j: usize) -> bool {
         self.own[j].source != Source::Nothing
     }

@@ -2,21 +2,18 @@
 
 use std::collections::HashSet;
 use std::error::Error;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
-
-use clap::{Args, ValueEnum};
 
 use super::journal::{Head, Journal, Record, Round, decide};
 use super::lock::Lock;
 use super::measured::Measured;
 use super::release::release_all;
+use super::setup::{OnExit, Setup};
 use super::usage::Usage;
-use super::watch::{Found, HoldBy, Moment, Phase, Unknown, Watch, key_of};
+use super::watch::{Found, Moment, Phase, Watch, key_of};
 use super::{BridgeError, TypeMap, bridgeable};
-use crate::artifact::Changes;
 use crate::document::{digest, text_of};
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::live::Scheduler;
@@ -24,76 +21,6 @@ use crate::multiresource::live::protocol::{Line, Started};
 use crate::multiresource::workload::Fleet;
 use crate::number::seconds_in;
 use crate::slurm::{Hold, Nodes, Queue, Slurm, SlurmError};
-use crate::typed::duration;
-
-/// How a bridge is run.
-#[derive(Args, Clone, Debug)]
-pub struct Setup {
-    /// The policy file.
-    #[arg(skip)]
-    pub policy: PathBuf,
-
-    /// What becomes of a policy that was changed after it was written.
-    #[arg(skip)]
-    pub changes: Changes,
-
-    /// Which jobs are of which type, and what Slurm calls the policy's resources: a YAML file [default: by demand]
-    #[arg(long, value_name = "FILE")]
-    pub types: Option<PathBuf>,
-
-    /// Time between looks at the queue
-    #[arg(long, value_name = "TIME", default_value = "250ms", value_parser = duration)]
-    pub poll: Duration,
-
-    /// Write what is read and decided to this file, a line of JSON a round
-    #[arg(long, value_name = "FILE")]
-    pub journal: Option<PathBuf>,
-
-    /// Release nothing, and say what would be released
-    #[arg(long)]
-    pub dry_run: bool,
-
-    /// What becomes of held jobs in the end
-    #[arg(long, value_enum, default_value_t = OnExit::Hold)]
-    pub on_exit: OnExit,
-
-    /// Who may release a job besides: its owner, or operators only
-    #[arg(long, value_enum, default_value_t = HoldBy::User)]
-    pub hold: HoldBy,
-
-    /// What becomes of held jobs that no type of the policy holds
-    #[arg(long, value_enum, default_value_t = Unknown::Pass)]
-    pub unknown: Unknown,
-
-    /// Take all nodes of the partition for one server: what is free may then lie on several, and started jobs wait
-    #[arg(long)]
-    pub pool: bool,
-
-    /// Tell of released jobs that Slurm does not start within this time
-    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration)]
-    pub stuck: Duration,
-
-    /// Release nothing for this time after the controller was started anew
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
-    pub settle: Duration,
-
-    /// Of the policy's clocks
-    #[arg(long, value_name = "N", default_value = "1")]
-    pub seed: u64,
-
-    /// End after this time
-    #[arg(long, value_name = "TIME", value_parser = duration)]
-    pub until: Option<Duration>,
-}
-
-/// What becomes of held jobs in the end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum OnExit {
-    /// All stays as it is: jobs wait until a bridge runs again
-    Hold,
-    /// They are released
-    Release,
-}
 
 /// What a bridge is told while it runs: flags that signals set.
 #[derive(Clone, Debug, Default)]
@@ -153,7 +80,7 @@ impl Rule {
         self.policy.workload()
     }
 
-    /// What looks at the cluster for it.
+    /// Returns what looks at the cluster for it.
     fn watch(&self, map: TypeMap, setup: &Setup) -> Watch {
         Watch::new(
             map,
@@ -244,7 +171,7 @@ impl Bridge {
         Ok(())
     }
 
-    /// Which policy decides.
+    /// Returns which policy decides.
     fn head(&self) -> Head {
         Head {
             policy: self.setup.policy.display().to_string(),
@@ -455,7 +382,7 @@ impl Bridge {
         (round, is_sound)
     }
 
-    /// The nodes, where it is time to read them.
+    /// Returns the nodes, where it is time to read them.
     fn nodes(&mut self) -> Result<Option<Nodes>, SlurmError> {
         if self.asked_nodes.is_some_and(|at| at.elapsed() < NODES) {
             return Ok(None);

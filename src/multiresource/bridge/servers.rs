@@ -61,7 +61,7 @@ impl Servers {
         self.nodes.get(server).map(String::as_str)
     }
 
-    /// Whether every node has what its server has.
+    /// Checks that every node has what its server has.
     pub fn check(
         &self,
         nodes: &[Node],

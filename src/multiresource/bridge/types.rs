@@ -67,7 +67,7 @@ impl TypeMap {
         TypeMap::of(fleet, prices, said)
     }
 
-    /// The same for a fleet, with prices of whole units of its resources, or none.
+    /// Returns the same for a fleet, with prices of whole units of its resources, or none.
     pub(super) fn of(fleet: &Fleet, prices: &[f64], said: Said) -> Result<Self, String> {
         let named = |name: &str| said.resources.get(name).cloned();
         let resources = Resources::new(fleet.envelope(), named)?;
@@ -91,7 +91,7 @@ impl TypeMap {
         })
     }
 
-    /// The type of a job; `None` where it has none.
+    /// Returns the type of a job; `None` where it has none.
     #[must_use]
     pub fn type_of(&self, row: &Row) -> Option<usize> {
         let is_whole = row.nodes == 1 && !row.key.id.is_component();
@@ -161,7 +161,7 @@ impl By {
     }
 }
 
-/// The types of jobs on one server.
+/// Returns the types of jobs on one server.
 fn singles(fleet: &Fleet) -> Vec<usize> {
     let types = fleet.types();
     (0..types.len())

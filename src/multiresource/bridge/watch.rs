@@ -2,31 +2,12 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use clap::ValueEnum;
-
 use super::TypeMap;
+use super::setup::{HoldBy, Unknown};
 use super::usage::Usage;
 use crate::multiresource::live::Places;
 use crate::multiresource::live::protocol::Line;
 use crate::slurm::{Hold, JobId, Key, Nodes, Queue, Row, State};
-
-/// Who may release a job besides the bridge.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum HoldBy {
-    /// Jobs stay held as they were submitted: their owners can release them
-    User,
-    /// An operator holds them at first sight
-    Admin,
-}
-
-/// What becomes of held jobs that have no type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Unknown {
-    /// They are released at once; what they use is not the policy's
-    Pass,
-    /// They stay held
-    Hold,
-}
 
 /// A job of the queue, as it was last seen.
 #[derive(Clone, Debug)]
@@ -154,12 +135,12 @@ pub(super) struct Watch {
     second: f64,
 }
 
-/// The id of a job in lines: its number, and when it was submitted.
+/// Returns the id of a job in lines: its number, and when it was submitted.
 pub(super) fn id_of(key: Key) -> String {
     format!("{}@{}", key.id, key.submitted)
 }
 
-/// The job of an id.
+/// Returns the job of an id.
 pub(super) fn key_of(id: &str) -> Option<Key> {
     let (id, submitted) = id.split_once('@')?;
     Some(Key {
@@ -316,7 +297,7 @@ impl Watch {
         }
     }
 
-    /// What a job is now.
+    /// Returns what a job is now.
     fn phase_of(&mut self, row: &Row, before: Phase, at: Moment, found: &mut Found) -> Phase {
         let is_early = row.eligible.is_some_and(|begin| begin > at.wall);
         if let State::Unknown(letters) = &row.state {
@@ -370,7 +351,7 @@ impl Watch {
         }
     }
 
-    /// A held job that could start: it waits, or is let go.
+    /// Decides on a held job that could start: it waits, or is let go.
     fn waiting(&self, row: &Row, found: &mut Found) -> Phase {
         if self.hold == HoldBy::Admin && row.hold == Hold::User {
             found.hold.push(row.key.id);
@@ -388,7 +369,7 @@ impl Watch {
         }
     }
 
-    /// Whether a released job may still show as held.
+    /// Returns whether a released job may still show as held.
     fn lags(&mut self, key: Key, now: f64) -> bool {
         let Some(seen) = self.jobs.get_mut(&key) else {
             return false;
@@ -397,7 +378,7 @@ impl Watch {
         !seen.gave_up && now - since < LAG
     }
 
-    /// A released job that Slurm has not started: told once, given up in the end.
+    /// Takes note of a released job that Slurm has not started: reported once, given up in the end.
     fn is_stuck(&mut self, row: &Row, i: usize, now: f64, found: &mut Found) -> Phase {
         if let Some(seen) = self.jobs.get_mut(&row.key) {
             seen.held_since = None;
@@ -476,7 +457,7 @@ impl Watch {
         false
     }
 
-    /// All that waits and runs, for a scheduler that begins: what it has to be told.
+    /// Returns all that waits and runs, for a scheduler that begins: what it has to be told.
     pub fn again(&mut self, queue: &Queue, at: Moment) -> Found {
         let released: BTreeMap<Key, Seen> = std::mem::take(&mut self.jobs);
         let kept = released

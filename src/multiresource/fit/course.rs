@@ -15,7 +15,7 @@ pub struct Course {
 const PARTS: usize = 720;
 
 impl Course {
-    /// A course whose parts are a second long at first.
+    /// Returns a course whose parts are a second long at first.
     pub fn new(per_second: u64) -> Self {
         Course {
             width: per_second,
@@ -36,7 +36,7 @@ impl Course {
         self.parts[part] += work;
     }
 
-    /// The load \[of all servers\] between these fractions of a span of this length \[ticks\].
+    /// Returns the load \[of all servers\] between these fractions of a span of this length \[ticks\].
     pub fn load(&self, from: f64, to: f64, length: u64) -> f64 {
         let (from, to) = (from * length as f64, to * length as f64);
         let width = self.width as f64;
@@ -82,7 +82,7 @@ impl Drift {
         })
     }
 
-    /// Whether it is time to make the policy anew.
+    /// Returns whether it is time to make the policy anew.
     #[must_use]
     pub fn is_unusual(&self) -> bool {
         !(self.usual[0]..=self.usual[1]).contains(&self.last_week)

@@ -92,7 +92,7 @@ impl Windows {
         }
     }
 
-    /// The dispersion over each length of which there are enough windows in a trace of this length \[ticks\].
+    /// Returns the dispersion over each length of which there are enough windows in a trace of this length \[ticks\].
     pub fn dispersion(&self, length: u64, per_second: u64) -> Vec<Dispersion> {
         let levels = self
             .levels

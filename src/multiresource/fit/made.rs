@@ -86,13 +86,13 @@ impl Counts {
         self.used.iter().copied().fold(0.0, f64::max)
     }
 
-    /// The span \[s\].
+    /// Returns the span \[s\].
     pub fn seconds(&self) -> f64 {
         self.length as f64 / self.per_second as f64
     }
 }
 
-/// The law of sizes of these jobs \[ticks\].
+/// Returns the law of sizes of these jobs \[ticks\].
 fn law<'a>(classes: impl Iterator<Item = &'a Class>) -> Law {
     let classes: Vec<&Class> = classes.collect();
     let whole: Vec<&Sizes> = classes.iter().map(|class| &class.whole).collect();
@@ -142,12 +142,12 @@ impl<'a> Made<'a> {
         self.has_batches() || is_coarse && self.options.arrivals != Arrivals::Poisson
     }
 
-    /// The shortest windows \[ticks\].
+    /// Returns the shortest windows \[ticks\].
     pub fn shortest(&self) -> u64 {
         self.tally.grid.max(self.counts.per_second)
     }
 
-    /// Whether jobs come in batches in the workload.
+    /// Returns whether jobs come in batches in the workload.
     pub fn has_batches(&self) -> bool {
         match self.options.arrivals {
             Arrivals::Batches => true,
@@ -165,17 +165,17 @@ impl<'a> Made<'a> {
         }
     }
 
-    /// The share of jobs that came at one instant with others of their user or batch.
+    /// Returns the share of jobs that came at one instant with others of their user or batch.
     fn together(&self) -> f64 {
         self.tally.together.jobs as f64 / self.tally.arrived() as f64
     }
 
-    /// How many types there are.
+    /// Returns how many types there are.
     pub fn types(&self) -> usize {
         self.cuts.len()
     }
 
-    /// The type of a job.
+    /// Returns the type of a job.
     pub fn type_of(&self, job: &Job) -> Option<usize> {
         let by_demand = (*self.types.of_vector.get(job.demand as usize)?)?;
         let class = self.tally.class_of(job);
@@ -183,7 +183,7 @@ impl<'a> Made<'a> {
         self.cuts.iter().position(own)
     }
 
-    /// The workload, and what it stands on.
+    /// Returns the workload, and what it stands on.
     ///
     /// # Errors
     /// When it has faults.
@@ -305,7 +305,7 @@ impl<'a> Made<'a> {
         &self.types.demands[cut.by_demand]
     }
 
-    /// The jobs of a type, by vector and class.
+    /// Returns the jobs of a type, by vector and class.
     fn jobs(&self, cut: &'a Cut) -> impl Iterator<Item = &'a Class> {
         let own = self.vectors(cut);
         let classes = own.flat_map(|counted| &counted.classes);
@@ -314,7 +314,7 @@ impl<'a> Made<'a> {
             .map(|(_, jobs)| jobs)
     }
 
-    /// The vectors that a type stands for.
+    /// Returns the vectors that a type stands for.
     fn vectors(&self, cut: &Cut) -> impl Iterator<Item = &'a Counted> {
         let by_demand = cut.by_demand;
         let pairs = self.tally.vectors.iter().zip(&self.types.of_vector);
@@ -328,7 +328,7 @@ impl<'a> Made<'a> {
         self.jobs(cut).map(Class::arrived).sum::<u64>() as f64 / self.counts.seconds()
     }
 
-    /// The longest limit of a type's jobs \[s\], where it is told apart by it.
+    /// Returns the longest limit of a type's jobs \[s\], where it is told apart by it.
     fn limit(&self, cut: &Cut) -> Option<f64> {
         let class = cut
             .classes
@@ -337,7 +337,7 @@ impl<'a> Made<'a> {
         Some(f64::from(*class).exp2() / self.counts.per_second as f64)
     }
 
-    /// A name from what a type demands and promises: `cpu4-memory16-limit4096`; that of a type that is kept.
+    /// Returns a name from what a type demands and promises: `cpu4-memory16-limit4096`; that of a type that is kept.
     fn name(&self, cut: &Cut) -> String {
         let demand = self.demand(cut);
         let mut kept = self.options.since.iter().flatten();
@@ -431,7 +431,7 @@ impl<'a> Made<'a> {
     }
 }
 
-/// Whether a rate that is constant but for batches has enough of the dispersion.
+/// Returns whether a rate that is constant but for batches has enough of the dispersion.
 fn together(dispersion: &[Dispersion], base: f64) -> Arrivals {
     let most = dispersion.iter().map(|d| d.work).fold(0.0, f64::max);
     if most <= DISPERSED * base {
@@ -441,7 +441,7 @@ fn together(dispersion: &[Dispersion], base: f64) -> Arrivals {
     }
 }
 
-/// What the dispersion of work says of jobs that come one by one.
+/// Returns what the dispersion of work says of jobs that come one by one.
 fn apart_or_together(dispersion: &[Dispersion]) -> Arrivals {
     let most = dispersion.iter().max_by(|a, b| a.work.total_cmp(&b.work));
     match most {
@@ -471,7 +471,7 @@ fn arrivals_of(parts: &Parts) -> &'static str {
     }
 }
 
-/// The law of sizes in a workload that counts seconds: as measured, where there are enough jobs.
+/// Returns the law of sizes in a workload that counts seconds: as measured, where there are enough jobs.
 fn size(law: &Law, per_second: f64) -> Size {
     let seconds = |ticks: f64| short(ticks / per_second);
     let mean = seconds(law.mean());

@@ -48,14 +48,14 @@ pub struct Class {
 }
 
 impl Class {
-    /// How many arrived.
+    /// Returns how many arrived.
     pub fn arrived(&self) -> u64 {
         self.whole.count() + self.censored.count()
     }
 }
 
 impl Counted {
-    /// How many arrived.
+    /// Returns how many arrived.
     pub fn arrived(&self) -> u64 {
         self.classes.values().map(Class::arrived).sum()
     }
@@ -168,7 +168,7 @@ impl Tally {
         if self.by_limit { class(job.limit) } else { 0 }
     }
 
-    /// How many of the jobs that arrived still ran at the end.
+    /// Returns how many of the jobs that arrived still ran at the end.
     pub fn censored(&self) -> u64 {
         let classes = self
             .vectors
@@ -177,7 +177,7 @@ impl Tally {
         classes.map(|class| class.censored.count()).sum()
     }
 
-    /// How many jobs arrived.
+    /// Returns how many jobs arrived.
     pub fn arrived(&self) -> u64 {
         self.vectors.iter().map(Counted::arrived).sum()
     }

@@ -24,7 +24,7 @@ fn plain() -> Options {
     }
 }
 
-/// The fit to a table of these jobs on 64 processors.
+/// Returns the fit to a table of these jobs on 64 processors.
 fn fitted(rows: &[Row], options: &Options) -> Result<Fit, Box<dyn Error>> {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     let mut out = BufWriter::new(file.as_file_mut());
@@ -56,7 +56,7 @@ fn server(fit: &Fit) -> &Workload {
     }
 }
 
-/// A whole number of seconds, 1 at least, of an exponential law.
+/// Returns a whole number of seconds, 1 at least, of an exponential law.
 fn exponential(mean: f64, stream: &mut Stream) -> u64 {
     (stream.exponential() * mean).ceil() as u64
 }

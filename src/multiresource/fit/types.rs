@@ -135,7 +135,7 @@ impl<'a> Search<'a> {
         Ok(types.expect("a type that was made of vectors serves them"))
     }
 
-    /// Those of these types (K × R) that serve a vector; `None` if there are none.
+    /// Returns those of these types (K × R) that serve a vector; `None` if there are none.
     ///
     /// # Errors
     /// When the program has no answer.
@@ -165,7 +165,7 @@ impl<'a> Search<'a> {
         }))
     }
 
-    /// The load of exponential jobs with the same rates and means.
+    /// Returns the load of exponential jobs with the same rates and means.
     fn load(
         &self,
         demands: &[Vec<f64>],
@@ -209,7 +209,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// A workload of these types on these servers.
+/// Returns a workload of these types on these servers.
 pub fn parts_of(servers: &Servers, types: Vec<Part>) -> Parts {
     let shapes = servers
         .shapes

@@ -117,7 +117,7 @@ pub struct Scheduler {
 }
 
 impl Scheduler {
-    /// The policy on an empty cluster, from the first time that is told on; the seed is that of its clocks.
+    /// Returns the policy on an empty cluster, from the first time that is told on; the seed is that of its clocks.
     #[must_use]
     pub fn new(policy: &Checked, seed: u64) -> Self {
         let fleet = policy.workload();
@@ -136,7 +136,7 @@ impl Scheduler {
         }
     }
 
-    /// The types, resources and servers, by name.
+    /// Returns the types, resources and servers, by name.
     #[must_use]
     pub fn places(&self) -> &Places {
         &self.places
@@ -176,7 +176,7 @@ impl Scheduler {
         Ok(decided)
     }
 
-    /// Whether all that was decided could be carried out.
+    /// Checks that all that was decided could be carried out.
     fn is_sound(&self) -> Result<(), String> {
         let violated = self.violation.clone();
         violated.map_or(Ok(()), |why| {
@@ -186,33 +186,33 @@ impl Scheduler {
         })
     }
 
-    /// Whether the rule decides by the limits of jobs.
+    /// Returns whether the rule decides by the limits of jobs.
     #[must_use]
     pub fn needs_limits(&self) -> bool {
         self.site.rule.needs_limits()
     }
 
-    /// When the next clock rings; none where none runs.
+    /// Returns when the next clock rings; none where none runs.
     #[must_use]
     pub fn wake(&self) -> Option<f64> {
         let (at, _) = self.site.due();
         at.is_finite().then_some(at)
     }
 
-    /// Which one that is.
+    /// Returns which one that is.
     #[must_use]
     pub fn next_clock(&self) -> Option<usize> {
         let (at, clock) = self.site.due();
         at.is_finite().then_some(clock)
     }
 
-    /// Whether a job of this id waits or runs.
+    /// Returns whether a job of this id waits or runs.
     #[must_use]
     pub fn knows(&self, job: &str) -> bool {
         self.known.contains_key(job)
     }
 
-    /// Whether the job is known, and runs.
+    /// Returns whether the job is known, and runs.
     #[must_use]
     pub fn runs(&self, job: &str) -> bool {
         self.known
@@ -220,7 +220,7 @@ impl Scheduler {
             .is_some_and(|known| self.is_running(known))
     }
 
-    /// Whether anything but running jobs has been told.
+    /// Returns whether anything but running jobs has been told.
     #[must_use]
     pub fn has_begun(&self) -> bool {
         self.has_begun
@@ -247,7 +247,7 @@ impl Scheduler {
         count
     }
 
-    /// Why a job waits: what is known of it and of its place; none where it does not wait.
+    /// Returns why a job waits: what is known of it and of its place; none where it does not wait.
     #[must_use]
     pub fn waits(&self, job: &str) -> Option<Waits> {
         let known = self
@@ -279,7 +279,7 @@ impl Scheduler {
         }
     }
 
-    /// Whether what is told can be.
+    /// Checks that what is told can be.
     fn is_possible(&self, told: &Told<'_>) -> Result<(), String> {
         let runs = |job: &str| match self.known.get(job) {
             None => Err(format!("no job {job:?} is known")),

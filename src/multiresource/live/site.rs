@@ -176,7 +176,7 @@ impl Site {
         jobs.map(|job| &self.ids[job.slot as usize])
     }
 
-    /// When the next clock rings, and which.
+    /// Returns when the next clock rings, and which.
     pub fn due(&self) -> (f64, usize) {
         let due = self.timers.iter().map(|timer| timer.1).zip(0..);
         due.fold((f64::INFINITY, 0), |first, next| {
@@ -184,7 +184,7 @@ impl Site {
         })
     }
 
-    /// When this clock rings.
+    /// Returns when this clock rings.
     pub fn rings_at(&self, clock: usize) -> f64 {
         self.timers[clock].1
     }

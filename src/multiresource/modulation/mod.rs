@@ -118,7 +118,7 @@ impl Modulation {
         }
     }
 
-    /// The same chain at another switching rate: working schedules are left faster or slower, and
+    /// Returns the same chain at another switching rate: working schedules are left faster or slower, and
     /// what happens on the routes does not depend on it.
     pub fn at(&self, rate: f64) -> Self {
         if self.switching_rate == 0.0 {
@@ -132,7 +132,7 @@ impl Modulation {
         Self::summed(phases, completions, environment, rate)
     }
 
-    /// The number of type-i jobs and the phase: exact where the policy does not backfill and empty slots
+    /// Returns the number of type-i jobs and the phase: exact where the policy does not backfill and empty slots
     /// keep their clocks.
     pub fn queue(&self, workload: &Workload, i: usize) -> ModulatedQueue<'_> {
         let job_type = &workload.types()[i];
@@ -167,7 +167,7 @@ impl Modulation {
         self.switching_rate * self.working
     }
 
-    /// The supremum of the switching rates that keep every type stable; infinite where routes cost no
+    /// Returns the supremum of the switching rates that keep every type stable; infinite where routes cost no
     /// service.
     ///
     /// By renewal and reward over one round of the loop: working time `N/α`, and on the

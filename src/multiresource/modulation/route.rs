@@ -77,7 +77,7 @@ pub(super) fn chain(
     Ok(chain)
 }
 
-/// A lower bound on the phases: a concurrent leg passes at least one for each vector of
+/// Returns a lower bound on the phases: a concurrent leg passes at least one for each vector of
 /// slots still to go, a sequential one for each slot.
 fn least_phases(policy: &MsrPolicy) -> f64 {
     let leg = |position: usize| -> f64 {
@@ -169,7 +169,7 @@ impl Leg<'_> {
         self.policy.schedule(self.position)
     }
 
-    /// The phase at the very moment when the timer fires.
+    /// Returns the phase at the very moment when the timer fires.
     fn depart(&self, slots: &[u32]) -> Phase {
         let mut phase = Phase {
             position: self.position,
@@ -184,7 +184,7 @@ impl Leg<'_> {
         phase
     }
 
-    /// The phases that follow one on the route.
+    /// Returns the phases that follow one on the route.
     fn steps(&self, phase: &Phase) -> impl Iterator<Item = (Phase, Step)> {
         let after = |i: usize| {
             let mut next = phase.clone();
@@ -208,7 +208,7 @@ impl Leg<'_> {
         self.moving(phase).into_iter().map(after)
     }
 
-    /// The types whose slots are on their way out in this phase.
+    /// Returns the types whose slots are on their way out in this phase.
     fn moving(&self, phase: &Phase) -> Vec<usize> {
         let leaving = |i: &usize| phase.setups[*i] > 0 || phase.slots[*i] > self.target()[*i];
         let all = (0..phase.slots.len()).filter(leaving);

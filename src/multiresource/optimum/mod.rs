@@ -44,7 +44,7 @@ pub struct Sought {
 }
 
 impl Sought {
-    /// The least mean response time, without setups.
+    /// Returns the least mean response time, without setups.
     pub fn mean(preemption: Preemption) -> Self {
         Sought {
             preemption,
@@ -83,7 +83,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The same, but no longer than this.
+    /// Returns the same, but no longer than this.
     #[must_use]
     pub fn within(self, time: Duration) -> Self {
         Limits {
@@ -175,11 +175,11 @@ trait Dynamic {
     /// On to the next box.
     fn grow(&mut self);
 
-    /// The most jobs of each type in the box.
+    /// Returns the most jobs of each type in the box.
     fn limits(&self) -> &[usize];
 }
 
-/// The least mean response time that a policy with this preemption can have, or that weighted by load.
+/// Returns the least mean response time that a policy with this preemption can have, or that weighted by load.
 ///
 /// # Errors
 /// When the laws have memory, when it is too large.
@@ -314,7 +314,7 @@ impl Limits {
     }
 }
 
-/// What a job of each type costs, so that the sum over the mean numbers is the objective (Little).
+/// Returns what a job of each type costs, so that the sum over the mean numbers is the objective (Little).
 fn costs(workload: &Workload, objective: Objective) -> Result<Vec<f64>, OptimumError> {
     let types = workload.types().iter();
     Ok(match objective {
@@ -379,7 +379,7 @@ fn too_many(most: usize) -> OptimumError {
     ))
 }
 
-/// The first box.
+/// Returns the first box.
 fn first_box(workload: &Workload, schedules: usize, states: usize) -> Result<Region, OptimumError> {
     let in_service = |t: &JobType| t.offered_load().ceil().min(100.0) as usize;
     let sides = |more: &usize| -> Vec<usize> {

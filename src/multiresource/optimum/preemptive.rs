@@ -86,7 +86,7 @@ impl Preemptive {
         bounds.map(|b| b * self.rate)
     }
 
-    /// The same of a row of the last type's jobs, from a state on.
+    /// Returns the same of a row of the last type's jobs, from a state on.
     fn row(
         &self,
         row: &mut Row,

@@ -22,7 +22,7 @@ pub(super) struct Space {
 }
 
 impl Space {
-    /// All schedules, and at most so many waiting jobs of each type.
+    /// Returns all schedules, and at most so many waiting jobs of each type.
     pub fn new(schedules: Vec<Schedule>, waiting: Region) -> Self {
         let near = Neighbours::new(schedules);
         let jobs = |s: &Schedule| s.iter().sum::<u32>() as usize;

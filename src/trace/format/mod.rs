@@ -28,7 +28,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Its name.
+    /// Returns its name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -38,7 +38,7 @@ impl Format {
         }
     }
 
-    /// What to do where lines are too far out of order.
+    /// Returns what to do where lines are too far out of order.
     pub(super) fn sort(self) -> &'static str {
         match self {
             Format::Swf => "sort the file by the time of submission, such as with `sort -n -k 2`",
@@ -46,7 +46,7 @@ impl Format {
         }
     }
 
-    /// The format of a file that begins with this line, which is neither empty nor blank.
+    /// Returns the format of a file that begins with this line, which is neither empty nor blank.
     fn found(first: &[u8]) -> Option<Self> {
         let words = first
             .split(u8::is_ascii_whitespace)
@@ -96,10 +96,10 @@ pub(in crate::trace) enum Fate {
 
 /// A format, read line by line. Memory does not grow with the lines.
 pub(in crate::trace) trait Reader {
-    /// The resolution of its times.
+    /// Returns the resolution of its times.
     fn tick(&self) -> Tick;
 
-    /// The next line that stands for a job; `demand` (R) is set to what it demands of the resources looked at.
+    /// Reads the next line that stands for a job; `demand` (R) is set to what it demands of the resources looked at.
     /// Faulty lines, and those that are no jobs, are noted and passed over. `None` at the end.
     ///
     /// # Errors
@@ -152,7 +152,7 @@ pub(super) fn open(source: &Source, options: &Options) -> Result<Opened, TraceEr
     read(format, name, input, options)
 }
 
-/// What was asked for and says nothing to this format, if anything.
+/// Returns what was asked for and says nothing to this format, if anything.
 fn without_use(format: Format, options: &Options) -> Option<String> {
     let given = [("--columns", &options.columns), ("--unit", &options.units)];
     let (option, _) = given.into_iter().find(|(_, pairs)| !pairs.is_empty())?;
@@ -189,7 +189,7 @@ pub(super) fn read(
     })
 }
 
-/// The format that was named, unless the file is of another one for certain; else the one that is found.
+/// Returns the format that was named, unless the file is of another one for certain; else the one that is found.
 fn choose(named: Option<Format>, first: &[u8]) -> Result<Format, String> {
     match (named, Format::found(first)) {
         _ if first.is_empty() => Err("the file is empty".into()),
@@ -216,7 +216,7 @@ pub(super) struct File<'a> {
 }
 
 impl File<'_> {
-    /// The servers that were told.
+    /// Returns the servers that were told.
     ///
     /// # Errors
     /// When none were.
@@ -231,7 +231,7 @@ impl File<'_> {
     }
 }
 
-/// The first line that is neither empty nor blank.
+/// Returns the first line that is neither empty nor blank.
 fn first_line(start: &[u8]) -> &[u8] {
     let mut lines = start.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
     lines.find(|line| !line.is_empty()).unwrap_or_default()
@@ -249,7 +249,7 @@ fn unknown(first: &[u8]) -> String {
     )
 }
 
-/// The beginning of a line, as it can be shown.
+/// Returns the beginning of a line, as it can be shown.
 fn short(line: &[u8]) -> String {
     let line = String::from_utf8_lossy(&line[..line.len().min(200)]);
     let short: String = line.chars().take(60).collect();

@@ -102,7 +102,7 @@ impl Rows {
         }
     }
 
-    /// Whether the line has a field for each column.
+    /// Checks that the line has a field for each column.
     fn count(&self) -> Result<(), Fault> {
         let (line, columns) = (self.lines.line(), self.header.len());
         match self.bounds.get(columns) {
@@ -125,12 +125,12 @@ impl Rows {
         }
     }
 
-    /// The names of the columns.
+    /// Returns the names of the columns.
     pub fn header(&self) -> Vec<&str> {
         self.header.iter().map(String::as_str).collect()
     }
 
-    /// The column of this name, upper or lower case, if there is one.
+    /// Returns the column of this name, upper or lower case, if there is one.
     ///
     /// # Errors
     /// When there are two.
@@ -150,12 +150,12 @@ impl Rows {
         TraceError(format!("{}: {why}", self.name))
     }
 
-    /// The number of the line, from 1.
+    /// Returns the number of the line, from 1.
     pub fn number(&self) -> u32 {
         self.lines.number()
     }
 
-    /// The field of this column.
+    /// Returns the field of this column.
     pub fn get(&self, column: usize) -> &[u8] {
         let (start, end) = self.bounds[column];
         &self.lines.line()[start..end]
@@ -167,7 +167,7 @@ impl Rows {
         Fault::at(before, self.get(column), expected)
     }
 
-    /// A time in ticks, of which `per_unit` make the unit of the column; and whether it had to be rounded.
+    /// Returns a time in ticks, of which `per_unit` make the unit of the column; and whether it had to be rounded.
     pub fn time(
         &self,
         column: usize,
@@ -177,7 +177,7 @@ impl Rows {
         ticks(self.get(column), per_unit).ok_or_else(|| self.fault(column, expected))
     }
 
-    /// An amount ≥ 0 by resource from its column; whether one is missing, and 0 is taken.
+    /// Reads an amount ≥ 0 by resource from its column; returns whether one is missing, and 0 is taken.
     pub fn amounts(&self, columns: &[usize], demand: &mut [f64]) -> Result<bool, Fault> {
         let mut is_missing = false;
         for (demand, column) in demand.iter_mut().zip(columns) {
@@ -194,12 +194,12 @@ impl Rows {
 
 /// A format that has a row a job.
 pub(super) trait Row {
-    /// The resolution of its times.
+    /// Returns the resolution of its times.
     fn tick(&self) -> Tick {
         Tick::Second
     }
 
-    /// Its rows.
+    /// Returns its rows.
     fn rows(&mut self) -> &mut Rows;
 
     /// Whether the row is a part of a job, and none by itself.
@@ -238,12 +238,12 @@ impl<R: Row> Reader for R {
     }
 }
 
-/// How many blanks the text begins with.
+/// Returns how many blanks the text begins with.
 fn blanks(text: &[u8]) -> usize {
     text.len() - text.trim_ascii_start().len()
 }
 
-/// The field between the quotation mark at `start` and the next that is not doubled, and where that ends.
+/// Returns the field between the quotation mark at `start` and the next that is not doubled, and where that ends.
 fn quoted(line: &[u8], start: usize) -> Result<((usize, usize), usize), Fault> {
     let mut at = start + 1;
     while let Some(length) = line[at..].iter().position(|byte| *byte == b'"') {

@@ -160,7 +160,7 @@ impl Row for Sacct {
 }
 
 impl Sacct {
-    /// An instant \[s since 1970, local\]; `None` where none is known.
+    /// Returns an instant \[s since 1970, local\]; `None` where none is known.
     fn instant(&self, column: usize) -> Result<Option<i64>, Fault> {
         match self.rows.get(column) {
             b"" | b"Unknown" | b"None" => Ok(None),
@@ -171,7 +171,7 @@ impl Sacct {
         }
     }
 
-    /// A limit \[s\], if one is told.
+    /// Returns a limit \[s\], if one is told.
     fn limit(&self, column: usize) -> Result<Option<i64>, Fault> {
         match self.rows.get(column) {
             b"" | b"UNLIMITED" | b"Partition_Limit" => Ok(None),
@@ -219,7 +219,7 @@ struct Asked {
 
 const INSTANT: &str = "an instant such as 2024-03-31T02:30:00";
 
-/// What a state says; `CANCELLED by 1000` is CANCELLED.
+/// Returns what a state says; `CANCELLED by 1000` is CANCELLED.
 fn state(field: &[u8]) -> Option<State> {
     let word = field.split(u8::is_ascii_whitespace).next()?;
     // Cut off, as a narrow column shows it, it ends with a plus.
@@ -233,7 +233,7 @@ fn state(field: &[u8]) -> Option<State> {
     })
 }
 
-/// How much of a resource `cpu=32,mem=500G` has, memory in GiB; `None` where it is not named.
+/// Returns how much of a resource `cpu=32,mem=500G` has, memory in GiB; `None` where it is not named.
 ///
 /// # Errors
 /// What it says of that resource, if that is no amount.

@@ -99,7 +99,7 @@ fn comment(line: &[u8]) -> Option<&[u8]> {
     line.trim_ascii_start().strip_prefix(b";")
 }
 
-/// The number that `Key: 128` tells of this key, if it does.
+/// Returns the number that `Key: 128` tells of this key, if it does.
 fn header(text: &[u8], key: &str) -> Option<Decimal> {
     let text = std::str::from_utf8(text).ok()?;
     let (found, value) = text.split_once(':')?;

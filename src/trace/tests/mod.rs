@@ -12,7 +12,7 @@ use std::io::Write;
 
 use super::*;
 
-/// A file with this text, read to its end.
+/// Returns a file with this text, read to its end.
 fn read(text: &[u8], options: &Options) -> (Vec<Job>, Trace) {
     let (jobs, trace, ended) = read_till_it_ends(text, options);
     ended.unwrap();
@@ -44,7 +44,7 @@ fn file(text: &[u8]) -> tempfile::NamedTempFile {
     file
 }
 
-/// Why a file with this text cannot be opened or read to its end, without its name.
+/// Returns why a file with this text cannot be opened or read to its end, without its name.
 fn refused(text: &[u8], options: &Options) -> String {
     let file = file(text);
     let source = Source::named(file.path());
@@ -53,7 +53,7 @@ fn refused(text: &[u8], options: &Options) -> String {
     why.replace(&source.name(), "FILE")
 }
 
-/// The faults of a file with this text, and how many jobs are left.
+/// Returns the faults of a file with this text, and how many jobs are left.
 fn faults(text: &str, options: &Options) -> (Vec<String>, usize) {
     let options = Options {
         faults: 1.0,
@@ -96,7 +96,7 @@ fn assert_accounted(trace: &Trace) {
 
 const HEADER: &str = "; Version: 2.2\n; MaxProcs: 128\n";
 
-/// A line of swf.
+/// Returns a line of swf.
 fn line(submit: &str, run: &str, processors: &str, limit: &str, status: &str) -> String {
     format!("1 {submit} 0 {run} {processors} -1 -1 -1 {limit} -1 {status} 7 1 1 1 1 -1 -1\n")
 }

@@ -12,7 +12,7 @@ fn packed(text: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// A log of so many lines, in order.
+/// Returns a log of so many lines, in order.
 fn lines(count: u64) -> Vec<String> {
     let of = |n: u64| {
         let (submit, run) = ((n / 3).to_string(), (1 + n * 7919 % 1000).to_string());
@@ -21,7 +21,7 @@ fn lines(count: u64) -> Vec<String> {
     (0..count).map(of).collect()
 }
 
-/// What does not depend on the place in the file.
+/// Returns what does not depend on the place in the file.
 fn told(jobs: &[Job], trace: &Trace) -> Vec<(i64, u64, u64)> {
     let demand = |job: &Job| trace.demands().vectors()[job.demand as usize][0] as u64;
     let told = jobs.iter().map(|job| (job.submit, job.size, demand(job)));

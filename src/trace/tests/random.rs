@@ -5,7 +5,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::*;
 
-/// A good file of each format.
+/// Returns a good file of each format.
 fn seeds() -> [(Format, String); 3] {
     let many =
         |header: &str, lines: &[&str]| format!("{header}\n{}", (lines.join("\n") + "\n").repeat(3));
@@ -66,7 +66,7 @@ fn mutate(text: &mut Vec<u8>, random: &mut Xoshiro256PlusPlus) {
     }
 }
 
-/// How many jobs and faults were read.
+/// Returns how many jobs and faults were read.
 fn read_whatever(text: &[u8], options: &Options) -> (u64, u64) {
     let file = file(text);
     let Ok(mut trace) = Trace::open(&Source::named(file.path()), options) else {

@@ -3,7 +3,7 @@ use super::*;
 const HEADER: &str =
     "JobIDRaw|Submit|Start|End|ElapsedRaw|State|ReqTRES|AllocTRES|TimelimitRaw|Partition|User\n";
 
-/// A job of ten minutes with this id, state and allocation.
+/// Returns a job of ten minutes with this id, state and allocation.
 fn job(id: &str, state: &str, tres: &str) -> String {
     format!(
         "{id}|2024-03-05T10:00:00|2024-03-05T10:01:00|2024-03-05T10:11:00|600|{state}|cpu=1,mem=4G|{tres}|60|main|ann\n"

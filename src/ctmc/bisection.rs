@@ -1,11 +1,11 @@
-/// The last point where a condition holds and the next double, where it does not: by bisection
+/// Returns the last point where a condition holds and the next double, where it does not: by bisection
 /// between a point where it holds and a larger one where it does not. Of a condition that changes
 /// more than once, one of the changes.
 pub(crate) fn bisected(range: [f64; 2], holds: impl Fn(f64) -> bool) -> [f64; 2] {
     bisected_within(0.0, range, holds)
 }
 
-/// The same, ended once the two are no further apart than this.
+/// Returns the same, ended once the two are no further apart than this.
 pub(crate) fn bisected_within(
     distance: f64,
     [mut low, mut high]: [f64; 2],
@@ -16,9 +16,10 @@ pub(crate) fn bisected_within(
         if middle <= low || middle >= high || high - low <= distance {
             return [low, high];
         }
-        match holds(middle) {
-            true => low = middle,
-            false => high = middle,
+        if holds(middle) {
+            low = middle
+        } else {
+            high = middle
         }
     }
 }

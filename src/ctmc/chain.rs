@@ -10,14 +10,16 @@
 
 use std::collections::BTreeMap;
 
-use nalgebra::{DMatrix, DVector};
+use nalgebra::DMatrix;
+#[cfg(test)]
+use nalgebra::DVector;
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::DiGraph;
 use petgraph::visit::EdgeRef;
 
 /// An edge with a rate.
 pub trait Rate {
-    /// The rate [1/time] at which it is taken: positive and finite.
+    /// Returns the rate [1/time] at which it is taken: positive and finite.
     fn rate(&self) -> f64;
 }
 
@@ -39,7 +41,7 @@ pub enum ChainError {
 }
 
 /// Proves the chain irreducible with positive finite rates: one strongly connected component.
-pub fn prove_irreducible<S, E: Rate>(chain: &DiGraph<S, E>) -> Result<(), ChainError> {
+fn prove_irreducible<S, E: Rate>(chain: &DiGraph<S, E>) -> Result<(), ChainError> {
     if let Some(edge) = chain
         .edge_weights()
         .find(|e| !(e.rate() > 0.0 && e.rate().is_finite()))
@@ -52,7 +54,7 @@ pub fn prove_irreducible<S, E: Rate>(chain: &DiGraph<S, E>) -> Result<(), ChainE
     }
 }
 
-/// The generator `G` (n × n): `G_st` the rate from s to t, the diagonal *minus the exact row
+/// Returns the generator `G` (n × n): `G_st` the rate from s to t, the diagonal *minus the exact row
 /// sum*, in the order of the graph's nodes.
 ///
 /// ```
@@ -73,7 +75,7 @@ pub fn generator<S, E: Rate>(chain: &DiGraph<S, E>) -> DMatrix<f64> {
     g
 }
 
-/// The stationary law `π G = 0, Σ π = 1` by GTH elimination; entry s is the fraction of time
+/// Returns the stationary law `π G = 0, Σ π = 1` by GTH elimination; entry s is the fraction of time
 /// in the graph's s-th node.
 ///
 /// # Errors
@@ -127,6 +129,7 @@ fn back_substitute(
 /// A second way to the same numbers, for small chains: cubic in their size, and less
 /// accurate than [`stationary`] when rates differ by many orders of magnitude. `None` when
 /// the matrix is singular.
+#[cfg(test)]
 pub fn stationary_dense(generator: &DMatrix<f64>) -> Option<DVector<f64>> {
     let n = generator.nrows();
     let mut system = generator.transpose();

@@ -12,7 +12,10 @@ pub mod rounds;
 mod sojourn;
 mod staged;
 
-pub use chain::{ChainError, Rate, generator, prove_irreducible, stationary, stationary_dense};
+pub(crate) use bisection::bisected_within;
+#[cfg(all(test, feature = "multiresource", feature = "synthesis"))]
+pub use chain::stationary_dense;
+pub use chain::{ChainError, Rate, generator, stationary};
 pub use modulated::{Edge, Environment, MEMORY, ModulatedQueue, matrix_numbers, matrix_work};
 pub use qbd::{Block, Level, Qbd, QbdError, Stationary};
 pub use relative::RelativeCompletions;

@@ -30,7 +30,7 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// An environment of `states` states.
+    /// Returns an environment of `states` states.
     ///
     /// # Errors
     /// When it is not irreducible, or a rate is not positive and finite.
@@ -43,7 +43,7 @@ impl Environment {
         Self::of(&chain)
     }
 
-    /// The environment that a chain is, states and edges in its own order.
+    /// Returns the environment that a chain is, states and edges in its own order.
     ///
     /// # Errors
     /// As [`Environment::new`].
@@ -61,7 +61,7 @@ impl Environment {
         })
     }
 
-    /// The environment in which each state s is left `faster(s)` times as fast, to the same
+    /// Returns the environment in which each state s is left `faster(s)` times as fast, to the same
     /// states: its law follows from this one's, since the jumps do not change.
     pub fn with_exits_scaled(&self, faster: impl Fn(usize) -> f64) -> Self {
         let rate = |edge: &Edge| Edge {
@@ -83,7 +83,7 @@ impl Environment {
         self.law.len()
     }
 
-    /// Its edges.
+    /// Returns its edges.
     pub fn edges(&self) -> &[Edge] {
         &self.edges
     }
@@ -93,7 +93,7 @@ impl Environment {
         &self.law
     }
 
-    /// Whether every edge leads to a later state or back to state 0: then every way out of
+    /// Returns whether every edge leads to a later state or back to state 0: then every way out of
     /// state 0 goes round and ends there.
     pub fn goes_round(&self) -> bool {
         self.goes_round
@@ -118,7 +118,7 @@ pub struct ModulatedQueue<'a> {
 }
 
 impl<'a> ModulatedQueue<'a> {
-    /// A queue with arrivals at rate λ, services at rate μ, `servers` by state and `serves` by edge. At
+    /// Returns a queue with arrivals at rate λ, services at rate μ, `servers` by state and `serves` by edge. At
     /// most one edge of a state serves, at rate `c_s μ`.
     pub fn new(
         environment: &'a Environment,
@@ -141,7 +141,7 @@ impl<'a> ModulatedQueue<'a> {
         }
     }
 
-    /// The same queue with another arrival rate.
+    /// Returns the same queue with another arrival rate.
     pub fn with_arrival_rate(&self, arrival_rate: f64) -> Self {
         ModulatedQueue {
             arrival_rate,
@@ -149,7 +149,7 @@ impl<'a> ModulatedQueue<'a> {
         }
     }
 
-    /// The environment.
+    /// Returns the environment.
     pub fn environment(&self) -> &'a Environment {
         self.environment
     }
@@ -169,12 +169,12 @@ impl<'a> ModulatedQueue<'a> {
         &self.servers
     }
 
-    /// Whether services in state s end by an edge of the environment.
+    /// Returns whether services in state s end by an edge of the environment.
     pub fn drains(&self, s: usize) -> bool {
         self.drains[s]
     }
 
-    /// The edges, and whether each serves.
+    /// Returns the edges, and whether each serves.
     pub fn edges(&self) -> impl Iterator<Item = (&Edge, bool)> {
         self.environment
             .edges
@@ -185,9 +185,10 @@ impl<'a> ModulatedQueue<'a> {
     /// Services in state s that leave the environment as it is \[1/time\], of a queue that is never
     /// empty.
     pub fn speed(&self, s: usize) -> f64 {
-        match self.drains[s] {
-            true => 0.0,
-            false => f64::from(self.servers[s]) * self.service_rate,
+        if self.drains[s] {
+            0.0
+        } else {
+            f64::from(self.servers[s]) * self.service_rate
         }
     }
 
@@ -205,13 +206,13 @@ impl<'a> ModulatedQueue<'a> {
             .sum()
     }
 
-    /// The work of solving [`ModulatedQueue::qbd`] once, very roughly in nanoseconds: a reduction, and
+    /// Returns the work of solving [`ModulatedQueue::qbd`] once, very roughly in nanoseconds: a reduction, and
     /// an elimination for each level of the boundary. Infinite where memory does not suffice.
     pub fn matrix_work(&self) -> f64 {
         matrix_work(self.servers.len() as f64, f64::from(self.most_servers()))
     }
 
-    /// The chain on (jobs, state).
+    /// Returns the chain on (jobs, state).
     pub fn qbd(&self) -> Qbd {
         let most = self.most_servers().max(1) as usize;
         Qbd {
@@ -232,9 +233,10 @@ impl<'a> ModulatedQueue<'a> {
             let served = if serves { busy(edge.from) } else { 0.0 };
             // Exactly 0 where all servers are busy.
             let idle = f64::from(self.servers[edge.from]) - jobs as f64;
-            let stays = match serves {
-                true => idle.max(0.0) * self.service_rate,
-                false => edge.rate,
+            let stays = if serves {
+                idle.max(0.0) * self.service_rate
+            } else {
+                edge.rate
             };
             level.down.push((edge.from, edge.to, served));
             level.local.push((edge.from, edge.to, stays));
@@ -252,12 +254,13 @@ impl<'a> ModulatedQueue<'a> {
 /// The most numbers that a solver keeps in memory: 8 bytes each, 320 MB.
 pub const MEMORY: f64 = 4e7;
 
-/// The work of a reduction with this many phases and this many levels in the boundary; infinite where
+/// Returns the work of a reduction with this many phases and this many levels in the boundary; infinite where
 /// memory does not suffice.
 pub fn matrix_work(phases: f64, boundary: f64) -> f64 {
-    match matrix_numbers(phases, boundary) <= MEMORY {
-        true => (3.5 + 0.15 * boundary) * phases.powi(3) + 1e3 * (boundary + phases) + 2e4,
-        false => f64::INFINITY,
+    if matrix_numbers(phases, boundary) <= MEMORY {
+        (3.5 + 0.15 * boundary) * phases.powi(3) + 1e3 * (boundary + phases) + 2e4
+    } else {
+        f64::INFINITY
     }
 }
 

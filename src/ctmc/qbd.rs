@@ -210,7 +210,7 @@ impl Qbd {
         Ok(law)
     }
 
-    /// The law of the boundary levels up to a factor: the chain censored on them, level after
+    /// Returns the law of the boundary levels up to a factor: the chain censored on them, level after
     /// level from below.
     fn boundary_law(&self, g: &DMatrix<f64>) -> Vec<RowDVector<f64>> {
         let last = self.boundary.len() - 1;
@@ -263,7 +263,7 @@ fn rescale(laws: &mut [RowDVector<f64>]) {
 }
 
 /// Adds `block` times a matrix.
-fn add_product(rates: &mut DMatrix<f64>, block: &Block, matrix: &DMatrix<f64>) {
+pub(super) fn add_product(rates: &mut DMatrix<f64>, block: &Block, matrix: &DMatrix<f64>) {
     for &(s, t, rate) in block {
         let mut row = rates.row_mut(s);
         row += rate * matrix.row(t);
@@ -271,7 +271,7 @@ fn add_product(rates: &mut DMatrix<f64>, block: &Block, matrix: &DMatrix<f64>) {
 }
 
 /// `stay` times the block `up`: where a stay ends on the level above (`n` phases).
-fn returns(stay: &DMatrix<f64>, up: &Block, n: usize) -> DMatrix<f64> {
+pub(super) fn returns(stay: &DMatrix<f64>, up: &Block, n: usize) -> DMatrix<f64> {
     let mut product = DMatrix::zeros(stay.nrows(), n);
     for &(k, t, rate) in up {
         product.column_mut(t).axpy(rate, &stay.column(k), 1.0);
@@ -279,7 +279,7 @@ fn returns(stay: &DMatrix<f64>, up: &Block, n: usize) -> DMatrix<f64> {
     product
 }
 
-fn dense(block: &Block, rows: usize, columns: usize) -> DMatrix<f64> {
+pub(super) fn dense(block: &Block, rows: usize, columns: usize) -> DMatrix<f64> {
     let mut matrix = DMatrix::zeros(rows, columns);
     block
         .iter()
@@ -349,41 +349,42 @@ impl Stationary {
         (sum.sum(), moment.sum())
     }
 
-    /// The row x with `x A = right` and `x (D − U) 1 = flow`.
+    /// Returns the row x with `x A = right` and `x (D − U) 1 = flow`.
     fn with_flow(&self, right: &RowDVector<f64>, flow: f64) -> RowDVector<f64> {
         let partial = self.phases.solve(right);
         let share = (flow - (&partial * &self.outward)[0]) / self.drift;
         partial + share * &self.phases.law
     }
 
-    /// How many times larger the terms of that solution may be than `flow`, if `terms` are those
+    /// Returns how many times larger the terms of that solution may be than `flow`, if `terms` are those
     /// that `right` is the difference of.
     fn cancellation(&self, terms: &RowDVector<f64>, flow: f64) -> f64 {
         (self.phases.sojourns_of(terms) * self.outward.abs())[0] / flow.abs()
     }
 
-    /// The probability of a level q ≥ b and of all above it: q has the law `level`, and `entry` is the
+    /// Returns the probability of a level q ≥ b and of all above it: q has the law `level`, and `entry` is the
     /// flow into it from below.
     fn mass_from(&self, level: &RowDVector<f64>, entry: &RowDVector<f64>) -> f64 {
         let fall = level * &self.rates.down;
         let flow = fall.sum();
-        match self.cancellation(&(&fall + entry), flow) <= CANCELLED {
-            true => self.with_flow(&(fall - entry), flow).sum(),
-            false => self.summed(level).0,
+        if self.cancellation(&(&fall + entry), flow) <= CANCELLED {
+            self.with_flow(&(fall - entry), flow).sum()
+        } else {
+            self.summed(level).0
         }
     }
 
-    /// The mean level.
+    /// Returns the mean level.
     pub fn mean(&self) -> f64 {
         self.mean
     }
 
-    /// What the mean may be wrong by, relatively, since rounding errors add up over the levels.
+    /// Returns what the mean may be wrong by, relatively, since rounding errors add up over the levels.
     pub fn error(&self) -> f64 {
         self.error
     }
 
-    /// The law of the levels 0, 1, …: a row with an entry for each phase. O(n²) a level.
+    /// Returns the law of the levels 0, 1, …: a row with an entry for each phase. O(n²) a level.
     pub fn levels(&self) -> impl Iterator<Item = RowDVector<f64>> + '_ {
         let b = self.levels.len() - 1;
         let mut next = self.levels[b].clone();
@@ -408,7 +409,7 @@ impl Stationary {
         near.fold(far, |above, level| above + level.sum())
     }
 
-    /// The least q with `P(level > q) ≤ p`, and that probability.
+    /// Returns the least q with `P(level > q) ≤ p`, and that probability.
     pub fn rarely_above(&self, p: f64) -> (u64, f64) {
         let mut q = self.levels.len() - 1;
         let mut above = self.above(q);
@@ -425,7 +426,7 @@ impl Stationary {
         (q as u64, above)
     }
 
-    /// The same where q is above level b: the levels are halved by powers of R.
+    /// Returns the same where q is above level b: the levels are halved by powers of R.
     fn far_above(&self, p: f64) -> (u64, f64) {
         let beyond = |level: &RowDVector<f64>| {
             let next = level * &self.decay;

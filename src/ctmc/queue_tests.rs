@@ -6,7 +6,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::*;
 
-/// A ring of n states with up to `most` servers; some edges serve.
+/// Returns a ring of n states with up to `most` servers; some edges serve.
 fn ring(
     n: usize,
     most: u32,
@@ -20,9 +20,10 @@ fn ring(
     let mut edge = |s: usize| Edge {
         from: s,
         to: (s + 1) % n,
-        rate: match serves[s] {
-            true => f64::from(servers[s]),
-            false => (4.0 * random.random::<f64>() - 3.0).exp(),
+        rate: if serves[s] {
+            f64::from(servers[s])
+        } else {
+            (4.0 * random.random::<f64>() - 3.0).exp()
         },
     };
     let edges = (0..n).map(&mut edge).collect();

@@ -93,7 +93,7 @@ impl Survival {
         })
     }
 
-    /// The operations that it took to follow the arrivals.
+    /// Returns the operations that it took to follow the arrivals.
     pub fn work(&self) -> f64 {
         self.work
     }
@@ -130,7 +130,7 @@ impl Survival {
         (self.after[..self.after.len() - 1].iter().sum::<f64>() + rest) / self.rate
     }
 
-    /// The time by which a fraction p ≤ .99 of the jobs has left.
+    /// Returns the time by which a fraction p ≤ .99 of the jobs has left.
     pub fn percentile(&self, p: f64) -> f64 {
         let end = self.after.len() as f64 / self.rate;
         let [low, high] = bisected([0.0, end], |time| self.above(time) > 1.0 - p);

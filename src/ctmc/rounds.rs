@@ -49,25 +49,8 @@ const MEAN_ERROR: f64 = 1e-8;
 
 /// Why there is no law.
 #[derive(Debug, thiserror::Error, PartialEq)]
-pub enum RoundsError {
-    /// Not every way out of state 0 goes round.
-    #[error("the environment does not go round")]
-    NoRound,
-    /// The load is 1 or more.
-    #[error("the queue is not stable: its load is {0}")]
-    Unstable(f64),
-    /// More numbers than allowed.
-    #[error("{levels} levels of {states} states are more than memory allows")]
-    TooLarge {
-        /// Levels that are needed.
-        levels: f64,
-        /// States of the environment.
-        states: usize,
-    },
-    /// The law has too few digits.
-    #[error("going round leaves a relative error of {0:e} in the mean")]
-    NoDigit(f64),
-}
+#[error("{0}")]
+pub struct RoundsError(String);
 
 /// The law of the number of jobs and the state.
 pub struct RoundLaw {
@@ -80,7 +63,7 @@ pub struct RoundLaw {
 }
 
 impl RoundLaw {
-    /// The least q with `P(more than q jobs) ≤ p`, that probability, and what it may be wrong by.
+    /// Returns the least q with `P(more than q jobs) ≤ p`, that probability, and what it may be wrong by.
     pub fn rarely_above(&self, p: f64) -> (u64, f64, f64) {
         let levels = self.above_error.len();
         let mass = |q: usize| self.law.iter().map(|of_state| of_state[q]).sum::<f64>();
@@ -95,7 +78,7 @@ impl RoundLaw {
         (q as u64, above, self.above_error[q])
     }
 
-    /// What any probability of the law may be wrong by.
+    /// Returns what any probability of the law may be wrong by.
     pub fn error(&self) -> f64 {
         self.above_error[0]
     }
@@ -107,14 +90,15 @@ pub fn levels(queue: &ModulatedQueue<'_>) -> Option<f64> {
     Some(rounds.levels(rounds.decay(ROUGHLY)?))
 }
 
-/// The work of [`law`], very roughly in nanoseconds; infinite where it does not apply, or memory
+/// Returns the work of [`law`], very roughly in nanoseconds; infinite where it does not apply, or memory
 /// does not suffice.
 pub fn work(queue: &ModulatedQueue<'_>) -> f64 {
     let levels = levels(queue).unwrap_or(f64::INFINITY);
     let states = queue.servers().len();
-    match numbers(levels, states) <= MEMORY {
-        true => 130.0 * levels * states as f64,
-        false => f64::INFINITY,
+    if numbers(levels, states) <= MEMORY {
+        130.0 * levels * states as f64
+    } else {
+        f64::INFINITY
     }
 }
 
@@ -145,7 +129,7 @@ pub fn law(queue: &ModulatedQueue<'_>) -> Result<RoundLaw, RoundsError> {
     })
 }
 
-/// The mean number of jobs.
+/// Returns the mean number of jobs.
 ///
 /// # Errors
 /// See [`RoundsError`].
@@ -153,19 +137,25 @@ pub fn mean(queue: &ModulatedQueue<'_>) -> Result<f64, RoundsError> {
     Ok(visited(queue, |_| ())?.0)
 }
 
-/// The mean number of jobs, and by q what `P(more than q jobs)` may be wrong by; `visit` gets the law
+/// Returns the mean number of jobs, and by q what `P(more than q jobs)` may be wrong by; `visit` gets the law
 /// of state after state.
 fn visited(
     queue: &ModulatedQueue<'_>,
     mut visit: impl FnMut(Vec<f64>),
 ) -> Result<(f64, Vec<f64>), RoundsError> {
-    let rounds = Rounds::new(queue).ok_or(RoundsError::NoRound)?;
+    let failed = |why: String| RoundsError(why);
+    let rounds =
+        Rounds::new(queue).ok_or_else(|| failed("the environment does not go round".into()))?;
     let load = queue.arrival_rate() / queue.capacity();
-    let decay = rounds.decay(0.0).ok_or(RoundsError::Unstable(load))?;
+    let decay = rounds
+        .decay(0.0)
+        .ok_or_else(|| failed(format!("the queue is not stable: its load is {load}")))?;
     let states = rounds.stages.len();
     let levels = rounds.levels(decay);
     if numbers(levels, states) > MEMORY {
-        return Err(RoundsError::TooLarge { levels, states });
+        return Err(failed(format!(
+            "{levels} levels of {states} states are more than memory allows"
+        )));
     }
     let entries = rounds.balanced(levels as usize, decay)?;
     // Rounds per time.
@@ -351,9 +341,10 @@ impl<'a, 'b> Rounds<'a, 'b> {
         // A pivot is d_q + e_q, with e_q = r + λ e_{q+1}/(d_{q+1} + e_{q+1}): nothing is subtracted.
         let half = 0.5 * (full - stage.leaving - lambda);
         let root = (half * half + stage.leaving * full).sqrt();
-        let mut excess = match half > 0.0 {
-            true => stage.leaving * full / (half + root),
-            false => root - half,
+        let mut excess = if half > 0.0 {
+            stage.leaving * full / (half + root)
+        } else {
+            root - half
         };
         let mut pivot = full + excess;
         let lifted = lambda * excess / (pivot * stage.leaving);
@@ -393,7 +384,7 @@ impl<'a, 'b> Rounds<'a, 'b> {
         }
     }
 
-    /// The law of the number of jobs where a round starts.
+    /// Returns the law of the number of jobs where a round starts.
     fn balanced(&self, levels: usize, decay: f64) -> Result<Entries, RoundsError> {
         let smoother = Smoother {
             ratio: (-decay).exp(),
@@ -419,7 +410,7 @@ impl<'a, 'b> Rounds<'a, 'b> {
         self.judged(law, &smoother)
     }
 
-    /// The law with what it may be wrong by; refused where that is too much of its mean.
+    /// Returns the law with what it may be wrong by; refused where that is too much of its mean.
     fn judged(&self, law: Vec<f64>, smoother: &Smoother) -> Result<Entries, RoundsError> {
         let (net, rounding) = self.net_flow(&law);
         let pairs = net.iter().zip(&rounding);
@@ -433,7 +424,10 @@ impl<'a, 'b> Rounds<'a, 'b> {
         let mut pairs = law.iter().zip(&error);
         let is_law = pairs.all(|(p, error)| *p >= -error - f64::MIN_POSITIVE);
         if relative.is_nan() || relative > MEAN_ERROR || !is_law {
-            return Err(RoundsError::NoDigit(if is_law { relative } else { 1.0 }));
+            let relative = if is_law { relative } else { 1.0 };
+            return Err(RoundsError(format!(
+                "going round leaves a relative error of {relative:e} in the mean"
+            )));
         }
         let mut above = 0.0;
         for e in error.iter_mut().rev() {
@@ -484,7 +478,7 @@ struct Smoother {
 }
 
 impl Smoother {
-    /// The law, of sum 0, for these net flows from each level to the next one.
+    /// Returns the law, of sum 0, for these net flows from each level to the next one.
     fn apply(&self, flow: &[f64]) -> Vec<f64> {
         let (mut level, mut total, mut before) = (0.0, 0.0, 0.0);
         let mut law = Vec::with_capacity(flow.len() + 1);

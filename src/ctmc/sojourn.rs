@@ -118,7 +118,7 @@ impl Excursions {
         spent
     }
 
-    /// The row z with `z G = h`, `z·1 = 0`, for a row h with `h·1 = 0`: `h` times the group
+    /// Returns the row z with `z G = h`, `z·1 = 0`, for a row h with `h·1 = 0`: `h` times the group
     /// inverse of the generator G.
     pub fn solve(&self, h: &RowDVector<f64>) -> RowDVector<f64> {
         let others = h.len() - 1;

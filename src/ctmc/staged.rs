@@ -46,13 +46,14 @@ impl PhaseType {
         }
     }
 
-    /// The law of the sum of independent times of these two laws, in the order that takes fewer stages.
+    /// Returns the law of the sum of independent times of these two laws, in the order that takes fewer stages.
     pub(crate) fn plus(&self, other: &Self) -> Self {
         let ways = [self.then(other), other.then(self)];
         let [first, second] = ways;
-        match second.rates.len() < first.rates.len() {
-            true => second,
-            false => first,
+        if second.rates.len() < first.rates.len() {
+            second
+        } else {
+            first
         }
     }
 
@@ -81,7 +82,7 @@ impl PhaseType {
         sum
     }
 
-    /// The law as it is, or the paths through it, each with its probability.
+    /// Returns the law as it is, or the paths through it, each with its probability.
     fn parts(&self, whole: bool) -> Vec<(f64, Self)> {
         if whole {
             return vec![(1.0, self.clone())];
@@ -105,7 +106,7 @@ impl PhaseType {
 /// Stages by position; those of the positions served together in increasing order.
 type Stages = Vec<u8>;
 
-/// The chain on (jobs, state of the environment, stages); see [`staged_phases`] for its size. The
+/// Returns the chain on (jobs, state of the environment, stages); see [`staged_phases`] for its size. The
 /// queue's own service rate is not used.
 ///
 /// No edge of the environment may be a completion.
@@ -118,7 +119,7 @@ pub fn staged_qbd(queue: &ModulatedQueue<'_>, size: &PhaseType) -> Qbd {
     }
 }
 
-/// The first positions, which are always served together if at all.
+/// Returns the first positions, which are always served together if at all.
 fn together(queue: &ModulatedQueue<'_>) -> usize {
     let fewest = queue.servers().iter().filter(|c| **c > 0).min();
     fewest.map_or(0, |c| *c as usize)
@@ -156,9 +157,10 @@ impl<'a, 'b> Chain<'a, 'b> {
         for length in 0..most {
             let mut longer = Vec::new();
             for vector in &vectors[length] {
-                let least = match length < together {
-                    true => vector.last().copied().unwrap_or(0),
-                    false => 0,
+                let least = if length < together {
+                    vector.last().copied().unwrap_or(0)
+                } else {
+                    0
                 };
                 for stage in least..stages {
                     let mut next = vector.clone();
@@ -179,7 +181,7 @@ impl<'a, 'b> Chain<'a, 'b> {
         }
     }
 
-    /// The phase of environment state s and a stage vector.
+    /// Returns the phase of environment state s and a stage vector.
     fn phase(&self, s: usize, mut stages: Stages) -> usize {
         let unordered = self.together.min(stages.len());
         stages[..unordered].sort_unstable();

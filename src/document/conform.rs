@@ -17,7 +17,7 @@ use super::words::{holder, meant};
 use crate::number::quantity::explained;
 use crate::number::{Decimal, DecimalError};
 
-/// The value that a tree stands for, if there is one, and all faults: see
+/// Returns the value that a tree stands for, if there is one, and all faults: see
 /// [`Document::read`](super::Document::read).
 pub(super) fn read<T: DeserializeOwned + JsonSchema>(
     root: &Node,
@@ -51,7 +51,7 @@ impl<'a> Reader<'a> {
         self.faults.push(Fault::new(place.clone(), message, help));
     }
 
-    /// The JSON of a value; `None` once its faults are reported, unless null may stand for it.
+    /// Returns the JSON of a value; `None` once its faults are reported, unless null may stand for it.
     fn value(&mut self, node: &Node, schema: &'a Json, place: &Place) -> Option<String> {
         let (schema, nullable) = self.resolved(schema);
         let json = match (schema["oneOf"].as_array(), kind(schema)) {
@@ -68,7 +68,7 @@ impl<'a> Reader<'a> {
         json.or(nullable.then(|| "null".to_owned()))
     }
 
-    /// A schema without references, and whether null may stand instead.
+    /// Returns a schema without references, and whether null may stand instead.
     fn resolved(&self, schema: &'a Json) -> (&'a Json, bool) {
         if let Some(name) = schema["$ref"].as_str() {
             let found = self.root.pointer(name.trim_start_matches('#'));
@@ -83,7 +83,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The text of a single value.
+    /// Returns the text of a single value.
     fn single<'n>(&mut self, node: &'n Node, place: &Place) -> Option<&'n str> {
         let (message, help) = match &node.value {
             Value::Text(text) => return Some(text),
@@ -174,7 +174,7 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// A map with the keys of a struct, or with any.
+    /// Reads a map with the keys of a struct, or with any.
     fn map(&mut self, node: &Node, schema: &'a Json, place: &Place) -> Option<String> {
         let entries = self.entries(node, place)?;
         if schema["properties"].is_object() {
@@ -188,7 +188,7 @@ impl<'a> Reader<'a> {
         Some(format!("{{{}}}", json?.join(",")))
     }
 
-    /// A map with these keys, of the variant that is named, if one is. A key that is not required
+    /// Reads a map with these keys, of the variant that is named, if one is. A key that is not required
     /// may stand before nothing.
     fn fields(
         &mut self,
@@ -284,7 +284,7 @@ impl<'a> Reader<'a> {
         near
     }
 
-    /// Whether a value is of the form that a schema asks for: a map, a list or a single value.
+    /// Returns whether a value is of the form that a schema asks for: a map, a list or a single value.
     fn fits(&self, node: &Node, schema: &'a Json) -> bool {
         let schema = self.resolved(schema).0;
         let form = match (schema["oneOf"].as_array(), kind(schema)) {
@@ -300,7 +300,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A map that names a variant after the tag that all variants have.
+    /// Reads a map that names a variant after the tag that all variants have.
     fn variant(&mut self, node: &Node, variants: &'a [Json], place: &Place) -> Option<String> {
         let tagged: Option<Vec<_>> = variants.iter().map(constant).collect();
         let Some(tagged) = tagged else {
@@ -366,7 +366,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The type of a schema that is no reference, but null if it may be something else.
+/// Returns the type of a schema that is no reference, but null if it may be something else.
 fn kind(schema: &Json) -> &str {
     match &schema["type"] {
         Json::Array(_) => texts(&schema["type"]).find(|kind| *kind != "null"),
@@ -375,7 +375,7 @@ fn kind(schema: &Json) -> &str {
     .unwrap_or_default()
 }
 
-/// The key and the name that tell a tagged variant from the others.
+/// Returns the key and the name that tell a tagged variant from the others.
 fn constant(variant: &Json) -> Option<(&str, &str)> {
     let properties = variant["properties"].as_object();
     let constants = properties.into_iter().flatten();
@@ -394,7 +394,7 @@ fn pattern(tag: &str, name: &str, schema: &Json) -> String {
     format!("{{{tag}: {name}{}}}", parameters.collect::<String>())
 }
 
-/// Whether no entry has this key.
+/// Returns whether no entry has this key.
 fn absent(entries: &[Entry], key: &str) -> bool {
     entries.iter().all(|entry| entry.key != key)
 }
@@ -407,12 +407,12 @@ fn push(all: &mut Option<Vec<String>>, one: Option<String>) {
     }
 }
 
-/// A field of a JSON object.
+/// Returns a field of a JSON object.
 fn field(key: &str, value: &str) -> String {
     format!("{}:{value}", quoted(key))
 }
 
-/// What was expected instead of a value of another kind.
+/// Returns what was expected instead of a value of another kind.
 fn expected(node: &Node, what: &str) -> String {
     match node.value {
         Value::Null => format!("{what} is missing here"),

@@ -45,13 +45,13 @@ impl Place {
     /// The document as a whole, or a place that only its parser knows.
     pub const DOCUMENT: Self = Self(Vec::new());
 
-    /// The steps that lead there.
+    /// Returns the steps that lead there.
     #[must_use]
     pub fn steps(&self) -> &[Step] {
         &self.0
     }
 
-    /// The place one step further.
+    /// Returns the place one step further.
     #[must_use]
     pub fn then(&self, step: impl Into<Step>) -> Self {
         let step = [step.into()];
@@ -104,7 +104,7 @@ impl Fault {
         }
     }
 
-    /// The same fault, of the key.
+    /// Returns the same fault, of the key.
     pub(crate) fn of_key(self) -> Self {
         Self {
             of_key: true,
@@ -112,12 +112,12 @@ impl Fault {
         }
     }
 
-    /// The same fault, at another place.
+    /// Returns the same fault, at another place.
     pub(crate) fn at(self, place: Place) -> Self {
         Self { place, ..self }
     }
 
-    /// The same fault of what stands at `place` in something larger.
+    /// Returns the same fault of what stands at `place` in something larger.
     pub(crate) fn within(self, place: &Place) -> Self {
         let steps = place.steps().iter().chain(self.place.steps());
         let place = steps.cloned().collect();

@@ -5,19 +5,22 @@ use serde_json::error::Category;
 
 use super::names::steers;
 
-/// The same JSON; what [steers] a terminal and may stand in a string as it is, is escaped.
+/// Returns the same JSON; what [steers] a terminal and may stand in a string as it is, is escaped.
 pub(crate) fn harmless(json: String) -> String {
     if json.bytes().all(|b| b.is_ascii() && b != 0x7f) {
         return json;
     }
-    let escaped = |c: char| match c != '\n' && steers(c) {
-        true => format!("\\u{:04x}", u32::from(c)),
-        false => c.to_string(),
+    let escaped = |c: char| {
+        if c != '\n' && steers(c) {
+            format!("\\u{:04x}", u32::from(c))
+        } else {
+            c.to_string()
+        }
     };
     json.chars().map(escaped).collect()
 }
 
-/// What is wrong, and in which line and column.
+/// Returns what is wrong, and in which line and column.
 pub(crate) fn fault_of_json(error: &serde_json::Error) -> String {
     let place = format!("line {}, column {}", error.line(), error.column());
     let message = match error.classify() {
@@ -39,7 +42,7 @@ pub(crate) fn fault_of_json(error: &serde_json::Error) -> String {
     }
 }
 
-/// What is wrong with a value that is JSON.
+/// Returns what is wrong with a value that is JSON.
 fn of_value(told: &str) -> String {
     let split = |head: &str| told.strip_prefix(head)?.split_once(", expected ");
     let name = |head: &str| told.strip_prefix(head);

@@ -8,13 +8,13 @@ use super::digest;
 /// Digits of a check.
 const DIGITS: usize = 16;
 
-/// The object with its check.
+/// Returns the object with its check.
 pub(crate) fn sealed(object: &str) -> String {
     let body = object.strip_suffix('}').unwrap_or(object);
     format!("{body}{}", seal(body))
 }
 
-/// The object of a line whose check fits; none where it does not.
+/// Returns the object of a line whose check fits; none where it does not.
 pub(crate) fn unsealed(line: &str) -> Option<String> {
     let end = line.len().checked_sub(seal("").len())?;
     let (body, found) = line.split_at_checked(end)?;

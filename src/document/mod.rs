@@ -55,7 +55,6 @@ pub struct Parsed<W> {
     pub warnings: Vec<String>,
 }
 
-impl<W> Parsed<W> {}
 
 /// Why nothing was read. Displayed, it is ready for standard error.
 #[derive(Debug, thiserror::Error)]
@@ -116,7 +115,7 @@ impl<'a> Document<'a> {
         })
     }
 
-    /// What is wrong with the kind of workload that it names, if that is not this one.
+    /// Returns what is wrong with the kind of workload that it names, if that is not this one.
     ///
     /// # Errors
     /// When it seems to be of another kind altogether: then nothing else is to be said of it.
@@ -134,14 +133,14 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// The document as a value of this type, and all faults that its form has. Where a value has
+    /// Returns the document as a value of this type, and all faults that its form has. Where a value has
     /// faults and the type's schema allows null instead of it, null it is, so that the rest can
     /// be checked; there is no value where that cannot be.
     pub fn read<T: DeserializeOwned + JsonSchema>(&self) -> (Option<T>, Vec<Fault>) {
         conform::read(&self.root, self.example)
     }
 
-    /// All these faults, in the order of the text.
+    /// Returns all these faults, in the order of the text.
     pub fn refuse(&self, faults: Vec<Fault>) -> DocumentError {
         let located = faults.into_iter().map(|fault| {
             let range = self.root.locate(&fault);
@@ -150,7 +149,7 @@ impl<'a> Document<'a> {
         self.sheet.refuse(located.collect())
     }
 
-    /// A checked workload with its warnings, or all faults of the document. `respelt` is the place
+    /// Returns a checked workload with its warnings, or all faults of the document. `respelt` is the place
     /// in the document of what is checked at another one.
     pub fn conclude<W>(
         &self,
@@ -171,7 +170,7 @@ impl<'a> Document<'a> {
     }
 }
 
-/// The YAML of a value.
+/// Returns the YAML of a value.
 pub(crate) fn to_yaml(value: &impl Serialize) -> String {
     serde_yaml::to_string(value).expect("a document is made of maps, lists, texts and numbers")
 }
@@ -184,7 +183,7 @@ pub(crate) fn in_one_line<T: Serialize, S: Serializer>(
     FlowSeq(list).serialize(serializer)
 }
 
-/// What identifies a text: `sha256:` and 64 hexadecimal digits.
+/// Returns what identifies a text: `sha256:` and 64 hexadecimal digits.
 pub fn digest(text: &str) -> String {
     let hash = Sha256::digest(text.as_bytes());
     let hex: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -207,7 +206,7 @@ pub(crate) fn read_file<W>(path: &Path, parse: Parse<W>) -> Result<Parsed<W>, Do
 const LARGEST: u64 = 64 << 20;
 const LARGEST_OF_ALL: u64 = 256 << 20;
 
-/// The text of a file.
+/// Returns the text of a file.
 ///
 /// # Errors
 /// When it cannot be read, is larger than 256 MiB, or is no text.
@@ -219,7 +218,7 @@ pub fn text_of(path: impl AsRef<Path>) -> io::Result<String> {
     })
 }
 
-/// What is in a file, or comes from standard input: `-`.
+/// Returns what is in a file, or comes from standard input: `-`.
 ///
 /// # Errors
 /// When it cannot be read, or is larger than 256 MiB.
@@ -227,25 +226,26 @@ pub(crate) fn all_bytes_of(path: &Path) -> io::Result<Vec<u8>> {
     bytes_of(path, LARGEST_OF_ALL)
 }
 
-/// Whether a file that is read is standard input: `-` is.
+/// Returns whether a file that is read is standard input: `-` is.
 #[must_use]
 pub fn is_standard_input(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// What messages call a file that is read.
+/// Returns what messages call a file that is read.
 #[must_use]
 pub fn called(path: &Path) -> String {
-    match is_standard_input(path) {
-        true => "standard input".to_owned(),
-        false => path.display().to_string(),
+    if is_standard_input(path) {
+        "standard input".to_owned()
+    } else {
+        path.display().to_string()
     }
 }
 
 /// What came from standard input, which can be read once only; that it could not be, as text.
 static STANDARD_INPUT: OnceLock<Result<Vec<u8>, String>> = OnceLock::new();
 
-/// The bytes of a file, if they are no more than so many: a device or a log given by mistake must not
+/// Returns the bytes of a file, if they are no more than so many: a device or a log given by mistake must not
 /// fill the memory.
 fn bytes_of(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let read = |from: &mut dyn Read, most: u64| {

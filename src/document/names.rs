@@ -2,7 +2,7 @@
 
 use super::words::meant;
 
-/// What is wrong with a name, if anything.
+/// Returns what is wrong with a name, if anything.
 pub(crate) fn unusable(what: &str, name: &str) -> Option<String> {
     if name.trim().is_empty() {
         return Some(format!("{what} is empty"));
@@ -31,14 +31,15 @@ pub(crate) fn suggest(found: &str, kind: &str, known: &[&str]) -> String {
         .take(SHOWN)
         .map(|name| format!("`{name}`"))
         .collect();
-    let more = match known.len() > SHOWN {
-        true => " and others",
-        false => "",
+    let more = if known.len() > SHOWN {
+        " and others"
+    } else {
+        ""
     };
     format!("{kind}: {}{more}", names.join(", "))
 }
 
-/// The one of the names known that is near to the one found, if any is: by Levenshtein's distance
+/// Returns the one of the names known that is near to the one found, if any is: by Levenshtein's distance
 /// without regard to case.
 #[must_use]
 pub fn nearest<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {

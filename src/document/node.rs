@@ -37,7 +37,7 @@ pub(crate) struct Entry {
 }
 
 impl Node {
-    /// What stands after a key of a map, if anything does.
+    /// Returns what stands after a key of a map, if anything does.
     pub fn get(&self, key: &str) -> Option<&Self> {
         let node = &self.entry(key)?.node;
         (node.value != Value::Null).then_some(node)
@@ -51,12 +51,12 @@ impl Node {
         Some(&mut entry.node)
     }
 
-    /// What a document counts times in, if it says so.
+    /// Returns what a document counts times in, if it says so.
     pub fn time_unit(&self) -> Option<&str> {
         self.get("time_unit")?.text()
     }
 
-    /// The keys of a map; none of anything else.
+    /// Returns the keys of a map; none of anything else.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         let entries = match &self.value {
             Value::Map(entries) => entries.as_slice(),
@@ -65,7 +65,7 @@ impl Node {
         entries.iter().map(|entry| entry.key.as_str())
     }
 
-    /// What stands after a key of a map, or else after a word that others have for it.
+    /// Returns what stands after a key of a map, or else after a word that others have for it.
     pub fn meant_mut(&mut self, key: &str) -> Option<&mut Self> {
         let word = match self.entry(key) {
             Some(_) => key.to_owned(),
@@ -74,7 +74,7 @@ impl Node {
         self.get_mut(&word)
     }
 
-    /// The entry of a list at this index.
+    /// Returns the entry of a list at this index.
     pub fn item(&self, n: usize) -> Option<&Self> {
         match &self.value {
             Value::List(entries) => entries.get(n),
@@ -82,7 +82,7 @@ impl Node {
         }
     }
 
-    /// The entries of a list; none of anything else.
+    /// Returns the entries of a list; none of anything else.
     pub fn items_mut(&mut self) -> &mut [Self] {
         match &mut self.value {
             Value::List(entries) => entries,
@@ -169,7 +169,7 @@ impl Node {
         }
     }
 
-    /// The bytes to mark for a fault: those of its place, or of what is nearest above it.
+    /// Returns the bytes to mark for a fault: those of its place, or of what is nearest above it.
     pub fn locate(&self, fault: &Fault) -> Option<Range<usize>> {
         let (mut node, mut is_entry) = (self, false);
         let steps = fault.place.steps();
@@ -205,7 +205,7 @@ pub(super) enum Raw {
 }
 
 impl Raw {
-    /// The tree of a value, with its places in the text.
+    /// Returns the tree of a value, with its places in the text.
     pub fn located(raw: Spanned<Self>, sheet: &Sheet<'_>) -> Node {
         let value = match raw.value {
             Self::Null => Value::Null,

@@ -22,7 +22,7 @@ pub(super) struct Sheet<'a> {
 }
 
 impl Sheet<'_> {
-    /// All faults in the order of the text.
+    /// Returns all faults in the order of the text.
     pub(super) fn refuse(&self, mut located: Vec<Located>) -> DocumentError {
         located.sort_by_key(|(_, range)| range.as_ref().map_or(0, |range| range.start));
         let shown = located.iter().take(SHOWN);
@@ -39,7 +39,7 @@ impl Sheet<'_> {
         }
     }
 
-    /// A warning as text.
+    /// Returns a warning as text.
     pub(super) fn warn(&self, fault: &Fault, range: Option<Range<usize>>) -> String {
         self.render(Level::WARNING, fault, range)
     }
@@ -54,7 +54,7 @@ impl Sheet<'_> {
         Renderer::plain().render(&[group])
     }
 
-    /// The bytes at a location. The parser knows bytes for most of its places, else characters.
+    /// Returns the bytes at a location. The parser knows bytes for most of its places, else characters.
     pub(super) fn range(&self, location: Location) -> Option<Range<usize>> {
         let span = location.span();
         let known = |n: Option<u64>| n.and_then(|n| usize::try_from(n).ok());
@@ -65,7 +65,7 @@ impl Sheet<'_> {
         Some(start..start + length)
     }
 
-    /// What is marked for `length` bytes from `start` on: one line at most, and one character at
+    /// Returns what is marked for `length` bytes from `start` on: one line at most, and one character at
     /// least (unless the line ends there), so that there is something to see.
     fn mark(&self, start: usize, length: usize) -> Option<Range<usize>> {
         let start = start.min(self.text.len());
@@ -75,7 +75,7 @@ impl Sheet<'_> {
         Some(start..start + length)
     }
 
-    /// The byte at which a character, counted from 0, begins.
+    /// Returns the byte at which a character, counted from 0, begins.
     fn byte_of(&self, character: usize) -> usize {
         self.text
             .char_indices()

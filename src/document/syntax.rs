@@ -8,7 +8,7 @@ use super::fault::{Fault, Place};
 use super::node::{Node, Raw};
 use super::sheet::Sheet;
 
-/// The tree of a document's values.
+/// Returns the tree of a document's values.
 pub(super) fn read(sheet: &Sheet<'_>, example: &str) -> Result<Node, DocumentError> {
     if is_blank(sheet.text) {
         let fault = Fault::new(Place::DOCUMENT, "the document is empty", example);
@@ -32,13 +32,13 @@ pub(super) fn read(sheet: &Sheet<'_>, example: &str) -> Result<Node, DocumentErr
         })
 }
 
-/// Whether there is nothing but comments and the marks that begin and end a document.
+/// Returns whether there is nothing but comments and the marks that begin and end a document.
 fn is_blank(text: &str) -> bool {
     let mut lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
     lines.all(|line| line.is_empty() || line.starts_with('#') || line == "---" || line == "...")
 }
 
-/// What is wrong, and what to do about it.
+/// Returns what is wrong, and what to do about it.
 fn describe(error: &Error) -> (String, &'static str) {
     let told = |message: &str| message.to_owned();
     match error {
@@ -82,7 +82,7 @@ fn describe(error: &Error) -> (String, &'static str) {
     }
 }
 
-/// The parser's message without the position, which the rendering shows.
+/// Returns the parser's message without the position, which the rendering shows.
 fn bare(error: &Error) -> String {
     let text = error.to_string();
     text.rsplit_once(" at line ")

@@ -15,7 +15,7 @@ pub(super) const MOST_SIZES: usize = 100;
 const LARGEST_BATCH: u32 = 100_000;
 
 impl ArrivalProcess {
-    /// What is wrong with the parameters, each at its place in the process. It is that of the
+    /// Returns what is wrong with the parameters, each at its place in the process. It is that of the
     /// arrivals of `owner`: "type `web`".
     pub(crate) fn faults(&self, owner: &str, time_unit: &str) -> Vec<Fault> {
         let mut faults = Faults::new(Part::Arrivals, owner, time_unit);
@@ -124,14 +124,11 @@ impl Faults<'_> {
                 false if *rate < Decimal::ZERO => "a number ≥ 0",
                 _ => continue,
             };
-            let message = format!(
-                "switching[{s}][{t}] of {} is {rate}, expected {expected}",
-                self.whose()
-            );
             let help = format!(
                 "write the rate per {time_unit} from state {s} to state {t}, and 0 from a state to itself"
             );
-            self.add(place!("switching", s, t), message, help);
+            let what = format!("switching[{s}][{t}]");
+            self.add_value(place!("switching", s, t), &what, rate, expected, help);
         }
     }
 
@@ -168,13 +165,11 @@ impl Faults<'_> {
         }
         for (n, size) in sizes.iter().enumerate() {
             if !(1..=LARGEST_BATCH).contains(size) {
-                let message = format!(
-                    "sizes[{n}] of {} is {size}, expected a whole number from 1 to {LARGEST_BATCH}",
-                    self.whose()
-                );
+                let what = format!("sizes[{n}]");
+                let expected = format!("a whole number from 1 to {LARGEST_BATCH}");
                 let help =
                     "write how many jobs arrive together; with none of them there is no batch";
-                self.add(place!("sizes", n), message, help);
+                self.add_value(place!("sizes", n), &what, size, &expected, help);
             }
         }
         if let Some(probabilities) = probabilities {
@@ -184,17 +179,14 @@ impl Faults<'_> {
 
     fn check_alike(&mut self, alike: Decimal) {
         if !(0.0..=1.0).contains(&alike.value()) {
-            let message = format!(
-                "alike of {} is {alike}, expected a number from 0 to 1",
-                self.whose()
-            );
             let help = "write the part of the batches whose jobs all have one size, or leave it out for none";
-            self.add(place!("alike"), message, help);
+            let expected = "a number from 0 to 1";
+            self.add_value(place!("alike"), "alike", alike, expected, help);
         }
     }
 }
 
-/// The first of n states that is not reached from state 0.
+/// Returns the first of n states that is not reached from state 0.
 fn unreached(n: usize, leads: impl Fn(usize, usize) -> bool) -> Option<usize> {
     let mut reached = vec![false; n];
     let mut open = vec![0];

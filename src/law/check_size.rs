@@ -1,5 +1,7 @@
 //! The checks of a law of sizes, or of interarrival times.
 
+use std::fmt::Display;
+
 use num_rational::BigRational;
 use num_traits::One;
 
@@ -17,8 +19,11 @@ const MOST_VALUES: usize = 10_000;
 /// would tell the law from a constant, or ever meet its tail.
 const VARIATIONS: std::ops::RangeInclusive<f64> = 1e-6..=1e6;
 
+/// What messages call it.
+const VARIATION: &str = "squared coefficient of variation";
+
 impl Size {
-    /// What is wrong with the law's parameters, each at its place in the law. It is the law of
+    /// Returns what is wrong with the law's parameters, each at its place in the law. It is the law of
     /// this part of `owner`: "type `web`".
     pub(crate) fn faults(&self, part: Part, owner: &str, time_unit: &str) -> Vec<Fault> {
         let mut faults = Faults::new(part, owner, time_unit);
@@ -26,7 +31,12 @@ impl Size {
             Self::Exponential { mean } | Self::Deterministic { mean } => faults.check_mean(*mean),
             Self::Erlang { stages, mean } => {
                 if !(1..=MOST_STAGES).contains(&(*stages as usize)) {
-                    faults.add_stages(*stages);
+                    let whose = faults.whose();
+                    let message = format!(
+                        "stages of {whose} are {stages}, expected a whole number from 1 to {MOST_STAGES}"
+                    );
+                    let help = "k stages have the squared coefficient of variation 1/k; one is the exponential law";
+                    faults.add(place!("stages"), message, help);
                 }
                 faults.check_mean(*mean);
             }
@@ -46,7 +56,8 @@ impl Size {
             Self::Pareto { shape, low, high } => faults.check_pareto(*shape, *low, *high),
             Self::Uniform { low, high } => {
                 if *low < Decimal::ZERO {
-                    faults.add_low(*low);
+                    let help = format!("write the least {}, in {time_unit}", faults.time());
+                    faults.add_value(place!("low"), "low", low, "a number ≥ 0", help);
                 }
                 faults.check_high(*low, *high);
             }
@@ -106,6 +117,19 @@ impl<'a> Faults<'a> {
         self.found.push(Fault::new(place, message, help));
     }
 
+    /// A parameter at this place is another one than expected.
+    pub(super) fn add_value(
+        &mut self,
+        place: Place,
+        what: &str,
+        found: impl Display,
+        expected: &str,
+        help: impl Into<String>,
+    ) {
+        let message = format!("{what} of {} is {found}, expected {expected}", self.whose());
+        self.add(place, message, help);
+    }
+
     /// Whose parameters they are.
     pub(super) fn whose(&self) -> String {
         match self.part {
@@ -115,23 +139,13 @@ impl<'a> Faults<'a> {
         }
     }
 
-    /// What a time of this law is, for those who have to write it.
+    /// Returns what a time of this law is, for those who have to write it.
     fn time(&self) -> &'static str {
         match self.part {
             Part::Size => "time in service of one job",
             Part::Arrivals | Part::Interarrival => "time between two arrivals",
             Part::Other(name) => name,
         }
-    }
-
-    fn add_stages(&mut self, found: u32) {
-        let message = format!(
-            "stages of {} are {found}, expected a whole number from 1 to {MOST_STAGES}",
-            self.whose()
-        );
-        let help =
-            "k stages have the squared coefficient of variation 1/k; one is the exponential law";
-        self.add(place!("stages"), message, help);
     }
 
     fn check_mean(&mut self, mean: Decimal) {
@@ -156,23 +170,18 @@ impl<'a> Faults<'a> {
             ),
             _ => "below 1 fits `law: erlang`, from .01 on; exactly 1 is `law: exponential`".into(),
         };
-        let message = format!(
-            "squared coefficient of variation of {} is {scv}, expected a number > 1",
-            self.whose()
-        );
-        self.add(place!("scv"), message, help);
+        self.add_value(place!("scv"), VARIATION, scv, "a number > 1", help);
     }
 
     fn check_variation(&mut self, scv: Decimal) {
         if !VARIATIONS.contains(&scv.value()) {
-            let message = format!(
-                "squared coefficient of variation of {} is {scv}, expected a number from {:e} to {:e}",
-                self.whose(),
+            let expected = format!(
+                "a number from {:e} to {:e}",
                 VARIATIONS.start(),
                 VARIATIONS.end()
             );
             let help = "0 is `law: deterministic`; a heavier tail than all is `law: pareto`";
-            self.add(place!("scv"), message, help);
+            self.add_value(place!("scv"), VARIATION, scv, &expected, help);
         }
     }
 
@@ -184,32 +193,19 @@ impl<'a> Faults<'a> {
         ];
         for ((key, value), help) in [("shape", shape), ("low", low)].into_iter().zip(helps) {
             if value <= Decimal::ZERO {
-                let message = format!(
-                    "{key} of {} is {value}, expected a number > 0",
-                    self.whose()
-                );
-                self.add(place!(key), message, help);
+                self.add_value(place!(key), key, value, "a number > 0", help);
             }
         }
         self.check_high(low, high);
     }
 
-    fn add_low(&mut self, low: Decimal) {
-        let message = format!("low of {} is {low}, expected a number ≥ 0", self.whose());
-        let help = format!("write the least {}, in {}", self.time(), self.time_unit);
-        self.add(place!("low"), message, help);
-    }
-
     fn check_high(&mut self, low: Decimal, high: Decimal) {
         if high <= low || high <= Decimal::ZERO {
             let time = format!("{}, in {}", self.time(), self.time_unit);
-            let message = format!(
-                "high of {} is {high}, expected a number > low, which is {low}",
-                self.whose()
-            );
+            let expected = format!("a number > low, which is {low}");
             let help =
                 format!("write the greatest {time}; one and the same is `law: deterministic`");
-            self.add(place!("high"), message, help);
+            self.add_value(place!("high"), "high", high, &expected, help);
         }
     }
 
@@ -259,7 +255,7 @@ impl<'a> Faults<'a> {
         }
     }
 
-    /// Whether a list has this many entries.
+    /// Returns whether a list has this many entries.
     pub(super) fn check_length(
         &mut self,
         key: &'static str,
@@ -278,7 +274,7 @@ impl<'a> Faults<'a> {
         right
     }
 
-    /// Whether the second list is as long as the first one calls for.
+    /// Returns whether the second list is as long as the first one calls for.
     pub(super) fn check_match(
         &mut self,
         key: &'static str,
@@ -310,11 +306,8 @@ impl<'a> Faults<'a> {
             .enumerate()
             .filter(|(_, e)| !sound(e.value()))
         {
-            let message = format!(
-                "{key}[{n}] of {} is {entry}, expected {expected}",
-                self.whose()
-            );
-            self.add(place!(key, n), message, help);
+            let what = format!("{key}[{n}]");
+            self.add_value(place!(key, n), &what, entry, expected, help);
         }
         self.found.len() == before
     }

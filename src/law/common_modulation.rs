@@ -24,19 +24,19 @@ pub struct CommonModulation {
 }
 
 impl CommonModulation {
-    /// Whether all states are the same: what arrives as a Poisson process does so still.
+    /// Returns whether all states are the same: what arrives as a Poisson process does so still.
     #[must_use]
     pub fn is_constant(&self) -> bool {
         self.factors.iter().all(|factor| *factor == self.factors[0])
     }
 
-    /// The stationary law π of the chain, of sum 1.
+    /// Returns the stationary law π of the chain, of sum 1.
     #[must_use]
     pub fn stationary_law(&self) -> Vec<f64> {
         self.process().stationary_law()
     }
 
-    /// The factors by which all rates differ from their means, ≥ 0 and of mean 1.
+    /// Returns the factors by which all rates differ from their means, ≥ 0 and of mean 1.
     #[must_use]
     pub fn relative_factors(&self) -> Vec<f64> {
         let mean = self.process().rate();
@@ -53,7 +53,7 @@ impl CommonModulation {
         (process.dispersion() - 1.0) / process.rate()
     }
 
-    /// A type of which f are the rates. That all questions about the chain are asked of it keeps
+    /// Returns a type of which f are the rates. That all questions about the chain are asked of it keeps
     /// one answer to each.
     fn process(&self) -> ArrivalProcess {
         ArrivalProcess::MarkovModulated {
@@ -62,7 +62,7 @@ impl CommonModulation {
         }
     }
 
-    /// What is wrong with it, each at its place in it.
+    /// Returns what is wrong with it, each at its place in it.
     pub(crate) fn faults(&self, time_unit: &str) -> Vec<Fault> {
         let mut faults = named(time_unit);
         let help = [
@@ -75,7 +75,7 @@ impl CommonModulation {
         faults.found
     }
 
-    /// Whether it changes too often beside so many arrivals \[1/time\] for any job to see it.
+    /// Returns whether it changes too often beside so many arrivals \[1/time\] for any job to see it.
     pub(crate) fn too_fast(&self, arrivals: f64, time_unit: &str) -> Vec<Fault> {
         let mut faults = named(time_unit);
         let help = "leave `modulation` out: of states that change so fast only the mean is seen";
@@ -83,14 +83,14 @@ impl CommonModulation {
         faults.found
     }
 
-    /// Whether what is computed from one without faults is finite in doubles, at so many arrivals
+    /// Returns whether what is computed from one without faults is finite in doubles, at so many arrivals
     /// \[1/time\].
     pub(crate) fn in_range(&self, arrivals: f64) -> bool {
         let fastest = self.relative_factors().into_iter().fold(0.0, f64::max);
         self.process().in_range() && (fastest * arrivals).is_finite() && self.excess().is_finite()
     }
 
-    /// The number of states, the factors and the rates, for the digest.
+    /// Returns the number of states, the factors and the rates, for the digest.
     pub(crate) fn canonical(&self) -> String {
         let numbers = self.factors.iter().chain(self.switching.iter().flatten());
         let numbers = numbers.map(|x| format!(" {}", x.canonical()));

@@ -2,6 +2,8 @@
 
 use statrs::function::gamma::ln_gamma;
 
+use crate::ctmc::bisected_within;
+
 /// μ and σ of the normal law of ln S: `σ² = ln(1 + scv)`, `μ = ln(mean) − σ²/2`.
 pub(crate) fn lognormal(mean: f64, scv: f64) -> (f64, f64) {
     let variance = scv.ln_1p();
@@ -23,22 +25,14 @@ pub(crate) fn weibull(mean: f64, scv: f64) -> (f64, f64) {
     (1.0 / x, mean / ln_gamma(1.0 + x).exp())
 }
 
-/// The root of a function that increases from below 0 at 0, by bisection to the last digit.
+/// Returns the root of a function that increases from below 0 at 0, by bisection to the last digit.
 fn increasing_root(function: impl Fn(f64) -> f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     while function(high) < 0.0 && high < 1e300 {
         (low, high) = (high, 2.0 * high);
     }
-    loop {
-        let middle = f64::midpoint(low, high);
-        if middle <= low || middle >= high {
-            return high;
-        }
-        match function(middle) < 0.0 {
-            true => low = middle,
-            false => high = middle,
-        }
-    }
+    let [_, root] = bisected_within(0.0, [low, high], |x| function(x) < 0.0);
+    root
 }
 
 /// `E[S]` of the bounded Pareto law, P(S > x) ∝ x^−α − high^−α on \[low, high\].

@@ -86,7 +86,7 @@ fn average(
     }
 }
 
-/// The stationary law of a chain up to a factor, from its rates (off the diagonal), by the
+/// Returns the stationary law of a chain up to a factor, from its rates (off the diagonal), by the
 /// elimination of states without a subtraction (Grassmann, Taksar, Heyman, Operations Research 33,
 /// 1985). The chain is irreducible: drafts that are not have been refused.
 fn stationary(switching: &[Vec<Decimal>]) -> Vec<BigRational> {

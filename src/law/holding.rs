@@ -23,7 +23,7 @@ impl Holding {
         Holding { latency, run }
     }
 
-    /// The law of S.
+    /// Returns the law of S.
     #[must_use]
     pub fn run(&self) -> &Size {
         &self.run
@@ -56,7 +56,7 @@ impl Holding {
         }
     }
 
-    /// Whether it has no memory: a sum has.
+    /// Returns whether it has no memory: a sum has.
     #[must_use]
     pub fn is_exponential(&self) -> bool {
         self.latency.is_none() && self.run.is_exponential()

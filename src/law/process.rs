@@ -60,10 +60,7 @@ pub enum ArrivalProcess {
 }
 
 impl ArrivalProcess {
-    /// The processes that a document may name.
-    pub const PROCESSES: &[&str] = &["poisson", "renewal", "markov-modulated", "batches"];
-
-    /// The name of the process, as a document and a record spell it.
+    /// Returns the name of the process, as a document and a record spell it.
     #[must_use]
     pub fn process(&self) -> &'static str {
         match self {
@@ -74,7 +71,7 @@ impl ArrivalProcess {
         }
     }
 
-    /// Whether the process is Poisson, under whatever name: exponential times between arrivals,
+    /// Returns whether the process is Poisson, under whatever name: exponential times between arrivals,
     /// one rate in all states, or batches of one job.
     #[must_use]
     pub fn is_poisson(&self) -> bool {
@@ -120,12 +117,14 @@ impl ArrivalProcess {
         match self {
             Self::Poisson { .. } => 1.0,
             Self::Renewal { interarrival } => interarrival.scv(),
-            Self::MarkovModulated { rates, .. } => self.modulated_dispersion(rates),
+            Self::MarkovModulated { rates, switching } => {
+                self.modulated_dispersion(rates, switching)
+            }
             Self::Batches { .. } => self.batch_moment(2) / self.batch_moment(1),
         }
     }
 
-    /// The stationary law of a modulating chain, of sum 1; `[1]` for all other processes.
+    /// Returns the stationary law of a modulating chain, of sum 1; `[1]` for all other processes.
     #[must_use]
     pub fn stationary_law(&self) -> Vec<f64> {
         match self {
@@ -153,10 +152,7 @@ impl ArrivalProcess {
             .sum()
     }
 
-    fn modulated_dispersion(&self, rates: &[Decimal]) -> f64 {
-        let Self::MarkovModulated { switching, .. } = self else {
-            return 1.0;
-        };
+    fn modulated_dispersion(&self, rates: &[Decimal], switching: &[Vec<Decimal>]) -> f64 {
         let (law, mean) = (self.stationary_law(), self.rate());
         let n = law.len();
         let q = generator(&chain(switching));
@@ -188,7 +184,7 @@ impl ArrivalProcess {
         }
     }
 
-    /// The same process with `factor` times as many arrivals: times between arrivals divided,
+    /// Returns the same process with `factor` times as many arrivals: times between arrivals divided,
     /// rates in the states multiplied (the environment does not change with the load), batches
     /// more frequent. `None` where a number leaves the range of doubles.
     pub(crate) fn scaled(&self, factor: f64) -> Option<Self> {
@@ -234,9 +230,10 @@ impl ArrivalProcess {
                 let mut numbers = probabilities.iter().flatten();
                 let numbers = joined(&mut numbers);
                 let rate = rate.canonical();
-                let alike = match alike.is_zero() {
-                    true => String::new(),
-                    false => format!(" alike {}", alike.canonical()),
+                let alike = if alike.is_zero() {
+                    String::new()
+                } else {
+                    format!(" alike {}", alike.canonical())
                 };
                 format!(
                     "{process} {rate} {}{counts} {given}{numbers}{alike}",
@@ -246,7 +243,7 @@ impl ArrivalProcess {
         }
     }
 
-    /// Whether what is computed from a process without faults is positive and finite in doubles.
+    /// Returns whether what is computed from a process without faults is positive and finite in doubles.
     pub(crate) fn in_range(&self) -> bool {
         let times = match self {
             Self::Renewal { interarrival } => interarrival.in_range(),
@@ -257,7 +254,7 @@ impl ArrivalProcess {
     }
 }
 
-/// The modulating chain, its nodes in the order of the states.
+/// Returns the modulating chain, its nodes in the order of the states.
 fn chain(switching: &[Vec<Decimal>]) -> DiGraph<(), f64> {
     let mut chain = DiGraph::new();
     let states: Vec<_> = switching.iter().map(|_| chain.add_node(())).collect();
@@ -386,7 +383,7 @@ mod tests {
     fn every_process_is_named_and_has_a_text_of_its_own() {
         let processes = processes();
         let names: Vec<_> = processes.iter().map(ArrivalProcess::process).collect();
-        assert_eq!(names, ArrivalProcess::PROCESSES);
+        assert_eq!(names, ["poisson", "renewal", "markov-modulated", "batches"]);
         let texts: Vec<String> = processes.iter().map(ArrivalProcess::canonical).collect();
         assert_eq!(
             texts,

@@ -117,7 +117,7 @@ impl Size {
         "empirical",
     ];
 
-    /// The name of the law, as a document and a record spell it.
+    /// Returns the name of the law, as a document and a record spell it.
     #[must_use]
     pub fn law(&self) -> &'static str {
         match self {
@@ -196,7 +196,7 @@ impl Size {
         }
     }
 
-    /// Whether sizes have no memory: a law of one exponential stage, under whatever name.
+    /// Returns whether sizes have no memory: a law of one exponential stage, under whatever name.
     #[must_use]
     pub fn is_exponential(&self) -> bool {
         match self {
@@ -213,7 +213,7 @@ impl Size {
         }
     }
 
-    /// The stages that sizes go through; `None` where the law is not of phase type.
+    /// Returns the stages that sizes go through; `None` where the law is not of phase type.
     #[must_use]
     pub fn phases(&self) -> Option<PhaseType> {
         Some(match self {
@@ -247,7 +247,7 @@ impl Size {
         })
     }
 
-    /// The greatest number that no size is less than.
+    /// Returns the greatest number that no size is less than.
     pub(crate) fn least(&self) -> Decimal {
         match self {
             Self::Deterministic { mean } => *mean,
@@ -262,7 +262,7 @@ impl Size {
         }
     }
 
-    /// The law of S/divisor; `None` where a number leaves the range of doubles.
+    /// Returns the law of S/divisor; `None` where a number leaves the range of doubles.
     pub(crate) fn divided(&self, divisor: f64) -> Option<Self> {
         let divided = |x: &Decimal| Decimal::new(x.value() / divisor);
         let all = |list: &[Decimal]| list.iter().map(divided).collect::<Option<Vec<_>>>();
@@ -321,7 +321,7 @@ impl Size {
         text
     }
 
-    /// Whether what is computed from a law without faults is positive and finite in doubles.
+    /// Returns whether what is computed from a law without faults is positive and finite in doubles.
     pub(crate) fn in_range(&self) -> bool {
         let sound = |x: &f64| *x > 0.0 && x.is_finite();
         let stages = self

@@ -60,7 +60,7 @@ pub enum DecimalError {
 }
 
 impl DecimalError {
-    /// What to type instead, as one sentence without a full stop.
+    /// Returns what to type instead, as one sentence without a full stop.
     #[must_use]
     pub fn help(&self) -> String {
         match self {
@@ -83,21 +83,21 @@ impl Decimal {
     /// One.
     pub const ONE: Self = Self(1.0);
 
-    /// Whether it is 0.
+    /// Returns whether it is 0.
     #[must_use]
     #[allow(clippy::trivially_copy_pass_by_ref)] // as serde calls it
     pub fn is_zero(&self) -> bool {
         *self == Self::ZERO
     }
 
-    /// The decimal that the shortest text of `value` denotes; `None` unless `value` is finite.
+    /// Returns the decimal that the shortest text of `value` denotes; `None` unless `value` is finite.
     #[must_use]
     pub fn new(value: f64) -> Option<Self> {
         // Adding zero takes the sign off a negative zero.
         value.is_finite().then_some(Self(value + 0.0))
     }
 
-    /// The decimal of the double nearest to a fraction; `None` beyond the range of doubles.
+    /// Returns the decimal of the double nearest to a fraction; `None` beyond the range of doubles.
     pub(crate) fn nearest(fraction: &BigRational) -> Option<Self> {
         Self::new(fraction.to_f64()?)
     }
@@ -134,13 +134,13 @@ impl Decimal {
         }
     }
 
-    /// The nearest double.
+    /// Returns the nearest double.
     #[must_use]
     pub fn value(self) -> f64 {
         self.0
     }
 
-    /// The number itself, as a fraction.
+    /// Returns the number itself, as a fraction.
     #[must_use]
     pub fn exact(self) -> BigRational {
         let Significand {
@@ -163,7 +163,7 @@ impl Decimal {
         }
     }
 
-    /// The canonical text of the number, with an exponent: `1e-1` for one tenth.
+    /// Returns the canonical text of the number, with an exponent: `1e-1` for one tenth.
     #[must_use]
     pub fn canonical(self) -> String {
         format!("{:e}", self.0)

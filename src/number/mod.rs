@@ -8,6 +8,8 @@ mod units;
 
 pub use decimal::{Decimal, DecimalError};
 pub use quantity::seconds_of;
+#[cfg(feature = "cli")]
+pub(crate) use time::civil;
 pub use time::seconds_in;
 pub(crate) use told::told;
 pub(crate) use units::{Units, in_units};

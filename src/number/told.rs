@@ -1,4 +1,4 @@
-/// A number for a message that names it: computed, and maybe beyond the range of doubles.
+/// Returns a number for a message that names it: computed, and maybe beyond the range of doubles.
 pub(crate) fn told(value: f64) -> String {
     match value {
         _ if value.is_nan() => "no number".into(),

@@ -5,13 +5,6 @@ use std::time::Duration;
 
 use super::{JobId, Slurm, SlurmError};
 
-/// What a command did to jobs: those that it refused, all others it did.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Acted {
-    /// Jobs that it was not done to.
-    pub refused: Vec<Refusal>,
-}
-
 /// Why something was not done to a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
@@ -58,14 +51,14 @@ impl Why {
 const EACH: Duration = Duration::from_millis(100);
 
 impl Slurm {
-    /// Releases held jobs, at most [`Slurm::MOST_JOBS`] at once.
+    /// Releases held jobs, at most [`Slurm::MOST_JOBS`] at once. Returns those that were not.
     ///
     /// # Errors
     /// As [`SlurmError`] has it; then it is not known which of them were released.
     ///
     /// # Panics
     /// Where more jobs are given.
-    pub fn release(&self, jobs: &[JobId]) -> Result<Acted, SlurmError> {
+    pub fn release(&self, jobs: &[JobId]) -> Result<Vec<Refusal>, SlurmError> {
         self.each("release", jobs)
     }
 
@@ -77,7 +70,7 @@ impl Slurm {
     ///
     /// # Panics
     /// Where more jobs are given.
-    pub fn hold(&self, jobs: &[JobId]) -> Result<Acted, SlurmError> {
+    pub fn hold(&self, jobs: &[JobId]) -> Result<Vec<Refusal>, SlurmError> {
         self.each("hold", jobs)
     }
 
@@ -88,7 +81,7 @@ impl Slurm {
     ///
     /// # Panics
     /// Where more jobs are given.
-    pub fn hold_for_users(&self, jobs: &[JobId]) -> Result<Acted, SlurmError> {
+    pub fn hold_for_users(&self, jobs: &[JobId]) -> Result<Vec<Refusal>, SlurmError> {
         self.each("uhold", jobs)
     }
 
@@ -96,32 +89,32 @@ impl Slurm {
     ///
     /// # Errors
     /// As [`Slurm::release`].
-    pub fn place(&self, job: JobId, node: Option<&str>) -> Result<Acted, SlurmError> {
+    pub fn place(&self, job: JobId, node: Option<&str>) -> Result<Vec<Refusal>, SlurmError> {
         let id = format!("JobId={job}");
         let list = format!("ReqNodeList={}", node.unwrap_or_default());
         self.act(&["update", &id, &list], &[job])
     }
 
-    fn each(&self, what: &str, jobs: &[JobId]) -> Result<Acted, SlurmError> {
+    fn each(&self, what: &str, jobs: &[JobId]) -> Result<Vec<Refusal>, SlurmError> {
         assert!(
             jobs.len() <= Slurm::MOST_JOBS,
             "{} jobs at once",
             jobs.len()
         );
         if jobs.is_empty() {
-            return Ok(Acted::default());
+            return Ok(Vec::new());
         }
         let ids: Vec<String> = jobs.iter().map(JobId::to_string).collect();
         self.act(&[what, &ids.join(",")], jobs)
     }
 
-    fn act(&self, words: &[&str], jobs: &[JobId]) -> Result<Acted, SlurmError> {
+    fn act(&self, words: &[&str], jobs: &[JobId]) -> Result<Vec<Refusal>, SlurmError> {
         let limit = self.limit + EACH * u32::try_from(jobs.len()).unwrap_or(u32::MAX);
         let output = self.run("scontrol", words, limit)?;
         let refused = refusals(&output.text, jobs);
         // Exit codes are 1 where one of many was refused.
         match (output.code, refused.is_empty()) {
-            (Some(0), _) | (Some(_), false) => Ok(Acted { refused }),
+            (Some(0), _) | (Some(_), false) => Ok(refused),
             (code, _) => Err(SlurmError::Failed {
                 program: format!("scontrol {}", words[0]),
                 code,

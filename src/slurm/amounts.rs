@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::number::civil;
+
 /// How much of what nodes have. Memory is in bytes; where Slurm does not manage it, it is 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Amounts {
@@ -14,7 +16,7 @@ pub struct Amounts {
 }
 
 impl Amounts {
-    /// How much of this generic resource.
+    /// Returns how much of this generic resource.
     #[must_use]
     pub fn gres(&self, name: &str) -> u64 {
         self.gres.get(name).copied().unwrap_or(0)
@@ -161,7 +163,7 @@ fn gres_of(part: &str) -> Option<(&str, u64)> {
     (!name.is_empty() && name.chars().all(is_name)).then_some((name, amount))
 }
 
-/// The factor of a suffix K, M, G, T or P, and the text before it.
+/// Returns the factor of a suffix K, M, G, T or P, and the text before it.
 fn scaled(text: &str) -> Option<(&str, Option<u32>)> {
     let last = text.chars().last()?;
     match "KMGTP".find(last) {
@@ -170,7 +172,7 @@ fn scaled(text: &str) -> Option<(&str, Option<u32>)> {
     }
 }
 
-/// A count such as `3`, `24K` or `1.50K`.
+/// Reads a count such as `3`, `24K` or `1.50K`.
 fn count(text: &str) -> Option<u64> {
     let (digits, scale) = scaled(text)?;
     scale.map_or_else(|| whole(digits), |scale| times(digits, 1 << (10 * scale)))
@@ -182,7 +184,7 @@ pub(super) fn bytes(text: &str) -> Option<u64> {
     times(digits, 1 << (10 * scale.unwrap_or(2)))
 }
 
-/// A decimal number times a factor, rounded up: the two digits behind the point are all that Slurm writes.
+/// Returns a decimal number times a factor, rounded up: the two digits behind the point are all that Slurm writes.
 fn times(text: &str, factor: u64) -> Option<u64> {
     let (whole_part, fraction) = text.split_once('.').unwrap_or((text, ""));
     if fraction.len() > 6 {
@@ -205,7 +207,7 @@ pub(super) fn whole(text: &str) -> Option<u64> {
     text.parse().ok().filter(|_| digits)
 }
 
-/// A time limit such as `30:00`, `2:00:00` or `1-02:04:00` \[s\]; `Some(None)` where there is none.
+/// Reads a time limit such as `30:00`, `2:00:00` or `1-02:04:00` \[s\]; `Some(None)` where there is none.
 pub(super) fn time_limit(text: &str) -> Option<Option<u64>> {
     if matches!(text, "UNLIMITED" | "NOT_SET" | "Partition_Limit") {
         return Some(None);
@@ -224,36 +226,9 @@ pub(super) fn time_limit(text: &str) -> Option<Option<u64>> {
     ))
 }
 
-/// An instant such as `2026-11-25T17:35:39` \[s since 1970, UTC\].
+/// Reads an instant such as `2026-11-25T17:35:39` \[s since 1970, UTC\].
 pub(super) fn instant(text: &str) -> Option<i64> {
-    let (date, clock) = text.split_once('T')?;
-    let numbers = |text: &str, mark: char, widths: [usize; 3]| -> Option<[i64; 3]> {
-        let mut parts = text.split(mark);
-        let mut read = [0; 3];
-        for (number, width) in read.iter_mut().zip(widths) {
-            let part = parts.next().filter(|part| part.len() == width)?;
-            *number = i64::try_from(whole(part)?).ok()?;
-        }
-        parts.next().is_none().then_some(read)
-    };
-    let [year, month, day] = numbers(date, '-', [4, 2, 2])?;
-    let [hour, minute, second] = numbers(clock, ':', [2, 2, 2])?;
-    let is_date =
-        (1970..=9999).contains(&year) && (1..=12).contains(&month) && (1..=31).contains(&day);
-    let is_clock = hour < 24 && minute < 60 && second <= 60;
-    (is_date && is_clock)
-        .then(|| days_since_1970(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second)
-}
-
-/// Days of the Gregorian calendar, counted in years that begin in March, so that leap days come last.
-fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
-    let (year, month) = if month > 2 {
-        (year, month - 3)
-    } else {
-        (year - 1, month + 9)
-    };
-    let days_of_year = (153 * month + 2) / 5 + day - 1;
-    365 * year + year / 4 - year / 100 + year / 400 + days_of_year - 719_468
+    civil(text.as_bytes()).filter(|instant| *instant >= 0)
 }
 
 #[cfg(test)]

@@ -65,7 +65,7 @@ pub(super) struct Cell<'a> {
 }
 
 impl Layout {
-    /// What is typed after `-O`.
+    /// Returns what is typed after `-O`.
     pub fn asked(&self) -> String {
         let columns = self
             .columns
@@ -173,9 +173,10 @@ impl<'a> Cells<'a> {
         };
         let columns = self.layout.columns;
         let start = widths(&columns[..i]);
-        let end = match i + 1 == columns.len() {
-            true => self.row.len(),
-            false => start + columns[i].2,
+        let end = if i + 1 == columns.len() {
+            self.row.len()
+        } else {
+            start + columns[i].2
         };
         &self.row[start..end]
     }

@@ -66,7 +66,7 @@ impl Slurm {
         output
     }
 
-    /// The command in an environment in which it prints the same everywhere.
+    /// Returns the command in an environment in which it prints the same everywhere.
     fn command(&self, program: &str, words: &[&str]) -> Command {
         let mut command = Command::new(program);
         command
@@ -104,10 +104,9 @@ impl Slurm {
 }
 
 fn failed(program: &str, source: io::Error) -> SlurmError {
-    SlurmError::Run {
-        program: program.into(),
-        source,
-    }
+    SlurmError::Unusable(format!(
+        "cannot run {program}: {source}: install the client commands of Slurm here, or put them into PATH"
+    ))
 }
 
 /// Reads both outputs to their ends, and waits for the command's.
@@ -130,13 +129,12 @@ fn gather(
             RecvTimeoutError::Disconnected => failed(program, io::ErrorKind::BrokenPipe.into()),
         })?;
         let bytes = read.map_err(|source| failed(program, source))?;
-        match bytes.len() as u64 > MOST_BYTES {
-            true => Err(SlurmError::Flood {
-                program: program.into(),
-                most: MOST_BYTES,
-            }),
-            false => Ok(bytes),
+        if bytes.len() as u64 > MOST_BYTES {
+            return Err(SlurmError::Unusable(format!(
+                "{program} wrote more than {MOST_BYTES} bytes, which is no answer of Slurm: see what `{program}` is in PATH"
+            )));
         }
+        Ok(bytes)
     };
     let (bytes, error) = (read(&bytes)?, read(&error)?);
     loop {

@@ -1,22 +1,14 @@
 //! Why a command of Slurm has no answer.
 
-use std::io;
 use std::time::Duration;
 
 /// Why a command of Slurm has no answer. Nothing about the cluster follows from any of these.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SlurmError {
-    /// The command could not be run, or its output not be read.
-    #[error(
-        "cannot run {program}: {source}: install the client commands of Slurm here, or put them into PATH"
-    )]
-    Run {
-        /// The command's name.
-        program: String,
-        /// Why.
-        source: io::Error,
-    },
+    /// A command could not be run, or what it wrote is no answer of Slurm.
+    #[error("{0}")]
+    Unusable(String),
     /// It had not ended, or not closed its output, when its time was over; it was killed.
     #[error(
         "{program} gave no answer within {} s: see whether slurmctld runs and can be reached (`scontrol ping`)", .limit.as_secs_f64()
@@ -27,18 +19,8 @@ pub enum SlurmError {
         /// Its time.
         limit: Duration,
     },
-    /// It wrote more than any cluster has to say.
-    #[error(
-        "{program} wrote more than {most} bytes, which is no answer of Slurm: see what `{program}` is in PATH"
-    )]
-    Flood {
-        /// The command's name.
-        program: String,
-        /// The most that is read.
-        most: u64,
-    },
     /// It ended with another exit code than 0, or by a signal.
-    #[error("{program} ended {}: {}", ended(*.code), told(.text))]
+    #[error("{program} ended {}: {}", ended(*.code), first_lines(.text))]
     Failed {
         /// The command's name.
         program: String,
@@ -67,14 +49,6 @@ pub enum SlurmError {
         /// What Slurm says of it.
         text: String,
     },
-    /// It ended with success, but its answer lacks what every Slurm tells.
-    #[error("{program} does not tell {missing}: see what `{program}` is in PATH")]
-    Answer {
-        /// The command and its words.
-        program: String,
-        /// What is missing.
-        missing: &'static str,
-    },
 }
 
 fn ended(code: Option<i32>) -> String {
@@ -84,8 +58,8 @@ fn ended(code: Option<i32>) -> String {
     )
 }
 
-/// The first lines of what a command wrote.
-fn told(text: &str) -> String {
+/// Returns the first lines of what a command wrote.
+fn first_lines(text: &str) -> String {
     let lines: Vec<&str> = text
         .lines()
         .map(str::trim)

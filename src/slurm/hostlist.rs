@@ -3,7 +3,7 @@
 /// More nodes than this no list names.
 const MOST: usize = 100_000;
 
-/// The nodes that `n[1-4,7],gpu03` names, in order; `None` where it is no such list, or names too many.
+/// Returns the nodes that `n[1-4,7],gpu03` names, in order; `None` where it is no such list, or names too many.
 #[must_use]
 pub fn expand(list: &str) -> Option<Vec<String>> {
     let mut names = Vec::new();
@@ -37,7 +37,7 @@ pub fn expand(list: &str) -> Option<Vec<String>> {
     Some(names)
 }
 
-/// The parts between commas that stand outside of brackets.
+/// Returns the parts between commas that stand outside of brackets.
 fn parts(list: &str) -> Option<Vec<&str>> {
     let (mut parts, mut start, mut inside) = (Vec::new(), 0, false);
     for (i, c) in list.char_indices() {

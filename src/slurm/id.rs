@@ -3,12 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+use super::amounts::whole;
 
 /// A job by its number, with that of its task where it is one of an array (`17_3`), or of its component where it is
 /// heterogeneous (`17+1`). Ordered as numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct JobId {
     job: u32,
     part: Part,
@@ -23,7 +22,7 @@ enum Part {
 
 /// What a job is known by: after a crash Slurm gives the same numbers again, and a job that is requeued is submitted
 /// anew. Ordered by submission.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Key {
     /// When it was submitted \[s since 1970, UTC\].
     pub submitted: i64,
@@ -56,10 +55,8 @@ impl FromStr for JobId {
     }
 }
 
-/// Digits only: `+5` is a number for the standard library.
 fn number(text: &str) -> Option<u32> {
-    let digits = text.bytes().all(|byte| byte.is_ascii_digit());
-    text.parse().ok().filter(|_| digits)
+    whole(text).and_then(|number| u32::try_from(number).ok())
 }
 
 impl fmt::Display for JobId {
@@ -69,20 +66,6 @@ impl fmt::Display for JobId {
             Part::Task(task) => write!(f, "{}_{task}", self.job),
             Part::Component(component) => write!(f, "{}+{component}", self.job),
         }
-    }
-}
-
-impl TryFrom<String> for JobId {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        text.parse()
-    }
-}
-
-impl From<JobId> for String {
-    fn from(id: JobId) -> String {
-        id.to_string()
     }
 }
 

@@ -27,7 +27,7 @@ mod site;
 #[cfg(test)]
 mod tests;
 
-pub use actions::{Acted, Refusal, Why};
+pub use actions::{Refusal, Why};
 pub use amounts::Amounts;
 pub use columns::Unread;
 pub use error::SlurmError;
@@ -36,7 +36,7 @@ pub use id::{JobId, Key};
 pub use nodes::{Node, NodeState, Nodes};
 pub use queue::Queue;
 pub use row::{Hold, Row, State};
-pub use site::{Cluster, Partition, Site};
+pub use site::Cluster;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -61,7 +61,7 @@ impl Slurm {
     /// The most jobs of one release or hold.
     pub const MOST_JOBS: usize = 500;
 
-    /// The commands found by `PATH`, with the usual limit.
+    /// Returns the commands found by `PATH`, with the usual limit.
     #[must_use]
     pub fn new(partition: impl Into<String>) -> Self {
         Slurm {

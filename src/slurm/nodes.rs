@@ -86,7 +86,7 @@ impl Slurm {
         Ok(Nodes::parse(&bytes))
     }
 
-    /// Whether this Slurm prints the columns that are read here; with the nodes.
+    /// Checks that this Slurm prints the columns that are read here; returns the nodes.
     pub(super) fn titled_nodes(&self) -> Result<Nodes, SlurmError> {
         let bytes = self
             .ask_nodes(&[])
@@ -102,7 +102,7 @@ impl Slurm {
 }
 
 impl Nodes {
-    /// The columns that `sinfo` is asked for: name, title and width of each.
+    /// Returns the columns that `sinfo` is asked for: name, title and width of each.
     #[must_use]
     pub fn columns() -> &'static [(&'static str, &'static str, usize)] {
         LAYOUT.columns

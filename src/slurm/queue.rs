@@ -42,7 +42,7 @@ impl Slurm {
             .collect())
     }
 
-    /// Whether this Slurm prints the columns that are read here; with its queue.
+    /// Checks that this Slurm prints the columns that are read here; returns its queue.
     pub(super) fn titled_queue(&self) -> Result<Queue, SlurmError> {
         let bytes = self
             .ask_queue(&[])
@@ -67,7 +67,7 @@ impl Slurm {
 }
 
 impl Queue {
-    /// The columns that `squeue` is asked for: name, title and width \[bytes\] of each.
+    /// Returns the columns that `squeue` is asked for: name, title and width \[bytes\] of each.
     #[must_use]
     pub fn columns() -> &'static [(&'static str, &'static str, usize)] {
         LAYOUT.columns
@@ -78,9 +78,10 @@ impl Queue {
         let mut seen = HashSet::new();
         let (rows, unread) = LAYOUT.read(bytes, |cells| {
             let row = Row::read(cells)?;
-            match seen.insert(row.key.id) {
-                true => Ok(row),
-                false => Err(("a second row of one job".into(), Some(row.key))),
+            if seen.insert(row.key.id) {
+                Ok(row)
+            } else {
+                Err(("a second row of one job".into(), Some(row.key)))
             }
         });
         Queue { rows, unread }

@@ -80,7 +80,7 @@ pub enum Hold {
     Other,
 }
 
-/// The jobs of `afterok:17(unfulfilled):18_3(unfulfilled),after:5+10?afterany:20` whose end is waited for.
+/// Returns the jobs of `afterok:17(unfulfilled):18_3(unfulfilled),after:5+10?afterany:20` whose end is waited for.
 fn waited_for(text: &str) -> Vec<u32> {
     let mut jobs = Vec::new();
     for part in text.split([',', '?']) {
@@ -116,7 +116,7 @@ impl State {
 }
 
 impl Row {
-    /// Whether it has nodes: configuring, running, completing or suspended.
+    /// Returns whether it has nodes: configuring, running, completing or suspended.
     #[must_use]
     pub fn has_nodes(&self) -> bool {
         matches!(
@@ -185,7 +185,7 @@ impl Key {
     }
 }
 
-/// What a job has or asks for; and whether more of it is not known.
+/// Returns what a job has or asks for; and whether more of it is not known.
 fn amounts(cells: &Cells<'_>) -> Result<(Amounts, bool), String> {
     let mut amounts = read(cells, TRES, Amounts::of_tres)?;
     if !amounts.gres.is_empty() {
@@ -209,7 +209,7 @@ fn amounts(cells: &Cells<'_>) -> Result<(Amounts, bool), String> {
     Ok((amounts, !is_known))
 }
 
-/// A column that is read whole, or not at all.
+/// Returns a column that is read whole, or not at all.
 fn read<T>(cells: &Cells<'_>, column: usize, of: impl Fn(&str) -> Option<T>) -> Result<T, String> {
     let cell = cells.cell(column).filter(|cell| !cell.is_full);
     let Some(cell) = cell else {
@@ -218,7 +218,7 @@ fn read<T>(cells: &Cells<'_>, column: usize, of: impl Fn(&str) -> Option<T>) -> 
     of(cell.text).ok_or_else(|| wrong(column, cell.text))
 }
 
-/// A column with one word, such as an account, or none; it may fill the last column, which is not cut.
+/// Returns a column with one word, such as an account, or none; it may fill the last column, which is not cut.
 fn word(cells: &Cells<'_>, column: usize) -> Result<String, String> {
     let is_cut = |full: bool| full && column != NODE_LIST;
     let cell = cells.cell(column).filter(|cell| !is_cut(cell.is_full));

@@ -1,21 +1,6 @@
-//! What is asked of a cluster once: its version, its partition, its configuration.
+//! What is asked of a cluster once: its configuration, and whether it has the partition.
 
-use super::{Nodes, Queue, Slurm, SlurmError, expand};
-
-/// What a cluster was found to be.
-#[derive(Clone, Debug)]
-pub struct Site {
-    /// What `scontrol --version` says.
-    pub version: String,
-    /// The cluster, and since when its controller runs.
-    pub cluster: Cluster,
-    /// The partition.
-    pub partition: Partition,
-    /// Its queue at that moment.
-    pub queue: Queue,
-    /// Its nodes at that moment.
-    pub nodes: Nodes,
-}
+use super::{Nodes, Slurm, SlurmError};
 
 /// A cluster and its controller.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,34 +11,17 @@ pub struct Cluster {
     pub booted: String,
 }
 
-/// A partition.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Partition {
-    /// Its name.
-    pub name: String,
-    /// Whether jobs start in it (`State=UP`).
-    pub is_up: bool,
-    /// Its state in Slurm's words.
-    pub state: String,
-    /// The nodes that it has.
-    pub nodes: Vec<String>,
-}
-
 impl Slurm {
     /// Looks whether all is there that is needed: the commands, the controller, the partition, and every column that is
-    /// read later.
+    /// read later. Returns the cluster, and the partition's nodes at that moment.
     ///
     /// # Errors
     /// As [`SlurmError`] has it; a partition or a column that does not exist is named.
-    pub fn site(&self) -> Result<Site, SlurmError> {
-        let version = self.ask("scontrol", &["--version"])?;
-        Ok(Site {
-            version: String::from_utf8_lossy(&version).trim().to_owned(),
-            cluster: self.cluster()?,
-            partition: self.partition()?,
-            queue: self.titled_queue()?,
-            nodes: self.titled_nodes()?,
-        })
+    pub fn site(&self) -> Result<(Cluster, Nodes), SlurmError> {
+        let cluster = self.cluster()?;
+        self.check_partition()?;
+        self.titled_queue()?;
+        Ok((cluster, self.titled_nodes()?))
     }
 
     /// Asks for the cluster's name, and since when its controller runs.
@@ -62,26 +30,24 @@ impl Slurm {
     /// As [`SlurmError`] has it.
     pub fn cluster(&self) -> Result<Cluster, SlurmError> {
         let text = self.show(&["show", "config"])?;
-        let lacks = |missing| SlurmError::Answer {
-            program: "scontrol show config".into(),
-            missing,
-        };
         let value = |key: &str| {
             let mut pairs = text.lines().filter_map(|line| line.split_once('='));
             let value = pairs.find(|(name, _)| name.trim() == key);
-            value.map(|(_, value)| value.trim().to_owned())
+            let value = value.map(|(_, value)| value.trim().to_owned());
+            value.ok_or_else(|| {
+                SlurmError::Unusable(format!(
+                    "scontrol show config does not tell {key}: see what `scontrol show config` is in PATH"
+                ))
+            })
         };
         Ok(Cluster {
-            name: value("ClusterName").ok_or_else(|| lacks("ClusterName"))?,
-            booted: value("BOOT_TIME").ok_or_else(|| lacks("BOOT_TIME"))?,
+            name: value("ClusterName")?,
+            booted: value("BOOT_TIME")?,
         })
     }
 
-    /// Asks for the partition.
-    ///
-    /// # Errors
-    /// As [`SlurmError`] has it; it may not exist.
-    pub fn partition(&self) -> Result<Partition, SlurmError> {
+    /// Checks that there is the partition.
+    fn check_partition(&self) -> Result<(), SlurmError> {
         let name = &self.partition;
         let text = match self.show(&["show", "partition", name]) {
             Err(SlurmError::Failed { text, .. }) if text.contains("not found") => {
@@ -89,32 +55,12 @@ impl Slurm {
             }
             shown => shown?,
         };
-        let value = |key: &str| {
-            let pairs = text
-                .split_whitespace()
-                .filter_map(|word| word.split_once('='));
-            let mut values = pairs.filter(|(found, _)| *found == key);
-            values.next().map(|(_, value)| value)
-        };
-        if value("PartitionName") != Some(name) {
-            return Err(self.no_partition("`scontrol show partition` does not show it"));
+        let names = text.split_whitespace();
+        let mut names = names.filter_map(|word| word.strip_prefix("PartitionName="));
+        if names.next() == Some(name) {
+            return Ok(());
         }
-        let lacks = |missing| SlurmError::Answer {
-            program: format!("scontrol show partition {name}"),
-            missing,
-        };
-        let state = value("State").ok_or_else(|| lacks("State"))?;
-        let nodes = value("Nodes").ok_or_else(|| lacks("Nodes"))?;
-        let nodes = match nodes {
-            "(null)" => Some(Vec::new()),
-            list => expand(list),
-        };
-        Ok(Partition {
-            name: name.clone(),
-            is_up: state == "UP",
-            state: state.to_owned(),
-            nodes: nodes.ok_or_else(|| lacks("its nodes as a list"))?,
-        })
+        Err(self.no_partition("`scontrol show partition` does not show it"))
     }
 
     fn no_partition(&self, text: &str) -> SlurmError {
@@ -124,7 +70,7 @@ impl Slurm {
         }
     }
 
-    /// What `scontrol` shows, as text.
+    /// Returns what `scontrol` shows, as text.
     fn show(&self, words: &[&str]) -> Result<String, SlurmError> {
         let bytes = self.ask("scontrol", words)?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())

@@ -252,7 +252,7 @@ fn times_with_units_are_numbers_and_amounts_are_explained() {
     let said = stderr(&made(&document("mean_size: 4 h", "500m", "64Gi")));
     for help in [
         "write 0.5 if m is Kubernetes' thousandth",
-        "for 64Gi write 64 where all of it is counted in Gi, 65536 in Mi",
+        "for 64Gi write 64 where all of it is counted in Gi",
     ] {
         assert!(said.contains(help), "{said}");
     }

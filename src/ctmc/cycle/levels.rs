@@ -23,7 +23,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::{HUGE, Reward, TAIL};
 use crate::ctmc::modulated::{MEMORY, ModulatedQueue};
-use crate::ctmc::qbd::{Block, Level, Qbd, QbdError};
+use crate::ctmc::qbd::{Block, Level, Qbd, QbdError, add_product, dense, returns};
 use crate::ctmc::sojourn::{Excursions, sojourns};
 
 /// Both reductions and sums double the number of levels in each iteration.
@@ -52,16 +52,17 @@ pub struct Levels<'a> {
 }
 
 impl<'a> Levels<'a> {
-    /// The work for so many phases and so many levels of their own, very roughly in nanoseconds;
+    /// Returns the work for so many phases and so many levels of their own, very roughly in nanoseconds;
     /// infinite where memory does not suffice.
     pub fn work(phases: f64, levels: f64) -> f64 {
-        match 40.0 * phases * phases <= MEMORY {
-            true => (5.0 + 0.15 * levels) * phases.powi(3) + 1e3 * (levels + phases) + 2e4,
-            false => f64::INFINITY,
+        if 40.0 * phases * phases <= MEMORY {
+            (5.0 + 0.15 * levels) * phases.powi(3) + 1e3 * (levels + phases) + 2e4
+        } else {
+            f64::INFINITY
         }
     }
 
-    /// The number of jobs of a queue as the level.
+    /// Returns the process whose level is the number of jobs of a queue.
     ///
     /// # Errors
     /// When the reduction does not converge, or no digit is left.
@@ -110,7 +111,7 @@ impl<'a> Levels<'a> {
         self.levels
     }
 
-    /// The long-run mean of each reward.
+    /// Returns the long-run mean of each reward.
     pub fn means(&self, rewards: &[Reward]) -> Vec<f64> {
         // Column 0 is the length of a cycle.
         let mut gains = DMatrix::zeros(self.stay.nrows(), rewards.len() + 1);
@@ -135,7 +136,7 @@ impl<'a> Levels<'a> {
                 unit * at(above - 1, s, k)
             });
             gains = &stay * (own + product(&level.up, &gains, level.phases));
-            fall = ended(&stay, &level.down, below.phases);
+            fall = returns(&stay, &level.down, below.phases);
             let most = gains.amax();
             if most > HUGE {
                 (gains, unit) = (gains / most, unit / most);
@@ -149,7 +150,7 @@ impl<'a> Levels<'a> {
         (1..cycle.len()).map(|k| cycle[k] / cycle[0]).collect()
     }
 
-    /// The mean integral of a reward from the first level that repeats to the one below it.
+    /// Returns the mean integral of a reward from the first level that repeats to the one below it.
     fn far(&self, reward: &Reward) -> DVector<f64> {
         let [time, further] = &self.sums;
         match reward {
@@ -269,36 +270,16 @@ fn of_jobs(queue: &ModulatedQueue<'_>, q: usize) -> Level {
     level
 }
 
-fn dense(block: &Block, rows: usize, columns: usize) -> DMatrix<f64> {
-    let mut matrix = DMatrix::zeros(rows, columns);
-    for &(s, t, rate) in block {
-        matrix[(s, t)] += rate;
-    }
-    matrix
-}
-
-/// The rate out of each of so many phases.
+/// Returns the rate out of each of so many phases.
 fn exits(block: &Block, phases: usize) -> DVector<f64> {
     let mut exits = DVector::zeros(phases);
     block.iter().for_each(|&(s, _, rate)| exits[s] += rate);
     exits
 }
 
-/// A matrix times a block (of so many columns).
-fn ended(matrix: &DMatrix<f64>, block: &Block, columns: usize) -> DMatrix<f64> {
-    let mut product = DMatrix::zeros(matrix.nrows(), columns);
-    for &(s, t, rate) in block {
-        product.column_mut(t).axpy(rate, &matrix.column(s), 1.0);
-    }
-    product
-}
-
-/// A block (of so many rows) times a matrix.
+/// Returns a block (of so many rows) times a matrix.
 fn product(block: &Block, matrix: &DMatrix<f64>, rows: usize) -> DMatrix<f64> {
     let mut product = DMatrix::zeros(rows, matrix.ncols());
-    for &(s, t, rate) in block {
-        let mut row = product.row_mut(s);
-        row += rate * matrix.row(t);
-    }
+    add_product(&mut product, block, matrix);
     product
 }

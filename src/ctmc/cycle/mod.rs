@@ -75,7 +75,7 @@ fn work_by_levels(queue: &ModulatedQueue<'_>) -> f64 {
 }
 
 impl<'a> Cycle<'a> {
-    /// The way with less work; `None` where both take more than `most`, roughly in nanoseconds, or
+    /// Returns the way with less work; `None` where both take more than `most`, roughly in nanoseconds, or
     /// more memory than is allowed, or none has a result.
     pub fn new(queue: &'a ModulatedQueue<'a>, most: f64) -> Option<Self> {
         let levels = work_by_levels(queue);
@@ -100,7 +100,7 @@ impl<'a> Cycle<'a> {
         }
     }
 
-    /// The work that the means of a few rewards take, very roughly in nanoseconds.
+    /// Returns the work that the means of a few rewards take, very roughly in nanoseconds.
     pub fn work(&self, queue: &ModulatedQueue<'_>) -> f64 {
         match self {
             Cycle::Levels(_) => work_by_levels(queue),
@@ -108,12 +108,12 @@ impl<'a> Cycle<'a> {
         }
     }
 
-    /// The operations of [`Cycle::left`].
+    /// Returns the operations of [`Cycle::left`].
     pub fn work_of_times(&self, queue: &ModulatedQueue<'_>, times: &[f64]) -> f64 {
         tagged::work(queue, times, self.levels())
     }
 
-    /// The mean of each reward.
+    /// Returns the mean of each reward.
     pub fn means(&self, rewards: &[Reward]) -> Vec<f64> {
         match self {
             Cycle::Levels(cycle) => cycle.means(rewards),

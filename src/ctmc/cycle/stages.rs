@@ -46,14 +46,14 @@ impl Row {
         self.first + self.values.len() as isize
     }
 
-    /// The number at this place.
+    /// Returns the number at this place.
     fn at(&self, place: usize) -> f64 {
         let index = usize::try_from(place as isize - self.first).ok();
         let value = index.and_then(|index| self.values.get(index));
         value.copied().unwrap_or(0.0)
     }
 
-    /// The same, so many places further.
+    /// Returns the same, so many places further.
     fn shifted(&self, by: isize) -> Self {
         Row {
             first: self.first + by,
@@ -206,9 +206,10 @@ impl<'a> Stages<'a> {
         );
         let half = 0.5 * (stage.leaving + d - lambda);
         let root = (half * half + stage.leaving * lambda).sqrt();
-        let excess = match half > 0.0 {
-            true => half + root,
-            false => stage.leaving * lambda / (root - half),
+        let excess = if half > 0.0 {
+            half + root
+        } else {
+            stage.leaving * lambda / (root - half)
         };
         let pivot = lambda + excess;
         let (up, down) = (lambda / pivot, d / pivot);
@@ -334,7 +335,7 @@ impl<'a> Stages<'a> {
         onward
     }
 
-    /// The rounds from all levels; what is above them counts as the highest one.
+    /// Returns the rounds from all levels; what is above them counts as the highest one.
     fn banded(&self, mut rows: Vec<Row>) -> Vec<Row> {
         let top = self.levels as isize - 1;
         let far = self.full as isize..=top;
@@ -361,7 +362,7 @@ impl<'a> Stages<'a> {
         rows
     }
 
-    /// The long-run mean of each reward.
+    /// Returns the long-run mean of each reward.
     pub fn means(&self, rewards: &[Reward]) -> Vec<f64> {
         let weighed = |gains: Vec<f64>| -> f64 {
             let pairs = self.starts.iter().zip(&gains).rev();
@@ -454,7 +455,7 @@ fn extend(values: &mut Vec<f64>, ratio: f64, tiny: f64) -> Option<()> {
     Some(())
 }
 
-/// The stages of a queue; `None` where its environment does not go round.
+/// Returns the stages of a queue; `None` where its environment does not go round.
 fn stages(queue: &ModulatedQueue<'_>) -> Option<Vec<Stage>> {
     let states = queue.servers().len();
     let stage = |s: usize| Stage {
@@ -486,7 +487,7 @@ fn stages(queue: &ModulatedQueue<'_>) -> Option<Vec<Stage>> {
     Some(stages)
 }
 
-/// The mean number of arrivals in a round.
+/// Returns the mean number of arrivals in a round.
 fn arrivals_a_round(queue: &ModulatedQueue<'_>, stages: &[Stage]) -> f64 {
     let mut visits = vec![0.0; stages.len()];
     visits[0] = 1.0;
@@ -501,7 +502,7 @@ fn arrivals_a_round(queue: &ModulatedQueue<'_>, stages: &[Stage]) -> f64 {
     queue.arrival_rate() * length
 }
 
-/// The law of a chain with these rows, up to a factor; `None` where it has no digit.
+/// Returns the law of a chain with these rows, up to a factor; `None` where it has no digit.
 fn eliminated(mut rows: Vec<Row>) -> Option<Vec<f64>> {
     let levels = rows.len();
     let from = widened(&mut rows);

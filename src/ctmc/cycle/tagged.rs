@@ -45,14 +45,14 @@ pub(super) fn staying(
     Some(found)
 }
 
-/// The operations of that, for so many jobs ahead.
+/// Returns the operations of that, for so many jobs ahead.
 pub(super) fn work(queue: &ModulatedQueue<'_>, times: &[f64], ahead: f64) -> f64 {
     let states = queue.servers().len() as f64;
     let each = 2.0 * states + queue.environment().edges().len() as f64;
     events(rates(queue).0, times) * ahead * each
 }
 
-/// The rate of events, and at which each state is left or a job in it \[1/time\].
+/// Returns the rate of events, and at which each state is left or a job in it \[1/time\].
 fn rates(queue: &ModulatedQueue<'_>) -> (f64, Vec<f64>) {
     let states = queue.servers().len();
     let mut leaving: Vec<f64> = (0..states).map(|s| queue.speed(s)).collect();

@@ -53,7 +53,7 @@ impl Cost {
         shares.iter().zip(responses).map(|(w, t)| w * t).sum()
     }
 
-    /// The objective's value \[time\]; of [`Objective::P99`] the mean: see [`Objective::analysed`].
+    /// Returns the objective's value \[time\]; of [`Objective::P99`] the mean: see [`Objective::analysed`].
     pub fn value(&self, workload: &Workload, objective: Objective) -> f64 {
         match objective {
             Objective::Mean | Objective::P99 => self.mean_response(workload),
@@ -102,11 +102,12 @@ pub struct Size {
     pub levels: f64,
 }
 
-/// A number of states; beyond what is worth telling, none.
+/// Returns a number of states; beyond what is worth telling, none.
 fn counted(about: &str, number: f64) -> String {
-    match number < 1e15 {
-        true => format!("{about}{number:.0}"),
-        false => "too many".into(),
+    if number < 1e15 {
+        format!("{about}{number:.0}")
+    } else {
+        "too many".into()
     }
 }
 
@@ -163,19 +164,20 @@ impl<'a> TypeQueue<'a> {
         TypeQueue {
             job_type,
             queue: modulation.queue(workload, i),
-            stages: match preemption != Preemption::None && !job_type.holding().is_exponential() {
-                true => job_type.holding().phases(),
-                false => None,
+            stages: if preemption != Preemption::None && !job_type.holding().is_exponential() {
+                job_type.holding().phases()
+            } else {
+                None
             },
         }
     }
 
-    /// The queue.
+    /// Returns the queue.
     pub fn queue(&self) -> &ModulatedQueue<'a> {
         &self.queue
     }
 
-    /// The MSR paper's bounds and approximation (for exponential sizes).
+    /// Returns the MSR paper's bounds and approximation (for exponential sizes).
     pub fn bounds(&self) -> PaperBounds {
         PaperBounds::new(&self.queue)
     }
@@ -184,20 +186,21 @@ impl<'a> TypeQueue<'a> {
         self.queue.arrival_rate() / self.queue.capacity()
     }
 
-    /// The cheaper way, and its work.
+    /// Returns the cheaper way, and its work.
     fn plan(&self) -> (Way, f64) {
         let matrices = self.queue.matrix_work();
         if matrices < SMALL {
             return (Way::Matrices, matrices);
         }
         let rounds = rounds::work(&self.queue);
-        match matrices <= rounds {
-            true => (Way::Matrices, matrices),
-            false => (Way::Rounds, rounds),
+        if matrices <= rounds {
+            (Way::Matrices, matrices)
+        } else {
+            (Way::Rounds, rounds)
         }
     }
 
-    /// How many numbers its law takes in memory, at most.
+    /// Returns how many numbers its law takes in memory, at most.
     pub fn numbers(&self) -> f64 {
         match (&self.stages, self.plan().0) {
             (None, Way::Rounds) => rounds::kept(&self.queue),
@@ -205,7 +208,7 @@ impl<'a> TypeQueue<'a> {
         }
     }
 
-    /// How much work the mean takes, very roughly in nanoseconds.
+    /// Returns how much work the mean takes, very roughly in nanoseconds.
     pub fn work(&self) -> f64 {
         match self.stages {
             Some(_) => matrix_work(self.phases(), f64::from(self.queue.most_servers())),
@@ -243,9 +246,10 @@ impl<'a> TypeQueue<'a> {
                 name: self.job_type.name().into(),
                 phases: self.phases(),
                 // Of many types with long chains that would take longer than all else.
-                levels: match budget > 0.0 || self.phases() < TOLD {
-                    true => rounds::levels(&self.queue).unwrap_or(f64::INFINITY),
-                    false => f64::INFINITY,
+                levels: if budget > 0.0 || self.phases() < TOLD {
+                    rounds::levels(&self.queue).unwrap_or(f64::INFINITY)
+                } else {
+                    f64::INFINITY
                 },
             })),
         }
@@ -270,28 +274,30 @@ impl<'a> TypeQueue<'a> {
         Ok(self.by_matrices(&staged_qbd(&self.queue, stages))?.mean())
     }
 
-    /// The law by matrices; refused where its mean has too few digits. Next to a load of 1 rounding of
+    /// Returns the law by matrices; refused where its mean has too few digits. Next to a load of 1 rounding of
     /// the rates alone moves the mean.
     fn by_matrices(&self, process: &Qbd) -> Result<Stationary, AnalysisError> {
         let law = process.solve().map_err(|e| self.failed(e))?;
         self.sound(law.mean())?;
         let inherent = 200.0 * f64::EPSILON / (1.0 - self.load());
-        match law.error() <= MEAN_ERROR.max(inherent) {
-            true => Ok(law),
-            false => Err(self.failed(QbdError::Deep(law.error()))),
+        if law.error() <= MEAN_ERROR.max(inherent) {
+            Ok(law)
+        } else {
+            Err(self.failed(QbdError::Deep(law.error())))
         }
     }
 
-    /// A mean number below the mean number in service has lost all its digits.
+    /// Checks a mean number: one below the mean number in service has lost all its digits.
     fn sound(&self, mean: f64) -> Result<f64, AnalysisError> {
         let offered = self.queue.arrival_rate() * self.job_type.mean_size();
-        match mean >= offered * (1.0 - 1e-9) && mean.is_finite() {
-            true => Ok(mean),
-            false => Err(self.failed(QbdError::NoDigit(mean))),
+        if mean >= offered * (1.0 - 1e-9) && mean.is_finite() {
+            Ok(mean)
+        } else {
+            Err(self.failed(QbdError::NoDigit(mean)))
         }
     }
 
-    /// The law of the number of jobs and the phase; `None` where the law of sizes has stages, of
+    /// Returns the law of the number of jobs and the phase; `None` where the law of sizes has stages, of
     /// which only means are known.
     ///
     /// # Errors
@@ -309,7 +315,7 @@ impl<'a> TypeQueue<'a> {
         Ok(Some(law))
     }
 
-    /// What comes of going round, where that is the cheaper way; `None` where it is not, or fails and
+    /// Returns what comes of going round, where that is the cheaper way; `None` where it is not, or fails and
     /// matrices are within the budget.
     fn by_rounds<T>(
         &self,
@@ -326,7 +332,7 @@ impl<'a> TypeQueue<'a> {
         }
     }
 
-    /// The law of the response time; `None` where following it takes more than the budget.
+    /// Returns the law of the response time; `None` where following it takes more than the budget.
     pub fn survival(&self, law: TypeLaw, budget: f64) -> Option<Survival> {
         let law = match law {
             TypeLaw::Rounds(law) if law.error() > LAW_ERROR => return None,
@@ -354,7 +360,7 @@ impl TypeLaw {
         }
     }
 
-    /// The least x with `P(Q_i > x) ≤ p`, and that probability; `None` where it has too few digits.
+    /// Returns the least x with `P(Q_i > x) ≤ p`, and that probability; `None` where it has too few digits.
     pub fn rarely_above(&self, p: f64) -> Option<(u64, f64)> {
         match self {
             TypeLaw::Rounds(law) => {
@@ -386,7 +392,7 @@ fn listed(law: &Stationary) -> Option<Vec<Vec<f64>>> {
     None
 }
 
-/// The exact mean numbers of all types.
+/// Returns the exact mean numbers of all types.
 ///
 /// # Errors
 /// As [`TypeQueue::mean_number`], of the first type that has none.
@@ -405,9 +411,10 @@ pub fn exact(
 pub fn approximate(workload: &Workload, modulation: &Modulation) -> Cost {
     let of_type = |i| PaperBounds::new(&modulation.queue(workload, i)).approximation;
     let types = 0..workload.types().len();
-    let numbers = match types.len() * modulation.phases.len() > SIDE_BY_SIDE {
-        true => types.into_par_iter().map(of_type).collect(),
-        false => types.map(of_type).collect(),
+    let numbers = if types.len() * modulation.phases.len() > SIDE_BY_SIDE {
+        types.into_par_iter().map(of_type).collect()
+    } else {
+        types.map(of_type).collect()
     };
     Cost { numbers }
 }

@@ -20,7 +20,7 @@ pub struct PaperBounds {
 }
 
 impl PaperBounds {
-    /// The bounds and the approximation of a queue in an environment that goes round; infinite
+    /// Returns the bounds and the approximation of a queue in an environment that goes round; infinite
     /// where it is not stable.
     pub fn new(queue: &ModulatedQueue<'_>) -> Self {
         let relative = RelativeCompletions::new(queue);

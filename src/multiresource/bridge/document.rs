@@ -163,13 +163,13 @@ fn rules(written: Vec<WrittenType>, fleet: &Fleet, faults: &mut Vec<Fault>) -> V
 
 impl WrittenCondition {
     fn check(self, place: &Place, faults: &mut Vec<Fault>) -> Condition {
-        let texts = [
-            (Text::Partition, self.partition),
-            (Text::Qos, self.qos),
-            (Text::Account, self.account),
-            (Text::User, self.user),
-            (Text::Name, self.name),
-            (Text::Comment, self.comment),
+        let texts: [(Text, Option<String>); 6] = [
+            (|row| &row.partition, self.partition),
+            (|row| &row.qos, self.qos),
+            (|row| &row.account, self.account),
+            (|row| &row.user, self.user),
+            (|row| &row.name, self.name),
+            (|row| &row.comment, self.comment),
         ];
         let texts: Vec<(Text, String)> = texts
             .into_iter()

@@ -11,7 +11,7 @@ use crate::multiresource::artifact::Checked;
 use crate::multiresource::workload::{Fleet, JobType, Resource, Shape};
 use crate::number::Decimal;
 
-/// The files, by name. `policy` is how the policy's file is called in commands.
+/// Returns the files, by name. `policy` is how the policy's file is called in commands.
 ///
 /// # Errors
 /// When the name of the partition is none, or the policy cannot run there; says what to do.
@@ -30,15 +30,20 @@ pub fn slurm(
     let site = Site {
         partition,
         policy: &policy.display().to_string(),
-        rule: &rule(checked),
+        rule: checked.artifact().policy.called(),
         unit: &format!("synth-{partition}.service"),
         folder: &format!("/etc/synth/{partition}"),
     };
     let fleet = checked.workload();
+    let demands: Vec<Vec<u64>> = fleet
+        .types()
+        .iter()
+        .map(|job| job.units().to_vec())
+        .collect();
     let types = Types {
         partition,
         resources: resources(fleet),
-        alike: types::alike(fleet)
+        alike: types::alike(fleet, &demands)
             .map(|[first, second]| format!("{} and {}", one_line(first), one_line(second))),
         types: fleet
             .types()
@@ -177,7 +182,7 @@ fn amounts(fleet: &Fleet, amounts: &[Decimal]) -> String {
     words.join(", ")
 }
 
-/// A text as YAML, in quotes where it needs them.
+/// Returns a text as YAML, in quotes where it needs them.
 fn yaml(text: &str) -> String {
     to_yaml(&text).trim_end().to_owned()
 }
@@ -185,9 +190,4 @@ fn yaml(text: &str) -> String {
 /// For a comment, which ends with its line.
 fn one_line(text: &str) -> String {
     text.replace(char::is_control, " ")
-}
-
-/// What the policy does, in a few words.
-fn rule(checked: &Checked) -> &'static str {
-    checked.artifact().policy.called()
 }

@@ -1,14 +1,15 @@
 //! What a bridge has read and decided, a line of JSON a round; and the same decided again from it.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::BridgeError;
 use crate::document::line::{sealed, unsealed};
+use crate::document::text_of;
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::live::Scheduler;
 use crate::multiresource::live::protocol::{Line, Started, started, tell};
@@ -135,12 +136,9 @@ pub struct Recorded {
 ///
 /// # Errors
 /// When it cannot be read, a line is not of a journal, or none is of this policy.
-pub fn replay(path: &Path, policy: &Checked, digest: &str) -> Result<Replayed, BridgeError> {
-    let name = || path.display().to_string();
-    let text = crate::document::text_of(path).map_err(|source| BridgeError::Read {
-        path: name(),
-        source,
-    })?;
+pub fn replay(path: &Path, policy: &Checked, digest: &str) -> Result<Replayed, String> {
+    let name = path.display();
+    let text = text_of(path).map_err(|why| format!("cannot read {name}: {why}"))?;
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let mut heads: Vec<Head> = Vec::new();
     let mut replay: Option<Replay> = None;
@@ -150,17 +148,11 @@ pub fn replay(path: &Path, policy: &Checked, digest: &str) -> Result<Replayed, B
         if n + 1 == lines.len() && !line.ends_with('\n') {
             break;
         }
-        let object = unsealed(line.trim_end()).ok_or_else(|| BridgeError::Journal {
-            path: name(),
-            line: n + 1,
-            message: "it does not fit its check: it was damaged or changed; take it and what follows out to replay what stands before".into(),
+        let wrong = |why: &dyn Display| format!("{name}, line {}: {why}", n + 1);
+        let object = unsealed(line.trim_end()).ok_or_else(|| {
+            wrong(&"it does not fit its check: it was damaged or changed; take it and what follows out to replay what stands before")
         })?;
-        let record = serde_json::from_str(&object).map_err(|why| BridgeError::Journal {
-            path: name(),
-            line: n + 1,
-            message: why.to_string(),
-        })?;
-        match record {
+        match serde_json::from_str(&object).map_err(|why| wrong(&why))? {
             Record::Head(head) => {
                 is_own = head.digest == digest;
                 if is_own {
@@ -174,35 +166,24 @@ pub fn replay(path: &Path, policy: &Checked, digest: &str) -> Result<Replayed, B
             }
             Record::Round(round) if is_own => {
                 if let Some(replay) = &mut replay {
-                    replay
-                        .round(n + 1, &round)
-                        .map_err(|message| BridgeError::Journal {
-                            path: name(),
-                            line: n + 1,
-                            message,
-                        })?;
+                    replay.round(n + 1, &round).map_err(|why| wrong(&why))?;
                 }
             }
             Record::Round(_) => {}
         }
     }
     if heads.is_empty() {
-        return Err(BridgeError::Journal {
-            path: name(),
-            line: 1,
-            message: "no policy begins in it: it is empty, or no journal".into(),
-        });
+        return Err(format!(
+            "{name}, line 1: no policy begins in it: it is empty, or no journal"
+        ));
     }
     replay.map(Replay::done).ok_or_else(|| {
         let policies: Vec<String> = heads
             .iter()
             .map(|head| format!("{} ({})", head.policy, head.digest))
             .collect();
-        BridgeError::OtherPolicy {
-            path: name(),
-            digest: digest.into(),
-            policies,
-        }
+        let policies = policies.join(", ");
+        format!("{name} has no decisions of the policy {digest}; it is of {policies}")
     })
 }
 
@@ -323,7 +304,7 @@ pub(super) fn decide(scheduler: &mut Scheduler, line: &Line) -> Result<Vec<Start
         .collect())
 }
 
-/// The jobs as `synth simulate --jobs` reads them.
+/// Returns the jobs as `synth simulate --jobs` reads them.
 ///
 /// # Errors
 /// When they cannot be written as CSV.

@@ -1,9 +1,9 @@
+//! A lock on a partition.
+
 use std::fs::{File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-
-use super::BridgeError;
 
 /// Keeps other bridges on this host away from a partition as long as it lives.
 pub(super) struct Lock {
@@ -11,42 +11,31 @@ pub(super) struct Lock {
 }
 
 impl Lock {
-    /// Of this partition of this cluster, for all users.
-    pub fn take(cluster: &str, partition: &str) -> Result<Self, BridgeError> {
+    /// Locks this partition of this cluster, for all users.
+    pub fn take(cluster: &str, partition: &str) -> Result<Self, String> {
         let safe = |name: &str| -> String {
-            name.chars()
-                .map(|c| {
-                    if c.is_alphanumeric() || "-.".contains(c) {
-                        c
-                    } else {
-                        '_'
-                    }
-                })
-                .collect()
+            name.replace(|c: char| !(c.is_alphanumeric() || "-.".contains(c)), "_")
         };
         let name = format!("synth-bridge-{}-{}.lock", safe(cluster), safe(partition));
         let path = std::env::temp_dir().join(name);
-        let failed = |source| BridgeError::Lock {
-            path: path.display().to_string(),
-            source,
+        let failed = |why: io::Error| {
+            format!(
+                "cannot lock {}: {why}; TMPDIR says where such files are kept",
+                path.display()
+            )
         };
         let mut file = open(&path).map_err(failed)?;
         match file.try_lock() {
             Ok(()) => {}
-            Err(TryLockError::Error(source)) => return Err(failed(source)),
+            Err(TryLockError::Error(why)) => return Err(failed(why)),
             Err(TryLockError::WouldBlock) => {
                 let mut pid = String::new();
                 let known = file.read_to_string(&mut pid).is_ok() && !pid.trim().is_empty();
-                return Err(BridgeError::Locked {
-                    pid: if known {
-                        pid.trim().into()
-                    } else {
-                        "unknown".into()
-                    },
-                    partition: partition.into(),
-                    cluster: cluster.into(),
-                    path: path.display().to_string(),
-                });
+                let pid = if known { pid.trim() } else { "unknown" };
+                return Err(format!(
+                    "another bridge (process {pid}) runs the partition `{partition}` of `{cluster}`: stop it first; {} is locked",
+                    path.display()
+                ));
             }
         }
         // Who runs it is of use to others, and no condition: where another user made the file it cannot be written.

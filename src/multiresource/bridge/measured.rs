@@ -51,8 +51,8 @@ impl Measured {
         self.latency.1 += time;
     }
 
-    /// A line a type, and whether something is not as the policy takes it.
-    pub fn told(&self, types: &[JobType], now: f64, unit: &str) -> (Vec<String>, bool) {
+    /// Returns a line a type, and whether something is not as the policy takes it.
+    pub fn lines(&self, types: &[JobType], now: f64, unit: &str) -> (Vec<String>, bool) {
         let time = (now - self.since).max(f64::MIN_POSITIVE);
         let mut is_apart = false;
         let mut lines: Vec<String> = Vec::new();

@@ -3,30 +3,51 @@
 //!
 //! [`TypeMap`] is the one door between the amounts of [`crate::slurm`] and the types, units and servers of a policy.
 
-mod allowed;
 mod document;
 mod error;
 mod export;
 mod journal;
 mod lock;
 mod measured;
-mod pattern;
 mod release;
 mod resources;
 mod rule;
 mod run;
 mod servers;
+mod setup;
 #[cfg(test)]
 mod tests;
 mod types;
 mod usage;
 mod watch;
 
-pub use allowed::bridgeable;
-pub use error::{BridgeError, TypesError};
+pub use error::BridgeError;
 pub use export::slurm as export_slurm;
 pub use journal::{Head, Record, Recorded, Replayed, Round, jobs_csv, replay};
 pub use release::{Opened, release_all};
-pub use run::{Bridge, Setup, Signals};
-pub use types::{TypeMap, Waste};
-pub use watch::Manner;
+pub use run::{Bridge, Signals};
+pub use setup::Setup;
+pub use types::TypeMap;
+
+use crate::multiresource::artifact::{Checked, Family, Preemption};
+
+/// Checks that a policy decides only when jobs start, which is all that a bridge to Slurm can do.
+///
+/// # Errors
+/// When it stops jobs that run, or waits for setups; says which policy to ask for.
+pub fn bridgeable(policy: &Checked) -> Result<(), String> {
+    let rule = &policy.artifact().policy;
+    let stops = |rule: &Family| {
+        let msr = rule
+            .msr()
+            .is_some_and(|policy| policy.preemption != Preemption::None);
+        msr || rule.preempts() || rule.setup_rate().is_some()
+    };
+    if stops(rule) || stops(rule.followed()) {
+        return Err(format!(
+            "the policy ({}) stops jobs that run, which Slurm cannot do without losing their work or keeping their memory: make one with `synth --workload FILE --preemption none`",
+            rule.called()
+        ));
+    }
+    Ok(())
+}

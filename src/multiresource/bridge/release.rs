@@ -5,9 +5,10 @@ use std::fmt;
 use super::BridgeError;
 use super::journal::Round;
 use super::run::Bridge;
+use super::setup::HoldBy;
 use super::watch::{Found, key_of};
 use crate::multiresource::live::protocol::Started;
-use crate::slurm::{Acted, Hold, JobId, Refusal, Slurm, SlurmError, Why};
+use crate::slurm::{Hold, JobId, Refusal, Slurm, SlurmError, Why};
 
 impl Bridge {
     /// Carries out what was found and decided. Whatever fails on the way, the queue will show it as held, and the rule
@@ -31,14 +32,14 @@ impl Bridge {
             .collect();
         self.each(&found.hold, say, Slurm::hold)?;
         self.each(&found.pass, say, Slurm::release)?;
-        match self.setup.manner.by_operator {
-            true => self.each(&found.give_up, say, Slurm::hold)?,
-            false => self.each(&found.give_up, say, Slurm::hold_for_users)?,
+        match self.setup.hold {
+            HoldBy::Admin => self.each(&found.give_up, say, Slurm::hold)?,
+            HoldBy::User => self.each(&found.give_up, say, Slurm::hold_for_users)?,
         }
         for (job, start) in &starts {
             let name = start.servers().first();
             let server = name.and_then(|name| self.rule.scheduler.places().server(name));
-            if let Some(node) = server.and_then(|n| self.watch.map.node_of_server(n)) {
+            if let Some(node) = server.and_then(|n| self.watch.map.servers.node(n)) {
                 refused(&self.slurm.place(*job, Some(node))?, say)?;
             }
         }
@@ -50,7 +51,7 @@ impl Bridge {
         &self,
         jobs: &[JobId],
         say: &mut dyn FnMut(&str),
-        act: impl Fn(&Slurm, &[JobId]) -> Result<Acted, SlurmError>,
+        act: impl Fn(&Slurm, &[JobId]) -> Result<Vec<Refusal>, SlurmError>,
     ) -> Result<(), BridgeError> {
         for some in jobs.chunks(Slurm::MOST_JOBS) {
             refused(&act(&self.slurm, some)?, say)?;
@@ -60,14 +61,13 @@ impl Bridge {
 }
 
 /// Jobs that were not released: where nobody is let, it ends.
-fn refused(acted: &Acted, say: &mut dyn FnMut(&str)) -> Result<(), BridgeError> {
-    for Refusal { id, why, text } in &acted.refused {
+fn refused(refusals: &[Refusal], say: &mut dyn FnMut(&str)) -> Result<(), BridgeError> {
+    for Refusal { id, why, text } in refusals {
         match why {
             Why::NoRight => {
-                return Err(BridgeError::NoRight {
-                    job: id.to_string(),
-                    text: text.clone(),
-                });
+                return Err(BridgeError::Refused(format!(
+                    "Slurm does not let this user release job {id}: {text}. Run the bridge as SlurmUser or root, or as an operator (`sacctmgr modify user NAME set adminlevel=operator`)"
+                )));
             }
             // The queue will tell.
             Why::Gone => {}
@@ -103,17 +103,17 @@ impl fmt::Display for Opened {
 ///
 /// # Errors
 /// When Slurm does not answer, or does not let this user.
-pub fn release_all(slurm: &Slurm, by_operator: bool) -> Result<Opened, BridgeError> {
+pub fn release_all(slurm: &Slurm, hold: HoldBy) -> Result<Opened, BridgeError> {
     let queue = slurm.queue()?;
     let held = |by: Hold| queue.rows.iter().filter(move |row| row.hold == by);
     let operators = held(Hold::Admin).map(|row| row.key.id);
     let mut jobs: Vec<JobId> = held(Hold::User).map(|row| row.key.id).collect();
-    let kept = match by_operator {
-        true => {
+    let kept = match hold {
+        HoldBy::Admin => {
             jobs.extend(operators);
             0
         }
-        false => operators.count(),
+        HoldBy::User => operators.count(),
     };
     for some in jobs.chunks(Slurm::MOST_JOBS) {
         refused(&slurm.release(some)?, &mut |_| ())?;

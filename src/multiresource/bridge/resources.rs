@@ -3,8 +3,7 @@
 use num_rational::BigRational;
 use num_traits::ToPrimitive;
 
-use super::TypesError;
-use crate::multiresource::workload::Workload;
+use crate::multiresource::workload::{Resource, Workload};
 use crate::number::Decimal;
 use crate::slurm::Amounts;
 
@@ -81,7 +80,7 @@ impl Source {
         }
     }
 
-    /// How much of Slurm's amounts makes one of the policy's.
+    /// Returns how much of Slurm's amounts makes one of the policy's.
     fn scale(&self) -> u64 {
         match self {
             Source::Memory(bytes) => *bytes,
@@ -110,7 +109,7 @@ fn bytes_of(unit: &str) -> Option<u64> {
     (count > 0).then(|| 1_u64 << step)?.checked_mul(count)
 }
 
-/// The last part of a resource's name: `memory_gib`.
+/// Returns the last part of a resource's name: `memory_gib`.
 fn named_bytes(unit: &str) -> Option<u64> {
     Some(match unit {
         "kib" => 1 << 10,
@@ -142,15 +141,17 @@ struct Own {
 }
 
 impl Resources {
-    /// Those of this workload; `named` is what a file says of a resource.
+    /// Returns those of this workload; `named` is what a file says of a resource.
     pub fn new(
         workload: &Workload,
         named: impl Fn(&str) -> Option<Source>,
-    ) -> Result<Self, TypesError> {
-        let of = |(j, resource): (usize, &crate::multiresource::workload::Resource)| {
+    ) -> Result<Self, String> {
+        let of = |(j, resource): (usize, &Resource)| {
             let name = resource.name();
             let source = named(name).or_else(|| Source::by_name(name));
-            let source = source.ok_or_else(|| TypesError::Resource { name: name.into() })?;
+            let source = source.ok_or_else(|| {
+                format!("it is not known what Slurm calls the policy's resource `{name}`: write a file with `resources: {{{name}: gres/{name}}}`, and name it by --types (`cpu`, `mem:G` for memory counted in GiB, `gres/NAME`, or `none` where Slurm does not count it)")
+            })?;
             let demanding = workload.types().iter().find(|job| job.units()[j] > 0);
             let unit = demanding.map(|job| {
                 job.demand()[j].exact() / BigRational::from_integer(job.units()[j].into())
@@ -166,9 +167,10 @@ impl Resources {
                 source,
             })
         };
-        let own: Result<Vec<Own>, TypesError> =
-            workload.resources().iter().enumerate().map(of).collect();
-        Ok(Resources { own: own? })
+        let own = workload.resources().iter().enumerate().map(of);
+        Ok(Resources {
+            own: own.collect::<Result<_, String>>()?,
+        })
     }
 
     /// Name of resource j, and its name in Slurm.
@@ -176,7 +178,7 @@ impl Resources {
         self.own.iter().map(|own| (&*own.name, &own.source))
     }
 
-    /// Whether some are generic resources.
+    /// Returns whether some are generic resources.
     pub fn have_gres(&self) -> bool {
         self.own
             .iter()
@@ -189,19 +191,19 @@ impl Resources {
         self.own.iter().map(of).collect()
     }
 
-    /// The same rounded down: what fits.
+    /// Returns the same rounded down: what fits.
     pub fn units_within(&self, amounts: &Amounts) -> Vec<u64> {
         let of = |own: &Own| own.units(amounts, |amount, unit| amount / unit);
         self.own.iter().map(of).collect()
     }
 
-    /// Whether Slurm counts resource j.
+    /// Returns whether Slurm counts resource j.
     pub fn is_counted(&self, j: usize) -> bool {
         self.own[j].source != Source::Nothing
     }
 
     /// So many whole units of resource j in the policy's own amounts, for messages.
-    pub fn told(&self, j: usize, units: u64) -> String {
+    pub fn amount(&self, j: usize, units: u64) -> String {
         let amount = units as f64 * self.own[j].amount;
         Decimal::new(amount).map_or_else(|| amount.to_string(), |amount| amount.to_string())
     }
@@ -246,7 +248,7 @@ mod tests {
         // Units: 3 CPUs, half a GiB, a GPU.
         assert_eq!(resources.units(&amounts), [2, 4, 1]);
         assert_eq!(resources.units_within(&amounts), [1, 3, 1]);
-        assert_eq!(resources.told(1, 3), "1.5");
+        assert_eq!(resources.amount(1, 3), "1.5");
         assert_eq!(
             resources.units(&Amounts {
                 memory: u64::MAX,
@@ -264,7 +266,7 @@ mod tests {
         };
         assert_eq!(found("memory").unwrap(), Source::Memory(1 << 30));
         assert_eq!(found("mem_gb").unwrap(), Source::Memory(1_000_000_000));
-        let refused = found("network").unwrap_err().to_string();
+        let refused = found("network").unwrap_err();
         assert!(
             refused.contains("resources: {network: gres/network}"),
             "{refused}"

@@ -1,6 +1,5 @@
 //! Which jobs are of a type, as a file says it.
 
-use super::pattern::fits;
 use crate::slurm::Row;
 
 /// A type and its jobs: those that meet one of the conditions, or all where there is none.
@@ -14,7 +13,7 @@ pub(super) struct Rule {
 /// What a job has to meet, all of it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Condition {
-    /// Patterns of its texts.
+    /// Texts of it, with their patterns.
     pub texts: Vec<(Text, String)>,
     /// Its time limit \[s\] is above this…
     pub above: Option<f64>,
@@ -23,23 +22,12 @@ pub(super) struct Condition {
 }
 
 /// A text of a job.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Text {
-    Partition,
-    Qos,
-    Account,
-    User,
-    Name,
-    Comment,
-}
+pub(super) type Text = fn(&Row) -> &str;
 
 impl Rule {
     pub fn is_of(&self, row: &Row) -> bool {
-        self.conditions.is_empty()
-            || self
-                .conditions
-                .iter()
-                .any(|condition| condition.is_met(row))
+        let is_met = |condition: &Condition| condition.is_met(row);
+        self.conditions.is_empty() || self.conditions.iter().any(is_met)
     }
 }
 
@@ -48,22 +36,76 @@ impl Condition {
         let limit = row
             .time_limit
             .map_or(f64::INFINITY, |seconds| seconds as f64);
-        let has = |(text, pattern): &(Text, String)| fits(pattern, text.of(row));
+        let has = |(text, pattern): &(Text, String)| fits(pattern, text(row));
         self.above.is_none_or(|above| limit > above)
             && self.up_to.is_none_or(|up_to| limit <= up_to)
             && self.texts.iter().all(has)
     }
 }
 
-impl Text {
-    fn of(self, row: &Row) -> &str {
-        match self {
-            Text::Partition => &row.partition,
-            Text::Qos => &row.qos,
-            Text::Account => &row.account,
-            Text::User => &row.user,
-            Text::Name => &row.name,
-            Text::Comment => &row.comment,
+/// Whether the whole text is as the pattern has it: `*` stands for any text, `?` for one character, all else for itself.
+fn fits(pattern: &str, text: &str) -> bool {
+    let pattern: Vec<char> = pattern.chars().collect();
+    let text: Vec<char> = text.chars().collect();
+    let (mut p, mut t) = (0, 0);
+    // The last star, and the first character that it has not taken: it takes one more where what follows does not fit.
+    let mut star: Option<(usize, usize)> = None;
+    while t < text.len() {
+        match pattern.get(p) {
+            Some('*') => {
+                star = Some((p, t));
+                p += 1;
+            }
+            Some(c) if *c == '?' || *c == text[t] => {
+                p += 1;
+                t += 1;
+            }
+            _ => {
+                let Some((at, taken)) = star else {
+                    return false;
+                };
+                star = Some((at, taken + 1));
+                (p, t) = (at + 1, taken + 1);
+            }
         }
+    }
+    pattern[p..].iter().all(|c| *c == '*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fits;
+
+    #[test]
+    fn stars_and_question_marks() {
+        let fitting = [
+            ("", ""),
+            ("*", ""),
+            ("a", "a"),
+            ("sim-*", "sim-"),
+            ("sim-*", "sim-7"),
+            ("*é?", "xyéz"),
+            ("a*b*c", "a-b-b-c"),
+            ("**", "x"),
+            ("?", "日"),
+            ("a.b", "a.b"),
+        ];
+        for (pattern, text) in fitting {
+            assert!(fits(pattern, text), "{pattern} {text}");
+        }
+        for (pattern, text) in [
+            ("", "a"),
+            ("a", ""),
+            ("?", ""),
+            ("sim-*", "Sim-7"),
+            ("a*b", "abc"),
+            ("a.b", "axb"),
+        ] {
+            assert!(!fits(pattern, text), "{pattern} {text}");
+        }
+        assert!(
+            !fits(&"*a".repeat(200), &"a".repeat(199)),
+            "and it does not take for ever"
+        );
     }
 }

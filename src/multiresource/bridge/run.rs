@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 use std::error::Error;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -11,48 +10,17 @@ use super::journal::{Head, Journal, Record, Round, decide};
 use super::lock::Lock;
 use super::measured::Measured;
 use super::release::release_all;
+use super::setup::{OnExit, Setup};
 use super::usage::Usage;
-use super::watch::{Found, Manner, Moment, Phase, Watch, key_of};
+use super::watch::{Found, Moment, Phase, Watch, key_of};
 use super::{BridgeError, TypeMap, bridgeable};
-use crate::artifact::Changes;
-use crate::document::digest;
+use crate::document::{digest, text_of};
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::live::Scheduler;
 use crate::multiresource::live::protocol::{Line, Started};
 use crate::multiresource::workload::Fleet;
 use crate::number::seconds_in;
 use crate::slurm::{Hold, Nodes, Queue, Slurm, SlurmError};
-
-/// How a bridge is run.
-#[derive(Clone, Debug)]
-pub struct Setup {
-    /// The policy file.
-    pub policy: PathBuf,
-    /// The file that says which jobs are of which type.
-    pub types: Option<PathBuf>,
-    /// What becomes of a policy that was changed after it was written.
-    pub changes: Changes,
-    /// Time between rounds.
-    pub poll: Duration,
-    /// Released jobs that do not start within this time are told.
-    pub stuck: Duration,
-    /// Nothing is released for so long after the controller was started anew.
-    pub settle: Duration,
-    /// Where rounds are written.
-    pub journal: Option<PathBuf>,
-    /// Nothing is released: what would be is told.
-    pub dry_run: bool,
-    /// All held jobs are released in the end.
-    pub opens: bool,
-    /// How jobs are held, and what becomes of those without a type.
-    pub manner: Manner,
-    /// All nodes are taken for one server.
-    pub pool: bool,
-    /// Of the policy's clocks.
-    pub seed: u64,
-    /// Ends after this time.
-    pub until: Option<Duration>,
-}
 
 /// What a bridge is told while it runs: flags that signals set.
 #[derive(Clone, Debug, Default)]
@@ -88,18 +56,15 @@ impl Rule {
     /// Reads the policy, and what Slurm's jobs are for it; refuses what a bridge cannot carry out.
     fn read(setup: &Setup) -> Result<(Self, TypeMap), Box<dyn Error>> {
         let path = setup.policy.display().to_string();
-        let text = crate::document::text_of(&setup.policy).map_err(|source| BridgeError::Read {
-            path: path.clone(),
-            source,
-        })?;
+        let text = text_of(&setup.policy).map_err(|why| format!("cannot read {path}: {why}"))?;
         let policy = Checked::parse_with(&text, &path, setup.changes)?;
-        bridgeable(&policy).map_err(BridgeError::Unfit)?;
+        bridgeable(&policy)?;
         let scheduler = Scheduler::new(&policy, setup.seed);
         let unit = policy.workload().time_unit();
         let second = seconds_in(unit).ok_or_else(|| {
-            BridgeError::Unfit(format!(
+            format!(
                 "the policy counts time in `{unit}`, and it is not known how long that is: write the workload in s, min, h or d"
-            ))
+            )
         })?;
         let map = TypeMap::new(&policy, setup.types.as_deref())?;
         let rule = Rule {
@@ -115,11 +80,11 @@ impl Rule {
         self.policy.workload()
     }
 
-    /// What looks at the cluster for it.
+    /// Returns what looks at the cluster for it.
     fn watch(&self, map: TypeMap, setup: &Setup) -> Watch {
         Watch::new(
             map,
-            setup.manner,
+            (setup.hold, setup.unknown),
             setup.stuck.as_secs_f64(),
             Usage::new(self.fleet()),
             self.scheduler.places(),
@@ -160,20 +125,21 @@ impl Bridge {
     /// cannot be written.
     pub fn begin(slurm: Slurm, setup: Setup) -> Result<Self, Box<dyn Error>> {
         let (rule, map) = Rule::read(&setup)?;
-        let site = slurm.site()?;
-        map.check_nodes(&site.nodes.nodes, setup.pool)?;
+        let (cluster, nodes) = slurm.site()?;
+        map.check_nodes(&nodes.nodes, setup.pool)?;
         // Beside a bridge that runs another policy may be tried.
-        let lock = match setup.dry_run {
-            true => None,
-            false => Some(Lock::take(&site.cluster.name, &slurm.partition)?),
+        let lock = if setup.dry_run {
+            None
+        } else {
+            Some(Lock::take(&cluster.name, &slurm.partition)?)
         };
         let now = Instant::now();
         let mut bridge = Bridge {
             measured: Measured::new(rule.fleet().types().len(), 0.0),
             watch: rule.watch(map, &setup),
             rule,
-            cluster: site.cluster.name,
-            booted: site.cluster.booted,
+            cluster: cluster.name,
+            booted: cluster.booted,
             slurm,
             setup,
             journal: None,
@@ -189,7 +155,7 @@ impl Bridge {
         Ok(bridge)
     }
 
-    fn open_journal(&mut self) -> Result<(), BridgeError> {
+    fn open_journal(&mut self) -> Result<(), String> {
         let Some(path) = self.setup.journal.as_ref().filter(|_| !self.setup.dry_run) else {
             return Ok(());
         };
@@ -197,12 +163,15 @@ impl Bridge {
             let failed = journal.write(&Record::Head(self.head()));
             failed.map_or(Ok(journal), Err)
         });
-        let path = path.display().to_string();
-        self.journal = Some(begun.map_err(|source| BridgeError::Write { path, source })?);
+        let unwritten = |why| {
+            let path = path.display();
+            format!("cannot write the journal {path}: {why}; choose another place by --journal")
+        };
+        self.journal = Some(begun.map_err(unwritten)?);
         Ok(())
     }
 
-    /// Which policy decides.
+    /// Returns which policy decides.
     fn head(&self) -> Head {
         Head {
             policy: self.setup.policy.display().to_string(),
@@ -217,12 +186,9 @@ impl Bridge {
     /// What it is about to do, for the one who started it.
     #[must_use]
     pub fn announced(&self) -> String {
-        let names: Vec<String> = self
-            .watch
-            .map
-            .resources()
-            .map(|(name, slurm)| format!("{name} = {slurm}"))
-            .collect();
+        let names = self.watch.map.resources.names();
+        let names = names.map(|(name, source)| format!("{name} = {}", source.written()));
+        let names: Vec<String> = names.collect();
         format!(
             "partition {} of {}: {} decides; {}",
             self.slurm.partition,
@@ -237,7 +203,7 @@ impl Bridge {
     /// # Errors
     /// When whoever runs it may not release jobs.
     pub fn run(&mut self, signals: &Signals, say: &mut dyn FnMut(&str)) -> Result<(), BridgeError> {
-        let mut pause = self.setup.poll;
+        let mut pause = self.poll();
         let mut told = Instant::now();
         while !signals.end.load(Ordering::Relaxed) && !self.is_over() {
             if signals.reload.swap(false, Ordering::Relaxed) {
@@ -248,7 +214,7 @@ impl Bridge {
             }
             let gives_up = signals.give_up.swap(false, Ordering::Relaxed);
             match self.round(gives_up, say) {
-                Ok(()) => pause = self.setup.poll,
+                Ok(()) => pause = self.poll(),
                 Err(BridgeError::Slurm(why)) => {
                     say(&format!(
                         "warning: {why}; nothing is concluded, and the next round waits {:.1} s",
@@ -272,8 +238,8 @@ impl Bridge {
             return Ok(());
         }
         self.tell_measured(say);
-        if self.setup.opens {
-            let opened = release_all(&self.slurm, self.setup.manner.by_operator)?;
+        if self.setup.on_exit == OnExit::Release {
+            let opened = release_all(&self.slurm, self.setup.hold)?;
             say(&format!("the gate is open: {opened}"));
         }
         Ok(())
@@ -302,8 +268,13 @@ impl Bridge {
     fn until_next(&self) -> Duration {
         let wake = self.rule.scheduler.wake();
         let left = wake.map(|wake| wake * self.rule.second - self.now());
-        let left = left.filter(|left| *left > 0.0 && *left < self.setup.poll.as_secs_f64());
-        left.map_or(self.setup.poll, Duration::from_secs_f64)
+        let left = left.filter(|left| *left > 0.0 && *left < self.poll().as_secs_f64());
+        left.map_or(self.poll(), Duration::from_secs_f64)
+    }
+
+    /// Returns the time between rounds. Oftener is no use: Slurm takes longer to start a job.
+    fn poll(&self) -> Duration {
+        self.setup.poll.max(Duration::from_millis(50))
     }
 
     /// In pieces, so that a signal is heard.
@@ -325,9 +296,10 @@ impl Bridge {
         if !self.has_settled(holds, say)? {
             return Ok(());
         }
-        self.watch.present = match queue.rows.iter().any(|row| !row.waits_for.is_empty()) {
-            true => self.slurm.present()?,
-            false => HashSet::new(),
+        self.watch.present = if queue.rows.iter().any(|row| !row.waits_for.is_empty()) {
+            self.slurm.present()?
+        } else {
+            HashSet::new()
         };
         self.rounds += 1;
         let at = self.moment();
@@ -410,7 +382,7 @@ impl Bridge {
         (round, is_sound)
     }
 
-    /// The nodes, where it is time to read them.
+    /// Returns the nodes, where it is time to read them.
     fn nodes(&mut self) -> Result<Option<Nodes>, SlurmError> {
         if self.asked_nodes.is_some_and(|at| at.elapsed() < NODES) {
             return Ok(None);
@@ -497,7 +469,7 @@ impl Bridge {
 
     fn tell_measured(&self, say: &mut dyn FnMut(&str)) {
         let fleet = self.rule.fleet();
-        let (lines, is_apart) = self.measured.told(
+        let (lines, is_apart) = self.measured.lines(
             fleet.types(),
             self.now() / self.rule.second,
             fleet.time_unit(),
@@ -531,18 +503,15 @@ impl Bridge {
         match self.read_again() {
             Ok(queue) => {
                 say("the policy was read again");
-                match self.setup.dry_run {
-                    true => Ok(()),
-                    false => self.again(&queue, say),
+                if !self.setup.dry_run {
+                    self.again(&queue, say)?;
                 }
             }
-            Err(why) => {
-                say(&format!(
-                    "warning: the policy is not taken, and the old one goes on: {why}"
-                ));
-                Ok(())
-            }
+            Err(why) => say(&format!(
+                "warning: the policy is not taken, and the old one goes on: {why}"
+            )),
         }
+        Ok(())
     }
 
     /// Puts the policy that the file now has into the place of the old one; with the queue.

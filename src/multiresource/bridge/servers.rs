@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use super::TypesError;
 use super::resources::Resources;
 use crate::multiresource::workload::{Fleet, Shape};
 use crate::slurm::{Amounts, Node};
@@ -19,16 +18,17 @@ pub(super) struct Servers {
 }
 
 impl Servers {
-    pub fn new(fleet: &Fleet, said: Option<Vec<Vec<String>>>) -> Result<Self, TypesError> {
+    pub fn new(fleet: &Fleet, said: Option<Vec<Vec<String>>>) -> Result<Self, String> {
         let shapes = fleet.shapes();
         let said = match said {
             Some(said) => said,
             None if fleet.is_one_server() => Vec::new(),
             None => {
-                return Err(TypesError::NoServers {
-                    shape: shapes[0].name().into(),
-                    count: shapes[0].count(),
-                });
+                return Err(format!(
+                    "the policy is of a fleet, and no file says which nodes are its servers: write `servers: {{{}: [n1, \"n[2-4]\"]}}` with {} nodes for this shape, and name the file by --types",
+                    shapes[0].name(),
+                    shapes[0].count()
+                ));
             }
         };
         let wanted = |(h, shape): (usize, &Shape)| (shape.name().to_owned(), fleet.units(h));
@@ -38,59 +38,59 @@ impl Servers {
             .flat_map(|(h, nodes)| vec![h; nodes.len()]);
         let shapes_of: Vec<usize> = of_shape.collect();
         let nodes: Vec<String> = said.into_iter().flatten().collect();
-        let places = nodes
-            .iter()
-            .cloned()
-            .enumerate()
-            .map(|(place, node)| (node, place));
         Ok(Servers {
-            places: places.collect(),
+            places: nodes.iter().cloned().zip(0..).collect(),
             nodes,
             shapes: shapes_of,
             wanted: shapes.iter().enumerate().map(wanted).collect(),
         })
     }
 
+    /// Returns the server that a node is, counted over the shapes in their order; `None` where it is none. Where no
+    /// file says it, all nodes are the one server.
     pub fn of_node(&self, node: &str) -> Option<usize> {
-        match self.nodes.is_empty() {
-            true => Some(0),
-            false => self.places.get(node).copied(),
+        if self.nodes.is_empty() {
+            Some(0)
+        } else {
+            self.places.get(node).copied()
         }
     }
 
+    /// Returns the node that a server is; `None` where all nodes are one server.
     pub fn node(&self, server: usize) -> Option<&str> {
         self.nodes.get(server).map(String::as_str)
     }
 
-    /// Whether every node has what its server has.
+    /// Checks that every node has what its server has.
     pub fn check(
         &self,
         nodes: &[Node],
         is_pooled: bool,
         resources: &Resources,
-    ) -> Result<(), TypesError> {
+    ) -> Result<(), String> {
         if self.nodes.is_empty() {
             let [node] = nodes else {
-                return match is_pooled && !nodes.is_empty() {
-                    true => self.check_pool(nodes, resources),
-                    false => Err(TypesError::Nodes { nodes: nodes.len() }),
-                };
+                if !is_pooled || nodes.is_empty() {
+                    return Err(format!(
+                        "the policy is of one server, and the partition has {} nodes: make a policy of a fleet, whose document has `servers:`, or take all nodes for one server with --pool: then jobs may wait though the policy starts them, since what is free lies on several nodes",
+                        nodes.len()
+                    ));
+                }
+                let capacities = nodes.iter().map(|node| &node.capacity);
+                let all = capacities.fold(Amounts::default(), Amounts::plus);
+                let name = format!("all {} nodes together", nodes.len());
+                return self.check_node(0, &name, &all, resources);
             };
             return self.check_node(0, &node.name, &node.capacity, resources);
         }
         for (name, shape) in self.nodes.iter().zip(&self.shapes) {
             let node = nodes.iter().find(|node| node.name == *name);
-            let node = node.ok_or_else(|| TypesError::NoNode { node: name.clone() })?;
+            let node = node.ok_or_else(|| {
+                format!("node `{name}` of `servers:` is not in the partition: `sinfo -N -p PARTITION` lists those that are")
+            })?;
             self.check_node(*shape, name, &node.capacity, resources)?;
         }
         Ok(())
-    }
-
-    fn check_pool(&self, nodes: &[Node], resources: &Resources) -> Result<(), TypesError> {
-        let capacities = nodes.iter().map(|node| &node.capacity);
-        let all = capacities.fold(Amounts::default(), Amounts::plus);
-        let name = format!("all {} nodes together", nodes.len());
-        self.check_node(0, &name, &all, resources)
     }
 
     fn check_node(
@@ -99,18 +99,17 @@ impl Servers {
         name: &str,
         capacity: &Amounts,
         resources: &Resources,
-    ) -> Result<(), TypesError> {
+    ) -> Result<(), String> {
         let (_, wanted) = &self.wanted[shape];
         let found = resources.units_within(capacity);
         let names = resources.names().map(|(name, _)| name);
         for (j, resource) in names.enumerate() {
             if found[j] < wanted[j] && resources.is_counted(j) {
-                return Err(TypesError::Capacity {
-                    node: name.to_owned(),
-                    resource: resource.to_owned(),
-                    found: resources.told(j, found[j]),
-                    wanted: resources.told(j, wanted[j]),
-                });
+                return Err(format!(
+                    "{name} has {} of `{resource}`, and the policy counts on {}: make the policy for what the node has, or say by --types in which unit the policy counts (`resources: {{memory: mem:1000M}}`)",
+                    resources.amount(j, found[j]),
+                    resources.amount(j, wanted[j])
+                ));
             }
         }
         Ok(())

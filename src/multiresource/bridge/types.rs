@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
-use super::TypesError;
 use super::document::Said;
 use super::resources::Resources;
 use super::rule::Rule;
 use super::servers::Servers;
+use crate::document::text_of;
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::workload::{Dominating, Fleet, JobType};
 use crate::number::{Decimal, seconds_in};
-use crate::slurm::{Amounts, Node, Row};
+use crate::slurm::{Node, Row};
 
 /// The jobs and nodes of a cluster as a policy counts them.
 ///
@@ -20,8 +20,8 @@ use crate::slurm::{Amounts, Node, Row};
 /// below its time limit, or of the largest. A job that takes several nodes has no type.
 #[derive(Clone, Debug)]
 pub struct TypeMap {
-    resources: Resources,
-    servers: Servers,
+    pub(super) resources: Resources,
+    pub(super) servers: Servers,
     /// Demand of each of the K types in whole units (R).
     demands: Vec<Vec<u64>>,
     by: By,
@@ -39,31 +39,24 @@ enum By {
     Rules(Vec<Rule>),
 }
 
-/// What jobs hold less than the types that they were rounded up to.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Waste {
-    /// The resource.
-    pub resource: String,
-    /// Over what all these types hold of it, in \[0, 1\].
-    pub fraction: f64,
-}
-
 impl TypeMap {
     /// For a policy, and a file that says more (`--types`).
     ///
     /// # Errors
     /// When the file cannot be read or has faults, when it is not known what Slurm calls a resource or which nodes are the
     /// servers of a fleet, or when demand alone does not tell types apart.
-    pub fn new(policy: &Checked, file: Option<&Path>) -> Result<Self, TypesError> {
+    pub fn new(policy: &Checked, file: Option<&Path>) -> Result<Self, String> {
         let fleet = policy.workload();
         let said = match file {
             None => Said::default(),
             Some(path) => {
-                let text = crate::document::text_of(path).map_err(|source| TypesError::Io {
-                    path: path.to_owned(),
-                    source,
+                let name = path.display().to_string();
+                let text = text_of(path).map_err(|why| {
+                    format!(
+                        "cannot read the types {name}: {why}: check the path that --types names"
+                    )
                 })?;
-                Said::parse(&text, &path.display().to_string(), fleet)?
+                Said::parse(&text, &name, fleet).map_err(|why| why.to_string())?
             }
         };
         let evidence = &policy.artifact().evidence;
@@ -74,8 +67,8 @@ impl TypeMap {
         TypeMap::of(fleet, prices, said)
     }
 
-    /// The same for a fleet, with prices of whole units of its resources, or none.
-    pub(super) fn of(fleet: &Fleet, prices: &[f64], said: Said) -> Result<Self, TypesError> {
+    /// Returns the same for a fleet, with prices of whole units of its resources, or none.
+    pub(super) fn of(fleet: &Fleet, prices: &[f64], said: Said) -> Result<Self, String> {
         let named = |name: &str| said.resources.get(name).cloned();
         let resources = Resources::new(fleet.envelope(), named)?;
         let demands = fleet.types().iter().map(|job| {
@@ -98,14 +91,14 @@ impl TypeMap {
         })
     }
 
-    /// The type of a job; `None` where it has none.
+    /// Returns the type of a job; `None` where it has none.
     #[must_use]
     pub fn type_of(&self, row: &Row) -> Option<usize> {
         let is_whole = row.nodes == 1 && !row.key.id.is_component();
         if !is_whole || (row.has_unknown_gres && self.resources.have_gres()) {
             return None;
         }
-        let units = self.units_of(&row.amounts);
+        let units = self.resources.units(&row.amounts);
         match &self.by {
             By::Demand {
                 dominating,
@@ -136,81 +129,26 @@ impl TypeMap {
         }
     }
 
-    /// What amounts of Slurm are of each of the R resources, in the policy's whole units, rounded up.
-    #[must_use]
-    pub fn units_of(&self, amounts: &Amounts) -> Vec<u64> {
-        self.resources.units(amounts)
-    }
-
-    /// The same rounded down: what of a node can be used.
-    #[must_use]
-    pub fn units_within(&self, amounts: &Amounts) -> Vec<u64> {
-        self.resources.units_within(amounts)
-    }
-
-    /// What is lost by rounding these jobs, each with its type, up to types: by resource, in order.
-    #[must_use]
-    pub fn waste<'a>(&self, jobs: impl IntoIterator<Item = (&'a Row, usize)>) -> Vec<Waste> {
-        let mut sums = vec![(0.0, 0.0); self.resources.names().count()];
-        for (row, place) in jobs {
-            let units = self.units_of(&row.amounts);
-            for ((lost, held), (job, own)) in
-                sums.iter_mut().zip(units.iter().zip(&self.demands[place]))
-            {
-                *lost += own.saturating_sub(*job) as f64;
-                *held += *own as f64;
-            }
-        }
-        let named = self.resources.names().zip(sums);
-        let wastes = named.map(|((name, _), (lost, held))| Waste {
-            resource: name.to_owned(),
-            fraction: if held > 0.0 { lost / held } else { 0.0 },
-        });
-        wastes.collect()
-    }
-
-    /// The server that a node is, counted over the shapes in their order; `None` where it is none. Where no file says it,
-    /// all nodes are the one server.
-    #[must_use]
-    pub fn server_of_node(&self, node: &str) -> Option<usize> {
-        self.servers.of_node(node)
-    }
-
-    /// The node that a server is; `None` where all nodes are one server.
-    #[must_use]
-    pub fn node_of_server(&self, server: usize) -> Option<&str> {
-        self.servers.node(server)
-    }
-
     /// Checks that the nodes of the partition have what the policy's servers have; `is_pooled` takes all of them for
     /// one server.
     ///
     /// # Errors
     /// When a node is missing or has less, or when there are several for one server; says what to do.
-    pub fn check_nodes(&self, nodes: &[Node], is_pooled: bool) -> Result<(), TypesError> {
+    pub fn check_nodes(&self, nodes: &[Node], is_pooled: bool) -> Result<(), String> {
         self.servers.check(nodes, is_pooled, &self.resources)
-    }
-
-    /// Names of the policy's resources, each with its name in Slurm as a file writes it.
-    pub fn resources(&self) -> impl Iterator<Item = (&str, String)> {
-        self.resources
-            .names()
-            .map(|(name, source)| (name, source.written()))
     }
 }
 
 impl By {
     /// Demand decides, and of types with one demand their limits.
-    fn demand(fleet: &Fleet, prices: &[f64], demands: &[Vec<u64>]) -> Result<Self, TypesError> {
+    fn demand(fleet: &Fleet, prices: &[f64], demands: &[Vec<u64>]) -> Result<Self, String> {
+        if let Some([first, second]) = alike(fleet, demands) {
+            return Err(format!(
+                "the types `{first}` and `{second}` have one demand, so that demand does not tell their jobs apart: write a file with `types:` that says which jobs are which (`match:` of partition, qos, account, user, name, time_limit or comment), and name it by --types"
+            ));
+        }
         let limits = limits(fleet);
         let places = singles(fleet);
-        if let Some([first, second]) = alike_of(&places, &limits, demands) {
-            let name = |i: usize| fleet.types()[i].name().to_owned();
-            return Err(TypesError::Alike {
-                first: name(first),
-                second: name(second),
-            });
-        }
         let own = places
             .iter()
             .map(|i| demands[*i].iter().map(|units| *units as f64).collect());
@@ -223,7 +161,7 @@ impl By {
     }
 }
 
-/// The types of jobs on one server.
+/// Returns the types of jobs on one server.
 fn singles(fleet: &Fleet) -> Vec<usize> {
     let types = fleet.types();
     (0..types.len())
@@ -241,25 +179,15 @@ fn limits(fleet: &Fleet) -> Vec<f64> {
     fleet.types().iter().map(limit).collect()
 }
 
-/// Two types that neither demand nor limit tells apart.
-fn alike_of(places: &[usize], limits: &[f64], demands: &[Vec<u64>]) -> Option<[usize; 2]> {
+/// Two types that neither these demands (K × R) nor limits tell apart, by name.
+pub(super) fn alike<'a>(fleet: &'a Fleet, demands: &[Vec<u64>]) -> Option<[&'a str; 2]> {
+    let (places, limits) = (singles(fleet), limits(fleet));
     let own = |i: usize| (&demands[i], limits[i]);
     places.iter().enumerate().find_map(|(n, first)| {
         let mut later = places[n + 1..].iter();
         let second = later.find(|second| own(**second) == own(*first))?;
-        Some([*first, *second])
+        Some([*first, *second].map(|i| fleet.types()[i].name()))
     })
-}
-
-/// Two types of a policy that demand does not tell apart, by name; of resources that Slurm counts.
-pub(super) fn alike(fleet: &Fleet) -> Option<[&str; 2]> {
-    let demands: Vec<Vec<u64>> = fleet
-        .types()
-        .iter()
-        .map(|job| job.units().to_vec())
-        .collect();
-    let alike = alike_of(&singles(fleet), &limits(fleet), &demands)?;
-    Some(alike.map(|i| fleet.types()[i].name()))
 }
 
 /// How many whole units of each resource are worth as much as one of the others: the inverse of its price. A millionth of

@@ -102,7 +102,7 @@ impl Usage {
         }
     }
 
-    /// The servers where what others use has changed. `is_own` says which jobs the rule has started.
+    /// Returns the servers where what others use has changed. `is_own` says which jobs the rule has started.
     pub fn count(
         &mut self,
         queue: &Queue,
@@ -112,7 +112,7 @@ impl Usage {
         let mut left: Vec<Amounts> = vec![Amounts::default(); self.servers.len()];
         let rows = by_node(queue);
         for node in self.nodes.iter().filter(|node| node.state == NodeState::Up) {
-            let Some(n) = map.server_of_node(&node.name) else {
+            let Some(n) = map.servers.of_node(&node.name) else {
                 continue;
             };
             let steady = self
@@ -131,7 +131,7 @@ impl Usage {
             .enumerate()
             .filter(|_| !self.nodes.is_empty())
         {
-            let within = map.units_within(&left[n]);
+            let within = map.resources.units_within(&left[n]);
             let gone = units
                 .iter()
                 .zip(&within)
@@ -145,7 +145,7 @@ impl Usage {
         changed
     }
 
-    /// What was last told of server n, by resource.
+    /// Returns what was last told of server n, by resource.
     pub fn amounts(&self, n: usize) -> impl Iterator<Item = f64> + '_ {
         let (units, amounts) = &self.servers[n];
         let pairs = self.told[n].iter().zip(units).zip(amounts);
@@ -156,7 +156,7 @@ impl Usage {
     }
 }
 
-/// The running jobs of each node.
+/// Returns the running jobs of each node.
 fn by_node(queue: &Queue) -> HashMap<String, Vec<&Row>> {
     let mut all: HashMap<String, Vec<&Row>> = HashMap::new();
     for row in queue.rows.iter().filter(|row| row.has_nodes()) {
@@ -172,7 +172,7 @@ fn on<'a>(rows: &'a HashMap<String, Vec<&'a Row>>, node: &Node) -> impl Iterator
     rows.get(&node.name).into_iter().flatten().copied()
 }
 
-/// What a job has on one of its nodes.
+/// Returns what a job has on one of its nodes.
 fn part(row: &Row) -> Amounts {
     row.amounts.part(row.nodes)
 }

@@ -3,18 +3,11 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::TypeMap;
+use super::setup::{HoldBy, Unknown};
 use super::usage::Usage;
+use crate::multiresource::live::Places;
 use crate::multiresource::live::protocol::Line;
 use crate::slurm::{Hold, JobId, Key, Nodes, Queue, Row, State};
-
-/// How jobs are held, and what becomes of those without a type.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Manner {
-    /// Jobs are held so that only operators release them.
-    pub by_operator: bool,
-    /// Jobs without a type stay held; else they are released at once.
-    pub keeps_unknown: bool,
-}
 
 /// A job of the queue, as it was last seen.
 #[derive(Clone, Debug)]
@@ -72,11 +65,8 @@ pub(super) enum Phase {
 pub(super) struct Found {
     /// To be told, in this order.
     pub lines: Vec<Line>,
-    /// Of these, what has ended or waits no more; what runs and was not known; and what came, by when it could have
-    /// started.
-    gone: Vec<Line>,
-    adopted: Vec<(Key, Line)>,
-    come: Vec<((i64, Key), Line)>,
+    /// The same, each with its place in that order.
+    placed: Vec<(Order, Line)>,
     /// Jobs without a type that are to be let go.
     pub pass: Vec<JobId>,
     /// Jobs that an operator has to hold first.
@@ -91,6 +81,33 @@ pub(super) struct Found {
     pub notes: Vec<String>,
 }
 
+/// The order in which a round is told: what is not to be started first, so that no end of another job starts it; of
+/// arrivals by when they could have started, and by key.
+type Order = (u8, i64, Option<Key>);
+const WITHDRAWN: u8 = 0;
+const ENDED: u8 = 1;
+const ADOPTED: u8 = 2;
+const OCCUPIED: u8 = 3;
+const CAME: u8 = 4;
+
+impl Found {
+    fn leaves(&mut self, id: String) {
+        let line = Line {
+            leave: Some(id),
+            ..Line::default()
+        };
+        self.placed.push(((ENDED, 0, None), line));
+    }
+
+    fn withdraws(&mut self, id: String) {
+        let line = Line {
+            withdraw: Some(id),
+            ..Line::default()
+        };
+        self.placed.push(((WITHDRAWN, 0, None), line));
+    }
+}
+
 /// For so long a released job may still show as held \[s\].
 const LAG: f64 = 5.0;
 
@@ -100,7 +117,8 @@ const GIVE_UP: f64 = 600.0;
 /// What is known of the cluster.
 pub(super) struct Watch {
     pub map: TypeMap,
-    pub manner: Manner,
+    pub hold: HoldBy,
+    pub unknown: Unknown,
     /// Released jobs that do not start within this time are told \[s\].
     pub stuck: f64,
     pub jobs: BTreeMap<Key, Seen>,
@@ -117,12 +135,12 @@ pub(super) struct Watch {
     second: f64,
 }
 
-/// The id of a job in lines: its number, and when it was submitted.
+/// Returns the id of a job in lines: its number, and when it was submitted.
 pub(super) fn id_of(key: Key) -> String {
     format!("{}@{}", key.id, key.submitted)
 }
 
-/// The job of an id.
+/// Returns the job of an id.
 pub(super) fn key_of(id: &str) -> Option<Key> {
     let (id, submitted) = id.split_once('@')?;
     Some(Key {
@@ -134,15 +152,16 @@ pub(super) fn key_of(id: &str) -> Option<Key> {
 impl Watch {
     pub fn new(
         map: TypeMap,
-        manner: Manner,
+        (hold, unknown): (HoldBy, Unknown),
         stuck: f64,
         usage: Usage,
-        places: &crate::multiresource::live::Places,
+        places: &Places,
         second: f64,
     ) -> Self {
         Watch {
             map,
-            manner,
+            hold,
+            unknown,
             stuck,
             jobs: BTreeMap::new(),
             present: HashSet::new(),
@@ -164,34 +183,28 @@ impl Watch {
         for row in &queue.rows {
             self.compare(row, at, &mut found);
         }
-        // What is not to be started first, so that no end of another job starts it.
-        found.gone.sort_by_key(|line| line.withdraw.is_none());
-        found.adopted.sort_by_key(|(key, _)| *key);
-        // As Slurm orders them.
-        found.come.sort_by_key(|(order, _)| *order);
-        found.lines.append(&mut found.gone);
-        let adopted = found.adopted.drain(..);
-        found.lines.extend(adopted.map(|(_, line)| line));
         if let Some(nodes) = nodes {
             self.usage.look(nodes, queue, &mut found.notes);
         }
+        let jobs = &self.jobs;
         let typed = |key: &Key| {
             matches!(
-                self.jobs.get(key).map(|seen| seen.phase),
+                jobs.get(key).map(|seen| seen.phase),
                 Some(Phase::Running(_))
             )
         };
         for n in self.usage.count(queue, &self.map, typed) {
             let amounts = self.resources.iter().cloned().zip(self.usage.amounts(n));
             let used = amounts.filter(|(_, amount)| *amount > 0.0);
-            found.lines.push(Line {
+            let line = Line {
                 occupy: Some(used.collect()),
                 server: (self.servers.len() > 1).then(|| self.servers[n].clone()),
                 ..Line::default()
-            });
+            };
+            found.placed.push(((OCCUPIED, 0, None), line));
         }
-        let come = found.come.drain(..);
-        found.lines.extend(come.map(|(_, line)| line));
+        found.placed.sort_by_key(|(order, _)| *order);
+        found.lines = found.placed.drain(..).map(|(_, line)| line).collect();
         found
     }
 
@@ -222,9 +235,9 @@ impl Watch {
             match seen.phase {
                 Phase::Running(i) => {
                     self.ended.extend(seen.began.map(|began| (i, began)));
-                    found.gone.push(Line::leaves(id_of(key)));
+                    found.leaves(id_of(key));
                 }
-                Phase::Waiting(_) => found.gone.push(Line::withdraws(id_of(key))),
+                Phase::Waiting(_) => found.withdraws(id_of(key)),
                 Phase::Out | Phase::Passed => {}
             }
         }
@@ -255,20 +268,24 @@ impl Watch {
         let id = id_of(row.key);
         match (before, is) {
             (Phase::Running(a), Phase::Waiting(b)) if a == b && !gave_up => {
-                found.gone.push(Line::puts_back(id));
-                return;
+                let line = Line {
+                    put_back: Some(id),
+                    ..Line::default()
+                };
+                return found.placed.push(((ENDED, 0, None), line));
             }
             (Phase::Running(_), Phase::Running(_)) => return,
             (Phase::Waiting(a), Phase::Waiting(b)) if a == b => return,
             // Not put back and withdrawn: the rule would start it in between.
-            (Phase::Running(_), _) => found.gone.push(Line::leaves(id)),
-            (Phase::Waiting(_), _) => found.gone.push(Line::withdraws(id)),
+            (Phase::Running(_), _) => found.leaves(id),
+            (Phase::Waiting(_), _) => found.withdraws(id),
             (Phase::Out | Phase::Passed, _) => {}
         }
         match is {
-            Phase::Waiting(i) => found.come.push(self.arrival(row, i)),
+            Phase::Waiting(i) => found.placed.push(self.arrival(row, i)),
             Phase::Running(i) => {
-                found.adopted.push((row.key, self.adoption(row, i)));
+                let order = (ADOPTED, 0, Some(row.key));
+                found.placed.push((order, self.adoption(row, i)));
                 if matches!(before, Phase::Waiting(_)) {
                     let job = row.key.id;
                     found
@@ -280,7 +297,7 @@ impl Watch {
         }
     }
 
-    /// What a job is now.
+    /// Returns what a job is now.
     fn phase_of(&mut self, row: &Row, before: Phase, at: Moment, found: &mut Found) -> Phase {
         let is_early = row.eligible.is_some_and(|begin| begin > at.wall);
         if let State::Unknown(letters) = &row.state {
@@ -291,7 +308,7 @@ impl Watch {
             return before;
         }
         if row.has_nodes() {
-            let is_on_servers = self.map.server_of_node(&row.node_list).is_some();
+            let is_on_servers = self.map.servers.of_node(&row.node_list).is_some();
             if let Some(seen) = self.jobs.get_mut(&row.key) {
                 (seen.pending_since, seen.held_since) = (None, None);
             }
@@ -301,7 +318,7 @@ impl Watch {
                 _ => Phase::Passed,
             };
         }
-        let held = row.hold == Hold::User || self.manner.by_operator && row.hold == Hold::Admin;
+        let held = row.hold == Hold::User || self.hold == HoldBy::Admin && row.hold == Hold::Admin;
         // Slurm itself waits, with a job that is not held: it is none of ours until then.
         if row.hold == Hold::None && row.depends {
             return Phase::Out;
@@ -334,9 +351,9 @@ impl Watch {
         }
     }
 
-    /// A held job that could start: it waits, or is let go.
+    /// Decides on a held job that could start: it waits, or is let go.
     fn waiting(&self, row: &Row, found: &mut Found) -> Phase {
-        if self.manner.by_operator && row.hold == Hold::User {
+        if self.hold == HoldBy::Admin && row.hold == Hold::User {
             found.hold.push(row.key.id);
         }
         // In a fleet the rule says where a job runs: not of one that says it itself. One that takes whole nodes holds
@@ -344,7 +361,7 @@ impl Watch {
         let is_free = !row.is_exclusive && (self.servers.len() == 1 || !row.names_nodes);
         match self.map.type_of(row).filter(|_| is_free) {
             Some(i) => Phase::Waiting(i),
-            None if self.manner.keeps_unknown => Phase::Out,
+            None if self.unknown == Unknown::Hold => Phase::Out,
             None => {
                 found.pass.push(row.key.id);
                 Phase::Out
@@ -352,7 +369,7 @@ impl Watch {
         }
     }
 
-    /// Whether a released job may still show as held.
+    /// Returns whether a released job may still show as held.
     fn lags(&mut self, key: Key, now: f64) -> bool {
         let Some(seen) = self.jobs.get_mut(&key) else {
             return false;
@@ -361,7 +378,7 @@ impl Watch {
         !seen.gave_up && now - since < LAG
     }
 
-    /// A released job that Slurm has not started: told once, given up in the end.
+    /// Takes note of a released job that Slurm has not started: reported once, given up in the end.
     fn is_stuck(&mut self, row: &Row, i: usize, now: f64, found: &mut Found) -> Phase {
         if let Some(seen) = self.jobs.get_mut(&row.key) {
             seen.held_since = None;
@@ -378,8 +395,10 @@ impl Watch {
         Phase::Running(i)
     }
 
-    fn arrival(&self, row: &Row, i: usize) -> ((i64, Key), Line) {
-        let order = (row.eligible.unwrap_or(row.key.submitted), row.key);
+    fn arrival(&self, row: &Row, i: usize) -> (Order, Line) {
+        // As Slurm orders them.
+        let since = row.eligible.unwrap_or(row.key.submitted);
+        let order = (CAME, since, Some(row.key));
         let line = Line {
             arrive: Some(self.types[i].clone()),
             job: Some(id_of(row.key)),
@@ -392,7 +411,8 @@ impl Watch {
     fn adoption(&self, row: &Row, i: usize) -> Line {
         let server = self
             .map
-            .server_of_node(&row.node_list)
+            .servers
+            .of_node(&row.node_list)
             .filter(|_| self.servers.len() > 1);
         Line {
             adopt: Some(self.types[i].clone()),
@@ -428,19 +448,16 @@ impl Watch {
 
     /// This job is to be released now: whether it still waits, so that it can be.
     pub fn release(&mut self, key: Key, now: f64) -> bool {
-        match self.jobs.get_mut(&key) {
-            Some(seen) => match seen.phase {
-                Phase::Waiting(i) => {
-                    (seen.phase, seen.released) = (Phase::Running(i), Some(now));
-                    true
-                }
-                _ => false,
-            },
-            None => false,
+        if let Some(seen) = self.jobs.get_mut(&key)
+            && let Phase::Waiting(i) = seen.phase
+        {
+            (seen.phase, seen.released) = (Phase::Running(i), Some(now));
+            return true;
         }
+        false
     }
 
-    /// All that waits and runs, for a scheduler that begins: what it has to be told.
+    /// Returns all that waits and runs, for a scheduler that begins: what it has to be told.
     pub fn again(&mut self, queue: &Queue, at: Moment) -> Found {
         let released: BTreeMap<Key, Seen> = std::mem::take(&mut self.jobs);
         let kept = released

@@ -6,15 +6,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use clap::{ArgAction, Args, Subcommand};
+use clap::{Args, Subcommand};
 
+use crate::document::{digest, text_of};
 use crate::kind::{Answered, Caller, Files, Given, NamesFiles, OwnVerb, Word};
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::bridge::{
-    Bridge, BridgeError, Manner, Replayed, Setup, Signals, jobs_csv, release_all, replay,
+    Bridge, Replayed, Setup, Signals, jobs_csv, release_all, replay,
 };
 use crate::slurm::Slurm;
-use crate::typed::{PolicyFile, duration, either};
+use crate::typed::PolicyFile;
 
 /// What is typed.
 #[derive(Args)]
@@ -63,56 +64,8 @@ struct SlurmArguments {
     #[arg(long, value_name = "NAME")]
     partition: String,
 
-    /// Which jobs are of which type, and what Slurm calls the policy's resources: a YAML file [default: by demand]
-    #[arg(long, value_name = "FILE")]
-    types: Option<PathBuf>,
-
-    /// Time between looks at the queue
-    #[arg(long, value_name = "TIME", default_value = "250ms", value_parser = duration)]
-    poll: Duration,
-
-    /// Write what is read and decided to this file, a line of JSON a round
-    #[arg(long, value_name = "FILE")]
-    journal: Option<PathBuf>,
-
-    /// Release nothing, and say what would be released
-    #[arg(long)]
-    dry_run: bool,
-
-    /// What becomes of held jobs in the end: all stays as it is, and jobs wait until a bridge runs again, or they are
-    /// released
-    #[arg(long = "on-exit", value_parser = either(["hold", "release"]), action = ArgAction::Set, default_value = "hold")]
-    opens: bool,
-
-    /// Who may release a job besides: its owner, by whom it was submitted as held, or operators only, who hold it at
-    /// first sight
-    #[arg(long = "hold", value_parser = either(["user", "admin"]), action = ArgAction::Set, default_value = "user")]
-    by_operator: bool,
-
-    /// What becomes of held jobs that no type of the policy holds: they are released at once, and what they use is not
-    /// the policy's, or they stay held
-    #[arg(long = "unknown", value_parser = either(["pass", "hold"]), action = ArgAction::Set, default_value = "pass")]
-    keeps_unknown: bool,
-
-    /// Take all nodes of the partition for one server: what is free may then lie on several, and started jobs wait
-    #[arg(long)]
-    pool: bool,
-
-    /// Tell of released jobs that Slurm does not start within this time
-    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration)]
-    stuck: Duration,
-
-    /// Release nothing for this time after the controller was started anew
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
-    settle: Duration,
-
-    /// Of the policy's clocks
-    #[arg(long, value_name = "N", default_value = "1")]
-    seed: u64,
-
-    /// End after this time
-    #[arg(long, value_name = "TIME", value_parser = duration)]
-    until: Option<Duration>,
+    #[command(flatten)]
+    setup: Setup,
 
     /// Release every held job of the partition, and end: the way back, without a policy
     #[arg(long, conflicts_with = "a_policy")]
@@ -144,7 +97,7 @@ impl NamesFiles for Arguments {
                 &self.again.replay,
                 &self.again.jobs,
             ),
-            Some(To::Slurm(own)) => (own.policy.typed(), &own.types, &own.journal),
+            Some(To::Slurm(own)) => (own.policy.typed(), &own.setup.types, &own.setup.journal),
         };
         let read = policy.into_iter().chain(read.as_deref());
         (
@@ -168,9 +121,9 @@ impl SlurmArguments {
         let slurm = Slurm::new(&self.partition);
         if self.release_all {
             slurm.site()?;
-            let released = release_all(&slurm, self.by_operator)?;
+            let opened = release_all(&slurm, self.setup.hold)?;
             return Ok(Answered {
-                table: format!("{}: {released}", self.partition),
+                table: format!("{}: {opened}", self.partition),
                 ..Answered::default()
             });
         }
@@ -178,22 +131,8 @@ impl SlurmArguments {
         let signals = listen()?;
         let setup = Setup {
             policy: policy.to_owned(),
-            types: self.types.clone(),
             changes: caller.changes,
-            // Oftener is no use: Slurm takes longer to start a job.
-            poll: self.poll.max(Duration::from_millis(50)),
-            stuck: self.stuck,
-            settle: self.settle,
-            journal: self.journal.clone(),
-            dry_run: self.dry_run,
-            opens: self.opens,
-            manner: Manner {
-                by_operator: self.by_operator,
-                keeps_unknown: self.keeps_unknown,
-            },
-            pool: self.pool,
-            seed: self.seed,
-            until: self.until,
+            ..self.setup.clone()
         };
         let mut bridge = Bridge::begin(slurm, setup)?;
         caller.hear(Word::Known(&bridge.announced()));
@@ -210,7 +149,7 @@ impl SlurmArguments {
 }
 
 /// SIGTERM and Ctrl-C end the bridge, a second one at once; SIGHUP and SIGUSR1 as the help says.
-fn listen() -> Result<Signals, BridgeError> {
+fn listen() -> Result<Signals, String> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
     use signal_hook::flag::{register, register_conditional_shutdown};
     let signals = Signals::default();
@@ -221,7 +160,7 @@ fn listen() -> Result<Signals, BridgeError> {
         .and_then(|_| register(SIGTERM, end()))
         .and_then(|_| register(SIGHUP, Arc::clone(&signals.reload)))
         .and_then(|_| register(SIGUSR1, Arc::clone(&signals.give_up)));
-    listened.map_err(BridgeError::Signals)?;
+    listened.map_err(|why| format!("cannot listen to signals: {why}"))?;
     Ok(signals)
 }
 
@@ -231,12 +170,10 @@ impl Again {
         let Some(journal) = &self.replay else {
             return Err("give --replay JOURNAL and the policy".into());
         };
-        let text = crate::document::text_of(path).map_err(|source| BridgeError::Read {
-            path: path.display().to_string(),
-            source,
-        })?;
-        let policy = Checked::parse_with(&text, &path.display().to_string(), caller.changes)?;
-        let replayed = replay(journal, &policy, &crate::document::digest(&text))?;
+        let name = path.display().to_string();
+        let text = text_of(path).map_err(|why| format!("cannot read {name}: {why}"))?;
+        let policy = Checked::parse_with(&text, &name, caller.changes)?;
+        let replayed = replay(journal, &policy, &digest(&text))?;
         let mut answered = Answered::default();
         if let Some(file) = &self.jobs {
             answered.documents = vec![(file.clone(), jobs_csv(&replayed.jobs)?)];

@@ -78,35 +78,6 @@ pub struct Decided {
     pub stop: Vec<Arc<str>>,
 }
 
-/// Why what was told is not taken: nothing has changed.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum Refused {
-    /// A time that is no number, or before one that was told.
-    #[error("time {0} is not after {1}: it never goes back")]
-    Time(f64, f64),
-    /// A job that is not known.
-    #[error("no job {0:?} is known")]
-    Unknown(String),
-    /// A job that came before and has not left.
-    #[error("job {0:?} is known already: it has to leave or be withdrawn first")]
-    Known(String),
-    /// It waits, and was told of as running.
-    #[error("job {0:?} waits: a job that goes before it was started is withdrawn")]
-    Waits(String),
-    /// It runs, and was told of as waiting.
-    #[error("job {0:?} runs: it can leave or be put back")]
-    Runs(String),
-    /// A clock that the rule does not have.
-    #[error("the rule has {1} clocks, and {0} is none of them")]
-    Clock(usize, usize),
-    /// A server that there is not, or not as many as a job takes.
-    #[error("a job of type {0} runs on {1} of the policy's servers: name them")]
-    Servers(String, usize),
-    /// A decision that no server can carry out.
-    #[error("{0}: a fault of this program; nothing more is decided")]
-    Violation(Violation),
-}
-
 /// A job that is known.
 struct Known {
     job_type: usize,
@@ -146,7 +117,7 @@ pub struct Scheduler {
 }
 
 impl Scheduler {
-    /// The policy on an empty cluster, from the first time that is told on; the seed is that of its clocks.
+    /// Returns the policy on an empty cluster, from the first time that is told on; the seed is that of its clocks.
     #[must_use]
     pub fn new(policy: &Checked, seed: u64) -> Self {
         let fleet = policy.workload();
@@ -165,7 +136,7 @@ impl Scheduler {
         }
     }
 
-    /// The types, resources and servers, by name.
+    /// Returns the types, resources and servers, by name.
     #[must_use]
     pub fn places(&self) -> &Places {
         &self.places
@@ -174,11 +145,13 @@ impl Scheduler {
     /// Takes what was told at time t, and decides.
     ///
     /// # Errors
-    /// When it cannot be: then nothing has changed. After a [`Refused::Violation`] nothing is decided any more.
-    pub fn tell(&mut self, t: f64, told: Told<'_>) -> Result<Decided, Refused> {
+    /// When it cannot be: then nothing has changed. After a decision that no server can carry out, a fault of this
+    /// program, nothing is decided any more.
+    pub fn tell(&mut self, t: f64, told: Told<'_>) -> Result<Decided, String> {
         self.is_sound()?;
         if !t.is_finite() || t < self.now {
-            return Err(Refused::Time(t, self.now));
+            let last = self.now;
+            return Err(format!("time {t} is not after {last}: it never goes back"));
         }
         self.is_possible(&told)?;
         self.now = t;
@@ -203,39 +176,43 @@ impl Scheduler {
         Ok(decided)
     }
 
-    /// Whether all that was decided could be carried out.
-    fn is_sound(&self) -> Result<(), Refused> {
+    /// Checks that all that was decided could be carried out.
+    fn is_sound(&self) -> Result<(), String> {
         let violated = self.violation.clone();
-        violated.map_or(Ok(()), |why| Err(Refused::Violation(why)))
+        violated.map_or(Ok(()), |why| {
+            Err(format!(
+                "{why}: a fault of this program; nothing more is decided"
+            ))
+        })
     }
 
-    /// Whether the rule decides by the limits of jobs.
+    /// Returns whether the rule decides by the limits of jobs.
     #[must_use]
     pub fn needs_limits(&self) -> bool {
-        self.site.needs_limits()
+        self.site.rule.needs_limits()
     }
 
-    /// When the next clock rings; none where none runs.
+    /// Returns when the next clock rings; none where none runs.
     #[must_use]
     pub fn wake(&self) -> Option<f64> {
         let (at, _) = self.site.due();
         at.is_finite().then_some(at)
     }
 
-    /// Which one that is.
+    /// Returns which one that is.
     #[must_use]
     pub fn next_clock(&self) -> Option<usize> {
         let (at, clock) = self.site.due();
         at.is_finite().then_some(clock)
     }
 
-    /// Whether a job of this id waits or runs.
+    /// Returns whether a job of this id waits or runs.
     #[must_use]
     pub fn knows(&self, job: &str) -> bool {
         self.known.contains_key(job)
     }
 
-    /// Whether the job is known, and runs.
+    /// Returns whether the job is known, and runs.
     #[must_use]
     pub fn runs(&self, job: &str) -> bool {
         self.known
@@ -243,7 +220,7 @@ impl Scheduler {
             .is_some_and(|known| self.is_running(known))
     }
 
-    /// Whether anything but running jobs has been told.
+    /// Returns whether anything but running jobs has been told.
     #[must_use]
     pub fn has_begun(&self) -> bool {
         self.has_begun
@@ -253,9 +230,10 @@ impl Scheduler {
     ///
     /// # Errors
     /// When something does not hold: a fault of this program.
-    pub fn audit(&mut self) -> Result<(), Refused> {
-        self.site.audit();
-        self.violation = self.violation.take().or(self.site.violation().cloned());
+    pub fn audit(&mut self) -> Result<(), String> {
+        self.site.system.audit();
+        let found = self.site.system.violation();
+        self.violation = self.violation.take().or(found.cloned());
         self.is_sound()
     }
 
@@ -269,7 +247,7 @@ impl Scheduler {
         count
     }
 
-    /// Why a job waits: what is known of it and of its place; none where it does not wait.
+    /// Returns why a job waits: what is known of it and of its place; none where it does not wait.
     #[must_use]
     pub fn waits(&self, job: &str) -> Option<Waits> {
         let known = self
@@ -281,46 +259,56 @@ impl Scheduler {
         let queue = self.site.queue(known.job_type);
         Some(Waits {
             job_type: known.job_type,
-            ahead: match is_in {
-                true => queue.take_while(|id| ***id != *job).count(),
-                false => 0,
+            ahead: if is_in {
+                queue.take_while(|id| ***id != *job).count()
+            } else {
+                0
             },
             is_shut_out: !is_in,
-            doing: is_in.then(|| self.site.doing(&names)).flatten(),
+            doing: is_in
+                .then(|| self.site.rule.doing(&names, &self.site.system))
+                .flatten(),
         })
     }
 
     fn is_running(&self, known: &Known) -> bool {
         match &known.place {
-            Place::In(job) => self.site.runs(*job),
+            Place::In(job) => self.site.system.runs(*job),
             Place::Aside(_) => false,
             Place::Beyond(_) => true,
         }
     }
 
-    /// Whether what is told can be.
-    fn is_possible(&self, told: &Told<'_>) -> Result<(), Refused> {
+    /// Checks that what is told can be.
+    fn is_possible(&self, told: &Told<'_>) -> Result<(), String> {
         let runs = |job: &str| match self.known.get(job) {
-            None => Err(Refused::Unknown(job.into())),
+            None => Err(format!("no job {job:?} is known")),
             Some(known) => Ok(self.is_running(known)),
         };
         match told {
-            Told::Arrive(job) | Told::Adopt { job, .. } if self.knows(job.id) => {
-                Err(Refused::Known(job.id.into()))
-            }
+            Told::Arrive(job) | Told::Adopt { job, .. } if self.knows(job.id) => Err(format!(
+                "job {:?} is known already: it has to leave or be withdrawn first",
+                job.id
+            )),
             Told::Adopt { job, servers, .. }
                 if !self.places.are_servers_of(job.job_type, servers) =>
             {
-                let name = self.places.type_name(job.job_type).into();
-                Err(Refused::Servers(name, self.places.nodes(job.job_type)))
+                Err(format!(
+                    "a job of type {} runs on {} of the policy's servers: name them",
+                    self.places.type_name(job.job_type),
+                    self.places.nodes(job.job_type)
+                ))
             }
-            Told::Leave(job) | Told::PutBack(job) if !runs(job)? => {
-                Err(Refused::Waits((*job).into()))
+            Told::Leave(job) | Told::PutBack(job) if !runs(job)? => Err(format!(
+                "job {job:?} waits: a job that goes before it was started is withdrawn"
+            )),
+            Told::Withdraw(job) if runs(job)? => {
+                Err(format!("job {job:?} runs: it can leave or be put back"))
             }
-            Told::Withdraw(job) if runs(job)? => Err(Refused::Runs((*job).into())),
-            Told::Ring(clock) if *clock >= self.site.clocks() => {
-                Err(Refused::Clock(*clock, self.site.clocks()))
-            }
+            Told::Ring(clock) if *clock >= self.site.rule.clocks() => Err(format!(
+                "the rule has {} clocks, and {clock} is none of them",
+                self.site.rule.clocks()
+            )),
             _ => Ok(()),
         }
     }
@@ -336,7 +324,7 @@ impl Scheduler {
         self.site.act(way, self.now, &mut self.clocks);
         self.site.take(decided);
         if self.violation.is_none() {
-            self.violation = self.site.violation().cloned();
+            self.violation = self.site.system.violation().cloned();
         }
     }
 
@@ -366,7 +354,7 @@ impl Scheduler {
     fn send(&mut self, id: &Arc<str>) -> Option<Way> {
         let known = self.known.get_mut(id)?;
         let (job_type, limit, order) = (known.job_type, known.limit, known.order);
-        if !self.site.is_open(job_type) {
+        if !self.site.open[job_type] {
             self.aside.insert(order, Arc::clone(id));
             return None;
         }
@@ -402,7 +390,7 @@ impl Scheduler {
                 self.review(&on, decided);
             }
             (Some(_), true) => self.act(Way::Changed, decided),
-            (Some(_), false) => self.site.resume(self.now, &mut self.clocks),
+            (Some(_), false) => self.site.begin(true, self.now, &mut self.clocks),
         }
     }
 
@@ -412,8 +400,8 @@ impl Scheduler {
         };
         match known.place {
             Place::In(job) => {
-                let own = self.site.end(job, self.now);
-                self.act(Way::Ended(own), decided);
+                let ended = self.site.system.complete_slot(job.slot, self.now);
+                self.act(Way::Ended(ended.job_type), decided);
             }
             Place::Beyond(servers) => {
                 self.places.give_beyond(known.job_type, &servers);
@@ -429,7 +417,8 @@ impl Scheduler {
         };
         match known.place {
             Place::In(job) => {
-                self.site.withdraw(known.job_type, job, self.now);
+                let system = &mut self.site.system;
+                system.withdraw(known.job_type, job, self.now);
                 self.act(Way::Changed, decided);
             }
             _ => drop(self.aside.remove(&known.order)),
@@ -443,8 +432,8 @@ impl Scheduler {
         let (id, job_type) = (Arc::clone(id), known.job_type);
         match known.place.clone() {
             Place::In(job) => {
-                self.site.put_back(job_type, job, self.now);
-                let open = self.site.is_open(job_type);
+                self.site.system.put_back(job_type, job, self.now);
+                let open = self.site.open[job_type];
                 self.act(Way::Changed, decided);
                 if !open {
                     self.review(&[], decided);
@@ -493,10 +482,12 @@ impl Scheduler {
 
     /// Each clock rings at most once: one that was set anew at this time is not due before the next.
     fn ring_due(&mut self, decided: &mut Decided) {
-        let mut due: Vec<(f64, usize)> = self.site.due_by(self.now).collect();
+        let clocks = 0..self.site.rule.clocks();
+        let due = clocks.map(|clock| (self.site.rings_at(clock), clock));
+        let mut due: Vec<(f64, usize)> = due.filter(|(at, _)| *at <= self.now).collect();
         due.sort_by(|a, b| a.0.total_cmp(&b.0));
         for (at, clock) in due {
-            if self.site.is_due(clock, at) {
+            if self.site.rings_at(clock) == at {
                 self.act(Way::Ring(clock), decided);
             }
         }

@@ -59,42 +59,42 @@ impl Places {
         }
     }
 
-    /// How many servers there are.
+    /// Returns how many servers there are.
     #[must_use]
     pub fn servers(&self) -> usize {
         self.servers.len()
     }
 
-    /// The name of server n: its shape, and its number from 1 among those of the shape.
+    /// Returns the name of server n: its shape, and its number from 1 among those of the shape.
     #[must_use]
     pub fn server_name(&self, n: usize) -> &str {
         &self.servers[n].name
     }
 
-    /// The server of this name.
+    /// Returns the server of this name.
     #[must_use]
     pub fn server(&self, name: &str) -> Option<usize> {
         self.servers.iter().position(|server| server.name == name)
     }
 
-    /// How much of each resource (R) server n has.
+    /// Returns how much of each resource (R) server n has.
     #[must_use]
     pub fn capacity(&self, n: usize) -> &[f64] {
         &self.servers[n].capacity
     }
 
-    /// The names of the types (K).
+    /// Returns the names of the types (K).
     pub fn types(&self) -> impl ExactSizeIterator<Item = &str> {
         self.types.iter().map(|kind| kind.name.as_str())
     }
 
-    /// The name of type i.
+    /// Returns the name of type i.
     #[must_use]
     pub fn type_name(&self, i: usize) -> &str {
         &self.types[i].name
     }
 
-    /// The type of this name.
+    /// Returns the type of this name.
     #[must_use]
     pub fn job_type(&self, name: &str) -> Option<usize> {
         self.types.iter().position(|kind| kind.name == name)
@@ -106,13 +106,13 @@ impl Places {
         self.types[i].nodes
     }
 
-    /// What a job of type i takes of each resource (R), on each of its servers.
+    /// Returns what a job of type i takes of each resource (R), on each of its servers.
     #[must_use]
     pub fn demand(&self, i: usize) -> &[f64] {
         &self.types[i].demand
     }
 
-    /// The names of the resources (R).
+    /// Returns the names of the resources (R).
     #[must_use]
     pub fn resources(&self) -> &[String] {
         &self.resources
@@ -155,7 +155,7 @@ impl Places {
         }
     }
 
-    /// What others use of server n, in units of its system.
+    /// Returns what others use of server n, in units of its system.
     pub(super) fn occupied(&self, n: usize) -> &[u64] {
         &self.servers[n].occupied
     }

@@ -5,7 +5,7 @@ use std::io::{self, BufRead as _, BufReader, Read, Write};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Decided, Newcomer, Places, Refused, Scheduler, Told};
+use super::{Decided, Newcomer, Places, Scheduler, Told};
 use crate::document::harmless;
 
 /// Longer lines are refused \[bytes\].
@@ -56,34 +56,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// A running job ended.
-    #[must_use]
-    pub fn leaves(job: String) -> Self {
-        Line {
-            leave: Some(job),
-            ..Line::default()
-        }
-    }
-
-    /// A waiting job is not to be started.
-    #[must_use]
-    pub fn withdraws(job: String) -> Self {
-        Line {
-            withdraw: Some(job),
-            ..Line::default()
-        }
-    }
-
-    /// A running job waits again.
-    #[must_use]
-    pub fn puts_back(job: String) -> Self {
-        Line {
-            put_back: Some(job),
-            ..Line::default()
-        }
-    }
-
-    /// Whether it comes in time and says all that the rule looks at: who runs many schedulers by it may forget.
+    /// Checks that it comes in time and says all that the rule looks at: who runs many schedulers by it may forget.
     fn is_whole(&self, scheduler: &Scheduler) -> Result<(), String> {
         let comes = self.arrive.is_some() || self.adopt.is_some();
         if self.adopt.is_some() && scheduler.has_begun() {
@@ -98,7 +71,7 @@ impl Line {
         Ok(())
     }
 
-    /// Whether it tells of one thing, and of no other's parts.
+    /// Checks that it tells of one thing, and of no other's parts.
     fn is_of_one_thing(&self) -> Result<(), String> {
         let said = [
             self.arrive.is_some(),
@@ -136,7 +109,7 @@ pub enum Started {
 }
 
 impl Started {
-    /// The id of the job.
+    /// Returns the id of the job.
     #[must_use]
     pub fn id(&self) -> &str {
         match self {
@@ -145,7 +118,7 @@ impl Started {
         }
     }
 
-    /// The servers of a fleet.
+    /// Returns the servers of a fleet.
     #[must_use]
     pub fn servers(&self) -> &[String] {
         match self {
@@ -221,7 +194,7 @@ pub fn drive(
     Ok(driven)
 }
 
-/// The line of an answer.
+/// Returns the line of an answer.
 fn written(answer: &Answer) -> io::Result<String> {
     Ok(harmless(serde_json::to_string(answer)?) + "\n")
 }
@@ -268,7 +241,7 @@ fn answer(scheduler: &mut Scheduler, text: &[u8]) -> Result<Answer, String> {
     })
 }
 
-/// A job that starts, as it is told.
+/// Returns a job that starts, as it is told.
 #[must_use]
 pub fn started(id: &str, servers: &[usize], places: &Places) -> Started {
     let names = servers.iter().map(|n| places.server_name(*n).to_owned());
@@ -284,12 +257,10 @@ pub fn started(id: &str, servers: &[usize], places: &Places) -> Started {
 /// When it cannot be, in words.
 pub fn tell(scheduler: &mut Scheduler, line: &Line) -> Result<Decided, String> {
     let told = understood(line, scheduler.places())?;
-    scheduler
-        .tell(line.t, told)
-        .map_err(|refused: Refused| refused.to_string())
+    scheduler.tell(line.t, told)
 }
 
-/// What a line says, with numbers in place of names.
+/// Returns what a line says, with numbers in place of names.
 fn understood<'a>(line: &'a Line, places: &Places) -> Result<Told<'a>, String> {
     line.is_of_one_thing()?;
     Ok(match line {

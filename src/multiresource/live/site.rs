@@ -2,19 +2,19 @@ use std::sync::Arc;
 
 use super::Decided;
 use crate::multiresource::artifact::Checked;
-use crate::multiresource::policy::{Action, Event, Job, Policy, System, Violation, online, over};
+use crate::multiresource::policy::{Action, Event, Job, Policy, System, online, over};
 use crate::simulation::Stream;
 
 /// The system with its rule and its clocks: a server, or all of a fleet.
 pub(super) struct Site {
-    system: System,
-    rule: Box<dyn Policy + Send>,
+    pub system: System,
+    pub rule: Box<dyn Policy + Send>,
     /// For each clock of the rule: the rate that it was drawn for, and when it rings.
     timers: Vec<(f64, f64)>,
     /// By slot of the system.
     ids: Vec<Arc<str>>,
     /// By type: whether a job could run if no other did.
-    open: Vec<bool>,
+    pub open: Vec<bool>,
 }
 
 /// On what a rule acts.
@@ -30,17 +30,14 @@ impl Site {
     /// Of the policy, on an empty system.
     pub fn new(policy: &Checked) -> Self {
         let (family, fleet) = (&policy.artifact().policy, policy.workload());
-        let (rule, system) = match fleet.is_one_server() {
-            true => {
-                let rule = online(family, fleet.envelope());
-                let system = System::new(fleet.envelope(), rule.clocks(), rule.preempts());
-                (rule, system)
-            }
-            false => {
-                let rule = over(family, fleet);
-                let system = System::of_fleet(fleet, rule.clocks(), rule.preempts());
-                (rule, system)
-            }
+        let (rule, system) = if fleet.is_one_server() {
+            let rule = online(family, fleet.envelope());
+            let system = System::new(fleet.envelope(), rule.clocks(), rule.preempts());
+            (rule, system)
+        } else {
+            let rule = over(family, fleet);
+            let system = System::of_fleet(fleet, rule.clocks(), rule.preempts());
+            (rule, system)
         };
         Site {
             timers: vec![(0.0, f64::INFINITY); rule.clocks()],
@@ -51,53 +48,16 @@ impl Site {
         }
     }
 
-    /// Whether a job of this type could run if no other did.
-    pub fn is_open(&self, job_type: usize) -> bool {
-        self.open[job_type]
-    }
-
-    pub fn clocks(&self) -> usize {
-        self.timers.len()
-    }
-
-    pub fn needs_limits(&self) -> bool {
-        self.rule.needs_limits()
-    }
-
-    pub fn runs(&self, job: Job) -> bool {
-        self.system.runs(job)
-    }
-
-    pub fn violation(&self) -> Option<&Violation> {
-        self.system.violation()
-    }
-
-    pub fn audit(&mut self) {
-        self.system.audit();
-    }
-
     /// The rule begins: on an empty system, or with what runs.
     pub fn begin(&mut self, adopted: bool, now: f64, clocks: &mut Stream) {
-        self.start_time(now);
-        match adopted {
-            true => self.resume(now, clocks),
-            false => {
-                self.rule.begin(&mut self.system);
-                self.set_timers(clocks);
-            }
-        }
-    }
-
-    /// The rule begins with what runs.
-    pub fn resume(&mut self, now: f64, clocks: &mut Stream) {
-        self.start_time(now);
-        self.rule.resume(&mut self.system);
-        self.set_timers(clocks);
-    }
-
-    /// A system begins at 0, and clusters at any time.
-    fn start_time(&mut self, now: f64) {
+        // A system begins at 0, and clusters at any time.
         self.system.start_at(now);
+        if adopted {
+            self.rule.resume(&mut self.system);
+        } else {
+            self.rule.begin(&mut self.system);
+        }
+        self.set_timers(clocks);
     }
 
     /// The rule acts, and sets its clocks.
@@ -119,9 +79,10 @@ impl Site {
     fn set_timers(&mut self, clocks: &mut Stream) {
         for (timer, &rate) in self.timers.iter_mut().zip(self.system.clocks()) {
             if timer.0 != rate {
-                let due = match rate > 0.0 {
-                    true => self.system.now() + clocks.exponential() / rate,
-                    false => f64::INFINITY,
+                let due = if rate > 0.0 {
+                    self.system.now() + clocks.exponential() / rate
+                } else {
+                    f64::INFINITY
                 };
                 *timer = (rate, due);
             }
@@ -173,7 +134,7 @@ impl Site {
         id: &Arc<str>,
         now: f64,
     ) -> Option<Job> {
-        self.start_time(now);
+        self.system.start_at(now);
         let job = self.system.adopt(own, of, servers, now)?;
         self.name(job, id);
         Some(job)
@@ -187,22 +148,9 @@ impl Site {
         self.ids[slot] = Arc::clone(id);
     }
 
-    /// A running job ends: its type here.
-    pub fn end(&mut self, job: Job, now: f64) -> usize {
-        self.system.complete_slot(job.slot, now).job_type
-    }
-
-    pub fn withdraw(&mut self, job_type: usize, job: Job, now: f64) {
-        self.system.withdraw(job_type, job, now);
-    }
-
-    pub fn put_back(&mut self, job_type: usize, job: Job, now: f64) {
-        self.system.put_back(job_type, job, now);
-    }
-
     /// Others use so many units of each resource of server n.
     pub fn occupy(&mut self, n: usize, units: &[u64], now: f64) {
-        self.start_time(now);
+        self.system.start_at(now);
         self.system.occupy(n, units, now);
         for own in 0..self.open.len() {
             self.open[own] = self.system.could_run(own);
@@ -222,38 +170,22 @@ impl Site {
         out
     }
 
-    /// What the rule does at present, in words.
-    pub fn doing(&self, names: &[&str]) -> Option<String> {
-        self.rule.doing(names, &self.system)
-    }
-
     /// Ids of the waiting jobs of a type, in order.
     pub fn queue(&self, job_type: usize) -> impl Iterator<Item = &Arc<str>> + '_ {
         let jobs = self.system.waiting_jobs(job_type);
         jobs.map(|job| &self.ids[job.slot as usize])
     }
 
-    /// When the next clock rings, and which.
+    /// Returns when the next clock rings, and which.
     pub fn due(&self) -> (f64, usize) {
-        let due = self
-            .timers
-            .iter()
-            .zip(0..)
-            .map(|(timer, clock)| (timer.1, clock));
+        let due = self.timers.iter().map(|timer| timer.1).zip(0..);
         due.fold((f64::INFINITY, 0), |first, next| {
             if next.0 < first.0 { next } else { first }
         })
     }
 
-    /// The clocks that are due at this time, and since when.
-    pub fn due_by(&self, now: f64) -> impl Iterator<Item = (f64, usize)> + '_ {
-        let timers = self.timers.iter().zip(0..);
-        let due = timers.filter(move |(timer, _)| timer.1 <= now);
-        due.map(|(timer, clock)| (timer.1, clock))
-    }
-
-    /// Whether this clock still rings at that time.
-    pub fn is_due(&self, clock: usize, at: f64) -> bool {
-        self.timers[clock].1 == at
+    /// Returns when this clock rings.
+    pub fn rings_at(&self, clock: usize) -> f64 {
+        self.timers[clock].1
     }
 }

@@ -15,7 +15,7 @@ const WORK: usize = 400_000_000;
 /// Relative slack below which a type counts as tight.
 const TIGHT: f64 = 1e-9;
 
-/// The mix, or one of the same load with less to drain in a round of its loop; `face` are schedules
+/// Returns the mix, or one of the same load with less to drain in a round of its loop; `face` are schedules
 /// that may take part in it (of a worth that optimal ones have).
 pub fn fewer_drains(workload: &Workload, mix: Mix, face: &[Schedule]) -> Mix {
     if face.is_empty() {
@@ -87,7 +87,7 @@ impl<'a> Descent<'a> {
         is_regular.then_some(Basis { tight, equations })
     }
 
-    /// The mix after the exchange that shortens the loop most.
+    /// Returns the mix after the exchange that shortens the loop most.
     fn next(&self, basis: &Basis, face: &[Schedule]) -> Option<Descent<'a>> {
         let mut gains: Vec<(i64, usize, usize)> = Vec::new();
         for (place, schedule) in face.iter().enumerate() {
@@ -119,7 +119,7 @@ impl<'a> Descent<'a> {
         mixes.take(TRIED).next()
     }
 
-    /// The schedule that leaves when this one comes in, and the new weights; `None` where no schedule
+    /// Returns the schedule that leaves when this one comes in, and the new weights; `None` where no schedule
     /// leaves, or the load would change.
     fn pivot(&self, basis: &Basis, schedule: &Schedule) -> Option<(usize, Vec<f64>)> {
         let n = self.mix.schedules.len();
@@ -137,9 +137,12 @@ impl<'a> Descent<'a> {
             .filter(|&s| change[s] > 1e-12)
             .min_by(|&a, &b| ratio(a).total_cmp(&ratio(b)))?;
         let step = ratio(leaving);
-        let weight = |s: usize| match s == leaving {
-            true => step,
-            false => (self.mix.weights[s] - step * change[s]).max(0.0),
+        let weight = |s: usize| {
+            if s == leaving {
+                step
+            } else {
+                (self.mix.weights[s] - step * change[s]).max(0.0)
+            }
         };
         Some((leaving, (0..n).map(weight).collect()))
     }

@@ -17,14 +17,14 @@ pub fn drains(schedules: &[Schedule], order: &[usize]) -> u64 {
         / 2
 }
 
-/// The paper's order: schedules sorted lexicographically.
+/// Returns the paper's order: schedules sorted lexicographically.
 pub fn lexicographic_order(schedules: &[Schedule]) -> Vec<usize> {
     (0..schedules.len())
         .sorted_by_key(|&s| &schedules[s])
         .collect()
 }
 
-/// An order with the least to drain: exact up to 12 schedules, a 2-opt tour beyond.
+/// Returns an order with the least to drain: exact up to 12 schedules, a 2-opt tour beyond.
 pub fn least_drain_order(schedules: &[Schedule]) -> Vec<usize> {
     let start = lexicographic_order(schedules);
     if schedules.len() <= 3 {
@@ -35,9 +35,10 @@ pub fn least_drain_order(schedules: &[Schedule]) -> Vec<usize> {
     let rows = (0..n).map(|a| (0..=a).map(|b| between(a, b)).collect());
     let lengths: Vec<Vec<u64>> = rows.collect();
     let length = |a: usize, b: usize| lengths[a.max(b)][a.min(b)];
-    let tour = match n <= EXACT {
-        true => shortest_tour(n, length),
-        false => two_opt(n, length),
+    let tour = if n <= EXACT {
+        shortest_tour(n, length)
+    } else {
+        two_opt(n, length)
     };
     tour.into_iter().map(|p| start[p]).collect()
 }

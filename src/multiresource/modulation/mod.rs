@@ -15,8 +15,8 @@ mod route;
 
 pub use fewer_drains::fewer_drains;
 pub use loop_order::{drains, least_drain_order, lexicographic_order};
+pub use route::Phase;
 use route::chain;
-pub use route::{Phase, TooManyPhases};
 
 use std::sync::Arc;
 
@@ -43,9 +43,11 @@ pub struct Modulation {
 /// Why a modulating chain could not be built or solved.
 #[derive(Debug, thiserror::Error)]
 pub enum ModulationError {
-    /// The route's phases are too many to be listed.
-    #[error(transparent)]
-    TooLarge(#[from] TooManyPhases),
+    /// It would have more phases than this limit.
+    #[error(
+        "the modulating chain has more than {0} phases: its routes wait for too many single jobs. A sequential route has fewer phases than a concurrent one, and full preemption has none; or describe a part of the server"
+    )]
+    TooLarge(usize),
     /// The chain has no law.
     #[error(transparent)]
     Chain(#[from] ChainError),
@@ -116,7 +118,7 @@ impl Modulation {
         }
     }
 
-    /// The same chain at another switching rate: working schedules are left faster or slower, and
+    /// Returns the same chain at another switching rate: working schedules are left faster or slower, and
     /// what happens on the routes does not depend on it.
     pub fn at(&self, rate: f64) -> Self {
         if self.switching_rate == 0.0 {
@@ -130,7 +132,7 @@ impl Modulation {
         Self::summed(phases, completions, environment, rate)
     }
 
-    /// The number of type-i jobs and the phase: exact where the policy does not backfill and empty slots
+    /// Returns the number of type-i jobs and the phase: exact where the policy does not backfill and empty slots
     /// keep their clocks.
     pub fn queue(&self, workload: &Workload, i: usize) -> ModulatedQueue<'_> {
         let job_type = &workload.types()[i];
@@ -165,7 +167,7 @@ impl Modulation {
         self.switching_rate * self.working
     }
 
-    /// The supremum of the switching rates that keep every type stable; infinite where routes cost no
+    /// Returns the supremum of the switching rates that keep every type stable; infinite where routes cost no
     /// service.
     ///
     /// By renewal and reward over one round of the loop: working time `N/α`, and on the

@@ -2,6 +2,7 @@ use std::collections::HashMap;
 
 use petgraph::graph::{DiGraph, NodeIndex};
 
+use super::ModulationError;
 use crate::ctmc::Rate;
 use crate::multiresource::artifact::{Admission, Drain, MsrPolicy, Preemption};
 use crate::multiresource::schedule::Packing;
@@ -35,16 +36,6 @@ impl Rate for Step {
     }
 }
 
-/// The chain would be larger than allowed.
-#[derive(Debug, thiserror::Error)]
-#[error(
-    "the modulating chain has more than {limit} phases: its routes wait for too many single jobs. A sequential route has fewer phases than a concurrent one, and full preemption has none; or describe a part of the server"
-)]
-pub struct TooManyPhases {
-    /// The limit that was given.
-    pub limit: usize,
-}
-
 /// Builds the modulating chain of a policy. Nodes come in loop order and, within a route, by
 /// the number of slots still to go, so that every edge but the last goes forward.
 ///
@@ -54,9 +45,9 @@ pub(super) fn chain(
     workload: &Workload,
     policy: &MsrPolicy,
     limit: usize,
-) -> Result<DiGraph<Phase, Step>, TooManyPhases> {
+) -> Result<DiGraph<Phase, Step>, ModulationError> {
     if least_phases(policy) > limit as f64 {
-        return Err(TooManyPhases { limit });
+        return Err(ModulationError::TooLarge(limit));
     }
     let packing = Packing::new(workload);
     let rates: Vec<f64> = workload.types().iter().map(|t| t.service_rate()).collect();
@@ -86,7 +77,7 @@ pub(super) fn chain(
     Ok(chain)
 }
 
-/// A lower bound on the phases: a concurrent leg passes at least one for each vector of
+/// Returns a lower bound on the phases: a concurrent leg passes at least one for each vector of
 /// slots still to go, a sequential one for each slot.
 fn least_phases(policy: &MsrPolicy) -> f64 {
     let leg = |position: usize| -> f64 {
@@ -137,7 +128,7 @@ impl Leg<'_> {
         leaving: f64,
         closing: Option<NodeIndex>,
         limit: usize,
-    ) -> Result<NodeIndex, TooManyPhases> {
+    ) -> Result<NodeIndex, ModulationError> {
         let mut known: HashMap<Phase, NodeIndex> = HashMap::new();
         let mut layer = vec![(
             from,
@@ -166,7 +157,7 @@ impl Leg<'_> {
                     end = Some(node);
                 }
                 if chain.node_count() > limit {
-                    return Err(TooManyPhases { limit });
+                    return Err(ModulationError::TooLarge(limit));
                 }
             }
             layer = following;
@@ -178,7 +169,7 @@ impl Leg<'_> {
         self.policy.schedule(self.position)
     }
 
-    /// The phase at the very moment when the timer fires.
+    /// Returns the phase at the very moment when the timer fires.
     fn depart(&self, slots: &[u32]) -> Phase {
         let mut phase = Phase {
             position: self.position,
@@ -193,7 +184,7 @@ impl Leg<'_> {
         phase
     }
 
-    /// The phases that follow one on the route.
+    /// Returns the phases that follow one on the route.
     fn steps(&self, phase: &Phase) -> impl Iterator<Item = (Phase, Step)> {
         let after = |i: usize| {
             let mut next = phase.clone();
@@ -217,7 +208,7 @@ impl Leg<'_> {
         self.moving(phase).into_iter().map(after)
     }
 
-    /// The types whose slots are on their way out in this phase.
+    /// Returns the types whose slots are on their way out in this phase.
     fn moving(&self, phase: &Phase) -> Vec<usize> {
         let leaving = |i: &usize| phase.setups[*i] > 0 || phase.slots[*i] > self.target()[*i];
         let all = (0..phase.slots.len()).filter(leaving);

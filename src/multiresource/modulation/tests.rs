@@ -78,7 +78,7 @@ fn mean_schedule_by_renewal_and_reward() {
     assert!((modulation.mean_schedule()[1] - second).abs() < 1e-14);
 }
 
-/// A random server with three types, and a random loop of up to four of its schedules.
+/// Returns a random server with three types, and a random loop of up to four of its schedules.
 fn random_case(seed: u64) -> (Workload, Vec<Schedule>) {
     let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {a: 12, b: 10}}\njobs:\n"

@@ -44,7 +44,7 @@ pub struct Sought {
 }
 
 impl Sought {
-    /// The least mean response time, without setups.
+    /// Returns the least mean response time, without setups.
     pub fn mean(preemption: Preemption) -> Self {
         Sought {
             preemption,
@@ -83,7 +83,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The same, but no longer than this.
+    /// Returns the same, but no longer than this.
     #[must_use]
     pub fn within(self, time: Duration) -> Self {
         Limits {
@@ -102,55 +102,13 @@ impl Limits {
     }
 }
 
-/// Why there is no optimum.
+/// Why there is no optimum, and what to do.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum OptimumError {
-    /// Not Poisson, or not exponential.
-    #[error("the optimum is for Poisson arrivals and exponential sizes, and type `{0}` has others")]
-    Laws(String),
-    /// With a start latency the time that a job holds its room has a memory.
-    #[error(
-        "the optimum is for jobs that hold their room for an exponential time, and with a start latency they do not: without `start_latency` it can be computed"
-    )]
-    StartLatency,
-    /// Setups that are far slower or faster than jobs.
-    #[error(
-        "a setup of mean {0} beside jobs of mean {1}: the dynamic program is for setups up to 1e6 times as long, or as short; slower ones are as --preemption none, faster ones as full"
-    )]
-    SetupRate(f64, f64),
-    /// A percentile.
-    #[error(
-        "a percentile is no sum over jobs, as the dynamic program needs it: take --objective mean or weighted"
-    )]
-    Percentile,
-    /// More schedules than are listed.
-    #[error(
-        "the dynamic program is for at most {0} schedules, and here are more: take fewer types, or fewer servers"
-    )]
-    Schedules(usize),
-    /// The smallest box is beyond the limit.
-    #[error(
-        "the dynamic program would begin with {states:.1e} states ({}the numbers of jobs of {types} types; {:.0} MB), and the limit is {limit:.1e}: take fewer types or a lower load, or give `synth optimum` more --states",
-        times(*.schedules), .states * BYTES / 1e6
-    )]
-    TooLarge {
-        /// Schedules in a state, 1 where they are decisions.
-        schedules: usize,
-        /// Types.
-        types: usize,
-        /// States of the smallest box.
-        states: f64,
-        /// States at most.
-        limit: f64,
-    },
-}
+#[error("{0}")]
+pub struct OptimumError(String);
 
-/// "… schedules × ", if there are several.
-fn times(schedules: usize) -> String {
-    match schedules {
-        1 => String::new(),
-        several => format!("{several} schedules × "),
-    }
+fn refused<T>(why: impl Into<String>) -> Result<T, OptimumError> {
+    Err(OptimumError(why.into()))
 }
 
 /// Memory a state: two doubles, and those of the smaller box while it grows \[bytes\].
@@ -217,11 +175,11 @@ trait Dynamic {
     /// On to the next box.
     fn grow(&mut self);
 
-    /// The most jobs of each type in the box.
+    /// Returns the most jobs of each type in the box.
     fn limits(&self) -> &[usize];
 }
 
-/// The least mean response time that a policy with this preemption can have, or that weighted by load.
+/// Returns the least mean response time that a policy with this preemption can have, or that weighted by load.
 ///
 /// # Errors
 /// When the laws have memory, when it is too large.
@@ -233,11 +191,16 @@ pub fn optimum(
     progress: impl FnMut(Step),
 ) -> Result<Optimum, OptimumError> {
     if workload.start_latency().is_some() {
-        return Err(OptimumError::StartLatency);
+        return refused(
+            "the optimum is for jobs that hold their room for an exponential time, and with a start latency they do not: without `start_latency` it can be computed",
+        );
     }
     let other = |t: &&JobType| !(t.is_poisson() && t.holding().is_exponential());
     if let Some(job_type) = workload.types().iter().find(other) {
-        return Err(OptimumError::Laws(job_type.name().to_owned()));
+        return refused(format!(
+            "the optimum is for Poisson arrivals and exponential sizes, and type `{}` has others",
+            job_type.name()
+        ));
     }
     let costs = costs(workload, sought.objective)?;
     let work: f64 = workload.types().iter().map(JobType::offered_load).sum();
@@ -246,7 +209,10 @@ pub fn optimum(
         .setup_rate
         .filter(|rate| !SETUPS.contains(&(rate * mean)))
     {
-        return Err(OptimumError::SetupRate(1.0 / rate, mean));
+        return refused(format!(
+            "a setup of mean {} beside jobs of mean {mean}: the dynamic program is for setups up to 1e6 times as long, or as short; slower ones are as --preemption none, faster ones as full",
+            1.0 / rate
+        ));
     }
     let effort = Effort {
         interrupt,
@@ -258,7 +224,7 @@ pub fn optimum(
         Preemption::None | Preemption::Setup => {
             let found = enumerate(&packing, MOST_SCHEDULES);
             let schedules = found.complete.then_some(found.schedules);
-            let mut schedules = schedules.ok_or(OptimumError::Schedules(MOST_SCHEDULES))?;
+            let mut schedules = schedules.ok_or_else(|| too_many(MOST_SCHEDULES))?;
             let setup_rate = sought
                 .setup_rate
                 .filter(|_| sought.preemption == Preemption::Setup);
@@ -272,7 +238,7 @@ pub fn optimum(
         }
         Preemption::Full => {
             let schedules = maximal(&packing, MOST_MAXIMAL, VISITS);
-            let schedules = schedules.ok_or(OptimumError::Schedules(MOST_MAXIMAL))?;
+            let schedules = schedules.ok_or_else(|| too_many(MOST_MAXIMAL))?;
             let present = first_box(workload, 1, limits.states)?;
             let sweeps = Preemptive::new(present, schedules, workload, &costs);
             closed_in(sweeps, limits, effort, progress)
@@ -348,11 +314,15 @@ impl Limits {
     }
 }
 
-/// What a job of each type costs, so that the sum over the mean numbers is the objective (Little).
+/// Returns what a job of each type costs, so that the sum over the mean numbers is the objective (Little).
 fn costs(workload: &Workload, objective: Objective) -> Result<Vec<f64>, OptimumError> {
     let types = workload.types().iter();
     Ok(match objective {
-        Objective::P99 => return Err(OptimumError::Percentile),
+        Objective::P99 => {
+            return refused(
+                "a percentile is no sum over jobs, as the dynamic program needs it: take --objective mean or weighted",
+            );
+        }
         Objective::Mean => vec![1.0 / workload.total_arrival_rate(); types.len()],
         Objective::Weighted => {
             let shares = workload.load_shares();
@@ -403,7 +373,13 @@ const VISITS: usize = 2_000_000;
 /// that the states have room for.
 const FIRST: [usize; 3] = [8, 6, 4];
 
-/// The first box.
+fn too_many(most: usize) -> OptimumError {
+    OptimumError(format!(
+        "the dynamic program is for at most {most} schedules, and here are more: take fewer types, or fewer servers"
+    ))
+}
+
+/// Returns the first box.
 fn first_box(workload: &Workload, schedules: usize, states: usize) -> Result<Region, OptimumError> {
     let in_service = |t: &JobType| t.offered_load().ceil().min(100.0) as usize;
     let sides = |more: &usize| -> Vec<usize> {
@@ -417,18 +393,20 @@ fn first_box(workload: &Workload, schedules: usize, states: usize) -> Result<Reg
     };
     let limit = states as f64;
     let mut boxes = FIRST.iter().map(sides);
-    match boxes.find(|sides| size(sides) <= limit) {
-        Some(sides) => Ok(Region::new(sides)),
-        None => Err(OptimumError::TooLarge {
-            schedules,
-            types: workload.types().len(),
-            states: FIRST
-                .iter()
-                .map(|more| size(&sides(more)))
-                .fold(f64::INFINITY, f64::min),
-            limit,
-        }),
+    if let Some(sides) = boxes.find(|sides| size(sides) <= limit) {
+        return Ok(Region::new(sides));
     }
+    let sizes = FIRST.iter().map(|more| size(&sides(more)));
+    let least = sizes.fold(f64::INFINITY, f64::min);
+    let times = match schedules {
+        1 => String::new(),
+        several => format!("{several} schedules × "),
+    };
+    refused(format!(
+        "the dynamic program would begin with {least:.1e} states ({times}the numbers of jobs of {} types; {:.0} MB), and the limit is {limit:.1e}: take fewer types or a lower load, or give `synth optimum` more --states",
+        workload.types().len(),
+        least * BYTES / 1e6
+    ))
 }
 
 #[cfg(test)]

@@ -86,7 +86,7 @@ impl Preemptive {
         bounds.map(|b| b * self.rate)
     }
 
-    /// The same of a row of the last type's jobs, from a state on.
+    /// Returns the same of a row of the last type's jobs, from a state on.
     fn row(
         &self,
         row: &mut Row,
@@ -99,9 +99,10 @@ impl Preemptive {
         let here = &self.values[start..start + length];
         let last = self.services.len() - 1;
         row.look(self, start, here);
-        match decides {
-            true => self.decide(row, choices),
-            false => self.keep(row, choices),
+        if decides {
+            self.decide(row, choices)
+        } else {
+            self.keep(row, choices)
         }
         let stays = 1.0 - self.arrivals.iter().sum::<f64>();
         for ((v, u), gain) in next.iter_mut().zip(here).zip(&row.best) {

@@ -21,7 +21,7 @@ impl Region {
         }
     }
 
-    /// A box that is half as large again in each type.
+    /// Returns a box that is half as large again in each type.
     pub fn grown(&self) -> Self {
         let limits = self.limits.iter().map(|b| b + b.div_ceil(2));
         Region::new(limits.collect())
@@ -84,7 +84,7 @@ impl Region {
     }
 }
 
-/// What the values at three points weigh in those of the parabola through them at n.
+/// Returns what the values at three points weigh in those of the parabola through them at n.
 fn lagrange(points: [usize; 3], n: usize) -> [f64; 3] {
     let [a, b, c] = points.map(|p| p as f64);
     let x = n as f64;

@@ -22,7 +22,7 @@ pub(super) struct Space {
 }
 
 impl Space {
-    /// All schedules, and at most so many waiting jobs of each type.
+    /// Returns all schedules, and at most so many waiting jobs of each type.
     pub fn new(schedules: Vec<Schedule>, waiting: Region) -> Self {
         let near = Neighbours::new(schedules);
         let jobs = |s: &Schedule| s.iter().sum::<u32>() as usize;
@@ -88,9 +88,10 @@ impl Neighbours {
         let places: HashMap<&Schedule, usize> = places.map(|(n, s)| (s, n)).collect();
         let step = |schedule: &Schedule, i: usize, up: bool| {
             let mut next = schedule.clone();
-            next[i] = match up {
-                true => next[i] + 1,
-                false => next[i].checked_sub(1)?,
+            next[i] = if up {
+                next[i] + 1
+            } else {
+                next[i].checked_sub(1)?
             };
             places.get(&next).copied()
         };

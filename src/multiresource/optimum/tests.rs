@@ -121,7 +121,7 @@ fn the_box_is_the_optimum_of_a_linear_program() {
     }
 }
 
-/// The least mean cost of two types that need 1 and 2 of 2 servers, where arrivals that find so many
+/// Returns the least mean cost of two types that need 1 and 2 of 2 servers, where arrivals that find so many
 /// waiting are lost.
 fn flows(rates: [f64; 2], services: [f64; 2], costs: [f64; 2], limits: [usize; 2]) -> f64 {
     use good_lp::{Expression, ProblemVariables, Solution, SolverModel, constraint, variable};

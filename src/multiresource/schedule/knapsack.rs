@@ -22,7 +22,7 @@ pub struct Knapsack {
 /// Relative rounding of a bound.
 const ROUNDING: f64 = 1e-12;
 
-/// What these items can add at most, for what is left of the price.
+/// Returns what these items can add at most, for what is left of the price.
 fn bound<'a>(items: impl Iterator<Item = &'a Item<f64>>, mut left: f64) -> f64 {
     let mut bound = 0.0;
     for item in items {
@@ -42,7 +42,7 @@ fn is_promising(walk: &DepthFirst<f64>, bar: f64) -> bool {
     walk.value + bound(walk.open().iter(), walk.left) >= bar
 }
 
-/// The same without those that cost more than is left: where large jobs wait beside small ones, parts of them
+/// Returns the same without those that cost more than is left: where large jobs wait beside small ones, parts of them
 /// would hide that they do not fit together.
 fn is_possible(walk: &DepthFirst<f64>, bar: f64) -> bool {
     let most = walk.left * (1.0 + ROUNDING) + ROUNDING;

@@ -10,14 +10,12 @@
 mod depth_first;
 mod enumeration;
 mod knapsack;
-mod maximal;
 mod step;
 
 #[cfg(feature = "synthesis")]
 pub(crate) use depth_first::{DepthFirst, Item};
-pub use enumeration::{Enumeration, enumerate};
+pub use enumeration::{Enumeration, enumerate, maximal};
 pub use knapsack::Knapsack;
-pub use maximal::maximal;
 pub use step::smallest_step;
 
 use crate::multiresource::workload::Workload;
@@ -33,7 +31,7 @@ pub struct Packing {
 }
 
 impl Packing {
-    /// The packing problem of one server of this workload.
+    /// Returns the packing problem of one server of this workload.
     pub fn new(workload: &Workload) -> Self {
         Packing {
             demand: workload
@@ -60,7 +58,7 @@ impl Packing {
         &self.demand[i]
     }
 
-    /// What a schedule leaves free of each resource; `None` when it does not fit.
+    /// Returns what a schedule leaves free of each resource; `None` when it does not fit.
     pub fn room(&self, schedule: &[u32]) -> Option<Vec<u64>> {
         let used = |j: usize| -> u128 {
             let load = |(u, d): (&u32, &Vec<u64>)| u128::from(*u) * u128::from(d[j]);
@@ -72,12 +70,12 @@ impl Packing {
             .collect()
     }
 
-    /// Whether `u·D ≤ P`, exactly.
+    /// Returns whether `u·D ≤ P`, exactly.
     pub fn fits(&self, schedule: &[u32]) -> bool {
         schedule.len() == self.types() && self.room(schedule).is_some()
     }
 
-    /// How many jobs of type `i` fit into the room.
+    /// Returns how many jobs of type `i` fit into the room.
     pub fn most(&self, i: usize, room: &[u64]) -> u32 {
         let per_resource = room.iter().zip(&self.demand[i]);
         let most = per_resource
@@ -117,7 +115,7 @@ impl Packing {
         schedule
     }
 
-    /// Whether no further job of any type fits beside the schedule.
+    /// Returns whether no further job of any type fits beside the schedule.
     pub fn is_maximal(&self, schedule: &[u32]) -> bool {
         self.room(schedule)
             .is_some_and(|room| (0..self.types()).all(|i| self.most(i, &room) == 0))
@@ -134,7 +132,7 @@ pub struct Fluid {
 }
 
 impl Fluid {
-    /// The fluid bound of a workload. Capacity counts in whole multiples of the resource's
+    /// Returns the fluid bound of a workload. Capacity counts in whole multiples of the resource's
     /// unit (the common divisor of its demands): what is left over serves no job.
     pub fn new(workload: &Workload) -> Self {
         let demanded = |j: usize| -> f64 {
@@ -161,7 +159,7 @@ impl Fluid {
     }
 }
 
-/// The place of the largest utilization, of equals the first.
+/// Returns the place of the largest utilization, of equals the first.
 pub(crate) fn largest(utilization: &[f64]) -> usize {
     let by_utilization =
         |a: &usize, b: &usize| utilization[*a].total_cmp(&utilization[*b]).then(b.cmp(a));

@@ -28,9 +28,10 @@ pub fn smallest_step(fleet: &Fleet, h: usize, j: usize) -> Option<Decimal> {
     let needed = excess.map_or_else(BigRational::zero, |excess| {
         unit * BigInt::from(units[j] + excess) - capacity.exact()
     });
-    Decimal::nearest(&match is_counted(fleet, h, j) {
-        true => needed.ceil().max(BigRational::one()),
-        false => needed.max(capacity.exact() / BigInt::from(100)),
+    Decimal::nearest(&if is_counted(fleet, h, j) {
+        needed.ceil().max(BigRational::one())
+    } else {
+        needed.max(capacity.exact() / BigInt::from(100))
     })
 }
 

@@ -4,7 +4,7 @@ use super::claims::LAWS;
 use super::{Options, PHASE_LIMIT, PHASES_OF_TYPES, SynthesisError, mean_size};
 use crate::multiresource::analysis::{self, AnalysisError, Cost, PaperBounds};
 use crate::multiresource::artifact::{Drain, Method, MsrPolicy, Preemption, Route};
-use crate::multiresource::modulation::{Modulation, ModulationError, TooManyPhases};
+use crate::multiresource::modulation::{Modulation, ModulationError};
 use crate::multiresource::workload::Workload;
 
 /// Work that goes into tuning at effort 1, roughly in nanoseconds. The approximation's rate is within some
@@ -107,9 +107,7 @@ pub(super) fn with_best_route(
     // Equals in the order of the routes.
     searches.sort_by_key(|(n, ..)| *n);
     // Sequential routes always have an outlook, or the error has been returned.
-    let best = best_route(&mut searches)?
-        .ok_or(TooManyPhases { limit: PHASE_LIMIT })
-        .map_err(ModulationError::from)?;
+    let best = best_route(&mut searches)?.ok_or(ModulationError::TooLarge(PHASE_LIMIT))?;
     let (route, outlook) = (routes[searches[best].0].route, &searches[best].2);
     if outlook.rate >= outlook.largest {
         return Err(SynthesisError::SwitchingRate(format!(

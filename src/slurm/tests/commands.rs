@@ -99,7 +99,7 @@ fn every_column_is_asked_for_and_its_title_checked() {
     let partition = "PartitionName=synth\n   State=UP TotalNodes=2\n   Nodes=n[1-2]\n";
     let config = "ClusterName             = test\nBOOT_TIME               = 2026-11-25T17:35:22\n";
     let scontrol = format!(
-        "case \"$*\" in --version) echo slurm 23.11.4;; 'show config') echo '{config}';; *synth) echo '{partition}';; *) echo 'Partition x not found'; exit 1;; esac"
+        "case \"$*\" in 'show config') echo '{config}';; *synth) echo '{partition}';; *) echo 'Partition x not found'; exit 1;; esac"
     );
     let squeue = format!(
         "echo '{}'; printf '%s' '{}'",
@@ -112,16 +112,8 @@ fn every_column_is_asked_for_and_its_title_checked() {
         ("squeue", &squeue),
         ("sinfo", &sinfo),
     ]);
-    let site = slurm.site().unwrap();
-    assert_eq!(
-        (&*site.version, &*site.cluster.name),
-        ("slurm 23.11.4", "test")
-    );
-    assert_eq!(
-        (site.partition.is_up, &site.partition.nodes[..]),
-        (true, &["n1".to_owned(), "n2".to_owned()][..])
-    );
-    assert_eq!((site.queue.rows.len(), site.nodes.nodes.len()), (1, 0));
+    let (cluster, nodes) = slurm.site().unwrap();
+    assert_eq!((&*cluster.name, nodes.nodes.len()), ("test", 0));
 
     let squeue = squeue.replace("TRES_ALLOC", "TRES_OTHER");
     std::fs::write(folder.path().join("squeue.sh"), squeue).unwrap();

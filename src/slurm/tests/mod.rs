@@ -7,7 +7,7 @@ mod recorded;
 
 use super::{Queue, Row};
 
-/// A line of `squeue`, each column as it is given or as a held job of one CPU has it.
+/// Returns a line of `squeue`, each column as it is given or as a held job of one CPU has it.
 fn line(given: &[(&str, &str)]) -> Vec<u8> {
     let mut line = Vec::new();
     for (name, _, width) in Queue::columns() {
@@ -43,7 +43,7 @@ fn line(given: &[(&str, &str)]) -> Vec<u8> {
     line
 }
 
-/// The only row of such a line.
+/// Returns the only row of such a line.
 fn row(given: &[(&str, &str)]) -> Row {
     let queue = Queue::parse(&line(given));
     assert_eq!(queue.unread.example, None);
@@ -53,7 +53,7 @@ fn row(given: &[(&str, &str)]) -> Row {
     row.clone()
 }
 
-/// What is wrong with such a line.
+/// Returns what is wrong with such a line.
 fn fault(given: &[(&str, &str)]) -> String {
     let queue = Queue::parse(&line(given));
     assert!(queue.rows.is_empty(), "{:?}", queue.rows);

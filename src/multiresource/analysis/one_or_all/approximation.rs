@@ -74,7 +74,7 @@ impl Phases {
     }
 }
 
-/// The mean wait of a job that comes in a busy period of an M/M/1 queue that is started by the jobs
+/// Returns the mean wait of a job that comes in a busy period of an M/M/1 queue that is started by the jobs
 /// that come in `during`, except `fewer`: Welch's queue with an exceptional first service.
 fn in_busy_period(stream: Stream, during: Time, fewer: f64) -> f64 {
     let came = stream.arrival_rate * during.mean;
@@ -85,7 +85,7 @@ fn in_busy_period(stream: Stream, during: Time, fewer: f64) -> f64 {
 }
 
 impl MsfqQueue {
-    /// The paper's approximation, where it is defined: see [`MsfqApproximation`]; `None` beyond
+    /// Returns the paper's approximation, where it is defined: see [`MsfqApproximation`]; `None` beyond
     /// [`MOST_SERVERS`] too.
     pub fn approximation(&self) -> Option<MsfqApproximation> {
         if self.servers > MOST_SERVERS {

@@ -150,7 +150,7 @@ impl Cycles {
         }
     }
 
-    /// What a cycle from j on brings, with all that the light jobs at its end bring to later cycles by
+    /// Returns what a cycle from j on brings, with all that the light jobs at its end bring to later cycles by
     /// being more than j: with x beyond k, `E[x]` and `E[x²]` are what makes the mean and the mean
     /// square at the ends of cycles those at their starts. It is the same for all j ≥ k.
     ///
@@ -176,7 +176,7 @@ impl Cycles {
     }
 }
 
-/// A cycle from the empty system on, with all that come before it and leave the system empty.
+/// Returns a cycle from the empty system on, with all that come before it and leave the system empty.
 fn from_empty(queue: &MsfqQueue, light_first: &Cycle) -> Cycle {
     let (light, heavy, rate) = (queue.light, queue.heavy, queue.filling_rate());
     let busy = Time::busy_period(heavy.arrival_rate, heavy.service_rate);

@@ -51,7 +51,7 @@ impl Circle {
         })
     }
 
-    /// The first k coefficients of `columns` functions, whose values are `of(point, column)`.
+    /// Returns the first k coefficients of `columns` functions, whose values are `of(point, column)`.
     fn coefficients(&self, columns: usize, of: impl Fn(usize, usize) -> C) -> DMatrix<f64> {
         let half = self.gaps.len();
         let real = DMatrix::from_fn(half, columns, |m, i| of(m, i).re);
@@ -94,12 +94,12 @@ impl LightLeft {
         })
     }
 
-    /// Whether they can be probabilities.
+    /// Returns whether they can be probabilities.
     pub fn is_law(&self) -> bool {
         self.few.iter().all(|p| *p > -1e-9) && self.few.sum() < 1.0 + 1e-9
     }
 
-    /// The largest error by rounding of a function of them with these derivatives.
+    /// Returns the largest error by rounding of a function of them with these derivatives.
     pub fn error(&self, derivatives: &DVector<f64>) -> f64 {
         // With P M = L U, what M x = e does to d·x is (M⁻ᵀ d)·e.
         let (l, u) = (self.equations.l(), self.equations.u());
@@ -112,7 +112,7 @@ impl LightLeft {
     }
 }
 
-/// The probabilities that a light job which comes in phase 4 or 1 has 0, … k − 1 light ones before
+/// Returns the probabilities that a light job which comes in phase 4 or 1 has 0, … k − 1 light ones before
 /// it that came there too, if no phase is ever skipped: F_∞ then is the generating function of all
 /// that come, in mean `mean`.
 pub(super) fn few_before(queue: &MsfqQueue, mean: f64) -> Option<DMatrix<f64>> {

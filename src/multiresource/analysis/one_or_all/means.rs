@@ -21,13 +21,14 @@ impl MsfqQueue {
         }
         let left = LightLeft::new(self).ok_or(MsfqError::Steps(self.load()))?;
         let means = self.with(&left);
-        match means.error < MOST_ERROR && left.is_law() && means.is_sensible(self) {
-            true => Ok(means),
-            false => Err(MsfqError::Digits),
+        if means.error < MOST_ERROR && left.is_law() && means.is_sensible(self) {
+            Ok(means)
+        } else {
+            Err(MsfqError::Digits)
         }
     }
 
-    /// The means, from the probabilities of fewer than k light jobs at the end of phase 1.
+    /// Returns the means, from the probabilities of fewer than k light jobs at the end of phase 1.
     fn with(&self, left: &LightLeft) -> MsfqMeans {
         let cycles = Cycles::new(self);
         let effects = cycles.effects();
@@ -58,7 +59,7 @@ impl MsfqQueue {
     }
 }
 
-/// The mean over cycles that begin with j light jobs with probability p_j, j < k, and else with more.
+/// Returns the mean over cycles that begin with j light jobs with probability p_j, j < k, and else with more.
 fn over(few: &DVector<f64>, cycles: &[Cycle]) -> Cycle {
     let many = Cycle::default().plus((1.0 - few.sum()).max(0.0), cycles[few.len()]);
     let each = few.iter().zip(cycles);
@@ -66,7 +67,7 @@ fn over(few: &DVector<f64>, cycles: &[Cycle]) -> Cycle {
 }
 
 impl MsfqMeans {
-    /// Whether each job is in the system for its own size at least.
+    /// Returns whether each job is in the system for its own size at least.
     fn is_sensible(&self, queue: &MsfqQueue) -> bool {
         let sizes = [queue.light, queue.heavy].map(|stream| 1.0 / stream.service_rate);
         let mut each = self.response.iter().zip(sizes);

@@ -11,7 +11,7 @@ pub(super) struct Time {
 }
 
 impl Time {
-    /// The sum with an independent time.
+    /// Returns the sum with an independent time.
     pub fn plus(self, other: Time) -> Time {
         Time {
             mean: self.mean + other.mean,
@@ -19,7 +19,7 @@ impl Time {
         }
     }
 
-    /// The mean square.
+    /// Returns the mean square.
     pub fn square(self) -> f64 {
         self.variance + self.mean * self.mean
     }
@@ -31,7 +31,7 @@ impl Time {
         }
     }
 
-    /// A busy period of an M/M/1 queue.
+    /// Returns a busy period of an M/M/1 queue.
     pub fn busy_period(arrivals: f64, service: f64) -> Time {
         let gap = service - arrivals;
         Time {

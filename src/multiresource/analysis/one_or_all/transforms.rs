@@ -14,7 +14,7 @@ fn busy_period(arrivals: f64, service: f64, s: C) -> C {
 }
 
 impl MsfqQueue {
-    /// The rate at which the empty system meets a light job, or a heavy one in whose busy period a light
+    /// Returns the rate at which the empty system meets a light job, or a heavy one in whose busy period a light
     /// one comes. After any other heavy job the system is empty again: that counts as the same cycle.
     /// Where light jobs are rare nearly all cycles would be such ones otherwise, and their rounding errors
     /// larger than the probabilities of all others.
@@ -59,9 +59,10 @@ impl Point {
         // losses[i]: one minus the factor that goes with the way from i light jobs to i − 1.
         let mut losses = vec![next; k + 1];
         for i in (1..k).rev() {
-            let leaves = match i <= queue.threshold {
-                true => sigma + w,
-                false => sigma + light.arrival_rate * losses[i + 1],
+            let leaves = if i <= queue.threshold {
+                sigma + w
+            } else {
+                sigma + light.arrival_rate * losses[i + 1]
             };
             losses[i] = leaves / (i as f64 * light.service_rate + leaves);
         }
@@ -92,7 +93,7 @@ impl Point {
     }
 }
 
-/// The radius up to which the sums of [`iterate`] are power series, or half way to it on a logarithmic
+/// Returns the radius up to which the sums of [`iterate`] are power series, or half way to it on a logarithmic
 /// scale, and at most 2: all transforms exist there, and y(z) < z.
 pub(super) fn reach(queue: &MsfqQueue) -> f64 {
     let exists = |radius: &f64| {

@@ -26,7 +26,9 @@ pub fn apart(read: &[&Path], written: &[&Path]) -> Result<(), Box<dyn Error>> {
         return Err("standard input is one file: give the others by name".into());
     }
     if written.iter().filter(|path| is_stdout(path)).count() > 1 {
-        return Err("two results cannot both go to standard output: give each a file of its own".into());
+        return Err(
+            "two results cannot both go to standard output: give each a file of its own".into(),
+        );
     }
     let files = read.iter().filter(|path| !is_standard_input(path));
     let read: Vec<PathBuf> = files.filter_map(|path| place(path)).collect();

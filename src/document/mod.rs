@@ -55,7 +55,6 @@ pub struct Parsed<W> {
     pub warnings: Vec<String>,
 }
 
-
 /// Why nothing was read. Displayed, it is ready for standard error.
 #[derive(Debug, thiserror::Error)]
 pub enum DocumentError {

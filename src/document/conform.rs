@@ -211,7 +211,11 @@ impl<'a> Reader<'a> {
             let Some(schema) = properties.get(key) else {
                 let free = known.iter().copied().filter(|known| absent(entries, known));
                 let free: Vec<&str> = free.filter(|known| !told.contains(known)).collect();
-                let Some(near) = self.unknown(key, [&known, &free], &here, variant) else {
+                let fitting = free.iter().copied();
+                let fitting = fitting.filter(|known| self.fits(node, &properties[*known]));
+                let fitting: Vec<&str> = fitting.collect();
+                let Some(near) = self.unknown(key, [&known, &free, &fitting], &here, variant)
+                else {
                     continue;
                 };
                 // What is meant is read as if it were written, so that the rest can be checked.
@@ -257,11 +261,11 @@ impl<'a> Reader<'a> {
     }
 
     /// Refuses a key that is not known, and returns the one that seems to be meant: one of those that are free for
-    /// a word of elsewhere, any for one that is misspelt.
+    /// a word of elsewhere, first of those that fit what stands there; any for one that is misspelt.
     fn unknown<'k>(
         &mut self,
         key: &str,
-        [known, free]: [&[&'k str]; 2],
+        [known, free, fitting]: [&[&'k str]; 3],
         here: &Place,
         variant: Option<(&str, &str)>,
     ) -> Option<&'k str> {
@@ -269,7 +273,8 @@ impl<'a> Reader<'a> {
             Some((tag, name)) => (format!(" of the {tag} `{name}`"), "its parameters"),
             None => (String::new(), "keys known here"),
         };
-        let near = meant(key, free).or_else(|| nearest(key, known));
+        let near = meant(key, fitting).or_else(|| meant(key, free));
+        let near = near.or_else(|| nearest(key, known));
         let (help, near) = match (near, holder(key, known)) {
             (_, Some(above)) => (
                 format!("write it below `{above}`: `{above}: {{{key}: …}}`"),

@@ -279,8 +279,8 @@ fn refused(status: highs::HighsStatus) -> ProgramError {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::multiresource::program::tests::model;
     use crate::multiresource::schedule::{Packing, enumerate};
+    use crate::multiresource::workload::Workload;
 
     /// With coarse coefficients the program over all schedules has the optimum of the one with fine
     /// ones, here that of section 7 of the MSR paper, 1/.9; and beside a type that is given more than it
@@ -288,9 +288,13 @@ mod tests {
     #[test]
     fn a_coarser_master_has_nearly_the_same_optimum() {
         for (rare, tolerance) in [(1.0, 1e-12), (1e-12, 1e-6)] {
-            let workload = model("section7");
-            let mut problem = Problem::new(&workload.clone().into());
-            problem.scaled[1] *= rare;
+            let text = include_str!("../../../models/section7.yaml");
+            let text = text.replace(
+                "arrival_rate: 1.8",
+                &format!("arrival_rate: {}", 1.8 * rare),
+            );
+            let workload = Workload::parse(&text, "rare").unwrap().workload;
+            let problem = Problem::new(&workload.clone().into());
             let all = enumerate(&Packing::new(&workload), 10_000).schedules;
             let columns = all.into_iter().map(|schedule| Column { site: 0, schedule });
             let mut master = Master::new(&problem).unwrap();

@@ -368,8 +368,10 @@ fn one_of<S, T>(simple: Given<S>, full: impl Fn(S) -> T, law: Given<T>) -> Resul
 /// The place that a document has for what is checked: of rates and means that stand in a process
 /// or a law, or do not; and of the one server.
 fn respelt(document: &Document<'_>, place: &Place) -> Option<Place> {
-    if let [Step::Key(servers), Step::Index(0), rest @ ..] = place.steps() {
-        let is_one = servers == "servers" && document.root.get("server").is_some();
+    if let [Step::Key(servers), Step::Index(0), rest @ ..] = place.steps()
+        && servers == "servers"
+    {
+        let is_one = document.root.get("server").is_some();
         let here = [Step::from("server")]
             .into_iter()
             .chain(rest.iter().cloned());

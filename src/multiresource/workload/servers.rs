@@ -169,10 +169,11 @@ impl Draft {
                 "type `{name}` fits on no server; closest is shape `{shape}`, where it needs {needs}"
             )
         };
+        let which = if self.is_one_server() { "the" } else { "a" };
         faults.push(Fault::new(
             place!("jobs", i, "demand", parts[0].0),
             message,
-            "lower the demand, raise a capacity, or leave the type out with `arrival_rate: 0`",
+            format!("lower the demand, raise {which} capacity, or leave the type out with `arrival_rate: 0`"),
         ));
     }
 

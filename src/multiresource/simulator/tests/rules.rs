@@ -188,7 +188,11 @@ fn rules_over_one_server_are_those_of_a_server() {
         common_sizes: true,
         ..Settings::default()
     };
-    for rule in PooledRule::ALL {
+    // Best-Fit among servers says nothing of the order of types, which it is on one.
+    for rule in PooledRule::ALL
+        .iter()
+        .filter(|rule| rule.name != "best-fit")
+    {
         let own = Contender::parse(rule.name).unwrap();
         let own = own.simulate_on(&fleet, &settings, quiet).unwrap();
         let pooled = pooled::simulated(&rule.policy(), &fleet, &settings);

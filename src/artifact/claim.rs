@@ -85,8 +85,8 @@ impl<Q: Quantity> Claim<Q> {
         }
     }
 
-    /// Whether it is one number about a known subject, in its unit, no probability, and claimed once; what is wrong is added
-    /// to the findings, below this path. `seen` are the claims before it.
+    /// Checks that it is one number about a known subject, in its unit, no probability, and claimed once; `seen` are
+    /// the claims before it. Returns whether it is.
     pub fn is_plain<'a>(
         &'a self,
         path: &str,
@@ -95,7 +95,7 @@ impl<Q: Quantity> Claim<Q> {
         seen: &mut HashSet<(Q, Subject<'a>)>,
         findings: &mut Findings,
     ) -> bool {
-        let mut sound = self.has_subject(path, known, findings);
+        let mut is_plain = findings.within(path, |findings| self.has_subject(known, findings));
         let unit = self.quantity.unit(time);
         for (is_wrong, message) in [
             (
@@ -113,15 +113,14 @@ impl<Q: Quantity> Claim<Q> {
         ] {
             if is_wrong {
                 findings.add(path, message);
-                sound = false;
+                is_plain = false;
             }
         }
-        sound
+        is_plain
     }
 
-    /// Whether the subject is one that the quantity may be claimed of, and is known; what is wrong
-    /// is added to the findings, below this path.
-    pub fn has_subject(&self, path: &str, known: &Known<'_>, findings: &mut Findings) -> bool {
+    /// Checks that the subject is one that the quantity may be claimed of, and is known. Returns whether it is.
+    pub fn has_subject(&self, known: &Known<'_>, findings: &mut Findings) -> bool {
         let of = self.quantity.row().of;
         let subject = self.subject();
         let keys = [
@@ -130,9 +129,9 @@ impl<Q: Quantity> Claim<Q> {
             ("batch", "batch", subject.batch, known.batches, Of::Batch),
         ];
         let named = keys.iter().filter(|(_, _, name, ..)| name.is_some());
-        let mut sound = named.count() <= 1;
-        if !sound {
-            findings.add(path, "about several of type, job and batch, expected one");
+        let mut is_known = named.count() <= 1;
+        if !is_known {
+            findings.add("", "about several of type, job and batch, expected one");
         }
         for (key, what, name, names, about) in keys {
             let message = match name {
@@ -145,18 +144,19 @@ impl<Q: Quantity> Claim<Q> {
                 None if of == [about] => format!("absent, expected the name of a {what}"),
                 _ => continue,
             };
-            findings.add(format!("{path}.{key}"), message);
-            sound = false;
+            findings.add(key, message);
+            is_known = false;
         }
         if let Some(name) = subject.server.filter(|name| !known.servers.contains(name)) {
-            let message = match known.servers.is_empty() {
-                true => format!("`{name}`, expected none: there is one server"),
-                false => format!("`{name}`, expected the name of a shape of servers"),
+            let expected = if known.servers.is_empty() {
+                "none: it is about all servers"
+            } else {
+                "the name of a server"
             };
-            findings.add(format!("{path}.server"), message);
-            sound = false;
+            findings.differs("server", format!("`{name}`"), expected);
+            is_known = false;
         }
-        sound
+        is_known
     }
 }
 

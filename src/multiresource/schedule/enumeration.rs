@@ -31,23 +31,33 @@ pub fn enumerate(packing: &Packing, budget: usize) -> Enumeration {
     }
 }
 
+/// Returns all maximal schedules in lexicographic order, if there are at most `most` of them and they are
+/// found among `visits` candidates: schedules that have no room for the last type.
+pub fn maximal(packing: &Packing, most: usize, mut visits: usize) -> Option<Vec<Schedule>> {
+    let mut found = Vec::new();
+    let complete = visit_schedules(packing, true, |schedule, room| {
+        if visits == 0 {
+            return false;
+        }
+        visits -= 1;
+        if (0..packing.types()).all(|i| packing.most(i, room) == 0) {
+            found.push(schedule.to_vec());
+        }
+        found.len() <= most
+    });
+    complete.then_some(found)
+}
+
 /// Calls `visit` with each schedule and the room that it leaves, in lexicographic order, until that
 /// returns `false`; returns whether it never did. With `filled` only schedules that have no room for
 /// the last type: far fewer, and all maximal ones are among them.
-pub(super) fn visit_schedules(
+fn visit_schedules(
     packing: &Packing,
     filled: bool,
     mut visit: impl FnMut(&[u32], &[u64]) -> bool,
 ) -> bool {
-    let mut schedule = vec![0; packing.types()];
-    visit_from(
-        0,
-        packing,
-        filled,
-        packing.capacity(),
-        &mut schedule,
-        &mut visit,
-    )
+    let (mut schedule, room) = (vec![0; packing.types()], packing.capacity());
+    visit_from(0, packing, filled, room, &mut schedule, &mut visit)
 }
 
 /// Visits all counts of type `i` and of those after it.
@@ -121,5 +131,22 @@ mod tests {
             });
             assert_eq!(packing.is_maximal(&schedule), !extended, "{schedule:?}");
         }
+    }
+
+    #[test]
+    fn agrees_with_the_enumeration_of_all_schedules() {
+        for model in ["section7", "four_types", "one_or_all", "vms"] {
+            let packing = Packing::new(&self::model(model));
+            let mut all = enumerate(&packing, 1_000_000).schedules;
+            all.retain(|u| packing.is_maximal(u));
+            assert_eq!(maximal(&packing, 1000, 100_000), Some(all), "{model}");
+        }
+    }
+
+    #[test]
+    fn too_many_are_none() {
+        let vms = Packing::new(&model("vms"));
+        assert_eq!(maximal(&vms, 407, 100_000), None);
+        assert_eq!(maximal(&vms, 1000, 100), None);
     }
 }

@@ -4,7 +4,7 @@
 
 use super::knapsack::{Region, Verdict, exceeds};
 use crate::multiresource::artifact::{SearchNode, SearchRecord};
-use crate::multiresource::schedule::Packing;
+use crate::multiresource::schedule::{Packing, price};
 
 /// Relative rounding of values.
 const ROUNDING: f64 = 1e-12;
@@ -49,10 +49,8 @@ pub(super) fn verify(
     if let Some(i) = (0..values.len()).find(|&i| !proof.covers(i, values[i])) {
         return Err(Gap::Type(i));
     }
-    let most = found
-        .types
-        .iter()
-        .map(|&i| packing.most(i, packing.capacity()));
+    let types = found.types.iter();
+    let most = types.map(|&i| packing.most(i, packing.capacity()));
     let root = Counts {
         least: vec![0; found.types.len()],
         most: most.collect(),
@@ -108,13 +106,13 @@ impl Proof<'_> {
     fn left(&self, counts: Counts, prices: &[f64]) -> Option<Left> {
         let (mut counts, value, room) = self.placed(counts)?;
         let spare: Vec<f64> = (0..self.types.len())
-            .map(|k| self.values[k] - cost(self.packing.demand(self.types[k]), prices))
+            .map(|k| self.values[k] - price(self.packing.demand(self.types[k]), prices))
             .collect();
         let ranges = counts.most.iter().zip(&counts.least);
         let gained = ranges
             .zip(&spare)
             .map(|((m, l), d)| f64::from(m - l) * d.max(0.0));
-        let above = value + cost(&room, prices) + gained.sum::<f64>() - self.worth;
+        let above = value + price(&room, prices) + gained.sum::<f64>() - self.worth;
         if above <= 0.0 {
             return None;
         }
@@ -122,9 +120,10 @@ impl Proof<'_> {
             let steps = ((1.0 + ROUNDING) * above / d.abs() + ROUNDING).floor();
             if steps < f64::from(counts.most[k] - counts.least[k]) {
                 let steps = steps as u32;
-                match *d > 0.0 {
-                    true => counts.least[k] = counts.most[k] - steps,
-                    false => counts.most[k] = counts.least[k] + steps,
+                if *d > 0.0 {
+                    counts.least[k] = counts.most[k] - steps;
+                } else {
+                    counts.most[k] = counts.least[k] + steps;
                 }
             }
         }
@@ -175,11 +174,11 @@ impl Proof<'_> {
     /// Whether a table or a search shows that what is left is not worth more.
     fn is_settled(&self, left: &Left, node: &SearchNode, nodes: &mut u64) -> bool {
         let missing = self.worth - left.value;
-        let resources = 0..left.room.len();
-        if resources.clone().any(|j| {
-            self.table(left, &node.prices, j)
-                .is_some_and(|w| w <= missing)
-        }) {
+        let settles = |j: usize| {
+            let worth = self.table(left, &node.prices, j);
+            worth.is_some_and(|worth| worth <= missing)
+        };
+        if (0..left.room.len()).any(settles) {
             return true;
         }
         let all = self.packing.types();
@@ -188,10 +187,10 @@ impl Proof<'_> {
         for (k, &i) in self.types.iter().enumerate() {
             most[i] = left.counts.most[k] - left.counts.least[k];
             values[i] = if most[i] > 0 { self.values[k] } else { 0.0 };
-            costs[i] = cost(self.packing.demand(i), &node.prices);
+            costs[i] = price(self.packing.demand(i), &node.prices);
         }
         let region = Region {
-            price: cost(&left.room, &node.prices),
+            price: price(&left.room, &node.prices),
             room: left.room.clone(),
             most,
         };
@@ -211,7 +210,7 @@ impl Proof<'_> {
         let mut worth = vec![0.0_f64; rooms as usize];
         for (k, &i) in self.types.iter().enumerate() {
             let demand = self.packing.demand(i);
-            let (value, step) = (self.values[k] - cost(demand, &others), demand[j] as usize);
+            let (value, step) = (self.values[k] - price(demand, &others), demand[j] as usize);
             let most = (left.counts.most[k] - left.counts.least[k]) as usize;
             if value > 0.0 && most > 0 {
                 let with = |room: usize| {
@@ -226,12 +225,8 @@ impl Proof<'_> {
                 worth = (0..worth.len()).map(with).collect();
             }
         }
-        Some(worth[worth.len() - 1] + cost(&left.room, &others))
+        Some(worth[worth.len() - 1] + price(&left.room, &others))
     }
-}
-
-fn cost(units: &[u64], prices: &[f64]) -> f64 {
-    units.iter().zip(prices).map(|(d, w)| *d as f64 * w).sum()
 }
 
 #[cfg(test)]

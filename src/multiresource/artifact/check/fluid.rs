@@ -18,22 +18,20 @@ const ROUNDING: f64 = 1e-9;
 
 /// The worth at values (K) of running jobs; `None` where it cannot be told from rounding.
 pub(super) fn worth(packing: &Packing, values: &[f64]) -> Option<f64> {
-    let share = |i: usize, j: usize| match packing.demand(i)[j] {
-        0 => 0.0,
-        d => d as f64 / packing.capacity()[j] as f64,
-    };
-    let resources = packing.capacity().len();
     // A job in units of its largest share, and values in units of the largest.
-    let dominant = |i: usize| (0..resources).map(|j| share(i, j)).fold(0.0, f64::max);
-    let jobs: Vec<(usize, f64)> = (0..values.len()).map(|i| (i, dominant(i))).collect();
-    let worths = jobs.iter().map(|&(i, largest)| values[i] / largest);
-    let worths: Vec<f64> = worths.collect();
+    let largest: Vec<f64> = (0..values.len())
+        .map(|i| packing.largest_share(i))
+        .collect();
+    let worths: Vec<f64> = values.iter().zip(&largest).map(|(v, l)| v / l).collect();
     let unit = worths.iter().copied().fold(0.0, f64::max);
     if !(unit > 0.0 && unit.is_finite()) {
         return None;
     }
-    let row = |j: usize| -> Vec<f64> { jobs.iter().map(|&(i, all)| share(i, j) / all).collect() };
-    let rows: Vec<Vec<f64>> = (0..resources).map(row).collect();
+    let row = |j: usize| -> Vec<f64> {
+        let jobs = largest.iter().enumerate();
+        jobs.map(|(i, all)| packing.share(i, j) / all).collect()
+    };
+    let rows: Vec<Vec<f64>> = (0..packing.capacity().len()).map(row).collect();
     let gains: Vec<f64> = worths.iter().map(|worth| worth / unit).collect();
     Some(unit * Tableau::new(&rows, &gains).solved(&rows, &gains)?)
 }

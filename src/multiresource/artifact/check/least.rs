@@ -57,9 +57,11 @@ impl Least {
         let cheapest = pairs.filter(|(_, weight)| **weight > 0.0);
         let cheapest = cheapest.map(|(a, weight)| a / weight);
         let cheapest = cheapest.fold(f64::INFINITY, f64::min);
-        let waiting = match self.waiting > 0.0 {
-            true => self.waiting * cheapest,
-            false => 0.0,
+        // Where nothing waits no type may have a weight.
+        let waiting = if self.waiting > 0.0 {
+            self.waiting * cheapest
+        } else {
+            0.0
         };
         let present = factors.iter().zip(&self.offered).map(|(a, b)| a * b);
         present.sum::<f64>() + waiting

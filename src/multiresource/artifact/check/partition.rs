@@ -4,7 +4,7 @@
 //! them serves for the mean of its type. Their largest time is found here from the counts that are left, one step
 //! back for each that may end first, where these are few; else as `∫ P(not all have ended) dt` on a fine grid.
 
-use crate::artifact::{Findings, length, positive, sums_to_one};
+use crate::artifact::{Findings, length, positive, positive_shares};
 use crate::multiresource::artifact::PartitionPolicy;
 use crate::multiresource::workload::{Fleet, JobType, Workload};
 
@@ -15,90 +15,65 @@ const COUNTS: u64 = 1_000_000;
 const STEPS: usize = 40_000;
 const RANGE: (f64, f64) = (-40.0, 8.0);
 
-/// The partition fits the fleet, each server has a schedule, and the loop is one.
-pub(super) fn check(path: &str, policy: &PartitionPolicy, fleet: &Fleet, findings: &mut Findings) {
-    let here = |field: &str| format!("{path}.{field}");
-    let (shapes, types) = (fleet.shapes(), fleet.types().len());
-    let each = "shape of servers";
+/// Checks that the partition fits the fleet, that each server has a schedule, and that the loop is one. Returns the
+/// loads of the types (K) where nothing is wrong.
+pub(super) fn check(
+    policy: &PartitionPolicy,
+    fleet: &Fleet,
+    findings: &mut Findings,
+) -> Option<Vec<f64>> {
+    let (shapes, types, each) = (fleet.shapes(), fleet.types().len(), "shape of servers");
     length(
-        &here("schedules"),
+        "schedules",
         policy.schedules.len(),
         shapes.len(),
         each,
         findings,
     );
-    for (h, schedules) in policy.schedules.iter().enumerate().take(shapes.len()) {
+    for (h, (schedules, shape)) in policy.schedules.iter().zip(shapes).enumerate() {
         for (s, schedule) in schedules.iter().enumerate() {
-            let place = here(&format!("schedules[{h}][{s}]"));
-            length(&place, schedule.len(), types, "job type", findings);
+            let path = format!("schedules[{h}][{s}]");
+            length(&path, schedule.len(), types, "job type", findings);
             if schedule.len() == types && !fits(fleet, h, schedule) {
-                let name = shapes[h].name();
-                findings.add(place, format!("does not fit on a server of shape `{name}`"));
+                let message = format!("does not fit on a server of shape `{}`", shape.name());
+                findings.add(path, message);
             }
         }
     }
     if policy.assignments.is_empty() {
-        findings.add(here("assignments"), "none, expected at least one");
+        findings.add("assignments", "none, expected at least one");
     }
     for (m, servers) in policy.assignments.iter().enumerate() {
-        let place = here(&format!("assignments[{m}]"));
-        length(&place, servers.len(), shapes.len(), each, findings);
+        let path = format!("assignments[{m}]");
+        length(&path, servers.len(), shapes.len(), each, findings);
         for (h, (counts, shape)) in servers.iter().zip(shapes).enumerate() {
-            let place = format!("{place}[{h}]");
+            let path = format!("{path}[{h}]");
             let schedules = policy.schedules.get(h).map_or(0, Vec::len);
-            length(&place, counts.len(), schedules, "schedule", findings);
+            length(&path, counts.len(), schedules, "schedule", findings);
             let all: u64 = counts.iter().map(|count| u64::from(*count)).sum();
             if all != u64::from(shape.count()) {
-                let message = format!("{all} servers in all, expected {}", shape.count());
-                findings.add(place, message);
+                findings.differs(path, format!("{all} servers in all"), shape.count());
             }
         }
     }
-    let (weights, loops) = (here("weights"), policy.assignments.len());
-    length(
-        &weights,
-        policy.weights.len(),
-        loops,
-        "assignment",
-        findings,
-    );
-    for (m, weight) in policy.weights.iter().enumerate() {
-        positive(format!("{weights}[{m}]"), *weight, findings);
-    }
-    sums_to_one(&weights, &policy.weights, findings);
+    let loops = policy.assignments.len();
+    positive_shares("weights", &policy.weights, loops, "assignment", findings);
     match (policy.switching_rate, loops > 1) {
-        (Some(rate), true) => positive(here("switching_rate"), rate, findings),
+        (Some(rate), true) => positive("switching_rate", rate, findings),
         (None, false) => {}
-        (Some(_), false) => findings.add(here("switching_rate"), "expected none: one assignment"),
-        (None, true) => findings.add(here("switching_rate"), "absent, expected a rate"),
+        (Some(_), false) => findings.add("switching_rate", "expected none: one assignment"),
+        (None, true) => findings.differs("switching_rate", "absent", "a rate"),
     }
-}
-
-/// That each type brings less work than it has slots.
-pub(super) fn stable(
-    path: &str,
-    policy: &PartitionPolicy,
-    workload: &Workload,
-    findings: &mut Findings,
-) {
-    for (kind, load) in workload.types().iter().zip(loads(policy, workload)) {
-        // A load that is not a number is not stable either.
-        let stable = load < 1.0;
-        if !stable {
-            let name = kind.name();
-            let message = format!("is unstable: type `{name}` has load {load}, expected < 1");
-            findings.add(path, message);
-        }
-    }
+    findings
+        .is_clear("")
+        .then(|| loads(policy, fleet.envelope()))
 }
 
 fn fits(fleet: &Fleet, h: usize, schedule: &[u32]) -> bool {
     let units = fleet.units(h);
-    let types = fleet.types().iter().zip(schedule);
     let used = |j: usize| -> u128 {
-        let each = types
-            .clone()
-            .map(|(t, u)| u128::from(t.units()[j]) * u128::from(*u));
+        let types = fleet.types().iter().zip(schedule);
+        let each = types.map(|(t, u)| u128::from(t.units()[j]) * u128::from(*u));
         each.sum()
     };
     (0..units.len()).all(|j| used(j) <= u128::from(units[j]))
@@ -111,9 +86,8 @@ pub(crate) fn loads(policy: &PartitionPolicy, workload: &Workload) -> Vec<f64> {
     let count = policy.assignments.len();
     if count == 1 {
         let slots = types.iter().zip(jobs(policy, 0, types));
-        return slots
-            .map(|(kind, slots)| kind.offered_load() / slots as f64)
-            .collect();
+        let load = |(kind, slots): (&JobType, u64)| kind.offered_load() / slots as f64;
+        return slots.map(load).collect();
     }
     let (mut time, mut served) = (0.0, vec![0.0; types.len()]);
     for m in 0..count {
@@ -124,9 +98,10 @@ pub(crate) fn loads(policy: &PartitionPolicy, workload: &Workload) -> Vec<f64> {
         for (served, slots) in served.iter_mut().zip(&slots) {
             *served += works * *slots as f64;
         }
-        let ending = match types.iter().any(|kind| kind.nodes() > 1) {
-            true => slots.clone(),
-            false => ending(policy, m),
+        let ending = if types.iter().any(|kind| kind.nodes() > 1) {
+            slots.clone()
+        } else {
+            ending(policy, m)
         };
         let lasts = largest(&ending, &rates);
         time += lasts;
@@ -135,9 +110,8 @@ pub(crate) fn loads(policy: &PartitionPolicy, workload: &Workload) -> Vec<f64> {
         }
     }
     let pairs = types.iter().zip(served);
-    pairs
-        .map(|(kind, served)| kind.offered_load() * time / served)
-        .collect()
+    let load = |(kind, served): (&JobType, f64)| kind.offered_load() * time / served;
+    pairs.map(load).collect()
 }
 
 /// The jobs of each type (K) that may run together in assignment m: of those that take several servers
@@ -161,23 +135,13 @@ pub(super) fn jobs(policy: &PartitionPolicy, m: usize, types: &[JobType]) -> Vec
 
 /// The slots of each type (K) on servers that have another schedule in the next assignment.
 fn ending(policy: &PartitionPolicy, m: usize) -> Vec<u64> {
-    let (here, there) = (
-        policy.places(m),
-        policy.places((m + 1) % policy.assignments.len()),
-    );
+    let following = (m + 1) % policy.assignments.len();
+    let (here, there) = (policy.places(m), policy.places(following));
     let mut ending = vec![0; policy.slots(m).len()];
-    let counts = policy.assignments[m]
-        .iter()
-        .map(|servers| servers.iter().sum::<u32>());
-    let shapes = (0..)
-        .zip(counts)
-        .flat_map(|(h, n)| std::iter::repeat_n(h, n as usize));
-    for ((h, own), next) in shapes.zip(here).zip(there) {
-        if own != next {
-            let schedule: &Vec<u32> = &policy.schedules[h][own as usize];
-            for (all, slots) in ending.iter_mut().zip(schedule) {
-                *all += u64::from(*slots);
-            }
+    let changing = here.iter().zip(&there).filter(|(own, next)| own != next);
+    for ((h, s), _) in changing {
+        for (all, slots) in ending.iter_mut().zip(&policy.schedules[*h][*s]) {
+            *all += u64::from(*slots);
         }
     }
     ending
@@ -185,11 +149,10 @@ fn ending(policy: &PartitionPolicy, m: usize) -> Vec<u64> {
 
 /// The mean time until so many slots of each type have all ended.
 fn largest(counts: &[u64], rates: &[f64]) -> f64 {
-    let counts: Vec<(u64, f64)> = counts.iter().copied().zip(rates.iter().copied()).collect();
-    let counts: Vec<(u64, f64)> = counts.into_iter().filter(|(c, _)| *c > 0).collect();
-    let states = counts
-        .iter()
-        .try_fold(1_u64, |all, (c, _)| all.checked_mul(c + 1));
+    let pairs = counts.iter().copied().zip(rates.iter().copied());
+    let counts: Vec<(u64, f64)> = pairs.filter(|(count, _)| *count > 0).collect();
+    let mut sizes = counts.iter().map(|(count, _)| count + 1);
+    let states = sizes.try_fold(1_u64, u64::checked_mul);
     match states {
         Some(states) if states <= COUNTS => step_by_step(&counts, states as usize),
         _ => on_a_grid(&counts),
@@ -217,18 +180,15 @@ fn step_by_step(counts: &[(u64, f64)], states: usize) -> f64 {
 
 /// `∫ 1 − Π (1 − e^{−μ_i t})^{c_i} dt` by Simpson's rule in the logarithm of t, whose unit is the longest mean size.
 fn on_a_grid(counts: &[(u64, f64)]) -> f64 {
-    let slowest = counts
-        .iter()
-        .map(|(_, mu)| *mu)
-        .fold(f64::INFINITY, f64::min);
+    let rates = counts.iter().map(|(_, mu)| *mu);
+    let slowest = rates.fold(f64::INFINITY, f64::min);
     let all: f64 = counts.iter().map(|(c, _)| *c as f64).sum();
     let range = (RANGE.0, all.ln().max(1.0).ln() + RANGE.1);
     let step = (range.1 - range.0) / STEPS as f64;
     let value = |n: usize| {
         let t = (range.0 + n as f64 * step).exp() / slowest;
-        let each = counts
-            .iter()
-            .map(|(c, mu)| *c as f64 * (-(-mu * t).exp()).ln_1p());
+        let each = counts.iter();
+        let each = each.map(|(c, mu)| *c as f64 * (-(-mu * t).exp()).ln_1p());
         -t * each.sum::<f64>().exp_m1()
     };
     let weight = |n: usize| match n {
@@ -252,10 +212,8 @@ pub(super) fn mean_number(slots: u64, offered: f64) -> f64 {
         (n as f64, weight)
     });
     let terms: Vec<(f64, f64)> = terms.collect();
-    let most = terms
-        .iter()
-        .map(|(_, w)| *w)
-        .fold(f64::NEG_INFINITY, f64::max);
+    let largest = |most: f64, (_, w): &(f64, f64)| most.max(*w);
+    let most = terms.iter().fold(f64::NEG_INFINITY, largest);
     let (mut sum, mut mean) = (0.0, 0.0);
     for (n, w) in &terms {
         let p = (w - most).exp();

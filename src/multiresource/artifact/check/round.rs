@@ -60,11 +60,8 @@ impl Round {
     /// stages.
     pub(super) fn of(workload: &Workload, policy: &MsrPolicy) -> Option<Round> {
         let packing = Packing::new(workload);
-        let rates: Vec<f64> = workload
-            .types()
-            .iter()
-            .map(|kind| 1.0 / kind.mean_size())
-            .collect();
+        let types = workload.types().iter();
+        let rates: Vec<f64> = types.map(|kind| 1.0 / kind.mean_size()).collect();
         let count = policy.order.len();
         let mut round = Round {
             rate: policy.switching_rate,
@@ -203,15 +200,13 @@ impl Leg<'_> {
                 layer = following;
             }
         }
-        let next = match n + 1 == self.policy.order.len() {
-            true => 0,
-            false => round.serving.len(),
-        };
-        let ends = round
-            .steps
-            .iter_mut()
-            .filter(|(edge, _)| edge.to == ARRIVAL);
-        ends.for_each(|(edge, _)| edge.to = next);
+        let is_last = n + 1 == self.policy.order.len();
+        let next = if is_last { 0 } else { round.serving.len() };
+        for (edge, _) in &mut round.steps {
+            if edge.to == ARRIVAL {
+                edge.to = next;
+            }
+        }
         Some(())
     }
 
@@ -245,14 +240,13 @@ impl Leg<'_> {
             let mut after = held.to_vec();
             after[i] -= 1;
             let after = self.admitted(after);
-            let to = match self.moving(&after).is_empty() {
-                true => ARRIVAL,
-                false => {
-                    let entry = following.entry(after);
-                    let entry = entry.or_insert_with_key(|held| (0.0, self.enter(held, round)));
-                    entry.0 += time * rate;
-                    entry.1
-                }
+            let to = if self.moving(&after).is_empty() {
+                ARRIVAL
+            } else {
+                let entry = following.entry(after);
+                let entry = entry.or_insert_with_key(|held| (0.0, self.enter(held, round)));
+                entry.0 += time * rate;
+                entry.1
             };
             let completes = self.policy.setup_rate.is_none().then_some(i);
             let edge = Edge { from: at, to, rate };

@@ -44,7 +44,7 @@ pub struct Claim<Q: Quantity> {
 }
 
 impl<Q: Quantity> Claim<Q> {
-    /// A claim about one subject, for a workload with this unit of time; it has no interval, and is no
+    /// Returns a claim about one subject, for a workload with this unit of time; it has no interval, and is no
     /// probability.
     pub fn new(
         quantity: Q,
@@ -70,7 +70,7 @@ impl<Q: Quantity> Claim<Q> {
         }
     }
 
-    /// The time that its probability is about, to be told apart by.
+    /// Returns the time that its probability is about, as a key.
     pub fn time(&self) -> Option<u64> {
         self.longer_than.map(f64::to_bits)
     }
@@ -95,28 +95,23 @@ impl<Q: Quantity> Claim<Q> {
         seen: &mut HashSet<(Q, Subject<'a>)>,
         findings: &mut Findings,
     ) -> bool {
-        let mut is_plain = findings.within(path, |findings| self.has_subject(known, findings));
-        let unit = self.quantity.unit(time);
-        for (is_wrong, message) in [
-            (
-                !seen.insert((self.quantity, self.subject())),
-                "a second claim about the same".to_owned(),
-            ),
-            (
-                self.unit != unit,
-                format!("unit `{}`, expected `{unit}`", self.unit),
-            ),
-            (
-                self.at.is_some() || self.longer_than.is_some(),
-                "it is no probability: neither `at` nor `longer_than` go with it".into(),
-            ),
-        ] {
-            if is_wrong {
-                findings.add(path, message);
-                is_plain = false;
+        findings.within(path, |f| {
+            self.has_subject(known, f);
+            if !seen.insert((self.quantity, self.subject())) {
+                f.add("", "a second claim about the same");
             }
-        }
-        is_plain
+            let unit = self.quantity.unit(time);
+            if self.unit != unit {
+                f.differs("", format!("unit `{}`", self.unit), format!("`{unit}`"));
+            }
+            if self.at.is_some() || self.longer_than.is_some() {
+                f.add(
+                    "",
+                    "it is no probability: neither `at` nor `longer_than` go with it",
+                );
+            }
+            f.is_clear("")
+        })
     }
 
     /// Checks that the subject is one that the quantity may be claimed of, and is known. Returns whether it is.
@@ -128,24 +123,28 @@ impl<Q: Quantity> Claim<Q> {
             ("job", "job", subject.job, known.jobs, Of::Job),
             ("batch", "batch", subject.batch, known.batches, Of::Batch),
         ];
-        let named = keys.iter().filter(|(_, _, name, ..)| name.is_some());
-        let mut is_known = named.count() <= 1;
-        if !is_known {
+        if keys
+            .iter()
+            .filter(|(_, _, name, ..)| name.is_some())
+            .count()
+            > 1
+        {
             findings.add("", "about several of type, job and batch, expected one");
         }
         for (key, what, name, names, about) in keys {
-            let message = match name {
+            match name {
                 Some(name) if !of.contains(&about) => {
-                    format!("`{name}`, expected none: the quantity is not one of a {what}")
+                    let expected = format!("none: the quantity is not one of a {what}");
+                    findings.differs(key, format!("`{name}`"), expected);
                 }
                 Some(name) if !names.contains(&name) => {
-                    format!("`{name}`, expected the name of a {what}")
+                    findings.differs(key, format!("`{name}`"), format!("the name of a {what}"));
                 }
-                None if of == [about] => format!("absent, expected the name of a {what}"),
-                _ => continue,
-            };
-            findings.add(key, message);
-            is_known = false;
+                None if of == [about] => {
+                    findings.differs(key, "absent", format!("the name of a {what}"));
+                }
+                _ => {}
+            }
         }
         if let Some(name) = subject.server.filter(|name| !known.servers.contains(name)) {
             let expected = if known.servers.is_empty() {
@@ -154,13 +153,12 @@ impl<Q: Quantity> Claim<Q> {
                 "the name of a server"
             };
             findings.differs("server", format!("`{name}`"), expected);
-            is_known = false;
         }
-        is_known
+        findings.is_clear("")
     }
 }
 
-/// The claim about this quantity of this subject, if there is one.
+/// Returns the claim about this quantity of this subject, if there is one.
 pub fn find<'a, Q: Quantity>(
     claims: impl IntoIterator<Item = &'a Claim<Q>>,
     quantity: Q,
@@ -193,7 +191,7 @@ impl<'a> Subject<'a> {
         batch: None,
     };
 
-    /// A type of jobs, or all where none is named.
+    /// Returns a type of jobs, or all where none is named.
     pub fn of_type(name: impl Into<Option<&'a str>>) -> Self {
         Subject {
             job_type: name.into(),
@@ -201,7 +199,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// The same on one server of a shape, or on all where none is named.
+    /// Returns the same on one server of a shape, or on all where none is named.
     #[must_use]
     pub fn on(self, server: Option<&'a str>) -> Self {
         Subject { server, ..self }
@@ -320,7 +318,7 @@ impl<C> HoldsFor<C> {
 }
 
 impl Unmet {
-    /// Whether something is not met.
+    /// Returns whether something is not met.
     pub fn any(self) -> bool {
         self.sizes || self.independence || self.arrivals
     }

@@ -98,12 +98,12 @@ impl Findings {
         self.examined.push(Examined { path, grounds });
     }
 
-    /// Whether nothing wrong has been found at all.
+    /// Returns whether nothing wrong has been found at all.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// Whether nothing wrong has been found below this path.
+    /// Returns whether nothing wrong has been found below this path.
     pub fn is_clear(&self, path: &str) -> bool {
         let path = self.absolute(path);
         !self.list.iter().any(|f| f.path.starts_with(&path))
@@ -159,7 +159,7 @@ pub fn written(value: &impl Serialize) -> String {
 /// How far shares may be from their sum 1.
 const SUM: f64 = 1e-9;
 
-/// Whether a number is what was expected up to a relative error; never where one of them is not
+/// Returns whether a number is what was expected up to a relative error; never where one of them is not
 /// finite.
 pub fn is_close(found: f64, expected: f64, relative: f64) -> bool {
     expected.is_finite() && (found - expected).abs() <= relative * expected.abs()

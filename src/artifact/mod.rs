@@ -94,7 +94,7 @@ pub struct Artifact<K: Content> {
 }
 
 impl<K: Content> Artifact<K> {
-    /// An artifact of this version.
+    /// Returns an artifact of this version.
     pub fn new(
         workload: K::Workload,
         policy: K::Policy,
@@ -114,7 +114,7 @@ impl<K: Content> Artifact<K> {
         }
     }
 
-    /// The claim about this quantity of this subject, if there is one.
+    /// Returns the claim about this quantity of this subject, if there is one.
     pub fn find(&self, quantity: K::Quantity, subject: Subject<'_>) -> Option<&Claim<K::Quantity>> {
         find(&self.claims, quantity, subject)
     }
@@ -128,7 +128,7 @@ impl<K: Content> Artifact<K> {
         Ok(self.examined()?.0)
     }
 
-    /// The same, with the grounds on which what it says stands.
+    /// Returns the same, with the grounds on which what it says stands.
     fn examined(&self) -> Result<(K::Checked, Vec<Examined>), Vec<Finding>> {
         let mut findings = Findings::default();
         if self.version != VERSION {
@@ -141,7 +141,7 @@ impl<K: Content> Artifact<K> {
         }
     }
 
-    /// The document as it is written to a file: sealed, indented, arrays of numbers on one line.
+    /// Returns the document as it is written to a file: sealed, indented, arrays of numbers on one line.
     ///
     /// # Errors
     /// When a number is not finite, which JSON cannot hold.
@@ -151,7 +151,7 @@ impl<K: Content> Artifact<K> {
         Ok(seal::flat_arrays(&pretty) + "\n")
     }
 
-    /// The JSON Schema of the artifact, generated from its types.
+    /// Returns the JSON Schema of the artifact, generated from its types.
     pub fn schema() -> Schema {
         schemars::schema_for!(Artifact<K>)
     }

@@ -130,7 +130,7 @@ impl<K: Content> Checked<K> {
         Self::read_with(path, Changes::Refused)
     }
 
-    /// The same; one that was changed may be accepted.
+    /// Returns the same; one that was changed may be accepted.
     ///
     /// # Errors
     /// As [`Checked::read`].
@@ -150,7 +150,7 @@ impl<K: Content> Checked<K> {
         Self::parse_with(text, name, Changes::Refused)
     }
 
-    /// The same; one that was changed may be accepted.
+    /// Returns the same; one that was changed may be accepted.
     ///
     /// # Errors
     /// As [`Checked::parse`].
@@ -189,12 +189,12 @@ impl<K: Content> Checked<K> {
         })
     }
 
-    /// The document.
+    /// Returns the document.
     pub fn artifact(&self) -> &Artifact<K> {
         &self.artifact
     }
 
-    /// The workload that the policy was made for.
+    /// Returns the workload that the policy was made for.
     pub fn workload(&self) -> &K::Checked {
         &self.workload
     }
@@ -209,7 +209,7 @@ impl<K: Content> Checked<K> {
         &self.rest
     }
 
-    /// Whether the document was changed after it was written, which was accepted.
+    /// Returns whether the document was changed after it was written, which was accepted.
     pub fn is_changed(&self) -> bool {
         self.changed
     }

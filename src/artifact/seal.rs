@@ -23,7 +23,7 @@ pub enum Changes {
 }
 
 impl<K: Content> Artifact<K> {
-    /// The artifact with the digest of what it says now: as it is written, and as one is that was
+    /// Returns the artifact with the digest of what it says now: as it is written, and as one is that was
     /// changed on purpose.
     #[must_use]
     pub fn sealed(mut self) -> Self {
@@ -57,41 +57,19 @@ impl<K: Content> Artifact<K> {
         })
     }
 
-    /// The digest of an artifact that has none yet.
+    /// Returns the digest of an artifact that has none yet.
     fn own_digest(&self) -> String {
-        let value =
-            serde_json::to_value(self).expect("an artifact is made of maps with keys of text");
-        let mut text = String::new();
-        write(&value, &mut text);
-        digest(&text)
+        let value = serde_json::to_value(self);
+        digest(&canonical(
+            value.expect("an artifact is made of maps with keys of text"),
+        ))
     }
 }
 
-/// Writes a value as the digest is made of it.
-fn write(value: &Value, text: &mut String) {
-    match value {
-        Value::Array(items) => {
-            text.push('[');
-            for (n, item) in items.iter().enumerate() {
-                text.push_str(if n > 0 { "," } else { "" });
-                write(item, text);
-            }
-            text.push(']');
-        }
-        Value::Object(fields) => {
-            let mut fields: Vec<(&String, &Value)> = fields.iter().collect();
-            fields.sort_by_key(|(key, _)| *key);
-            text.push('{');
-            for (n, (key, field)) in fields.into_iter().enumerate() {
-                text.push_str(if n > 0 { "," } else { "" });
-                text.push_str(&Value::from(key.as_str()).to_string());
-                text.push(':');
-                write(field, text);
-            }
-            text.push('}');
-        }
-        plain => text.push_str(&plain.to_string()),
-    }
+/// Returns a value as the digest is made of it.
+fn canonical(mut value: Value) -> String {
+    value.sort_all_objects();
+    value.to_string()
 }
 
 /// Rewrites indented JSON so that an array of numbers or strings stands on one line: a
@@ -138,10 +116,8 @@ mod tests {
     #[test]
     fn a_digest_is_of_one_text_however_a_document_is_laid_out() {
         let value = json!({"b": [1, 2.50, 1e-9, {}], "a": {"ü\n": null, "a b": "x\"y"}, "c": []});
-        let mut text = String::new();
-        write(&value, &mut text);
         assert_eq!(
-            text,
+            canonical(value),
             r#"{"a":{"a b":"x\"y","ü\n":null},"b":[1,2.5,1e-9,{}],"c":[]}"#
         );
     }

@@ -30,7 +30,7 @@ macro_rules! families {
         )+
 
         impl Family {
-            /// The name that artifacts and comparisons have for it.
+            /// Returns the name that artifacts and comparisons have for it.
             pub fn name(&self) -> &'static str {
                 match self {
                     $(Family::$Variant(_) => $name,)+
@@ -90,7 +90,7 @@ families! {
 }
 
 impl Family {
-    /// Whether it may stop running jobs.
+    /// Returns whether it may stop running jobs.
     pub fn preempts(&self) -> bool {
         match self {
             Family::Msr(policy) => policy.preemption != super::Preemption::None,
@@ -102,7 +102,7 @@ impl Family {
         }
     }
 
-    /// Whether it decides over the servers of a fleet.
+    /// Returns whether it decides over the servers of a fleet.
     pub fn pools(&self) -> bool {
         matches!(
             self.followed(),
@@ -130,7 +130,7 @@ impl Family {
         }
     }
 
-    /// The rule that is followed while nothing is amiss: that under guard, or else itself.
+    /// Returns the rule that is followed while nothing is amiss: that under guard, or else itself.
     pub fn followed(&self) -> &Family {
         match self {
             Family::Guarded(policy) => &policy.rule,
@@ -138,7 +138,7 @@ impl Family {
         }
     }
 
-    /// Whether it asks for a limit on the size of each job as it comes.
+    /// Returns whether it asks for a limit on the size of each job as it comes.
     pub fn needs_limits(&self) -> bool {
         match self {
             Family::EasyBackfill(_) => true,
@@ -166,7 +166,7 @@ impl Family {
         }
     }
 
-    /// The Markovian Service Rate policy, if it is one.
+    /// Returns the Markovian Service Rate policy, if it is one.
     pub fn msr(&self) -> Option<&MsrPolicy> {
         match self {
             Family::Msr(policy) => Some(policy),
@@ -217,7 +217,7 @@ pub struct StaticQuickswapPolicy {
 }
 
 impl StaticQuickswapPolicy {
-    /// The paper's: the largest need (dominant share) first, of equals the first type; ℓ_i = c_i − 1.
+    /// Returns the paper's policy: the largest need (dominant share) first, of equals the first type; ℓ_i = c_i − 1.
     pub fn published(workload: &Workload) -> Self {
         let packing = Packing::new(workload);
         let threshold = |i| packing.most(i, packing.capacity()).saturating_sub(1);
@@ -469,7 +469,7 @@ impl From<Guard> for Family {
 }
 
 impl Guard {
-    /// The Markovian Service Rate policy, if it is one.
+    /// Returns the Markovian Service Rate policy, if it is one.
     pub fn msr(&self) -> Option<&MsrPolicy> {
         match self {
             Guard::Msr(policy) => Some(policy),

@@ -68,7 +68,7 @@ impl Content for Multiresource {
 }
 
 impl Artifact {
-    /// The mix of schedules of one server's policy, or else of its evidence: schedules (N × K) and weights (N); none of
+    /// Returns the mix of schedules of one server's policy, or else of its evidence: schedules (N × K) and weights (N); none of
     /// a fleet.
     pub fn mix(&self) -> Option<(&[Vec<u32>], &[f64])> {
         if let Family::Msr(policy) = &self.policy {

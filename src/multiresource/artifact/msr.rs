@@ -128,7 +128,7 @@ pub struct MsrPolicy {
 }
 
 impl MsrPolicy {
-    /// The n-th schedule of the loop (n < N).
+    /// Returns the n-th schedule of the loop (n < N).
     pub fn schedule(&self, n: usize) -> &[u32] {
         &self.schedules[self.order[n]]
     }
@@ -139,7 +139,7 @@ impl MsrPolicy {
         format!("α = {rate:.3e} /{unit}, route {}", self.route)
     }
 
-    /// The rate [1/time] at which the n-th schedule of the loop is left: `α / (N π)`.
+    /// Returns the rate [1/time] at which the n-th schedule of the loop is left: `α / (N π)`.
     ///
     /// Zero where there is a single schedule and nowhere to go.
     pub fn leaving_rate(&self, n: usize) -> f64 {

@@ -31,7 +31,7 @@ impl Objective {
         }
     }
 
-    /// The mean that this one does not look at, in which jobs count otherwise.
+    /// Returns the mean that this one does not look at, in which jobs count otherwise.
     #[must_use]
     pub fn other(self) -> Self {
         match self {
@@ -84,7 +84,7 @@ impl Promise {
         }
     }
 
-    /// The claim of how many jobs take longer, if there is one.
+    /// Returns the claim of how many jobs take longer, if there is one.
     pub fn claimed<'a>(&self, claims: impl IntoIterator<Item = &'a Claim>) -> Option<&'a Claim> {
         claims.into_iter().find(|claim| {
             claim.quantity == self.quantity()
@@ -93,7 +93,7 @@ impl Promise {
         })
     }
 
-    /// The fraction of jobs that may take longer.
+    /// Returns the fraction of jobs that may take longer.
     pub fn allowed(&self) -> f64 {
         1.0 - self.share
     }

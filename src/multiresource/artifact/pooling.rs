@@ -114,7 +114,7 @@ impl PartitionPolicy {
             .collect()
     }
 
-    /// The slots of each type (K) in assignment m.
+    /// Returns the slots of each type (K) in assignment m.
     pub fn slots(&self, m: usize) -> Vec<u64> {
         let types = self.schedules.iter().flatten().map(Vec::len).next();
         let mut slots = vec![0; types.unwrap_or(0)];
@@ -140,7 +140,7 @@ impl PartitionPolicy {
         jobs
     }
 
-    /// The most G with `Σ_n min(p_n, G) ≥ g G`, p_n being the slots of the type on server n: then the slots of the
+    /// Returns the most G with `Σ_n min(p_n, G) ≥ g G`, p_n being the slots of the type on server n: then the slots of the
     /// servers, one server after the other, can be dealt to G jobs in turn.
     fn gangs(&self, m: usize, i: usize, nodes: u64) -> u64 {
         let shapes = self.schedules.iter().zip(&self.assignments[m]);
@@ -179,7 +179,7 @@ impl PartitionPolicy {
         teams
     }
 
-    /// The rate \[1/time\] at which assignment m is left; 0 where there is no other.
+    /// Returns the rate \[1/time\] at which assignment m is left; 0 where there is no other.
     pub fn leaving_rate(&self, m: usize) -> f64 {
         let rate = self.switching_rate.unwrap_or(0.0);
         rate / (self.assignments.len() as f64 * self.weights[m])

@@ -79,12 +79,12 @@ pub fn exact(workload: &Workload, solution: &Solution, nodes: u64) -> Option<Exa
 }
 
 impl Exact {
-    /// Whether ρ is proven from both sides.
+    /// Returns whether ρ is proven from both sides.
     pub fn is_proven(&self) -> bool {
         self.prices.is_some()
     }
 
-    /// The mix in the nearest doubles.
+    /// Returns the mix in the nearest doubles.
     pub fn mix(&self) -> Mix {
         Mix {
             schedules: self.schedules.clone(),
@@ -93,7 +93,7 @@ impl Exact {
     }
 }
 
-/// The double nearest to a fraction; infinite beyond their range.
+/// Returns the double nearest to a fraction; infinite beyond their range.
 pub(crate) fn nearest(fraction: &BigRational) -> f64 {
     fraction.to_f64().expect("a denominator is not 0")
 }
@@ -150,7 +150,7 @@ impl Program {
         None
     }
 
-    /// The types, the probably tight ones first.
+    /// Returns the types, the probably tight ones first.
     fn by_tightness(&self, solution: &Solution) -> Vec<usize> {
         let served = solution.mixes[0].mean_schedule();
         let load = solution.certificate.load;
@@ -166,7 +166,7 @@ impl Program {
         order
     }
 
-    /// The solution of the equations of the first independent types in order; 0 for schedules that
+    /// Returns the solution of the equations of the first independent types in order; 0 for schedules that
     /// depend on the others.
     fn at_vertex(&self, schedules: &[&Schedule], order: &[usize]) -> Option<Fractions> {
         let row = |i: usize| schedules.iter().map(|u| u[i]).collect::<Vec<u32>>();
@@ -174,7 +174,7 @@ impl Program {
         solve_independent(rows, schedules.len())
     }
 
-    /// The types that get less than `b_i`.
+    /// Returns the types that get less than `b_i`.
     fn starved(&self, schedules: &[&Schedule], times: &Fractions) -> Vec<usize> {
         let served = |i: usize| -> BigInt {
             let pairs = schedules.iter().zip(&times.numerators);
@@ -213,7 +213,7 @@ impl Program {
         is_proof.then_some(worths)
     }
 
-    /// The resource j with `Σ_i b_i D_ij / P_j = ρ`, if there is one.
+    /// Returns the resource j with `Σ_i b_i D_ij / P_j = ρ`, if there is one.
     fn bottleneck(&self, load: &BigRational) -> Option<usize> {
         let is_filled = |&j: &usize| {
             let loads = self.loads.iter().enumerate();
@@ -224,7 +224,7 @@ impl Program {
         (0..self.packing.capacity().len()).find(is_filled)
     }
 
-    /// `y_i = b_i v_i / ρ`.
+    /// Returns `y_i = b_i v_i / ρ`.
     fn worths(&self, values: &Fractions, load: &BigRational) -> Vec<BigRational> {
         let numerator = &values.denominator * &self.unit * load.numer();
         let whole = BigRational::new(numerator, load.denom().clone());
@@ -269,7 +269,7 @@ impl Program {
         })
     }
 
-    /// `v_i = ρ y_i / b_i` in doubles.
+    /// Returns `v_i = ρ y_i / b_i` in doubles.
     fn rough_values(&self, solution: &Solution) -> Vec<f64> {
         let certificate = &solution.certificate;
         let prices = certificate.prices.iter().enumerate();
@@ -306,7 +306,7 @@ fn solve_independent(
     })
 }
 
-/// The schedules with a positive time, in the order of the mix.
+/// Returns the schedules with a positive time, in the order of the mix.
 fn in_use(
     schedules: &[Schedule],
     used: Vec<usize>,

@@ -62,8 +62,12 @@ pub(super) struct Generation<'a> {
 }
 
 impl<'a> Generation<'a> {
-    /// From columns that serve every type.
-    pub fn new(problem: &'a Problem, columns: Vec<Column>) -> Result<Self, ProgramError> {
+    /// Begins with columns that serve every type.
+    pub fn new(
+        problem: &'a Problem,
+        columns: Vec<Column>,
+        limits: &Limits,
+    ) -> Result<Self, ProgramError> {
         let mut master = Master::new(problem)?;
         master.add(columns)?;
         Ok(Generation {
@@ -72,9 +76,9 @@ impl<'a> Generation<'a> {
             master,
             weights: Vec::new(),
             rounds: 0,
-            left: Cell::new(0),
-            deadline: None,
-            efforts: efforts(usize::MAX),
+            left: Cell::new(limits.work),
+            deadline: Instant::now().checked_add(limits.time),
+            efforts: efforts(limits.longer),
             effort: 0,
             turn: 0,
             is_rich: true,
@@ -83,10 +87,7 @@ impl<'a> Generation<'a> {
     }
 
     /// Runs until the optimum is proven or the limits are reached.
-    pub fn run(&mut self, limits: &Limits) -> Result<(), ProgramError> {
-        self.left.set(limits.work);
-        self.deadline = Instant::now().checked_add(limits.time);
-        self.efforts = efforts(limits.longer);
+    pub fn run(&mut self) -> Result<(), ProgramError> {
         loop {
             self.rounds += 1;
             let mut primal = self.master.solve()?;
@@ -104,7 +105,7 @@ impl<'a> Generation<'a> {
         Ok(())
     }
 
-    /// Whether no work or no time is left.
+    /// Returns whether no work or no time is left.
     fn is_over(&self) -> bool {
         self.left.get() == 0 || self.deadline.is_some_and(|end| Instant::now() >= end)
     }

@@ -85,7 +85,7 @@ pub(super) fn choose(
     })
 }
 
-/// `min Σ_s π_s ‖u_s − centre‖₁` s.t. `Σ_s π_s u_si / b_i ≥ t` (both scaled), `Σ π_s = 1`; `None` if HiGHS
+/// Returns `min Σ_s π_s ‖u_s − centre‖₁` s.t. `Σ_s π_s u_si / b_i ≥ t` (both scaled), `Σ π_s = 1`; `None` if HiGHS
 /// does not find an optimum (the first mix then stands).
 fn nearest_mix(columns: &[Schedule], scaled: &[f64], centre: &[f64], t: f64) -> Option<Vec<f64>> {
     let distance = |u: &Schedule| -> f64 {

@@ -99,7 +99,7 @@ impl<'a> Knapsack<'a> {
         self.prices.clone()
     }
 
-    /// The bound of the linear relaxation, `P·w`.
+    /// Returns the bound of the linear relaxation, `P·w`.
     pub fn relaxed(&self) -> f64 {
         price(self.packing.capacity(), &self.prices)
     }
@@ -132,7 +132,7 @@ impl<'a> Knapsack<'a> {
         }
     }
 
-    /// All schedules within a relative `slack` of the value `target`, nearest to `centre`
+    /// Returns all schedules within a relative `slack` of the value `target`, nearest to `centre`
     /// first, at most `limit` of them and looking at no more than `nodes` nodes.
     pub(super) fn face(
         &self,
@@ -300,7 +300,7 @@ impl Relaxation {
 /// Up to this, prices of the solver that do not cover a value are scaled up.
 const SHORT: f64 = 1e-6;
 
-/// The largest ratio of a type's value to what it costs at these prices, 1 at least.
+/// Returns the largest ratio of a type's value to what it costs at these prices, 1 at least.
 fn shortage(packing: &Packing, values: &[f64], prices: &[f64]) -> f64 {
     let cost = |i: usize| -> f64 {
         let parts = prices.iter().enumerate();
@@ -351,7 +351,7 @@ pub(super) fn quiet(program: UnsolvedProblem, tolerance: f64) -> HighsProblem {
 /// A bound on the scaled unknowns of the relaxation that is never reached: each is 1 at most.
 const MOST: f64 = 2.0;
 
-/// `max v·u` s.t. each resource at most full, `u ≥ 0`; demands as shares of capacity. `None` where the
+/// Returns `max v·u` s.t. each resource at most full, `u ≥ 0`; demands as shares of capacity. `None` where the
 /// solver has no optimum.
 ///
 /// With units the unknowns are `u_i` over what fits alone, so that the largest coefficient of each is

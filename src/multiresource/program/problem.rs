@@ -34,7 +34,7 @@ pub(super) struct Column {
 }
 
 impl Problem {
-    /// The servers of a fleet.
+    /// Returns the servers of a fleet.
     pub fn new(fleet: &Fleet) -> Self {
         let sites = fleet.shapes().iter().map(|shape| Site {
             count: f64::from(shape.count()),

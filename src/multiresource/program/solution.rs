@@ -110,7 +110,7 @@ impl Certificate {
         (self.load / self.bound - 1.0).max(0.0)
     }
 
-    /// Whether the gap is small enough to be called a proof.
+    /// Returns whether the gap is small enough to be called a proof.
     pub fn proven(&self) -> bool {
         self.gap() <= PROOF_GAP
     }

@@ -35,8 +35,8 @@ pub fn solve_from(
     check_types(fleet.types())?;
     let problem = Problem::new(fleet);
     let columns = first_columns(fleet, &problem, known);
-    let mut generation = Generation::new(&problem, columns)?;
-    generation.run(limits)?;
+    let mut generation = Generation::new(&problem, columns, limits)?;
+    generation.run()?;
     let columns = generation.master.columns();
     let mixes = mixes(problem.sites.len(), columns, &generation.weights);
     let mut solution = Solution {
@@ -76,7 +76,7 @@ fn first_columns(fleet: &Fleet, problem: &Problem, known: &[Vec<Schedule>]) -> V
     columns
 }
 
-/// The mix of each site. A shape that the optimum does not need gets a schedule, too.
+/// Returns the mix of each site. A shape that the optimum does not need gets a schedule, too.
 fn mixes(sites: usize, columns: &[Column], weights: &[f64]) -> Vec<Mix> {
     let mix = |site: usize| {
         let pairs = columns.iter().zip(weights);

@@ -62,12 +62,12 @@ where
         (self.value, self.left) = (N::from(0), left);
     }
 
-    /// The items that are not settled.
+    /// Returns the items that are not settled.
     pub fn open(&self) -> &[Item<N>] {
         &self.items[self.taken.len()..]
     }
 
-    /// The count settled last.
+    /// Returns the count settled last.
     #[cfg(feature = "synthesis")]
     pub fn last(&self) -> Option<u32> {
         self.taken.last().map(|taken| taken.count)

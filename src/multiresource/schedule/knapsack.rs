@@ -36,13 +36,13 @@ fn bound<'a>(items: impl Iterator<Item = &'a Item<f64>>, mut left: f64) -> f64 {
     bound
 }
 
-/// Whether the items that are not settled could make it worth so much, in parts if need be: with fewer of the last one
+/// Returns whether the items that are not settled could make it worth so much, in parts if need be: with fewer of the last one
 /// that is settled, less so.
 fn is_promising(walk: &DepthFirst<f64>, bar: f64) -> bool {
     walk.value + bound(walk.open().iter(), walk.left) >= bar
 }
 
-/// The same without those that cost more than is left: where large jobs wait beside small ones, parts of them
+/// Returns the same without those that cost more than is left: where large jobs wait beside small ones, parts of them
 /// would hide that they do not fit together.
 fn is_possible(walk: &DepthFirst<f64>, bar: f64) -> bool {
     let most = walk.left * (1.0 + ROUNDING) + ROUNDING;

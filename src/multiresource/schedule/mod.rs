@@ -81,7 +81,7 @@ impl Packing {
             .collect()
     }
 
-    /// Whether `u·D ≤ P`, exactly.
+    /// Returns whether `u·D ≤ P`, exactly.
     pub fn fits(&self, schedule: &[u32]) -> bool {
         schedule.len() == self.types() && self.room(schedule).is_some()
     }
@@ -126,7 +126,7 @@ impl Packing {
         schedule
     }
 
-    /// Whether no further job of any type fits beside the schedule.
+    /// Returns whether no further job of any type fits beside the schedule.
     pub fn is_maximal(&self, schedule: &[u32]) -> bool {
         self.room(schedule)
             .is_some_and(|room| (0..self.types()).all(|i| self.most(i, &room) == 0))
@@ -161,7 +161,7 @@ impl Fluid {
         }
     }
 
-    /// `max_j Σ_i b_i D_ij / P_j ≤ ρ`.
+    /// Returns `max_j Σ_i b_i D_ij / P_j ≤ ρ`.
     pub fn bound(&self) -> f64 {
         self.utilization[self.bottleneck]
     }

@@ -49,7 +49,7 @@ struct Looked {
 }
 
 impl MsfqOutlook {
-    /// `None` where the workload is no such system.
+    /// Returns `None` where the workload is no such system.
     pub fn new(workload: &Workload, objective: Objective) -> Option<Self> {
         let system = OneOrAll::new(workload).ok()?;
         let stream = |i: usize| {
@@ -75,7 +75,7 @@ impl MsfqOutlook {
         })
     }
 
-    /// The queue with threshold ℓ.
+    /// Returns the queue with threshold ℓ.
     ///
     /// # Errors
     /// Where ℓ ≥ k, or no policy is stable.
@@ -143,7 +143,7 @@ impl MsfqOutlook {
     }
 }
 
-/// The least and the largest threshold, and powers of 2 between them.
+/// Returns the least and the largest threshold, and powers of 2 between them.
 fn shown(most: usize) -> impl Iterator<Item = usize> {
     let powers = (0..usize::BITS).map(|p| 1 << p);
     let between = powers.take_while(move |l| *l < most);

@@ -40,7 +40,7 @@ pub struct Partitioned {
 }
 
 impl Partitioned {
-    /// The mean number of jobs; where there is a loop, what a queue with the mean number of slots would have and what
+    /// Returns the mean number of jobs; where there is a loop, what a queue with the mean number of slots would have and what
     /// comes in a round, together.
     pub fn mean_number(&self, fleet: &Fleet) -> f64 {
         if let Some(numbers) = &self.numbers {
@@ -53,7 +53,7 @@ impl Partitioned {
     }
 }
 
-/// A partition of the fleet that is stable; `None` where none is found, at a load too near 1.
+/// Returns a partition of the fleet that is stable; `None` where none is found, at a load too near 1.
 pub fn partition(fleet: &Fleet, solution: &Solution) -> Option<Partitioned> {
     let site = Site::new(fleet, solution);
     let (thetas, weights) = site.parts(&solution.mixes);
@@ -204,7 +204,7 @@ impl<'a> Site<'a> {
         Some(long_parts(assignments.into_iter().zip(weights)))
     }
 
-    /// All servers of a shape have that of its schedules with most slots for type i.
+    /// Gives all servers of a shape that of its schedules with most slots for type i.
     fn most_of(&self, i: usize) -> Assignment {
         let shapes = self.fleet.shapes().iter().zip(&self.schedules);
         let of_shape = shapes.map(|(shape, schedules)| {
@@ -318,7 +318,7 @@ impl<'a> Queues<'a> {
         self.number(i, slots / u64::from(self.fleet.types()[i].nodes()))
     }
 
-    /// The same for so many jobs at once.
+    /// Returns the same for so many jobs at once.
     fn number(&mut self, i: usize, slots: u64) -> f64 {
         let offered = self.fleet.types()[i].offered_load();
         let number = || {
@@ -358,7 +358,7 @@ fn is_stable(loads: &[f64]) -> bool {
     loads.iter().all(|load| *load < 1.0)
 }
 
-/// `b + C ρ/(1 − ρ)`, with Erlang's formulas by their recursion.
+/// Returns `b + C ρ/(1 − ρ)`, with Erlang's formulas by their recursion.
 pub(super) fn mean_number(slots: u64, offered: f64) -> f64 {
     let mut blocked = 1.0;
     for n in 1..=slots {
@@ -423,7 +423,7 @@ impl Legs {
         types.map(|(t, slots)| t.offered_load() / slots).collect()
     }
 
-    /// A switching rate at which all types are stable; `None` where no rate is seen to be.
+    /// Returns a switching rate at which all types are stable; `None` where no rate is seen to be.
     fn stable_rate(&self, fleet: &Fleet) -> Option<f64> {
         let types = fleet.types().iter().enumerate();
         let most = types.map(|(i, t)| {
@@ -440,7 +440,7 @@ impl Legs {
     }
 }
 
-/// The mean of the largest of so many exponential times: `∫ 1 − Π (1 − e^{−μ_i t})^{c_i} dt`, by the trapezoidal rule
+/// Returns the mean of the largest of so many exponential times: `∫ 1 − Π (1 − e^{−μ_i t})^{c_i} dt`, by the trapezoidal rule
 /// after t = exp(π/2 sinh x), for which it converges exponentially.
 fn largest(counts: &[u64], rates: &[f64]) -> f64 {
     const STEP: f64 = 1.0 / 128.0;

@@ -59,7 +59,7 @@ impl Outlook {
     }
 }
 
-/// The policy with the best route at its best switching rate, and all routes considered, each
+/// Returns the policy with the best route at its best switching rate, and all routes considered, each
 /// with what was found of it. ln α is found as well as the effort allows.
 pub(super) fn with_best_route(
     workload: &Workload,
@@ -127,7 +127,7 @@ pub(super) fn with_best_route(
     Ok((policy, routes))
 }
 
-/// The index of the best route by what is known. One that is predicted to be better than another one whose exact value is
+/// Returns the index of the best route by what is known. One that is predicted to be better than another one whose exact value is
 /// known is evaluated before it is believed, where that is within reach.
 fn best_route(
     searches: &mut [(usize, RateSearch<'_>, Outlook)],
@@ -155,7 +155,7 @@ fn best_route(
     }
 }
 
-/// The routes that the options leave, in the order in which equals are preferred.
+/// Returns the routes that the options leave, in the order in which equals are preferred.
 pub(super) fn candidates(options: &Options) -> Vec<Route> {
     let all = Route::ALL.to_vec();
     let mut routes = options.route.map_or(all, |route| vec![route]);
@@ -188,7 +188,7 @@ impl<'a> RateSearch<'a> {
         }
     }
 
-    /// The best rate is sought below it. How many switches a job are worth their cost is not known
+    /// Returns a rate below which the best one is sought. How many switches a job are worth their cost is not known
     /// beforehand: where setups are short and types differ much in size, thousands are.
     fn ceiling(&self) -> f64 {
         self.largest
@@ -219,7 +219,7 @@ impl<'a> RateSearch<'a> {
         }
     }
 
-    /// The objective at theorem 8's lower bounds.
+    /// Returns the objective at theorem 8's lower bounds.
     fn lower_bound(&self, rate: f64) -> f64 {
         let modulation = self.modulation.at(rate);
         let bounds = |i| PaperBounds::new(&modulation.queue(self.workload, i));
@@ -236,7 +236,7 @@ impl<'a> RateSearch<'a> {
         Ok(self.value(&cost))
     }
 
-    /// The switching rate where no search is needed: given, or without cost.
+    /// Returns the switching rate where no search is needed: given, or without cost.
     fn settled_rate(&self) -> Option<f64> {
         let brisk = || super::SWITCHES_A_SIZE / mean_size(self.workload);
         self.options
@@ -300,7 +300,7 @@ impl<'a> RateSearch<'a> {
         Ok(work * evaluations)
     }
 
-    /// Whether more switching never costs, so that there is no best rate.
+    /// Returns whether more switching never costs, so that there is no best rate.
     fn is_free(&self) -> bool {
         self.options.preemption == Preemption::Full || self.modulation.phases.len() == 1
     }
@@ -334,7 +334,7 @@ impl<'a> RateSearch<'a> {
     }
 }
 
-/// The minimum of a function of a rate below `largest`, and where it is: bracketed around
+/// Returns the minimum of a function of a rate below `largest`, and where it is: bracketed around
 /// `start` on a logarithmic scale, then by Brent's method (successive parabolas, golden section
 /// where they fail) until ln(rate) is known to `tolerance`. Where the function only falls, the
 /// search ends where it gains less than [`FLAT`]; where it only rises, likewise.
@@ -456,7 +456,7 @@ fn brent(mut at: impl FnMut(f64) -> f64, bracket: [Point; 3], tolerance: f64) ->
     best
 }
 
-/// The step from a to the lowest point of the parabola through three points, if it has one.
+/// Returns the step from a to the lowest point of the parabola through three points, if it has one.
 fn vertex(a: Point, b: Point, c: Point) -> Option<f64> {
     if !(b.1.is_finite() && c.1.is_finite()) {
         return None;

@@ -15,16 +15,6 @@ const TABLE: u64 = 40_000;
 /// Nodes times types: what the boxes of a deep tree take in memory is eight bytes each.
 pub(super) const SIZE: usize = 17_000_000;
 
-/// Why the tree proves nothing.
-pub(super) enum Gap {
-    /// A type of value that the tree leaves out.
-    Type(usize),
-    /// A node that is not settled, by its place.
-    Node(usize),
-    /// Nodes are missing, or there are too many.
-    Shape,
-}
-
 /// Counts in a node, by place among the types searched.
 #[derive(Clone)]
 struct Counts {
@@ -39,7 +29,8 @@ pub(super) fn verify(
     worth: f64,
     found: &SearchRecord,
     nodes: &mut u64,
-) -> Result<(), Gap> {
+) -> Result<(), String> {
+    const NO_TREE: &str = "the nodes of the search are not those of a tree";
     let proof = Proof {
         packing,
         types: &found.types,
@@ -47,7 +38,7 @@ pub(super) fn verify(
         worth,
     };
     if let Some(i) = (0..values.len()).find(|&i| !proof.covers(i, values[i])) {
-        return Err(Gap::Type(i));
+        return Err(format!("the search that proves it leaves out type {i}"));
     }
     let types = found.types.iter();
     let most = types.map(|&i| packing.most(i, packing.capacity()));
@@ -58,21 +49,22 @@ pub(super) fn verify(
     // Where nothing is left to prove there are no counts.
     let mut open = vec![Some(root)];
     for (n, node) in found.nodes.iter().enumerate() {
-        let counts = open.pop().ok_or(Gap::Shape)?;
+        let counts = open.pop().ok_or(NO_TREE)?;
         let left = counts.and_then(|counts| proof.left(counts, &node.prices));
         match (node.branch, left) {
             (Some(branch), left) => open.extend(proof.parts(left.map(|l| l.counts), branch)?),
             (None, Some(left)) if !proof.is_settled(&left, node, nodes) => {
-                return Err(Gap::Node(n));
+                return Err(format!(
+                    "node {n} of the search does not prove that no schedule there is worth more than {worth}"
+                ));
             }
             (None, _) => {}
         }
     }
-    if open.is_empty() {
-        Ok(())
-    } else {
-        Err(Gap::Shape)
+    if !open.is_empty() {
+        return Err(NO_TREE.into());
     }
+    Ok(())
 }
 
 struct Proof<'a> {
@@ -92,7 +84,7 @@ struct Left {
 }
 
 impl Proof<'_> {
-    /// Whether a type is searched, or is worth no more than jobs of one that is, in its place.
+    /// Returns whether a type is searched, or is worth no more than jobs of one that is, in its place.
     fn covers(&self, i: usize, value: f64) -> bool {
         let stands_for = |(&k, v): (&usize, &f64)| {
             let jobs = f64::from(self.packing.most(k, self.packing.demand(i)));
@@ -135,7 +127,7 @@ impl Proof<'_> {
         })
     }
 
-    /// The least counts placed on the server: what they are worth and leave, and how many of each type
+    /// Returns the least counts placed on the server: what they are worth and leave, and how many of each type
     /// then fit; `None` where they do not fit themselves.
     fn placed(&self, mut counts: Counts) -> Option<(Counts, f64, Vec<u64>)> {
         let mut schedule = vec![0; self.packing.types()];
@@ -153,14 +145,14 @@ impl Proof<'_> {
         possible.then_some((counts, value, room))
     }
 
-    /// The two parts of a branch, the first one last: it is taken first.
+    /// Returns the two parts of a branch, the first one last: it is taken first.
     fn parts(
         &self,
         counts: Option<Counts>,
         (job_type, most): (usize, u32),
-    ) -> Result<[Option<Counts>; 2], Gap> {
+    ) -> Result<[Option<Counts>; 2], String> {
         let place = self.types.iter().position(|&i| i == job_type);
-        let k = place.ok_or(Gap::Type(job_type))?;
+        let k = place.ok_or_else(|| format!("type {job_type} is not searched"))?;
         let Some(counts) = counts else {
             return Ok([None, None]);
         };
@@ -171,7 +163,7 @@ impl Proof<'_> {
         Ok([possible(more), possible(fewer)])
     }
 
-    /// Whether a table or a search shows that what is left is not worth more.
+    /// Returns whether a table or a search shows that what is left is not worth more.
     fn is_settled(&self, left: &Left, node: &SearchNode, nodes: &mut u64) -> bool {
         let missing = self.worth - left.value;
         let settles = |j: usize| {
@@ -239,7 +231,7 @@ mod tests {
     /// One node without branches settles section 7 at the worth of its best schedule, whatever its
     /// prices are; a hair below it does not, and neither without a type or a part.
     #[test]
-    fn what_is_left_out_is_told() {
+    fn what_is_left_out_is_found() {
         let path = format!("{}/models/section7.yaml", env!("CARGO_MANIFEST_DIR"));
         let packing = Packing::new(&Workload::read(path.as_ref()).unwrap().workload);
         let values = [1.0, 2.0, 5.0];
@@ -266,7 +258,8 @@ mod tests {
         for w in [0.01, 0.3, 2.0] {
             assert!(ask(&all, vec![leaf(w)], best).is_ok(), "{w}");
             let below = best * (1.0 - 1e-9);
-            assert!(matches!(ask(&all, vec![leaf(w)], below), Err(Gap::Node(0))));
+            let unproven = ask(&all, vec![leaf(w)], below).unwrap_err();
+            assert!(unproven.starts_with("node 0 of"), "{unproven}");
             let branch = |i, most| SearchNode {
                 branch: Some((i, most)),
                 ..leaf(w)
@@ -274,14 +267,10 @@ mod tests {
             let parts = vec![branch(2, 1), branch(1, 3), leaf(w), leaf(w), leaf(w)];
             assert!(ask(&all, parts.clone(), best).is_ok(), "{w}");
             assert!(ask(&all, parts.clone(), below).is_err(), "{w}");
-            assert!(matches!(
-                ask(&all, parts[..4].to_vec(), best),
-                Err(Gap::Shape)
-            ));
-            assert!(matches!(
-                ask(&[0, 1], vec![leaf(w)], best),
-                Err(Gap::Type(2))
-            ));
+            let cut = ask(&all, parts[..4].to_vec(), best).unwrap_err();
+            assert!(cut.contains("not those of a tree"), "{cut}");
+            let fewer = ask(&[0, 1], vec![leaf(w)], best).unwrap_err();
+            assert!(fewer.contains("leaves out type 2"), "{fewer}");
         }
     }
 }

@@ -333,7 +333,7 @@ impl Derivation<'_> {
         }
     }
 
-    /// Whether the queues that have to be solved, not only looked at, could be.
+    /// Returns whether the queues that have to be solved, not only looked at, could be.
     fn affords(&self, queues: &Queues<'_>) -> bool {
         let all = 0..self.document.workload.types().len();
         let types = self.subject.map_or(all, |i| i..i + 1);
@@ -342,7 +342,7 @@ impl Derivation<'_> {
         solved.all(|i| queues.affords(i))
     }
 
-    /// Whether this claim takes the mean number of type i from the approximation: where it is one
+    /// Returns whether this claim takes the mean number of type i from the approximation: where it is one
     /// itself, and of all types where there is no better claim about that type.
     fn is_approximate(&self, i: usize) -> bool {
         let exact = self

@@ -1,8 +1,7 @@
 //! Both sides of the load: from the mixes of schedules, and from the prices.
 
-use super::branching::{self, Gap};
 use super::knapsack::{self, Region, Verdict};
-use super::{Document, exact, fluid, mean_schedule, shape};
+use super::{Document, branching, exact, fluid, mean_schedule, shape};
 use crate::artifact::{
     Findings, Grounds, all_nonnegative, is_close, length, nonnegative, positive, positive_shares,
     sums_to_one,
@@ -202,7 +201,7 @@ fn worth_of_server(own: &ShapeWorth, values: &[f64], server: &Workload, findings
     let message = match &own.search {
         Some(tree) => match branching::verify(&packing, values, worth, tree, &mut nodes) {
             Ok(()) => return,
-            Err(gap) => not_settled(&gap, own.worth, server),
+            Err(why) => why,
         },
         None => {
             let (all, values) = (Region::all(&packing, relaxed), (values, &costs[..]));
@@ -219,17 +218,4 @@ fn worth_of_server(own: &ShapeWorth, values: &[f64], server: &Workload, findings
         }
     };
     findings.add("worth", format!("{}: {message}", own.worth));
-}
-
-fn not_settled(gap: &Gap, worth: f64, server: &Workload) -> String {
-    match gap {
-        Gap::Type(i) => {
-            let name = server.types()[*i].name();
-            format!("the search that proves it leaves out type `{name}`")
-        }
-        Gap::Node(n) => format!(
-            "node {n} of the search does not prove that no schedule there is worth more than {worth}"
-        ),
-        Gap::Shape => "the nodes of the search are not those of a tree".into(),
-    }
 }

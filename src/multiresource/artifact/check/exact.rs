@@ -171,7 +171,7 @@ fn beaten(
     }
 }
 
-/// Whether every value is at most the type's share of resource j, where all of the resource is
+/// Returns whether every value is at most the type's share of resource j, where all of the resource is
 /// worth `one`: then u·D ≤ P says that no schedule is worth more.
 fn is_covered(packing: &Packing, j: usize, values: &[BigInt], one: &BigInt) -> bool {
     let capacity = packing.capacity()[j];

@@ -16,7 +16,7 @@ const ZERO: f64 = 1e-12;
 /// How far the two sides of the proof may be apart, relatively.
 const ROUNDING: f64 = 1e-9;
 
-/// The worth at values (K) of running jobs; `None` where it cannot be told from rounding.
+/// Returns the worth at values (K) of running jobs; `None` where it cannot be told from rounding.
 pub(super) fn worth(packing: &Packing, values: &[f64]) -> Option<f64> {
     // A job in units of its largest share, and values in units of the largest.
     let largest: Vec<f64> = (0..values.len())
@@ -63,7 +63,7 @@ impl Tableau {
         }
     }
 
-    /// The optimum of `gains·x` over `rows·x ≤ 1`, proved by the solutions of both programs.
+    /// Returns the optimum of `gains·x` over `rows·x ≤ 1`, proved by the solutions of both programs.
     fn solved(mut self, rows: &[Vec<f64>], gains: &[f64]) -> Option<f64> {
         for _ in 0..PIVOTS {
             // Bland's rule: the first column that gains, so that no basis comes again.
@@ -76,7 +76,7 @@ impl Tableau {
         None
     }
 
-    /// The row whose column reaches 0 first as this one grows; of equals the first column.
+    /// Returns the row whose column reaches 0 first as this one grows; of equals the first column.
     fn leaving(&self, enters: usize) -> Option<usize> {
         let last = self.gains.len() - 1;
         let rows = (0..self.rows.len()).filter(|r| self.rows[*r][enters] > ZERO);
@@ -99,7 +99,7 @@ impl Tableau {
         self.basis[r] = enters;
     }
 
-    /// The value, if the solution of the program and that of its dual are ones, and of one value.
+    /// Returns the value, if the solution of the program and that of its dual are ones, and of one value.
     fn proved(&self, rows: &[Vec<f64>], gains: &[f64]) -> Option<f64> {
         let (jobs, last) = (gains.len(), self.gains.len() - 1);
         let mut x = vec![0.0; jobs];

@@ -51,7 +51,7 @@ impl Least {
         }
     }
 
-    /// The least `Σ a_i E[N_i]` for these a ≥ 0 (K).
+    /// Returns the least `Σ a_i E[N_i]` for these a ≥ 0 (K).
     pub(super) fn of(&self, factors: &[f64]) -> f64 {
         let pairs = factors.iter().zip(&self.weights);
         let cheapest = pairs.filter(|(_, weight)| **weight > 0.0);

@@ -58,7 +58,7 @@ impl Budget {
         self.0.get()
     }
 
-    /// Whether so much work can still be done; it is then taken as done.
+    /// Returns whether so much work can still be done; it is then taken as done.
     fn affords(&self, work: f64) -> bool {
         let affords = work <= self.left();
         if affords {
@@ -126,7 +126,7 @@ impl<'a> Document<'a> {
         find(self.claims, quantity, Subject::of_type(job_type))
     }
 
-    /// Whether the load is that of the best policy: where jobs take several servers it is a bound.
+    /// Returns whether the load is that of the best policy: where jobs take several servers it is a bound.
     fn is_load_proven(&self) -> bool {
         self.evidence.proven && self.fleet.gangs().next().is_none()
     }

@@ -92,12 +92,12 @@ impl<'a> Queues<'a> {
         own.solved.get_or_init(solve).as_ref()
     }
 
-    /// Whether the queue of type i could be solved within the budget.
+    /// Returns whether the queue of type i could be solved within the budget.
     pub(super) fn affords(&self, i: usize) -> bool {
         self.solved(i).is_some()
     }
 
-    /// Whether response times of type i were too much work to follow.
+    /// Returns whether response times of type i were too much work to follow.
     pub(super) fn is_late(&self, i: usize) -> bool {
         self.solved(i).is_some_and(|solved| solved.within.is_none())
     }

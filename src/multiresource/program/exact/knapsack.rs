@@ -20,7 +20,7 @@ const BITS: u64 = 64;
 /// What the whole server costs, about.
 const SERVER: f64 = (1_u64 << 50) as f64;
 
-/// Whether it can be shown that no schedule is worth more than 1 at `values` (K, from 0 to 1). `prices` (R), one of each
+/// Returns whether it can be shown that no schedule is worth more than 1 at `values` (K, from 0 to 1). `prices` (R), one of each
 /// resource's unit, only guide the search.
 pub(super) fn is_bounded(
     packing: &Packing,

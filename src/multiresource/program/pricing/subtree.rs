@@ -32,7 +32,7 @@ impl Subtree<'_> {
         price(units, &self.prices)
     }
 
-    /// A bound by a table of the dearest resource that has few enough units: its jobs are whole, the
+    /// Returns a bound by a table of the dearest resource that has few enough units: its jobs are whole, the
     /// other resources are paid for.
     pub fn by_table(&self, items: &[Item]) -> Option<f64> {
         let worth = |j: &usize| self.room[*j] as f64 * self.prices[*j];

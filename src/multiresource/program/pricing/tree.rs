@@ -33,7 +33,7 @@ const EFFORTS: [Effort; 7] = [
     (12_800, 1_000_000),
 ];
 
-/// The efforts of a program whose searches are made longer so often, at most.
+/// Returns the efforts of a program whose searches are made longer so often, at most.
 pub(in crate::multiresource::program) fn efforts(longer: usize) -> &'static [Effort] {
     &EFFORTS[..EFFORTS.len().min(longer.saturating_add(1))]
 }
@@ -230,7 +230,7 @@ impl<'a> Search<'a> {
         self.fractional(node, &counts)
     }
 
-    /// Whether the prices at hand bound the node, or what is left of it is settled in another way;
+    /// Returns whether the prices at hand bound the node, or what is left of it is settled in another way;
     /// tightens it.
     fn is_closed(&mut self, node: &mut Open, each: u64) -> bool {
         let share = self.shares_left();
@@ -368,7 +368,7 @@ impl<'a> Search<'a> {
             .push(self.packing.filled(self.schedule(counts), &all));
     }
 
-    /// The type to branch by: of fractional count, or of any that is open; of them the one whose jobs
+    /// Returns the type to branch by: of fractional count, or of any that is open; of them the one whose jobs
     /// are largest.
     fn fractional(&self, node: &Open, counts: &[f64]) -> Option<(usize, u32)> {
         let open = (0..counts.len()).filter(|&k| node.most[k] > node.least[k]);
@@ -381,7 +381,7 @@ impl<'a> Search<'a> {
         Some((k, (counts[k] as u32).clamp(node.least[k], node.most[k] - 1)))
     }
 
-    /// The two nodes below.
+    /// Returns the two nodes below.
     fn branch(&mut self, node: Open, k: usize, most: u32) -> [Open; 2] {
         let children = [self.nodes.len(), self.nodes.len() + 1];
         let prices = self.nodes[node.place].prices.clone();
@@ -475,7 +475,7 @@ fn is_fractional(count: f64) -> bool {
     (count - count.round()).abs() > 1e-7
 }
 
-/// The types of value without those in whose place as many jobs of another one can run as are worth as
+/// Returns the types of value without those in whose place as many jobs of another one can run as are worth as
 /// much.
 fn undominated(packing: &Packing, values: &[f64]) -> Vec<usize> {
     let mut types: Vec<usize> = (0..values.len()).filter(|&i| values[i] > 0.0).collect();

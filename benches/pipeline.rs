@@ -174,7 +174,7 @@ fn full_basis(types: usize) -> (Workload, Solution) {
             servers: vec![ServerBound {
                 worth: 1.0 / LOAD,
                 resource_prices: vec![1.0 / f64::from(capacity)],
-                tree: None,
+                search: None,
             }],
             bound: LOAD,
         },

@@ -44,7 +44,7 @@ pub struct Claim<Q: Quantity> {
 }
 
 impl<Q: Quantity> Claim<Q> {
-    /// A claim about one subject, for a workload with this unit of time; it has no interval, and is no
+    /// Returns a claim about one subject, for a workload with this unit of time; it has no interval, and is no
     /// probability.
     pub fn new(
         quantity: Q,
@@ -70,7 +70,7 @@ impl<Q: Quantity> Claim<Q> {
         }
     }
 
-    /// The time that its probability is about, to be told apart by.
+    /// Returns the time that its probability is about, as a key.
     pub fn time(&self) -> Option<u64> {
         self.longer_than.map(f64::to_bits)
     }
@@ -85,8 +85,8 @@ impl<Q: Quantity> Claim<Q> {
         }
     }
 
-    /// Whether it is one number about a known subject, in its unit, no probability, and claimed once; what is wrong is added
-    /// to the findings, below this path. `seen` are the claims before it.
+    /// Checks that it is one number about a known subject, in its unit, no probability, and claimed once; `seen` are
+    /// the claims before it. Returns whether it is.
     pub fn is_plain<'a>(
         &'a self,
         path: &str,
@@ -95,33 +95,27 @@ impl<Q: Quantity> Claim<Q> {
         seen: &mut HashSet<(Q, Subject<'a>)>,
         findings: &mut Findings,
     ) -> bool {
-        let mut sound = self.has_subject(path, known, findings);
-        let unit = self.quantity.unit(time);
-        for (is_wrong, message) in [
-            (
-                !seen.insert((self.quantity, self.subject())),
-                "a second claim about the same".to_owned(),
-            ),
-            (
-                self.unit != unit,
-                format!("unit `{}`, expected `{unit}`", self.unit),
-            ),
-            (
-                self.at.is_some() || self.longer_than.is_some(),
-                "it is no probability: neither `at` nor `longer_than` go with it".into(),
-            ),
-        ] {
-            if is_wrong {
-                findings.add(path, message);
-                sound = false;
+        findings.within(path, |f| {
+            self.has_subject(known, f);
+            if !seen.insert((self.quantity, self.subject())) {
+                f.add("", "a second claim about the same");
             }
-        }
-        sound
+            let unit = self.quantity.unit(time);
+            if self.unit != unit {
+                f.differs("", format!("unit `{}`", self.unit), format!("`{unit}`"));
+            }
+            if self.at.is_some() || self.longer_than.is_some() {
+                f.add(
+                    "",
+                    "it is no probability: neither `at` nor `longer_than` go with it",
+                );
+            }
+            f.is_clear("")
+        })
     }
 
-    /// Whether the subject is one that the quantity may be claimed of, and is known; what is wrong
-    /// is added to the findings, below this path.
-    pub fn has_subject(&self, path: &str, known: &Known<'_>, findings: &mut Findings) -> bool {
+    /// Checks that the subject is one that the quantity may be claimed of, and is known. Returns whether it is.
+    pub fn has_subject(&self, known: &Known<'_>, findings: &mut Findings) -> bool {
         let of = self.quantity.row().of;
         let subject = self.subject();
         let keys = [
@@ -129,38 +123,42 @@ impl<Q: Quantity> Claim<Q> {
             ("job", "job", subject.job, known.jobs, Of::Job),
             ("batch", "batch", subject.batch, known.batches, Of::Batch),
         ];
-        let named = keys.iter().filter(|(_, _, name, ..)| name.is_some());
-        let mut sound = named.count() <= 1;
-        if !sound {
-            findings.add(path, "about several of type, job and batch, expected one");
+        if keys
+            .iter()
+            .filter(|(_, _, name, ..)| name.is_some())
+            .count()
+            > 1
+        {
+            findings.add("", "about several of type, job and batch, expected one");
         }
         for (key, what, name, names, about) in keys {
-            let message = match name {
+            match name {
                 Some(name) if !of.contains(&about) => {
-                    format!("`{name}`, expected none: the quantity is not one of a {what}")
+                    let expected = format!("none: the quantity is not one of a {what}");
+                    findings.differs(key, format!("`{name}`"), expected);
                 }
                 Some(name) if !names.contains(&name) => {
-                    format!("`{name}`, expected the name of a {what}")
+                    findings.differs(key, format!("`{name}`"), format!("the name of a {what}"));
                 }
-                None if of == [about] => format!("absent, expected the name of a {what}"),
-                _ => continue,
-            };
-            findings.add(format!("{path}.{key}"), message);
-            sound = false;
+                None if of == [about] => {
+                    findings.differs(key, "absent", format!("the name of a {what}"));
+                }
+                _ => {}
+            }
         }
         if let Some(name) = subject.server.filter(|name| !known.servers.contains(name)) {
-            let message = match known.servers.is_empty() {
-                true => format!("`{name}`, expected none: there is one server"),
-                false => format!("`{name}`, expected the name of a shape of servers"),
+            let expected = if known.servers.is_empty() {
+                "none: it is about all servers"
+            } else {
+                "the name of a server"
             };
-            findings.add(format!("{path}.server"), message);
-            sound = false;
+            findings.differs("server", format!("`{name}`"), expected);
         }
-        sound
+        findings.is_clear("")
     }
 }
 
-/// The claim about this quantity of this subject, if there is one.
+/// Returns the claim about this quantity of this subject, if there is one.
 pub fn find<'a, Q: Quantity>(
     claims: impl IntoIterator<Item = &'a Claim<Q>>,
     quantity: Q,
@@ -193,7 +191,7 @@ impl<'a> Subject<'a> {
         batch: None,
     };
 
-    /// A type of jobs, or all where none is named.
+    /// Returns a type of jobs, or all where none is named.
     pub fn of_type(name: impl Into<Option<&'a str>>) -> Self {
         Subject {
             job_type: name.into(),
@@ -201,7 +199,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// The same on one server of a shape, or on all where none is named.
+    /// Returns the same on one server of a shape, or on all where none is named.
     #[must_use]
     pub fn on(self, server: Option<&'a str>) -> Self {
         Subject { server, ..self }
@@ -320,7 +318,7 @@ impl<C> HoldsFor<C> {
 }
 
 impl Unmet {
-    /// Whether something is not met.
+    /// Returns whether something is not met.
     pub fn any(self) -> bool {
         self.sizes || self.independence || self.arrivals
     }

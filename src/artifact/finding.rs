@@ -1,7 +1,43 @@
+use std::fmt::Display;
+
 use serde::Serialize;
 
-use super::{Examined, Grounds};
 use crate::document::Fault;
+
+/// On which grounds a checker lets something stand that a document says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "grounds", content = "by")]
+pub enum Grounds {
+    /// It was derived anew, in this way, and agrees.
+    Derived(&'static str),
+    /// It was not derived; that it makes sense was judged, by this.
+    Judged(&'static str),
+    /// Nothing that was said of it was examined, for this reason.
+    Trusted(&'static str),
+}
+
+impl Grounds {
+    /// Returns the grounds of what follows from both: the worse of the two.
+    #[must_use]
+    pub fn and(self, other: Grounds) -> Grounds {
+        let rank = |grounds: &Grounds| match grounds {
+            Grounds::Derived(_) => 0,
+            Grounds::Judged(_) => 1,
+            Grounds::Trusted(_) => 2,
+        };
+        std::cmp::max_by_key(other, self, rank)
+    }
+}
+
+/// Something that a document says, and why it stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Examined {
+    /// JSON path.
+    pub path: String,
+    /// Why it stands.
+    #[serde(flatten)]
+    pub grounds: Grounds,
+}
 
 /// One thing that is wrong with an artifact.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,53 +54,62 @@ impl std::fmt::Display for Finding {
     }
 }
 
-/// What has been found so far: what is wrong; and of what is not, on which grounds it stands.
+/// Collects what is wrong; and of what is not, on which grounds it stands. Paths are relative to the part of the
+/// document that is being checked; "" is that part itself.
 #[derive(Debug, Default)]
 pub struct Findings {
     list: Vec<Finding>,
     examined: Vec<Examined>,
+    /// The path of the part that is being checked; empty for the whole.
+    part: String,
 }
 
 impl Findings {
+    /// Checks a part of the document: in `check` paths are relative to `path`.
+    pub fn within<T>(&mut self, path: impl AsRef<str>, check: impl FnOnce(&mut Self) -> T) -> T {
+        let part = self.absolute(path.as_ref());
+        let outer = std::mem::replace(&mut self.part, part);
+        let checked = check(self);
+        self.part = outer;
+        checked
+    }
+
+    fn absolute(&self, path: &str) -> String {
+        let joined = self.part.is_empty() || path.is_empty() || path.starts_with('[');
+        format!("{}{}{path}", self.part, if joined { "" } else { "." })
+    }
+
     /// Adds a finding at this path.
-    pub fn add(&mut self, path: impl Into<String>, message: impl Into<String>) {
+    pub fn add(&mut self, path: impl AsRef<str>, message: impl Into<String>) {
         self.list.push(Finding {
-            path: path.into(),
+            path: self.absolute(path.as_ref()),
             message: in_words(&message.into()),
         });
     }
 
+    /// Adds that something was found where something else was expected.
+    pub fn differs(&mut self, path: impl AsRef<str>, found: impl Display, expected: impl Display) {
+        self.add(path, format!("{found}, expected {expected}"));
+    }
+
     /// Notes on which grounds something stands.
-    pub fn stands(&mut self, path: impl Into<String>, grounds: Grounds) {
-        let path = path.into();
+    pub fn stands(&mut self, path: impl AsRef<str>, grounds: Grounds) {
+        let path = self.absolute(path.as_ref());
         self.examined.push(Examined { path, grounds });
     }
 
-    /// Whether nothing wrong has been found at all.
+    /// Returns whether nothing wrong has been found at all.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// Whether nothing wrong has been found below this path.
+    /// Returns whether nothing wrong has been found below this path.
     pub fn is_clear(&self, path: &str) -> bool {
-        !self.list.iter().any(|f| f.path.starts_with(path))
+        let path = self.absolute(path);
+        !self.list.iter().any(|f| f.path.starts_with(&path))
     }
 
-    /// Adds what was found of a part of the document, at its paths in the whole.
-    pub fn take(&mut self, part: Findings, path: impl Fn(&str) -> String) {
-        let moved = part.list.into_iter().map(|finding| Finding {
-            path: path(&finding.path),
-            ..finding
-        });
-        self.list.extend(moved);
-        let moved = part.examined.into_iter().map(|noted| Examined {
-            path: path(&noted.path),
-            ..noted
-        });
-        self.examined.extend(moved);
-    }
-
-    /// The workload of a document; what is wrong with it is added.
+    /// Returns the workload of a document, or adds what is wrong with it.
     pub fn workload<W>(&mut self, checked: Result<W, Vec<Fault>>) -> Option<W> {
         let add = |fault: Fault| self.add(format!("workload.{}", fault.place), fault.message);
         checked
@@ -79,26 +124,20 @@ impl Findings {
         }
     }
 
-    /// On which grounds this stands, as far as it was noted.
-    pub fn grounds(&self, path: &str) -> Option<Grounds> {
-        let noted = self.examined.iter().find(|noted| noted.path == path);
-        noted.map(|noted| noted.grounds)
-    }
-
-    /// All that is wrong, in the order in which it was found.
+    /// Returns all that is wrong, in the order in which it was found.
     pub fn into_list(self) -> Vec<Finding> {
         self.list
     }
 
-    /// The same, and on which grounds the rest stands.
+    /// Returns all that is wrong, and on which grounds the rest stands.
     pub fn into_lists(self) -> (Vec<Finding>, Vec<Examined>) {
         (self.list, self.examined)
     }
 }
 
-/// The message with its numbers that are not finite as people write them.
+/// Returns the message with its numbers that are not finite as people write them.
 fn in_words(message: &str) -> String {
-    let told = |word: &str| {
+    let readable = |word: &str| {
         let number = word.trim_end_matches([' ', ',', ';', ':']);
         let after = &word[number.len()..];
         match number {
@@ -108,10 +147,10 @@ fn in_words(message: &str) -> String {
             _ => word.to_owned(),
         }
     };
-    message.split_inclusive(' ').map(told).collect()
+    message.split_inclusive(' ').map(readable).collect()
 }
 
-/// As documents have it, a name without its quotation marks.
+/// Returns a value as documents have it, a name without its quotation marks.
 pub fn written(value: &impl Serialize) -> String {
     let json = serde_json::to_string(value).unwrap_or_default();
     json.trim_matches('"').into()
@@ -120,13 +159,13 @@ pub fn written(value: &impl Serialize) -> String {
 /// How far shares may be from their sum 1.
 const SUM: f64 = 1e-9;
 
-/// Whether a number is what was expected up to a relative error; never where one of them is not
+/// Returns whether a number is what was expected up to a relative error; never where one of them is not
 /// finite.
 pub fn is_close(found: f64, expected: f64, relative: f64) -> bool {
     expected.is_finite() && (found - expected).abs() <= relative * expected.abs()
 }
 
-/// That a list has one entry for each of these.
+/// Checks that a list has one entry for each of these.
 pub fn length(path: &str, found: usize, expected: usize, each: &str, findings: &mut Findings) {
     if found != expected {
         let message = format!("{found} entries, expected {expected}, one for each {each}");
@@ -134,7 +173,7 @@ pub fn length(path: &str, found: usize, expected: usize, each: &str, findings: &
     }
 }
 
-/// That a list has each index below `count` once.
+/// Checks that a list has each index below `count` once.
 pub fn permutation(path: &str, order: &[usize], count: usize, each: &str, findings: &mut Findings) {
     length(path, order.len(), count, each, findings);
     let mut visited = vec![false; count];
@@ -148,21 +187,50 @@ pub fn permutation(path: &str, order: &[usize], count: usize, each: &str, findin
     }
 }
 
-/// That a number is finite and > 0.
-pub fn positive(path: impl Into<String>, found: f64, findings: &mut Findings) {
+/// Checks that a number is finite and > 0.
+pub fn positive(path: impl AsRef<str>, found: f64, findings: &mut Findings) {
     if !(found > 0.0 && found.is_finite()) {
-        findings.add(path, format!("{found}, expected a finite number > 0"));
+        findings.differs(path, found, "a finite number > 0");
     }
 }
 
-/// That a number is finite and ≥ 0.
-pub fn nonnegative(path: impl Into<String>, found: f64, findings: &mut Findings) {
+/// Checks that a number is finite and ≥ 0.
+pub fn nonnegative(path: impl AsRef<str>, found: f64, findings: &mut Findings) {
     if !(found >= 0.0 && found.is_finite()) {
-        findings.add(path, format!("{found}, expected a finite number ≥ 0"));
+        findings.differs(path, found, "a finite number ≥ 0");
     }
 }
 
-/// That shares sum to 1, up to 1e-9.
+/// Checks a list of numbers, one for each of these, all finite and ≥ 0.
+pub fn all_nonnegative(
+    path: &str,
+    found: &[f64],
+    count: usize,
+    each: &str,
+    findings: &mut Findings,
+) {
+    length(path, found.len(), count, each, findings);
+    for (n, price) in found.iter().enumerate() {
+        nonnegative(format!("{path}[{n}]"), *price, findings);
+    }
+}
+
+/// Checks weights, one for each of these, all > 0 and of sum 1.
+pub fn positive_shares(
+    path: &str,
+    found: &[f64],
+    count: usize,
+    each: &str,
+    findings: &mut Findings,
+) {
+    length(path, found.len(), count, each, findings);
+    for (n, weight) in found.iter().enumerate() {
+        positive(format!("{path}[{n}]"), *weight, findings);
+    }
+    sums_to_one(path, found, findings);
+}
+
+/// Checks that shares sum to 1, up to 1e-9.
 pub fn sums_to_one(path: &str, shares: &[f64], findings: &mut Findings) {
     let sum: f64 = shares.iter().sum();
     // A sum that is not a number is not close to 1 either.
@@ -177,7 +245,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_finite_is_told_in_words() {
+    fn what_is_not_finite_is_written_in_words() {
         let mut findings = Findings::default();
         findings.add(
             "load",
@@ -192,5 +260,19 @@ mod tests {
             panic!("one finding");
         };
         assert_eq!(found.message, "no number, expected ∞, -∞ of `inf`");
+    }
+
+    #[test]
+    fn paths_are_relative_to_the_part() {
+        let mut findings = Findings::default();
+        findings.within("policy", |f| {
+            f.within("weights", |f| f.add("[0]", "a"));
+            f.add("loop", "b");
+            assert!(f.is_clear("rate") && !f.is_clear("weights"));
+        });
+        findings.within("claims[1]", |f| f.add("", "c"));
+        let paths = findings.into_list().into_iter().map(|found| found.path);
+        let paths: Vec<String> = paths.collect();
+        assert_eq!(paths, ["policy.weights[0]", "policy.loop", "claims[1]"]);
     }
 }

@@ -7,10 +7,7 @@
 //! Reading is strict: unknown fields are refused, and a change of shape changes [`VERSION`].
 
 mod claim;
-mod error;
 mod finding;
-mod grounds;
-mod layout;
 mod quantity;
 mod read;
 mod seal;
@@ -18,14 +15,13 @@ mod seal;
 pub use claim::{
     ArrivalLaw, Claim, HoldsFor, Known, Laws, Method, SizeLaw, Standing, Subject, Unmet, find,
 };
-pub use error::ArtifactError;
 pub use finding::{
-    Finding, Findings, is_close, length, nonnegative, permutation, positive, sums_to_one, written,
+    Examined, Finding, Findings, Grounds, all_nonnegative, is_close, length, nonnegative,
+    permutation, positive, positive_shares, sums_to_one, written,
 };
-pub use grounds::{Examined, Grounds};
 pub(crate) use quantity::quantities;
 pub use quantity::{Of, Quantity, Row, Side, Unit};
-pub use read::{Checked, heading, parse};
+pub use read::{ArtifactError, Checked, heading, parse};
 pub use seal::Changes;
 
 use std::borrow::Cow;
@@ -98,7 +94,7 @@ pub struct Artifact<K: Content> {
 }
 
 impl<K: Content> Artifact<K> {
-    /// An artifact of this version.
+    /// Returns an artifact of this version.
     pub fn new(
         workload: K::Workload,
         policy: K::Policy,
@@ -118,7 +114,7 @@ impl<K: Content> Artifact<K> {
         }
     }
 
-    /// The claim about this quantity of this subject, if there is one.
+    /// Returns the claim about this quantity of this subject, if there is one.
     pub fn find(&self, quantity: K::Quantity, subject: Subject<'_>) -> Option<&Claim<K::Quantity>> {
         find(&self.claims, quantity, subject)
     }
@@ -132,12 +128,11 @@ impl<K: Content> Artifact<K> {
         Ok(self.examined()?.0)
     }
 
-    /// The same, with the grounds on which what it says stands.
+    /// Returns the same, with the grounds on which what it says stands.
     fn examined(&self) -> Result<(K::Checked, Vec<Examined>), Vec<Finding>> {
         let mut findings = Findings::default();
         if self.version != VERSION {
-            let message = format!("{}, expected {VERSION}", self.version);
-            findings.add("version", message);
+            findings.differs("version", self.version, VERSION);
         }
         let checked = K::check(self, &mut findings);
         match (checked, findings.into_lists()) {
@@ -146,17 +141,17 @@ impl<K: Content> Artifact<K> {
         }
     }
 
-    /// The document as it is written to a file: sealed, indented, arrays of numbers on one line.
+    /// Returns the document as it is written to a file: sealed, indented, arrays of numbers on one line.
     ///
     /// # Errors
     /// When a number is not finite, which JSON cannot hold.
     pub fn to_json(&self) -> serde_json::Result<String> {
         let sealed = self.clone().sealed();
         let pretty = harmless(serde_json::to_string_pretty(&sealed)?);
-        Ok(layout::flat_arrays(&pretty) + "\n")
+        Ok(seal::flat_arrays(&pretty) + "\n")
     }
 
-    /// The JSON Schema of the artifact, generated from its types.
+    /// Returns the JSON Schema of the artifact, generated from its types.
     pub fn schema() -> Schema {
         schemars::schema_for!(Artifact<K>)
     }
@@ -187,9 +182,10 @@ impl<K: Content> Serialize for Kind<K> {
 impl<'de, K: Content> Deserialize<'de> for Kind<K> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let name = <Cow<'_, str>>::deserialize(deserializer)?;
-        match name == K::NAME {
-            true => Ok(Kind(PhantomData)),
-            false => Err(D::Error::unknown_variant(&name, &[K::NAME])),
+        if name == K::NAME {
+            Ok(Kind(PhantomData))
+        } else {
+            Err(D::Error::unknown_variant(&name, &[K::NAME]))
         }
     }
 }

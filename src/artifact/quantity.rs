@@ -18,7 +18,7 @@ pub trait Quantity: Part + Copy + Eq + Hash + 'static {
     /// What the table says of it.
     fn row(self) -> &'static Row<Self::Measure>;
 
-    /// The unit of its value, for a workload with this unit of time.
+    /// Returns the unit of its value, for a workload with this unit of time.
     fn unit(self, time: &str) -> String {
         self.row().unit.of(time)
     }

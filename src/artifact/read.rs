@@ -3,10 +3,46 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::{
-    Artifact, ArtifactError, Changes, Content, Examined, Finding, Format, Grounds, VERSION,
-};
+use super::{Artifact, Changes, Content, Examined, Finding, Format, Grounds, VERSION};
 use crate::document::{called, fault_of_json};
+
+/// Why a document is no artifact that could be run.
+#[derive(Debug, thiserror::Error)]
+pub enum ArtifactError {
+    /// The file could not be read.
+    #[error("cannot read {path}: {source}")]
+    Io {
+        /// The file.
+        path: String,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// It is not JSON of this shape.
+    #[error(
+        "{path}: not a synth policy of version {VERSION}: at `{place}`: {message}\n  = help: policies are made by `synth --workload FILE --output FILE`; `synth schema` prints the shape"
+    )]
+    Shape {
+        /// The file.
+        path: String,
+        /// JSON path of the fault.
+        place: String,
+        /// What is wrong, with line and column.
+        message: String,
+    },
+    /// It has the shape, and says what is not true.
+    #[error("{path}: refused by the checker:\n{}", listed(findings))]
+    Refused {
+        /// The file.
+        path: String,
+        /// Everything that is wrong.
+        findings: Vec<Finding>,
+    },
+}
+
+fn listed(findings: &[Finding]) -> String {
+    let lines: Vec<String> = findings.iter().map(|f| format!("  {f}")).collect();
+    lines.join("\n")
+}
 
 /// What decides the shape of the rest of a document.
 #[derive(Clone, Debug, Deserialize)]
@@ -19,7 +55,7 @@ pub struct Heading {
     pub kind: String,
 }
 
-/// The heading of a document; `name` is what errors call it.
+/// Reads the heading of a document; `name` is what errors call it.
 ///
 /// # Errors
 /// When the text has no such heading, or that of another version.
@@ -28,16 +64,16 @@ pub fn heading(text: &str, name: &str) -> Result<Heading, ArtifactError> {
     if heading.version == VERSION {
         return Ok(heading);
     }
-    let message = match heading.version < VERSION {
-        true => format!(
-            "version {} was written by an earlier synth, and this one reads version {VERSION}: make the policy again from its workload, which takes seconds",
-            heading.version
-        ),
-        false => format!(
-            "version {} was written by a later synth, and this one reads version {VERSION}: install that one",
-            heading.version
-        ),
+    let (by, what_to_do) = if heading.version < VERSION {
+        let again = "make the policy again from its workload, which takes seconds";
+        ("an earlier", again)
+    } else {
+        ("a later", "install that one")
     };
+    let message = format!(
+        "version {} was written by {by} synth, and this one reads version {VERSION}: {what_to_do}",
+        heading.version
+    );
     Err(shape_error(name, ("version".into(), message)))
 }
 
@@ -54,7 +90,7 @@ pub fn parse<K: Content>(text: &str, name: &str) -> Result<Artifact<K>, Artifact
     strict(text).map_err(|e| shape_error(name, e))
 }
 
-/// A document of this shape, or place and message of what is wrong.
+/// Reads a document of this shape, or tells place and message of what is wrong.
 fn strict<'t, D: Deserialize<'t>>(text: &'t str) -> Result<D, (String, String)> {
     let mut reader = serde_json::Deserializer::from_str(text);
     let document = serde_path_to_error::deserialize(&mut reader)
@@ -94,7 +130,7 @@ impl<K: Content> Checked<K> {
         Self::read_with(path, Changes::Refused)
     }
 
-    /// The same; one that was changed may be accepted.
+    /// Returns the same; one that was changed may be accepted.
     ///
     /// # Errors
     /// As [`Checked::read`].
@@ -114,42 +150,31 @@ impl<K: Content> Checked<K> {
         Self::parse_with(text, name, Changes::Refused)
     }
 
-    /// The same; one that was changed may be accepted.
+    /// Returns the same; one that was changed may be accepted.
     ///
     /// # Errors
     /// As [`Checked::parse`].
     pub fn parse_with(text: &str, name: &str, changes: Changes) -> Result<Self, ArtifactError> {
         let artifact: Artifact<K> = parse(text, name)?;
-        let changed = artifact.intact().err();
-        let mut findings: Vec<Finding> = match changes {
-            Changes::Refused => changed.iter().cloned().collect(),
-            Changes::Accepted => Vec::new(),
-        };
-        let found = match Self::check(artifact) {
-            Ok(checked) if findings.is_empty() => {
-                return Ok(Checked {
-                    changed: changed.is_some(),
-                    ..checked
-                });
-            }
-            found => found.err(),
-        };
-        findings.extend(found.into_iter().flatten());
-        Err(ArtifactError::Refused {
-            path: name.into(),
-            findings,
-        })
+        let finding = artifact.intact().err();
+        let changed = finding.is_some();
+        let refused = finding.filter(|_| changes == Changes::Refused);
+        let mut findings: Vec<Finding> = refused.into_iter().collect();
+        match Self::check(artifact) {
+            Ok(checked) if findings.is_empty() => return Ok(Checked { changed, ..checked }),
+            checked => findings.extend(checked.err().into_iter().flatten()),
+        }
+        let path = name.into();
+        Err(ArtifactError::Refused { path, findings })
     }
 
-    /// Checks a policy that is no document: that it is as it was written is not asked.
+    /// Checks a policy that is no document, so that it cannot have been changed after it was written.
     ///
     /// # Errors
     /// A list of all that is wrong.
     pub fn check(artifact: Artifact<K>) -> Result<Self, Vec<Finding>> {
         let (workload, mut rest) = artifact.examined()?;
-        let noted = rest
-            .iter()
-            .map(|noted| (noted.path.as_str(), noted.grounds));
+        let noted = rest.iter().map(|noted| (&*noted.path, noted.grounds));
         let noted: HashMap<&str, Grounds> = noted.collect();
         let of_claim = |n: usize| noted.get(&*format!("claims[{n}]")).copied();
         let places = 0..artifact.claims.len();
@@ -164,12 +189,12 @@ impl<K: Content> Checked<K> {
         })
     }
 
-    /// The document.
+    /// Returns the document.
     pub fn artifact(&self) -> &Artifact<K> {
         &self.artifact
     }
 
-    /// The workload that the policy was made for.
+    /// Returns the workload that the policy was made for.
     pub fn workload(&self) -> &K::Checked {
         &self.workload
     }
@@ -184,7 +209,7 @@ impl<K: Content> Checked<K> {
         &self.rest
     }
 
-    /// Whether the document was changed after it was written, which was accepted.
+    /// Returns whether the document was changed after it was written, which was accepted.
     pub fn is_changed(&self) -> bool {
         self.changed
     }

@@ -23,7 +23,7 @@ pub enum Changes {
 }
 
 impl<K: Content> Artifact<K> {
-    /// The artifact with the digest of what it says now: as it is written, and as one is that was
+    /// Returns the artifact with the digest of what it says now: as it is written, and as one is that was
     /// changed on purpose.
     #[must_use]
     pub fn sealed(mut self) -> Self {
@@ -57,45 +57,58 @@ impl<K: Content> Artifact<K> {
         })
     }
 
-    /// The digest of an artifact that has none yet.
+    /// Returns the digest of an artifact that has none yet.
     fn own_digest(&self) -> String {
-        let value =
-            serde_json::to_value(self).expect("an artifact is made of maps with keys of text");
-        let mut text = String::new();
-        write(&value, &mut text);
-        digest(&text)
+        let value = serde_json::to_value(self);
+        digest(&canonical(
+            value.expect("an artifact is made of maps with keys of text"),
+        ))
     }
 }
 
-/// Writes a value as the digest is made of it.
-fn write(value: &Value, text: &mut String) {
-    match value {
-        Value::Array(items) => {
-            text.push('[');
-            for (n, item) in items.iter().enumerate() {
-                text.push_str(if n > 0 { "," } else { "" });
-                write(item, text);
-            }
-            text.push(']');
+/// Returns a value as the digest is made of it.
+fn canonical(mut value: Value) -> String {
+    value.sort_all_objects();
+    value.to_string()
+}
+
+/// Rewrites indented JSON so that an array of numbers or strings stands on one line: a
+/// schedule is read at a glance.
+pub(super) fn flat_arrays(pretty: &str) -> String {
+    let mut text = String::with_capacity(pretty.len());
+    let mut rest = pretty;
+    while let Some(start) = find_outside_strings(rest, "[") {
+        let (before, array) = rest.split_at(start + 1);
+        text.push_str(before);
+        rest = array;
+        let end = find_outside_strings(array, "[{]").unwrap_or(0);
+        if array[end..].starts_with(']') {
+            let values: Vec<&str> = array[..end].lines().map(str::trim).collect();
+            text.push_str(values.join(" ").trim());
+            rest = &array[end..];
         }
-        Value::Object(fields) => {
-            let mut fields: Vec<(&String, &Value)> = fields.iter().collect();
-            fields.sort_by_key(|(key, _)| *key);
-            text.push('{');
-            for (n, (key, field)) in fields.into_iter().enumerate() {
-                text.push_str(if n > 0 { "," } else { "" });
-                text.push_str(&Value::from(key.as_str()).to_string());
-                text.push(':');
-                write(field, text);
-            }
-            text.push('}');
-        }
-        plain => text.push_str(&plain.to_string()),
     }
+    text + rest
+}
+
+/// Returns the first place of one of these characters outside of string literals.
+fn find_outside_strings(text: &str, wanted: &str) -> Option<usize> {
+    let (mut in_string, mut escaped) = (false, false);
+    text.char_indices().find_map(|(place, c)| {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' if in_string => escaped = true,
+            '"' => in_string = !in_string,
+            _ if !in_string && wanted.contains(c) => return Some(place),
+            _ => {}
+        }
+        None
+    })
 }
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use super::*;
     use serde_json::json;
 
@@ -103,11 +116,23 @@ mod tests {
     #[test]
     fn a_digest_is_of_one_text_however_a_document_is_laid_out() {
         let value = json!({"b": [1, 2.50, 1e-9, {}], "a": {"ü\n": null, "a b": "x\"y"}, "c": []});
-        let mut text = String::new();
-        write(&value, &mut text);
         assert_eq!(
-            text,
+            canonical(value),
             r#"{"a":{"a b":"x\"y","ü\n":null},"b":[1,2.5,1e-9,{}],"c":[]}"#
         );
+    }
+
+    #[test]
+    fn only_flat_arrays_are_joined_and_nothing_changes_its_meaning() {
+        let value = serde_json::json!({
+            "w": [[1, 2], [3.5, 4]], "empty": [], "objects": [{"a": ["x]\"[", "{"]}], "s": "[1,\n2]"
+        });
+        let flat = flat_arrays(&serde_json::to_string_pretty(&value).unwrap());
+        assert_eq!(
+            serde_json::from_str::<serde_json::Value>(&flat).unwrap(),
+            value
+        );
+        assert!(flat.contains("\n    [1, 2],\n    [3.5, 4]\n"), "{flat}");
+        assert!(flat.contains(r#""a": ["x]\"[", "{"]"#), "{flat}");
     }
 }

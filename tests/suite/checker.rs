@@ -203,17 +203,17 @@ fn a_policy_for_another_workload_is_told_by_its_differences() {
         (
             "arrival_rate: .9, mean_size: 1",
             "arrival_rate: .9, mean_size: .5",
-            "workload.types[2].size: `type-3`: made for exponential sizes of mean 1, but the workload has exponential sizes of mean 0.5",
+            "workload.types[2].size: sizes of `type-3`: made for exponential of mean 1, but the workload has exponential of mean 0.5",
         ),
         (
             "arrival_rate: .9, mean_size: 1",
             "arrival_rate: .9, size: {law: lognormal, mean: 1, scv: 4}",
-            "workload.types[2].size: `type-3`: made for exponential sizes of mean 1, but the workload has lognormal sizes of mean 1",
+            "workload.types[2].size: sizes of `type-3`: made for exponential of mean 1, but the workload has lognormal of mean 1",
         ),
         (
             "arrival_rate: 1.8",
             "arrivals: {process: batches, rate: .9, sizes: [1, 3]}",
-            "workload.types[1].arrivals: `type-2`: made for poisson arrivals at rate 1.8, but the workload has batches arrivals at rate 1.8",
+            "workload.types[1].arrivals: arrivals of `type-2`: made for poisson at rate 1.8, but the workload has batches at rate 1.8",
         ),
         (
             "time_unit: s",

@@ -6,7 +6,7 @@ use crate::common::{Folder, code, stderr, synth};
 use crate::fleet::{TWO_SHAPES, mixed, read};
 use rand::{RngExt, SeedableRng};
 use synth::multiresource::artifact::Preemption;
-use synth::multiresource::program::solve_by_enumeration;
+use synth::multiresource::program::{Limits, solve};
 use synth::multiresource::schedule::{Packing, enumerate};
 use synth::multiresource::synthesis::{Options, Upgrade, Upgrades, upgrades};
 use synth::multiresource::workload::{Fleet, Workload};
@@ -103,13 +103,13 @@ fn steps_of_random_servers_by_enumeration() {
 }
 
 fn least_load(workload: &Workload) -> f64 {
-    let solution = solve_by_enumeration(&workload.clone().into(), 1_000_000).unwrap();
-    solution.unwrap().certificate.load
+    let solution = solve(workload, &Limits::default()).unwrap();
+    solution.certificate.load
 }
 
 /// Of a fleet: a unit on each server of a shape, and a server more of each, written anew by hand.
 #[test]
-fn steps_of_a_fleet_by_enumeration() {
+fn steps_of_a_fleet_by_hand() {
     let all = bought(read(&mixed(TWO_SHAPES)).unwrap());
     assert_eq!((all.found.len(), all.skipped), (5, 0));
     let big = |count: u32, cpu: u32| {
@@ -128,8 +128,8 @@ fn steps_of_a_fleet_by_enumeration() {
         let own = step(&all, shape, resource);
         assert_eq!(own.more, 1.0);
         let larger = read(&mixed(&servers)).unwrap();
-        let solution = solve_by_enumeration(&larger, 100_000).unwrap();
-        let load = solution.unwrap().certificate.load;
+        let solution = solve(&larger, &Limits::default()).unwrap();
+        let load = solution.certificate.load;
         assert!((own.load / load - 1.0).abs() < 1e-8, "{own:?} {load}");
     }
 }

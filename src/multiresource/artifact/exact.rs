@@ -2,9 +2,8 @@ use std::borrow::Cow;
 use std::fmt;
 
 use num_bigint::BigInt;
-use num_integer::Integer;
 use num_rational::BigRational;
-use num_traits::{One, Signed, ToPrimitive};
+use num_traits::{Signed, ToPrimitive};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -53,17 +52,17 @@ impl ExactRecord {
 pub struct Fraction(BigRational);
 
 impl Fraction {
-    /// A number that is not negative; `None` otherwise.
+    /// Returns a number that is not negative; `None` otherwise.
     pub fn new(number: BigRational) -> Option<Self> {
         (!number.is_negative()).then_some(Fraction(number))
     }
 
-    /// The number.
+    /// Returns the number.
     pub fn exact(&self) -> &BigRational {
         &self.0
     }
 
-    /// The nearest double; infinite beyond their range.
+    /// Returns the nearest double; infinite beyond their range.
     pub fn nearest(&self) -> f64 {
         self.0.to_f64().unwrap_or(f64::INFINITY)
     }
@@ -81,21 +80,12 @@ impl Fraction {
                 text.len()
             ));
         }
-        let expected =
-            || format!("`{text}`, expected a fraction such as 131/200 or 1, in lowest terms");
-        let (numerator, denominator) = text.split_once('/').unwrap_or((text, "1"));
-        let whole = |digits: &str| -> Option<BigInt> {
-            let canonical = digits == "0" || !digits.starts_with('0');
-            (canonical && digits.bytes().all(|b| b.is_ascii_digit()))
-                .then(|| digits.parse().ok())?
-        };
-        let pair = whole(numerator).zip(whole(denominator));
-        let (numerator, denominator) = pair.ok_or_else(expected)?;
-        let plain = denominator.is_one() != text.contains('/');
-        if !denominator.is_positive() || !plain || !numerator.gcd(&denominator).is_one() {
-            return Err(expected());
-        }
-        Ok(Fraction(BigRational::new_raw(numerator, denominator)))
+        // What is written again as it stands is in lowest terms, and has no sign.
+        let number = text.parse::<BigRational>().ok();
+        let canonical = number.filter(|x| !x.is_negative() && x.to_string() == text);
+        let expected = "a fraction such as 131/200 or 1, in lowest terms";
+        let fraction = canonical.map(Fraction);
+        fraction.ok_or_else(|| format!("`{text}`, expected {expected}"))
     }
 }
 

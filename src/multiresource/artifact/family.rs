@@ -1,11 +1,9 @@
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
-use super::{
-    Evidence, GuardedPolicy, MaxWeightPolicy, MaxWeightSetupPolicy, MsrPolicy, PartitionPolicy,
-    PooledEasyPolicy, PooledPolicy,
-};
-use crate::artifact::Findings;
+use super::{MsrPolicy, PartitionPolicy, PooledEasyPolicy, PooledPolicy};
 use crate::multiresource::schedule::Packing;
 use crate::multiresource::workload::Workload;
 
@@ -32,7 +30,7 @@ macro_rules! families {
         )+
 
         impl Family {
-            /// The name that artifacts and comparisons have for it.
+            /// Returns the name that artifacts and comparisons have for it.
             pub fn name(&self) -> &'static str {
                 match self {
                     $(Family::$Variant(_) => $name,)+
@@ -91,14 +89,8 @@ families! {
     Guarded(GuardedPolicy): "guarded";
 }
 
-/// What must hold of a policy beside its shape.
-pub(super) trait Sound {
-    /// Reports what does not fit this workload, or the certificate of the server.
-    fn check(&self, _workload: &Workload, _evidence: &Evidence, _findings: &mut Findings) {}
-}
-
 impl Family {
-    /// Whether it may stop running jobs.
+    /// Returns whether it may stop running jobs.
     pub fn preempts(&self) -> bool {
         match self {
             Family::Msr(policy) => policy.preemption != super::Preemption::None,
@@ -110,7 +102,7 @@ impl Family {
         }
     }
 
-    /// Whether it decides over the servers of a fleet.
+    /// Returns whether it decides over the servers of a fleet.
     pub fn pools(&self) -> bool {
         matches!(
             self.followed(),
@@ -138,7 +130,7 @@ impl Family {
         }
     }
 
-    /// The rule that is followed while nothing is amiss: that under guard, or else itself.
+    /// Returns the rule that is followed while nothing is amiss: that under guard, or else itself.
     pub fn followed(&self) -> &Family {
         match self {
             Family::Guarded(policy) => &policy.rule,
@@ -146,7 +138,7 @@ impl Family {
         }
     }
 
-    /// Whether it asks for a limit on the size of each job as it comes.
+    /// Returns whether it asks for a limit on the size of each job as it comes.
     pub fn needs_limits(&self) -> bool {
         match self {
             Family::EasyBackfill(_) => true,
@@ -158,27 +150,54 @@ impl Family {
         }
     }
 
-    /// The knobs in words, as the record of a choice has them.
+    /// Returns its knobs in words, as the record of a choice has them.
     pub fn knobs(&self, workload: &Workload) -> Option<String> {
         match self {
             Family::Msr(policy) => Some(policy.knobs(workload)),
             Family::StaticQuickswap(policy) => Some(policy.knobs(workload)),
-            Family::AdaptiveMsr(policy) => Some(policy.knobs()),
-            Family::Reserving(policy) => Some(policy.knobs()),
-            Family::Tdc(policy) => Some(policy.knobs.in_words()),
-            Family::MaxWeight(policy) => Some(policy.knobs(workload)),
-            Family::MaxWeightSetup(policy) => Some(policy.knobs(workload)),
-            Family::Pooled(policy) => policy.knobs(),
+            Family::AdaptiveMsr(policy) => Some(in_words(policy)),
+            Family::Reserving(policy) => Some(in_words(policy)),
+            Family::Tdc(policy) => Some(in_words(policy)),
+            Family::MaxWeight(policy) => Some(in_words(policy)),
+            Family::MaxWeightSetup(policy) => Some(in_words(policy)),
+            Family::Pooled(policy) if policy.called() == "pooled" => Some(in_words(policy)),
             Family::Guarded(policy) => policy.rule.knobs(workload),
             _ => None,
         }
     }
 
-    /// The Markovian Service Rate policy, if it is one.
+    /// Returns the Markovian Service Rate policy, if it is one.
     pub fn msr(&self) -> Option<&MsrPolicy> {
         match self {
             Family::Msr(policy) => Some(policy),
             _ => None,
+        }
+    }
+}
+
+/// Returns the numbers and words of a policy with their names, and what is switched on; what there is for each type,
+/// schedule or server is left out.
+fn in_words(policy: &impl Serialize) -> String {
+    let mut words = Vec::new();
+    list_words(
+        &serde_json::to_value(policy).unwrap_or_default(),
+        &mut words,
+    );
+    words.join(", ")
+}
+
+fn list_words(policy: &Value, words: &mut Vec<String>) {
+    for (name, field) in policy.as_object().into_iter().flatten() {
+        let name = name.replace('_', " ");
+        match field {
+            Value::Object(_) => list_words(field, words),
+            Value::Bool(true) => words.push(name),
+            Value::String(word) => words.push(format!("{name} {word}")),
+            Value::Number(number) => {
+                let number = number.as_f64().unwrap_or(f64::NAN);
+                words.push(format!("{name} {number}"));
+            }
+            _ => {}
         }
     }
 }
@@ -198,7 +217,7 @@ pub struct StaticQuickswapPolicy {
 }
 
 impl StaticQuickswapPolicy {
-    /// The paper's: the largest need (dominant share) first, of equals the first type; ℓ_i = c_i − 1.
+    /// Returns the paper's policy: the largest need (dominant share) first, of equals the first type; ℓ_i = c_i − 1.
     pub fn published(workload: &Workload) -> Self {
         let packing = Packing::new(workload);
         let threshold = |i| packing.most(i, packing.capacity()).saturating_sub(1);
@@ -221,15 +240,14 @@ impl StaticQuickswapPolicy {
             let name = workload.types()[*i].name();
             format!("{name} ℓ = {}", self.thresholds[*i])
         };
-        let turns = match (*self == published, self.cycle.len() <= LISTED) {
-            (true, _) => "as published".into(),
-            (false, true) => self.cycle.iter().map(turn).collect::<Vec<_>>().join(", "),
-            (false, false) => "other thresholds or turns than published".into(),
+        let turns = if *self == published {
+            "as published".into()
+        } else if self.cycle.len() <= LISTED {
+            self.cycle.iter().map(turn).collect::<Vec<_>>().join(", ")
+        } else {
+            "other thresholds or turns than published".into()
         };
-        match self.overlap {
-            true => turns + ", overlapping",
-            false => turns,
-        }
+        turns + if self.overlap { ", overlapping" } else { "" }
     }
 }
 
@@ -283,12 +301,6 @@ pub struct AdaptiveMsrPolicy {
     pub limits: bool,
 }
 
-impl AdaptiveMsrPolicy {
-    fn knobs(&self) -> String {
-        by_limits(self.switching.knobs(), self.limits)
-    }
-}
-
 /// When Adaptive MSR leaves a schedule, and what may start beside it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -321,27 +333,6 @@ fn is_off(knob: &f64) -> bool {
     *knob == 0.0
 }
 
-impl Switching {
-    fn knobs(&self) -> String {
-        let Switching {
-            waste,
-            margin,
-            floor,
-            patience,
-            drain,
-            let_in,
-        } = self;
-        let mut told =
-            format!("waste {waste}, margin {margin}, floor {floor}, patience {patience}");
-        for (name, value) in [("drain", drain), ("let in", let_in)] {
-            if !is_off(value) {
-                told += &format!(", {name} {value}");
-            }
-        }
-        told
-    }
-}
-
 /// First-Fit with one reservation at a time, without preemption.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -359,29 +350,6 @@ pub struct ReservingPolicy {
     /// Whether that is by the limits of jobs instead of their mean sizes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub limits: bool,
-}
-
-impl ReservingPolicy {
-    fn knobs(&self) -> String {
-        let ReservingPolicy {
-            worth,
-            exhaust,
-            let_in,
-            ..
-        } = self;
-        by_limits(
-            format!("worth {worth}, exhaust {exhaust}, let in {let_in}"),
-            self.limits,
-        )
-    }
-}
-
-/// The same, and that they go with limits, if they do.
-fn by_limits(knobs: String, limits: bool) -> String {
-    match limits {
-        true => knobs + ", by limits",
-        false => knobs,
-    }
 }
 
 /// Targets, drain, commitment, without preemption.
@@ -426,23 +394,86 @@ pub enum TdcOrder {
     Age,
 }
 
-impl TdcKnobs {
-    fn in_words(&self) -> String {
-        let TdcKnobs {
-            exponent,
-            favour,
-            reserve,
-            margin,
-            let_in,
-            patience,
-            order,
-        } = self;
-        let order = match order {
-            TdcOrder::Worth => "worth",
-            TdcOrder::Age => "age",
+/// MaxWeight with full preemption: of the schedules that there are jobs for, one with the largest `Σ c_i Q_i^a u_i`
+/// is served, Q_i the jobs of type i in the system.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MaxWeightPolicy {
+    /// c_i (K): 1e-6 at least, at most 1.
+    pub worths: Vec<f64>,
+    /// a: positive, at most 2.
+    pub exponent: f64,
+}
+
+/// MaxWeight with setups: the schedule of most weight, as under [`MaxWeightPolicy`], is gone to where the gain outlasts
+/// the way there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MaxWeightSetupPolicy {
+    /// What running jobs weigh.
+    pub weights: MaxWeightPolicy,
+    /// γ: room of a job that is stopped is held for a setup at this rate \[1/time\].
+    pub setup_rate: f64,
+    /// How much a gain counts beside what is lost on the way: ≥ 0.
+    pub eagerness: f64,
+    /// How much is lost at least by waiting for jobs to end beside what is lost by stopping them, for jobs to be
+    /// stopped: ≥ 0, and 0 stops none.
+    pub haste: f64,
+}
+
+/// A rule of which nothing is proved, under guard: a policy that is proved to be stable takes over
+/// when too many jobs are in the system, until few are. Then the whole is stable, whatever the rule.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GuardedPolicy {
+    /// The rule that is followed; not under guard itself.
+    pub rule: Box<Family>,
+    /// What takes over: on one server a Markovian Service Rate policy without preemption and without
+    /// backfilling, with schedules, loop and rate of its own; on a fleet a partition.
+    pub guard: Guard,
+    /// B: it takes over when so many jobs are in the system.
+    pub from: u64,
+    /// b: until fewer than these are; at least 1, and less than B.
+    pub until: u64,
+}
+
+/// What takes over.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Guard {
+    /// On one server.
+    Msr(MsrPolicy),
+    /// On a fleet: the one that has `assignments`.
+    Partition(PartitionPolicy),
+}
+
+impl<'de> Deserialize<'de> for Guard {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(from)?;
+        let guard = if value.get("assignments").is_some() {
+            serde_json::from_value(value).map(Guard::Partition)
+        } else {
+            serde_json::from_value(value).map(Guard::Msr)
         };
-        format!(
-            "exponent {exponent}, favour {favour}, reserve {reserve}, margin {margin}, let in {let_in}, patience {patience}, by {order}"
-        )
+        guard.map_err(D::Error::custom)
+    }
+}
+
+impl From<Guard> for Family {
+    fn from(guard: Guard) -> Self {
+        match guard {
+            Guard::Msr(policy) => policy.into(),
+            Guard::Partition(policy) => policy.into(),
+        }
+    }
+}
+
+impl Guard {
+    /// Returns the Markovian Service Rate policy, if it is one.
+    pub fn msr(&self) -> Option<&MsrPolicy> {
+        match self {
+            Guard::Msr(policy) => Some(policy),
+            Guard::Partition(_) => None,
+        }
     }
 }

@@ -7,12 +7,9 @@ mod check;
 mod evidence;
 mod exact;
 mod family;
-mod guarded;
 mod msr;
 mod objective;
 mod pooling;
-mod preemptive;
-mod promise;
 mod quantity;
 
 pub use crate::artifact::{
@@ -26,17 +23,15 @@ pub use exact::{ExactRecord, Fraction, MOST_DIGITS, Proven};
 pub(crate) use family::each_family;
 pub use family::{
     AdaptiveMsrPolicy, AdaptiveQuickswapPolicy, EasyBackfillPolicy, EasyByMeanPolicy, Family,
-    FirstFitPolicy, LeastServersFirstPolicy, MostServersFirstPolicy, ReservingPolicy,
-    ServerFillingPolicy, StaticQuickswapPolicy, Switching, TdcKnobs, TdcOrder, TdcPolicy,
+    FirstFitPolicy, Guard, GuardedPolicy, LeastServersFirstPolicy, MaxWeightPolicy,
+    MaxWeightSetupPolicy, MostServersFirstPolicy, ReservingPolicy, ServerFillingPolicy,
+    StaticQuickswapPolicy, Switching, TdcKnobs, TdcOrder, TdcPolicy,
 };
-pub use guarded::{Guard, GuardedPolicy};
 #[cfg(test)]
 pub(crate) use msr::section_seven;
 pub use msr::{Admission, Backfill, Drain, EmptySlots, MsrPolicy, Preemption, Route};
-pub use objective::Objective;
+pub use objective::{Delay, Objective, Promise};
 pub use pooling::{Order, PartitionPolicy, Placement, PooledEasyPolicy, PooledPolicy, Zone};
-pub use preemptive::{MaxWeightPolicy, MaxWeightSetupPolicy};
-pub use promise::{Delay, Promise};
 pub use quantity::{Conditions, Measure, Method, PERCENTILES, Quantity};
 
 use crate::artifact::{self, Content, Findings, Laws};
@@ -73,15 +68,13 @@ impl Content for Multiresource {
 }
 
 impl Artifact {
-    /// The mix of schedules of one server's policy, or else of its evidence: schedules (N × K) and weights (N); none of
+    /// Returns the mix of schedules of one server's policy, or else of its evidence: schedules (N × K) and weights (N); none of
     /// a fleet.
     pub fn mix(&self) -> Option<(&[Vec<u32>], &[f64])> {
         if let Family::Msr(policy) = &self.policy {
             return Some((&policy.schedules, &policy.weights));
         }
-        let [server] = &self.evidence.servers[..] else {
-            return None;
-        };
+        let server = self.evidence.servers.first()?;
         let mix = server
             .mix
             .as_ref()

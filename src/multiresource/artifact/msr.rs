@@ -1,6 +1,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::artifact::written;
 use crate::multiresource::workload::Workload;
 
 /// What may happen to a running job when the schedule changes (the MSR paper, §3.4).
@@ -49,36 +50,20 @@ pub struct Route {
 impl Route {
     /// All four routes, the default first.
     pub const ALL: [Route; 4] = [
-        Route {
-            drain: Drain::Sequential,
-            admission: Admission::Eager,
-        },
-        Route {
-            drain: Drain::Concurrent,
-            admission: Admission::Eager,
-        },
-        Route {
-            drain: Drain::Concurrent,
-            admission: Admission::Late,
-        },
-        Route {
-            drain: Drain::Sequential,
-            admission: Admission::Late,
-        },
+        Route::new(Drain::Sequential, Admission::Eager),
+        Route::new(Drain::Concurrent, Admission::Eager),
+        Route::new(Drain::Concurrent, Admission::Late),
+        Route::new(Drain::Sequential, Admission::Late),
     ];
+
+    const fn new(drain: Drain, admission: Admission) -> Self {
+        Route { drain, admission }
+    }
 }
 
 impl std::fmt::Display for Route {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let drain = match self.drain {
-            Drain::Sequential => "sequential",
-            Drain::Concurrent => "concurrent",
-        };
-        let admission = match self.admission {
-            Admission::Late => "late",
-            Admission::Eager => "eager",
-        };
-        write!(f, "{drain}-{admission}")
+        write!(f, "{}-{}", written(&self.drain), written(&self.admission))
     }
 }
 
@@ -143,7 +128,7 @@ pub struct MsrPolicy {
 }
 
 impl MsrPolicy {
-    /// The n-th schedule of the loop (n < N).
+    /// Returns the n-th schedule of the loop (n < N).
     pub fn schedule(&self, n: usize) -> &[u32] {
         &self.schedules[self.order[n]]
     }
@@ -154,7 +139,7 @@ impl MsrPolicy {
         format!("α = {rate:.3e} /{unit}, route {}", self.route)
     }
 
-    /// The rate [1/time] at which the n-th schedule of the loop is left: `α / (N π)`.
+    /// Returns the rate [1/time] at which the n-th schedule of the loop is left: `α / (N π)`.
     ///
     /// Zero where there is a single schedule and nowhere to go.
     pub fn leaving_rate(&self, n: usize) -> f64 {

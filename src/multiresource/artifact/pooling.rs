@@ -76,29 +76,6 @@ impl PooledPolicy {
             (Order::Smallest, _) => "least-servers-first",
         }
     }
-
-    /// The knobs in words, as the record of a choice has them.
-    pub fn knobs(&self) -> Option<String> {
-        let order = match self.order {
-            Order::Fcfs => "first come, first served",
-            Order::Oldest => "oldest first",
-            Order::Largest => "largest first",
-            Order::Smallest => "smallest first",
-        };
-        let placement = match self.placement {
-            Placement::First => "first server",
-            Placement::Best => "least room",
-        };
-        let mut told = format!("{order}, {placement}");
-        if self.reserve > 0.0 {
-            told += &format!(", ζ = {}", self.reserve);
-        }
-        if let Some(zone) = &self.zone {
-            let servers: u32 = zone.servers.iter().sum();
-            told += &format!(", {servers} servers for {} types", zone.types.len());
-        }
-        (self.called() == "pooled").then_some(told)
-    }
 }
 
 /// EASY backfilling over all servers of a fleet.
@@ -128,16 +105,16 @@ pub struct PartitionPolicy {
 }
 
 impl PartitionPolicy {
-    /// For each server (N), shape by shape, the place among its shape's schedules of the one that it works
+    /// Returns for each server (N), shape by shape, its shape and the place among its schedules of the one that it works
     /// on in assignment m.
-    pub fn places(&self, m: usize) -> Vec<u32> {
-        let shapes = self.assignments[m].iter();
-        let each = shapes.flat_map(|servers| servers.iter().zip(0..));
-        each.flat_map(|(count, s)| std::iter::repeat_n(s, *count as usize))
+    pub fn places(&self, m: usize) -> Vec<(usize, usize)> {
+        let shapes = self.assignments[m].iter().enumerate();
+        let each = shapes.flat_map(|(h, servers)| servers.iter().enumerate().map(move |s| (h, s)));
+        each.flat_map(|(h, (s, count))| std::iter::repeat_n((h, s), *count as usize))
             .collect()
     }
 
-    /// The slots of each type (K) in assignment m.
+    /// Returns the slots of each type (K) in assignment m.
     pub fn slots(&self, m: usize) -> Vec<u64> {
         let types = self.schedules.iter().flatten().map(Vec::len).next();
         let mut slots = vec![0; types.unwrap_or(0)];
@@ -163,7 +140,7 @@ impl PartitionPolicy {
         jobs
     }
 
-    /// The most G with `Σ_n min(p_n, G) ≥ g G`, p_n being the slots of the type on server n: then the slots of the
+    /// Returns the most G with `Σ_n min(p_n, G) ≥ g G`, p_n being the slots of the type on server n: then the slots of the
     /// servers, one server after the other, can be dealt to G jobs in turn.
     fn gangs(&self, m: usize, i: usize, nodes: u64) -> u64 {
         let shapes = self.schedules.iter().zip(&self.assignments[m]);
@@ -175,9 +152,10 @@ impl PartitionPolicy {
         let (mut least, mut most) = (0, self.slots(m)[i] / nodes);
         while least < most {
             let jobs = (least + most).div_ceil(2);
-            match dealt(jobs) >= nodes * jobs {
-                true => least = jobs,
-                false => most = jobs - 1,
+            if dealt(jobs) >= nodes * jobs {
+                least = jobs;
+            } else {
+                most = jobs - 1;
             }
         }
         least
@@ -187,15 +165,9 @@ impl PartitionPolicy {
     pub fn teams(&self, m: usize, i: usize, nodes: u32) -> Vec<Vec<usize>> {
         let jobs = self.gangs(m, i, nodes.into()) as usize;
         let mut teams = vec![Vec::new(); jobs];
-        let shapes = self.assignments[m]
-            .iter()
-            .map(|counts| counts.iter().sum::<u32>());
-        let shapes = (0..)
-            .zip(shapes)
-            .flat_map(|(h, n)| std::iter::repeat_n(h, n as usize));
-        let servers = shapes.zip(self.places(m)).enumerate();
-        let slots = servers.flat_map(|(n, (h, s)): (usize, (usize, u32))| {
-            let own = self.schedules[h][s as usize][i] as usize;
+        let servers = self.places(m).into_iter().enumerate();
+        let slots = servers.flat_map(|(n, (h, s))| {
+            let own = self.schedules[h][s][i] as usize;
             std::iter::repeat_n(n, own.min(jobs))
         });
         for (slot, n) in slots.enumerate() {
@@ -207,7 +179,7 @@ impl PartitionPolicy {
         teams
     }
 
-    /// The rate \[1/time\] at which assignment m is left; 0 where there is no other.
+    /// Returns the rate \[1/time\] at which assignment m is left; 0 where there is no other.
     pub fn leaving_rate(&self, m: usize) -> f64 {
         let rate = self.switching_rate.unwrap_or(0.0);
         rate / (self.assignments.len() as f64 * self.weights[m])

@@ -82,12 +82,12 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// Whether a claim of it is about a time that jobs take longer than.
+    /// Returns whether a claim of it is about a time that jobs take longer than.
     pub fn is_of_a_time(self) -> bool {
         matches!(self, Measure::WaitingAbove | Measure::ResponseAbove)
     }
 
-    /// The probability of a percentile.
+    /// Returns the probability of a percentile.
     pub fn percentile(self) -> Option<f64> {
         match self {
             Measure::Percentile(place) => Some(PERCENTILES[place]),
@@ -147,7 +147,7 @@ pub struct Conditions {
 }
 
 impl Conditions {
-    /// Those under which a Markovian Service Rate policy is analysed: empty slots keep their clocks,
+    /// Returns those under which a Markovian Service Rate policy is analysed: empty slots keep their clocks,
     /// and nothing is backfilled.
     pub fn analysed() -> Self {
         Conditions {

@@ -104,9 +104,10 @@ impl Partition {
     pub fn new(policy: &PartitionPolicy, fleet: &Fleet) -> Self {
         let assignments = 0..policy.assignments.len();
         let types = fleet.types();
+        let places = |m| policy.places(m).iter().map(|(_, s)| *s as u32).collect();
         Partition {
             schedules: policy.schedules.clone(),
-            places: assignments.clone().map(|m| policy.places(m)).collect(),
+            places: assignments.clone().map(places).collect(),
             leaving_rates: assignments.map(|m| policy.leaving_rate(m)).collect(),
             service_rates: types.iter().map(|t| t.service_rate()).collect(),
             position: 0,

@@ -32,7 +32,6 @@ use num_traits::{One, Signed, ToPrimitive, Zero};
 use super::{Mix, Solution};
 use crate::multiresource::schedule::{Packing, Schedule};
 use crate::multiresource::workload::{JobType, Workload};
-use knapsack::WorthAboveOne;
 use system::{Echelon, Fractions, dot};
 
 /// The program's optimum in fractions.
@@ -44,39 +43,9 @@ pub struct Exact {
     pub schedules: Vec<Schedule>,
     /// Their weights `π` (N), positive, of sum 1.
     pub weights: Vec<BigRational>,
-    /// The proof that no mix is better; or why there is only the bound in double precision.
-    pub proof: Result<Prices, Unproven>,
-}
-
-/// Prices at which no schedule is worth more than `1/ρ`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Prices {
-    /// `y` (K), nonnegative, of sum 1.
-    pub of_types: Vec<BigRational>,
-    /// The resource whose fluid bound is ρ, where there is one: the proof then takes no search.
-    pub bottleneck: Option<usize>,
-}
-
-/// Why there is no optimum in fractions.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum Inexact {
-    /// Sizes or arrivals of a law whose mean is no fraction.
-    #[error("the offered load of type `{0}` is no fraction")]
-    NoFraction(String),
-    /// The doubles are too far from a vertex.
-    #[error("the equations of the optimum in doubles have no solution that is one")]
-    NoVertex,
-}
-
-/// Why there is no exact bound.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unproven {
-    /// The prices found are not feasible: the mix need not be best.
-    #[error("no exact prices were found for this mix")]
-    NoPrices,
-    /// The search of schedules did not end.
-    #[error("the search for a schedule that is worth more did not end")]
-    Nodes,
+    /// The proof that no mix is better: prices `y` (K), nonnegative, of sum 1, at which no schedule is worth more than
+    /// `1/ρ`. `None` where there is only the bound in double precision.
+    pub prices: Option<Vec<BigRational>>,
 }
 
 /// Rounds of correcting which types are tight and which schedules are in use.
@@ -91,34 +60,31 @@ const ROUNDING: f64 = 1e-9;
 /// Schedules worth 1 that are tried to find prices.
 const TRIED: usize = 5_000;
 
-/// The optimum of a solved program in fractions; a search, where one is needed, visits at most `nodes`
-/// nodes.
-///
-/// # Errors
-/// Where there is none, and why.
-pub fn exact(workload: &Workload, solution: &Solution, nodes: u64) -> Result<Exact, Inexact> {
+/// Returns the optimum of a solved program in fractions; a search, where one is needed, visits at most `nodes`
+/// nodes. `None` where an offered load is no fraction, or the doubles are too far from a vertex.
+pub fn exact(workload: &Workload, solution: &Solution, nodes: u64) -> Option<Exact> {
     let program = Program::new(workload)?;
-    let (mix, times) = program.times(solution).ok_or(Inexact::NoVertex)?;
+    let (schedules, times) = program.times(solution)?;
     let total: BigInt = times.numerators.iter().sum();
     let load = BigRational::new(total.clone(), &times.denominator * &program.unit);
-    let proof = program.prices(solution, &mix, &load, nodes);
-    Ok(Exact {
-        proof,
-        load,
-        schedules: mix,
-        weights: (times.numerators.into_iter())
+    let weights = times.numerators.into_iter();
+    Some(Exact {
+        prices: program.prices(solution, &schedules, &load, nodes),
+        weights: weights
             .map(|x| BigRational::new(x, total.clone()))
             .collect(),
+        load,
+        schedules,
     })
 }
 
 impl Exact {
-    /// Whether ρ is proven from both sides.
+    /// Returns whether ρ is proven from both sides.
     pub fn is_proven(&self) -> bool {
-        self.proof.is_ok()
+        self.prices.is_some()
     }
 
-    /// The mix in the nearest doubles.
+    /// Returns the mix in the nearest doubles.
     pub fn mix(&self) -> Mix {
         Mix {
             schedules: self.schedules.clone(),
@@ -127,7 +93,7 @@ impl Exact {
     }
 }
 
-/// The double nearest to a fraction; infinite beyond their range.
+/// Returns the double nearest to a fraction; infinite beyond their range.
 pub(crate) fn nearest(fraction: &BigRational) -> f64 {
     fraction.to_f64().expect("a denominator is not 0")
 }
@@ -140,27 +106,22 @@ struct Program {
 }
 
 impl Program {
-    fn new(workload: &Workload) -> Result<Self, Inexact> {
-        let load = |job_type: &JobType| {
-            let missing = || Inexact::NoFraction(job_type.name().into());
-            job_type.exact_load().ok_or_else(missing)
-        };
-        let loads: Vec<BigRational> = workload
-            .types()
-            .iter()
-            .map(load)
-            .collect::<Result<_, _>>()?;
-        let unit = loads
-            .iter()
-            .fold(BigInt::one(), |unit, b| unit.lcm(b.denom()));
-        Ok(Program {
+    fn new(workload: &Workload) -> Option<Self> {
+        let loads = workload.types().iter().map(JobType::exact_load);
+        let loads: Vec<BigRational> = loads.collect::<Option<_>>()?;
+        let denominators = loads.iter().map(BigRational::denom);
+        let unit = denominators.fold(BigInt::one(), |unit, denominator| unit.lcm(denominator));
+        let whole = loads.iter().map(|b| b.numer() * (&unit / b.denom()));
+        Some(Program {
             packing: Packing::new(workload),
-            loads: loads
-                .iter()
-                .map(|b| b.numer() * (&unit / b.denom()))
-                .collect(),
+            loads: whole.collect(),
             unit,
         })
+    }
+
+    /// Returns `b_i` in double precision.
+    fn offered(&self, i: usize) -> f64 {
+        nearest(&BigRational::new(self.loads[i].clone(), self.unit.clone()))
     }
 
     /// Schedules with `x_s > 0` in multiples of 1/unit, feasible and as good as in doubles.
@@ -189,26 +150,23 @@ impl Program {
         None
     }
 
-    /// The types, the probably tight ones first.
+    /// Returns the types, the probably tight ones first.
     fn by_tightness(&self, solution: &Solution) -> Vec<usize> {
         let served = solution.mixes[0].mean_schedule();
-        let offered =
-            |i: usize| nearest(&BigRational::new(self.loads[i].clone(), self.unit.clone()));
-        let slack: Vec<f64> = (0..served.len())
-            .map(|i| served[i] / offered(i) * solution.certificate.load - 1.0)
-            .collect();
+        let load = solution.certificate.load;
+        let slack = |i: usize| served[i] / self.offered(i) * load - 1.0;
+        let slack: Vec<f64> = (0..served.len()).map(slack).collect();
         // A price where there is slack is an error of rounding.
         let priced = |i: usize| slack[i] < TIGHT && solution.certificate.prices[i] > TIGHT;
         let mut order: Vec<usize> = (0..served.len()).collect();
         order.sort_by(|&a, &b| {
-            priced(b)
-                .cmp(&priced(a))
-                .then(slack[a].total_cmp(&slack[b]))
+            let by_price = priced(b).cmp(&priced(a));
+            by_price.then(slack[a].total_cmp(&slack[b]))
         });
         order
     }
 
-    /// The solution of the equations of the first independent types in order; 0 for schedules that
+    /// Returns the solution of the equations of the first independent types in order; 0 for schedules that
     /// depend on the others.
     fn at_vertex(&self, schedules: &[&Schedule], order: &[usize]) -> Option<Fractions> {
         let row = |i: usize| schedules.iter().map(|u| u[i]).collect::<Vec<u32>>();
@@ -216,7 +174,7 @@ impl Program {
         solve_independent(rows, schedules.len())
     }
 
-    /// The types that get less than `b_i`.
+    /// Returns the types that get less than `b_i`.
     fn starved(&self, schedules: &[&Schedule], times: &Fractions) -> Vec<usize> {
         let served = |i: usize| -> BigInt {
             let pairs = schedules.iter().zip(&times.numerators);
@@ -234,62 +192,45 @@ impl Program {
         mix: &[Schedule],
         load: &BigRational,
         nodes: u64,
-    ) -> Result<Prices, Unproven> {
+    ) -> Option<Vec<BigRational>> {
         if let Some(j) = self.bottleneck(load) {
             let share = |i: usize| BigInt::from(self.packing.demand(i)[j]);
             let values = Fractions {
                 numerators: (0..self.loads.len()).map(share).collect(),
                 denominator: self.packing.capacity()[j].into(),
             };
-            return Ok(Prices {
-                of_types: self.worths(&values, load),
-                bottleneck: Some(j),
-            });
+            return Some(self.worths(&values, load));
         }
-        let values = self
-            .values(solution, mix, nodes)
-            .ok_or(Unproven::NoPrices)?;
-        let sound = values.numerators.iter().all(|v| !v.is_negative())
-            && mix
-                .iter()
-                .all(|u| dot(u, &values.numerators) == values.denominator);
+        let values = self.values(solution, mix, nodes)?;
+        let is_one = |u: &Schedule| dot(u, &values.numerators) == values.denominator;
+        let are_prices = !values.numerators.iter().any(Signed::is_negative);
         let worths = self.worths(&values, load);
-        if !sound || !worths.iter().sum::<BigRational>().is_one() {
-            return Err(Unproven::NoPrices);
-        }
         let guide = &solution.certificate.servers[0].resource_prices;
-        match knapsack::exceeds(&self.packing, &values, guide, nodes) {
-            WorthAboveOne::None => Ok(Prices {
-                of_types: worths,
-                bottleneck: None,
-            }),
-            WorthAboveOne::Found(_) => Err(Unproven::NoPrices),
-            WorthAboveOne::Undecided => Err(Unproven::Nodes),
-        }
+        let is_proof = are_prices
+            && mix.iter().all(is_one)
+            && worths.iter().sum::<BigRational>().is_one()
+            && knapsack::is_bounded(&self.packing, &values, guide, nodes);
+        is_proof.then_some(worths)
     }
 
-    /// The resource j with `Σ_i b_i D_ij / P_j = ρ`, if there is one.
+    /// Returns the resource j with `Σ_i b_i D_ij / P_j = ρ`, if there is one.
     fn bottleneck(&self, load: &BigRational) -> Option<usize> {
         let is_filled = |&j: &usize| {
-            let needed: BigInt = (0..self.loads.len())
-                .map(|i| &self.loads[i] * self.packing.demand(i)[j])
-                .sum();
+            let loads = self.loads.iter().enumerate();
+            let needed: BigInt = loads.map(|(i, b)| b * self.packing.demand(i)[j]).sum();
             let capacity = BigInt::from(self.packing.capacity()[j]);
             needed.is_positive() && needed * load.denom() == load.numer() * capacity * &self.unit
         };
         (0..self.packing.capacity().len()).find(is_filled)
     }
 
-    /// `y_i = b_i v_i / ρ`.
+    /// Returns `y_i = b_i v_i / ρ`.
     fn worths(&self, values: &Fractions, load: &BigRational) -> Vec<BigRational> {
-        let whole = BigRational::new(
-            &values.denominator * &self.unit * load.numer(),
-            load.denom().clone(),
-        );
+        let numerator = &values.denominator * &self.unit * load.numer();
+        let whole = BigRational::new(numerator, load.denom().clone());
         let pairs = self.loads.iter().zip(&values.numerators);
-        pairs
-            .map(|(b, v)| BigRational::from_integer(b * v) / &whole)
-            .collect()
+        let worth = |(b, v): (&BigInt, &BigInt)| BigRational::from_integer(b * v) / &whole;
+        pairs.map(worth).collect()
     }
 
     /// Values `v` (K) of running jobs at which each schedule of the mix is worth 1; 0 for types without
@@ -305,27 +246,19 @@ impl Program {
         if rank < priced.len() {
             let mut tried = 0;
             let guide = &solution.certificate.servers[0].resource_prices;
-            knapsack::near(
-                &self.packing,
-                &self.rough_values(solution),
-                guide,
-                TIGHT,
-                nodes,
-                |u| {
-                    let row = row(&u);
-                    if echelon.admit(&row) {
-                        rank += 1;
-                        rows.push(row);
-                    }
-                    tried += 1;
-                    rank < priced.len() && tried < TRIED
-                },
-            );
+            let rough = self.rough_values(solution);
+            knapsack::near(&self.packing, &rough, guide, TIGHT, nodes, |u| {
+                let row = row(&u);
+                if echelon.admit(&row) {
+                    rank += 1;
+                    rows.push(row);
+                }
+                tried += 1;
+                rank < priced.len() && tried < TRIED
+            });
         }
-        let solved = solve_independent(
-            rows.into_iter().map(|row| (row, BigInt::one())),
-            priced.len(),
-        )?;
+        let equations = rows.into_iter().map(|row| (row, BigInt::one()));
+        let solved = solve_independent(equations, priced.len())?;
         let mut numerators = vec![BigInt::zero(); prices.len()];
         for (i, v) in priced.into_iter().zip(solved.numerators) {
             numerators[i] = v;
@@ -336,18 +269,12 @@ impl Program {
         })
     }
 
-    /// `v_i = ρ y_i / b_i` in doubles.
+    /// Returns `v_i = ρ y_i / b_i` in doubles.
     fn rough_values(&self, solution: &Solution) -> Vec<f64> {
         let certificate = &solution.certificate;
-        let of_type = |(b, y): (&BigInt, &f64)| {
-            let offered = BigRational::new(b.clone(), self.unit.clone());
-            certificate.load * y / nearest(&offered)
-        };
-        self.loads
-            .iter()
-            .zip(&certificate.prices)
-            .map(of_type)
-            .collect()
+        let prices = certificate.prices.iter().enumerate();
+        let value = |(i, y): (usize, &f64)| certificate.load * y / self.offered(i);
+        prices.map(value).collect()
     }
 }
 
@@ -366,10 +293,8 @@ fn solve_independent(
         }
     }
     let columns = echelon.columns();
-    let square: Vec<Vec<u32>> = rows
-        .iter()
-        .map(|row| columns.iter().map(|&c| row[c]).collect())
-        .collect();
+    let of_columns = |row: &Vec<u32>| columns.iter().map(|&c| row[c]).collect();
+    let square: Vec<Vec<u32>> = rows.iter().map(of_columns).collect();
     let solved = system::solve(&square, &right)?;
     let mut numerators = vec![BigInt::zero(); unknowns];
     for (c, x) in columns.into_iter().zip(solved.numerators) {
@@ -381,7 +306,7 @@ fn solve_independent(
     })
 }
 
-/// The schedules with a positive time, in the order of the mix.
+/// Returns the schedules with a positive time, in the order of the mix.
 fn in_use(
     schedules: &[Schedule],
     used: Vec<usize>,
@@ -391,14 +316,13 @@ fn in_use(
     let mut positive: Vec<(usize, BigInt)> = pairs.filter(|(_, x)| x.is_positive()).collect();
     positive.sort_by_key(|(s, _)| *s);
     let (used, numerators): (Vec<usize>, Vec<BigInt>) = positive.into_iter().unzip();
+    let denominator = times.denominator;
     let times = Fractions {
         numerators,
-        denominator: times.denominator,
+        denominator,
     };
-    (
-        used.into_iter().map(|s| schedules[s].clone()).collect(),
-        times,
-    )
+    let used = used.into_iter().map(|s| schedules[s].clone());
+    (used.collect(), times)
 }
 
 #[cfg(test)]

@@ -44,7 +44,7 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    /// The schedule after the best exchange, the best after that and so on; `None` where the first
+    /// Returns the schedule after the best exchange, the best after that and so on; `None` where the first
     /// finds nothing.
     pub fn improved(&self, schedule: &Schedule) -> Option<Schedule> {
         let mut room = self.packing.room(schedule)?;
@@ -81,18 +81,18 @@ impl<'a> Exchange<'a> {
         best
     }
 
-    /// The room filled with one type, and the rest with another, if that gains more than the bar, net of
+    /// Returns the room filled with one type, and the rest with another, if that gains more than the bar, net of
     /// the jobs removed.
     fn filling(&self, room: &[u64], less: Option<(usize, u32)>, bar: f64) -> Option<Step> {
         let lost = less.map_or(0.0, |(i, count)| f64::from(count) * self.values[i]);
         let mut bar = bar.max(WORTH * lost);
         let mut best = None;
         let mut left = room.to_vec();
-        for &i in self
+        let others = self
             .order
             .iter()
-            .filter(|i| less.is_none_or(|l| l.0 != **i))
-        {
+            .filter(|i| less.is_none_or(|l| l.0 != **i));
+        for &i in others {
             let count = self.packing.most(i, room);
             if count == 0 {
                 continue;
@@ -118,7 +118,7 @@ impl<'a> Exchange<'a> {
         best
     }
 
-    /// The type whose jobs are worth most in a room.
+    /// Returns the type whose jobs are worth most in a room.
     fn fullest(&self, room: &[u64]) -> (f64, Option<(usize, u32)>) {
         let mut best = (0.0, None);
         for &i in &self.order {

@@ -6,10 +6,10 @@ use std::time::Instant;
 
 use super::exchange::Exchange;
 use super::master::{Master, Primal};
-use super::pricing::{Effort, Search, efforts};
+use super::pricing::{Effort, Priced, Search, Tree, efforts};
 use super::problem::{Column, Problem};
 use super::solution::MET;
-use super::{Knapsack, Limits, ProgramError, Tree};
+use super::{Knapsack, Limits, ProgramError, ServerBound};
 use crate::multiresource::schedule::{Schedule, worth};
 
 /// Nodes of the first search of each pricing by branch and bound; a proof that needs more gets more.
@@ -29,12 +29,10 @@ const WORTH: f64 = 1e-11;
 pub(super) struct Proof {
     /// What a running job of each type is worth (K), `Σ_i b_i v_i = 1`.
     pub values: Vec<f64>,
-    /// Prices of the units of each site's resources that cover the values: H × R.
-    pub resource_prices: Vec<Vec<f64>>,
+    /// What a server of each site is worth (H); the searches that prove it are there once the generation is over.
+    pub servers: Vec<ServerBound>,
     /// The search that bounds each site (H), where it takes one with prices of its own at each node.
-    pub trees: Vec<Option<Tree>>,
-    /// No schedule on a server of each site is worth more (H).
-    pub worths: Vec<f64>,
+    trees: Vec<Option<Tree>>,
     /// The bound.
     pub t: f64,
 }
@@ -64,8 +62,12 @@ pub(super) struct Generation<'a> {
 }
 
 impl<'a> Generation<'a> {
-    /// From columns that serve every type.
-    pub fn new(problem: &'a Problem, columns: Vec<Column>) -> Result<Self, ProgramError> {
+    /// Begins with columns that serve every type.
+    pub fn new(
+        problem: &'a Problem,
+        columns: Vec<Column>,
+        limits: &Limits,
+    ) -> Result<Self, ProgramError> {
         let mut master = Master::new(problem)?;
         master.add(columns)?;
         Ok(Generation {
@@ -74,9 +76,9 @@ impl<'a> Generation<'a> {
             master,
             weights: Vec::new(),
             rounds: 0,
-            left: Cell::new(0),
-            deadline: None,
-            efforts: efforts(usize::MAX),
+            left: Cell::new(limits.work),
+            deadline: Instant::now().checked_add(limits.time),
+            efforts: efforts(limits.longer),
             effort: 0,
             turn: 0,
             is_rich: true,
@@ -85,10 +87,7 @@ impl<'a> Generation<'a> {
     }
 
     /// Runs until the optimum is proven or the limits are reached.
-    pub fn run(&mut self, limits: &Limits) -> Result<(), ProgramError> {
-        self.left.set(limits.work);
-        self.deadline = Instant::now().checked_add(limits.time);
-        self.efforts = efforts(limits.longer);
+    pub fn run(&mut self) -> Result<(), ProgramError> {
         loop {
             self.rounds += 1;
             let mut primal = self.master.solve()?;
@@ -106,7 +105,7 @@ impl<'a> Generation<'a> {
         Ok(())
     }
 
-    /// Whether no work or no time is left.
+    /// Returns whether no work or no time is left.
     fn is_over(&self) -> bool {
         self.left.get() == 0 || self.deadline.is_some_and(|end| Instant::now() >= end)
     }
@@ -169,18 +168,14 @@ impl<'a> Generation<'a> {
 
     /// New columns by exchanges in those in use; a round starts where the last one ended.
     fn exchanged(&mut self, primal: &Primal, third: bool) -> Vec<Column> {
-        let sites = 0..self.problem.sites.len();
-        let values: Vec<Vec<f64>> = sites
-            .map(|h| self.problem.local(h, &primal.values))
-            .collect();
-        let places = self.problem.sites.iter().zip(&values);
-        let exchanges: Vec<Exchange> = places
-            .map(|(site, values)| Exchange::new(&site.packing, values, third))
-            .collect();
+        let sites = &self.problem.sites;
+        let local = |h: usize| self.problem.local(h, &primal.values);
+        let values: Vec<Vec<f64>> = (0..sites.len()).map(local).collect();
+        let exchange = |h: usize| Exchange::new(&sites[h].packing, &values[h], third);
+        let exchanges: Vec<Exchange> = (0..sites.len()).map(exchange).collect();
         let bars = Self::bars(self.problem, primal);
-        let used: Vec<usize> = (0..primal.weights.len())
-            .filter(|&s| primal.weights[s] > 0.0)
-            .collect();
+        let used = (0..primal.weights.len()).filter(|&s| primal.weights[s] > 0.0);
+        let used: Vec<usize> = used.collect();
         let mut found = Vec::new();
         for place in 0..used.len() {
             let Column { site, schedule } =
@@ -201,11 +196,7 @@ impl<'a> Generation<'a> {
 
     /// Columns by a short depth-first search at the prices of the root, and whether it was complete.
     fn glimpsed(&mut self, primal: &Primal) -> (Vec<Column>, bool) {
-        let look = |knapsack: &Knapsack, _: &[f64], bar: f64| {
-            let priced = knapsack.solve(bar, FIRST_LOOK);
-            (priced.schedules, priced.bound, priced.exact, None)
-        };
-        self.priced(primal, look)
+        self.priced(primal, |knapsack, _, bar| knapsack.solve(bar, FIRST_LOOK))
     }
 
     /// Columns by branch and bound with prices of its own at each node, and whether it was complete.
@@ -214,13 +205,13 @@ impl<'a> Generation<'a> {
         let deadline = self.deadline;
         let search = |knapsack: &Knapsack, values: &[f64], bar: f64| {
             let search = Search::new(knapsack.packing(), values, bar);
-            let found = search.run(effort, left.get(), deadline);
-            left.set(left.get().saturating_sub(found.work));
-            match found.tree {
-                Some(_) => (found.schedules, found.bound, found.exact, found.tree),
+            let (mut priced, work) = search.run(effort, left.get(), deadline);
+            left.set(left.get().saturating_sub(work));
+            if priced.tree.is_none() {
                 // Too long for others to repeat it: what the prices of the root prove.
-                None => (found.schedules, knapsack.relaxed(), found.exact, None),
+                priced.bound = knapsack.relaxed();
             }
+            priced
         };
         let found = self.priced(primal, search);
         self.left.set(left.get());
@@ -231,28 +222,30 @@ impl<'a> Generation<'a> {
     fn priced(
         &mut self,
         primal: &Primal,
-        search: impl Fn(&Knapsack, &[f64], f64) -> (Vec<Schedule>, f64, bool, Option<Tree>),
+        search: impl Fn(&Knapsack, &[f64], f64) -> Priced,
     ) -> (Vec<Column>, bool) {
         let bars = Self::bars(self.problem, primal);
         let (mut columns, mut all_exact) = (Vec::new(), true);
         let mut proof = Proof {
             values: primal.values.clone(),
-            resource_prices: Vec::new(),
+            servers: Vec::new(),
             trees: Vec::new(),
-            worths: Vec::new(),
             t: 0.0,
         };
         for (h, site) in self.problem.sites.iter().enumerate() {
             let values = self.problem.local(h, &primal.values);
             let knapsack = Knapsack::new(&site.packing, &values);
-            let (schedules, bound, exact, tree) = search(&knapsack, &values, bars[h]);
-            let schedules = schedules.into_iter();
+            let priced = search(&knapsack, &values, bars[h]);
+            let schedules = priced.schedules.into_iter();
             columns.extend(schedules.map(|schedule| Column { site: h, schedule }));
-            all_exact &= exact;
-            proof.t += site.count * bound;
-            proof.worths.push(bound);
-            proof.trees.push(tree);
-            proof.resource_prices.push(knapsack.resource_prices());
+            all_exact &= priced.exact;
+            proof.t += site.count * priced.bound;
+            proof.trees.push(priced.tree);
+            proof.servers.push(ServerBound {
+                worth: priced.bound,
+                resource_prices: knapsack.resource_prices(),
+                search: None,
+            });
         }
         if proof.t < self.proof.t {
             self.proof = proof;
@@ -271,43 +264,43 @@ impl<'a> Generation<'a> {
 }
 
 impl Proof {
-    /// Makes each tree as small as it can be.
-    pub fn compact(&mut self, problem: &Problem) {
-        for (h, site) in problem.sites.iter().enumerate() {
+    /// Writes each tree as small as it can be.
+    fn compact(&mut self, problem: &Problem) {
+        for (h, (site, server)) in problem.sites.iter().zip(&mut self.servers).enumerate() {
             let values = problem.local(h, &self.values);
-            let coarser = |tree: Tree| tree.coarser(&site.packing, &values, self.worths[h]);
-            self.trees[h] = self.trees[h].take().and_then(coarser);
+            let coarser = |tree: Tree| tree.coarser(&site.packing, &values, server.worth);
+            server.search = self.trees[h].take().and_then(coarser);
         }
     }
 
     /// Jobs divided into arbitrarily small pieces, each site limited by one resource.
     fn fluid(problem: &Problem) -> Self {
         let values = problem.fluid_values();
-        let mut t = 0.0;
-        let (mut resource_prices, mut worths) = (Vec::new(), Vec::new());
+        let (mut t, mut servers) = (0.0, Vec::new());
         for (h, site) in problem.sites.iter().enumerate() {
             let local = problem.local(h, &values);
             let price = |j: usize| {
                 let types = local.iter().enumerate().filter(|(_, v)| **v > 0.0);
-                types
-                    .map(|(place, v)| v / site.share(place, j))
-                    .fold(0.0, f64::max)
+                let prices = types.map(|(place, v)| v / site.packing.share(place, j));
+                prices.fold(0.0, f64::max)
             };
             let capacity = site.packing.capacity();
             let of_all = (0..capacity.len()).map(|j| (j, price(j)));
             let least = of_all.min_by(|a, b| a.1.total_cmp(&b.1));
             let (j, price) = least.expect("a server has a resource");
             t += site.count * price;
-            worths.push(price);
-            let mut prices = vec![0.0; capacity.len()];
-            prices[j] = price / capacity[j] as f64;
-            resource_prices.push(prices);
+            let mut resource_prices = vec![0.0; capacity.len()];
+            resource_prices[j] = price / capacity[j] as f64;
+            servers.push(ServerBound {
+                worth: price,
+                resource_prices,
+                search: None,
+            });
         }
         Proof {
             values,
-            resource_prices,
-            trees: vec![None; worths.len()],
-            worths,
+            trees: vec![None; servers.len()],
+            servers,
             t,
         }
     }

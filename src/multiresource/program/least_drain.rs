@@ -11,6 +11,7 @@ use std::collections::HashSet;
 use good_lp::{Expression, ProblemVariables, Solution as _, SolverModel, constraint, variable};
 
 use super::master::Master;
+use super::pricing::quiet;
 use super::problem::{Column, Problem, scaled_loads};
 use super::{Knapsack, Mix, ProgramError, Solution};
 use crate::multiresource::schedule::{Fluid, Packing, Schedule, worth};
@@ -59,13 +60,8 @@ pub(super) fn choose(
         .chain(walked)
         .filter(|u| seen.insert(u.clone()))
         .collect();
-    let Some(weights) = nearest_mix(
-        &columns,
-        &scaled_loads(workload),
-        &centre,
-        t * Fluid::new(workload).bound(),
-    )?
-    else {
+    let (scaled, fluid) = (scaled_loads(workload), Fluid::new(workload).bound());
+    let Some(weights) = nearest_mix(&columns, &scaled, &centre, t * fluid) else {
         return Ok(Settled {
             mix: None,
             face: columns,
@@ -89,32 +85,18 @@ pub(super) fn choose(
     })
 }
 
-/// `min Σ_s π_s ‖u_s − centre‖₁` s.t. `Σ_s π_s u_si / b_i ≥ t` (both scaled), `Σ π_s = 1`; `None` if HiGHS
+/// Returns `min Σ_s π_s ‖u_s − centre‖₁` s.t. `Σ_s π_s u_si / b_i ≥ t` (both scaled), `Σ π_s = 1`; `None` if HiGHS
 /// does not find an optimum (the first mix then stands).
-fn nearest_mix(
-    columns: &[Schedule],
-    scaled: &[f64],
-    centre: &[f64],
-    t: f64,
-) -> Result<Option<Vec<f64>>, ProgramError> {
+fn nearest_mix(columns: &[Schedule], scaled: &[f64], centre: &[f64], t: f64) -> Option<Vec<f64>> {
     let distance = |u: &Schedule| -> f64 {
-        u.iter()
-            .zip(centre)
-            .map(|(u, c)| (f64::from(*u) - c).abs())
-            .sum()
+        let pairs = u.iter().zip(centre);
+        pairs.map(|(u, c)| (f64::from(*u) - c).abs()).sum()
     };
     let mut variables = ProblemVariables::new();
     let weights = variables.add_vector(variable().min(0.0), columns.len());
-    let objective: Expression = weights
-        .iter()
-        .zip(columns)
-        .map(|(w, u)| distance(u) * *w)
-        .sum();
-    let mut problem = variables.minimise(objective).using(good_lp::highs);
-    problem.set_verbose(false);
-    let mut problem = problem
-        .set_threads(1)
-        .set_option("primal_feasibility_tolerance", 1e-10);
+    let pairs = weights.iter().zip(columns);
+    let objective: Expression = pairs.map(|(w, u)| distance(u) * *w).sum();
+    let mut problem = quiet(variables.minimise(objective), 1e-10);
     for (i, b) in scaled.iter().enumerate() {
         let terms = weights.iter().zip(columns).filter(|(_, u)| u[i] > 0);
         let served: Expression = terms.map(|(w, u)| f64::from(u[i]) / b * *w).sum();
@@ -122,8 +104,31 @@ fn nearest_mix(
     }
     let total: Expression = weights.iter().copied().sum();
     problem = problem.with(constraint!(total == 1.0));
-    let Ok(solution) = problem.solve() else {
-        return Ok(None);
-    };
-    Ok(Some(weights.iter().map(|w| solution.value(*w)).collect()))
+    let solution = problem.solve().ok()?;
+    Some(weights.iter().map(|w| solution.value(*w)).collect())
+}
+
+/// Returns how long each of some rows (N × K) is served for the largest `min_i (mean row)_i / b_i`: N numbers of sum 1.
+///
+/// # Errors
+/// When HiGHS does not end optimal.
+pub fn most_even(rows: &[Vec<f64>], offered: &[f64]) -> Result<Vec<f64>, ProgramError> {
+    let mut variables = ProblemVariables::new();
+    let t = variables.add(variable().min(0.0));
+    let weights = variables.add_vector(variable().min(0.0), rows.len());
+    let mut program = quiet(variables.maximise(t), 1e-10);
+    for (i, offered) in offered.iter().enumerate() {
+        let terms = weights.iter().zip(rows).filter(|(_, row)| row[i] > 0.0);
+        let served: Expression = terms.map(|(w, row)| row[i] / offered * *w).sum();
+        program = program.with(constraint!(served - t >= 0.0));
+    }
+    let total: Expression = weights.iter().copied().sum();
+    program = program.with(constraint!(total <= 1.0));
+    let solution = program
+        .solve()
+        .map_err(|e| ProgramError::Solver(e.to_string()))?;
+    let raw = weights.iter().map(|w| solution.value(*w).max(0.0));
+    let raw: Vec<f64> = raw.collect();
+    let all: f64 = raw.iter().sum();
+    Ok(raw.iter().map(|weight| weight / all).collect())
 }

@@ -50,7 +50,7 @@ pub(super) struct Primal {
 }
 
 impl<'a> Master<'a> {
-    /// A master without columns.
+    /// Returns a master without columns.
     pub fn new(problem: &'a Problem) -> Result<Self, ProgramError> {
         Master::scaled(problem, problem.scaled.clone(), f64::INFINITY)
     }
@@ -63,12 +63,8 @@ impl<'a> Master<'a> {
         lp.add_column(1.0, 0.0..=most, rows.iter().map(|r| (*r, -1.0)));
         let mut model = lp.try_optimise(Sense::Maximise).map_err(refused)?;
         model.make_quiet();
-        for (option, value) in [
-            ("primal_feasibility_tolerance", 1e-10),
-            ("dual_feasibility_tolerance", 1e-10),
-        ] {
-            model.set_option(option, value);
-        }
+        model.set_option("primal_feasibility_tolerance", 1e-10);
+        model.set_option("dual_feasibility_tolerance", 1e-10);
         model.set_option("threads", 1);
         Ok(Master {
             problem,
@@ -81,7 +77,7 @@ impl<'a> Master<'a> {
         })
     }
 
-    /// The columns that the master knows, in order.
+    /// Returns the columns that the master knows, in order.
     pub fn columns(&self) -> &[Column] {
         &self.columns
     }
@@ -90,12 +86,10 @@ impl<'a> Master<'a> {
     pub fn add(&mut self, columns: Vec<Column>) -> Result<usize, ProgramError> {
         let before = self.columns.len();
         for column in columns {
-            if !self.known.contains(&column) {
+            if self.known.insert(column.clone()) {
                 let factors = self.factors(&column);
-                self.model()
-                    .try_add_column(0.0, 0.0.., factors)
-                    .map_err(refused)?;
-                self.known.insert(column.clone());
+                let added = self.model().try_add_column(0.0, 0.0.., factors);
+                added.map_err(refused)?;
                 self.columns.push(column);
             }
         }
@@ -136,22 +130,17 @@ impl<'a> Master<'a> {
         let (of_types, of_convexity) = duals.split_at(self.rows.len());
         let scaled = of_types.iter().zip(&self.scaled);
         let raw: Vec<f64> = scaled.map(|(y, s)| (-y).max(0.0) / s).collect();
-        let total: f64 = raw
-            .iter()
-            .zip(&self.problem.offered)
-            .map(|(v, b)| v * b)
-            .sum();
+        let worths = raw.iter().zip(&self.problem.offered);
+        let total: f64 = worths.map(|(v, b)| v * b).sum();
         if total.is_nan() || total <= 0.0 {
             return Err(ProgramError::Solver("an optimum without prices".into()));
         }
-        let sites = &self.problem.sites;
-        let per_server =
-            |(site, dual): (&super::problem::Site, &f64)| dual.max(0.0) / site.count / total;
-        let bars = sites.iter().zip(of_convexity).map(per_server).collect();
+        let bars = self.problem.sites.iter().zip(of_convexity);
+        let bars = bars.map(|(site, dual)| dual.max(0.0) / site.count / total);
         Ok(Primal {
             value: self.coverage(&weights),
             values: raw.iter().map(|v| v / total).collect(),
-            bars,
+            bars: bars.collect(),
             weights,
         })
     }
@@ -168,7 +157,7 @@ impl<'a> Master<'a> {
         }
     }
 
-    /// The same master anew, with coefficients of at most [`COARSE`]: a type that needs less of the
+    /// Makes the same master anew, with coefficients of at most [`COARSE`]: a type that needs less of the
     /// time than one over it is given that much. The weights found are a mix as any other, and
     /// prices prove what they prove; but the two sides may not meet.
     fn coarsen(&mut self) -> Result<(), ProgramError> {
@@ -186,7 +175,7 @@ impl<'a> Master<'a> {
         Ok(())
     }
 
-    /// The weights with the equations of their basis solved anew: with N columns in use on H
+    /// Returns the weights with the equations of their basis solved anew: with N columns in use on H
     /// sites, N + 1 − H rows are tight. The solver's tolerance is absolute, and a rare type's row has
     /// coefficients of 1e9 and more. Kept only if t does not fall.
     pub fn polished(&self, weights: Vec<f64>) -> Vec<f64> {
@@ -206,17 +195,19 @@ impl<'a> Master<'a> {
         let entry = |row: usize, s: usize| match (row < equations, s < n) {
             (true, true) => self.factor(used[s], tight[row]),
             (true, false) => -1.0,
-            (false, true) => f64::from(u8::from(
-                self.columns[used[s]].site == sites[row - equations],
-            )),
+            (false, true) => {
+                let is_own = self.columns[used[s]].site == sites[row - equations];
+                f64::from(u8::from(is_own))
+            }
             (false, false) => 0.0,
         };
         let system = DMatrix::from_fn(n + 1, n + 1, entry);
         let right = DVector::from_fn(n + 1, |row, _| f64::from(u8::from(row >= equations)));
         // With many columns the search for them takes most of the time.
-        let solved = match n <= FULL_PIVOTS {
-            true => system.full_piv_lu().solve(&right),
-            false => system.lu().solve(&right),
+        let solved = if n <= FULL_PIVOTS {
+            system.full_piv_lu().solve(&right)
+        } else {
+            system.lu().solve(&right)
         };
         let Some(solved) = solved else {
             return weights;
@@ -225,8 +216,8 @@ impl<'a> Master<'a> {
         for (place, s) in used.into_iter().enumerate() {
             better[s] = solved[place];
         }
-        let sound = better.iter().all(|p| *p >= 0.0);
-        if sound && self.coverage(&better) >= self.coverage(&weights) {
+        let is_mix = better.iter().all(|p| *p >= 0.0);
+        if is_mix && self.coverage(&better) >= self.coverage(&weights) {
             better
         } else {
             weights
@@ -249,7 +240,7 @@ impl<'a> Master<'a> {
         served.fold(f64::INFINITY, f64::min)
     }
 
-    /// `Σ_s π_s u_si / b_i` for each type, the weights of each site normalized.
+    /// Returns `Σ_s π_s u_si / b_i` for each type, the weights of each site normalized.
     fn served(&self, weights: &[f64]) -> Vec<f64> {
         let used = || self.columns.iter().zip(weights).filter(|(_, p)| **p > 0.0);
         let mut totals = vec![0.0; self.problem.sites.len()];

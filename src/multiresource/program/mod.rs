@@ -17,7 +17,6 @@
 //!
 //! Corrected against the paper: its `ρ_i = λ_i/(πW)_i` lacks `μ_i`.
 
-mod by_enumeration;
 mod exact;
 mod exchange;
 mod generation;
@@ -28,10 +27,10 @@ mod problem;
 mod solution;
 mod solve;
 
-pub use by_enumeration::{most_even, solve_by_enumeration};
 pub(crate) use exact::nearest;
-pub use exact::{Exact, Inexact, Prices, Unproven, exact};
-pub use pricing::{Branch, Knapsack, Node, Priced, Tree};
+pub use exact::{Exact, exact};
+pub(crate) use least_drain::most_even;
+pub(crate) use pricing::Knapsack;
 pub use solution::{
     Certificate, LOAD_MARGIN, Limits, Mix, PROOF_GAP, ProgramError, ServerBound, Solution,
 };

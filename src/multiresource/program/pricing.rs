@@ -16,13 +16,15 @@ use good_lp::{
     constraint, variable,
 };
 
-pub use tree::{Branch, Node, Tree};
-pub(super) use tree::{Effort, Search, efforts};
+use good_lp::solvers::highs::HighsProblem;
+use good_lp::variable::UnsolvedProblem;
 
-use crate::multiresource::schedule::{Packing, Schedule, largest};
+pub(super) use tree::{Effort, Search, Tree, efforts};
+
+use crate::multiresource::schedule::{Packing, Schedule, largest, price};
 
 /// A knapsack with its resource prices, ready to be solved with more or less effort.
-pub struct Knapsack<'a> {
+pub(crate) struct Knapsack<'a> {
     packing: &'a Packing,
     /// Price of one unit of each resource.
     prices: Vec<f64>,
@@ -42,8 +44,7 @@ struct Item {
 }
 
 /// What a knapsack search found.
-#[derive(Clone, Debug)]
-pub struct Priced {
+pub(super) struct Priced {
     /// Schedules worth more than the threshold, the best first; each maximal.
     pub schedules: Vec<Schedule>,
     /// No schedule is worth more than this.
@@ -51,6 +52,8 @@ pub struct Priced {
     /// Whether the search was complete: the bound is then the optimum (or the threshold, if no
     /// schedule is worth more).
     pub exact: bool,
+    /// The proof of the bound, where it takes prices of its own at each node.
+    pub tree: Option<Tree>,
 }
 
 /// Columns for the master in a round: the last improvements of one search.
@@ -63,14 +66,7 @@ impl<'a> Knapsack<'a> {
     /// Prepares `max Σ v_i u_i` over the packing; values are nonnegative, one a type.
     pub fn new(packing: &'a Packing, values: &[f64]) -> Self {
         let Relaxation { prices, counts } = Relaxation::solve(packing, values);
-        let cost = |i: usize| -> f64 {
-            packing
-                .demand(i)
-                .iter()
-                .zip(&prices)
-                .map(|(d, w)| *d as f64 * w)
-                .sum()
-        };
+        let cost = |i: usize| price(packing.demand(i), &prices);
         let item = |i: usize| Item {
             job_type: i,
             value: values[i],
@@ -78,10 +74,8 @@ impl<'a> Knapsack<'a> {
             efficiency: values[i] / cost(i),
             relaxed: (counts[i] > 0.0).then_some(counts[i] as u32),
         };
-        let mut items: Vec<Item> = (0..values.len())
-            .filter(|&i| values[i] > 0.0)
-            .map(item)
-            .collect();
+        let valued = (0..values.len()).filter(|&i| values[i] > 0.0);
+        let mut items: Vec<Item> = valued.map(item).collect();
         items.sort_by(|a, b| {
             b.efficiency
                 .total_cmp(&a.efficiency)
@@ -105,18 +99,13 @@ impl<'a> Knapsack<'a> {
         self.prices.clone()
     }
 
-    /// The bound of the linear relaxation, `P·w`.
+    /// Returns the bound of the linear relaxation, `P·w`.
     pub fn relaxed(&self) -> f64 {
-        self.packing
-            .capacity()
-            .iter()
-            .zip(&self.prices)
-            .map(|(p, w)| *p as f64 * w)
-            .sum()
+        price(self.packing.capacity(), &self.prices)
     }
 
     /// Searches for schedules worth more than `threshold`, visiting at most `nodes` nodes.
-    pub fn solve(&self, threshold: f64, nodes: u64) -> Priced {
+    pub(super) fn solve(&self, threshold: f64, nodes: u64) -> Priced {
         let mut search = BranchAndBound {
             knapsack: self,
             nodes,
@@ -125,12 +114,8 @@ impl<'a> Knapsack<'a> {
             counts: vec![0; self.items.len()],
             found: Vec::new(),
         };
-        let exact = search.visit(
-            0,
-            0.0,
-            self.relaxed(),
-            &mut self.packing.capacity().to_vec(),
-        );
+        let mut room = self.packing.capacity().to_vec();
+        let exact = search.visit(0, 0.0, self.relaxed(), &mut room);
         // A search that reached the relaxation's bound is as good as a complete one.
         let met = search.best >= search.ceiling * (1.0 - WORTH);
         let bound = if exact || met {
@@ -143,10 +128,11 @@ impl<'a> Knapsack<'a> {
             schedules: best.map(|counts| self.schedule(counts)).collect(),
             bound: bound.min(search.ceiling.max(threshold)),
             exact: exact || met,
+            tree: None,
         }
     }
 
-    /// All schedules within a relative `slack` of the value `target`, nearest to `centre`
+    /// Returns all schedules within a relative `slack` of the value `target`, nearest to `centre`
     /// first, at most `limit` of them and looking at no more than `nodes` nodes.
     pub(super) fn face(
         &self,
@@ -165,16 +151,10 @@ impl<'a> Knapsack<'a> {
             counts: vec![0; self.items.len()],
             found: Vec::new(),
         };
-        walk.visit(
-            0,
-            0.0,
-            self.relaxed(),
-            &mut self.packing.capacity().to_vec(),
-        );
-        walk.found
-            .iter()
-            .map(|counts| self.schedule(counts))
-            .collect()
+        let mut room = self.packing.capacity().to_vec();
+        walk.visit(0, 0.0, self.relaxed(), &mut room);
+        let found = walk.found.iter();
+        found.map(|counts| self.schedule(counts)).collect()
     }
 
     /// From counts in item order to a schedule; jobs that fit are added in type order.
@@ -293,23 +273,19 @@ struct Relaxation {
 impl Relaxation {
     fn solve(packing: &Packing, values: &[f64]) -> Self {
         let capacity = packing.capacity();
-        let share = |i: usize, j: usize| match packing.demand(i)[j] {
-            0 => 0.0,
-            d => d as f64 / capacity[j] as f64,
-        };
         let (counts, per_capacity) = if capacity.len() == 1 {
-            one_resource(values, |i| share(i, 0))
+            one_resource(packing, values)
         } else {
-            let most = |i: usize| (0..capacity.len()).map(|j| share(i, j)).fold(0.0, f64::max);
-            let alone: Vec<f64> = (0..values.len()).map(|i| 1.0 / most(i)).collect();
-            let plain = relaxed_program(values, capacity.len(), share, None);
+            let alone = (0..values.len()).map(|i| 1.0 / packing.largest_share(i));
+            let alone: Vec<f64> = alone.collect();
+            let plain = relaxed_program(packing, values, None);
             plain
-                .filter(|(_, prices)| shortage(values, prices, share) <= 1.0 + SHORT)
-                .or_else(|| relaxed_program(values, capacity.len(), share, Some(&alone)))
+                .filter(|(_, prices)| shortage(packing, values, prices) <= 1.0 + SHORT)
+                .or_else(|| relaxed_program(packing, values, Some(&alone)))
                 // Without an answer every price is 0, and what is missing is added.
                 .unwrap_or_else(|| (vec![0.0; values.len()], vec![0.0; capacity.len()]))
         };
-        let per_capacity = covering(values, per_capacity, share);
+        let per_capacity = covering(packing, values, per_capacity);
         let price = |j: usize| match capacity[j] {
             0 => 0.0,
             units => per_capacity[j] / units as f64,
@@ -324,9 +300,12 @@ impl Relaxation {
 /// Up to this, prices of the solver that do not cover a value are scaled up.
 const SHORT: f64 = 1e-6;
 
-/// The largest ratio of a type's value to what it costs at these prices, 1 at least.
-fn shortage(values: &[f64], prices: &[f64], share: impl Fn(usize, usize) -> f64) -> f64 {
-    let cost = |i: usize| -> f64 { (0..prices.len()).map(|j| share(i, j) * prices[j]).sum() };
+/// Returns the largest ratio of a type's value to what it costs at these prices, 1 at least.
+fn shortage(packing: &Packing, values: &[f64], prices: &[f64]) -> f64 {
+    let cost = |i: usize| -> f64 {
+        let parts = prices.iter().enumerate();
+        parts.map(|(j, price)| packing.share(i, j) * price).sum()
+    };
     let valued = (0..values.len()).filter(|&i| values[i] > 0.0);
     valued.map(|i| values[i] / cost(i)).fold(1.0, f64::max)
 }
@@ -334,13 +313,13 @@ fn shortage(values: &[f64], prices: &[f64], share: impl Fn(usize, usize) -> f64)
 /// Prices at which every type costs its value at least: the solver's tolerance is absolute, and must
 /// not make a bound unsound. What one lacks by more than that is put on the resource of which it takes
 /// the largest share, since a price of 0 cannot be scaled up.
-fn covering(values: &[f64], mut prices: Vec<f64>, share: impl Fn(usize, usize) -> f64) -> Vec<f64> {
-    let short = shortage(values, &prices, &share);
+fn covering(packing: &Packing, values: &[f64], mut prices: Vec<f64>) -> Vec<f64> {
+    let short = shortage(packing, values, &prices);
     if short <= 1.0 + SHORT {
         return prices.iter().map(|price| short * price).collect();
     }
     for (i, value) in values.iter().enumerate() {
-        let shares: Vec<f64> = (0..prices.len()).map(|j| share(i, j)).collect();
+        let shares: Vec<f64> = (0..prices.len()).map(|j| packing.share(i, j)).collect();
         let cost: f64 = shares.iter().zip(&prices).map(|(s, w)| s * w).sum();
         if cost < *value {
             let most = largest(&shares);
@@ -352,34 +331,39 @@ fn covering(values: &[f64], mut prices: Vec<f64>, share: impl Fn(usize, usize) -
 
 /// One resource needs no solver: all of it goes to the type with the most value for it, which sets
 /// the price.
-fn one_resource(values: &[f64], share: impl Fn(usize) -> f64) -> (Vec<f64>, Vec<f64>) {
-    let worth = |i: &usize| values[*i] / share(*i);
+fn one_resource(packing: &Packing, values: &[f64]) -> (Vec<f64>, Vec<f64>) {
+    let worth = |i: &usize| values[*i] / packing.share(*i, 0);
     let dearest = (0..values.len()).max_by(|a, b| worth(a).total_cmp(&worth(b)));
     let dearest = dearest.expect("a workload has a type");
     let mut counts = vec![0.0; values.len()];
-    counts[dearest] = 1.0 / share(dearest);
+    counts[dearest] = 1.0 / packing.share(dearest, 0);
     (counts, vec![worth(&dearest)])
+}
+
+/// Prepares HiGHS for a program: silent, on one thread, with this tolerance of the constraints.
+pub(super) fn quiet(program: UnsolvedProblem, tolerance: f64) -> HighsProblem {
+    let mut program = program.using(good_lp::highs);
+    program.set_verbose(false);
+    let one = program.set_threads(1);
+    one.set_option("primal_feasibility_tolerance", tolerance)
 }
 
 /// A bound on the scaled unknowns of the relaxation that is never reached: each is 1 at most.
 const MOST: f64 = 2.0;
 
-/// `max v·u` s.t. each resource at most full, `u ≥ 0`; demands as shares of capacity. `None` where the
+/// Returns `max v·u` s.t. each resource at most full, `u ≥ 0`; demands as shares of capacity. `None` where the
 /// solver has no optimum.
 ///
 /// With units the unknowns are `u_i` over what fits alone, so that the largest coefficient of each is
 /// 1, and the objective tells what servers full of one type are worth. They are bounded: the solver
 /// drops small coefficients, and a type whose demands are dropped would be unbounded.
 fn relaxed_program(
+    packing: &Packing,
     values: &[f64],
-    resources: usize,
-    share: impl Fn(usize, usize) -> f64,
     units: Option<&[f64]>,
 ) -> Option<(Vec<f64>, Vec<f64>)> {
-    let (most, tolerance) = match units {
-        Some(_) => (MOST, 1e-10),
-        None => (f64::INFINITY, 1e-7),
-    };
+    let plain = (f64::INFINITY, 1e-7);
+    let (most, tolerance) = units.map_or(plain, |_| (MOST, 1e-10));
     let ones = vec![1.0; values.len()];
     let alone = units.unwrap_or(&ones);
     let full: Vec<f64> = values.iter().zip(alone).map(|(v, n)| v * n).collect();
@@ -390,22 +374,17 @@ fn relaxed_program(
     let mut variables = ProblemVariables::new();
     let u = variables.add_vector(variable().min(0.0).max(most), values.len());
     let objective: Expression = u.iter().zip(&full).map(|(u, v)| (v / dearest) * *u).sum();
-    let mut problem = variables.maximise(objective).using(good_lp::highs);
-    problem.set_verbose(false);
-    let mut problem = problem
-        .set_threads(1)
-        .set_option("primal_feasibility_tolerance", tolerance)
+    let mut problem = quiet(variables.maximise(objective), tolerance)
         .set_option("dual_feasibility_tolerance", tolerance);
-    let limits: Vec<_> = (0..resources)
-        .map(|j| {
-            let parts = u.iter().zip(alone).enumerate();
-            let used: Expression = parts.map(|(i, (u, n))| share(i, j) * n * *u).sum();
-            problem.add_constraint(constraint!(used <= 1.0))
-        })
-        .collect();
+    let limit = |j: usize| {
+        let parts = u.iter().zip(alone).enumerate();
+        let used: Expression = parts.map(|(i, (u, n))| packing.share(i, j) * n * *u).sum();
+        problem.add_constraint(constraint!(used <= 1.0))
+    };
+    let limits: Vec<_> = (0..packing.capacity().len()).map(limit).collect();
     let mut solution = problem.solve().ok()?;
-    let counts = u.iter().zip(alone);
-    let counts = counts.map(|(u, n)| solution.value(*u).max(0.0) * n);
+    let pairs = u.iter().zip(alone);
+    let counts = pairs.map(|(u, n)| solution.value(*u).max(0.0) * n);
     let counts = counts.collect();
     let duals = solution.compute_dual();
     // HiGHS's sign convention differs between senses; a price is nonnegative.

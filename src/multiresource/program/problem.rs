@@ -34,7 +34,7 @@ pub(super) struct Column {
 }
 
 impl Problem {
-    /// The servers of a fleet.
+    /// Returns the servers of a fleet.
     pub fn new(fleet: &Fleet) -> Self {
         let sites = fleet.shapes().iter().map(|shape| Site {
             count: f64::from(shape.count()),
@@ -42,8 +42,8 @@ impl Problem {
             types: shape.types().to_vec(),
         });
         let sites: Vec<Site> = sites.collect();
-        let offered = fleet.types().iter().map(JobType::offered_pieces);
-        let offered: Vec<f64> = offered.collect();
+        let types = fleet.types().iter();
+        let offered: Vec<f64> = types.map(JobType::offered_pieces).collect();
         let scaled = match fleet.one_server() {
             Some(workload) => scaled_loads(workload),
             None => scaled_over(&sites, &offered),
@@ -73,7 +73,7 @@ impl Problem {
         for site in &self.sites {
             let scarce = site.scarcest(&self.offered);
             for (place, &i) in site.types.iter().enumerate() {
-                values[i] += site.count * site.share(place, scarce);
+                values[i] += site.count * site.packing.share(place, scarce);
             }
         }
         let total: f64 = values.iter().zip(&self.offered).map(|(v, b)| v * b).sum();
@@ -82,27 +82,17 @@ impl Problem {
 }
 
 impl Site {
-    /// What one job of its type takes of a resource, as a fraction of the capacity.
-    pub fn share(&self, place: usize, resource: usize) -> f64 {
-        match self.packing.demand(place)[resource] {
-            0 => 0.0,
-            units => units as f64 / self.packing.capacity()[resource] as f64,
-        }
-    }
-
-    /// Utilization of each resource if all offered load (K) of the types that fit came here.
-    pub fn utilization(&self, offered: &[f64]) -> Vec<f64> {
-        let of = |j: usize| -> f64 {
-            let types = self.types.iter().enumerate();
-            types
-                .map(|(place, &i)| offered[i] * self.share(place, j))
-                .sum()
-        };
-        (0..self.packing.capacity().len()).map(of).collect()
-    }
-
+    /// Returns the resource with the largest utilization if all offered load (K) of the types that fit came here.
     fn scarcest(&self, offered: &[f64]) -> usize {
-        largest(&self.utilization(offered))
+        let utilization = |j: usize| -> f64 {
+            let types = self.types.iter().enumerate();
+            let used = types.map(|(place, &i)| offered[i] * self.packing.share(place, j));
+            used.sum()
+        };
+        let of_all: Vec<f64> = (0..self.packing.capacity().len())
+            .map(utilization)
+            .collect();
+        largest(&of_all)
     }
 }
 
@@ -113,18 +103,16 @@ fn scaled_over(sites: &[Site], offered: &[f64]) -> Vec<f64> {
     for site in sites {
         let capacity = site.packing.capacity();
         for (place, &i) in site.types.iter().enumerate() {
-            let shares = (0..capacity.len()).map(|j| site.share(place, j));
-            least[i] = shares.fold(0.0, f64::max).min(least[i]);
+            least[i] = site.packing.largest_share(place).min(least[i]);
             most[i] += site.count * f64::from(site.packing.most(place, capacity));
         }
     }
     let servers: f64 = sites.iter().map(|site| site.count).sum();
     let work: f64 = offered.iter().zip(&least).map(|(b, share)| b * share).sum();
     let unit = work / servers;
-    let scaled = offered.iter().zip(most);
-    scaled
-        .map(|(b, most)| (b / unit).max(1e-13 * most))
-        .collect()
+    let pairs = offered.iter().zip(most);
+    let scaled = pairs.map(|(b, most)| (b / unit).max(1e-13 * most));
+    scaled.collect()
 }
 
 /// See [`Problem::scaled`], for one server.

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use super::Tree;
+pub use crate::multiresource::artifact::Mix;
+
+use crate::multiresource::artifact::SearchRecord;
 use crate::multiresource::schedule::Schedule;
 use crate::multiresource::workload::Workload;
 use crate::number::told;
@@ -43,17 +45,8 @@ impl Default for Limits {
     }
 }
 
-/// A mix of schedules, at least one: the fraction of time `π_s` that each is used.
-#[derive(Clone, Debug)]
-pub struct Mix {
-    /// The schedules `W` (N × K), each in `S`.
-    pub schedules: Vec<Schedule>,
-    /// The weights `π` (N), positive, of sum 1.
-    pub weights: Vec<f64>,
-}
-
 impl Mix {
-    /// A mix from raw weights, one of which is positive: those are normalized, the others dropped.
+    /// Returns a mix from raw weights, one of which is positive: those are normalized, the others dropped.
     /// Every positive weight is kept, however small: 7e-10 may be what serves a rare type.
     pub(super) fn new(schedules: &[Schedule], weights: &[f64]) -> Self {
         let kept = || schedules.iter().zip(weights).filter(|(_, p)| **p > 0.0);
@@ -64,7 +57,7 @@ impl Mix {
         }
     }
 
-    /// The mean schedule `πW`: how many jobs of each type are in service on average.
+    /// Returns the mean schedule `πW`: how many jobs of each type are in service on average.
     pub fn mean_schedule(&self) -> Vec<f64> {
         let mean = |i: usize| {
             let pairs = self.schedules.iter().zip(&self.weights);
@@ -73,14 +66,14 @@ impl Mix {
         (0..self.schedules[0].len()).map(mean).collect()
     }
 
-    /// `ρ_i = b_i / (πW)_i` for each type, recomputed from the mix itself.
+    /// Returns `ρ_i = b_i / (πW)_i` for each type, recomputed from the mix itself.
     pub fn loads(&self, workload: &Workload) -> Vec<f64> {
         let served = self.mean_schedule();
         let pairs = workload.types().iter().zip(served);
         pairs.map(|(t, s)| t.offered_load() / s).collect()
     }
 
-    /// `max_i ρ_i`.
+    /// Returns `max_i ρ_i`.
     pub fn load(&self, workload: &Workload) -> f64 {
         self.loads(workload).into_iter().fold(0.0, f64::max)
     }
@@ -108,24 +101,19 @@ pub struct ServerBound {
     /// knapsack's relaxation. They name what is scarce.
     pub resource_prices: Vec<f64>,
     /// The search that proves it, where it takes prices of its own at each node.
-    pub tree: Option<Tree>,
+    pub search: Option<SearchRecord>,
 }
 
 impl Certificate {
-    /// Relative gap `load/bound − 1`.
+    /// Returns the relative gap `load/bound − 1`, at least 0: rounding may put the load below its bound.
     pub fn gap(&self) -> f64 {
-        gap(self.load, self.bound)
+        (self.load / self.bound - 1.0).max(0.0)
     }
 
-    /// Whether the gap is small enough to be called a proof.
+    /// Returns whether the gap is small enough to be called a proof.
     pub fn proven(&self) -> bool {
         self.gap() <= PROOF_GAP
     }
-}
-
-/// `load/bound − 1`, at least 0: rounding may put the load below its bound.
-pub(super) fn gap(load: f64, bound: f64) -> f64 {
-    (load / bound - 1.0).max(0.0)
 }
 
 /// The solved program.

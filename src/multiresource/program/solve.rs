@@ -3,7 +3,7 @@
 use super::generation::{Generation, Proof};
 use super::least_drain;
 use super::problem::{Column, Problem};
-use super::solution::{Certificate, Limits, Mix, ProgramError, ServerBound, Solution};
+use super::solution::{Certificate, Limits, Mix, ProgramError, Solution};
 use crate::multiresource::schedule::{Fluid, Packing, Schedule};
 use crate::multiresource::workload::{Fleet, JobType, Workload};
 
@@ -35,8 +35,8 @@ pub fn solve_from(
     check_types(fleet.types())?;
     let problem = Problem::new(fleet);
     let columns = first_columns(fleet, &problem, known);
-    let mut generation = Generation::new(&problem, columns)?;
-    generation.run(limits)?;
+    let mut generation = Generation::new(&problem, columns, limits)?;
+    generation.run()?;
     let columns = generation.master.columns();
     let mixes = mixes(problem.sites.len(), columns, &generation.weights);
     let mut solution = Solution {
@@ -76,7 +76,7 @@ fn first_columns(fleet: &Fleet, problem: &Problem, known: &[Vec<Schedule>]) -> V
     columns
 }
 
-/// The mix of each site. A shape that the optimum does not need gets a schedule, too.
+/// Returns the mix of each site. A shape that the optimum does not need gets a schedule, too.
 fn mixes(sites: usize, columns: &[Column], weights: &[f64]) -> Vec<Mix> {
     let mix = |site: usize| {
         let pairs = columns.iter().zip(weights);
@@ -94,18 +94,10 @@ fn mixes(sites: usize, columns: &[Column], weights: &[f64]) -> Vec<Mix> {
 
 fn certificate(problem: &Problem, proof: &Proof, load: f64) -> Certificate {
     let prices = proof.values.iter().zip(&problem.offered);
-    let servers = proof.worths.iter().zip(&proof.resource_prices);
-    let servers = servers
-        .zip(&proof.trees)
-        .map(|((worth, prices), tree)| ServerBound {
-            worth: *worth,
-            resource_prices: prices.clone(),
-            tree: tree.clone(),
-        });
     Certificate {
         load,
         prices: prices.map(|(v, b)| v * b).collect(),
-        servers: servers.collect(),
+        servers: proof.servers.clone(),
         bound: 1.0 / proof.t,
     }
 }
@@ -125,9 +117,10 @@ fn check_types(types: &[JobType]) -> Result<(), ProgramError> {
 }
 
 fn in_range(what: String, value: f64) -> Result<(), ProgramError> {
-    match (1e-100..=1e100).contains(&value) {
-        true => Ok(()),
-        false => Err(ProgramError::OutOfRange { what, value }),
+    if (1e-100..=1e100).contains(&value) {
+        Ok(())
+    } else {
+        Err(ProgramError::OutOfRange { what, value })
     }
 }
 
@@ -145,9 +138,8 @@ fn starting_columns(workload: &Workload, packing: &Packing) -> Vec<Schedule> {
     let fluid = Fluid::new(workload).bound();
     let mean: Schedule = (0..k).map(|i| (load(i) / fluid) as u32).collect();
     let around = |i: usize| {
-        let alone = (0..k)
-            .map(|h| if h == i { workload.most_alone(i) } else { 0 })
-            .collect();
+        let mut alone = vec![0; k];
+        alone[i] = workload.most_alone(i);
         packing.filled(alone, &order)
     };
     let near = |i: usize| {
@@ -155,26 +147,19 @@ fn starting_columns(workload: &Workload, packing: &Packing) -> Vec<Schedule> {
         packing.filled(mean.clone(), &turned)
     };
     // With very many types some hundred roundings suffice.
-    (0..k)
-        .map(around)
-        .chain((0..k.min(ROUNDINGS)).map(near))
-        .collect()
+    let roundings = (0..k.min(ROUNDINGS)).map(near);
+    (0..k).map(around).chain(roundings).collect()
 }
 
-/// `max_i ρ_i`.
-pub(super) fn load(fleet: &Fleet, mixes: &[Mix]) -> f64 {
-    let types = fleet.types().iter().zip(served(fleet, mixes));
-    let loads = types.map(|(job_type, served)| job_type.offered_pieces() / served);
-    loads.fold(0.0, f64::max)
-}
-
-/// How many jobs of each type (K) all servers have in service on average.
-fn served(fleet: &Fleet, mixes: &[Mix]) -> Vec<f64> {
-    let mut total = vec![0.0; fleet.types().len()];
+/// Returns `max_i ρ_i`, ρ_i being what the type brings over what all servers serve of it on average.
+fn load(fleet: &Fleet, mixes: &[Mix]) -> f64 {
+    let mut served = vec![0.0; fleet.types().len()];
     for (shape, mix) in fleet.shapes().iter().zip(mixes) {
-        for (&i, served) in shape.types().iter().zip(mix.mean_schedule()) {
-            total[i] += f64::from(shape.count()) * served;
+        for (&i, own) in shape.types().iter().zip(mix.mean_schedule()) {
+            served[i] += f64::from(shape.count()) * own;
         }
     }
-    total
+    let types = fleet.types().iter().zip(served);
+    let loads = types.map(|(job_type, served)| job_type.offered_pieces() / served);
+    loads.fold(0.0, f64::max)
 }

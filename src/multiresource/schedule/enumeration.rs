@@ -56,15 +56,8 @@ fn visit_schedules(
     filled: bool,
     mut visit: impl FnMut(&[u32], &[u64]) -> bool,
 ) -> bool {
-    let mut schedule = vec![0; packing.types()];
-    visit_from(
-        0,
-        packing,
-        filled,
-        packing.capacity(),
-        &mut schedule,
-        &mut visit,
-    )
+    let (mut schedule, room) = (vec![0; packing.types()], packing.capacity());
+    visit_from(0, packing, filled, room, &mut schedule, &mut visit)
 }
 
 /// Visits all counts of type `i` and of those after it.
@@ -152,7 +145,8 @@ mod tests {
 
     #[test]
     fn too_many_are_none() {
-        assert_eq!(maximal(&Packing::new(&model("vms")), 407, 100_000), None);
-        assert_eq!(maximal(&Packing::new(&model("vms")), 1000, 100), None);
+        let vms = Packing::new(&model("vms"));
+        assert_eq!(maximal(&vms, 407, 100_000), None);
+        assert_eq!(maximal(&vms, 1000, 100), None);
     }
 }

@@ -36,7 +36,7 @@ fn bound<'a>(items: impl Iterator<Item = &'a Item<f64>>, mut left: f64) -> f64 {
     bound
 }
 
-/// Whether the items that are not settled could make it worth so much, in parts if need be: with fewer of the last one
+/// Returns whether the items that are not settled could make it worth so much, in parts if need be: with fewer of the last one
 /// that is settled, less so.
 fn is_promising(walk: &DepthFirst<f64>, bar: f64) -> bool {
     walk.value + bound(walk.open().iter(), walk.left) >= bar
@@ -57,12 +57,8 @@ const LEAST: f64 = 1e-3;
 impl Knapsack {
     /// For one server.
     pub fn new(packing: &Packing) -> Self {
-        let share = |i: usize, j: usize| match packing.demand(i)[j] {
-            0 => 0.0,
-            d => d as f64 / packing.capacity()[j] as f64,
-        };
         let resources = packing.capacity().len();
-        let of_one = |j| (0..packing.types()).map(|i| share(i, j)).collect();
+        let of_one = |j| (0..packing.types()).map(|i| packing.share(i, j)).collect();
         Knapsack {
             shares: (0..resources).map(of_one).collect(),
             prices: vec![1.0 / resources as f64; resources],

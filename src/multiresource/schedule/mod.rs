@@ -33,29 +33,40 @@ pub struct Packing {
 impl Packing {
     /// Returns the packing problem of one server of this workload.
     pub fn new(workload: &Workload) -> Self {
+        let types = workload.types().iter();
         Packing {
-            demand: workload
-                .types()
-                .iter()
-                .map(|t| t.units().to_vec())
-                .collect(),
+            demand: types.map(|t| t.units().to_vec()).collect(),
             capacity: workload.resources().iter().map(|r| r.units()).collect(),
         }
     }
 
-    /// Number of job types K.
+    /// Returns the number of job types K.
     pub fn types(&self) -> usize {
         self.demand.len()
     }
 
-    /// Capacity `P` in integer units, one entry a resource.
+    /// Returns the capacity `P` in integer units, one entry a resource.
     pub fn capacity(&self) -> &[u64] {
         &self.capacity
     }
 
-    /// Demand of type `i` in integer units, one entry a resource.
+    /// Returns the demand of type `i` in integer units, one entry a resource.
     pub fn demand(&self, i: usize) -> &[u64] {
         &self.demand[i]
+    }
+
+    /// Returns what a job of type `i` takes of a resource, as a fraction of the capacity.
+    pub(crate) fn share(&self, i: usize, resource: usize) -> f64 {
+        match self.demand[i][resource] {
+            0 => 0.0,
+            units => units as f64 / self.capacity[resource] as f64,
+        }
+    }
+
+    /// Returns the largest of these fractions: the dominant share.
+    pub(crate) fn largest_share(&self, i: usize) -> f64 {
+        let shares = (0..self.capacity.len()).map(|j| self.share(i, j));
+        shares.fold(0.0, f64::max)
     }
 
     /// Returns what a schedule leaves free of each resource; `None` when it does not fit.
@@ -136,11 +147,8 @@ impl Fluid {
     /// unit (the common divisor of its demands): what is left over serves no job.
     pub fn new(workload: &Workload) -> Self {
         let demanded = |j: usize| -> f64 {
-            workload
-                .types()
-                .iter()
-                .map(|t| t.offered_load() * t.units()[j] as f64)
-                .sum()
+            let types = workload.types().iter();
+            types.map(|t| t.offered_load() * t.units()[j] as f64).sum()
         };
         let fraction = |j: usize| match demanded(j) {
             0.0 => 0.0,
@@ -153,7 +161,7 @@ impl Fluid {
         }
     }
 
-    /// `max_j Σ_i b_i D_ij / P_j ≤ ρ`.
+    /// Returns `max_j Σ_i b_i D_ij / P_j ≤ ρ`.
     pub fn bound(&self) -> f64 {
         self.utilization[self.bottleneck]
     }
@@ -163,14 +171,16 @@ impl Fluid {
 pub(crate) fn largest(utilization: &[f64]) -> usize {
     let by_utilization =
         |a: &usize, b: &usize| utilization[*a].total_cmp(&utilization[*b]).then(b.cmp(a));
-    let places = 0..utilization.len();
-    places
-        .max_by(by_utilization)
-        .expect("a server has a resource")
+    let largest = (0..utilization.len()).max_by(by_utilization);
+    largest.expect("a server has a resource")
 }
 
-#[cfg(feature = "synthesis")]
-/// `Σ_i v_i u_i`: what a schedule is worth at these values of running jobs.
+/// Returns `Σ_j units_j w_j`: what so much of each resource costs at these prices of one unit.
+pub(crate) fn price(units: &[u64], prices: &[f64]) -> f64 {
+    units.iter().zip(prices).map(|(d, w)| *d as f64 * w).sum()
+}
+
+/// Returns `Σ_i v_i u_i`: what a schedule is worth at these values of running jobs.
 pub(crate) fn worth(schedule: &[u32], values: &[f64]) -> f64 {
     let jobs = schedule.iter().zip(values);
     jobs.map(|(u, v)| f64::from(*u) * v).sum()

@@ -10,7 +10,7 @@ use crate::number::Decimal;
 /// Schedules that the search for a step may visit.
 const VISITS: u32 = 200_000;
 
-/// The smallest amount of resource j (of the R of the fleet) that can be bought for each server of shape h and changes
+/// Returns the smallest amount of resource j (of the R of the fleet) that can be bought for each server of shape h and changes
 /// what can run together there: of what is counted in whole units a whole number of them, of what comes in parts a
 /// hundredth of what there is, or more. If there are very many schedules it is a small one that was found. Where no
 /// amount changes anything it is one unit, or a hundredth; `None` where no type demands the resource, or the shape has
@@ -35,7 +35,7 @@ pub fn smallest_step(fleet: &Fleet, h: usize, j: usize) -> Option<Decimal> {
     })
 }
 
-/// Whether the resource is counted in whole units: there is a whole number of them, and more than one, or jobs ask for
+/// Returns whether the resource is counted in whole units: there is a whole number of them, and more than one, or jobs ask for
 /// whole numbers, too. A capacity of 1 of which jobs take parts is a measure, as of a machine's share.
 fn is_counted(fleet: &Fleet, h: usize, j: usize) -> bool {
     let capacity = fleet.shapes()[h].capacity()[j];

@@ -11,7 +11,7 @@ use crate::multiresource::artifact::{
 };
 use crate::multiresource::modulation::Modulation;
 use crate::multiresource::program::Solution;
-use crate::multiresource::workload::{JobType, Workload};
+use crate::multiresource::workload::Workload;
 
 /// Work that goes into the laws of all types at effort 1, roughly in nanoseconds.
 pub(super) const LAWS: f64 = 1e10;
@@ -27,7 +27,34 @@ const MANY: f64 = 10.0;
 /// A number of jobs is claimed that is exceeded at most this fraction of the time.
 const RARE: f64 = 0.01;
 
-/// All claims; and of each type whose exact mean is out of reach, why.
+/// How numbers were derived, and what they hold for.
+struct Derivation {
+    method: Method,
+    holds_for: HoldsFor,
+}
+
+impl Derivation {
+    /// Returns the claim of a number so derived, of a type or of all.
+    fn claim(
+        &self,
+        workload: &Workload,
+        quantity: Quantity,
+        job_type: Option<usize>,
+        value: f64,
+    ) -> Claim {
+        let subject = Subject::of_type(job_type.map(|i| workload.types()[i].name()));
+        let value = (value, workload.time_unit());
+        Claim::new(
+            quantity,
+            subject,
+            value,
+            self.method,
+            self.holds_for.clone(),
+        )
+    }
+}
+
+/// Returns all claims; and of each type whose exact mean is out of reach, why.
 pub(super) fn claims(
     workload: &Workload,
     options: &Options,
@@ -43,37 +70,65 @@ pub(super) fn claims(
         all: Vec::new(),
     };
     if solution.certificate.proven() {
-        let load = solution.certificate.load;
-        let method = Method::ExactProgram;
-        claims.push(Quantity::Load, None, load, method, &HoldsFor::default());
+        claims.all.push(load(workload, solution.certificate.load));
     }
     claims.chain();
     let out_of_reach = claims.queues()?;
     Ok((claims.all, out_of_reach))
 }
 
-/// What makes a rule under this guard stable, whatever the rule: the loads while the guard is in charge.
+/// Returns the claim of a load that the program has proved.
+pub(super) fn load(workload: &Workload, load: f64) -> Claim {
+    let program = Derivation {
+        method: Method::ExactProgram,
+        holds_for: HoldsFor::default(),
+    };
+    program.claim(workload, Quantity::Load, None, load)
+}
+
+/// Returns what the mean numbers of jobs of the types say of a partition, in which each is a queue of its own.
+pub(super) fn of_slots(workload: &Workload, numbers: &[f64]) -> Vec<Claim> {
+    let law = Derivation {
+        method: Method::ExactQbd,
+        holds_for: memoryless(),
+    };
+    let types = workload.types().iter().zip(numbers).enumerate();
+    let each = types.map(|(i, (kind, number))| (Some(i), kind.arrival_rate(), *number));
+    let all = (None, workload.total_arrival_rate(), numbers.iter().sum());
+    let both = |(of, rate, number): (Option<usize>, f64, f64)| {
+        let response = number / rate;
+        [
+            law.claim(workload, Quantity::MeanNumber, of, number),
+            law.claim(workload, Quantity::MeanResponse, of, response),
+        ]
+    };
+    each.chain([all]).flat_map(both).collect()
+}
+
+/// Returns what makes a rule under a guard stable, whatever the rule: the loads while the guard is in charge.
+pub(super) fn under_guard(workload: &Workload, loads: &[f64]) -> Vec<Claim> {
+    let proof = Derivation {
+        method: Method::ProofByGuard,
+        holds_for: memoryless(),
+    };
+    let claim =
+        |(i, load): (usize, &f64)| proof.claim(workload, Quantity::LoadUnderGuard, Some(i), *load);
+    loads.iter().enumerate().map(claim).collect()
+}
+
+/// Returns the same of a guard with a loop.
 pub(super) fn of_guard(workload: &Workload, guard: &MsrPolicy) -> Vec<Claim> {
     let modulation = Modulation::new(workload, guard, PHASE_LIMIT);
     let loads = modulation.map_or(Vec::new(), |modulation| modulation.loads(workload));
-    let holds_for = HoldsFor {
+    under_guard(workload, &loads)
+}
+
+fn memoryless() -> HoldsFor {
+    HoldsFor {
         sizes: Some(SizeLaw::Exponential),
         arrivals: Some(ArrivalLaw::Poisson),
         own: Conditions::default(),
-    };
-    let claim = |(kind, load): (&JobType, f64)| {
-        let subject = Subject::of_type(Some(kind.name()));
-        let value = (load, workload.time_unit());
-        let quantity = Quantity::LoadUnderGuard;
-        Claim::new(
-            quantity,
-            subject,
-            value,
-            Method::ProofByGuard,
-            holds_for.clone(),
-        )
-    };
-    workload.types().iter().zip(loads).map(claim).collect()
+    }
 }
 
 struct Claims<'a> {
@@ -85,65 +140,36 @@ struct Claims<'a> {
 }
 
 impl Claims<'_> {
-    fn claim(
-        &self,
-        quantity: Quantity,
-        job_type: Option<usize>,
-        value: f64,
-        method: Method,
-        holds_for: &HoldsFor,
-    ) -> Claim {
-        let name = job_type.map(|i| self.workload.types()[i].name());
-        let value = (value, self.workload.time_unit());
-        let subject = Subject::of_type(name);
-        Claim::new(quantity, subject, value, method, holds_for.clone())
+    fn push(&mut self, own: &Derivation, quantity: Quantity, of: Option<usize>, value: f64) {
+        self.all.push(own.claim(self.workload, quantity, of, value));
     }
 
-    fn push(
-        &mut self,
-        quantity: Quantity,
-        job_type: Option<usize>,
-        value: f64,
-        method: Method,
-        holds_for: &HoldsFor,
-    ) {
-        let claim = self.claim(quantity, job_type, value, method, holds_for);
-        self.all.push(claim);
-    }
-
-    /// What the modulating chain and its law say. It waits for completions without preemption, and
+    /// Adds what the modulating chain and its law say. It waits for completions without preemption, and
     /// never for arrivals: empty slots keep their clocks.
     fn chain(&mut self) {
         let drains = self.policy.preemption == Preemption::None;
-        let holds_for = &HoldsFor {
-            sizes: drains.then_some(SizeLaw::Exponential),
-            arrivals: None,
-            own: Conditions::analysed(),
+        let of_method = |method| Derivation {
+            method,
+            holds_for: HoldsFor {
+                sizes: drains.then_some(SizeLaw::Exponential),
+                arrivals: None,
+                own: Conditions::analysed(),
+            },
         };
-        let law = Method::ExactStationaryLaw;
-        let working = self.modulation.working_time();
-        self.push(Quantity::WorkingTime, None, working, law, holds_for);
-        let frequency = self.modulation.switching_frequency();
-        self.push(
-            Quantity::SwitchingFrequency,
-            None,
-            frequency,
-            law,
-            holds_for,
-        );
-        let largest = self.modulation.largest_stable_rate(self.workload);
+        let law = &of_method(Method::ExactStationaryLaw);
+        let modulation = self.modulation;
+        self.push(law, Quantity::WorkingTime, None, modulation.working_time());
+        let frequency = modulation.switching_frequency();
+        self.push(law, Quantity::SwitchingFrequency, None, frequency);
+        let largest = modulation.largest_stable_rate(self.workload);
         if largest.is_finite() {
-            let (quantity, method) = (
-                Quantity::LargestStableSwitchingRate,
-                Method::ExactRenewalReward,
-            );
-            self.push(quantity, None, largest, method, holds_for);
+            let round = &of_method(Method::ExactRenewalReward);
+            self.push(round, Quantity::LargestStableSwitchingRate, None, largest);
         }
-        let loads = self.modulation.loads(self.workload);
-        for (i, load) in loads.into_iter().enumerate() {
-            let slots = self.modulation.mean_schedule()[i];
-            self.push(Quantity::MeanSchedule, Some(i), slots, law, holds_for);
-            self.push(Quantity::Load, Some(i), load, law, holds_for);
+        for (i, load) in modulation.loads(self.workload).into_iter().enumerate() {
+            let slots = modulation.mean_schedule()[i];
+            self.push(law, Quantity::MeanSchedule, Some(i), slots);
+            self.push(law, Quantity::Load, Some(i), load);
         }
     }
 
@@ -151,7 +177,7 @@ impl Claims<'_> {
         TypeQueue::new(self.workload, self.modulation, self.policy.preemption, i)
     }
 
-    /// Means, rare numbers and percentiles of each type, or bounds where these are out of reach; and
+    /// Adds means, rare numbers and percentiles of each type, or bounds where these are out of reach; and
     /// what follows for all types. Returns what was out of reach.
     fn queues(&mut self) -> Result<Vec<AnalysisError>, SynthesisError> {
         let (mut out_of_reach, mut numbers) = (Vec::new(), Vec::new());
@@ -175,7 +201,7 @@ impl Claims<'_> {
         Ok(out_of_reach)
     }
 
-    /// The work that each type may take: any, if that of all types is within the effort; else for
+    /// Returns the work that each type may take: any, if that of all types is within the effort; else for
     /// those that are cheapest.
     fn budgets(&self) -> Vec<f64> {
         let all = self.options.work(LAWS);
@@ -187,10 +213,8 @@ impl Claims<'_> {
         let works: Vec<f64> = (0..types).map(|i| self.type_queue(i).work()).collect();
         let mut order: Vec<usize> = (0..works.len()).collect();
         order.sort_by(|a, b| works[*a].total_cmp(&works[*b]));
-        let mut left = match works.iter().sum::<f64>() <= all {
-            true => all,
-            false => SOME * all,
-        };
+        let is_enough = works.iter().sum::<f64>() <= all;
+        let mut left = if is_enough { all } else { SOME * all };
         let mut budgets = vec![0.0; works.len()];
         for i in order {
             left -= works[i];
@@ -201,7 +225,7 @@ impl Claims<'_> {
         budgets
     }
 
-    /// By type, as many side by side as memory suffices for.
+    /// Analyses the types, as many side by side as memory suffices for.
     fn exact_queues(&self) -> Vec<Result<(f64, Vec<Claim>), AnalysisError>> {
         let budgets: Vec<(usize, f64)> = self.budgets().into_iter().enumerate().collect();
         let tried = budgets.iter().filter(|(_, budget)| *budget > 0.0);
@@ -210,69 +234,58 @@ impl Claims<'_> {
         let groups = budgets.chunks((MEMORY / most).max(1.0) as usize);
         let of_group = |group: &[(usize, f64)]| -> Vec<_> {
             let queues = group.par_iter();
-            queues
-                .map(|(i, budget)| self.exact_queue(*i, *budget))
-                .collect()
+            let exact = queues.map(|(i, budget)| self.exact_queue(*i, *budget));
+            exact.collect()
         };
         groups.flat_map(of_group).collect()
     }
 
-    /// The mean number of type i, and that and what else its queue says as claims.
+    /// Returns the mean number of type i, and that and what else its queue says as claims.
     fn exact_queue(&self, i: usize, budget: f64) -> Result<(f64, Vec<Claim>), AnalysisError> {
         let kind = &self.workload.types()[i];
-        let holds_for = &self.assumptions(std::slice::from_ref(kind));
+        let exact = &self.of_queues(Method::ExactQbd, Some(i));
         let queue = self.type_queue(i);
         let law = queue.law(budget)?;
         let number = match &law {
             Some(law) => law.mean_number(),
             None => queue.mean_number(budget)?,
         };
-        let values = [
-            (Quantity::MeanNumber, number),
-            (Quantity::MeanResponse, number / kind.arrival_rate()),
+        let response = number / kind.arrival_rate();
+        let claim = |quantity, value| exact.claim(self.workload, quantity, Some(i), value);
+        let mut claims = vec![
+            claim(Quantity::MeanNumber, number),
+            claim(Quantity::MeanResponse, response),
         ];
-        let exact = Method::ExactQbd;
-        let mut claims = values
-            .map(|(q, v)| self.claim(q, Some(i), v, exact, holds_for))
-            .to_vec();
         if let Some(law) = law {
-            claims.extend(self.distribution(i, &queue, law, holds_for));
+            claims.extend(self.distribution(&queue, law, &claim));
         }
         Ok((number, claims))
     }
 
-    /// What the mean numbers of the types say of all jobs; an approximation where one of them is.
+    /// Adds what the mean numbers of the types say of all jobs; an approximation where one of them is.
     fn totals(&mut self, cost: &Cost, exact: bool) {
         let response = cost.mean_response(self.workload);
         if !exact {
-            let approximate = &self.approximate();
-            let method = Method::ApproximationQueueLength;
-            self.push(Quantity::MeanResponse, None, response, method, approximate);
-            return;
+            let guess = &self.of_queues(Method::ApproximationQueueLength, None);
+            return self.push(guess, Quantity::MeanResponse, None, response);
         }
-        let holds_for = &self.assumptions(self.workload.types());
-        for (quantity, value) in [
-            (Quantity::MeanNumber, cost.numbers.iter().sum()),
-            (Quantity::MeanResponse, response),
-            (
-                Quantity::WeightedResponse,
-                cost.weighted_response(self.workload),
-            ),
-        ] {
-            self.push(quantity, None, value, Method::ExactQbd, holds_for);
-        }
+        let (own, number) = (
+            &self.of_queues(Method::ExactQbd, None),
+            cost.numbers.iter().sum(),
+        );
+        let weighted = cost.weighted_response(self.workload);
+        self.push(own, Quantity::MeanNumber, None, number);
+        self.push(own, Quantity::MeanResponse, None, response);
+        self.push(own, Quantity::WeightedResponse, None, weighted);
     }
 
-    /// A number that is rarely exceeded, and percentiles of the response time.
+    /// Returns a number that is rarely exceeded, and percentiles of the response time.
     fn distribution(
         &self,
-        i: usize,
         queue: &TypeQueue<'_>,
         law: TypeLaw,
-        holds_for: &HoldsFor,
+        claim: &dyn Fn(Quantity, f64) -> Claim,
     ) -> Vec<Claim> {
-        let claim =
-            |quantity, value| self.claim(quantity, Some(i), value, Method::ExactQbd, holds_for);
         let mut claims = Vec::new();
         if let Some((at, above)) = law.rarely_above(RARE) {
             claims.push(Claim {
@@ -295,7 +308,7 @@ impl Claims<'_> {
         claims
     }
 
-    /// Theorem 8 and section 6.4 for type i; the approximation. They are for exponential sizes, and
+    /// Adds theorem 8 and section 6.4 for type i; returns the approximation. They are for exponential sizes, and
     /// preemption lets other laws in: `None` for these.
     fn bounds(&mut self, i: usize) -> Option<f64> {
         let kind = &self.workload.types()[i];
@@ -303,36 +316,28 @@ impl Claims<'_> {
             return None;
         }
         let bounds = self.type_queue(i).bounds();
-        let bounded = &self.assumptions(std::slice::from_ref(kind));
+        let guess = &self.of_queues(Method::ApproximationQueueLength, Some(i));
+        let bound = &self.of_queues(Method::BoundRelativeCompletions, Some(i));
         // Those that serve are there, too.
         let least = bounds.lower.max(kind.offered_load());
-        let (approximation, bound) = (
-            Method::ApproximationQueueLength,
-            Method::BoundRelativeCompletions,
-        );
-        let (mean, at_least, at_most) = (
-            Quantity::MeanNumber,
-            Quantity::MeanNumberAtLeast,
-            Quantity::MeanNumberAtMost,
-        );
-        let approximate = &self.approximate();
-        let middle = bounds.approximation;
-        self.push(mean, Some(i), middle, approximation, approximate);
-        self.push(at_least, Some(i), least, bound, bounded);
-        self.push(at_most, Some(i), bounds.upper, bound, bounded);
-        Some(middle)
+        self.push(guess, Quantity::MeanNumber, Some(i), bounds.approximation);
+        self.push(bound, Quantity::MeanNumberAtLeast, Some(i), least);
+        self.push(bound, Quantity::MeanNumberAtMost, Some(i), bounds.upper);
+        Some(bounds.approximation)
     }
 
-    /// What an approximation holds for.
-    fn approximate(&self) -> HoldsFor {
-        HoldsFor {
-            own: Conditions::analysed(),
-            ..HoldsFor::default()
-        }
-    }
-
-    /// What is assumed where the queues of these types are analysed.
-    fn assumptions(&self, types: &[JobType]) -> HoldsFor {
-        queue_assumptions(self.policy.preemption, types)
+    /// Returns how the queue of a type, or those of all, are analysed; an approximation holds whatever the laws are.
+    fn of_queues(&self, method: Method, job_type: Option<usize>) -> Derivation {
+        let all = self.workload.types();
+        let types = job_type.map_or(all, |i| &all[i..=i]);
+        let holds_for = if method == Method::ApproximationQueueLength {
+            HoldsFor {
+                own: Conditions::analysed(),
+                ..HoldsFor::default()
+            }
+        } else {
+            queue_assumptions(self.policy.preemption, types)
+        };
+        Derivation { method, holds_for }
     }
 }

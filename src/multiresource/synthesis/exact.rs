@@ -1,10 +1,12 @@
-//! The program solved, and settled in fractions where there are any.
+//! The program solved, settled in fractions where there are any, and as the artifact has it.
 
 use num_rational::BigRational;
 use num_traits::One;
 
 use super::{Options, Outcome, Overload, SynthesisError, check_options};
-use crate::multiresource::artifact::{ExactRecord, Fraction, MOST_DIGITS, Preemption, Proven};
+use crate::multiresource::artifact::{
+    Evidence, ExactRecord, Fraction, MOST_DIGITS, Preemption, Proven, ShapeWorth,
+};
 use crate::multiresource::modulation;
 use crate::multiresource::program::{self, Exact, Knapsack, LOAD_MARGIN, Solution, nearest};
 use crate::multiresource::schedule::Packing;
@@ -17,19 +19,6 @@ const NODES: u64 = 2_000_000;
 pub(super) struct Settled {
     pub solution: Solution,
     pub exact: Option<Exact>,
-}
-
-/// How a load compares with 1.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Standing {
-    /// Below 1, by enough for the analysis.
-    Below,
-    /// Below 1 exactly, but by less than doubles resolve.
-    JustBelow,
-    /// At 1 or above; or, where there are no fractions, not distinguishable from 1.
-    Beyond,
-    /// Not known.
-    Undecided,
 }
 
 impl Settled {
@@ -48,35 +37,28 @@ impl Settled {
                 solution.certificate.load = mix.load(workload);
                 solution.mixes = vec![mix];
             }
-            exact = program::exact(workload, &solution, NODES).ok();
+            exact = program::exact(workload, &solution, NODES);
             if let Some(exact) = &exact {
                 adopt(workload, exact, &mut solution);
             }
         }
-        let settled = Settled { solution, exact };
-        let standing = settled.standing();
-        Ok(match standing {
-            Standing::Below => Outcome::Policy(Box::new(settled)),
-            Standing::JustBelow => return Err(SynthesisError::JustBelow),
-            Standing::Beyond | Standing::Undecided => Outcome::Overloaded(Overload {
-                decided: standing == Standing::Beyond,
-                certificate: settled.solution.certificate,
-                exact: settled.exact,
-            }),
-        })
-    }
-
-    /// Whether the load is below 1: decided in fractions where there are any, with a margin else.
-    fn standing(&self) -> Standing {
-        let certificate = &self.solution.certificate;
-        let within_margin = certificate.load >= 1.0 - LOAD_MARGIN;
-        match &self.exact {
-            _ if !within_margin => Standing::Below,
-            Some(exact) if exact.load < BigRational::one() => Standing::JustBelow,
-            Some(exact) if exact.is_proven() => Standing::Beyond,
-            _ if certificate.bound >= 1.0 - 2.0 * LOAD_MARGIN => Standing::Beyond,
-            _ => Standing::Undecided,
+        let certificate = &solution.certificate;
+        // Decided in fractions where there are any, with a margin else.
+        if certificate.load < 1.0 - LOAD_MARGIN {
+            return Ok(Outcome::Policy(Box::new(Settled { solution, exact })));
         }
+        if exact
+            .as_ref()
+            .is_some_and(|exact| exact.load < BigRational::one())
+        {
+            return Err(SynthesisError::JustBelow);
+        }
+        Ok(Outcome::Overloaded(Overload {
+            decided: exact.as_ref().is_some_and(Exact::is_proven)
+                || certificate.bound >= 1.0 - 2.0 * LOAD_MARGIN,
+            certificate: solution.certificate,
+            exact,
+        }))
     }
 }
 
@@ -85,14 +67,12 @@ fn adopt(workload: &Workload, exact: &Exact, solution: &mut Solution) {
     solution.mixes = vec![exact.mix()];
     let certificate = &mut solution.certificate;
     certificate.load = nearest(&exact.load);
-    let Ok(prices) = &exact.proof else {
-        return;
-    };
+    let Some(prices) = &exact.prices else { return };
     // Prices in doubles that have proved the load are as good, and nearer to those of the program.
     if !certificate.proven() {
-        certificate.prices = prices.of_types.iter().map(nearest).collect();
+        certificate.prices = prices.iter().map(nearest).collect();
         certificate.servers[0].resource_prices = covering(workload, &certificate.prices);
-        certificate.servers[0].tree = None;
+        certificate.servers[0].search = None;
     }
     certificate.bound = certificate.load;
     certificate.servers[0].worth = 1.0 / certificate.bound;
@@ -106,24 +86,52 @@ fn covering(workload: &Workload, prices: &[f64]) -> Vec<f64> {
     Knapsack::new(&Packing::new(workload), &values).resource_prices()
 }
 
-/// The fractions as an artifact carries them; `None` where they are too long.
-pub(super) fn record(exact: &Exact) -> Option<ExactRecord> {
-    let fractions = |all: &[BigRational]| -> Option<Vec<Fraction>> {
+/// Returns what proves the load as the artifact has it, with the fractions where there are any. The mixes are those of
+/// the solution, unless they stand in the policy.
+pub(super) fn evidence(
+    solution: &Solution,
+    fractions: Option<&Exact>,
+    in_policy: bool,
+) -> Evidence {
+    let certificate = &solution.certificate;
+    let shapes = certificate.servers.iter().zip(&solution.mixes);
+    let servers = shapes.map(|(server, mix)| ShapeWorth {
+        resource_prices: server.resource_prices.clone(),
+        worth: server.worth,
+        mix: (!in_policy).then(|| mix.clone()),
+        search: server.search.clone(),
+    });
+    Evidence {
+        load: certificate.load,
+        prices: certificate.prices.clone(),
+        servers: servers.collect(),
+        bound: certificate.bound,
+        gap: certificate.gap(),
+        proven: certificate.proven(),
+        exact: fractions.and_then(record),
+        simulation: None,
+    }
+}
+
+/// Returns the fractions as an artifact carries them; `None` where they are too long.
+fn record(exact: &Exact) -> Option<ExactRecord> {
+    let fractions = |all: &Vec<BigRational>| -> Option<Vec<Fraction>> {
         all.iter().cloned().map(Fraction::new).collect()
     };
-    let prices = exact.proof.as_ref().ok();
+    let prices = match &exact.prices {
+        Some(prices) => Some(fractions(prices)?),
+        None => None,
+    };
+    let is_proven = prices.is_some();
     let record = ExactRecord {
         load: Fraction::new(exact.load.clone())?,
         weights: fractions(&exact.weights)?,
-        proven: if exact.is_proven() {
+        proven: if is_proven {
             Proven::Optimum
         } else {
             Proven::Mix
         },
-        prices: match prices {
-            Some(prices) => Some(fractions(&prices.of_types)?),
-            None => None,
-        },
+        prices,
     };
     (record.digits() <= MOST_DIGITS).then_some(record)
 }
@@ -152,7 +160,7 @@ mod tests {
         adopt(&workload, &exact, &mut solution);
         let certificate = &solution.certificate;
         assert!(certificate.proven() && certificate.gap() == 0.0);
-        let prices: Vec<f64> = exact.proof.unwrap().of_types.iter().map(nearest).collect();
+        let prices: Vec<f64> = exact.prices.unwrap().iter().map(nearest).collect();
         assert_eq!(certificate.prices, prices);
         for (job_type, y) in workload.types().iter().zip(&prices) {
             let pairs = job_type

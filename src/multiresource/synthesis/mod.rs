@@ -2,7 +2,6 @@
 
 mod choice;
 mod claims;
-mod evidence;
 mod exact;
 mod log;
 mod msfq;
@@ -260,7 +259,7 @@ fn of_solution(
     let modulation = Modulation::new(workload, &policy, PHASE_LIMIT)?;
     let (claims, out_of_reach) =
         claims::claims(workload, options, &policy, &modulation, &solution)?;
-    let evidence = evidence::evidence(&solution, exact.as_ref(), true);
+    let evidence = exact::evidence(&solution, exact.as_ref(), true);
     Ok(Synthesis {
         artifact: Artifact::new(workload.record(), policy.clone().into(), claims, evidence),
         drains: modulation::drains(&policy.schedules, &policy.order),
@@ -294,13 +293,13 @@ pub fn queue_assumptions(preemption: Preemption, types: &[JobType]) -> HoldsFor 
         let size = kind.holding();
         !size.is_exponential() && size.phases().is_some()
     };
+    let is_followed = preemption != Preemption::None && types.iter().any(staged);
     HoldsFor {
-        sizes: Some(
-            match preemption != Preemption::None && types.iter().any(staged) {
-                true => SizeLaw::PhaseType,
-                false => SizeLaw::Exponential,
-            },
-        ),
+        sizes: Some(if is_followed {
+            SizeLaw::PhaseType
+        } else {
+            SizeLaw::Exponential
+        }),
         arrivals: Some(ArrivalLaw::Poisson),
         own: Conditions::analysed(),
     }

@@ -49,25 +49,25 @@ struct Looked {
 }
 
 impl MsfqOutlook {
-    /// `None` where the workload is no such system.
+    /// Returns `None` where the workload is no such system.
     pub fn new(workload: &Workload, objective: Objective) -> Option<Self> {
         let system = OneOrAll::new(workload).ok()?;
-        let memoryless = |i: usize| {
-            let job_type = &workload.types()[i];
-            job_type.is_poisson() && job_type.holding().is_exponential()
+        let stream = |i: usize| {
+            let kind = &workload.types()[i];
+            let memoryless = kind.is_poisson() && kind.holding().is_exponential();
+            memoryless.then(|| Stream {
+                arrival_rate: kind.arrival_rate(),
+                service_rate: kind.service_rate(),
+            })
         };
-        let stream = |i: usize| Stream {
-            arrival_rate: workload.types()[i].arrival_rate(),
-            service_rate: workload.types()[i].service_rate(),
-        };
-        let (light, heavy) = (stream(system.light), stream(system.heavy));
+        let (light, heavy) = (stream(system.light)?, stream(system.heavy)?);
         let shares = workload.load_shares();
         let rates = light.arrival_rate + heavy.arrival_rate;
         let weights = match objective {
             Objective::Mean | Objective::P99 => [light, heavy].map(|s| s.arrival_rate / rates),
             Objective::Weighted => [system.light, system.heavy].map(|i| shares[i]),
         };
-        (memoryless(system.light) && memoryless(system.heavy)).then_some(MsfqOutlook {
+        Some(MsfqOutlook {
             system,
             light,
             heavy,
@@ -75,7 +75,7 @@ impl MsfqOutlook {
         })
     }
 
-    /// The queue with threshold ℓ.
+    /// Returns the queue with threshold ℓ.
     ///
     /// # Errors
     /// Where ℓ ≥ k, or no policy is stable.
@@ -143,12 +143,11 @@ impl MsfqOutlook {
     }
 }
 
-/// The least and the largest threshold, and powers of 2 between them.
+/// Returns the least and the largest threshold, and powers of 2 between them.
 fn shown(most: usize) -> impl Iterator<Item = usize> {
     let powers = (0..usize::BITS).map(|p| 1 << p);
-    [0, most]
-        .into_iter()
-        .chain(powers.take_while(move |l| *l < most))
+    let between = powers.take_while(move |l| *l < most);
+    [0, most].into_iter().chain(between)
 }
 
 impl Looked {
@@ -171,10 +170,8 @@ impl Looked {
 
     fn best(&self, outlook: &MsfqOutlook) -> Option<usize> {
         let value = |(_, means): &&(usize, MsfqMeans)| outlook.value(means.response);
-        let least = self
-            .known
-            .iter()
-            .min_by(|a, b| value(a).total_cmp(&value(b)));
+        let known = self.known.iter();
+        let least = known.min_by(|a, b| value(a).total_cmp(&value(b)));
         least.map(|(l, _)| *l)
     }
 }

@@ -40,7 +40,7 @@ pub struct Partitioned {
 }
 
 impl Partitioned {
-    /// The mean number of jobs; where there is a loop, what a queue with the mean number of slots would have and what
+    /// Returns the mean number of jobs; where there is a loop, what a queue with the mean number of slots would have and what
     /// comes in a round, together.
     pub fn mean_number(&self, fleet: &Fleet) -> f64 {
         if let Some(numbers) = &self.numbers {
@@ -53,24 +53,22 @@ impl Partitioned {
     }
 }
 
-/// A partition of the fleet that is stable; `None` where none is found, at a load too near 1.
+/// Returns a partition of the fleet that is stable; `None` where none is found, at a load too near 1.
 pub fn partition(fleet: &Fleet, solution: &Solution) -> Option<Partitioned> {
     let site = Site::new(fleet, solution);
     let (thetas, weights) = site.parts(&solution.mixes);
-    let sampled = thetas
-        .iter()
-        .map(|theta| site.sampled(&solution.mixes, *theta));
-    let sampled: Vec<Assignment> = sampled.collect();
+    let sample = |theta: &f64| site.sampled(&solution.mixes, *theta);
+    let sampled: Vec<Assignment> = thetas.iter().map(sample).collect();
     let mut queues = Queues::new(fleet);
-    let mut cost = |own: &Assignment| queues.cost(&site.slots(own));
-    let costs: Vec<f64> = sampled.iter().map(&mut cost).collect();
+    let costs = sampled.iter().map(|own| queues.cost(&site.slots(own)));
+    let costs: Vec<f64> = costs.collect();
     let best = (0..costs.len()).min_by(|a, b| costs[*a].total_cmp(&costs[*b]))?;
     let best = site.improved(sampled[best].clone(), &mut queues);
     let nodes: Vec<u32> = fleet.types().iter().map(|kind| kind.nodes()).collect();
     let policy = site.policy(vec![best], vec![1.0], None);
     let slots = policy.jobs(0, &nodes);
-    if is_stable(&queues.loads(&slots)) {
-        let loads = queues.loads(&slots);
+    let loads = queues.loads(&slots);
+    if is_stable(&loads) {
         let numbers = slots.iter().enumerate().map(|(i, c)| queues.number(i, *c));
         return Some(Partitioned {
             loads,
@@ -115,16 +113,14 @@ impl<'a> Site<'a> {
             let mut schedules: Vec<Vec<u32>> = mix.schedules.iter().map(|u| wide(u)).collect();
             // Beside them, those in which one type has all that it can, and what is left goes to the others.
             let own = mix.schedules.iter().cloned();
-            let alone = (0..types.len()).map(|i| {
-                let mut alone = vec![0; types.len()];
-                alone[i] = packing.most(i, packing.capacity());
-                alone
-            });
-            let one = (0..types.len()).map(|i| {
-                let mut one = vec![0; types.len()];
-                one[i] = 1;
-                one
-            });
+            let of_one = |i: usize, count: u32| {
+                let mut schedule = vec![0; types.len()];
+                schedule[i] = count;
+                schedule
+            };
+            let most = |i: usize| packing.most(i, packing.capacity());
+            let alone = (0..types.len()).map(|i| of_one(i, most(i)));
+            let one = (0..types.len()).map(|i| of_one(i, 1));
             for begun in own.chain(alone).chain(one) {
                 for up in [true, false] {
                     let filled = wide(&filled(&packing, begun.clone(), up));
@@ -152,13 +148,8 @@ impl<'a> Site<'a> {
             }
         }
         cuts.sort_by(f64::total_cmp);
-        let parts = cuts
-            .windows(2)
-            .map(|cut| (f64::midpoint(cut[0], cut[1]), cut[1] - cut[0]));
-        let (thetas, lengths): (Vec<f64>, Vec<f64>) =
-            parts.filter(|(_, length)| *length > SHORTEST).unzip();
-        let all: f64 = lengths.iter().sum();
-        (thetas, lengths.iter().map(|length| length / all).collect())
+        let middle = |cut: &[f64]| (f64::midpoint(cut[0], cut[1]), cut[1] - cut[0]);
+        long_parts(cuts.windows(2).map(middle))
     }
 
     fn sampled(&self, mixes: &[Mix], theta: f64) -> Assignment {
@@ -183,11 +174,8 @@ impl<'a> Site<'a> {
     fn slots(&self, assignment: &Assignment) -> Vec<u64> {
         let mut slots = vec![0; self.fleet.types().len()];
         for (schedules, counts) in self.schedules.iter().zip(assignment) {
-            for (schedule, count) in schedules
-                .iter()
-                .zip(counts)
-                .filter(|(_, count)| **count > 0)
-            {
+            let pairs = schedules.iter().zip(counts);
+            for (schedule, count) in pairs.filter(|(_, count)| **count > 0) {
                 for (all, own) in slots.iter_mut().zip(schedule) {
                     *all += u64::from(*count) * u64::from(*own);
                 }
@@ -207,24 +195,16 @@ impl<'a> Site<'a> {
         assignments.extend((0..types.len()).map(|i| self.most_of(i)));
         let jobs = |own: &Assignment| -> Vec<f64> {
             let policy = self.policy(vec![own.clone()], vec![1.0], None);
-            policy
-                .jobs(0, nodes)
-                .into_iter()
-                .map(|jobs| jobs as f64)
-                .collect()
+            let jobs = policy.jobs(0, nodes).into_iter();
+            jobs.map(|jobs| jobs as f64).collect()
         };
         let rows: Vec<Vec<f64>> = assignments.iter().map(jobs).collect();
         let offered: Vec<f64> = types.iter().map(|t| t.offered_load()).collect();
         let weights = program::most_even(&rows, &offered).ok()?;
-        let taken = assignments.into_iter().zip(weights);
-        let (assignments, weights): (Vec<Assignment>, Vec<f64>) =
-            taken.filter(|(_, weight)| *weight > SHORTEST).unzip();
-        let all: f64 = weights.iter().sum();
-        let weights = weights.iter().map(|weight| weight / all).collect();
-        Some((assignments, weights))
+        Some(long_parts(assignments.into_iter().zip(weights)))
     }
 
-    /// All servers of a shape have that of its schedules with most slots for type i.
+    /// Gives all servers of a shape that of its schedules with most slots for type i.
     fn most_of(&self, i: usize) -> Assignment {
         let shapes = self.fleet.shapes().iter().zip(&self.schedules);
         let of_shape = shapes.map(|(shape, schedules)| {
@@ -271,10 +251,8 @@ impl<'a> Site<'a> {
         let used = |h: usize| (0..self.schedules[h].len()).filter(move |s| is_used(h, *s));
         let shapes = 0..self.schedules.len();
         let of_used = |counts: &Assignment| -> Assignment {
-            let each = shapes
-                .clone()
-                .map(|h| used(h).map(|s| counts[h][s]).collect());
-            each.collect()
+            let of_shape = |h: usize| used(h).map(|s| counts[h][s]).collect();
+            shapes.clone().map(of_shape).collect()
         };
         let schedules = |h: usize| used(h).map(|s| self.schedules[h][s].clone()).collect();
         PartitionPolicy {
@@ -284,6 +262,14 @@ impl<'a> Site<'a> {
             switching_rate,
         }
     }
+}
+
+/// Returns the parts of a whole that are not too short, with how long they are, together 1.
+fn long_parts<T>(parts: impl Iterator<Item = (T, f64)>) -> (Vec<T>, Vec<f64>) {
+    let (parts, lengths): (Vec<T>, Vec<f64>) =
+        parts.filter(|(_, length)| *length > SHORTEST).unzip();
+    let all: f64 = lengths.iter().sum();
+    (parts, lengths.iter().map(|length| length / all).collect())
 }
 
 /// What is left goes to all types in turn, one job each, those that come last in the workload last or first.
@@ -332,15 +318,17 @@ impl<'a> Queues<'a> {
         self.number(i, slots / u64::from(self.fleet.types()[i].nodes()))
     }
 
-    /// The same for so many jobs at once.
+    /// Returns the same for so many jobs at once.
     fn number(&mut self, i: usize, slots: u64) -> f64 {
         let offered = self.fleet.types()[i].offered_load();
-        *self.known[i]
-            .entry(slots)
-            .or_insert_with(|| match slots as f64 > offered {
-                true => mean_number(slots, offered),
-                false => LACKING * (1.0 + offered - slots as f64),
-            })
+        let number = || {
+            if slots as f64 > offered {
+                mean_number(slots, offered)
+            } else {
+                LACKING * (1.0 + offered - slots as f64)
+            }
+        };
+        *self.known[i].entry(slots).or_insert_with(number)
     }
 
     fn cost(&mut self, slots: &[u64]) -> f64 {
@@ -370,7 +358,7 @@ fn is_stable(loads: &[f64]) -> bool {
     loads.iter().all(|load| *load < 1.0)
 }
 
-/// `b + C ρ/(1 − ρ)`, with Erlang's formulas by their recursion.
+/// Returns `b + C ρ/(1 − ρ)`, with Erlang's formulas by their recursion.
 pub(super) fn mean_number(slots: u64, offered: f64) -> f64 {
     let mut blocked = 1.0;
     for n in 1..=slots {
@@ -395,10 +383,6 @@ struct Legs {
 impl Legs {
     fn new(policy: &PartitionPolicy, fleet: &Fleet) -> Self {
         let rates: Vec<f64> = fleet.types().iter().map(|t| t.service_rate()).collect();
-        let mut shape_of = Vec::new();
-        for (h, shape) in fleet.shapes().iter().enumerate() {
-            shape_of.extend(std::iter::repeat_n(h, shape.count() as usize));
-        }
         let count = policy.assignments.len();
         let (mut mix, mut served, mut time) = (vec![0.0; rates.len()], vec![0.0; rates.len()], 0.0);
         let nodes: Vec<u32> = fleet.types().iter().map(|kind| kind.nodes()).collect();
@@ -406,12 +390,12 @@ impl Legs {
             let slots = policy.jobs(m, &nodes);
             let (here, there) = (policy.places(m), policy.places((m + 1) % count));
             let mut ending = vec![0_u64; rates.len()];
-            for n in (0..here.len()).filter(|n| here[*n] != there[*n]) {
-                let schedule = &policy.schedules[shape_of[n]][here[n] as usize];
-                ending
-                    .iter_mut()
-                    .zip(schedule)
-                    .for_each(|(all, u)| *all += u64::from(*u));
+            for (h, s) in (0..here.len())
+                .filter(|n| here[*n] != there[*n])
+                .map(|n| here[n])
+            {
+                let slots = ending.iter_mut().zip(&policy.schedules[h][s]);
+                slots.for_each(|(all, u)| *all += u64::from(*u));
             }
             if fleet.gangs().next().is_some() {
                 ending.clone_from(&slots);
@@ -439,24 +423,24 @@ impl Legs {
         types.map(|(t, slots)| t.offered_load() / slots).collect()
     }
 
-    /// A switching rate at which all types are stable; `None` where no rate is seen to be.
+    /// Returns a switching rate at which all types are stable; `None` where no rate is seen to be.
     fn stable_rate(&self, fleet: &Fleet) -> Option<f64> {
         let types = fleet.types().iter().enumerate();
         let most = types.map(|(i, t)| {
             let lost = t.offered_load() * self.time - self.served[i];
-            match lost > 0.0 {
-                true => self.count * (self.mix[i] - t.offered_load()) / lost,
-                false => f64::INFINITY,
+            if lost > 0.0 {
+                self.count * (self.mix[i] - t.offered_load()) / lost
+            } else {
+                f64::INFINITY
             }
         });
         let most = most.fold(f64::INFINITY, f64::min);
         let rate = PART * most.min(self.count / self.time.max(f64::MIN_POSITIVE));
-        let stable = rate > 0.0 && self.loads(fleet, rate).iter().all(|load| *load < 1.0);
-        stable.then_some(rate)
+        (rate > 0.0 && is_stable(&self.loads(fleet, rate))).then_some(rate)
     }
 }
 
-/// The mean of the largest of so many exponential times: `∫ 1 − Π (1 − e^{−μ_i t})^{c_i} dt`, by the trapezoidal rule
+/// Returns the mean of the largest of so many exponential times: `∫ 1 − Π (1 − e^{−μ_i t})^{c_i} dt`, by the trapezoidal rule
 /// after t = exp(π/2 sinh x), for which it converges exponentially.
 fn largest(counts: &[u64], rates: &[f64]) -> f64 {
     const STEP: f64 = 1.0 / 128.0;
@@ -468,9 +452,8 @@ fn largest(counts: &[u64], rates: &[f64]) -> f64 {
     let value = |n: i32| {
         let x = f64::from(n) * STEP;
         let t = (half * x.sinh()).exp() / slowest;
-        let none_left = all
-            .clone()
-            .map(|(c, mu)| *c as f64 * (-(-mu * t).exp()).ln_1p());
+        let each = all.clone();
+        let none_left = each.map(|(c, mu)| *c as f64 * (-(-mu * t).exp()).ln_1p());
         -none_left.sum::<f64>().exp_m1() * t * half * x.cosh()
     };
     let each = (-600..=500).map(value).filter(|value| value.is_finite());

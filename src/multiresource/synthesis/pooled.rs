@@ -1,15 +1,11 @@
 //! From a fleet to a rule over all of its servers, whose jobs wait in one place.
 
 use super::choice::{self, Basis, ChoiceError, ChoiceOptions, PooledChosen, Stage};
-use super::evidence::evidence;
-use super::exact::Settled;
+use super::exact::{Settled, evidence};
 use super::partition::{Partitioned, partition};
-use super::{Choice, Options, Outcome, SynthesisError};
-use crate::artifact::{ArrivalLaw, SizeLaw, Subject};
-use crate::multiresource::artifact::{
-    Artifact, Claim, Conditions, Evidence, Family, HoldsFor, Method, Quantity,
-};
-use crate::multiresource::program::{PROOF_GAP, Solution};
+use super::{Choice, Options, Outcome, SynthesisError, claims};
+use crate::multiresource::artifact::{Artifact, Evidence, Family};
+use crate::multiresource::program::Solution;
 use crate::multiresource::workload::Fleet;
 
 /// Which rule is wanted.
@@ -93,80 +89,21 @@ fn artifact(
         simulation: chosen.simulation,
         ..evidence(solution, None, false)
     };
-    let mut claims = load(&evidence, fleet);
+    let (workload, mut claims) = (fleet.envelope(), Vec::new());
+    // With gangs it is a bound: whether a policy attains it is not known.
+    if evidence.proven && fleet.gangs().next().is_none() {
+        claims.push(claims::load(workload, evidence.load));
+    }
     match (&chosen.policy, slots) {
-        (Family::Partition(_), Some(slots)) => claims.extend(exact(fleet, slots)),
+        (Family::Partition(_), Some(slots)) => {
+            let numbers = slots.numbers.iter();
+            claims.extend(numbers.flat_map(|own| claims::of_slots(workload, own)));
+        }
         (Family::Guarded(_), Some(slots)) => {
-            claims.extend(under_guard(fleet, slots));
+            claims.extend(claims::under_guard(workload, &slots.loads));
             claims.extend(chosen.claims.iter().cloned());
         }
         _ => claims.extend(chosen.claims.iter().cloned()),
     }
     Artifact::new(fleet.record(), chosen.policy.clone(), claims, evidence)
-}
-
-/// The load, if it is proved.
-fn load(proof: &Evidence, fleet: &Fleet) -> Vec<Claim> {
-    // With gangs it is a bound: whether a policy attains it is not known.
-    let proven = proof.gap <= PROOF_GAP && fleet.gangs().next().is_none();
-    let value = (proof.load, fleet.time_unit());
-    let (method, none) = (Method::ExactProgram, HoldsFor::default());
-    let claim = Claim::new(Quantity::Load, Subject::ALL, value, method, none);
-    proven.then_some(claim).into_iter().collect()
-}
-
-fn exponential() -> HoldsFor {
-    HoldsFor {
-        sizes: Some(SizeLaw::Exponential),
-        arrivals: Some(ArrivalLaw::Poisson),
-        own: Conditions::default(),
-    }
-}
-
-/// Each type is a queue with as many servers as it has slots.
-fn exact(fleet: &Fleet, slots: &Partitioned) -> Vec<Claim> {
-    let Some(numbers) = &slots.numbers else {
-        return Vec::new();
-    };
-    let types = fleet.types().iter().zip(numbers);
-    let each = types.map(|(kind, number)| (Some(kind.name()), kind.arrival_rate(), *number));
-    let all = (
-        None,
-        fleet.envelope().total_arrival_rate(),
-        numbers.iter().sum(),
-    );
-    let both = each
-        .chain([all])
-        .flat_map(|(name, rate, number): (Option<&str>, f64, f64)| {
-            [
-                (Quantity::MeanNumber, number),
-                (Quantity::MeanResponse, number / rate),
-            ]
-            .map(|(quantity, value)| {
-                let subject = Subject::of_type(name);
-                let value = (value, fleet.time_unit());
-                Claim::new(quantity, subject, value, Method::ExactQbd, exponential())
-            })
-        });
-    both.collect()
-}
-
-/// The loads while the partition is in charge.
-fn under_guard(fleet: &Fleet, slots: &Partitioned) -> Vec<Claim> {
-    let types = fleet.types().iter().zip(&slots.loads);
-    let claim = types.map(|(kind, load)| {
-        let (subject, value) = (
-            Subject::of_type(Some(kind.name())),
-            (*load, fleet.time_unit()),
-        );
-        let quantity = Quantity::LoadUnderGuard;
-        Claim::new(
-            quantity,
-            subject,
-            value,
-            Method::ProofByGuard,
-            exponential(),
-        )
-    });
-    claim.collect()
 }

@@ -59,15 +59,14 @@ impl Outlook {
     }
 }
 
-/// The policy with the best route at its best switching rate, and all routes considered, each
+/// Returns the policy with the best route at its best switching rate, and all routes considered, each
 /// with what was found of it. ln α is found as well as the effort allows.
 pub(super) fn with_best_route(
     workload: &Workload,
     options: &Options,
     draft: MsrPolicy,
 ) -> Result<(MsrPolicy, Vec<RouteOption>), SynthesisError> {
-    let mut routes = Vec::new();
-    let mut chains = Vec::new();
+    let (mut routes, mut chains) = (Vec::new(), Vec::new());
     for route in candidates(options) {
         let policy = MsrPolicy {
             route,
@@ -126,7 +125,7 @@ pub(super) fn with_best_route(
     Ok((policy, routes))
 }
 
-/// The index of the best route by what is known. One that is predicted to be better than another one whose exact value is
+/// Returns the index of the best route by what is known. One that is predicted to be better than another one whose exact value is
 /// known is evaluated before it is believed, where that is within reach.
 fn best_route(
     searches: &mut [(usize, RateSearch<'_>, Outlook)],
@@ -154,11 +153,10 @@ fn best_route(
     }
 }
 
-/// The routes that the options leave, in the order in which equals are preferred.
+/// Returns the routes that the options leave, in the order in which equals are preferred.
 pub(super) fn candidates(options: &Options) -> Vec<Route> {
-    let mut routes = options
-        .route
-        .map_or(Route::ALL.to_vec(), |route| vec![route]);
+    let all = Route::ALL.to_vec();
+    let mut routes = options.route.map_or(all, |route| vec![route]);
     if options.preemption == Preemption::Full {
         // Without routes they are all the same.
         routes.truncate(1);
@@ -188,7 +186,7 @@ impl<'a> RateSearch<'a> {
         }
     }
 
-    /// The best rate is sought below it. How many switches a job are worth their cost is not known
+    /// Returns a rate below which the best one is sought. How many switches a job are worth their cost is not known
     /// beforehand: where setups are short and types differ much in size, thousands are.
     fn ceiling(&self) -> f64 {
         self.largest
@@ -206,46 +204,37 @@ impl<'a> RateSearch<'a> {
     }
 
     fn approximation(&self, rate: f64) -> f64 {
-        self.value(&analysis::approximate(
-            self.workload,
-            &self.modulation.at(rate),
-        ))
+        let modulation = self.modulation.at(rate);
+        self.value(&analysis::approximate(self.workload, &modulation))
     }
 
-    /// The same; infinite once the time is over, which ends a search.
+    /// Returns the same; infinite once the time is over, which ends a search.
     fn in_time(&self, rate: f64) -> f64 {
-        match self.options.left().is_zero() {
-            true => f64::INFINITY,
-            false => self.approximation(rate),
+        if self.options.left().is_zero() {
+            f64::INFINITY
+        } else {
+            self.approximation(rate)
         }
     }
 
-    /// The objective at theorem 8's lower bounds.
+    /// Returns the objective at theorem 8's lower bounds.
     fn lower_bound(&self, rate: f64) -> f64 {
         let modulation = self.modulation.at(rate);
-        let of_type = |i| {
-            PaperBounds::new(&modulation.queue(self.workload, i))
-                .lower
-                .max(0.0)
-        };
+        let bounds = |i| PaperBounds::new(&modulation.queue(self.workload, i));
+        let of_type = |i| bounds(i).lower.max(0.0);
         let numbers = (0..self.workload.types().len()).map(of_type).collect();
         self.value(&Cost { numbers })
     }
 
-    /// The exact objective; infinite where it is unstable or has no digit left.
-    fn exact(&self, rate: f64) -> f64 {
-        if rate >= self.largest {
-            return f64::INFINITY;
-        }
+    /// Returns the exact objective.
+    fn exact(&self, rate: f64) -> Result<f64, AnalysisError> {
         let modulation = self.modulation.at(rate);
         let preemption = self.options.preemption;
-        match analysis::exact(self.workload, &modulation, preemption, f64::INFINITY) {
-            Ok(cost) => self.value(&cost),
-            Err(_) => f64::INFINITY,
-        }
+        let cost = analysis::exact(self.workload, &modulation, preemption, f64::INFINITY)?;
+        Ok(self.value(&cost))
     }
 
-    /// The switching rate where no search is needed: given, or without cost.
+    /// Returns the switching rate where no search is needed: given, or without cost.
     fn settled_rate(&self) -> Option<f64> {
         let brisk = || super::SWITCHES_A_SIZE / mean_size(self.workload);
         self.options
@@ -266,9 +255,10 @@ impl<'a> RateSearch<'a> {
             phases: self.modulation.phases.len(),
             largest: self.largest,
             rate,
-            value: match rate < self.largest {
-                true => self.approximation(rate),
-                false => f64::INFINITY,
+            value: if rate < self.largest {
+                self.approximation(rate)
+            } else {
+                f64::INFINITY
             },
             method: Method::ApproximationQueueLength,
             within_reach: false,
@@ -298,13 +288,9 @@ impl<'a> RateSearch<'a> {
             return Ok(0.0);
         };
         if work > CHEAP && best.is_finite() {
-            let least = minimum(
-                |rate| self.lower_bound(rate),
-                outlook.rate,
-                self.ceiling(),
-                1e-2,
-            );
-            if least.1 > best {
+            let bound = |rate: f64| self.lower_bound(rate);
+            let (_, least) = minimum(bound, outlook.rate, self.ceiling(), 1e-2);
+            if least > best {
                 return Ok(0.0);
             }
         }
@@ -312,22 +298,15 @@ impl<'a> RateSearch<'a> {
         Ok(work * evaluations)
     }
 
-    /// Whether more switching never costs, so that there is no best rate.
+    /// Returns whether more switching never costs, so that there is no best rate.
     fn is_free(&self) -> bool {
         self.options.preemption == Preemption::Full || self.modulation.phases.len() == 1
     }
 
     fn take_exact(&self, outlook: &mut Outlook) -> Result<(), SynthesisError> {
-        let modulation = self.modulation.at(outlook.rate);
-        match analysis::exact(
-            self.workload,
-            &modulation,
-            self.options.preemption,
-            f64::INFINITY,
-        ) {
-            Ok(cost) => {
-                outlook.value = self.value(&cost);
-                outlook.method = Method::ExactQbd;
+        match self.exact(outlook.rate) {
+            Ok(value) => {
+                (outlook.value, outlook.method) = (value, Method::ExactQbd);
                 Ok(())
             }
             Err(error @ AnalysisError::Unstable { .. }) => Err(error.into()),
@@ -337,7 +316,11 @@ impl<'a> RateSearch<'a> {
     }
 
     fn search(&self, outlook: &mut Outlook, tolerance: f64) -> Result<(), SynthesisError> {
-        let exact = |rate: f64| self.exact(rate);
+        // Infinite where it is unstable or has no digit left.
+        let exact = |rate: f64| {
+            let stable = (rate < self.largest).then(|| self.exact(rate).ok());
+            stable.flatten().unwrap_or(f64::INFINITY)
+        };
         let (rate, value) = minimum(exact, outlook.predicted.0, self.ceiling(), tolerance);
         if !value.is_finite() {
             // The failure occurs at the predicted rate too, where it is reported.
@@ -349,7 +332,7 @@ impl<'a> RateSearch<'a> {
     }
 }
 
-/// The minimum of a function of a rate below `largest`, and where it is: bracketed around
+/// Returns the minimum of a function of a rate below `largest`, and where it is: bracketed around
 /// `start` on a logarithmic scale, then by Brent's method (successive parabolas, golden section
 /// where they fail) until ln(rate) is known to `tolerance`. Where the function only falls, the
 /// search ends where it gains less than [`FLAT`]; where it only rises, likewise.
@@ -360,9 +343,12 @@ fn minimum(
     tolerance: f64,
 ) -> (f64, f64) {
     let ceiling = largest.ln();
-    let mut at = |x: f64| match x < ceiling {
-        true => function(x.exp()),
-        false => f64::INFINITY,
+    let mut at = |x: f64| {
+        if x < ceiling {
+            function(x.exp())
+        } else {
+            f64::INFINITY
+        }
     };
     let Some(bracket) = bracket(&mut at, start.ln(), ceiling) else {
         return (start, f64::INFINITY);
@@ -386,8 +372,9 @@ fn bracket(at: &mut impl FnMut(f64) -> f64, start: f64, ceiling: f64) -> Option<
         middle = (lower, at(lower));
     }
     let mut step = 0.35;
-    let above = (middle.0 + step).min(0.5 * (middle.0 + ceiling));
-    let (mut low, mut high) = ((middle.0 - step, at(middle.0 - step)), (above, at(above)));
+    let above = |x: f64, step: f64| (x + step).min(0.5 * (x + ceiling));
+    let mut at = |x: f64| (x, at(x));
+    let (mut low, mut high) = (at(middle.0 - step), at(above(middle.0, step)));
     for _ in 0..60 {
         if !middle.1.is_finite() {
             return None;
@@ -399,7 +386,7 @@ fn bracket(at: &mut impl FnMut(f64) -> f64, start: f64, ceiling: f64) -> Option<
                 break;
             }
             step *= 1.6;
-            low = (middle.0 - step, at(middle.0 - step));
+            low = at(middle.0 - step);
         } else if high.1 < middle.1 {
             let gain = (middle.1 - high.1) / high.1 / (high.0 - middle.0);
             (low, middle) = (middle, high);
@@ -407,8 +394,7 @@ fn bracket(at: &mut impl FnMut(f64) -> f64, start: f64, ceiling: f64) -> Option<
                 break;
             }
             step *= 1.6;
-            let above = (middle.0 + step).min(0.5 * (middle.0 + ceiling));
-            high = (above, at(above));
+            high = at(above(middle.0, step));
         } else {
             break;
         }
@@ -419,38 +405,31 @@ fn bracket(at: &mut impl FnMut(f64) -> f64, start: f64, ceiling: f64) -> Option<
 fn brent(mut at: impl FnMut(f64) -> f64, bracket: [Point; 3], tolerance: f64) -> Point {
     let [(mut low, low_value), mut best, (mut high, high_value)] = bracket;
     // Second and third best; and the last two steps.
-    let (mut second, mut third) = match low_value < high_value {
-        true => ((low, low_value), (high, high_value)),
-        false => ((high, high_value), (low, low_value)),
-    };
+    let (mut second, mut third) = ((low, low_value), (high, high_value));
+    if low_value >= high_value {
+        (second, third) = (third, second);
+    }
     let (mut last, mut before) = (high - low, high - low);
     for _ in 0..60 {
         let middle = 0.5 * (low + high);
         if (best.0 - middle).abs() + 0.5 * (high - low) <= 2.0 * tolerance {
             break;
         }
-        let parabola = vertex(best, second, third);
-        let step = match parabola {
-            Some(step)
-                if step.abs() < 0.5 * before.abs()
-                    && (low + tolerance..high - tolerance).contains(&(best.0 + step)) =>
-            {
-                (before, last) = (last, step);
+        let inner = low + tolerance..high - tolerance;
+        let fits = |step: &f64| step.abs() < 0.5 * before.abs() && inner.contains(&(best.0 + step));
+        let step = match vertex(best, second, third).filter(fits) {
+            Some(step) => {
+                before = last;
                 step
             }
-            _ => {
+            None => {
                 let side = if best.0 < middle { high } else { low } - best.0;
                 before = side;
-                last = 0.381_966 * side;
-                last
+                0.381_966 * side
             }
         };
-        let step = if step.abs() < tolerance {
-            tolerance.copysign(step)
-        } else {
-            step
-        };
-        let x = best.0 + step;
+        last = step;
+        let x = best.0 + step.abs().max(tolerance).copysign(step);
         let new = (x, at(x));
         if new.1 <= best.1 {
             if x < best.0 {
@@ -475,7 +454,7 @@ fn brent(mut at: impl FnMut(f64) -> f64, bracket: [Point; 3], tolerance: f64) ->
     best
 }
 
-/// The step from a to the lowest point of the parabola through three points, if it has one.
+/// Returns the step from a to the lowest point of the parabola through three points, if it has one.
 fn vertex(a: Point, b: Point, c: Point) -> Option<f64> {
     if !(b.1.is_finite() && c.1.is_finite()) {
         return None;

@@ -4,7 +4,7 @@
 
 use super::knapsack::{Region, Verdict, exceeds};
 use crate::multiresource::artifact::{SearchNode, SearchRecord};
-use crate::multiresource::schedule::Packing;
+use crate::multiresource::schedule::{Packing, price};
 
 /// Relative rounding of values.
 const ROUNDING: f64 = 1e-12;
@@ -14,16 +14,6 @@ const TABLE: u64 = 40_000;
 
 /// Nodes times types: what the boxes of a deep tree take in memory is eight bytes each.
 pub(super) const SIZE: usize = 17_000_000;
-
-/// Why the tree proves nothing.
-pub(super) enum Gap {
-    /// A type of value that the tree leaves out.
-    Type(usize),
-    /// A node that is not settled, by its place.
-    Node(usize),
-    /// Nodes are missing, or there are too many.
-    Shape,
-}
 
 /// Counts in a node, by place among the types searched.
 #[derive(Clone)]
@@ -39,7 +29,8 @@ pub(super) fn verify(
     worth: f64,
     found: &SearchRecord,
     nodes: &mut u64,
-) -> Result<(), Gap> {
+) -> Result<(), String> {
+    const NO_TREE: &str = "the nodes of the search are not those of a tree";
     let proof = Proof {
         packing,
         types: &found.types,
@@ -47,12 +38,10 @@ pub(super) fn verify(
         worth,
     };
     if let Some(i) = (0..values.len()).find(|&i| !proof.covers(i, values[i])) {
-        return Err(Gap::Type(i));
+        return Err(format!("the search that proves it leaves out type {i}"));
     }
-    let most = found
-        .types
-        .iter()
-        .map(|&i| packing.most(i, packing.capacity()));
+    let types = found.types.iter();
+    let most = types.map(|&i| packing.most(i, packing.capacity()));
     let root = Counts {
         least: vec![0; found.types.len()],
         most: most.collect(),
@@ -60,21 +49,22 @@ pub(super) fn verify(
     // Where nothing is left to prove there are no counts.
     let mut open = vec![Some(root)];
     for (n, node) in found.nodes.iter().enumerate() {
-        let counts = open.pop().ok_or(Gap::Shape)?;
+        let counts = open.pop().ok_or(NO_TREE)?;
         let left = counts.and_then(|counts| proof.left(counts, &node.prices));
         match (node.branch, left) {
             (Some(branch), left) => open.extend(proof.parts(left.map(|l| l.counts), branch)?),
             (None, Some(left)) if !proof.is_settled(&left, node, nodes) => {
-                return Err(Gap::Node(n));
+                return Err(format!(
+                    "node {n} of the search does not prove that no schedule there is worth more than {worth}"
+                ));
             }
             (None, _) => {}
         }
     }
-    if open.is_empty() {
-        Ok(())
-    } else {
-        Err(Gap::Shape)
+    if !open.is_empty() {
+        return Err(NO_TREE.into());
     }
+    Ok(())
 }
 
 struct Proof<'a> {
@@ -94,7 +84,7 @@ struct Left {
 }
 
 impl Proof<'_> {
-    /// Whether a type is searched, or is worth no more than jobs of one that is, in its place.
+    /// Returns whether a type is searched, or is worth no more than jobs of one that is, in its place.
     fn covers(&self, i: usize, value: f64) -> bool {
         let stands_for = |(&k, v): (&usize, &f64)| {
             let jobs = f64::from(self.packing.most(k, self.packing.demand(i)));
@@ -108,13 +98,13 @@ impl Proof<'_> {
     fn left(&self, counts: Counts, prices: &[f64]) -> Option<Left> {
         let (mut counts, value, room) = self.placed(counts)?;
         let spare: Vec<f64> = (0..self.types.len())
-            .map(|k| self.values[k] - cost(self.packing.demand(self.types[k]), prices))
+            .map(|k| self.values[k] - price(self.packing.demand(self.types[k]), prices))
             .collect();
         let ranges = counts.most.iter().zip(&counts.least);
         let gained = ranges
             .zip(&spare)
             .map(|((m, l), d)| f64::from(m - l) * d.max(0.0));
-        let above = value + cost(&room, prices) + gained.sum::<f64>() - self.worth;
+        let above = value + price(&room, prices) + gained.sum::<f64>() - self.worth;
         if above <= 0.0 {
             return None;
         }
@@ -122,9 +112,10 @@ impl Proof<'_> {
             let steps = ((1.0 + ROUNDING) * above / d.abs() + ROUNDING).floor();
             if steps < f64::from(counts.most[k] - counts.least[k]) {
                 let steps = steps as u32;
-                match *d > 0.0 {
-                    true => counts.least[k] = counts.most[k] - steps,
-                    false => counts.most[k] = counts.least[k] + steps,
+                if *d > 0.0 {
+                    counts.least[k] = counts.most[k] - steps;
+                } else {
+                    counts.most[k] = counts.least[k] + steps;
                 }
             }
         }
@@ -136,7 +127,7 @@ impl Proof<'_> {
         })
     }
 
-    /// The least counts placed on the server: what they are worth and leave, and how many of each type
+    /// Returns the least counts placed on the server: what they are worth and leave, and how many of each type
     /// then fit; `None` where they do not fit themselves.
     fn placed(&self, mut counts: Counts) -> Option<(Counts, f64, Vec<u64>)> {
         let mut schedule = vec![0; self.packing.types()];
@@ -154,14 +145,14 @@ impl Proof<'_> {
         possible.then_some((counts, value, room))
     }
 
-    /// The two parts of a branch, the first one last: it is taken first.
+    /// Returns the two parts of a branch, the first one last: it is taken first.
     fn parts(
         &self,
         counts: Option<Counts>,
         (job_type, most): (usize, u32),
-    ) -> Result<[Option<Counts>; 2], Gap> {
+    ) -> Result<[Option<Counts>; 2], String> {
         let place = self.types.iter().position(|&i| i == job_type);
-        let k = place.ok_or(Gap::Type(job_type))?;
+        let k = place.ok_or_else(|| format!("type {job_type} is not searched"))?;
         let Some(counts) = counts else {
             return Ok([None, None]);
         };
@@ -172,14 +163,14 @@ impl Proof<'_> {
         Ok([possible(more), possible(fewer)])
     }
 
-    /// Whether a table or a search shows that what is left is not worth more.
+    /// Returns whether a table or a search shows that what is left is not worth more.
     fn is_settled(&self, left: &Left, node: &SearchNode, nodes: &mut u64) -> bool {
         let missing = self.worth - left.value;
-        let resources = 0..left.room.len();
-        if resources.clone().any(|j| {
-            self.table(left, &node.prices, j)
-                .is_some_and(|w| w <= missing)
-        }) {
+        let settles = |j: usize| {
+            let worth = self.table(left, &node.prices, j);
+            worth.is_some_and(|worth| worth <= missing)
+        };
+        if (0..left.room.len()).any(settles) {
             return true;
         }
         let all = self.packing.types();
@@ -188,10 +179,10 @@ impl Proof<'_> {
         for (k, &i) in self.types.iter().enumerate() {
             most[i] = left.counts.most[k] - left.counts.least[k];
             values[i] = if most[i] > 0 { self.values[k] } else { 0.0 };
-            costs[i] = cost(self.packing.demand(i), &node.prices);
+            costs[i] = price(self.packing.demand(i), &node.prices);
         }
         let region = Region {
-            price: cost(&left.room, &node.prices),
+            price: price(&left.room, &node.prices),
             room: left.room.clone(),
             most,
         };
@@ -211,7 +202,7 @@ impl Proof<'_> {
         let mut worth = vec![0.0_f64; rooms as usize];
         for (k, &i) in self.types.iter().enumerate() {
             let demand = self.packing.demand(i);
-            let (value, step) = (self.values[k] - cost(demand, &others), demand[j] as usize);
+            let (value, step) = (self.values[k] - price(demand, &others), demand[j] as usize);
             let most = (left.counts.most[k] - left.counts.least[k]) as usize;
             if value > 0.0 && most > 0 {
                 let with = |room: usize| {
@@ -226,12 +217,8 @@ impl Proof<'_> {
                 worth = (0..worth.len()).map(with).collect();
             }
         }
-        Some(worth[worth.len() - 1] + cost(&left.room, &others))
+        Some(worth[worth.len() - 1] + price(&left.room, &others))
     }
-}
-
-fn cost(units: &[u64], prices: &[f64]) -> f64 {
-    units.iter().zip(prices).map(|(d, w)| *d as f64 * w).sum()
 }
 
 #[cfg(test)]
@@ -244,7 +231,7 @@ mod tests {
     /// One node without branches settles section 7 at the worth of its best schedule, whatever its
     /// prices are; a hair below it does not, and neither without a type or a part.
     #[test]
-    fn what_is_left_out_is_told() {
+    fn what_is_left_out_is_found() {
         let path = format!("{}/models/section7.yaml", env!("CARGO_MANIFEST_DIR"));
         let packing = Packing::new(&Workload::read(path.as_ref()).unwrap().workload);
         let values = [1.0, 2.0, 5.0];
@@ -271,7 +258,8 @@ mod tests {
         for w in [0.01, 0.3, 2.0] {
             assert!(ask(&all, vec![leaf(w)], best).is_ok(), "{w}");
             let below = best * (1.0 - 1e-9);
-            assert!(matches!(ask(&all, vec![leaf(w)], below), Err(Gap::Node(0))));
+            let unproven = ask(&all, vec![leaf(w)], below).unwrap_err();
+            assert!(unproven.starts_with("node 0 of"), "{unproven}");
             let branch = |i, most| SearchNode {
                 branch: Some((i, most)),
                 ..leaf(w)
@@ -279,14 +267,10 @@ mod tests {
             let parts = vec![branch(2, 1), branch(1, 3), leaf(w), leaf(w), leaf(w)];
             assert!(ask(&all, parts.clone(), best).is_ok(), "{w}");
             assert!(ask(&all, parts.clone(), below).is_err(), "{w}");
-            assert!(matches!(
-                ask(&all, parts[..4].to_vec(), best),
-                Err(Gap::Shape)
-            ));
-            assert!(matches!(
-                ask(&[0, 1], vec![leaf(w)], best),
-                Err(Gap::Type(2))
-            ));
+            let cut = ask(&all, parts[..4].to_vec(), best).unwrap_err();
+            assert!(cut.contains("not those of a tree"), "{cut}");
+            let fewer = ask(&[0, 1], vec![leaf(w)], best).unwrap_err();
+            assert!(fewer.contains("leaves out type 2"), "{fewer}");
         }
     }
 }

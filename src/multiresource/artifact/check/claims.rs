@@ -2,475 +2,443 @@
 
 use std::collections::HashMap;
 
-use super::Document;
 use super::queues::Queues;
 use super::round::Round;
-use super::solved::Asked;
+use super::{Document, partition, shape};
 use crate::artifact::{
     ArrivalLaw, Findings, Grounds, Known, Quantity as _, SizeLaw, is_close, written,
 };
-use crate::multiresource::artifact::{Claim, Conditions, HoldsFor, Method, MsrPolicy, Quantity};
-use crate::multiresource::workload::JobType;
+use crate::multiresource::artifact::{
+    Claim, Conditions, HoldsFor, Method, MsrPolicy, PartitionPolicy, Quantity,
+};
+use crate::multiresource::workload::{JobType, Workload};
 
 /// Relative difference allowed between a claim and its second derivation: of what follows from the
 /// chain, and of what follows from the queues on it.
-pub(super) const CHAIN: f64 = 1e-9;
+const CHAIN: f64 = 1e-9;
 const QUEUES: f64 = 1e-7;
 
-pub(super) const PROGRAM: Grounds = Grounds::Derived("the mixes and the prices of the evidence");
+const PROGRAM: Grounds = Grounds::Derived("the mixes and the prices of the evidence");
 const RENEWAL: Grounds = Grounds::Derived("one round of the loop, as a renewal cycle");
 const FORMULA: Grounds = Grounds::Derived("the MSR paper's formulas, on a chain made anew");
 const SOLVED: Grounds = Grounds::Derived("the queue on a chain made anew, solved another way");
+const SLOTS: Grounds = Grounds::Derived("the law of the birth–death chain of each type's slots");
 const BOUNDED: Grounds =
     Grounds::Judged("the MSR paper's bounds: the queue is too large to be solved again");
 const SUMMED: Grounds =
     Grounds::Judged("the mean numbers claimed: a queue is too large to be solved again");
 const TOO_LARGE: Grounds = Grounds::Trusted("the queue is too large to be solved again");
 
-/// What is claimed of the queue of each of these types beside its mean.
-fn asked(document: &Document<'_>, types: &[&str]) -> Vec<Asked> {
-    let mut asked = vec![Asked::default(); types.len()];
-    for claim in document.claims {
-        let name = claim.job_type.as_deref();
-        let Some(i) = types.iter().position(|kind| name == Some(kind)) else {
-            continue;
-        };
-        asked[i].numbers.extend(claim.at);
-        let is_time = claim.quantity.row().measure.percentile().is_some();
-        let time = (is_time && (1e-30..1e30).contains(&claim.value)).then_some(claim.value);
-        asked[i].times.extend(time);
-    }
-    asked
-}
-
-/// Checks all claims; their values only where a round could be derived.
-pub(super) fn check(document: &Document<'_>, round: Option<&Round>, findings: &mut Findings) {
-    // What is wrong already is not worth solving queues for.
-    let sound = round.filter(|_| findings.is_empty());
+/// Checks of each claim what does not depend on the rule: that it is the first one about its subject, the subject, the
+/// unit, and the numbers that go with its value. Then `check` is called with the claim and its type, if it has one.
+pub(super) fn each(
+    document: &Document<'_>,
+    findings: &mut Findings,
+    mut check: impl FnMut(&Claim, Option<usize>, &mut Findings),
+) {
     let types: Vec<&str> = document.workload.types().iter().map(|t| t.name()).collect();
-    let queues = sound.and_then(|round| {
-        let asked = asked(document, &types);
-        Queues::new(
-            (document.rule, round),
-            document.workload,
-            asked,
-            document.budget,
-        )
-    });
     let known = Known {
         types: &types,
         ..Known::default()
     };
     let mut before = HashMap::new();
     for (n, claim) in document.claims.iter().enumerate() {
-        let path = format!("claims[{n}]");
-        if let Some(first) = before.insert((claim.quantity, claim.subject(), claim.time()), n) {
-            findings.add(path, format!("claims again what claims[{first}] claims"));
-            continue;
-        }
-        if claim.has_subject(&path, &known, findings) {
-            let name = claim.job_type.as_deref();
-            let subject = types.iter().position(|kind| name == Some(kind));
-            let checked = Checked {
-                document,
-                claim,
-                path,
-            };
-            checked.labels(findings);
-            checked.value(subject, round, queues.as_ref(), findings);
-        }
+        findings.within(format!("claims[{n}]"), |f| {
+            if let Some(first) = before.insert((claim.quantity, claim.subject(), claim.time()), n) {
+                f.add("", format!("claims again what claims[{first}] claims"));
+            } else if claim.has_subject(&known, f) && has_its_numbers(claim, document.workload, f) {
+                let name = claim.job_type.as_deref();
+                check(claim, types.iter().position(|kind| name == Some(kind)), f);
+            }
+        });
     }
 }
 
+/// Checks unit, interval, and the number or time that a probability is about. Returns whether the last are right.
+fn has_its_numbers(claim: &Claim, workload: &Workload, findings: &mut Findings) -> bool {
+    let unit = claim.quantity.unit(workload.time_unit());
+    if claim.unit != unit {
+        findings.differs("unit", format!("`{}`", claim.unit), format!("`{unit}`"));
+    }
+    match (claim.half_width, claim.method == Method::Simulated) {
+        (Some(width), false) => findings.differs("half_width", width, "none: it is not simulated"),
+        (None, true) => findings.differs("half_width", "absent", "that of a 95 % interval"),
+        _ => {}
+    }
+    let has_number = claim.at.is_some() == (claim.quantity == Quantity::NumberAbove);
+    if !has_number {
+        let found = claim.at.map_or("absent".into(), |at| at.to_string());
+        let expected = "a number of jobs with `number_above`, and with no other quantity";
+        findings.differs("at", found, expected);
+    }
+    let is_of_a_time = claim.quantity.row().measure.is_of_a_time();
+    let has_time = claim.longer_than.is_some() == is_of_a_time;
+    if !has_time {
+        let expected = "a time with a fraction of jobs that take longer, and with nothing else";
+        findings.add("longer_than", format!("expected {expected}"));
+    }
+    has_number && has_time
+}
+
+/// Checks how a claim was derived, and what it holds for.
+pub(super) fn derivation(
+    claim: &Claim,
+    method: Method,
+    holds_for: &HoldsFor,
+    findings: &mut Findings,
+) {
+    if claim.method != method {
+        findings.differs("method", written(&claim.method), written(&method));
+    }
+    if claim.holds_for != *holds_for {
+        findings.differs("holds_for", written(&claim.holds_for), written(holds_for));
+    }
+}
+
+/// Checks a value that is known anew, up to rounding.
+pub(super) fn value(claim: &Claim, expected: f64, grounds: Grounds, findings: &mut Findings) {
+    if is_close(claim.value, expected, CHAIN) {
+        findings.stands("", grounds);
+    } else {
+        findings.differs("value", claim.value, expected);
+    }
+}
+
+/// Checks the claim of the load of the whole workload, for which the evidence stands.
+pub(super) fn load(document: &Document<'_>, claim: &Claim, findings: &mut Findings) {
+    derivation(claim, Method::ExactProgram, &HoldsFor::default(), findings);
+    if !document.is_load_proven() {
+        let expected = "no such claim: the load is not proven";
+        findings.differs("method", "exact", expected);
+    }
+    value(claim, document.evidence.load, PROGRAM, findings);
+}
+
+/// Returns what a law of Poisson arrivals and of such sizes says.
+pub(super) fn of_laws(sizes: SizeLaw, own: Conditions) -> HoldsFor {
+    HoldsFor {
+        sizes: Some(sizes),
+        arrivals: Some(ArrivalLaw::Poisson),
+        own,
+    }
+}
+
+/// Returns what follows from the mean numbers of the types for a quantity of a type or of all, if something does and
+/// they are known.
+fn of_means(
+    quantity: Quantity,
+    subject: Option<usize>,
+    workload: &Workload,
+    mean: &dyn Fn(usize) -> Option<f64>,
+) -> Option<f64> {
+    let types = workload.types();
+    let total = || (0..types.len()).map(mean).sum::<Option<f64>>();
+    match (quantity, subject) {
+        (Quantity::MeanNumber, Some(i)) => mean(i),
+        (Quantity::MeanNumber, None) => total(),
+        (Quantity::MeanResponse, Some(i)) => Some(mean(i)? / types[i].arrival_rate()),
+        (Quantity::MeanResponse, None) => Some(total()? / workload.total_arrival_rate()),
+        (Quantity::WeightedResponse, None) => {
+            let shares = workload.load_shares().into_iter().zip(types).enumerate();
+            let each = shares.map(|(i, (w, t))| Some(w * mean(i)? / t.arrival_rate()));
+            each.sum()
+        }
+        _ => None,
+    }
+}
+
+/// Checks claims about a partition: the load, and the means of queues with so many servers, if it has one assignment.
+pub(super) fn of_slots(document: &Document<'_>, policy: &PartitionPolicy, findings: &mut Findings) {
+    if !findings.is_empty() {
+        return;
+    }
+    let (workload, types) = (document.workload, document.workload.types());
+    let is_alone = policy.assignments.len() == 1;
+    let jobs = partition::jobs(policy, 0, types);
+    let mean =
+        |i: usize| is_alone.then(|| partition::mean_number(jobs[i], types[i].offered_load()));
+    let holds_for = of_laws(SizeLaw::Exponential, Conditions::default());
+    each(document, findings, |claim, subject, f| {
+        if claim.quantity == Quantity::Load && subject.is_none() {
+            return load(document, claim, f);
+        }
+        let Some(expected) = of_means(claim.quantity, subject, workload, &mean) else {
+            return f.add("", "nothing of that kind follows from the slots");
+        };
+        derivation(claim, Method::ExactQbd, &holds_for, f);
+        value(claim, expected, SLOTS, f);
+    });
+}
+
+/// Checks that a loop is stable, and the claims about it; their values only where a round could be derived.
+pub(super) fn of_loop(document: &Document<'_>, policy: &MsrPolicy, findings: &mut Findings) {
+    let mut round = None;
+    if findings.is_clear("policy") {
+        round = Round::of(document.workload, policy);
+        match &round {
+            Some(round) => {
+                let loads = round.loads(document.workload);
+                let site = ("policy.msr.switching_rate", "the policy");
+                shape::stable(site, &loads, document.workload, findings);
+            }
+            None => underived(document, policy, findings),
+        }
+    }
+    // What is wrong already is not worth solving queues for.
+    let solvable = round.as_ref().filter(|_| findings.is_empty());
+    let queues = solvable.and_then(|round| Queues::new(document, round));
+    each(document, findings, |claim, subject, f| {
+        if claim.quantity == Quantity::Load && subject.is_none() {
+            return load(document, claim, f);
+        }
+        let Some(method) = method(claim) else {
+            let expected = "what follows from the chain and its queues";
+            return f.differs("quantity", written(&claim.quantity), expected);
+        };
+        derivation(claim, method, &conditions(document, subject, method), f);
+        if !claim.value.is_finite() {
+            f.differs("value", claim.value, "a finite number");
+        } else if let Some(round) = &round {
+            let own = Derivation {
+                document,
+                claim,
+                subject,
+                method,
+                round,
+            };
+            own.value(queues.as_ref(), f);
+        }
+    });
+}
+
 /// Says that the routes are too many to be followed, if a claim depends on them.
-pub(super) fn underived(document: &Document<'_>, policy: &MsrPolicy, findings: &mut Findings) {
-    let mut claims = document.claims.iter().enumerate();
-    if let Some((n, _)) = claims.find(|(_, c)| c.method != Method::ExactProgram) {
+fn underived(document: &Document<'_>, policy: &MsrPolicy, findings: &mut Findings) {
+    let mut claims = document.claims.iter();
+    if let Some(n) = claims.position(|claim| claim.method != Method::ExactProgram) {
         let message = format!(
             "{}: more stages than can be followed, and claims[{n}] depends on them; expected a route with fewer",
             policy.route
         );
-        findings.add("policy.route", message);
+        findings.add("policy.msr.route", message);
+    }
+}
+
+/// Returns how a claim about a loop is derived; `None` where none such is.
+fn method(claim: &Claim) -> Option<Method> {
+    Some(match claim.quantity {
+        Quantity::LargestStableSwitchingRate => Method::ExactRenewalReward,
+        Quantity::Load
+        | Quantity::MeanSchedule
+        | Quantity::WorkingTime
+        | Quantity::SwitchingFrequency => Method::ExactStationaryLaw,
+        Quantity::MeanNumberAtLeast | Quantity::MeanNumberAtMost => {
+            Method::BoundRelativeCompletions
+        }
+        Quantity::MeanNumber | Quantity::MeanResponse
+            if claim.method == Method::ApproximationQueueLength =>
+        {
+            Method::ApproximationQueueLength
+        }
+        Quantity::MeanNumber
+        | Quantity::NumberAbove
+        | Quantity::MeanResponse
+        | Quantity::WeightedResponse
+        | Quantity::ResponseP50
+        | Quantity::ResponseP95
+        | Quantity::ResponseP99 => Method::ExactQbd,
+        Quantity::LoadUnderGuard | Quantity::WaitingAbove | Quantity::ResponseAbove => return None,
+    })
+}
+
+/// Returns what a claim so derived holds for: the chain that is analysed. It looks at sizes only where its routes wait
+/// for completions, and the queues always do.
+fn conditions(document: &Document<'_>, subject: Option<usize>, method: Method) -> HoldsFor {
+    let own = Conditions::analysed();
+    match method {
+        Method::ExactQbd => of_laws(law_followed(document, subject), own),
+        Method::BoundRelativeCompletions => of_laws(SizeLaw::Exponential, own),
+        Method::ExactStationaryLaw | Method::ExactRenewalReward => HoldsFor {
+            sizes: (!document.rule.preempts()).then_some(SizeLaw::Exponential),
+            arrivals: None,
+            own,
+        },
+        _ => HoldsFor {
+            own,
+            ..HoldsFor::default()
+        },
+    }
+}
+
+/// Returns the law of sizes with which the queue of a type, or those of all, are solved. Where the chain waits for
+/// completions, it takes all sizes as exponential; where it does not, queues follow the stages of sizes, if they
+/// have any.
+fn law_followed(document: &Document<'_>, subject: Option<usize>) -> SizeLaw {
+    let staged = |kind: &JobType| {
+        let size = kind.holding();
+        !size.is_exponential() && size.phases().is_some()
+    };
+    let types = document.workload.types();
+    let about = subject.map_or(types, |i| &types[i..=i]);
+    if document.rule.preempts() && about.iter().any(staged) {
+        SizeLaw::PhaseType
+    } else {
+        SizeLaw::Exponential
     }
 }
 
 /// One claim with all that it may be compared with.
-struct Checked<'a> {
+struct Derivation<'a> {
     document: &'a Document<'a>,
     claim: &'a Claim,
-    path: String,
+    /// The type that it is about; all, where there is none.
+    subject: Option<usize>,
+    method: Method,
+    round: &'a Round,
 }
 
-impl Checked<'_> {
-    fn field(&self, name: &str) -> String {
-        format!("{}.{name}", self.path)
-    }
-
-    /// Unit, method and conditions.
-    fn labels(&self, findings: &mut Findings) {
-        let claim = self.claim;
-        let unit = claim.quantity.unit(self.document.workload.time_unit());
-        if claim.unit != unit {
-            findings.add(
-                self.field("unit"),
-                format!("`{}`, expected `{unit}`", claim.unit),
-            );
-        }
-        if let Some(half_width) = claim.half_width {
-            let message = format!("{half_width}, expected none: it is not simulated");
-            findings.add(self.field("half_width"), message);
-        }
-        let method = self.method();
-        if claim.method != method {
-            let message = format!("{}, expected {}", written(&claim.method), written(&method));
-            findings.add(self.field("method"), message);
-        } else if method == Method::ExactProgram && !self.document.evidence.proven {
-            findings.add(
-                self.field("method"),
-                "exact, expected no such claim: the load is not proven",
-            );
-        }
-        let conditions = self.conditions();
-        if claim.holds_for != conditions {
-            let (found, expected) = (written(&claim.holds_for), written(&conditions));
-            let message = format!("{found}, expected {expected}");
-            findings.add(self.field("holds_for"), message);
-        }
-    }
-
-    /// The types that the claim is about: the one named, or all.
-    fn about(&self) -> impl Iterator<Item = &JobType> {
-        let name = self.claim.job_type.as_deref();
-        let types = self.document.workload.types().iter();
-        types.filter(move |kind| name.is_none_or(|name| name == kind.name()))
-    }
-
-    /// Whether the routes wait for completions.
-    fn drains(&self) -> bool {
-        !self.document.rule.preempts()
-    }
-
-    fn method(&self) -> Method {
-        match self.claim.quantity {
-            Quantity::Load if self.claim.job_type.is_none() => Method::ExactProgram,
-            Quantity::MeanNumber | Quantity::MeanResponse
-                if self.claim.method == Method::ApproximationQueueLength =>
-            {
-                Method::ApproximationQueueLength
-            }
-            Quantity::LargestStableSwitchingRate => Method::ExactRenewalReward,
-            Quantity::LoadUnderGuard => Method::ProofByGuard,
-            Quantity::Load
-            | Quantity::MeanSchedule
-            | Quantity::WorkingTime
-            | Quantity::SwitchingFrequency => Method::ExactStationaryLaw,
-            Quantity::MeanNumberAtLeast | Quantity::MeanNumberAtMost => {
-                Method::BoundRelativeCompletions
-            }
-            Quantity::MeanNumber
-            | Quantity::NumberAbove
-            | Quantity::MeanResponse
-            | Quantity::WeightedResponse
-            | Quantity::ResponseP50
-            | Quantity::ResponseP95
-            | Quantity::ResponseP99
-            | Quantity::WaitingAbove
-            | Quantity::ResponseAbove => Method::ExactQbd,
-        }
-    }
-
-    /// The program's load holds for every policy; the rest for the chain that is analysed. It
-    /// looks at sizes only where its routes wait for completions, and the queues always do.
-    fn conditions(&self) -> HoldsFor {
-        let exponential = Some(SizeLaw::Exponential);
-        let (sizes, arrivals) = match self.method() {
-            Method::ExactProgram => return HoldsFor::default(),
-            Method::ExactQbd => (Some(self.law_followed()), Some(ArrivalLaw::Poisson)),
-            Method::BoundRelativeCompletions => (exponential, Some(ArrivalLaw::Poisson)),
-            Method::ExactStationaryLaw | Method::ExactRenewalReward => {
-                (exponential.filter(|_| self.drains()), None)
-            }
-            Method::ApproximationQueueLength | Method::ProofByGuard | Method::Simulated => {
-                (None, None)
+impl Derivation<'_> {
+    fn value(&self, queues: Option<&Queues<'_>>, findings: &mut Findings) {
+        let (round, workload) = (self.round, self.document.workload);
+        let expected = match (self.claim.quantity, self.subject) {
+            (Quantity::LargestStableSwitchingRate, _) => return self.largest_rate(findings),
+            (Quantity::MeanSchedule, Some(i)) => round.mean_schedule()[i],
+            (Quantity::Load, Some(i)) => round.loads(workload)[i],
+            (Quantity::WorkingTime, _) => round.working_time(),
+            (Quantity::SwitchingFrequency, _) => round.switching_frequency(),
+            _ => {
+                return match queues {
+                    Some(queues) if self.affords(queues) => self.of_queues(queues, findings),
+                    Some(queues) => self.too_large(queues, findings),
+                    None => {}
+                };
             }
         };
-        HoldsFor {
-            sizes,
-            arrivals,
-            own: Conditions::analysed(),
-        }
+        value(self.claim, expected, RENEWAL, findings);
     }
 
-    /// The law of sizes with which queues are solved. Where the chain waits for completions, it takes
-    /// all sizes as exponential; where it does not, queues follow the stages of sizes, if they have
-    /// any.
-    fn law_followed(&self) -> SizeLaw {
-        let staged = |kind: &JobType| {
-            let size = kind.holding();
-            !size.is_exponential() && size.phases().is_some()
-        };
-        match !self.drains() && self.about().any(staged) {
-            true => SizeLaw::PhaseType,
-            false => SizeLaw::Exponential,
-        }
-    }
-
-    fn value(
-        &self,
-        subject: Option<usize>,
-        round: Option<&Round>,
-        queues: Option<&Queues<'_>>,
-        findings: &mut Findings,
-    ) {
-        let path = self.field("value");
-        let found = self.claim.value;
-        if !found.is_finite() {
-            findings.add(path, format!("{found}, expected a finite number"));
-            return;
-        }
-        if self.claim.at.is_some() != (self.claim.quantity == Quantity::NumberAbove) {
-            let expected = "a number of jobs with `number_above`, and with no other quantity";
-            let found = self.claim.at.map_or("absent".into(), |at| at.to_string());
-            return findings.add(self.field("at"), format!("{found}, expected {expected}"));
-        }
-        if let Some(time) = self.claim.longer_than {
-            let message = format!("{time}, expected none: nothing of the kind is exact");
-            return findings.add(self.field("longer_than"), message);
-        }
-        let Some(round) = round else { return };
-        if self.claim.quantity == Quantity::LargestStableSwitchingRate {
-            self.largest_rate(round, findings);
-            return;
-        }
-        if self.is_of_queues() {
-            match queues {
-                Some(queues) if !self.affords(subject, queues) => {
-                    return self.too_large(subject, queues, findings);
-                }
-                Some(_) => {}
-                None => return,
-            }
-        }
-        let Some(expected) = self.expected(subject, round, queues) else {
-            let is_time = self.percentile().is_some();
-            let late = |i| is_time && queues.is_some_and(|queues| queues.is_late(i));
-            let late = subject.is_some_and(late);
-            return match late {
-                true => findings.stands(&self.path, TOO_LARGE),
-                false => {
-                    let message = "cannot be derived anew: it has no such number";
-                    findings.add(path, format!("{found} {message}"));
-                }
-            };
-        };
-        let (found, expected) = match self.percentile() {
-            // What is compared is the fraction of jobs beyond.
-            Some(p) => (1.0 - p, 1.0 - expected),
-            None => (found, expected),
-        };
-        let slack = match (self.is_of_queues(), queues) {
-            (true, Some(queues)) if self.claim.method == Method::ExactQbd => {
-                self.agreement(round) + queues.rounding(subject)
-            }
-            (true, _) => self.agreement(round),
-            (false, _) => CHAIN,
-        };
-        if is_close(found, expected, slack) {
-            findings.stands(&self.path, self.derived());
-        } else {
-            let found = self.claim.value;
-            let told = match self.percentile() {
-                Some(p) => format!(
-                    "the time within which {p} of the jobs leave, not {}",
-                    1.0 - expected
-                ),
-                None => expected.to_string(),
-            };
-            findings.add(path, format!("{found}, expected {told}"));
-        }
-    }
-
-    /// The way in which it was derived.
-    fn derived(&self) -> Grounds {
-        match self.claim.method {
-            Method::ExactProgram => PROGRAM,
-            Method::ExactStationaryLaw | Method::ExactRenewalReward => RENEWAL,
-            Method::BoundRelativeCompletions | Method::ApproximationQueueLength => FORMULA,
-            Method::ExactQbd | Method::ProofByGuard | Method::Simulated => SOLVED,
-        }
-    }
-
-    /// Whether the queues that have to be solved, not only looked at, could be.
-    fn affords(&self, subject: Option<usize>, queues: &Queues<'_>) -> bool {
-        let all = 0..self.document.workload.types().len();
-        let types = subject.map_or(all, |i| i..i + 1);
-        let bounded = self.claim.method == Method::BoundRelativeCompletions;
-        let mut solved = types.filter(|i| !bounded && !self.is_approximate(*i));
-        solved.all(|i| queues.affords(Some(i)))
-    }
-
-    /// A queue that is too large to be solved again: its mean lies between the paper's bounds, and is
-    /// not the paper's approximation; what follows from means follows from those claimed.
-    fn too_large(&self, subject: Option<usize>, queues: &Queues<'_>, findings: &mut Findings) {
-        let (path, found) = (self.field("value"), self.claim.value);
-        let claimed = |i: usize| {
-            let kind = &self.document.workload.types()[i];
-            let mean = self
-                .document
-                .find(Quantity::MeanNumber, Some(kind.name()))?;
-            Some(mean.value)
-        };
-        if let (Quantity::MeanNumber, Some(i)) = (self.claim.quantity, subject) {
-            let bounds = [Quantity::MeanNumberAtLeast, Quantity::MeanNumberAtMost];
-            let [least, most] = bounds.map(|bound| queues.bound(i, bound));
-            let approximation = queues.bound(i, Quantity::MeanNumber);
-            let inner = least < approximation && approximation < most;
-            if !self.has_bounds() {
-                return findings.stands(&self.path, TOO_LARGE);
-            }
-            return if !(least * (1.0 - QUEUES)..=most * (1.0 + QUEUES)).contains(&found) {
-                findings.add(path, format!("{found}, expected from {least} to {most}"));
-            } else if inner && is_close(found, approximation, CHAIN) {
-                let message = format!("{found}, which is no more than the approximation");
-                findings.add(path, message);
-            } else {
-                findings.stands(&self.path, BOUNDED);
-            };
-        }
-        match self.of_means(subject, &claimed) {
-            Some(expected) if is_close(found, expected, CHAIN) => {
-                findings.stands(&self.path, SUMMED);
-            }
-            Some(expected) => findings.add(path, format!("{found}, expected {expected}")),
-            None => findings.stands(&self.path, TOO_LARGE),
-        }
-    }
-
-    /// Whether the paper's bounds hold: they are for exponential sizes, which sizes are taken as
-    /// where the routes wait for completions.
-    fn has_bounds(&self) -> bool {
-        self.law_followed() == SizeLaw::Exponential
-    }
-
-    /// What follows from the mean numbers of the types, if they are known.
-    fn of_means(&self, subject: Option<usize>, mean: &dyn Fn(usize) -> Option<f64>) -> Option<f64> {
-        let workload = self.document.workload;
-        let types = workload.types();
-        let total = || (0..types.len()).map(mean).sum::<Option<f64>>();
-        match (self.claim.quantity, subject) {
-            (Quantity::MeanNumber, Some(i)) => mean(i),
-            (Quantity::MeanNumber, None) => total(),
-            (Quantity::MeanResponse, Some(i)) => Some(mean(i)? / types[i].arrival_rate()),
-            (Quantity::MeanResponse, None) => Some(total()? / workload.total_arrival_rate()),
-            (Quantity::WeightedResponse, None) => {
-                let shares = workload.load_shares().into_iter().zip(types).enumerate();
-                let each = shares.map(|(i, (w, t))| Some(w * mean(i)? / t.arrival_rate()));
-                each.sum()
-            }
-            _ => None,
-        }
-    }
-
-    /// Whether a second derivation takes the type's queue, not only the modulating chain.
-    fn is_of_queues(&self) -> bool {
-        !matches!(
-            self.claim.quantity,
-            Quantity::Load
-                | Quantity::MeanSchedule
-                | Quantity::WorkingTime
-                | Quantity::SwitchingFrequency
-                | Quantity::LargestStableSwitchingRate
-        )
-    }
-
-    fn percentile(&self) -> Option<f64> {
-        self.claim.quantity.row().measure.percentile()
-    }
-
-    /// Next to a load of 1 rounding of the rates alone moves what depends on the queue.
-    fn agreement(&self, round: &Round) -> f64 {
-        let loads = round.loads(self.document.workload);
-        let least_spare = loads
-            .into_iter()
-            .fold(1.0, |spare, load| f64::min(spare, 1.0 - load));
-        QUEUES + 200.0 * f64::EPSILON / least_spare
-    }
-
-    /// Whether this claim takes the mean number of type i from the approximation: where it is one
-    /// itself, and of all types where there is no better claim about that type.
-    fn is_approximate(&self, i: usize) -> bool {
-        let name = self.document.workload.types()[i].name();
-        let number = self.document.find(Quantity::MeanNumber, Some(name));
-        let exact = number.is_some_and(|number| number.method == Method::ExactQbd);
-        let about_all = self.claim.job_type.is_none();
-        self.claim.method == Method::ApproximationQueueLength && !(about_all && exact)
-    }
-
-    /// The value that this claim should have.
-    fn expected(
-        &self,
-        subject: Option<usize>,
-        round: &Round,
-        queues: Option<&Queues<'_>>,
-    ) -> Option<f64> {
-        let claim = self.claim;
-        let mean = |i: usize| match self.is_approximate(i) {
-            true => Some(queues?.bound(i, Quantity::MeanNumber)),
-            false => queues?.mean_number(i),
-        };
-        match (claim.quantity, subject) {
-            (Quantity::MeanSchedule, Some(i)) => Some(round.mean_schedule()[i]),
-            (Quantity::Load, Some(i)) => Some(round.loads(self.document.workload)[i]),
-            // Compared with the mix itself elsewhere: see [`super::evidence`].
-            (Quantity::Load, None) => Some(self.document.evidence.load),
-            (Quantity::WorkingTime, _) => Some(round.working_time()),
-            (Quantity::SwitchingFrequency, _) => Some(round.switching_frequency()),
-            (Quantity::MeanNumber | Quantity::MeanResponse | Quantity::WeightedResponse, _) => {
-                self.of_means(subject, &mean)
-            }
-            (Quantity::MeanNumberAtLeast | Quantity::MeanNumberAtMost, Some(i)) => {
-                Some(queues?.bound(i, claim.quantity))
-            }
-            (Quantity::NumberAbove, Some(i)) => queues?.above(i, claim.at?),
-            (Quantity::ResponseP50 | Quantity::ResponseP95 | Quantity::ResponseP99, Some(i)) => {
-                queues?.within(i, claim.value)
-            }
-            (
-                Quantity::LargestStableSwitchingRate
-                | Quantity::WaitingAbove
-                | Quantity::ResponseAbove,
-                _,
-            )
-            | (
-                Quantity::MeanSchedule
-                | Quantity::MeanNumberAtLeast
-                | Quantity::MeanNumberAtMost
-                | Quantity::NumberAbove
-                | Quantity::ResponseP50
-                | Quantity::ResponseP95
-                | Quantity::ResponseP99,
-                None,
-            )
-            | (Quantity::LoadUnderGuard, _) => None,
-        }
-    }
-
-    /// Compared as periods, since a route that costs nearly nothing has a rate of nearly
+    /// Checks the largest rate as a period, since a route that costs nearly nothing has a rate of nearly
     /// infinity, whose digits say nothing.
-    fn largest_rate(&self, round: &Round, findings: &mut Findings) {
+    fn largest_rate(&self, findings: &mut Findings) {
         /// Rounding errors of one operation that may have added up.
         const OPERATIONS: f64 = 1e3;
         let found = self.claim.value;
-        let (period, error) = round.least_stable_period(self.document.workload);
+        let (period, error) = self.round.least_stable_period(self.document.workload);
         let allowed = CHAIN * period + OPERATIONS * error;
         if found > 0.0 && (1.0 / found - period).abs() <= allowed {
-            findings.stands(&self.path, RENEWAL);
+            findings.stands("", RENEWAL);
+        } else if period > 0.0 {
+            findings.differs("value", found, 1.0 / period);
         } else {
-            let expected = match 1.0 / period {
-                f64::INFINITY => "none: every rate is stable".into(),
-                rate => rate.to_string(),
+            findings.differs("value", found, "none: every rate is stable");
+        }
+    }
+
+    /// Returns whether the queues that have to be solved, not only looked at, could be.
+    fn affords(&self, queues: &Queues<'_>) -> bool {
+        let all = 0..self.document.workload.types().len();
+        let types = self.subject.map_or(all, |i| i..i + 1);
+        let bounded = self.method == Method::BoundRelativeCompletions;
+        let mut solved = types.filter(|i| !bounded && !self.is_approximate(*i));
+        solved.all(|i| queues.affords(i))
+    }
+
+    /// Returns whether this claim takes the mean number of type i from the approximation: where it is one
+    /// itself, and of all types where there is no better claim about that type.
+    fn is_approximate(&self, i: usize) -> bool {
+        let exact = self
+            .claimed(i)
+            .is_some_and(|c| c.method == Method::ExactQbd);
+        self.method == Method::ApproximationQueueLength && !(self.subject.is_none() && exact)
+    }
+
+    /// Returns what is claimed of the mean number of type i.
+    fn claimed(&self, i: usize) -> Option<&Claim> {
+        let name = self.document.workload.types()[i].name();
+        self.document.find(Quantity::MeanNumber, Some(name))
+    }
+
+    /// Checks what follows from queues that could be solved.
+    fn of_queues(&self, queues: &Queues<'_>, findings: &mut Findings) {
+        let (claim, quantity) = (self.claim, self.claim.quantity);
+        let mean = |i: usize| {
+            if self.is_approximate(i) {
+                Some(queues.bound(i, Quantity::MeanNumber))
+            } else {
+                queues.mean_number(i)
+            }
+        };
+        let percentile = quantity.row().measure.percentile();
+        let expected = match (quantity, self.subject) {
+            (Quantity::MeanNumberAtLeast | Quantity::MeanNumberAtMost, Some(i)) => {
+                Some(queues.bound(i, quantity))
+            }
+            (Quantity::NumberAbove, Some(i)) => claim.at.and_then(|at| queues.above(i, at)),
+            (_, Some(i)) if percentile.is_some() => queues.within(i, claim.value),
+            (_, subject) => of_means(quantity, subject, self.document.workload, &mean),
+        };
+        let is_late = |i| percentile.is_some() && queues.is_late(i);
+        let Some(expected) = expected else {
+            if self.subject.is_some_and(is_late) {
+                return findings.stands("", TOO_LARGE);
+            }
+            let message = "cannot be derived anew: it has no such number";
+            return findings.add("value", format!("{} {message}", claim.value));
+        };
+        let (mut slack, mut grounds) = (self.agreement(), FORMULA);
+        if self.method == Method::ExactQbd {
+            slack += queues.rounding(self.subject);
+            grounds = SOLVED;
+        }
+        // Of a percentile what is compared is the fraction of jobs beyond.
+        let agrees = match percentile {
+            Some(p) => is_close(1.0 - p, 1.0 - expected, slack),
+            None => is_close(claim.value, expected, slack),
+        };
+        match percentile {
+            _ if agrees => findings.stands("", grounds),
+            Some(p) => {
+                let expected =
+                    format!("the time within which {p} of the jobs leave, not {expected}");
+                findings.differs("value", claim.value, expected);
+            }
+            None => findings.differs("value", claim.value, expected),
+        }
+    }
+
+    /// Returns how near the two derivations are: next to a load of 1 rounding of the rates alone moves what depends on
+    /// the queue.
+    fn agreement(&self) -> f64 {
+        let spares = self.round.loads(self.document.workload).into_iter();
+        let least_spare = spares.map(|load| 1.0 - load).fold(1.0, f64::min);
+        QUEUES + 200.0 * f64::EPSILON / least_spare
+    }
+
+    /// Checks what follows from a queue that is too large to be solved again: its mean lies between the paper's bounds,
+    /// and is not the paper's approximation; what follows from means follows from those claimed.
+    fn too_large(&self, queues: &Queues<'_>, findings: &mut Findings) {
+        let (found, quantity) = (self.claim.value, self.claim.quantity);
+        if let (Quantity::MeanNumber, Some(i)) = (quantity, self.subject) {
+            // The bounds are for exponential sizes, which sizes are taken as where the routes wait for completions.
+            if law_followed(self.document, self.subject) != SizeLaw::Exponential {
+                return findings.stands("", TOO_LARGE);
+            }
+            let least = queues.bound(i, Quantity::MeanNumberAtLeast);
+            let most = queues.bound(i, Quantity::MeanNumberAtMost);
+            let approximation = queues.bound(i, Quantity::MeanNumber);
+            let is_inner = least < approximation && approximation < most;
+            return if !(least * (1.0 - QUEUES)..=most * (1.0 + QUEUES)).contains(&found) {
+                findings.differs("value", found, format!("from {least} to {most}"));
+            } else if is_inner && is_close(found, approximation, CHAIN) {
+                let message = format!("{found}, which is no more than the approximation");
+                findings.add("value", message);
+            } else {
+                findings.stands("", BOUNDED);
             };
-            findings.add(self.field("value"), format!("{found}, expected {expected}"));
+        }
+        let claimed = |i: usize| Some(self.claimed(i)?.value);
+        match of_means(quantity, self.subject, self.document.workload, &claimed) {
+            Some(expected) => value(self.claim, expected, SUMMED, findings),
+            None => findings.stands("", TOO_LARGE),
         }
     }
 }

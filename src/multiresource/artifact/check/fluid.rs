@@ -16,24 +16,22 @@ const ZERO: f64 = 1e-12;
 /// How far the two sides of the proof may be apart, relatively.
 const ROUNDING: f64 = 1e-9;
 
-/// The worth at values (K) of running jobs; `None` where it cannot be told from rounding.
+/// Returns the worth at values (K) of running jobs; `None` where it cannot be told from rounding.
 pub(super) fn worth(packing: &Packing, values: &[f64]) -> Option<f64> {
-    let share = |i: usize, j: usize| match packing.demand(i)[j] {
-        0 => 0.0,
-        d => d as f64 / packing.capacity()[j] as f64,
-    };
-    let resources = packing.capacity().len();
     // A job in units of its largest share, and values in units of the largest.
-    let dominant = |i: usize| (0..resources).map(|j| share(i, j)).fold(0.0, f64::max);
-    let jobs: Vec<(usize, f64)> = (0..values.len()).map(|i| (i, dominant(i))).collect();
-    let worths = jobs.iter().map(|&(i, largest)| values[i] / largest);
-    let worths: Vec<f64> = worths.collect();
+    let largest: Vec<f64> = (0..values.len())
+        .map(|i| packing.largest_share(i))
+        .collect();
+    let worths: Vec<f64> = values.iter().zip(&largest).map(|(v, l)| v / l).collect();
     let unit = worths.iter().copied().fold(0.0, f64::max);
     if !(unit > 0.0 && unit.is_finite()) {
         return None;
     }
-    let row = |j: usize| -> Vec<f64> { jobs.iter().map(|&(i, all)| share(i, j) / all).collect() };
-    let rows: Vec<Vec<f64>> = (0..resources).map(row).collect();
+    let row = |j: usize| -> Vec<f64> {
+        let jobs = largest.iter().enumerate();
+        jobs.map(|(i, all)| packing.share(i, j) / all).collect()
+    };
+    let rows: Vec<Vec<f64>> = (0..packing.capacity().len()).map(row).collect();
     let gains: Vec<f64> = worths.iter().map(|worth| worth / unit).collect();
     Some(unit * Tableau::new(&rows, &gains).solved(&rows, &gains)?)
 }
@@ -65,7 +63,7 @@ impl Tableau {
         }
     }
 
-    /// The optimum of `gains·x` over `rows·x ≤ 1`, proved by the solutions of both programs.
+    /// Returns the optimum of `gains·x` over `rows·x ≤ 1`, proved by the solutions of both programs.
     fn solved(mut self, rows: &[Vec<f64>], gains: &[f64]) -> Option<f64> {
         for _ in 0..PIVOTS {
             // Bland's rule: the first column that gains, so that no basis comes again.
@@ -78,7 +76,7 @@ impl Tableau {
         None
     }
 
-    /// The row whose column reaches 0 first as this one grows; of equals the first column.
+    /// Returns the row whose column reaches 0 first as this one grows; of equals the first column.
     fn leaving(&self, enters: usize) -> Option<usize> {
         let last = self.gains.len() - 1;
         let rows = (0..self.rows.len()).filter(|r| self.rows[*r][enters] > ZERO);
@@ -101,7 +99,7 @@ impl Tableau {
         self.basis[r] = enters;
     }
 
-    /// The value, if the solution of the program and that of its dual are ones, and of one value.
+    /// Returns the value, if the solution of the program and that of its dual are ones, and of one value.
     fn proved(&self, rows: &[Vec<f64>], gains: &[f64]) -> Option<f64> {
         let (jobs, last) = (gains.len(), self.gains.len() - 1);
         let mut x = vec![0.0; jobs];

@@ -53,7 +53,7 @@ pub(super) struct Region<N> {
 }
 
 impl<N> Region<N> {
-    /// The whole server.
+    /// Returns the whole server.
     pub fn all(packing: &Packing, price: N) -> Self {
         let room = packing.capacity().to_vec();
         let most = (0..packing.types()).map(|i| packing.most(i, &room));
@@ -76,7 +76,7 @@ pub(super) enum Verdict<N> {
     Undecided,
 }
 
-/// Whether some schedule of a region is worth more than `threshold`.
+/// Returns whether some schedule of a region is worth more than `threshold`.
 ///
 /// `values` (K) are nonnegative, and `costs` (K) those of one job at resource prices under which the
 /// region's room has its price. `nodes` is how many may be visited, and falls by those that were.
@@ -127,7 +127,7 @@ struct Item<N> {
 }
 
 impl<N: Number> Item<N> {
-    /// The most efficient first, of equals the dearest.
+    /// Orders the most efficient first, of equals the dearest.
     fn by_efficiency(a: &Self, b: &Self) -> Ordering {
         let one = N::from(1);
         N::compare([&b.value, &b.cost], [&a.value, &a.cost])
@@ -174,7 +174,7 @@ impl<N: Number> Search<'_, N> {
         }
     }
 
-    /// Whether the items that are not settled could lift the worth above the threshold.
+    /// Returns whether the items that are not settled could lift the worth above the threshold.
     fn is_promising(&self) -> bool {
         let Some(item) = self.items.get(self.taken.len()) else {
             return false;

@@ -51,15 +51,17 @@ impl Least {
         }
     }
 
-    /// The least `Σ a_i E[N_i]` for these a ≥ 0 (K).
+    /// Returns the least `Σ a_i E[N_i]` for these a ≥ 0 (K).
     pub(super) fn of(&self, factors: &[f64]) -> f64 {
         let pairs = factors.iter().zip(&self.weights);
         let cheapest = pairs.filter(|(_, weight)| **weight > 0.0);
         let cheapest = cheapest.map(|(a, weight)| a / weight);
         let cheapest = cheapest.fold(f64::INFINITY, f64::min);
-        let waiting = match self.waiting > 0.0 {
-            true => self.waiting * cheapest,
-            false => 0.0,
+        // Where nothing waits no type may have a weight.
+        let waiting = if self.waiting > 0.0 {
+            self.waiting * cheapest
+        } else {
+            0.0
         };
         let present = factors.iter().zip(&self.offered).map(|(a, b)| a * b);
         present.sum::<f64>() + waiting

@@ -12,10 +12,9 @@
 //! ([`round`]). What is left is arithmetic.
 //!
 //! # Practice
-//! The load is checked over all shapes of servers, then the rule, then what is claimed of it. A check that needs another
-//! one's field to be
-//! sound is left out where that field is not: a loop that is no permutation is reported, and not
-//! also the claims made from it. Whatever the artifact holds, the checker ends, and does not panic:
+//! The rule is checked, then the load over all shapes of servers, then what is claimed. A check that needs another
+//! field to be right is left out where that is not: a loop that is no permutation is reported, and not also the claims
+//! made from it. Whatever the artifact holds, the checker ends, and does not panic:
 //! its searches count their steps.
 
 mod against;
@@ -23,19 +22,15 @@ mod branching;
 mod claims;
 mod evidence;
 mod exact;
-mod families;
 mod fluid;
-mod guarded;
 mod knapsack;
 mod least;
 mod partition;
-mod pooled;
-mod preemptive;
 mod queues;
 mod round;
+mod rule;
 mod shape;
 mod simulated;
-mod solved;
 
 pub use against::check_against;
 #[cfg(test)]
@@ -43,10 +38,9 @@ pub(crate) use partition::loads as loads_of_partition;
 
 use std::cell::Cell;
 
-use super::{Artifact, Claim, Evidence, Family, MsrPolicy, Quantity};
-use crate::artifact::{Finding, Findings, Grounds, Subject, find};
+use super::{Artifact, Claim, Evidence, Family, Quantity};
+use crate::artifact::{Finding, Findings, Subject, find};
 use crate::multiresource::workload::{Fleet, Workload};
-use round::Round;
 
 /// Work that solving the queues of what is claimed may take, roughly in
 /// nanoseconds: what would take more is not derived, and said so.
@@ -64,7 +58,7 @@ impl Budget {
         self.0.get()
     }
 
-    /// Whether so much work can still be done; it is then taken as done.
+    /// Returns whether so much work can still be done; it is then taken as done.
     fn affords(&self, work: f64) -> bool {
         let affords = work <= self.left();
         if affords {
@@ -73,7 +67,7 @@ impl Budget {
         affords
     }
 
-    /// So much work was done.
+    /// Notes that so much work was done.
     fn spend(&self, work: f64) {
         self.0.set(self.left() - work);
     }
@@ -94,15 +88,13 @@ pub(super) fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Flee
 /// All that is wrong.
 pub fn check_within(artifact: &Artifact, work: f64) -> Result<(), Vec<Finding>> {
     let mut findings = Findings::default();
-    let fleet = check_with(artifact, work, &mut findings);
-    match findings.into_list() {
-        none if none.is_empty() && fleet.is_some() => Ok(()),
-        wrong => Err(wrong),
-    }
+    check_with(artifact, work, &mut findings);
+    let wrong = findings.into_list();
+    if wrong.is_empty() { Ok(()) } else { Err(wrong) }
 }
 
 fn check_with(artifact: &Artifact, work: f64, findings: &mut Findings) -> Option<Fleet> {
-    let fleet = workload(artifact, findings)?;
+    let fleet = findings.workload(artifact.workload.check())?;
     let document = Document {
         rule: &artifact.policy,
         evidence: &artifact.evidence,
@@ -112,27 +104,11 @@ fn check_with(artifact: &Artifact, work: f64, findings: &mut Findings) -> Option
         budget: &Budget::new(CLAIMS.min(work)),
     };
     document.check(findings);
-    remarks(findings);
+    findings.remarks(&["workload.source", "workload.unserved", "tool"]);
     Some(fleet)
 }
 
-/// What a document says and nothing follows from.
-fn remarks(findings: &mut Findings) {
-    const REMARK: Grounds = Grounds::Trusted("a remark: nothing follows from it");
-    for path in ["workload.source", "workload.unserved", "tool"] {
-        findings.stands(path, REMARK);
-    }
-}
-
-fn workload(artifact: &Artifact, findings: &mut Findings) -> Option<Fleet> {
-    let checked = artifact.workload.check();
-    for fault in checked.as_ref().err().into_iter().flatten() {
-        findings.add(format!("workload.{}", fault.place), fault.message.clone());
-    }
-    checked.ok()
-}
-
-/// The parts of an artifact, for a fleet that is one.
+/// The parts of an artifact, for a fleet whose record was checked.
 struct Document<'a> {
     rule: &'a Family,
     evidence: &'a Evidence,
@@ -144,109 +120,75 @@ struct Document<'a> {
     budget: &'a Budget,
 }
 
-/// Where the rule stands: findings of a rule have paths that start with `policy`, as if its family were not named.
-const RULE: &str = "policy";
-
-impl Document<'_> {
-    /// The claim about a type, or about all.
+impl<'a> Document<'a> {
+    /// Returns the claim about a type, or about all.
     fn find(&self, quantity: Quantity, job_type: Option<&str>) -> Option<&Claim> {
         find(self.claims, quantity, Subject::of_type(job_type))
     }
 
-    /// Whether the load is that of the best policy: where jobs take several servers it is a bound.
+    /// Returns whether the load is that of the best policy: where jobs take several servers it is a bound.
     fn is_load_proven(&self) -> bool {
         self.evidence.proven && self.fleet.gangs().next().is_none()
     }
 
-    /// A path in the document: with the family of the rule.
-    fn absolute(&self, path: &str) -> String {
-        let of_guard = ["policy.guard", "policy.from", "policy.until", "policy.rule"];
-        let family = match self.rule {
-            Family::Guarded(policy) if !of_guard.iter().any(|own| path.starts_with(own)) => {
-                format!("guarded.rule.{}", policy.rule.name())
-            }
-            other => other.name().to_owned(),
-        };
-        match path.strip_prefix(RULE) {
-            Some(rest) => format!("{RULE}.{family}{rest}"),
-            None => path.into(),
+    /// Returns the path of the rule that is followed while nothing is amiss.
+    fn path_of_rule(&self) -> String {
+        match self.rule {
+            Family::Guarded(policy) => format!("policy.guarded.rule.{}", policy.rule.name()),
+            rule => format!("policy.{}", rule.name()),
         }
+    }
+
+    /// Returns the mix of the servers of a shape: that of the policy where it is one, else that of the evidence.
+    fn mix(&self, h: usize) -> Option<Mixed<'a>> {
+        if let Some(policy) = self.rule.msr() {
+            return Some(Mixed {
+                path: "policy.msr".into(),
+                schedules: &policy.schedules,
+                weights: &policy.weights,
+            });
+        }
+        let mix = self.evidence.servers.get(h)?.mix.as_ref()?;
+        Some(Mixed {
+            path: format!("evidence.servers[{h}].mix"),
+            schedules: &mix.schedules,
+            weights: &mix.weights,
+        })
     }
 
     fn check(&self, findings: &mut Findings) {
-        let mut own = Findings::default();
-        self.evidence_and_rule(&mut own);
-        findings.take(own, |path| self.absolute(path));
-    }
-
-    fn evidence_and_rule(&self, findings: &mut Findings) {
+        let rule = format!("policy.{}", self.rule.name());
         if self.rule.preempts() && self.workload.start_latency().is_some() {
             let message = "the policy stops jobs, and the workload has a start latency, of which it is not said what a stopped job pays again: expected none of both";
-            findings.add(RULE, message);
+            findings.add(&rule, message);
         }
         if self.rule.pools() == self.fleet.is_one_server() {
-            let expected = match self.fleet.is_one_server() {
-                true => "a rule of one server",
-                false => "a rule over all servers: pooled, pooled-easy or partition",
+            let expected = if self.fleet.is_one_server() {
+                "a rule of one server"
+            } else {
+                "a rule over all servers: pooled, pooled-easy or partition"
             };
-            let message = format!("`{}`, expected {expected}", self.rule.name());
-            return findings.add(RULE, message);
+            return findings.differs(rule, format!("`{}`", self.rule.name()), expected);
         }
-        shape::check(self, findings);
+        let under_guard = rule::check(self, findings);
         evidence::check(self, findings);
-        if self.rule.pools() {
-            return pooled::check(self, findings);
-        }
+        rule::certified(self, findings);
         match self.rule {
-            Family::Msr(policy) => self.round_and_claims(policy, findings),
-            _ => {
-                if let Family::Guarded(policy) = self.rule {
-                    guarded::check(self, policy, findings);
-                }
-                families::check(self.rule.followed(), self.workload, self.evidence, findings);
-                simulated::check(self, findings);
-            }
-        }
-    }
-
-    /// What follows from the round of a loop.
-    fn round_and_claims(&self, policy: &MsrPolicy, findings: &mut Findings) {
-        let mut round = None;
-        if findings.is_clear(RULE) {
-            round = Round::of(self.workload, policy);
-            match &round {
-                Some(round) => self.stability(round, findings),
-                None => claims::underived(self, policy, findings),
-            }
-        }
-        claims::check(self, round.as_ref(), findings);
-    }
-
-    /// Every type must get more service than it brings work, routes included.
-    fn stability(&self, round: &Round, findings: &mut Findings) {
-        let types = self.workload.types().iter();
-        for (kind, load) in types.zip(round.loads(self.workload)) {
-            // A load that is not a number is not stable either.
-            let stable = load < 1.0;
-            if !stable {
-                let name = kind.name();
-                let message =
-                    format!("the policy is unstable: type `{name}` has load {load}, expected < 1");
-                findings.add("policy.switching_rate", message);
-            }
+            Family::Msr(policy) => claims::of_loop(self, policy, findings),
+            Family::Partition(policy) => claims::of_slots(self, policy, findings),
+            _ => simulated::check(self, under_guard, findings),
         }
     }
 }
 
 /// Schedules with the fraction of time of each, and where they stand.
-#[derive(Clone, Copy)]
 struct Mixed<'a> {
-    path: &'a str,
+    path: String,
     schedules: &'a [Vec<u32>],
     weights: &'a [f64],
 }
 
-/// `πW` (K): the mean schedule of a mix, while it works.
+/// Returns `πW` (K): the mean schedule of a mix, while it works.
 fn mean_schedule(schedules: &[Vec<u32>], weights: &[f64]) -> Vec<f64> {
     let types = schedules.first().map_or(0, Vec::len);
     let of_type = |i: usize| -> f64 {

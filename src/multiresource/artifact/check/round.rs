@@ -56,15 +56,12 @@ pub(super) struct Round {
 const ARRIVAL: usize = usize::MAX;
 
 impl Round {
-    /// The round of a policy whose shapes are sound; `None` where its routes have too many
+    /// Returns the round of a policy whose shapes are right; `None` where its routes have too many
     /// stages.
     pub(super) fn of(workload: &Workload, policy: &MsrPolicy) -> Option<Round> {
         let packing = Packing::new(workload);
-        let rates: Vec<f64> = workload
-            .types()
-            .iter()
-            .map(|kind| 1.0 / kind.mean_size())
-            .collect();
+        let types = workload.types().iter();
+        let rates: Vec<f64> = types.map(|kind| 1.0 / kind.mean_size()).collect();
         let count = policy.order.len();
         let mut round = Round {
             rate: policy.switching_rate,
@@ -91,13 +88,13 @@ impl Round {
         Some(round)
     }
 
-    /// The chain with its law; `None` where it has none.
+    /// Returns the chain with its law; `None` where it has none.
     pub(super) fn environment(&self) -> Option<Environment> {
         let edges = self.steps.iter().map(|(edge, _)| *edge).collect();
         Environment::new(self.serving.len(), edges).ok()
     }
 
-    /// The jobs of type i in that environment.
+    /// Returns the jobs of type i in that environment.
     pub(super) fn queue<'e>(
         &self,
         environment: &'e Environment,
@@ -130,19 +127,19 @@ impl Round {
         }
     }
 
-    /// `E[u_i]` (K): mean slots that serve, routes included.
+    /// Returns `E[u_i]` (K): mean slots that serve, routes included.
     pub(super) fn mean_schedule(&self) -> Vec<f64> {
         let mean = |(u, c): (&f64, &f64)| (self.count * u + self.rate * c) / self.length();
         self.mix.iter().zip(&self.served).map(mean).collect()
     }
 
-    /// `ρ_i = b_i / E[u_i]` (K).
+    /// Returns `ρ_i = b_i / E[u_i]` (K).
     pub(super) fn loads(&self, workload: &Workload) -> Vec<f64> {
         let pairs = workload.types().iter().zip(self.mean_schedule());
         pairs.map(|(kind, u)| kind.offered_load() / u).collect()
     }
 
-    /// The largest stable switching rate as its inverse \[time\] (0 where every rate is
+    /// Returns the largest stable switching rate as its inverse \[time\] (0 where every rate is
     /// stable), with the rounding error that is inherent in it.
     ///
     /// Type i is stable iff `b_i T − C_i < (N/α) ((πW)_i − b_i)`. Both sides are differences,
@@ -203,19 +200,17 @@ impl Leg<'_> {
                 layer = following;
             }
         }
-        let next = match n + 1 == self.policy.order.len() {
-            true => 0,
-            false => round.serving.len(),
-        };
-        let ends = round
-            .steps
-            .iter_mut()
-            .filter(|(edge, _)| edge.to == ARRIVAL);
-        ends.for_each(|(edge, _)| edge.to = next);
+        let is_last = n + 1 == self.policy.order.len();
+        let next = if is_last { 0 } else { round.serving.len() };
+        for (edge, _) in &mut round.steps {
+            if edge.to == ARRIVAL {
+                edge.to = next;
+            }
+        }
         Some(())
     }
 
-    /// A new stage of the route.
+    /// Adds a stage to the route, and returns its place.
     fn enter(&self, held: &[u32], round: &mut Round) -> usize {
         let moving = self.moving(held);
         let serving = (0..held.len()).map(|i| self.serving(held, &moving, i));
@@ -245,14 +240,13 @@ impl Leg<'_> {
             let mut after = held.to_vec();
             after[i] -= 1;
             let after = self.admitted(after);
-            let to = match self.moving(&after).is_empty() {
-                true => ARRIVAL,
-                false => {
-                    let entry = following.entry(after);
-                    let entry = entry.or_insert_with_key(|held| (0.0, self.enter(held, round)));
-                    entry.0 += time * rate;
-                    entry.1
-                }
+            let to = if self.moving(&after).is_empty() {
+                ARRIVAL
+            } else {
+                let entry = following.entry(after);
+                let entry = entry.or_insert_with_key(|held| (0.0, self.enter(held, round)));
+                entry.0 += time * rate;
+                entry.1
             };
             let completes = self.policy.setup_rate.is_none().then_some(i);
             let edge = Edge { from: at, to, rate };
@@ -268,7 +262,7 @@ impl Leg<'_> {
         most.min(NUMBERS / self.target.len().max(1))
     }
 
-    /// The types of which slots are leaving: all with an excess, or the first of them.
+    /// Returns the types of which slots are leaving: all with an excess, or the first of them.
     fn moving(&self, held: &[u32]) -> Vec<usize> {
         let excess = (0..held.len()).filter(|&i| held[i] > self.target[i]);
         match self.policy.route.drain {
@@ -277,7 +271,7 @@ impl Leg<'_> {
         }
     }
 
-    /// The rate \[1/time\] at which a moving type loses a slot: any of its jobs may complete,
+    /// Returns the rate \[1/time\] at which a moving type loses a slot: any of its jobs may complete,
     /// where it drains; a setup may end, where its excess is in setup.
     fn event_rate(&self, held: &[u32], i: usize) -> f64 {
         match self.policy.setup_rate {
@@ -292,7 +286,7 @@ impl Leg<'_> {
         if in_setup { self.target[i] } else { held[i] }
     }
 
-    /// The stage after admission at once: in type order, each as many as fit up to its target.
+    /// Returns the stage after admission at once: in type order, each as many as fit up to its target.
     fn admitted(&self, mut held: Vec<u32>) -> Vec<u32> {
         if self.policy.route.admission == Admission::Late {
             return held;

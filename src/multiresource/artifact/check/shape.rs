@@ -2,211 +2,137 @@
 
 use std::collections::HashMap;
 
-use super::{Document, Mixed, branching};
-use crate::artifact::{Findings, length, nonnegative, permutation, positive, sums_to_one};
+use super::branching;
+use crate::artifact::{Findings, all_nonnegative, length, permutation, positive, positive_shares};
 use crate::multiresource::artifact::{MsrPolicy, Preemption, SearchRecord};
 use crate::multiresource::schedule::Packing;
-use crate::multiresource::workload::Workload;
+use crate::multiresource::workload::{JobType, Workload};
 
-/// The policy of a loop, without a look at its round.
-pub(super) fn check(document: &Document<'_>, findings: &mut Findings) {
-    if let Some(policy) = document.rule.msr() {
-        loop_of("policy", policy, document.workload, findings);
+/// Checks all of a loop that can be said without a look at its round.
+pub(super) fn loop_of(policy: &MsrPolicy, workload: &Workload, findings: &mut Findings) {
+    let count = policy.schedules.len();
+    schedules(&policy.schedules, workload, findings);
+    all_served(&policy.schedules, workload, findings);
+    positive_shares("weights", &policy.weights, count, "schedule", findings);
+    permutation("loop", &policy.order, count, "schedule", findings);
+    positive("switching_rate", policy.switching_rate, findings);
+    let leaving = |weight: &f64| policy.switching_rate / (count as f64 * weight);
+    let usable = |rate: f64| rate > 0.0 && rate.is_finite();
+    // A rate beyond the range of numbers would make zero or infinite timers.
+    if findings.is_clear("") && !policy.weights.iter().map(leaving).all(usable) {
+        let message = "a schedule would be left at a rate out of the range of numbers";
+        findings.add(
+            "switching_rate",
+            format!("{}: {message}", policy.switching_rate),
+        );
+    }
+    match (policy.preemption == Preemption::Setup, policy.setup_rate) {
+        (true, Some(rate)) => positive("setup_rate", rate, findings),
+        (true, None) => {
+            findings.differs(
+                "setup_rate",
+                "absent",
+                "a rate, since preemption is `setup`",
+            );
+        }
+        (false, Some(rate)) => {
+            findings.differs("setup_rate", rate, "none, since preemption is not `setup`");
+        }
+        (false, None) => {}
     }
 }
 
-/// All that can be said of a loop at this path without a look at its round.
-pub(super) fn loop_of(
-    path: &str,
-    policy: &MsrPolicy,
+/// Checks `schedules`: at least one, none twice, and each with `uD ≤ P`, exactly.
+pub(super) fn schedules(schedules: &[Vec<u32>], server: &Workload, findings: &mut Findings) {
+    if schedules.is_empty() {
+        findings.add("schedules", "no schedules, expected at least one");
+    }
+    let (packing, types) = (Packing::new(server), server.types().len());
+    let mut known = HashMap::new();
+    for (s, schedule) in schedules.iter().enumerate() {
+        let path = format!("schedules[{s}]");
+        length(&path, schedule.len(), types, "job type", findings);
+        if let Some(first) = known.insert(schedule, s) {
+            let message = format!("{schedule:?} stands already at place {first}");
+            findings.add(&path, message);
+        }
+        if schedule.len() == types && !packing.fits(schedule) {
+            let message = format!("{schedule:?} does not fit: {}", overrun(schedule, server));
+            findings.add(path, message);
+        }
+    }
+}
+
+/// Checks that every type stands in one of the schedules.
+pub(super) fn all_served(schedules: &[Vec<u32>], workload: &Workload, findings: &mut Findings) {
+    for (i, kind) in workload.types().iter().enumerate() {
+        let serves = |u: &Vec<u32>| u.get(i).is_some_and(|count| *count > 0);
+        if !schedules.iter().any(serves) {
+            let message = format!("type `{}` is served by no schedule", kind.name());
+            findings.add("schedules", message);
+        }
+    }
+}
+
+/// Returns which resources a schedule overruns.
+fn overrun(schedule: &[u32], workload: &Workload) -> String {
+    let needed = |j: usize| -> u128 {
+        let units = |(u, kind): (&u32, &JobType)| u128::from(*u) * u128::from(kind.units()[j]);
+        schedule.iter().zip(workload.types()).map(units).sum()
+    };
+    let resources = workload.resources().iter().enumerate();
+    let over = resources.filter_map(|(j, resource)| {
+        let (needs, has) = (needed(j), u128::from(resource.units()));
+        let name = resource.name();
+        let message = || format!("needs {needs} units of `{name}`, expected at most {has}");
+        (needs > has).then(message)
+    });
+    over.collect::<Vec<_>>().join("; ")
+}
+
+/// Checks that every type gets more service than it brings work; `what` is what gives it, standing at this path.
+pub(super) fn stable(
+    (path, what): (&str, &str),
+    loads: &[f64],
     workload: &Workload,
     findings: &mut Findings,
 ) {
-    let mix = Mixed {
-        path,
-        schedules: &policy.schedules,
-        weights: &policy.weights,
-    };
-    mixed(mix, workload.types().len(), findings);
-    order(path, policy, findings);
-    rates(path, policy, findings);
-    let path = format!("{path}.schedules");
-    fits(&path, mix.schedules, workload, findings);
-    all_served(&path, mix.schedules, workload, findings);
-}
-
-pub(super) fn mixed(mix: Mixed<'_>, types: usize, findings: &mut Findings) {
-    let Mixed { path, .. } = mix;
-    schedules(&format!("{path}.schedules"), mix.schedules, types, findings);
-    let path = format!("{path}.weights");
-    length(
-        &path,
-        mix.weights.len(),
-        mix.schedules.len(),
-        "schedule",
-        findings,
-    );
-    for (s, weight) in mix.weights.iter().enumerate() {
-        positive(format!("{path}[{s}]"), *weight, findings);
-    }
-    sums_to_one(&path, mix.weights, findings);
-}
-
-/// Schedules, none of them twice.
-pub(super) fn schedules(path: &str, schedules: &[Vec<u32>], types: usize, findings: &mut Findings) {
-    if schedules.is_empty() {
-        findings.add(path, "no schedules, expected at least one");
-    }
-    let mut known = HashMap::new();
-    for (s, schedule) in schedules.iter().enumerate() {
-        let here = format!("{path}[{s}]");
-        length(&here, schedule.len(), types, "job type", findings);
-        if let Some(first) = known.insert(schedule, s) {
-            findings.add(
-                here,
-                format!("{schedule:?} stands already at place {first}"),
-            );
+    for (kind, load) in workload.types().iter().zip(loads) {
+        // A load that is not a number is not stable either.
+        let stable = *load < 1.0;
+        if !stable {
+            let name = kind.name();
+            let message =
+                format!("{what} is unstable: type `{name}` has load {load}, expected < 1");
+            findings.add(path, message);
         }
     }
 }
 
-fn order(path: &str, policy: &MsrPolicy, findings: &mut Findings) {
-    permutation(
-        &format!("{path}.loop"),
-        &policy.order,
-        policy.schedules.len(),
-        "schedule",
-        findings,
-    );
-}
-
-fn rates(policy_path: &str, policy: &MsrPolicy, findings: &mut Findings) {
-    let path = format!("{policy_path}.switching_rate");
-    positive(&path, policy.switching_rate, findings);
-    let usable = |rate: f64| rate > 0.0 && rate.is_finite();
-    let count = policy.schedules.len() as f64;
-    let leaving = |weight: &f64| policy.switching_rate / (count * weight);
-    // A rate beyond the range of numbers would make zero or infinite timers.
-    if findings.is_clear(policy_path) && !policy.weights.iter().map(leaving).all(usable) {
-        findings.add(
-            path,
-            format!(
-                "{}: a schedule would be left at a rate out of the range of numbers",
-                policy.switching_rate
-            ),
-        );
-    }
-    match (policy.preemption, policy.setup_rate) {
-        (Preemption::Setup, None) => {
-            findings.add(
-                format!("{policy_path}.setup_rate"),
-                "absent, expected a rate, since preemption is `setup`",
-            );
-        }
-        (Preemption::Setup, Some(rate)) => {
-            positive(format!("{policy_path}.setup_rate"), rate, findings);
-        }
-        (Preemption::None | Preemption::Full, Some(rate)) => {
-            findings.add(
-                format!("{policy_path}.setup_rate"),
-                format!("{rate}, expected none, since preemption is not `setup`"),
-            );
-        }
-        (Preemption::None | Preemption::Full, None) => {}
-    }
-}
-
-/// Of these types and resources, each type once at most, and no resource at a negative price, which
-/// would prove nothing; and not too large.
+/// Checks that a search is of these types and resources, each type once at most, and no resource at a negative price,
+/// which would prove nothing; and not too large.
 pub(super) fn search(
-    path: &str,
     found: &SearchRecord,
     (types, resources): (usize, usize),
     findings: &mut Findings,
 ) {
     let size = found.nodes.len().saturating_mul(found.types.len());
     if size > branching::SIZE {
-        let most = branching::SIZE;
-        return findings.add(
-            path,
-            format!("{size} nodes times types, expected at most {most}"),
-        );
+        let expected = format!("at most {}", branching::SIZE);
+        return findings.differs("", format!("{size} nodes times types"), expected);
     }
     let mut known = vec![false; types];
     for (place, &i) in found.types.iter().enumerate() {
         if i >= types || std::mem::replace(&mut known[i], true) {
-            let message = format!("{i}, expected each job type (below {types}) once at most");
-            findings.add(format!("{path}.types[{place}]"), message);
+            let expected = format!("each job type (below {types}) once at most");
+            findings.differs(format!("types[{place}]"), i, expected);
         }
     }
     for (n, node) in found.nodes.iter().enumerate() {
-        let here = format!("{path}.nodes[{n}]");
-        let prices = format!("{here}.prices");
-        length(&prices, node.prices.len(), resources, "resource", findings);
-        for (j, price) in node.prices.iter().enumerate() {
-            nonnegative(format!("{prices}[{j}]"), *price, findings);
-        }
+        let prices = format!("nodes[{n}].prices");
+        all_nonnegative(&prices, &node.prices, resources, "resource", findings);
         if let Some((i, _)) = node.branch.filter(|(i, _)| !found.types.contains(i)) {
-            findings.add(
-                format!("{here}.branch"),
-                format!("{i}, expected one of the types searched"),
-            );
+            findings.differs(format!("nodes[{n}].branch"), i, "one of the types searched");
         }
     }
-}
-
-/// Every type stands in one of the schedules.
-pub(super) fn all_served(
-    path: &str,
-    schedules: &[Vec<u32>],
-    workload: &Workload,
-    findings: &mut Findings,
-) {
-    for (i, kind) in workload.types().iter().enumerate() {
-        let serves = |u: &Vec<u32>| u.get(i).is_some_and(|count| *count > 0);
-        if !schedules.iter().any(serves) {
-            let message = format!("type `{}` is served by no schedule", kind.name());
-            findings.add(path, message);
-        }
-    }
-}
-
-/// `uD ≤ P`, exactly, for each schedule.
-pub(super) fn fits(
-    path: &str,
-    schedules: &[Vec<u32>],
-    workload: &Workload,
-    findings: &mut Findings,
-) {
-    let packing = Packing::new(workload);
-    for (s, schedule) in schedules.iter().enumerate() {
-        if schedule.len() == workload.types().len() && !packing.fits(schedule) {
-            let message = format!("{schedule:?} does not fit: {}", overrun(schedule, workload));
-            findings.add(format!("{path}[{s}]"), message);
-        }
-    }
-}
-
-/// Which resources a schedule overruns.
-fn overrun(schedule: &[u32], workload: &Workload) -> String {
-    let needed = |j: usize| -> u128 {
-        let units = |(u, kind): (&u32, &crate::multiresource::workload::JobType)| {
-            u128::from(*u) * u128::from(kind.units()[j])
-        };
-        schedule.iter().zip(workload.types()).map(units).sum()
-    };
-    let over = workload
-        .resources()
-        .iter()
-        .enumerate()
-        .filter_map(|(j, resource)| {
-            let (needs, has) = (needed(j), u128::from(resource.units()));
-            (needs > has).then(|| {
-                format!(
-                    "needs {needs} units of `{}`, expected at most {has}",
-                    resource.name()
-                )
-            })
-        });
-    over.collect::<Vec<_>>().join("; ")
 }

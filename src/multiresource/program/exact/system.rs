@@ -110,7 +110,7 @@ fn power(mut base: u64, mut exponent: u64) -> u64 {
     result
 }
 
-/// The inverse modulo the prime, by Gauss and Jordan on `(A | 1)`.
+/// Returns the inverse modulo the prime, by Gauss and Jordan on `(A | 1)`.
 fn inverse(matrix: &[Vec<u32>]) -> Option<Vec<Vec<u64>>> {
     let n = matrix.len();
     let wide = |(i, row): (usize, &Vec<u32>)| -> Vec<u64> {
@@ -135,7 +135,7 @@ fn inverse(matrix: &[Vec<u32>]) -> Option<Vec<Vec<u64>>> {
     Some(rows.into_iter().map(|mut row| row.split_off(n)).collect())
 }
 
-/// The next digit of the solution: `A⁻¹ r` modulo the prime.
+/// Returns the next digit of the solution: `A⁻¹ r` modulo the prime.
 fn digit(inverse: &[Vec<u64>], residual: &[BigInt]) -> Vec<u64> {
     let p = BigInt::from(P);
     let residual: Vec<u64> = residual
@@ -194,7 +194,7 @@ fn reconstruct(residues: &[BigInt], modulus: &BigInt) -> Option<Fractions> {
     })
 }
 
-/// The representative of least absolute value.
+/// Returns the representative of least absolute value.
 fn symmetric(value: &BigInt, modulus: &BigInt) -> BigInt {
     let rest = value.mod_floor(modulus);
     if &rest * 2_u32 > *modulus {
@@ -204,7 +204,7 @@ fn symmetric(value: &BigInt, modulus: &BigInt) -> BigInt {
     }
 }
 
-/// The denominator > 0 of a fraction with this residue and a numerator of at most `most`.
+/// Returns the denominator > 0 of a fraction with this residue and a numerator of at most `most`.
 fn small_denominator(residue: &BigInt, modulus: &BigInt, most: &BigInt) -> BigInt {
     let (mut r, mut s) = (
         (modulus.clone(), residue.clone()),
@@ -218,13 +218,13 @@ fn small_denominator(residue: &BigInt, modulus: &BigInt, most: &BigInt) -> BigIn
     s.1.abs()
 }
 
-/// `A x = b` in whole numbers.
+/// Returns whether `A x = b`, in whole numbers.
 fn is_solution(matrix: &[Vec<u32>], right: &[BigInt], x: &Fractions) -> bool {
     let holds = |(row, b): (&Vec<u32>, &BigInt)| dot(row, &x.numerators) == b * &x.denominator;
     matrix.iter().zip(right).all(holds)
 }
 
-/// `Σ u_i x_i`.
+/// Returns `Σ u_i x_i`.
 pub(super) fn dot(row: &[u32], x: &[BigInt]) -> BigInt {
     let terms = row.iter().zip(x).filter(|(u, _)| **u > 0);
     terms.map(|(u, x)| x * *u).sum()
@@ -237,7 +237,7 @@ mod tests {
     use num_rational::BigRational;
     use rand::{RngExt, SeedableRng};
 
-    /// The textbook's elimination, in fractions.
+    /// Eliminates as the textbook does, in fractions.
     fn eliminated(matrix: &[Vec<u32>], right: &[BigInt]) -> Option<Vec<BigRational>> {
         let n = matrix.len();
         let fraction = |x: BigInt| BigRational::from_integer(x);

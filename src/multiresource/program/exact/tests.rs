@@ -32,11 +32,11 @@ fn verify(workload: &Workload, found: &Exact) {
     assert!(found.weights.iter().sum::<BigRational>().is_one());
     let loads = (0..offered.len()).map(|i| &offered[i] / served(i));
     assert_eq!(loads.max().unwrap(), found.load);
-    let Ok(prices) = &found.proof else { return };
-    assert!(prices.of_types.iter().all(|y| !y.is_negative()));
-    assert!(prices.of_types.iter().sum::<BigRational>().is_one());
+    let Some(prices) = &found.prices else { return };
+    assert!(prices.iter().all(|y| !y.is_negative()));
+    assert!(prices.iter().sum::<BigRational>().is_one());
     let worth = |u: &Schedule| -> BigRational {
-        let prices = prices.of_types.iter().zip(&offered).zip(u);
+        let prices = prices.iter().zip(&offered).zip(u);
         prices.map(|((y, b), u)| y / b * BigInt::from(*u)).sum()
     };
     let all = enumerate(&Packing::new(workload), 20_000);
@@ -53,10 +53,9 @@ fn the_load_of_appendix_j() {
     let workload = model("vms");
     let found = solved(&workload);
     assert_eq!(found.load, ratio(131, 200));
-    assert_eq!(found.proof.as_ref().unwrap().bottleneck, Some(3));
     // y_i ∝ b_i D_i: 4·1, 5·10, 2·5, 1.5·1 of 65.5.
     let prices = [(8, 131), (100, 131), (20, 131), (3, 131)].map(|(n, d)| ratio(n, d));
-    assert_eq!(found.proof.as_ref().unwrap().of_types, prices);
+    assert_eq!(found.prices.as_ref().unwrap(), &prices);
     verify(&workload, &found);
 }
 
@@ -67,7 +66,7 @@ fn the_load_of_section_seven() {
     let found = solved(&workload);
     assert_eq!(found.load, ratio(9, 10));
     assert_eq!(found.weights, [ratio(1, 2), ratio(1, 2)]);
-    assert_eq!(found.proof.as_ref().unwrap().bottleneck, None);
+    assert!(found.is_proven());
     verify(&workload, &found);
 }
 
@@ -77,18 +76,11 @@ fn random_systems_are_settled() {
     for seed in 0..300 {
         let workload = random_workload(seed);
         let solution = program::solve(&workload, &Limits::default()).unwrap();
-        let found =
-            exact(&workload, &solution, NODES).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+        let found = exact(&workload, &solution, NODES).unwrap_or_else(|| panic!("seed {seed}"));
         assert!(
             (nearest(&found.load) / solution.certificate.load - 1.0).abs() < 2e-9,
             "seed {seed}"
         );
-        if let Err(why) = &found.proof {
-            println!(
-                "seed {seed}: {why} {:?} {:?}",
-                solution.mixes[0], solution.certificate
-            );
-        }
         proven += u32::from(found.is_proven());
         verify(&workload, &found);
     }
@@ -123,14 +115,10 @@ fn a_rare_type_has_its_fraction() {
 }
 
 #[test]
-fn a_load_that_is_no_fraction_is_named() {
+fn a_load_that_is_no_fraction_has_none() {
     let workload = model("bursty");
     let solution = program::solve(&workload, &Limits::default()).unwrap();
-    let missing = exact(&workload, &solution, NODES).unwrap_err();
-    assert_eq!(
-        missing,
-        Inexact::NoFraction(workload.types()[1].name().into())
-    );
+    assert_eq!(exact(&workload, &solution, NODES), None);
 }
 
 /// Without nodes to search, no optimum that needs a search is called proven.
@@ -138,10 +126,7 @@ fn a_load_that_is_no_fraction_is_named() {
 fn a_search_that_does_not_end_proves_nothing() {
     let solution = program::solve(&model("section7"), &Limits::default()).unwrap();
     let found = exact(&model("section7"), &solution, 0).unwrap();
-    assert_eq!(
-        (found.load, found.proof),
-        (ratio(9, 10), Err(Unproven::Nodes))
-    );
+    assert_eq!((found.load, found.prices), (ratio(9, 10), None));
 }
 
 /// Doubles that are somewhat off: a schedule too many, prices where there are none, weights with
@@ -168,7 +153,7 @@ fn spoilt_doubles_never_lead_to_a_false_proof() {
         };
         let noisy = spoil(1e-10, 1e-15);
         for found in [noisy.clone(), spoil(1e-6, 0.0), spoil(0.0, 0.1)] {
-            if let Ok(found) = &found {
+            if let Some(found) = &found {
                 verify(&workload, found);
             }
         }
@@ -181,11 +166,11 @@ fn spoilt_doubles_never_lead_to_a_false_proof() {
             more.mixes[0].schedules.insert(0, other);
             more.mixes[0].weights.insert(0, 1e-13);
         }
-        if let Ok(found) = exact(&workload, &more, NODES) {
+        if let Some(found) = exact(&workload, &more, NODES) {
             verify(&workload, &found);
             settled += 1;
         }
-        proven += u32::from(noisy.is_ok_and(|found| found.is_proven()));
+        proven += u32::from(noisy.is_some_and(|found| found.is_proven()));
     }
     println!("{settled} settled with a schedule too many, {proven} proven with noise");
     assert!(proven >= 95 && settled >= 90, "{proven} {settled}");

@@ -124,7 +124,7 @@ impl Simplex {
         }
     }
 
-    /// The upper bound of column i.
+    /// Returns the upper bound of column i.
     fn most(&self, i: usize, most: &[f64]) -> f64 {
         most.get(i).copied().unwrap_or(FAR)
     }
@@ -214,7 +214,7 @@ impl Simplex {
         }
     }
 
-    /// The place in the basis of what is most out of its bounds, by how much, and whether it is above.
+    /// Returns the place in the basis of what is most out of its bounds, by how much, and whether it is above.
     fn leaving(&self, most: &[f64]) -> Option<(usize, f64, bool)> {
         let mut worst = (0, TOLERANCE, false);
         for (place, (&i, count)) in self.basis.iter().zip(&self.counts).enumerate() {

@@ -2,7 +2,7 @@
 //! table over one resource.
 
 use super::WORTH;
-use crate::multiresource::schedule::Packing;
+use crate::multiresource::schedule::{Packing, price};
 
 /// What is left to choose in a node: jobs beside those that are settled.
 pub(super) struct Subtree<'a> {
@@ -29,11 +29,10 @@ const TABLE: u64 = 20_000;
 
 impl Subtree<'_> {
     fn cost(&self, units: &[u64]) -> f64 {
-        let pairs = units.iter().zip(&self.prices);
-        pairs.map(|(d, w)| *d as f64 * w).sum()
+        price(units, &self.prices)
     }
 
-    /// A bound by a table of the dearest resource that has few enough units: its jobs are whole, the
+    /// Returns a bound by a table of the dearest resource that has few enough units: its jobs are whole, the
     /// other resources are paid for.
     pub fn by_table(&self, items: &[Item]) -> Option<f64> {
         let worth = |j: &usize| self.room[*j] as f64 * self.prices[*j];

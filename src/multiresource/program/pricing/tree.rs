@@ -15,8 +15,9 @@ use std::time::Instant;
 
 use super::simplex::Simplex;
 use super::subtree::{Item, Subtree};
-use super::{Knapsack, WORTH};
-use crate::multiresource::schedule::{Packing, Schedule};
+use super::{Knapsack, Priced, WORTH};
+use crate::multiresource::artifact::{SearchNode, SearchRecord};
+use crate::multiresource::schedule::{Packing, Schedule, worth};
 
 /// How long a search may take: nodes of the tree, and nodes of the depth-first search in each.
 pub(in crate::multiresource::program) type Effort = (usize, u64);
@@ -32,7 +33,7 @@ const EFFORTS: [Effort; 7] = [
     (12_800, 1_000_000),
 ];
 
-/// The efforts of a program whose searches are made longer so often, at most.
+/// Returns the efforts of a program whose searches are made longer so often, at most.
 pub(in crate::multiresource::program) fn efforts(longer: usize) -> &'static [Effort] {
     &EFFORTS[..EFFORTS.len().min(longer.saturating_add(1))]
 }
@@ -50,47 +51,31 @@ const CARRIED: u64 = 25_000_000;
 const COARSE: u64 = 20_000;
 const COARSE_WORK: u64 = 20_000_000;
 
-/// Proof that no schedule is worth more than a bound, without a solver.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Tree {
-    /// The types searched; every other one of value is worth no more than jobs of one of these that
-    /// take no more.
-    pub types: Vec<usize>,
-    /// The root first; a branch before the two below it.
-    pub nodes: Vec<Node>,
+/// Proof that no schedule is worth more than a bound, without a solver: the root first, a branch before the two nodes
+/// below it.
+#[derive(Clone, Debug)]
+pub(in crate::multiresource::program) struct Tree {
+    nodes: Vec<Node>,
 }
 
 /// A node of the tree.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Node {
+#[derive(Clone, Debug)]
+struct Node {
     /// Prices of one unit of each resource.
-    pub prices: Vec<f64>,
+    prices: Vec<f64>,
     /// Where it is not closed.
-    pub branch: Option<Branch>,
+    branch: Option<Branch>,
 }
 
 /// Two nodes: with at most so many jobs of a type, and with more.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Branch {
+#[derive(Clone, Copy, Debug)]
+struct Branch {
     /// The type.
-    pub job_type: usize,
+    job_type: usize,
     /// The most jobs of it in the first node.
-    pub most: u32,
+    most: u32,
     /// The places of both in the tree.
-    pub children: [usize; 2],
-}
-
-/// What a search found.
-pub(in crate::multiresource::program) struct Found {
-    /// Schedules worth more than the threshold, the best first.
-    pub schedules: Vec<Schedule>,
-    /// No schedule is worth more, and the proof of that.
-    pub bound: f64,
-    pub tree: Option<Tree>,
-    /// Whether the search was complete.
-    pub exact: bool,
-    /// The work, in nodes of depth-first searches.
-    pub work: u64,
+    children: [usize; 2],
 }
 
 /// Bounds on the counts in one node.
@@ -149,9 +134,8 @@ impl<'a> Search<'a> {
         let unit = if largest > 0.0 { largest } else { 1.0 };
         let values: Vec<f64> = types.iter().map(|&i| values[i] / unit).collect();
         let capacity = packing.capacity();
-        let shares = (0..capacity.len())
-            .map(|j| types.iter().map(|&i| share(packing, i, j)).collect())
-            .collect();
+        let of_types = |j: usize| types.iter().map(|&i| packing.share(i, j)).collect();
+        let shares = (0..capacity.len()).map(of_types).collect();
         Search {
             simplex: Simplex::new(shares, values.clone()),
             packing,
@@ -168,8 +152,14 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Searches until all is proven, the effort or this work is spent, or the deadline is past.
-    pub fn run(mut self, (nodes, each): Effort, most: u64, deadline: Option<Instant>) -> Found {
+    /// Searches until all is proven, the effort or this work is spent, or the deadline is past. Returns the work, too,
+    /// in nodes of depth-first searches.
+    pub fn run(
+        mut self,
+        (nodes, each): Effort,
+        most: u64,
+        deadline: Option<Instant>,
+    ) -> (Priced, u64) {
         let nodes = nodes.min(OPEN / self.types.len().max(1));
         let mut open = BinaryHeap::from([self.root()]);
         let mut visited = 0;
@@ -193,16 +183,13 @@ impl<'a> Search<'a> {
         let exact = highest <= self.bar();
         let bound = highest.max(self.bar()) * self.unit;
         let schedules = self.found.iter().rev().take(super::COLUMNS_A_ROUND);
-        Found {
+        let priced = Priced {
             schedules: schedules.cloned().collect(),
             bound,
             exact,
-            work: NODE * visited as u64 + self.work,
-            tree: (self.work <= CARRIED).then_some(Tree {
-                types: self.types,
-                nodes: self.nodes,
-            }),
-        }
+            tree: (self.work <= CARRIED).then_some(Tree { nodes: self.nodes }),
+        };
+        (priced, NODE * visited as u64 + self.work)
     }
 
     /// What has to be surpassed.
@@ -232,9 +219,8 @@ impl<'a> Search<'a> {
         }
         let (more, share) = (std::mem::take(&mut self.more), self.shares_left());
         self.simplex.solve(&more, &share);
-        let counts =
-            (0..more.len()).map(|k| f64::from(node.least[k]) + self.simplex.count_of(k, &more));
-        let counts: Vec<f64> = counts.collect();
+        let count = |k: usize| f64::from(node.least[k]) + self.simplex.count_of(k, &more);
+        let counts: Vec<f64> = (0..more.len()).map(count).collect();
         self.more = more;
         self.nodes[node.place].prices = self.unit_prices();
         if self.is_closed(node, each) {
@@ -244,7 +230,7 @@ impl<'a> Search<'a> {
         self.fractional(node, &counts)
     }
 
-    /// Whether the prices at hand bound the node, or what is left of it is settled in another way;
+    /// Returns whether the prices at hand bound the node, or what is left of it is settled in another way;
     /// tightens it.
     fn is_closed(&mut self, node: &mut Open, each: u64) -> bool {
         let share = self.shares_left();
@@ -286,12 +272,8 @@ impl<'a> Search<'a> {
         self.room.clear();
         self.room.extend_from_slice(self.packing.capacity());
         self.settled = 0.0;
-        for (k, &i) in self
-            .types
-            .iter()
-            .enumerate()
-            .filter(|(k, _)| node.least[*k] > 0)
-        {
+        let taken = |(k, _): &(usize, &usize)| node.least[*k] > 0;
+        for (k, &i) in self.types.iter().enumerate().filter(taken) {
             if self.packing.most(i, &self.room) < node.least[k] {
                 return false;
             }
@@ -303,9 +285,10 @@ impl<'a> Search<'a> {
             let demand = self.packing.demand(i).iter().zip(&self.room);
             let fits =
                 |(d, room): (&u64, &u64)| u128::from(*d) * u128::from(range) <= u128::from(*room);
-            let more = match demand.clone().all(fits) {
-                true => range,
-                false => self.packing.most(i, &self.room),
+            let more = if demand.clone().all(fits) {
+                range
+            } else {
+                self.packing.most(i, &self.room)
             };
             node.most[k] = node.least[k] + more;
             self.more[k] = f64::from(more);
@@ -315,29 +298,21 @@ impl<'a> Search<'a> {
 
     fn shares_left(&self) -> Vec<f64> {
         let pairs = self.room.iter().zip(self.packing.capacity());
-        pairs
-            .map(|(room, all)| {
-                if *all == 0 {
-                    0.0
-                } else {
-                    *room as f64 / *all as f64
-                }
-            })
-            .collect()
+        let share = |(room, all): (&u64, &u64)| match all {
+            0 => 0.0,
+            all => *room as f64 / *all as f64,
+        };
+        pairs.map(share).collect()
     }
 
-    /// Prices of units, of values that are not scaled.
+    /// Returns prices of units, of values that are not scaled.
     fn unit_prices(&self) -> Vec<f64> {
         let pairs = self.simplex.prices.iter().zip(self.packing.capacity());
-        pairs
-            .map(|(w, all)| {
-                if *all == 0 {
-                    0.0
-                } else {
-                    w * self.unit / *all as f64
-                }
-            })
-            .collect()
+        let price = |(w, all): (&f64, &u64)| match all {
+            0 => 0.0,
+            all => w * self.unit / *all as f64,
+        };
+        pairs.map(price).collect()
     }
 
     /// A count that is away from its bound by more costs more than the node is above the bar.
@@ -347,9 +322,10 @@ impl<'a> Search<'a> {
             let reduced = self.simplex.reduced[k];
             let away = (above / reduced.abs()) * (1.0 + 1e-9) + 1e-9;
             if away < *more {
-                match reduced < 0.0 {
-                    true => node.most[k] = node.least[k] + away as u32,
-                    false => node.least[k] = node.most[k] - away as u32,
+                if reduced < 0.0 {
+                    node.most[k] = node.least[k] + away as u32;
+                } else {
+                    node.least[k] = node.most[k] - away as u32;
                 }
             }
         }
@@ -370,11 +346,7 @@ impl<'a> Search<'a> {
     fn take_whole(&mut self, counts: &[f64]) {
         if counts.iter().all(|count| !is_fractional(*count)) {
             let whole: Vec<u32> = counts.iter().map(|count| count.round() as u32).collect();
-            let value = whole
-                .iter()
-                .zip(&self.values)
-                .map(|(u, v)| f64::from(*u) * v)
-                .sum();
+            let value = worth(&whole, &self.values);
             if value > self.bar() && self.packing.fits(&self.schedule(&whole)) {
                 self.take(value, &whole);
             }
@@ -396,14 +368,11 @@ impl<'a> Search<'a> {
             .push(self.packing.filled(self.schedule(counts), &all));
     }
 
-    /// The type to branch by: of fractional count, or of any that is open; of them the one whose jobs
+    /// Returns the type to branch by: of fractional count, or of any that is open; of them the one whose jobs
     /// are largest.
     fn fractional(&self, node: &Open, counts: &[f64]) -> Option<(usize, u32)> {
         let open = (0..counts.len()).filter(|&k| node.most[k] > node.least[k]);
-        let size = |k: usize| {
-            let shares = (0..self.room.len()).map(|j| share(self.packing, self.types[k], j));
-            shares.fold(0.0, f64::max)
-        };
+        let size = |k: usize| self.packing.largest_share(self.types[k]);
         let of = |k: usize| (is_fractional(counts[k]), size(k));
         let k = open.max_by(|&a, &b| {
             let (a, b) = (of(a), of(b));
@@ -412,7 +381,7 @@ impl<'a> Search<'a> {
         Some((k, (counts[k] as u32).clamp(node.least[k], node.most[k] - 1)))
     }
 
-    /// The two nodes below.
+    /// Returns the two nodes below.
     fn branch(&mut self, node: Open, k: usize, most: u32) -> [Open; 2] {
         let children = [self.nodes.len(), self.nodes.len() + 1];
         let prices = self.nodes[node.place].prices.clone();
@@ -442,14 +411,14 @@ impl<'a> Search<'a> {
 }
 
 impl Tree {
-    /// The same proof with fewer nodes, of larger searches: that at these values no schedule is worth
+    /// Writes the same proof with fewer nodes, of larger searches: that at these values no schedule is worth
     /// more than the bound. `None` where one search at prices of the root proves it.
     pub(in crate::multiresource::program) fn coarser(
         self,
         packing: &Packing,
         values: &[f64],
         bound: f64,
-    ) -> Option<Tree> {
+    ) -> Option<SearchRecord> {
         if Knapsack::new(packing, values).solve(bound, COARSE).exact {
             return None;
         }
@@ -472,14 +441,29 @@ impl Tree {
                 open.extend(possible.filter(|(node, _)| node.least[k] <= node.most[k]));
             }
         }
-        Some(Tree {
-            types: search.types,
-            nodes: search.nodes,
-        })
+        Some(search.record())
     }
 }
 
 impl Search<'_> {
+    /// Writes the nodes with each branch before all nodes of its first part, and then those of the second.
+    fn record(self) -> SearchRecord {
+        let mut nodes = Vec::with_capacity(self.nodes.len());
+        let mut open = vec![0];
+        while let Some(at) = open.pop() {
+            let Node { prices, branch } = &self.nodes[at];
+            open.extend(branch.iter().flat_map(|b| b.children.iter().rev()));
+            nodes.push(SearchNode {
+                prices: prices.clone(),
+                branch: branch.map(|b| (b.job_type, b.most)),
+            });
+        }
+        SearchRecord {
+            types: self.types,
+            nodes,
+        }
+    }
+
     fn set_prices(&mut self, of_units: &[f64]) {
         let pairs = of_units.iter().zip(self.packing.capacity());
         let of_all = pairs.map(|(w, all)| w * *all as f64 / self.unit).collect();
@@ -487,19 +471,11 @@ impl Search<'_> {
     }
 }
 
-/// What a job takes of a resource, as a fraction of the capacity.
-fn share(packing: &Packing, i: usize, j: usize) -> f64 {
-    match packing.demand(i)[j] {
-        0 => 0.0,
-        d => d as f64 / packing.capacity()[j] as f64,
-    }
-}
-
 fn is_fractional(count: f64) -> bool {
     (count - count.round()).abs() > 1e-7
 }
 
-/// The types of value without those in whose place as many jobs of another one can run as are worth as
+/// Returns the types of value without those in whose place as many jobs of another one can run as are worth as
 /// much.
 fn undominated(packing: &Packing, values: &[f64]) -> Vec<usize> {
     let mut types: Vec<usize> = (0..values.len()).filter(|&i| values[i] > 0.0).collect();

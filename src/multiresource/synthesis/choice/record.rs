@@ -8,7 +8,7 @@ use crate::multiresource::artifact::{
 };
 use crate::multiresource::simulator::{Estimate, Run, Threshold, TypeResult};
 use crate::multiresource::synthesis::claims::of_guard;
-use crate::multiresource::synthesis::evidence::evidence;
+use crate::multiresource::synthesis::exact::evidence;
 use crate::multiresource::synthesis::log::{Candidate, Choice, Interval, Steadiness};
 use crate::multiresource::workload::{JobType, Workload};
 

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use synth::document::DocumentError;
 use synth::multiresource::artifact::{Artifact, Checked, Preemption, Quantity, Subject, unmet};
 use synth::multiresource::program::{Limits, solve};
+use synth::multiresource::schedule::{Packing, Schedule, enumerate};
 use synth::multiresource::synthesis::{Options, Outcome, PooledSynthesis, Pooling, pool};
 use synth::multiresource::workload::{Fleet, Workload};
 
@@ -31,10 +32,35 @@ fn model() -> Fleet {
     Fleet::read(MODEL.as_ref()).unwrap().workload
 }
 
-fn load(fleet: &Fleet) -> f64 {
+/// The load with its proof, by all schedules listed: the mixes attain it, and at the prices no choice of schedules is
+/// worth more.
+pub(crate) fn load(fleet: &Fleet) -> f64 {
     let solution = solve(fleet, &Limits::default()).unwrap();
-    assert!(solution.certificate.proven(), "{:?}", solution.certificate);
-    solution.certificate.load
+    let certificate = &solution.certificate;
+    assert!(certificate.proven(), "{certificate:?}");
+    let offered: Vec<f64> = fleet.types().iter().map(|t| t.offered_pieces()).collect();
+    let (mut served, mut worth) = (vec![0.0; offered.len()], 0.0);
+    for (shape, mix) in fleet.shapes().iter().zip(&solution.mixes) {
+        let count = f64::from(shape.count());
+        let all = enumerate(&Packing::new(shape.server()), 1_000_000);
+        let value = |u: &Schedule| -> f64 {
+            let jobs = shape.types().iter().zip(u);
+            jobs.map(|(&i, u)| certificate.prices[i] / offered[i] * f64::from(*u))
+                .sum()
+        };
+        worth += count * all.schedules.iter().map(value).fold(0.0, f64::max);
+        for (u, part) in mix.schedules.iter().zip(&mix.weights) {
+            let jobs = shape.types().iter().zip(u);
+            jobs.for_each(|(&i, u)| served[i] += count * part * f64::from(*u));
+        }
+    }
+    let loads = offered.iter().zip(&served).map(|(b, s)| b / s);
+    is_near(loads.fold(0.0, f64::max), certificate.load);
+    assert!(
+        worth * certificate.load <= 1.0 + 1e-9,
+        "{worth} {certificate:?}"
+    );
+    certificate.load
 }
 
 /// Slots for each type, which are found by analysis.

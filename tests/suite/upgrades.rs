@@ -3,10 +3,9 @@
 use std::time::Instant;
 
 use crate::common::{Folder, code, stderr, synth};
-use crate::fleet::{TWO_SHAPES, mixed, read};
+use crate::fleet::{TWO_SHAPES, load, mixed, read};
 use rand::{RngExt, SeedableRng};
 use synth::multiresource::artifact::Preemption;
-use synth::multiresource::program::{Limits, solve};
 use synth::multiresource::schedule::{Packing, enumerate};
 use synth::multiresource::synthesis::{Options, Upgrade, Upgrades, upgrades};
 use synth::multiresource::workload::{Fleet, Workload};
@@ -103,8 +102,7 @@ fn steps_of_random_servers_by_enumeration() {
 }
 
 fn least_load(workload: &Workload) -> f64 {
-    let solution = solve(workload, &Limits::default()).unwrap();
-    solution.certificate.load
+    load(&workload.clone().into())
 }
 
 /// Of a fleet: a unit on each server of a shape, and a server more of each, written anew by hand.
@@ -128,8 +126,7 @@ fn steps_of_a_fleet_by_hand() {
         let own = step(&all, shape, resource);
         assert_eq!(own.more, 1.0);
         let larger = read(&mixed(&servers)).unwrap();
-        let solution = solve(&larger, &Limits::default()).unwrap();
-        let load = solution.certificate.load;
+        let load = load(&larger);
         assert!((own.load / load - 1.0).abs() < 1e-8, "{own:?} {load}");
     }
 }

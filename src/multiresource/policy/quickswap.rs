@@ -1,8 +1,8 @@
 use super::by_need::ByNeed;
 use super::{Event, FamilyRule, KnobRange, Policy, System, Unsuitable};
-use crate::multiresource::artifact::StaticQuickswapPolicy;
+use crate::multiresource::artifact::{Family, StaticQuickswapPolicy};
 use crate::multiresource::schedule::Packing;
-use crate::multiresource::workload::{JobType, Workload};
+use crate::multiresource::workload::{Fleet, JobType, Workload};
 
 /// A system of two types, one of which runs alone: as heavy as the whole server, while several of
 /// the other, light one run together (Quickswap paper, section 4.1, where a light job needs one
@@ -193,10 +193,8 @@ pub fn time_of_turns(workload: &Workload) -> f64 {
 }
 
 impl FamilyRule for StaticQuickswapPolicy {
-    type Rule = StaticQuickswap;
-
-    fn rule(&self, workload: &Workload) -> StaticQuickswap {
-        StaticQuickswap::new(self, workload)
+    fn rule(&self, fleet: &Fleet) -> Box<dyn Policy> {
+        Box::new(StaticQuickswap::new(self, fleet.envelope()))
     }
 
     fn words(&self, workload: &Workload) -> String {
@@ -224,7 +222,7 @@ impl FamilyRule for StaticQuickswapPolicy {
         1 + range.several.len() + self.cycle.len()
     }
 
-    fn stepped(&self, axis: usize, up: bool, range: &KnobRange<'_>) -> Option<Self> {
+    fn stepped(&self, axis: usize, up: bool, range: &KnobRange<'_>) -> Option<Family> {
         let mut stepped = self.clone();
         let turned = |i: usize, l: u32| match up {
             true => (2 * l + 1).min(range.most[i] - 1),
@@ -250,7 +248,7 @@ impl FamilyRule for StaticQuickswapPolicy {
             }
             _ => return None,
         }
-        (stepped != *self).then_some(stepped)
+        (stepped != *self).then(|| stepped.into())
     }
 }
 

@@ -1,8 +1,8 @@
 use super::MaxWeight;
-use crate::multiresource::artifact::MaxWeightSetupPolicy;
+use crate::multiresource::artifact::{Family, MaxWeightSetupPolicy};
 use crate::multiresource::policy::{Event, FamilyRule, KnobRange, Policy, System, along};
 use crate::multiresource::schedule::Schedule;
-use crate::multiresource::workload::Workload;
+use crate::multiresource::workload::{Fleet, Workload};
 
 /// MaxWeight that knows what a setup costs: goes to the schedule of most weight where the gain outlasts the way.
 ///
@@ -198,14 +198,12 @@ const EAGERNESS: [f64; 11] = [0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0
 const HASTE: [f64; 9] = [0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.5, 3.0];
 
 impl FamilyRule for MaxWeightSetupPolicy {
-    type Rule = MaxWeightSetups;
-
-    fn rule(&self, workload: &Workload) -> MaxWeightSetups {
-        MaxWeightSetups::new(self, workload)
+    fn rule(&self, fleet: &Fleet) -> Box<dyn Policy> {
+        Box::new(MaxWeightSetups::new(self, fleet.envelope()))
     }
 
-    fn work(&self, workload: &Workload) -> f64 {
-        1.0 + self.weights.work(workload)
+    fn own_work(&self, workload: &Workload) -> f64 {
+        1.0 + self.weights.own_work(workload)
     }
 
     /// The eagerness, the haste, and the weights.
@@ -213,14 +211,14 @@ impl FamilyRule for MaxWeightSetupPolicy {
         2 + self.weights.axes(range)
     }
 
-    fn stepped(&self, axis: usize, up: bool, range: &KnobRange<'_>) -> Option<Self> {
+    fn stepped(&self, axis: usize, up: bool, range: &KnobRange<'_>) -> Option<Family> {
         let mut policy = self.clone();
         match axis {
             0 => policy.eagerness = along(&EAGERNESS, self.eagerness, up)?,
             1 => policy.haste = along(&HASTE, self.haste, up)?,
-            _ => policy.weights = self.weights.stepped(axis - 2, up, range)?,
+            _ => policy.weights = self.weights.turned(axis - 2, up, range)?,
         }
-        Some(policy)
+        Some(policy.into())
     }
 
     fn words(&self, workload: &Workload) -> String {

@@ -3,9 +3,9 @@ mod slots;
 use super::type_set::TypeSet;
 use super::{Event, FamilyRule, KnobRange, Policy, System};
 use crate::multiresource::artifact::{
-    Admission, Backfill, Drain, EmptySlots, MsrPolicy, Preemption,
+    Admission, Backfill, Drain, EmptySlots, Family, MsrPolicy, Preemption,
 };
-use crate::multiresource::workload::{JobType, Workload};
+use crate::multiresource::workload::{Fleet, JobType, Workload};
 use slots::Slots;
 
 /// The clock that ends a working schedule; clock `1 + i` ends a slot of type i that no job
@@ -397,13 +397,11 @@ impl Msr {
 const RATE: f64 = 1.5;
 
 impl FamilyRule for MsrPolicy {
-    type Rule = Msr;
-
-    fn rule(&self, workload: &Workload) -> Msr {
-        Msr::new(self, workload)
+    fn rule(&self, fleet: &Fleet) -> Box<dyn Policy> {
+        Box::new(Msr::new(self, fleet.envelope()))
     }
 
-    fn work(&self, workload: &Workload) -> f64 {
+    fn own_work(&self, workload: &Workload) -> f64 {
         0.3 * (workload.types().len() as f64).powi(2)
     }
 
@@ -438,13 +436,15 @@ impl FamilyRule for MsrPolicy {
         1
     }
 
-    fn stepped(&self, _: usize, up: bool, range: &KnobRange<'_>) -> Option<Self> {
+    fn stepped(&self, _: usize, up: bool, range: &KnobRange<'_>) -> Option<Family> {
         let factor = if up { RATE } else { 1.0 / RATE };
         let switching_rate = self.switching_rate * factor;
-        (self.order.len() > 1 && switching_rate < 0.98 * range.largest_rate).then(|| MsrPolicy {
+        let stepped = || MsrPolicy {
             switching_rate,
             ..self.clone()
-        })
+        };
+        let may = self.order.len() > 1 && switching_rate < 0.98 * range.largest_rate;
+        may.then(|| stepped().into())
     }
 }
 

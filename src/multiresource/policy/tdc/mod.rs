@@ -4,9 +4,9 @@ mod target;
 use super::drain::Drains;
 use super::room::{Room, Words};
 use super::{Event, FamilyRule, KnobRange, Policy, System, along};
-use crate::multiresource::artifact::{TdcKnobs, TdcOrder, TdcPolicy};
+use crate::multiresource::artifact::{Family, TdcKnobs, TdcOrder, TdcPolicy};
 use crate::multiresource::schedule::Packing;
-use crate::multiresource::workload::Workload;
+use crate::multiresource::workload::{Fleet, Workload};
 use kinds::Kinds;
 use target::{Lead, Making, Scene, Target};
 
@@ -228,13 +228,11 @@ const LET_IN: [f64; 11] = [0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.3, 2.0, 4.0, 16
 const LASTS: [f64; 11] = [0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.5, 5.0];
 
 impl FamilyRule for TdcPolicy {
-    type Rule = Tdc;
-
-    fn rule(&self, workload: &Workload) -> Tdc {
-        Tdc::new(self, workload)
+    fn rule(&self, fleet: &Fleet) -> Box<dyn Policy> {
+        Box::new(Tdc::new(self, fleet.envelope()))
     }
 
-    fn work(&self, workload: &Workload) -> f64 {
+    fn own_work(&self, workload: &Workload) -> f64 {
         6.0 + 0.15 * (workload.types().len() as f64).powi(2)
     }
 
@@ -262,7 +260,7 @@ impl FamilyRule for TdcPolicy {
         7
     }
 
-    fn stepped(&self, axis: usize, up: bool, _: &KnobRange<'_>) -> Option<Self> {
+    fn stepped(&self, axis: usize, up: bool, _: &KnobRange<'_>) -> Option<Family> {
         let mut stepped = self.clone();
         let knobs = &mut stepped.knobs;
         match axis {
@@ -280,6 +278,6 @@ impl FamilyRule for TdcPolicy {
                 }
             }
         }
-        Some(stepped)
+        Some(stepped.into())
     }
 }

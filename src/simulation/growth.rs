@@ -1,6 +1,6 @@
 //! Whether the number of jobs in a system grows without end.
 
-use super::measured::Measured;
+use super::replication::Measured;
 use super::sample::{REST, WARM_UP, all_series, mean_number, memory};
 use super::{Class, total_arrival_rate};
 

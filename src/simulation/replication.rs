@@ -4,8 +4,7 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
-use super::measured::{CROWDED, Measured};
-use super::{Class, Ending, Results, Watch, growth, sample};
+use super::{Class, Ending, Recorder, Results, Watch, growth, sample};
 
 /// When a run ends, and what it draws from.
 #[derive(Clone, Debug)]
@@ -60,6 +59,28 @@ pub struct Progress {
     /// Relative precision so far; none while nothing can be said.
     pub precision: Option<f64>,
 }
+
+/// What a replication has measured so far. Statistics see replications as this, so that they are
+/// compiled once and not for each engine.
+pub(crate) trait Measured {
+    /// What was measured.
+    fn recorder(&self) -> &Recorder;
+
+    /// Events so far: arrivals, completions and clocks.
+    fn events(&self) -> u64;
+
+    /// The time of the last of them.
+    fn now(&self) -> f64;
+
+    /// Jobs in the system.
+    fn jobs(&self) -> u64;
+
+    /// Those of class i.
+    fn present(&self, i: usize) -> u64;
+}
+
+/// More jobs than this in the system end a run.
+pub(crate) const CROWDED: u64 = 10_000_000;
 
 /// One of several independent runs of an engine.
 pub(crate) trait Replication: Measured + Send {

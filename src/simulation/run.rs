@@ -4,9 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Class;
 use super::growth;
-use super::measured::Measured;
 use super::quantiles::Histogram;
-use super::replication::Settings;
+use super::replication::{Measured, Settings};
 use super::sample::{self, Sample};
 use super::settling::Unsettled;
 use super::statistics::{self, Estimate};

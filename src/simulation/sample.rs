@@ -1,7 +1,7 @@
 //! What replications measured after their warm-up, in batches, and the estimates from it.
 
 use super::Class;
-use super::measured::Measured;
+use super::replication::Measured;
 use super::series::{Columns, Series};
 use super::settling::{self, Unsettled};
 use super::statistics::{self, BATCHES, Estimate};

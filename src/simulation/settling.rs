@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::Class;
-use super::measured::Measured;
+use super::replication::Measured;
 use super::sample::{Sample, all_series, mean_number};
 
 /// Why a run in which nothing was seen to grow has no means.
@@ -162,8 +162,9 @@ fn correlation(engines: &[&dyn Measured], class: Option<usize>, warm_up: f64) ->
     let products = pairs().map(|two| (two[0] - mean) * (two[1] - mean));
     let covariance = products.sum::<f64>() / pairs().count() as f64;
     // Where it is constant but for rounding, there is nothing to be slow.
-    match variance > (1e-9 * mean).powi(2) {
-        true => covariance / variance,
-        false => 0.0,
+    if variance > (1e-9 * mean).powi(2) {
+        covariance / variance
+    } else {
+        0.0
     }
 }

@@ -113,9 +113,10 @@ impl Sampler {
             } => {
                 let fallen = stream.uniform() * reach;
                 // The power is twice as fast, and loses digits only where α is next to 0.
-                let growth = match *shape > 1e-3 {
-                    true => (1.0 + fallen).powf(-1.0 / shape),
-                    false => (-fallen.ln_1p() / shape).exp(),
+                let growth = if *shape > 1e-3 {
+                    (1.0 + fallen).powf(-1.0 / shape)
+                } else {
+                    (-fallen.ln_1p() / shape).exp()
                 };
                 // Rounding must not take it past the end.
                 (low * growth).min(*high)

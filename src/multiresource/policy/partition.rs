@@ -271,14 +271,16 @@ impl Policy for Partition {
                     self.gangs.free[i].push(hosts.freed().to_vec());
                 }
                 for &n in hosts.freed() {
-                    match self.leaving[n] {
-                        true => self.left -= 1,
-                        false => self.look(n, hosts),
+                    if self.leaving[n] {
+                        self.left -= 1
+                    } else {
+                        self.look(n, hosts)
                     }
                 }
-                match hosts.freed().iter().any(|n| self.leaving[*n]) {
-                    true => self.arrive_if_empty(system),
-                    false => self.start_all(system),
+                if hosts.freed().iter().any(|n| self.leaving[*n]) {
+                    self.arrive_if_empty(system)
+                } else {
+                    self.start_all(system)
                 }
             }
             Event::Clock(SWITCH) => self.depart(system),

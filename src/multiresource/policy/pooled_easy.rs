@@ -203,9 +203,10 @@ impl PooledEasy {
             let single = system.queued().filter(|i| hosts.nodes(*i) == 1);
             let fitting = single.filter(|i| hosts.fits_on(*i, own.server));
             fitting.filter_map(move |i| {
-                let limit = match covers(&own.extra, system.demand(i)) {
-                    true => f64::MAX,
-                    false => kept.shadow - system.now(),
+                let limit = if covers(&own.extra, system.demand(i)) {
+                    f64::MAX
+                } else {
+                    kept.shadow - system.now()
                 };
                 let (_, job, _) = self.queues[i].oldest_within(limit)?;
                 Some((job.number, i, limit, k))

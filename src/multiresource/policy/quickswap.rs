@@ -203,9 +203,10 @@ impl FamilyRule for StaticQuickswapPolicy {
             format!("{name} ({})", self.thresholds[*i])
         };
         let turns: Vec<String> = self.cycle.iter().map(turn).collect();
-        let next = match self.overlap {
-            true => "as soon as it fits, while the last one drains",
-            false => "when the last one has drained",
+        let next = if self.overlap {
+            "as soon as it fits, while the last one drains"
+        } else {
+            "when the last one has drained"
         };
         format!(
             "Static Quickswap, without preemption: the types have their turns in the order {}. A turn ends when no more jobs of the type are left than its threshold (in brackets), all in service, and another type waits; the next type starts {next}.",
@@ -224,9 +225,12 @@ impl FamilyRule for StaticQuickswapPolicy {
 
     fn stepped(&self, axis: usize, up: bool, range: &KnobRange<'_>) -> Option<Family> {
         let mut stepped = self.clone();
-        let turned = |i: usize, l: u32| match up {
-            true => (2 * l + 1).min(range.most[i] - 1),
-            false => l / 2,
+        let turned = |i: usize, l: u32| {
+            if up {
+                (2 * l + 1).min(range.most[i] - 1)
+            } else {
+                l / 2
+            }
         };
         match axis {
             0 => stepped.overlap = up,

@@ -127,9 +127,10 @@ impl Policy for Reserving {
         if let (Some(turn), Event::Completion(i)) = (self.turn, event)
             && turn == i
         {
-            match system.waiting(i) > 0 && system.fits(i) {
-                true => self.passing.start(i, system),
-                false => self.turn = None,
+            if system.waiting(i) > 0 && system.fits(i) {
+                self.passing.start(i, system)
+            } else {
+                self.turn = None
             }
         }
         // One more behind others of its type changes little: it is weighed at the next completion.

@@ -35,12 +35,9 @@ fn batches(job_type: &JobType) -> (f64, Option<Batches>) {
             ..
         } => {
             let weights = weights(probabilities.as_deref(), sizes.len());
-            let batches = Batches::new(sizes.clone(), &weights);
-            let law = || Sampler::of(job_type.size());
-            let batches = match job_type.arrivals().alike() {
-                0.0 => batches,
-                part => batches.alike(part, law()),
-            };
+            let part = job_type.arrivals().alike();
+            let alike = (part > 0.0).then(|| (part, Sampler::of(job_type.size())));
+            let batches = Batches::new(sizes.clone(), &weights, alike);
             (rate.value(), Some(batches))
         }
         _ => (job_type.arrival_rate(), None),

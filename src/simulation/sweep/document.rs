@@ -68,11 +68,20 @@ impl Header {
                 ("loads", format!("{:?}", h.loads)),
             ]
         };
-        let both = facts(self).into_iter().zip(facts(here));
-        both.filter(|((_, there), (_, here))| there != here)
-            .map(|((what, there), (_, here))| format!("{what}: {there} there, {here} here"))
-            .collect()
+        differing(facts(self), facts(here))
     }
+}
+
+/// Those of these facts that are not the same, each with its value there and here.
+pub(super) fn differing<const N: usize>(
+    there: [(&str, String); N],
+    here: [(&str, String); N],
+) -> Vec<String> {
+    let both = there.into_iter().zip(here);
+    let others = both.filter(|((_, there), (_, here))| there != here);
+    let words =
+        others.map(|((what, there), (_, here))| format!("{what}: {there} there, {here} here"));
+    words.collect()
 }
 
 /// The workload of a comparison.

@@ -259,9 +259,10 @@ impl FamilyRule for AdaptiveMsrPolicy {
     }
 
     fn axes(&self, range: &KnobRange<'_>) -> usize {
-        match self.limits || has_lengths(range.workload) {
-            true => 6,
-            false => 4,
+        if self.limits || has_lengths(range.workload) {
+            6
+        } else {
+            4
         }
     }
 

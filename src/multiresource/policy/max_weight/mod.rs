@@ -317,9 +317,10 @@ impl Powers {
     /// At least 1 where there are jobs: none is worth nothing.
     fn compute(&self, i: usize, jobs: u64) -> u64 {
         let weight = self.worths[i] * (jobs as f64).powf(self.exponent);
-        match weight <= MOST {
-            true => (weight as u64).max(u64::from(jobs > 0)),
-            false => MOST as u64 + jobs,
+        if weight <= MOST {
+            (weight as u64).max(u64::from(jobs > 0))
+        } else {
+            MOST as u64 + jobs
         }
     }
 }

@@ -148,13 +148,15 @@ impl MaxWeightSetups {
         }
         let [eagerness, haste] = self.knobs;
         let setups = longest_of(slots) / self.setup_rate;
-        let (way, lost) = match (best - stop) * setups < haste * (best - drain) * draining {
-            true => (Way::Stop, (fill - stop) * setups),
-            false => (Way::Drain, (fill - drain) * draining),
+        let (way, lost) = if (best - stop) * setups < haste * (best - drain) * draining {
+            (Way::Stop, (fill - stop) * setups)
+        } else {
+            (Way::Drain, (fill - drain) * draining)
         };
-        match eagerness * (best - fill) * backlog > jobs as f64 * lost * pace {
-            true => way,
-            false => Way::Fill,
+        if eagerness * (best - fill) * backlog > jobs as f64 * lost * pace {
+            way
+        } else {
+            Way::Fill
         }
     }
 }

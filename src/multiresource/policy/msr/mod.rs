@@ -291,9 +291,10 @@ impl Msr {
     fn set_clocks(&mut self, system: &mut System) {
         let mut from = 0;
         while let Some(i) = self.slots.moving.next_of_either(&self.clocked, from) {
-            let rate = match self.is_moving(i) {
-                true => self.clock_rate(i, system),
-                false => 0.0,
+            let rate = if self.is_moving(i) {
+                self.clock_rate(i, system)
+            } else {
+                0.0
             };
             self.set_clock(i, rate, system);
             from = i + 1;
@@ -486,9 +487,10 @@ impl Policy for Msr {
         for i in 0..self.slots.types() {
             self.slots.look(i, system);
         }
-        match self.working {
-            true => self.fill(system),
-            false => self.follow_route(system),
+        if self.working {
+            self.fill(system)
+        } else {
+            self.follow_route(system)
         }
     }
 

@@ -2,7 +2,7 @@ mod kinds;
 mod target;
 
 use super::drain::Drains;
-use super::room::{Room, Words};
+use super::room::{Packed, Words};
 use super::{Event, FamilyRule, KnobRange, Policy, System, along};
 use crate::multiresource::artifact::{Family, TdcKnobs, TdcOrder, TdcPolicy};
 use crate::multiresource::schedule::Packing;
@@ -41,8 +41,8 @@ enum Width {
 impl Tdc {
     /// The rule of a policy for this workload.
     pub fn new(policy: &TdcPolicy, workload: &Workload) -> Self {
-        let room = Room::new(&Packing::new(workload));
-        Tdc(match room.packed().words() {
+        let packed = Packed::new(&Packing::new(workload));
+        Tdc(match packed.words() {
             1 => Width::One(Box::new(Rule::new(policy, workload))),
             _ => Width::Any(Box::new(Rule::new(policy, workload))),
         })
@@ -170,9 +170,10 @@ impl<U: Words> Rule<U> {
             let own = &kinds.types[k];
             let stay = scene.running[k].min(target.jobs[k]);
             let leave = f64::from(scene.running[k] - stay);
-            let time = match own.mean <= lets_in {
-                true => drain,
-                false => self.drains.works(k, drain),
+            let time = if own.mean <= lets_in {
+                drain
+            } else {
+                self.drains.works(k, drain)
             };
             earned += scene.value[k] * (f64::from(stay) * drain + leave * time);
         }

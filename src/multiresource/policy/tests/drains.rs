@@ -6,7 +6,7 @@ use crate::multiresource::artifact::{
     TdcKnobs, TdcOrder, TdcPolicy, section_seven,
 };
 use crate::multiresource::policy::drain::Drains;
-use crate::multiresource::policy::room::Room;
+use crate::multiresource::policy::room::Packed;
 use crate::multiresource::schedule::Packing;
 
 /// One server of ten cores: types of 1 and 10.
@@ -56,7 +56,7 @@ fn packed_sums_are_those_of_the_room() {
         );
         let workload = Workload::parse(&text, "t").unwrap().workload;
         let packing = Packing::new(&workload);
-        let packed = Room::new(&packing).packed();
+        let packed = Packed::new(&packing);
         assert_eq!(packed.words() > 1, digits == 15);
         for x in 0..=5 {
             let mut used: Vec<u64> = packed.nothing_of(packing.capacity());

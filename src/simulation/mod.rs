@@ -12,7 +12,6 @@ mod arrivals;
 mod calendar;
 mod class;
 mod comparison;
-mod growth;
 mod meter;
 mod quantiles;
 mod random;
@@ -49,7 +48,7 @@ pub(crate) use replication::{BURST, Measured, Replication, go_on, replicate, res
 pub(crate) use run::Results;
 pub(crate) use sample::Sample;
 pub(crate) use series::Passed;
-pub(crate) use sizes::Sampler;
+pub(crate) use sizes::{Sampler, numbers, weights};
 pub(crate) use tournament::Tournament;
 pub(crate) use verdict::{Found, Measuring, judge_all};
 

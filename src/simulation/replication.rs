@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
-use super::{Class, Ending, Recorder, Results, Watch, growth, sample};
+use super::{Class, Ending, Recorder, Results, Watch, sample, settling};
 
 /// When a run ends, and what it draws from.
 #[derive(Clone, Debug)]
@@ -151,7 +151,7 @@ fn look(classes: &[Class], engines: &[&dyn Measured], crowd: u64) -> Look {
     Look {
         precision: sample::precision(classes, engines),
         events: engines.iter().map(|e| e.events()).sum(),
-        runs_away: growth::runs_away(classes, engines, crowd),
+        runs_away: settling::runs_away(classes, engines, crowd),
     }
 }
 

@@ -140,21 +140,6 @@ fn seen<R: Replication>(engines: &[R]) -> Vec<&dyn Measured> {
     engines.iter().map(|e| e as &dyn Measured).collect()
 }
 
-/// What is seen of replications that are under way.
-struct Look {
-    precision: Option<f64>,
-    events: u64,
-    runs_away: bool,
-}
-
-fn look(classes: &[Class], engines: &[&dyn Measured], crowd: u64) -> Look {
-    Look {
-        precision: sample::precision(classes, engines),
-        events: engines.iter().map(|e| e.events()).sum(),
-        runs_away: settling::runs_away(classes, engines, crowd),
-    }
-}
-
 /// Runs independent replications side by side until there is a reason to end. `engine` makes the
 /// one of this number.
 ///
@@ -204,11 +189,12 @@ pub(crate) fn go_on<R: Replication>(
                 return Err(violation.clone());
             }
         }
-        let look = look(classes, &seen(engines), settings.crowd);
-        let (precision, events) = (look.precision, look.events);
+        let seen = seen(engines);
+        let precision = sample::precision(classes, &seen);
+        let events = seen.iter().map(|e| e.events()).sum();
         let precise = precision.is_some_and(|p| p <= settings.precision);
         progress(Progress { events, precision });
-        if look.runs_away {
+        if settling::runs_away(classes, &seen, settings.crowd) {
             return Ok(Ending::RunsAway);
         } else if precise && (view % VIEWS == 0 || events >= settings.events) {
             return Ok(Ending::Precision);

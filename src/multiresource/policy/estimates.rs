@@ -193,6 +193,11 @@ impl Estimated {
     }
 }
 
+/// Takes so much of each resource out of the room.
+pub(super) fn reduce(room: &mut [u64], demand: &[u64]) {
+    room.iter_mut().zip(demand).for_each(|(room, d)| *room -= d);
+}
+
 /// Whether there is so much of each resource.
 pub(super) fn covers(room: &[u64], demand: &[u64]) -> bool {
     room.iter().zip(demand).all(|(room, d)| d <= room)

@@ -1,4 +1,4 @@
-use super::estimates::{Estimates, Running, covers};
+use super::estimates::{Estimates, Running, covers, reduce};
 use super::shortest::Shortest;
 use super::{Event, FamilyRule, Hosts, Policy, System};
 use crate::multiresource::artifact::{Placement, PooledEasyPolicy};
@@ -174,25 +174,17 @@ impl PooledEasy {
             }
             self.start(i, f64::MAX, system);
         }
-        while let Some((i, limit, k)) = self.next_on_kept(system)
-            && let Some((shadow, server)) = self.kept(k)
-        {
+        while let Some((i, limit, k)) = self.next_on_kept(system) {
+            let server = self.reserved.as_ref().map(|kept| kept.servers[k].server);
             self.team.clear();
-            self.team.push(server);
+            self.team.extend(server);
             let estimate = self.start(i, limit, system);
-            if estimate > shadow - system.now()
-                && let Some(kept) = &mut self.reserved
+            if let Some(kept) = &mut self.reserved
+                && estimate > kept.shadow - system.now()
             {
-                let taken = kept.servers[k].extra.iter_mut().zip(system.demand(i));
-                taken.for_each(|(extra, d)| *extra -= d);
+                reduce(&mut kept.servers[k].extra, system.demand(i));
             }
         }
-    }
-
-    /// When the head may start, and the k-th of the servers that are kept for it.
-    fn kept(&self, k: usize) -> Option<(f64, usize)> {
-        let kept = self.reserved.as_ref()?;
-        Some((kept.shadow, kept.servers.get(k)?.server))
     }
 
     /// The type of the oldest job that may start on a kept server, how long it may take, and which server.

@@ -1,5 +1,6 @@
 use super::MaxWeight;
 use crate::multiresource::artifact::{Family, MaxWeightSetupPolicy};
+use crate::multiresource::policy::estimates::{covers, reduce};
 use crate::multiresource::policy::{Event, FamilyRule, KnobRange, Policy, System, along};
 use crate::multiresource::schedule::Schedule;
 use crate::multiresource::workload::{Fleet, Workload};
@@ -102,22 +103,17 @@ impl MaxWeightSetups {
         }
         self.fill.fill(0);
         loop {
-            let (fill, most, room) = (&self.fill, &self.most, &self.room);
-            let fits = |i: &usize| {
-                let mut pairs = system.demand(*i).iter().zip(room);
-                pairs.all(|(d, free)| d <= free)
-            };
+            let (fill, most) = (&self.fill, &self.most);
             let starts = system.queued().filter(|&i| {
                 let within = !ahead || system.running(i) + fill[i] < most[i];
-                within && fill[i] < system.waiting(i) && fits(&i)
+                within && fill[i] < system.waiting(i) && covers(&self.room, system.demand(i))
             });
             let worth = |i: &usize| self.weights[*i] / self.shares[*i];
             let Some(i) = starts.max_by(|a, b| worth(a).total_cmp(&worth(b))) else {
                 return;
             };
             self.fill[i] += 1;
-            let pairs = self.room.iter_mut().zip(system.demand(i));
-            pairs.for_each(|(free, d)| *free -= d);
+            reduce(&mut self.room, system.demand(i));
         }
     }
 

@@ -1,5 +1,6 @@
 mod slots;
 
+use super::estimates::{covers, reduce};
 use super::type_set::TypeSet;
 use super::{Event, FamilyRule, KnobRange, Policy, System};
 use crate::multiresource::artifact::{
@@ -216,16 +217,9 @@ impl Msr {
         if system.running(i) > serving {
             return true;
         }
-        let fits = self
-            .room
-            .iter()
-            .zip(system.demand(i))
-            .all(|(room, d)| d <= room);
+        let fits = covers(&self.room, system.demand(i));
         if fits {
-            self.room
-                .iter_mut()
-                .zip(system.demand(i))
-                .for_each(|(room, d)| *room -= d);
+            reduce(&mut self.room, system.demand(i));
         }
         fits
     }

@@ -88,149 +88,137 @@ impl Rule {
     }
 }
 
-/// A rule without preemption or a parameter, which knows the types' means at most.
-const fn rule(name: &'static str, make: Make, about: &'static str) -> Rule {
-    Rule {
-        name,
-        aliases: &[],
-        about,
-        preempts: false,
-        knows: Knows::Means,
-        parameter: None,
-        pooled: None,
-        make,
-    }
-}
+/// A rule for one server without preemption or a parameter, which knows the types' means at most.
+const PLAIN: Rule = Rule {
+    name: "",
+    aliases: &[],
+    about: "",
+    preempts: false,
+    knows: Knows::Means,
+    parameter: None,
+    pooled: None,
+    make: |_, _| Ok(Box::new(FirstFit)),
+};
 
 /// All of them, but those from an artifact.
 pub(super) const RULES: &[Rule] = &[
     Rule {
+        name: "first-fit",
+        about: "scans the queue in order of arrival and starts each job that fits",
         pooled: Some(|| plain(Order::Oldest, Placement::First)),
-        ..rule(
-            "first-fit",
-            |_, _| Ok(Box::new(FirstFit)),
-            "scans the queue in order of arrival and starts each job that fits",
-        )
+        make: |_, _| Ok(Box::new(FirstFit)),
+        ..PLAIN
     },
     Rule {
+        name: "fcfs",
+        about: "first come, first served: stops at the first job that does not fit",
         pooled: Some(|| plain(Order::Fcfs, Placement::Best)),
-        ..rule(
-            "fcfs",
-            |_, _| Ok(Box::new(Fcfs)),
-            "first come, first served: stops at the first job that does not fit",
-        )
+        make: |_, _| Ok(Box::new(Fcfs)),
+        ..PLAIN
     },
     Rule {
+        name: "best-fit",
+        about: "the fitting job with the largest dominant share; of equals the oldest",
         pooled: Some(|| plain(Order::Oldest, Placement::Best)),
-        ..rule(
-            "best-fit",
-            |w, _| Ok(Box::new(ByNeed::largest_first(w))),
-            "the fitting job with the largest dominant share; of equals the oldest",
-        )
+        make: |w, _| Ok(Box::new(ByNeed::largest_first(w))),
+        ..PLAIN
     },
     Rule {
+        name: "most-servers-first",
+        about: "the fitting job that needs most; with several resources, by dominant share",
         aliases: &["msf"],
         pooled: Some(|| plain(Order::Largest, Placement::Best)),
-        ..rule(
-            "most-servers-first",
-            |w, _| Ok(Box::new(ByNeed::largest_first(w))),
-            "the fitting job that needs most; with several resources, by dominant share",
-        )
+        make: |w, _| Ok(Box::new(ByNeed::largest_first(w))),
+        ..PLAIN
     },
     Rule {
+        name: "least-servers-first",
+        about: "the fitting job that needs least; with several resources, by dominant share",
         aliases: &["lsf"],
         pooled: Some(|| plain(Order::Smallest, Placement::Best)),
-        ..rule(
-            "least-servers-first",
-            |w, _| Ok(Box::new(ByNeed::smallest_first(w))),
-            "the fitting job that needs least; with several resources, by dominant share",
-        )
+        make: |w, _| Ok(Box::new(ByNeed::smallest_first(w))),
+        ..PLAIN
     },
     Rule {
+        name: "easy-backfill",
+        about: "first-fit behind the head of the queue, which is not delayed by its estimate",
         knows: Knows::Sizes,
         aliases: &["easy"],
         parameter: Some(INFLATION),
         pooled: Some(|| PooledEasyPolicy { limits: true }.into()),
-        ..rule(
-            "easy-backfill",
-            |w, f| Ok(Box::new(EasyBackfill::new(w, estimates(w, f)?))),
-            "first-fit behind the head of the queue, which is not delayed by its estimate",
-        )
+        make: |w, f| Ok(Box::new(EasyBackfill::new(w, estimates(w, f)?))),
+        ..PLAIN
     },
     Rule {
+        name: "easy-by-mean",
+        about: "the same, with the mean size of its type for each job's",
         pooled: Some(|| PooledEasyPolicy { limits: false }.into()),
-        ..rule(
-            "easy-by-mean",
-            |w, _| Ok(Box::new(EasyBackfill::new(w, Estimates::by_mean(w)))),
-            "the same, with the mean size of its type for each job's",
-        )
+        make: |w, _| Ok(Box::new(EasyBackfill::new(w, Estimates::by_mean(w)))),
+        ..PLAIN
     },
     Rule {
+        name: "conservative-backfill",
+        about: "every job has a reservation that no later one may delay",
         knows: Knows::Sizes,
         aliases: &["conservative"],
         parameter: Some(INFLATION),
-        ..rule(
-            "conservative-backfill",
-            |w, f| Ok(Box::new(ConservativeBackfill::new(w, estimates(w, f)?))),
-            "every job has a reservation that no later one may delay",
-        )
+        make: |w, f| Ok(Box::new(ConservativeBackfill::new(w, estimates(w, f)?))),
+        ..PLAIN
     },
     Rule {
+        name: "randomized-timers",
+        about: "clocks of the types, faster with longer queues, race for free room; dummies hold it \
+             (after the abstract of Psychas and Ghaderi 2018; details are ours)",
         parameter: Some(Parameter {
             what: "the clocks' rate r",
             least: 0.001,
             default: Some(1.0),
             whole: false,
         }),
-        ..rule(
-            "randomized-timers",
-            |w, rate| Ok(Box::new(RandomizedTimers::new(w, rate.unwrap_or(1.0)))),
-            "clocks of the types, faster with longer queues, race for free room; dummies hold it \
-             (after the abstract of Psychas and Ghaderi 2018; details are ours)",
-        )
+        make: |w, rate| Ok(Box::new(RandomizedTimers::new(w, rate.unwrap_or(1.0)))),
+        ..PLAIN
     },
     Rule {
+        name: "max-weight",
+        about: "the schedule of most weight, each job weighing as many jobs as there are of its type",
         preempts: true,
-        ..rule(
-            "max-weight",
-            |w, _| Ok(Box::new(MaxWeight::plain(w))),
-            "the schedule of most weight, each job weighing as many jobs as there are of its type",
-        )
+        make: |w, _| Ok(Box::new(MaxWeight::plain(w))),
+        ..PLAIN
     },
     Rule {
+        name: "server-filling",
+        about: "of the oldest jobs that fill all servers, those that need most; one resource",
         preempts: true,
-        ..rule(
-            "server-filling",
-            |w, _| Ok(Box::new(ServerFilling::new(w)?)),
-            "of the oldest jobs that fill all servers, those that need most; one resource",
-        )
+        make: |w, _| Ok(Box::new(ServerFilling::new(w)?)),
+        ..PLAIN
     },
     Rule {
+        name: "msfq",
+        about: "quickswap: heavy jobs, then light ones until few are left, while heavy ones wait; one-or-all",
         parameter: Some(Parameter {
             what: "the threshold ℓ, below the number k of light jobs that fit; k − 1 if not given",
             least: 0.0,
             default: None,
             whole: true,
         }),
-        ..rule(
-            "msfq",
-            |w, l| Ok(Box::new(Msfq::new(w, l.map(|l| l as u32), false)?)),
-            "quickswap: heavy jobs, then light ones until few are left, while heavy ones wait; one-or-all",
-        )
+        make: |w, l| Ok(Box::new(Msfq::new(w, l.map(|l| l as u32), false)?)),
+        ..PLAIN
     },
-    rule(
-        "static-quickswap",
-        |w, _| {
+    Rule {
+        name: "static-quickswap",
+        about: "the types in turn, each until too few are left to use its room; the next when all are done",
+        make: |w, _| {
             let policy = StaticQuickswapPolicy::published(w);
             Ok(Box::new(StaticQuickswap::new(&policy, w)))
         },
-        "the types in turn, each until too few are left to use its room; the next when all are done",
-    ),
-    rule(
-        "adaptive-quickswap",
-        |w, _| Ok(Box::new(AdaptiveQuickswap::new(w))),
-        "most servers first, until a type waits in vain: then no job enters before the largest one",
-    ),
+        ..PLAIN
+    },
+    Rule {
+        name: "adaptive-quickswap",
+        about: "most servers first, until a type waits in vain: then no job enters before the largest one",
+        make: |w, _| Ok(Box::new(AdaptiveQuickswap::new(w))),
+        ..PLAIN
+    },
 ];
 
 const INFLATION: Parameter = Parameter {

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::journal::same;
@@ -38,6 +37,7 @@ impl Wanting {
 }
 
 /// A part as it was read.
+#[derive(Clone, Debug)]
 struct Part {
     path: String,
     heading: Heading,
@@ -51,15 +51,8 @@ struct Part {
 #[derive(Debug)]
 pub struct Whole {
     heading: Heading,
-    /// In the order of [`Header::cells`](super::Header::cells): part, line and text.
-    cells: Vec<(String, usize, String)>,
-}
-
-/// Where a cell belongs.
-#[derive(Deserialize)]
-struct Place {
-    policy: String,
-    load: f64,
+    /// By shard.
+    parts: Vec<Part>,
 }
 
 impl Whole {
@@ -101,10 +94,9 @@ impl Whole {
         if !wanting.faults.is_empty() {
             return Err(JournalError(wanting.words()));
         }
-        let parts: Vec<&Part> = shards.into_values().collect();
         Ok(Whole {
-            cells: in_order(&first.heading, &parts)?,
             heading: first.heading.clone(),
+            parts: shards.into_values().cloned().collect(),
         })
     }
 
@@ -117,17 +109,38 @@ impl Whole {
     /// The comparison, as one process has it once its cells have run.
     ///
     /// # Errors
-    /// When this program cannot read a cell.
+    /// When a cell is not where the plan has it, or this program cannot read it.
     pub fn comparison<M: DeserializeOwned, C: DeserializeOwned>(
         &self,
     ) -> Result<Comparison<M, C>, JournalError> {
-        let cells = self.cells.iter().map(|(path, line, text)| {
-            let cell = serde_json::from_str(text);
-            cell.map_err(|error| bad_cell(path, *line, &fault_of_json(&error)))
-        });
-        let cells = cells.collect::<Result<Vec<Cell<M, C>>, JournalError>>()?;
-        let header = self.heading.comparison.clone();
-        Ok(Comparison::new(header, cells, false))
+        let header = &self.heading.comparison;
+        let dealt = deal(header, self.heading.shards);
+        let mut next = vec![0; self.parts.len()];
+        let mut cells: Vec<Cell<M, C>> = Vec::new();
+        for ((policy, load), shard) in header.cells().zip(dealt) {
+            let (part, at) = (&self.parts[shard - 1], next[shard - 1]);
+            next[shard - 1] += 1;
+            let fault = |message: &str| bad_cell(&part.path, at + 2, message);
+            let expected = || {
+                fault(&format!(
+                    "here the cell of {policy} at ρ = {load} is expected"
+                ))
+            };
+            let text = part.cells.get(at).ok_or_else(expected)?;
+            let cell: Cell<M, C> =
+                serde_json::from_str(text).map_err(|error| fault(&fault_of_json(&error)))?;
+            if cell.policy != policy || cell.load.to_bits() != load.to_bits() {
+                return Err(expected());
+            }
+            cells.push(cell);
+        }
+        for (part, count) in self.parts.iter().zip(next) {
+            if part.cells.len() > count {
+                let message = "a cell that is not of this shard";
+                return Err(bad_cell(&part.path, count + 2, message));
+            }
+        }
+        Ok(Comparison::new(header.clone(), cells, false))
     }
 }
 
@@ -148,37 +161,6 @@ pub(super) fn is_there(output: &Path, heading: &Heading) -> Result<bool, Journal
 
 fn bad_cell(path: &str, line: usize, message: &str) -> JournalError {
     JournalError(format!("{path}, line {line}: {message}"))
-}
-
-/// All cells in the order of the plan.
-fn in_order(
-    heading: &Heading,
-    parts: &[&Part],
-) -> Result<Vec<(String, usize, String)>, JournalError> {
-    let dealt = deal(&heading.comparison, heading.shards);
-    let mut next = vec![0; parts.len()];
-    let cells = heading.comparison.cells().zip(dealt);
-    let found = cells.map(|((policy, load), shard)| {
-        let (part, at) = (parts[shard - 1], next[shard - 1]);
-        next[shard - 1] += 1;
-        let fault = |message: String| bad_cell(&part.path, at + 2, &message);
-        let expected = || format!("here the cell of {policy} at ρ = {load} is expected");
-        let text = part.cells.get(at).ok_or_else(|| fault(expected()))?;
-        let place: Place =
-            serde_json::from_str(text).map_err(|error| fault(fault_of_json(&error)))?;
-        if place.policy != policy || place.load.to_bits() != load.to_bits() {
-            return Err(fault(expected()));
-        }
-        Ok((part.path.clone(), at + 2, text.clone()))
-    });
-    let found = found.collect::<Result<Vec<_>, JournalError>>()?;
-    for (part, count) in parts.iter().zip(next) {
-        if part.cells.len() > count {
-            let message = "a cell that is not of this shard";
-            return Err(bad_cell(&part.path, count + 2, message));
-        }
-    }
-    Ok(found)
 }
 
 impl Part {

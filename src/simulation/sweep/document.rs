@@ -297,10 +297,10 @@ impl<M, C> Comparison<M, C> {
         let preempts = entrant.filter(|p| p.preempts).map(|_| "preempts");
         let knows = entrant.and_then(|p| p.knows.words());
         let marks: Vec<&str> = preempts.into_iter().chain(knows).collect();
-        match marks.is_empty() {
-            true => label.into(),
-            false => format!("{label} ({})", marks.join(", ")),
+        if marks.is_empty() {
+            return label.into();
         }
+        format!("{label} ({})", marks.join(", "))
     }
 
     /// The policy's name for people: of a file its last part, unless another policy shares it.

@@ -1,7 +1,6 @@
 //! The parts of a comparison put together: the cells of one process, each from the shard that ran it.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
@@ -206,13 +205,13 @@ impl Part {
                 Err(_) => self.cells.push(object),
             }
         }
-        match ended {
-            true => Ok(()),
-            false => Err(format!(
-                "it is cut short after {} cells: its last line is missing",
-                self.cells.len()
-            )),
+        if ended {
+            return Ok(());
         }
+        Err(format!(
+            "it is cut short after {} cells: its last line is missing",
+            self.cells.len()
+        ))
     }
 }
 
@@ -286,14 +285,14 @@ fn named(missing: &[usize], of: usize) -> Option<String> {
             _ => runs.push((n, n)),
         }
     }
-    let mut text = String::new();
-    for (i, (first, last)) in runs.iter().enumerate() {
-        let comma = if i > 0 { ", " } else { "" };
-        let _ = match first == last {
-            true => write!(text, "{comma}{first}"),
-            false => write!(text, "{comma}{first}–{last}"),
-        };
-    }
+    let words = runs.iter().map(|(first, last)| {
+        if first == last {
+            first.to_string()
+        } else {
+            format!("{first}–{last}")
+        }
+    });
+    let text = words.collect::<Vec<_>>().join(", ");
     match missing {
         [] => None,
         [_] => Some(format!("shard {text} of {of} is missing")),

@@ -166,15 +166,14 @@ impl Policy for AdaptiveMsr {
         if stuck {
             return;
         }
-        self.full = match self.start_own(system) {
-            true => self.start_beside(system),
-            false => {
-                while let Some(i) = system.oldest_fitting_type() {
-                    start(&mut self.draining, i, system);
-                }
-                true
-            }
-        };
+        if self.start_own(system) {
+            self.full = self.start_beside(system);
+            return;
+        }
+        while let Some(i) = system.oldest_fitting_type() {
+            start(&mut self.draining, i, system);
+        }
+        self.full = true;
     }
 
     fn take_over(&mut self, system: &mut System) {

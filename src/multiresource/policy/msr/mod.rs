@@ -491,11 +491,12 @@ impl Policy for Msr {
     fn doing(&self, names: &[&str], _: &System) -> Option<String> {
         let (schedule, reached) = self.schedule();
         let slots = super::in_words(schedule.iter().copied().enumerate(), names);
-        Some(match reached {
-            true => format!("works on the schedule of {slots}, until its clock rings"),
-            false => format!(
+        Some(if reached {
+            format!("works on the schedule of {slots}, until its clock rings")
+        } else {
+            format!(
                 "is on its way to the schedule of {slots}: jobs that it has no slots for run to their ends"
-            ),
+            )
         })
     }
 

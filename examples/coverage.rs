@@ -29,7 +29,7 @@ impl Known {
         Ok(Known {
             name,
             workload: Workload::parse(&text, name)?.workload,
-            contender: Contender::Fcfs,
+            contender: Contender::parse("fcfs")?,
             exact: 1.0 + 0.8 * (1.0 + scv) / 2.0 / 0.2,
         })
     }

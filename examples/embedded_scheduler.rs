@@ -165,7 +165,7 @@ fn policy(path: Option<String>) -> Result<(MsrPolicy, Workload), Box<dyn Error>>
         let checked = Checked::read(Path::new(&path))?;
         let msr = checked.artifact().policy.msr().cloned();
         let policy = msr.ok_or(
-            "this draws the schedules of the family msr; `policy::online` has the rule of any family",
+            "this draws the schedules of the family msr; `Family::spec` has the rule of any family",
         )?;
         return Ok((policy, checked.workload().envelope().clone()));
     }

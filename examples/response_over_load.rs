@@ -312,12 +312,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         curve(
             "First-Fit",
             RGBColor(213, 94, 0),
-            Rule::Named(Contender::FirstFit),
+            Rule::Named(Contender::parse("first-fit")?),
         ),
         curve(
             "EASY backfilling",
             RGBColor(170, 80, 160),
-            Rule::Named(Contender::EasyBackfill(None)),
+            Rule::Named(Contender::parse("easy-backfill")?),
         ),
         curve("nMSR (--family msr)", RGBColor(0, 138, 100), Rule::Msr),
         curve("what synth chooses", RGBColor(0, 114, 178), Rule::Chosen),

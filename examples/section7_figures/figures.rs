@@ -267,12 +267,12 @@ pub fn figure4(model: &Workload) -> Result<Figure> {
         range,
         log: false,
     };
-    let mut first_fit = ruled(&Contender::FirstFit, &LOADS);
+    let mut first_fit = ruled(&Contender::parse("first-fit")?, &LOADS);
     simulate(model, first_fit.iter_mut().collect())?;
     first_fit.iter_mut().for_each(|row| row.events = 0);
-    let fcfs = ruled(&Contender::Fcfs, &LOADS[..9]);
-    let max_weight = ruled(&Contender::MaxWeight, &SPARSE);
-    let timers = ruled(&Contender::RandomizedTimers(1.0), &SPARSE);
+    let fcfs = ruled(&Contender::parse("fcfs")?, &LOADS[..9]);
+    let max_weight = ruled(&Contender::parse("max-weight")?, &SPARSE);
+    let timers = ruled(&Contender::parse("randomized-timers")?, &SPARSE);
     let preemptive = over_load(model, pmsr)?;
     let patient = over_load(model, |workload| Ok(nmsr(workload, None)?.0))?;
     let panel = |title: &str, range, heights, curves| Panel {

@@ -40,17 +40,37 @@ impl LawDriven {
 
     /// Of each class the rate \[1/time\] of batches, or of single jobs, all multiplied by what stands in
     /// the present state of `flow`, which has the rate 1 on average.
-    pub fn common(classes: Vec<(f64, Option<Batches>)>, flow: Modulated, stream: Stream) -> Self {
+    pub fn common(
+        classes: Vec<(f64, Option<Batches>)>,
+        flow: Modulated,
+        mut stream: Stream,
+    ) -> Self {
         let mut kinds = stream.clone();
         kinds.leap();
-        LawDriven::Common(Common::new(classes, flow, stream, kinds))
+        let (rates, batches): (Vec<f64>, Vec<_>) = classes.into_iter().unzip();
+        let mut flow = flow.times(rates.iter().sum());
+        flow.start(&mut stream);
+        LawDriven::Common(Common {
+            times: stream,
+            kinds,
+            which: Alias::new(&rates),
+            flow,
+            batches,
+            now: 0.0,
+            class: 0,
+            left: 0,
+        })
     }
 
     /// A process for each class.
     pub fn mixed(processes: impl Iterator<Item = Process>, mut stream: Stream) -> Self {
-        let of_class = |process: Process| {
+        let of_class = |mut process: Process| {
             stream.leap();
-            Source::new(process, stream.clone())
+            let mut stream = stream.clone();
+            if let Process::Modulated(modulated) = &mut process {
+                modulated.start(&mut stream);
+            }
+            Source { stream, process }
         };
         let mut sources: Vec<Source> = processes.map(of_class).collect();
         let next = sources.iter_mut().map(Source::gap).collect();
@@ -150,27 +170,6 @@ pub(crate) struct Common {
 }
 
 impl Common {
-    fn new(
-        classes: Vec<(f64, Option<Batches>)>,
-        flow: Modulated,
-        mut times: Stream,
-        kinds: Stream,
-    ) -> Self {
-        let (rates, batches): (Vec<f64>, Vec<_>) = classes.into_iter().unzip();
-        let mut flow = flow.times(rates.iter().sum());
-        flow.start(&mut times);
-        Common {
-            times,
-            kinds,
-            which: Alias::new(&rates),
-            flow,
-            batches,
-            now: 0.0,
-            class: 0,
-            left: 0,
-        }
-    }
-
     fn fill(&mut self, block: &mut [Arrival], sizes: &mut [f64]) {
         for (n, arrival) in block.iter_mut().enumerate() {
             if self.left == 0 {
@@ -262,36 +261,24 @@ impl Modulated {
 pub(crate) struct Batches {
     counts: Vec<u32>,
     which: Alias,
-    alike: Option<Alike>,
+    /// The part of the batches whose jobs all have one size, and its law.
+    alike: Option<(f64, Sampler)>,
     /// Jobs of the present batch that are still to come.
     left: u32,
     /// The size \[time\] that they all have, or NaN.
     size: f64,
 }
 
-/// The jobs of this part of the batches all have one size.
-struct Alike {
-    part: f64,
-    law: Sampler,
-}
-
 impl Batches {
-    /// Of these numbers of jobs, each drawn by its weight.
-    pub fn new(counts: Vec<u32>, weights: &[f64]) -> Self {
+    /// Of these numbers of jobs, each drawn by its weight; the jobs of this part of the batches, > 0, all have one size
+    /// of this law.
+    pub fn new(counts: Vec<u32>, weights: &[f64], alike: Option<(f64, Sampler)>) -> Self {
         Batches {
             counts,
             which: Alias::new(weights),
-            alike: None,
+            alike,
             left: 0,
             size: f64::NAN,
-        }
-    }
-
-    /// The jobs of this part of the batches, > 0, all have one size of this law.
-    pub fn alike(self, part: f64, law: Sampler) -> Self {
-        Batches {
-            alike: Some(Alike { part, law }),
-            ..self
         }
     }
 
@@ -300,8 +287,8 @@ impl Batches {
         let count = self.counts[self.which.draw(stream)];
         // One job is like itself.
         let alike = self.alike.as_ref().filter(|_| count > 1);
-        let alike = alike.filter(|alike| alike.part == 1.0 || stream.uniform() < alike.part);
-        self.size = alike.map_or(f64::NAN, |alike| alike.law.draw(stream));
+        let alike = alike.filter(|(part, _)| *part == 1.0 || stream.uniform() < *part);
+        self.size = alike.map_or(f64::NAN, |(_, law)| law.draw(stream));
         count
     }
 
@@ -323,13 +310,6 @@ struct Source {
 }
 
 impl Source {
-    fn new(mut process: Process, mut stream: Stream) -> Self {
-        if let Process::Modulated(modulated) = &mut process {
-            modulated.start(&mut stream);
-        }
-        Source { stream, process }
-    }
-
     /// Time from one arrival to the next.
     fn gap(&mut self) -> f64 {
         match &mut self.process {

@@ -12,8 +12,6 @@ mod arrivals;
 mod calendar;
 mod class;
 mod comparison;
-mod growth;
-mod measured;
 mod meter;
 mod quantiles;
 mod random;
@@ -43,15 +41,14 @@ pub use watch::{Threshold, Watch, Watched};
 
 pub(crate) use arrivals::{Arrival, Batches, LawDriven, Modulated, Process};
 pub(crate) use calendar::Calendar;
-pub(crate) use measured::Measured;
 pub(crate) use meter::{Meter, Moment};
 pub(crate) use random::{Stream, Streams};
 pub(crate) use recorder::Recorder;
-pub(crate) use replication::{BURST, Replication, go_on, replicate, results};
+pub(crate) use replication::{BURST, Measured, Replication, go_on, replicate, results};
 pub(crate) use run::Results;
 pub(crate) use sample::Sample;
 pub(crate) use series::Passed;
-pub(crate) use sizes::Sampler;
+pub(crate) use sizes::{Sampler, numbers, weights};
 pub(crate) use tournament::Tournament;
 pub(crate) use verdict::{Found, Measuring, judge_all};
 

@@ -90,9 +90,10 @@ impl Alias {
         while let (Some(poor), Some(rich)) = (small.pop(), large.pop()) {
             cells[poor] = ((rest[poor] * WHOLE) as u64, rich as u32);
             rest[rich] -= 1.0 - rest[poor];
-            match rest[rich] < 1.0 {
-                true => small.push(rich),
-                false => large.push(rich),
+            if rest[rich] < 1.0 {
+                small.push(rich)
+            } else {
+                large.push(rich)
             }
         }
         Alias { cells }

@@ -4,8 +4,7 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
-use super::measured::{CROWDED, Measured};
-use super::{Class, Ending, Results, Watch, growth, sample};
+use super::{Class, Ending, Recorder, Results, Watch, sample, settling};
 
 /// When a run ends, and what it draws from.
 #[derive(Clone, Debug)]
@@ -60,6 +59,28 @@ pub struct Progress {
     /// Relative precision so far; none while nothing can be said.
     pub precision: Option<f64>,
 }
+
+/// What a replication has measured so far. Statistics see replications as this, so that they are
+/// compiled once and not for each engine.
+pub(crate) trait Measured {
+    /// What was measured.
+    fn recorder(&self) -> &Recorder;
+
+    /// Events so far: arrivals, completions and clocks.
+    fn events(&self) -> u64;
+
+    /// The time of the last of them.
+    fn now(&self) -> f64;
+
+    /// Jobs in the system.
+    fn jobs(&self) -> u64;
+
+    /// Those of class i.
+    fn present(&self, i: usize) -> u64;
+}
+
+/// More jobs than this in the system end a run.
+pub(crate) const CROWDED: u64 = 10_000_000;
 
 /// One of several independent runs of an engine.
 pub(crate) trait Replication: Measured + Send {
@@ -119,21 +140,6 @@ fn seen<R: Replication>(engines: &[R]) -> Vec<&dyn Measured> {
     engines.iter().map(|e| e as &dyn Measured).collect()
 }
 
-/// What is seen of replications that are under way.
-struct Look {
-    precision: Option<f64>,
-    events: u64,
-    runs_away: bool,
-}
-
-fn look(classes: &[Class], engines: &[&dyn Measured], crowd: u64) -> Look {
-    Look {
-        precision: sample::precision(classes, engines),
-        events: engines.iter().map(|e| e.events()).sum(),
-        runs_away: growth::runs_away(classes, engines, crowd),
-    }
-}
-
 /// Runs independent replications side by side until there is a reason to end. `engine` makes the
 /// one of this number.
 ///
@@ -183,11 +189,12 @@ pub(crate) fn go_on<R: Replication>(
                 return Err(violation.clone());
             }
         }
-        let look = look(classes, &seen(engines), settings.crowd);
-        let (precision, events) = (look.precision, look.events);
+        let seen = seen(engines);
+        let precision = sample::precision(classes, &seen);
+        let events = seen.iter().map(|e| e.events()).sum();
         let precise = precision.is_some_and(|p| p <= settings.precision);
         progress(Progress { events, precision });
-        if look.runs_away {
+        if settling::runs_away(classes, &seen, settings.crowd) {
             return Ok(Ending::RunsAway);
         } else if precise && (view % VIEWS == 0 || events >= settings.events) {
             return Ok(Ending::Precision);

@@ -3,12 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::Class;
-use super::growth;
-use super::measured::Measured;
 use super::quantiles::Histogram;
-use super::replication::Settings;
+use super::replication::{Measured, Settings};
 use super::sample::{self, Sample};
-use super::settling::Unsettled;
+use super::settling::{self, Unsettled};
 use super::statistics::{self, Estimate};
 use super::watch::{Threshold, Watch, Watched};
 
@@ -154,7 +152,7 @@ impl Results<'_> {
         of_class: impl Fn(Option<&Sample>, usize) -> C,
     ) -> Run<M, C> {
         let (classes, engines) = (self.classes, &self.engines[..]);
-        let grows = self.ending == Ending::RunsAway || growth::grows(classes, engines, 5.0);
+        let grows = self.ending == Ending::RunsAway || settling::grows(classes, engines, 5.0);
         let measured = Sample::new(classes, engines).filter(|_| !grows);
         let unsettled = measured
             .as_ref()
@@ -239,7 +237,7 @@ impl Results<'_> {
             mean_in_service: sample.and_then(busy),
             own,
             left: engines.iter().map(|e| e.present(i)).sum(),
-            grows: growth::class_grows(self.classes, engines, i),
+            grows: settling::class_grows(self.classes, engines, i),
             late: sample::late_numbers(engines, i),
         }
     }
@@ -306,8 +304,7 @@ fn above(sample: &Sample, w: usize, watched: &Watch) -> Option<Estimate> {
 fn path(engines: &[&dyn Measured]) -> (Vec<f64>, f64) {
     let (number, length) = sample::mean_number(sample::all_series(engines), None);
     let size = number.len().div_ceil(256).max(1);
-    let mean = |few: &[f64]| few.iter().sum::<f64>() / few.len() as f64;
-    let path = number.chunks_exact(size).map(mean).collect();
+    let path = number.chunks_exact(size).map(statistics::mean).collect();
     (path, length * size as f64)
 }
 

@@ -1,7 +1,7 @@
 //! What replications measured after their warm-up, in batches, and the estimates from it.
 
 use super::Class;
-use super::measured::Measured;
+use super::replication::Measured;
 use super::series::{Columns, Series};
 use super::settling::{self, Unsettled};
 use super::statistics::{self, BATCHES, Estimate};
@@ -256,8 +256,10 @@ pub(super) fn mean_number<'a>(
         let size = (length / series.length()).round() as usize;
         let classes = of_class.map_or(0..series.columns.classes, |i| i..i + 1);
         let pairs = series.number(classes);
-        let mean = |pair: &[f64]| pair.iter().sum::<f64>() / size as f64;
-        pairs.chunks_exact(size).map(mean).collect::<Vec<f64>>()
+        pairs
+            .chunks_exact(size)
+            .map(statistics::mean)
+            .collect::<Vec<f64>>()
     };
     let numbers: Vec<Vec<f64>> = all.map(coarse).collect();
     let shortest = numbers.iter().map(Vec::len).min().unwrap_or(0);

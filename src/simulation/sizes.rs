@@ -82,10 +82,7 @@ impl Sampler {
                 values,
                 probabilities,
             } => {
-                let numbers = |list: &[Decimal]| list.iter().map(|x| x.value()).collect();
-                let weights = probabilities
-                    .as_deref()
-                    .map_or_else(|| vec![1.0; values.len()], numbers);
+                let weights = weights(probabilities.as_deref(), values.len());
                 Sampler::Empirical {
                     values: numbers(values),
                     which: Alias::new(&weights),
@@ -113,9 +110,10 @@ impl Sampler {
             } => {
                 let fallen = stream.uniform() * reach;
                 // The power is twice as fast, and loses digits only where α is next to 0.
-                let growth = match *shape > 1e-3 {
-                    true => (1.0 + fallen).powf(-1.0 / shape),
-                    false => (-fallen.ln_1p() / shape).exp(),
+                let growth = if *shape > 1e-3 {
+                    (1.0 + fallen).powf(-1.0 / shape)
+                } else {
+                    (-fallen.ln_1p() / shape).exp()
                 };
                 // Rounding must not take it past the end.
                 (low * growth).min(*high)
@@ -151,4 +149,14 @@ fn first_stage(initial: &[f64], stream: &mut Stream) -> usize {
         point < 0.0
     });
     chosen.unwrap_or(last)
+}
+
+/// Returns the values of these numbers.
+pub(crate) fn numbers(decimals: &[Decimal]) -> Vec<f64> {
+    decimals.iter().map(|x| x.value()).collect()
+}
+
+/// Returns probabilities, or equal weights where none are given.
+pub(crate) fn weights(probabilities: Option<&[Decimal]>, count: usize) -> Vec<f64> {
+    probabilities.map_or_else(|| vec![1.0; count], numbers)
 }

@@ -3,9 +3,14 @@
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
+/// Returns the mean of some values.
+pub(super) fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
 /// The mean of what independent replications, two at least, measured.
 pub(crate) fn over_replications(values: &[f64]) -> Estimate {
-    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let mean = mean(values);
     let deviations: Vec<f64> = values.iter().map(|x| x - mean).collect();
     Estimate::new(mean, &deviations, 1)
 }
@@ -126,7 +131,6 @@ pub(crate) fn student(probability: f64, freedom: f64) -> f64 {
 ///
 /// Cuts in the second half are not looked at: there few observations lie close together by chance.
 pub(crate) fn has_level(series: &[f64]) -> bool {
-    let mean = |five: &[f64]| five.iter().sum::<f64>() / 5.0;
     let fives: Vec<f64> = series.chunks_exact(5).map(mean).collect();
     let (mut sum, mut square) = (0.0, 0.0);
     let mut best = (f64::INFINITY, 0);

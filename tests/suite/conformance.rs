@@ -26,7 +26,7 @@ use synth::multiresource::artifact::{
     ServerFillingPolicy, StaticQuickswapPolicy, Zone,
 };
 use synth::multiresource::live::protocol::{Line, Started};
-use synth::multiresource::policy::{Action, Event, Policy, System, online, over};
+use synth::multiresource::policy::{Action, Event, Policy, System};
 use synth::multiresource::synthesis::{
     ChoiceOptions, Families, Options, Outcome, Pooling, Synthesis, choose, pool, synthesize,
 };
@@ -65,23 +65,14 @@ pub struct Step {
 /// The rule with its system, driven by events from outside.
 struct Interpreter {
     system: System,
-    rule: Box<dyn Policy + Send>,
+    rule: Box<dyn Policy>,
 }
 
 impl Interpreter {
     fn new(artifact: &Artifact) -> Self {
         let fleet = artifact.workload.check().unwrap();
-        let workload = fleet.envelope();
-        let family = &artifact.policy;
-        let (mut rule, mut system) = if family.pools() {
-            let rule = over(family, &fleet);
-            let system = System::of_fleet(&fleet, rule.clocks(), false);
-            (rule, system)
-        } else {
-            let rule = online(family, workload);
-            let system = System::new(workload, rule.clocks(), family.preempts());
-            (rule, system)
-        };
+        let mut rule = artifact.policy.spec().rule(&fleet);
+        let mut system = System::for_policy(&fleet, &*rule);
         rule.begin(&mut system);
         Interpreter { system, rule }
     }

@@ -4,7 +4,7 @@ use crate::common::{Folder, code, is_refused, stderr, stdout, synth};
 use crate::fleet::{TWO_SHAPES, mixed, read};
 use serde_json::{Value, json};
 use synth::multiresource::artifact::{Checked, Family, Method, Preemption, Quantity, Subject};
-use synth::multiresource::simulator::{Contender, PooledRule, Settings};
+use synth::multiresource::simulator::{Contender, Settings};
 use synth::multiresource::synthesis::{
     ChoiceOptions, Families, Options, Outcome, PooledSynthesis, Pooling, pool,
 };
@@ -357,12 +357,10 @@ fn the_order_of_shapes_in_the_document_does_not_matter() {
         events: 20_000,
         ..Settings::default()
     };
-    for rule in PooledRule::ALL {
-        let of = |fleet| {
-            Contender::from(rule.policy())
-                .simulate_on(fleet, &settings, |_| ())
-                .unwrap()
-        };
+    for rule in Contender::rules() {
+        let Some(pooled) = rule.pooled else { continue };
+        let contender = Contender::from(pooled());
+        let of = |fleet| contender.simulate_on(fleet, &settings, |_| ()).unwrap();
         let (a, b) = (of(&written), of(&exchanged));
         assert_eq!(a.mean_response, b.mean_response, "{}", rule.name);
     }

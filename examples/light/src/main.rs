@@ -7,7 +7,7 @@
 use std::{error::Error, path::Path, process::ExitCode};
 
 use synth::multiresource::artifact::Checked;
-use synth::multiresource::policy::{Action, Event, System, online};
+use synth::multiresource::policy::{Action, Event, System};
 use synth::multiresource::simulator::{Contender, Settings, Verdict, as_analysed, judge, watches};
 
 const EVENTS: u64 = 20_000_000;
@@ -41,12 +41,11 @@ fn run(path: &str) -> Result<bool, Box<dyn Error>> {
 
 /// One job of each type arrives, a tenth of a time unit apart: what the rule starts and stops.
 fn first_decisions(checked: &Checked) {
-    let rule = &checked.artifact().policy;
-    let workload = checked.workload().envelope();
-    let mut rule = online(rule, workload);
-    let mut system = System::new(workload, rule.clocks(), rule.preempts());
+    let fleet = checked.workload();
+    let mut rule = checked.artifact().policy.spec().rule(fleet);
+    let mut system = System::for_policy(fleet, &*rule);
     rule.begin(&mut system);
-    for (i, kind) in workload.types().iter().enumerate() {
+    for (i, kind) in fleet.types().iter().enumerate() {
         let job = system.arrive(i, i as f64 / 10.0);
         rule.react(Event::Arrival(i), &mut system);
         print!("job {} ({}) arrives:", job.number, kind.name());

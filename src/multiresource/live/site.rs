@@ -2,13 +2,13 @@ use std::sync::Arc;
 
 use super::Decided;
 use crate::multiresource::artifact::Checked;
-use crate::multiresource::policy::{Action, Event, Job, Policy, System, online, over};
+use crate::multiresource::policy::{Action, Event, Job, Policy, System};
 use crate::simulation::Stream;
 
 /// The system with its rule and its clocks: a server, or all of a fleet.
 pub(super) struct Site {
     pub system: System,
-    pub rule: Box<dyn Policy + Send>,
+    pub rule: Box<dyn Policy>,
     /// For each clock of the rule: the rate that it was drawn for, and when it rings.
     timers: Vec<(f64, f64)>,
     /// By slot of the system.
@@ -30,15 +30,8 @@ impl Site {
     /// Of the policy, on an empty system.
     pub fn new(policy: &Checked) -> Self {
         let (family, fleet) = (&policy.artifact().policy, policy.workload());
-        let (rule, system) = if fleet.is_one_server() {
-            let rule = online(family, fleet.envelope());
-            let system = System::new(fleet.envelope(), rule.clocks(), rule.preempts());
-            (rule, system)
-        } else {
-            let rule = over(family, fleet);
-            let system = System::of_fleet(fleet, rule.clocks(), rule.preempts());
-            (rule, system)
-        };
+        let rule = family.spec().rule(fleet);
+        let system = System::for_policy(fleet, &*rule);
         Site {
             timers: vec![(0.0, f64::INFINITY); rule.clocks()],
             open: vec![true; system.types()],

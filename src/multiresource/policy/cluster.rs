@@ -11,10 +11,9 @@ impl System {
     /// effect, where it does not wait. O(waiting jobs of its type).
     pub fn withdraw(&mut self, i: usize, job: Job, now: f64) -> bool {
         self.advance(now);
-        let place = self.place_in_queue(i, job.number);
-        if self.types[i].waiting.get(place) != Some(&Ticket::new(job.number, job.slot)) {
+        let Some(place) = self.where_it_waits(i, job) else {
             return false;
-        }
+        };
         self.types[i].waiting.remove(place);
         self.queue_changed(i);
         self.queued.length -= 1;
@@ -68,9 +67,10 @@ impl System {
         }
         let job = self.arrive_limited(i, now, limit);
         let noted = self.actions.len();
-        match self.hosts {
-            None => self.start_job(i, job),
-            Some(_) => self.start_job_on(i, job, servers),
+        if self.hosts.is_some() {
+            self.start_job_on(i, job, servers);
+        } else {
+            self.start_job(i, job);
         }
         self.actions.truncate(noted);
         self.entries[job.slot as usize].started = now - ran;

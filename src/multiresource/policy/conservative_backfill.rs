@@ -114,20 +114,13 @@ impl ConservativeBackfill {
         }
     }
 
-    /// After all that has ended.
+    /// Starts what may start after all that has ended.
     fn go_on(&mut self, system: &mut System) {
         if std::mem::take(&mut self.is_early) {
             self.for_each_plan(system, Self::compress);
-        } else {
-            self.start_due(system);
+        } else if self.soonest <= system.now() * (1.0 + ROUNDING) {
+            self.for_each_plan(system, |rule, plan, system| rule.start(plan, system));
         }
-    }
-
-    fn start_due(&mut self, system: &mut System) {
-        if self.soonest > system.now() * (1.0 + ROUNDING) {
-            return;
-        }
-        self.for_each_plan(system, |rule, plan, system| rule.start(plan, system));
     }
 
     /// Moves the job to the front as far as there is room; whether it has started.
@@ -168,18 +161,8 @@ impl Policy for ConservativeBackfill {
     }
 
     fn react(&mut self, event: Event, system: &mut System) {
-        self.profile.advance(system.now());
-        match event {
-            Event::Arrival(i) => {
-                self.start_due(system);
-                self.arrival(self.youngest(i, system), system);
-            }
-            Event::Completion(i) => {
-                self.ended(i, system);
-                self.go_on(system);
-            }
-            Event::Clock(_) => {}
-        }
+        self.note(event, system);
+        self.decide(system);
     }
 
     fn decides_on_state(&self) -> bool {

@@ -11,37 +11,8 @@ const LEAST_PRICE: f64 = 0.3;
 pub(super) fn prices(policy: &[f64], workload: &Workload) -> Vec<f64> {
     let least = workload.dominant_shares().into_iter();
     let least = least.map(|share| LEAST_PRICE * share);
-    policy
-        .iter()
-        .zip(least)
-        .map(|(p, least)| p.max(least))
-        .collect()
-}
-
-/// Where jobs run that are waited for: the server, or one of a fleet.
-pub(super) trait Place {
-    /// Free units of resource j.
-    fn free(&self, j: usize) -> u64;
-
-    /// Running jobs of type i.
-    fn running(&self, i: usize) -> u32;
-
-    /// Demand of type i, in the same units.
-    fn demand(&self, i: usize) -> &[u64];
-}
-
-impl Place for System {
-    fn free(&self, j: usize) -> u64 {
-        self.free(j)
-    }
-
-    fn running(&self, i: usize) -> u32 {
-        self.running(i)
-    }
-
-    fn demand(&self, i: usize) -> &[u64] {
-        self.demand(i)
-    }
+    let pairs = policy.iter().zip(least);
+    pairs.map(|(p, least)| p.max(least)).collect()
 }
 
 /// The types' mean sizes, and what is counted of a drain.
@@ -72,18 +43,18 @@ impl Drains {
     /// The expected wait \[time\] until one more job of type i fits, where all running jobs leave but
     /// these. Those that are no longer than `than` count as gone: what may start for a while must not
     /// keep the wait up itself.
-    pub fn wait(&mut self, i: usize, kept: &[u32], than: f64, place: &impl Place) -> f64 {
+    pub fn wait(&mut self, i: usize, kept: &[u32], than: f64, system: &System) -> f64 {
         let mut longest: f64 = 0.0;
-        for (j, demand) in place.demand(i).iter().enumerate() {
-            let free = place.free(j);
+        for (j, demand) in system.demand(i).iter().enumerate() {
+            let free = system.free(j);
             if free >= *demand {
                 continue;
             }
             let mut need = (demand - free) as f64;
             self.leaving.clear();
             for (k, (mean, rate)) in self.means.iter().zip(&self.rates).enumerate() {
-                let count = f64::from(place.running(k).saturating_sub(kept[k]));
-                let holds = place.demand(k)[j] as f64;
+                let count = f64::from(system.running(k).saturating_sub(kept[k]));
+                let holds = system.demand(k)[j] as f64;
                 if *mean <= than {
                     need -= count * holds;
                 } else if count * holds > 0.0 {

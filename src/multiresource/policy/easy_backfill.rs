@@ -1,4 +1,4 @@
-use super::estimates::{Estimated, Estimates, covers};
+use super::estimates::{Estimated, Estimates, covers, reduce};
 use super::{Event, Policy, System};
 use crate::multiresource::workload::Workload;
 
@@ -96,8 +96,7 @@ impl EasyBackfill {
         let limit = self.limit(i, shadow, system);
         let estimate = self.jobs.start(i, limit, system);
         if estimate > shadow - system.now() {
-            let taken = self.extra.iter_mut().zip(system.demand(i));
-            taken.for_each(|(extra, d)| *extra -= d);
+            reduce(&mut self.extra, system.demand(i));
         }
     }
 }

@@ -52,9 +52,10 @@ impl Estimates {
 
 /// The estimate of a job of this size.
 pub(super) fn inflated(f: f64, job: Job, size: f64) -> f64 {
-    match f > 1.0 {
-        true => size * (1.0 + (f - 1.0) * uniform(job.number)),
-        false => size,
+    if f > 1.0 {
+        size * (1.0 + (f - 1.0) * uniform(job.number))
+    } else {
+        size
     }
 }
 
@@ -74,8 +75,48 @@ pub(super) struct Estimated {
     pub estimates: Estimates,
     /// Waiting jobs, by type.
     queues: Vec<Shortest>,
-    /// Running jobs: estimated end, number and type, by estimated end.
-    running: Vec<(f64, u64, usize)>,
+    running: Running,
+}
+
+/// Running jobs: estimated end, number and type, by estimated end.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Running(Vec<(f64, u64, usize)>);
+
+impl Running {
+    /// Adds a job of type i that is estimated to end then.
+    pub fn add(&mut self, i: usize, job: Job, end: f64) {
+        let place = self.0.partition_point(|(other, ..)| *other <= end);
+        self.0.insert(place, (end, job.number, i));
+    }
+
+    /// Removes the job of this number; whether it was there.
+    pub fn remove(&mut self, number: u64) -> bool {
+        // Nearly always among the first: they are in order of estimated ends.
+        let place = self.0.iter().position(|(_, other, _)| *other == number);
+        place.map(|place| self.0.remove(place)).is_some()
+    }
+
+    /// Returns when one more job of type i has room beside what is free now, of each resource; that becomes what is free
+    /// then, together with its room.
+    pub fn room_for(&self, i: usize, free: &mut [u64], system: &System) -> f64 {
+        let demand = system.demand(i);
+        let mut from = if covers(free, demand) {
+            system.now()
+        } else {
+            f64::INFINITY
+        };
+        for (end, _, job_type) in &self.0 {
+            if *end > from {
+                break;
+            }
+            let freed = free.iter_mut().zip(system.demand(*job_type));
+            freed.for_each(|(free, d)| *free += d);
+            if from.is_infinite() && covers(free, demand) {
+                from = *end;
+            }
+        }
+        from
+    }
 }
 
 impl Estimated {
@@ -83,7 +124,7 @@ impl Estimated {
         Estimated {
             estimates,
             queues: vec![Shortest::default(); types],
-            running: Vec::new(),
+            running: Running::default(),
         }
     }
 
@@ -97,11 +138,8 @@ impl Estimated {
 
     /// The job that ended last was started here.
     pub fn ended(&mut self, system: &System) {
-        let number = system.ended();
-        // Nearly always among the first: they are in order of estimated ends.
-        let place = self.running.iter().position(|(_, n, _)| *n == number);
-        self.running
-            .remove(place.expect("the job that has ended was started here"));
+        let was_here = self.running.remove(system.ended());
+        assert!(was_here, "the job that has ended was started here");
     }
 
     /// The number of the oldest waiting job of type i whose estimate is within the limit.
@@ -116,42 +154,30 @@ impl Estimated {
         let (place, job, estimate) = oldest.expect("a job within the limit waits");
         self.queues[i].remove(place);
         system.start_job(i, job);
-        self.keep(i, job, system.now() + estimate);
+        self.running.add(i, job, system.now() + estimate);
         estimate
     }
 
     /// When there is room for one more job of type i by the estimates; and what is free then, of each
     /// resource, together with its room.
     pub fn room_for(&self, i: usize, free: &mut [u64], system: &System) -> f64 {
-        let demand = system.demand(i);
         for (j, free) in free.iter_mut().enumerate() {
             *free = system.free(j);
         }
-        let mut from = f64::INFINITY;
-        for (end, _, job_type) in &self.running {
-            if *end > from {
-                break;
-            }
-            let freed = free.iter_mut().zip(system.demand(*job_type));
-            freed.for_each(|(free, d)| *free += d);
-            if from.is_infinite() && covers(free, demand) {
-                from = *end;
-            }
-        }
-        from
+        self.running.room_for(i, free, system)
     }
 
     /// Begins with what waits and runs now. Jobs that others started are taken to have started now, where
     /// nothing is known but their types.
     pub fn take_over(&mut self, system: &System) {
-        self.running.clear();
+        self.running = Running::default();
         self.look_anew(system);
     }
 
     /// What waits and runs now; of the jobs that were started here it is known when they will have ended.
     pub fn look_anew(&mut self, system: &System) {
-        let known = self.running.drain(..).map(|(end, number, _)| (number, end));
-        let known: HashMap<u64, f64> = known.collect();
+        let running = std::mem::take(&mut self.running).0.into_iter();
+        let known: HashMap<u64, f64> = running.map(|(end, number, _)| (number, end)).collect();
         for i in 0..self.queues.len() {
             self.queues[i] = Shortest::default();
             for job in system.waiting_jobs(i) {
@@ -161,15 +187,15 @@ impl Estimated {
             for job in system.running_jobs(i) {
                 let estimate = || system.now() + self.estimates.of(job, i, system);
                 let end = known.get(&job.number).copied().unwrap_or_else(estimate);
-                self.keep(i, job, end);
+                self.running.add(i, job, end);
             }
         }
     }
+}
 
-    fn keep(&mut self, i: usize, job: Job, end: f64) {
-        let place = self.running.partition_point(|(other, ..)| *other <= end);
-        self.running.insert(place, (end, job.number, i));
-    }
+/// Takes so much of each resource out of the room.
+pub(super) fn reduce(room: &mut [u64], demand: &[u64]) {
+    room.iter_mut().zip(demand).for_each(|(room, d)| *room -= d);
 }
 
 /// Whether there is so much of each resource.

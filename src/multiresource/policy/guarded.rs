@@ -1,6 +1,4 @@
-use std::sync::Arc;
-
-use super::{Event, FamilyRule, Policy, System, is_proved_stable, online, over};
+use super::{Event, FamilyRule, Policy, System};
 use crate::multiresource::artifact::{Family, GuardedPolicy};
 use crate::multiresource::workload::{Fleet, Workload};
 
@@ -14,58 +12,32 @@ use crate::multiresource::workload::{Fleet, Workload};
 /// every state, reaches fewer than b in finite mean time. Ours.
 #[derive(Clone)]
 pub struct Guarded {
-    rule: Followed,
-    guard: Followed,
+    rule: Box<dyn Policy>,
+    guard: Box<dyn Policy>,
     from: u64,
     until: u64,
     guarding: bool,
 }
 
-type Boxed = Box<dyn Policy + Send>;
-
-/// A rule that is followed: made anew where it is cloned.
-struct Followed {
-    make: Arc<dyn Fn() -> Boxed + Send + Sync>,
-    rule: Boxed,
-}
-
-impl Followed {
-    fn new(make: impl Fn() -> Boxed + Send + Sync + 'static) -> Self {
-        Followed {
-            rule: make(),
-            make: Arc::new(make),
-        }
-    }
-}
-
-impl Clone for Followed {
-    fn clone(&self) -> Self {
-        Followed {
-            rule: (self.make)(),
-            make: Arc::clone(&self.make),
-        }
-    }
-}
-
 impl Policy for Guarded {
     fn clocks(&self) -> usize {
-        self.rule.rule.clocks().max(self.guard.rule.clocks())
+        self.rule.clocks().max(self.guard.clocks())
     }
 
     fn preempts(&self) -> bool {
-        self.rule.rule.preempts()
+        self.rule.preempts()
     }
 
     fn needs_sizes(&self) -> bool {
-        self.rule.rule.needs_sizes()
+        self.rule.needs_sizes()
     }
 
     fn needs_limits(&self) -> bool {
-        self.rule.rule.needs_limits()
+        self.rule.needs_limits()
     }
 
     fn begin(&mut self, system: &mut System) {
-        self.rule.rule.begin(system);
+        self.rule.begin(system);
     }
 
     fn react(&mut self, event: Event, system: &mut System) {
@@ -81,16 +53,14 @@ impl Policy for Guarded {
     }
 
     fn doing(&self, names: &[&str], system: &System) -> Option<String> {
-        match self.guarding {
-            true => {
-                let does = self.guard.rule.doing(names, system).unwrap_or_default();
-                Some(format!(
-                    "the guard is in charge until fewer than {} jobs are there: it {does}",
-                    self.until
-                ))
-            }
-            false => self.rule.rule.doing(names, system),
+        if !self.guarding {
+            return self.rule.doing(names, system);
         }
+        let does = self.guard.doing(names, system).unwrap_or_default();
+        Some(format!(
+            "the guard is in charge until fewer than {} jobs are there: it {does}",
+            self.until
+        ))
     }
 
     fn resume(&mut self, system: &mut System) {
@@ -103,10 +73,11 @@ impl Policy for Guarded {
 }
 
 impl Guarded {
-    fn in_charge(&mut self) -> &mut Boxed {
-        match self.guarding {
-            true => &mut self.guard.rule,
-            false => &mut self.rule.rule,
+    fn in_charge(&mut self) -> &mut Box<dyn Policy> {
+        if self.guarding {
+            &mut self.guard
+        } else {
+            &mut self.rule
         }
     }
 
@@ -116,13 +87,13 @@ impl Guarded {
         if !self.guarding && jobs >= self.from {
             self.guarding = true;
             system.guard(true);
-            self.rule.rule.let_go(system);
-            self.guard.rule.take_over(system);
+            self.rule.let_go(system);
+            self.guard.take_over(system);
         } else if self.guarding && jobs < self.until {
             self.guarding = false;
             system.guard(false);
-            self.guard.rule.let_go(system);
-            self.rule.rule.take_over(system);
+            self.guard.let_go(system);
+            self.rule.take_over(system);
         } else {
             return false;
         }
@@ -131,47 +102,33 @@ impl Guarded {
 }
 
 impl GuardedPolicy {
-    fn guarded<P: Clone + Send + Sync + 'static>(
-        &self,
-        place: &P,
-        make: impl Fn(&Family, &P) -> Boxed + Copy + Send + Sync + 'static,
-    ) -> Guarded {
-        let followed = |policy: &Family| {
-            let (policy, place) = (policy.clone(), place.clone());
-            Followed::new(move || make(&policy, &place))
-        };
-        Guarded {
-            rule: followed(&self.rule),
-            guard: followed(&self.guard.clone().into()),
-            from: self.from,
-            until: self.until,
-            guarding: false,
-        }
+    fn guard(&self) -> Family {
+        self.guard.clone().into()
     }
 }
 
 impl FamilyRule for GuardedPolicy {
-    type Rule = Guarded;
-
-    fn rule(&self, workload: &Workload) -> Guarded {
-        self.guarded(workload, online)
-    }
-
-    fn over(&self, fleet: &Fleet) -> Guarded {
-        self.guarded(fleet, over)
+    fn rule(&self, fleet: &Fleet) -> Box<dyn Policy> {
+        Box::new(Guarded {
+            rule: self.rule.spec().rule(fleet),
+            guard: self.guard().spec().rule(fleet),
+            from: self.from,
+            until: self.until,
+            guarding: false,
+        })
     }
 
     fn is_proved_stable(&self, workload: &Workload) -> bool {
-        workload.is_poisson() && is_proved_stable(&self.guard.clone().into(), workload)
+        workload.is_poisson() && self.guard().spec().is_proved_stable(workload)
     }
 
     fn words(&self, workload: &Workload) -> String {
         format!(
             "{}\nUnder guard: from {} jobs in the system on, a policy whose stability is proved takes over, until fewer than {} remain. {}",
-            super::words(&self.rule, workload),
+            self.rule.spec().words(workload),
             self.from,
             self.until,
-            super::words(&self.guard.clone().into(), workload)
+            self.guard().spec().words(workload)
         )
     }
 }

@@ -49,9 +49,7 @@ pub use conservative_backfill::ConservativeBackfill;
 pub(crate) use drive::Completed;
 pub use easy_backfill::EasyBackfill;
 pub use estimates::Estimates;
-pub use family::{
-    FamilyRule, KnobRange, axes, has_lengths, is_proved_stable, online, over, stepped, words, work,
-};
+pub use family::{FamilyRule, KnobRange, has_lengths};
 pub use first_fit::{Fcfs, FirstFit};
 pub use guarded::Guarded;
 pub use hosts::Hosts;
@@ -81,7 +79,7 @@ pub enum Event {
 }
 
 /// An online rule.
-pub trait Policy {
+pub trait Policy: CloneRule {
     /// How many exponential clocks the rule uses, numbered from 0; their rates are set by
     /// [`System::set_clock`], zero at first.
     fn clocks(&self) -> usize {
@@ -152,83 +150,42 @@ pub trait Policy {
     fn let_go(&mut self, _system: &mut System) {}
 }
 
-impl<P: Policy + ?Sized> Policy for Box<P> {
-    fn clocks(&self) -> usize {
-        (**self).clocks()
-    }
+/// What every rule that is [`Clone`] and [`Send`] has: a copy of it behind its interface.
+pub trait CloneRule: Send {
+    /// Returns the copy.
+    fn clone_rule(&self) -> Box<dyn Policy>;
+}
 
-    fn preempts(&self) -> bool {
-        (**self).preempts()
+impl<P: Policy + Clone + 'static> CloneRule for P {
+    fn clone_rule(&self) -> Box<dyn Policy> {
+        Box::new(self.clone())
     }
+}
 
-    fn needs_sizes(&self) -> bool {
-        (**self).needs_sizes()
-    }
-
-    fn needs_limits(&self) -> bool {
-        (**self).needs_limits()
-    }
-
-    fn begin(&mut self, system: &mut System) {
-        (**self).begin(system);
-    }
-
-    fn react(&mut self, event: Event, system: &mut System) {
-        (**self).react(event, system);
-    }
-
-    fn decides_on_state(&self) -> bool {
-        (**self).decides_on_state()
-    }
-
-    fn note(&mut self, event: Event, system: &mut System) {
-        (**self).note(event, system);
-    }
-
-    fn decide(&mut self, system: &mut System) {
-        (**self).decide(system);
-    }
-
-    fn take_over(&mut self, system: &mut System) {
-        (**self).take_over(system);
-    }
-
-    fn changed(&mut self, system: &mut System) {
-        (**self).changed(system);
-    }
-
-    fn resume(&mut self, system: &mut System) {
-        (**self).resume(system);
-    }
-
-    fn doing(&self, names: &[&str], system: &System) -> Option<String> {
-        (**self).doing(names, system)
-    }
-
-    fn let_go(&mut self, system: &mut System) {
-        (**self).let_go(system);
+impl Clone for Box<dyn Policy> {
+    fn clone(&self) -> Self {
+        (**self).clone_rule()
     }
 }
 
 /// A schedule in words.
 fn in_words(schedule: impl Iterator<Item = (usize, u32)>, names: &[&str]) -> String {
     let slots = schedule.filter(|(_, count)| *count > 0);
-    let slots: Vec<String> = slots
-        .map(|(i, count)| format!("{count} {}", names[i]))
-        .collect();
-    match &slots[..] {
-        [] => "nothing".into(),
-        slots => slots.join(", "),
+    let slots = slots.map(|(i, count)| format!("{count} {}", names[i]));
+    let slots: Vec<String> = slots.collect();
+    if slots.is_empty() {
+        return "nothing".into();
     }
+    slots.join(", ")
 }
 
 /// The next value of a grid.
 fn along(grid: &[f64], value: f64, up: bool) -> Option<f64> {
     let mut grid = grid.iter().copied();
-    match up {
-        true => grid.find(|x| *x > value),
-        false => grid.rfind(|x| *x < value),
+    if up {
+        return grid.find(|x| *x > value);
     }
+    grid.rfind(|x| *x < value)
 }
 
 #[cfg(test)]

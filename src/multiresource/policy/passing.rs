@@ -2,7 +2,7 @@
 
 use super::drain::Drains;
 use super::estimates::{Estimated, Estimates};
-use super::room::{Packed, Room};
+use super::room::Packed;
 use super::{Event, System};
 use crate::multiresource::schedule::Packing;
 use crate::multiresource::workload::Workload;
@@ -29,7 +29,7 @@ pub(super) struct Passing {
 impl Passing {
     pub fn new(let_in: f64, by_limits: bool, workload: &Workload) -> Self {
         let packing = Packing::new(workload);
-        let packed = Room::new(&packing).packed();
+        let packed = Packed::new(&packing);
         let empty: Vec<u64> = packed.nothing_of(packing.capacity());
         let limits = || Estimated::new(Estimates::Limits, packing.types());
         Passing {

@@ -1,8 +1,8 @@
-use super::estimates::{Estimates, covers};
+use super::estimates::{Estimates, Running, covers, reduce};
 use super::shortest::Shortest;
-use super::{Event, Hosts, Job, Policy, System};
-use crate::multiresource::artifact::Placement;
-use crate::multiresource::workload::Fleet;
+use super::{Event, FamilyRule, Hosts, Policy, System};
+use crate::multiresource::artifact::{Placement, PooledEasyPolicy};
+use crate::multiresource::workload::{Fleet, Workload};
 
 /// EASY backfilling over all servers of a fleet, whose jobs wait in one place: first come, first served, until
 /// the head of the queue fits nowhere. One server is then kept for it, that where by the estimates it fits
@@ -17,8 +17,8 @@ pub struct PooledEasy {
     estimates: Estimates,
     /// Waiting jobs, by type.
     queues: Vec<Shortest>,
-    /// By server: estimated end, number and type of its running jobs, by estimated end.
-    running: Vec<Vec<(f64, u64, usize)>>,
+    /// By server.
+    running: Vec<Running>,
     reserved: Option<Reserved>,
     /// Where the next job starts.
     team: Vec<usize>,
@@ -44,28 +44,19 @@ struct Kept {
 }
 
 impl PooledEasy {
-    /// The rule that takes each job to be as long as its type's mean; one that is overdue may end at any moment.
-    pub fn by_mean(fleet: &Fleet) -> Self {
-        PooledEasy::estimating(fleet, Estimates::by_mean(fleet.envelope()))
-    }
-
-    /// The rule that knows [what is known](crate::multiresource::workload::Known) of jobs: their limits, or
-    /// sizes; where nothing is said, sizes.
-    pub fn by_what_is_known(fleet: &Fleet) -> Self {
-        PooledEasy::estimating(
-            fleet,
-            match fleet.envelope().has_limits() {
-                true => Estimates::Limits,
-                false => Estimates::Inflated(1.0),
-            },
-        )
-    }
-
-    fn estimating(fleet: &Fleet, estimates: Estimates) -> Self {
+    /// The rule that takes each job to be as long as its type's mean, where one that is overdue may end at any moment; or
+    /// that knows [what is known](crate::multiresource::workload::Known) of jobs: their limits, or sizes, and where
+    /// nothing is said, sizes.
+    pub fn new(policy: &PooledEasyPolicy, fleet: &Fleet) -> Self {
+        let workload = fleet.envelope();
         PooledEasy {
-            estimates,
+            estimates: match policy.limits {
+                false => Estimates::by_mean(workload),
+                true if workload.has_limits() => Estimates::Limits,
+                true => Estimates::Inflated(1.0),
+            },
             queues: vec![Shortest::default(); fleet.types().len()],
-            running: vec![Vec::new(); fleet.servers()],
+            running: vec![Running::default(); fleet.servers()],
             reserved: None,
             team: Vec::new(),
         }
@@ -78,14 +69,10 @@ impl PooledEasy {
         self.queues[i].remove(place);
         system.start_job_on(i, job, &self.team);
         let end = system.now() + estimate;
-        (0..self.team.len()).for_each(|k| self.keep(i, job, self.team[k], end));
+        for &n in &self.team {
+            self.running[n].add(i, job, end);
+        }
         estimate
-    }
-
-    fn keep(&mut self, i: usize, job: Job, n: usize, end: f64) {
-        let running = &mut self.running[n];
-        let place = running.partition_point(|(other, ..)| *other <= end);
-        running.insert(place, (end, job.number, i));
     }
 
     /// Starts what may start, oldest first.
@@ -124,12 +111,8 @@ impl PooledEasy {
     }
 
     fn release(&mut self, system: &mut System) {
-        for own in self
-            .reserved
-            .take()
-            .into_iter()
-            .flat_map(|kept| kept.servers)
-        {
+        let reserved = self.reserved.take().into_iter();
+        for own in reserved.flat_map(|kept| kept.servers) {
             system.lock(own.server, false);
         }
     }
@@ -170,20 +153,7 @@ impl PooledEasy {
     fn room_from(&self, i: usize, n: usize, system: &System) -> Option<Kept> {
         let (hosts, demand) = (system.hosts()?, system.demand(i));
         let mut free: Vec<u64> = (0..demand.len()).map(|j| hosts.free_on(n, j)).collect();
-        let mut from = match covers(&free, demand) {
-            true => system.now(),
-            false => f64::INFINITY,
-        };
-        for (end, _, job_type) in &self.running[n] {
-            if *end > from {
-                break;
-            }
-            let freed = free.iter_mut().zip(system.demand(*job_type));
-            freed.for_each(|(free, d)| *free += d);
-            if from.is_infinite() && covers(&free, demand) {
-                from = *end;
-            }
-        }
+        let from = self.running[n].room_for(i, &mut free, system);
         let left = free.iter_mut().zip(demand);
         left.for_each(|(free, d)| *free = free.saturating_sub(*d));
         from.is_finite().then(|| Kept {
@@ -204,25 +174,17 @@ impl PooledEasy {
             }
             self.start(i, f64::MAX, system);
         }
-        while let Some((i, limit, k)) = self.next_on_kept(system)
-            && let Some((shadow, server)) = self.kept(k)
-        {
+        while let Some((i, limit, k)) = self.next_on_kept(system) {
+            let server = self.reserved.as_ref().map(|kept| kept.servers[k].server);
             self.team.clear();
-            self.team.push(server);
+            self.team.extend(server);
             let estimate = self.start(i, limit, system);
-            if estimate > shadow - system.now()
-                && let Some(kept) = &mut self.reserved
+            if let Some(kept) = &mut self.reserved
+                && estimate > kept.shadow - system.now()
             {
-                let taken = kept.servers[k].extra.iter_mut().zip(system.demand(i));
-                taken.for_each(|(extra, d)| *extra -= d);
+                reduce(&mut kept.servers[k].extra, system.demand(i));
             }
         }
-    }
-
-    /// When the head may start, and the k-th of the servers that are kept for it.
-    fn kept(&self, k: usize) -> Option<(f64, usize)> {
-        let kept = self.reserved.as_ref()?;
-        Some((kept.shadow, kept.servers.get(k)?.server))
     }
 
     /// The type of the oldest job that may start on a kept server, how long it may take, and which server.
@@ -233,9 +195,10 @@ impl PooledEasy {
             let single = system.queued().filter(|i| hosts.nodes(*i) == 1);
             let fitting = single.filter(|i| hosts.fits_on(*i, own.server));
             fitting.filter_map(move |i| {
-                let limit = match covers(&own.extra, system.demand(i)) {
-                    true => f64::MAX,
-                    false => kept.shadow - system.now(),
+                let limit = if covers(&own.extra, system.demand(i)) {
+                    f64::MAX
+                } else {
+                    kept.shadow - system.now()
                 };
                 let (_, job, _) = self.queues[i].oldest_within(limit)?;
                 Some((job.number, i, limit, k))
@@ -272,7 +235,7 @@ impl Policy for PooledEasy {
             Event::Completion(_) => {
                 let number = system.ended();
                 for n in system.hosts().map_or(&[][..], Hosts::freed) {
-                    self.running[*n].retain(|(_, other, _)| *other != number);
+                    self.running[*n].remove(number);
                 }
                 self.go_on(system);
             }
@@ -287,18 +250,36 @@ impl Policy for PooledEasy {
     fn take_over(&mut self, system: &mut System) {
         self.release(system);
         self.begin(system);
-        self.running.iter_mut().for_each(Vec::clear);
+        self.running.fill(Running::default());
         for i in 0..self.queues.len() {
             self.queues[i] = Shortest::default();
             for job in system.waiting_jobs(i) {
                 self.queues[i].push(job, self.estimates.of(job, i, system));
             }
             for job in system.running_jobs(i) {
+                let end = system.now() + self.estimates.of(job, i, system);
                 for n in system.servers_of(job) {
-                    self.keep(i, job, *n, system.now() + self.estimates.of(job, i, system));
+                    self.running[*n].add(i, job, end);
                 }
             }
         }
         self.go_on(system);
+    }
+}
+
+impl FamilyRule for PooledEasyPolicy {
+    fn rule(&self, fleet: &Fleet) -> Box<dyn Policy> {
+        Box::new(PooledEasy::new(self, fleet))
+    }
+
+    fn words(&self, _: &Workload) -> String {
+        let length = if self.limits {
+            "its limit"
+        } else {
+            "the mean of its type"
+        };
+        format!(
+            "EASY backfilling over all servers, without preemption: jobs wait in one place and start in order of arrival, where the least room is left. While the oldest fits nowhere, one server is kept for it; others start elsewhere, and there if they end before it can start or leave it its room, each taken to be as long as {length}."
+        )
     }
 }

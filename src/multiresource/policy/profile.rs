@@ -1,3 +1,5 @@
+use super::estimates::{covers, reduce};
+
 /// Free room over the time ahead: steps, each from its time to that of the next, the last one without
 /// end.
 #[derive(Clone, Debug)]
@@ -37,8 +39,7 @@ impl Profile {
             if start < step && self.times[step] >= self.times[start] + duration {
                 break;
             }
-            let room = self.step(step).iter().zip(demand);
-            if !room.into_iter().all(|(room, d)| d <= room) {
+            if !covers(self.step(step), demand) {
                 start = step + 1;
             }
         }
@@ -48,9 +49,7 @@ impl Profile {
 
     /// Takes this demand out of the room from one time to another, where it fits.
     pub fn take(&mut self, from: f64, to: f64, demand: &[u64]) {
-        self.change(from, to, |room| {
-            room.iter_mut().zip(demand).for_each(|(room, d)| *room -= d);
-        });
+        self.change(from, to, |room| reduce(room, demand));
     }
 
     /// Gives it back.

@@ -1,8 +1,8 @@
 use super::by_need::ByNeed;
 use super::{Event, FamilyRule, KnobRange, Policy, System, Unsuitable};
-use crate::multiresource::artifact::StaticQuickswapPolicy;
+use crate::multiresource::artifact::{Family, StaticQuickswapPolicy};
 use crate::multiresource::schedule::Packing;
-use crate::multiresource::workload::{JobType, Workload};
+use crate::multiresource::workload::{Fleet, JobType, Workload};
 
 /// A system of two types, one of which runs alone: as heavy as the whole server, while several of
 /// the other, light one run together (Quickswap paper, section 4.1, where a light job needs one
@@ -143,10 +143,7 @@ impl Policy for Msfq {
 /// resources, are ours, and so is that a type continues while no other job waits. O(K) a decision.
 #[derive(Clone, Debug)]
 pub struct StaticQuickswap {
-    cycle: Vec<usize>,
-    /// By type: ℓ_i.
-    thresholds: Vec<u64>,
-    overlap: bool,
+    policy: StaticQuickswapPolicy,
     /// The type whose turn it is: a place in the cycle.
     turn: usize,
     draining: bool,
@@ -159,24 +156,22 @@ impl StaticQuickswap {
     pub fn new(policy: &StaticQuickswapPolicy, workload: &Workload) -> Self {
         StaticQuickswap {
             shares: workload.dominant_shares(),
-            cycle: policy.cycle.clone(),
-            thresholds: policy.thresholds.iter().map(|l| u64::from(*l)).collect(),
-            overlap: policy.overlap,
+            policy: policy.clone(),
             turn: 0,
             draining: false,
         }
     }
 
-    /// The next place in the cycle of a type with a waiting job, the present one last.
+    /// Returns the next place in the cycle of a type with a waiting job, the present one last.
     fn next(&self, system: &System) -> Option<usize> {
-        let places = (1..=self.cycle.len()).map(|step| (self.turn + step) % self.cycle.len());
-        let mut waiting = places.filter(|place| system.waiting(self.cycle[*place]) > 0);
-        waiting.next()
+        let cycle = &self.policy.cycle;
+        let mut places = (1..=cycle.len()).map(|step| (self.turn + step) % cycle.len());
+        places.find(|place| system.waiting(cycle[*place]) > 0)
     }
 
     fn turn_is_over(&self, i: usize, system: &System) -> bool {
         system.waiting(i) == 0
-            && system.present(i) <= self.thresholds[i]
+            && system.present(i) <= self.policy.thresholds[i].into()
             && system.queued().next().is_some()
     }
 }
@@ -193,10 +188,8 @@ pub fn time_of_turns(workload: &Workload) -> f64 {
 }
 
 impl FamilyRule for StaticQuickswapPolicy {
-    type Rule = StaticQuickswap;
-
-    fn rule(&self, workload: &Workload) -> StaticQuickswap {
-        StaticQuickswap::new(self, workload)
+    fn rule(&self, fleet: &Fleet) -> Box<dyn Policy> {
+        Box::new(StaticQuickswap::new(self, fleet.envelope()))
     }
 
     fn words(&self, workload: &Workload) -> String {
@@ -205,9 +198,10 @@ impl FamilyRule for StaticQuickswapPolicy {
             format!("{name} ({})", self.thresholds[*i])
         };
         let turns: Vec<String> = self.cycle.iter().map(turn).collect();
-        let next = match self.overlap {
-            true => "as soon as it fits, while the last one drains",
-            false => "when the last one has drained",
+        let next = if self.overlap {
+            "as soon as it fits, while the last one drains"
+        } else {
+            "when the last one has drained"
         };
         format!(
             "Static Quickswap, without preemption: the types have their turns in the order {}. A turn ends when no more jobs of the type are left than its threshold (in brackets), all in service, and another type waits; the next type starts {next}.",
@@ -224,11 +218,14 @@ impl FamilyRule for StaticQuickswapPolicy {
         1 + range.several.len() + self.cycle.len()
     }
 
-    fn stepped(&self, axis: usize, up: bool, range: &KnobRange<'_>) -> Option<Self> {
+    fn stepped(&self, axis: usize, up: bool, range: &KnobRange<'_>) -> Option<Family> {
         let mut stepped = self.clone();
-        let turned = |i: usize, l: u32| match up {
-            true => (2 * l + 1).min(range.most[i] - 1),
-            false => l / 2,
+        let turned = |i: usize, l: u32| {
+            if up {
+                (2 * l + 1).min(range.most[i] - 1)
+            } else {
+                l / 2
+            }
         };
         match axis {
             0 => stepped.overlap = up,
@@ -250,16 +247,16 @@ impl FamilyRule for StaticQuickswapPolicy {
             }
             _ => return None,
         }
-        (stepped != *self).then_some(stepped)
+        (stepped != *self).then(|| stepped.into())
     }
 }
 
 impl Policy for StaticQuickswap {
     fn react(&mut self, _: Event, system: &mut System) {
         loop {
-            let i = self.cycle[self.turn];
+            let i = self.policy.cycle[self.turn];
             if self.draining {
-                if !self.overlap && system.running(i) > 0 {
+                if !self.policy.overlap && system.running(i) > 0 {
                     return;
                 }
                 self.draining = false;
@@ -280,12 +277,12 @@ impl Policy for StaticQuickswap {
         }
     }
     fn doing(&self, names: &[&str], system: &System) -> Option<String> {
-        let i = self.cycle[self.turn];
+        let i = self.policy.cycle[self.turn];
         let name = names[i];
-        Some(match (self.draining, self.overlap) {
+        Some(match (self.draining, self.policy.overlap) {
             (false, _) => format!(
                 "it is the turn of {name}, as long as one of them waits or more than {} are there, or nobody else waits; {} run",
-                self.thresholds[i],
+                self.policy.thresholds[i],
                 system.running(i)
             ),
             (true, false) => format!(
@@ -299,10 +296,10 @@ impl Policy for StaticQuickswap {
     /// It is the turn of the type whose running jobs fill most, by dominant share.
     fn resume(&mut self, system: &mut System) {
         let fills = |place: usize| {
-            let i = self.cycle[place];
+            let i = self.policy.cycle[place];
             self.shares[i] * f64::from(system.running(i))
         };
-        for place in 0..self.cycle.len() {
+        for place in 0..self.policy.cycle.len() {
             if fills(place) > fills(self.turn) {
                 self.turn = place;
             }

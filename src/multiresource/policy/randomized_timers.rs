@@ -87,9 +87,10 @@ impl RandomizedTimers {
         let largest = self.growth.iter().copied().fold(0.0, f64::max);
         let least = FLOOR * largest;
         for (i, growth) in self.growth.iter().enumerate() {
-            let rate = match system.fits(i) {
-                true => self.rate * self.service_rates[i] * growth.max(least).exp(),
-                false => 0.0,
+            let rate = if system.fits(i) {
+                self.rate * self.service_rates[i] * growth.max(least).exp()
+            } else {
+                0.0
             };
             system.set_clock(i, rate);
             let ends = f64::from(self.dummies[i]) * self.service_rates[i];

@@ -1,8 +1,8 @@
 use super::drain::prices;
 use super::passing::Passing;
 use super::{Event, FamilyRule, KnobRange, Policy, System, along};
-use crate::multiresource::artifact::ReservingPolicy;
-use crate::multiresource::workload::Workload;
+use crate::multiresource::artifact::{Family, ReservingPolicy};
+use crate::multiresource::workload::{Fleet, Workload};
 
 /// First-Fit with one reservation at a time, without preemption.
 ///
@@ -127,9 +127,10 @@ impl Policy for Reserving {
         if let (Some(turn), Event::Completion(i)) = (self.turn, event)
             && turn == i
         {
-            match system.waiting(i) > 0 && system.fits(i) {
-                true => self.passing.start(i, system),
-                false => self.turn = None,
+            if system.waiting(i) > 0 && system.fits(i) {
+                self.passing.start(i, system)
+            } else {
+                self.turn = None
             }
         }
         // One more behind others of its type changes little: it is weighed at the next completion.
@@ -165,13 +166,11 @@ const EXHAUST: [f64; 7] = [1.0, 2.0, 4.0, 8.0, 20.0, 100.0, 1e6];
 const LET_IN: [f64; 10] = [0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.3, 2.0, 4.0];
 
 impl FamilyRule for ReservingPolicy {
-    type Rule = Reserving;
-
-    fn rule(&self, workload: &Workload) -> Reserving {
-        Reserving::new(self, workload)
+    fn rule(&self, fleet: &Fleet) -> Box<dyn Policy> {
+        Box::new(Reserving::new(self, fleet.envelope()))
     }
 
-    fn work(&self, workload: &Workload) -> f64 {
+    fn own_work(&self, workload: &Workload) -> f64 {
         0.4 + 0.02 * (workload.types().len() as f64).powi(2)
     }
 
@@ -187,13 +186,13 @@ impl FamilyRule for ReservingPolicy {
         3
     }
 
-    fn stepped(&self, axis: usize, up: bool, _: &KnobRange<'_>) -> Option<Self> {
+    fn stepped(&self, axis: usize, up: bool, _: &KnobRange<'_>) -> Option<Family> {
         let mut stepped = self.clone();
         match axis {
             0 => stepped.worth = along(&WORTH, self.worth, up)?,
             1 => stepped.exhaust = along(&EXHAUST, self.exhaust, up)?,
             _ => stepped.let_in = along(&LET_IN, self.let_in, up)?,
         }
-        Some(stepped)
+        Some(stepped.into())
     }
 }

@@ -1,25 +1,97 @@
 use crate::multiresource::schedule::Packing;
 
-/// Room in use, and what jobs of each type take of it, packed into few words so that one addition
+/// Room in use on one server; see [`Packed`].
+#[derive(Clone, Debug)]
+pub(super) struct Room {
+    packed: Packed,
+    used: Vec<u64>,
+}
+
+impl Room {
+    /// The empty server.
+    pub fn new(packing: &Packing) -> Self {
+        let packed = Packed::new(packing);
+        Room {
+            used: packed.nothing_of(packing.capacity()),
+            packed,
+        }
+    }
+
+    /// Returns what is used, as it lies in the words.
+    #[inline]
+    pub fn used(&self) -> &[u64] {
+        &self.used
+    }
+
+    /// Returns the free units of resource j.
+    pub fn free(&self, j: usize) -> u64 {
+        self.packed.free(&self.used, j)
+    }
+
+    /// Sets how many units of resource j are free, no more than there are.
+    pub fn set_free(&mut self, j: usize, units: u64) {
+        self.packed.set_free(&mut self.used, j, units);
+    }
+
+    /// Whether one more job of type i fits.
+    #[inline]
+    pub fn fits(&self, i: usize) -> bool {
+        self.packed.fits(&self.used, i, 1)
+    }
+
+    /// Returns the least of these keys, one a type, of the types of which one more job fits.
+    #[inline(always)]
+    pub fn least_fitting(&self, keys: &[u64]) -> Option<u64> {
+        let ([used], [guards]) = (&*self.used, &*self.packed.guards) else {
+            return self.least_fitting_in_all_words(keys);
+        };
+        let mut least = u64::MAX;
+        for (key, demand) in keys.iter().zip(&self.packed.demand) {
+            // The key of what does not fit becomes the largest, without an unpredictable branch.
+            let fits = (used + demand) & guards == 0;
+            let key = std::hint::select_unpredictable(fits, *key, u64::MAX);
+            least = least.min(key);
+        }
+        (least != u64::MAX).then_some(least)
+    }
+
+    #[cold]
+    fn least_fitting_in_all_words(&self, keys: &[u64]) -> Option<u64> {
+        let fitting = keys.iter().enumerate().filter(|(i, _)| self.fits(*i));
+        let least = fitting.map(|(_, key)| *key).min();
+        least.filter(|key| *key != u64::MAX)
+    }
+
+    /// Takes the room of a job of type i, if it fits; whether it does.
+    #[inline(always)]
+    pub fn take(&mut self, i: usize) -> bool {
+        let fits = self.fits(i);
+        if fits {
+            self.packed.take(&mut self.used, i, 1);
+        }
+        fits
+    }
+
+    /// Gives the room of a job of type i back.
+    #[inline]
+    pub fn give(&mut self, i: usize) {
+        self.packed.give(&mut self.used, i, 1);
+    }
+}
+
+/// What jobs of each type take of a server, of all resources at once: packed into few words so that one addition
 /// shows whether a job fits.
 ///
 /// Each resource has a field of as many bits as its capacity needs, which stands at its largest
 /// value when the resource is full, and a guard bit above it: a field that runs over sets it.
 /// Nearly always all fields stand in one word.
 #[derive(Clone, Debug)]
-pub(super) struct Room {
-    first: Word,
-    /// The words after the first.
-    rest: Vec<Word>,
-    fields: Vec<Field>,
-}
-
-#[derive(Clone, Debug)]
-struct Word {
-    used: u64,
-    guards: u64,
-    /// By type.
+pub(super) struct Packed {
+    /// By word.
+    guards: Vec<u64>,
+    /// K × words.
     demand: Vec<u64>,
+    fields: Vec<Field>,
 }
 
 /// Where a resource stands.
@@ -34,154 +106,6 @@ impl Field {
     fn largest(&self) -> u64 {
         (1 << self.bits) - 1
     }
-
-    fn set_free(&self, used: &mut u64, units: u64) {
-        *used = *used & !(self.largest() << self.shift) | (self.largest() - units) << self.shift;
-    }
-}
-
-impl Word {
-    fn new(packing: &Packing, fields: &[Field], word: usize) -> Self {
-        let own = |amounts: &[u64]| {
-            let pairs = fields.iter().zip(amounts).filter(|(f, _)| f.word == word);
-            pairs.fold(0, |packed, (f, amount)| packed | amount << f.shift)
-        };
-        let all = |value: fn(&Field) -> u64| {
-            let own = fields.iter().filter(|f| f.word == word);
-            own.fold(0, |packed, f| packed | value(f) << f.shift)
-        };
-        Word {
-            used: all(Field::largest) - own(packing.capacity()),
-            guards: all(|f| 1 << f.bits),
-            demand: (0..packing.types())
-                .map(|i| own(packing.demand(i)))
-                .collect(),
-        }
-    }
-
-    #[inline]
-    fn holds(&self, demand: u64) -> bool {
-        (self.used + demand) & self.guards == 0
-    }
-}
-
-impl Room {
-    /// The empty server.
-    pub fn new(packing: &Packing) -> Self {
-        let (mut fields, mut word, mut shift) = (Vec::new(), 0, 0);
-        for capacity in packing.capacity() {
-            // At most 54: units are at most 2^53.
-            let bits = u64::BITS - capacity.leading_zeros();
-            if shift + bits + 1 > u64::BITS {
-                (word, shift) = (word + 1, 0);
-            }
-            fields.push(Field { word, shift, bits });
-            shift += bits + 1;
-        }
-        Room {
-            first: Word::new(packing, &fields, 0),
-            rest: (1..=word).map(|w| Word::new(packing, &fields, w)).collect(),
-            fields,
-        }
-    }
-
-    /// What is used, as it lies in the words.
-    #[inline]
-    pub fn copy_used(&self, words: &mut [u64]) {
-        words[0] = self.first.used;
-        for (to, word) in words[1..].iter_mut().zip(&self.rest) {
-            *to = word.used;
-        }
-    }
-
-    /// Numbers with which sets of jobs are weighed that do not run.
-    pub fn packed(&self) -> Packed {
-        let words = || std::iter::once(&self.first).chain(&self.rest);
-        let types = self.first.demand.len();
-        let demand = (0..types).flat_map(|i| words().map(move |word| word.demand[i]));
-        Packed {
-            guards: words().map(|word| word.guards).collect(),
-            demand: demand.collect(),
-            fields: self.fields.clone(),
-        }
-    }
-
-    /// Free units of resource j.
-    pub fn free(&self, j: usize) -> u64 {
-        let field = self.fields[j];
-        let used = match field.word {
-            0 => self.first.used,
-            word => self.rest[word - 1].used,
-        };
-        field.largest() - (used >> field.shift & field.largest())
-    }
-
-    /// So many units of resource j are free, no more than there are.
-    pub fn set_free(&mut self, j: usize, units: u64) {
-        let field = self.fields[j];
-        let used = match field.word {
-            0 => &mut self.first.used,
-            word => &mut self.rest[word - 1].used,
-        };
-        field.set_free(used, units);
-    }
-
-    /// Whether one more job of type i fits.
-    #[inline]
-    pub fn fits(&self, i: usize) -> bool {
-        self.first.holds(self.first.demand[i]) && self.rest.iter().all(|w| w.holds(w.demand[i]))
-    }
-
-    /// The least of these keys, one a type, of the types of which one more job fits.
-    #[inline(always)]
-    pub fn least_fitting(&self, keys: &[u64]) -> Option<u64> {
-        if !self.rest.is_empty() {
-            return self.least_fitting_in_all_words(keys);
-        }
-        let mut least = u64::MAX;
-        for (key, demand) in keys.iter().zip(&self.first.demand) {
-            // The key of what does not fit becomes the largest, without an unpredictable branch.
-            let fits = self.first.holds(*demand);
-            let key = std::hint::select_unpredictable(fits, *key, u64::MAX);
-            least = least.min(key);
-        }
-        (least != u64::MAX).then_some(least)
-    }
-
-    #[cold]
-    fn least_fitting_in_all_words(&self, keys: &[u64]) -> Option<u64> {
-        let fitting = keys.iter().enumerate().filter(|(i, _)| self.fits(*i));
-        let least = fitting.map(|(_, key)| *key).min();
-        least.filter(|key| *key != u64::MAX)
-    }
-
-    /// A job of type i takes its room, if it fits: whether it does.
-    #[inline(always)]
-    pub fn take(&mut self, i: usize) -> bool {
-        if !self.fits(i) {
-            return false;
-        }
-        self.first.used += self.first.demand[i];
-        self.rest.iter_mut().for_each(|w| w.used += w.demand[i]);
-        true
-    }
-
-    /// A job of type i gives its room back.
-    #[inline]
-    pub fn give(&mut self, i: usize) {
-        self.first.used -= self.first.demand[i];
-        self.rest.iter_mut().for_each(|w| w.used -= w.demand[i]);
-    }
-}
-
-/// The arithmetic of a [`Room`] for sets of jobs that do not run: what they would use of all
-/// resources at once, in words. A sum that is too large sets a guard.
-#[derive(Clone, Debug)]
-pub(super) struct Packed {
-    guards: Vec<u64>,
-    /// K × words.
-    demand: Vec<u64>,
-    fields: Vec<Field>,
 }
 
 /// What is used, in words: one for most servers, known to the compiler, or as many as it takes.
@@ -202,6 +126,33 @@ impl Words for Vec<u64> {
 }
 
 impl Packed {
+    pub fn new(packing: &Packing) -> Self {
+        let (mut fields, mut word, mut shift) = (Vec::new(), 0, 0);
+        for capacity in packing.capacity() {
+            // At most 54: units are at most 2^53.
+            let bits = u64::BITS - capacity.leading_zeros();
+            if shift + bits + 1 > u64::BITS {
+                (word, shift) = (word + 1, 0);
+            }
+            fields.push(Field { word, shift, bits });
+            shift += bits + 1;
+        }
+        let words = word + 1;
+        let mut guards = vec![0; words];
+        let mut demand = vec![0; packing.types() * words];
+        for (j, field) in fields.iter().enumerate() {
+            guards[field.word] |= 1 << field.bits << field.shift;
+            for i in 0..packing.types() {
+                demand[i * words + field.word] |= packing.demand(i)[j] << field.shift;
+            }
+        }
+        Packed {
+            guards,
+            demand,
+            fields,
+        }
+    }
+
     pub fn words(&self) -> usize {
         self.guards.len()
     }
@@ -224,7 +175,8 @@ impl Packed {
     /// So many units of resource j are free, no more than there are.
     pub fn set_free(&self, used: &mut [u64], j: usize, units: u64) {
         let field = self.fields[j];
-        field.set_free(&mut used[field.word], units);
+        let (used, largest) = (&mut used[field.word], field.largest());
+        *used = *used & !(largest << field.shift) | (largest - units) << field.shift;
     }
 
     /// Whether so many jobs of type i, no more than an empty server holds, fit beside what is used.
@@ -270,9 +222,10 @@ impl Packed {
         let mut step = 1;
         while not - fit > 1 {
             step = step.min(not - fit - 1);
-            match self.fits(used, i, fit + step) {
-                true => (fit, step) = (fit + step, 2 * step),
-                false => (not, step) = (fit + step, 1),
+            if self.fits(used, i, fit + step) {
+                (fit, step) = (fit + step, 2 * step)
+            } else {
+                (not, step) = (fit + step, 1)
             }
         }
         fit
@@ -309,7 +262,7 @@ mod tests {
             let workload = Workload::parse(&text, "t").unwrap().workload;
             let packing = Packing::new(&workload);
             let mut room = Room::new(&packing);
-            assert_eq!(room.rest.len(), usize::from(digits == 13));
+            assert_eq!(room.used.len(), 1 + usize::from(digits == 13));
             let (mut free, mut inside) = (packing.capacity().to_vec(), Vec::new());
             for _ in 0..2000 {
                 let i = random.random_range(0..4);

@@ -3,7 +3,7 @@ use std::collections::VecDeque;
 use super::unsuitable::{fills, one_resource};
 use super::{Event, FamilyRule, Job, Policy, System, Unsuitable};
 use crate::multiresource::artifact::ServerFillingPolicy;
-use crate::multiresource::workload::Workload;
+use crate::multiresource::workload::{Fleet, Workload};
 
 /// ServerFilling: of the shortest prefix of the jobs in the system, in order of arrival, that needs
 /// all k servers together, the jobs in descending need, each that fits; of equals the oldest.
@@ -163,10 +163,9 @@ impl Policy for ServerFilling {
 }
 
 impl FamilyRule for ServerFillingPolicy {
-    type Rule = ServerFilling;
-
-    fn rule(&self, workload: &Workload) -> ServerFilling {
-        ServerFilling::new(workload).expect("the policy was checked: there is one resource")
+    fn rule(&self, fleet: &Fleet) -> Box<dyn Policy> {
+        let rule = ServerFilling::new(fleet.envelope());
+        Box::new(rule.expect("the policy was checked: there is one resource"))
     }
 
     fn is_proved_stable(&self, workload: &Workload) -> bool {
@@ -175,7 +174,7 @@ impl FamilyRule for ServerFillingPolicy {
 
     /// A job leaves from the middle of those that run: where these are 30 000 a decision takes 35 times as long as one of
     /// First-Fit.
-    fn work(&self, workload: &Workload) -> f64 {
+    fn own_work(&self, workload: &Workload) -> f64 {
         let running: f64 = workload.types().iter().map(|t| t.offered_load()).sum();
         running / 900.0
     }

@@ -1,5 +1,6 @@
 use std::collections::VecDeque;
 
+use super::Policy;
 use super::hosts::Hosts;
 use super::pools::Pools;
 use super::queued::Queued;
@@ -236,6 +237,15 @@ impl System {
         }
     }
 
+    /// The empty servers of a fleet that this policy decides over.
+    pub fn for_policy(fleet: &Fleet, policy: &dyn Policy) -> Self {
+        let (clocks, preempts) = (policy.clocks(), policy.preempts());
+        match fleet.one_server() {
+            Some(workload) => System::new(workload, clocks, preempts),
+            None => System::of_fleet(fleet, clocks, preempts),
+        }
+    }
+
     /// The empty servers of a fleet, with one queue a type.
     pub fn of_fleet(fleet: &Fleet, clocks: usize, preemptible: bool) -> Self {
         System {
@@ -247,14 +257,8 @@ impl System {
     /// Starts the oldest waiting job of type i.
     #[inline]
     pub fn start(&mut self, i: usize) {
-        if let Some(hosts) = &self.hosts {
-            let mut team = std::mem::take(&mut self.team);
-            match hosts.team(i, |_| true, &mut team) {
-                true => self.start_on(i, &team),
-                false => self.violate(Violation::Capacity(i)),
-            }
-            self.team = team;
-            return;
+        if self.hosts.is_some() {
+            return self.start_oldest_of_fleet(i, None);
         }
         if !self.room.take(i) {
             return self.violate(Violation::Capacity(i));
@@ -270,40 +274,33 @@ impl System {
 
     /// Starts the oldest waiting job of type i on these servers of a fleet, as many as it takes.
     pub fn start_on(&mut self, i: usize, servers: &[usize]) {
-        let Some(head) = self.types[i].waiting.front() else {
-            return self.violate(Violation::NoJob(i));
-        };
-        let slot = head.slot();
-        match &mut self.hosts {
-            Some(hosts) if hosts.takes(i, servers) => hosts.take(i, servers, slot),
-            _ => return self.violate(Violation::Capacity(i)),
+        self.start_oldest_of_fleet(i, Some(servers));
+    }
+
+    fn start_oldest_of_fleet(&mut self, i: usize, servers: Option<&[usize]>) {
+        match self.oldest(i) {
+            Some(job) => self.start_job_where(i, job, servers),
+            None => self.violate(Violation::NoJob(i)),
         }
-        self.types[i].waiting.pop_front();
-        self.run(i, slot);
     }
 
     /// Starts this waiting job of type i.
     pub fn start_job(&mut self, i: usize, job: Job) {
-        let place = self.place_in_queue(i, job.number);
-        if self.types[i].waiting.get(place) != Some(&Ticket::new(job.number, job.slot)) {
-            return self.violate(Violation::NoJob(i));
-        }
-        if !self.take_room(i, job.slot) {
-            return self.violate(Violation::Capacity(i));
-        }
-        self.types[i].waiting.remove(place);
-        self.run(i, job.slot);
+        self.start_job_where(i, job, None);
     }
 
     /// Starts this waiting job of type i on these servers of a fleet, as many as it takes.
     pub fn start_job_on(&mut self, i: usize, job: Job, servers: &[usize]) {
-        let place = self.place_in_queue(i, job.number);
-        if self.types[i].waiting.get(place) != Some(&Ticket::new(job.number, job.slot)) {
+        self.start_job_where(i, job, Some(servers));
+    }
+
+    #[inline(always)]
+    fn start_job_where(&mut self, i: usize, job: Job, servers: Option<&[usize]>) {
+        let Some(place) = self.where_it_waits(i, job) else {
             return self.violate(Violation::NoJob(i));
-        }
-        match &mut self.hosts {
-            Some(hosts) if hosts.takes(i, servers) => hosts.take(i, servers, job.slot),
-            _ => return self.violate(Violation::Capacity(i)),
+        };
+        if !self.take_room(i, job.slot, servers) {
+            return self.violate(Violation::Capacity(i));
         }
         self.types[i].waiting.remove(place);
         self.run(i, job.slot);
@@ -403,19 +400,24 @@ impl System {
 
     // Changes of its parts.
 
-    /// Room for the job of type i in this slot, where there is any: whether there is.
+    /// Takes room for the job of type i in this slot, on these servers of a fleet or where the placement says; whether
+    /// there is room.
     #[inline(always)]
-    fn take_room(&mut self, i: usize, slot: u32) -> bool {
-        match &mut self.hosts {
-            None => self.room.take(i),
-            Some(hosts) => {
-                let room = hosts.team(i, |_| true, &mut self.team);
-                if room {
-                    hosts.take(i, &self.team, slot);
-                }
-                room
-            }
+    fn take_room(&mut self, i: usize, slot: u32, servers: Option<&[usize]>) -> bool {
+        let Some(hosts) = &mut self.hosts else {
+            return servers.is_none() && self.room.take(i);
+        };
+        let (found, team) = match servers {
+            Some(servers) => (hosts.takes(i, servers), servers),
+            None => (
+                hosts.team(i, |_| true, &mut self.team),
+                self.team.as_slice(),
+            ),
+        };
+        if found {
+            hosts.take(i, team, slot);
         }
+        found
     }
 
     /// The room of the job of type i in this slot is free.
@@ -434,6 +436,13 @@ impl System {
             None => self.room.give(i),
             Some(_) => self.recount_room(),
         }
+    }
+
+    /// Returns the place of this job in the queue of type i, if it waits there.
+    pub(super) fn where_it_waits(&self, i: usize, job: Job) -> Option<usize> {
+        let place = self.place_in_queue(i, job.number);
+        let found = self.types[i].waiting.get(place);
+        (found == Some(&Ticket::new(job.number, job.slot))).then_some(place)
     }
 
     /// The place of a job of this number in the queue of type i.

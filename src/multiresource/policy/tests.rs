@@ -17,13 +17,19 @@ mod quickswap;
 mod setups;
 
 /// A policy on a system, driven by hand. Decisions read as `+type` and `-type`.
-struct Stage<P> {
+struct Stage<P: ?Sized> {
     system: System,
-    policy: P,
+    policy: Box<P>,
 }
 
 impl<P: Policy> Stage<P> {
-    fn new(workload: &Workload, mut policy: P, preemptible: bool) -> Self {
+    fn new(workload: &Workload, policy: P, preemptible: bool) -> Self {
+        Stage::boxed(workload, Box::new(policy), preemptible)
+    }
+}
+
+impl<P: Policy + ?Sized> Stage<P> {
+    fn boxed(workload: &Workload, mut policy: Box<P>, preemptible: bool) -> Self {
         let mut system = System::new(workload, policy.clocks(), preemptible);
         policy.begin(&mut system);
         Stage { system, policy }
@@ -80,6 +86,13 @@ impl<P: Policy> Stage<P> {
         );
         self.decisions(Event::Clock(clock))
     }
+}
+
+/// The rule of a policy on a server.
+fn driven(workload: &Workload, policy: &dyn FamilyRule) -> Stage<dyn Policy> {
+    let rule = policy.rule(&workload.clone().into());
+    let preempts = rule.preempts();
+    Stage::boxed(workload, rule, preempts)
 }
 
 /// Ten cores; type 0 needs 3, type 1 needs 7, type 2 needs 1.

@@ -82,10 +82,11 @@ mod tests {
                 let i = random.random_range(0..types);
                 let inside = random.random_bool(0.4);
                 own.put(i, inside);
-                match inside {
-                    true => set.insert(i),
-                    false => set.remove(&i),
-                };
+                if inside {
+                    set.insert(i);
+                } else {
+                    set.remove(&i);
+                }
                 assert_eq!(own.has(i), inside);
                 assert!(own.iter().eq(set.iter().copied()));
                 let [(a, of_a), (b, of_b)] = &pair;

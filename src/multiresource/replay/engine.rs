@@ -2,13 +2,13 @@
 
 use super::scene::Scene;
 use crate::multiresource::policy::{Event, Policy, System, Violation};
-use crate::multiresource::simulator::{Due, Known, Server, Servers as _};
+use crate::multiresource::simulator::{Due, Ends, Server};
 use crate::simulation::{Stream, Streams};
 
 /// A replay under way.
-pub(super) struct Engine<'a, P> {
+pub(super) struct Engine<'a> {
     scene: &'a Scene<'a>,
-    server: Server<P, Known>,
+    server: Server,
     /// The job that comes next.
     next: usize,
     /// When each job that has come left; NaN before.
@@ -32,14 +32,16 @@ enum Next {
     Arrival,
 }
 
-impl<'a, P: Policy + Send> Engine<'a, P> {
-    pub fn new(scene: &'a Scene<'a>, system: System, policy: P) -> Self {
+impl<'a> Engine<'a> {
+    pub fn new(scene: &'a Scene<'a>, policy: Box<dyn Policy>) -> Self {
         let mut service = Streams::new(scene.seed, 0).service;
-        let ends = Known::given();
+        let system = System::for_policy(&scene.fleet, &*policy);
+        // Jobs come with their sizes.
+        let ends = Some(Ends::default());
         let (needs_limits, decides_on_state) = (policy.needs_limits(), policy.decides_on_state());
         Engine {
             scene,
-            server: Server::of(system, policy, ends, &mut service),
+            server: Server::new(system, policy, ends, &mut service),
             next: 0,
             ends: Vec::with_capacity(scene.jobs.len()),
             service,
@@ -84,9 +86,9 @@ impl<'a, P: Policy + Send> Engine<'a, P> {
     /// Checks what must hold; how many jobs are there that nothing starts any more, once it is over.
     pub fn audit(&mut self) -> Result<u64, Violation> {
         self.server.settle();
-        match self.server.audit() {
+        match self.server.system.violation() {
             Some(violation) => Err(violation.clone()),
-            None => Ok(self.server.jobs()),
+            None => Ok(self.server.system.jobs()),
         }
     }
 
@@ -95,7 +97,7 @@ impl<'a, P: Policy + Send> Engine<'a, P> {
     fn step(&mut self) -> bool {
         let (end, arrival) = (self.server.next_end(), self.arrival());
         let until = end.min(arrival);
-        if until == f64::INFINITY && (self.server.jobs() == 0 || self.rings > FUTILE) {
+        if until == f64::INFINITY && (self.server.system.jobs() == 0 || self.rings > FUTILE) {
             return false;
         }
         if self.server.rates().total > 0.0 {

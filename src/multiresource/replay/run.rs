@@ -2,8 +2,8 @@
 
 use super::engine::Engine;
 use super::scene::Scene;
-use crate::multiresource::policy::{Policy, System, Violation};
-use crate::multiresource::simulator::{Contender, Failure, With};
+use crate::multiresource::policy::Violation;
+use crate::multiresource::simulator::{Contender, Failure};
 
 /// What came of it.
 #[derive(Clone, Debug)]
@@ -33,6 +33,9 @@ pub enum Stopped {
     Interrupted,
 }
 
+/// Events between two looks at whether to go on: of a rule that is slow with long queues this may be a second.
+const BURST: u64 = 1 << 10;
+
 /// Replays jobs under a policy. `goes_on` gets the number of jobs that have come now and then, and says whether to go on.
 ///
 /// # Errors
@@ -42,43 +45,21 @@ pub fn replay(
     scene: &Scene<'_>,
     goes_on: &mut dyn FnMut(usize) -> bool,
 ) -> Result<Replayed, Stopped> {
-    rule.made_on(&scene.fleet, On { scene, goes_on })?
-}
-
-/// A scene, to be replayed under whichever rule.
-struct On<'a> {
-    scene: &'a Scene<'a>,
-    goes_on: &'a mut dyn FnMut(usize) -> bool,
-}
-
-/// Events between two looks at whether to go on: of a rule that is slow with long queues this may be a second.
-const BURST: u64 = 1 << 10;
-
-impl With for On<'_> {
-    type Output = Result<Replayed, Stopped>;
-
-    fn with<P: Policy + Clone + Send + 'static>(self, policy: P) -> Self::Output {
-        let (clocks, preempts) = (policy.clocks(), policy.preempts());
-        let system = match self.scene.fleet.one_server() {
-            Some(workload) => System::new(workload, clocks, preempts),
-            None => System::of_fleet(&self.scene.fleet, clocks, preempts),
-        };
-        let mut engine = Engine::new(self.scene, system, policy);
-        let violated = |violation: Violation| Stopped::Failure(violation.into());
-        while engine.go_on(BURST) {
-            engine.audit().map_err(violated)?;
-            if !(self.goes_on)(engine.come()) {
-                return Err(Stopped::Interrupted);
-            }
+    let mut engine = Engine::new(scene, rule.rule(&scene.fleet)?);
+    let violated = |violation: Violation| Stopped::Failure(violation.into());
+    while engine.go_on(BURST) {
+        engine.audit().map_err(violated)?;
+        if !goes_on(engine.come()) {
+            return Err(Stopped::Interrupted);
         }
-        match engine.audit().map_err(violated)? {
-            0 => Ok(Replayed {
-                runs_through: engine.runs_through(),
-                has_clocks: engine.has_clocks(),
-                events: engine.events,
-                ends: engine.into_ends(),
-            }),
-            left => Err(Stopped::Stuck(left)),
-        }
+    }
+    match engine.audit().map_err(violated)? {
+        0 => Ok(Replayed {
+            runs_through: engine.runs_through(),
+            has_clocks: engine.has_clocks(),
+            events: engine.events,
+            ends: engine.into_ends(),
+        }),
+        left => Err(Stopped::Stuck(left)),
     }
 }

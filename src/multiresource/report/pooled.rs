@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 
 use super::{Table, choice, claim, load, number, percent, within, wrap};
 use crate::multiresource::artifact::{Artifact, Claim, Family, Preemption, Quantity, unmet};
-use crate::multiresource::policy::words;
 use crate::multiresource::program::PROOF_GAP;
 use crate::multiresource::synthesis::PooledSynthesis;
 use crate::multiresource::verbs::{Stability, Synthesized, demand};
@@ -36,7 +35,7 @@ pub(super) fn pooled(
     text += &choice::left_out(own.unclaimed.as_deref(), &own.skipped, width);
     let _ = writeln!(text, "{}", stability(found.stability, record.is_some()));
     text += &wrap(&room_for_more(fleet, artifact), width);
-    let rule = words(artifact.policy.followed(), workload);
+    let rule = artifact.policy.followed().spec().words(workload);
     let _ = writeln!(text, "\n{}", wrap(&rule, width));
     let _ = writeln!(text, "\n{}", costs(fleet, artifact, width));
     text + &wrap(&conditions(fleet, artifact), width)

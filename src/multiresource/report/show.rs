@@ -6,7 +6,6 @@ use super::upgrades::bounds;
 use super::{Table, bar, load, percent, start_latency, unmet_by, valid_report, within, wrap};
 use crate::artifact::{Method as _, Quantity as _, Standing};
 use crate::multiresource::artifact::{Artifact, Checked, Claim, Family, Quantity};
-use crate::multiresource::policy::words;
 use crate::multiresource::workload::Workload;
 
 /// Schedules that are drawn; of the others it is said how many there are.
@@ -20,7 +19,7 @@ pub fn show(checked: &Checked, width: usize) -> String {
     if let Some(note) = start_latency(fleet.envelope()) {
         let _ = writeln!(text, "{}", wrap(&note, width));
     }
-    let rule = words(&artifact.policy, fleet.envelope());
+    let rule = artifact.policy.spec().words(fleet.envelope());
     let _ = writeln!(text, "\n{}", wrap(&rule, width));
     text += &schedules(artifact, fleet.envelope(), width);
     let _ = write!(text, "\n{}", promises(artifact, checked, width));

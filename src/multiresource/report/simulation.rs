@@ -5,7 +5,7 @@ use crate::artifact::Quantity as _;
 use crate::law::Size;
 use crate::multiresource::artifact::Quantity;
 use crate::multiresource::simulator::{
-    Contender, Ending, Health, Judgement, Measures, Offered, Run,
+    Contender, Ending, Health, Judgement, Measures, Offered, Parameter, Run,
 };
 use crate::multiresource::verbs::{Simulated, Unjudged};
 use crate::multiresource::workload::Workload;
@@ -135,9 +135,10 @@ pub fn rules(width: usize) -> String {
     let mut table = Table::new(header).words(1).words(2).words(3).wrapping(3);
     for rule in Contender::rules() {
         let name = match &rule.parameter {
-            Some(parameter) if !parameter.default.is_nan() => {
-                format!("{}:{}", rule.name, parameter.default)
-            }
+            Some(Parameter {
+                default: Some(default),
+                ..
+            }) => format!("{}:{default}", rule.name),
             _ => rule.name.into(),
         };
         let also = match rule.aliases {
@@ -145,7 +146,8 @@ pub fn rules(width: usize) -> String {
             aliases => format!(" (also {})", aliases.join(", ")),
         };
         let meaning = rule.parameter.as_ref().map_or(String::new(), |p| {
-            format!("; the number is {}, from {} to {}", p.what, p.least, p.most)
+            let most = Parameter::MOST;
+            format!("; the number is {}, from {} to {most}", p.what, p.least)
         });
         let preempts = if rule.preempts { "yes" } else { "" };
         let knows = match rule.knows {

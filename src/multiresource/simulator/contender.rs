@@ -1,53 +1,19 @@
-//! Every rule by its name, and the dispatch to it: static, so that each rule is compiled into the
-//! simulator's step.
+//! Policies that can be simulated: rules by their names, and policies from artifacts.
 
-use super::rules::{Parameter, RULES, Rule};
+use super::rules::{RULES, Rule};
 use super::{Run, Simulation};
 use crate::document::nearest;
-use crate::multiresource::artifact::{Family, StaticQuickswapPolicy, each_family};
-use crate::multiresource::policy::{
-    AdaptiveQuickswap, ByNeed, ConservativeBackfill, EasyBackfill, Estimates, FamilyRule, Fcfs,
-    FirstFit, MaxWeight, Msfq, Policy, RandomizedTimers, ServerFilling, StaticQuickswap,
-    Unsuitable, Violation,
-};
-use crate::multiresource::workload::{Known, Workload};
+use crate::multiresource::artifact::Family;
+use crate::multiresource::policy::{Policy, Unsuitable, Violation};
+use crate::multiresource::workload::{Fleet, Known, Workload};
 use crate::simulation::sweep::Knows;
 use crate::simulation::{Progress, Settings};
 
-/// Policies that can be simulated by name or from an artifact. What each does stands with the rule
-/// in [`crate::multiresource::policy`].
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
+/// A policy that can be simulated. What each does stands with the rule in [`crate::multiresource::policy`].
+#[derive(Clone, Debug)]
 pub enum Contender {
-    /// First come, first served.
-    Fcfs,
-    /// First-Fit.
-    FirstFit,
-    /// Best-Fit.
-    BestFit,
-    /// Most Servers First.
-    MostServersFirst,
-    /// Least Servers First.
-    LeastServersFirst,
-    /// EASY backfilling, with the inflation f of size estimates, at least 1; where none is given, by what the
-    /// workload says is known, and else by sizes.
-    EasyBackfill(Option<f64>),
-    /// EASY backfilling by the types' mean sizes.
-    EasyByMean,
-    /// Conservative backfilling, with the same.
-    ConservativeBackfill(Option<f64>),
-    /// Randomized Timers, with clocks of this rate.
-    RandomizedTimers(f64),
-    /// MaxWeight over schedules that there are jobs for.
-    MaxWeight,
-    /// ServerFilling.
-    ServerFilling,
-    /// MSFQ(ℓ), lazy; ℓ = k − 1 where none is given.
-    Msfq(Option<u32>),
-    /// Static Quickswap.
-    StaticQuickswap,
-    /// Adaptive Quickswap.
-    AdaptiveQuickswap,
+    /// A rule by its name, with its parameter where it has one.
+    Rule(&'static Rule, Option<f64>),
     /// A policy from an artifact.
     Policy(Box<Family>),
 }
@@ -56,38 +22,6 @@ impl From<Family> for Contender {
     fn from(policy: Family) -> Self {
         Contender::Policy(Box::new(policy))
     }
-}
-
-/// Why a text names no rule.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum NameError {
-    /// There is no such rule.
-    #[error("there is no rule `{found}`{}; the rules are {}", meant(.found), Contender::NAMES.join(", "))]
-    Unknown {
-        /// What was asked for.
-        found: String,
-    },
-    /// The rule has no parameter, and was given one.
-    #[error("the rule {rule} has no parameter, and was given `{found}`; write just {rule}")]
-    NoParameter {
-        /// The rule.
-        rule: &'static str,
-        /// What it was given.
-        found: String,
-    },
-    /// The rule's parameter is not what it can be.
-    #[error(
-        "the parameter of {rule} is {}, from {} to {}, and not `{found}`; write for instance {rule}:{}",
-        .parameter.what, .parameter.least, .parameter.most, .parameter.example()
-    )]
-    Parameter {
-        /// The rule.
-        rule: &'static str,
-        /// What it can be.
-        parameter: Parameter,
-        /// What was found.
-        found: String,
-    },
 }
 
 /// Why there is no run.
@@ -111,259 +45,182 @@ pub enum Failure {
     Violation(#[from] Violation),
 }
 
-impl Contender {
-    /// The names of the rules that need no artifact.
-    pub const NAMES: [&'static str; RULES.len()] = {
-        let mut names = [""; RULES.len()];
-        let mut n = 0;
-        while n < names.len() {
-            names[n] = RULES[n].name;
-            n += 1;
-        }
-        names
-    };
+const FOR_SEVERAL: Failure = Failure::Servers("the policy is for a fleet, and here is one server");
+const FOR_ONE: Failure = Failure::Servers("the policy is for one server, and here is a fleet");
 
-    /// All rules that need no artifact.
+impl Contender {
+    /// Returns all rules that need no artifact.
     pub fn rules() -> &'static [Rule] {
         RULES
     }
 
-    /// The rule that a text names: `name`, or `name:parameter`.
+    /// Returns the rule for one server that a text names: `name`, or `name:parameter`.
     ///
     /// # Errors
     /// Where there is no such rule, or its parameter is not what it can be.
-    pub fn parse(text: &str) -> Result<Contender, NameError> {
+    pub fn parse(text: &str) -> Result<Contender, String> {
         let (name, parameter) = match text.split_once(':') {
             Some((name, parameter)) => (name, Some(parameter)),
             None => (text, None),
         };
-        let rule = Rule::named(name).ok_or_else(|| NameError::Unknown {
-            found: name.to_owned(),
-        })?;
-        rule.with(parameter)
-    }
-
-    /// The name of the rule, without its parameter; of a policy from an artifact, its family's.
-    pub fn name(&self) -> &'static str {
-        if let Contender::Policy(family) = self {
-            return family.name();
-        }
-        let own = RULES.iter().find(|rule| rule.makes(self));
-        own.map_or("", |rule| rule.name)
-    }
-
-    /// Whether it is one of the rules by name that stop running jobs. Of a policy from an artifact the
-    /// artifact tells.
-    pub fn preempts(&self) -> bool {
-        let own = RULES.iter().find(|rule| rule.makes(self));
-        own.is_some_and(|rule| rule.preempts)
-    }
-
-    /// What the rule knows of the jobs of this workload.
-    pub fn knows(&self, workload: &Workload) -> Knows {
-        let own = RULES.iter().find(|rule| rule.makes(self));
-        let own = own.map_or(Knows::Means, |rule| rule.knows);
-        match (self, workload.known()) {
-            (Contender::EasyBackfill(Some(f)) | Contender::ConservativeBackfill(Some(f)), _) => {
-                match *f > 1.0 {
-                    true => Knows::Estimates,
-                    false => Knows::Sizes,
-                }
+        match Rule::named(name) {
+            Some(rule) => rule.with(parameter),
+            None => {
+                let names: Vec<&str> = RULES.iter().map(|rule| rule.name).collect();
+                let aliases = RULES.iter().flat_map(|rule| rule.aliases);
+                let known: Vec<&str> = names.iter().chain(aliases).copied().collect();
+                let meant = nearest(name, &known)
+                    .map_or(String::new(), |near| format!(" (did you mean `{near}`?)"));
+                Err(format!(
+                    "there is no rule `{name}`{meant}; the rules are {}",
+                    names.join(", ")
+                ))
             }
-            (Contender::Policy(family), known) if family.needs_limits() => match known {
-                Some(Known::Size) => Knows::Sizes,
-                _ => Knows::Estimates,
-            },
-            (
-                Contender::EasyBackfill(None) | Contender::ConservativeBackfill(None),
-                Some(Known::Limit(_) | Known::TypeLimit),
-            ) => Knows::Estimates,
-            _ => own,
         }
     }
 
-    /// Whether the rule can serve this workload.
+    /// Returns the rule that a text names for such servers: on one server all that are made for one, and over several
+    /// those that pool them.
     ///
     /// # Errors
-    /// Why not.
-    pub fn suits(&self, workload: &Workload) -> Result<(), Unsuitable> {
-        self.starts_once(workload)?;
-        match self {
-            Contender::ServerFilling => ServerFilling::new(workload).map(drop),
-            Contender::EasyBackfill(f) | Contender::ConservativeBackfill(f) => {
-                estimates(workload, *f).map(drop)
-            }
-            Contender::Policy(family) if family.needs_limits() => {
-                Unsuitable::unless_known(workload, false)
-            }
-            Contender::Msfq(l) => Msfq::new(workload, *l, false).map(drop),
-            _ => Ok(()),
+    /// What is wrong with the name, and which there are.
+    pub fn named(text: &str, fleet: &Fleet) -> Result<Self, String> {
+        if fleet.is_one_server() {
+            return Contender::parse(text);
         }
-    }
-
-    /// A start latency is of jobs that start once.
-    fn starts_once(&self, workload: &Workload) -> Result<(), Unsuitable> {
-        let stops = match self {
-            Contender::Policy(family) => family.preempts(),
-            rule => rule.preempts(),
-        };
-        match stops && workload.start_latency().is_some() {
-            true => Err(Unsuitable::StartLatency),
-            false => Ok(()),
-        }
-    }
-
-    /// Whether the rule can serve this workload, with the rules that can where it cannot.
-    ///
-    /// # Errors
-    /// [`Failure::Unsuitable`].
-    pub fn fit(&self, workload: &Workload) -> Result<(), Failure> {
-        self.suits(workload)
-            .map_err(|why| self.unsuitable(why, workload))
-    }
-
-    /// Simulates this contender; see [`simulate`].
-    ///
-    /// # Errors
-    /// Where the rule cannot serve the workload; and as [`simulate`].
-    pub fn simulate(
-        &self,
-        workload: &Workload,
-        settings: &Settings,
-        mut progress: impl FnMut(Progress),
-    ) -> Result<Run, Failure> {
-        Ok(self
-            .begin(workload, settings)?
-            .run(settings, &mut progress)?)
-    }
-
-    /// Begins a simulation of this contender.
-    ///
-    /// # Errors
-    /// Where the rule cannot serve the workload.
-    pub fn begin<'w>(
-        &self,
-        workload: &'w Workload,
-        settings: &Settings,
-    ) -> Result<Simulation<'w>, Failure> {
-        let begun = self.made(workload, Begin { workload, settings });
-        begun.map_err(|why| self.unsuitable(why, workload))
-    }
-
-    /// The rule behind one interface: for the servers of a fleet.
-    ///
-    /// # Errors
-    /// Where the rule cannot serve the workload.
-    pub fn online(&self, workload: &Workload) -> Result<Box<dyn Policy + Send>, Failure> {
-        self.made(workload, Boxed)
-            .map_err(|why| self.unsuitable(why, workload))
-    }
-
-    /// The one dispatch: makes the rule for this workload, and hands it on.
-    ///
-    /// # Errors
-    /// Where the rule cannot serve the workload.
-    pub(in crate::multiresource) fn made<U: With>(
-        &self,
-        w: &Workload,
-        with: U,
-    ) -> Result<U::Output, Unsuitable> {
-        self.starts_once(w)?;
-        Ok(match self {
-            Contender::Fcfs => with.with(Fcfs),
-            Contender::FirstFit => with.with(FirstFit),
-            Contender::BestFit | Contender::MostServersFirst => with.with(ByNeed::largest_first(w)),
-            Contender::LeastServersFirst => with.with(ByNeed::smallest_first(w)),
-            Contender::EasyBackfill(f) => with.with(EasyBackfill::new(w, estimates(w, *f)?)),
-            Contender::EasyByMean => with.with(EasyBackfill::new(w, Estimates::by_mean(w))),
-            Contender::ConservativeBackfill(f) => {
-                with.with(ConservativeBackfill::new(w, estimates(w, *f)?))
-            }
-            Contender::RandomizedTimers(rate) => with.with(RandomizedTimers::new(w, *rate)),
-            Contender::MaxWeight => with.with(MaxWeight::plain(w)),
-            Contender::ServerFilling => with.with(ServerFilling::new(w)?),
-            Contender::Msfq(l) => with.with(Msfq::new(w, *l, false)?),
-            Contender::StaticQuickswap => with.with(StaticQuickswap::new(
-                &StaticQuickswapPolicy::published(w),
-                w,
-            )),
-            Contender::AdaptiveQuickswap => with.with(AdaptiveQuickswap::new(w)),
-            Contender::Policy(family) => {
-                self.suits(w)?;
-                each_family!(&**family, policy => with.with(policy.rule(w)))
-            }
+        let pooled = Rule::named(text).and_then(|rule| rule.pooled);
+        pooled.map(|policy| policy().into()).ok_or_else(|| {
+            let all = RULES.iter().filter(|rule| rule.pooled.is_some());
+            let names: Vec<&str> = all.map(|rule| rule.name).collect();
+            let meant = nearest(text, &names).map_or(String::new(), |near| format!(" (`{near}`?)"));
+            format!(
+                "no rule `{text}`{meant} over the servers of a fleet; these are {}",
+                names.join(", ")
+            )
         })
     }
 
-    /// Why there is no run of it, with the rules that can serve the workload.
-    pub(in crate::multiresource) fn unsuitable(
-        &self,
-        why: Unsuitable,
-        workload: &Workload,
-    ) -> Failure {
-        let all = RULES.iter().filter(|rule| {
-            let made = rule.with(None);
-            made.is_ok_and(|contender| contender.suits(workload).is_ok())
-        });
-        let names: Vec<&str> = all.map(|rule| rule.name).collect();
+    /// Returns the name of the rule, without its parameter; of a policy from an artifact, its family's.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Contender::Rule(rule, _) => rule.name,
+            Contender::Policy(policy) => policy.name(),
+        }
+    }
+
+    /// Whether it stops running jobs.
+    pub fn preempts(&self) -> bool {
+        match self {
+            Contender::Rule(rule, _) => rule.preempts,
+            Contender::Policy(policy) => policy.preempts(),
+        }
+    }
+
+    /// Returns what it knows of the jobs of this fleet.
+    pub fn knows_of(&self, fleet: &Fleet) -> Knows {
+        let plans = match self {
+            Contender::Rule(rule, _) => rule.knows != Knows::Means,
+            Contender::Policy(policy) => policy.needs_limits(),
+        };
+        match (self, fleet.envelope().known()) {
+            _ if !plans => Knows::Means,
+            (Contender::Rule(_, Some(inflation)), _) if *inflation > 1.0 => Knows::Estimates,
+            (Contender::Rule(_, Some(_)), _) => Knows::Sizes,
+            (_, Some(Known::Limit(_) | Known::TypeLimit)) => Knows::Estimates,
+            _ => Knows::Sizes,
+        }
+    }
+
+    /// Makes the rule for a fleet.
+    ///
+    /// # Errors
+    /// Where the rule cannot serve the fleet: why not, and which rules can.
+    pub fn rule(&self, fleet: &Fleet) -> Result<Box<dyn Policy>, Failure> {
+        let pools = matches!(self, Contender::Policy(policy) if policy.pools());
+        match (self, fleet.one_server()) {
+            (_, Some(_)) if pools => Err(FOR_SEVERAL),
+            (_, Some(workload)) => {
+                let made = self.on_server(fleet, workload);
+                made.map_err(|why| self.unsuitable(why, fleet, workload))
+            }
+            (Contender::Policy(policy), None) if pools => Ok(policy.spec().rule(fleet)),
+            (_, None) => Err(FOR_ONE),
+        }
+    }
+
+    fn on_server(&self, fleet: &Fleet, workload: &Workload) -> Result<Box<dyn Policy>, Unsuitable> {
+        // A start latency is of jobs that start once.
+        if self.preempts() && workload.start_latency().is_some() {
+            return Err(Unsuitable::StartLatency);
+        }
+        match self {
+            Contender::Rule(rule, parameter) => (rule.make)(workload, *parameter),
+            Contender::Policy(policy) => {
+                if policy.needs_limits() {
+                    Unsuitable::unless_known(workload, false)?;
+                }
+                Ok(policy.spec().rule(fleet))
+            }
+        }
+    }
+
+    fn unsuitable(&self, why: Unsuitable, fleet: &Fleet, workload: &Workload) -> Failure {
+        let all = RULES.iter().map(|r| Contender::Rule(r, r.default()));
+        let can = all.filter(|other| other.on_server(fleet, workload).is_ok());
+        let names: Vec<&str> = can.map(|other| other.name()).collect();
         Failure::Unsuitable {
             rule: self.name(),
             why,
             others: names.join(", "),
         }
     }
-}
 
-/// Inflated sizes, or what the workload says is known, and sizes where it says nothing.
-fn estimates(workload: &Workload, inflation: Option<f64>) -> Result<Estimates, Unsuitable> {
-    let given = inflation.is_some();
-    Unsuitable::unless_known(workload, given || workload.known().is_none())?;
-    if !given && workload.has_limits() {
-        return Ok(Estimates::Limits);
+    /// Whether the rule can serve this fleet.
+    ///
+    /// # Errors
+    /// Why not, and which rules can.
+    pub fn fits(&self, fleet: &Fleet) -> Result<(), Failure> {
+        self.rule(fleet).map(drop)
     }
-    Ok(Estimates::Inflated(inflation.unwrap_or(1.0)))
-}
 
-/// What is done with a rule, whichever it is.
-pub(in crate::multiresource) trait With {
-    /// What comes of it.
-    type Output;
-
-    /// Does it.
-    fn with<P: Policy + Clone + Send + 'static>(self, policy: P) -> Self::Output;
-}
-
-struct Begin<'w, 's> {
-    workload: &'w Workload,
-    settings: &'s Settings,
-}
-
-impl<'w> With for Begin<'w, '_> {
-    type Output = Simulation<'w>;
-
-    fn with<P: Policy + Clone + Send + 'static>(self, policy: P) -> Self::Output {
-        Simulation::on_server(self.workload, &policy, self.settings)
+    /// Simulates it on one server; see [`simulate`](super::simulate).
+    ///
+    /// # Errors
+    /// As [`Contender::simulate_on`].
+    pub fn simulate(
+        &self,
+        workload: &Workload,
+        settings: &Settings,
+        progress: impl FnMut(Progress),
+    ) -> Result<Run, Failure> {
+        self.simulate_on(&workload.clone().into(), settings, progress)
     }
-}
 
-struct Boxed;
-
-impl With for Boxed {
-    type Output = Box<dyn Policy + Send>;
-
-    fn with<P: Policy + Clone + Send + 'static>(self, policy: P) -> Self::Output {
-        Box::new(policy)
+    /// Simulates it on a fleet; see [`simulate`](super::simulate).
+    ///
+    /// # Errors
+    /// Where the rule cannot serve the fleet, or makes a decision that no server could carry out.
+    pub fn simulate_on(
+        &self,
+        fleet: &Fleet,
+        settings: &Settings,
+        mut progress: impl FnMut(Progress),
+    ) -> Result<Run, Failure> {
+        let mut simulation = self.begin_on(fleet, settings)?;
+        Ok(simulation.run(settings, &mut progress)?)
     }
-}
 
-/// " (did you mean …?)" where a rule's name is near.
-fn meant(found: &str) -> String {
-    let aliases = RULES.iter().flat_map(|rule| rule.aliases);
-    let known: Vec<&str> = Contender::NAMES
-        .into_iter()
-        .chain(aliases.copied())
-        .collect();
-    nearest(found, &known).map_or(String::new(), |name| format!(" (did you mean `{name}`?)"))
+    /// Begins a simulation on a fleet.
+    ///
+    /// # Errors
+    /// Where the rule cannot serve the fleet.
+    pub fn begin_on<'w>(
+        &self,
+        fleet: &'w Fleet,
+        settings: &Settings,
+    ) -> Result<Simulation<'w>, Failure> {
+        Ok(Simulation::new(fleet, &*self.rule(fleet)?, settings))
+    }
 }
 
 #[cfg(test)]
@@ -401,19 +258,18 @@ mod tests {
                 "{}",
                 rule.name
             );
-            let needs = contender.online(&workload).unwrap().needs_sizes();
-            let knows = contender.knows(&workload);
+            let fleet = workload.clone().into();
+            let needs = contender.rule(&fleet).unwrap().needs_sizes();
+            let knows = contender.knows_of(&fleet);
             assert_eq!(needs, knows == Knows::Sizes, "{}", rule.name);
         }
-        assert_eq!(
-            Contender::parse("easy:3").unwrap().knows(&workload),
-            Knows::Estimates
-        );
+        let inflated = Contender::parse("easy:3").unwrap();
+        assert_eq!(inflated.knows_of(&workload.into()), Knows::Estimates);
     }
 
     #[test]
     fn an_unknown_name_is_told_the_nearest_and_all() {
-        let said = |text| Contender::parse(text).unwrap_err().to_string();
+        let said = |text| Contender::parse(text).unwrap_err();
         let text = said("frst-fit");
         assert!(text.contains("did you mean `first-fit`?"), "{text}");
         assert!(

@@ -4,67 +4,14 @@ use std::collections::BTreeSet;
 
 use crate::law::Size;
 use crate::multiresource::policy::{Action, System};
-use crate::multiresource::workload::{self, JobType, Workload};
+use crate::multiresource::workload::{JobType, Known, Workload};
 use crate::number::Decimal;
 use crate::simulation::{Calendar, Sampler, Stream};
 
-/// When the jobs that are served end. No policy sees it.
-pub(in crate::multiresource) trait Ends {
-    /// Whether that is not known: then completions are drawn from their rates.
-    const UNKNOWN: bool;
-
-    /// The size \[time\] of a job of type i that arrives; NaN where it is not known.
-    fn size(&mut self, i: usize, sizes: &mut Stream) -> f64;
-
-    /// How long a job that arrives will hold its room before it runs \[time\]. It is drawn from the same stream,
-    /// whatever the policy.
-    fn latency(&mut self, _sizes: &mut Stream) -> f64 {
-        0.0
-    }
-
-    /// How long a job of type i and this size \[time\] that arrives is thought to hold its room at most, by what is
-    /// known of its limit; `None` where no limits are known. It is drawn from the same stream, too.
-    fn limit(&mut self, _i: usize, _size: f64, _sizes: &mut Stream) -> Option<f64> {
-        None
-    }
-
-    /// The time of the next end; infinity when there is none.
-    fn next(&mut self, system: &System) -> f64;
-
-    /// The slot of the job that ends next; it is forgotten.
-    fn take(&mut self) -> Option<u32>;
-
-    /// Carries out what the policy has decided.
-    fn follow(&mut self, system: &mut System);
-
-    /// Checks that the jobs that run are those whose ends are known.
-    fn audit(&self, _system: &mut System) {}
-}
-
-/// Sizes are exponential: what is left of a job has the law of a whole one, so a memoryless size
-/// needs no calendar.
-pub(in crate::multiresource) struct Memoryless;
-
-impl Ends for Memoryless {
-    const UNKNOWN: bool = true;
-
-    fn size(&mut self, _: usize, _: &mut Stream) -> f64 {
-        f64::NAN
-    }
-
-    fn next(&mut self, _: &System) -> f64 {
-        f64::INFINITY
-    }
-
-    fn take(&mut self) -> Option<u32> {
-        None
-    }
-
-    fn follow(&mut self, _: &mut System) {}
-}
-
-/// The ends of jobs with sizes of any law. A running job's end is known when it starts.
-pub(in crate::multiresource) struct Known {
+/// The ends of jobs with sizes of any law: a running job's end is known when it starts. No policy sees it. By default all
+/// jobs come with their sizes.
+#[derive(Default)]
+pub(in crate::multiresource) struct Ends {
     laws: Vec<Sampler>,
     latency: Option<Sampler>,
     /// What plans by limits add for it \[time\].
@@ -74,7 +21,9 @@ pub(in crate::multiresource) struct Known {
 }
 
 /// What is known of limits.
+#[derive(Default)]
 enum Limits {
+    #[default]
     Unknown,
     /// The factor on the size that gives the limit.
     Factor(Sampler),
@@ -82,76 +31,59 @@ enum Limits {
     OfType(Vec<f64>),
 }
 
-impl Known {
+impl Ends {
     /// Jobs of this workload, whose sizes and limits are drawn as they come.
     pub fn new(workload: &Workload) -> Self {
         let types = workload.types();
-        Known {
+        Ends {
             laws: types.iter().map(|t| Sampler::of(t.size())).collect(),
             latency: workload.start_latency().map(Sampler::of),
             mean_latency: workload.start_latency().map_or(0.0, Size::mean),
             limits: match workload.known() {
-                None | Some(workload::Known::Type) => Limits::Unknown,
-                Some(workload::Known::Size) => Limits::Factor(Sampler::Deterministic(1.0)),
-                Some(workload::Known::Limit(factor)) => Limits::Factor(Sampler::of(factor)),
-                Some(workload::Known::TypeLimit) => {
+                None | Some(Known::Type) => Limits::Unknown,
+                Some(Known::Size) => Limits::Factor(Sampler::Deterministic(1.0)),
+                Some(Known::Limit(factor)) => Limits::Factor(Sampler::of(factor)),
+                Some(Known::TypeLimit) => {
                     let limit = |t: &JobType| t.limit().map_or(f64::INFINITY, Decimal::value);
                     Limits::OfType(types.iter().map(limit).collect())
                 }
             },
-            ..Known::given()
-        }
-    }
-
-    /// Jobs that all come with their sizes.
-    pub fn given() -> Self {
-        Known {
-            laws: Vec::new(),
-            latency: None,
-            mean_latency: 0.0,
-            limits: Limits::Unknown,
             calendar: Calendar::default(),
         }
     }
-}
 
-/// Whether the job in this slot runs, and ends then.
-fn is_due(system: &System, end: f64, slot: u32) -> bool {
-    system.ends_at(slot).map(f64::to_bits) == Some(end.to_bits())
-}
-
-impl Ends for Known {
-    const UNKNOWN: bool = false;
-
-    fn size(&mut self, i: usize, sizes: &mut Stream) -> f64 {
-        self.laws[i].draw(sizes)
-    }
-
+    /// Lets a job of type i arrive. Its size \[time\] is drawn where it is NaN; how long it holds its room before it runs,
+    /// and its limit, come from the same stream, whatever the policy.
     #[inline(always)]
-    fn latency(&mut self, sizes: &mut Stream) -> f64 {
-        self.latency.as_ref().map_or(0.0, |law| law.draw(sizes))
-    }
-
-    /// Limits are of the run alone.
-    #[inline(always)]
-    fn limit(&mut self, i: usize, size: f64, sizes: &mut Stream) -> Option<f64> {
+    pub fn arrive(&self, i: usize, now: f64, size: f64, sizes: &mut Stream, system: &mut System) {
+        let size = if size.is_nan() {
+            self.laws[i].draw(sizes)
+        } else {
+            size
+        };
+        let latency = self.latency.as_ref().map_or(0.0, |law| law.draw(sizes));
+        let job = system.arrive_sized(i, now, size + latency);
+        // Limits are of the run alone.
         let limit = match &self.limits {
-            Limits::Unknown => return None,
+            Limits::Unknown => return,
             Limits::Factor(factor) => size * factor.draw(sizes),
             Limits::OfType(limits) => limits[i].max(size),
         };
-        Some(limit + self.mean_latency)
+        system.set_limit(job, limit + self.mean_latency);
     }
 
-    fn next(&mut self, system: &System) -> f64 {
+    /// Returns the time of the next end; infinity when there is none.
+    pub fn next(&mut self, system: &System) -> f64 {
         self.calendar.next(|end, slot| is_due(system, end, slot))
     }
 
-    fn take(&mut self) -> Option<u32> {
+    /// Takes the slot of the job that ends next.
+    pub fn take(&mut self) -> Option<u32> {
         self.calendar.take()
     }
 
-    fn follow(&mut self, system: &mut System) {
+    /// Notes the ends of the jobs that the policy has started.
+    pub fn follow(&mut self, system: &System) {
         for action in system.actions() {
             if let Action::Start(_, job) = action
                 && let Some(end) = system.ends_at(job.slot)
@@ -164,7 +96,8 @@ impl Ends for Known {
             .tidy(running, |end, slot| is_due(system, end, slot));
     }
 
-    fn audit(&self, system: &mut System) {
+    /// Checks that the jobs that run are those whose ends are known.
+    pub fn audit(&self, system: &mut System) {
         let mut known = vec![0; system.types()];
         let due = self.calendar.ends();
         let due = due.filter(|(end, slot)| is_due(system, *end, *slot));
@@ -179,24 +112,29 @@ impl Ends for Known {
     }
 }
 
+/// Whether the job in this slot runs, and ends then.
+fn is_due(system: &System, end: f64, slot: u32) -> bool {
+    system.ends_at(slot).map(f64::to_bits) == Some(end.to_bits())
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
     /// Four slots, and jobs of sizes that are set below.
-    fn system() -> (System, Known) {
+    fn system() -> (System, Ends) {
         let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 4}}\njobs:\n  \
             - {name: a, demand: {cpu: 1}, arrival_rate: 1, mean_size: 1}\n";
         let workload = Workload::parse(text, "t").unwrap().workload;
-        (System::new(&workload, 0, true), Known::new(&workload))
+        (System::new(&workload, 0, true), Ends::new(&workload))
     }
 
     fn arrive(system: &mut System, size: f64, now: f64) {
         system.arrive_sized(0, now, size);
     }
 
-    fn follow(system: &mut System, calendar: &mut Known) -> f64 {
+    fn follow(system: &mut System, calendar: &mut Ends) -> f64 {
         calendar.follow(system);
         calendar.audit(system);
         system.clear_actions();
@@ -235,7 +173,7 @@ mod tests {
         let (mut system, mut calendar) = system();
         system.arrive(0, 1.0);
         system.start(0);
-        calendar.follow(&mut system);
+        calendar.follow(&system);
         calendar.audit(&mut system);
         let violation = system.violation().unwrap().to_string();
         assert!(violation.contains("1 jobs of type 0 run"), "{violation}");

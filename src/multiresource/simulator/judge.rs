@@ -22,8 +22,7 @@ pub fn watches(artifact: &Artifact, workload: &Workload) -> Vec<Watch> {
 /// the envelope.
 pub fn judge(artifact: &Artifact, workload: &Workload, run: &Run) -> Vec<Judgement> {
     let judge = Judge {
-        preempts: artifact.policy.preempts(),
-        msr: artifact.policy.msr(),
+        policy: &artifact.policy,
         workload,
         run,
     };
@@ -35,10 +34,7 @@ pub fn judge(artifact: &Artifact, workload: &Workload, run: &Run) -> Vec<Judgeme
 }
 
 struct Judge<'a> {
-    /// Whether running jobs are stopped.
-    preempts: bool,
-    /// The policy, if it has a loop.
-    msr: Option<&'a MsrPolicy>,
+    policy: &'a Family,
     workload: &'a Workload,
     run: &'a Run,
 }
@@ -68,7 +64,12 @@ impl Measuring<Quantity> for Judge<'_> {
 
     fn unmet(&self, claim: &Claim) -> Unmet {
         let job_type = claim.job_type.as_deref();
-        unmet(&claim.holds_for, job_type, self.workload, self.preempts)
+        unmet(
+            &claim.holds_for,
+            job_type,
+            self.workload,
+            self.policy.preempts(),
+        )
     }
 
     fn found(&self, claim: &Claim) -> Option<Found> {
@@ -168,7 +169,7 @@ impl Judge<'_> {
 
     /// Every switch ends a stay on a working schedule, of mean 1/α.
     fn working_time(&self) -> Option<Estimate> {
-        let policy = self.msr.filter(|p| p.order.len() > 1)?;
+        let policy = self.policy.msr().filter(|p| p.order.len() > 1)?;
         let period = 1.0 / policy.switching_rate;
         self.run.own.switching_frequency.map(|f| f.times(period))
     }

@@ -3,7 +3,9 @@
 use crate::law::{ArrivalProcess, CommonModulation};
 use crate::multiresource::workload::{JobType, Workload};
 use crate::number::Decimal;
-use crate::simulation::{Batches, LawDriven, Modulated, Process, Sampler, Stream};
+use crate::simulation::{
+    Batches, LawDriven, Modulated, Process, Sampler, Stream, numbers, weights,
+};
 
 /// The arrivals of a workload from time 0 on. Those of all types are drawn as one process where
 /// all are Poisson, or one chain modulates all.
@@ -35,12 +37,9 @@ fn batches(job_type: &JobType) -> (f64, Option<Batches>) {
             ..
         } => {
             let weights = weights(probabilities.as_deref(), sizes.len());
-            let batches = Batches::new(sizes.clone(), &weights);
-            let law = || Sampler::of(job_type.size());
-            let batches = match job_type.arrivals().alike() {
-                0.0 => batches,
-                part => batches.alike(part, law()),
-            };
+            let part = job_type.arrivals().alike();
+            let alike = (part > 0.0).then(|| (part, Sampler::of(job_type.size())));
+            let batches = Batches::new(sizes.clone(), &weights, alike);
             (rate.value(), Some(batches))
         }
         _ => (job_type.arrival_rate(), None),
@@ -55,7 +54,7 @@ fn process(job_type: &JobType) -> Process {
         ArrivalProcess::Renewal { interarrival } => Process::Renewal(Sampler::of(interarrival)),
         ArrivalProcess::MarkovModulated { rates, switching } => {
             let initial = job_type.arrivals().stationary_law();
-            Process::Modulated(Modulated::new(values(rates), &rows(switching), &initial))
+            Process::Modulated(Modulated::new(numbers(rates), &rows(switching), &initial))
         }
         ArrivalProcess::Batches { .. } => match batches(job_type) {
             (rate, Some(batches)) => Process::Batches(batches, 1.0 / rate),
@@ -65,16 +64,7 @@ fn process(job_type: &JobType) -> Process {
 }
 
 fn rows(matrix: &[Vec<Decimal>]) -> Vec<Vec<f64>> {
-    matrix.iter().map(|row| values(row)).collect()
-}
-
-fn values(decimals: &[Decimal]) -> Vec<f64> {
-    decimals.iter().map(|x| x.value()).collect()
-}
-
-/// Probabilities, or equal weights where none are given.
-fn weights(probabilities: Option<&[Decimal]>, count: usize) -> Vec<f64> {
-    probabilities.map_or_else(|| vec![1.0; count], values)
+    matrix.iter().map(|row| numbers(row)).collect()
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::law::CommonModulation;
 use crate::multiresource::policy::Counters;
-use crate::multiresource::workload::{JobType, Workload};
+use crate::multiresource::workload::{Fleet, JobType, Workload};
 use crate::simulation::{self, Class, Estimate, Results, Sample};
 
 /// Results of a run on servers with several resources.
@@ -155,4 +155,20 @@ fn wastage(workload: &Workload, own: Columns, sample: &Sample) -> Vec<f64> {
         units => sample.total(|row| row[c.extra(own.wasted(j))]) / time / units as f64,
     });
     wasted.collect()
+}
+
+/// Tells what was measured by what the envelope has of each resource of what all servers have.
+pub(super) fn of_all_servers(run: &mut Run, fleet: &Fleet) {
+    let own = &mut run.own;
+    let resources = fleet.envelope().resources().iter().enumerate();
+    for ((j, resource), all) in resources.zip(fleet.capacity()) {
+        let units = |h: usize| f64::from(fleet.shapes()[h].count()) * fleet.units(h)[j] as f64;
+        let units: f64 = (0..fleet.shapes().len()).map(units).sum();
+        if let Some(used) = own.utilization.get_mut(j) {
+            *used *= resource.capacity().value() / all;
+        }
+        if let Some(wasted) = own.wastage.get_mut(j).filter(|_| units > 0.0) {
+            *wasted *= resource.units() as f64 / units;
+        }
+    }
 }

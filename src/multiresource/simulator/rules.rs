@@ -1,7 +1,12 @@
-use std::mem::discriminant;
-
 use super::Contender;
-use super::contender::NameError;
+use crate::multiresource::artifact::{
+    Family, Order, Placement, PooledEasyPolicy, PooledPolicy, StaticQuickswapPolicy,
+};
+use crate::multiresource::policy::{
+    AdaptiveQuickswap, ByNeed, ConservativeBackfill, EasyBackfill, Estimates, Fcfs, FirstFit,
+    MaxWeight, Msfq, Policy, RandomizedTimers, ServerFilling, StaticQuickswap, Unsuitable,
+};
+use crate::multiresource::workload::Workload;
 use crate::simulation::sweep::Knows;
 
 /// A rule that can be asked for by name.
@@ -19,8 +24,13 @@ pub struct Rule {
     pub knows: Knows,
     /// The number that may follow its name and a colon.
     pub parameter: Option<Parameter>,
-    make: fn(f64) -> Contender,
+    /// Makes the same over the servers of a fleet, where that can be asked for by this name.
+    pub pooled: Option<fn() -> Family>,
+    /// Makes it for one server.
+    pub(super) make: Make,
 }
+
+type Make = fn(&Workload, Option<f64>) -> Result<Box<dyn Policy>, Unsuitable>;
 
 /// A rule's parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,211 +39,205 @@ pub struct Parameter {
     pub what: &'static str,
     /// The least that it can be.
     pub least: f64,
-    /// The most that it can be.
-    pub most: f64,
-    /// What it is where nothing is said; NaN where that depends on the workload.
-    pub default: f64,
+    /// What it is where nothing is said; nothing where that depends on the workload.
+    pub default: Option<f64>,
     /// Whether it is a whole number.
     pub whole: bool,
 }
 
 impl Parameter {
-    /// A number that it can be.
-    pub fn example(&self) -> f64 {
-        match self.default.is_nan() {
-            true => self.least,
-            false => self.default,
-        }
-    }
+    /// The most that a parameter can be.
+    pub const MOST: f64 = 1e6;
 }
 
 impl Rule {
-    const fn new(name: &'static str, make: fn(f64) -> Contender, about: &'static str) -> Self {
-        Rule {
-            name,
-            aliases: &[],
-            about,
-            preempts: false,
-            knows: Knows::Means,
-            parameter: None,
-            make,
-        }
-    }
-
-    const fn preempting(self) -> Self {
-        Rule {
-            preempts: true,
-            ..self
-        }
-    }
-
-    const fn knowing_sizes(self) -> Self {
-        Rule {
-            knows: Knows::Sizes,
-            ..self
-        }
-    }
-
-    const fn alias(self, aliases: &'static [&'static str]) -> Self {
-        Rule { aliases, ..self }
-    }
-
-    const fn parameter(self, what: &'static str, least: f64, default: f64) -> Self {
-        let parameter = Some(Parameter {
-            what,
-            least,
-            most: 1e6,
-            default,
-            whole: false,
-        });
-        Rule { parameter, ..self }
-    }
-
-    const fn threshold(self) -> Self {
-        let parameter = Some(Parameter {
-            what: "the threshold ℓ, below the number k of light jobs that fit; k − 1 if not given",
-            least: 0.0,
-            most: 1e6,
-            default: f64::NAN,
-            whole: true,
-        });
-        Rule { parameter, ..self }
-    }
-
-    /// The rule of this name, or with this other name.
+    /// Returns the rule of this name, or with this other name.
     pub fn named(name: &str) -> Option<&'static Rule> {
         let is_called = |rule: &&Rule| rule.name == name || rule.aliases.contains(&name);
         RULES.iter().find(is_called)
     }
 
-    /// Whether the contender is this rule, whatever its parameter.
-    pub(super) fn makes(&self, contender: &Contender) -> bool {
-        discriminant(&(self.make)(f64::NAN)) == discriminant(contender)
+    /// Returns its parameter where nothing is said.
+    pub(super) fn default(&self) -> Option<f64> {
+        self.parameter?.default
     }
 
-    /// The rule with this parameter, or as it is where nothing is said.
+    /// Returns the rule with this parameter, or as it is where nothing is said.
     ///
     /// # Errors
     /// Where the parameter is not what it can be.
-    pub fn with(&self, parameter: Option<&str>) -> Result<Contender, NameError> {
-        let rule = self.name;
+    pub fn with(&'static self, parameter: Option<&str>) -> Result<Contender, String> {
+        let name = self.name;
         match (self.parameter, parameter) {
-            (None, None) => Ok((self.make)(f64::NAN)),
-            (Some(Parameter { default, .. }), None) => Ok((self.make)(default)),
-            (None, Some(found)) => Err(NameError::NoParameter {
-                rule,
-                found: found.to_owned(),
-            }),
-            (Some(parameter), Some(found)) => {
-                let value: Option<f64> = found.parse().ok();
-                let value = value.filter(|x| (parameter.least..=parameter.most).contains(x));
-                let value = value.filter(|x| !parameter.whole || x.fract() == 0.0);
-                value.map(self.make).ok_or_else(|| NameError::Parameter {
-                    rule,
-                    parameter,
-                    found: found.to_owned(),
+            (_, None) => Ok(Contender::Rule(self, self.default())),
+            (None, Some(found)) => Err(format!(
+                "the rule {name} has no parameter, and was given `{found}`; write just {name}"
+            )),
+            (Some(own), Some(found)) => {
+                let can_be = |x: &f64| (own.least..=Parameter::MOST).contains(x);
+                let value = found.parse().ok().filter(can_be);
+                let value = value.filter(|x| !own.whole || x.fract() == 0.0);
+                value.map(|x| Contender::Rule(self, Some(x))).ok_or_else(|| {
+                    format!(
+                        "the parameter of {name} is {}, from {} to {}, and not `{found}`; write for instance {name}:{}",
+                        own.what, own.least, Parameter::MOST, own.default.unwrap_or(own.least)
+                    )
                 })
             }
         }
     }
 }
 
+/// A rule for one server without preemption or a parameter, which knows the types' means at most.
+const PLAIN: Rule = Rule {
+    name: "",
+    aliases: &[],
+    about: "",
+    preempts: false,
+    knows: Knows::Means,
+    parameter: None,
+    pooled: None,
+    make: |_, _| Ok(Box::new(FirstFit)),
+};
+
 /// All of them, but those from an artifact.
 pub(super) const RULES: &[Rule] = &[
-    Rule::new(
-        "first-fit",
-        |_| Contender::FirstFit,
-        "scans the queue in order of arrival and starts each job that fits",
-    ),
-    Rule::new(
-        "fcfs",
-        |_| Contender::Fcfs,
-        "first come, first served: stops at the first job that does not fit",
-    ),
-    Rule::new(
-        "best-fit",
-        |_| Contender::BestFit,
-        "the fitting job with the largest dominant share; of equals the oldest",
-    ),
-    Rule::new(
-        "most-servers-first",
-        |_| Contender::MostServersFirst,
-        "the fitting job that needs most; with several resources, by dominant share",
-    )
-    .alias(&["msf"]),
-    Rule::new(
-        "least-servers-first",
-        |_| Contender::LeastServersFirst,
-        "the fitting job that needs least; with several resources, by dominant share",
-    )
-    .alias(&["lsf"]),
-    Rule::new(
-        "easy-backfill",
-        |f| Contender::EasyBackfill(given(f)),
-        "first-fit behind the head of the queue, which is not delayed by its estimate",
-    )
-    .knowing_sizes()
-    .alias(&["easy"])
-    .parameter(INFLATION, 1.0, f64::NAN),
-    Rule::new(
-        "easy-by-mean",
-        |_| Contender::EasyByMean,
-        "the same, with the mean size of its type for each job's",
-    ),
-    Rule::new(
-        "conservative-backfill",
-        |f| Contender::ConservativeBackfill(given(f)),
-        "every job has a reservation that no later one may delay",
-    )
-    .knowing_sizes()
-    .alias(&["conservative"])
-    .parameter(INFLATION, 1.0, f64::NAN),
-    Rule::new(
-        "randomized-timers",
-        Contender::RandomizedTimers,
-        "clocks of the types, faster with longer queues, race for free room; dummies hold it \
-         (after the abstract of Psychas and Ghaderi 2018; details are ours)",
-    )
-    .parameter("the clocks' rate r", 0.001, 1.0),
-    Rule::new(
-        "max-weight",
-        |_| Contender::MaxWeight,
-        "the schedule of most weight, each job weighing as many jobs as there are of its type",
-    )
-    .preempting(),
-    Rule::new(
-        "server-filling",
-        |_| Contender::ServerFilling,
-        "of the oldest jobs that fill all servers, those that need most; one resource",
-    )
-    .preempting(),
-    Rule::new(
-        "msfq",
-        |l| Contender::Msfq(threshold(l)),
-        "quickswap: heavy jobs, then light ones until few are left, while heavy ones wait; one-or-all",
-    )
-    .threshold(),
-    Rule::new(
-        "static-quickswap",
-        |_| Contender::StaticQuickswap,
-        "the types in turn, each until too few are left to use its room; the next when all are done",
-    ),
-    Rule::new(
-        "adaptive-quickswap",
-        |_| Contender::AdaptiveQuickswap,
-        "most servers first, until a type waits in vain: then no job enters before the largest one",
-    ),
+    Rule {
+        name: "first-fit",
+        about: "scans the queue in order of arrival and starts each job that fits",
+        pooled: Some(|| plain(Order::Oldest, Placement::First)),
+        make: |_, _| Ok(Box::new(FirstFit)),
+        ..PLAIN
+    },
+    Rule {
+        name: "fcfs",
+        about: "first come, first served: stops at the first job that does not fit",
+        pooled: Some(|| plain(Order::Fcfs, Placement::Best)),
+        make: |_, _| Ok(Box::new(Fcfs)),
+        ..PLAIN
+    },
+    Rule {
+        name: "best-fit",
+        about: "the fitting job with the largest dominant share; of equals the oldest",
+        pooled: Some(|| plain(Order::Oldest, Placement::Best)),
+        make: |w, _| Ok(Box::new(ByNeed::largest_first(w))),
+        ..PLAIN
+    },
+    Rule {
+        name: "most-servers-first",
+        about: "the fitting job that needs most; with several resources, by dominant share",
+        aliases: &["msf"],
+        pooled: Some(|| plain(Order::Largest, Placement::Best)),
+        make: |w, _| Ok(Box::new(ByNeed::largest_first(w))),
+        ..PLAIN
+    },
+    Rule {
+        name: "least-servers-first",
+        about: "the fitting job that needs least; with several resources, by dominant share",
+        aliases: &["lsf"],
+        pooled: Some(|| plain(Order::Smallest, Placement::Best)),
+        make: |w, _| Ok(Box::new(ByNeed::smallest_first(w))),
+        ..PLAIN
+    },
+    Rule {
+        name: "easy-backfill",
+        about: "first-fit behind the head of the queue, which is not delayed by its estimate",
+        knows: Knows::Sizes,
+        aliases: &["easy"],
+        parameter: Some(INFLATION),
+        pooled: Some(|| PooledEasyPolicy { limits: true }.into()),
+        make: |w, f| Ok(Box::new(EasyBackfill::new(w, estimates(w, f)?))),
+        ..PLAIN
+    },
+    Rule {
+        name: "easy-by-mean",
+        about: "the same, with the mean size of its type for each job's",
+        pooled: Some(|| PooledEasyPolicy { limits: false }.into()),
+        make: |w, _| Ok(Box::new(EasyBackfill::new(w, Estimates::by_mean(w)))),
+        ..PLAIN
+    },
+    Rule {
+        name: "conservative-backfill",
+        about: "every job has a reservation that no later one may delay",
+        knows: Knows::Sizes,
+        aliases: &["conservative"],
+        parameter: Some(INFLATION),
+        make: |w, f| Ok(Box::new(ConservativeBackfill::new(w, estimates(w, f)?))),
+        ..PLAIN
+    },
+    Rule {
+        name: "randomized-timers",
+        about: "clocks of the types, faster with longer queues, race for free room; dummies hold it \
+             (after the abstract of Psychas and Ghaderi 2018; details are ours)",
+        parameter: Some(Parameter {
+            what: "the clocks' rate r",
+            least: 0.001,
+            default: Some(1.0),
+            whole: false,
+        }),
+        make: |w, rate| Ok(Box::new(RandomizedTimers::new(w, rate.unwrap_or(1.0)))),
+        ..PLAIN
+    },
+    Rule {
+        name: "max-weight",
+        about: "the schedule of most weight, each job weighing as many jobs as there are of its type",
+        preempts: true,
+        make: |w, _| Ok(Box::new(MaxWeight::plain(w))),
+        ..PLAIN
+    },
+    Rule {
+        name: "server-filling",
+        about: "of the oldest jobs that fill all servers, those that need most; one resource",
+        preempts: true,
+        make: |w, _| Ok(Box::new(ServerFilling::new(w)?)),
+        ..PLAIN
+    },
+    Rule {
+        name: "msfq",
+        about: "quickswap: heavy jobs, then light ones until few are left, while heavy ones wait; one-or-all",
+        parameter: Some(Parameter {
+            what: "the threshold ℓ, below the number k of light jobs that fit; k − 1 if not given",
+            least: 0.0,
+            default: None,
+            whole: true,
+        }),
+        make: |w, l| Ok(Box::new(Msfq::new(w, l.map(|l| l as u32), false)?)),
+        ..PLAIN
+    },
+    Rule {
+        name: "static-quickswap",
+        about: "the types in turn, each until too few are left to use its room; the next when all are done",
+        make: |w, _| {
+            let policy = StaticQuickswapPolicy::published(w);
+            Ok(Box::new(StaticQuickswap::new(&policy, w)))
+        },
+        ..PLAIN
+    },
+    Rule {
+        name: "adaptive-quickswap",
+        about: "most servers first, until a type waits in vain: then no job enters before the largest one",
+        make: |w, _| Ok(Box::new(AdaptiveQuickswap::new(w))),
+        ..PLAIN
+    },
 ];
 
-/// The threshold, or none for the largest.
-fn threshold(l: f64) -> Option<u32> {
-    (!l.is_nan()).then_some(l as u32)
+const INFLATION: Parameter = Parameter {
+    what: "the inflation of sizes; if not given, what the workload knows counts, or else sizes",
+    least: 1.0,
+    default: None,
+    whole: false,
+};
+
+fn plain(order: Order, placement: Placement) -> Family {
+    PooledPolicy::plain(order, placement).into()
 }
 
-const INFLATION: &str =
-    "the inflation of sizes; if not given, what the workload knows counts, or else sizes";
-
-/// A parameter that is given.
-fn given(value: f64) -> Option<f64> {
-    (!value.is_nan()).then_some(value)
+/// Inflated sizes, or what the workload says is known, and sizes where it says nothing.
+fn estimates(workload: &Workload, inflation: Option<f64>) -> Result<Estimates, Unsuitable> {
+    let given = inflation.is_some();
+    Unsuitable::unless_known(workload, given || workload.known().is_none())?;
+    if !given && workload.has_limits() {
+        return Ok(Estimates::Limits);
+    }
+    Ok(Estimates::Inflated(inflation.unwrap_or(1.0)))
 }

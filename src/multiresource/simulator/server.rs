@@ -1,24 +1,24 @@
 use super::ends::Ends;
-use super::engine::{Happened, Servers};
 #[cfg(feature = "cli")]
 use crate::multiresource::policy::Completed;
-use crate::multiresource::policy::{Counters, Event, Policy, System, Violation};
+use crate::multiresource::policy::{Event, Policy, System};
 use crate::simulation::{Stay, Stream};
 
-/// A server with its queues, its rule, and the ends of its jobs.
+/// A server with its queues, or those of a fleet; its rule, and the ends of its jobs.
 ///
 /// What has no memory is drawn from the total rate: the policy's clocks, and the completions
 /// where all sizes are exponential. The next such event comes when the integral of that rate
 /// reaches an exponential number of mean 1, so nothing is drawn again because something else came
 /// first. As soon as one type's sizes are not exponential, jobs get their sizes as they arrive, and
-/// a calendar tells who ends next; the kinds of [`Ends`] are compiled apart, so that one does not
-/// slow the other.
-pub(in crate::multiresource) struct Server<P, E> {
+/// a calendar tells who ends next.
+pub(in crate::multiresource) struct Server {
     pub system: System,
-    policy: P,
-    ends: E,
+    policy: Box<dyn Policy>,
+    /// Nothing where sizes are exponential and not known: what is left of a job has the law of a whole one, so a size
+    /// without memory needs no calendar.
+    ends: Option<Ends>,
     /// What is left of the exponential number.
-    pub hazard: f64,
+    hazard: f64,
 }
 
 /// What is due at a server.
@@ -39,10 +39,25 @@ pub(in crate::multiresource) struct Rates {
     pub total: f64,
 }
 
-impl<P: Policy, E: Ends> Server<P, E> {
+/// What an event turned out to be.
+pub(in crate::multiresource) enum Happened {
+    /// The rate was a bound, and not reached: no event.
+    Nothing,
+    /// A clock rang.
+    Clock,
+    /// A job of this type left after this stay.
+    Departure(usize, Stay),
+}
+
+impl Server {
     /// This empty system at time 0, with the clocks of the policy.
-    pub fn of(mut system: System, mut policy: P, ends: E, service: &mut Stream) -> Self {
-        if E::UNKNOWN {
+    pub fn new(
+        mut system: System,
+        mut policy: Box<dyn Policy>,
+        ends: Option<Ends>,
+        service: &mut Stream,
+    ) -> Self {
+        if ends.is_none() {
             system.leave_off_noting();
         }
         policy.begin(&mut system);
@@ -52,69 +67,54 @@ impl<P: Policy, E: Ends> Server<P, E> {
             ends,
             hazard: service.exponential(),
         };
-        server.ends.follow(&mut server.system);
+        server.follow();
         server
     }
 
     #[inline(always)]
     pub fn rates(&self) -> Rates {
         let [clocks, running] = self.system.rates();
-        let total = if E::UNKNOWN { clocks + running } else { clocks };
+        let running = if self.ends.is_none() { running } else { 0.0 };
+        let total = clocks + running;
         Rates { clocks, total }
     }
 
-    /// When the next job of known size ends; infinity where there is none.
+    /// Returns when the next job of known size ends; infinity where there is none.
     #[inline(always)]
     pub fn next_end(&mut self) -> f64 {
-        self.ends.next(&self.system)
+        let ends = self.ends.as_mut();
+        ends.map_or(f64::INFINITY, |ends| ends.next(&self.system))
     }
 
-    /// The rule reacts to an event.
+    /// Lets the rule react to an event.
     #[inline(always)]
     pub fn react(&mut self, event: Event) {
-        if !E::UNKNOWN {
+        if self.ends.is_some() {
             self.system.clear_actions();
         }
         self.policy.react(event, &mut self.system);
-        self.ends.follow(&mut self.system);
+        self.follow();
+    }
+
+    #[inline(always)]
+    fn follow(&mut self) {
+        if let Some(ends) = &mut self.ends {
+            ends.follow(&self.system);
+        }
     }
 
     /// Checks what must hold, and sums anew what is kept as running sums.
     pub fn settle(&mut self) {
         self.system.audit();
-        self.ends.audit(&mut self.system);
+        if let Some(ends) = &self.ends {
+            ends.audit(&mut self.system);
+        }
     }
-}
 
-/// Several events at one instant, and one decision: what recorded jobs need.
-#[cfg(feature = "cli")]
-impl<P: Policy, E: Ends> Server<P, E> {
-    /// The job of known size that is due ends at time `now`, and the rule is not told yet.
+    /// Returns when the next event is: at the server, if something is due there before a job arrives at time `arrival`; else
+    /// the arrival.
     #[inline(always)]
-    pub fn end(&mut self, now: f64) -> Option<Completed> {
-        let slot = self.ends.take()?;
-        Some(self.system.complete_slot(slot, now))
-    }
-
-    /// The rule is told of an event at an instant at which more happens.
-    pub fn note(&mut self, event: Event) {
-        self.policy.note(event, &mut self.system);
-    }
-
-    /// The rule decides on all that it was told of.
-    pub fn decide(&mut self) {
-        self.system.clear_actions();
-        self.policy.decide(&mut self.system);
-        self.ends.follow(&mut self.system);
-    }
-}
-
-/// One server by itself.
-impl<P: Policy + Send, E: Ends + Send> Servers for Server<P, E> {
-    type Due = Due;
-
-    #[inline(always)]
-    fn due(&mut self, arrival: f64) -> (f64, Option<Due>) {
+    pub fn due(&mut self, arrival: f64) -> (f64, Option<Due>) {
         let rates = self.rates();
         let now = self.system.now();
         let end = self.next_end();
@@ -130,13 +130,14 @@ impl<P: Policy + Send, E: Ends + Send> Servers for Server<P, E> {
         }
     }
 
+    /// Lets what is due happen at time `now`, and the rule react.
     #[inline(always)]
-    fn happen(&mut self, mut now: f64, due: Due, service: &mut Stream) -> Happened {
+    pub fn happen(&mut self, mut now: f64, due: Due, service: &mut Stream) -> Happened {
         let slot = match due {
             Due::End => {
                 // Rounding must not take it into the past.
                 now = now.max(self.system.now());
-                self.ends.take()
+                self.ends.as_mut().and_then(Ends::take)
             }
             Due::Ring(rates) => {
                 self.hazard = service.exponential();
@@ -167,61 +168,37 @@ impl<P: Policy + Send, E: Ends + Send> Servers for Server<P, E> {
         Happened::Departure(left.job_type, stay)
     }
 
+    /// Lets a job of type i arrive at time `now`, and the rule react. Its size \[time\], or NaN where it is to be drawn.
     #[inline(always)]
-    fn arrive(&mut self, i: usize, now: f64, size: f64, sizes: &mut Stream) {
-        let size = match size.is_nan() {
-            true => self.ends.size(i, sizes),
-            false => size,
-        };
-        let held = size + self.ends.latency(sizes);
-        let job = self.system.arrive_sized(i, now, held);
-        if let Some(limit) = self.ends.limit(i, size, sizes) {
-            self.system.set_limit(job, limit);
+    pub fn arrive(&mut self, i: usize, now: f64, size: f64, sizes: &mut Stream) {
+        match &self.ends {
+            Some(ends) => ends.arrive(i, now, size, sizes, &mut self.system),
+            None => drop(self.system.arrive_sized(i, now, f64::NAN)),
         }
         self.react(Event::Arrival(i));
     }
+}
 
-    fn advance(&mut self, now: f64) {
-        self.system.advance(now);
-    }
-
-    fn wasted(&self, j: usize) -> f64 {
-        match self.system.any_waits() {
-            true => self.system.free_room(j),
-            false => 0.0,
-        }
-    }
-
-    fn collect(&mut self, of_type: impl FnMut(usize, [f64; 3])) {
-        self.system.collect(of_type);
-        self.settle();
-    }
-
-    fn audit(&mut self) -> Option<&Violation> {
-        self.system.audit();
-        self.system.violation()
-    }
-
+/// Several events at one instant, and one decision: what recorded jobs need.
+#[cfg(feature = "cli")]
+impl Server {
+    /// Lets the job of known size that is due end at time `now`, of which the rule does not hear yet.
     #[inline(always)]
-    fn now(&self) -> f64 {
-        self.system.now()
+    pub fn end(&mut self, now: f64) -> Option<Completed> {
+        let slot = self.ends.as_mut()?.take()?;
+        Some(self.system.complete_slot(slot, now))
     }
 
-    fn jobs(&self) -> u64 {
-        self.system.jobs()
+    /// Says to the rule what happened at an instant at which more does.
+    pub fn note(&mut self, event: Event) {
+        self.policy.note(event, &mut self.system);
     }
 
-    #[inline(always)]
-    fn present(&self, i: usize) -> u64 {
-        self.system.present(i)
-    }
-
-    fn counters(&self) -> Counters {
-        self.system.counters()
-    }
-
-    fn guarded_time(&self) -> f64 {
-        self.system.guarded_time()
+    /// Lets the rule decide on all that was noted.
+    pub fn decide(&mut self) {
+        self.system.clear_actions();
+        self.policy.decide(&mut self.system);
+        self.follow();
     }
 }
 

@@ -8,7 +8,7 @@ use super::{Doing, VerbError, refuse};
 use crate::kind;
 use crate::multiresource::artifact::{Artifact, Family, Guard, Preemption, Promise, check_within};
 use crate::multiresource::optimum::{self, Ended};
-use crate::multiresource::policy::{is_proved_stable, time_of_turns};
+use crate::multiresource::policy::time_of_turns;
 use crate::multiresource::schedule::{Packing, Schedule, enumerate};
 use crate::multiresource::synthesis::{
     self, ChoiceError, ChoiceOptions, Chosen, Families, Log, Options, Outcome, Overload,
@@ -312,7 +312,7 @@ fn in_passing(workload: &Workload, request: &Request) -> Option<f64> {
 
 pub(super) fn stability(workload: &Workload, policy: &Family) -> Stability {
     match policy {
-        _ if !is_proved_stable(policy, workload) => Stability::Seen,
+        _ if !policy.spec().is_proved_stable(workload) => Stability::Seen,
         Family::Guarded(policy) => match &policy.guard {
             Guard::Partition(_) => Stability::Partition(policy.from),
             _ => Stability::Guard(policy.from),

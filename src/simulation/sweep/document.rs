@@ -68,11 +68,20 @@ impl Header {
                 ("loads", format!("{:?}", h.loads)),
             ]
         };
-        let both = facts(self).into_iter().zip(facts(here));
-        both.filter(|((_, there), (_, here))| there != here)
-            .map(|((what, there), (_, here))| format!("{what}: {there} there, {here} here"))
-            .collect()
+        differing(facts(self), facts(here))
     }
+}
+
+/// Those of these facts that are not the same, each with its value there and here.
+pub(super) fn differing<const N: usize>(
+    there: [(&str, String); N],
+    here: [(&str, String); N],
+) -> Vec<String> {
+    let both = there.into_iter().zip(here);
+    let others = both.filter(|((_, there), (_, here))| there != here);
+    let words =
+        others.map(|((what, there), (_, here))| format!("{what}: {there} there, {here} here"));
+    words.collect()
 }
 
 /// The workload of a comparison.
@@ -288,10 +297,10 @@ impl<M, C> Comparison<M, C> {
         let preempts = entrant.filter(|p| p.preempts).map(|_| "preempts");
         let knows = entrant.and_then(|p| p.knows.words());
         let marks: Vec<&str> = preempts.into_iter().chain(knows).collect();
-        match marks.is_empty() {
-            true => label.into(),
-            false => format!("{label} ({})", marks.join(", ")),
+        if marks.is_empty() {
+            return label.into();
         }
+        format!("{label} ({})", marks.join(", "))
     }
 
     /// The policy's name for people: of a file its last part, unless another policy shares it.

@@ -8,31 +8,10 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::Cell;
 use super::part::End;
-use super::{Cell, Header, Heading};
 use crate::document::fault_of_json;
 use crate::document::line::{sealed, unsealed};
-
-/// The first line: what a comparison, or a part of one, is about.
-pub(super) trait About: Serialize + DeserializeOwned {
-    /// What another one says differently, in words.
-    fn differences(&self, here: &Self) -> Vec<String>;
-}
-
-impl About for Header {
-    fn differences(&self, here: &Self) -> Vec<String> {
-        Header::differences(self, here)
-    }
-}
-
-impl About for Heading {
-    fn differences(&self, here: &Self) -> Vec<String> {
-        let shard = (self.shard != here.shard)
-            .then(|| format!("shard: {} there, {} here", self.shard, here.shard));
-        let plan = Heading::differences(self, here);
-        shard.into_iter().chain(plan).collect()
-    }
-}
 
 /// The file, open at its end.
 #[derive(Debug)]
@@ -43,63 +22,10 @@ pub struct Journal {
     cells: usize,
 }
 
-/// Why a journal cannot be used.
+/// Why a journal, or the parts of a comparison, cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum JournalError {
-    /// The disk refuses.
-    #[error("cannot write {path}: {source}")]
-    Write {
-        /// The journal.
-        path: String,
-        /// Why.
-        source: io::Error,
-    },
-    /// There is one, and it was not asked to resume it.
-    #[error(
-        "{0} holds the finished part of an earlier comparison: give --resume to continue it, or delete it to start again"
-    )]
-    Unfinished(String),
-    /// Two processes cannot write one journal.
-    #[error("another process is writing {0}: wait for it, or choose another --output")]
-    Locked(String),
-    /// A line is no cell, or the first one no header.
-    #[error("{path}, line {line}: {message}; delete the file to start again")]
-    Line {
-        /// The journal.
-        path: String,
-        /// The line, from 1.
-        line: usize,
-        /// What is wrong there.
-        message: String,
-    },
-    /// It is about another comparison.
-    #[error(
-        "{path} is of another comparison:\n  {}\ngive the same options to continue it, or delete it to start again",
-        .differences.join("\n  ")
-    )]
-    Another {
-        /// The journal.
-        path: String,
-        /// What differs, each with its value there and here.
-        differences: Vec<String>,
-    },
-    /// A cell that JSON cannot hold.
-    #[error("a cell cannot be written: {0}")]
-    Cell(serde_json::Error),
-    /// Where a part shall go, something else is.
-    #[error("{0}: delete it, or choose another --output")]
-    InTheWay(String),
-    /// A part that lacks a cell.
-    #[error(
-        "the run of {policy} at ρ = {load} has a number that no part can hold: compare it without --shard"
-    )]
-    Unkept {
-        /// The policy.
-        policy: String,
-        /// The load ρ.
-        load: f64,
-    },
-}
+#[error("{0}")]
+pub struct JournalError(pub(super) String);
 
 type Opened<T> = Result<T, JournalError>;
 
@@ -111,14 +37,20 @@ impl Journal {
         output.with_file_name(name)
     }
 
-    /// Begins a journal; or, to resume, continues the one that is there and gives its cells.
+    /// Begins a journal that is about this; or, to resume, continues the one that is there and gives its cells.
+    /// `differences` are those of another first line, in words.
     ///
     /// # Errors
     /// When there is one and it shall not be resumed, when it is about something else or cannot
     /// be read, when another process writes it, when the disk refuses.
-    pub(super) fn open<A: About, M: DeserializeOwned, C: DeserializeOwned>(
+    pub(super) fn open<
+        A: Serialize + DeserializeOwned,
+        M: DeserializeOwned,
+        C: DeserializeOwned,
+    >(
         output: &Path,
         about: &A,
+        differences: fn(&A, &A) -> Vec<String>,
         resume: bool,
     ) -> Opened<(Self, Vec<Cell<M, C>>)> {
         let path = Self::path(output);
@@ -129,19 +61,34 @@ impl Journal {
             .create(true)
             .truncate(false)
             .open(&path);
-        let file = opened.map_err(|source| refused(&path, source))?;
+        let file = opened.map_err(|source| refused(&path, &source))?;
         let mut journal = Journal {
             path,
             file,
             cells: 0,
         };
         journal.lock()?;
-        let there = journal.whole().map_err(|why| refused(&journal.path, why))?;
+        let there = journal
+            .whole()
+            .map_err(|why| refused(&journal.path, &why))?;
         // Without a whole line nothing is lost: a full disk leaves it so.
         if !there.is_empty() && !resume {
-            return Err(JournalError::Unfinished(journal.name()));
+            return Err(JournalError(format!(
+                "{} holds the finished part of an earlier comparison: give --resume to continue it, or delete it to start again",
+                journal.name()
+            )));
         }
-        let cells: Vec<_> = journal.read(&there, about)?;
+        let text = String::from_utf8_lossy(&there);
+        let mut lines = text.lines().enumerate();
+        match lines.next() {
+            None => journal.line(about)?,
+            Some((_, first)) => {
+                let there: A = journal.parse(0, first)?;
+                same(&journal.name(), &differences(&there, about))?;
+            }
+        }
+        let cells = lines.map(|(n, line)| journal.parse(n, line));
+        let cells: Vec<Cell<M, C>> = cells.collect::<Opened<_>>()?;
         journal.cells = cells.len();
         Ok((journal, cells))
     }
@@ -152,21 +99,13 @@ impl Journal {
 
     fn lock(&self) -> Opened<()> {
         match self.file.try_lock() {
-            Err(TryLockError::WouldBlock) => Err(JournalError::Locked(self.name())),
+            Err(TryLockError::WouldBlock) => Err(JournalError(format!(
+                "another process is writing {}: wait for it, or choose another --output",
+                self.name()
+            ))),
             // Not every file system can lock, and one writer needs no lock.
             Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
         }
-    }
-
-    /// The cells that are there.
-    fn read<A: About, T: DeserializeOwned>(&mut self, there: &[u8], about: &A) -> Opened<Vec<T>> {
-        let text = String::from_utf8_lossy(there);
-        let mut lines = text.lines().enumerate();
-        match lines.next() {
-            None => self.line(about)?,
-            Some((_, first)) => self.same(first, about)?,
-        }
-        lines.map(|(n, line)| self.parse(n, line)).collect()
     }
 
     /// The bytes up to the end of the last whole line, after which the file goes on.
@@ -185,28 +124,16 @@ impl Journal {
     }
 
     fn parse<T: DeserializeOwned>(&self, line: usize, text: &str) -> Opened<T> {
-        let fault = |message| JournalError::Line {
-            path: self.name(),
-            line: line + 1,
-            message,
+        let fault = |message: String| {
+            let (path, line) = (self.name(), line + 1);
+            JournalError(format!(
+                "{path}, line {line}: {message}; delete the file to start again"
+            ))
         };
         let object = unsealed(text);
         let object = object
             .ok_or_else(|| fault("it does not fit its check: it was damaged or changed".into()))?;
         serde_json::from_str(&object).map_err(|error| fault(fault_of_json(&error)))
-    }
-
-    /// Whether it is about this comparison.
-    fn same<A: About>(&self, first: &str, about: &A) -> Opened<()> {
-        let there: A = self.parse(0, first)?;
-        let differences = there.differences(about);
-        match differences.is_empty() {
-            true => Ok(()),
-            false => Err(JournalError::Another {
-                path: self.name(),
-                differences,
-            }),
-        }
     }
 
     /// Writes a finished cell down, and waits until it is on the disk. A run with a number that
@@ -215,7 +142,7 @@ impl Journal {
     /// # Errors
     /// When the disk refuses.
     pub fn append<T: Serialize + DeserializeOwned>(&mut self, cell: &T) -> Opened<bool> {
-        let text = serde_json::to_string(cell).map_err(JournalError::Cell)?;
+        let text = serde_json::to_string(cell).map_err(|error| unwritable(&error))?;
         let kept = serde_json::from_str::<T>(&text).is_ok();
         if kept {
             self.line(cell)?;
@@ -225,10 +152,10 @@ impl Journal {
     }
 
     fn line(&mut self, value: &impl Serialize) -> Opened<()> {
-        let text = serde_json::to_string(value).map_err(JournalError::Cell)?;
+        let text = serde_json::to_string(value).map_err(|error| unwritable(&error))?;
         let written = self.file.write_all((sealed(&text) + "\n").as_bytes());
         let kept = written.and_then(|()| self.file.sync_data());
-        kept.map_err(|source| refused(&self.path, source))
+        kept.map_err(|source| refused(&self.path, &source))
     }
 
     /// Makes it the part that goes to this file, with a last line that says that it is whole; gives the
@@ -242,7 +169,7 @@ impl Journal {
             complete: true,
             cells,
         })?;
-        std::fs::rename(&self.path, output).map_err(|source| refused(output, source))?;
+        std::fs::rename(&self.path, output).map_err(|source| refused(output, &source))?;
         Ok(cells)
     }
 
@@ -251,7 +178,7 @@ impl Journal {
     /// # Errors
     /// When the disk refuses.
     pub fn remove(self) -> Opened<()> {
-        std::fs::remove_file(&self.path).map_err(|source| refused(&self.path, source))
+        std::fs::remove_file(&self.path).map_err(|source| refused(&self.path, &source))
     }
 }
 
@@ -268,9 +195,21 @@ fn is_end(line: &[u8]) -> bool {
     object.is_some_and(|object| serde_json::from_str::<End>(&object).is_ok())
 }
 
-fn refused(path: &Path, source: io::Error) -> JournalError {
-    JournalError::Write {
-        path: path.display().to_string(),
-        source,
+/// What is at this place is about the same where nothing differs.
+pub(super) fn same(path: &str, differences: &[String]) -> Opened<()> {
+    if differences.is_empty() {
+        return Ok(());
     }
+    Err(JournalError(format!(
+        "{path} is of another comparison:\n  {}\ngive the same options to continue it, or delete it to start again",
+        differences.join("\n  ")
+    )))
+}
+
+fn refused(path: &Path, source: &io::Error) -> JournalError {
+    JournalError(format!("cannot write {}: {source}", path.display()))
+}
+
+fn unwritable(error: &serde_json::Error) -> JournalError {
+    JournalError(format!("a cell cannot be written: {error}"))
 }

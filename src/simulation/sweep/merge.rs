@@ -1,114 +1,42 @@
 //! The parts of a comparison put together: the cells of one process, each from the shard that ran it.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
-use std::io;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::journal::About;
+use super::journal::same;
 use super::part::End;
 use super::{Cell, Comparison, Heading, JournalError, deal};
 use crate::document::line::unsealed;
 use crate::document::{all_bytes_of, fault_of_json};
 
-/// Why parts cannot be put together.
-#[derive(Debug, thiserror::Error)]
-pub enum MergeError {
-    /// A file that cannot be read.
-    #[error("cannot read {path}: {source}")]
-    Read {
-        /// The file.
-        path: String,
-        /// Why.
-        source: io::Error,
-    },
-    /// A file that is no part.
-    #[error(
-        "{path} is no part of a comparison: {why}; parts are what `synth compare --shard i/N --output FILE` writes"
-    )]
-    NoPart {
-        /// The file.
-        path: String,
-        /// What is wrong with its first line.
-        why: String,
-    },
-    /// Two parts of different comparisons.
-    #[error(
-        "{there} and {here} are parts of different comparisons:\n  {}\nmerge the parts of one comparison",
-        .differences.join("\n  ")
-    )]
-    Another {
-        /// The first part.
-        there: String,
-        /// The other one.
-        here: String,
-        /// What differs, each with its value there and here.
-        differences: Vec<String>,
-    },
-    /// Two parts of one shard that do not say the same.
-    #[error(
-        "{there} and {here} are both shard {shard} of {shards} and differ from line {line} on: merge one of them (with --time results depend on the machine)"
-    )]
-    Doubled {
-        /// The first part.
-        there: String,
-        /// The other one.
-        here: String,
-        /// Which shard.
-        shard: usize,
-        /// Of how many.
-        shards: usize,
-        /// The first line that differs, from 1.
-        line: usize,
-    },
-    /// Parts that are not whole, and shards of which there is none.
-    #[error("{0}")]
-    Wanting(Wanting),
-    /// A cell that this program cannot read.
-    #[error("{path}, line {line}: {message}")]
-    Cell {
-        /// The part.
-        path: String,
-        /// The line, from 1.
-        line: usize,
-        /// What is wrong there.
-        message: String,
-    },
+/// What is wanting for a comparison to be whole: what is wrong, and commands that run it again.
+#[derive(Default)]
+struct Wanting {
+    faults: Vec<String>,
+    commands: Vec<String>,
 }
 
-/// What is wanting for a comparison to be whole.
-#[derive(Debug)]
-pub struct Wanting {
-    /// What is wrong, a line each.
-    pub faults: Vec<String>,
-    /// Commands that run again what is wanting.
-    pub commands: Vec<String>,
-}
+/// At most so many commands are printed.
+const MOST_COMMANDS: usize = 20;
 
-/// At most so many commands are told.
-const MOST_TOLD: usize = 20;
-
-impl std::fmt::Display for Wanting {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "the parts do not make a whole:")?;
-        for fault in &self.faults {
-            write!(f, "\n  {fault}")?;
+impl Wanting {
+    fn words(&self) -> String {
+        let mut text = String::from("the parts do not make a whole:");
+        let line = |line: &String| format!("\n  {line}");
+        text.extend(self.faults.iter().map(line));
+        text += "\nrun again, and merge then:";
+        text.extend(self.commands.iter().take(MOST_COMMANDS).map(line));
+        if self.commands.len() > MOST_COMMANDS {
+            text += &format!("\n  … and {} more", self.commands.len() - MOST_COMMANDS);
         }
-        write!(f, "\nrun again, and merge then:")?;
-        for command in self.commands.iter().take(MOST_TOLD) {
-            write!(f, "\n  {command}")?;
-        }
-        match self.commands.len().saturating_sub(MOST_TOLD) {
-            0 => Ok(()),
-            more => write!(f, "\n  … and {more} more"),
-        }
+        text
     }
 }
 
 /// A part as it was read.
+#[derive(Clone, Debug)]
 struct Part {
     path: String,
     heading: Heading,
@@ -122,15 +50,8 @@ struct Part {
 #[derive(Debug)]
 pub struct Whole {
     heading: Heading,
-    /// In the order of [`Header::cells`](super::Header::cells): part, line and text.
-    cells: Vec<(String, usize, String)>,
-}
-
-/// Where a cell belongs.
-#[derive(Deserialize)]
-struct Place {
-    policy: String,
-    load: f64,
+    /// By shard.
+    parts: Vec<Part>,
 }
 
 impl Whole {
@@ -139,14 +60,11 @@ impl Whole {
     /// # Errors
     /// When a file is no part or cut short, when parts are of different plans, when shards are missing,
     /// and when two parts of one shard differ.
-    pub fn read(paths: &[PathBuf]) -> Result<Self, MergeError> {
+    pub fn read(paths: &[PathBuf]) -> Result<Self, JournalError> {
         let parts = paths.iter().map(|path| Part::read(path));
-        let parts = parts.collect::<Result<Vec<Part>, MergeError>>()?;
+        let parts = parts.collect::<Result<Vec<Part>, JournalError>>()?;
         let mut shards: BTreeMap<usize, &Part> = BTreeMap::new();
-        let mut wanting = Wanting {
-            faults: Vec::new(),
-            commands: Vec::new(),
-        };
+        let mut wanting = Wanting::default();
         let Some(first) = parts.first() else {
             return Err(no_part("", "there is none"));
         };
@@ -155,9 +73,8 @@ impl Whole {
             let number = part.heading.shard;
             if let Some(fault) = &part.fault {
                 wanting.faults.push(format!("{}: {fault}", part.path));
-                wanting
-                    .commands
-                    .push(part.heading.command(number, &part.path));
+                let command = part.heading.command(number, &part.path);
+                wanting.commands.push(command);
                 shards.entry(number).or_insert(part);
                 continue;
             }
@@ -168,18 +85,17 @@ impl Whole {
         }
         let count = first.heading.shards;
         let missing: Vec<usize> = (1..=count).filter(|n| !shards.contains_key(n)).collect();
-        if let Some(told) = told(&missing, count) {
-            wanting.faults.push(told);
+        if let Some(fault) = named(&missing, count) {
+            wanting.faults.push(fault);
             let command = |&n: &usize| first.heading.command(n, &beside(&first.path, n));
             wanting.commands.extend(missing.iter().map(command));
         }
         if !wanting.faults.is_empty() {
-            return Err(MergeError::Wanting(wanting));
+            return Err(JournalError(wanting.words()));
         }
-        let parts: Vec<&Part> = shards.into_values().collect();
         Ok(Whole {
-            cells: in_order(&first.heading, &parts)?,
             heading: first.heading.clone(),
+            parts: shards.into_values().cloned().collect(),
         })
     }
 
@@ -192,20 +108,38 @@ impl Whole {
     /// The comparison, as one process has it once its cells have run.
     ///
     /// # Errors
-    /// When this program cannot read a cell.
+    /// When a cell is not where the plan has it, or this program cannot read it.
     pub fn comparison<M: DeserializeOwned, C: DeserializeOwned>(
         &self,
-    ) -> Result<Comparison<M, C>, MergeError> {
-        let cells = self.cells.iter().map(|(path, line, text)| {
-            serde_json::from_str(text).map_err(|error| MergeError::Cell {
-                path: path.clone(),
-                line: *line,
-                message: fault_of_json(&error),
-            })
-        });
-        let cells = cells.collect::<Result<Vec<Cell<M, C>>, MergeError>>()?;
-        let header = self.heading.comparison.clone();
-        Ok(Comparison::new(header, cells, false))
+    ) -> Result<Comparison<M, C>, JournalError> {
+        let header = &self.heading.comparison;
+        let dealt = deal(header, self.heading.shards);
+        let mut next = vec![0; self.parts.len()];
+        let mut cells: Vec<Cell<M, C>> = Vec::new();
+        for ((policy, load), shard) in header.cells().zip(dealt) {
+            let (part, at) = (&self.parts[shard - 1], next[shard - 1]);
+            next[shard - 1] += 1;
+            let fault = |message: &str| bad_cell(&part.path, at + 2, message);
+            let expected = || {
+                fault(&format!(
+                    "here the cell of {policy} at ρ = {load} is expected"
+                ))
+            };
+            let text = part.cells.get(at).ok_or_else(expected)?;
+            let cell: Cell<M, C> =
+                serde_json::from_str(text).map_err(|error| fault(&fault_of_json(&error)))?;
+            if cell.policy != policy || cell.load.to_bits() != load.to_bits() {
+                return Err(expected());
+            }
+            cells.push(cell);
+        }
+        for (part, count) in self.parts.iter().zip(next) {
+            if part.cells.len() > count {
+                let message = "a cell that is not of this shard";
+                return Err(bad_cell(&part.path, count + 2, message));
+            }
+        }
+        Ok(Comparison::new(header.clone(), cells, false))
     }
 }
 
@@ -217,65 +151,22 @@ pub(super) fn is_there(output: &Path, heading: &Heading) -> Result<bool, Journal
     if !output.exists() {
         return Ok(false);
     }
-    let part = Part::read(output).map_err(|error| JournalError::InTheWay(error.to_string()))?;
-    let differences = About::differences(&part.heading, heading);
-    match differences.is_empty() {
-        true => Ok(part.fault.is_none()),
-        false => Err(JournalError::Another {
-            path: part.path,
-            differences,
-        }),
-    }
+    let in_the_way =
+        |error| JournalError(format!("{error}: delete it, or choose another --output"));
+    let part = Part::read(output).map_err(in_the_way)?;
+    same(&part.path, &part.heading.all_differences(heading))?;
+    Ok(part.fault.is_none())
 }
 
-/// All cells in the order of the plan.
-fn in_order(
-    heading: &Heading,
-    parts: &[&Part],
-) -> Result<Vec<(String, usize, String)>, MergeError> {
-    let dealt = deal(&heading.comparison, heading.shards);
-    let mut next = vec![0; parts.len()];
-    let cells = heading.comparison.cells().zip(dealt);
-    let found = cells.map(|((policy, load), shard)| {
-        let (part, at) = (parts[shard - 1], next[shard - 1]);
-        next[shard - 1] += 1;
-        let fault = |message: String| MergeError::Cell {
-            path: part.path.clone(),
-            line: at + 2,
-            message,
-        };
-        let expected = || format!("here the cell of {policy} at ρ = {load} is expected");
-        let text = part.cells.get(at).ok_or_else(|| fault(expected()))?;
-        let place: Place =
-            serde_json::from_str(text).map_err(|error| fault(fault_of_json(&error)))?;
-        match place.policy == policy && place.load.to_bits() == load.to_bits() {
-            true => Ok((part.path.clone(), at + 2, text.clone())),
-            false => Err(fault(expected())),
-        }
-    });
-    let found = found.collect::<Result<Vec<_>, MergeError>>()?;
-    for (part, count) in parts.iter().zip(next) {
-        if part.cells.len() > count {
-            let message = "a cell that is not of this shard".into();
-            let path = part.path.clone();
-            let line = count + 2;
-            return Err(MergeError::Cell {
-                path,
-                line,
-                message,
-            });
-        }
-    }
-    Ok(found)
+fn bad_cell(path: &str, line: usize, message: &str) -> JournalError {
+    JournalError(format!("{path}, line {line}: {message}"))
 }
 
 impl Part {
-    fn read(path: &Path) -> Result<Self, MergeError> {
+    fn read(path: &Path) -> Result<Self, JournalError> {
         let name = path.display().to_string();
-        let bytes = all_bytes_of(path).map_err(|source| MergeError::Read {
-            path: name.clone(),
-            source,
-        })?;
+        let bytes = all_bytes_of(path);
+        let bytes = bytes.map_err(|why| JournalError(format!("cannot read {name}: {why}")))?;
         let text = String::from_utf8_lossy(&bytes);
         let mut lines = text.split_inclusive('\n');
         let first = lines.next().and_then(|line| line.strip_suffix('\n'));
@@ -314,18 +205,18 @@ impl Part {
                 Err(_) => self.cells.push(object),
             }
         }
-        match ended {
-            true => Ok(()),
-            false => Err(format!(
-                "it is cut short after {} cells: its last line is missing",
-                self.cells.len()
-            )),
+        if ended {
+            return Ok(());
         }
+        Err(format!(
+            "it is cut short after {} cells: its last line is missing",
+            self.cells.len()
+        ))
     }
 }
 
 /// The heading of a part.
-fn heading(path: &str, first: &str) -> Result<Heading, MergeError> {
+fn heading(path: &str, first: &str) -> Result<Heading, JournalError> {
     let object = unsealed(first);
     let object = object.ok_or_else(|| no_part(path, "its first line has no check that fits"))?;
     let heading: Heading =
@@ -341,50 +232,52 @@ fn heading(path: &str, first: &str) -> Result<Heading, MergeError> {
         );
         return Err(no_part(path, &why));
     }
-    match heading.shard().is_some() && heading.plan == heading.digest() {
-        true => Ok(heading),
-        false => Err(no_part(path, "its first line contradicts itself")),
+    if heading.shard().is_some() && heading.plan == heading.digest() {
+        Ok(heading)
+    } else {
+        Err(no_part(path, "its first line contradicts itself"))
     }
 }
 
-fn no_part(path: &str, why: &str) -> MergeError {
-    MergeError::NoPart {
-        path: path.into(),
-        why: why.into(),
-    }
+fn no_part(path: &str, why: &str) -> JournalError {
+    JournalError(format!(
+        "{path} is no part of a comparison: {why}; parts are what `synth compare --shard i/N --output FILE` writes"
+    ))
 }
 
-fn same_plan(first: &Part, part: &Part) -> Result<(), MergeError> {
+fn same_plan(first: &Part, part: &Part) -> Result<(), JournalError> {
     let differences = first.heading.differences(&part.heading);
-    match differences.is_empty() {
-        true => Ok(()),
-        false => Err(MergeError::Another {
-            there: first.path.clone(),
-            here: part.path.clone(),
-            differences,
-        }),
+    if differences.is_empty() {
+        return Ok(());
     }
+    Err(JournalError(format!(
+        "{} and {} are parts of different comparisons:\n  {}\nmerge the parts of one comparison",
+        first.path,
+        part.path,
+        differences.join("\n  ")
+    )))
 }
 
 /// Whether two whole parts of one shard say the same.
-fn same_cells(there: &Part, here: &Part) -> Result<(), MergeError> {
+fn same_cells(there: &Part, here: &Part) -> Result<(), JournalError> {
+    if there.cells == here.cells {
+        return Ok(());
+    }
     let mut both = there.cells.iter().zip(&here.cells);
     let common = there.cells.len().min(here.cells.len());
     let differs = both.position(|(there, here)| there != here);
-    if differs.is_none() && there.cells.len() == here.cells.len() {
-        return Ok(());
-    }
-    Err(MergeError::Doubled {
-        there: there.path.clone(),
-        here: here.path.clone(),
-        shard: here.heading.shard,
-        shards: here.heading.shards,
-        line: differs.unwrap_or(common) + 2,
-    })
+    Err(JournalError(format!(
+        "{} and {} are both shard {} of {} and differ from line {} on: merge one of them (with --time results depend on the machine)",
+        there.path,
+        here.path,
+        here.heading.shard,
+        here.heading.shards,
+        differs.unwrap_or(common) + 2
+    )))
 }
 
 /// Which shards are missing: `shards 3 and 5 to 8 of 9 are missing`.
-fn told(missing: &[usize], of: usize) -> Option<String> {
+fn named(missing: &[usize], of: usize) -> Option<String> {
     let mut runs: Vec<(usize, usize)> = Vec::new();
     for &n in missing {
         match runs.last_mut() {
@@ -392,14 +285,14 @@ fn told(missing: &[usize], of: usize) -> Option<String> {
             _ => runs.push((n, n)),
         }
     }
-    let mut text = String::new();
-    for (i, (first, last)) in runs.iter().enumerate() {
-        let comma = if i > 0 { ", " } else { "" };
-        let _ = match first == last {
-            true => write!(text, "{comma}{first}"),
-            false => write!(text, "{comma}{first}–{last}"),
-        };
-    }
+    let words = runs.iter().map(|(first, last)| {
+        if first == last {
+            first.to_string()
+        } else {
+            format!("{first}–{last}")
+        }
+    });
+    let text = words.collect::<Vec<_>>().join(", ");
     match missing {
         [] => None,
         [_] => Some(format!("shard {text} of {of} is missing")),

@@ -3,7 +3,6 @@
 //!
 //! Which workload arrives at a load, and how a policy runs on it, is the kind's own: see [`Cells`].
 
-mod command;
 mod document;
 mod journal;
 mod merge;
@@ -11,13 +10,12 @@ mod part;
 mod plan;
 mod shard;
 
-pub use command::quoted;
 pub use document::{
     AtLoad, Budgets, Cell, Comparison, Entrant, Exact, Header, Knows, Outcome, Subject,
 };
 pub use journal::{Journal, JournalError};
-pub use merge::{MergeError, Wanting, Whole};
-pub use part::{Heading, Share};
+pub use merge::Whole;
+pub use part::{Heading, Share, quoted};
 pub use plan::{Cells, Comparing, Stage, Swept, sweep};
 pub use shard::Shard;
 use shard::deal;

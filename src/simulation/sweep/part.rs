@@ -5,7 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Header, Shard, quoted};
+use super::document::differing;
+use super::{Header, Shard};
 use crate::document::digest;
 
 /// What is shared out, and to whom, beside what every comparison says of itself.
@@ -92,6 +93,14 @@ impl Heading {
         Shard::new(self.shard, self.shards)
     }
 
+    /// What another part says differently, in words: which shard it is of, and its plan.
+    pub(super) fn all_differences(&self, here: &Heading) -> Vec<String> {
+        let shard = [("shard", self.shard.to_string())];
+        let mut all = differing(shard, [("shard", here.shard.to_string())]);
+        all.extend(self.differences(here));
+        all
+    }
+
     /// What another plan says differently, in words, each with its value there and here. Which shard of
     /// the plan a part is does not count.
     #[must_use]
@@ -108,11 +117,7 @@ impl Heading {
                 ("text of the workload", digest(&h.document)),
             ]
         };
-        let both = facts(self).into_iter().zip(facts(here));
-        let own = both.filter(|((_, there), (_, here))| there != here);
-        let own =
-            own.map(|((what, there), (_, here))| format!("{what}: {there} there, {here} here"));
-        let mut differences: Vec<String> = own.collect();
+        let mut differences = differing(facts(self), facts(here));
         differences.extend(self.comparison.differences(&here.comparison));
         if differences.is_empty() {
             differences.push(format!("plan: {} there, {} here", self.plan, here.plan));
@@ -129,5 +134,38 @@ impl Heading {
             self.shards,
             quoted(output)
         )
+    }
+}
+
+impl Header {
+    /// The command that compares the same, with all settings.
+    #[must_use]
+    pub fn command(&self) -> String {
+        let s = &self.settings;
+        let names: Vec<&str> = self.policies.iter().map(|p| p.name.as_str()).collect();
+        let loads: Vec<String> = self.loads.iter().map(f64::to_string).collect();
+        let time = s.time_seconds;
+        let time = time.map_or(String::new(), |t| format!(" --time {t}"));
+        format!(
+            "synth compare --workload {} --policies {} --loads {} --seed {} --replications {} --precision {} --events {}{time}",
+            quoted(&self.workload.file),
+            quoted(&names.join(",")),
+            loads.join(","),
+            s.seed,
+            s.replications,
+            s.precision,
+            s.events,
+        )
+    }
+}
+
+/// As a shell takes it.
+#[must_use]
+pub fn quoted(text: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./,:=+@%".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.into()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
     }
 }

@@ -110,8 +110,15 @@ pub fn sweep<C: Cells>(
     let heading = asked.share.map(|share| Heading::new(&header, share));
     let (mut journal, finished) = match (asked.journal, &heading) {
         (Some((output, true)), Some(heading)) if merge::is_there(output, heading)? => (None, None),
-        (Some((output, resume)), Some(heading)) => kept(Journal::open(output, heading, resume)?),
-        (Some((output, resume)), None) => kept(Journal::open(output, &header, resume)?),
+        (Some((output, resume)), Some(heading)) => kept(Journal::open(
+            output,
+            heading,
+            Heading::all_differences,
+            resume,
+        )?),
+        (Some((output, resume)), None) => {
+            kept(Journal::open(output, &header, Header::differences, resume)?)
+        }
         (None, _) => (None, Some(Vec::new())),
     };
     let plan = Plan {
@@ -191,8 +198,10 @@ impl Plan<'_> {
                 if let Some(journal) = journal.as_mut().filter(|_| !is_cut(&cell)) {
                     let kept = journal.append(&cell)?;
                     if self.is_part && !kept {
-                        let policy = policy.into();
-                        return Err(JournalError::Unkept { policy, load }.into());
+                        let why = format!(
+                            "the run of {policy} at ρ = {load} has a number that no part can hold: compare it without --shard"
+                        );
+                        return Err(JournalError(why).into());
                     }
                 }
                 cells.push(cell);

@@ -8,8 +8,8 @@ use std::sync::atomic::Ordering;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Cells, Comparing, Comparison, Header, Journal, JournalError, MergeError, Outcome, Shard, Share,
-    Swept, Whole, sweep,
+    Cells, Comparing, Comparison, Header, Journal, JournalError, Outcome, Shard, Share, Swept,
+    Whole, sweep,
 };
 use crate::artifact::Changes;
 use crate::simulation::{Progress, Run, Settings};
@@ -128,7 +128,7 @@ fn an_interrupted_comparison_is_resumed() {
     assert_eq!(first.comparison.cells.len(), 4);
     drop(first);
     let refused = swept(&MadeUp::default(), Some(&output), false).unwrap_err();
-    assert!(matches!(refused, JournalError::Unfinished(_)));
+    assert!(refused.to_string().contains("give --resume"), "{refused}");
     let rest = MadeUp::default();
     let second = swept(&rest, Some(&output), true).unwrap();
     assert_eq!(rest.runs.borrow().len(), 3);
@@ -297,16 +297,7 @@ fn doubled_parts_must_say_the_same() {
     let other = folder.path().join("other.jsonl");
     std::fs::write(&other, changed.collect::<String>()).unwrap();
     paths.push(other);
-    let refused = Whole::read(&paths).unwrap_err();
-    assert!(
-        matches!(
-            refused,
-            MergeError::Doubled {
-                shard: 1,
-                line: 2,
-                ..
-            }
-        ),
-        "{refused}"
-    );
+    let refused = Whole::read(&paths).unwrap_err().to_string();
+    let expected = "are both shard 1 of 2 and differ from line 2 on";
+    assert!(refused.contains(expected), "{refused}");
 }

@@ -2,8 +2,8 @@ mod draining;
 mod worth;
 
 use super::{Event, FamilyRule, KnobRange, Policy, System, along, has_lengths};
-use crate::multiresource::artifact::{AdaptiveMsrPolicy, Switching};
-use crate::multiresource::workload::Workload;
+use crate::multiresource::artifact::{AdaptiveMsrPolicy, Family, Switching};
+use crate::multiresource::workload::{Fleet, Workload};
 use draining::Draining;
 use worth::Worths;
 
@@ -166,15 +166,14 @@ impl Policy for AdaptiveMsr {
         if stuck {
             return;
         }
-        self.full = match self.start_own(system) {
-            true => self.start_beside(system),
-            false => {
-                while let Some(i) = system.oldest_fitting_type() {
-                    start(&mut self.draining, i, system);
-                }
-                true
-            }
-        };
+        if self.start_own(system) {
+            self.full = self.start_beside(system);
+            return;
+        }
+        while let Some(i) = system.oldest_fitting_type() {
+            start(&mut self.draining, i, system);
+        }
+        self.full = true;
     }
 
     fn take_over(&mut self, system: &mut System) {
@@ -219,13 +218,11 @@ const DRAIN: [f64; 10] = [0.0, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0];
 const LET_IN: [f64; 10] = [0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.3, 2.0, 4.0];
 
 impl FamilyRule for AdaptiveMsrPolicy {
-    type Rule = AdaptiveMsr;
-
-    fn rule(&self, workload: &Workload) -> AdaptiveMsr {
-        AdaptiveMsr::new(self, workload)
+    fn rule(&self, fleet: &Fleet) -> Box<dyn Policy> {
+        Box::new(AdaptiveMsr::new(self, fleet.envelope()))
     }
 
-    fn work(&self, workload: &Workload) -> f64 {
+    fn own_work(&self, workload: &Workload) -> f64 {
         0.3 + 0.12 * workload.types().len() as f64
     }
 
@@ -261,13 +258,14 @@ impl FamilyRule for AdaptiveMsrPolicy {
     }
 
     fn axes(&self, range: &KnobRange<'_>) -> usize {
-        match self.limits || has_lengths(range.workload) {
-            true => 6,
-            false => 4,
+        if self.limits || has_lengths(range.workload) {
+            6
+        } else {
+            4
         }
     }
 
-    fn stepped(&self, axis: usize, up: bool, _: &KnobRange<'_>) -> Option<Self> {
+    fn stepped(&self, axis: usize, up: bool, _: &KnobRange<'_>) -> Option<Family> {
         let mut stepped = self.clone();
         let Switching {
             waste,
@@ -285,6 +283,6 @@ impl FamilyRule for AdaptiveMsrPolicy {
             4 => *drain = along(&DRAIN, *drain, up)?,
             _ => *let_in = along(&LET_IN, *let_in, up)?,
         }
-        Some(stepped)
+        Some(stepped.into())
     }
 }

@@ -5,7 +5,7 @@ mod open;
 use open::Levels;
 pub(super) use open::Openings;
 
-use super::room::{Packed, Room};
+use super::room::Packed;
 use crate::multiresource::artifact::{Placement, Zone};
 use crate::multiresource::schedule::Packing;
 use crate::multiresource::workload::Fleet;
@@ -65,15 +65,19 @@ impl Hosts {
     /// Empty servers.
     pub(super) fn new(fleet: &Fleet) -> Self {
         let packing = Packing::new(fleet.envelope());
-        let packed = Room::new(&packing).packed();
+        let packed = Packed::new(&packing);
         let units = (0..fleet.shapes().len()).map(|h| fleet.units(h));
         let units: Vec<Vec<u64>> = units.collect();
         let (mut shapes, mut used) = (Vec::new(), Vec::new());
+        let mut free = vec![0; packing.capacity().len()];
         for (h, shape) in fleet.shapes().iter().enumerate() {
             let words: Vec<u64> = packed.nothing_of(&units[h]);
             for _ in 0..shape.count() {
                 shapes.push(h as u32);
                 used.extend_from_slice(&words);
+            }
+            for (free, own) in free.iter_mut().zip(&units[h]) {
+                *free += u64::from(shape.count()) * own;
             }
         }
         let (types, servers) = (packing.types(), shapes.len());
@@ -93,7 +97,7 @@ impl Hosts {
             zone: [vec![false; servers], vec![true; types]],
             of_slot: Vec::new(),
             pieces: vec![0; types],
-            free: vec![0; packing.capacity().len()],
+            free,
             others: None,
             demand: (0..types)
                 .flat_map(|i| packing.demand(i).to_vec())
@@ -102,14 +106,6 @@ impl Hosts {
             freed: Vec::new(),
         };
         (0..servers).for_each(|n| hosts.look(n));
-        for n in 0..servers {
-            let own = &hosts.units[hosts.shapes[n] as usize];
-            hosts
-                .free
-                .iter_mut()
-                .zip(own)
-                .for_each(|(free, own)| *free += own);
-        }
         hosts
     }
 
@@ -268,27 +264,23 @@ impl Hosts {
     #[inline]
     pub(super) fn give(&mut self, i: usize, slot: u32) {
         std::mem::swap(&mut self.freed, &mut self.of_slot[slot as usize]);
-        if self.others.is_some() {
-            return self.give_where_shared(i);
+        let is_shared = self.others.is_some();
+        let servers = self.freed.len();
+        if is_shared {
+            self.pieces[i] -= servers as u64;
+        } else {
+            self.count_in(i, servers, false);
         }
-        self.count_in(i, self.freed.len(), false);
         let words = self.packed.words();
-        for k in 0..self.freed.len() {
+        for k in 0..servers {
             let n = self.freed[k];
             self.running[n * self.types + i] -= 1;
-            self.packed.give(&mut self.used[n * words..][..words], i, 1);
-            self.look(n);
-        }
-    }
-
-    /// The same where others use room.
-    #[cold]
-    fn give_where_shared(&mut self, i: usize) {
-        self.pieces[i] -= self.freed.len() as u64;
-        for k in 0..self.freed.len() {
-            let n = self.freed[k];
-            self.running[n * self.types + i] -= 1;
-            self.recount(n);
+            if is_shared {
+                self.recount(n);
+            } else {
+                self.packed.give(&mut self.used[n * words..][..words], i, 1);
+                self.look(n);
+            }
         }
     }
 
@@ -302,6 +294,7 @@ impl Hosts {
     }
 
     /// What is free on server n, from what jobs and others use: no less than nothing.
+    #[cold]
     fn recount(&mut self, n: usize) {
         for j in 0..self.free.len() {
             let free = self.left(n, j).saturating_sub(self.used_of(n, j));
@@ -360,21 +353,16 @@ impl Hosts {
     /// Jobs of type i start or end on so many servers.
     #[inline]
     fn count_in(&mut self, i: usize, servers: usize, start: bool) {
-        let (resources, servers) = (self.free.len(), servers as u64);
+        let resources = self.free.len();
         let demand = &self.demand[i * resources..][..resources];
-        let pieces = &mut self.pieces[i];
+        let pairs = self.free.iter_mut().zip(demand);
+        let servers = servers as u64;
         if start {
-            *pieces += servers;
-            self.free
-                .iter_mut()
-                .zip(demand)
-                .for_each(|(free, d)| *free -= servers * d);
+            self.pieces[i] += servers;
+            pairs.for_each(|(free, d)| *free -= servers * d);
         } else {
-            *pieces -= servers;
-            self.free
-                .iter_mut()
-                .zip(demand)
-                .for_each(|(free, d)| *free += servers * d);
+            self.pieces[i] -= servers;
+            pairs.for_each(|(free, d)| *free += servers * d);
         }
     }
 

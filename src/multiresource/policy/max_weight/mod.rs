@@ -3,9 +3,9 @@ mod setups;
 pub use setups::MaxWeightSetups;
 
 use super::{Event, FamilyRule, KnobRange, Policy, System};
-use crate::multiresource::artifact::MaxWeightPolicy;
+use crate::multiresource::artifact::{Family, MaxWeightPolicy};
 use crate::multiresource::schedule::{Knapsack, Packing, Schedule, maximal};
-use crate::multiresource::workload::{JobType, Workload};
+use crate::multiresource::workload::{Fleet, JobType, Workload};
 
 /// MaxWeight: serves the schedule `argmax Σ_i Q_i u_i` over u ∈ S, with Q_i the jobs of type i in
 /// the system. Preempts, the youngest first, so that the oldest u_i of type i are served.
@@ -317,9 +317,10 @@ impl Powers {
     /// At least 1 where there are jobs: none is worth nothing.
     fn compute(&self, i: usize, jobs: u64) -> u64 {
         let weight = self.worths[i] * (jobs as f64).powf(self.exponent);
-        match weight <= MOST {
-            true => (weight as u64).max(u64::from(jobs > 0)),
-            false => MOST as u64 + jobs,
+        if weight <= MOST {
+            (weight as u64).max(u64::from(jobs > 0))
+        } else {
+            MOST as u64 + jobs
         }
     }
 }
@@ -355,37 +356,9 @@ impl MaxWeightPolicy {
             exponent: self.exponent,
         }
     }
-}
 
-impl FamilyRule for MaxWeightPolicy {
-    type Rule = MaxWeight;
-
-    fn rule(&self, workload: &Workload) -> MaxWeight {
-        MaxWeight::weighted(workload, self)
-    }
-
-    /// By the Lyapunov function, where the maximum is found: a search that was cut short may miss it.
-    fn is_proved_stable(&self, workload: &Workload) -> bool {
-        let memoryless = workload.types().iter().all(JobType::is_memoryless);
-        memoryless && workload.is_poisson() && few_maximal(&Packing::new(workload)).is_some()
-    }
-
-    fn work(&self, workload: &Workload) -> f64 {
-        let packing = Packing::new(workload);
-        let types = packing.types();
-        match few_maximal(&packing) {
-            Some(schedules) => (schedules.len() * types) as f64 / SCANNED,
-            None => BOUNDED + types as f64 / 4.0,
-        }
-    }
-
-    /// The exponent, the speed, and the types.
-    fn axes(&self, _: &KnobRange<'_>) -> usize {
-        let types = self.worths.len();
-        2 + if types <= FEW_TYPES { types } else { 0 }
-    }
-
-    fn stepped(&self, axis: usize, up: bool, range: &KnobRange<'_>) -> Option<Self> {
+    /// Returns the policy with one knob a step up or down; `None` at its end.
+    fn turned(&self, axis: usize, up: bool, range: &KnobRange<'_>) -> Option<Self> {
         let types = range.workload.types();
         let sign = if up { 1.0 } else { -1.0 };
         match axis {
@@ -401,6 +374,37 @@ impl FamilyRule for MaxWeightPolicy {
                 Some(self.times((0..types.len()).map(own)))
             }
         }
+    }
+}
+
+impl FamilyRule for MaxWeightPolicy {
+    fn rule(&self, fleet: &Fleet) -> Box<dyn Policy> {
+        Box::new(MaxWeight::weighted(fleet.envelope(), self))
+    }
+
+    /// By the Lyapunov function, where the maximum is found: a search that was cut short may miss it.
+    fn is_proved_stable(&self, workload: &Workload) -> bool {
+        let memoryless = workload.types().iter().all(JobType::is_memoryless);
+        memoryless && workload.is_poisson() && few_maximal(&Packing::new(workload)).is_some()
+    }
+
+    fn own_work(&self, workload: &Workload) -> f64 {
+        let packing = Packing::new(workload);
+        let types = packing.types();
+        match few_maximal(&packing) {
+            Some(schedules) => (schedules.len() * types) as f64 / SCANNED,
+            None => BOUNDED + types as f64 / 4.0,
+        }
+    }
+
+    /// The exponent, the speed, and the types.
+    fn axes(&self, _: &KnobRange<'_>) -> usize {
+        let types = self.worths.len();
+        2 + if types <= FEW_TYPES { types } else { 0 }
+    }
+
+    fn stepped(&self, axis: usize, up: bool, range: &KnobRange<'_>) -> Option<Family> {
+        Some(self.turned(axis, up, range)?.into())
     }
 
     fn words(&self, workload: &Workload) -> String {

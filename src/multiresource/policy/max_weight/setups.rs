@@ -1,8 +1,9 @@
 use super::MaxWeight;
-use crate::multiresource::artifact::MaxWeightSetupPolicy;
+use crate::multiresource::artifact::{Family, MaxWeightSetupPolicy};
+use crate::multiresource::policy::estimates::{covers, reduce};
 use crate::multiresource::policy::{Event, FamilyRule, KnobRange, Policy, System, along};
 use crate::multiresource::schedule::Schedule;
-use crate::multiresource::workload::Workload;
+use crate::multiresource::workload::{Fleet, Workload};
 
 /// MaxWeight that knows what a setup costs: goes to the schedule of most weight where the gain outlasts the way.
 ///
@@ -102,22 +103,17 @@ impl MaxWeightSetups {
         }
         self.fill.fill(0);
         loop {
-            let (fill, most, room) = (&self.fill, &self.most, &self.room);
-            let fits = |i: &usize| {
-                let mut pairs = system.demand(*i).iter().zip(room);
-                pairs.all(|(d, free)| d <= free)
-            };
+            let (fill, most) = (&self.fill, &self.most);
             let starts = system.queued().filter(|&i| {
                 let within = !ahead || system.running(i) + fill[i] < most[i];
-                within && fill[i] < system.waiting(i) && fits(&i)
+                within && fill[i] < system.waiting(i) && covers(&self.room, system.demand(i))
             });
             let worth = |i: &usize| self.weights[*i] / self.shares[*i];
             let Some(i) = starts.max_by(|a, b| worth(a).total_cmp(&worth(b))) else {
                 return;
             };
             self.fill[i] += 1;
-            let pairs = self.room.iter_mut().zip(system.demand(i));
-            pairs.for_each(|(free, d)| *free -= d);
+            reduce(&mut self.room, system.demand(i));
         }
     }
 
@@ -148,13 +144,15 @@ impl MaxWeightSetups {
         }
         let [eagerness, haste] = self.knobs;
         let setups = longest_of(slots) / self.setup_rate;
-        let (way, lost) = match (best - stop) * setups < haste * (best - drain) * draining {
-            true => (Way::Stop, (fill - stop) * setups),
-            false => (Way::Drain, (fill - drain) * draining),
+        let (way, lost) = if (best - stop) * setups < haste * (best - drain) * draining {
+            (Way::Stop, (fill - stop) * setups)
+        } else {
+            (Way::Drain, (fill - drain) * draining)
         };
-        match eagerness * (best - fill) * backlog > jobs as f64 * lost * pace {
-            true => way,
-            false => Way::Fill,
+        if eagerness * (best - fill) * backlog > jobs as f64 * lost * pace {
+            way
+        } else {
+            Way::Fill
         }
     }
 }
@@ -198,14 +196,12 @@ const EAGERNESS: [f64; 11] = [0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0
 const HASTE: [f64; 9] = [0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.5, 3.0];
 
 impl FamilyRule for MaxWeightSetupPolicy {
-    type Rule = MaxWeightSetups;
-
-    fn rule(&self, workload: &Workload) -> MaxWeightSetups {
-        MaxWeightSetups::new(self, workload)
+    fn rule(&self, fleet: &Fleet) -> Box<dyn Policy> {
+        Box::new(MaxWeightSetups::new(self, fleet.envelope()))
     }
 
-    fn work(&self, workload: &Workload) -> f64 {
-        1.0 + self.weights.work(workload)
+    fn own_work(&self, workload: &Workload) -> f64 {
+        1.0 + self.weights.own_work(workload)
     }
 
     /// The eagerness, the haste, and the weights.
@@ -213,14 +209,14 @@ impl FamilyRule for MaxWeightSetupPolicy {
         2 + self.weights.axes(range)
     }
 
-    fn stepped(&self, axis: usize, up: bool, range: &KnobRange<'_>) -> Option<Self> {
+    fn stepped(&self, axis: usize, up: bool, range: &KnobRange<'_>) -> Option<Family> {
         let mut policy = self.clone();
         match axis {
             0 => policy.eagerness = along(&EAGERNESS, self.eagerness, up)?,
             1 => policy.haste = along(&HASTE, self.haste, up)?,
-            _ => policy.weights = self.weights.stepped(axis - 2, up, range)?,
+            _ => policy.weights = self.weights.turned(axis - 2, up, range)?,
         }
-        Some(policy)
+        Some(policy.into())
     }
 
     fn words(&self, workload: &Workload) -> String {

@@ -1,11 +1,12 @@
 mod slots;
 
+use super::estimates::{covers, reduce};
 use super::type_set::TypeSet;
 use super::{Event, FamilyRule, KnobRange, Policy, System};
 use crate::multiresource::artifact::{
-    Admission, Backfill, Drain, EmptySlots, MsrPolicy, Preemption,
+    Admission, Backfill, Drain, EmptySlots, Family, MsrPolicy, Preemption,
 };
-use crate::multiresource::workload::{JobType, Workload};
+use crate::multiresource::workload::{Fleet, JobType, Workload};
 use slots::Slots;
 
 /// The clock that ends a working schedule; clock `1 + i` ends a slot of type i that no job
@@ -216,16 +217,9 @@ impl Msr {
         if system.running(i) > serving {
             return true;
         }
-        let fits = self
-            .room
-            .iter()
-            .zip(system.demand(i))
-            .all(|(room, d)| d <= room);
+        let fits = covers(&self.room, system.demand(i));
         if fits {
-            self.room
-                .iter_mut()
-                .zip(system.demand(i))
-                .for_each(|(room, d)| *room -= d);
+            reduce(&mut self.room, system.demand(i));
         }
         fits
     }
@@ -291,9 +285,10 @@ impl Msr {
     fn set_clocks(&mut self, system: &mut System) {
         let mut from = 0;
         while let Some(i) = self.slots.moving.next_of_either(&self.clocked, from) {
-            let rate = match self.is_moving(i) {
-                true => self.clock_rate(i, system),
-                false => 0.0,
+            let rate = if self.is_moving(i) {
+                self.clock_rate(i, system)
+            } else {
+                0.0
             };
             self.set_clock(i, rate, system);
             from = i + 1;
@@ -397,13 +392,11 @@ impl Msr {
 const RATE: f64 = 1.5;
 
 impl FamilyRule for MsrPolicy {
-    type Rule = Msr;
-
-    fn rule(&self, workload: &Workload) -> Msr {
-        Msr::new(self, workload)
+    fn rule(&self, fleet: &Fleet) -> Box<dyn Policy> {
+        Box::new(Msr::new(self, fleet.envelope()))
     }
 
-    fn work(&self, workload: &Workload) -> f64 {
+    fn own_work(&self, workload: &Workload) -> f64 {
         0.3 * (workload.types().len() as f64).powi(2)
     }
 
@@ -438,13 +431,15 @@ impl FamilyRule for MsrPolicy {
         1
     }
 
-    fn stepped(&self, _: usize, up: bool, range: &KnobRange<'_>) -> Option<Self> {
+    fn stepped(&self, _: usize, up: bool, range: &KnobRange<'_>) -> Option<Family> {
         let factor = if up { RATE } else { 1.0 / RATE };
         let switching_rate = self.switching_rate * factor;
-        (self.order.len() > 1 && switching_rate < 0.98 * range.largest_rate).then(|| MsrPolicy {
+        let stepped = || MsrPolicy {
             switching_rate,
             ..self.clone()
-        })
+        };
+        let may = self.order.len() > 1 && switching_rate < 0.98 * range.largest_rate;
+        may.then(|| stepped().into())
     }
 }
 
@@ -486,20 +481,22 @@ impl Policy for Msr {
         for i in 0..self.slots.types() {
             self.slots.look(i, system);
         }
-        match self.working {
-            true => self.fill(system),
-            false => self.follow_route(system),
+        if self.working {
+            self.fill(system)
+        } else {
+            self.follow_route(system)
         }
     }
 
     fn doing(&self, names: &[&str], _: &System) -> Option<String> {
         let (schedule, reached) = self.schedule();
         let slots = super::in_words(schedule.iter().copied().enumerate(), names);
-        Some(match reached {
-            true => format!("works on the schedule of {slots}, until its clock rings"),
-            false => format!(
+        Some(if reached {
+            format!("works on the schedule of {slots}, until its clock rings")
+        } else {
+            format!(
                 "is on its way to the schedule of {slots}: jobs that it has no slots for run to their ends"
-            ),
+            )
         })
     }
 

@@ -1,5 +1,5 @@
 use super::Hosts;
-use crate::multiresource::policy::room::{Packed, Room};
+use crate::multiresource::policy::room::Packed;
 use crate::multiresource::schedule::Packing;
 use crate::multiresource::workload::Fleet;
 
@@ -30,7 +30,7 @@ const LOOKS: usize = 64;
 impl Kept {
     pub fn new(part: f64, fleet: &Fleet) -> Self {
         let packing = Packing::new(fleet.envelope());
-        let packed = Room::new(&packing).packed();
+        let packed = Packed::new(&packing);
         let shapes = 0..fleet.shapes().len();
         let empty: Vec<Vec<u64>> = shapes.map(|h| packed.nothing_of(&fleet.units(h))).collect();
         let means: Vec<f64> = fleet.types().iter().map(|t| t.mean_size()).collect();
@@ -135,9 +135,10 @@ impl Kept {
 /// How many jobs of type j fit beside what is used, of at most so many.
 #[inline]
 fn fit(packed: &Packed, used: &Vec<u64>, j: usize, most: u64) -> u32 {
-    match packed.fits(used, j, 1) {
-        true => packed.most(used, j, most) as u32,
-        false => 0,
+    if packed.fits(used, j, 1) {
+        packed.most(used, j, most) as u32
+    } else {
+        0
     }
 }
 

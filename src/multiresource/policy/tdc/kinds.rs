@@ -2,7 +2,7 @@
 
 use crate::multiresource::artifact::{TdcOrder, TdcPolicy};
 use crate::multiresource::policy::drain::{Drains, prices};
-use crate::multiresource::policy::room::{Packed, Room, Words};
+use crate::multiresource::policy::room::{Packed, Words};
 use crate::multiresource::schedule::Packing;
 use crate::multiresource::workload::Workload;
 
@@ -40,7 +40,7 @@ pub(super) struct Kind<U> {
 impl<U: Words> Kinds<U> {
     pub fn new(policy: &TdcPolicy, workload: &Workload) -> Self {
         let packing = Packing::new(workload);
-        let packed = Room::new(&packing).packed();
+        let packed = Packed::new(&packing);
         let knobs = policy.knobs;
         let all = workload.types();
         let prices = prices(&policy.prices, workload);

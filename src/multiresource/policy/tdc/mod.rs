@@ -2,11 +2,11 @@ mod kinds;
 mod target;
 
 use super::drain::Drains;
-use super::room::{Room, Words};
+use super::room::{Packed, Words};
 use super::{Event, FamilyRule, KnobRange, Policy, System, along};
-use crate::multiresource::artifact::{TdcKnobs, TdcOrder, TdcPolicy};
+use crate::multiresource::artifact::{Family, TdcKnobs, TdcOrder, TdcPolicy};
 use crate::multiresource::schedule::Packing;
-use crate::multiresource::workload::Workload;
+use crate::multiresource::workload::{Fleet, Workload};
 use kinds::Kinds;
 use target::{Lead, Making, Scene, Target};
 
@@ -41,8 +41,8 @@ enum Width {
 impl Tdc {
     /// The rule of a policy for this workload.
     pub fn new(policy: &TdcPolicy, workload: &Workload) -> Self {
-        let room = Room::new(&Packing::new(workload));
-        Tdc(match room.packed().words() {
+        let packed = Packed::new(&Packing::new(workload));
+        Tdc(match packed.words() {
             1 => Width::One(Box::new(Rule::new(policy, workload))),
             _ => Width::Any(Box::new(Rule::new(policy, workload))),
         })
@@ -170,9 +170,10 @@ impl<U: Words> Rule<U> {
             let own = &kinds.types[k];
             let stay = scene.running[k].min(target.jobs[k]);
             let leave = f64::from(scene.running[k] - stay);
-            let time = match own.mean <= lets_in {
-                true => drain,
-                false => self.drains.works(k, drain),
+            let time = if own.mean <= lets_in {
+                drain
+            } else {
+                self.drains.works(k, drain)
             };
             earned += scene.value[k] * (f64::from(stay) * drain + leave * time);
         }
@@ -228,13 +229,11 @@ const LET_IN: [f64; 11] = [0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.3, 2.0, 4.0, 16
 const LASTS: [f64; 11] = [0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.5, 5.0];
 
 impl FamilyRule for TdcPolicy {
-    type Rule = Tdc;
-
-    fn rule(&self, workload: &Workload) -> Tdc {
-        Tdc::new(self, workload)
+    fn rule(&self, fleet: &Fleet) -> Box<dyn Policy> {
+        Box::new(Tdc::new(self, fleet.envelope()))
     }
 
-    fn work(&self, workload: &Workload) -> f64 {
+    fn own_work(&self, workload: &Workload) -> f64 {
         6.0 + 0.15 * (workload.types().len() as f64).powi(2)
     }
 
@@ -262,7 +261,7 @@ impl FamilyRule for TdcPolicy {
         7
     }
 
-    fn stepped(&self, axis: usize, up: bool, _: &KnobRange<'_>) -> Option<Self> {
+    fn stepped(&self, axis: usize, up: bool, _: &KnobRange<'_>) -> Option<Family> {
         let mut stepped = self.clone();
         let knobs = &mut stepped.knobs;
         match axis {
@@ -280,6 +279,6 @@ impl FamilyRule for TdcPolicy {
                 }
             }
         }
-        Some(stepped)
+        Some(stepped.into())
     }
 }

@@ -74,7 +74,7 @@ impl<U: Words> Scene<U> {
 
     /// The system as it stands.
     pub fn look(&mut self, kinds: &Kinds<U>, system: &System) {
-        system.room.copy_used(self.used.as_mut());
+        self.used.as_mut().copy_from_slice(system.room.used());
         self.waiting.clear();
         for (i, own) in kinds.types.iter().enumerate() {
             let present = system.present(i);

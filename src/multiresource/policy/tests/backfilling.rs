@@ -76,7 +76,7 @@ fn easy_knows_limits() {
     assert_eq!(stage.arrive_limited(0, 7.0, 9.5), "", "until 16.5");
     assert_eq!(stage.arrive_limited(0, 7.0, 9.0), "+0:4", "until 16");
     assert_eq!(stage.arrive_limited(2, 8.0, 8.5), "", "until 16.5");
-    stage.policy = EasyBackfill::new(&cores(), Estimates::Limits);
+    *stage.policy = EasyBackfill::new(&cores(), Estimates::Limits);
     stage.system.advance(8.0);
     stage.policy.take_over(&mut stage.system);
     assert_eq!(stage.arrive_limited(2, 8.0, 8.0), "+2:6", "until 16");

@@ -6,7 +6,7 @@ use crate::multiresource::artifact::{
     TdcKnobs, TdcOrder, TdcPolicy, section_seven,
 };
 use crate::multiresource::policy::drain::Drains;
-use crate::multiresource::policy::room::Room;
+use crate::multiresource::policy::room::Packed;
 use crate::multiresource::schedule::Packing;
 
 /// One server of ten cores: types of 1 and 10.
@@ -56,7 +56,7 @@ fn packed_sums_are_those_of_the_room() {
         );
         let workload = Workload::parse(&text, "t").unwrap().workload;
         let packing = Packing::new(&workload);
-        let packed = Room::new(&packing).packed();
+        let packed = Packed::new(&packing);
         assert_eq!(packed.words() > 1, digits == 15);
         for x in 0..=5 {
             let mut used: Vec<u64> = packed.nothing_of(packing.capacity());
@@ -89,8 +89,7 @@ fn reserving(worth: f64) -> ReservingPolicy {
 fn a_reservation_opens_when_it_is_worth_the_drain() {
     for (worth, then) in [(0.4, ""), (1.0, "+0:10")] {
         let workload = one_or_all();
-        let rule = FamilyRule::rule(&reserving(worth), &workload);
-        let mut stage = Stage::new(&workload, rule, false);
+        let mut stage = driven(&workload, &reserving(worth));
         for n in 0..9 {
             assert_eq!(stage.arrive(0), format!("+0:{n}"));
         }
@@ -123,7 +122,7 @@ fn jobs_pass_by_their_limits() {
             limits,
             ..reserving(0.1)
         };
-        let mut stage = Stage::new(&workload, FamilyRule::rule(&policy, &workload), false);
+        let mut stage = driven(&workload, &policy);
         for n in 0..10 {
             assert_eq!(stage.arrive_limited(0, 0.0, 10.0), format!("+0:{n}"));
         }
@@ -155,8 +154,7 @@ fn what_is_worth_more_than_what_runs_is_drained_for() {
     };
     let workload = one_or_all();
     for (heavy, then) in [(3, "+0:10"), (60, "")] {
-        let rule = FamilyRule::rule(&policy, &workload);
-        let mut stage = Stage::new(&workload, rule, false);
+        let mut stage = driven(&workload, &policy);
         for n in 0..15 {
             let expected = if n < 10 {
                 format!("+0:{n}")
@@ -189,7 +187,7 @@ fn a_guard_takes_over_and_lets_go() {
         until: 3,
     };
     assert!(policy.is_proved_stable(&workload));
-    let mut stage = Stage::new(&workload, FamilyRule::rule(&policy, &workload), false);
+    let mut stage = driven(&workload, &policy);
     for n in 0..4 {
         assert_eq!(stage.arrive(0), format!("+0:{n}"));
     }

@@ -69,7 +69,7 @@ fn server_filling_goes_on_from_anywhere() {
         }
         if n % 10 == 0 {
             let before = running(&stage.system);
-            stage.policy = rule.clone();
+            *stage.policy = rule.clone();
             stage.policy.take_over(&mut stage.system);
             stage.system.audit();
             assert_eq!(running(&stage.system), before);

@@ -88,7 +88,7 @@ fn what_runs_is_the_maximum_of_other_weights() {
                 stage.end(i);
             }
             if takes_over {
-                stage.policy = rule.clone();
+                *stage.policy = rule.clone();
                 stage.policy.take_over(&mut stage.system);
             }
             let jobs = |i: usize| stage.system.present(i);

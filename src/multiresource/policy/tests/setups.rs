@@ -21,7 +21,7 @@ fn light_and_heavy() -> Workload {
     servers(4, &[1, 4])
 }
 
-fn held<P: Policy>(stage: &Stage<P>) -> [u32; 2] {
+fn held(stage: &Stage<dyn Policy>) -> [u32; 2] {
     [0, 1].map(|i| stage.system.held(i))
 }
 
@@ -30,7 +30,7 @@ fn held<P: Policy>(stage: &Stage<P>) -> [u32; 2] {
 #[test]
 fn a_job_is_stopped_where_the_gain_outlasts_the_setup() {
     let workload = light_and_heavy();
-    let mut stage = Stage::new(&workload, policy(10.0, 0.3, 1.0).rule(&workload), true);
+    let mut stage = driven(&workload, &policy(10.0, 0.3, 1.0));
     assert_eq!(stage.arrive(1), "+1:0");
     assert_eq!([0; 3].map(|i| stage.arrive(i)), ["", "", ""]);
     assert_eq!(stage.arrive(0), "-1:0");
@@ -40,7 +40,7 @@ fn a_job_is_stopped_where_the_gain_outlasts_the_setup() {
     assert_eq!(held(&stage), [0, 0]);
     assert_eq!(stage.system.clocks()[1], 0.0);
     // For .45 it is made at 3: .45 · 1.25 > .1 · 4.
-    let mut eager = Stage::new(&workload, policy(10.0, 0.45, 1.0).rule(&workload), true);
+    let mut eager = driven(&workload, &policy(10.0, 0.45, 1.0));
     assert_eq!(eager.arrive(1), "+1:0");
     assert_eq!([0; 2].map(|i| eager.arrive(i)), ["", ""]);
     assert_eq!(eager.arrive(0), "-1:0");
@@ -52,8 +52,7 @@ fn a_job_is_stopped_where_the_gain_outlasts_the_setup() {
 fn jobs_are_waited_for_where_that_loses_less() {
     let workload = light_and_heavy();
     for (setup_rate, haste) in [(0.1, 1.0), (10.0, 0.0)] {
-        let rule = policy(setup_rate, 5.0, haste).rule(&workload);
-        let mut stage = Stage::new(&workload, rule, true);
+        let mut stage = driven(&workload, &policy(setup_rate, 5.0, haste));
         assert_eq!(stage.arrive(0), "+0:0");
         assert_eq!([stage.arrive(1), stage.arrive(1)], ["", ""]);
         assert_eq!(stage.arrive(0), "", "a light one more would be in the way");
@@ -76,8 +75,8 @@ fn without_a_cost_it_is_max_weight() {
         eagerness: 1.0,
         haste: 1.0,
     };
-    let mut stage = Stage::new(&workload, fast.rule(&workload), true);
-    let mut twin = Stage::new(&workload, weights.rule(&workload), true);
+    let mut stage = driven(&workload, &fast);
+    let mut twin = driven(&workload, &weights);
     let mut random = Random(1);
     for _ in 0..2000 {
         let i = random.below(3);
@@ -143,7 +142,7 @@ fn slots_in_setup_are_handed_over() {
         from: 5,
         until: 2,
     });
-    let mut stage = Stage::new(&workload, online(&guarded, &workload), true);
+    let mut stage = driven(&workload, guarded.spec());
     assert_eq!(stage.arrive(1), "+1:0");
     assert_eq!([stage.arrive(0), stage.arrive(0)], ["", ""]);
     assert_eq!(stage.arrive(0), "-1:0", "by the rule");

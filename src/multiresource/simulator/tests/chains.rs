@@ -203,7 +203,7 @@ fn mean_numbers_of_truncated_chains() {
                 needs[1]
             );
             let workload = Workload::parse(&text, "three").unwrap().workload;
-            let contender = Contender::parse(rule).unwrap();
+            let contender = self::rule(rule);
             let run = contender
                 .simulate(&workload, &events(3_000_000), quiet)
                 .unwrap();

@@ -34,10 +34,10 @@ fn assert_covering(
 #[test]
 fn intervals_of_a_single_server_cover() {
     let workload = one_type(1, 0.8);
-    assert_covering(&workload, &Contender::Fcfs, MILLION, 4.0, |run| {
+    assert_covering(&workload, &rule("fcfs"), MILLION, 4.0, |run| {
         run.mean_number
     });
-    assert_covering(&workload, &Contender::Fcfs, MILLION, 5.0, |run| {
+    assert_covering(&workload, &rule("fcfs"), MILLION, 5.0, |run| {
         run.mean_response
     });
 }
@@ -46,7 +46,7 @@ fn intervals_of_a_single_server_cover() {
 fn intervals_of_many_servers_cover() {
     let exact = 1.0 + erlang_c(8, 7.2) / (8.0 - 7.2);
     let workload = one_type(8, 7.2);
-    assert_covering(&workload, &Contender::Fcfs, MILLION, exact, |run| {
+    assert_covering(&workload, &rule("fcfs"), MILLION, exact, |run| {
         run.mean_response
     });
 }
@@ -98,7 +98,7 @@ fn with_seed(name: &str, seed: u64) -> Run {
         ..Settings::default()
     };
     let scaled = model("section7_phases").scaled(0.6 / 0.8).unwrap();
-    let contender = Contender::parse(name).unwrap();
+    let contender = rule(name);
     contender.simulate(&scaled, &settings, quiet).unwrap()
 }
 

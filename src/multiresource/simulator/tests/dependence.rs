@@ -221,7 +221,7 @@ fn alike_batches_on_one_slot_wait_as_one_job_does() {
                 format!("arrivals: {{process: batches, rate: .2, sizes: [1, 5], alike: {alike}}}");
             let workload = workload("", 1, &[[&arrivals, size]]);
             let exact = response_of_batches(0.2, [3.0, 13.0], 1.0, scv, alike);
-            for rule in [Contender::Fcfs, Contender::FirstFit] {
+            for rule in ["fcfs", "first-fit"].map(rule) {
                 let run = rule.simulate(&workload, &events(8_000_000), quiet).unwrap();
                 agrees(run.mean_response, exact, 0.03, &format!("{size}, {alike}"));
                 agrees(run.mean_number, 0.6 * exact, 0.03, "E[N]");

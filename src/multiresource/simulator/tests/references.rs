@@ -20,7 +20,7 @@ fn near(estimate: Option<Estimate>, mean: f64, half_width: f64, what: &str) {
 }
 
 fn run(rule: &str, workload: &Workload, count: u64) -> Run {
-    let contender = Contender::parse(rule).unwrap();
+    let contender = self::rule(rule);
     let run = contender.simulate(workload, &events(count), quiet).unwrap();
     assert_eq!(run.health, Health::Settled, "{rule}");
     run

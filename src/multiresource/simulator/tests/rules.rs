@@ -5,8 +5,8 @@ use rand::{RngExt, SeedableRng};
 
 /// Every rule, each as it is without a parameter.
 fn all() -> impl Iterator<Item = Contender> {
-    let names = Contender::NAMES.into_iter();
-    names.map(|name| Contender::parse(name).unwrap())
+    let rules = Contender::rules().iter();
+    rules.map(|rule| rule.with(None).unwrap())
 }
 
 /// M/M/8 at ρ = .9 by Erlang's C: with one type of job that needs one server, every rule
@@ -20,10 +20,10 @@ fn one_type_is_the_queue_with_many_servers() {
     let queueing = blocking / (1.0 - offered / 8.0 * (1.0 - blocking));
     let exact = 1.0 + queueing / (8.0 - offered);
     let workload = one_type(8, offered);
-    for contender in all().filter(|c| c.suits(&workload).is_ok()) {
-        let contender = match contender {
-            Contender::RandomizedTimers(_) => Contender::parse("randomized-timers:1000").unwrap(),
-            other => other,
+    for contender in all().filter(|c| c.fits(&workload.clone().into()).is_ok()) {
+        let contender = match contender.name() {
+            "randomized-timers" => rule("randomized-timers:1000"),
+            _ => contender,
         };
         let run = contender.simulate(&workload, &events(4_000_000), quiet);
         agrees(run.unwrap().mean_response, exact, 0.04, contender.name());
@@ -45,8 +45,7 @@ fn rules_use_what_the_workload_says_is_known() {
     };
     for rule in ["easy-backfill", "conservative-backfill"] {
         let mean = |rule: &str, workload: &Workload| {
-            let run = Contender::parse(rule).unwrap();
-            let run = run.simulate(workload, &settings, quiet);
+            let run = self::rule(rule).simulate(workload, &settings, quiet);
             run.map(|run| run.mean_response.unwrap().mean)
         };
         let exact = mean(rule, &powers_of_two()).unwrap();
@@ -82,7 +81,7 @@ fn powers_of_two() -> Workload {
 fn all_work_is_done() {
     let two = model("section7_phases").scaled(0.5).unwrap();
     for workload in [powers_of_two(), two] {
-        for contender in all().filter(|contender| contender.suits(&workload).is_ok()) {
+        for contender in all().filter(|c| c.fits(&workload.clone().into()).is_ok()) {
             let run = contender
                 .simulate(&workload, &events(2_000_000), quiet)
                 .unwrap();
@@ -139,7 +138,7 @@ fn random_workload(random: &mut impl rand::Rng) -> Workload {
 #[test]
 fn no_rule_breaks_the_rules() {
     let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(7);
-    let mut served = vec![0; Contender::NAMES.len() + 2];
+    let mut served = vec![0; Contender::rules().len() + 2];
     for seed in 0..60 {
         let workload = random_workload(&mut random);
         let settings = Settings {
@@ -147,7 +146,7 @@ fn no_rule_breaks_the_rules() {
             ..one_run(4000)
         };
         let inflated = ["easy-backfill:3", "conservative-backfill:3"];
-        let inflated = inflated.map(|text| Contender::parse(text).unwrap());
+        let inflated = inflated.map(rule);
         for (n, contender) in all().chain(inflated).enumerate() {
             match contender.simulate(&workload, &settings, quiet) {
                 Ok(_) => served[n] += 1,
@@ -162,9 +161,8 @@ fn no_rule_breaks_the_rules() {
 /// A rule that cannot serve a workload says why, and which can.
 #[test]
 fn unsuitable_rules_say_why() {
-    let said = |rule: &str, workload: &Workload| {
-        let contender = Contender::parse(rule).unwrap();
-        let run = contender.simulate(workload, &one_run(10), quiet);
+    let said = |name: &str, workload: &Workload| {
+        let run = rule(name).simulate(workload, &one_run(10), quiet);
         run.unwrap_err().to_string()
     };
     let text = said("server-filling", &model("section7"));
@@ -189,13 +187,17 @@ fn rules_over_one_server_are_those_of_a_server() {
         ..Settings::default()
     };
     // Best-Fit among servers says nothing of the order of types, which it is on one.
-    for rule in PooledRule::ALL
+    for rule in Contender::rules()
         .iter()
         .filter(|rule| rule.name != "best-fit")
     {
-        let own = Contender::parse(rule.name).unwrap();
+        let Some(pooled) = rule.pooled else { continue };
+        let own = rule.with(None).unwrap();
         let own = own.simulate_on(&fleet, &settings, quiet).unwrap();
-        let pooled = pooled::simulated(&rule.policy(), &fleet, &settings);
+        let policy = pooled().spec().rule(&fleet);
+        let system = || System::of_fleet(&fleet, policy.clocks(), policy.preempts());
+        let mut simulation = Simulation::on(&fleet, &system, &*policy, &settings);
+        let pooled = simulation.run(&settings, &mut quiet).unwrap();
         assert_eq!(own.mean_response, pooled.mean_response, "{}", rule.name);
         assert_eq!(own.own.utilization, pooled.own.utilization, "{}", rule.name);
     }

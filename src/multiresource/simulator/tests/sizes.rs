@@ -210,13 +210,10 @@ fn arrivals_and_sizes_are_common_and_work_is_conserved() {
 }
 
 /// When a job has left nobody behind.
-fn times_when_empty<P: Policy + Clone + Send + 'static>(
-    workload: &Workload,
-    policy: P,
-) -> Vec<f64> {
+fn times_when_empty<P: Policy + Clone + 'static>(workload: &Workload, policy: P) -> Vec<f64> {
     #[derive(Clone)]
     struct Witness<P>(P, Arc<Mutex<Vec<f64>>>);
-    impl<P: Policy> Policy for Witness<P> {
+    impl<P: Policy + Clone + 'static> Policy for Witness<P> {
         fn clocks(&self) -> usize {
             self.0.clocks()
         }
@@ -292,7 +289,7 @@ fn all_work_is_done_under_every_rule_and_a_seed_has_one_result() {
         Contender::from(Family::Msr(policy))
     };
     let contenders = [
-        Contender::FirstFit,
+        rule("first-fit"),
         msr(Preemption::Full, Backfill::FirstFit),
         msr(Preemption::None, Backfill::None),
         msr(Preemption::Setup, Backfill::None),

@@ -138,9 +138,7 @@ fn rules_that_stop_jobs_are_refused() {
         let run = contender.simulate(&late, &one_run(1000), quiet);
         let refused = matches!(&run, Err(Failure::Unsuitable { why, .. }) if *why == Unsuitable::StartLatency);
         assert_eq!(refused, contender.preempts(), "{}", rule.name);
-        assert_eq!(
-            contender.suits(&late) == Err(Unsuitable::StartLatency),
-            refused
-        );
+        let fits = contender.fits(&late.clone().into());
+        assert_eq!(fits.err(), run.err(), "{}", rule.name);
     }
 }

@@ -4,7 +4,7 @@ use super::evaluator::{self, DONE, Evaluator, REPLICATIONS};
 use super::ladder::{self, Candidate, Comparison, Ladder};
 use super::{Basis, ChoiceError, ChoiceOptions, Families, Stage, record, search};
 use crate::multiresource::artifact::Family;
-use crate::multiresource::policy::{KnobRange, is_proved_stable};
+use crate::multiresource::policy::KnobRange;
 use crate::multiresource::simulator::Run;
 use crate::multiresource::synthesis::left;
 
@@ -257,7 +257,7 @@ fn unsettled<'w>(
         let lasts = LASTING * run.simulated_time > longest * run.replications.len() as f64;
         lasts && evaluator.rough_cost(run).is_finite()
     };
-    let proved = |c: &Candidate<'_>| is_proved_stable(&c.policy, evaluator.workload);
+    let proved = |c: &Candidate<'_>| c.policy.spec().is_proved_stable(evaluator.workload);
     let runs_away = |c: &Candidate<'_>| !proved(c) && c.runs_away();
     let find = |what: &dyn Fn(&Candidate<'_>) -> bool| {
         let is = |c: &Candidate<'_>| c.is_eligible && what(c);

@@ -5,7 +5,6 @@ use std::time::Instant;
 
 use super::ChoiceOptions;
 use crate::multiresource::artifact::{self, Family, GuardedPolicy, Objective, Promise};
-use crate::multiresource::policy::{is_proved_stable, work};
 use crate::multiresource::simulator::{
     Contender, Ending, Estimate, Failure, Health, Run, Settings, Simulation, TypeResult, Watch,
     Watched, classes, paired_ratio,
@@ -117,7 +116,7 @@ impl<'a> Evaluator<'a> {
             policy,
             Family::Msr(_) | Family::Partition(_) | Family::Guarded(_)
         );
-        (without_clocks && !is_proved_stable(policy, self.workload)).then(|| {
+        (without_clocks && !policy.spec().is_proved_stable(self.workload)).then(|| {
             Family::Guarded(GuardedPolicy {
                 rule: Box::new(policy.clone()),
                 guard: guard.policy.clone(),
@@ -141,7 +140,7 @@ impl<'a> Evaluator<'a> {
     pub fn work(&mut self, policy: &Family) -> f64 {
         let (workload, policy) = (self.workload, policy.followed());
         let works = self.works.entry(policy.called());
-        *works.or_insert_with(|| work(policy, workload))
+        *works.or_insert_with(|| policy.work(workload))
     }
 
     /// Simulates this many events in so many replications; `None` where an interrupt or the time limit ended it:

@@ -8,7 +8,6 @@
 use super::Stage;
 use super::evaluator::{DONE, Evaluator, Underway};
 use crate::multiresource::artifact::{Family, Objective};
-use crate::multiresource::policy::is_proved_stable;
 use crate::multiresource::simulator::{Estimate, Failure, Health, Ranking, Run};
 use crate::multiresource::synthesis::log::Steadiness;
 
@@ -124,7 +123,7 @@ impl<'w> Candidate<'w> {
         let Some(run) = self.measured(evaluator) else {
             return Steadiness::Unsettled;
         };
-        let proved = is_proved_stable(&self.policy, evaluator.workload);
+        let proved = self.policy.spec().is_proved_stable(evaluator.workload);
         match (evaluator.value(run), run.health) {
             (Some(_), _) => Steadiness::Steady,
             (None, Health::Unstable) if !proved => Steadiness::Unstable,

@@ -33,7 +33,7 @@ use crate::multiresource::artifact::{
     self, Artifact, Backfill, EmptySlots, Family, FirstFitPolicy, MostServersFirstPolicy,
     MsrPolicy, Preemption, Promise, Quantity,
 };
-use crate::multiresource::policy::{KnobRange, is_proved_stable};
+use crate::multiresource::policy::KnobRange;
 use crate::multiresource::simulator::{Failure, Run};
 use crate::multiresource::workload::{Fleet, Workload};
 use decision::{Field, decide};
@@ -240,7 +240,9 @@ fn guard(workload: &Workload, choice: &ChoiceOptions, msr: &Synthesis) -> Option
         empty_slots: EmptySlots::Phantom,
         ..msr.policy.clone()
     };
-    let proved = is_proved_stable(&policy.clone().into(), workload);
+    let proved = Family::from(policy.clone())
+        .spec()
+        .is_proved_stable(workload);
     proved.then(|| Guard {
         mean_number: mean_number(msr),
         policy: artifact::Guard::Msr(policy),

@@ -8,7 +8,7 @@ use crate::multiresource::artifact::{
     self, Claim, Family, Objective, Order, Placement, PooledEasyPolicy, PooledPolicy, Simulation,
     Zone,
 };
-use crate::multiresource::policy::{KnobRange, is_proved_stable};
+use crate::multiresource::policy::KnobRange;
 use crate::multiresource::schedule::Packing;
 use crate::multiresource::synthesis::{Choice, Partitioned};
 use crate::multiresource::workload::{Fleet, Shape};
@@ -93,7 +93,7 @@ fn by_analysis(
     let policy = Family::from(partition.policy.clone());
     if !choice.promises.is_empty()
         || choice.families != Families::All
-        || !is_proved_stable(&policy, workload)
+        || !policy.spec().is_proved_stable(workload)
     {
         return None;
     }

@@ -3,7 +3,7 @@
 use crate::multiresource::artifact::{
     Family, MaxWeightPolicy, MaxWeightSetupPolicy, ServerFillingPolicy,
 };
-use crate::multiresource::simulator::Contender;
+use crate::multiresource::policy::ServerFilling;
 use crate::multiresource::synthesis::Synthesis;
 use crate::multiresource::workload::Workload;
 
@@ -21,7 +21,7 @@ const WEIGHTS: [(f64, f64); 7] = [
 /// All of them with full preemption.
 pub(super) fn full(workload: &Workload, msr: &Synthesis) -> Vec<Family> {
     let mut starts: Vec<Family> = vec![msr.policy.clone().into(), max_weight(workload).into()];
-    if Contender::ServerFilling.suits(workload).is_ok() {
+    if workload.start_latency().is_none() && ServerFilling::new(workload).is_ok() {
         starts.push(ServerFillingPolicy {}.into());
     }
     starts.extend(WEIGHTS.map(|weights| weighted(workload, msr, weights).into()));

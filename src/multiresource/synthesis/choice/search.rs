@@ -5,7 +5,7 @@ use super::Stage;
 use super::evaluator::{Evaluator, FEW};
 use super::ladder::{CLOSE, Candidate, Ladder, promising, ranked};
 use crate::multiresource::artifact::Family;
-use crate::multiresource::policy::{self, KnobRange};
+use crate::multiresource::policy::KnobRange;
 use crate::multiresource::simulator::{Failure, Run};
 
 /// The first quarter of a run decides whether a step is run to its end.
@@ -65,7 +65,7 @@ pub(super) fn search<'w>(
             cost.is_finite() && best.is_some_and(|best| cost <= NEAR * best)
         };
         let is_next = |c: &Candidate<'_>| {
-            policy::axes(&c.policy, knobs) > 0 && near(c) && !turned.contains(&c.name())
+            c.policy.spec().axes(knobs) > 0 && near(c) && !turned.contains(&c.name())
         };
         let Some(n) = field.iter().position(is_next) else {
             break;
@@ -127,7 +127,7 @@ impl Walk<'_, '_> {
         let Some(mut best) = self.place(evaluator, start)? else {
             return Ok(None);
         };
-        let axes = policy::axes(start, self.knobs);
+        let axes = start.spec().axes(self.knobs);
         let (mut axis, mut idle) = (0, 0);
         while idle < axes && self.affords(evaluator, start) {
             let before = best.cost;
@@ -153,7 +153,7 @@ impl Walk<'_, '_> {
         (axis, up): (usize, bool),
         best: &mut Place,
     ) -> Result<(), Failure> {
-        while let Some(policy) = policy::stepped(&best.policy, axis, up, self.knobs) {
+        while let Some(policy) = best.policy.spec().stepped(axis, up, self.knobs) {
             if self.seen.contains(&policy) || !self.affords(evaluator, &policy) {
                 break;
             }

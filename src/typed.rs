@@ -44,8 +44,8 @@ impl<const REQUIRED: bool> WorkloadFile<REQUIRED> {
 #[derive(Args, Clone, Debug)]
 #[group(id = "a_policy", required = REQUIRED, multiple = false)]
 pub struct PolicyFile<const REQUIRED: bool = true> {
-    /// The policy: a JSON file made by `synth FILE` (`-`: standard input), or to simulate also the name of a rule,
-    /// such as first-fit, with --workload
+    /// The policy: a JSON file made by `synth FILE` (`-`: standard input); `synth simulate` also takes the name of a
+    /// rule, with --workload
     #[arg(value_name = "POLICY")]
     policy_file: Option<PathBuf>,
 

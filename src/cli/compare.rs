@@ -53,12 +53,12 @@ fn examples<K: Kind>() -> String {
 }
 
 const ABOUT: &str = "\
-A policy that cannot be run somewhere, or is unstable at a load, is reported as that, and the others
-continue. All policies face the same jobs, so that ratios are known more precisely than means.
-With --output FILE, finished parts are kept in FILE.partial until it is written: --resume continues after
-Ctrl-C or a crash, where jobs queue, and the same options give the same bytes as an uninterrupted run.
-With --shard, cells (a policy at a load) are dealt to shards that have about the same work. A part is
-written whole or not at all; what --shard 1/N to N/N write, `synth merge` makes one comparison of, with
+A policy that cannot be run somewhere, or is unstable at a load, is reported as that, and the others \
+continue. All policies face the same jobs, so that ratios are known more precisely than means. \
+With --output FILE, finished parts are kept in FILE.partial until it is written: --resume continues after \
+Ctrl-C or a crash, where jobs queue, and the same options give the same bytes as an uninterrupted run. \
+With --shard, cells (a policy at a load) are dealt to shards that have about the same work. A part is \
+written whole or not at all; what --shard 1/N to N/N write, `synth merge` makes one comparison of, with \
 the bytes of one machine.";
 
 pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
@@ -222,7 +222,7 @@ Examples:
   synth merge part-*.jsonl --output c.json --html c.html
       what `synth compare` on one machine writes, byte for byte
 
-Parts hold the workload and the whole plan: no other file is read. Parts of different plans, missing
+Parts hold the workload and the whole plan: no other file is read. Parts of different plans, missing \
 shards and parts that are cut short are refused, with the commands that run them again.";
 
 pub fn merge<K: Kind>(arguments: &MergeArguments, common: &Common) -> Outcome {

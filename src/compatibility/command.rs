@@ -71,6 +71,7 @@ impl Kind for Compatibility {
         wishes: &Wishes,
         caller: &mut Caller<'_>,
     ) -> Given<Answer<Self>> {
+        caller.hear(Word::Interruptible);
         caller.hear(Word::Doing("flow, cut and sums over sets"));
         let options = options(wishes, caller);
         let hears = |what: &str, reached: Progress| caller.hear(Word::Simulating(what, reached));
@@ -165,8 +166,7 @@ fn options(wishes: &Wishes, caller: &Caller<'_>) -> Options {
     }
 }
 
-const EXAMPLES: &str = "\
-  synth --workload models/three_servers.yaml --output p.json
+const EXAMPLES: &str = "  synth --workload models/three_servers.yaml --output p.json
       load, bottleneck, exact means under balanced fairness, and how often jobs are interrupted
   synth show p.json
       what a policy file says, in words

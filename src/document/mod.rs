@@ -37,6 +37,7 @@ pub(crate) use names::{suggest, unusable};
 pub(crate) use node::Node;
 pub(crate) use pairs::Pairs;
 use sheet::Sheet;
+pub(crate) use words::meant;
 
 /// A document that was read, not yet checked.
 pub(crate) struct Document<'a> {

@@ -214,6 +214,7 @@ fn plan(pool: &Pool, wishes: &Wishes, caller: &mut Caller<'_>) -> Given<Answer<M
 }
 
 fn online(stream: &Stream, wishes: &Wishes, caller: &mut Caller<'_>) -> Given<Answer<Malleable>> {
+    caller.hear(Word::Interruptible);
     let options = options(wishes, caller);
     let hears = |what: &str, reached: Progress| caller.hear(Word::Simulating(what, reached));
     Ok(match synthesis::online(stream, &options, hears)? {
@@ -230,8 +231,7 @@ fn online(stream: &Stream, wishes: &Wishes, caller: &mut Caller<'_>) -> Given<An
     })
 }
 
-const EXAMPLES: &str = "\
-  synth --workload models/amdahl_training.yaml --output p.json
+const EXAMPLES: &str = "  synth --workload models/amdahl_training.yaml --output p.json
       how jobs that are all there divide the servers, when each ends, and the proof that no plan costs less
   synth --workload models/training_stream.yaml --output p.json
       jobs that arrive: a rule, tuned by simulation, beside a bound that no policy can beat

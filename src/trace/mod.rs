@@ -74,16 +74,16 @@ pub struct Options {
     pub to: Option<f64>,
 
     /// Which jobs take part: all that started, whatever became of them, or those that completed
-    #[arg(long = "status", requires = "trace", value_parser = either(["started", "completed"]), action = clap::ArgAction::Set, default_value = "started")]
+    #[arg(long = "status", value_name = "WHICH", requires = "trace", value_parser = either(["started", "completed"]), action = clap::ArgAction::Set, default_value = "started")]
     pub completed_only: bool,
 
     /// What becomes of jobs that ran past their limit: it is raised to what they ran, or they end at it
-    #[arg(long = "past-limit", requires = "trace", value_parser = either(["raise", "kill"]), action = clap::ArgAction::Set, default_value = "raise")]
+    #[arg(long = "past-limit", value_name = "HOW", requires = "trace", value_parser = either(["raise", "kill"]), action = clap::ArgAction::Set, default_value = "raise")]
     pub kill: bool,
 
     /// What becomes of jobs that still ran at the end: their sizes are known in part, and they are not replayed, or
     /// they are taken to have ended then
-    #[arg(long = "censored", requires = "trace", value_parser = either(["part", "end"]), action = clap::ArgAction::Set, default_value = "part")]
+    #[arg(long = "censored", value_name = "HOW", requires = "trace", value_parser = either(["part", "end"]), action = clap::ArgAction::Set, default_value = "part")]
     pub censored_end: bool,
 
     /// The share of faulty lines that may be left out, such as 5% [default: 1%]

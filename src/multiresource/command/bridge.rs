@@ -79,7 +79,7 @@ Examples:
   synth bridge slurm policy.json --partition batch --dry-run
       what the policy would release now; nothing is released
   synth bridge slurm policy.json --partition batch --journal batch.jsonl
-      the policy runs the partition, until Ctrl-C or SIGTERM; SIGHUP reads the policy again, SIGUSR1 holds
+      the policy runs the partition, until Ctrl-C or SIGTERM; SIGHUP reads the policy again, SIGUSR1 holds \
       jobs again that Slurm does not start
   synth bridge --replay batch.jsonl policy.json --jobs jobs.csv
       the same decisions without Slurm, and the jobs for `synth simulate --jobs`

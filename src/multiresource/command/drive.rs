@@ -24,7 +24,7 @@ pub struct Arguments {
 }
 
 const EXAMPLE: &str = "\
-Each line in is a JSON object with the time `t`, in the policy's unit and never falling, and what happened; each line
+Each line in is a JSON object with the time `t`, in the policy's unit and never falling, and what happened; each line \
 out says which jobs start and stop, and when the policy's next clock rings: send a line with `t` alone then.
 
   {\"t\":3.2,\"arrive\":\"small\",\"job\":\"17\"}     {\"t\":3.2,\"start\":[\"17\"],\"stop\":[],\"wake\":9.71}

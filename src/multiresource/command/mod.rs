@@ -308,9 +308,7 @@ fn server_of(file: &Path, caller: &mut Caller<'_>) -> Given<Workload> {
 
 /// Tells what a verb is doing.
 fn hear_doing(step: &Doing, caller: &mut Caller<'_>) {
-    if !matches!(step, Doing::Program) {
-        caller.hear(Word::Interruptible);
-    }
+    caller.hear(Word::Interruptible);
     let text = match step {
         Doing::Program => "solving the program".into(),
         Doing::Dynamic(None) => DYNAMIC.into(),
@@ -328,8 +326,7 @@ fn hear_doing(step: &Doing, caller: &mut Caller<'_>) {
     caller.hear(Word::Doing(&text));
 }
 
-const EXAMPLES: &str = "\
-  synth fit cluster.swf -o workload.yaml
+const EXAMPLES: &str = "  synth fit cluster.swf -o workload.yaml
       a workload from a log of jobs: types, sizes as measured, how they arrive, and what was left out
   synth --workload models/vms.yaml --preemption none
       the best of all families for jobs that cannot be preempted, to standard output

@@ -61,7 +61,7 @@ pub struct Arguments {
 }
 
 const ABOUT: &str = "\
-The workload has Poisson arrivals and exponential sizes, on a system so small that schedules times waiting jobs of each type
+The workload has Poisson arrivals and exponential sizes, on a system so small that schedules times waiting jobs of each type \
 are few, or with preemption the numbers of jobs (see --states).";
 
 /// Events per policy, by default.

@@ -21,7 +21,7 @@ pub struct Arguments {
     workload: WorkloadFile,
 
     /// What may happen to a running job when the schedule changes
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, default_value_t = Preemption::None)]
     preemption: Preemption,
 
     /// γ, the rate of setups [1/time unit]; needed with `--preemption setup`

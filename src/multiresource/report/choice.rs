@@ -64,6 +64,9 @@ pub(super) fn taken(
         Some(record) if record.candidates.iter().any(Candidate::is_better) => {
             "the best of the families asked for".into()
         }
+        Some(record) if record.settled() == 1 => {
+            format!("as the only one of {} that were compared", rivals + 1)
+        }
         _ => format!("the least of {} that were compared", rivals + 1),
     };
     let why = match basis {

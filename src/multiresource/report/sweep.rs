@@ -35,7 +35,7 @@ pub fn sweep_csv(workload: &Workload, swept: &[SweepPoint]) -> Drawn<String> {
             &point.upper.to_string(),
         ])?;
     }
-    Ok(table.text()?)
+    table.text()
 }
 
 fn value(point: &SweepPoint) -> f64 {

@@ -99,6 +99,14 @@ impl Choice {
     }
 }
 
+impl Choice {
+    /// Returns how many candidates have settled.
+    pub fn settled(&self) -> usize {
+        let steady = |candidate: &&Candidate| candidate.outcome == Steadiness::Steady;
+        self.candidates.iter().filter(steady).count()
+    }
+}
+
 impl Candidate {
     /// Whether it is surely better than the policy taken, which has no ratio itself, and keeps what was
     /// promised.

@@ -52,17 +52,17 @@ pub(super) fn same_record(own: &Record, other: &Record) -> Result<(), String> {
         let types = r.types.iter();
         types.map(|t| (t.name.clone(), t.units.clone())).collect()
     };
-    if own.time_unit != other.time_unit {
-        return Err(format!(
-            "the policy's rates are per {}, the workload's per {}; write the workload in the policy's time unit",
-            own.time_unit, other.time_unit
-        ));
-    }
     let servers = |r: &Record| -> Vec<(u32, Vec<u64>)> {
         let servers = r.servers.iter();
         servers.map(|s| (s.count, s.units.clone())).collect()
     };
     if demands(own) == demands(other) && servers(own) == servers(other) {
+        if own.time_unit != other.time_unit {
+            return Err(format!(
+                "the policy's rates are per {}, the workload's per {}; write the workload in the policy's time unit",
+                own.time_unit, other.time_unit
+            ));
+        }
         return Ok(());
     }
     let of = |record: &Record| record.is_of_one_server();

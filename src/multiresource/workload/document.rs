@@ -9,7 +9,8 @@ use super::check::{Draft, DraftJob, DraftShape};
 use super::fleet::ONE_SERVER;
 use super::{Fleet, Header, JobType, Known, Shape, Workload};
 use crate::document::{
-    Document, DocumentError, Fault, Node, Pairs, Parsed, Place, Step, place, read_file, to_yaml,
+    Document, DocumentError, Fault, Node, Pairs, Parsed, Place, Step, meant, place, read_file,
+    to_yaml,
 };
 use crate::law::{
     ArrivalProcess, CommonModulation, Size, respell_law, respell_law_or_number, respell_process,
@@ -115,7 +116,11 @@ impl Fleet {
         respell(&mut document.root);
         let (written, mut faults) = document.read::<FleetDocument>();
         faults.extend(misnamed);
-        let checked = match written.and_then(|written| written.draft(&mut faults)) {
+        let names_servers = |key: &str| {
+            ["server", "servers"].contains(&key) || meant(key, &["servers", "server"]).is_some()
+        };
+        let is_named = document.root.keys().any(names_servers) && !faults.is_empty();
+        let checked = match written.and_then(|written| written.draft(is_named, &mut faults)) {
             Some(draft) => draft.check_in_order(faults),
             None => Err(faults),
         };
@@ -205,8 +210,9 @@ impl Workload {
 }
 
 impl FleetDocument {
-    /// What is to be checked; faults go to the others. `None` where it has no servers.
-    fn draft(self, faults: &mut Vec<Fault>) -> Option<Draft> {
+    /// What is to be checked; faults go to the others. `None` where it has no servers: because what stands there has
+    /// faults, if servers are named.
+    fn draft(self, is_named: bool, faults: &mut Vec<Fault>) -> Option<Draft> {
         let shapes = match (self.server, self.servers) {
             (Some(server), None) => vec![DraftShape {
                 name: ONE_SERVER.to_owned(),
@@ -234,7 +240,9 @@ impl FleetDocument {
                         "add `server: {capacity: {cpu: 128}}`, or `servers` for a fleet of several shapes",
                     )
                 };
-                faults.push(Fault::new(place!("servers"), message, help));
+                if both.is_some() || !is_named {
+                    faults.push(Fault::new(place!("servers"), message, help));
+                }
                 Job::drafts(self.jobs, faults);
                 return None;
             }

@@ -46,7 +46,7 @@ pub fn comparison_csv<M, C>(
             table.row([&load, &cell.policy, of, quantity, &value, &half_width, unit])?;
         }
     }
-    Ok(table.text()?)
+    table.text()
 }
 
 /// Empty where there is no number, or none that is finite.

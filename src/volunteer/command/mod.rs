@@ -169,8 +169,7 @@ impl Kind for Volunteer {
     }
 }
 
-const EXAMPLES: &str = "\
-  synth --workload models/campaign_small.yaml --output p.json
+const EXAMPLES: &str = "  synth --workload models/campaign_small.yaml --output p.json
       which hosts get which jobs, with which deadlines: percentiles and quantile tuned on simulated campaigns
   synth show p.json
       what a policy file says, in words

@@ -29,7 +29,7 @@ pub fn replay_csv(replays: &Replays) -> Drawn<String> {
             ])?;
         }
     }
-    Ok(table.text()?)
+    table.text()
 }
 
 type Quantity = (String, f64, Option<Interval>, &'static str);
@@ -113,7 +113,7 @@ pub fn visits(replays: &Replays) -> Drawn<String> {
             ])?;
         }
     }
-    Ok(table.text()?)
+    table.text()
 }
 
 /// One step a line, by policy and pace: averages of jobs that wait and run, of the work of those that wait \[s of all
@@ -141,5 +141,5 @@ pub fn series(replays: &Replays) -> Drawn<String> {
             table.row(names.into_iter().chain(numbers))?;
         }
     }
-    Ok(table.text()?)
+    table.text()
 }

@@ -65,11 +65,11 @@ pub struct Options {
     #[arg(long, value_name = "ID", requires = "vm_types")]
     pub machine: Option<String>,
 
-    /// Leave out what came earlier than this after the first job, such as 120d [s]
+    /// Leave out what came earlier than this after the first job: `120d`, or a number of seconds
     #[arg(long, value_name = "TIME", requires = "trace", value_parser = time)]
     pub from: Option<f64>,
 
-    /// Leave out what came later than this after the first job [s]
+    /// Leave out what came later than this after the first job, likewise
     #[arg(long, value_name = "TIME", requires = "trace", value_parser = time)]
     pub to: Option<f64>,
 

@@ -15,7 +15,9 @@ use synth::multiresource::artifact::{
     AdaptiveMsrPolicy, Backfill, EmptySlots, Family, Order, Placement, PooledPolicy, Preemption,
     Switching,
 };
-use synth::multiresource::replay::{self, Clock, Kinds, Log, Scene, Speed, StartLatency, gathered};
+use synth::multiresource::replay::{
+    self, Clock, DecisionState, Kinds, Log, Speed, StartLatency, gathered,
+};
 use synth::multiresource::simulator::{Contender, Settings};
 use synth::multiresource::synthesis::{Options, Outcome, Pooling, pool, synthesize};
 use synth::multiresource::workload::{Fleet, Workload};
@@ -285,7 +287,7 @@ fn replays(c: &mut Criterion) {
     for name in ["first-fit", "fcfs", "easy"] {
         let rule = Contender::parse(name).unwrap();
         let (fleet, types) = gathered(&log, &log.jobs, &kinds.demands, clock, 0.0, false).unwrap();
-        let scene = Scene {
+        let scene = DecisionState {
             jobs: &log.jobs,
             types,
             fleet,

@@ -2,7 +2,7 @@
 //!
 //! A kind brings what stands in its policies ([`Content`]) and its verbs: read a document, synthesize
 //! a policy, check it, show it, simulate it, compare it with others. Each verb returns values: nothing
-//! is printed here, and a callback hears what goes on. Which kinds there are stands in
+//! is printed here, and a callback is notified of progress. Which kinds there are stands in
 //! [`crate::kinds`].
 
 #[cfg(test)]
@@ -32,18 +32,18 @@ use crate::simulation::sweep::{Comparing, Journal, Outcome, Stage, Swept, Whole}
 use crate::simulation::{Progress, Settings};
 
 /// What a verb returns, or why it has no answer, ready for standard error.
-pub type Given<T> = Result<T, VerbError>;
+pub type VerbResult<T> = Result<T, VerbError>;
 
 /// A kind of workload. It is implemented by the marker type that is its [`Content`].
 pub trait Kind: Content {
     /// A checked workload.
     type Described;
     /// What is typed beside the workload to make a policy.
-    type Wishes: Args + NamesFiles;
+    type SynthesisArgs: Args + NamesFiles;
     /// What is typed to run a policy in other ways than its own.
-    type Ways: Args + NamesFiles;
+    type SimulationArgs: Args + NamesFiles;
     /// What is typed to compare policies, beside what is typed for every kind.
-    type Extras: Args + NamesFiles;
+    type ComparisonArgs: Args + NamesFiles;
     /// Verbs that no other kind has.
     type Verb: Subcommand + OwnVerb;
 
@@ -54,13 +54,13 @@ pub trait Kind: Content {
     ///
     /// # Errors
     /// When it cannot be read, and with every fault found in it.
-    fn read(file: &Path) -> Given<Parsed<Self::Described>>;
+    fn read(file: &Path) -> VerbResult<Parsed<Self::Described>>;
 
     /// Reads a document from its text; `name` is that of its file.
     ///
     /// # Errors
     /// With every fault found in it.
-    fn parse(text: &str, name: &str) -> Given<Parsed<Self::Described>>;
+    fn parse(text: &str, name: &str) -> VerbResult<Parsed<Self::Described>>;
 
     /// Makes a policy that the checker has found valid.
     ///
@@ -68,15 +68,15 @@ pub trait Kind: Content {
     /// When what is wished does not go together, or not with the workload.
     fn synthesize(
         workload: &Self::Described,
-        wishes: &Self::Wishes,
+        args: &Self::SynthesisArgs,
         caller: &mut Caller<'_>,
-    ) -> Given<Answer<Self>>;
+    ) -> VerbResult<Answer<Self>>;
 
     /// Where the workload that a policy was made for and this one differ.
     ///
     /// # Errors
     /// When the two cannot be compared at all.
-    fn against(policy: &Checked<Self>, workload: &Self::Described) -> Given<Vec<Finding>>;
+    fn against(policy: &Checked<Self>, workload: &Self::Described) -> VerbResult<Vec<Finding>>;
 
     /// What the checker has derived anew of a policy that it found valid, what it judged for sense
     /// only, and what it took on trust; at most `width` characters wide.
@@ -94,14 +94,14 @@ pub trait Kind: Content {
     fn simulate(
         policy: &str,
         workload: Option<Self::Described>,
-        ways: &Self::Ways,
+        ways: &Self::SimulationArgs,
         settings: &Settings,
         caller: &mut Caller<'_>,
-    ) -> Given<(Answered, String)>;
+    ) -> VerbResult<(VerbOutput, String)>;
 
     /// The trace that policies are compared on, where these extras name one: then no workload is needed, and no
     /// journal is kept.
-    fn trace(_extras: &Self::Extras) -> Option<&Path> {
+    fn trace(_extras: &Self::ComparisonArgs) -> Option<&Path> {
         None
     }
 
@@ -113,15 +113,15 @@ pub trait Kind: Content {
     fn compare(
         workload: Option<&Self::Described>,
         asked: &Comparing<'_>,
-        extras: &Self::Extras,
+        extras: &Self::ComparisonArgs,
         caller: &mut Caller<'_>,
-    ) -> Given<Compared>;
+    ) -> VerbResult<Compared>;
 
     /// The comparison over loads that parts of it make together, with tables at most `width` characters wide.
     ///
     /// # Errors
     /// When its cells cannot be read, or nothing is compared over loads here.
-    fn merge(_workload: &Self::Described, _whole: &Whole, _width: usize) -> Given<Compared> {
+    fn merge(_workload: &Self::Described, _whole: &Whole, _width: usize) -> VerbResult<Compared> {
         Err("this kind of workload is not compared over loads, and has no parts".into())
     }
 
@@ -146,7 +146,7 @@ pub trait OwnVerb: NamesFiles {
     ///
     /// # Errors
     /// As the verb has it.
-    fn run(&self, caller: &mut Caller<'_>) -> Given<Answered>;
+    fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput>;
 }
 
 /// The kind has no verbs of its own.
@@ -156,7 +156,7 @@ pub enum NoVerb {}
 impl NamesFiles for NoVerb {}
 
 impl OwnVerb for NoVerb {
-    fn run(&self, _: &mut Caller<'_>) -> Given<Answered> {
+    fn run(&self, _: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         match *self {}
     }
 }
@@ -167,7 +167,7 @@ pub struct NoArgs {}
 
 impl NamesFiles for NoArgs {}
 
-/// The caller: how wide lines may be, which policy files are taken, who hears what goes on, and
+/// The caller: how wide lines may be, which policy files are taken, who is notified of progress, and
 /// whether an end is wanted.
 pub struct Caller<'a> {
     /// The most characters of a line.
@@ -176,22 +176,22 @@ pub struct Caller<'a> {
     pub changes: Changes,
     /// Once it is set, a verb ends with what it has.
     pub interrupt: Arc<AtomicBool>,
-    /// Who hears what goes on.
-    pub hears: &'a mut dyn FnMut(Word<'_>),
+    /// Is notified of progress.
+    pub listener: &'a mut dyn FnMut(Notice<'_>),
     /// Standard output, for verbs that answer as they go.
     pub output: &'a mut dyn Write,
 }
 
 impl Caller<'_> {
     /// Tells what goes on.
-    pub fn hear(&mut self, word: Word<'_>) {
-        (self.hears)(word);
+    pub fn notify(&mut self, word: Notice<'_>) {
+        (self.listener)(word);
     }
 }
 
 /// What a verb tells while it works.
 #[derive(Clone, Copy, Debug)]
-pub enum Word<'a> {
+pub enum Notice<'a> {
     /// What is done now; it replaces what was heard before.
     Doing(&'a str),
     /// A part of the answer, as soon as it is known.
@@ -230,7 +230,7 @@ pub enum Answer<K: Content> {
 ///
 /// # Errors
 /// When there is none; says what to type.
-pub fn wanted<W>(workload: Option<&W>) -> Given<&W> {
+pub fn wanted<W>(workload: Option<&W>) -> VerbResult<&W> {
     Ok(workload.ok_or("policies are compared on a workload: give --workload FILE")?)
 }
 
@@ -242,7 +242,7 @@ pub fn run_document(
     policy: &str,
     run: &impl Serialize,
     verdicts: &impl Serialize,
-) -> Given<String> {
+) -> VerbResult<String> {
     #[derive(Serialize)]
     struct Document<'a, R, V> {
         policy: &'a str,
@@ -260,7 +260,7 @@ pub fn run_document(
 ///
 /// # Errors
 /// When it cannot be written as JSON.
-pub fn json(document: &impl Serialize) -> Given<String> {
+pub fn json(document: &impl Serialize) -> VerbResult<String> {
     Ok(harmless(serde_json::to_string_pretty(document)?) + "\n")
 }
 
@@ -294,7 +294,7 @@ impl Compared {
         swept: Swept<M, C>,
         besides: &Besides<'_, M, C>,
         width: usize,
-    ) -> Given<Self> {
+    ) -> VerbResult<Self> {
         let comparison = &swept.comparison;
         let mut cells = comparison.cells.iter();
         Ok(Compared {
@@ -313,7 +313,7 @@ impl Compared {
     ///
     /// # Errors
     /// When the numbers cannot be written.
-    pub fn outcomes(outcomes: &Outcomes, width: usize) -> Given<Self> {
+    pub fn outcomes(outcomes: &Outcomes, width: usize) -> VerbResult<Self> {
         Ok(Compared {
             table: outcomes_table(outcomes, width),
             document: json(outcomes)?,
@@ -328,7 +328,7 @@ impl Compared {
 
 /// What comes of a verb.
 #[derive(Debug, Default)]
-pub struct Answered {
+pub struct VerbOutput {
     /// For people; goes to standard output where no document does.
     pub table: String,
     /// For programs: each with its file, `-` for standard output.

@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use synth::kind::{Compared, Given, Kind, NamesFiles as _};
+use synth::kind::{Compared, Kind, NamesFiles as _, VerbResult};
 use synth::simulation::Settings;
 use synth::simulation::sweep::{Comparing, Journal, Shard, Share, Whole};
 use synth::typed::{Budget, WorkloadFile, below_one, fraction};
@@ -31,7 +31,7 @@ pub struct Arguments<K: Kind> {
     budget: Budget,
 
     #[command(flatten)]
-    extras: K::Extras,
+    extras: K::ComparisonArgs,
 
     #[command(flatten)]
     results: Results,
@@ -166,7 +166,7 @@ impl<K: Kind> Arguments<K> {
     }
 
     /// The workload; and what is shared out, where a shard runs.
-    fn read(&self, common: &Common) -> Given<(Option<K::Described>, Option<Share>)> {
+    fn read(&self, common: &Common) -> VerbResult<(Option<K::Described>, Option<Share>)> {
         let file = self.workload.typed();
         let (Some(shard), Some(file)) = (self.shard, file) else {
             let read = |file: &Path| read_workload::<K>(file, common);

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use synth::document::is_standard_input;
-use synth::kind::{Answered, Compared};
+use synth::kind::{Compared, VerbOutput};
 
 use super::terminal::say;
 use super::{Common, Outcome, code_if, interrupt, tell};
@@ -130,7 +130,7 @@ fn publish(
 }
 
 /// Publishes what a verb answers; its notes go to standard error.
-pub fn conclude(answered: &Answered, interrupt: &interrupt::Later, common: &Common) -> Outcome {
+pub fn conclude(answered: &VerbOutput, interrupt: &interrupt::Later, common: &Common) -> Outcome {
     answered.notes.iter().for_each(|note| tell(common, note));
     publish(common, &answered.table, &borrowed(&answered.documents))?;
     Ok(interrupt.code_or(code_if(answered.negative)))

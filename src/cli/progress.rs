@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use synth::kind::{Caller, Given, Word};
+use synth::kind::{Caller, Notice, VerbResult};
 use synth::report::number;
 use synth::simulation::Progress;
 
@@ -16,8 +16,8 @@ use super::{Common, interrupt, tell, width};
 pub fn heard<T>(
     common: &Common,
     interrupt: &interrupt::Later,
-    verb: impl FnOnce(&mut Caller<'_>) -> Given<T>,
-) -> Given<T> {
+    verb: impl FnOnce(&mut Caller<'_>) -> VerbResult<T>,
+) -> VerbResult<T> {
     let mut listener = Listener {
         common,
         interrupt,
@@ -28,7 +28,7 @@ pub fn heard<T>(
         width: width(),
         changes: common.changes(),
         interrupt: interrupt.flag(),
-        hears: &mut |word| listener.hear(word),
+        listener: &mut |word| listener.notify(word),
         output: &mut output,
     });
     output.flush()?;
@@ -43,16 +43,16 @@ struct Listener<'a> {
 }
 
 impl Listener<'_> {
-    fn hear(&mut self, word: Word<'_>) {
+    fn notify(&mut self, word: Notice<'_>) {
         match word {
-            Word::Doing(what) => self.show(what.to_string()),
-            Word::Known(text) => {
+            Notice::Doing(what) => self.show(what.to_string()),
+            Notice::Known(text) => {
                 self.line = None;
                 tell(self.common, text);
             }
-            Word::Interruptible => self.interrupt.listen(),
-            Word::Simulating(what, reached) => self.show(format!("{what}: {}", events(reached))),
-            Word::Comparing(stage) => {
+            Notice::Interruptible => self.interrupt.listen(),
+            Notice::Simulating(what, reached) => self.show(format!("{what}: {}", events(reached))),
+            Notice::Comparing(stage) => {
                 let events = stage.reached.map_or(String::new(), events);
                 self.show(format!(
                     "{} at ρ = {} (cell {} of {}): {events}",

@@ -20,7 +20,7 @@ pub struct Arguments<K: Kind> {
     workload: Option<PathBuf>,
 
     #[command(flatten)]
-    ways: K::Ways,
+    ways: K::SimulationArgs,
 
     #[command(flatten)]
     budget: Budget,

@@ -16,7 +16,7 @@ pub struct Arguments<K: Kind> {
     workload: WorkloadFile,
 
     #[command(flatten)]
-    wishes: K::Wishes,
+    args: K::SynthesisArgs,
 
     /// Where the policy goes; standard output if not given
     #[arg(long, short, value_name = "FILE")]
@@ -25,7 +25,7 @@ pub struct Arguments<K: Kind> {
 
 pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
     let file = arguments.workload.file()?;
-    let (mut read, mut written) = arguments.wishes.files();
+    let (mut read, mut written) = arguments.args.files();
     written.push(arguments.output.as_deref().unwrap_or(Path::new("-")));
     read.push(file);
     apart(&read, &written)?;
@@ -34,7 +34,7 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
     let workload = read_workload::<K>(file, common)?;
     let interrupt = interrupt::Later::new();
     let answer = heard(common, &interrupt, |caller| {
-        K::synthesize(&workload, &arguments.wishes, caller)
+        K::synthesize(&workload, &arguments.args, caller)
     });
     match answer? {
         Answer::Policy {

@@ -12,8 +12,8 @@ use crate::compatibility::verbs;
 use crate::compatibility::workload::Cluster;
 use crate::document::Parsed;
 use crate::kind::{
-    Answer, Answered, Caller, Compared, Given, Kind, NamesFiles, NoArgs, NoVerb, Word, checked,
-    other_workload, run_document, same_workload, wanted,
+    Answer, Caller, Compared, Kind, NamesFiles, NoArgs, NoVerb, Notice, VerbOutput, VerbResult,
+    checked, other_workload, run_document, same_workload, wanted,
 };
 use crate::report::{rules_table, valid_report};
 use crate::simulation::sweep::{Comparing, Stage, Swept, Whole};
@@ -22,7 +22,7 @@ use crate::typed::{count, part};
 
 /// What is typed beside the workload to make a policy.
 #[derive(Args, Clone)]
-pub struct Wishes {
+pub struct SynthesisArgs {
     /// How often a job goes to the end of the queue, in the mean (0: it runs to its end); tuned if not given
     #[arg(long, value_name = "M", value_parser = interruptions, allow_negative_numbers = true)]
     interruptions: Option<f64>,
@@ -40,7 +40,7 @@ pub struct Wishes {
     seed: u64,
 }
 
-impl NamesFiles for Wishes {}
+impl NamesFiles for SynthesisArgs {}
 
 fn interruptions(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
@@ -51,31 +51,32 @@ fn interruptions(text: &str) -> Result<f64, String> {
 
 impl Kind for Compatibility {
     type Described = Cluster;
-    type Wishes = Wishes;
-    type Ways = NoArgs;
-    type Extras = NoArgs;
+    type SynthesisArgs = SynthesisArgs;
+    type SimulationArgs = NoArgs;
+    type ComparisonArgs = NoArgs;
     type Verb = NoVerb;
 
     const EXAMPLES: &'static str = EXAMPLES;
 
-    fn read(file: &Path) -> Given<Parsed<Cluster>> {
+    fn read(file: &Path) -> VerbResult<Parsed<Cluster>> {
         Ok(Cluster::read(file)?)
     }
 
-    fn parse(text: &str, name: &str) -> Given<Parsed<Cluster>> {
+    fn parse(text: &str, name: &str) -> VerbResult<Parsed<Cluster>> {
         Ok(Cluster::parse(text, name)?)
     }
 
     fn synthesize(
         cluster: &Cluster,
-        wishes: &Wishes,
+        args: &SynthesisArgs,
         caller: &mut Caller<'_>,
-    ) -> Given<Answer<Self>> {
-        caller.hear(Word::Interruptible);
-        caller.hear(Word::Doing("flow, cut and sums over sets"));
-        let options = options(wishes, caller);
-        let hears = |what: &str, reached: Progress| caller.hear(Word::Simulating(what, reached));
-        Ok(match synthesis::synthesize(cluster, &options, hears)? {
+    ) -> VerbResult<Answer<Self>> {
+        caller.notify(Notice::Interruptible);
+        caller.notify(Notice::Doing("flow, cut and sums over sets"));
+        let options = options(args, caller);
+        let listener =
+            |what: &str, reached: Progress| caller.notify(Notice::Simulating(what, reached));
+        Ok(match synthesis::synthesize(cluster, &options, listener)? {
             Outcome::Made(made) => Answer::Policy {
                 summary: report::made(cluster, &made, caller.width),
                 documents: Vec::new(),
@@ -89,7 +90,7 @@ impl Kind for Compatibility {
         })
     }
 
-    fn against(policy: &Checked, cluster: &Cluster) -> Given<Vec<Finding>> {
+    fn against(policy: &Checked, cluster: &Cluster) -> VerbResult<Vec<Finding>> {
         let (own, other) = (policy.workload().digest(), cluster.digest());
         Ok(same_workload(
             &own,
@@ -113,12 +114,12 @@ impl Kind for Compatibility {
         _: &NoArgs,
         settings: &Settings,
         caller: &mut Caller<'_>,
-    ) -> Given<(Answered, String)> {
+    ) -> VerbResult<(VerbOutput, String)> {
         let changes = caller.changes;
-        let hears = |reached| caller.hear(Word::Simulating("simulating", reached));
-        let simulated = verbs::simulate(policy, workload, changes, settings, hears)?;
+        let listener = |reached| caller.notify(Notice::Simulating("simulating", reached));
+        let simulated = verbs::simulate(policy, workload, changes, settings, listener)?;
         let (run, verdicts) = (&simulated.run, &simulated.verdicts);
-        let answered = Answered {
+        let answered = VerbOutput {
             table: report::simulation(&simulated.cluster, run, verdicts, caller.width),
             notes: other_workload(simulated.other_workload),
             negative: simulated.is_refuted(),
@@ -132,15 +133,15 @@ impl Kind for Compatibility {
         asked: &Comparing<'_>,
         _: &NoArgs,
         caller: &mut Caller<'_>,
-    ) -> Given<Compared> {
+    ) -> VerbResult<Compared> {
         let cluster = wanted(cluster)?;
-        caller.hear(Word::Interruptible);
-        let hears = |stage: Stage<'_>| caller.hear(Word::Comparing(stage));
-        let swept = verbs::compare(cluster, asked, hears)?;
+        caller.notify(Notice::Interruptible);
+        let listener = |stage: Stage<'_>| caller.notify(Notice::Comparing(stage));
+        let swept = verbs::compare(cluster, asked, listener)?;
         Compared::over_loads(swept, &report::besides(cluster), caller.width)
     }
 
-    fn merge(cluster: &Cluster, whole: &Whole, width: usize) -> Given<Compared> {
+    fn merge(cluster: &Cluster, whole: &Whole, width: usize) -> VerbResult<Compared> {
         let mut comparison = whole.comparison()?;
         verbs::add_exact(&mut comparison, cluster)?;
         let journal = None;
@@ -156,12 +157,12 @@ impl Kind for Compatibility {
     }
 }
 
-fn options(wishes: &Wishes, caller: &Caller<'_>) -> Options {
+fn options(args: &SynthesisArgs, caller: &Caller<'_>) -> Options {
     Options {
-        interruptions: wishes.interruptions,
-        tolerance: wishes.tolerance,
-        events: wishes.budget,
-        seed: wishes.seed,
+        interruptions: args.interruptions,
+        tolerance: args.tolerance,
+        events: args.budget,
+        seed: args.seed,
         interrupt: caller.interrupt.clone(),
     }
 }

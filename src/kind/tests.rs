@@ -78,25 +78,25 @@ impl Content for Toy {
 
 impl Kind for Toy {
     type Described = Queue;
-    type Wishes = NoArgs;
-    type Ways = NoArgs;
-    type Extras = NoArgs;
+    type SynthesisArgs = NoArgs;
+    type SimulationArgs = NoArgs;
+    type ComparisonArgs = NoArgs;
     type Verb = NoVerb;
 
     const EXAMPLES: &'static str = "";
 
-    fn read(file: &Path) -> Given<Parsed<Queue>> {
+    fn read(file: &Path) -> VerbResult<Parsed<Queue>> {
         Self::parse(&std::fs::read_to_string(file)?, "queue")
     }
 
-    fn parse(text: &str, _: &str) -> Given<Parsed<Queue>> {
+    fn parse(text: &str, _: &str) -> VerbResult<Parsed<Queue>> {
         let workload: Queue = serde_yaml::from_str(text)?;
         let warnings = Vec::new();
         Ok(Parsed { workload, warnings })
     }
 
-    fn synthesize(queue: &Queue, _: &NoArgs, caller: &mut Caller<'_>) -> Given<Answer<Self>> {
-        caller.hear(Word::Doing("a division"));
+    fn synthesize(queue: &Queue, _: &NoArgs, caller: &mut Caller<'_>) -> VerbResult<Answer<Self>> {
+        caller.notify(Notice::Doing("a division"));
         let rho = queue.arrival_rate;
         if rho >= 1.0 {
             let why = format!("load {rho}");
@@ -120,7 +120,7 @@ impl Kind for Toy {
         })
     }
 
-    fn against(policy: &Checked<Self>, queue: &Queue) -> Given<Vec<Finding>> {
+    fn against(policy: &Checked<Self>, queue: &Queue) -> VerbResult<Vec<Finding>> {
         assert_eq!(policy.workload(), queue);
         Ok(Vec::new())
     }
@@ -139,14 +139,14 @@ impl Kind for Toy {
         _: &NoArgs,
         settings: &Settings,
         _: &mut Caller<'_>,
-    ) -> Given<(Answered, String)> {
+    ) -> VerbResult<(VerbOutput, String)> {
         let checked = Checked::<Toy>::parse(policy, "policy")?;
         let run = run(checked.workload().arrival_rate, settings);
         let claimed = checked.artifact().claims[0].value;
         let negative = run.mean_response.is_some_and(|e| !e.covers(claimed, 0.999));
-        let answered = Answered {
+        let answered = VerbOutput {
             negative,
-            ..Answered::default()
+            ..VerbOutput::default()
         };
         Ok((answered, run_document("toy", &run, &[!negative])?))
     }
@@ -156,7 +156,7 @@ impl Kind for Toy {
         asked: &Comparing<'_>,
         _: &NoArgs,
         caller: &mut Caller<'_>,
-    ) -> Given<Compared> {
+    ) -> VerbResult<Compared> {
         let queue = wanted(queue)?;
         let settings = asked.settings;
         let header = Header {
@@ -230,12 +230,12 @@ fn a_kind_of_its_own_has_all_verbs() {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(&file, "kind: toy\narrival_rate: 0.5\n").unwrap();
     let queue = Toy::read(file.path()).unwrap().workload;
-    let mut hears = |_: Word<'_>| ();
+    let mut listener = |_: Notice<'_>| ();
     let mut caller = Caller {
         width: WIDTH,
         changes: Changes::Refused,
         interrupt: Arc::default(),
-        hears: &mut hears,
+        listener: &mut listener,
         output: &mut std::io::sink(),
     };
     let Answer::Policy { artifact: made, .. } =

@@ -7,8 +7,8 @@ use clap::Args;
 use crate::artifact::Finding;
 use crate::document::Parsed;
 use crate::kind::{
-    Answer, Answered, Caller, Compared, Given, Kind, NamesFiles, NoArgs, NoVerb, Word, checked,
-    other_workload, run_document, same_workload, wanted,
+    Answer, Caller, Compared, Kind, NamesFiles, NoArgs, NoVerb, Notice, VerbOutput, VerbResult,
+    checked, other_workload, run_document, same_workload, wanted,
 };
 use crate::malleable::artifact::{Checked, Malleable};
 use crate::malleable::policy::Online;
@@ -23,7 +23,7 @@ use crate::typed::{count, part};
 
 /// What is typed beside the workload to make a policy.
 #[derive(Args, Clone)]
-pub struct Wishes {
+pub struct SynthesisArgs {
     /// How far small jobs go first where jobs arrive: 0 is the same for each, 1 as if no job came any more; tuned if not given
     #[arg(long, value_name = "U", value_parser = knob, requires = "background")]
     urgency: Option<f64>,
@@ -41,7 +41,7 @@ pub struct Wishes {
     seed: u64,
 }
 
-impl NamesFiles for Wishes {}
+impl NamesFiles for SynthesisArgs {}
 
 fn knob(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
@@ -52,13 +52,13 @@ fn knob(text: &str) -> Result<f64, String> {
 
 /// What is typed to compare policies.
 #[derive(Args)]
-pub struct Extras {
+pub struct ComparisonArgs {
     /// Compare at speedups k^p with these exponents in place of the workload's own, where jobs are all there
     #[arg(long, value_name = "P,P,…", value_delimiter = ',', value_parser = exponent)]
     exponents: Vec<f64>,
 }
 
-impl NamesFiles for Extras {}
+impl NamesFiles for ComparisonArgs {}
 
 fn exponent(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
@@ -69,33 +69,33 @@ fn exponent(text: &str) -> Result<f64, String> {
 
 impl Kind for Malleable {
     type Described = Workload;
-    type Wishes = Wishes;
-    type Ways = NoArgs;
-    type Extras = Extras;
+    type SynthesisArgs = SynthesisArgs;
+    type SimulationArgs = NoArgs;
+    type ComparisonArgs = ComparisonArgs;
     type Verb = NoVerb;
 
     const EXAMPLES: &'static str = EXAMPLES;
 
-    fn read(file: &Path) -> Given<Parsed<Workload>> {
+    fn read(file: &Path) -> VerbResult<Parsed<Workload>> {
         Ok(Workload::read(file)?)
     }
 
-    fn parse(text: &str, name: &str) -> Given<Parsed<Workload>> {
+    fn parse(text: &str, name: &str) -> VerbResult<Parsed<Workload>> {
         Ok(Workload::parse(text, name)?)
     }
 
     fn synthesize(
         workload: &Workload,
-        wishes: &Wishes,
+        args: &SynthesisArgs,
         caller: &mut Caller<'_>,
-    ) -> Given<Answer<Self>> {
+    ) -> VerbResult<Answer<Self>> {
         match workload {
-            Workload::Pool(pool) => plan(pool, wishes, caller),
-            Workload::Stream(stream) => online(stream, wishes, caller),
+            Workload::Pool(pool) => plan(pool, args, caller),
+            Workload::Stream(stream) => online(stream, args, caller),
         }
     }
 
-    fn against(policy: &Checked, workload: &Workload) -> Given<Vec<Finding>> {
+    fn against(policy: &Checked, workload: &Workload) -> VerbResult<Vec<Finding>> {
         let (own, other) = (policy.workload().digest(), workload.digest());
         let what = "servers, speedups, jobs or the objective";
         Ok(same_workload(&own, &other, what))
@@ -116,10 +116,10 @@ impl Kind for Malleable {
         _: &NoArgs,
         settings: &Settings,
         caller: &mut Caller<'_>,
-    ) -> Given<(Answered, String)> {
+    ) -> VerbResult<(VerbOutput, String)> {
         let changes = caller.changes;
-        let hears = |reached| caller.hear(Word::Simulating("simulating", reached));
-        let simulated = verbs::simulate(policy, workload, changes, settings, hears)?;
+        let listener = |reached| caller.notify(Notice::Simulating("simulating", reached));
+        let simulated = verbs::simulate(policy, workload, changes, settings, listener)?;
         let verdicts = &simulated.verdicts;
         let (table, document) = match &simulated.ran {
             Ran::Pool(pool, course) => (
@@ -131,7 +131,7 @@ impl Kind for Malleable {
                 run_document(policy, run, verdicts)?,
             ),
         };
-        let answered = Answered {
+        let answered = VerbOutput {
             table,
             notes: other_workload(simulated.other_workload),
             negative: simulated.is_refuted(),
@@ -143,15 +143,15 @@ impl Kind for Malleable {
     fn compare(
         workload: Option<&Workload>,
         asked: &Comparing<'_>,
-        extras: &Extras,
+        extras: &ComparisonArgs,
         caller: &mut Caller<'_>,
-    ) -> Given<Compared> {
+    ) -> VerbResult<Compared> {
         let workload = wanted(workload)?;
-        caller.hear(Word::Interruptible);
+        caller.notify(Notice::Interruptible);
         match workload {
             Workload::Pool(pool) => {
-                let hears = |what: &str| caller.hear(Word::Doing(what));
-                let outcomes = verbs::compare_pool(pool, asked, &extras.exponents, hears);
+                let listener = |what: &str| caller.notify(Notice::Doing(what));
+                let outcomes = verbs::compare_pool(pool, asked, &extras.exponents, listener);
                 Compared::outcomes(&outcomes?, caller.width)
             }
             Workload::Stream(_) if !extras.exponents.is_empty() => Err(
@@ -159,14 +159,14 @@ impl Kind for Malleable {
                     .into(),
             ),
             Workload::Stream(stream) => {
-                let hears = |stage: Stage<'_>| caller.hear(Word::Comparing(stage));
-                let swept = verbs::compare(stream, asked, hears)?;
+                let listener = |stage: Stage<'_>| caller.notify(Notice::Comparing(stage));
+                let swept = verbs::compare(stream, asked, listener)?;
                 Compared::over_loads(swept, &report::besides(stream), caller.width)
             }
         }
     }
 
-    fn merge(workload: &Workload, whole: &Whole, width: usize) -> Given<Compared> {
+    fn merge(workload: &Workload, whole: &Whole, width: usize) -> VerbResult<Compared> {
         let Workload::Stream(stream) = workload else {
             return Err("jobs that are all there are not compared over loads".into());
         };
@@ -185,11 +185,11 @@ impl Kind for Malleable {
     }
 }
 
-fn options(wishes: &Wishes, caller: &Caller<'_>) -> Options {
-    let knobs = wishes.urgency.zip(wishes.background);
+fn options(args: &SynthesisArgs, caller: &Caller<'_>) -> Options {
+    let knobs = args.urgency.zip(args.background);
     Options {
-        events: wishes.budget,
-        seed: wishes.seed,
+        events: args.budget,
+        seed: args.seed,
         knobs: knobs.map(|(urgency, background)| Online {
             urgency,
             background,
@@ -198,14 +198,18 @@ fn options(wishes: &Wishes, caller: &Caller<'_>) -> Options {
     }
 }
 
-fn plan(pool: &Pool, wishes: &Wishes, caller: &mut Caller<'_>) -> Given<Answer<Malleable>> {
-    if wishes.urgency.is_some() {
+fn plan(
+    pool: &Pool,
+    args: &SynthesisArgs,
+    caller: &mut Caller<'_>,
+) -> VerbResult<Answer<Malleable>> {
+    if args.urgency.is_some() {
         return Err("--urgency and --background go with jobs that arrive, and here all are there at the start: leave them out".into());
     }
-    caller.hear(Word::Doing("planning"));
+    caller.notify(Notice::Doing("planning"));
     let (artifact, planned) = synthesis::plan(pool);
     let summary = report::made(pool, &planned, caller.width);
-    caller.hear(Word::Doing("checking"));
+    caller.notify(Notice::Doing("checking"));
     Ok(Answer::Policy {
         artifact: checked(artifact)?,
         summary,
@@ -213,11 +217,15 @@ fn plan(pool: &Pool, wishes: &Wishes, caller: &mut Caller<'_>) -> Given<Answer<M
     })
 }
 
-fn online(stream: &Stream, wishes: &Wishes, caller: &mut Caller<'_>) -> Given<Answer<Malleable>> {
-    caller.hear(Word::Interruptible);
-    let options = options(wishes, caller);
-    let hears = |what: &str, reached: Progress| caller.hear(Word::Simulating(what, reached));
-    Ok(match synthesis::online(stream, &options, hears)? {
+fn online(
+    stream: &Stream,
+    args: &SynthesisArgs,
+    caller: &mut Caller<'_>,
+) -> VerbResult<Answer<Malleable>> {
+    caller.notify(Notice::Interruptible);
+    let options = options(args, caller);
+    let listener = |what: &str, reached: Progress| caller.notify(Notice::Simulating(what, reached));
+    Ok(match synthesis::online(stream, &options, listener)? {
         Outcome::Made(made) => Answer::Policy {
             summary: report::online(stream, &made, caller.width),
             documents: Vec::new(),

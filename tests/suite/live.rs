@@ -8,7 +8,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus as Random;
 use synth::multiresource::artifact::Checked;
 use synth::multiresource::live::protocol::{self, Line, Started};
-use synth::multiresource::live::{Newcomer, Scheduler, Told};
+use synth::multiresource::live::{ClusterEvent, Scheduler, Submission};
 use synth::multiresource::policy::Event;
 
 use crate::conformance::{Decision, Step, recorded};
@@ -473,8 +473,8 @@ fn net(step: &Step) -> [Vec<u64>; 2] {
 }
 
 /// Of the first type.
-fn unlimited_job(id: &str) -> Newcomer<'_> {
-    Newcomer {
+fn unlimited_job(id: &str) -> Submission<'_> {
+    Submission {
         id,
         job_type: 0,
         limit: f64::INFINITY,
@@ -498,24 +498,24 @@ fn jobs_beyond_the_room_are_others() {
         .map(|(capacity, demand)| capacity / demand)
         .fold(f64::MAX, f64::min) as usize;
     let adopt = |scheduler: &mut Scheduler, job: &str, t: f64| {
-        let told = Told::Adopt {
+        let told = ClusterEvent::Adopt {
             job: unlimited_job(job),
             ran: 0.0,
             servers: Vec::new(),
         };
         scheduler.tell(t, told).unwrap()
     };
-    scheduler.tell(0.0, Told::Time).unwrap();
+    scheduler.tell(0.0, ClusterEvent::Time).unwrap();
     for n in 0..most + 2 {
         adopt(&mut scheduler, &format!("a{n}"), 1.0);
     }
-    let arrive = Told::Arrive(unlimited_job("w"));
+    let arrive = ClusterEvent::Arrive(unlimited_job("w"));
     assert!(scheduler.tell(2.0, arrive).unwrap().start.is_empty());
     // Two more than there is room for have to end before there is any.
     for n in 0..2 {
         assert!(
             scheduler
-                .tell(3.0, Told::Leave(&format!("a{n}")))
+                .tell(3.0, ClusterEvent::Leave(&format!("a{n}")))
                 .unwrap()
                 .start
                 .is_empty(),
@@ -523,7 +523,7 @@ fn jobs_beyond_the_room_are_others() {
         );
     }
     let decided = scheduler
-        .tell(4.0, Told::Leave(&format!("a{}", most + 1)))
+        .tell(4.0, ClusterEvent::Leave(&format!("a{}", most + 1)))
         .unwrap();
     assert_eq!(decided.start.len(), 1);
     scheduler.audit().unwrap();
@@ -556,14 +556,14 @@ fn what_cannot_run_is_not_waited_for() {
         others[0] = places.capacity(0)[0] - share(smallest);
         assert!(others[0] > places.capacity(0)[0] - share(largest));
         let arrive = |job, job_type| {
-            Told::Arrive(Newcomer {
+            ClusterEvent::Arrive(Submission {
                 id: job,
                 job_type,
                 limit: 1.0,
             })
         };
         scheduler
-            .tell(0.0, Told::Occupy(0, others.clone()))
+            .tell(0.0, ClusterEvent::Occupy(0, others.clone()))
             .unwrap();
         assert!(
             scheduler
@@ -581,9 +581,9 @@ fn what_cannot_run_is_not_waited_for() {
             1,
             "{name}"
         );
-        scheduler.tell(3.0, Told::Leave("small")).unwrap();
+        scheduler.tell(3.0, ClusterEvent::Leave("small")).unwrap();
         let freed = scheduler
-            .tell(4.0, Told::Occupy(0, vec![0.0; others.len()]))
+            .tell(4.0, ClusterEvent::Occupy(0, vec![0.0; others.len()]))
             .unwrap();
         assert_eq!(&*freed.start[0].0, "large", "{name}");
     }

@@ -57,14 +57,14 @@ pub enum Outcome {
 pub fn synthesize(
     cluster: &Cluster,
     options: &Options,
-    hears: impl FnMut(&str, Progress),
+    listener: impl FnMut(&str, Progress),
 ) -> Result<Outcome, String> {
     let load = analysis::load(cluster);
     if load.load >= 1.0 {
         return Ok(Outcome::Overload(load));
     }
     let means = analysis::means(cluster);
-    let tuned = tuning::tune(cluster, &load, means.as_ref().ok(), options, hears)?;
+    let tuned = tuning::tune(cluster, &load, means.as_ref().ok(), options, listener)?;
     if options.interrupt.load(Ordering::Relaxed) {
         return Ok(Outcome::Interrupted);
     }

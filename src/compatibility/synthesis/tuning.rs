@@ -53,7 +53,7 @@ pub(super) fn tune(
     load: &Load,
     means: Option<&Means>,
     options: &Options,
-    hears: impl FnMut(&str, Progress),
+    listener: impl FnMut(&str, Progress),
 ) -> Result<Tuned, String> {
     let exponential = cluster.size().is_exponential();
     // With exponential sizes any number of interruptions has the same means.
@@ -65,7 +65,7 @@ pub(super) fn tune(
     let mut trials = Trials {
         cluster: &cluster.with_sizes(law.law(cluster.size())),
         options,
-        hears,
+        listener,
     };
     let mut fair = None;
     if means.is_none() {
@@ -101,7 +101,7 @@ struct Trials<'a, H> {
     /// With the law that it is tried with.
     cluster: &'a Cluster,
     options: &'a Options,
-    hears: H,
+    listener: H,
 }
 
 impl<H: FnMut(&str, Progress)> Trials<'_, H> {
@@ -168,9 +168,9 @@ impl<H: FnMut(&str, Progress)> Trials<'_, H> {
             ..Settings::default()
         };
         let slice = (interruptions > 0.0).then(|| cluster.size().mean() / interruptions);
-        let hears = &mut self.hears;
+        let listener = &mut self.listener;
         simulate(cluster, &Rule::Fair { slice }, &settings, |at| {
-            hears(doing, at);
+            listener(doing, at);
         })
     }
 }

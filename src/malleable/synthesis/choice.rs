@@ -58,14 +58,14 @@ const RUNS: u64 = 20;
 pub fn tune(
     stream: &Stream,
     options: &Options,
-    hears: impl FnMut(&str, Progress),
+    listener: impl FnMut(&str, Progress),
 ) -> Result<Tuned, String> {
     let mut trials = Trials {
         stream,
         options,
         events: 0,
         tried: Vec::new(),
-        hears,
+        listener,
     };
     let online = match options.knobs {
         Some(given) => given,
@@ -92,7 +92,7 @@ struct Trials<'a, H> {
     options: &'a Options,
     events: u64,
     tried: Vec<Choice>,
-    hears: H,
+    listener: H,
 }
 
 impl<H: FnMut(&str, Progress)> Trials<'_, H> {
@@ -152,9 +152,9 @@ impl<H: FnMut(&str, Progress)> Trials<'_, H> {
         settings: &Settings,
         doing: &str,
     ) -> Result<Run, String> {
-        let hears = &mut self.hears;
+        let listener = &mut self.listener;
         let sharing = Sharing::HeSrpt(online);
-        let run = simulate(self.stream, sharing, settings, |at| hears(doing, at))?;
+        let run = simulate(self.stream, sharing, settings, |at| listener(doing, at))?;
         self.events += run.events;
         Ok(run)
     }

@@ -129,13 +129,13 @@ pub enum Outcome {
 pub fn online(
     stream: &Stream,
     options: &Options,
-    hears: impl FnMut(&str, Progress),
+    listener: impl FnMut(&str, Progress),
 ) -> Result<Outcome, String> {
     let work = stream.arrival_rate() * stream.size().mean();
     if work >= stream.most_work() {
         return Ok(Outcome::Overload(work / stream.most_work()));
     }
-    let tuned = tune(stream, options, hears)?;
+    let tuned = tune(stream, options, listener)?;
     if options.interrupt.load(Ordering::Relaxed) {
         return Ok(Outcome::Interrupted);
     }

@@ -124,7 +124,7 @@ pub fn compare_pool(
     pool: &Pool,
     asked: &Comparing<'_>,
     exponents: &[f64],
-    mut hears: impl FnMut(&str),
+    mut listener: impl FnMut(&str),
 ) -> Result<Outcomes, VerbError> {
     if asked.share.is_some() {
         return refuse(
@@ -167,7 +167,7 @@ pub fn compare_pool(
         let digest = Workload::Pool(pool.clone()).digest();
         for (n, Entered { entrant, policy }) in entered.iter().enumerate() {
             let at = at.map_or(String::new(), |p| format!(" at p = {p}"));
-            hears(&format!("{}{at}", entrant.name));
+            listener(&format!("{}{at}", entrant.name));
             let same = policy.workload().is_some_and(|own| own.digest() == digest);
             let values = match run_pool(&entrant.name, policy, &pool, same) {
                 Ok(course) => {

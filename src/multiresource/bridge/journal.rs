@@ -239,7 +239,7 @@ impl Replay {
         self.done.t = self.began + round.t;
         let mut start = Vec::new();
         for line in &round.told {
-            self.hear(line);
+            self.notify(line);
             start.extend(decide(&mut self.done.scheduler, line)?);
         }
         self.done.rounds += 1;
@@ -262,7 +262,7 @@ impl Replay {
 
     /// Follows a job from its arrival to its end; what was found running is not followed. One that is withdrawn may
     /// come again as another type, and has waited since it came first.
-    fn hear(&mut self, line: &Line) {
+    fn notify(&mut self, line: &Line) {
         let now = self.done.t;
         if let (Some(kind), Some(id)) = (&line.arrive, &line.job) {
             let job = self.jobs.entry(id.clone()).or_insert(Followed {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use clap::{Args, Subcommand};
 
 use crate::document::{digest, text_of};
-use crate::kind::{Answered, Caller, Files, Given, NamesFiles, OwnVerb, Word};
+use crate::kind::{Caller, Files, NamesFiles, Notice, OwnVerb, VerbOutput, VerbResult};
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::bridge::{
     Bridge, Replayed, Setup, Signals, jobs_csv, release_all, replay,
@@ -108,7 +108,7 @@ impl NamesFiles for Arguments {
 }
 
 impl OwnVerb for Arguments {
-    fn run(&self, caller: &mut Caller<'_>) -> Given<Answered> {
+    fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         match &self.to {
             None => self.again.run(caller),
             Some(To::Slurm(own)) => own.run(caller),
@@ -117,14 +117,14 @@ impl OwnVerb for Arguments {
 }
 
 impl SlurmArguments {
-    fn run(&self, caller: &mut Caller<'_>) -> Given<Answered> {
+    fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let slurm = Slurm::new(&self.partition);
         if self.release_all {
             slurm.site()?;
             let opened = release_all(&slurm, self.setup.hold)?;
-            return Ok(Answered {
+            return Ok(VerbOutput {
                 table: format!("{}: {opened}", self.partition),
-                ..Answered::default()
+                ..VerbOutput::default()
             });
         }
         let policy = self.policy.file()?;
@@ -135,16 +135,16 @@ impl SlurmArguments {
             ..self.setup.clone()
         };
         let mut bridge = Bridge::begin(slurm, setup)?;
-        caller.hear(Word::Known(&bridge.announced()));
+        caller.notify(Notice::Known(&bridge.announced()));
         // What is true of every round is printed once a minute.
         let mut printed: HashMap<String, Instant> = HashMap::new();
         bridge.run(&signals, &mut |text| {
             printed.retain(|_, at| at.elapsed() < AGAIN);
             if printed.insert(text.to_owned(), Instant::now()).is_none() {
-                caller.hear(Word::Known(text));
+                caller.notify(Notice::Known(text));
             }
         })?;
-        Ok(Answered::default())
+        Ok(VerbOutput::default())
     }
 }
 
@@ -165,7 +165,7 @@ fn listen() -> Result<Signals, String> {
 }
 
 impl Again {
-    fn run(&self, caller: &mut Caller<'_>) -> Given<Answered> {
+    fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let path = self.policy.file()?;
         let Some(journal) = &self.replay else {
             return Err("give --replay JOURNAL and the policy".into());
@@ -174,7 +174,7 @@ impl Again {
         let text = text_of(path).map_err(|why| format!("cannot read {name}: {why}"))?;
         let policy = Checked::parse_with(&text, &name, caller.changes)?;
         let replayed = replay(journal, &policy, &digest(&text))?;
-        let mut answered = Answered::default();
+        let mut answered = VerbOutput::default();
         if let Some(file) = &self.jobs {
             answered.documents = vec![(file.clone(), jobs_csv(&replayed.jobs)?)];
         }

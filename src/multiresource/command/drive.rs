@@ -5,7 +5,7 @@ use std::io::BufReader;
 use clap::Args;
 
 use crate::document::is_standard_input;
-use crate::kind::{Answered, Caller, Files, Given, NamesFiles, OwnVerb};
+use crate::kind::{Caller, Files, NamesFiles, OwnVerb, VerbOutput, VerbResult};
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::live::Scheduler;
 use crate::multiresource::live::protocol;
@@ -44,7 +44,7 @@ impl NamesFiles for Arguments {
 }
 
 impl OwnVerb for Arguments {
-    fn run(&self, caller: &mut Caller<'_>) -> Given<Answered> {
+    fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let policy = self.policy.file()?;
         if is_standard_input(policy) {
             return Err(
@@ -60,9 +60,9 @@ impl OwnVerb for Arguments {
             0 => Vec::new(),
             refused => vec![format!("{refused} of {} lines were refused", driven.lines)],
         };
-        Ok(Answered {
+        Ok(VerbOutput {
             notes,
-            ..Answered::default()
+            ..VerbOutput::default()
         })
     }
 }

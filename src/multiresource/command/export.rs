@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use crate::document::is_standard_input;
-use crate::kind::{Answered, Caller, Files, Given, NamesFiles, OwnVerb};
+use crate::kind::{Caller, Files, NamesFiles, OwnVerb, VerbOutput, VerbResult};
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::bridge::{bridgeable, export_slurm};
 use crate::typed::PolicyFile;
@@ -45,7 +45,7 @@ impl NamesFiles for Export {
 }
 
 impl OwnVerb for Export {
-    fn run(&self, caller: &mut Caller<'_>) -> Given<Answered> {
+    fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let Export::Slurm(typed) = self;
         let file = typed.policy.file()?;
         if is_standard_input(file) {
@@ -55,10 +55,10 @@ impl OwnVerb for Export {
         }
         let policy = Checked::read_with(file, caller.changes)?;
         if let Err(why) = bridgeable(&policy) {
-            return Ok(Answered {
+            return Ok(VerbOutput {
                 table: why,
                 negative: true,
-                ..Answered::default()
+                ..VerbOutput::default()
             });
         }
         // The page is read elsewhere.
@@ -86,10 +86,10 @@ impl OwnVerb for Export {
             "Read {} first: it says in which order, how to try it with --dry-run, and how to go back.",
             folder.join("README.md").display()
         );
-        Ok(Answered {
+        Ok(VerbOutput {
             table,
             documents,
-            ..Answered::default()
+            ..VerbOutput::default()
         })
     }
 }

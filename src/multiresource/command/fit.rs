@@ -6,7 +6,9 @@ use std::sync::atomic::Ordering;
 
 use clap::Args;
 
-use crate::kind::{Answered, Caller, Files, Given, NamesFiles, OwnVerb, Word, json, read_policy};
+use crate::kind::{
+    Caller, Files, NamesFiles, Notice, OwnVerb, VerbOutput, VerbResult, json, read_policy,
+};
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::fit::{self, Arrivals, Options};
 use crate::multiresource::report;
@@ -64,9 +66,9 @@ impl NamesFiles for Arguments {
 }
 
 impl OwnVerb for Arguments {
-    fn run(&self, caller: &mut Caller<'_>) -> Given<Answered> {
+    fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let source = Source::named(&self.trace);
-        caller.hear(Word::Doing("reading the trace"));
+        caller.notify(Notice::Doing("reading the trace"));
         let policy = self
             .since
             .as_ref()
@@ -86,10 +88,10 @@ impl OwnVerb for Arguments {
         };
         let interrupt = caller.interrupt.clone();
         let fit = fit::fit(&open, &options, &mut |doing| {
-            caller.hear(Word::Doing(doing));
+            caller.notify(Notice::Doing(doing));
             !interrupt.load(Ordering::Relaxed)
         })?;
-        let mut answered = Answered {
+        let mut answered = VerbOutput {
             table: report::fit(&fit.report, caller.width),
             negative: fit.report.load >= 1.0,
             notes: report::fit_notes(&fit.report),
@@ -127,7 +129,7 @@ fn opening<'a>(
 }
 
 /// The fleet that the policy in a file was made for.
-fn policy_of(file: &Path, caller: &Caller<'_>) -> Given<Fleet> {
+fn policy_of(file: &Path, caller: &Caller<'_>) -> VerbResult<Fleet> {
     let (checked, _): (Checked, _) = read_policy(
         &file.display().to_string(),
         "--since needs a policy file",
@@ -141,7 +143,7 @@ fn servers(fleet: &Fleet) -> Servers {
 }
 
 /// The types of a policy, with their demands in the order in which the trace's servers have the resources.
-fn types_of(fleet: &Fleet, reading: &trace::Options) -> Given<Vec<(String, Vec<f64>)>> {
+fn types_of(fleet: &Fleet, reading: &trace::Options) -> VerbResult<Vec<(String, Vec<f64>)>> {
     let own = servers(fleet);
     let servers = reading.servers.as_ref().unwrap_or(&own);
     let own = &own.resources;

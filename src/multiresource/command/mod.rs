@@ -8,8 +8,8 @@ mod optimum;
 mod promise;
 mod replay;
 mod sweep;
+mod synthesis_args;
 mod synthesize;
-mod wishes;
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ use clap::{Args, Subcommand};
 use crate::artifact::Finding;
 use crate::document::Parsed;
 use crate::kind::{
-    Answer, Answered, Caller, Compared, Files, Given, Kind, NamesFiles, OwnVerb, Word,
+    Answer, Caller, Compared, Files, Kind, NamesFiles, Notice, OwnVerb, VerbOutput, VerbResult,
     run_document, wanted,
 };
 use crate::multiresource::artifact::{Checked, Multiresource};
@@ -31,12 +31,12 @@ use crate::simulation::Settings;
 use crate::simulation::sweep::{Comparing, Stage, Swept, Whole};
 use crate::trace::Source;
 use crate::typed::fraction;
+pub use synthesis_args::SynthesisArgs;
 use verbs::replay::Pace;
-pub use wishes::Wishes;
 
 /// What is typed to run a policy in other ways than its own.
 #[derive(Args)]
-pub struct Ways {
+pub struct SimulationArgs {
     /// Dead time: how long a job holds its room before it runs, in place of the workload's own [the policy's time
     /// unit; with --trace s]
     #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = start_latency)]
@@ -51,7 +51,7 @@ pub struct Ways {
     load: Option<f64>,
 }
 
-impl NamesFiles for Ways {
+impl NamesFiles for SimulationArgs {
     fn files(&self) -> Files<'_> {
         self.trace.files()
     }
@@ -59,7 +59,7 @@ impl NamesFiles for Ways {
 
 /// What is typed to compare policies.
 #[derive(Args)]
-pub struct Extras {
+pub struct ComparisonArgs {
     /// Dead time: how long each job of the trace holds its room before it runs [s]
     #[arg(long, value_name = "TIME", requires = "trace", allow_negative_numbers = true, value_parser = start_latency)]
     start_latency: Option<Decimal>,
@@ -72,7 +72,7 @@ pub struct Extras {
     resample: bool,
 }
 
-impl NamesFiles for Extras {
+impl NamesFiles for ComparisonArgs {
     fn files(&self) -> Files<'_> {
         self.trace.files()
     }
@@ -119,38 +119,38 @@ impl NamesFiles for Verb {
 }
 
 impl OwnVerb for Verb {
-    fn run(&self, caller: &mut Caller<'_>) -> Given<Answered> {
+    fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         self.arguments().run(caller)
     }
 }
 
 impl Kind for Multiresource {
     type Described = Fleet;
-    type Wishes = Wishes;
-    type Ways = Ways;
-    type Extras = Extras;
+    type SynthesisArgs = SynthesisArgs;
+    type SimulationArgs = SimulationArgs;
+    type ComparisonArgs = ComparisonArgs;
     type Verb = Verb;
 
     const EXAMPLES: &'static str = EXAMPLES;
 
-    fn read(file: &Path) -> Given<Parsed<Fleet>> {
+    fn read(file: &Path) -> VerbResult<Parsed<Fleet>> {
         Ok(Fleet::read(file)?)
     }
 
-    fn parse(text: &str, name: &str) -> Given<Parsed<Fleet>> {
+    fn parse(text: &str, name: &str) -> VerbResult<Parsed<Fleet>> {
         Ok(Fleet::parse(text, name)?)
     }
 
     fn synthesize(
         workload: &Fleet,
-        wishes: &Wishes,
+        args: &SynthesisArgs,
         caller: &mut Caller<'_>,
-    ) -> Given<Answer<Self>> {
+    ) -> VerbResult<Answer<Self>> {
         hear_latency(workload, caller);
-        synthesize::synthesize(workload, wishes, caller)
+        synthesize::synthesize(workload, args, caller)
     }
 
-    fn against(policy: &Checked, workload: &Fleet) -> Given<Vec<Finding>> {
+    fn against(policy: &Checked, workload: &Fleet) -> VerbResult<Vec<Finding>> {
         verbs::against(policy, workload)
     }
 
@@ -165,10 +165,10 @@ impl Kind for Multiresource {
     fn simulate(
         policy: &str,
         workload: Option<Fleet>,
-        ways: &Ways,
+        ways: &SimulationArgs,
         settings: &Settings,
         caller: &mut Caller<'_>,
-    ) -> Given<(Answered, String)> {
+    ) -> VerbResult<(VerbOutput, String)> {
         let latency = ways.start_latency;
         if let Some(file) = ways.trace.recorded() {
             let given = (workload.as_ref(), latency);
@@ -185,14 +185,14 @@ impl Kind for Multiresource {
             }
             return trace.replay(&asked, caller)?.simulated(caller.width);
         }
-        let ways = verbs::Ways {
+        let ways = verbs::SimulationArgs {
             start_latency: latency,
             changes: caller.changes,
         };
-        let hears = |what: &str, reached| caller.hear(Word::Simulating(what, reached));
-        let simulated = verbs::simulate(policy, workload, &ways, settings, hears)?;
+        let listener = |what: &str, reached| caller.notify(Notice::Simulating(what, reached));
+        let simulated = verbs::simulate(policy, workload, &ways, settings, listener)?;
         let (run, verdicts) = (&simulated.run, &simulated.verdicts);
-        let answered = Answered {
+        let answered = VerbOutput {
             table: report::simulation(&simulated.workload, run, verdicts, caller.width),
             notes: report::notes(&simulated),
             negative: simulated.is_refuted(),
@@ -201,16 +201,16 @@ impl Kind for Multiresource {
         Ok((answered, run_document(policy, run, verdicts)?))
     }
 
-    fn trace(extras: &Extras) -> Option<&Path> {
+    fn trace(extras: &ComparisonArgs) -> Option<&Path> {
         extras.trace.file()
     }
 
     fn compare(
         workload: Option<&Fleet>,
         asked: &Comparing<'_>,
-        extras: &Extras,
+        extras: &ComparisonArgs,
         caller: &mut Caller<'_>,
-    ) -> Given<Compared> {
+    ) -> VerbResult<Compared> {
         if let Some(file) = extras.trace.file() {
             return on_trace(file, workload, asked, extras, caller);
         }
@@ -219,16 +219,16 @@ impl Kind for Multiresource {
         }
         let workload = wanted(workload)?;
         hear_latency(workload, caller);
-        caller.hear(Word::Doing("solving the program"));
-        let hears = |stage: Stage<'_>| {
-            caller.hear(Word::Interruptible);
-            caller.hear(Word::Comparing(stage));
+        caller.notify(Notice::Doing("solving the program"));
+        let listener = |stage: Stage<'_>| {
+            caller.notify(Notice::Interruptible);
+            caller.notify(Notice::Comparing(stage));
         };
-        let swept = verbs::compare(workload, asked, hears)?;
+        let swept = verbs::compare(workload, asked, listener)?;
         over_loads(workload, swept, caller.width)
     }
 
-    fn merge(workload: &Fleet, whole: &Whole, width: usize) -> Given<Compared> {
+    fn merge(workload: &Fleet, whole: &Whole, width: usize) -> VerbResult<Compared> {
         let swept = Swept {
             comparison: whole.comparison()?,
             journal: None,
@@ -258,12 +258,12 @@ fn start_latency(text: &str) -> Result<Decimal, String> {
 /// That jobs have a start latency.
 fn hear_latency(workload: &Fleet, caller: &mut Caller<'_>) {
     if let Some(note) = report::start_latency(workload.envelope()) {
-        caller.hear(Word::Known(&note));
+        caller.notify(Notice::Known(&note));
     }
 }
 
 /// A comparison over loads, with what is known besides of its workload.
-fn over_loads(workload: &Fleet, swept: verbs::Compared, width: usize) -> Given<Compared> {
+fn over_loads(workload: &Fleet, swept: verbs::Compared, width: usize) -> VerbResult<Compared> {
     let envelope = workload.envelope();
     let mut besides = report::besides(envelope);
     if let Some(law) = envelope.start_latency() {
@@ -279,9 +279,9 @@ fn on_trace(
     file: &Path,
     workload: Option<&Fleet>,
     asked: &Comparing<'_>,
-    extras: &Extras,
+    extras: &ComparisonArgs,
     caller: &mut Caller<'_>,
-) -> Given<Compared> {
+) -> VerbResult<Compared> {
     let (source, trace) = (Source::named(file), &extras.trace);
     let mut replaying = trace.replaying(&source, asked.policies, asked.settings, caller.changes);
     replaying.workload = workload;
@@ -299,16 +299,16 @@ fn on_trace(
 const DYNAMIC: &str = "solving the dynamic program";
 
 /// Reads the workload of one server; the caller hears warnings.
-fn server_of(file: &Path, caller: &mut Caller<'_>) -> Given<Workload> {
+fn server_of(file: &Path, caller: &mut Caller<'_>) -> VerbResult<Workload> {
     let parsed = Workload::read(file)?;
     let warnings = parsed.warnings.iter();
-    warnings.for_each(|warning| caller.hear(Word::Known(warning)));
+    warnings.for_each(|warning| caller.notify(Notice::Known(warning)));
     Ok(parsed.workload)
 }
 
 /// Tells what a verb is doing.
-fn hear_doing(step: &Doing, caller: &mut Caller<'_>) {
-    caller.hear(Word::Interruptible);
+fn notify_doing(step: &Doing, caller: &mut Caller<'_>) {
+    caller.notify(Notice::Interruptible);
     let text = match step {
         Doing::Program => "solving the program".into(),
         Doing::Dynamic(None) => DYNAMIC.into(),
@@ -323,7 +323,7 @@ fn hear_doing(step: &Doing, caller: &mut Caller<'_>) {
         }
         Doing::Simulating(name) => format!("simulating {name}"),
     };
-    caller.hear(Word::Doing(&text));
+    caller.notify(Notice::Doing(&text));
 }
 
 const EXAMPLES: &str = "  synth fit cluster.swf -o workload.yaml

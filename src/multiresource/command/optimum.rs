@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::{hear_doing, server_of};
-use crate::kind::{Answered, Caller, Files, Given, NamesFiles, OwnVerb, json};
+use super::{notify_doing, server_of};
+use crate::kind::{Caller, Files, NamesFiles, OwnVerb, VerbOutput, VerbResult, json};
 use crate::multiresource::artifact::{Objective, Preemption};
 use crate::multiresource::optimum::{Limits, Sought};
 use crate::multiresource::report;
@@ -76,7 +76,7 @@ impl NamesFiles for Arguments {
 }
 
 impl OwnVerb for Arguments {
-    fn run(&self, caller: &mut Caller<'_>) -> Given<Answered> {
+    fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         if self.setup_rate.is_some() && self.preemption != Preemption::Setup {
             return Err("--setup-rate goes with --preemption setup".into());
         }
@@ -102,11 +102,11 @@ impl OwnVerb for Arguments {
             },
             settings: &settings,
         };
-        let hears = |step: Doing| hear_doing(&step, caller);
-        let found = verbs::least(&workload, &asking, hears)?;
+        let listener = |step: Doing| notify_doing(&step, caller);
+        let found = verbs::least(&workload, &asking, listener)?;
         let output = self.output.iter().cloned();
         let document = json(&found)?;
-        Ok(Answered {
+        Ok(VerbOutput {
             table: report::optimum(&found, asking.sought.objective, caller.width) + "\n",
             documents: output.map(|file| (file, document.clone())).collect(),
             negative: !found.failures.is_empty(),

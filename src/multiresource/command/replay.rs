@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 
 use crate::artifact::Changes;
 use crate::document::{all_bytes_of, called};
-use crate::kind::{Answered, Caller, Compared, Files, Given, NamesFiles, Word, json};
+use crate::kind::{Caller, Compared, Files, NamesFiles, Notice, VerbOutput, VerbResult, json};
 use crate::multiresource::replay::{Speed, Window};
 use crate::multiresource::report::replay::{
     notes, recorded, replay_csv, replay_page, replayed, series, visits,
@@ -131,10 +131,10 @@ impl Trace {
     }
 
     /// Replays the trace, and renders all that is asked for.
-    pub fn replay(&self, asked: &Replaying<'_>, caller: &mut Caller<'_>) -> Given<OnTrace> {
-        caller.hear(Word::Interruptible);
-        let mut hears = |what: &str| caller.hear(Word::Doing(what));
-        let replays = replay_trace(asked, &mut hears)?;
+    pub fn replay(&self, asked: &Replaying<'_>, caller: &mut Caller<'_>) -> VerbResult<OnTrace> {
+        caller.notify(Notice::Interruptible);
+        let mut listener = |what: &str| caller.notify(Notice::Doing(what));
+        let replays = replay_trace(asked, &mut listener)?;
         let mut documents = Vec::new();
         if let Some(file) = &self.jobs {
             documents.push((file.clone(), visits(&replays)?));
@@ -157,11 +157,11 @@ impl OnTrace {
     ///
     /// # Errors
     /// When the policy could not be replayed.
-    pub fn simulated(self, width: usize) -> Given<(Answered, String)> {
+    pub fn simulated(self, width: usize) -> VerbResult<(VerbOutput, String)> {
         if let Some((_, _, why)) = self.replays.failures().next() {
             return Err(why.into());
         }
-        let answered = Answered {
+        let answered = VerbOutput {
             notes: notes(&self.replays, width),
             table: replayed(&self.replays, width),
             documents: self.documents,
@@ -174,9 +174,9 @@ impl OnTrace {
     ///
     /// # Errors
     /// When a picture cannot be drawn.
-    pub fn compared(self, caller: &mut Caller<'_>) -> Given<Compared> {
+    pub fn compared(self, caller: &mut Caller<'_>) -> VerbResult<Compared> {
         for note in notes(&self.replays, caller.width) {
-            caller.hear(Word::Known(&note));
+            caller.notify(Notice::Known(&note));
         }
         Ok(Compared {
             table: replayed(&self.replays, caller.width),
@@ -198,7 +198,7 @@ pub fn run_recorded(
     (workload, start_latency): (Option<&Fleet>, Option<Decimal>),
     settings: &Settings,
     caller: &mut Caller<'_>,
-) -> Given<(Answered, String)> {
+) -> VerbResult<(VerbOutput, String)> {
     let name = called(file);
     let text = all_bytes_of(file).map_err(|why| format!("cannot read {name}: {why}"))?;
     let asked = Recording {
@@ -211,11 +211,11 @@ pub fn run_recorded(
         changes: caller.changes,
         interrupt: settings.interrupt.clone(),
     };
-    caller.hear(Word::Interruptible);
-    let run = run_once(&asked, &mut |what| caller.hear(Word::Doing(what)))?;
-    let answered = Answered {
+    caller.notify(Notice::Interruptible);
+    let run = run_once(&asked, &mut |what| caller.notify(Notice::Doing(what)))?;
+    let answered = VerbOutput {
         table: recorded(&run, caller.width),
-        ..Answered::default()
+        ..VerbOutput::default()
     };
     Ok((answered, json(&run)?))
 }

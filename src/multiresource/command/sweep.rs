@@ -8,7 +8,7 @@ use std::time::Instant;
 use clap::Args;
 
 use super::server_of;
-use crate::kind::{Answered, Caller, Files, Given, NamesFiles, OwnVerb, Word};
+use crate::kind::{Caller, Files, NamesFiles, Notice, OwnVerb, VerbOutput, VerbResult};
 use crate::multiresource::artifact::{Preemption, Route};
 use crate::multiresource::report;
 use crate::multiresource::synthesis::{self, Options};
@@ -62,7 +62,7 @@ impl NamesFiles for Arguments {
 }
 
 impl OwnVerb for Arguments {
-    fn run(&self, caller: &mut Caller<'_>) -> Given<Answered> {
+    fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let workload = server_of(self.workload.file()?, caller)?;
         let options = Options {
             setup_rate: self.setup_rate,
@@ -71,11 +71,11 @@ impl OwnVerb for Arguments {
             end: self.time.map(|limit| Instant::now() + seconds(limit)),
             ..Options::new(self.preemption)
         };
-        caller.hear(Word::Doing("solving the program"));
+        caller.notify(Notice::Doing("solving the program"));
         let (points, interrupt) = (self.points as usize, Arc::clone(&caller.interrupt));
         let begun = || {
-            caller.hear(Word::Interruptible);
-            caller.hear(Word::Doing("evaluating switching rates"));
+            caller.notify(Notice::Interruptible);
+            caller.notify(Notice::Doing("evaluating switching rates"));
         };
         let swept = synthesis::sweep(&workload, &options, points, &interrupt, begun)?;
         let is_late = options.end.is_some_and(|end| Instant::now() >= end);
@@ -85,9 +85,9 @@ impl OwnVerb for Arguments {
             is_late.then_some("The time is over")
         };
         let note = cut.map(|why| format!("{why}: {} switching rates were evaluated.", swept.len()));
-        let mut answered = Answered {
+        let mut answered = VerbOutput {
             notes: note.into_iter().collect(),
-            ..Answered::default()
+            ..VerbOutput::default()
         };
         if swept.is_empty() && cut.is_some() {
             return Ok(answered);

@@ -1,8 +1,8 @@
 //! What is typed to make a policy → the request to the library → the answer in words.
 
-use super::hear_doing;
-use super::wishes::{Family, Wishes};
-use crate::kind::{Answer, Caller, Given};
+use super::notify_doing;
+use super::synthesis_args::{Family, SynthesisArgs};
+use crate::kind::{Answer, Caller, VerbResult};
 use crate::multiresource::artifact::{Multiresource, Objective, Preemption};
 use crate::multiresource::report;
 use crate::multiresource::synthesis::{self, MsfqOutlook};
@@ -12,27 +12,27 @@ use crate::multiresource::workload::{Fleet, Workload};
 /// Makes a policy.
 pub fn synthesize(
     fleet: &Fleet,
-    wishes: &Wishes,
+    args: &SynthesisArgs,
     caller: &mut Caller<'_>,
-) -> Given<Answer<Multiresource>> {
-    let mut wishes = wishes.clone();
+) -> VerbResult<Answer<Multiresource>> {
+    let mut args = args.clone();
     let mut stops_nothing = "";
     if fleet.is_one_server() {
-        if matches!(wishes.family, Some(Family::Partition | Family::Pooled)) {
+        if matches!(args.family, Some(Family::Partition | Family::Pooled)) {
             return Err(OVER_A_FLEET.into());
         }
     } else {
-        goes_with_a_fleet(&wishes)?;
+        goes_with_a_fleet(&args)?;
         // Rules over all servers stop nothing.
-        if wishes.preemption != Preemption::None {
+        if args.preemption != Preemption::None {
             stops_nothing = STOPS_NOTHING;
         }
-        (wishes.preemption, wishes.setup_rate) = (Preemption::None, None);
+        (args.preemption, args.setup_rate) = (Preemption::None, None);
     }
     let workload = fleet.envelope();
-    let request = wishes.request(workload, caller)?;
+    let request = args.request(workload, caller)?;
     let objective = request.options.objective;
-    let report_step = |step: Doing| hear_doing(&step, caller);
+    let report_step = |step: Doing| notify_doing(&step, caller);
     let synthesized = match verbs::synthesize(fleet, &request, report_step)? {
         verbs::Answer::Policy(synthesized) => synthesized,
         verbs::Answer::Refused(refusal) => {
@@ -44,7 +44,7 @@ pub fn synthesize(
         verbs::Answer::Broken(why) => return Ok(Answer::Refused { why, decided: true }),
     };
     let mut summary = report::synthesis(fleet, &synthesized, caller.width) + stops_nothing;
-    if wishes.explain {
+    if args.explain {
         if let How::Analysed(analysed) = &synthesized.how {
             let bounds = synthesis::paper_bounds(workload, &analysed.policy)?;
             let table = report::explain(
@@ -58,7 +58,7 @@ pub fn synthesize(
         summary += &thresholds(workload, objective, caller.width);
     }
     Ok(Answer::Policy {
-        documents: wishes.documents(&synthesized.log)?,
+        documents: args.documents(&synthesized.log)?,
         artifact: Box::new(synthesized.artifact),
         summary,
     })
@@ -79,18 +79,18 @@ const OVER_A_FLEET: &str =
 const STOPS_NOTHING: &str = "\nNo job is stopped: rules over a fleet do not preempt.\n";
 
 /// Refuses options that are about one server.
-fn goes_with_a_fleet(wishes: &Wishes) -> Result<(), String> {
+fn goes_with_a_fleet(args: &SynthesisArgs) -> Result<(), String> {
     let is_of_fleets =
         |family: Family| matches!(family, Family::Auto | Family::Pooled | Family::Partition);
     let typed = [
-        ("--backfill", wishes.backfill.is_some()),
-        ("--empty-slots", wishes.empty_slots.is_some()),
-        ("--route", wishes.route.is_some()),
-        ("--switching-rate", wishes.switching_rate.is_some()),
-        ("--explain", wishes.explain),
+        ("--backfill", args.backfill.is_some()),
+        ("--empty-slots", args.empty_slots.is_some()),
+        ("--route", args.route.is_some()),
+        ("--switching-rate", args.switching_rate.is_some()),
+        ("--explain", args.explain),
         (
             "this --family",
-            wishes.family.is_some_and(|family| !is_of_fleets(family)),
+            args.family.is_some_and(|family| !is_of_fleets(family)),
         ),
     ];
     match typed.iter().find(|(_, typed)| *typed) {

@@ -19,7 +19,7 @@ use site::{Site, Way};
 
 /// A job that a scheduler tells of.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Newcomer<'a> {
+pub struct Submission<'a> {
     /// Its id.
     pub id: &'a str,
     /// Its type, in the order of the policy's workload.
@@ -30,13 +30,13 @@ pub struct Newcomer<'a> {
 
 /// What a scheduler tells of its cluster. Jobs are named by their ids, servers are counted shape by shape.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Told<'a> {
+pub enum ClusterEvent<'a> {
     /// A job came.
-    Arrive(Newcomer<'a>),
+    Arrive(Submission<'a>),
     /// A job that runs already is found.
     Adopt {
         /// The job.
-        job: Newcomer<'a>,
+        job: Submission<'a>,
         /// For how long it has run \[time\].
         ran: f64,
         /// Where it runs: as many servers as it takes of a fleet; none of one server.
@@ -147,7 +147,7 @@ impl Scheduler {
     /// # Errors
     /// When it cannot be: then nothing has changed. After a decision that no server can carry out, a fault of this
     /// program, nothing is decided any more.
-    pub fn tell(&mut self, t: f64, told: Told<'_>) -> Result<Decided, String> {
+    pub fn tell(&mut self, t: f64, told: ClusterEvent<'_>) -> Result<Decided, String> {
         self.is_sound()?;
         if !t.is_finite() || t < self.now {
             let last = self.now;
@@ -155,22 +155,24 @@ impl Scheduler {
         }
         self.is_possible(&told)?;
         self.now = t;
-        if !self.has_begun && !matches!(told, Told::Adopt { .. }) {
+        if !self.has_begun && !matches!(told, ClusterEvent::Adopt { .. }) {
             self.begin();
         }
         let mut decided = Decided::default();
         match told {
-            Told::Arrive(job) => self.arrive(&job, &mut decided),
-            Told::Adopt { job, ran, servers } => self.adopt(&job, ran, servers, &mut decided),
-            Told::Leave(job) => self.leave(job, &mut decided),
-            Told::Withdraw(job) => self.withdraw(job, &mut decided),
-            Told::PutBack(job) => self.put_back(job, &mut decided),
-            Told::Occupy(server, amounts) => {
+            ClusterEvent::Arrive(job) => self.arrive(&job, &mut decided),
+            ClusterEvent::Adopt { job, ran, servers } => {
+                self.adopt(&job, ran, servers, &mut decided)
+            }
+            ClusterEvent::Leave(job) => self.leave(job, &mut decided),
+            ClusterEvent::Withdraw(job) => self.withdraw(job, &mut decided),
+            ClusterEvent::PutBack(job) => self.put_back(job, &mut decided),
+            ClusterEvent::Occupy(server, amounts) => {
                 self.places.occupy(server, &amounts);
                 self.review(&[server], &mut decided);
             }
-            Told::Time => self.ring_due(&mut decided),
-            Told::Ring(clock) => self.act(Way::Ring(clock), &mut decided),
+            ClusterEvent::Time => self.ring_due(&mut decided),
+            ClusterEvent::Ring(clock) => self.act(Way::Ring(clock), &mut decided),
         }
         self.is_sound()?;
         Ok(decided)
@@ -280,17 +282,19 @@ impl Scheduler {
     }
 
     /// Checks that what is told can be.
-    fn is_possible(&self, told: &Told<'_>) -> Result<(), String> {
+    fn is_possible(&self, told: &ClusterEvent<'_>) -> Result<(), String> {
         let runs = |job: &str| match self.known.get(job) {
             None => Err(format!("no job {job:?} is known")),
             Some(known) => Ok(self.is_running(known)),
         };
         match told {
-            Told::Arrive(job) | Told::Adopt { job, .. } if self.knows(job.id) => Err(format!(
-                "job {:?} is known already: it has to leave or be withdrawn first",
-                job.id
-            )),
-            Told::Adopt { job, servers, .. }
+            ClusterEvent::Arrive(job) | ClusterEvent::Adopt { job, .. } if self.knows(job.id) => {
+                Err(format!(
+                    "job {:?} is known already: it has to leave or be withdrawn first",
+                    job.id
+                ))
+            }
+            ClusterEvent::Adopt { job, servers, .. }
                 if !self.places.are_servers_of(job.job_type, servers) =>
             {
                 Err(format!(
@@ -299,13 +303,13 @@ impl Scheduler {
                     self.places.nodes(job.job_type)
                 ))
             }
-            Told::Leave(job) | Told::PutBack(job) if !runs(job)? => Err(format!(
+            ClusterEvent::Leave(job) | ClusterEvent::PutBack(job) if !runs(job)? => Err(format!(
                 "job {job:?} waits: a job that goes before it was started is withdrawn"
             )),
-            Told::Withdraw(job) if runs(job)? => {
+            ClusterEvent::Withdraw(job) if runs(job)? => {
                 Err(format!("job {job:?} runs: it can leave or be put back"))
             }
-            Told::Ring(clock) if *clock >= self.site.rule.clocks() => Err(format!(
+            ClusterEvent::Ring(clock) if *clock >= self.site.rule.clocks() => Err(format!(
                 "the rule has {} clocks, and {clock} is none of them",
                 self.site.rule.clocks()
             )),
@@ -329,7 +333,7 @@ impl Scheduler {
     }
 
     /// A job is known from now on.
-    fn meet(&mut self, job: &Newcomer<'_>, place: Place) -> Arc<str> {
+    fn meet(&mut self, job: &Submission<'_>, place: Place) -> Arc<str> {
         let id: Arc<str> = job.id.into();
         let known = Known {
             job_type: job.job_type,
@@ -342,7 +346,7 @@ impl Scheduler {
         id
     }
 
-    fn arrive(&mut self, job: &Newcomer<'_>, decided: &mut Decided) {
+    fn arrive(&mut self, job: &Submission<'_>, decided: &mut Decided) {
         let id = self.meet(job, Place::Aside(None));
         if let Some(way) = self.send(&id) {
             self.act(way, decided);
@@ -373,7 +377,13 @@ impl Scheduler {
         Some(way)
     }
 
-    fn adopt(&mut self, job: &Newcomer<'_>, ran: f64, servers: Vec<usize>, decided: &mut Decided) {
+    fn adopt(
+        &mut self,
+        job: &Submission<'_>,
+        ran: f64,
+        servers: Vec<usize>,
+        decided: &mut Decided,
+    ) {
         let id = self.meet(job, Place::Aside(None));
         let of = [ran, job.limit + self.latency];
         let adopted = self.site.adopt(job.job_type, of, &servers, &id, self.now);

@@ -5,7 +5,7 @@ use std::io::{self, BufRead as _, BufReader, Read, Write};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Decided, Newcomer, Places, Scheduler, Told};
+use super::{ClusterEvent, Decided, Places, Scheduler, Submission};
 use crate::document::harmless;
 
 /// Longer lines are refused \[bytes\].
@@ -261,44 +261,44 @@ pub fn tell(scheduler: &mut Scheduler, line: &Line) -> Result<Decided, String> {
 }
 
 /// Returns what a line says, with numbers in place of names.
-fn understood<'a>(line: &'a Line, places: &Places) -> Result<Told<'a>, String> {
+fn understood<'a>(line: &'a Line, places: &Places) -> Result<ClusterEvent<'a>, String> {
     line.is_of_one_thing()?;
     Ok(match line {
         Line {
             arrive: Some(name), ..
-        } => Told::Arrive(newcomer(line, name, places)?),
+        } => ClusterEvent::Arrive(newcomer(line, name, places)?),
         Line {
             adopt: Some(name), ..
-        } => Told::Adopt {
+        } => ClusterEvent::Adopt {
             job: newcomer(line, name, places)?,
             ran: nonnegative("ran", line.ran)?.unwrap_or(0.0),
             servers: servers_of(line, places)?,
         },
         Line {
             leave: Some(job), ..
-        } => Told::Leave(job),
+        } => ClusterEvent::Leave(job),
         Line {
             withdraw: Some(job),
             ..
-        } => Told::Withdraw(job),
+        } => ClusterEvent::Withdraw(job),
         Line {
             put_back: Some(job),
             ..
-        } => Told::PutBack(job),
+        } => ClusterEvent::PutBack(job),
         Line {
             occupy: Some(used), ..
-        } => Told::Occupy(
+        } => ClusterEvent::Occupy(
             server_of(line.server.as_deref(), places)?,
             amounts_of(used, places)?,
         ),
         Line {
             ring: Some(clock), ..
-        } => Told::Ring(*clock),
-        _ => Told::Time,
+        } => ClusterEvent::Ring(*clock),
+        _ => ClusterEvent::Time,
     })
 }
 
-fn newcomer<'a>(line: &'a Line, name: &str, places: &Places) -> Result<Newcomer<'a>, String> {
+fn newcomer<'a>(line: &'a Line, name: &str, places: &Places) -> Result<Submission<'a>, String> {
     let id = line.job.as_deref();
     let id = id.ok_or("a job that comes has an id: give \"job\"")?;
     let job_type = places.job_type(name).ok_or_else(|| {
@@ -308,7 +308,7 @@ fn newcomer<'a>(line: &'a Line, name: &str, places: &Places) -> Result<Newcomer<
             names.join(", ")
         )
     })?;
-    Ok(Newcomer {
+    Ok(Submission {
         id,
         job_type,
         limit: nonnegative("limit", line.limit)?.unwrap_or(f64::INFINITY),

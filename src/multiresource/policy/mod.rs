@@ -10,6 +10,7 @@
 //! decisions.
 
 mod adaptive_msr;
+mod backfill;
 mod by_need;
 mod cluster;
 mod conservative_backfill;
@@ -24,7 +25,6 @@ mod hosts;
 mod max_weight;
 mod msr;
 mod partition;
-mod passing;
 mod pooled;
 mod pooled_easy;
 mod pools;

@@ -1,5 +1,5 @@
+use super::backfill::BackfillRule;
 use super::drain::prices;
-use super::passing::Passing;
 use super::{Event, FamilyRule, KnobRange, Policy, System, along};
 use crate::multiresource::artifact::{Family, ReservingPolicy};
 use crate::multiresource::workload::{Fleet, Workload};
@@ -22,7 +22,7 @@ pub struct Reserving {
     worth: f64,
     exhaust: f64,
     prices: Vec<f64>,
-    passing: Passing,
+    passing: BackfillRule,
     /// The type that there is a reservation for.
     reserved: Option<usize>,
     /// The type of the last one, as long as others of it take the place of those that end.
@@ -38,7 +38,7 @@ impl Reserving {
             worth: policy.worth,
             exhaust: policy.exhaust,
             prices: prices(&policy.prices, workload),
-            passing: Passing::new(policy.let_in, policy.limits, workload),
+            passing: BackfillRule::new(policy.let_in, policy.limits, workload),
             kept: vec![0; workload.types().len()],
             reserved: None,
             turn: None,
@@ -63,7 +63,7 @@ impl Reserving {
     /// What is wasted until one more job of type i fits, if those that would be let in keep their room in use.
     fn wasted(&mut self, i: usize, system: &System) -> f64 {
         self.keep_beside(i, system);
-        let Passing { drains, let_in, .. } = &mut self.passing;
+        let BackfillRule { drains, let_in, .. } = &mut self.passing;
         let drain = drains.wait(i, &self.kept, 0.0, system);
         let mut in_use = 0.0;
         let mut wasted = 0.0;

@@ -1,13 +1,13 @@
 //! One server, or a fleet with one queue, to which given jobs come.
 
-use super::scene::Scene;
+use super::scene::DecisionState;
 use crate::multiresource::policy::{Event, Policy, System, Violation};
 use crate::multiresource::simulator::{Due, Ends, Server};
 use crate::simulation::{Stream, Streams};
 
 /// A replay under way.
 pub(super) struct Engine<'a> {
-    scene: &'a Scene<'a>,
+    scene: &'a DecisionState<'a>,
     server: Server,
     /// The job that comes next.
     next: usize,
@@ -33,7 +33,7 @@ enum Next {
 }
 
 impl<'a> Engine<'a> {
-    pub fn new(scene: &'a Scene<'a>, policy: Box<dyn Policy>) -> Self {
+    pub fn new(scene: &'a DecisionState<'a>, policy: Box<dyn Policy>) -> Self {
         let mut service = Streams::new(scene.seed, 0).service;
         let system = System::for_policy(&scene.fleet, &*policy);
         // Jobs come with their sizes.

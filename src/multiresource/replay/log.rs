@@ -50,7 +50,7 @@ impl Log {
     ///
     /// # Errors
     /// As [`Trace::next_job`]; and where no job can be replayed, or its times are too large.
-    pub fn read(trace: &mut Trace, mut hears: impl FnMut(usize)) -> Result<Self, TraceError> {
+    pub fn read(trace: &mut Trace, mut listener: impl FnMut(usize)) -> Result<Self, TraceError> {
         let (mut jobs, mut censored, mut has_limits) = (Vec::new(), 0, false);
         let mut first = None;
         while let Some(job) = trace.next_job()? {
@@ -77,7 +77,7 @@ impl Log {
                 kind: job.demand,
             });
             if jobs.len() % (1 << 18) == 0 {
-                hears(jobs.len());
+                listener(jobs.len());
             }
         }
         if jobs.is_empty() {

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::run::Replayed;
-use super::scene::Scene;
+use super::scene::DecisionState;
 
 /// Of which jobs measures are: those submitted in a part of the span.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -118,7 +118,7 @@ impl Visit {
 
 /// The visits of all jobs, in the order of their submission; `per_second` ticks make a second.
 pub fn visits<'a>(
-    scene: &'a Scene<'_>,
+    scene: &'a DecisionState<'_>,
     replayed: &'a Replayed,
     per_second: f64,
 ) -> impl Iterator<Item = Visit> + 'a {

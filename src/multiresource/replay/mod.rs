@@ -41,7 +41,7 @@ pub use log::{Job, Log};
 pub use measured::{Measured, Step, Visit, Window, course, passes, visits};
 pub use record::record;
 pub use run::{Replayed, Stopped, replay};
-pub use scene::{Kinds, Scene, gathered};
+pub use scene::{DecisionState, Kinds, gathered};
 pub use speed::{Clock, Speed, StartLatency, WholeParts};
 
 #[cfg(test)]

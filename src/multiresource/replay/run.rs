@@ -1,7 +1,7 @@
 //! A policy on a scene.
 
 use super::engine::Engine;
-use super::scene::Scene;
+use super::scene::DecisionState;
 use crate::multiresource::policy::Violation;
 use crate::multiresource::simulator::{Contender, Failure};
 
@@ -42,7 +42,7 @@ const BURST: u64 = 1 << 10;
 /// When the policy cannot serve these jobs or leaves some unserved, and when `goes_on` ends it.
 pub fn replay(
     rule: &Contender,
-    scene: &Scene<'_>,
+    scene: &DecisionState<'_>,
     goes_on: &mut dyn FnMut(usize) -> bool,
 ) -> Result<Replayed, Stopped> {
     let mut engine = Engine::new(scene, rule.rule(&scene.fleet)?);

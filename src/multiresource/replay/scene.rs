@@ -72,7 +72,7 @@ impl Kinds {
 
 /// Jobs, and the workload that their types are of.
 #[derive(Clone, Debug)]
-pub struct Scene<'a> {
+pub struct DecisionState<'a> {
     /// The jobs, by submission.
     pub jobs: &'a [Job],
     /// By the kind of a job: its type in the workload.
@@ -87,7 +87,7 @@ pub struct Scene<'a> {
     pub seed: u64,
 }
 
-impl Scene<'_> {
+impl DecisionState<'_> {
     /// Whether all times are whole.
     pub(super) fn is_whole(&self) -> bool {
         self.clock.is_whole() && self.latency.drawn.is_empty() && self.latency.mean.fract() == 0.0

@@ -43,7 +43,7 @@ fn played_late(log: &Log, rule: &str, speed: Speed, late: WholeParts) -> Vec<Vis
         contender.fits(&fleet).is_ok().then_some((fleet, types))
     });
     let (fleet, types) = seen.unwrap();
-    let scene = Scene {
+    let scene = DecisionState {
         jobs: &log.jobs,
         types,
         fleet,

@@ -15,7 +15,7 @@ use crate::simulation::{Ending, Health, Progress};
 
 /// Other ways of running a policy than those that its file says.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Ways {
+pub struct SimulationArgs {
     /// The start latency of jobs, in place of the workload's own \[time\], ≥ 0.
     pub start_latency: Option<Decimal>,
     /// What becomes of a file that was changed after it was written.
@@ -67,7 +67,7 @@ impl Simulated {
 pub fn simulate(
     policy: &str,
     workload: Option<Fleet>,
-    ways: &Ways,
+    ways: &SimulationArgs,
     settings: &Settings,
     mut progress: impl FnMut(&str, Progress),
 ) -> Result<Simulated, VerbError> {

@@ -146,7 +146,7 @@ pub struct Refusal {
 }
 
 /// Makes a policy, and has it checked: of one server or over all servers of a fleet, whose jobs wait in one place.
-/// `progress` hears what goes on.
+/// `progress` is notified of progress.
 ///
 /// # Errors
 /// When what is asked for does not go together, when the solver fails, and when the checker finds

@@ -183,7 +183,7 @@ impl Plan<'_> {
                 if self.interrupted() {
                     return Ok(cells);
                 }
-                let mut hears = |reached| {
+                let mut listener = |reached| {
                     progress(Stage {
                         policy,
                         load,
@@ -192,8 +192,8 @@ impl Plan<'_> {
                         reached,
                     });
                 };
-                hears(None);
-                let ran = runs.run(&scene, n, &mut |reached| hears(Some(reached)));
+                listener(None);
+                let ran = runs.run(&scene, n, &mut |reached| listener(Some(reached)));
                 let cell = self.cell(policy, load, ran);
                 if let Some(journal) = journal.as_mut().filter(|_| !is_cut(&cell)) {
                     let kept = journal.append(&cell)?;

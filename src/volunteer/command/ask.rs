@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use crate::document::{called, fault_of_json, text_of};
-use crate::kind::{Answered, Caller, Given, json};
+use crate::kind::{Caller, VerbOutput, VerbResult, json};
 use crate::typed::PolicyFile;
 use crate::volunteer::artifact::Checked;
 use crate::volunteer::policy::{Request, decide};
@@ -34,7 +34,7 @@ impl Arguments {
 }
 
 /// Answers.
-pub fn run(arguments: &Arguments, caller: &mut Caller<'_>) -> Given<Answered> {
+pub fn run(arguments: &Arguments, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
     let policy = Checked::read_with(arguments.policy.file()?, caller.changes)?;
     let file = called(&arguments.request);
     let text = text_of(&arguments.request).map_err(|why| format!("cannot read {file}: {why}"))?;
@@ -42,8 +42,8 @@ pub fn run(arguments: &Arguments, caller: &mut Caller<'_>) -> Given<Answered> {
         .map_err(|error| format!("{file}: {}", fault_of_json(&error)))?;
     request.check().map_err(|why| format!("{file}: {why}"))?;
     let answers = decide(&policy.artifact().policy.dispatch, &request);
-    Ok(Answered {
+    Ok(VerbOutput {
         documents: vec![(arguments.output.clone(), json(&answers)?)],
-        ..Answered::default()
+        ..VerbOutput::default()
     })
 }

@@ -9,8 +9,8 @@ use clap::{Args, Subcommand};
 use crate::artifact::Finding;
 use crate::document::Parsed;
 use crate::kind::{
-    Answer, Answered, Caller, Compared, Files, Given, Kind, NamesFiles, NoArgs, OwnVerb, Word,
-    checked, run_document, same_workload, wanted,
+    Answer, Caller, Compared, Files, Kind, NamesFiles, NoArgs, Notice, OwnVerb, VerbOutput,
+    VerbResult, checked, run_document, same_workload, wanted,
 };
 use crate::report::{rules_table, valid_report};
 use crate::simulation::Settings;
@@ -24,7 +24,7 @@ use crate::volunteer::workload::Campaign;
 
 /// What is typed beside the workload to make a policy.
 #[derive(Args, Clone)]
-pub struct Wishes {
+pub struct SynthesisArgs {
     /// Events that may be simulated to choose the parameters, about
     #[arg(long, value_name = "EVENTS", default_value = "6e8", value_parser = count)]
     budget: u64,
@@ -38,7 +38,7 @@ pub struct Wishes {
     seed: u64,
 }
 
-impl NamesFiles for Wishes {}
+impl NamesFiles for SynthesisArgs {}
 
 /// Verbs of their own.
 #[derive(Subcommand)]
@@ -55,7 +55,7 @@ impl NamesFiles for Verb {
 }
 
 impl OwnVerb for Verb {
-    fn run(&self, caller: &mut Caller<'_>) -> Given<Answered> {
+    fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let Verb::Dispatch(arguments) = self;
         ask::run(arguments, caller)
     }
@@ -63,35 +63,35 @@ impl OwnVerb for Verb {
 
 impl Kind for Volunteer {
     type Described = Campaign;
-    type Wishes = Wishes;
-    type Ways = NoArgs;
-    type Extras = NoArgs;
+    type SynthesisArgs = SynthesisArgs;
+    type SimulationArgs = NoArgs;
+    type ComparisonArgs = NoArgs;
     type Verb = Verb;
 
     const EXAMPLES: &'static str = EXAMPLES;
 
-    fn read(file: &Path) -> Given<Parsed<Campaign>> {
+    fn read(file: &Path) -> VerbResult<Parsed<Campaign>> {
         Ok(Campaign::read(file)?)
     }
 
-    fn parse(text: &str, name: &str) -> Given<Parsed<Campaign>> {
+    fn parse(text: &str, name: &str) -> VerbResult<Parsed<Campaign>> {
         Ok(Campaign::parse(text, name)?)
     }
 
     fn synthesize(
         campaign: &Campaign,
-        wishes: &Wishes,
+        args: &SynthesisArgs,
         caller: &mut Caller<'_>,
-    ) -> Given<Answer<Self>> {
+    ) -> VerbResult<Answer<Self>> {
         let options = Options {
-            events: wishes.budget,
-            campaigns: wishes.campaigns,
-            seed: wishes.seed,
+            events: args.budget,
+            campaigns: args.campaigns,
+            seed: args.seed,
             interrupt: caller.interrupt.clone(),
         };
-        caller.hear(Word::Interruptible);
-        let mut hears = |what: &str| caller.hear(Word::Doing(what));
-        let outcome = synthesis::synthesize(campaign, &options, &mut hears);
+        caller.notify(Notice::Interruptible);
+        let mut listener = |what: &str| caller.notify(Notice::Doing(what));
+        let outcome = synthesis::synthesize(campaign, &options, &mut listener);
         Ok(match outcome {
             Outcome::Made(made) => Answer::Policy {
                 summary: report::made(campaign, &made, caller.width),
@@ -111,7 +111,7 @@ impl Kind for Volunteer {
         })
     }
 
-    fn against(policy: &Checked, campaign: &Campaign) -> Given<Vec<Finding>> {
+    fn against(policy: &Checked, campaign: &Campaign) -> VerbResult<Vec<Finding>> {
         let (own, other) = (policy.workload().digest(), campaign.digest());
         Ok(same_workload(
             &own,
@@ -135,13 +135,13 @@ impl Kind for Volunteer {
         _: &NoArgs,
         settings: &Settings,
         caller: &mut Caller<'_>,
-    ) -> Given<(Answered, String)> {
+    ) -> VerbResult<(VerbOutput, String)> {
         let changes = caller.changes;
-        let hears = |reached| caller.hear(Word::Simulating("simulating", reached));
-        let simulated = verbs::simulate(policy, campaign, changes, settings, hears)?;
+        let listener = |reached| caller.notify(Notice::Simulating("simulating", reached));
+        let simulated = verbs::simulate(policy, campaign, changes, settings, listener)?;
         let (campaign, run) = (&simulated.campaign, &simulated.run);
         let verdicts = &simulated.verdicts;
-        let answered = Answered {
+        let answered = VerbOutput {
             table: report::simulation(campaign, run, verdicts, caller.width),
             notes: report::notes(&simulated),
             negative: simulated.is_refuted(),
@@ -156,11 +156,11 @@ impl Kind for Volunteer {
         asked: &Comparing<'_>,
         _: &NoArgs,
         caller: &mut Caller<'_>,
-    ) -> Given<Compared> {
+    ) -> VerbResult<Compared> {
         let campaign = wanted(campaign)?;
-        caller.hear(Word::Interruptible);
-        let hears = |what: &str| caller.hear(Word::Doing(what));
-        let outcomes = verbs::compare(campaign, asked, hears)?;
+        caller.notify(Notice::Interruptible);
+        let listener = |what: &str| caller.notify(Notice::Doing(what));
+        let outcomes = verbs::compare(campaign, asked, listener)?;
         Compared::outcomes(&outcomes, caller.width)
     }
 

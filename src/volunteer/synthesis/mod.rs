@@ -159,12 +159,16 @@ pub fn literal(campaign: &Campaign) -> Dispatch {
 }
 
 /// Makes a policy. `hears` is told what goes on.
-pub fn synthesize(campaign: &Campaign, options: &Options, hears: &mut dyn FnMut(&str)) -> Outcome {
+pub fn synthesize(
+    campaign: &Campaign,
+    options: &Options,
+    listener: &mut dyn FnMut(&str),
+) -> Outcome {
     if let Some(shortage) = campaign.shortage() {
         return Outcome::Impossible(shortage);
     }
-    let made = search(campaign, options, hears)
-        .and_then(|searched| made(campaign, searched, options, hears));
+    let made = search(campaign, options, listener)
+        .and_then(|searched| made(campaign, searched, options, listener));
     made.map_or_else(|none| none, |made| Outcome::Made(Box::new(made)))
 }
 
@@ -173,10 +177,10 @@ fn made(
     campaign: &Campaign,
     searched: Searched,
     options: &Options,
-    hears: &mut dyn FnMut(&str),
+    listener: &mut dyn FnMut(&str),
 ) -> Result<Made, Outcome> {
     let Searched { trials, taken, cut } = searched;
-    let (rule, run, beside) = measure(campaign, &trials[taken], options, hears)?;
+    let (rule, run, beside) = measure(campaign, &trials[taken], options, listener)?;
     let artifact = Artifact::new(
         campaign.record().clone(),
         policy(campaign, rule),
@@ -216,7 +220,7 @@ fn measure(
     campaign: &Campaign,
     tuned: &Trial,
     options: &Options,
-    hears: &mut dyn FnMut(&str),
+    listener: &mut dyn FnMut(&str),
 ) -> Result<(Dispatch, Run, Vec<Beside>), Outcome> {
     let campaigns = options.campaigns;
     let campaigns = campaigns.unwrap_or_else(|| affordable(&tuned.run, options.events));
@@ -239,7 +243,7 @@ fn measure(
         };
         runs = Vec::new();
         for (name, rule) in &rules {
-            hears(&format!("measuring {name}"));
+            listener(&format!("measuring {name}"));
             runs.push(simulate(campaign, *rule, &settings, |_| ())?);
         }
         if options.interrupt.load(Ordering::Relaxed) {

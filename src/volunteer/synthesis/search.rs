@@ -30,12 +30,12 @@ pub(super) struct Searched {
 pub(super) fn search(
     campaign: &Campaign,
     options: &Options,
-    hears: &mut dyn FnMut(&str),
+    listener: &mut dyn FnMut(&str),
 ) -> Result<Searched, Outcome> {
     let mut search = Search {
         campaign,
         options,
-        hears,
+        listener,
         campaigns: 2,
         trials: Vec::new(),
         cut: false,
@@ -78,7 +78,7 @@ fn between(value: f64, all: &[f64], most: f64) -> Vec<f64> {
 struct Search<'a> {
     campaign: &'a Campaign,
     options: &'a Options,
-    hears: &'a mut dyn FnMut(&str),
+    listener: &'a mut dyn FnMut(&str),
     campaigns: u32,
     trials: Vec<Trial>,
     cut: bool,
@@ -173,7 +173,7 @@ impl Search<'_> {
             ..Settings::default()
         };
         let number = self.trials.len() + 1;
-        (self.hears)(&format!("trying parameters, {number} of about {TRIALS}"));
+        (self.listener)(&format!("trying parameters, {number} of about {TRIALS}"));
         let run = simulate(self.campaign, Rule::Dispatch(rule), &settings, |_| ());
         let run = match run {
             Err(_) if !self.trials.is_empty() => {

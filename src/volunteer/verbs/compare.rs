@@ -19,7 +19,7 @@ use crate::volunteer::workload::Campaign;
 pub fn compare(
     campaign: &Campaign,
     asked: &Comparing<'_>,
-    mut hears: impl FnMut(&str),
+    mut listener: impl FnMut(&str),
 ) -> Result<Outcomes, VerbError> {
     if !asked.loads.is_empty() {
         return refuse(
@@ -52,7 +52,7 @@ pub fn compare(
     outcomes.columns = Quantity::ALL.iter().map(column).collect();
     let mut runs = Vec::new();
     for (outcome, policy) in outcomes.policies.iter_mut().zip(&entered) {
-        hears(&outcome.policy);
+        listener(&outcome.policy);
         let run = simulate(campaign, policy.rule(campaign), settings, |_| ());
         let run = run.or_else(too_long)?;
         if run.interrupted {

@@ -3,8 +3,8 @@
 use super::worth::Slots;
 use crate::multiresource::artifact::AdaptiveMsrPolicy;
 use crate::multiresource::policy::System;
+use crate::multiresource::policy::backfill::BackfillRule;
 use crate::multiresource::policy::drain::prices;
-use crate::multiresource::policy::passing::Passing;
 use crate::multiresource::workload::Workload;
 
 /// The room that a schedule waits for, by the types' mean sizes.
@@ -13,7 +13,7 @@ use crate::multiresource::workload::Workload;
 /// the type fits that the schedule lacks most by price, and `F = max_i Q_i E[S_i] / u_i` the time for which
 /// its jobs last, it has the part `F / (F + c D)` of its weight: the drain earns nothing.
 ///
-/// While a job of the schedule waits, others may pass it ([`Passing`]); room is kept for all jobs of the
+/// While a job of the schedule waits, others may pass it ([`BackfillRule`]); room is kept for all jobs of the
 /// schedule, and for the longest others that can stay.
 #[derive(Clone, Debug)]
 pub(super) struct Draining {
@@ -21,7 +21,7 @@ pub(super) struct Draining {
     price: f64,
     /// By type.
     prices: Vec<f64>,
-    pub passing: Passing,
+    pub passing: BackfillRule,
     /// The running jobs that have a slot, by type.
     kept: Vec<u32>,
 }
@@ -31,7 +31,7 @@ impl Draining {
         Draining {
             price: policy.switching.drain,
             prices: prices(&policy.prices, workload),
-            passing: Passing::new(policy.switching.let_in, policy.limits, workload),
+            passing: BackfillRule::new(policy.switching.let_in, policy.limits, workload),
             kept: vec![0; workload.types().len()],
         }
     }

@@ -92,7 +92,7 @@ pub(super) fn decide<'w>(
         end.map(|(end, time)| end - time.mul_f64(1.0 - part))
     };
     let mut candidates = match &choice.families {
-        Families::Given(policy) => vec![Candidate::new((**policy).clone(), 1)],
+        Families::Fixed(policy) => vec![Candidate::new((**policy).clone(), 1)],
         _ => {
             evaluator.seed = choice.seed.wrapping_add(1);
             evaluator.end = until(SEARCH);

@@ -44,7 +44,7 @@ pub use pooled::{PooledChosen, choose_pooled};
 #[derive(Clone, Debug, PartialEq)]
 pub enum Families {
     /// This policy as it is.
-    Given(Box<Family>),
+    Fixed(Box<Family>),
     /// Those of these names.
     Only(&'static [&'static str]),
     /// All of them.
@@ -54,7 +54,7 @@ pub enum Families {
 impl Families {
     fn have(&self, name: &str) -> bool {
         match self {
-            Families::Given(_) => false,
+            Families::Fixed(_) => false,
             Families::Only(names) => names.contains(&name),
             Families::All => true,
         }
@@ -232,7 +232,7 @@ fn guards(
 }
 
 fn guard(workload: &Workload, choice: &ChoiceOptions, msr: &Synthesis) -> Option<Guard> {
-    if matches!(choice.families, Families::Given(_)) || !workload.is_poisson() {
+    if matches!(choice.families, Families::Fixed(_)) || !workload.is_poisson() {
         return None;
     }
     let policy = MsrPolicy {

@@ -131,7 +131,7 @@ fn by_analysis(
 
 /// Rules in common use, and those that keep room.
 fn starts(fleet: &Fleet, families: &Families, partition: Option<&Partitioned>) -> Vec<Family> {
-    if let Families::Given(policy) = families {
+    if let Families::Fixed(policy) = families {
         return vec![(**policy).clone()];
     }
     let keeping = |order, reserve| PooledPolicy {

@@ -71,13 +71,13 @@ pub enum Pace {
 /// cannot serve the jobs is told with it.
 pub fn replay_trace(
     asked: &Replaying<'_>,
-    hears: &mut dyn FnMut(&str),
+    listener: &mut dyn FnMut(&str),
 ) -> Result<Replays, VerbError> {
-    let stage = Stage::set(asked, hears)?;
+    let stage = Stage::set(asked, listener)?;
     let mut paces = Vec::new();
     for &pace in &asked.paces {
         let speed = stage.speed(pace)?;
-        let at = stage.at(speed, hears);
+        let at = stage.at(speed, listener);
         if !at.policies.is_empty() {
             paces.push(at);
         }
@@ -86,7 +86,7 @@ pub fn replay_trace(
         }
     }
     let resampled = if asked.resample && !stage.is_interrupted() {
-        Some(stage.resampled(hears)?)
+        Some(stage.resampled(listener)?)
     } else {
         None
     };

@@ -10,7 +10,7 @@ use super::enter::policy_file;
 use crate::artifact::Changes;
 use crate::law::Size;
 use crate::multiresource::replay::{
-    Clock, Job, Scene, StartLatency, Visit, record, replay, visits,
+    Clock, DecisionState, Job, StartLatency, Visit, record, replay, visits,
 };
 use crate::multiresource::simulator::Contender;
 use crate::multiresource::workload::{Fleet, Known};
@@ -93,7 +93,10 @@ pub struct OfType {
 ///
 /// # Errors
 /// When the jobs cannot be read, there is no such policy, it is refused or cannot serve them.
-pub fn run_once(asked: &Recording<'_>, hears: &mut dyn FnMut(&str)) -> Result<Recorded, VerbError> {
+pub fn run_once(
+    asked: &Recording<'_>,
+    listener: &mut dyn FnMut(&str),
+) -> Result<Recorded, VerbError> {
     let (rule, fleet, digest) = entered(asked)?;
     let fleet = match asked.start_latency {
         Some(latency) => fleet.with_start_latency(latency)?,
@@ -104,9 +107,9 @@ pub fn run_once(asked: &Recording<'_>, hears: &mut dyn FnMut(&str)) -> Result<Re
     let jobs = record(asked.text, &names);
     let jobs = jobs.or_else(|why| refuse(format!("{}: {why}", asked.file)))?;
     let count = jobs.len();
-    hears(&format!("running {count} jobs under {}", asked.policy));
+    listener(&format!("running {count} jobs under {}", asked.policy));
     let (own, latency, is_drawn) = drawn(&jobs, &fleet, asked.seed);
-    let scene = Scene {
+    let scene = DecisionState {
         jobs: &own,
         types: (0..names.len() as u32).collect(),
         fleet: fleet.clone(),

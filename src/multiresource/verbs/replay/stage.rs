@@ -8,8 +8,8 @@ use super::results::{AtPace, Course, Outcome, Played, Ratio, Replays, Spread, Tr
 use super::types::{Types, servers_of};
 use super::{Pace, Replaying};
 use crate::multiresource::replay::{
-    Blocks, Clock, Interval, Job, Kinds, Log, Measured, Replayed, Scene, Speed, StartLatency,
-    Visit, WholeParts, Window, course, gathered, replay, resampled, visits,
+    Blocks, Clock, DecisionState, Interval, Job, Kinds, Log, Measured, Replayed, Speed,
+    StartLatency, Visit, WholeParts, Window, course, gathered, replay, resampled, visits,
 };
 use crate::multiresource::simulator::Contender;
 use crate::number::Decimal;
@@ -48,7 +48,10 @@ const MOST_STEPS: f64 = 1e6;
 
 impl<'a> Stage<'a> {
     /// Reads policies and trace.
-    pub fn set(asked: &'a Replaying<'a>, hears: &mut dyn FnMut(&str)) -> Result<Self, VerbError> {
+    pub fn set(
+        asked: &'a Replaying<'a>,
+        listener: &mut dyn FnMut(&str),
+    ) -> Result<Self, VerbError> {
         let (entrants, fleet) = enter(asked)?;
         let mut options = asked.options.clone();
         // The workload's servers are those of its jobs.
@@ -56,10 +59,10 @@ impl<'a> Stage<'a> {
             options.servers = fleet.as_ref().map(servers_of);
         }
         let file = asked.source.name();
-        hears(&format!("reading {file}"));
+        listener(&format!("reading {file}"));
         let mut trace = Trace::open(asked.source, &options)?;
         let log = Log::read(&mut trace, |jobs| {
-            hears(&format!("reading {file}: {jobs} jobs"));
+            listener(&format!("reading {file}: {jobs} jobs"));
         })?;
         let latency = asked.start_latency.unwrap_or(Decimal::ZERO);
         let parts = WholeParts::of_seconds(latency, log.tick.per_second());
@@ -131,7 +134,7 @@ impl<'a> Stage<'a> {
     }
 
     /// Replays every policy at a speed; those before an interruption.
-    pub fn at(&self, speed: Speed, hears: &mut dyn FnMut(&str)) -> AtPace {
+    pub fn at(&self, speed: Speed, listener: &mut dyn FnMut(&str)) -> AtPace {
         let span = self.log.span() / speed.ratio() / self.per_second();
         let window = self.window();
         let mut first: Option<Run> = None;
@@ -143,7 +146,7 @@ impl<'a> Stage<'a> {
                 replayed: None,
                 failure: None,
             };
-            match self.run(n, speed, window.within(span), hears) {
+            match self.run(n, speed, window.within(span), listener) {
                 Err(_) if self.is_interrupted() => break,
                 Err(why) => outcome.failure = Some(why),
                 Ok(mut run) => {
@@ -167,7 +170,7 @@ impl<'a> Stage<'a> {
 
     /// Mean response times of each policy at the first pace on whole weeks of the trace that are drawn with
     /// replacement, the same for each.
-    pub fn resampled(&self, hears: &mut dyn FnMut(&str)) -> Result<Spread, VerbError> {
+    pub fn resampled(&self, listener: &mut dyn FnMut(&str)) -> Result<Spread, VerbError> {
         let speed = self.speed(self.asked.paces[0])?;
         let week = 7.0 * DAY * self.per_second();
         let mut means = vec![Vec::new(); self.entrants.len()];
@@ -178,7 +181,7 @@ impl<'a> Stage<'a> {
                 );
             };
             for (policy, means) in means.iter_mut().enumerate() {
-                means.extend(self.mean_response(policy, &jobs, speed, hears));
+                means.extend(self.mean_response(policy, &jobs, speed, listener));
             }
         }
         let names = self.entrants.iter().map(|entrant| entrant.name.as_str());
@@ -192,13 +195,13 @@ impl<'a> Stage<'a> {
         policy: usize,
         jobs: &[Job],
         speed: Speed,
-        hears: &mut dyn FnMut(&str),
+        listener: &mut dyn FnMut(&str),
     ) -> Option<f64> {
         let run = match self.by_types(policy) {
-            None => self.visits(policy, (jobs, &self.exact), speed, hears),
+            None => self.visits(policy, (jobs, &self.exact), speed, listener),
             Some(typed) => {
                 let jobs = typed.rounded(jobs);
-                self.visits(policy, (&jobs, &typed.kinds), speed, hears)
+                self.visits(policy, (&jobs, &typed.kinds), speed, listener)
             }
         };
         let (visits, _) = run.ok()?;
@@ -241,10 +244,10 @@ impl<'a> Stage<'a> {
         policy: usize,
         speed: Speed,
         window: [f64; 2],
-        hears: &mut dyn FnMut(&str),
+        listener: &mut dyn FnMut(&str),
     ) -> Result<Run, String> {
         let (jobs, kinds) = self.seen(policy);
-        let (visits, replayed) = self.visits(policy, (jobs, kinds), speed, hears)?;
+        let (visits, replayed) = self.visits(policy, (jobs, kinds), speed, listener)?;
         let resources = self.log.servers.resources.len();
         let held = |n: usize| kinds.held(&jobs[n]);
         let measured = Measured::of(&visits, window, resources, held);
@@ -315,14 +318,14 @@ impl<'a> Stage<'a> {
         policy: usize,
         (jobs, kinds): (&[Job], &Kinds),
         speed: Speed,
-        hears: &mut dyn FnMut(&str),
+        listener: &mut dyn FnMut(&str),
     ) -> Result<(Vec<Visit>, Replayed), String> {
         let name = &self.entrants[policy].name;
-        hears(&format!("replaying {name}"));
+        listener(&format!("replaying {name}"));
         let (rule, scene) = self.scene(policy, (jobs, kinds), speed)?;
         let replayed = replay(&rule, &scene, &mut |come| {
             let share = 100.0 * come as f64 / jobs.len() as f64;
-            hears(&format!(
+            listener(&format!(
                 "replaying {name}: {share:.0} % of the jobs have come"
             ));
             !self.is_interrupted()
@@ -338,12 +341,12 @@ impl<'a> Stage<'a> {
         policy: usize,
         (jobs, kinds): (&'j [Job], &Kinds),
         speed: Speed,
-    ) -> Result<(Contender, Scene<'j>), String> {
+    ) -> Result<(Contender, DecisionState<'j>), String> {
         let Entrant { name, by, .. } = &self.entrants[policy];
         match (by, &self.typed) {
             (By::Demand, _) => {}
             (By::Type(rule), Some(typed)) => {
-                let scene = Scene {
+                let scene = DecisionState {
                     jobs,
                     types: (0..kinds.demands.len() as u32).collect(),
                     fleet: typed.fleet.clone(),
@@ -371,7 +374,7 @@ impl<'a> Stage<'a> {
         if rule.fits(&fleet).is_err() {
             (fleet, types) = seen(true)?;
         }
-        let scene = Scene {
+        let scene = DecisionState {
             jobs,
             types,
             fleet,

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use clap::{Args, ValueEnum};
 
 use super::promise::promise;
-use crate::kind::{Caller, Files, Given, NamesFiles, json};
+use crate::kind::{Caller, Files, NamesFiles, VerbResult, json};
 use crate::multiresource::artifact::{Backfill, EmptySlots, Objective, Preemption, Promise, Route};
 use crate::multiresource::program::Limits;
 use crate::multiresource::synthesis::{Families, Log, Options};
@@ -21,7 +21,7 @@ const ANALYSIS: f64 = 0.6;
 
 /// What is typed beside the workload to make a policy.
 #[derive(Args, Clone)]
-pub struct Wishes {
+pub struct SynthesisArgs {
     /// What may happen to a running job when the schedule changes
     #[arg(long, value_enum, default_value_t = Preemption::None)]
     pub(super) preemption: Preemption,
@@ -90,17 +90,17 @@ pub struct Wishes {
     time: Option<f64>,
 }
 
-impl NamesFiles for Wishes {
+impl NamesFiles for SynthesisArgs {
     fn files(&self) -> Files<'_> {
         (Vec::new(), self.log.iter().map(PathBuf::as_path).collect())
     }
 }
 
-impl Wishes {
+impl SynthesisArgs {
     /// The log, where it is asked for, with its file.
-    pub(super) fn documents(&self, log: &Log) -> Given<Vec<(PathBuf, String)>> {
+    pub(super) fn documents(&self, log: &Log) -> VerbResult<Vec<(PathBuf, String)>> {
         let file = self.log.clone();
-        let document = file.map(|file| Given::Ok((file, json(log)?)));
+        let document = file.map(|file| VerbResult::Ok((file, json(log)?)));
         Ok(document.transpose()?.into_iter().collect())
     }
 
@@ -176,7 +176,7 @@ impl Wishes {
     }
 
     /// All that is asked for; of a fleet the workload is its envelope.
-    pub(super) fn request(&self, workload: &Workload, caller: &Caller<'_>) -> Given<Request> {
+    pub(super) fn request(&self, workload: &Workload, caller: &Caller<'_>) -> VerbResult<Request> {
         let mut options = self.options();
         let wanted = self.wanted()?;
         let now = Instant::now();

@@ -12,7 +12,7 @@ use crate::multiresource::workload::Workload;
 /// jobs that are let in cannot keep the wait up. Where limits are known, in place of the latter those whose limit
 /// is at most κ times what is left of the wait by the limits of the running jobs.
 #[derive(Clone, Debug)]
-pub(super) struct Passing {
+pub(super) struct BackfillRule {
     /// κ.
     pub let_in: f64,
     pub drains: Drains,
@@ -26,13 +26,13 @@ pub(super) struct Passing {
     free: Vec<u64>,
 }
 
-impl Passing {
+impl BackfillRule {
     pub fn new(let_in: f64, by_limits: bool, workload: &Workload) -> Self {
         let packing = Packing::new(workload);
         let packed = Packed::new(&packing);
         let empty: Vec<u64> = packed.nothing_of(packing.capacity());
         let limits = || Estimated::new(Estimates::Limits, packing.types());
-        Passing {
+        BackfillRule {
             let_in,
             drains: Drains::new(workload),
             limits: by_limits.then(limits),

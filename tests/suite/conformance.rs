@@ -208,14 +208,14 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
     let mut all: Vec<_> = variants().into_iter().map(msr).collect();
     let lighter = workload.scaled(0.5).unwrap();
     let turns = |overlap| {
-        Families::Given(Box::new(Family::StaticQuickswap(StaticQuickswapPolicy {
+        Families::Fixed(Box::new(Family::StaticQuickswap(StaticQuickswapPolicy {
             cycle: vec![2, 0, 1],
             thresholds: vec![0, 2, 1],
             overlap,
         })))
     };
     let adaptive = Family::AdaptiveQuickswap(AdaptiveQuickswapPolicy {});
-    let given = |policy: Family| Families::Given(Box::new(policy));
+    let given = |policy: Family| Families::Fixed(Box::new(policy));
     let plain: [(_, Family); 4] = [
         ("first-fit", FirstFitPolicy {}.into()),
         ("most-servers-first", MostServersFirstPolicy {}.into()),
@@ -245,7 +245,7 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
         ("static-quickswap-overlap", chosen(&lighter, turns(true))),
         (
             "adaptive-quickswap",
-            chosen(&lighter, Families::Given(Box::new(adaptive))),
+            chosen(&lighter, Families::Fixed(Box::new(adaptive))),
         ),
         ("adaptive-msr", adaptive_msr),
         ("adaptive-msr-draining", chosen(&lighter, given(draining))),
@@ -294,7 +294,7 @@ fn preemptive(workload: &Workload) -> Vec<(&'static str, Artifact)> {
   {name: two, demand: {cpu: 2}, arrival_rate: .3, mean_size: 1},
   {name: four, demand: {cpu: 4}, arrival_rate: .2, mean_size: 1}]}";
     let filling = Workload::parse(filling, "filling").unwrap().workload;
-    let given = |policy: Family| Families::Given(Box::new(policy));
+    let given = |policy: Family| Families::Fixed(Box::new(policy));
     let mut all = vec![
         (
             "max-weight",
@@ -336,7 +336,7 @@ fn with_setups(workload: &Workload, weights: MaxWeightPolicy) -> Vec<(&'static s
         from: 6,
         until: 3,
     };
-    let given = |policy: Family| Families::Given(Box::new(policy));
+    let given = |policy: Family| Families::Fixed(Box::new(policy));
     vec![
         ("max-weight-setup", chosen(workload, given(rule.into()))),
         ("guarded-setup", chosen(workload, given(guarded.into()))),
@@ -431,7 +431,7 @@ fn over_fleets() -> Vec<(&'static str, Artifact)> {
 
 fn chosen(workload: &Workload, families: Families) -> Artifact {
     let (preempts, setup_rate) = match &families {
-        Families::Given(policy) => (policy.preempts(), policy.setup_rate()),
+        Families::Fixed(policy) => (policy.preempts(), policy.setup_rate()),
         _ => (false, None),
     };
     let options = Options {

@@ -33,7 +33,6 @@ impl<const REQUIRED: bool> WorkloadFile<REQUIRED> {
     }
 
     /// The file, if one was typed.
-    #[must_use]
     pub fn typed(&self) -> Option<&Path> {
         let named = self.workload.as_deref();
         self.workload_file.as_deref().or(named)
@@ -65,7 +64,6 @@ impl<const REQUIRED: bool> PolicyFile<REQUIRED> {
     }
 
     /// The file, if one was typed.
-    #[must_use]
     pub fn typed(&self) -> Option<&Path> {
         let named = self.policy.as_deref();
         self.policy_file.as_deref().or(named)

@@ -200,7 +200,6 @@ impl<'a> Subject<'a> {
     }
 
     /// Returns the same on one server of a shape, or on all where none is named.
-    #[must_use]
     pub fn on(self, server: Option<&'a str>) -> Self {
         Subject { server, ..self }
     }

@@ -18,7 +18,6 @@ pub enum Grounds {
 
 impl Grounds {
     /// Returns the grounds of what follows from both: the worse of the two.
-    #[must_use]
     pub fn and(self, other: Grounds) -> Grounds {
         let rank = |grounds: &Grounds| match grounds {
             Grounds::Derived(_) => 0,

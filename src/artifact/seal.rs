@@ -25,7 +25,6 @@ pub enum Changes {
 impl<K: Content> Artifact<K> {
     /// Returns the artifact with the digest of what it says now: as it is written, and as one is that was
     /// changed on purpose.
-    #[must_use]
     pub fn sealed(mut self) -> Self {
         self.digest = None;
         self.digest = Some(self.own_digest());

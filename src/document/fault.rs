@@ -46,13 +46,11 @@ impl Place {
     pub const DOCUMENT: Self = Self(Vec::new());
 
     /// Returns the steps that lead there.
-    #[must_use]
     pub fn steps(&self) -> &[Step] {
         &self.0
     }
 
     /// Returns the place one step further.
-    #[must_use]
     pub fn then(&self, step: impl Into<Step>) -> Self {
         let step = [step.into()];
         self.0.iter().chain(&step).cloned().collect()

@@ -227,13 +227,11 @@ pub(crate) fn all_bytes_of(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 /// Returns whether a file that is read is standard input: `-` is.
-#[must_use]
 pub fn is_standard_input(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
 /// Returns what messages call a file that is read.
-#[must_use]
 pub fn called(path: &Path) -> String {
     if is_standard_input(path) {
         "standard input".to_owned()

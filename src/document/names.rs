@@ -41,7 +41,6 @@ pub(crate) fn suggest(found: &str, kind: &str, known: &[&str]) -> String {
 
 /// Returns the one of the names known that is near to the one found, if any is: by Levenshtein's distance
 /// without regard to case.
-#[must_use]
 pub fn nearest<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {
     let distance = |name: &str| strsim::levenshtein(&found.to_lowercase(), &name.to_lowercase());
     let near = known

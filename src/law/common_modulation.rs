@@ -25,19 +25,16 @@ pub struct CommonModulation {
 
 impl CommonModulation {
     /// Returns whether all states are the same: what arrives as a Poisson process does so still.
-    #[must_use]
     pub fn is_constant(&self) -> bool {
         self.factors.iter().all(|factor| *factor == self.factors[0])
     }
 
     /// Returns the stationary law π of the chain, of sum 1.
-    #[must_use]
     pub fn stationary_law(&self) -> Vec<f64> {
         self.process().stationary_law()
     }
 
     /// Returns the factors by which all rates differ from their means, ≥ 0 and of mean 1.
-    #[must_use]
     pub fn relative_factors(&self) -> Vec<f64> {
         let mean = self.process().rate();
         let factors = self.factors.iter();
@@ -47,7 +44,6 @@ impl CommonModulation {
     /// By how much the index of dispersion of counts exceeds that without it, for each arrival per
     /// time \[time\]: `lim Var ∫ F / t`, with F the relative factor. Arrivals of types with the
     /// rates λ and ν have the covariance λ ν times this, per time.
-    #[must_use]
     pub fn excess(&self) -> f64 {
         let process = self.process();
         (process.dispersion() - 1.0) / process.rate()

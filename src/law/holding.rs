@@ -24,20 +24,17 @@ impl Holding {
     }
 
     /// Returns the law of S.
-    #[must_use]
     pub fn run(&self) -> &Size {
         &self.run
     }
 
     /// E\[L\] + E\[S\] \[time\], > 0.
-    #[must_use]
     pub fn mean(&self) -> f64 {
         let latency = self.latency.as_ref().map_or(0.0, Size::mean);
         latency + self.run.mean()
     }
 
     /// Squared coefficient of variation, (Var(L) + Var(S)) / (E\[L\] + E\[S\])².
-    #[must_use]
     pub fn scv(&self) -> f64 {
         let Some(latency) = &self.latency else {
             return self.run.scv();
@@ -48,7 +45,6 @@ impl Holding {
     }
 
     /// Var(S) over the variance of the sum; 1 where neither varies.
-    #[must_use]
     pub fn share_of_run(&self) -> f64 {
         match self.scv() {
             0.0 => 1.0,
@@ -57,14 +53,12 @@ impl Holding {
     }
 
     /// Returns whether it has no memory: a sum has.
-    #[must_use]
     pub fn is_exponential(&self) -> bool {
         self.latency.is_none() && self.run.is_exponential()
     }
 
     /// The stages that a job goes through; `None` where one of the laws is not of phase type, or their sum has more
     /// than 200 stages.
-    #[must_use]
     pub fn phases(&self) -> Option<PhaseType> {
         let run = self.run.phases()?;
         let Some(latency) = &self.latency else {

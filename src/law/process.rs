@@ -61,7 +61,6 @@ pub enum ArrivalProcess {
 
 impl ArrivalProcess {
     /// Returns the name of the process, as a document and a record spell it.
-    #[must_use]
     pub fn process(&self) -> &'static str {
         match self {
             Self::Poisson { .. } => "poisson",
@@ -73,7 +72,6 @@ impl ArrivalProcess {
 
     /// Returns whether the process is Poisson, under whatever name: exponential times between arrivals,
     /// one rate in all states, or batches of one job.
-    #[must_use]
     pub fn is_poisson(&self) -> bool {
         match self {
             Self::Poisson { .. } => true,
@@ -84,7 +82,6 @@ impl ArrivalProcess {
     }
 
     /// Part of the batches whose jobs all have one size; 0 where no batch has two jobs.
-    #[must_use]
     pub fn alike(&self) -> f64 {
         match self {
             Self::Batches { alike, .. } if !self.is_poisson() => alike.value(),
@@ -93,7 +90,6 @@ impl ArrivalProcess {
     }
 
     /// Mean rate λ \[1/time\], over all states and of jobs, not batches.
-    #[must_use]
     pub fn rate(&self) -> f64 {
         match self {
             Self::Poisson { rate } => rate.value(),
@@ -112,7 +108,6 @@ impl ArrivalProcess {
     /// for batches `E[B²]/E[B]`; for a modulated process `1 + 2 Σ_s π_s λ_s h_s / λ`, where h
     /// solves Poisson's equation `Q h = λ − λ_s`, `π h = 0` (h_s: how many more arrivals than the
     /// mean a start in s brings).
-    #[must_use]
     pub fn dispersion(&self) -> f64 {
         match self {
             Self::Poisson { .. } => 1.0,
@@ -125,7 +120,6 @@ impl ArrivalProcess {
     }
 
     /// Returns the stationary law of a modulating chain, of sum 1; `[1]` for all other processes.
-    #[must_use]
     pub fn stationary_law(&self) -> Vec<f64> {
         match self {
             Self::MarkovModulated { switching, .. } => {

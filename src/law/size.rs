@@ -118,7 +118,6 @@ impl Size {
     ];
 
     /// Returns the name of the law, as a document and a record spell it.
-    #[must_use]
     pub fn law(&self) -> &'static str {
         match self {
             Self::Exponential { .. } => "exponential",
@@ -136,7 +135,6 @@ impl Size {
     }
 
     /// Mean size E\[S\] \[time\], > 0.
-    #[must_use]
     pub fn mean(&self) -> f64 {
         match self {
             Self::Exponential { mean }
@@ -162,7 +160,6 @@ impl Size {
     }
 
     /// Squared coefficient of variation, Var(S)/E\[S\]²: 1 for the exponential law.
-    #[must_use]
     pub fn scv(&self) -> f64 {
         match self {
             Self::Exponential { .. } => 1.0,
@@ -197,7 +194,6 @@ impl Size {
     }
 
     /// Returns whether sizes have no memory: a law of one exponential stage, under whatever name.
-    #[must_use]
     pub fn is_exponential(&self) -> bool {
         match self {
             Self::Exponential { .. } => true,
@@ -214,7 +210,6 @@ impl Size {
     }
 
     /// Returns the stages that sizes go through; `None` where the law is not of phase type.
-    #[must_use]
     pub fn phases(&self) -> Option<PhaseType> {
         Some(match self {
             Self::Weibull { mean, .. } if self.is_exponential() => {

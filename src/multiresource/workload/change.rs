@@ -55,7 +55,6 @@ impl Fleet {
     ///
     /// # Panics
     /// If h or j is no index of a shape or of a resource.
-    #[must_use]
     pub fn with_more(&self, h: usize, j: usize, more: Decimal) -> Option<Self> {
         let name = self.envelope().resources()[j].name();
         let mut draft = Draft::of(self);
@@ -69,7 +68,6 @@ impl Fleet {
     ///
     /// # Panics
     /// If h is not the index of a shape.
-    #[must_use]
     pub fn with_one_more_server(&self, h: usize) -> Option<Self> {
         let mut draft = Draft::of(self);
         draft.shapes[h].count = self.shapes()[h].count().checked_add(1);

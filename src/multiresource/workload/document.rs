@@ -138,7 +138,6 @@ impl Fleet {
 
     /// The fleet as a document that reads back as this fleet. Of types that do not arrive only the
     /// names are known: their demand and size are made up.
-    #[must_use]
     pub fn to_yaml(&self) -> String {
         let header = self.envelope.header.clone();
         let capacity = |shape: &Shape| {
@@ -203,7 +202,6 @@ impl Workload {
     }
 
     /// The workload as a document that reads back as this workload.
-    #[must_use]
     pub fn to_yaml(&self) -> String {
         Fleet::from(self.clone()).to_yaml()
     }

@@ -27,7 +27,6 @@ struct Own {
 
 impl Dominating {
     /// These K types, on servers that together have so much of each of R resources.
-    #[must_use]
     pub fn new(types: &[JobType], total: &[f64]) -> Self {
         let own = types.iter().enumerate().map(|(place, job)| Own {
             place,
@@ -38,7 +37,6 @@ impl Dominating {
     }
 
     /// Types of these demands (K × R) without limits.
-    #[must_use]
     pub fn of(demands: &[Vec<f64>], total: &[f64]) -> Self {
         let own = demands.iter().enumerate().map(|(place, demand)| Own {
             place,
@@ -69,7 +67,6 @@ impl Dominating {
 
     /// The types of jobs with this demand (R), each with the limit up to which jobs go to it; those that promise more, or
     /// nothing, go to the last. None where it demands more than each type. O(K R).
-    #[must_use]
     pub fn types_of(&self, demand: &[f64]) -> Vec<(f64, usize)> {
         let holds = |own: &&Own| demand.iter().zip(&own.demand).all(|(d, held)| d <= held);
         let Some(cheapest) = self.types.iter().find(holds) else {

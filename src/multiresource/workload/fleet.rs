@@ -47,32 +47,27 @@ pub(super) const ONE_SERVER: &str = "server";
 
 impl Shape {
     /// Its name, unique among the shapes.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// How many servers have it, n_h ≥ 1.
-    #[must_use]
     pub fn count(&self) -> u32 {
         self.count
     }
 
     /// Capacity for each of the fleet's R resources, ≥ 0: 0 where the shape lacks one.
-    #[must_use]
     pub fn capacity(&self) -> &[Decimal] {
         &self.capacity
     }
 
     /// One such server with the types that fit on it (K_h of them), at the rates of the whole
     /// fleet; its resources are those that the shape has.
-    #[must_use]
     pub fn server(&self) -> &Workload {
         &self.server
     }
 
     /// The place in the fleet of each of the types of [`Shape::server`], ascending (K_h).
-    #[must_use]
     pub fn types(&self) -> &[usize] {
         &self.types
     }
@@ -80,13 +75,11 @@ impl Shape {
 
 impl Fleet {
     /// Whether there is one server.
-    #[must_use]
     pub fn is_one_server(&self) -> bool {
         self.one_server().is_some()
     }
 
     /// What the one server has to do, where there is one.
-    #[must_use]
     pub fn one_server(&self) -> Option<&Workload> {
         let is_one = matches!(&self.shapes[..], [shape] if shape.count == 1);
         is_one.then_some(&self.envelope)
@@ -94,13 +87,11 @@ impl Fleet {
 
     /// The shapes in the order in which rules fill them, whatever that of the document: first those on which fewest
     /// types fit, and of these the smaller ones. A policy file has an order of its own, which its vectors follow.
-    #[must_use]
     pub fn shapes(&self) -> &[Shape] {
         &self.shapes
     }
 
     /// The K types that arrive, in the document's order.
-    #[must_use]
     pub fn types(&self) -> &[JobType] {
         self.envelope.types()
     }
@@ -108,19 +99,16 @@ impl Fleet {
     /// The workload on a server that no shape needs to be: with as much of each resource as the
     /// shape that has most of it. It stands for what is said of types and resources, whatever the
     /// shape.
-    #[must_use]
     pub fn envelope(&self) -> &Workload {
         &self.envelope
     }
 
     /// The one unit of time of all rates and sizes.
-    #[must_use]
     pub fn time_unit(&self) -> &str {
         self.envelope.time_unit()
     }
 
     /// Servers of all shapes, Σ n_h.
-    #[must_use]
     pub fn servers(&self) -> usize {
         self.shapes.iter().map(|shape| shape.count as usize).sum()
     }
@@ -130,7 +118,6 @@ impl Fleet {
     ///
     /// # Panics
     /// If h is not the index of a shape.
-    #[must_use]
     pub fn units(&self, h: usize) -> Vec<u64> {
         let of = |(j, capacity): (usize, &Decimal)| {
             let demanding = self.types().iter().find(|job| job.units[j] > 0);
@@ -149,7 +136,6 @@ impl Fleet {
     }
 
     /// How much of each of the R resources all servers have together, Σ n_h P_hj > 0.
-    #[must_use]
     pub fn capacity(&self) -> Vec<f64> {
         let of = |j: usize| {
             let shapes = self.shapes.iter();
@@ -162,7 +148,6 @@ impl Fleet {
     /// `sha256:` and 64 hexadecimal digits that identify the fleet: its unit of time, resources,
     /// shapes and types in order with their exact numbers, and nothing else. Of one server it is that
     /// of its workload, whatever the server's name.
-    #[must_use]
     pub fn digest(&self) -> String {
         if self.is_one_server() {
             return self.envelope.digest();

@@ -139,20 +139,17 @@ pub struct JobType {
 
 impl Resource {
     /// Its name, unique among the resources.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// Capacity P_j as written, > 0.
-    #[must_use]
     pub fn capacity(&self) -> Decimal {
         self.capacity
     }
 
     /// Capacity in whole units, at most 2^53: see [`JobType::units`]. It is 0 where no type
     /// demands the resource (all units are then 0 too, and the resource never binds).
-    #[must_use]
     pub fn units(&self) -> u64 {
         self.units
     }
@@ -160,19 +157,16 @@ impl Resource {
 
 impl JobType {
     /// Its name, unique among the types.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// Servers that a job takes at once, g ≥ 1, each with the demand: 1 but for gangs, which are of fleets.
-    #[must_use]
     pub fn nodes(&self) -> u32 {
         self.nodes
     }
 
     /// Demand for each of the R resources as written, ≥ 0, not all 0; of a gang on each of its servers.
-    #[must_use]
     pub fn demand(&self) -> &[Decimal] {
         &self.demand
     }
@@ -182,45 +176,38 @@ impl JobType {
     /// A unit is the greatest common divisor of the demands of one resource, so that
     /// uD ≤ P iff Σ_i u_i `units`_ij ≤ [`Resource::units`] of each resource j, exactly and
     /// whatever unit of measurement the document chose.
-    #[must_use]
     pub fn units(&self) -> &[u64] {
         &self.units
     }
 
     /// Arrival rate λ \[1/time\], > 0: the mean over all time, of jobs.
-    #[must_use]
     pub fn arrival_rate(&self) -> f64 {
         self.arrival_rate
     }
 
     /// How they arrive, but for what modulates all types ([`Workload::modulation`]).
-    #[must_use]
     pub fn arrivals(&self) -> &ArrivalProcess {
         &self.arrivals
     }
 
     /// Whether they arrive as a Poisson process, under whatever name. What is modulated does not.
-    #[must_use]
     pub fn is_poisson(&self) -> bool {
         !self.modulated && self.arrivals.is_poisson()
     }
 
     /// Whether the sizes of its jobs are independent of each other; in batches that are alike they
     /// are not.
-    #[must_use]
     pub fn has_independent_sizes(&self) -> bool {
         self.arrivals.alike() == 0.0
     }
 
     /// Whether sizes are exponential and independent, and jobs start at once: what is left of a running job has
     /// the law of a whole size, whatever has ended before.
-    #[must_use]
     pub fn is_memoryless(&self) -> bool {
         self.holding.is_exponential() && self.has_independent_sizes()
     }
 
     /// The law of job sizes, as written: how long jobs run.
-    #[must_use]
     pub fn size(&self) -> &Size {
         self.holding.run()
     }
@@ -228,45 +215,38 @@ impl JobType {
     /// The law of the time that a job holds its room, L + S: its run after the
     /// [start latency](Workload::start_latency). Without preemption this is the size that a server sees, and
     /// everything that is said of queues goes by it.
-    #[must_use]
     pub fn holding(&self) -> &Holding {
         &self.holding
     }
 
     /// A time that its jobs promise not to run longer than \[time\], > 0, where types are told apart by it. A job that runs
     /// longer all the same counts as one that had promised what it runs.
-    #[must_use]
     pub fn limit(&self) -> Option<Decimal> {
         self.limit
     }
 
     /// Mean size 1/μ = E\[L + S\] \[time\], > 0: of the [time that a job holds its room](JobType::holding).
-    #[must_use]
     pub fn mean_size(&self) -> f64 {
         self.mean_size
     }
 
     /// Service rate μ = 1/E\[L + S\] \[1/time\], > 0 and finite.
-    #[must_use]
     pub fn service_rate(&self) -> f64 {
         1.0 / self.mean_size()
     }
 
     /// Offered load b = λ E\[L + S\], the mean number in service, > 0 and finite.
-    #[must_use]
     pub fn offered_load(&self) -> f64 {
         self.arrival_rate() * self.mean_size()
     }
 
     /// `g_i λ_i E[L + S_i]`: the mean number of servers that its jobs take, each time that one takes a server.
-    #[must_use]
     pub fn offered_pieces(&self) -> f64 {
         f64::from(self.nodes) * self.offered_load()
     }
 
     /// b = λ E\[L + S\] as a fraction, > 0; `None` where the law of sizes, of the start latency or of times between
     /// arrivals has a mean that is no fraction (a bounded Pareto law).
-    #[must_use]
     pub fn exact_load(&self) -> Option<BigRational> {
         Some(self.arrivals.exact_rate()? * self.holding.exact_mean()?)
     }
@@ -289,38 +269,32 @@ impl JobType {
 
 impl Workload {
     /// Where the figures come from, if the document says so.
-    #[must_use]
     pub fn source(&self) -> Option<&str> {
         self.header.source.as_deref()
     }
 
     /// The one unit of time of all rates and sizes.
-    #[must_use]
     pub fn time_unit(&self) -> &str {
         &self.header.time_unit
     }
 
     /// What is known of a job's size when it comes, if the document says so.
-    #[must_use]
     pub fn known(&self) -> Option<&Known> {
         self.header.known.as_ref()
     }
 
     /// What modulates the arrivals of all types together, if anything does.
-    #[must_use]
     pub fn modulation(&self) -> Option<&CommonModulation> {
         self.header.modulation.as_ref()
     }
 
     /// The law of the time L between the decision to start a job and its first instruction, \[time\]; `None` where
     /// jobs start at once. Independent of sizes, and of one law for all types.
-    #[must_use]
     pub fn start_latency(&self) -> Option<&Size> {
         self.header.start_latency.as_ref()
     }
 
     /// Whether a job's size, or a limit that it never exceeds, is known when it comes.
-    #[must_use]
     pub fn has_limits(&self) -> bool {
         matches!(
             self.header.known,
@@ -329,32 +303,27 @@ impl Workload {
     }
 
     /// The R resources in the document's order.
-    #[must_use]
     pub fn resources(&self) -> &[Resource] {
         &self.resources
     }
 
     /// The K types that arrive, in the document's order.
-    #[must_use]
     pub fn types(&self) -> &[JobType] {
         &self.types
     }
 
     /// Names of the types left out because their arrival rate is 0.
-    #[must_use]
     pub fn unserved(&self) -> &[String] {
         &self.unserved
     }
 
     /// Σ_i λ_i \[1/time\], finite.
-    #[must_use]
     pub fn total_arrival_rate(&self) -> f64 {
         self.types.iter().map(JobType::arrival_rate).sum()
     }
 
     /// `g_i max_j D_ij/P_j` (K), above 0: the largest fraction of a resource that a job of each type
     /// takes, at most 1 but for gangs.
-    #[must_use]
     pub fn dominant_shares(&self) -> Vec<f64> {
         let share = |job: &JobType| {
             let pairs = job.demand.iter().zip(&self.resources);
@@ -366,7 +335,6 @@ impl Workload {
 
     /// w (K), of sum 1: each type's share of the load by its dominant demand,
     /// `λ_i E[S_i] max_j D_ij/P_j`. The weights of a weighted mean response time.
-    #[must_use]
     pub fn load_shares(&self) -> Vec<f64> {
         let pairs = self.types.iter().zip(self.dominant_shares());
         let loads: Vec<f64> = pairs
@@ -380,7 +348,6 @@ impl Workload {
     ///
     /// # Panics
     /// If `i` is not the index of a type.
-    #[must_use]
     pub fn most_alone(&self, i: usize) -> u32 {
         let capacity: Vec<u64> = self.resources.iter().map(Resource::units).collect();
         let most = most_alone(&capacity, &self.types[i].units);
@@ -388,7 +355,6 @@ impl Workload {
     }
 
     /// Whether all types arrive as Poisson processes, independent of each other.
-    #[must_use]
     pub fn is_poisson(&self) -> bool {
         self.types.iter().all(JobType::is_poisson)
     }
@@ -396,7 +362,6 @@ impl Workload {
     /// `sha256:` and 64 hexadecimal digits that identify the workload: its unit of time,
     /// resources and types in order with their exact numbers. Where the figures come from, the
     /// layout of the document and types that do not arrive do not enter.
-    #[must_use]
     pub fn digest(&self) -> String {
         digest(&self.canonical())
     }

@@ -85,7 +85,6 @@ pub struct RecordType {
 
 impl Workload {
     /// The workload as an artifact carries it: a fleet of one server.
-    #[must_use]
     pub fn record(&self) -> Record {
         Record::of(&Fleet::from(self.clone()))
     }
@@ -93,7 +92,6 @@ impl Workload {
 
 impl Fleet {
     /// The fleet as an artifact carries it.
-    #[must_use]
     pub fn record(&self) -> Record {
         Record::of(self)
     }
@@ -126,7 +124,6 @@ impl Record {
     }
 
     /// Whether it is of one server.
-    #[must_use]
     pub fn is_of_one_server(&self) -> bool {
         matches!(&self.servers[..], [server] if server.count == 1)
     }

@@ -123,6 +123,12 @@ impl Fault {
     }
 }
 
+/// Returns the same faults of what stands at `place` in something larger.
+pub(crate) fn within(faults: Vec<Fault>, place: &Place) -> Vec<Fault> {
+    let faults = faults.into_iter();
+    faults.map(|fault| fault.within(place)).collect()
+}
+
 impl fmt::Display for Fault {
     /// Place, message and help in one line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -29,8 +29,8 @@ use serde_yaml::FlowSeq;
 use sha2::{Digest, Sha256};
 
 pub(crate) use checks::{SENSIBLE, check_names, check_unit, sensible};
-pub(crate) use fault::place;
 pub use fault::{Fault, Place, Step};
+pub(crate) use fault::{place, within};
 pub(crate) use json::{fault_of_json, harmless};
 pub use names::{nearest, steers};
 pub(crate) use names::{suggest, unusable};

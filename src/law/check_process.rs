@@ -2,7 +2,7 @@
 
 use super::ArrivalProcess;
 use super::check_size::{Faults, Part};
-use crate::document::{Fault, place};
+use crate::document::{Fault, place, within};
 use crate::number::Decimal;
 
 /// The most states of a modulating chain.
@@ -30,8 +30,7 @@ impl ArrivalProcess {
             Self::Poisson { .. } => {}
             Self::Renewal { interarrival } => {
                 let found = interarrival.faults(Part::Interarrival, owner, time_unit);
-                let within = |fault: Fault| fault.within(&place!("interarrival"));
-                return found.into_iter().map(within).collect();
+                faults.found = within(found, &place!("interarrival"));
             }
             Self::MarkovModulated { rates, switching } => {
                 let each =
@@ -65,6 +64,10 @@ impl ArrivalProcess {
                 faults.check_batches(sizes, probabilities.as_deref());
                 faults.check_alike(*alike);
             }
+        }
+        let is_idle = matches!(self, Self::Poisson { rate } if rate.is_zero());
+        if faults.found.is_empty() && !is_idle && !self.in_range() {
+            faults.out_of_range();
         }
         faults.found
     }

@@ -66,6 +66,9 @@ impl Size {
                 probabilities,
             } => faults.check_values(values, probabilities.as_deref()),
         }
+        if faults.found.is_empty() && !self.in_range() {
+            faults.out_of_range();
+        }
         faults.found
     }
 }
@@ -115,6 +118,20 @@ impl<'a> Faults<'a> {
 
     pub(super) fn add(&mut self, place: Place, message: String, help: impl Into<String>) {
         self.found.push(Fault::new(place, message, help));
+    }
+
+    /// Adds that what is computed from the law leaves the range of doubles.
+    pub(super) fn out_of_range(&mut self) {
+        let law = match self.part {
+            Part::Other(name) => format!("the {name}"),
+            part => format!("{}s", part.noun()),
+        };
+        let message = format!(
+            "the law of {law} of {} is out of the range of numbers",
+            self.owner
+        );
+        let help = "check its numbers, or choose another unit of time";
+        self.add(Place::DOCUMENT, message, help);
     }
 
     /// A parameter at this place is another one than expected.

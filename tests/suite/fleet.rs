@@ -344,13 +344,13 @@ fn faulty_documents_are_refused_with_their_place() {
             "gpu: 1}, arr",
             "gpu: 2}, arr",
             "jobs[2].demand.gpu",
-            "fits on no server; closest is shape `gpu`, where it needs 2 `gpu` of 1",
+            "does not fit on an empty server: it needs 2 `gpu` of 1 of the closest, `gpu`",
         ),
         (
             "demand: {cpu: 3}",
             "demand: {cpu: 5}",
             "jobs[1].demand.cpu",
-            "closest is shape `big`, where it needs 5 `cpu` of 4",
+            "it needs 5 `cpu` of 4 of the closest, `big`",
         ),
     ];
     for (found, replaced, place, message) in cases {

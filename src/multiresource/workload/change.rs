@@ -1,6 +1,5 @@
 //! The same fleet with other rates, with a start latency, or with more of a resource.
 
-use super::check::Draft;
 use super::{Fleet, Workload};
 use crate::document::{DocumentError, Fault, place};
 use crate::law::Size;
@@ -19,7 +18,7 @@ impl Fleet {
             let fault = Fault::new(place!("jobs"), message, "choose a positive, finite factor");
             return Err(DocumentError::without_text(vec![fault]));
         }
-        let mut draft = Draft::of(self);
+        let mut draft = self.record().draft();
         let mut faults = Vec::new();
         for (i, job) in self.types().iter().enumerate() {
             draft.jobs[i].arrivals = job.arrivals().scaled(factor);
@@ -34,7 +33,7 @@ impl Fleet {
             }
         }
         if faults.is_empty() {
-            draft.changed()
+            draft.fleet()
         } else {
             Err(DocumentError::without_text(faults))
         }
@@ -45,9 +44,9 @@ impl Fleet {
     /// # Errors
     /// When it is negative, or a load leaves the range of doubles.
     pub fn with_start_latency(&self, latency: Decimal) -> Result<Self, DocumentError> {
-        let mut draft = Draft::of(self);
+        let mut draft = self.record().draft();
         draft.header.start_latency = Some(Size::Deterministic { mean: latency });
-        draft.changed()
+        draft.fleet()
     }
 
     /// Returns the same fleet with so much more of resource j (of all R) on each server of shape h, which has some. `None`
@@ -57,11 +56,11 @@ impl Fleet {
     /// If h or j is no index of a shape or of a resource.
     pub fn with_more(&self, h: usize, j: usize, more: Decimal) -> Option<Self> {
         let name = self.envelope().resources()[j].name();
-        let mut draft = Draft::of(self);
+        let mut draft = self.record().draft();
         let mut own = draft.shapes[h].capacity.iter_mut();
         let (_, capacity) = own.find(|(own, _)| own == name)?;
         *capacity = Some(sum(self.shapes()[h].capacity()[j], more)?);
-        draft.changed().ok()
+        draft.fleet().ok()
     }
 
     /// Returns the same fleet with one more server of shape h; `None` where a shape may not have that many.
@@ -69,9 +68,9 @@ impl Fleet {
     /// # Panics
     /// If h is not the index of a shape.
     pub fn with_one_more_server(&self, h: usize) -> Option<Self> {
-        let mut draft = Draft::of(self);
+        let mut draft = self.record().draft();
         draft.shapes[h].count = self.shapes()[h].count().checked_add(1);
-        draft.changed().ok()
+        draft.fleet().ok()
     }
 }
 
@@ -82,14 +81,6 @@ impl Workload {
     /// As that.
     pub fn scaled(&self, factor: f64) -> Result<Self, DocumentError> {
         Ok(Fleet::from(self.clone()).scaled(factor)?.envelope)
-    }
-}
-
-impl Draft {
-    fn changed(self) -> Result<Fleet, DocumentError> {
-        let checked = self.check(Vec::new());
-        let (fleet, _) = checked.map_err(DocumentError::without_text)?;
-        Ok(fleet)
     }
 }
 

@@ -1,9 +1,7 @@
 //! The checks that turn plain values into a [`Fleet`]: jobs here, servers in [`super::servers`].
 
-use std::collections::HashSet;
-
 use super::{Fleet, Header, JobType, Known, Resource, Workload, most_alone};
-use crate::document::{Fault, Place, place, unusable};
+use crate::document::{DocumentError, Fault, check_names, check_unit, place, within};
 use crate::law::{ArrivalProcess, CommonModulation, Holding, Part, Size};
 use crate::number::{Decimal, Units, in_units};
 
@@ -47,39 +45,9 @@ pub(super) struct DraftJob {
 pub(super) type Checked = (Fleet, Vec<Fault>);
 
 impl Draft {
-    /// The values of a checked fleet, to be changed and checked again.
-    pub(super) fn of(fleet: &Fleet) -> Self {
-        let envelope = &fleet.envelope;
-        let named = |amounts: &[Decimal]| {
-            let pairs = envelope.resources.iter().zip(amounts);
-            let there = pairs.filter(|(_, amount)| **amount > Decimal::ZERO);
-            let there = there.map(|(resource, amount)| (resource.name.clone(), Some(*amount)));
-            there.collect()
-        };
-        let jobs = envelope.types.iter().map(|job| DraftJob {
-            name: job.name.clone(),
-            nodes: Some(job.nodes),
-            demand: named(&job.demand),
-            arrivals: Some(job.arrivals.clone()),
-            size: Some(job.size().clone()),
-            limit: job.limit,
-        });
-        let shapes = fleet.shapes.iter().map(|shape| DraftShape {
-            name: shape.name.clone(),
-            count: Some(shape.count),
-            capacity: named(&shape.capacity),
-        });
-        Draft {
-            header: envelope.header.clone(),
-            jobs: jobs.collect(),
-            shapes: shapes.collect(),
-            unserved: envelope.unserved.clone(),
-        }
-    }
-
-    /// The fleet with its shapes in this order, or all faults: those found so far and its own.
-    pub(super) fn check(self, mut faults: Vec<Fault>) -> Result<Checked, Vec<Fault>> {
-        faults.extend(self.faults());
+    /// Checks the draft and builds the fleet with its shapes in this order.
+    pub(super) fn check(self) -> Result<Checked, Vec<Fault>> {
+        let faults = self.faults();
         if faults.is_empty() {
             self.build()
         } else {
@@ -87,22 +55,16 @@ impl Draft {
         }
     }
 
-    /// Every fault that single values, names, shapes and types show.
-    pub(super) fn faults(&self) -> Vec<Fault> {
-        let mut faults = self.faults_of_jobs();
-        self.check_shapes(&mut faults);
-        (0..self.jobs.len()).for_each(|i| self.check_known(i, &mut faults));
-        // What fits where is looked at once it is known what there is.
-        if faults.is_empty() || self.is_one_server() {
-            self.check_fits(&mut faults);
-        }
-        faults
+    /// Builds the fleet of a draft that no document is behind.
+    pub(super) fn fleet(self) -> Result<Fleet, DocumentError> {
+        let (fleet, _) = self.check().map_err(DocumentError::without_text)?;
+        Ok(fleet)
     }
 
-    /// Those that show without a look at the servers.
-    fn faults_of_jobs(&self) -> Vec<Fault> {
+    /// Returns every fault that single values, names, shapes and types show.
+    pub(super) fn faults(&self) -> Vec<Fault> {
         let mut faults = Vec::new();
-        self.check_time_unit(&mut faults);
+        check_unit(&self.header.time_unit, &mut faults);
         faults.extend(self.header.known.iter().flat_map(Known::faults));
         faults.extend(self.faults_of_start_latency());
         self.check_jobs(&mut faults);
@@ -112,17 +74,28 @@ impl Draft {
             self.check_limit(i, &mut faults);
         }
         self.check_modulation(&mut faults);
+        self.check_shapes(&mut faults);
+        (0..self.jobs.len()).for_each(|i| self.check_known(i, &mut faults));
+        // What fits where is looked at once it is known what there is.
+        if faults.is_empty() || self.is_one_server() {
+            self.check_fits(&mut faults);
+        }
         faults
     }
 
-    fn check_time_unit(&self, faults: &mut Vec<Fault>) {
-        if let Some(message) = unusable("the unit of time", &self.header.time_unit) {
-            faults.push(Fault::new(
-                place!("time_unit"),
-                message,
-                "name the unit, for instance `time_unit: s`",
-            ));
-        }
+    /// Returns the start latency, if jobs have one: a latency of 0 is none.
+    pub(super) fn start_latency(&self) -> Option<Size> {
+        let none = Size::Deterministic {
+            mean: Decimal::ZERO,
+        };
+        self.header.start_latency.clone().filter(|law| *law != none)
+    }
+
+    fn faults_of_start_latency(&self) -> Vec<Fault> {
+        let (part, unit) = (Part::Other("start latency"), &self.header.time_unit);
+        let law = self.start_latency();
+        let faults = law.map_or(Vec::new(), |law| law.faults(part, "all jobs", unit));
+        within(faults, &place!("start_latency"))
     }
 
     fn check_jobs(&self, faults: &mut Vec<Fault>) {
@@ -139,22 +112,8 @@ impl Draft {
                 "give at least one type an arrival_rate > 0",
             ));
         }
-        let mut seen = HashSet::new();
-        for (i, job) in self.jobs.iter().enumerate() {
-            if let Some(message) = unusable("the name of a type", &job.name) {
-                faults.push(Fault::new(
-                    place!("jobs", i),
-                    message,
-                    "give every type a name of its own, such as `web`",
-                ));
-            } else if !seen.insert(&job.name) {
-                faults.push(Fault::new(
-                    place!("jobs", i),
-                    format!("a second type is named `{}`", job.name),
-                    "rename one of them: results are reported by name",
-                ));
-            }
-        }
+        let names = self.jobs.iter().map(|job| &job.name);
+        check_names("jobs", "type", names, faults);
     }
 
     fn check_demand(&self, i: usize, faults: &mut Vec<Fault>) {
@@ -207,31 +166,29 @@ impl Draft {
             size,
             ..
         } = &self.jobs[i];
-        let owner = format!("type `{name}`");
-        let rate = arrivals.as_ref().and_then(|arrivals| {
-            let place = place!("jobs", i, "arrivals");
-            let unsound = arrivals.faults(&owner, &self.header.time_unit).into_iter();
-            let unsound = unsound.map(|fault| match arrivals {
+        let (owner, unit) = (format!("type `{name}`"), &self.header.time_unit);
+        let before = faults.len();
+        if let Some(arrivals) = arrivals {
+            let found = arrivals.faults(&owner, unit).into_iter();
+            faults.extend(found.map(|fault| match arrivals {
                 ArrivalProcess::Poisson { .. } => fault.at(place!("jobs", i, "arrival_rate")),
-                _ => fault.within(&place),
-            });
-            let unsound = unsound.collect();
-            let range = || self.jobs[i].is_idle() || arrivals.in_range();
-            sound(unsound, range, place, "arrivals", name, faults).then(|| arrivals.rate())
-        });
-        let mean = size.as_ref().and_then(|size| {
-            let place = place!("jobs", i, "size");
-            let unsound = size
-                .faults(Part::Size, &owner, &self.header.time_unit)
-                .into_iter();
-            let unsound = unsound.map(|fault| fault.within(&place)).collect();
-            let range = || size.in_range();
-            let mean = || size.mean() + self.mean_start_latency();
-            sound(unsound, range, place, "sizes", name, faults).then(mean)
-        });
-        let (Some(rate), Some(mean)) = (rate, mean) else {
+                _ => fault.within(&place!("jobs", i, "arrivals")),
+            }));
+        }
+        if let Some(size) = size {
+            let found = size.faults(Part::Size, &owner, unit);
+            faults.extend(within(found, &place!("jobs", i, "size")));
+        }
+        let (Some(arrivals), Some(size)) = (arrivals, size) else {
             return;
         };
+        if faults.len() > before {
+            return;
+        }
+        // A start latency with faults is reported elsewhere.
+        let latency = self.start_latency().map_or(0.0, |law| law.mean());
+        let latency = if latency.is_finite() { latency } else { 0.0 };
+        let (rate, mean) = (arrivals.rate(), size.mean() + latency);
         let load = rate * mean;
         if rate > 0.0 && !(load > 0.0 && load.is_finite()) {
             let [rate, mean] = [rate, mean].map(|x| Decimal::new(x).unwrap_or(Decimal::ZERO));
@@ -248,11 +205,8 @@ impl Draft {
         let Some(modulation) = &self.header.modulation else {
             return;
         };
-        let within = |found: Vec<Fault>| {
-            let found = found.into_iter();
-            found.map(|fault| fault.within(&place!("modulation")))
-        };
-        faults.extend(within(modulation.faults(&self.header.time_unit)));
+        let (unit, place) = (&self.header.time_unit, place!("modulation"));
+        faults.extend(within(modulation.faults(unit), &place));
         for (i, job) in self.jobs.iter().enumerate() {
             faults.extend(job.not_modulated(i));
         }
@@ -263,14 +217,12 @@ impl Draft {
         let arrivals: f64 = processes.map(ArrivalProcess::rate).sum();
         if arrivals.is_finite() && !modulation.in_range(arrivals) {
             faults.push(Fault::new(
-                place!("modulation"),
+                place,
                 "the modulation is out of the range of numbers",
                 "check its numbers, or choose another unit of time",
             ));
         } else {
-            faults.extend(within(
-                modulation.too_fast(arrivals, &self.header.time_unit),
-            ));
+            faults.extend(within(modulation.too_fast(arrivals, unit), &place));
         }
     }
 
@@ -408,31 +360,6 @@ impl DraftJob {
     }
 }
 
-/// Whether a law has no faults, and what is computed from it stays in the range of numbers; if
-/// not, that is reported.
-fn sound(
-    unsound: Vec<Fault>,
-    in_range: impl Fn() -> bool,
-    place: Place,
-    what: &str,
-    name: &str,
-    faults: &mut Vec<Fault>,
-) -> bool {
-    if !unsound.is_empty() {
-        faults.extend(unsound);
-        return false;
-    }
-    let in_range = in_range();
-    if !in_range {
-        faults.push(Fault::new(
-            place,
-            format!("the law of {what} of type `{name}` is out of the range of numbers"),
-            "check its numbers, or choose another unit of time",
-        ));
-    }
-    in_range
-}
-
 pub(super) fn unserved_warning(i: usize, name: &str) -> Fault {
     Fault::new(
         place!("jobs", i, "arrival_rate"),
@@ -458,9 +385,4 @@ fn too_fine(shape: usize, resource: &str) -> Fault {
         ),
         "round the demands to a coarser grain, such as three significant digits",
     )
-}
-
-pub(super) fn repeated<'a>(names: impl Iterator<Item = &'a String>) -> Vec<&'a String> {
-    let mut seen = HashSet::new();
-    names.filter(|name| !seen.insert(*name)).collect()
 }

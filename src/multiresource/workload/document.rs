@@ -38,12 +38,10 @@ struct FleetDocument {
     time_unit: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     known: Option<Known>,
-    #[serde(default, deserialize_with = "given")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    modulation: Given<CommonModulation>,
-    #[serde(default, deserialize_with = "given")]
+    modulation: Option<CommonModulation>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    start_latency: Given<Size>,
+    start_latency: Option<Size>,
     #[serde(skip_serializing_if = "Option::is_none")]
     server: Option<Server>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,13 +60,17 @@ struct Server {
 #[serde(deny_unknown_fields)]
 struct Servers {
     name: Option<String>,
-    #[serde(default, deserialize_with = "given")]
-    count: Given<u32>,
+    #[serde(default = "single")]
+    count: Option<u32>,
     capacity: Pairs,
 }
 
 /// What may be left out. `Some(None)` stands for what is there and has faults.
 type Given<T> = Option<Option<T>>;
+
+fn single() -> Option<u32> {
+    Some(1)
+}
 
 fn given<'de, D, T>(deserializer: D) -> Result<Given<T>, D::Error>
 where
@@ -83,9 +85,8 @@ where
 #[serde(deny_unknown_fields)]
 struct Job {
     name: String,
-    #[serde(default, deserialize_with = "given")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    nodes: Given<u32>,
+    #[serde(default = "single", skip_serializing_if = "Option::is_none")]
+    nodes: Option<u32>,
     #[serde(default)]
     demand: Pairs,
     #[serde(default, deserialize_with = "given")]
@@ -100,9 +101,8 @@ struct Job {
     #[serde(default, deserialize_with = "given")]
     #[serde(skip_serializing_if = "Option::is_none")]
     size: Given<Size>,
-    #[serde(default, deserialize_with = "given")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    limit: Given<Decimal>,
+    limit: Option<Decimal>,
 }
 
 impl Fleet {
@@ -120,8 +120,14 @@ impl Fleet {
             ["server", "servers"].contains(&key) || meant(key, &["servers", "server"]).is_some()
         };
         let is_named = document.root.keys().any(names_servers) && !faults.is_empty();
-        let checked = match written.and_then(|written| written.draft(is_named, &mut faults)) {
-            Some(draft) => draft.check_in_order(faults),
+        let draft = written.and_then(|written| written.draft(is_named, &mut faults));
+        faults.extend(draft.iter().flat_map(Draft::faults));
+        // Faults have the places that shapes are written at.
+        let checked = match draft.filter(|_| faults.is_empty()) {
+            Some(mut draft) => {
+                draft.order();
+                draft.build()
+            }
             None => Err(faults),
         };
         document.conclude(checked, |place| respelt(&document, place))
@@ -152,7 +158,7 @@ impl Fleet {
         let one = one.filter(|shape| shape.name == ONE_SERVER);
         let shapes = self.shapes.iter().map(|shape| Servers {
             name: Some(shape.name.clone()),
-            count: Some(Some(shape.count)),
+            count: Some(shape.count),
             capacity: capacity(shape),
         });
         to_yaml(&FleetDocument {
@@ -160,8 +166,8 @@ impl Fleet {
             source: header.source,
             time_unit: header.time_unit,
             known: header.known,
-            modulation: header.modulation.map(Some),
-            start_latency: header.start_latency.map(Some),
+            modulation: header.modulation,
+            start_latency: header.start_latency,
             server: one.map(|shape| Server {
                 capacity: capacity(shape),
             }),
@@ -221,7 +227,7 @@ impl FleetDocument {
                 let shapes = servers.into_iter().enumerate();
                 let shapes = shapes.map(|(h, servers)| DraftShape {
                     name: servers.name.unwrap_or_else(|| format!("shape-{}", h + 1)),
-                    count: servers.count.unwrap_or(Some(1)),
+                    count: servers.count,
                     capacity: servers.capacity.0,
                 });
                 shapes.collect()
@@ -250,8 +256,8 @@ impl FleetDocument {
                 source: self.source,
                 time_unit: self.time_unit,
                 known: self.known,
-                modulation: self.modulation.flatten(),
-                start_latency: self.start_latency.flatten(),
+                modulation: self.modulation,
+                start_latency: self.start_latency,
             },
             shapes,
             jobs: Job::drafts(self.jobs, faults),
@@ -316,11 +322,11 @@ impl Job {
         });
         DraftJob {
             name: self.name,
-            nodes: self.nodes.unwrap_or(Some(1)),
+            nodes: self.nodes,
             demand: self.demand.0,
             arrivals,
             size,
-            limit: self.limit.flatten(),
+            limit: self.limit,
         }
     }
 
@@ -345,9 +351,9 @@ impl Job {
         let demand = demand.map(|(name, demand)| (name.clone(), Some(*demand)));
         let mut written = Self {
             name: job.name.clone(),
-            nodes: (job.nodes > 1).then_some(Some(job.nodes)),
+            nodes: (job.nodes > 1).then_some(job.nodes),
             demand: Pairs(demand.collect()),
-            limit: job.limit.map(Some),
+            limit: job.limit,
             ..Self::default()
         };
         match &job.arrivals {

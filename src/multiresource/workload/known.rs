@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::document::{Fault, place};
+use crate::document::{Fault, place, within};
 use crate::law::{Part, Size};
 use crate::number::Decimal;
 
@@ -23,14 +23,14 @@ pub enum Known {
 }
 
 impl Known {
-    /// What is wrong with it.
+    /// Returns what is wrong with it.
     pub(super) fn faults(&self) -> Vec<Fault> {
         let Known::Limit(factor) = self else {
             return Vec::new();
         };
         let place = place!("known", "limit");
-        let faults = factor.faults(Part::Size, "limits over sizes", "times the size");
-        let mut faults: Vec<Fault> = faults.into_iter().map(|f| f.within(&place)).collect();
+        let faults = factor.faults(Part::Other("factor"), "limits over sizes", "times the size");
+        let mut faults = within(faults, &place);
         let one = Decimal::new(1.0).expect("1 is a number");
         if faults.is_empty() && factor.least() < one {
             faults.push(Fault::new(
@@ -41,12 +41,6 @@ impl Known {
                     factor.least()
                 ),
                 "a limit is never exceeded; write for instance `{law: uniform, low: 1, high: 3}`, or `{law: empirical, values: [1.1, 2, 10]}`",
-            ));
-        } else if faults.is_empty() && !factor.in_range() {
-            faults.push(Fault::new(
-                place,
-                "the law of limits over sizes is out of the range of numbers",
-                "check its numbers",
             ));
         }
         faults

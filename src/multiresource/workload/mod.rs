@@ -72,7 +72,6 @@ mod known;
 mod parts;
 mod record;
 mod servers;
-mod start_latency;
 
 pub use dominating::Dominating;
 pub use fleet::{Fleet, Shape};

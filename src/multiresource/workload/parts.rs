@@ -71,9 +71,7 @@ impl Parts {
                 format!("shape-{}", h + 1)
             };
         }
-        let checked = draft.check(Vec::new());
-        let (fleet, _) = checked.map_err(DocumentError::without_text)?;
-        Ok(fleet)
+        draft.fleet()
     }
 
     /// Whether some type fits on a server of this capacity.

@@ -86,30 +86,24 @@ pub struct RecordType {
 impl Workload {
     /// The workload as an artifact carries it: a fleet of one server.
     pub fn record(&self) -> Record {
-        Record::of(&Fleet::from(self.clone()))
+        Fleet::from(self.clone()).record()
     }
 }
 
 impl Fleet {
-    /// The fleet as an artifact carries it.
+    /// Returns the fleet as an artifact carries it.
     pub fn record(&self) -> Record {
-        Record::of(self)
-    }
-}
-
-impl Record {
-    fn of(fleet: &Fleet) -> Self {
-        let envelope = fleet.envelope();
+        let envelope = self.envelope();
         let header = envelope.header.clone();
-        let shapes = fleet.shapes().iter().enumerate();
+        let shapes = self.shapes().iter().enumerate();
         let servers = shapes.map(|(h, shape)| RecordServer {
             name: shape.name.clone(),
             count: shape.count,
             capacity: shape.capacity.clone(),
-            units: fleet.units(h),
+            units: self.units(h),
         });
         let resources = envelope.resources.iter();
-        Self {
+        Record {
             source: header.source,
             time_unit: header.time_unit,
             known: header.known,
@@ -119,10 +113,12 @@ impl Record {
             servers: servers.collect(),
             types: envelope.types.iter().map(RecordType::of).collect(),
             unserved: envelope.unserved.clone(),
-            digest: fleet.digest(),
+            digest: self.digest(),
         }
     }
+}
 
+impl Record {
     /// Whether it is of one server.
     pub fn is_of_one_server(&self) -> bool {
         matches!(&self.servers[..], [server] if server.count == 1)
@@ -139,14 +135,17 @@ impl Record {
         if !faults.is_empty() {
             return Err(faults);
         }
-        let checked = self.draft().check(Vec::new());
-        let located = |fault| recorded(fault, &self.resources);
-        let (fleet, _) =
-            checked.map_err(|faults| faults.into_iter().map(located).collect::<Vec<_>>())?;
-        let faults = self.differences(&Self::of(&fleet));
-        match faults.is_empty() {
-            true => Ok(fleet),
-            false => Err(faults),
+        let (fleet, _) = self.draft().check().map_err(|faults| {
+            let faults = faults.into_iter();
+            faults
+                .map(|fault| recorded(fault, &self.resources))
+                .collect::<Vec<_>>()
+        })?;
+        let faults = self.differences(&fleet.record());
+        if faults.is_empty() {
+            Ok(fleet)
+        } else {
+            Err(faults)
         }
     }
 
@@ -240,17 +239,13 @@ impl Record {
     fn differences(&self, derived: &Self) -> Vec<Fault> {
         let mut faults = Vec::new();
         for (h, (found, expected)) in self.servers.iter().zip(&derived.servers).enumerate() {
-            if found.units != expected.units {
-                let (at, name) = (place!("servers", h, "units"), &found.name);
-                faults.push(other_units(at, name, &found.units, &expected.units));
-            }
+            let (at, name) = (place!("servers", h, "units"), &found.name);
+            faults.extend(other_units(at, name, &found.units, &expected.units));
         }
         for (i, (found, expected)) in self.types.iter().zip(&derived.types).enumerate() {
             faults.extend(found.other_arrivals(i, expected));
-            if found.units != expected.units {
-                let (at, name) = (place!("types", i, "units"), &found.name);
-                faults.push(other_units(at, name, &found.units, &expected.units));
-            }
+            let (at, name) = (place!("types", i, "units"), &found.name);
+            faults.extend(other_units(at, name, &found.units, &expected.units));
         }
         if self.start_latency != derived.start_latency {
             let message = "a start latency of 0, expected none: it is left out".to_owned();
@@ -268,27 +263,17 @@ impl Record {
 
 /// The same fault, at its place in a record with the resources in this order.
 fn recorded(fault: Fault, resources: &[String]) -> Fault {
-    // Of two resources with one name the second is at fault.
-    let column = |name: &String| {
-        let found = resources.iter().rposition(|resource| resource == name);
-        found.expect("what is checked of a record names its resources alone")
-    };
-    let place = match fault.place.steps() {
-        [Step::Key(list), rest @ ..] => {
-            let list = if list == "jobs" { "types" } else { list };
-            let of_resource = |n: usize| {
-                let key = n.checked_sub(1).map(|before| &rest[before]);
-                key.is_some_and(|key| [Step::from("demand"), Step::from("capacity")].contains(key))
-            };
-            let rest = rest.iter().enumerate().map(|(n, step)| match step {
-                Step::Key(resource) if of_resource(n) => Step::Index(column(resource)),
-                step => step.clone(),
-            });
-            [Step::from(list)].into_iter().chain(rest).collect()
-        }
-        _ => Place::DOCUMENT,
-    };
-    fault.at(place)
+    let mut steps = fault.place.steps().to_vec();
+    if steps.first() == Some(&Step::from("jobs")) {
+        steps[0] = Step::from("types");
+    }
+    if let [_, _, Step::Key(list), resource] = &mut steps[..]
+        && ["demand", "capacity"].contains(&list.as_str())
+        && let Some(j) = resources.iter().position(|r| *resource == Step::from(r))
+    {
+        *resource = Step::Index(j);
+    }
+    fault.at(steps.into_iter().collect())
 }
 
 /// The mean rate as a decimal.
@@ -307,26 +292,25 @@ fn named(resources: &[String], amounts: &[Decimal]) -> Vec<(String, Option<Decim
         .collect()
 }
 
-/// Lists of an entry of this list that have no entry for each resource.
+/// Returns the lists of an entry of this list that have no entry for each resource.
 fn wrong_lengths(
     (list, entry): (&str, usize),
     lengths: [(&str, usize); 2],
     resources: usize,
-) -> Vec<Fault> {
-    let wrong = lengths.into_iter().filter(|(_, found)| *found != resources);
-    let faults = wrong.map(|(field, found)| {
+) -> impl Iterator<Item = Fault> {
+    let wrong = lengths
+        .into_iter()
+        .filter(move |(_, found)| *found != resources);
+    wrong.map(move |(field, found)| {
         let expected = format!("one for each of the {resources} resources");
-        fault(
-            place!(list, entry, field),
-            format!("{found} entries, expected {expected}"),
-        )
-    });
-    faults.collect()
+        let message = format!("{found} entries, expected {expected}");
+        fault(place!(list, entry, field), message)
+    })
 }
 
-fn other_units(at: Place, name: &str, found: &[u64], expected: &[u64]) -> Fault {
-    let message = format!("units {found:?} of `{name}`, expected {expected:?}");
-    fault(at, message)
+fn other_units(at: Place, name: &str, found: &[u64], expected: &[u64]) -> Option<Fault> {
+    let message = || format!("units {found:?} of `{name}`, expected {expected:?}");
+    (found != expected).then(|| fault(at, message()))
 }
 
 fn one() -> u32 {

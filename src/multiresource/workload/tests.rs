@@ -175,13 +175,13 @@ fn a_fault_shows_the_line_and_marks_the_value() {
     let report = report(Workload::parse(&text, "t.yaml").unwrap_err());
     assert_eq!(
         report,
-        "error: type `a` does not fit on the empty server: it needs 9 `cpu` of 8
+        "error: type `a` does not fit on an empty server: it needs 9 `cpu` of 8 of the closest, `server`
  --> t.yaml:5:29
   |
 5 |   - {name: a, demand: {cpu: 9}, arrival_rate: 1, mean_size: 1}
   |                             ^
   |
-  = help: lower the demand, raise the capacity, or leave the type out with `arrival_rate: 0`"
+  = help: lower the demand, raise a capacity, or leave the type out with `arrival_rate: 0`"
     );
 }
 

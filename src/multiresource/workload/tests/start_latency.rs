@@ -126,7 +126,7 @@ fn a_record_is_checked_as_a_document_is() {
                 mean: Decimal::parse("-1").unwrap(),
             });
         }),
-        "start_latency"
+        "start_latency.mean"
     );
     assert_eq!(
         faults(|r| {
@@ -141,7 +141,7 @@ fn a_record_is_checked_as_a_document_is() {
         mean: Decimal::ZERO,
     });
     let faults = zero.check().unwrap_err();
-    assert_eq!(faults[0].place.to_string(), "start_latency");
+    assert_eq!(faults[0].place.to_string(), "start_latency.mean");
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn a_latency_out_of_range_is_told() {
     let text = text("{law: lognormal, mean: 1e300, scv: 1e6}", ONE);
     let error = Workload::parse(&text, "t.yaml").unwrap_err().to_string();
     assert!(
-        error.contains("the law of the start latency is out of the range of numbers"),
+        error.contains("the law of the start latency of all jobs is out of the range of numbers"),
         "{error}"
     );
 }

@@ -163,7 +163,7 @@ fn random(seed: u64) -> Fleet {
         })
         .collect();
     record.types[0].demand[2] = Decimal::ZERO;
-    let checked = record.draft().check(Vec::new());
+    let checked = record.draft().check();
     let (fleet, _) = checked.unwrap_or_else(|faults| panic!("{faults:#?}"));
     fleet
 }

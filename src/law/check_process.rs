@@ -82,7 +82,7 @@ impl Faults<'_> {
         entries: &[Decimal],
         [each, some]: [&str; 2],
     ) -> bool {
-        if !self.check_length(key, entries.len(), MOST_STATES, 2) {
+        if !self.check_length(place!(key), entries.len(), 2..=MOST_STATES, "") {
             return false;
         }
         let sound = self.check_entries(key, entries, |x| x >= 0.0, "a number ≥ 0", each);
@@ -99,7 +99,8 @@ impl Faults<'_> {
         states: usize,
         time_unit: &str,
     ) {
-        if !self.check_match("switching", switching.len(), states, "a row for each state") {
+        let (rows, why) = (switching.len(), "a row for each state");
+        if !self.check_length(place!("switching"), rows, states..=states, why) {
             return;
         }
         let before = self.found.len();
@@ -112,13 +113,8 @@ impl Faults<'_> {
     }
 
     fn check_row(&mut self, s: usize, row: &[Decimal], states: usize, time_unit: &str) {
-        if row.len() != states {
-            let message = format!(
-                "switching[{s}] of {} has length {}, expected {states}: a rate to each state",
-                self.whose(),
-                row.len()
-            );
-            self.add(place!("switching", s), message, "add or delete entries");
+        let place = place!("switching", s);
+        if !self.check_length(place, row.len(), states..=states, "a rate to each state") {
             return;
         }
         for (t, rate) in row.iter().enumerate() {
@@ -130,8 +126,7 @@ impl Faults<'_> {
             let help = format!(
                 "write the rate per {time_unit} from state {s} to state {t}, and 0 from a state to itself"
             );
-            let what = format!("switching[{s}][{t}]");
-            self.add_value(place!("switching", s, t), &what, rate, expected, help);
+            self.add_value(place!("switching", s, t), rate, expected, help);
         }
     }
 
@@ -163,16 +158,15 @@ impl Faults<'_> {
     }
 
     fn check_batches(&mut self, sizes: &[u32], probabilities: Option<&[Decimal]>) {
-        if !self.check_length("sizes", sizes.len(), MOST_SIZES, 1) {
+        if !self.check_length(place!("sizes"), sizes.len(), 1..=MOST_SIZES, "") {
             return;
         }
         for (n, size) in sizes.iter().enumerate() {
             if !(1..=LARGEST_BATCH).contains(size) {
-                let what = format!("sizes[{n}]");
                 let expected = format!("a whole number from 1 to {LARGEST_BATCH}");
                 let help =
                     "write how many jobs arrive together; with none of them there is no batch";
-                self.add_value(place!("sizes", n), &what, size, &expected, help);
+                self.add_value(place!("sizes", n), size, &expected, help);
             }
         }
         if let Some(probabilities) = probabilities {
@@ -184,7 +178,7 @@ impl Faults<'_> {
         if !(0.0..=1.0).contains(&alike.value()) {
             let help = "write the part of the batches whose jobs all have one size, or leave it out for none";
             let expected = "a number from 0 to 1";
-            self.add_value(place!("alike"), "alike", alike, expected, help);
+            self.add_value(place!("alike"), alike, expected, help);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The checks of a law of sizes, or of interarrival times.
 
 use std::fmt::Display;
+use std::ops::RangeInclusive;
 
 use num_rational::BigRational;
 use num_traits::One;
@@ -17,7 +18,7 @@ const MOST_BRANCHES: usize = 20;
 const MOST_VALUES: usize = 10_000;
 /// The squared coefficients of variation of a lognormal or a Weibull law: beyond, no simulation
 /// would tell the law from a constant, or ever meet its tail.
-const VARIATIONS: std::ops::RangeInclusive<f64> = 1e-6..=1e6;
+const VARIATIONS: RangeInclusive<f64> = 1e-6..=1e6;
 
 /// What messages call it.
 const VARIATION: &str = "squared coefficient of variation";
@@ -55,10 +56,7 @@ impl Size {
             }
             Self::Pareto { shape, low, high } => faults.check_pareto(*shape, *low, *high),
             Self::Uniform { low, high } => {
-                if *low < Decimal::ZERO {
-                    let help = format!("write the least {}, in {time_unit}", faults.time());
-                    faults.add_value(place!("low"), "low", low, "a number ≥ 0", help);
-                }
+                faults.check_low(*low, *low >= Decimal::ZERO, "a number ≥ 0");
                 faults.check_high(*low, *high);
             }
             Self::Empirical {
@@ -134,15 +132,15 @@ impl<'a> Faults<'a> {
         self.add(Place::DOCUMENT, message, help);
     }
 
-    /// A parameter at this place is another one than expected.
+    /// Adds that the parameter at this place is another one than expected.
     pub(super) fn add_value(
         &mut self,
         place: Place,
-        what: &str,
         found: impl Display,
         expected: &str,
         help: impl Into<String>,
     ) {
+        let what = place.to_string().replace("scv", VARIATION);
         let message = format!("{what} of {} is {found}, expected {expected}", self.whose());
         self.add(place, message, help);
     }
@@ -187,7 +185,7 @@ impl<'a> Faults<'a> {
             ),
             _ => "below 1 fits `law: erlang`, from .01 on; exactly 1 is `law: exponential`".into(),
         };
-        self.add_value(place!("scv"), VARIATION, scv, "a number > 1", help);
+        self.add_value(place!("scv"), scv, "a number > 1", help);
     }
 
     fn check_variation(&mut self, scv: Decimal) {
@@ -198,22 +196,24 @@ impl<'a> Faults<'a> {
                 VARIATIONS.end()
             );
             let help = "0 is `law: deterministic`; a heavier tail than all is `law: pareto`";
-            self.add_value(place!("scv"), VARIATION, scv, &expected, help);
+            self.add_value(place!("scv"), scv, &expected, help);
         }
     }
 
     fn check_pareto(&mut self, shape: Decimal, low: Decimal, high: Decimal) {
-        let time = format!("{}, in {}", self.time(), self.time_unit);
-        let helps = [
-            "write how fast the tail falls: P(S > 2x) is about 2^−shape P(S > x)".into(),
-            format!("write the least {time}"),
-        ];
-        for ((key, value), help) in [("shape", shape), ("low", low)].into_iter().zip(helps) {
-            if value <= Decimal::ZERO {
-                self.add_value(place!(key), key, value, "a number > 0", help);
-            }
+        if shape <= Decimal::ZERO {
+            let help = "write how fast the tail falls: P(S > 2x) is about 2^−shape P(S > x)";
+            self.add_value(place!("shape"), shape, "a number > 0", help);
         }
+        self.check_low(low, low > Decimal::ZERO, "a number > 0");
         self.check_high(low, high);
+    }
+
+    fn check_low(&mut self, low: Decimal, is_sound: bool, expected: &str) {
+        if !is_sound {
+            let help = format!("write the least {}, in {}", self.time(), self.time_unit);
+            self.add_value(place!("low"), low, expected, help);
+        }
     }
 
     fn check_high(&mut self, low: Decimal, high: Decimal) {
@@ -222,12 +222,12 @@ impl<'a> Faults<'a> {
             let expected = format!("a number > low, which is {low}");
             let help =
                 format!("write the greatest {time}; one and the same is `law: deterministic`");
-            self.add_value(place!("high"), "high", high, &expected, help);
+            self.add_value(place!("high"), high, &expected, help);
         }
     }
 
     fn check_values(&mut self, values: &[Decimal], probabilities: Option<&[Decimal]>) {
-        if !self.check_length("values", values.len(), MOST_VALUES, 1) {
+        if !self.check_length(place!("values"), values.len(), 1..=MOST_VALUES, "") {
             return;
         }
         let help = format!(
@@ -248,8 +248,8 @@ impl<'a> Faults<'a> {
         expected: usize,
         of: &str,
     ) {
-        let why = format!("one for each {of}");
-        if self.check_match("probabilities", probabilities.len(), expected, &why) {
+        let (place, why) = (place!("probabilities"), format!("one for each {of}"));
+        if self.check_length(place, probabilities.len(), expected..=expected, &why) {
             self.check_sum(probabilities, of);
         }
     }
@@ -272,41 +272,25 @@ impl<'a> Faults<'a> {
         }
     }
 
-    /// Returns whether a list has this many entries.
+    /// Returns whether the list at this place has so many entries; `why`, where it is one number.
     pub(super) fn check_length(
         &mut self,
-        key: &'static str,
+        place: Place,
         found: usize,
-        most: usize,
-        least: usize,
-    ) -> bool {
-        let right = (least..=most).contains(&found);
-        if !right {
-            let message = format!(
-                "{key} of {} has length {found}, expected {least} to {most}",
-                self.whose()
-            );
-            self.add(place!(key), message, "write one number for each");
-        }
-        right
-    }
-
-    /// Returns whether the second list is as long as the first one calls for.
-    pub(super) fn check_match(
-        &mut self,
-        key: &'static str,
-        found: usize,
-        expected: usize,
+        expected: RangeInclusive<usize>,
         why: &str,
     ) -> bool {
-        if found != expected {
-            let message = format!(
-                "{key} of {} has length {found}, expected {expected}: {why}",
-                self.whose()
-            );
-            self.add(place!(key), message, "add or delete entries");
+        let is_right = expected.contains(&found);
+        if !is_right {
+            let expected = match (expected.start(), expected.end()) {
+                (least, most) if least == most => format!("{least}: {why}"),
+                (least, most) => format!("{least} to {most}"),
+            };
+            let whose = self.whose();
+            let message = format!("{place} of {whose} has length {found}, expected {expected}");
+            self.add(place, message, "add or delete entries");
         }
-        found == expected
+        is_right
     }
 
     pub(super) fn check_entries(
@@ -323,8 +307,7 @@ impl<'a> Faults<'a> {
             .enumerate()
             .filter(|(_, e)| !sound(e.value()))
         {
-            let what = format!("{key}[{n}]");
-            self.add_value(place!(key, n), &what, entry, expected, help);
+            self.add_value(place!(key, n), entry, expected, help);
         }
         self.found.len() == before
     }
@@ -335,13 +318,9 @@ impl<'a> Faults<'a> {
     }
 
     fn check_branches(&mut self, probabilities: &[Decimal], means: &[Decimal]) {
-        if !self.check_length("probabilities", probabilities.len(), MOST_BRANCHES, 2)
-            || !self.check_match(
-                "means",
-                means.len(),
-                probabilities.len(),
-                "one for each probability",
-            )
+        let (branches, why) = (probabilities.len(), "one for each probability");
+        if !self.check_length(place!("probabilities"), branches, 2..=MOST_BRANCHES, "")
+            || !self.check_length(place!("means"), means.len(), branches..=branches, why)
         {
             return;
         }
@@ -350,13 +329,12 @@ impl<'a> Faults<'a> {
     }
 
     fn check_stages(&mut self, means: &[Decimal], onward: &[Decimal]) {
-        if !self.check_length("means", means.len(), MOST_STAGES, 1)
-            || !self.check_match(
-                "onward",
-                onward.len(),
-                means.len() - 1,
-                "one for each stage but the last",
-            )
+        let (ways, why) = (
+            means.len().saturating_sub(1),
+            "one for each stage but the last",
+        );
+        if !self.check_length(place!("means"), means.len(), 1..=MOST_STAGES, "")
+            || !self.check_length(place!("onward"), onward.len(), ways..=ways, why)
         {
             return;
         }

@@ -1,46 +1,12 @@
-//! Means and rates as fractions: decimals are exact, so what is only added, multiplied and divided
+//! Rates as fractions: decimals are exact, so what is only added, multiplied and divided
 //! from them is too.
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
-use num_traits::{One, Zero};
+use num_traits::One;
 
-use super::{ArrivalProcess, Size};
+use super::ArrivalProcess;
 use crate::number::Decimal;
-
-impl Size {
-    /// E\[S\] as a fraction; `None` where it is none (a bounded Pareto law).
-    pub(crate) fn exact_mean(&self) -> Option<BigRational> {
-        Some(match self {
-            Self::Exponential { mean }
-            | Self::Erlang { mean, .. }
-            | Self::BalancedHyperexponential { mean, .. }
-            | Self::Deterministic { mean }
-            | Self::Lognormal { mean, .. }
-            | Self::Weibull { mean, .. } => mean.exact(),
-            Self::Hyperexponential {
-                probabilities,
-                means,
-            } => average(means.iter().map(|m| m.exact()), Some(probabilities)),
-            Self::Coxian { means, onward } => {
-                let onward = onward
-                    .iter()
-                    .map(|q| q.exact())
-                    .chain([BigRational::zero()]);
-                let stages: Vec<_> = means.iter().zip(onward).collect();
-                let ahead =
-                    |mean: BigRational, (m, q): &(&Decimal, BigRational)| m.exact() + q * mean;
-                stages.iter().rev().fold(BigRational::zero(), ahead)
-            }
-            Self::Pareto { .. } => return None,
-            Self::Uniform { low, high } => (low.exact() + high.exact()) / BigInt::from(2),
-            Self::Empirical {
-                values,
-                probabilities,
-            } => average(values.iter().map(|x| x.exact()), probabilities.as_deref()),
-        })
-    }
-}
 
 impl ArrivalProcess {
     /// λ as a fraction; `None` where it is none.
@@ -63,26 +29,14 @@ impl ArrivalProcess {
                 probabilities,
                 ..
             } => {
-                let sizes = sizes
-                    .iter()
-                    .map(|size| BigRational::from_integer((*size).into()));
-                rate.exact() * average(sizes, probabilities.as_deref())
+                let sizes = sizes.iter().map(|size| BigInt::from(*size));
+                let mean: BigRational = match probabilities {
+                    Some(p) => sizes.zip(p).map(|(size, p)| p.exact() * size).sum(),
+                    None => BigRational::new(sizes.clone().sum(), sizes.len().into()),
+                };
+                rate.exact() * mean
             }
         })
-    }
-}
-
-/// Σ p x, or the plain average where no probabilities are given.
-fn average(
-    values: impl ExactSizeIterator<Item = BigRational>,
-    probabilities: Option<&[Decimal]>,
-) -> BigRational {
-    match probabilities {
-        Some(probabilities) => values.zip(probabilities).map(|(x, p)| x * p.exact()).sum(),
-        None => {
-            let count = BigInt::from(values.len());
-            values.sum::<BigRational>() / count
-        }
     }
 }
 
@@ -116,6 +70,7 @@ fn stationary(switching: &[Vec<Decimal>]) -> Vec<BigRational> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use num_traits::Zero;
 
     /// π Q = 0 exactly, for a chain of four states without any symmetry.
     #[test]

@@ -108,6 +108,45 @@ impl Findings {
         !self.list.iter().any(|f| f.path.starts_with(&path))
     }
 
+    /// Checks that a list has one entry for each of these.
+    pub fn length(&mut self, path: &str, found: usize, expected: usize, each: &str) {
+        if found != expected {
+            let message = format!("{found} entries, expected {expected}, one for each {each}");
+            self.add(path, message);
+        }
+    }
+
+    /// Checks that a list has each index below `count` once.
+    pub fn permutation(&mut self, path: &str, order: &[usize], count: usize, each: &str) {
+        self.length(path, order.len(), count, each);
+        let mut visited = vec![false; count];
+        for (n, s) in order.iter().enumerate() {
+            let here = || format!("{path}[{n}]");
+            match visited.get_mut(*s) {
+                None => self.add(here(), format!("{s}, expected an index below {count}")),
+                Some(true) => self.add(here(), format!("{s} stands there twice")),
+                Some(seen) => *seen = true,
+            }
+        }
+    }
+
+    /// Checks a list of numbers, one for each of these, all finite and ≥ 0.
+    pub fn all_nonnegative(&mut self, path: &str, found: &[f64], count: usize, each: &str) {
+        self.length(path, found.len(), count, each);
+        for (n, price) in found.iter().enumerate() {
+            nonnegative(format!("{path}[{n}]"), *price, self);
+        }
+    }
+
+    /// Checks weights, one for each of these, all > 0 and of sum 1.
+    pub fn positive_shares(&mut self, path: &str, found: &[f64], count: usize, each: &str) {
+        self.length(path, found.len(), count, each);
+        for (n, weight) in found.iter().enumerate() {
+            positive(format!("{path}[{n}]"), *weight, self);
+        }
+        sums_to_one(path, found, self);
+    }
+
     /// Returns the workload of a document, or adds what is wrong with it.
     pub fn workload<W>(&mut self, checked: Result<W, Vec<Fault>>) -> Option<W> {
         let add = |fault: Fault| self.add(format!("workload.{}", fault.place), fault.message);
@@ -166,24 +205,7 @@ pub fn is_close(found: f64, expected: f64, relative: f64) -> bool {
 
 /// Checks that a list has one entry for each of these.
 pub fn length(path: &str, found: usize, expected: usize, each: &str, findings: &mut Findings) {
-    if found != expected {
-        let message = format!("{found} entries, expected {expected}, one for each {each}");
-        findings.add(path, message);
-    }
-}
-
-/// Checks that a list has each index below `count` once.
-pub fn permutation(path: &str, order: &[usize], count: usize, each: &str, findings: &mut Findings) {
-    length(path, order.len(), count, each, findings);
-    let mut visited = vec![false; count];
-    for (n, s) in order.iter().enumerate() {
-        let here = || format!("{path}[{n}]");
-        match visited.get_mut(*s) {
-            None => findings.add(here(), format!("{s}, expected an index below {count}")),
-            Some(true) => findings.add(here(), format!("{s} stands there twice")),
-            Some(seen) => *seen = true,
-        }
-    }
+    findings.length(path, found, expected, each);
 }
 
 /// Checks that a number is finite and > 0.
@@ -198,35 +220,6 @@ pub fn nonnegative(path: impl AsRef<str>, found: f64, findings: &mut Findings) {
     if !(found >= 0.0 && found.is_finite()) {
         findings.differs(path, found, "a finite number ≥ 0");
     }
-}
-
-/// Checks a list of numbers, one for each of these, all finite and ≥ 0.
-pub fn all_nonnegative(
-    path: &str,
-    found: &[f64],
-    count: usize,
-    each: &str,
-    findings: &mut Findings,
-) {
-    length(path, found.len(), count, each, findings);
-    for (n, price) in found.iter().enumerate() {
-        nonnegative(format!("{path}[{n}]"), *price, findings);
-    }
-}
-
-/// Checks weights, one for each of these, all > 0 and of sum 1.
-pub fn positive_shares(
-    path: &str,
-    found: &[f64],
-    count: usize,
-    each: &str,
-    findings: &mut Findings,
-) {
-    length(path, found.len(), count, each, findings);
-    for (n, weight) in found.iter().enumerate() {
-        positive(format!("{path}[{n}]"), *weight, findings);
-    }
-    sums_to_one(path, found, findings);
 }
 
 /// Checks that shares sum to 1, up to 1e-9.

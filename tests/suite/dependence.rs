@@ -125,7 +125,8 @@ fn a_policy_for_another_modulation_is_refused() {
     assert_eq!(code(&refused), 1);
     let told = stdout(&refused) + &stderr(&refused);
     assert!(
-        told.contains("made for a modulation of 2 states, but the workload has no modulation"),
+        told.contains("workload.modulation: made for {")
+            && told.contains("but the workload has none"),
         "{told}"
     );
 }

@@ -420,7 +420,7 @@ fn a_fleet_from_the_command_line() {
     std::fs::write(&other, text.replace("count: 40", "count: 41")).unwrap();
     let refused = synth(&["check", &file, "--workload", &other]);
     assert_eq!(code(&refused), 1);
-    assert!(stderr(&refused).contains("workload.servers[0].count: count of `big`: made for 40"));
+    assert!(stderr(&refused).contains("workload.servers[0].count: `big`: made for 40"));
 }
 
 #[test]

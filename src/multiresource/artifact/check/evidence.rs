@@ -2,10 +2,7 @@
 
 use super::knapsack::{self, Region, Verdict};
 use super::{Document, branching, exact, fluid, mean_schedule, shape};
-use crate::artifact::{
-    Findings, Grounds, all_nonnegative, is_close, length, nonnegative, positive, positive_shares,
-    sums_to_one,
-};
+use crate::artifact::{Findings, Grounds, is_close, nonnegative, positive, sums_to_one};
 use crate::multiresource::artifact::ShapeWorth;
 use crate::multiresource::schedule::{Packing, price};
 use crate::multiresource::workload::{Shape, Workload};
@@ -58,18 +55,12 @@ pub(super) fn check(document: &Document<'_>, findings: &mut Findings) {
 fn lengths_and_signs(document: &Document<'_>, findings: &mut Findings) {
     let (found, fleet) = (document.evidence, document.fleet);
     let (types, shapes) = (fleet.types().len(), fleet.shapes().len());
-    all_nonnegative("prices", &found.prices, types, "job type", findings);
+    findings.all_nonnegative("prices", &found.prices, types, "job type");
     sums_to_one("prices", &found.prices, findings);
     positive("load", found.load, findings);
     positive("bound", found.bound, findings);
     nonnegative("gap", found.gap, findings);
-    length(
-        "servers",
-        found.servers.len(),
-        shapes,
-        "shape of servers",
-        findings,
-    );
+    findings.length("servers", found.servers.len(), shapes, "shape of servers");
     if let Some(exact) = &found.exact {
         match document.mix(0).filter(|_| fleet.is_one_server()) {
             Some(mix) => {
@@ -89,12 +80,11 @@ fn lengths_and_signs(document: &Document<'_>, findings: &mut Findings) {
 fn of_shape(document: &Document<'_>, found: &ShapeWorth, shape: &Shape, findings: &mut Findings) {
     let (types, resources) = (shape.types().len(), shape.server().resources().len());
     let prices = &found.resource_prices;
-    all_nonnegative(
+    findings.all_nonnegative(
         "resource_prices",
         prices,
         resources,
         "resource of the shape",
-        findings,
     );
     nonnegative("worth", found.worth, findings);
     if let Some(tree) = &found.search {
@@ -107,7 +97,7 @@ fn of_shape(document: &Document<'_>, found: &ShapeWorth, shape: &Shape, findings
         (None, Some(mix)) => findings.within("mix", |f| {
             let (schedules, count) = (&mix.schedules, mix.schedules.len());
             shape::schedules(schedules, shape.server(), f);
-            positive_shares("weights", &mix.weights, count, "schedule", f);
+            f.positive_shares("weights", &mix.weights, count, "schedule");
             if document.fleet.is_one_server() {
                 shape::all_served(schedules, shape.server(), f);
             }

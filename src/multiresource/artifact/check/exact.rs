@@ -8,7 +8,7 @@ use num_traits::{One, Zero};
 
 use super::knapsack::{self, Region, Verdict};
 use super::{Document, Mixed};
-use crate::artifact::{Findings, length};
+use crate::artifact::Findings;
 use crate::multiresource::artifact::{ExactRecord, Fraction, MOST_DIGITS, Proven};
 use crate::multiresource::schedule::{Packing, price};
 
@@ -27,13 +27,7 @@ pub(super) fn shape(found: &ExactRecord, schedules: usize, types: usize, finding
         let expected = format!("at most {MOST_DIGITS}");
         return findings.differs("", format!("{digits} digits"), expected);
     }
-    length(
-        "weights",
-        found.weights.len(),
-        schedules,
-        "schedule",
-        findings,
-    );
+    findings.length("weights", found.weights.len(), schedules, "schedule");
     for (s, weight) in found.weights.iter().enumerate() {
         if weight.exact().is_zero() {
             findings.differs(format!("weights[{s}]"), 0, "a fraction > 0");
@@ -42,7 +36,7 @@ pub(super) fn shape(found: &ExactRecord, schedules: usize, types: usize, finding
     sums_to_one("weights", &found.weights, findings);
     match (found.proven, &found.prices) {
         (Proven::Optimum, Some(prices)) => {
-            length("prices", prices.len(), types, "job type", findings);
+            findings.length("prices", prices.len(), types, "job type");
             sums_to_one("prices", prices, findings);
         }
         (Proven::Mix, None) => {}

@@ -4,7 +4,7 @@
 //! them serves for the mean of its type. The mean of their largest time is `∫ P(not all have ended) dt`, on a grid of
 //! the logarithm of t: the integrand is analytic there for `|Im ln t| < π/2`, so that the sum converges exponentially.
 
-use crate::artifact::{Findings, length, positive, positive_shares};
+use crate::artifact::{Findings, positive};
 use crate::multiresource::artifact::PartitionPolicy;
 use crate::multiresource::workload::{Fleet, JobType, Workload};
 
@@ -20,17 +20,11 @@ pub(super) fn check(
     findings: &mut Findings,
 ) -> Option<Vec<f64>> {
     let (shapes, types, each) = (fleet.shapes(), fleet.types().len(), "shape of servers");
-    length(
-        "schedules",
-        policy.schedules.len(),
-        shapes.len(),
-        each,
-        findings,
-    );
+    findings.length("schedules", policy.schedules.len(), shapes.len(), each);
     for (h, (schedules, shape)) in policy.schedules.iter().zip(shapes).enumerate() {
         for (s, schedule) in schedules.iter().enumerate() {
             let path = format!("schedules[{h}][{s}]");
-            length(&path, schedule.len(), types, "job type", findings);
+            findings.length(&path, schedule.len(), types, "job type");
             if schedule.len() == types && !fits(fleet, h, schedule) {
                 let message = format!("does not fit on a server of shape `{}`", shape.name());
                 findings.add(path, message);
@@ -42,11 +36,11 @@ pub(super) fn check(
     }
     for (m, servers) in policy.assignments.iter().enumerate() {
         let path = format!("assignments[{m}]");
-        length(&path, servers.len(), shapes.len(), each, findings);
+        findings.length(&path, servers.len(), shapes.len(), each);
         for (h, (counts, shape)) in servers.iter().zip(shapes).enumerate() {
             let path = format!("{path}[{h}]");
             let schedules = policy.schedules.get(h).map_or(0, Vec::len);
-            length(&path, counts.len(), schedules, "schedule", findings);
+            findings.length(&path, counts.len(), schedules, "schedule");
             let all: u64 = counts.iter().map(|count| u64::from(*count)).sum();
             if all != u64::from(shape.count()) {
                 findings.differs(path, format!("{all} servers in all"), shape.count());
@@ -54,7 +48,7 @@ pub(super) fn check(
         }
     }
     let loops = policy.assignments.len();
-    positive_shares("weights", &policy.weights, loops, "assignment", findings);
+    findings.positive_shares("weights", &policy.weights, loops, "assignment");
     match (policy.switching_rate, loops > 1) {
         (Some(rate), true) => positive("switching_rate", rate, findings),
         (None, false) => {}

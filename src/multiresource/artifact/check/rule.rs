@@ -1,14 +1,14 @@
 //! The rule: what it is made of fits the workload, and what takes over from it is stable.
 
+use serde::Serialize;
+use serde_json::Value;
+
 use super::round::Round;
 use super::{Document, partition, shape};
-use crate::artifact::{
-    Findings, Grounds, all_nonnegative, is_close, length, nonnegative, permutation, positive,
-    written,
-};
+use crate::artifact::{Findings, Grounds, is_close, nonnegative, positive, written};
 use crate::multiresource::artifact::{
     Backfill, Family, Guard, GuardedPolicy, MaxWeightPolicy, MsrPolicy, PooledPolicy, Preemption,
-    ReservingPolicy, StaticQuickswapPolicy, Switching, TdcKnobs,
+    StaticQuickswapPolicy,
 };
 use crate::multiresource::schedule::{Packing, worth};
 use crate::multiresource::workload::{Fleet, Shape, Workload};
@@ -136,19 +136,25 @@ fn followed(document: &Document<'_>, findings: &mut Findings) {
         Family::StaticQuickswap(policy) => static_quickswap(policy, workload, findings),
         Family::AdaptiveMsr(policy) => {
             priced(&policy.schedules, &policy.prices, workload, findings);
-            findings.within("switching", |f| switching(policy.switching, f));
+            let (switching, waste) = (&policy.switching, policy.switching.waste);
+            findings.within("switching", |f| knobs(switching, &[], f));
+            if waste > 1.0 {
+                findings.differs("switching.waste", waste, "from 0 to 1");
+            }
         }
         Family::Tdc(policy) => {
             priced(&policy.schedules, &policy.prices, workload, findings);
-            findings.within("knobs", |f| tdc(policy.knobs, f));
+            findings.within("knobs", |f| knobs(&policy.knobs, &["patience"], f));
         }
-        Family::Reserving(policy) => reserving(policy, workload, findings),
+        Family::Reserving(policy) => {
+            let types = workload.types().len();
+            findings.all_nonnegative("prices", &policy.prices, types, "job type");
+            knobs(policy, &[], findings);
+        }
         Family::MaxWeight(policy) => max_weight(policy, workload, findings),
         Family::MaxWeightSetup(policy) => {
             findings.within("weights", |f| max_weight(&policy.weights, workload, f));
-            positive("setup_rate", policy.setup_rate, findings);
-            nonnegative("eagerness", policy.eagerness, findings);
-            nonnegative("haste", policy.haste, findings);
+            knobs(policy, &["setup_rate"], findings);
         }
         Family::ServerFilling(_) => {
             let count = workload.resources().len();
@@ -170,14 +176,8 @@ fn followed(document: &Document<'_>, findings: &mut Findings) {
 /// service, and a turn that ends with jobs waiting would not end.
 fn static_quickswap(policy: &StaticQuickswapPolicy, workload: &Workload, findings: &mut Findings) {
     let (types, thresholds) = (workload.types(), &policy.thresholds);
-    permutation("cycle", &policy.cycle, types.len(), "job type", findings);
-    length(
-        "thresholds",
-        thresholds.len(),
-        types.len(),
-        "job type",
-        findings,
-    );
+    findings.permutation("cycle", &policy.cycle, types.len(), "job type");
+    findings.length("thresholds", thresholds.len(), types.len(), "job type");
     let packing = Packing::new(workload);
     for (i, (kind, threshold)) in types.iter().zip(thresholds).enumerate() {
         let most = packing.most(i, packing.capacity());
@@ -194,7 +194,7 @@ fn priced(schedules: &[Vec<u32>], prices: &[f64], workload: &Workload, findings:
     let types = workload.types().len();
     shape::schedules(schedules, workload, findings);
     shape::all_served(schedules, workload, findings);
-    all_nonnegative("prices", prices, types, "job type", findings);
+    findings.all_nonnegative("prices", prices, types, "job type");
     if !findings.is_clear("") {
         return;
     }
@@ -214,46 +214,27 @@ fn priced(schedules: &[Vec<u32>], prices: &[f64], workload: &Workload, findings:
     }
 }
 
-fn switching(switching: Switching, findings: &mut Findings) {
-    let Switching {
-        waste,
-        margin,
-        floor,
-        patience,
-        drain,
-        let_in,
-    } = switching;
-    nonnegative("margin", margin, findings);
-    nonnegative("floor", floor, findings);
-    nonnegative("patience", patience, findings);
-    nonnegative("drain", drain, findings);
-    nonnegative("let_in", let_in, findings);
-    if !(0.0..=1.0).contains(&waste) {
-        findings.differs("waste", waste, "from 0 to 1");
+/// Checks that the numbers of a policy that stand by themselves are finite and ≥ 0, and these of them above 0.
+fn knobs(policy: &impl Serialize, above_zero: &[&str], findings: &mut Findings) {
+    let fields = serde_json::to_value(policy).unwrap_or_default();
+    for (name, knob) in fields.as_object().into_iter().flatten() {
+        match knob {
+            // What is not finite is null.
+            Value::Number(_) | Value::Null if above_zero.contains(&name.as_str()) => {
+                positive(name, knob.as_f64().unwrap_or(f64::NAN), findings);
+            }
+            Value::Number(_) | Value::Null => {
+                nonnegative(name, knob.as_f64().unwrap_or(f64::NAN), findings);
+            }
+            _ => {}
+        }
     }
-}
-
-fn tdc(knobs: TdcKnobs, findings: &mut Findings) {
-    nonnegative("exponent", knobs.exponent, findings);
-    nonnegative("favour", knobs.favour, findings);
-    nonnegative("reserve", knobs.reserve, findings);
-    nonnegative("margin", knobs.margin, findings);
-    nonnegative("let_in", knobs.let_in, findings);
-    positive("patience", knobs.patience, findings);
-}
-
-fn reserving(policy: &ReservingPolicy, workload: &Workload, findings: &mut Findings) {
-    let types = workload.types().len();
-    all_nonnegative("prices", &policy.prices, types, "job type", findings);
-    nonnegative("worth", policy.worth, findings);
-    nonnegative("exhaust", policy.exhaust, findings);
-    nonnegative("let_in", policy.let_in, findings);
 }
 
 /// All worths are positive: else nothing is proved.
 fn max_weight(policy: &MaxWeightPolicy, workload: &Workload, findings: &mut Findings) {
     let (types, worths) = (workload.types().len(), &policy.worths);
-    length("worths", worths.len(), types, "job type", findings);
+    findings.length("worths", worths.len(), types, "job type");
     for (i, worth) in worths.iter().enumerate() {
         if !(LEAST_WORTH..=1.0).contains(worth) {
             let expected = format!("{LEAST_WORTH} at least, at most 1");
@@ -281,13 +262,7 @@ fn pooled(policy: &PooledPolicy, fleet: &Fleet, findings: &mut Findings) {
             "types, each once",
         );
     }
-    length(
-        path,
-        zone.servers.len(),
-        shapes.len(),
-        "server shape",
-        findings,
-    );
+    findings.length(path, zone.servers.len(), shapes.len(), "server shape");
     if !findings.is_clear("") {
         return;
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::branching;
-use crate::artifact::{Findings, all_nonnegative, length, permutation, positive, positive_shares};
+use crate::artifact::{Findings, positive};
 use crate::multiresource::artifact::{MsrPolicy, Preemption, SearchRecord};
 use crate::multiresource::schedule::Packing;
 use crate::multiresource::workload::{JobType, Workload};
@@ -13,8 +13,8 @@ pub(super) fn loop_of(policy: &MsrPolicy, workload: &Workload, findings: &mut Fi
     let count = policy.schedules.len();
     schedules(&policy.schedules, workload, findings);
     all_served(&policy.schedules, workload, findings);
-    positive_shares("weights", &policy.weights, count, "schedule", findings);
-    permutation("loop", &policy.order, count, "schedule", findings);
+    findings.positive_shares("weights", &policy.weights, count, "schedule");
+    findings.permutation("loop", &policy.order, count, "schedule");
     positive("switching_rate", policy.switching_rate, findings);
     let leaving = |weight: &f64| policy.switching_rate / (count as f64 * weight);
     let usable = |rate: f64| rate > 0.0 && rate.is_finite();
@@ -51,7 +51,7 @@ pub(super) fn schedules(schedules: &[Vec<u32>], server: &Workload, findings: &mu
     let mut known = HashMap::new();
     for (s, schedule) in schedules.iter().enumerate() {
         let path = format!("schedules[{s}]");
-        length(&path, schedule.len(), types, "job type", findings);
+        findings.length(&path, schedule.len(), types, "job type");
         if let Some(first) = known.insert(schedule, s) {
             let message = format!("{schedule:?} stands already at place {first}");
             findings.add(&path, message);
@@ -130,7 +130,7 @@ pub(super) fn search(
     }
     for (n, node) in found.nodes.iter().enumerate() {
         let prices = format!("nodes[{n}].prices");
-        all_nonnegative(&prices, &node.prices, resources, "resource", findings);
+        findings.all_nonnegative(&prices, &node.prices, resources, "resource");
         if let Some((i, _)) = node.branch.filter(|(i, _)| !found.types.contains(i)) {
             findings.differs(format!("nodes[{n}].branch"), i, "one of the types searched");
         }

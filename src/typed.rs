@@ -9,65 +9,53 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use crate::number::seconds_of;
 use crate::simulation::Settings;
 
-/// The workload that a verb is about, or may be about.
-#[derive(Args, Clone, Debug)]
-#[group(id = "a_workload", required = REQUIRED, multiple = false)]
-pub struct WorkloadFile<const REQUIRED: bool = true> {
+/// Makes the arguments that name one file, in its place or after a flag.
+macro_rules! file_argument {
+    ($(#[$doc:meta])* $File:ident, $group:literal, $value:literal, $absent:literal;
+     $(#[$help:meta])* $file:ident; $flag:ident) => {
+        $(#[$doc])*
+        #[derive(Args, Clone, Debug)]
+        #[group(id = $group, required = REQUIRED, multiple = false)]
+        pub struct $File<const REQUIRED: bool = true> {
+            $(#[$help])*
+            #[arg(value_name = $value)]
+            $file: Option<PathBuf>,
+
+            /// The same, after its name
+            #[arg(long, value_name = $value)]
+            $flag: Option<PathBuf>,
+        }
+
+        impl<const REQUIRED: bool> $File<REQUIRED> {
+            /// Returns the file.
+            ///
+            /// # Errors
+            /// When none was typed.
+            pub fn file(&self) -> Result<&Path, &'static str> {
+                self.typed().ok_or($absent)
+            }
+
+            /// Returns the file, if one was typed.
+            pub fn typed(&self) -> Option<&Path> {
+                self.$file.as_deref().or(self.$flag.as_deref())
+            }
+        }
+    };
+}
+
+file_argument! {
+    /// The workload that a verb is about, or may be about.
+    WorkloadFile, "a_workload", "FILE", "give a workload: FILE, or --workload FILE; see --help";
     /// The workload, a YAML file (`-`: standard input): what arrives, and the servers
-    #[arg(value_name = "FILE")]
-    workload_file: Option<PathBuf>,
-
-    /// The same, after its name
-    #[arg(long, value_name = "FILE")]
-    workload: Option<PathBuf>,
+    workload_file; workload
 }
 
-impl<const REQUIRED: bool> WorkloadFile<REQUIRED> {
-    /// The file.
-    ///
-    /// # Errors
-    /// When none was typed.
-    pub fn file(&self) -> Result<&Path, &'static str> {
-        self.typed()
-            .ok_or("give a workload: FILE, or --workload FILE; see --help")
-    }
-
-    /// The file, if one was typed.
-    pub fn typed(&self) -> Option<&Path> {
-        let named = self.workload.as_deref();
-        self.workload_file.as_deref().or(named)
-    }
-}
-
-/// The policy that a verb is about, or may be about.
-#[derive(Args, Clone, Debug)]
-#[group(id = "a_policy", required = REQUIRED, multiple = false)]
-pub struct PolicyFile<const REQUIRED: bool = true> {
+file_argument! {
+    /// The policy that a verb is about, or may be about.
+    PolicyFile, "a_policy", "POLICY", "give a policy: POLICY, or --policy POLICY; see --help";
     /// The policy: a JSON file made by `synth FILE` (`-`: standard input); `synth simulate` also takes the name of a
     /// rule, with --workload
-    #[arg(value_name = "POLICY")]
-    policy_file: Option<PathBuf>,
-
-    /// The same, after its name
-    #[arg(long, value_name = "POLICY")]
-    policy: Option<PathBuf>,
-}
-
-impl<const REQUIRED: bool> PolicyFile<REQUIRED> {
-    /// The file.
-    ///
-    /// # Errors
-    /// When none was typed.
-    pub fn file(&self) -> Result<&Path, &'static str> {
-        self.typed()
-            .ok_or("give a policy: POLICY, or --policy POLICY; see --help")
-    }
-
-    /// The file, if one was typed.
-    pub fn typed(&self) -> Option<&Path> {
-        let named = self.policy.as_deref();
-        self.policy_file.as_deref().or(named)
-    }
+    policy_file; policy
 }
 
 /// When a simulation ends.
@@ -135,21 +123,30 @@ pub fn either(words: [&'static str; 2]) -> impl TypedValueParser<Value = bool> {
     PossibleValuesParser::new(words).map(move |word| word == words[1])
 }
 
+/// Returns a number, or a percentage of 1; not a number where it is none.
+fn number_or_percentage(text: &str) -> f64 {
+    let (digits, unit) = match text.strip_suffix('%') {
+        Some(digits) => (digits.trim(), 0.01),
+        None => (text, 1.0),
+    };
+    digits.parse::<f64>().unwrap_or(f64::NAN) * unit
+}
+
+/// Returns a number that is right, or says what is expected.
+fn expected(number: f64, is_right: bool, wrong: impl FnOnce() -> String) -> Result<f64, String> {
+    is_right.then_some(number).ok_or_else(wrong)
+}
+
 /// A share in [0, 1]: `5%` or `.05`.
 ///
 /// # Errors
 /// When it is none; says what is expected.
 pub fn share(text: &str) -> Result<f64, String> {
-    let (digits, unit) = match text.strip_suffix('%') {
-        Some(digits) => (digits, 0.01),
-        None => (text, 1.0),
-    };
-    let share = digits.trim().parse::<f64>().unwrap_or(f64::NAN) * unit;
-    let wrong = || format!("`{text}` is no share between 0 and 1: write such as 2% or .02");
-    (0.0..=1.0)
-        .contains(&share)
-        .then_some(share)
-        .ok_or_else(wrong)
+    let share = number_or_percentage(text);
+    let is_one = (0.0..=1.0).contains(&share);
+    expected(share, is_one, || {
+        format!("`{text}` is no share between 0 and 1: write such as 2% or .02")
+    })
 }
 
 /// A positive number, or a percentage of 1: `0.01` or `1%`.
@@ -157,15 +154,9 @@ pub fn share(text: &str) -> Result<f64, String> {
 /// # Errors
 /// What is expected.
 pub fn fraction(text: &str) -> Result<f64, String> {
-    let (digits, scale) = text
-        .strip_suffix('%')
-        .map_or((text, 1.0), |t| (t.trim(), 0.01));
-    match digits.parse::<f64>() {
-        Ok(value) if value > 0.0 && value.is_finite() => Ok(value * scale),
-        _ => Err(format!(
-            "`{text}` is not a positive number such as 0.01 or 1%"
-        )),
-    }
+    let value = number_or_percentage(text);
+    let wrong = || format!("`{text}` is not a positive number such as 0.01 or 1%");
+    expected(value, value > 0.0 && value.is_finite(), wrong)
 }
 
 /// A part of a whole, below 1.
@@ -195,12 +186,11 @@ pub fn load(text: &str) -> Result<f64, String> {
 /// # Errors
 /// What is expected.
 pub fn below_one(load: f64) -> Result<f64, String> {
-    let wrong = || {
+    expected(load, load < 1.0, || {
         format!(
             "`{load}`: at a load of 1 and more no policy is stable; give a load below 1, such as 0.9 or 90%"
         )
-    };
-    (load < 1.0).then_some(load).ok_or_else(wrong)
+    })
 }
 
 /// A positive finite number.
@@ -208,10 +198,9 @@ pub fn below_one(load: f64) -> Result<f64, String> {
 /// # Errors
 /// What is expected.
 pub fn positive(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
-        _ => Err(format!("`{text}` is not a positive number")),
-    }
+    let value = text.parse::<f64>().unwrap_or(f64::NAN);
+    let wrong = || format!("`{text}` is not a positive number");
+    expected(value, value > 0.0 && value.is_finite(), wrong)
 }
 
 /// A whole number, `2e8` and `1_000_000` too.

@@ -24,13 +24,11 @@ pub use quantity::{Of, Quantity, Row, Side, Unit};
 pub use read::{ArtifactError, Checked, heading, parse};
 pub use seal::Changes;
 
-use std::borrow::Cow;
 use std::fmt::Debug;
-use std::marker::PhantomData;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{DeserializeOwned, Error as _};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::document::harmless;
 
@@ -75,7 +73,9 @@ pub struct Artifact<K: Content> {
     /// The version of this shape.
     pub version: u32,
     /// The kind of workload, which decides the shape of all that follows.
-    pub kind: Kind<K>,
+    #[serde(deserialize_with = "kind_of::<K, _>")]
+    #[schemars(schema_with = "kind_schema::<K>")]
+    pub kind: String,
     /// What the policy was made for, resolved.
     pub workload: K::Workload,
     /// All that the online rules need.
@@ -104,7 +104,7 @@ impl<K: Content> Artifact<K> {
         Artifact {
             format: Format::SynthPolicy,
             version: VERSION,
-            kind: Kind(PhantomData),
+            kind: K::NAME.to_owned(),
             workload,
             policy,
             claims,
@@ -169,37 +169,20 @@ pub enum Format {
     SynthPolicy,
 }
 
-/// The kind of workload: always [`Content::NAME`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Kind<K>(PhantomData<K>);
-
-impl<K: Content> Serialize for Kind<K> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(K::NAME)
-    }
+/// Returns the schema of the kind of workload: always [`Content::NAME`].
+fn kind_schema<K: Content>(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "string", "const": K::NAME })
 }
 
-impl<'de, K: Content> Deserialize<'de> for Kind<K> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let name = <Cow<'_, str>>::deserialize(deserializer)?;
-        if name == K::NAME {
-            Ok(Kind(PhantomData))
-        } else {
-            Err(D::Error::unknown_variant(&name, &[K::NAME]))
-        }
-    }
-}
-
-impl<K: Content> JsonSchema for Kind<K> {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        K::NAME.into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "const": K::NAME })
+/// Reads the kind of workload.
+///
+/// # Errors
+/// When it is another one.
+fn kind_of<'de, K: Content, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    let name = String::deserialize(from)?;
+    if name == K::NAME {
+        Ok(name)
+    } else {
+        Err(D::Error::unknown_variant(&name, &[K::NAME]))
     }
 }

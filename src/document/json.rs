@@ -87,29 +87,31 @@ fn found_value(found: &str) -> String {
     })
 }
 
+/// What serde calls what it expects, by how that begins, and what people call it.
+const EXPECTED: [(&[&str], &str); 5] = [
+    (
+        &["struct", "a map", "map", "internally tagged", "adjacently"],
+        "a map: {\"field\": value, …}",
+    ),
+    (
+        &["a seq", "an array", "a tuple", "tuple"],
+        "a list: [value, …]",
+    ),
+    (
+        &["u8", "u16", "u32", "u64", "usize"],
+        "a whole number ≥ 0 that is not too large",
+    ),
+    (&["f64", "f32", "i64", "i32"], "a number"),
+    (&["a bool", "bool"], "true or false"),
+];
+const TEXTS: [&str; 5] = ["a string", "str", "borrowed string", "variant", "enum"];
+
 fn wanted_value(wanted: &str) -> &'static str {
     let starts = |heads: &[&str]| heads.iter().any(|head| wanted.starts_with(head));
-    if starts(&["struct", "a map", "map", "internally tagged", "adjacently"]) {
-        "a map: {\"field\": value, …}"
-    } else if starts(&["a sequence", "an array", "a tuple", "tuple"]) {
-        "a list: [value, …]"
-    } else if ["u8", "u16", "u32", "u64", "usize"].contains(&wanted) {
-        "a whole number ≥ 0 that is not too large"
-    } else if starts(&["f64", "f32", "i64", "i32"]) {
-        "a number"
-    } else if starts(&["a boolean", "bool"]) {
-        "true or false"
-    } else if starts(&[
-        "a string",
-        "string",
-        "str",
-        "borrowed string",
-        "variant",
-        "enum",
-    ]) {
-        "a text that is known here"
-    } else {
-        "a value of another kind"
+    match EXPECTED.iter().find(|(heads, _)| starts(heads)) {
+        Some((_, ours)) => ours,
+        None if starts(&TEXTS) => "a text that is known here",
+        None => "a value of another kind",
     }
 }
 

@@ -134,26 +134,23 @@ impl Node {
             value: Value::Text(std::mem::take(&mut entry.key)),
             mark: entry.key_mark.clone(),
         };
-        let mut tagged = vec![Entry {
+        let tagged = Entry {
             key: tag.to_owned(),
             key_mark: entry.key_mark.clone(),
             node: name,
-        }];
-        tagged.append(inner);
-        *entries = tagged;
+        };
+        inner.insert(0, tagged);
+        *entries = std::mem::take(inner);
     }
 
     /// `x` becomes `{outer: {inner: x}}`, which stands where x stood.
     pub fn wrap(&mut self, outer: &str, inner: &str) {
         for key in [inner, outer] {
             let mark = self.mark.clone();
-            let node = std::mem::replace(
-                self,
-                Self {
-                    value: Value::Null,
-                    mark: mark.clone(),
-                },
-            );
+            let node = Self {
+                value: std::mem::replace(&mut self.value, Value::Null),
+                mark: mark.clone(),
+            };
             self.value = Value::Map(vec![Entry {
                 key: key.to_owned(),
                 key_mark: mark,

@@ -291,33 +291,28 @@ impl Job {
     fn draft(self, i: usize, faults: &mut Vec<Fault>) -> DraftJob {
         let poisson = |rate| ArrivalProcess::Poisson { rate };
         let exponential = |mean| Size::Exponential { mean };
-        let arrivals = one_of(self.arrival_rate, poisson, self.arrivals);
-        let size = one_of(self.mean_size, exponential, self.size);
-        let mut refuse = |key: &str, (message, help): (&str, &str)| {
-            let message = format!("type `{}` {message}", self.name);
+        let mut refuse = |key: &str, is_twice: bool, simple: &str, add: &str| {
+            let name = &self.name;
+            let (message, help) = if is_twice {
+                (
+                    format!("type `{name}` has both `{simple}` and `{key}`"),
+                    "keep one of them",
+                )
+            } else {
+                (format!("type `{name}` has no {key}"), add)
+            };
             faults.push(Fault::new(place!("jobs", i, key), message, help));
         };
-        const KEEP: &str = "keep one of them";
-        let arrivals = arrivals.unwrap_or_else(|both| {
-            let (message, help) = match both {
-                true => ("has both `arrival_rate` and `arrivals`", KEEP),
-                false => (
-                    "has no arrivals",
-                    "add `arrival_rate: 4`, or a process: `arrivals: {process: batches, rate: 2, sizes: [1, 3]}`",
-                ),
-            };
-            refuse("arrivals", (message, help));
+        let arrivals = one_of(self.arrival_rate, poisson, self.arrivals);
+        let arrivals = arrivals.unwrap_or_else(|is_twice| {
+            let add = "add `arrival_rate: 4`, or a process: `arrivals: {process: batches, rate: 2, sizes: [1, 3]}`";
+            refuse("arrivals", is_twice, "arrival_rate", add);
             None
         });
-        let size = size.unwrap_or_else(|both| {
-            let (message, help) = match both {
-                true => ("has both `mean_size` and `size`", KEEP),
-                false => (
-                    "has no size",
-                    "add `mean_size: 1`, or a law: `size: {law: exponential, mean: 1}`",
-                ),
-            };
-            refuse("size", (message, help));
+        let size = one_of(self.mean_size, exponential, self.size);
+        let size = size.unwrap_or_else(|is_twice| {
+            let add = "add `mean_size: 1`, or a law: `size: {law: exponential, mean: 1}`";
+            refuse("size", is_twice, "mean_size", add);
             None
         });
         DraftJob {

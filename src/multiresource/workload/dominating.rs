@@ -28,25 +28,27 @@ struct Own {
 impl Dominating {
     /// These K types, on servers that together have so much of each of R resources.
     pub fn new(types: &[JobType], total: &[f64]) -> Self {
-        let own = types.iter().enumerate().map(|(place, job)| Own {
-            place,
-            demand: job.demand().iter().map(|d| d.value()).collect(),
-            limit: job.limit().map_or(f64::INFINITY, Decimal::value),
+        let types = types.iter().map(|job| {
+            let demand = job.demand().iter().map(|d| d.value()).collect();
+            (demand, job.limit().map_or(f64::INFINITY, Decimal::value))
         });
-        Self::sorted(own.collect(), total)
+        Self::sorted(types, total)
     }
 
     /// Types of these demands (K × R) without limits.
     pub fn of(demands: &[Vec<f64>], total: &[f64]) -> Self {
-        let own = demands.iter().enumerate().map(|(place, demand)| Own {
-            place,
-            demand: demand.clone(),
-            limit: f64::INFINITY,
-        });
-        Self::sorted(own.collect(), total)
+        let types = demands.iter().map(|demand| (demand.clone(), f64::INFINITY));
+        Self::sorted(types, total)
     }
 
-    fn sorted(mut types: Vec<Own>, total: &[f64]) -> Self {
+    fn sorted(types: impl Iterator<Item = (Vec<f64>, f64)>, total: &[f64]) -> Self {
+        let types = types.enumerate();
+        let own = types.map(|(place, (demand, limit))| Own {
+            place,
+            demand,
+            limit,
+        });
+        let mut types: Vec<Own> = own.collect();
         let cost = |own: &Own| -> f64 {
             let pairs = own
                 .demand

@@ -80,12 +80,8 @@ fn lengths_and_signs(document: &Document<'_>, findings: &mut Findings) {
 fn of_shape(document: &Document<'_>, found: &ShapeWorth, shape: &Shape, findings: &mut Findings) {
     let (types, resources) = (shape.types().len(), shape.server().resources().len());
     let prices = &found.resource_prices;
-    findings.all_nonnegative(
-        "resource_prices",
-        prices,
-        resources,
-        "resource of the shape",
-    );
+    let each = "resource of the shape";
+    findings.all_nonnegative("resource_prices", prices, resources, each);
     nonnegative("worth", found.worth, findings);
     if let Some(tree) = &found.search {
         findings.within("search", |f| shape::search(tree, (types, resources), f));

@@ -72,12 +72,8 @@ pub(super) fn check(
     load(document, found, mix, &offered, findings);
     if let Some(prices) = &found.prices {
         let exact = findings.is_clear("evidence.exact");
-        nearest(
-            "evidence.bound",
-            document.evidence.bound,
-            &found.load,
-            findings,
-        );
+        let bound = document.evidence.bound;
+        nearest("evidence.bound", bound, &found.load, findings);
         if exact && let Some(message) = beaten(document, found, prices, &offered) {
             findings.add("evidence.exact.prices", message);
         }
@@ -112,19 +108,11 @@ fn load(
     } else if *found.load.exact() >= BigRational::one() {
         findings.differs(path, &found.load, "< 1");
     }
-    nearest(
-        "evidence.load",
-        document.evidence.load,
-        &found.load,
-        findings,
-    );
+    let load = document.evidence.load;
+    nearest("evidence.load", load, &found.load, findings);
     for (s, (weight, exact)) in mix.weights.iter().zip(&found.weights).enumerate() {
-        nearest(
-            &format!("{}.weights[{s}]", mix.path),
-            *weight,
-            exact,
-            findings,
-        );
+        let path = format!("{}.weights[{s}]", mix.path);
+        nearest(&path, *weight, exact, findings);
     }
 }
 

@@ -46,33 +46,6 @@ use crate::multiresource::workload::{Fleet, Workload};
 /// nanoseconds: what would take more is not derived, and said so.
 const CLAIMS: f64 = 1e10;
 
-/// Work that may still be done, roughly in nanoseconds.
-struct Budget(Cell<f64>);
-
-impl Budget {
-    fn new(work: f64) -> Self {
-        Budget(Cell::new(work))
-    }
-
-    fn left(&self) -> f64 {
-        self.0.get()
-    }
-
-    /// Returns whether so much work can still be done; it is then taken as done.
-    fn affords(&self, work: f64) -> bool {
-        let affords = work <= self.left();
-        if affords {
-            self.spend(work);
-        }
-        affords
-    }
-
-    /// Notes that so much work was done.
-    fn spend(&self, work: f64) {
-        self.0.set(self.left() - work);
-    }
-}
-
 /// Checks what an artifact says, from itself alone, and notes on which grounds the rest stands.
 ///
 /// Where a concurrent route has more stages than can be listed, what is claimed from it is
@@ -101,7 +74,7 @@ fn check_with(artifact: &Artifact, work: f64, findings: &mut Findings) -> Option
         claims: &artifact.claims,
         fleet: &fleet,
         workload: fleet.envelope(),
-        budget: &Budget::new(CLAIMS.min(work)),
+        budget: &Cell::new(CLAIMS.min(work)),
     };
     document.check(findings);
     findings.remarks(&["workload.source", "workload.unserved", "tool"]);
@@ -116,8 +89,8 @@ struct Document<'a> {
     fleet: &'a Fleet,
     /// The fleet's [envelope](Fleet::envelope); of one server what arrives there.
     workload: &'a Workload,
-    /// For claims.
-    budget: &'a Budget,
+    /// Work that may still go into claims, roughly in nanoseconds.
+    budget: &'a Cell<f64>,
 }
 
 impl<'a> Document<'a> {

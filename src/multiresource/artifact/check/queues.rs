@@ -1,11 +1,11 @@
 //! The queues of the types, on the chain that [`super::round`] makes.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 
 use statrs::function::gamma::{gamma_ur, ln_gamma};
 
+use super::Document;
 use super::round::Round;
-use super::{Budget, Document};
 use crate::artifact::Quantity as _;
 use crate::ctmc::cycle::{Cycle, Levels, Reward};
 use crate::ctmc::{
@@ -23,26 +23,13 @@ pub(super) struct Queues<'a> {
 
 #[derive(Default)]
 struct OfType {
-    points: Points,
-    solved: OnceCell<Option<Solved>>,
-    bounds: OnceCell<Bounds>,
-}
-
-/// Where the laws of a queue are claimed.
-#[derive(Default)]
-struct Points {
-    /// Of these x: `P(Q > x)`.
+    /// Of these x `P(Q > x)` is claimed.
     numbers: Vec<u64>,
-    /// Of these t: `P(T ≤ t)`.
+    /// Of these t `P(T ≤ t)` is claimed.
     times: Vec<f64>,
-}
-
-/// Theorem 8's bounds and section 6.4's approximation of a mean number.
-#[derive(Clone, Copy, Debug)]
-struct Bounds {
-    least: f64,
-    most: f64,
-    approximation: f64,
+    solved: OnceCell<Option<Solved>>,
+    /// Theorem 8's bounds and section 6.4's approximation of a mean number.
+    bounds: OnceCell<[f64; 3]>,
 }
 
 impl<'a> Queues<'a> {
@@ -59,10 +46,10 @@ impl<'a> Queues<'a> {
             let mut own = OfType::default();
             let is_own = |claim: &&Claim| claim.job_type.as_deref() == Some(kind.name());
             for claim in document.claims.iter().filter(is_own) {
-                own.points.numbers.extend(claim.at);
+                own.numbers.extend(claim.at);
                 let is_time = claim.quantity.row().measure.percentile().is_some();
                 if is_time && (1e-30..1e30).contains(&claim.value) {
-                    own.points.times.push(claim.value);
+                    own.times.push(claim.value);
                 }
             }
             queues.types.push(own);
@@ -87,7 +74,7 @@ impl<'a> Queues<'a> {
         let (own, budget) = (&self.types[i], self.document.budget);
         let solve = || match self.stages(i) {
             Some(size) => Solved::staged(&self.queue(i), &size, budget),
-            None => Solved::new(&self.queue(i), &own.points, budget),
+            None => Solved::new(&self.queue(i), own, budget),
         };
         own.solved.get_or_init(solve).as_ref()
     }
@@ -129,13 +116,13 @@ impl<'a> Queues<'a> {
     pub(super) fn bound(&self, i: usize, quantity: Quantity) -> f64 {
         let bounds = self.types[i].bounds.get_or_init(|| self.bounds(i));
         match quantity {
-            Quantity::MeanNumberAtLeast => bounds.least,
-            Quantity::MeanNumberAtMost => bounds.most,
-            _ => bounds.approximation,
+            Quantity::MeanNumberAtLeast => bounds[0],
+            Quantity::MeanNumberAtMost => bounds[1],
+            _ => bounds[2],
         }
     }
 
-    fn bounds(&self, i: usize) -> Bounds {
+    fn bounds(&self, i: usize) -> [f64; 3] {
         let queue = self.queue(i);
         let relative = RelativeCompletions::new(&queue);
         let offered = self.document.workload.types()[i].offered_load();
@@ -148,11 +135,8 @@ impl<'a> Queues<'a> {
         let servers = offered / relative.load;
         let waits = waiting_probability(servers, offered);
         let queued = relative.load * (1.0 + relative.mean_ahead) / (1.0 - relative.load);
-        Bounds {
-            least: least.max(offered),
-            most,
-            approximation: (waits * queued + offered).max(least).min(most),
-        }
+        let approximation = (waits * queued + offered).max(least).min(most);
+        [least.max(offered), most, approximation]
     }
 }
 
@@ -171,9 +155,9 @@ struct Solved {
 
 impl Solved {
     /// Solves a queue with exponential sizes; `None` where that takes more than the budget.
-    fn new(queue: &ModulatedQueue<'_>, points: &Points, budget: &Budget) -> Option<Self> {
-        let cycle = Cycle::new(queue, budget.left())?;
-        budget.spend(cycle.work(queue));
+    fn new(queue: &ModulatedQueue<'_>, points: &OfType, budget: &Cell<f64>) -> Option<Self> {
+        let cycle = Cycle::new(queue, budget.get())?;
+        budget.set(budget.get() - cycle.work(queue));
         let numbers = points.numbers.iter().map(|x| Reward::Above(*x));
         let rewards: Vec<Reward> = [Reward::Jobs].into_iter().chain(numbers).collect();
         let means = cycle.means(&rewards);
@@ -188,11 +172,13 @@ impl Solved {
     }
 
     /// Solves a queue whose sizes have stages, of which only the mean is known.
-    fn staged(queue: &ModulatedQueue<'_>, size: &PhaseType, budget: &Budget) -> Option<Self> {
+    fn staged(queue: &ModulatedQueue<'_>, size: &PhaseType, budget: &Cell<f64>) -> Option<Self> {
         let levels = f64::from(queue.most_servers()) + 1.0;
-        if !budget.affords(Levels::work(staged_phases(queue, size), levels)) {
+        let work = Levels::work(staged_phases(queue, size), levels);
+        if work > budget.get() {
             return None;
         }
+        budget.set(budget.get() - work);
         let process = staged_qbd(queue, size);
         let cycle = Levels::of_process(&process).ok()?;
         let means = cycle.means(&[Reward::Jobs]);
@@ -222,15 +208,15 @@ fn times(
     cycle: &Cycle<'_>,
     queue: &ModulatedQueue<'_>,
     (points, mean): (&[f64], f64),
-    budget: &Budget,
+    budget: &Cell<f64>,
 ) -> Option<Vec<(f64, f64)>> {
     /// Means.
     const LONG: f64 = 1e3;
     let (near, far): (Vec<f64>, Vec<f64>) = points.iter().partition(|time| **time < LONG * mean);
     let mut within: Vec<(f64, f64)> = far.iter().map(|t| (*t, 1.0 - mean / t)).collect();
     if !near.is_empty() {
-        let left = cycle.left(queue, &near, budget.left())?;
-        budget.spend(cycle.work_of_times(queue, &near));
+        let left = cycle.left(queue, &near, budget.get())?;
+        budget.set(budget.get() - cycle.work_of_times(queue, &near));
         within.extend(pairs(&near, left.into_iter().map(|left| 1.0 - left)));
     }
     Some(within)

@@ -141,7 +141,7 @@ fn a_record_is_checked_as_a_document_is() {
         mean: Decimal::ZERO,
     });
     let faults = zero.check().unwrap_err();
-    assert_eq!(faults[0].place.to_string(), "start_latency.mean");
+    assert_eq!(faults[0].place.to_string(), "start_latency");
 }
 
 #[test]

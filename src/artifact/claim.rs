@@ -123,12 +123,8 @@ impl<Q: Quantity> Claim<Q> {
             ("job", "job", subject.job, known.jobs, Of::Job),
             ("batch", "batch", subject.batch, known.batches, Of::Batch),
         ];
-        if keys
-            .iter()
-            .filter(|(_, _, name, ..)| name.is_some())
-            .count()
-            > 1
-        {
+        let named = keys.iter().filter(|(_, _, name, ..)| name.is_some());
+        if named.count() > 1 {
             findings.add("", "about several of type, job and batch, expected one");
         }
         for (key, what, name, names, about) in keys {

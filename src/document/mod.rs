@@ -6,7 +6,6 @@
 //! [`Decimal::parse`](crate::number::Decimal::parse): none passes through a binary double before
 //! it is understood.
 
-mod checks;
 mod conform;
 mod fault;
 mod json;
@@ -28,12 +27,11 @@ use serde::{Serialize, Serializer};
 use serde_yaml::FlowSeq;
 use sha2::{Digest, Sha256};
 
-pub(crate) use checks::{SENSIBLE, check_names, check_unit, sensible};
 pub use fault::{Fault, Place, Step};
 pub(crate) use fault::{place, within};
 pub(crate) use json::{fault_of_json, harmless};
+pub(crate) use names::{SENSIBLE, check_names, check_unit, sensible, suggest, unusable};
 pub use names::{nearest, steers};
-pub(crate) use names::{suggest, unusable};
 pub(crate) use node::Node;
 pub(crate) use pairs::Pairs;
 use sheet::Sheet;

@@ -135,18 +135,15 @@ impl Record {
         if !faults.is_empty() {
             return Err(faults);
         }
-        let (fleet, _) = self.draft().check().map_err(|faults| {
-            let faults = faults.into_iter();
-            faults
-                .map(|fault| recorded(fault, &self.resources))
-                .collect::<Vec<_>>()
-        })?;
-        let faults = self.differences(&fleet.record());
-        if faults.is_empty() {
-            Ok(fleet)
-        } else {
-            Err(faults)
-        }
+        let located = |fault| recorded(fault, &self.resources);
+        let faults = match self.draft().check() {
+            Ok((fleet, _)) => match self.differences(&fleet.record()) {
+                faults if faults.is_empty() => return Ok(fleet),
+                faults => faults,
+            },
+            Err(faults) => faults.into_iter().map(located).collect(),
+        };
+        Err(faults)
     }
 
     /// What a document cannot say but a record can: a resource that no server has, or one twice.
@@ -162,15 +159,11 @@ impl Record {
         }
         for (j, name) in self.resources.iter().enumerate() {
             let twice = self.resources[..j].contains(name);
-            let has = |server: &RecordServer| {
-                let capacity = server.capacity.get(j);
-                capacity.is_some_and(|c| *c != Decimal::ZERO)
-            };
-            if twice || !self.servers.iter().any(has) {
-                faults.push(fault(
-                    place!("resources", j),
-                    format!("`{name}`, expected a resource of its own that some server has"),
-                ));
+            let mut amounts = self.servers.iter().filter_map(|s| s.capacity.get(j));
+            if twice || amounts.all(Decimal::is_zero) {
+                let message =
+                    format!("`{name}`, expected a resource of its own that some server has");
+                faults.push(fault(place!("resources", j), message));
             }
         }
         faults
@@ -185,22 +178,16 @@ impl Record {
             let lengths = [("demand", job.demand.len()), ("units", job.units.len())];
             faults.extend(wrong_lengths(("types", i), lengths, count));
             if job.arrival_rate == Decimal::ZERO {
-                faults.push(fault(
-                    place!("types", i, "arrival_rate"),
-                    format!(
-                        "type `{}` has arrival rate 0, expected a number > 0",
-                        job.name
-                    ),
-                ));
+                let name = &job.name;
+                let message = format!("type `{name}` has arrival rate 0, expected a number > 0");
+                faults.push(fault(place!("types", i, "arrival_rate"), message));
             }
         }
         for (i, name) in self.unserved.iter().enumerate() {
             let twice = self.unserved[..i].contains(name);
             if twice || self.types.iter().any(|job| job.name == *name) {
-                faults.push(fault(
-                    place!("unserved", i),
-                    format!("type `{name}` stands twice"),
-                ));
+                let message = format!("type `{name}` stands twice");
+                faults.push(fault(place!("unserved", i), message));
             }
         }
         faults
@@ -252,10 +239,8 @@ impl Record {
             faults.push(fault(place!("start_latency"), message));
         }
         if self.digest != derived.digest {
-            faults.push(fault(
-                place!("digest"),
-                format!("digest {}, expected {}", self.digest, derived.digest),
-            ));
+            let message = format!("digest {}, expected {}", self.digest, derived.digest);
+            faults.push(fault(place!("digest"), message));
         }
         faults
     }

@@ -123,10 +123,8 @@ impl Simulated<'_> {
             return findings.add("method", NO_RUN);
         };
         let half_width = claim.half_width.unwrap_or(f64::NAN);
-        let (least, narrowest) = (
-            self.least.of(&factors),
-            self.narrowest(&factors, run.events),
-        );
+        let narrowest = self.narrowest(&factors, run.events);
+        let least = self.least.of(&factors);
         if !claim.value.is_finite() || !(0.0..=claim.value).contains(&half_width) {
             let message =
                 "expected a finite value with the half-width of its interval, and not more than it";

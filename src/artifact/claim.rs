@@ -304,10 +304,7 @@ impl<C> HoldsFor<C> {
                 None => false,
             },
             independence: self.sizes.is_some() && !laws.independent,
-            arrivals: match self.arrivals {
-                Some(ArrivalLaw::Poisson) => !laws.poisson,
-                None => false,
-            },
+            arrivals: self.arrivals.is_some() && !laws.poisson,
         }
     }
 }

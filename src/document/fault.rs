@@ -11,15 +11,9 @@ pub enum Step {
     Index(usize),
 }
 
-impl From<&str> for Step {
-    fn from(key: &str) -> Self {
-        Self::Key(key.to_owned())
-    }
-}
-
-impl From<&String> for Step {
-    fn from(key: &String) -> Self {
-        Self::Key(key.clone())
+impl<S: AsRef<str> + ?Sized> From<&S> for Step {
+    fn from(key: &S) -> Self {
+        Self::Key(key.as_ref().to_owned())
     }
 }
 

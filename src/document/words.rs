@@ -1,118 +1,78 @@
 //! Words that other programs and papers have for the keys of documents: no spelling of one is near to the key.
 
-/// A key, and what it is called elsewhere, with blanks between the words. A word may stand for several keys: the
-/// first of them that is allowed at a place is meant.
-const ELSEWHERE: &[(&str, &str)] = &[
-    // Where jobs run.
-    ("servers", SERVERS),
-    ("server", SERVERS),
-    ("hosts", SERVERS),
-    ("nodes", SERVERS),
-    ("capacity", "resources allocatable size limits total has"),
-    (
-        "count",
-        "number replicas copies quantity amount n num nodes machines servers hosts",
-    ),
-    ("cores", "cpu cpus vcpu vcpus processors threads ncpus"),
-    ("gpus", "gpu accelerators accelerator cards"),
-    (
-        "rate",
-        "speed mu μ lambda λ arrival_rate service_rate frequency intensity",
-    ),
-    ("speed", "rate mu μ flops performance"),
-    ("buffer", "queue cache work_buffer"),
-    ("availability", "uptime on_off"),
-    // What is run.
-    ("jobs", JOBS),
-    ("classes", JOBS),
-    ("batches", JOBS),
-    ("types", JOBS),
-    ("jobs", "count number n"),
-    ("applications", "apps programs app"),
-    ("application", "app program"),
-    ("processor", "type device hardware platform"),
-    ("instances", "replicas copies replication"),
-    (
-        "demand",
-        "resources requests request needs need requirements requires limits demands",
-    ),
-    (
-        "arrival_rate",
-        "rate lambda λ frequency intensity arrival throughput per_second qps",
-    ),
-    (
-        "arrivals",
-        "arrival_process process interarrival interarrivals",
-    ),
-    ("mean_size", SIZES),
-    ("size", SIZES),
-    ("size", "mean_size work law distribution sizes"),
-    ("sizes", "values batch_sizes"),
-    ("limit", "time_limit walltime timelimit timeout max_runtime"),
-    ("weight", "priority importance cost"),
-    (
-        "cap",
-        "max_servers limit parallelism max_parallelism max most",
-    ),
-    ("speedup", "scaling scalability speed"),
-    ("deadline", "due until time_limit"),
-    ("submitted", "arrival arrives start at release"),
-    ("horizon", "duration until end length time"),
-    // Laws and processes.
-    ("law", "distribution dist type family"),
-    ("process", "law type distribution kind"),
-    ("mean", "average expectation value expected avg"),
-    ("scv", "c2 cv2 squared_cv"),
-    ("low", "min minimum from lower a"),
-    ("high", "max maximum to upper b"),
-    ("shape", "alpha α k"),
-    ("stages", "phases k order"),
-    ("probabilities", "weights probs p"),
-    ("switching", "generator transitions q"),
-    ("exponential", "exp memoryless markovian"),
-    ("deterministic", "constant fixed const degenerate"),
-    ("empirical", "discrete histogram trace"),
-    ("markov-modulated", "mmpp"),
-    // The document itself.
-    ("time_unit", "unit units time timeunit"),
-    (
-        "start_latency",
-        "dead_time startup startup_time cold_start boot_time",
-    ),
-    (
-        "source",
-        "description comment title reference origin metadata",
-    ),
-    ("name", "id label key title"),
-    // Resources, which workloads name as they like.
-    ("cpu", CPUS),
-    ("cpus", CPUS),
-    ("vcpu", CPUS),
-    ("memory", MEMORY),
-    ("mem", MEMORY),
-    ("ram", MEMORY),
-    ("gpu", "accelerators accelerator cards"),
-];
-
-const SERVERS: &str =
-    "server servers node nodes machine machines host hosts workers cluster pool computers";
-const JOBS: &str = "job jobs class classes type types job_types job_classes tasks task pods batch \
-     batches requests workloads applications";
-const SIZES: &str = "duration runtime run_time service service_time time length mean mean_duration \
-     mean_runtime mean_service_time holding_time execution_time seconds";
-const CPUS: &str = "cpu cpus core cores vcpu vcpus processors threads";
-const MEMORY: &str = "memory mem ram";
+/// A line for keys that have the same words: the keys, and what they are called elsewhere. A word may stand for several
+/// keys: the first of them that is allowed at a place is meant.
+const ELSEWHERE: &str = "\
+servers server hosts nodes = server servers node nodes machine machines host hosts workers cluster \
+    pool computers
+capacity = resources allocatable size limits total has
+count = number replicas copies quantity amount n num nodes machines servers hosts
+cores = cpu cpus vcpu vcpus processors threads ncpus
+gpus = gpu accelerators accelerator cards
+rate = speed mu μ lambda λ arrival_rate service_rate frequency intensity
+speed = rate mu μ flops performance
+buffer = queue cache work_buffer
+availability = uptime on_off
+jobs classes batches types = job jobs class classes type types job_types job_classes tasks task \
+    pods batch batches requests workloads applications
+jobs = count number n
+applications = apps programs app
+application = app program
+processor = type device hardware platform
+instances = replicas copies replication
+demand = resources requests request needs need requirements requires limits demands
+arrival_rate = rate lambda λ frequency intensity arrival throughput per_second qps
+arrivals = arrival_process process interarrival interarrivals
+mean_size size = duration runtime run_time service service_time time length mean mean_duration \
+    mean_runtime mean_service_time holding_time execution_time seconds
+size = mean_size work law distribution sizes
+sizes = values batch_sizes
+limit = time_limit walltime timelimit timeout max_runtime
+weight = priority importance cost
+cap = max_servers limit parallelism max_parallelism max most
+speedup = scaling scalability speed
+deadline = due until time_limit
+submitted = arrival arrives start at release
+horizon = duration until end length time
+law = distribution dist type family
+process = law type distribution kind
+mean = average expectation value expected avg
+scv = c2 cv2 squared_cv
+low = min minimum from lower a
+high = max maximum to upper b
+shape = alpha α k
+stages = phases k order
+probabilities = weights probs p
+switching = generator transitions q
+exponential = exp memoryless markovian
+deterministic = constant fixed const degenerate
+empirical = discrete histogram trace
+markov-modulated = mmpp
+time_unit = unit units time timeunit
+start_latency = dead_time startup startup_time cold_start boot_time
+source = description comment title reference origin metadata
+name = id label key title
+cpu cpus vcpu = cpu cpus core cores vcpu vcpus processors threads
+memory mem ram = memory mem ram
+gpu = accelerators accelerator cards";
 
 /// Keys below which amounts of resources stand by name.
 const AMOUNTS: [&str; 2] = ["demand", "capacity"];
 /// Resources that are often written one level too high.
-const RESOURCES: [&str; 3] = [CPUS, MEMORY, "gpu gpus disk storage"];
+const RESOURCES: &str = "cpu cpus core cores vcpu vcpus processors threads memory mem ram gpu gpus \
+     disk storage";
+
+/// Returns each key with its words.
+fn rows() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let lines = ELSEWHERE.lines().filter_map(|line| line.split_once(" = "));
+    lines.flat_map(|(keys, words)| keys.split(' ').map(move |key| (key, words)))
+}
 
 /// Returns the one of the names known that a word stands for elsewhere.
 pub(crate) fn meant<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {
     let found = plain(found);
-    let rows = ELSEWHERE.iter().filter(|(_, words)| has(words, &found));
-    let mut keys = rows.map(|(key, _)| *key).filter(|key| plain(key) != found);
+    let rows = rows().filter(|(_, words)| has(words, &found));
+    let mut keys = rows.map(|(key, _)| key).filter(|key| plain(key) != found);
     keys.find_map(|key| known.iter().copied().find(|name| plain(name) == plain(key)))
 }
 
@@ -121,15 +81,14 @@ pub(super) fn standing_for<'a>(
     known: &str,
     mut keys: impl Iterator<Item = &'a str>,
 ) -> Option<&'a str> {
-    let rows = ELSEWHERE.iter().filter(|(key, _)| *key == known);
-    let words: Vec<&str> = rows.map(|(_, words)| *words).collect();
+    let rows = rows().filter(|(key, _)| *key == known);
+    let words: Vec<&str> = rows.map(|(_, words)| words).collect();
     keys.find(|key| words.iter().any(|words| has(words, &plain(key))))
 }
 
 /// Returns the one of the keys known below which an amount of this resource is to stand.
 pub(super) fn holder<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {
-    let found = plain(found);
-    let is_resource = RESOURCES.iter().any(|words| has(words, &found));
+    let is_resource = has(RESOURCES, &plain(found));
     let mut holders = known.iter().copied().filter(|key| AMOUNTS.contains(key));
     holders.next().filter(|_| is_resource)
 }

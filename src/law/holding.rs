@@ -70,11 +70,8 @@ impl Holding {
 
     /// E\[L\] + E\[S\] as a fraction; `None` where it is none (a bounded Pareto law).
     pub(crate) fn exact_mean(&self) -> Option<BigRational> {
-        let run = self.run.exact_mean()?;
-        match &self.latency {
-            Some(latency) => Some(latency.exact_mean()? + run),
-            None => Some(run),
-        }
+        let latency = self.latency.iter().map(Size::exact_mean);
+        latency.chain([self.run.exact_mean()]).sum()
     }
 }
 

@@ -8,7 +8,6 @@ mod check_process;
 mod check_size;
 mod common_modulation;
 mod continuous;
-mod exact;
 mod holding;
 mod process;
 mod size;

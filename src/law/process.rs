@@ -5,6 +5,9 @@
 //! Poisson; it is to arrivals what the squared coefficient of variation is to sizes.
 
 use nalgebra::{DMatrix, DVector};
+use num_bigint::BigInt;
+use num_rational::BigRational;
+use num_traits::One;
 use petgraph::graph::DiGraph;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -219,20 +222,14 @@ impl ArrivalProcess {
                 probabilities,
                 alike,
             } => {
-                let counts: String = sizes.iter().map(|size| format!(" {size}")).collect();
-                let given = usize::from(probabilities.is_some());
-                let mut numbers = probabilities.iter().flatten();
-                let numbers = joined(&mut numbers);
-                let rate = rate.canonical();
-                let alike = if alike.is_zero() {
-                    String::new()
-                } else {
-                    format!(" alike {}", alike.canonical())
-                };
-                format!(
-                    "{process} {rate} {}{counts} {given}{numbers}{alike}",
-                    sizes.len()
-                )
+                let mut text = format!("{process} {} {}", rate.canonical(), sizes.len());
+                text.extend(sizes.iter().map(|size| format!(" {size}")));
+                text += &format!(" {}", usize::from(probabilities.is_some()));
+                text += &joined(&mut probabilities.iter().flatten());
+                if !alike.is_zero() {
+                    text += &format!(" alike {}", alike.canonical());
+                }
+                text
             }
         }
     }
@@ -260,10 +257,69 @@ fn chain(switching: &[Vec<Decimal>]) -> DiGraph<(), f64> {
     chain
 }
 
+impl ArrivalProcess {
+    /// λ as a fraction; `None` where it is none.
+    pub(crate) fn exact_rate(&self) -> Option<BigRational> {
+        Some(match self {
+            Self::Poisson { rate } => rate.exact(),
+            Self::Renewal { interarrival } => interarrival.exact_mean()?.recip(),
+            Self::MarkovModulated { rates, switching } => {
+                let shares = exact_stationary(switching);
+                let total: BigRational = shares.iter().sum();
+                let pairs = shares.iter().zip(rates);
+                pairs
+                    .map(|(share, rate)| share * rate.exact())
+                    .sum::<BigRational>()
+                    / total
+            }
+            Self::Batches {
+                rate,
+                sizes,
+                probabilities,
+                ..
+            } => {
+                let sizes = sizes.iter().map(|size| BigInt::from(*size));
+                let mean: BigRational = match probabilities {
+                    Some(p) => sizes.zip(p).map(|(size, p)| p.exact() * size).sum(),
+                    None => BigRational::new(sizes.clone().sum(), sizes.len().into()),
+                };
+                rate.exact() * mean
+            }
+        })
+    }
+}
+
+/// Returns the stationary law of a chain up to a factor, from its rates (off the diagonal), by the
+/// elimination of states without a subtraction (Grassmann, Taksar, Heyman, Operations Research 33,
+/// 1985). The chain is irreducible: drafts that are not have been refused.
+fn exact_stationary(switching: &[Vec<Decimal>]) -> Vec<BigRational> {
+    let exact = |row: &Vec<Decimal>| row.iter().map(|x| x.exact()).collect();
+    let mut q: Vec<Vec<BigRational>> = switching.iter().map(exact).collect();
+    for n in (1..q.len()).rev() {
+        let leave: BigRational = q[n][..n].iter().sum();
+        let (above, below) = q.split_at_mut(n);
+        for row in above {
+            let share = &row[n] / &leave;
+            for (rate, onward) in row.iter_mut().zip(&below[0][..n]) {
+                *rate += &share * onward;
+            }
+            row[n] = share;
+        }
+    }
+    let mut law = vec![BigRational::one()];
+    while law.len() < q.len() {
+        let n = law.len();
+        let enters = law.iter().zip(&q).map(|(share, row)| share * &row[n]);
+        law.push(enters.sum());
+    }
+    law
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use num_traits::Zero;
 
     fn decimals(texts: &[&str]) -> Vec<Decimal> {
         texts.iter().map(|t| Decimal::parse(t).unwrap()).collect()
@@ -395,6 +451,29 @@ mod tests {
                 serde_json::from_str::<ArrivalProcess>(&json).unwrap(),
                 process
             );
+        }
+    }
+
+    /// π Q = 0 exactly, for a chain of four states without any symmetry.
+    #[test]
+    fn stationary_laws_balance() {
+        let rate = |s: i64, t: i64| {
+            if s == t {
+                0.0
+            } else {
+                ((3 * s + 5 * t + s * t) % 7) as f64 / 10.0
+            }
+        };
+        let row = |s| (0..4).map(|t| Decimal::new(rate(s, t)).unwrap()).collect();
+        let switching: Vec<Vec<Decimal>> = (0..4).map(row).collect();
+        let law = exact_stationary(&switching);
+        for t in 0..4 {
+            let enters: BigRational = (0..4)
+                .map(|s: usize| &law[s] * switching[s][t].exact())
+                .sum();
+            let leaves: BigRational = switching[t].iter().map(|x| &law[t] * x.exact()).sum();
+            assert_eq!(enters, leaves, "state {t}");
+            assert!(law[t] > BigRational::zero());
         }
     }
 }

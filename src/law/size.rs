@@ -207,12 +207,7 @@ impl Size {
             Self::Erlang { stages, .. } => *stages == 1,
             Self::Hyperexponential { means, .. } | Self::Coxian { means, .. } => means.len() == 1,
             Self::Weibull { scv, .. } => scv.value() == 1.0,
-            Self::BalancedHyperexponential { .. }
-            | Self::Deterministic { .. }
-            | Self::Lognormal { .. }
-            | Self::Pareto { .. }
-            | Self::Uniform { .. }
-            | Self::Empirical { .. } => false,
+            _ => false,
         }
     }
 
@@ -240,12 +235,7 @@ impl Size {
                 means.iter().map(|m| 1.0 / m.value()).collect(),
                 values(onward),
             ),
-            Self::Deterministic { .. }
-            | Self::Lognormal { .. }
-            | Self::Weibull { .. }
-            | Self::Pareto { .. }
-            | Self::Uniform { .. }
-            | Self::Empirical { .. } => return None,
+            _ => return None,
         })
     }
 

@@ -66,13 +66,13 @@ struct Servers {
 }
 
 /// What may be left out. `Some(None)` stands for what is there and has faults.
-type Given<T> = Option<Option<T>>;
+type Field<T> = Option<Option<T>>;
 
 fn single() -> Option<u32> {
     Some(1)
 }
 
-fn given<'de, D, T>(deserializer: D) -> Result<Given<T>, D::Error>
+fn field<'de, D, T>(deserializer: D) -> Result<Field<T>, D::Error>
 where
     D: Deserializer<'de>,
     T: Deserialize<'de>,
@@ -89,18 +89,18 @@ struct Job {
     nodes: Option<u32>,
     #[serde(default)]
     demand: Pairs,
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "field")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    arrival_rate: Given<Decimal>,
-    #[serde(default, deserialize_with = "given")]
+    arrival_rate: Field<Decimal>,
+    #[serde(default, deserialize_with = "field")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    arrivals: Given<ArrivalProcess>,
-    #[serde(default, deserialize_with = "given")]
+    arrivals: Field<ArrivalProcess>,
+    #[serde(default, deserialize_with = "field")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    mean_size: Given<Decimal>,
-    #[serde(default, deserialize_with = "given")]
+    mean_size: Field<Decimal>,
+    #[serde(default, deserialize_with = "field")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    size: Given<Size>,
+    size: Field<Size>,
     #[serde(skip_serializing_if = "Option::is_none")]
     limit: Option<Decimal>,
 }
@@ -364,7 +364,7 @@ impl Job {
 }
 
 /// What one of two keys says. Where not exactly one of them stands there: whether both do.
-fn one_of<S, T>(simple: Given<S>, full: impl Fn(S) -> T, law: Given<T>) -> Result<Option<T>, bool> {
+fn one_of<S, T>(simple: Field<S>, full: impl Fn(S) -> T, law: Field<T>) -> Result<Option<T>, bool> {
     match (simple, law) {
         (Some(simple), None) => Ok(simple.map(full)),
         (None, Some(law)) => Ok(law),

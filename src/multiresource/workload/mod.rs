@@ -68,21 +68,21 @@ mod check;
 mod document;
 mod dominating;
 mod fleet;
-mod known;
 mod parts;
 mod record;
 mod servers;
 
 pub use dominating::Dominating;
 pub use fleet::{Fleet, Shape};
-pub use known::Known;
 pub use parts::{Part, Parts};
 pub use record::{Record, RecordServer, RecordType};
 
 use num_rational::BigRational;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use crate::document::digest;
-use crate::law::{ArrivalProcess, CommonModulation, Holding, Size};
+use crate::document::{Fault, digest, place, within};
+use crate::law::{self, ArrivalProcess, CommonModulation, Holding, Size};
 use crate::number::Decimal;
 
 /// A checked workload: K ≥ 1 job types on a server with R ≥ 1 resources.
@@ -107,6 +107,60 @@ pub struct Header {
     pub modulation: Option<CommonModulation>,
     /// The time between the decision to start a job and its first instruction.
     pub start_latency: Option<Size>,
+}
+
+/// What is known of a job's size when it comes, beside the law of its type's sizes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Known {
+    /// Nothing.
+    Type,
+    /// The size itself.
+    Size,
+    /// A limit that the job never exceeds: its size times a factor of this law, drawn for each job. No
+    /// factor is below 1.
+    Limit(Size),
+    /// The `limit` of its type, which every type has to have.
+    TypeLimit,
+}
+
+impl Known {
+    /// Returns what is wrong with it.
+    fn faults(&self) -> Vec<Fault> {
+        let Known::Limit(factor) = self else {
+            return Vec::new();
+        };
+        let place = place!("known", "limit");
+        let faults = factor.faults(
+            law::Part::Other("factor"),
+            "limits over sizes",
+            "times the size",
+        );
+        let mut faults = within(faults, &place);
+        let one = Decimal::new(1.0).expect("1 is a number");
+        if faults.is_empty() && factor.least() < one {
+            faults.push(Fault::new(
+                place,
+                format!(
+                    "limits would be below sizes: the factor of `law: {}` may be as small as {}, expected 1 at least",
+                    factor.law(),
+                    factor.least()
+                ),
+                "a limit is never exceeded; write for instance `{law: uniform, low: 1, high: 3}`, or `{law: empirical, values: [1.1, 2, 10]}`",
+            ));
+        }
+        faults
+    }
+
+    /// One word, and the law's.
+    fn canonical(&self) -> String {
+        match self {
+            Known::Type => "type".into(),
+            Known::Size => "size".into(),
+            Known::TypeLimit => "type-limit".into(),
+            Known::Limit(factor) => format!("limit {}", factor.canonical()),
+        }
+    }
 }
 
 /// One resource of the server.

@@ -146,10 +146,7 @@ impl Draft {
         let Some((resource, ..)) = short.first() else {
             return;
         };
-        let each = short
-            .iter()
-            .map(|(name, demand, has)| format!("{demand} `{name}` of {has}"));
-        let needs = each.collect::<Vec<_>>().join(", ");
+        let needs = needs(&short);
         faults.push(Fault::new(
             place!("jobs", i, "demand", *resource),
             format!(
@@ -180,9 +177,14 @@ impl Draft {
         } else if servers > 0 && u64::from(nodes) > servers {
             let parts: Vec<String> = counts.map(|(n, name)| format!("{n} `{name}`")).collect();
             let parts = parts.join(" + ");
+            let others = self.shapes.iter().map(|s| (&s.name, s.shortfalls(job)));
+            let others = others.filter(|(_, short)| !short.is_empty());
+            let lacking: String = others
+                .map(|(name, short)| format!("; on `{name}` ({}) it does not fit", needs(&short)))
+                .collect();
             (
                 format!(
-                    "{nodes} servers at once, and only {servers} can hold a part of it: {parts}"
+                    "{nodes} servers at once, and only {servers} can hold a part of it: {parts}{lacking}"
                 ),
                 "lower `nodes` or the demand, add servers, or leave the type out with `arrival_rate: 0`",
             )
@@ -260,6 +262,14 @@ impl Draft {
         let warn = |&i: &usize| unserved_warning(i, &self.jobs[i].name);
         Ok((Fleet { envelope, shapes }, idle.iter().map(warn).collect()))
     }
+}
+
+/// Returns what a job needs of which there is less.
+fn needs(short: &[Shortfall<'_>]) -> String {
+    let each = short
+        .iter()
+        .map(|(name, demand, has)| format!("{demand} `{name}` of {has}"));
+    each.collect::<Vec<_>>().join(", ")
 }
 
 impl DraftShape {

@@ -239,14 +239,8 @@ fn method(claim: &Claim) -> Option<Method> {
         {
             Method::ApproximationQueueLength
         }
-        Quantity::MeanNumber
-        | Quantity::NumberAbove
-        | Quantity::MeanResponse
-        | Quantity::WeightedResponse
-        | Quantity::ResponseP50
-        | Quantity::ResponseP95
-        | Quantity::ResponseP99 => Method::ExactQbd,
         Quantity::LoadUnderGuard | Quantity::WaitingAbove | Quantity::ResponseAbove => return None,
+        _ => Method::ExactQbd,
     })
 }
 

@@ -30,9 +30,9 @@ pub(crate) fn fault_of_json(error: &serde_json::Error) -> String {
         }
         Category::Io => "the text could not be read".into(),
         Category::Data => {
-            let told = error.to_string();
+            let text = error.to_string();
             let position = format!(" at line {} column {}", error.line(), error.column());
-            of_value(told.strip_suffix(&position).unwrap_or(&told))
+            of_value(text.strip_suffix(&position).unwrap_or(&text))
         }
     };
     // A value that was built, not read, stands nowhere.
@@ -43,9 +43,9 @@ pub(crate) fn fault_of_json(error: &serde_json::Error) -> String {
 }
 
 /// Returns what is wrong with a value that is JSON.
-fn of_value(told: &str) -> String {
-    let split = |head: &str| told.strip_prefix(head)?.split_once(", expected ");
-    let name = |head: &str| told.strip_prefix(head);
+fn of_value(error: &str) -> String {
+    let split = |head: &str| error.strip_prefix(head)?.split_once(", expected ");
+    let name = |head: &str| error.strip_prefix(head);
     if let Some((found, wanted)) = split("invalid type: ").or_else(|| split("invalid value: ")) {
         format!("{}, expected {}", found_value(found), wanted_value(wanted))
     } else if let Some((length, _)) = split("invalid length ") {
@@ -61,11 +61,11 @@ fn of_value(told: &str) -> String {
         format!("there is no field {field} here, expected none")
     } else if let Some((found, known)) = split("unknown variant ") {
         format!("{found} is not known here, expected {known}")
-    } else if told.contains("untagged enum") {
+    } else if error.contains("untagged enum") {
         "this has none of the forms that are known here".into()
     } else {
         // Said by this tool's own types.
-        told.into()
+        error.into()
     }
 }
 

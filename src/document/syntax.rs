@@ -40,7 +40,7 @@ fn is_blank(text: &str) -> bool {
 
 /// Returns what is wrong, and what to do about it.
 fn describe(error: &Error) -> (String, &'static str) {
-    let told = |message: &str| message.to_owned();
+    let plain = |message: &str| message.to_owned();
     match error {
         Error::WithSnippet { error, .. } | Error::AliasError { error, .. } => describe(error),
         Error::DuplicateMappingKey { key, .. } => (
@@ -51,32 +51,32 @@ fn describe(error: &Error) -> (String, &'static str) {
             "keep one of the two",
         ),
         Error::MultipleDocuments { .. } => (
-            told("a second YAML document begins here"),
+            plain("a second YAML document begins here"),
             "a file holds one workload: move the second to a file of its own",
         ),
         Error::Unexpected { .. } => (
-            told("expected a single value here, not a list or a map"),
+            plain("expected a single value here, not a list or a map"),
             "write a name before the colon",
         ),
         Error::NullIntoString { .. } => (
-            told("a name is missing here"),
+            plain("a name is missing here"),
             "write one before the colon; if the word null is meant, put it in quotes",
         ),
         Error::UnsupportedTag { .. } | Error::TaggedScalarCannotDeserializeIntoString { .. } => {
-            (told("a YAML tag has no meaning here"), "delete the tag")
+            (plain("a YAML tag has no meaning here"), "delete the tag")
         }
         Error::UnknownAnchor { .. } => (
-            told("this alias names an anchor that does not exist"),
+            plain("this alias names an anchor that does not exist"),
             "mark the value first, `&name value`, then repeat it as `*name`",
         ),
         Error::Budget { .. }
         | Error::AliasReplayLimitExceeded { .. }
         | Error::AliasReplayStackDepthExceeded { .. } => (
-            told("the document expands beyond all measure: ") + &bare(error),
+            plain("the document expands beyond all measure: ") + &bare(error),
             "write out the aliases that are meant, and leave out the rest",
         ),
         _ => (
-            told("this is not valid YAML: ") + &bare(error),
+            plain("this is not valid YAML: ") + &bare(error),
             "correct the line marked, or the one before it; names with : or # need quotes",
         ),
     }

@@ -128,7 +128,7 @@ impl<'a> Faults<'a> {
             "the law of {law} of {} is out of the range of numbers",
             self.owner
         );
-        let help = "check its numbers, or choose another unit of time";
+        let help = "check its numbers, or choose another unit";
         self.add(Place::DOCUMENT, message, help);
     }
 

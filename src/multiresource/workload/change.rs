@@ -1,9 +1,95 @@
-//! The same fleet with other rates, with a start latency, or with more of a resource.
+//! Fleets that no document describes: put together from values that were computed, such as a fit to a trace; or
+//! another fleet with other rates, with a start latency, or with more of a resource.
 
-use super::{Fleet, Workload};
+use super::check::{Draft, DraftJob, DraftShape};
+use super::fleet::ONE_SERVER;
+use super::{Fleet, Header, Workload};
 use crate::document::{DocumentError, Fault, place};
-use crate::law::Size;
+use crate::law::{ArrivalProcess, Size};
 use crate::number::{Decimal, told};
+
+/// What a document says, not yet checked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parts {
+    /// What holds for all types and servers.
+    pub header: Header,
+    /// Names of the R resources.
+    pub resources: Vec<String>,
+    /// The shapes of servers: how many there are, and the capacity of one (R); 0 where it has none of a resource.
+    pub shapes: Vec<(u32, Vec<Decimal>)>,
+    /// The types of jobs.
+    pub types: Vec<Part>,
+}
+
+/// A type of jobs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// Its name.
+    pub name: String,
+    /// Its demands (R).
+    pub demand: Vec<Decimal>,
+    /// How its jobs arrive.
+    pub arrivals: ArrivalProcess,
+    /// The law of their sizes.
+    pub size: Size,
+    /// A time that they promise not to run longer than.
+    pub limit: Option<Decimal>,
+}
+
+impl Parts {
+    /// The fleet without the shapes on which no type fits.
+    ///
+    /// # Errors
+    /// With every fault that a document with these values has.
+    pub fn check(&self) -> Result<Fleet, DocumentError> {
+        let is_one = matches!(self.shapes[..], [(1, _)]);
+        let used = self.shapes.iter();
+        let used = used.filter(|(_, capacity)| is_one || self.is_used(capacity));
+        let shapes = used.map(|(count, capacity)| DraftShape {
+            name: String::new(),
+            count: Some(*count),
+            capacity: self.amounts(capacity),
+        });
+        let jobs = self.types.iter().map(|part| DraftJob {
+            name: part.name.clone(),
+            nodes: Some(1),
+            demand: self.amounts(&part.demand),
+            arrivals: Some(part.arrivals.clone()),
+            size: Some(part.size.clone()),
+            limit: part.limit,
+        });
+        let mut draft = Draft {
+            header: self.header.clone(),
+            shapes: shapes.collect(),
+            jobs: jobs.collect(),
+            unserved: Vec::new(),
+        };
+        draft.order();
+        for (h, shape) in draft.shapes.iter_mut().enumerate() {
+            shape.name = if is_one {
+                ONE_SERVER.to_owned()
+            } else {
+                format!("shape-{}", h + 1)
+            };
+        }
+        draft.fleet()
+    }
+
+    /// Whether some type fits on a server of this capacity.
+    fn is_used(&self, capacity: &[Decimal]) -> bool {
+        let fits = |part: &Part| part.demand.iter().zip(capacity).all(|(d, c)| d <= c);
+        self.types.iter().any(fits)
+    }
+
+    /// What there is of each resource, by name.
+    fn amounts(&self, amounts: &[Decimal]) -> Vec<(String, Option<Decimal>)> {
+        let pairs = self.resources.iter().zip(amounts);
+        let there = pairs.filter(|(_, amount)| **amount > Decimal::ZERO);
+        there
+            .map(|(name, amount)| (name.clone(), Some(*amount)))
+            .collect()
+    }
+}
 
 impl Fleet {
     /// Returns the same fleet with every arrival rate multiplied by `factor` (in doubles): times between arrivals divided
@@ -55,11 +141,9 @@ impl Fleet {
     /// # Panics
     /// If h or j is no index of a shape or of a resource.
     pub fn with_more(&self, h: usize, j: usize, more: Decimal) -> Option<Self> {
-        let name = self.envelope().resources()[j].name();
+        let has = Some(self.shapes()[h].capacity()[j]).filter(|has| !has.is_zero())?;
         let mut draft = self.record().draft();
-        let mut own = draft.shapes[h].capacity.iter_mut();
-        let (_, capacity) = own.find(|(own, _)| own == name)?;
-        *capacity = Some(sum(self.shapes()[h].capacity()[j], more)?);
+        draft.shapes[h].capacity[j].1 = Some(sum(has, more)?);
         draft.fleet().ok()
     }
 
@@ -88,4 +172,42 @@ impl Workload {
 fn sum(a: Decimal, b: Decimal) -> Option<Decimal> {
     let sum = Decimal::nearest(&(a.exact() + b.exact()))?;
     (sum > a && b > Decimal::ZERO).then_some(sum)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn decimals<const N: usize>(values: [f64; N]) -> Vec<Decimal> {
+        values.map(|v| Decimal::new(v).unwrap()).to_vec()
+    }
+
+    #[test]
+    fn what_was_counted_is_a_workload_of_one_server_or_of_a_fleet() {
+        let mut parts = Parts {
+            header: Header {
+                time_unit: "s".into(),
+                ..Header::default()
+            },
+            resources: vec!["cpu".into(), "gpu".into()],
+            shapes: vec![(1, decimals([8.0, 2.0]))],
+            types: vec![Part {
+                name: "a".into(),
+                demand: decimals([2.0, 0.0]),
+                arrivals: ArrivalProcess::Poisson { rate: Decimal::ONE },
+                size: Size::Exponential { mean: Decimal::ONE },
+                limit: None,
+            }],
+        };
+        let fleet = parts.check().unwrap();
+        assert_eq!(fleet.one_server().unwrap().most_alone(0), 4);
+        parts.shapes = vec![(3, decimals([4.0, 1.0])), (2, decimals([1.0, 1.0]))];
+        let fleet = parts.check().unwrap();
+        assert_eq!(fleet.servers(), 3, "the small ones serve no type");
+        parts.shapes = vec![(3, decimals([4.0, 1.0])), (2, decimals([2.0, 1.0]))];
+        let fleet = parts.check().unwrap();
+        parts.shapes.reverse();
+        assert_eq!(parts.check().unwrap(), fleet);
+    }
 }

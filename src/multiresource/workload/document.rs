@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::check::{Draft, DraftJob, DraftShape};
 use super::fleet::ONE_SERVER;
-use super::{Fleet, Header, JobType, Known, Shape, Workload};
+use super::{Fleet, Header, Known, Workload};
 use crate::document::{
     Document, DocumentError, Fault, Node, Pairs, Parsed, Place, Step, meant, place, read_file,
     to_yaml,
@@ -145,22 +145,31 @@ impl Fleet {
     /// The fleet as a document that reads back as this fleet. Of types that do not arrive only the
     /// names are known: their demand and size are made up.
     pub fn to_yaml(&self) -> String {
-        let header = self.envelope.header.clone();
-        let capacity = |shape: &Shape| {
-            let names = self.envelope.resources.iter().map(|r| r.name.clone());
-            Pairs(
-                names
-                    .zip(shape.capacity.iter().copied().map(Some))
-                    .collect(),
-            )
-        };
-        let one = self.shapes.first().filter(|_| self.is_one_server());
-        let one = one.filter(|shape| shape.name == ONE_SERVER);
-        let shapes = self.shapes.iter().map(|shape| Servers {
-            name: Some(shape.name.clone()),
-            count: Some(shape.count),
-            capacity: capacity(shape),
+        let draft = self.record().draft();
+        let shapes = draft.shapes.into_iter().map(|shape| Servers {
+            name: Some(shape.name),
+            count: shape.count,
+            capacity: Pairs(shape.capacity),
         });
+        let mut shapes: Vec<Servers> = shapes.collect();
+        let is_named = |shape: &Servers| shape.name.as_deref() != Some(ONE_SERVER);
+        let server = match &mut shapes[..] {
+            [one] if self.is_one_server() && !is_named(one) => Some(Server {
+                capacity: std::mem::take(&mut one.capacity),
+            }),
+            _ => None,
+        };
+        let some = self.envelope.resources.first();
+        let some = some.map(|resource| (resource.name.clone(), Some(resource.capacity)));
+        let unserved = draft.unserved.into_iter().map(|name| Job {
+            name,
+            demand: Pairs(some.clone().into_iter().collect()),
+            arrival_rate: Some(Some(Decimal::ZERO)),
+            mean_size: Some(Some(Decimal::ONE)),
+            ..Job::default()
+        });
+        let jobs = draft.jobs.into_iter().map(Job::from).chain(unserved);
+        let header = draft.header;
         to_yaml(&FleetDocument {
             kind: KIND.to_owned(),
             source: header.source,
@@ -168,11 +177,9 @@ impl Fleet {
             known: header.known,
             modulation: header.modulation,
             start_latency: header.start_latency,
-            server: one.map(|shape| Server {
-                capacity: capacity(shape),
-            }),
-            servers: one.is_none().then(|| shapes.collect()),
-            jobs: Job::all_of(&self.envelope),
+            servers: server.is_none().then_some(shapes),
+            server,
+            jobs: jobs.collect(),
         })
     }
 }
@@ -324,42 +331,30 @@ impl Job {
             limit: self.limit,
         }
     }
+}
 
-    /// All types of a workload, those that do not arrive after the others.
-    fn all_of(workload: &Workload) -> Vec<Self> {
-        let served = workload.types.iter().map(|job| Self::of(job, workload));
-        let some = workload.resources.first();
-        let some = some.map(|resource| (resource.name.clone(), Some(resource.capacity)));
-        let unserved = workload.unserved.iter().map(|name| Self {
-            name: name.clone(),
-            demand: Pairs(some.clone().into_iter().collect()),
-            arrival_rate: Some(Some(Decimal::ZERO)),
-            mean_size: Some(Decimal::new(1.0)),
-            ..Self::default()
-        });
-        served.chain(unserved).collect()
-    }
-
-    fn of(job: &JobType, workload: &Workload) -> Self {
-        let names = workload.resources.iter().map(|resource| &resource.name);
-        let demand = names.zip(&job.demand).filter(|(_, d)| **d > Decimal::ZERO);
-        let demand = demand.map(|(name, demand)| (name.clone(), Some(*demand)));
-        let mut written = Self {
-            name: job.name.clone(),
-            nodes: (job.nodes > 1).then_some(job.nodes),
-            demand: Pairs(demand.collect()),
-            limit: job.limit,
-            ..Self::default()
+impl From<DraftJob> for Job {
+    fn from(job: DraftJob) -> Self {
+        let mut demand = job.demand;
+        demand.retain(|(_, demand)| *demand != Some(Decimal::ZERO));
+        let (arrival_rate, arrivals) = match job.arrivals {
+            Some(ArrivalProcess::Poisson { rate }) => (Some(Some(rate)), None),
+            process => (None, Some(process)),
         };
-        match &job.arrivals {
-            ArrivalProcess::Poisson { rate } => written.arrival_rate = Some(Some(*rate)),
-            process => written.arrivals = Some(Some(process.clone())),
+        let (mean_size, size) = match job.size {
+            Some(Size::Exponential { mean }) => (Some(Some(mean)), None),
+            size => (None, Some(size)),
+        };
+        Job {
+            name: job.name,
+            nodes: job.nodes.filter(|nodes| *nodes > 1),
+            demand: Pairs(demand),
+            arrival_rate,
+            arrivals,
+            mean_size,
+            size,
+            limit: job.limit,
         }
-        match job.size() {
-            Size::Exponential { mean } => written.mean_size = Some(Some(*mean)),
-            size => written.size = Some(Some(size.clone())),
-        }
-        written
     }
 }
 

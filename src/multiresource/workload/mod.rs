@@ -68,13 +68,12 @@ mod check;
 mod document;
 mod dominating;
 mod fleet;
-mod parts;
 mod record;
 mod servers;
 
+pub use change::{Part, Parts};
 pub use dominating::Dominating;
 pub use fleet::{Fleet, Shape};
-pub use parts::{Part, Parts};
 pub use record::{Record, RecordServer, RecordType};
 
 use num_rational::BigRational;

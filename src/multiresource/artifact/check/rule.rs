@@ -266,10 +266,10 @@ fn pooled(policy: &PooledPolicy, fleet: &Fleet, findings: &mut Findings) {
     if !findings.is_clear("") {
         return;
     }
-    for (kept, shape) in zone.servers.iter().zip(shapes) {
+    for (reserved, shape) in zone.servers.iter().zip(shapes) {
         let (name, count) = (shape.name(), shape.count());
-        if *kept > count {
-            let message = format!("{kept} of {name}, of which there are {count}");
+        if *reserved > count {
+            let message = format!("{reserved} of {name}, of which there are {count}");
             findings.add(path, message);
         }
     }
@@ -280,7 +280,7 @@ fn pooled(policy: &PooledPolicy, fleet: &Fleet, findings: &mut Findings) {
     for (i, kind) in others {
         let holds = |(shape, _): &(&Shape, &u32)| shape.types().contains(&i);
         let holding = shapes.iter().zip(&zone.servers).filter(holds);
-        let left = holding.map(|(shape, kept)| shape.count().saturating_sub(*kept));
+        let left = holding.map(|(shape, reserved)| shape.count().saturating_sub(*reserved));
         let (left, nodes, name) = (left.sum::<u32>(), kind.nodes(), kind.name());
         if left < nodes {
             let message = format!(

@@ -23,12 +23,12 @@ use clap::{Args, Subcommand};
 use serde::Serialize;
 
 use crate::artifact::{Artifact, Changes, Checked, Content, Finding};
-use crate::document::{Parsed, harmless};
+use crate::document::{DocumentError, Parsed, harmless};
 use crate::report::{
     Besides, Outcomes, comparison_csv, comparison_page, comparison_table, outcomes_csv,
     outcomes_page, outcomes_table,
 };
-use crate::simulation::sweep::{Comparing, Journal, Outcome, Stage, Swept, Whole};
+use crate::simulation::sweep::{Comparing, Comparison, Journal, Outcome, Stage, Whole};
 use crate::simulation::{Progress, Settings};
 
 /// What a verb returns, or why it has no answer, ready for standard error.
@@ -36,8 +36,6 @@ pub type VerbResult<T> = Result<T, VerbError>;
 
 /// A kind of workload. It is implemented by the marker type that is its [`Content`].
 pub trait Kind: Content {
-    /// A checked workload.
-    type Described;
     /// What is typed beside the workload to make a policy.
     type SynthesisArgs: Args + NamesFiles;
     /// What is typed to run a policy in other ways than its own.
@@ -50,24 +48,18 @@ pub trait Kind: Content {
     /// Examples for the end of the help: a command a line, and what it does below it.
     const EXAMPLES: &'static str;
 
-    /// Reads the document in a file.
-    ///
-    /// # Errors
-    /// When it cannot be read, and with every fault found in it.
-    fn read(file: &Path) -> VerbResult<Parsed<Self::Described>>;
-
     /// Reads a document from its text; `name` is that of its file.
     ///
     /// # Errors
     /// With every fault found in it.
-    fn parse(text: &str, name: &str) -> VerbResult<Parsed<Self::Described>>;
+    fn parse(text: &str, name: &str) -> Result<Parsed<Self::Checked>, DocumentError>;
 
     /// Makes a policy that the checker has found valid.
     ///
     /// # Errors
     /// When what is wished does not go together, or not with the workload.
     fn synthesize(
-        workload: &Self::Described,
+        workload: &Self::Checked,
         args: &Self::SynthesisArgs,
         caller: &mut Caller<'_>,
     ) -> VerbResult<Answer<Self>>;
@@ -76,11 +68,10 @@ pub trait Kind: Content {
     ///
     /// # Errors
     /// When the two cannot be compared at all.
-    fn against(policy: &Checked<Self>, workload: &Self::Described) -> VerbResult<Vec<Finding>>;
+    fn against(policy: &Checked<Self>, workload: &Self::Checked) -> VerbResult<Vec<Finding>>;
 
-    /// What the checker has derived anew of a policy that it found valid, what it judged for sense
-    /// only, and what it took on trust; at most `width` characters wide.
-    fn valid(policy: &Checked<Self>, width: usize) -> String;
+    /// What the claims of a policy are about: `3 types`.
+    fn about(policy: &Checked<Self>) -> String;
 
     /// What a policy is for, what it does, and what it promises, for a reader who has never seen it;
     /// at most `width` characters wide.
@@ -93,7 +84,7 @@ pub trait Kind: Content {
     /// When there is no such policy, it is refused, or it cannot run on the workload.
     fn simulate(
         policy: &str,
-        workload: Option<Self::Described>,
+        workload: Option<Self::Checked>,
         ways: &Self::SimulationArgs,
         settings: &Settings,
         caller: &mut Caller<'_>,
@@ -111,7 +102,7 @@ pub trait Kind: Content {
     /// When a policy does not exist or is refused, a load cannot be reached, or the journal not be
     /// read or written.
     fn compare(
-        workload: Option<&Self::Described>,
+        workload: Option<&Self::Checked>,
         asked: &Comparing<'_>,
         extras: &Self::ComparisonArgs,
         caller: &mut Caller<'_>,
@@ -121,7 +112,7 @@ pub trait Kind: Content {
     ///
     /// # Errors
     /// When its cells cannot be read, or nothing is compared over loads here.
-    fn merge(_workload: &Self::Described, _whole: &Whole, _width: usize) -> VerbResult<Compared> {
+    fn merge(_workload: &Self::Checked, _whole: &Whole, _width: usize) -> VerbResult<Compared> {
         Err("this kind of workload is not compared over loads, and has no parts".into())
     }
 
@@ -291,21 +282,20 @@ impl Compared {
     /// # Errors
     /// When a picture cannot be drawn, or the numbers not be written.
     pub fn over_loads<M: Serialize, C: Serialize>(
-        swept: Swept<M, C>,
+        comparison: Comparison<M, C>,
         besides: &Besides<'_, M, C>,
         width: usize,
     ) -> VerbResult<Self> {
-        let comparison = &swept.comparison;
         let mut cells = comparison.cells.iter();
         Ok(Compared {
-            table: comparison_table(comparison, width),
-            document: json(comparison)?,
-            csv: comparison_csv(besides, comparison)?,
-            page: comparison_page(besides, comparison)?,
+            table: comparison_table(&comparison, width),
+            document: json(&comparison)?,
+            csv: comparison_csv(besides, &comparison)?,
+            page: comparison_page(besides, &comparison)?,
             documents: Vec::new(),
             interrupted: comparison.interrupted,
             has_failure: cells.any(|cell| matches!(cell.outcome, Outcome::Failure(_))),
-            journal: swept.journal,
+            journal: comparison.journal,
         })
     }
 

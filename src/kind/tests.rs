@@ -2,8 +2,6 @@
 //! nothing but what knows no kind, and has all verbs.
 #![allow(clippy::unwrap_used)]
 
-use std::path::Path;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -77,7 +75,6 @@ impl Content for Toy {
 }
 
 impl Kind for Toy {
-    type Described = Queue;
     type SynthesisArgs = NoArgs;
     type SimulationArgs = NoArgs;
     type ComparisonArgs = NoArgs;
@@ -85,14 +82,11 @@ impl Kind for Toy {
 
     const EXAMPLES: &'static str = "";
 
-    fn read(file: &Path) -> VerbResult<Parsed<Queue>> {
-        Self::parse(&std::fs::read_to_string(file)?, "queue")
-    }
-
-    fn parse(text: &str, _: &str) -> VerbResult<Parsed<Queue>> {
-        let workload: Queue = serde_yaml::from_str(text)?;
-        let warnings = Vec::new();
-        Ok(Parsed { workload, warnings })
+    fn parse(text: &str, _: &str) -> Result<Parsed<Queue>, DocumentError> {
+        Ok(Parsed {
+            workload: serde_yaml::from_str(text).unwrap(),
+            warnings: Vec::new(),
+        })
     }
 
     fn synthesize(queue: &Queue, _: &NoArgs, caller: &mut Caller<'_>) -> VerbResult<Answer<Self>> {
@@ -125,8 +119,8 @@ impl Kind for Toy {
         Ok(Vec::new())
     }
 
-    fn valid(_: &Checked<Self>, _: usize) -> String {
-        "valid".into()
+    fn about(_: &Checked<Self>) -> String {
+        "one queue".into()
     }
 
     fn show(policy: &Checked<Self>, _: usize) -> String {
@@ -190,7 +184,7 @@ impl Kind for Toy {
                 .collect(),
             loads: asked.loads().to_vec(),
         };
-        let swept = sweep::sweep(header, &At(settings), asked, |_| ())?;
+        let comparison = sweep::sweep(header, &At(settings), asked, |_| ())?;
         let besides = Besides {
             about: "one queue".into(),
             parts: Vec::new(),
@@ -199,7 +193,7 @@ impl Kind for Toy {
             counts: &[],
             frequencies: &[],
         };
-        Compared::over_loads(swept, &besides, caller.width)
+        Compared::over_loads(comparison, &besides, caller.width)
     }
 
     fn rules(_: usize) -> String {
@@ -227,9 +221,8 @@ impl Cells for At<'_> {
 /// Read, synthesize, check, show, simulate, compare; and a lie is refused.
 #[test]
 fn a_kind_of_its_own_has_all_verbs() {
-    let file = tempfile::NamedTempFile::new().unwrap();
-    std::fs::write(&file, "kind: toy\narrival_rate: 0.5\n").unwrap();
-    let queue = Toy::read(file.path()).unwrap().workload;
+    let document = "kind: toy\narrival_rate: 0.5\n";
+    let queue = Toy::parse(document, "queue").unwrap().workload;
     let mut listener = |_: Notice<'_>| ();
     let mut caller = Caller {
         width: WIDTH,

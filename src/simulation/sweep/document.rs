@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Comparing;
-use crate::simulation::{Health, Ranking, Run, Settings};
+use super::{Comparing, Journal};
+use crate::simulation::{Health, Ranking, Run};
 
 /// What a comparison is about. Two of the same header have the same results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,12 +32,19 @@ impl Header {
 
     /// What this program compares.
     pub fn new(workload: Subject, asked: &Comparing<'_>, policies: Vec<Entrant>) -> Self {
+        let settings = asked.settings;
         Header {
             format: Header::FORMAT.into(),
             version: Header::VERSION,
-            tool: format!("synth {}", env!("CARGO_PKG_VERSION")),
+            tool: concat!("synth ", env!("CARGO_PKG_VERSION")).into(),
             workload,
-            settings: asked.settings.into(),
+            settings: Budgets {
+                seed: settings.seed,
+                replications: settings.replications,
+                precision: settings.precision,
+                events: settings.events,
+                time_seconds: settings.time.map(|t| t.as_secs_f64()),
+            },
             policies,
             loads: asked.loads().to_vec(),
         }
@@ -45,16 +52,13 @@ impl Header {
 
     /// What another header says differently, in words, each with its value there and here.
     pub fn differences(&self, here: &Header) -> Vec<String> {
-        let names = |h: &Header| -> Vec<String> {
-            let own = |p: &Entrant| {
-                p.digest
-                    .as_ref()
-                    .map_or_else(|| p.name.clone(), |d| format!("{} ({d})", p.name))
-            };
-            h.policies.iter().map(own).collect()
+        let name = |p: &Entrant| match &p.digest {
+            Some(digest) => format!("{} ({digest})", p.name),
+            None => p.name.clone(),
         };
         let facts = |h: &Header| {
             let s = &h.settings;
+            let policies: Vec<String> = h.policies.iter().map(name).collect();
             [
                 ("format", format!("{} {}", h.format, h.version)),
                 ("program", h.tool.clone()),
@@ -64,7 +68,7 @@ impl Header {
                 ("precision", s.precision.to_string()),
                 ("events", s.events.to_string()),
                 ("time [s]", format!("{:?}", s.time_seconds)),
-                ("policies", names(h).join(", ")),
+                ("policies", policies.join(", ")),
                 ("loads", format!("{:?}", h.loads)),
             ]
         };
@@ -112,18 +116,6 @@ pub struct Budgets {
     pub events: u64,
     /// Most wall-clock time \[s\]; results then depend on the machine.
     pub time_seconds: Option<f64>,
-}
-
-impl From<&Settings> for Budgets {
-    fn from(settings: &Settings) -> Self {
-        Budgets {
-            seed: settings.seed,
-            replications: settings.replications,
-            precision: settings.precision,
-            events: settings.events,
-            time_seconds: settings.time.map(|t| t.as_secs_f64()),
-        }
-    }
 }
 
 /// A policy that was entered.
@@ -177,6 +169,13 @@ pub struct Cell<M = (), C = ()> {
     pub outcome: Outcome<M, C>,
 }
 
+impl<M, C> Cell<M, C> {
+    /// Whether it is of this policy at this load.
+    pub fn is_of(&self, policy: &str, load: f64) -> bool {
+        self.policy == policy && self.load.to_bits() == load.to_bits()
+    }
+}
+
 /// What came of a cell.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -188,7 +187,7 @@ pub enum Outcome<M = (), C = ()> {
 }
 
 /// Policies over loads, on the same arrivals and sizes at each load.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Debug, Serialize)]
 pub struct Comparison<M = (), C = ()> {
     /// What it is about.
     #[serde(flatten)]
@@ -202,6 +201,9 @@ pub struct Comparison<M = (), C = ()> {
     /// Means that are known without a run, at loads where they are.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub exact: Vec<Exact>,
+    /// Where finished cells stand, to be removed once the results are written.
+    #[serde(skip)]
+    pub journal: Option<Journal>,
 }
 
 /// Exact means at a load, to stand beside those that were simulated.
@@ -234,6 +236,7 @@ impl<M, C> Comparison<M, C> {
             exact: Vec::new(),
             rankings: Vec::new(),
             interrupted,
+            journal: None,
             header,
             cells,
         };
@@ -261,8 +264,8 @@ impl<M, C> Comparison<M, C> {
     /// What came of a policy at a load; none where it was not reached.
     pub fn outcome(&self, policy: &str, load: f64) -> Option<&Outcome<M, C>> {
         let mut cells = self.cells.iter();
-        let found = cells.find(|c| c.policy == policy && c.load.to_bits() == load.to_bits());
-        found.map(|cell| &cell.outcome)
+        let cell = cells.find(|cell| cell.is_of(policy, load))?;
+        Some(&cell.outcome)
     }
 
     /// The run of a policy at a load, if there is one.

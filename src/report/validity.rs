@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::wrap;
+use super::{entry, wrap};
 use crate::artifact::{Checked, Content, Grounds, Quantity as _};
 
 /// That a policy passed the checker: what was derived anew, what was judged for sense only, and what
@@ -72,16 +72,6 @@ fn groups<K: Content>(checked: &Checked<K>) -> [Vec<Group>; HEADINGS.len()] {
         *entry(entry(&mut groups[heading], by), name) += 1;
     }
     groups
-}
-
-/// What stands at this key in a list; an empty one is added where there is none.
-fn entry<K: PartialEq, V: Default>(list: &mut Vec<(K, V)>, key: K) -> &mut V {
-    let at = list.iter().position(|(known, _)| *known == key);
-    let at = at.unwrap_or_else(|| {
-        list.push((key, V::default()));
-        list.len() - 1
-    });
-    &mut list[at].1
 }
 
 fn without_places(path: &str) -> String {

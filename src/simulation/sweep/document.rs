@@ -170,6 +170,14 @@ pub struct Cell<M = (), C = ()> {
 }
 
 impl<M, C> Cell<M, C> {
+    /// Its run, if there is one.
+    pub fn run(&self) -> Option<&Run<M, C>> {
+        match &self.outcome {
+            Outcome::Run(run) => Some(run),
+            Outcome::Failure(_) => None,
+        }
+    }
+
     /// Whether it is of this policy at this load.
     pub fn is_of(&self, policy: &str, load: f64) -> bool {
         self.policy == policy && self.load.to_bits() == load.to_bits()
@@ -261,19 +269,14 @@ impl<M, C> Comparison<M, C> {
         exact.find(|exact| exact.load.to_bits() == load.to_bits())
     }
 
-    /// What came of a policy at a load; none where it was not reached.
-    pub fn outcome(&self, policy: &str, load: f64) -> Option<&Outcome<M, C>> {
-        let mut cells = self.cells.iter();
-        let cell = cells.find(|cell| cell.is_of(policy, load))?;
-        Some(&cell.outcome)
+    /// The cell of a policy at a load; none where it was not reached.
+    pub fn cell(&self, policy: &str, load: f64) -> Option<&Cell<M, C>> {
+        self.cells.iter().find(|cell| cell.is_of(policy, load))
     }
 
     /// The run of a policy at a load, if there is one.
     pub fn run(&self, policy: &str, load: f64) -> Option<&Run<M, C>> {
-        match self.outcome(policy, load)? {
-            Outcome::Run(run) => Some(run),
-            Outcome::Failure(_) => None,
-        }
+        self.cell(policy, load)?.run()
     }
 
     /// Its run, if that has means.

@@ -108,7 +108,7 @@ fn all_cells_run_load_by_load_and_are_ranked() {
         let names: Vec<&str> = at.ranking.order.iter().map(|r| &*r.policy).collect();
         assert_eq!(names, ["fast", "slow"]);
         assert!(at.ranking.apart("fast", "slow"));
-        let failed = comparison.outcome("none", at.load);
+        let failed = comparison.cell("none", at.load).map(|cell| &cell.outcome);
         assert!(matches!(failed, Some(Outcome::Failure(why)) if why == "it cannot"));
     }
 }

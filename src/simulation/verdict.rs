@@ -178,13 +178,13 @@ impl Found {
 
     /// A mean of a queue, claimed on this side with this half-width.
     pub fn of_queue(measured: Estimate, claimed: f64, half_width: Option<f64>, side: Side) -> Self {
-        let own = half_width.unwrap_or(0.0) / NORMAL;
-        let spread = error_of_queue(&measured, claimed).hypot(own);
-        Found {
-            tested: Estimate::with_error(measured.mean, spread, measured.freedom),
+        let error = error_of_queue(&measured, claimed);
+        let found = Found {
+            tested: Estimate::with_error(measured.mean, error, measured.freedom),
             side,
             ..Found::mean(measured, claimed)
-        }
+        };
+        found.known_within(half_width)
     }
 
     /// The same, where the claim itself was measured, with this half-width.

@@ -4,7 +4,7 @@ use super::check::Draft;
 use super::{Fleet, Workload};
 use crate::document::{DocumentError, Fault, place};
 use crate::law::Size;
-use crate::number::{Decimal, told};
+use crate::number::{Decimal, shown};
 
 impl Fleet {
     /// Returns the same fleet with every arrival rate multiplied by `factor` (in doubles): times between arrivals divided
@@ -15,7 +15,10 @@ impl Fleet {
     /// If `factor` is not positive and finite, or a rate or load leaves the range of doubles.
     pub fn scaled(&self, factor: f64) -> Result<Self, DocumentError> {
         if !(factor > 0.0 && factor.is_finite()) {
-            let message = format!("the arrival rates cannot be multiplied by {}", told(factor));
+            let message = format!(
+                "the arrival rates cannot be multiplied by {}",
+                shown(factor)
+            );
             let fault = Fault::new(place!("jobs"), message, "choose a positive, finite factor");
             return Err(DocumentError::without_text(vec![fault]));
         }
@@ -27,7 +30,7 @@ impl Fleet {
                 let message = format!(
                     "arrival rate {} times {} is out of the range of numbers",
                     job.arrival_rate(),
-                    told(factor)
+                    shown(factor)
                 );
                 let at = place!("jobs", i, "arrival_rate");
                 faults.push(Fault::new(at, message, "choose a factor nearer to 1"));

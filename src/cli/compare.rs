@@ -93,13 +93,13 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
         journal: journal.map(|output| (output.as_path(), arguments.resume)),
         share: share.as_ref(),
     };
-    let compared = heard(common, &interrupt, |caller| {
+    let mut compared = heard(common, &interrupt, |caller| {
         K::compare(workload.as_ref(), &asked, &arguments.extras, caller)
     })?;
     if let (Some(shard), Some(output)) = (arguments.shard, &arguments.results.output) {
         return written(shard, output, compared, common);
     }
-    arguments.results.publish(&compared, common)?;
+    arguments.results.publish(&mut compared, common)?;
     if compared.interrupted {
         return Ok(cut(&compared, common));
     }
@@ -219,12 +219,12 @@ pub fn merge<K: Kind>(arguments: &MergeArguments, common: &Common) -> Outcome {
     apart(&read, &written)?;
     results.check()?;
     let whole = Whole::read(&arguments.parts)?;
-    let heading = whole.heading();
+    let heading = &whole.heading;
     if heading.kind != K::NAME {
         return Err(format!("parts of the unknown kind of workload `{}`", heading.kind).into());
     }
     let workload = K::parse(&heading.document, &heading.comparison.workload.file)?.workload;
-    let merged = K::merge(&workload, &whole, width())?;
-    results.publish(&merged, common)?;
+    let mut merged = K::merge(&workload, &whole, width())?;
+    results.publish(&mut merged, common)?;
     Ok(code_if(merged.has_failure))
 }

@@ -1,7 +1,6 @@
 //! Ctrl-C, and the signals by which schedulers and terminals end a program: the first one ends a run with the
 //! results so far; the second one ends the program at once.
 
-use std::io;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Once};
@@ -54,19 +53,15 @@ impl Later {
     pub fn listen(&self) {
         self.heard.call_once(|| {
             for signal in [SIGINT, SIGTERM, SIGHUP] {
-                if let Err(why) = self.listen_to(signal) {
+                // In this order: what ends the program looks at the flag before it is set.
+                let registered = register_conditional_shutdown(signal, ENDED + signal, self.flag())
+                    .and_then(|_| register_usize(signal, Arc::clone(&SIGNAL), signal as usize))
+                    .and_then(|_| register(signal, self.flag()));
+                if let Err(why) = registered {
                     // The signal then ends the program, as before.
                     tell_always(&format!("cannot listen to signal {signal}: {why}"));
                 }
             }
         });
-    }
-
-    fn listen_to(&self, signal: i32) -> io::Result<()> {
-        // In this order: what ends the program looks at the flag before it is set.
-        register_conditional_shutdown(signal, ENDED + signal, self.flag())?;
-        register_usize(signal, Arc::clone(&SIGNAL), signal as usize)?;
-        register(signal, self.flag())?;
-        Ok(())
     }
 }

@@ -11,7 +11,7 @@ use crate::artifact::{
 };
 use crate::report::{Shares, WIDTH, number};
 use crate::simulation::Run;
-use crate::simulation::sweep::{self, Budgets, Cells, Entrant, Header, JournalError, Knows};
+use crate::simulation::sweep::{self, Cells, Entrant, Header, JournalError, Knows};
 use crate::simulation::tests::{Own, run};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -153,37 +153,20 @@ impl Kind for Toy {
     ) -> VerbResult<Compared> {
         let queue = wanted(queue)?;
         let settings = asked.settings;
-        let header = Header {
-            format: Header::FORMAT.into(),
-            version: Header::VERSION,
-            tool: "toy".into(),
-            workload: sweep::Subject {
-                file: asked.file.into(),
-                source: None,
-                digest: String::new(),
-                time_unit: "s".into(),
-                load: queue.arrival_rate,
-            },
-            settings: Budgets {
-                seed: settings.seed,
-                replications: settings.replications,
-                precision: settings.precision,
-                events: settings.events,
-                time_seconds: None,
-            },
-            policies: asked
-                .policies
-                .iter()
-                .cloned()
-                .map(|name| Entrant {
-                    name,
-                    digest: None,
-                    preempts: false,
-                    knows: Knows::Means,
-                })
-                .collect(),
-            loads: asked.loads().to_vec(),
+        let subject = sweep::Subject {
+            file: asked.file.into(),
+            source: None,
+            digest: String::new(),
+            time_unit: "s".into(),
+            load: queue.arrival_rate,
         };
+        let entrants = asked.policies.iter().map(|name| Entrant {
+            name: name.clone(),
+            digest: None,
+            preempts: false,
+            knows: Knows::Means,
+        });
+        let header = Header::new(subject, asked, entrants.collect());
         let comparison = sweep::sweep(header, &At(settings), asked, |_| ())?;
         let besides = Besides {
             about: "one queue".into(),

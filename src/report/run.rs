@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::{Table, decimals, estimate, number};
 use crate::artifact::{Claim, Quantity};
-use crate::simulation::{Ending, Health, Judgement, Run, Verdict};
+use crate::simulation::{Ending, Estimate, Health, Judgement, Run, Verdict};
 
 /// What a kind of workload adds to the report of a run.
 #[derive(Clone, Copy, Debug)]
@@ -96,34 +96,25 @@ pub fn class_table<M, C>(unit: &str, run: &Run<M, C>, width: usize) -> String {
     let header = ["type", &mean, "P50", "P95", "P99", "E[T]/E[S]", "E[N]"];
     let mut table = Table::new(header.into_iter().chain(["jobs", "left"]));
     for kind in &run.types {
-        let [p50, p95, p99] = percentiles(kind.percentiles);
-        table.row([
-            kind.name.clone(),
-            estimate(kind.mean_response),
-            p50,
-            p95,
-            p99,
-            kind.slowdown.map_or("–".into(), |s| number(s.mean)),
-            estimate(kind.mean_number),
-            kind.completions.to_string(),
-            kind.left.to_string(),
-        ]);
+        let slowdown = kind.slowdown.map_or("–".into(), |s| number(s.mean));
+        let jobs = [kind.completions, kind.left].map(|count| count.to_string());
+        let measured = (kind.mean_response, kind.percentiles, kind.mean_number);
+        table.row(row(&kind.name, measured, slowdown).chain(jobs));
     }
-    let [p50, p95, p99] = percentiles(run.percentiles);
-    table.row([
-        "all".into(),
-        estimate(run.mean_response),
-        p50,
-        p95,
-        p99,
-        String::new(),
-        estimate(run.mean_number),
-    ]);
+    let measured = (run.mean_response, run.percentiles, run.mean_number);
+    table.row(row("all", measured, String::new()));
     table.within(width)
 }
 
-fn percentiles(found: Option<[f64; 3]>) -> [String; 3] {
-    found.unwrap_or([f64::NAN; 3]).map(number)
+/// Mean response times with their percentiles, slowdown and mean number.
+fn row(
+    name: &str,
+    (response, percentiles, jobs): (Option<Estimate>, Option<[f64; 3]>, Option<Estimate>),
+    slowdown: String,
+) -> impl Iterator<Item = String> {
+    let percentiles = percentiles.unwrap_or([f64::NAN; 3]).map(number);
+    let first = [name.to_owned(), estimate(response)].into_iter();
+    first.chain(percentiles).chain([slowdown, estimate(jobs)])
 }
 
 /// The claims that were examined: those on the whole policy first, then type by type.

@@ -124,8 +124,8 @@ impl Table {
 
     /// Width where nothing is wrapped, in characters.
     pub fn width(&self) -> usize {
-        let columns = self.columns.iter().map(|column| column.width() + PADDING);
-        columns.sum::<usize>().saturating_sub(1)
+        let widths = self.columns.iter().map(|column| column.width() + PADDING);
+        widths.sum::<usize>().saturating_sub(1)
     }
 
     /// The columns, with headers wrapped where the table is too wide, and the columns that may wrap as

@@ -8,7 +8,7 @@ use super::replication::{Measured, Settings};
 use super::sample::{self, Sample};
 use super::settling::{self, Unsettled};
 use super::statistics::{self, Estimate};
-use super::watch::{Threshold, Watch, Watched};
+use super::watch::{Threshold, Watched};
 
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -260,7 +260,15 @@ fn watched(engines: &[&dyn Measured], sample: Option<&Sample>, settled: bool) ->
     let first = engines.first().map(|e| &e.recorder().series.watchers);
     let watches = first.map_or(&[][..], |watchers| &watchers.watches);
     let seen = watches.iter().enumerate().map(|(w, &watch)| {
-        let above = sample.and_then(|s| above(s, w, &watch));
+        // The fraction of time, or of jobs.
+        let above = sample.and_then(|s| {
+            let above = |row: &[f64]| row[s.columns.above(w)];
+            let jobs = |row: &[f64]| row[s.columns.completions(watch.job_type)];
+            match watch.threshold {
+                Threshold::Number(_) => s.time_average(above),
+                Threshold::Response(_) | Threshold::Waiting(_) => s.ratio(above, jobs),
+            }
+        });
         Watched {
             watch,
             above: above.filter(|_| settled),
@@ -268,18 +276,6 @@ fn watched(engines: &[&dyn Measured], sample: Option<&Sample>, settled: bool) ->
         }
     });
     seen.collect()
-}
-
-/// The fraction of time, or of jobs, above a watched threshold.
-fn above(sample: &Sample, w: usize, watched: &Watch) -> Option<Estimate> {
-    let c = sample.columns;
-    let above = |row: &[f64]| row[c.above(w)];
-    match watched.threshold {
-        Threshold::Number(_) => sample.time_average(above),
-        Threshold::Response(_) | Threshold::Waiting(_) => {
-            sample.ratio(above, |row| row[c.completions(watched.job_type)])
-        }
-    }
 }
 
 /// The mean number in system, in few enough intervals to draw them.

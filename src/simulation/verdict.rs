@@ -106,7 +106,11 @@ pub(crate) fn judge_all<'a, Q: Quantity>(
             _ if is_grossly_missed(run.excess(claim).as_deref(), alarm) => Verdict::Refuted,
             _ => Verdict::NotEnoughEvidence,
         };
-        let off = || relative_error(claim.value, found.as_ref()?.of_claimed);
+        // None where nothing was measured, or zero.
+        let off = || {
+            let off = claim.value / found.as_ref()?.of_claimed - 1.0;
+            off.is_finite().then_some(off)
+        };
         Judgement {
             claim: claim.clone(),
             measured: found.as_ref().map(|f| f.measured),
@@ -285,9 +289,7 @@ const STAKES: [f64; 4] = [0.25, 0.5, 0.75, 1.0];
 /// had by 1/p with a probability of at most p (Markov). See Shafer, "Testing by betting", J. R. Statist.
 /// Soc. A 184(2), 2021.
 fn is_grossly_missed(excess: Option<&[f64]>, alarm: f64) -> bool {
-    let Some(excess) = excess else {
-        return false;
-    };
+    let Some(excess) = excess else { return false };
     let won = |stake: f64| {
         let factors = excess.iter().map(|x| 1.0 - stake + stake * x / OVERSHOOT);
         factors.product::<f64>()
@@ -318,12 +320,6 @@ fn error_of_fraction(measured: &Estimate, p: f64, mean: &Estimate) -> f64 {
     };
     let implied = (worth * (p * (1.0 - p)).max(0.0)).sqrt();
     implied.max(measured.standard_error)
-}
-
-/// How far a claimed number is off; none where nothing was measured, or zero.
-fn relative_error(claimed: f64, measured: f64) -> Option<f64> {
-    let off = claimed / measured - 1.0;
-    off.is_finite().then_some(off)
 }
 
 #[cfg(test)]

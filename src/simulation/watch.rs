@@ -47,18 +47,18 @@ pub struct Watched {
     pub rough: Option<f64>,
 }
 
-enum Watcher {
-    /// More jobs than this: 1 while there are.
-    Number(u64, Meter),
-    /// Longer than this: jobs so far.
-    Response(f64, f64),
-    Waiting(f64, f64),
+struct Watcher {
+    threshold: Threshold,
+    /// 1 while there are more jobs.
+    more: Meter,
+    /// Jobs so far that took longer.
+    longer: f64,
 }
 
 /// All that is watched, in the open bucket.
 pub(crate) struct Watchers {
     of_class: Vec<Vec<Watcher>>,
-    /// In the order in which [`Watchers::collect`] tells.
+    /// In the order of the values of [`Watchers::collect`].
     pub watches: Vec<Watch>,
 }
 
@@ -66,10 +66,10 @@ impl Watchers {
     /// Those of so many classes; watches of other classes are dropped.
     pub fn new(classes: usize, watches: &[Watch]) -> Self {
         let of = |i: usize| watches.iter().filter(move |w| w.job_type == i);
-        let watcher = |w: &Watch| match w.threshold {
-            Threshold::Number(at) => Watcher::Number(at, Meter::default()),
-            Threshold::Response(time) => Watcher::Response(time, 0.0),
-            Threshold::Waiting(time) => Watcher::Waiting(time, 0.0),
+        let watcher = |w: &Watch| Watcher {
+            threshold: w.threshold,
+            more: Meter::default(),
+            longer: 0.0,
         };
         Watchers {
             of_class: (0..classes).map(|i| of(i).map(watcher).collect()).collect(),
@@ -80,8 +80,8 @@ impl Watchers {
     /// So many jobs of class i are there, `at` after the bucket's begin.
     pub fn number(&mut self, i: usize, present: u64, at: f64) {
         for watcher in &mut self.of_class[i] {
-            if let Watcher::Number(most, above) = watcher {
-                above.set(f64::from(present > *most), at);
+            if let Threshold::Number(most) = watcher.threshold {
+                watcher.more.set(f64::from(present > most), at);
             }
         }
     }
@@ -89,21 +89,18 @@ impl Watchers {
     /// A job of class i left.
     pub fn departed(&mut self, i: usize, stay: Stay) {
         for watcher in &mut self.of_class[i] {
-            match watcher {
-                Watcher::Number(..) => {}
-                Watcher::Response(time, jobs) => *jobs += f64::from(stay.response > *time),
-                Watcher::Waiting(time, jobs) => *jobs += f64::from(stay.waiting > *time),
-            }
+            watcher.longer += match watcher.threshold {
+                Threshold::Number(_) => 0.0,
+                Threshold::Response(time) => f64::from(stay.response > time),
+                Threshold::Waiting(time) => f64::from(stay.waiting > time),
+            };
         }
     }
 
     /// Time above, or jobs above, in the bucket of this length.
     pub fn collect(&mut self, length: f64) -> impl Iterator<Item = f64> {
         let all = self.of_class.iter_mut().flatten();
-        all.map(move |watcher| match watcher {
-            Watcher::Number(_, above) => above.collect(length),
-            Watcher::Response(_, jobs) | Watcher::Waiting(_, jobs) => std::mem::take(jobs),
-        })
+        all.map(move |own| own.more.collect(length) + std::mem::take(&mut own.longer))
     }
 }
 

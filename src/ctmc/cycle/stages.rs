@@ -277,7 +277,7 @@ impl<'a> Stages<'a> {
     /// `H_s`, from those of later stages.
     fn stage_rows(&self, s: usize, later: &[Vec<Row>]) -> Vec<Row> {
         let (stage, lambda) = (&self.stages[s], self.queue.arrival_rate());
-        let pivots = Pivots::new(stage, lambda, self.full);
+        let (pivots, falls) = pivots(stage, lambda, self.full);
         let mut rows: Vec<Row> = Vec::with_capacity(self.full + 1);
         for q in 0..self.full {
             let onward = self.onward(stage, q);
@@ -288,15 +288,15 @@ impl<'a> Stages<'a> {
             let further = onward.iter().filter(|(to, ..)| *to > 0);
             parts.extend(further.map(|&(to, rate, q)| (rate, &later[to][q])));
             if q > 0 {
-                parts.push((pivots.fall[q], &rows[q - 1]));
+                parts.push((falls[q], &rows[q - 1]));
             }
-            rows.push(Row::sum(&parts).trimmed(self.tiny * pivots.pivot[q]));
+            rows.push(Row::sum(&parts).trimmed(self.tiny * pivots[q]));
         }
         // No arrivals at the highest level.
         let arrivals = |q: usize| if q + 1 == self.levels { 0.0 } else { lambda };
         rows.push(self.changes[s].shifted(self.full as isize));
         for q in (0..self.full).rev() {
-            let pivot = pivots.pivot[q] - (lambda - arrivals(q));
+            let pivot = pivots[q] - (lambda - arrivals(q));
             let parts = [(1.0 / pivot, &rows[q]), (arrivals(q) / pivot, &rows[q + 1])];
             rows[q] = Row::sum(&parts).trimmed(self.tiny);
         }
@@ -362,7 +362,7 @@ impl<'a> Stages<'a> {
         let mut later: Vec<Vec<f64>> = vec![Vec::new(); self.stages.len()];
         for s in (0..self.stages.len()).rev() {
             let stage = &self.stages[s];
-            let pivots = Pivots::new(stage, lambda, self.levels);
+            let (pivots, falls) = pivots(stage, lambda, self.levels);
             let mut gains: Vec<f64> = Vec::with_capacity(self.levels);
             for q in 0..=top {
                 let mut gain = reward(q, s);
@@ -377,13 +377,13 @@ impl<'a> Stages<'a> {
                     }
                 }
                 if q > 0 {
-                    gain += pivots.fall[q] * gains[q - 1];
+                    gain += falls[q] * gains[q - 1];
                 }
                 gains.push(gain);
             }
-            gains[top] /= pivots.pivot[top] - lambda;
+            gains[top] /= pivots[top] - lambda;
             for q in (0..top).rev() {
-                gains[q] = (gains[q] + lambda * gains[q + 1]) / pivots.pivot[q];
+                gains[q] = (gains[q] + lambda * gains[q + 1]) / pivots[q];
             }
             later[s] = gains;
             self.drop_unneeded(s, &mut later);
@@ -393,26 +393,19 @@ impl<'a> Stages<'a> {
 }
 
 /// The elimination of one stage from below: `x_q pivot_q = y'_q + λ x_{q+1}`, with
-/// `y'_q = y_q + fall_q y'_{q−1}`.
-struct Pivots {
-    pivot: Vec<f64>,
-    fall: Vec<f64>,
-}
-
-impl Pivots {
-    fn new(stage: &Stage, lambda: f64, levels: usize) -> Self {
-        let (mut pivot, mut fall) = (Vec::with_capacity(levels), Vec::with_capacity(levels));
-        // A pivot is λ + e, with e_q = r + d_q e_{q−1} / (λ + e_{q−1}).
-        let mut excess = stage.leaving;
-        for q in 0..levels {
-            let served = q.min(stage.servers) as f64 * stage.service;
-            let falls = pivot.last().map_or(0.0, |before| served / before);
-            excess = stage.leaving + falls * if q > 0 { excess } else { 0.0 };
-            pivot.push(lambda + excess);
-            fall.push(falls);
-        }
-        Pivots { pivot, fall }
+/// `y'_q = y_q + fall_q y'_{q−1}`. Returns the pivots and the falls.
+fn pivots(stage: &Stage, lambda: f64, levels: usize) -> (Vec<f64>, Vec<f64>) {
+    let (mut pivot, mut fall) = (Vec::with_capacity(levels), Vec::with_capacity(levels));
+    // A pivot is λ + e, with e_q = r + d_q e_{q−1} / (λ + e_{q−1}).
+    let mut excess = stage.leaving;
+    for q in 0..levels {
+        let served = q.min(stage.servers) as f64 * stage.service;
+        let falls = pivot.last().map_or(0.0, |before| served / before);
+        excess = stage.leaving + falls * if q > 0 { excess } else { 0.0 };
+        pivot.push(lambda + excess);
+        fall.push(falls);
     }
+    (pivot, fall)
 }
 
 /// `x_k = y_k + ratio x_{k−1}`, as far as it is not tiny; `None` where that is too far.

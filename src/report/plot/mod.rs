@@ -197,11 +197,12 @@ fn picture(
     let mut svg = String::new();
     {
         let root = SVGBackend::with_string(&mut svg, (WIDTH, height)).into_drawing_area();
+        let longest = y.labels().map(|label| label.chars().count()).max();
         let mut chart = ChartBuilder::on(&root)
             .margin_top(10 + above)
             .margin_right(16)
             .x_label_area_size(if x.title.is_empty() { 26 } else { 44 })
-            .y_label_area_size(label_width(y))
+            .y_label_area_size(18 + LETTER * 6 / 10 * longest.unwrap_or(0) as u32)
             .build_cartesian_2d(x.clone(), y.clone())?;
         mesh(&mut chart, x, y, across)?;
         draw(&mut chart)?;
@@ -212,13 +213,6 @@ fn picture(
         height,
         body: inside(&svg),
     })
-}
-
-/// Room for the labels of the vertical axis.
-fn label_width(y: &Axis) -> u32 {
-    let labels = y.labels();
-    let longest = labels.map(|l| l.chars().count()).max().unwrap_or(0);
-    18 + LETTER * 6 / 10 * longest as u32
 }
 
 fn mesh(chart: &mut Chart<'_, '_>, x: &Axis, y: &Axis, across: bool) -> Drawn<()> {

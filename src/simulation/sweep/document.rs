@@ -25,17 +25,12 @@ pub struct Header {
 }
 
 impl Header {
-    /// The name of the format.
-    pub const FORMAT: &'static str = "synth-comparison";
-    /// The version of its shape.
-    pub const VERSION: u32 = 1;
-
     /// What this program compares.
     pub fn new(workload: Subject, asked: &Comparing<'_>, policies: Vec<Entrant>) -> Self {
         let settings = asked.settings;
         Header {
-            format: Header::FORMAT.into(),
-            version: Header::VERSION,
+            format: "synth-comparison".into(),
+            version: 1,
             tool: concat!("synth ", env!("CARGO_PKG_VERSION")).into(),
             workload,
             settings: Budgets {
@@ -332,8 +327,8 @@ impl Header {
             knows: Knows::Means,
         };
         Header {
-            format: Header::FORMAT.into(),
-            version: Header::VERSION,
+            format: "synth-comparison".into(),
+            version: 1,
             tool: "synth".into(),
             workload: Subject {
                 file: "a file.yaml".into(),

@@ -57,7 +57,13 @@ impl Journal {
             path,
             cells: 0,
         };
-        journal.lock()?;
+        // Not every file system can lock, and one writer needs no lock.
+        if let Err(TryLockError::WouldBlock) = journal.file.try_lock() {
+            return Err(JournalError(format!(
+                "another process is writing {}: wait for it, or choose another --output",
+                journal.name()
+            )));
+        }
         let there = journal.whole();
         let there = there.map_err(|why| refused(&journal.path, &why))?;
         // Without a whole line nothing is lost: a full disk leaves it so.
@@ -85,17 +91,6 @@ impl Journal {
 
     fn name(&self) -> String {
         self.path.display().to_string()
-    }
-
-    fn lock(&self) -> Opened<()> {
-        match self.file.try_lock() {
-            Err(TryLockError::WouldBlock) => Err(JournalError(format!(
-                "another process is writing {}: wait for it, or choose another --output",
-                self.name()
-            ))),
-            // Not every file system can lock, and one writer needs no lock.
-            Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
-        }
     }
 
     /// The bytes up to the end of the last whole line, after which the file goes on.

@@ -28,7 +28,8 @@ struct Part {
 /// All cells of a comparison, from its parts.
 #[derive(Debug)]
 pub struct Whole {
-    heading: Heading,
+    /// What it is about; of which shard does not matter.
+    pub heading: Heading,
     /// By shard.
     parts: Vec<Part>,
 }
@@ -48,7 +49,15 @@ impl Whole {
             return Err(no_part("", "there is none"));
         };
         for part in &parts {
-            same_plan(first, part)?;
+            let differences = first.heading.differences(&part.heading);
+            if !differences.is_empty() {
+                return Err(JournalError(format!(
+                    "{} and {} are parts of different comparisons:\n  {}\nmerge the parts of one comparison",
+                    first.path,
+                    part.path,
+                    differences.join("\n  ")
+                )));
+            }
             let number = part.heading.shard;
             if let Some(fault) = &part.fault {
                 faults.push(format!("{}: {fault}", part.path));
@@ -84,12 +93,6 @@ impl Whole {
             heading: first.heading.clone(),
             parts: shards.into_values().cloned().collect(),
         })
-    }
-
-    /// What it is about; of which shard does not matter.
-    #[must_use]
-    pub fn heading(&self) -> &Heading {
-        &self.heading
     }
 
     /// The comparison, as one process has it once its cells have run.
@@ -221,19 +224,6 @@ fn no_part(path: &str, why: &str) -> JournalError {
     JournalError(format!(
         "{path} is no part of a comparison: {why}; parts are what `synth compare --shard i/N --output FILE` writes"
     ))
-}
-
-fn same_plan(first: &Part, part: &Part) -> Result<(), JournalError> {
-    let differences = first.heading.differences(&part.heading);
-    if differences.is_empty() {
-        return Ok(());
-    }
-    Err(JournalError(format!(
-        "{} and {} are parts of different comparisons:\n  {}\nmerge the parts of one comparison",
-        first.path,
-        part.path,
-        differences.join("\n  ")
-    )))
 }
 
 /// Whether two whole parts of one shard say the same.

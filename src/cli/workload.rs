@@ -41,7 +41,12 @@ fn named_in(file: &Path) -> Option<String> {
     let text = if is_standard_input(file) {
         text_of(file).ok()?
     } else {
-        heading(file)?
+        if !file.metadata().ok()?.is_file() {
+            return None;
+        }
+        let (mut bytes, opened) = (Vec::new(), std::fs::File::open(file).ok()?);
+        opened.take(HEADING).read_to_end(&mut bytes).ok()?;
+        String::from_utf8_lossy(&bytes).into_owned()
     };
     let line = |line: &str| {
         let line = line.strip_prefix("  ").unwrap_or(line);
@@ -54,22 +59,10 @@ fn named_in(file: &Path) -> Option<String> {
     text.lines().find_map(line).or_else(|| in_a_line(&text))
 }
 
-fn heading(file: &Path) -> Option<String> {
-    if !file.metadata().ok()?.is_file() {
-        return None;
-    }
-    let mut bytes = Vec::new();
-    let opened = std::fs::File::open(file).ok()?;
-    opened.take(HEADING).read_to_end(&mut bytes).ok()?;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
-}
-
 /// The value of the first key `"kind"` of a document in braces that has no line of its own for it.
 fn in_a_line(text: &str) -> Option<String> {
-    if !text.trim_start().starts_with('{') {
-        return None;
-    }
-    let (_, rest) = text.split_once("\"kind\"")?;
+    let inside = text.trim_start().strip_prefix('{')?;
+    let (_, rest) = inside.split_once("\"kind\"")?;
     let value = rest.trim_start().strip_prefix(':')?.trim_start();
     let value = value.strip_prefix('"')?;
     value.split_once('"').map(|(kind, _)| kind.to_owned())

@@ -106,12 +106,9 @@ struct Rates {
 
 impl Rates {
     fn new(level: &Level) -> Self {
-        let n = level.phases;
-        Rates {
-            up: dense(&level.up, n),
-            local: dense(&level.local, n),
-            down: dense(&level.down, n),
-        }
+        let blocks = [&level.up, &level.local, &level.down];
+        let [up, local, down] = blocks.map(|block| dense(block, level.phases));
+        Rates { up, local, down }
     }
 
     /// First passage one level down, by cyclic reduction.

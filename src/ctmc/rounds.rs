@@ -217,20 +217,17 @@ impl<'a, 'b> Rounds<'a, 'b> {
         if self.queue.arrival_rate() >= self.queue.capacity() {
             return None;
         }
-        let poles = self.stages.iter().map(|stage| self.pole(stage));
+        // Where the generating function of a stage ends: the larger root of r + λ(1 − z) + d(1 − 1/z) = 0.
+        let lambda = self.queue.arrival_rate();
+        let poles = self.stages.iter().map(|stage| {
+            let half = 0.5 * (stage.leaving + lambda + stage.speed);
+            (half + (half * half - lambda * stage.speed).max(0.0).sqrt()) / lambda
+        });
         let pole = poles.fold(f64::INFINITY, f64::min) - 1.0;
         // F < 1 between 1 and the root, and > 1 from there to the pole.
         let range = [pole.ln() - 300.0, pole.ln()];
         let [root, _] = bisected(within, range, |x| self.growth(x.exp()) < 0.0);
         Some(root.exp().ln_1p())
-    }
-
-    /// Where the generating function of one stage ends: the larger root of
-    /// `r + λ(1 − z) + d(1 − 1/z) = 0`.
-    fn pole(&self, stage: &Stage) -> f64 {
-        let (lambda, d) = (self.queue.arrival_rate(), stage.speed);
-        let half = 0.5 * (stage.leaving + lambda + d);
-        (half + (half * half - lambda * d).max(0.0).sqrt()) / lambda
     }
 
     /// `(F(z) − 1)/(z − 1)`, F the generating function of the net arrivals of a round in which the

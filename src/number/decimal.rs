@@ -89,7 +89,9 @@ impl Decimal {
     pub fn parse(text: &str) -> Result<Self, DecimalError> {
         const OTHER_UNIT: &str = "choose a unit in which the number is of ordinary size";
         let Some(written) = Significand::parse(text) else {
-            return Err(if names_non_finite(text) {
+            let word = text.trim_start_matches(['+', '-']).trim_start_matches('.');
+            let word = word.to_ascii_lowercase();
+            return Err(if matches!(word.as_str(), "inf" | "infinity" | "nan") {
                 let help = "write a finite number, such as 12 or 0.25";
                 DecimalError::new(text, "is not a finite number", help)
             } else {
@@ -244,14 +246,6 @@ fn parse_power(text: &str) -> Option<i64> {
         i64::MAX
     };
     Some(text.parse().unwrap_or(bound))
-}
-
-fn names_non_finite(text: &str) -> bool {
-    let word = text
-        .trim_start_matches(['+', '-'])
-        .trim_start_matches('.')
-        .to_ascii_lowercase();
-    matches!(word.as_str(), "inf" | "infinity" | "nan")
 }
 
 #[cfg(test)]

@@ -24,8 +24,9 @@ pub fn valid_report<K: Content>(checked: &Checked<K>, about: &str, width: usize)
                 many => format!("{name} ({many})"),
             });
             let things: Vec<String> = things.collect();
-            let line = format!("{}: {by}", things.join(", "));
-            let _ = write!(text, "\n{}", indented(&line, width));
+            let line = wrap(&format!("{}: {by}", things.join(", ")), width - 4);
+            // Lines after the first begin further to the right.
+            let _ = write!(text, "\n  {}", line.replace('\n', "\n    "));
         }
     }
     text
@@ -79,9 +80,4 @@ fn without_places(path: &str) -> String {
     let parts = path.split('[');
     let parts = parts.map(|part| part.split_once(']').map_or(part, |(_, rest)| rest));
     parts.collect()
-}
-
-/// Lines after the first begin further to the right.
-fn indented(line: &str, width: usize) -> String {
-    format!("  {}", wrap(line, width - 4).replace('\n', "\n    "))
 }

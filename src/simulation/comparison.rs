@@ -106,7 +106,15 @@ impl Ranking {
         let mut samples = common(policies);
         let sum = |values: &[f64]| values.iter().sum::<f64>();
         samples.sort_by(|(_, a), (_, b)| sum(a).total_cmp(&sum(b)));
-        let pairs = pairs(&samples);
+        let count = samples.len() * samples.len().saturating_sub(1) / 2;
+        let mut pairs = Vec::with_capacity(count);
+        for (n, slower) in samples.iter().enumerate() {
+            pairs.extend(
+                samples[..n]
+                    .iter()
+                    .filter_map(|faster| pair(slower, faster, count)),
+            );
+        }
         let order = samples.iter().map(|(name, _)| Ranked {
             policy: (*name).into(),
             places: places(name, samples.len(), &pairs),
@@ -130,10 +138,10 @@ impl Ranking {
     }
 }
 
-type Samples<'a> = Vec<(&'a str, Vec<f64>)>;
+type Sample<'a> = (&'a str, Vec<f64>);
 
 /// The values of the replications that all have.
-fn common<'a>(policies: &[(&'a str, &[Option<f64>])]) -> Samples<'a> {
+fn common<'a>(policies: &[(&'a str, &[Option<f64>])]) -> Vec<Sample<'a>> {
     let shortest = policies.iter().map(|(_, v)| v.len()).min().unwrap_or(0);
     let complete = |r: &usize| policies.iter().all(|(_, values)| values[*r].is_some());
     let kept: Vec<usize> = (0..shortest).filter(complete).collect();
@@ -141,27 +149,16 @@ fn common<'a>(policies: &[(&'a str, &[Option<f64>])]) -> Samples<'a> {
     policies.iter().map(|(n, all)| (*n, values(all))).collect()
 }
 
-/// Each two of samples in ascending order of their sums.
-fn pairs(samples: &Samples) -> Vec<Pair> {
-    let count = samples.len() * samples.len().saturating_sub(1) / 2;
-    let mut pairs = Vec::with_capacity(count);
-    for (n, (slower, a)) in samples.iter().enumerate() {
-        for (faster, b) in &samples[..n] {
-            pairs.extend(pair((slower, a), (faster, b), count));
-        }
-    }
-    pairs
-}
-
-fn pair((slower, a): (&str, &[f64]), (faster, b): (&str, &[f64]), count: usize) -> Option<Pair> {
+/// Two of so many pairs.
+fn pair((slower, a): &Sample<'_>, (faster, b): &Sample<'_>, count: usize) -> Option<Pair> {
     let ratio = paired_ratio(a, b)?;
     let interval = student(1.0 - INTERVALS / 2.0 / count as f64, ratio.freedom);
     let half_width = ratio.standard_error * interval;
     let least = surely_above(a, b, BOUNDS / count as f64);
     let least = (ratio.mean - half_width).max(least);
     Some(Pair {
-        slower: slower.into(),
-        faster: faster.into(),
+        slower: (*slower).into(),
+        faster: (*faster).into(),
         difference: paired_difference(a, b)?,
         ratio,
         simultaneous_half_width: half_width,

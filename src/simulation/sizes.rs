@@ -82,7 +82,17 @@ impl Sampler {
 }
 
 fn through_stages(law: &PhaseType, stream: &mut Stream) -> f64 {
-    let mut stage = first_stage(&law.initial, stream);
+    let mut stage = 0;
+    if law.initial[0] != 1.0 {
+        let mut point = stream.uniform();
+        // The sum may fall short of 1 by rounding: the rest is the last stage's.
+        let last = law.initial.len() - 1;
+        let chosen = law.initial[..last].iter().position(|p| {
+            point -= p;
+            point < 0.0
+        });
+        stage = chosen.unwrap_or(last);
+    }
     let mut size = stream.exponential() / law.rates[stage];
     while law.onward[stage] == 1.0
         || law.onward[stage] > 0.0 && stream.uniform() < law.onward[stage]
@@ -91,20 +101,6 @@ fn through_stages(law: &PhaseType, stream: &mut Stream) -> f64 {
         size += stream.exponential() / law.rates[stage];
     }
     size
-}
-
-fn first_stage(initial: &[f64], stream: &mut Stream) -> usize {
-    if initial[0] == 1.0 {
-        return 0;
-    }
-    let mut point = stream.uniform();
-    // The sum may fall short of 1 by rounding: the rest is the last stage's.
-    let last = initial.len() - 1;
-    let chosen = initial[..last].iter().position(|p| {
-        point -= p;
-        point < 0.0
-    });
-    chosen.unwrap_or(last)
 }
 
 /// Returns the values of these numbers.

@@ -244,18 +244,20 @@ impl<M, C> Comparison<M, C> {
             cells,
         };
         let loads = comparison.header.loads.iter();
-        comparison.rankings = loads.map(|&load| comparison.at(load)).collect();
+        let rankings = loads.map(|&load| AtLoad {
+            load,
+            ranking: comparison.ranking(load),
+        });
+        comparison.rankings = rankings.collect();
         comparison
     }
 
-    fn at(&self, load: f64) -> AtLoad {
-        let names = self.header.policies.iter().map(|p| p.name.as_str());
-        let settled = names.filter_map(|name| Some((name, self.settled(name, load)?)));
-        let replications: Vec<(&str, &[Option<f64>])> = settled
-            .map(|(name, run)| (name, run.replications.as_slice()))
-            .collect();
-        let ranking = Ranking::new(&replications);
-        AtLoad { load, ranking }
+    fn ranking(&self, load: f64) -> Ranking {
+        let settled = self
+            .names()
+            .filter_map(|name| Some((name, self.settled(name, load)?)));
+        let replications = settled.map(|(name, run)| (name, run.replications.as_slice()));
+        Ranking::new(&replications.collect::<Vec<_>>())
     }
 
     /// The exact means at a load, where they are known.
@@ -297,11 +299,10 @@ impl<M, C> Comparison<M, C> {
         let entrant = self.header.policies.iter().find(|p| p.name == name);
         let preempts = entrant.filter(|p| p.preempts).map(|_| "preempts");
         let knows = entrant.and_then(|p| p.knows.words());
-        let marks: Vec<&str> = preempts.into_iter().chain(knows).collect();
-        if marks.is_empty() {
-            return label.into();
+        match preempts.into_iter().chain(knows).collect::<Vec<_>>()[..] {
+            [] => label.into(),
+            ref marks => format!("{label} ({})", marks.join(", ")),
         }
-        format!("{label} ({})", marks.join(", "))
     }
 
     /// The policy's name for people: of a file its last part, unless another policy shares it.

@@ -222,7 +222,7 @@ pub enum Answer<K: Content> {
 ///
 /// # Errors
 /// When there is none; says what to type.
-pub fn wanted<W>(workload: Option<&W>) -> VerbResult<&W> {
+pub fn required_workload<W>(workload: Option<&W>) -> VerbResult<&W> {
     Ok(workload.ok_or("policies are compared on a workload: give --workload FILE")?)
 }
 

@@ -11,7 +11,7 @@ use synth::simulation::sweep::{Comparing, Journal, Shard, Share, Whole};
 use synth::typed::{Budget, WorkloadFile, below_one, fraction};
 
 use super::output::{Results, apart, is_stdout};
-use super::progress::heard;
+use super::progress::with_caller;
 use super::{Common, Outcome, code_if, examples_of, interrupt, read_workload, tell, width};
 
 #[derive(Args)]
@@ -93,7 +93,7 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
         journal: journal.map(|output| (output.as_path(), arguments.resume)),
         share: share.as_ref(),
     };
-    let mut compared = heard(common, &interrupt, |caller| {
+    let mut compared = with_caller(common, &interrupt, |caller| {
         K::compare(workload.as_ref(), &asked, &arguments.extras, caller)
     })?;
     if let (Some(shard), Some(output)) = (arguments.shard, &arguments.results.output) {

@@ -25,14 +25,14 @@ pub fn code() -> ExitCode {
 /// A flag that these signals set once they are listened to; before that, they end the program.
 pub struct Later {
     flag: Arc<AtomicBool>,
-    heard: Once,
+    listening: Once,
 }
 
 impl Later {
     pub fn new() -> Self {
         Later {
             flag: Arc::default(),
-            heard: Once::new(),
+            listening: Once::new(),
         }
     }
 
@@ -51,7 +51,7 @@ impl Later {
 
     /// From now on these signals set the flag.
     pub fn listen(&self) {
-        self.heard.call_once(|| {
+        self.listening.call_once(|| {
             for signal in [SIGINT, SIGTERM, SIGHUP] {
                 // In this order: what ends the program looks at the flag before it is set.
                 let registered = register_conditional_shutdown(signal, ENDED + signal, self.flag())

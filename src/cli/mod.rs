@@ -29,7 +29,7 @@ use synth::report::WIDTH;
 use synth::typed::PolicyFile;
 
 use output::{apart, conclude, emit};
-use progress::heard;
+use progress::with_caller;
 use terminal::{say, tell_always};
 use workload::read_workload;
 
@@ -303,7 +303,7 @@ fn own(verb: &impl OwnVerb, common: &Common) -> Outcome {
     let (read, written) = verb.files();
     apart(&read, &written)?;
     let interrupt = interrupt::Later::new();
-    let answered = heard(common, &interrupt, |caller| verb.run(caller))?;
+    let answered = with_caller(common, &interrupt, |caller| verb.run(caller))?;
     conclude(&answered, &interrupt, common)
 }
 

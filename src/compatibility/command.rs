@@ -11,7 +11,7 @@ use crate::compatibility::workload::Cluster;
 use crate::document::{DocumentError, Parsed};
 use crate::kind::{
     Answer, Caller, Compared, Kind, NamesFiles, NoArgs, NoVerb, Notice, VerbOutput, VerbResult,
-    checked, other_workload, run_document, same_workload, wanted,
+    checked, other_workload, required_workload, run_document, same_workload,
 };
 use crate::report::rules_table;
 use crate::simulation::sweep::{Comparing, Stage, Whole};
@@ -126,7 +126,7 @@ impl Kind for Compatibility {
         _: &NoArgs,
         caller: &mut Caller<'_>,
     ) -> VerbResult<Compared> {
-        let cluster = wanted(cluster)?;
+        let cluster = required_workload(cluster)?;
         caller.notify(Notice::Interruptible);
         let listener = |stage: Stage<'_>| caller.notify(Notice::Comparing(stage));
         let swept = verbs::compare(cluster, asked, listener)?;

@@ -151,7 +151,7 @@ impl Kind for Toy {
         _: &NoArgs,
         caller: &mut Caller<'_>,
     ) -> VerbResult<Compared> {
-        let queue = wanted(queue)?;
+        let queue = required_workload(queue)?;
         let settings = asked.settings;
         let subject = sweep::Subject {
             file: asked.file.into(),

@@ -6,7 +6,7 @@ use crate::artifact::Finding;
 use crate::document::{DocumentError, Parsed};
 use crate::kind::{
     Answer, Caller, Compared, Kind, NamesFiles, NoArgs, NoVerb, Notice, VerbOutput, VerbResult,
-    checked, other_workload, run_document, same_workload, wanted,
+    checked, other_workload, required_workload, run_document, same_workload,
 };
 use crate::malleable::artifact::{Checked, Malleable};
 use crate::malleable::policy::Online;
@@ -138,7 +138,7 @@ impl Kind for Malleable {
         extras: &ComparisonArgs,
         caller: &mut Caller<'_>,
     ) -> VerbResult<Compared> {
-        let workload = wanted(workload)?;
+        let workload = required_workload(workload)?;
         caller.notify(Notice::Interruptible);
         match workload {
             Workload::Pool(pool) => {

@@ -144,8 +144,8 @@ type Sample<'a> = (&'a str, Vec<f64>);
 fn common<'a>(policies: &[(&'a str, &[Option<f64>])]) -> Vec<Sample<'a>> {
     let shortest = policies.iter().map(|(_, v)| v.len()).min().unwrap_or(0);
     let complete = |r: &usize| policies.iter().all(|(_, values)| values[*r].is_some());
-    let kept: Vec<usize> = (0..shortest).filter(complete).collect();
-    let values = |all: &[Option<f64>]| kept.iter().filter_map(|&r| all[r]).collect();
+    let common: Vec<usize> = (0..shortest).filter(complete).collect();
+    let values = |all: &[Option<f64>]| common.iter().filter_map(|&r| all[r]).collect();
     policies.iter().map(|(n, all)| (*n, values(all))).collect()
 }
 

@@ -173,7 +173,7 @@ impl Results<'_> {
         let means = types.iter().map(|t| t.mean_response.map(|e| e.mean));
         let means: Option<Vec<f64>> = means.collect();
         let weights: Vec<f64> = classes.iter().map(|class| class.weight).collect();
-        let told = s.filter(|s| classes.iter().all(|class| s.tells(class)));
+        let tells_all = s.filter(|s| classes.iter().all(|class| s.tells(class)));
         let of_replications = |values: Option<Vec<f64>>| match values {
             Some(values) => values
                 .into_iter()
@@ -192,7 +192,9 @@ impl Results<'_> {
             seed: self.settings.seed,
             watched: watched(engines, measured, health == Health::Settled),
             replications: of_replications(s.map(Sample::replications)),
-            weighted_replications: of_replications(told.map(|s| s.weighted_replications(&weights))),
+            weighted_replications: of_replications(
+                tells_all.map(|s| s.weighted_replications(&weights)),
+            ),
             p99_response: several.map(statistics::over_replications),
             p99_replications: of_replications(p99s),
             rough_p99: everything.quantile(0.99),
@@ -205,7 +207,7 @@ impl Results<'_> {
             mean_response: s.and_then(|s| s.mean_response(&all)),
             mean_waiting: s.and_then(|s| s.mean_waiting(&all)),
             percentiles: s.and_then(|_| percentiles(&everything)),
-            weighted_response: told.and_then(|s| s.weighted_response(&weights)),
+            weighted_response: tells_all.and_then(|s| s.weighted_response(&weights)),
             mean_number: s.and_then(|s| s.mean_number(&all)),
             fairness: means.and_then(|m| jain(&m)),
             own: own(measured),

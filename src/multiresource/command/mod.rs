@@ -19,7 +19,7 @@ use crate::artifact::Finding;
 use crate::document::{DocumentError, Parsed};
 use crate::kind::{
     Answer, Caller, Compared, Files, Kind, NamesFiles, Notice, OwnVerb, VerbOutput, VerbResult,
-    run_document, wanted,
+    required_workload, run_document,
 };
 use crate::multiresource::artifact::{Checked, Multiresource};
 use crate::multiresource::report;
@@ -212,7 +212,7 @@ impl Kind for Multiresource {
         if extras.trace.recorded().is_some() {
             return Err("--jobs without --trace runs recorded jobs, under one policy: give it to `synth simulate`, or give --trace FILE".into());
         }
-        let workload = wanted(workload)?;
+        let workload = required_workload(workload)?;
         hear_latency(workload, caller);
         caller.notify(Notice::Doing("solving the program"));
         let listener = |stage: Stage<'_>| {

@@ -8,7 +8,7 @@ use crate::artifact::Finding;
 use crate::document::{DocumentError, Parsed};
 use crate::kind::{
     Answer, Caller, Compared, Files, Kind, NamesFiles, NoArgs, Notice, OwnVerb, VerbOutput,
-    VerbResult, checked, run_document, same_workload, wanted,
+    VerbResult, checked, required_workload, run_document, same_workload,
 };
 use crate::report::rules_table;
 use crate::simulation::Settings;
@@ -149,7 +149,7 @@ impl Kind for Volunteer {
         _: &NoArgs,
         caller: &mut Caller<'_>,
     ) -> VerbResult<Compared> {
-        let campaign = wanted(campaign)?;
+        let campaign = required_workload(campaign)?;
         caller.notify(Notice::Interruptible);
         let listener = |what: &str| caller.notify(Notice::Doing(what));
         let outcomes = verbs::compare(campaign, asked, listener)?;

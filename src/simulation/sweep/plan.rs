@@ -97,26 +97,9 @@ pub fn sweep<C: Cells>(
     asked: &Comparing<'_>,
     mut progress: impl FnMut(Stage<'_>),
 ) -> Result<Comparison<C::Measures, C::OfClass>, C::Error> {
-    let opened = match (asked.journal, asked.share) {
-        (None, _) => None,
-        (Some((output, resume)), None) => {
-            Some(Journal::open(output, &header, Header::differences, resume)?)
-        }
-        (Some((output, resume)), Some(share)) => {
-            let heading = Heading::new(&header, share);
-            if resume && merge::is_there(output, &heading)? {
-                return Ok(Comparison::new(header, Vec::new(), false));
-            }
-            Some(Journal::open(
-                output,
-                &heading,
-                Heading::all_differences,
-                resume,
-            )?)
-        }
+    let Some((mut journal, finished)) = open::<CellOf<C>>(&header, asked)? else {
+        return Ok(Comparison::new(header, Vec::new(), false));
     };
-    let (mut journal, finished) = opened.unzip();
-    let finished: Vec<CellOf<C>> = finished.unwrap_or_default();
     let is_interrupted = || asked.settings.interrupt.load(Ordering::Relaxed);
     let plan = plan(&header, asked.share);
     let to_run = plan.len().saturating_sub(finished.len());
@@ -179,6 +162,29 @@ pub fn sweep<C: Cells>(
         journal,
         ..Comparison::new(header, cells, interrupted)
     })
+}
+
+/// Finished cells, and where further ones are kept; none where a whole part is there already.
+type Opened<T> = Option<(Option<Journal>, Vec<T>)>;
+
+fn open<T: DeserializeOwned>(
+    header: &Header,
+    asked: &Comparing<'_>,
+) -> Result<Opened<T>, JournalError> {
+    let Some((output, resume)) = asked.journal else {
+        return Ok(Some((None, Vec::new())));
+    };
+    let (journal, finished) = match asked.share {
+        None => Journal::open(output, header, Header::differences, resume)?,
+        Some(share) => {
+            let heading = Heading::new(header, share);
+            if resume && merge::is_there(output, &heading)? {
+                return Ok(None);
+            }
+            Journal::open(output, &heading, Heading::all_differences, resume)?
+        }
+    };
+    Ok(Some((Some(journal), finished)))
 }
 
 type CellOf<C> = Cell<<C as Cells>::Measures, <C as Cells>::OfClass>;

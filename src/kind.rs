@@ -7,13 +7,9 @@
 
 #[cfg(test)]
 mod tests;
-mod verb;
 
-pub use verb::{
-    VerbError, checked, no_rule, other_workload, read_policy, refuse, same_workload, split_name,
-    unchecked,
-};
-
+use std::error::Error;
+use std::fmt::Display;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,22 +18,25 @@ use std::sync::atomic::AtomicBool;
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
-use crate::artifact::{Artifact, Changes, Checked, Content, Finding};
-use crate::document::{Parsed, harmless};
+use crate::artifact::{Artifact, ArtifactError, Changes, Checked, Content, Finding};
+use crate::document::{
+    DocumentError, Parsed, called, digest, harmless, is_standard_input, suggest, text_of,
+};
 use crate::report::{
     Besides, Outcomes, comparison_csv, comparison_page, comparison_table, outcomes_csv,
     outcomes_page, outcomes_table,
 };
-use crate::simulation::sweep::{Comparing, Journal, Outcome, Stage, Swept, Whole};
+use crate::simulation::sweep::{Cell, Comparing, Comparison, Journal, Stage, Whole};
 use crate::simulation::{Progress, Settings};
+
+/// Why a verb has no answer. That of a refused policy is an [`ArtifactError`].
+pub type VerbError = Box<dyn Error>;
 
 /// What a verb returns, or why it has no answer, ready for standard error.
 pub type VerbResult<T> = Result<T, VerbError>;
 
 /// A kind of workload. It is implemented by the marker type that is its [`Content`].
 pub trait Kind: Content {
-    /// A checked workload.
-    type Described;
     /// What is typed beside the workload to make a policy.
     type SynthesisArgs: Args + NamesFiles;
     /// What is typed to run a policy in other ways than its own.
@@ -50,24 +49,18 @@ pub trait Kind: Content {
     /// Examples for the end of the help: a command a line, and what it does below it.
     const EXAMPLES: &'static str;
 
-    /// Reads the document in a file.
-    ///
-    /// # Errors
-    /// When it cannot be read, and with every fault found in it.
-    fn read(file: &Path) -> VerbResult<Parsed<Self::Described>>;
-
     /// Reads a document from its text; `name` is that of its file.
     ///
     /// # Errors
     /// With every fault found in it.
-    fn parse(text: &str, name: &str) -> VerbResult<Parsed<Self::Described>>;
+    fn parse(text: &str, name: &str) -> Result<Parsed<Self::Checked>, DocumentError>;
 
     /// Makes a policy that the checker has found valid.
     ///
     /// # Errors
     /// When what is wished does not go together, or not with the workload.
     fn synthesize(
-        workload: &Self::Described,
+        workload: &Self::Checked,
         args: &Self::SynthesisArgs,
         caller: &mut Caller<'_>,
     ) -> VerbResult<Answer<Self>>;
@@ -76,11 +69,10 @@ pub trait Kind: Content {
     ///
     /// # Errors
     /// When the two cannot be compared at all.
-    fn against(policy: &Checked<Self>, workload: &Self::Described) -> VerbResult<Vec<Finding>>;
+    fn against(policy: &Checked<Self>, workload: &Self::Checked) -> VerbResult<Vec<Finding>>;
 
-    /// What the checker has derived anew of a policy that it found valid, what it judged for sense
-    /// only, and what it took on trust; at most `width` characters wide.
-    fn valid(policy: &Checked<Self>, width: usize) -> String;
+    /// What the claims of a policy are about: `3 types`.
+    fn about(policy: &Checked<Self>) -> String;
 
     /// What a policy is for, what it does, and what it promises, for a reader who has never seen it;
     /// at most `width` characters wide.
@@ -93,7 +85,7 @@ pub trait Kind: Content {
     /// When there is no such policy, it is refused, or it cannot run on the workload.
     fn simulate(
         policy: &str,
-        workload: Option<Self::Described>,
+        workload: Option<Self::Checked>,
         ways: &Self::SimulationArgs,
         settings: &Settings,
         caller: &mut Caller<'_>,
@@ -111,7 +103,7 @@ pub trait Kind: Content {
     /// When a policy does not exist or is refused, a load cannot be reached, or the journal not be
     /// read or written.
     fn compare(
-        workload: Option<&Self::Described>,
+        workload: Option<&Self::Checked>,
         asked: &Comparing<'_>,
         extras: &Self::ComparisonArgs,
         caller: &mut Caller<'_>,
@@ -121,7 +113,7 @@ pub trait Kind: Content {
     ///
     /// # Errors
     /// When its cells cannot be read, or nothing is compared over loads here.
-    fn merge(_workload: &Self::Described, _whole: &Whole, _width: usize) -> VerbResult<Compared> {
+    fn merge(_workload: &Self::Checked, _whole: &Whole, _width: usize) -> VerbResult<Compared> {
         Err("this kind of workload is not compared over loads, and has no parts".into())
     }
 
@@ -230,7 +222,7 @@ pub enum Answer<K: Content> {
 ///
 /// # Errors
 /// When there is none; says what to type.
-pub fn wanted<W>(workload: Option<&W>) -> VerbResult<&W> {
+pub fn required_workload<W>(workload: Option<&W>) -> VerbResult<&W> {
     Ok(workload.ok_or("policies are compared on a workload: give --workload FILE")?)
 }
 
@@ -291,21 +283,20 @@ impl Compared {
     /// # Errors
     /// When a picture cannot be drawn, or the numbers not be written.
     pub fn over_loads<M: Serialize, C: Serialize>(
-        swept: Swept<M, C>,
+        comparison: Comparison<M, C>,
         besides: &Besides<'_, M, C>,
         width: usize,
     ) -> VerbResult<Self> {
-        let comparison = &swept.comparison;
-        let mut cells = comparison.cells.iter();
+        let has_run = |cell: &Cell<M, C>| cell.run().is_some();
         Ok(Compared {
-            table: comparison_table(comparison, width),
-            document: json(comparison)?,
-            csv: comparison_csv(besides, comparison)?,
-            page: comparison_page(besides, comparison)?,
+            table: comparison_table(&comparison, width),
+            document: json(&comparison)?,
+            csv: comparison_csv(besides, &comparison)?,
+            page: comparison_page(besides, &comparison)?,
             documents: Vec::new(),
             interrupted: comparison.interrupted,
-            has_failure: cells.any(|cell| matches!(cell.outcome, Outcome::Failure(_))),
-            journal: swept.journal,
+            has_failure: !comparison.cells.iter().all(has_run),
+            journal: comparison.journal,
         })
     }
 
@@ -337,4 +328,90 @@ pub struct VerbOutput {
     pub notes: Vec<String>,
     /// Whether the answer is a negative one.
     pub negative: bool,
+}
+
+/// Why a policy that was made is not returned: the checker finds fault with it.
+#[must_use]
+pub fn unchecked(findings: &[Finding]) -> VerbError {
+    let findings: Vec<String> = findings.iter().map(ToString::to_string).collect();
+    format!(
+        "the policy made does not pass its own checker, a fault of this program; nothing is written:\n  {}\nPlease report this with the workload",
+        findings.join("\n  ")
+    )
+    .into()
+}
+
+/// A policy that was made, and that the checker finds valid.
+///
+/// # Errors
+/// When the checker finds fault with it.
+pub fn checked<K: Content>(made: Artifact<K>) -> Result<Box<Artifact<K>>, VerbError> {
+    let checked = Checked::check(made).map_err(|findings| unchecked(&findings))?;
+    Ok(Box::new(checked.artifact().clone()))
+}
+
+/// Where the workload that a policy was made for and this one differ, by their digests; `what` of it may be others.
+#[must_use]
+pub fn same_workload(own: &str, other: &str, what: &str) -> Vec<Finding> {
+    if own == other {
+        return Vec::new();
+    }
+    vec![Finding {
+        path: "workload".into(),
+        message: format!("it differs from the workload that is named: {what} are others"),
+    }]
+}
+
+/// What should be known beside the numbers of a run on another workload than that of the policy.
+#[must_use]
+pub fn other_workload(is_other: bool) -> Vec<String> {
+    let note =
+        "The workload is not the one that the policy was made for: its claims are not judged.";
+    is_other.then(|| note.into()).into_iter().collect()
+}
+
+/// A request that cannot be met, and what to do.
+///
+/// # Errors
+/// Always.
+pub fn refuse<T>(why: impl Into<String>) -> Result<T, VerbError> {
+    Err(why.into().into())
+}
+
+/// A rule's name, and what stands behind its colon.
+#[must_use]
+pub fn split_name(name: &str) -> (&str, Option<&str>) {
+    let parts = name.split_once(':');
+    parts.map_or((name, None), |(rule, parameter)| (rule, Some(parameter)))
+}
+
+/// That no rule has this name, and which there are.
+#[must_use]
+pub fn no_rule(name: &str, rules: &[(&str, &str, &str)]) -> String {
+    let names: Vec<&str> = rules.iter().map(|rule| rule.0).collect();
+    let known = suggest(split_name(name).0, "the rules are", &names);
+    format!("no rule is named `{name}`; {known}")
+}
+
+/// The policy in a file, and the digest of the file; `unnamed` says why its name is not that of a
+/// rule, and `changes` what becomes of a file that was changed after it was written.
+///
+/// # Errors
+/// When there is no such file, it cannot be read, or is refused.
+pub fn read_policy<K: Content>(
+    name: &str,
+    unnamed: impl Display,
+    changes: Changes,
+) -> Result<(Checked<K>, String), VerbError> {
+    let file = Path::new(name);
+    if !file.exists() && !is_standard_input(file) {
+        return refuse(format!("there is no policy file {name}, and {unnamed}"));
+    }
+    let path = called(file);
+    let text = text_of(file).map_err(|source| ArtifactError::Io {
+        path: path.clone(),
+        source,
+    })?;
+    let checked = Checked::parse_with(&text, &path, changes)?;
+    Ok((checked, digest(&text)))
 }

@@ -4,12 +4,12 @@ use crate::artifact::Content;
 use crate::document::nearest;
 use crate::kind::Kind;
 
-/// What is done with a kind, whichever it is.
+/// A function that is generic over the kind.
 pub trait Visitor {
-    /// What comes of it.
+    /// What it returns.
     type Output;
 
-    /// Does it.
+    /// The function.
     fn visit<K: Kind>(self) -> Self::Output;
 }
 
@@ -29,19 +29,7 @@ macro_rules! kinds {
         /// The names of all kinds, as workloads have them.
         pub const WORKLOADS: &[&str] = &[$(<$kind as Content>::WORKLOAD),+];
 
-        /// Does something with the kind of this name, or of the one near to it, or else the first: its
-        /// messages say what is wrong with the name.
-        pub fn visit<V: Visitor>(name: Option<&str>, visitor: V) -> V::Output {
-            let name = name.and_then(named).unwrap_or(NAMES[0]);
-            $(
-                if [<$kind as Content>::NAME, <$kind as Content>::WORKLOAD].contains(&name) {
-                    return visitor.visit::<$kind>();
-                }
-            )+
-            unreachable!("every name is that of a kind")
-        }
-
-        /// Does something with every kind, in order.
+        /// Calls a function for every kind, in order.
         pub fn each<V: Visitor + Copy>(visitor: V) -> Vec<V::Output> {
             vec![$(visitor.visit::<$kind>()),+]
         }

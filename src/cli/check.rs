@@ -5,6 +5,7 @@ use clap::Args;
 use synth::artifact::Checked;
 use synth::document::called;
 use synth::kind::Kind;
+use synth::report::valid_report;
 use synth::typed::PolicyFile;
 
 use super::output::apart;
@@ -31,22 +32,20 @@ pub fn run<K: Kind>(arguments: &Arguments, common: &Common) -> Outcome {
         if !findings.is_empty() {
             let (policy, file) = (called(policy), called(file));
             tell_always(&format!("{policy} was not made for {file}:"));
-            let lines = findings.iter().map(|finding| format!("  {finding}"));
-            lines.for_each(|finding| tell_always(&finding));
+            for finding in findings {
+                tell_always(&format!("  {finding}"));
+            }
             return Ok(ExitCode::from(NEGATIVE));
         }
     }
-    tell(common, &K::valid(&checked, width()));
+    tell(
+        common,
+        &valid_report(&checked, &K::about(&checked), width()),
+    );
     Ok(ExitCode::SUCCESS)
 }
 
-#[derive(Args)]
-pub struct ShowArguments {
-    #[command(flatten)]
-    policy: PolicyFile,
-}
-
-pub fn show<K: Kind>(arguments: &ShowArguments, common: &Common) -> Outcome {
-    let checked = Checked::<K>::read_with(arguments.policy.file()?, common.changes())?;
+pub fn show<K: Kind>(policy: &PolicyFile, common: &Common) -> Outcome {
+    let checked = Checked::<K>::read_with(policy.file()?, common.changes())?;
     printed(&format!("{}\n", K::show(&checked, width())))
 }

@@ -3,14 +3,15 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use synth::kind::{Compared, Kind, NamesFiles as _, VerbResult};
+use itertools::Itertools as _;
+use synth::document::text_of;
+use synth::kind::{Compared, Kind, NamesFiles as _};
 use synth::simulation::Settings;
 use synth::simulation::sweep::{Comparing, Journal, Shard, Share, Whole};
 use synth::typed::{Budget, WorkloadFile, below_one, fraction};
 
 use super::output::{Results, apart, is_stdout};
-use super::progress::heard;
-use super::workload::read_with_text;
+use super::progress::with_caller;
 use super::{Common, Outcome, code_if, examples_of, interrupt, read_workload, tell, width};
 
 #[derive(Args)]
@@ -63,7 +64,18 @@ the bytes of one machine.";
 
 pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
     arguments.check()?;
-    let (workload, share) = arguments.read(common)?;
+    let file = arguments.workload.typed();
+    let workload = file
+        .map(|file| read_workload::<K>(file, common))
+        .transpose()?;
+    let share = match (arguments.shard, file) {
+        (Some(shard), Some(file)) => Some(Share {
+            shard,
+            kind: K::NAME.into(),
+            document: text_of(file)?,
+        }),
+        _ => None,
+    };
     let interrupt = interrupt::Later::new();
     let settings = Settings {
         interrupt: interrupt.flag(),
@@ -71,7 +83,6 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
         ..arguments.budget.settings(EVENTS)
     };
     let journal = arguments.journal_at();
-    let file = arguments.workload.typed();
     let file = file.map_or(String::new(), |file| file.display().to_string());
     let asked = Comparing {
         file: &file,
@@ -82,13 +93,13 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
         journal: journal.map(|output| (output.as_path(), arguments.resume)),
         share: share.as_ref(),
     };
-    let compared = heard(common, &interrupt, |caller| {
+    let mut compared = with_caller(common, &interrupt, |caller| {
         K::compare(workload.as_ref(), &asked, &arguments.extras, caller)
     })?;
     if let (Some(shard), Some(output)) = (arguments.shard, &arguments.results.output) {
         return written(shard, output, compared, common);
     }
-    arguments.results.publish(&compared, common)?;
+    arguments.results.publish(&mut compared, common)?;
     if compared.interrupted {
         return Ok(cut(&compared, common));
     }
@@ -126,10 +137,11 @@ fn written(shard: Shard, output: &Path, compared: Compared, common: &Common) -> 
 impl<K: Kind> Arguments<K> {
     /// Finds mistakes in the arguments before anything runs.
     fn check(&self) -> Result<(), Box<dyn Error>> {
-        if let Some(twice) = repeated(&self.policies) {
+        if let Some(twice) = self.policies.iter().duplicates().next() {
             return Err(format!("the policy {twice} is twice in --policies: give it once").into());
         }
-        if let Some(twice) = repeated(&self.loads) {
+        let mut twice = self.loads.iter().duplicates_by(|load| load.to_bits());
+        if let Some(twice) = twice.next() {
             return Err(format!("the load {twice} is twice in --loads: give it once").into());
         }
         if self.workload.typed().is_none() && !self.is_replay() {
@@ -165,22 +177,6 @@ impl<K: Kind> Arguments<K> {
         Err(why.into())
     }
 
-    /// The workload; and what is shared out, where a shard runs.
-    fn read(&self, common: &Common) -> VerbResult<(Option<K::Described>, Option<Share>)> {
-        let file = self.workload.typed();
-        let (Some(shard), Some(file)) = (self.shard, file) else {
-            let read = |file: &Path| read_workload::<K>(file, common);
-            return Ok((file.map(read).transpose()?, None));
-        };
-        let (workload, document) = read_with_text::<K>(file, common)?;
-        let share = Share {
-            shard,
-            kind: K::NAME.into(),
-            document,
-        };
-        Ok((Some(workload), Some(share)))
-    }
-
     /// Whether policies are compared on a trace.
     fn is_replay(&self) -> bool {
         K::trace(&self.extras).is_some()
@@ -192,18 +188,9 @@ impl<K: Kind> Arguments<K> {
             return None;
         }
         let regular = |path: &&PathBuf| std::fs::metadata(path).map_or(true, |m| m.is_file());
-        let output = &self.results.output;
-        output
-            .as_ref()
-            .filter(|path| !is_stdout(path))
-            .filter(regular)
+        let output = self.results.output.as_ref();
+        output.filter(|path| !is_stdout(path)).filter(regular)
     }
-}
-
-/// Returns the first item that stands there before.
-fn repeated<T: PartialEq>(items: &[T]) -> Option<&T> {
-    let mut each = items.iter().enumerate();
-    each.find_map(|(n, item)| items[..n].contains(item).then_some(item))
 }
 
 #[derive(Args)]
@@ -232,12 +219,12 @@ pub fn merge<K: Kind>(arguments: &MergeArguments, common: &Common) -> Outcome {
     apart(&read, &written)?;
     results.check()?;
     let whole = Whole::read(&arguments.parts)?;
-    let heading = whole.heading();
+    let heading = &whole.heading;
     if heading.kind != K::NAME {
         return Err(format!("parts of the unknown kind of workload `{}`", heading.kind).into());
     }
     let workload = K::parse(&heading.document, &heading.comparison.workload.file)?.workload;
-    let merged = K::merge(&workload, &whole, width())?;
-    results.publish(&merged, common)?;
+    let mut merged = K::merge(&workload, &whole, width())?;
+    results.publish(&mut merged, common)?;
     Ok(code_if(merged.has_failure))
 }

@@ -1,7 +1,6 @@
 //! Ctrl-C, and the signals by which schedulers and terminals end a program: the first one ends a run with the
 //! results so far; the second one ends the program at once.
 
-use std::io;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Once};
@@ -26,14 +25,14 @@ pub fn code() -> ExitCode {
 /// A flag that these signals set once they are listened to; before that, they end the program.
 pub struct Later {
     flag: Arc<AtomicBool>,
-    heard: Once,
+    listening: Once,
 }
 
 impl Later {
     pub fn new() -> Self {
         Later {
             flag: Arc::default(),
-            heard: Once::new(),
+            listening: Once::new(),
         }
     }
 
@@ -52,21 +51,17 @@ impl Later {
 
     /// From now on these signals set the flag.
     pub fn listen(&self) {
-        self.heard.call_once(|| {
+        self.listening.call_once(|| {
             for signal in [SIGINT, SIGTERM, SIGHUP] {
-                if let Err(why) = self.listen_to(signal) {
+                // In this order: what ends the program looks at the flag before it is set.
+                let registered = register_conditional_shutdown(signal, ENDED + signal, self.flag())
+                    .and_then(|_| register_usize(signal, Arc::clone(&SIGNAL), signal as usize))
+                    .and_then(|_| register(signal, self.flag()));
+                if let Err(why) = registered {
                     // The signal then ends the program, as before.
                     tell_always(&format!("cannot listen to signal {signal}: {why}"));
                 }
             }
         });
-    }
-
-    fn listen_to(&self, signal: i32) -> io::Result<()> {
-        // In this order: what ends the program looks at the flag before it is set.
-        register_conditional_shutdown(signal, ENDED + signal, self.flag())?;
-        register_usize(signal, Arc::clone(&SIGNAL), signal as usize)?;
-        register(signal, self.flag())?;
-        Ok(())
     }
 }

@@ -20,14 +20,16 @@ use anstyle::{AnsiColor, Style};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use clap_complete::Shell;
+use itertools::Itertools as _;
 use synth::artifact::{Artifact, ArtifactError, Changes};
 use synth::document::nearest;
 use synth::kind::{Kind, OwnVerb};
 use synth::kinds::{self, Visitor};
 use synth::report::WIDTH;
+use synth::typed::PolicyFile;
 
 use output::{apart, conclude, emit};
-use progress::heard;
+use progress::with_caller;
 use terminal::{say, tell_always};
 use workload::read_workload;
 
@@ -92,7 +94,7 @@ enum Command<K: Kind> {
     Check(check::Arguments),
     /// Show what a policy says: what it is for, what it does, and what it promises
     #[command(after_long_help = examples_of::<K>("show "))]
-    Show(check::ShowArguments),
+    Show(PolicyFile),
     /// Simulate a policy, and try to refute its claims
     Simulate(simulate::Arguments<K>),
     /// Compare policies over a range of loads, on the same arrivals and sizes
@@ -119,15 +121,15 @@ enum Command<K: Kind> {
 }
 
 fn examples<K: Kind>() -> String {
-    let others = kinds::each(OwnVerbs).into_iter();
-    let others = others.filter(|(kind, verbs)| *kind != K::NAME && !verbs.is_empty());
-    let others: Vec<String> = others
-        .map(|(kind, verbs)| format!("  {kind}: {}\n", verbs.join(", ")))
-        .collect();
+    let mut others = String::new();
+    for kind in kinds::each(Describe) {
+        if kind.name != K::NAME && !kind.verbs.is_empty() {
+            others += &format!("  {}: {}\n", kind.name, kind.verbs.join(", "));
+        }
+    }
     format!(
-        "Examples:\n{}  synth completions bash > /etc/bash_completion.d/synth\n\nOptions and examples of another kind of workload: `synth FILE --help`. Verbs of other kinds:\n{}\n{EXIT_CODES}",
+        "Examples:\n{}  synth completions bash > /etc/bash_completion.d/synth\n\nOptions and examples of another kind of workload: `synth FILE --help`. Verbs of other kinds:\n{others}\n{EXIT_CODES}",
         K::EXAMPLES,
-        others.concat()
     )
 }
 
@@ -156,63 +158,77 @@ Exit codes:
 /// Runs what was typed, for the kind of the documents that it names.
 pub fn main() -> ExitCode {
     let typed = || std::env::args_os().skip(1);
-    let verbs = kinds::each(OwnVerbs);
+    let kinds = kinds::each(Describe);
     // The kind that alone has a verb of this name.
-    let alone = |name: &str| {
-        let mut having = verbs
-            .iter()
-            .filter(|(_, own)| own.iter().any(|verb| verb == name));
-        let (kind, _) = having.next()?;
-        having.next().is_none().then(|| (*kind).to_owned())
+    let alone = |word: std::ffi::OsString| {
+        let has = |kind: &&Description| kind.verbs.iter().any(|verb| word == verb.as_str());
+        kinds.iter().filter(has).exactly_one().ok()
     };
-    let verb = typed().take(2).find_map(|word| alone(word.to_str()?));
-    let kind = verb.or_else(|| workload::kind_of(typed()));
-    kinds::visit(kind.as_deref(), Main)
+    let by_verb = typed().take(2).find_map(alone);
+    let by_document = || {
+        let name = kinds::named(&workload::kind_of(typed())?)?;
+        kinds
+            .iter()
+            .find(|kind| [kind.name, kind.workload].contains(&name))
+    };
+    (by_verb.or_else(by_document).unwrap_or(&kinds[0]).main)()
 }
 
-/// The name of a kind, and those of the verbs that it alone has.
+/// What the command line needs to know of a kind before it parses arguments for it.
+struct Description {
+    name: &'static str,
+    /// The name in workloads.
+    workload: &'static str,
+    /// Names of the verbs that it alone has.
+    verbs: Vec<String>,
+    rules: fn(usize) -> String,
+    /// The shape of its policies.
+    schema: fn() -> schemars::Schema,
+    main: fn() -> ExitCode,
+}
+
 #[derive(Clone, Copy)]
-struct OwnVerbs;
+struct Describe;
 
-impl Visitor for OwnVerbs {
-    type Output = (&'static str, Vec<String>);
+impl Visitor for Describe {
+    type Output = Description;
 
-    fn visit<K: Kind>(self) -> Self::Output {
+    fn visit<K: Kind>(self) -> Description {
         let verbs = K::Verb::augment_subcommands(clap::Command::new(K::NAME));
-        let names = verbs
-            .get_subcommands()
-            .map(|verb| verb.get_name().to_owned());
-        (K::NAME, names.collect())
+        let names = verbs.get_subcommands().map(clap::Command::get_name);
+        Description {
+            name: K::NAME,
+            workload: K::WORKLOAD,
+            verbs: names.map(str::to_owned).collect(),
+            rules: K::rules,
+            schema: Artifact::<K>::schema,
+            main: main_for::<K>,
+        }
     }
 }
 
-struct Main;
-
-impl Visitor for Main {
-    type Output = ExitCode;
-
-    fn visit<K: Kind>(self) -> ExitCode {
-        if let Some(why) = unknown_verb::<K>() {
-            tell_always(&why);
-            return ExitCode::from(2);
-        }
-        let typed = match Arguments::<K>::try_parse() {
-            Ok(typed) => typed,
-            Err(error) => return refused(&error),
-        };
-        match run(&typed) {
-            Ok(code) => code,
-            Err(error) if is_broken_pipe(error.as_ref()) => ExitCode::SUCCESS,
-            Err(error) => {
-                // Reports of documents begin with the word already.
-                let text = error.to_string();
-                let text = text.trim_start_matches("error: ");
-                let (on, off) = (EMPHASIS, EMPHASIS.render_reset());
-                tell_always(&format!("{on}error:{off} {text}"));
-                ExitCode::from(code_of(error.as_ref()))
-            }
-        }
+/// Parses what was typed for this kind, and runs it.
+fn main_for<K: Kind>() -> ExitCode {
+    if let Some(why) = unknown_verb::<K>() {
+        return failed(&why, 2);
     }
+    let typed = match Arguments::<K>::try_parse() {
+        Ok(typed) => typed,
+        Err(error) => return refused(&error),
+    };
+    match run(&typed) {
+        Ok(code) => code,
+        Err(error) if is_broken_pipe(error.as_ref()) => ExitCode::SUCCESS,
+        Err(error) => failed(&error.to_string(), code_of(error.as_ref())),
+    }
+}
+
+/// Prints an error; reports of documents begin with the word already.
+fn failed(why: &str, code: u8) -> ExitCode {
+    let why = why.trim_start_matches("error: ");
+    let (on, off) = (EMPHASIS, EMPHASIS.render_reset());
+    tell_always(&format!("{on}error:{off} {why}"));
+    ExitCode::from(code)
 }
 
 /// What is wrong with the first word that was typed, if it is neither a verb nor a file.
@@ -229,10 +245,7 @@ fn unknown_verb<K: Kind>() -> Option<String> {
         Some(verb) => format!("did you mean the verb `{verb}`?"),
         None => format!("give a workload, or one of the verbs {}", verbs.join(", ")),
     };
-    let (on, off) = (EMPHASIS, EMPHASIS.render_reset());
-    Some(format!(
-        "{on}error:{off} `{word}` is no file and no verb\n = help: {help}"
-    ))
+    Some(format!("`{word}` is no file and no verb\n = help: {help}"))
 }
 
 /// What was typed is no command, or asks for help.
@@ -256,22 +269,31 @@ fn run<K: Kind>(arguments: &Arguments<K>) -> Outcome {
         Some(Command::Simulate(arguments)) => simulate::run(arguments, common),
         Some(Command::Compare(arguments)) => compare::run(arguments, common),
         Some(Command::Merge(arguments)) => compare::merge::<K>(arguments, common),
-        Some(Command::Rules) => printed(&kinds::each(Rules).join("\n")),
+        Some(Command::Rules) => {
+            let kinds = kinds::each(Describe).into_iter();
+            let mut each = kinds.map(
+                |Description {
+                     workload, rules, ..
+                 }| { format!("kind: {workload}\n{}\n", rules(width())) },
+            );
+            printed(&each.join("\n"))
+        }
         Some(Command::Own(verb)) => own(verb, common),
         Some(Command::Schema { kind }) => {
-            let kind = kind.as_deref().or(Some(K::NAME));
-            let schema = serde_json::to_string_pretty(&kinds::visit(kind, Shape))?;
-            printed(&format!("{schema}\n"))
+            let kind = kind.as_deref().unwrap_or(K::NAME);
+            let mut kinds = kinds::each(Describe).into_iter();
+            let schema = kinds.find(|own| own.name == kind).map(|own| (own.schema)());
+            printed(&(serde_json::to_string_pretty(&schema)? + "\n"))
         }
         Some(Command::Completions { shell }) => {
             let (mut script, mut command) = (Vec::new(), Arguments::<K>::command());
             clap_complete::generate(*shell, &mut command, "synth", &mut script);
-            written(script)
+            printed_as_is(script)
         }
         Some(Command::Man) => {
             let mut page = Vec::new();
             clap_mangen::Man::new(Arguments::<K>::command()).render(&mut page)?;
-            written(page)
+            printed_as_is(page)
         }
     }
 }
@@ -281,35 +303,12 @@ fn own(verb: &impl OwnVerb, common: &Common) -> Outcome {
     let (read, written) = verb.files();
     apart(&read, &written)?;
     let interrupt = interrupt::Later::new();
-    let answered = heard(common, &interrupt, |caller| verb.run(caller))?;
+    let answered = with_caller(common, &interrupt, |caller| verb.run(caller))?;
     conclude(&answered, &interrupt, common)
 }
 
-/// The rules of a kind, below its name.
-#[derive(Clone, Copy)]
-struct Rules;
-
-impl Visitor for Rules {
-    type Output = String;
-
-    fn visit<K: Kind>(self) -> String {
-        format!("kind: {}\n{}\n", K::WORKLOAD, K::rules(width()))
-    }
-}
-
-/// The shape of the policies of a kind.
-struct Shape;
-
-impl Visitor for Shape {
-    type Output = schemars::Schema;
-
-    fn visit<K: Kind>(self) -> schemars::Schema {
-        Artifact::<K>::schema()
-    }
-}
-
 /// Writes text for other programs to standard output.
-fn written(text: Vec<u8>) -> Outcome {
+fn printed_as_is(text: Vec<u8>) -> Outcome {
     emit(None, &String::from_utf8(text)?)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -21,21 +21,19 @@ pub fn is_stdout(path: &Path) -> bool {
 /// Checks, before anything is overwritten, that no two results go to the same file and none to a file
 /// that is read.
 pub fn apart(read: &[&Path], written: &[&Path]) -> Result<(), Box<dyn Error>> {
-    let streams = read.iter().filter(|path| is_standard_input(path));
-    if streams.count() > 1 {
+    let (streams, files): (Vec<&Path>, _) = read.iter().partition(|path| is_standard_input(path));
+    if streams.len() > 1 {
         return Err("standard input is one file: give the others by name".into());
     }
-    if written.iter().filter(|path| is_stdout(path)).count() > 1 {
-        return Err(
-            "two results cannot both go to standard output: give each a file of its own".into(),
-        );
-    }
-    let files = read.iter().filter(|path| !is_standard_input(path));
-    let read: Vec<PathBuf> = files.filter_map(|path| place(path)).collect();
+    let read: Vec<PathBuf> = files.into_iter().filter_map(place).collect();
     let mut taken: Vec<PathBuf> = Vec::new();
     for path in written {
         let Some(at) = place(path) else { continue };
-        let shown = path.display();
+        let shown = if is_stdout(path) {
+            "standard output".into()
+        } else {
+            path.display().to_string()
+        };
         if read.contains(&at) {
             let why = "is read here and would be overwritten: choose another place for the result";
             return Err(format!("{shown} {why}").into());
@@ -58,9 +56,13 @@ fn place(path: &Path) -> Option<PathBuf> {
     if let Ok(real) = path.canonicalize() {
         return Some(real).filter(|real| real.is_file());
     }
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok()?;
+    let folder = folder_of(path).canonicalize().ok()?;
     Some(folder.join(path.file_name()?))
+}
+
+fn folder_of(path: &Path) -> &Path {
+    let named = path.parent().filter(|p| !p.as_os_str().is_empty());
+    named.unwrap_or(Path::new("."))
 }
 
 /// Writes text to a file, or else (and to `-`) to standard output. A regular file is replaced whole
@@ -88,10 +90,7 @@ pub fn emit(output: Option<&Path>, text: &str) -> Result<(), Box<dyn Error>> {
 /// Writes a file of a new name beside it, waits until that is on the disk, then puts it in its place. It has these
 /// permissions, or else those of a new file.
 fn replace(path: &Path, text: &str, permissions: Option<Permissions>) -> std::io::Result<()> {
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
+    let folder = folder_of(path);
     let mut beside = tempfile::Builder::new()
         .prefix(".synth-")
         .permissions(Permissions::from_mode(0o666))
@@ -112,7 +111,7 @@ fn replace(path: &Path, text: &str, permissions: Option<Permissions>) -> std::io
 fn publish(
     common: &Common,
     table: &str,
-    documents: &[(&Path, &str)],
+    documents: &[(PathBuf, String)],
 ) -> Result<(), Box<dyn Error>> {
     for (file, text) in documents {
         emit(Some(file), text)?;
@@ -132,14 +131,8 @@ fn publish(
 /// Publishes what a verb answers; its notes go to standard error.
 pub fn conclude(answered: &VerbOutput, interrupt: &interrupt::Later, common: &Common) -> Outcome {
     answered.notes.iter().for_each(|note| tell(common, note));
-    publish(common, &answered.table, &borrowed(&answered.documents))?;
+    publish(common, &answered.table, &answered.documents)?;
     Ok(interrupt.code_or(code_if(answered.negative)))
-}
-
-fn borrowed(documents: &[(PathBuf, String)]) -> Vec<(&Path, &str)> {
-    let each = documents.iter();
-    each.map(|(file, text)| (file.as_path(), text.as_str()))
-        .collect()
 }
 
 /// Checks that a result can be written there, before hours of simulation.
@@ -184,15 +177,15 @@ impl Results {
     }
 
     /// Writes what is asked for of a comparison, and prints its table.
-    pub fn publish(&self, compared: &Compared, common: &Common) -> Result<(), Box<dyn Error>> {
+    pub fn publish(&self, compared: &mut Compared, common: &Common) -> Result<(), Box<dyn Error>> {
         let all = [
-            (&self.output, &compared.document),
-            (&self.csv, &compared.csv),
-            (&self.html, &compared.page),
+            (&self.output, &mut compared.document),
+            (&self.csv, &mut compared.csv),
+            (&self.html, &mut compared.page),
         ];
-        let all = all.iter();
-        let typed = all.filter_map(|(file, text)| Some((file.as_deref()?, text.as_str())));
-        let documents: Vec<_> = typed.chain(borrowed(&compared.documents)).collect();
-        publish(common, &compared.table, &documents)
+        let typed = all.into_iter();
+        let typed = typed.filter_map(|(file, text)| Some((file.clone()?, std::mem::take(text))));
+        compared.documents.splice(..0, typed);
+        publish(common, &compared.table, &compared.documents)
     }
 }

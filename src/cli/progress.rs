@@ -12,8 +12,8 @@ use synth::simulation::Progress;
 
 use super::{Common, interrupt, tell, width};
 
-/// Does a verb, which is heard; nothing more is shown once it has an answer.
-pub fn heard<T>(
+/// Runs a verb and shows its progress, until it has an answer.
+pub fn with_caller<T>(
     common: &Common,
     interrupt: &interrupt::Later,
     verb: impl FnOnce(&mut Caller<'_>) -> VerbResult<T>,
@@ -35,7 +35,7 @@ pub fn heard<T>(
     answer
 }
 
-/// Hears a verb: shows progress, and from when on Ctrl-C leaves something to tell.
+/// Shows what a verb does, and listens to Ctrl-C from when on that leaves a result.
 struct Listener<'a> {
     common: &'a Common,
     interrupt: &'a interrupt::Later,

@@ -6,7 +6,7 @@ use synth::simulation::Settings;
 use synth::typed::{Budget, PolicyFile};
 
 use super::output::{apart, conclude};
-use super::progress::heard;
+use super::progress::with_caller;
 use super::{Common, Outcome, examples_of, interrupt, read_workload};
 
 #[derive(Args)]
@@ -47,12 +47,13 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
         interrupt: interrupt.flag(),
         ..arguments.budget.settings(EVENTS)
     };
-    let given = arguments.workload.as_ref();
-    let given = given.map(|file| read_workload::<K>(file, common));
-    let given = given.transpose()?;
+    let file = arguments.workload.as_deref();
+    let workload = file
+        .map(|file| read_workload::<K>(file, common))
+        .transpose()?;
     let policy = policy.to_str().ok_or("the name of the policy is no text")?;
-    let (mut answered, document) = heard(common, &interrupt, |caller| {
-        K::simulate(policy, given, &arguments.ways, &settings, caller)
+    let (mut answered, document) = with_caller(common, &interrupt, |caller| {
+        K::simulate(policy, workload, &arguments.ways, &settings, caller)
     })?;
     let output = arguments.output.clone();
     answered

@@ -6,7 +6,7 @@ use synth::kind::{Answer, Kind, NamesFiles as _};
 use synth::typed::WorkloadFile;
 
 use super::output::{apart, emit, is_stdout, writable};
-use super::progress::heard;
+use super::progress::with_caller;
 use super::terminal::tell_always;
 use super::{Common, NEGATIVE, Outcome, interrupt, read_workload, tell};
 
@@ -33,7 +33,7 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
     regular.into_iter().try_for_each(|path| writable(path))?;
     let workload = read_workload::<K>(file, common)?;
     let interrupt = interrupt::Later::new();
-    let answer = heard(common, &interrupt, |caller| {
+    let answer = with_caller(common, &interrupt, |caller| {
         K::synthesize(&workload, &arguments.args, caller)
     });
     match answer? {

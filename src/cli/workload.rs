@@ -5,12 +5,11 @@ use std::ffi::OsString;
 use std::io::Read as _;
 use std::path::Path;
 
-use synth::document::{Parsed, called, is_standard_input, text_of};
+use synth::document::{called, is_standard_input, read_file, text_of};
 use synth::kind::Kind;
 use synth::kinds;
 
-use super::Common;
-use super::terminal::tell_always;
+use super::{Common, tell};
 
 /// The heading of a document stands in its first bytes.
 const HEADING: u64 = 1 << 20;
@@ -22,12 +21,8 @@ pub fn kind_of(arguments: impl Iterator<Item = OsString>) -> Option<String> {
         let text = argument.to_str()?;
         let option = text.split_once('=').filter(|_| text.starts_with("--"));
         let (option, file) = option.unwrap_or((&before, text));
-        let file = Path::new(file);
-        let kind = if is_standard_input(file) && !reads(option) {
-            None
-        } else {
-            named_in(file)
-        };
+        let is_read = !is_standard_input(Path::new(file)) || reads(option);
+        let kind = is_read.then(|| named_in(Path::new(file))).flatten();
         before = text.to_owned();
         kind
     })
@@ -46,7 +41,12 @@ fn named_in(file: &Path) -> Option<String> {
     let text = if is_standard_input(file) {
         text_of(file).ok()?
     } else {
-        heading(file)?
+        if !file.metadata().ok()?.is_file() {
+            return None;
+        }
+        let (mut bytes, opened) = (Vec::new(), std::fs::File::open(file).ok()?);
+        opened.take(HEADING).read_to_end(&mut bytes).ok()?;
+        String::from_utf8_lossy(&bytes).into_owned()
     };
     let line = |line: &str| {
         let line = line.strip_prefix("  ").unwrap_or(line);
@@ -59,72 +59,37 @@ fn named_in(file: &Path) -> Option<String> {
     text.lines().find_map(line).or_else(|| in_a_line(&text))
 }
 
-fn heading(file: &Path) -> Option<String> {
-    if !file.metadata().ok()?.is_file() {
-        return None;
-    }
-    let mut bytes = Vec::new();
-    let opened = std::fs::File::open(file).ok()?;
-    opened.take(HEADING).read_to_end(&mut bytes).ok()?;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
-}
-
 /// The value of the first key `"kind"` of a document in braces that has no line of its own for it.
 fn in_a_line(text: &str) -> Option<String> {
-    if !text.trim_start().starts_with('{') {
-        return None;
-    }
-    let (_, rest) = text.split_once("\"kind\"")?;
+    let inside = text.trim_start().strip_prefix('{')?;
+    let (_, rest) = inside.split_once("\"kind\"")?;
     let value = rest.trim_start().strip_prefix(':')?.trim_start();
     let value = value.strip_prefix('"')?;
     value.split_once('"').map(|(kind, _)| kind.to_owned())
 }
 
 /// Reads a workload; warnings go to standard error.
-pub fn read_workload<K: Kind>(
-    file: &Path,
-    common: &Common,
-) -> Result<K::Described, Box<dyn Error>> {
-    of_this_kind::<K>(file)?;
-    Ok(warned(K::read(file)?, common))
+pub fn read_workload<K: Kind>(file: &Path, common: &Common) -> Result<K::Checked, Box<dyn Error>> {
+    if let Some(kind) = named_in(file) {
+        is_of_kind::<K>(file, &kind)?;
+    }
+    let parsed = read_file(file, K::parse)?;
+    parsed.warnings.iter().for_each(|text| tell(common, text));
+    Ok(parsed.workload)
 }
 
-/// The same with its text.
-pub fn read_with_text<K: Kind>(
-    file: &Path,
-    common: &Common,
-) -> Result<(K::Described, String), Box<dyn Error>> {
-    of_this_kind::<K>(file)?;
-    let name = called(file);
-    let text = text_of(file).map_err(|e| format!("cannot read {name}: {e}"))?;
-    Ok((warned(K::parse(&text, &name)?, common), text))
-}
-
-fn of_this_kind<K: Kind>(file: &Path) -> Result<(), Box<dyn Error>> {
-    let Some(kind) = named_in(file).filter(|kind| kind != K::WORKLOAD) else {
-        return Ok(());
-    };
+fn is_of_kind<K: Kind>(file: &Path, kind: &str) -> Result<(), String> {
     let file = called(file);
-    Err(match kinds::named(&kind) {
-        // It is misspelt: said with all other faults of the document.
-        Some(near) if near == K::WORKLOAD => return Ok(()),
-        Some(_) => format!(
+    match kinds::named(kind) {
+        // One that is misspelt is among the faults of the document.
+        Some(near) if near == K::WORKLOAD => Ok(()),
+        Some(_) => Err(format!(
             "{file} is a workload of the kind `{kind}`, and here one of the kind `{}` is wanted: a policy goes with workloads of its own kind",
             K::WORKLOAD
-        ),
-        None => format!(
+        )),
+        None => Err(format!(
             "{file}: unknown kind of workload `{kind}`; the kinds are {}",
             kinds::WORKLOADS.join(", ")
-        ),
+        )),
     }
-    .into())
-}
-
-fn warned<W>(parsed: Parsed<W>, common: &Common) -> W {
-    if !common.quiet {
-        for warning in &parsed.warnings {
-            tell_always(warning);
-        }
-    }
-    parsed.workload
 }

@@ -1,7 +1,5 @@
 //! Clusters with a compatibility graph as a kind of workload: what is typed → verbs → what is told.
 
-use std::path::Path;
-
 use clap::Args;
 
 use crate::artifact::Finding;
@@ -10,13 +8,13 @@ use crate::compatibility::report;
 use crate::compatibility::synthesis::{self, Options, Outcome};
 use crate::compatibility::verbs;
 use crate::compatibility::workload::Cluster;
-use crate::document::Parsed;
+use crate::document::{DocumentError, Parsed};
 use crate::kind::{
     Answer, Caller, Compared, Kind, NamesFiles, NoArgs, NoVerb, Notice, VerbOutput, VerbResult,
-    checked, other_workload, run_document, same_workload, wanted,
+    checked, other_workload, required_workload, run_document, same_workload,
 };
-use crate::report::{rules_table, valid_report};
-use crate::simulation::sweep::{Comparing, Stage, Swept, Whole};
+use crate::report::rules_table;
+use crate::simulation::sweep::{Comparing, Stage, Whole};
 use crate::simulation::{Progress, Settings};
 use crate::typed::{count, part};
 
@@ -50,7 +48,6 @@ fn interruptions(text: &str) -> Result<f64, String> {
 }
 
 impl Kind for Compatibility {
-    type Described = Cluster;
     type SynthesisArgs = SynthesisArgs;
     type SimulationArgs = NoArgs;
     type ComparisonArgs = NoArgs;
@@ -58,12 +55,8 @@ impl Kind for Compatibility {
 
     const EXAMPLES: &'static str = EXAMPLES;
 
-    fn read(file: &Path) -> VerbResult<Parsed<Cluster>> {
-        Ok(Cluster::read(file)?)
-    }
-
-    fn parse(text: &str, name: &str) -> VerbResult<Parsed<Cluster>> {
-        Ok(Cluster::parse(text, name)?)
+    fn parse(text: &str, name: &str) -> Result<Parsed<Cluster>, DocumentError> {
+        Cluster::parse(text, name)
     }
 
     fn synthesize(
@@ -99,9 +92,8 @@ impl Kind for Compatibility {
         ))
     }
 
-    fn valid(policy: &Checked, width: usize) -> String {
-        let about = format!("about {}", report::about(policy.workload()));
-        valid_report(policy, &about, width)
+    fn about(policy: &Checked) -> String {
+        report::about(policy.workload())
     }
 
     fn show(policy: &Checked, width: usize) -> String {
@@ -134,7 +126,7 @@ impl Kind for Compatibility {
         _: &NoArgs,
         caller: &mut Caller<'_>,
     ) -> VerbResult<Compared> {
-        let cluster = wanted(cluster)?;
+        let cluster = required_workload(cluster)?;
         caller.notify(Notice::Interruptible);
         let listener = |stage: Stage<'_>| caller.notify(Notice::Comparing(stage));
         let swept = verbs::compare(cluster, asked, listener)?;
@@ -144,12 +136,7 @@ impl Kind for Compatibility {
     fn merge(cluster: &Cluster, whole: &Whole, width: usize) -> VerbResult<Compared> {
         let mut comparison = whole.comparison()?;
         verbs::add_exact(&mut comparison, cluster)?;
-        let journal = None;
-        let swept = Swept {
-            comparison,
-            journal,
-        };
-        Compared::over_loads(swept, &report::besides(cluster), width)
+        Compared::over_loads(comparison, &report::besides(cluster), width)
     }
 
     fn rules(width: usize) -> String {

@@ -8,7 +8,7 @@
 //! graph's node order runs along its cycles (each edge goes forward, or back to the first
 //! states), there is no fill-in and the work is linear in the number of edges.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use nalgebra::DMatrix;
 #[cfg(test)]
@@ -40,20 +40,6 @@ pub enum ChainError {
     BadRate(f64),
 }
 
-/// Proves the chain irreducible with positive finite rates: one strongly connected component.
-fn prove_irreducible<S, E: Rate>(chain: &DiGraph<S, E>) -> Result<(), ChainError> {
-    if let Some(edge) = chain
-        .edge_weights()
-        .find(|e| !(e.rate() > 0.0 && e.rate().is_finite()))
-    {
-        return Err(ChainError::BadRate(edge.rate()));
-    }
-    match tarjan_scc(chain).len() {
-        1 => Ok(()),
-        classes => Err(ChainError::NotIrreducible(classes)),
-    }
-}
-
 /// Returns the generator `G` (n × n): `G_st` the rate from s to t, the diagonal *minus the exact row
 /// sum*, in the order of the graph's nodes.
 ///
@@ -81,47 +67,44 @@ pub fn generator<S, E: Rate>(chain: &DiGraph<S, E>) -> DMatrix<f64> {
 /// # Errors
 /// When the chain is not irreducible or a rate is not positive and finite.
 pub fn stationary<S, E: Rate>(chain: &DiGraph<S, E>) -> Result<Vec<f64>, ChainError> {
-    prove_irreducible(chain)?;
+    let mut rates = chain.edge_weights().map(Rate::rate);
+    if let Some(rate) = rates.find(|rate| !(*rate > 0.0 && rate.is_finite())) {
+        return Err(ChainError::BadRate(rate));
+    }
+    let classes = tarjan_scc(chain).len();
+    if classes != 1 {
+        return Err(ChainError::NotIrreducible(classes));
+    }
     let n = chain.node_count();
     let mut rows: Vec<BTreeMap<usize, f64>> = vec![BTreeMap::new(); n];
-    let mut into: Vec<BTreeMap<usize, ()>> = vec![BTreeMap::new(); n];
+    let mut into: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); n];
     for edge in chain.edge_references().filter(|e| e.source() != e.target()) {
         let (s, t) = (edge.source().index(), edge.target().index());
         *rows[s].entry(t).or_insert(0.0) += edge.weight().rate();
-        into[t].insert(s, ());
+        into[t].insert(s);
     }
     let mut exits = vec![0.0; n];
     for last in (1..n).rev() {
         let onward: Vec<(usize, f64)> = rows[last].range(..last).map(|(t, r)| (*t, *r)).collect();
         exits[last] = onward.iter().map(|(_, r)| r).sum();
-        let entering: Vec<usize> = into[last].range(..last).map(|(s, ())| *s).collect();
+        let entering: Vec<usize> = into[last].range(..last).copied().collect();
         for s in entering {
             let entry = rows[s][&last];
             for &(t, r) in onward.iter().filter(|(t, _)| *t != s) {
                 *rows[s].entry(t).or_insert(0.0) += entry * r / exits[last];
-                into[t].insert(s, ());
+                into[t].insert(s);
             }
         }
     }
-    Ok(back_substitute(&rows, &into, &exits))
-}
-
-/// `π_s = Σ_{r<s} π_r q_rs / exit_s`, then normalized.
-fn back_substitute(
-    rows: &[BTreeMap<usize, f64>],
-    into: &[BTreeMap<usize, ()>],
-    exits: &[f64],
-) -> Vec<f64> {
-    let mut law = vec![1.0; rows.len()];
-    for s in 1..rows.len() {
-        let inflow: f64 = into[s]
-            .range(..s)
-            .map(|(r, ())| law[*r] * rows[*r][&s])
-            .sum();
+    // π_s = Σ_{r<s} π_r q_rs / exit_s, then normalized.
+    let mut law = vec![1.0; n];
+    for s in 1..n {
+        let entering = into[s].range(..s);
+        let inflow: f64 = entering.map(|r| law[*r] * rows[*r][&s]).sum();
         law[s] = inflow / exits[s];
     }
     let total: f64 = law.iter().sum();
-    law.iter().map(|p| p / total).collect()
+    Ok(law.iter().map(|p| p / total).collect())
 }
 
 /// The stationary law by LU of the dense generator with one equation replaced by `Σ π = 1`.

@@ -12,7 +12,7 @@ pub mod rounds;
 mod sojourn;
 mod staged;
 
-pub(crate) use bisection::bisected_within;
+pub(crate) use bisection::bisected;
 #[cfg(all(test, feature = "multiresource", feature = "synthesis"))]
 pub use chain::stationary_dense;
 pub use chain::{ChainError, Rate, generator, stationary};
@@ -23,4 +23,4 @@ pub use response::Survival;
 pub use staged::{PhaseType, staged_phases, staged_qbd};
 
 #[cfg(test)]
-mod queue_tests;
+mod tests;

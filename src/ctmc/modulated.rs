@@ -68,8 +68,8 @@ impl Environment {
             rate: edge.rate * faster(edge.from),
             ..*edge
         };
-        let stay = self.law.iter().enumerate().map(|(s, p)| p / faster(s));
-        let law: Vec<f64> = stay.collect();
+        let law = self.law.iter().enumerate().map(|(s, p)| p / faster(s));
+        let law: Vec<f64> = law.collect();
         let total: f64 = law.iter().sum();
         Environment {
             edges: self.edges.iter().map(rate).collect(),
@@ -176,10 +176,8 @@ impl<'a> ModulatedQueue<'a> {
 
     /// Returns the edges, and whether each serves.
     pub fn edges(&self) -> impl Iterator<Item = (&Edge, bool)> {
-        self.environment
-            .edges
-            .iter()
-            .zip(self.serves.iter().copied())
+        let serves = self.serves.iter().copied();
+        self.environment.edges.iter().zip(serves)
     }
 
     /// Services in state s that leave the environment as it is \[1/time\], of a queue that is never
@@ -201,9 +199,8 @@ impl<'a> ModulatedQueue<'a> {
     /// `E[μ c]` [1/time]: services of a queue that is never empty.
     pub fn capacity(&self) -> f64 {
         let pairs = self.environment.law.iter().zip(&self.servers);
-        pairs
-            .map(|(p, c)| p * (f64::from(*c) * self.service_rate))
-            .sum()
+        let speeds = pairs.map(|(p, c)| p * (f64::from(*c) * self.service_rate));
+        speeds.sum()
     }
 
     /// Returns the work of solving [`ModulatedQueue::qbd`] once, very roughly in nanoseconds: a reduction, and
@@ -230,13 +227,12 @@ impl<'a> ModulatedQueue<'a> {
             ..Level::default()
         };
         for (edge, serves) in self.edges() {
-            let served = if serves { busy(edge.from) } else { 0.0 };
             // Exactly 0 where all servers are busy.
-            let idle = f64::from(self.servers[edge.from]) - jobs as f64;
-            let stays = if serves {
-                idle.max(0.0) * self.service_rate
+            let idle = (f64::from(self.servers[edge.from]) - jobs as f64).max(0.0);
+            let (served, stays) = if serves {
+                (busy(edge.from), idle * self.service_rate)
             } else {
-                edge.rate
+                (0.0, edge.rate)
             };
             level.down.push((edge.from, edge.to, served));
             level.local.push((edge.from, edge.to, stays));

@@ -66,22 +66,12 @@ pub enum QbdError {
         "the process is not stable: its mean drift is {0:e} levels per time, expected one that is clearly negative"
     )]
     Unstable(f64),
-    /// An iteration did not converge.
-    #[error("{algorithm} did not converge within {iterations} iterations")]
-    NotConverged {
-        /// Which.
-        algorithm: &'static str,
-        /// After how many steps.
-        iterations: usize,
-    },
-    /// The matrix found does not solve the equation.
-    #[error("the first-passage matrix has a residual of {found:e}, expected at most {allowed:e}")]
-    Residual {
-        /// The residual, relative to the rates.
-        found: f64,
-        /// What is allowed.
-        allowed: f64,
-    },
+    /// An iteration of this name did not converge.
+    #[error("{0} did not converge within {ITERATIONS} iterations")]
+    NotConverged(&'static str),
+    /// The matrix does not solve the equation: it has this residual, relative to the rates.
+    #[error("the first-passage matrix has a residual of {0:e}, expected at most {RESIDUAL:e}")]
+    Residual(f64),
     /// The mean that was computed is impossible.
     #[error("cancellation left no digit of the mean: {0}")]
     NoDigit(f64),
@@ -105,7 +95,7 @@ const DEEP: f64 = 40.0;
 const HUGE: f64 = 1e150;
 
 /// Both reductions double the number of levels in each iteration: 2^100 is beyond any queue.
-const ITERATIONS: usize = 100;
+pub(super) const ITERATIONS: usize = 100;
 
 /// The rates of the repeating level as matrices.
 struct Rates {
@@ -116,12 +106,9 @@ struct Rates {
 
 impl Rates {
     fn new(level: &Level) -> Self {
-        let n = level.phases;
-        Rates {
-            up: dense(&level.up, n, n),
-            local: dense(&level.local, n, n),
-            down: dense(&level.down, n, n),
-        }
+        let blocks = [&level.up, &level.local, &level.down];
+        let [up, local, down] = blocks.map(|block| dense(block, level.phases));
+        Rates { up, local, down }
     }
 
     /// First passage one level down, by cyclic reduction.
@@ -142,34 +129,21 @@ impl Rates {
             first += turn_above;
             (up, down) = (&up * rise, &down * fall);
         }
-        Err(not_converged("cyclic reduction"))
+        Err(QbdError::NotConverged("cyclic reduction"))
     }
 
     /// Checks `D + (L − diag) G + U G² = 0`.
     fn check_residual(&self, g: &DMatrix<f64>) -> Result<(), QbdError> {
-        let leaving = self.up.column_sum() + self.off_diagonal_sum() + self.down.column_sum();
+        let off_diagonal = self.local.column_sum() - self.local.diagonal();
+        let leaving = self.up.column_sum() + off_diagonal + self.down.column_sum();
         let mut local = self.local.clone();
         local.set_diagonal(&-&leaving);
         let residual = (&self.down + (local + &self.up * g) * g).amax();
-        let allowed = RESIDUAL * leaving.amax();
-        match residual <= allowed {
-            true => Ok(()),
-            false => Err(QbdError::Residual {
-                found: residual / leaving.amax(),
-                allowed: RESIDUAL,
-            }),
+        if residual <= RESIDUAL * leaving.amax() {
+            Ok(())
+        } else {
+            Err(QbdError::Residual(residual / leaving.amax()))
         }
-    }
-
-    fn off_diagonal_sum(&self) -> DVector<f64> {
-        self.local.column_sum() - self.local.diagonal()
-    }
-}
-
-fn not_converged(algorithm: &'static str) -> QbdError {
-    QbdError::NotConverged {
-        algorithm,
-        iterations: ITERATIONS,
     }
 }
 
@@ -193,8 +167,7 @@ impl Qbd {
         let above = sojourns(&(&rates.local + &rates.up * &g), &rates.down.column_sum());
         let mut levels = self.boundary_law(&g);
         let last = levels.len() - 1;
-        let entry =
-            &levels[last] * dense(&self.boundary[last].up, rates.up.nrows(), rates.up.ncols());
+        let entry = &levels[last] * dense(&self.boundary[last].up, self.repeating.phases);
         levels.push(&entry * &above);
         let mut law = Stationary {
             decay: &rates.up * above,
@@ -216,10 +189,8 @@ impl Qbd {
         let last = self.boundary.len() - 1;
         let mut below: Vec<DMatrix<f64>> = Vec::with_capacity(last);
         for (q, level) in self.boundary[..last].iter().enumerate() {
-            let mut exits = DVector::zeros(level.phases);
-            level.up.iter().for_each(|&(s, _, rate)| exits[s] += rate);
             let rates = self.censored(q, below.last());
-            below.push(sojourns(&rates, &exits));
+            below.push(sojourns(&rates, &exits(&level.up, level.phases)));
         }
         let mut rates = self.censored(last, below.last());
         add_product(&mut rates, &self.boundary[last].up, g);
@@ -241,7 +212,7 @@ impl Qbd {
     /// spent on the level below.
     fn censored(&self, q: usize, stay: Option<&DMatrix<f64>>) -> DMatrix<f64> {
         let level = &self.boundary[q];
-        let mut rates = dense(&level.local, level.phases, level.phases);
+        let mut rates = dense(&level.local, level.phases);
         if let Some(stay) = stay {
             let back = returns(stay, &self.boundary[q - 1].up, level.phases);
             add_product(&mut rates, &level.down, &back);
@@ -279,12 +250,20 @@ pub(super) fn returns(stay: &DMatrix<f64>, up: &Block, n: usize) -> DMatrix<f64>
     product
 }
 
-pub(super) fn dense(block: &Block, rows: usize, columns: usize) -> DMatrix<f64> {
-    let mut matrix = DMatrix::zeros(rows, columns);
-    block
-        .iter()
-        .for_each(|&(s, t, rate)| matrix[(s, t)] += rate);
+/// Returns the block between levels of so many phases as a matrix.
+pub(super) fn dense(block: &Block, phases: usize) -> DMatrix<f64> {
+    let mut matrix = DMatrix::zeros(phases, phases);
+    for &(s, t, rate) in block {
+        matrix[(s, t)] += rate;
+    }
     matrix
+}
+
+/// Returns the rate out of each of so many phases.
+pub(super) fn exits(block: &Block, phases: usize) -> DVector<f64> {
+    let mut exits = DVector::zeros(phases);
+    block.iter().for_each(|&(s, _, rate)| exits[s] += rate);
+    exits
 }
 
 /// The stationary law of a QBD.
@@ -400,8 +379,7 @@ impl Stationary {
     pub fn above(&self, q: usize) -> f64 {
         let b = self.levels.len() - 1;
         let mut levels = self.levels().skip(q.max(b));
-        let (level, next) = (levels.next(), levels.next());
-        let pair = level.zip(next);
+        let pair = levels.next().zip(levels.next());
         let far = pair.map_or(0.0, |(level, next)| {
             self.mass_from(&next, &(level * &self.rates.up))
         });

@@ -82,8 +82,9 @@ impl Survival {
             std::mem::swap(&mut now, &mut next);
             if after.len() % 16 == 0 {
                 shorten(&mut now, NEGLIGIBLE);
+                let length = now[0].len();
                 next.iter_mut()
-                    .for_each(|of_state| of_state.truncate(now[0].len()));
+                    .for_each(|of_state| of_state.truncate(length));
             }
         }
         Some(Survival {
@@ -133,7 +134,7 @@ impl Survival {
     /// Returns the time by which a fraction p ≤ .99 of the jobs has left.
     pub fn percentile(&self, p: f64) -> f64 {
         let end = self.after.len() as f64 / self.rate;
-        let [low, high] = bisected([0.0, end], |time| self.above(time) > 1.0 - p);
+        let [low, high] = bisected(0.0, [0.0, end], |time| self.above(time) > 1.0 - p);
         0.5 * (low + high)
     }
 }
@@ -168,30 +169,25 @@ impl<'a, 'b> Walk<'a, 'b> {
         let mut gone = 0.0;
         for (s, (new, old)) in next.iter_mut().zip(now).enumerate() {
             let stay = 1.0 - self.leaving[s] / self.rate;
-            match self.queue.drains(s) {
-                true => new.iter_mut().zip(old).for_each(|(n, o)| *n = stay * o),
-                false => {
-                    let all = f64::from(self.queue.servers()[s]) * self.service();
-                    let last = old.len() - 1;
-                    let pairs = old[..last].iter().zip(&old[1..]);
-                    new.iter_mut()
-                        .zip(pairs)
-                        .for_each(|(n, (o, behind))| *n = stay * o + all * behind);
-                    new[last] = stay * old[last];
-                    gone += self.correct(s, old, new);
-                }
+            if self.queue.drains(s) {
+                new.iter_mut().zip(old).for_each(|(n, o)| *n = stay * o);
+                continue;
             }
+            let all = f64::from(self.queue.servers()[s]) * self.service();
+            let last = old.len() - 1;
+            for ((n, o), behind) in new.iter_mut().zip(&old[..last]).zip(&old[1..]) {
+                *n = stay * o + all * behind;
+            }
+            new[last] = stay * old[last];
+            gone += self.correct(s, old, new);
         }
         for (edge, serves) in self.queue.edges() {
             let (old, new) = (&now[edge.from], &mut next[edge.to]);
             let rate = edge.rate / self.rate;
-            match serves {
-                true => {
-                    let behind = old.iter().skip(1);
-                    new.iter_mut().zip(behind).for_each(|(n, o)| *n += rate * o);
-                    gone += self.correct(edge.from, old, new);
-                }
-                false => new.iter_mut().zip(old).for_each(|(n, o)| *n += rate * o),
+            let from = if serves { &old[1..] } else { &old[..] };
+            new.iter_mut().zip(from).for_each(|(n, o)| *n += rate * o);
+            if serves {
+                gone += self.correct(edge.from, old, new);
             }
         }
         gone

@@ -26,7 +26,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::bisection::bisected_within;
+use super::bisection::bisected;
 use super::modulated::{Edge, MEMORY, ModulatedQueue};
 
 /// The probability of the levels left out is exp(−TAIL).
@@ -104,10 +104,8 @@ pub fn work(queue: &ModulatedQueue<'_>) -> f64 {
 
 /// Numbers that are kept by [`law`], at most.
 pub fn kept(queue: &ModulatedQueue<'_>) -> f64 {
-    numbers(
-        levels(queue).unwrap_or(f64::INFINITY),
-        queue.servers().len(),
-    )
+    let levels = levels(queue).unwrap_or(f64::INFINITY);
+    numbers(levels, queue.servers().len())
 }
 
 /// Numbers that are kept at most: the law, what is on its way, and the basis of GMRES.
@@ -143,31 +141,29 @@ fn visited(
     queue: &ModulatedQueue<'_>,
     mut visit: impl FnMut(Vec<f64>),
 ) -> Result<(f64, Vec<f64>), RoundsError> {
-    let failed = |why: String| RoundsError(why);
-    let rounds =
-        Rounds::new(queue).ok_or_else(|| failed("the environment does not go round".into()))?;
-    let load = queue.arrival_rate() / queue.capacity();
-    let decay = rounds
-        .decay(0.0)
-        .ok_or_else(|| failed(format!("the queue is not stable: its load is {load}")))?;
-    let states = rounds.stages.len();
-    let levels = rounds.levels(decay);
+    let Some(rounds) = Rounds::new(queue) else {
+        return Err(RoundsError("the environment does not go round".into()));
+    };
+    let Some(decay) = rounds.decay(0.0) else {
+        let load = queue.arrival_rate() / queue.capacity();
+        let why = format!("the queue is not stable: its load is {load}");
+        return Err(RoundsError(why));
+    };
+    let (levels, states) = (rounds.levels(decay), rounds.stages.len());
     if numbers(levels, states) > MEMORY {
-        return Err(failed(format!(
-            "{levels} levels of {states} states are more than memory allows"
-        )));
+        let why = format!("{levels} levels of {states} states are more than memory allows");
+        return Err(RoundsError(why));
     }
-    let entries = rounds.balanced(levels as usize, decay)?;
+    let (entries, above_error) = rounds.balanced(levels as usize, decay)?;
     // Rounds per time.
     let frequency = queue.environment().law()[0] * rounds.stages[0].leaving;
     let mut jobs = 0.0;
-    rounds.round(&entries.law, |_, mut law| {
+    rounds.round(&entries, |_, mut law| {
         law.iter_mut().for_each(|p| *p *= frequency);
-        let numbered = law.iter().enumerate().rev();
-        jobs += numbered.map(|(q, p)| q as f64 * p).sum::<f64>();
+        jobs += moment(&law);
         visit(law);
     });
-    Ok((jobs, entries.above_error))
+    Ok((jobs, above_error))
 }
 
 /// A state of the environment with its exits.
@@ -204,12 +200,8 @@ impl<'a, 'b> Rounds<'a, 'b> {
         // A single state is never left: a round of it is any time, here a service.
         if let [only] = &mut stages[..] {
             only.leaving = queue.service_rate();
-            let edge = Edge {
-                from: 0,
-                to: 0,
-                rate: only.leaving,
-            };
-            only.exits = vec![(edge, false)];
+            let (from, to, rate) = (0, 0, only.leaving);
+            only.exits = vec![(Edge { from, to, rate }, false)];
         }
         environment.goes_round().then_some(Rounds { queue, stages })
     }
@@ -225,20 +217,17 @@ impl<'a, 'b> Rounds<'a, 'b> {
         if self.queue.arrival_rate() >= self.queue.capacity() {
             return None;
         }
-        let poles = self.stages.iter().map(|stage| self.pole(stage));
+        // Where the generating function of a stage ends: the larger root of r + λ(1 − z) + d(1 − 1/z) = 0.
+        let lambda = self.queue.arrival_rate();
+        let poles = self.stages.iter().map(|stage| {
+            let half = 0.5 * (stage.leaving + lambda + stage.speed);
+            (half + (half * half - lambda * stage.speed).max(0.0).sqrt()) / lambda
+        });
         let pole = poles.fold(f64::INFINITY, f64::min) - 1.0;
         // F < 1 between 1 and the root, and > 1 from there to the pole.
         let range = [pole.ln() - 300.0, pole.ln()];
-        let [root, _] = bisected_within(within, range, |x| self.growth(x.exp()) < 0.0);
+        let [root, _] = bisected(within, range, |x| self.growth(x.exp()) < 0.0);
         Some(root.exp().ln_1p())
-    }
-
-    /// Where the generating function of one stage ends: the larger root of
-    /// `r + λ(1 − z) + d(1 − 1/z) = 0`.
-    fn pole(&self, stage: &Stage) -> f64 {
-        let (lambda, d) = (self.queue.arrival_rate(), stage.speed);
-        let half = 0.5 * (stage.leaving + lambda + d);
-        (half + (half * half - lambda * d).max(0.0).sqrt()) / lambda
     }
 
     /// `(F(z) − 1)/(z − 1)`, F the generating function of the net arrivals of a round in which the
@@ -259,18 +248,17 @@ impl<'a, 'b> Rounds<'a, 'b> {
             let excess = excess + (visits + above_one * excess) * (growth / room);
             for (edge, serves) in &stage.exits {
                 let share = edge.rate / stage.leaving;
-                let onward = share
-                    * if *serves {
-                        (excess - visits) / z
-                    } else {
-                        excess
-                    };
-                match edge.to {
-                    0 => back += onward,
-                    to => {
-                        weight[to].0 += share * visits;
-                        weight[to].1 += onward;
-                    }
+                let then = if *serves {
+                    (excess - visits) / z
+                } else {
+                    excess
+                };
+                let onward = share * then;
+                if edge.to == 0 {
+                    back += onward;
+                } else {
+                    weight[edge.to].0 += share * visits;
+                    weight[edge.to].1 += onward;
                 }
             }
         }
@@ -288,12 +276,12 @@ impl<'a, 'b> Rounds<'a, 'b> {
             for (edge, serves) in stage.exits.iter().filter(|(edge, _)| edge.to > 0) {
                 let into = &mut inflow[edge.to];
                 into.resize(law.len(), 0.0);
-                match serves {
-                    true => self.serve(stage.servers, &law, into),
-                    false => into
-                        .iter_mut()
+                if *serves {
+                    self.serve(stage.servers, &law, into);
+                } else {
+                    into.iter_mut()
                         .zip(&law)
-                        .for_each(|(i, p)| *i += edge.rate * p),
+                        .for_each(|(i, p)| *i += edge.rate * p);
                 }
             }
             visit(stage, law);
@@ -337,7 +325,12 @@ impl<'a, 'b> Rounds<'a, 'b> {
     /// across any level.
     fn stay(&self, stage: &Stage, law: &mut [f64]) {
         let lambda = self.queue.arrival_rate();
-        let (rate, full) = (self.queue.service_rate(), stage.speed);
+        let full = stage.speed;
+        let rate = if stage.drains {
+            0.0
+        } else {
+            self.queue.service_rate()
+        };
         // A pivot is d_q + e_q, with e_q = r + λ e_{q+1}/(d_{q+1} + e_{q+1}): nothing is subtracted.
         let half = 0.5 * (full - stage.leaving - lambda);
         let root = (half * half + stage.leaving * full).sqrt();
@@ -358,12 +351,7 @@ impl<'a, 'b> Rounds<'a, 'b> {
         // Where the pivots depend on the level.
         let mut rises = vec![0.0; servers];
         for q in (0..servers).rev() {
-            let served = if stage.drains {
-                0.0
-            } else {
-                (q + 1) as f64 * rate
-            };
-            let serves = if stage.drains { 0.0 } else { q as f64 * rate };
+            let [serves, served] = [q, q + 1].map(|q| q as f64 * rate);
             excess = stage.leaving + lambda * excess / pivot;
             pivot = serves + excess;
             above = (law[q] + served * above) / pivot;
@@ -386,12 +374,17 @@ impl<'a, 'b> Rounds<'a, 'b> {
 
     /// Returns the law of the number of jobs where a round starts.
     fn balanced(&self, levels: usize, decay: f64) -> Result<Entries, RoundsError> {
+        // Mean net loss of jobs in a round of a queue that is never empty.
+        let visits = self.queue.environment().law()[0] * self.stages[0].leaving;
+        let drift = (self.queue.capacity() - self.queue.arrival_rate()) / visits;
         let smoother = Smoother {
             ratio: (-decay).exp(),
             less: -(-decay).exp_m1(),
-            down: self.drift() / -(-decay).exp_m1(),
+            down: drift / -(-decay).exp_m1(),
         };
-        let mut law = self.geometric(levels, decay);
+        let total = -1.0 / (-decay).exp_m1();
+        let geometric = (0..levels).map(|q| (-decay * q as f64).exp() / total);
+        let mut law: Vec<f64> = geometric.collect();
         let mut before = f64::INFINITY;
         for _ in 0..PASSES {
             let (net, rounding) = self.net_flow(&law);
@@ -433,32 +426,12 @@ impl<'a, 'b> Rounds<'a, 'b> {
         for e in error.iter_mut().rev() {
             (*e, above) = (above, above + *e);
         }
-        Ok(Entries {
-            law,
-            above_error: error,
-        })
-    }
-
-    /// Mean net loss of jobs in a round of a queue that is never empty.
-    fn drift(&self) -> f64 {
-        let visits = self.queue.environment().law()[0] * self.stages[0].leaving;
-        (self.queue.capacity() - self.queue.arrival_rate()) / visits
-    }
-
-    fn geometric(&self, levels: usize, decay: f64) -> Vec<f64> {
-        let total = -1.0 / (-decay).exp_m1();
-        (0..levels)
-            .map(|q| (-decay * q as f64).exp() / total)
-            .collect()
+        Ok((law, error))
     }
 }
 
-/// The law of the number of jobs where a round starts.
-struct Entries {
-    law: Vec<f64>,
-    /// By q: what the probability of more than q jobs may be wrong by.
-    above_error: Vec<f64>,
-}
+/// The law of the number of jobs where a round starts; by q what the probability of more than q jobs may be wrong by.
+type Entries = (Vec<f64>, Vec<f64>);
 
 /// `Σ q x_q`.
 fn moment(law: &[f64]) -> f64 {
@@ -508,10 +481,8 @@ impl Smoother {
             before = v;
         }
         // A law of sum 1.
-        error
-            .iter_mut()
-            .zip(law)
-            .for_each(|(e, p)| *e += total * p.abs());
+        let pairs = error.iter_mut().zip(law);
+        pairs.for_each(|(e, p)| *e += total * p.abs());
         error
     }
 }
@@ -573,11 +544,9 @@ fn combination(
     for k in (0..size).rev() {
         let known: f64 = (k + 1..size).map(|j| triangle[(k, j)] * weights[j]).sum();
         let pivot = triangle[(k, k)];
-        weights[k] = if pivot == 0.0 {
-            0.0
-        } else {
-            (target[k] - known) / pivot
-        };
+        if pivot != 0.0 {
+            weights[k] = (target[k] - known) / pivot;
+        }
     }
     let mut sum = DVector::zeros(basis[0].len());
     for (v, w) in basis.iter().zip(&weights) {

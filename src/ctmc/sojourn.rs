@@ -23,10 +23,8 @@ pub(super) fn sojourns(rates: &DMatrix<f64>, exits: &DVector<f64>) -> DMatrix<f6
     let to_b = rates.view((0, a), (a, b)).clone_owned();
     let to_a = rates.view((a, 0), (b, a));
     let exits_a = exits.rows(0, a);
-    let inside_a = sojourns(
-        &rates.view((0, 0), (a, a)).clone_owned(),
-        &(exits_a + to_b.column_sum()),
-    );
+    let on_a = rates.view((0, 0), (a, a)).clone_owned();
+    let inside_a = sojourns(&on_a, &(exits_a + to_b.column_sum()));
     // On b alone, with the excursions to a left out.
     let excursion = to_a * &inside_a;
     let on_b = rates.view((a, a), (b, b)) + &excursion * &to_b;
@@ -34,8 +32,8 @@ pub(super) fn sojourns(rates: &DMatrix<f64>, exits: &DVector<f64>) -> DMatrix<f6
     let entry = &inside_a * to_b;
     let back = &inside_b * &excursion;
     let mut all = DMatrix::zeros(n, n);
-    all.view_mut((0, 0), (a, a))
-        .copy_from(&(inside_a + &entry * &back));
+    let around = inside_a + &entry * &back;
+    all.view_mut((0, 0), (a, a)).copy_from(&around);
     all.view_mut((0, a), (a, b)).copy_from(&(entry * &inside_b));
     all.view_mut((a, 0), (b, a)).copy_from(&back);
     all.view_mut((a, a), (b, b)).copy_from(&inside_b);
@@ -63,22 +61,16 @@ fn one_by_one(mut rates: DMatrix<f64>, mut exits: DVector<f64>) -> DMatrix<f64> 
     }
     let mut all = DMatrix::zeros(n, n);
     for k in (0..n).rev() {
-        let later = k + 1..n;
-        for s in later.clone() {
-            all[(s, k)] = later
-                .clone()
-                .map(|t| all[(s, t)] * rates[(t, k)])
-                .sum::<f64>()
-                * stay[k];
+        let later = || k + 1..n;
+        for s in later() {
+            let enters: f64 = later().map(|t| all[(s, t)] * rates[(t, k)]).sum();
+            all[(s, k)] = enters * stay[k];
         }
-        for t in later.clone() {
-            all[(k, t)] = later
-                .clone()
-                .map(|s| rates[(k, s)] * all[(s, t)])
-                .sum::<f64>()
-                * stay[k];
+        for t in later() {
+            let onward: f64 = later().map(|s| rates[(k, s)] * all[(s, t)]).sum();
+            all[(k, t)] = onward * stay[k];
         }
-        let returns: f64 = later.map(|t| rates[(k, t)] * all[(t, k)]).sum();
+        let returns: f64 = later().map(|t| rates[(k, t)] * all[(t, k)]).sum();
         all[(k, k)] = stay[k] * (1.0 + returns);
     }
     all

@@ -48,8 +48,7 @@ impl PhaseType {
 
     /// Returns the law of the sum of independent times of these two laws, in the order that takes fewer stages.
     pub(crate) fn plus(&self, other: &Self) -> Self {
-        let ways = [self.then(other), other.then(self)];
-        let [first, second] = ways;
+        let (first, second) = (self.then(other), other.then(self));
         if second.rates.len() < first.rates.len() {
             second
         } else {
@@ -111,11 +110,10 @@ type Stages = Vec<u8>;
 ///
 /// No edge of the environment may be a completion.
 pub fn staged_qbd(queue: &ModulatedQueue<'_>, size: &PhaseType) -> Qbd {
-    let most = queue.most_servers() as usize;
-    let chain = Chain::new(queue, size, together(queue), most);
+    let chain = Chain::new(queue, size);
     Qbd {
-        boundary: (0..=most).map(|jobs| chain.level(jobs)).collect(),
-        repeating: chain.level(most + 1),
+        boundary: (0..=chain.most).map(|jobs| chain.level(jobs)).collect(),
+        repeating: chain.level(chain.most + 1),
     }
 }
 
@@ -129,9 +127,8 @@ fn together(queue: &ModulatedQueue<'_>) -> usize {
 pub fn staged_phases(queue: &ModulatedQueue<'_>, size: &PhaseType) -> f64 {
     let (stages, unordered) = (size.rates.len(), together(queue));
     let ordered = queue.most_servers() as usize - unordered;
-    let multisets: f64 = (1..stages)
-        .map(|k| (unordered + k) as f64 / k as f64)
-        .product();
+    let factors = (1..stages).map(|k| (unordered + k) as f64 / k as f64);
+    let multisets: f64 = factors.product();
     multisets * (stages as f64).powf(ordered as f64) * queue.servers().len() as f64
 }
 
@@ -146,27 +143,16 @@ struct Chain<'a, 'b> {
 }
 
 impl<'a, 'b> Chain<'a, 'b> {
-    fn new(
-        queue: &'a ModulatedQueue<'b>,
-        size: &'a PhaseType,
-        together: usize,
-        most: usize,
-    ) -> Self {
+    fn new(queue: &'a ModulatedQueue<'b>, size: &'a PhaseType) -> Self {
+        let (together, most) = (together(queue), queue.most_servers() as usize);
         let stages = size.rates.len() as u8;
         let mut vectors: Vec<Vec<Stages>> = vec![vec![Vec::new()]];
         for length in 0..most {
             let mut longer = Vec::new();
             for vector in &vectors[length] {
-                let least = if length < together {
-                    vector.last().copied().unwrap_or(0)
-                } else {
-                    0
-                };
-                for stage in least..stages {
-                    let mut next = vector.clone();
-                    next.push(stage);
-                    longer.push(next);
-                }
+                let ordered = vector.last().filter(|_| length < together);
+                let least = ordered.copied().unwrap_or(0);
+                longer.extend((least..stages).map(|stage| with(vector, stage)));
             }
             vectors.push(longer);
         }
@@ -204,10 +190,7 @@ impl<'a, 'b> Chain<'a, 'b> {
         }
         for (edge, _) in self.queue.edges() {
             for stages in vectors {
-                let (from, to) = (
-                    self.phase(edge.from, stages.clone()),
-                    self.phase(edge.to, stages.clone()),
-                );
+                let [from, to] = [edge.from, edge.to].map(|s| self.phase(s, stages.clone()));
                 if from != to {
                     level.local.push((from, to, edge.rate));
                 }
@@ -224,16 +207,15 @@ impl<'a, 'b> Chain<'a, 'b> {
             level.up.push((from, from, rate));
             return;
         }
-        for (stage, p) in self.starts() {
-            let mut after = stages.clone();
-            after.push(stage);
-            level.up.push((from, self.phase(s, after), rate * p));
-        }
+        let started = self.started(s, stages);
+        level.up.extend(started.map(|(to, p)| (from, to, rate * p)));
     }
 
-    fn starts(&self) -> impl Iterator<Item = (u8, f64)> + '_ {
-        let all = self.size.initial.iter().enumerate();
-        all.filter(|(_, p)| **p > 0.0).map(|(k, p)| (k as u8, *p))
+    /// The phases in which one more job has begun, and the probability of each.
+    fn started<'c>(&'c self, s: usize, stages: &'c Stages) -> impl Iterator<Item = (usize, f64)> {
+        let starts = self.size.initial.iter().enumerate();
+        let starts = starts.filter(|(_, p)| **p > 0.0);
+        starts.map(move |(k, p)| (self.phase(s, with(stages, k as u8)), *p))
     }
 
     /// Each running job passes to its next stage, or leaves.
@@ -246,34 +228,30 @@ impl<'a, 'b> Chain<'a, 'b> {
             if onward > 0.0 {
                 let mut after = stages.clone();
                 after[position] += 1;
-                level
-                    .local
-                    .push((from, self.phase(s, after), rate * onward));
+                let to = self.phase(s, after);
+                level.local.push((from, to, rate * onward));
             }
             if onward < 1.0 {
                 let mut after = stages.clone();
                 after.remove(position);
-                self.leave(level, (from, s), after, rate * (1.0 - onward), jobs);
+                let rate = rate * (1.0 - onward);
+                if jobs <= self.most {
+                    level.down.push((from, self.phase(s, after), rate));
+                } else {
+                    // A job moves up to the first positions.
+                    let started = self.started(s, &after);
+                    level
+                        .down
+                        .extend(started.map(|(to, p)| (from, to, rate * p)));
+                }
             }
         }
     }
+}
 
-    fn leave(
-        &self,
-        level: &mut Level,
-        (from, s): (usize, usize),
-        after: Stages,
-        rate: f64,
-        jobs: usize,
-    ) {
-        if jobs <= self.most {
-            level.down.push((from, self.phase(s, after), rate));
-            return;
-        }
-        for (stage, p) in self.starts() {
-            let mut moved_up = after.clone();
-            moved_up.push(stage);
-            level.down.push((from, self.phase(s, moved_up), rate * p));
-        }
-    }
+/// These stages, and one more.
+fn with(stages: &Stages, stage: u8) -> Stages {
+    let mut all = stages.clone();
+    all.push(stage);
+    all
 }

@@ -14,8 +14,8 @@ use super::fault::{Fault, Place};
 use super::names::{nearest, suggest};
 use super::node::{Entry, Node, Value};
 use super::words::{holder, meant};
+use crate::number::Decimal;
 use crate::number::quantity::explained;
-use crate::number::{Decimal, DecimalError};
 
 /// Returns the value that a tree stands for, if there is one, and all faults: see
 /// [`Document::read`](super::Document::read).
@@ -104,10 +104,8 @@ impl<'a> Reader<'a> {
         Decimal::parse(text)
             .map(Decimal::canonical)
             .map_err(|error| {
-                let explained = match error {
-                    DecimalError::NotANumber { .. } => explained(text, self.time_unit),
-                    _ => None,
-                };
+                let no_number = error.is_no_number().then_some(text);
+                let explained = no_number.and_then(|text| explained(text, self.time_unit));
                 let help = explained.unwrap_or_else(|| error.help());
                 self.refuse(place, format!("{place}: {error}"), help);
             })

@@ -189,10 +189,13 @@ pub fn digest(text: &str) -> String {
 }
 
 /// How a document is read from its text and the name of its file.
-type Parse<W> = fn(&str, &str) -> Result<Parsed<W>, DocumentError>;
+pub type Parse<W> = fn(&str, &str) -> Result<Parsed<W>, DocumentError>;
 
-/// Reads the document in a file of UTF-8 text.
-pub(crate) fn read_file<W>(path: &Path, parse: Parse<W>) -> Result<Parsed<W>, DocumentError> {
+/// Reads the document in a file of UTF-8 text, at most 64 MiB.
+///
+/// # Errors
+/// When it cannot be read, and with every fault found in it.
+pub fn read_file<W>(path: &Path, parse: Parse<W>) -> Result<Parsed<W>, DocumentError> {
     let bytes = bytes_of(path, LARGEST).map_err(|source| DocumentError::Io {
         path: path.to_owned(),
         source,

@@ -2,8 +2,6 @@
 //! nothing but what knows no kind, and has all verbs.
 #![allow(clippy::unwrap_used)]
 
-use std::path::Path;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +11,7 @@ use crate::artifact::{
 };
 use crate::report::{Shares, WIDTH, number};
 use crate::simulation::Run;
-use crate::simulation::sweep::{self, Budgets, Cells, Entrant, Header, JournalError, Knows};
+use crate::simulation::sweep::{self, Cells, Entrant, Header, JournalError, Knows};
 use crate::simulation::tests::{Own, run};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -77,7 +75,6 @@ impl Content for Toy {
 }
 
 impl Kind for Toy {
-    type Described = Queue;
     type SynthesisArgs = NoArgs;
     type SimulationArgs = NoArgs;
     type ComparisonArgs = NoArgs;
@@ -85,14 +82,11 @@ impl Kind for Toy {
 
     const EXAMPLES: &'static str = "";
 
-    fn read(file: &Path) -> VerbResult<Parsed<Queue>> {
-        Self::parse(&std::fs::read_to_string(file)?, "queue")
-    }
-
-    fn parse(text: &str, _: &str) -> VerbResult<Parsed<Queue>> {
-        let workload: Queue = serde_yaml::from_str(text)?;
-        let warnings = Vec::new();
-        Ok(Parsed { workload, warnings })
+    fn parse(text: &str, _: &str) -> Result<Parsed<Queue>, DocumentError> {
+        Ok(Parsed {
+            workload: serde_yaml::from_str(text).unwrap(),
+            warnings: Vec::new(),
+        })
     }
 
     fn synthesize(queue: &Queue, _: &NoArgs, caller: &mut Caller<'_>) -> VerbResult<Answer<Self>> {
@@ -125,8 +119,8 @@ impl Kind for Toy {
         Ok(Vec::new())
     }
 
-    fn valid(_: &Checked<Self>, _: usize) -> String {
-        "valid".into()
+    fn about(_: &Checked<Self>) -> String {
+        "one queue".into()
     }
 
     fn show(policy: &Checked<Self>, _: usize) -> String {
@@ -157,40 +151,23 @@ impl Kind for Toy {
         _: &NoArgs,
         caller: &mut Caller<'_>,
     ) -> VerbResult<Compared> {
-        let queue = wanted(queue)?;
+        let queue = required_workload(queue)?;
         let settings = asked.settings;
-        let header = Header {
-            format: Header::FORMAT.into(),
-            version: Header::VERSION,
-            tool: "toy".into(),
-            workload: sweep::Subject {
-                file: asked.file.into(),
-                source: None,
-                digest: String::new(),
-                time_unit: "s".into(),
-                load: queue.arrival_rate,
-            },
-            settings: Budgets {
-                seed: settings.seed,
-                replications: settings.replications,
-                precision: settings.precision,
-                events: settings.events,
-                time_seconds: None,
-            },
-            policies: asked
-                .policies
-                .iter()
-                .cloned()
-                .map(|name| Entrant {
-                    name,
-                    digest: None,
-                    preempts: false,
-                    knows: Knows::Means,
-                })
-                .collect(),
-            loads: asked.loads().to_vec(),
+        let subject = sweep::Subject {
+            file: asked.file.into(),
+            source: None,
+            digest: String::new(),
+            time_unit: "s".into(),
+            load: queue.arrival_rate,
         };
-        let swept = sweep::sweep(header, &At(settings), asked, |_| ())?;
+        let entrants = asked.policies.iter().map(|name| Entrant {
+            name: name.clone(),
+            digest: None,
+            preempts: false,
+            knows: Knows::Means,
+        });
+        let header = Header::new(subject, asked, entrants.collect());
+        let comparison = sweep::sweep(header, &At(settings), asked, |_| ())?;
         let besides = Besides {
             about: "one queue".into(),
             parts: Vec::new(),
@@ -199,7 +176,7 @@ impl Kind for Toy {
             counts: &[],
             frequencies: &[],
         };
-        Compared::over_loads(swept, &besides, caller.width)
+        Compared::over_loads(comparison, &besides, caller.width)
     }
 
     fn rules(_: usize) -> String {
@@ -227,9 +204,8 @@ impl Cells for At<'_> {
 /// Read, synthesize, check, show, simulate, compare; and a lie is refused.
 #[test]
 fn a_kind_of_its_own_has_all_verbs() {
-    let file = tempfile::NamedTempFile::new().unwrap();
-    std::fs::write(&file, "kind: toy\narrival_rate: 0.5\n").unwrap();
-    let queue = Toy::read(file.path()).unwrap().workload;
+    let document = "kind: toy\narrival_rate: 0.5\n";
+    let queue = Toy::parse(document, "queue").unwrap().workload;
     let mut listener = |_: Notice<'_>| ();
     let mut caller = Caller {
         width: WIDTH,

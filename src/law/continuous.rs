@@ -2,7 +2,7 @@
 
 use statrs::function::gamma::ln_gamma;
 
-use crate::ctmc::bisected_within;
+use crate::ctmc::bisected;
 
 /// μ and σ of the normal law of ln S: `σ² = ln(1 + scv)`, `μ = ln(mean) − σ²/2`.
 pub(crate) fn lognormal(mean: f64, scv: f64) -> (f64, f64) {
@@ -31,7 +31,7 @@ fn increasing_root(function: impl Fn(f64) -> f64) -> f64 {
     while function(high) < 0.0 && high < 1e300 {
         (low, high) = (high, 2.0 * high);
     }
-    let [_, root] = bisected_within(0.0, [low, high], |x| function(x) < 0.0);
+    let [_, root] = bisected(0.0, [low, high], |x| function(x) < 0.0);
     root
 }
 

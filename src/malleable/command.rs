@@ -1,14 +1,12 @@
 //! Malleable jobs as a kind of workload: what is typed → verbs → what is told.
 
-use std::path::Path;
-
 use clap::Args;
 
 use crate::artifact::Finding;
-use crate::document::Parsed;
+use crate::document::{DocumentError, Parsed};
 use crate::kind::{
     Answer, Caller, Compared, Kind, NamesFiles, NoArgs, NoVerb, Notice, VerbOutput, VerbResult,
-    checked, other_workload, run_document, same_workload, wanted,
+    checked, other_workload, required_workload, run_document, same_workload,
 };
 use crate::malleable::artifact::{Checked, Malleable};
 use crate::malleable::policy::Online;
@@ -16,8 +14,8 @@ use crate::malleable::report;
 use crate::malleable::synthesis::{self, Options, Outcome};
 use crate::malleable::verbs::{self, Ran};
 use crate::malleable::workload::{Pool, Stream, Workload};
-use crate::report::{rules_table, valid_report};
-use crate::simulation::sweep::{Comparing, Stage, Swept, Whole};
+use crate::report::rules_table;
+use crate::simulation::sweep::{Comparing, Stage, Whole};
 use crate::simulation::{Progress, Settings};
 use crate::typed::{count, part};
 
@@ -68,7 +66,6 @@ fn exponent(text: &str) -> Result<f64, String> {
 }
 
 impl Kind for Malleable {
-    type Described = Workload;
     type SynthesisArgs = SynthesisArgs;
     type SimulationArgs = NoArgs;
     type ComparisonArgs = ComparisonArgs;
@@ -76,12 +73,8 @@ impl Kind for Malleable {
 
     const EXAMPLES: &'static str = EXAMPLES;
 
-    fn read(file: &Path) -> VerbResult<Parsed<Workload>> {
-        Ok(Workload::read(file)?)
-    }
-
-    fn parse(text: &str, name: &str) -> VerbResult<Parsed<Workload>> {
-        Ok(Workload::parse(text, name)?)
+    fn parse(text: &str, name: &str) -> Result<Parsed<Workload>, DocumentError> {
+        Workload::parse(text, name)
     }
 
     fn synthesize(
@@ -101,9 +94,8 @@ impl Kind for Malleable {
         Ok(same_workload(&own, &other, what))
     }
 
-    fn valid(policy: &Checked, width: usize) -> String {
-        let about = format!("about {}", report::about(policy.workload()));
-        valid_report(policy, &about, width)
+    fn about(policy: &Checked) -> String {
+        report::about(policy.workload())
     }
 
     fn show(policy: &Checked, width: usize) -> String {
@@ -146,7 +138,7 @@ impl Kind for Malleable {
         extras: &ComparisonArgs,
         caller: &mut Caller<'_>,
     ) -> VerbResult<Compared> {
-        let workload = wanted(workload)?;
+        let workload = required_workload(workload)?;
         caller.notify(Notice::Interruptible);
         match workload {
             Workload::Pool(pool) => {
@@ -172,12 +164,7 @@ impl Kind for Malleable {
         };
         let mut comparison = whole.comparison()?;
         verbs::add_bounds(&mut comparison, stream)?;
-        let journal = None;
-        let swept = Swept {
-            comparison,
-            journal,
-        };
-        Compared::over_loads(swept, &report::besides(stream), width)
+        Compared::over_loads(comparison, &report::besides(stream), width)
     }
 
     fn rules(width: usize) -> String {

@@ -22,57 +22,36 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 #[serde(transparent)]
 pub struct Decimal(f64);
 
-/// Why a text is not a [`Decimal`]; each message holds the text found.
+/// Why a text is not a [`Decimal`]: the message holds the text found.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum DecimalError {
-    /// Not in decimal notation (hexadecimal, underscores, a unit, a word, nothing at all).
-    #[error("`{text}` is not a decimal number")]
-    NotANumber {
-        /// The text found.
-        text: String,
-    },
-    /// An infinity or not-a-number, in YAML's or any usual spelling.
-    #[error("`{text}` is not a finite number")]
-    NotFinite {
-        /// The text found.
-        text: String,
-    },
-    /// Beyond the largest double, about 1.8e308.
-    #[error("`{text}` is too large: numbers end at 1.8e308")]
-    Overflow {
-        /// The text found.
-        text: String,
-    },
-    /// Not zero, but nearer to zero than the smallest double, about 5e-324.
-    #[error("`{text}` is too small: numbers other than 0 begin at 5e-324")]
-    Underflow {
-        /// The text found.
-        text: String,
-    },
-    /// A decimal that no double denotes by its shortest text.
-    #[error("`{text}` has more digits than a double carries")]
-    Digits {
-        /// The text found.
-        text: String,
-        /// The nearest decimal that is accepted.
-        nearest: Decimal,
-    },
+#[error("`{text}` {what}")]
+pub struct DecimalError {
+    text: String,
+    what: &'static str,
+    help: Cow<'static, str>,
 }
 
 impl DecimalError {
+    fn new(text: &str, what: &'static str, help: impl Into<Cow<'static, str>>) -> Self {
+        let (text, help) = (text.to_owned(), help.into());
+        DecimalError { text, what, help }
+    }
+
+    /// Not in decimal notation (hexadecimal, underscores, a unit, a word, nothing at all).
+    fn not_a_number(text: &str) -> Self {
+        let help = "write it in decimal notation, without a unit: 12, 0.25, .3 or 1e-9";
+        Self::new(text, "is not a decimal number", help)
+    }
+
+    /// Returns whether the text is in no decimal notation.
+    pub(crate) fn is_no_number(&self) -> bool {
+        *self == Self::not_a_number(&self.text)
+    }
+
     /// Returns what to type instead, as one sentence without a full stop.
     #[must_use]
     pub fn help(&self) -> String {
-        match self {
-            Self::NotANumber { .. } => {
-                "write it in decimal notation, without a unit: 12, 0.25, .3 or 1e-9".to_owned()
-            }
-            Self::NotFinite { .. } => "write a finite number, such as 12 or 0.25".to_owned(),
-            Self::Overflow { .. } | Self::Underflow { .. } => {
-                "choose a unit in which the number is of ordinary size".to_owned()
-            }
-            Self::Digits { nearest, .. } => format!("write {nearest}, the nearest one accepted"),
-        }
+        self.help.to_string()
     }
 }
 
@@ -108,29 +87,32 @@ impl Decimal {
     /// [`DecimalError`] for any other notation, for a number that is not finite or out of range,
     /// and for one with more digits than a double carries.
     pub fn parse(text: &str) -> Result<Self, DecimalError> {
-        let owned = || text.to_owned();
+        const OTHER_UNIT: &str = "choose a unit in which the number is of ordinary size";
         let Some(written) = Significand::parse(text) else {
-            return Err(if names_non_finite(text) {
-                DecimalError::NotFinite { text: owned() }
+            let word = text.trim_start_matches(['+', '-']).trim_start_matches('.');
+            let word = word.to_ascii_lowercase();
+            return Err(if matches!(word.as_str(), "inf" | "infinity" | "nan") {
+                let help = "write a finite number, such as 12 or 0.25";
+                DecimalError::new(text, "is not a finite number", help)
             } else {
-                DecimalError::NotANumber { text: owned() }
+                DecimalError::not_a_number(text)
             });
         };
-        let Ok(value) = text.parse::<f64>() else {
-            return Err(DecimalError::NotANumber { text: owned() });
-        };
+        let value = text.parse::<f64>();
+        let value = value.map_err(|_| DecimalError::not_a_number(text))?;
         let Some(nearest) = Self::new(value) else {
-            return Err(DecimalError::Overflow { text: owned() });
+            let what = "is too large: numbers end at 1.8e308";
+            return Err(DecimalError::new(text, what, OTHER_UNIT));
         };
         if nearest.significand() == written {
             Ok(nearest)
         } else if value == 0.0 {
-            Err(DecimalError::Underflow { text: owned() })
+            let what = "is too small: numbers other than 0 begin at 5e-324";
+            Err(DecimalError::new(text, what, OTHER_UNIT))
         } else {
-            Err(DecimalError::Digits {
-                text: owned(),
-                nearest,
-            })
+            let what = "has more digits than a double carries";
+            let help = format!("write {nearest}, the nearest one accepted");
+            Err(DecimalError::new(text, what, help))
         }
     }
 
@@ -152,10 +134,8 @@ impl Decimal {
         let digits = format!("0{digits}");
         let magnitude: BigInt = digits.parse().expect("a significand is made of digits");
         let numerator = if negative { -magnitude } else { magnitude };
-        let power = pow(
-            BigInt::from(10),
-            usize::try_from(exponent.unsigned_abs()).expect("a double has a small exponent"),
-        );
+        // A double has a small exponent.
+        let power = pow(BigInt::from(10), exponent.unsigned_abs() as usize);
         if exponent < 0 {
             BigRational::new(numerator, power)
         } else {
@@ -204,6 +184,16 @@ impl JsonSchema for Decimal {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "number" })
+    }
+}
+
+/// Returns a number for a message that names it: computed, and maybe beyond the range of doubles.
+pub(crate) fn shown(value: f64) -> String {
+    match value {
+        _ if value.is_nan() => "no number".into(),
+        _ if value.is_infinite() => "more than a double can hold".into(),
+        _ if value == 0.0 || (1e-4..1e15).contains(&value.abs()) => value.to_string(),
+        _ => format!("{value:e}"),
     }
 }
 
@@ -258,14 +248,6 @@ fn parse_power(text: &str) -> Option<i64> {
     Some(text.parse().unwrap_or(bound))
 }
 
-fn names_non_finite(text: &str) -> bool {
-    let word = text
-        .trim_start_matches(['+', '-'])
-        .trim_start_matches('.')
-        .to_ascii_lowercase();
-    matches!(word.as_str(), "inf" | "infinity" | "nan")
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
@@ -308,7 +290,7 @@ mod tests {
         ] {
             let error = Decimal::parse(text).unwrap_err();
             assert!(
-                matches!(error, DecimalError::NotANumber { .. }),
+                error.to_string().contains("not a decimal number"),
                 "{text}: {error}"
             );
         }
@@ -319,7 +301,7 @@ mod tests {
         for text in [".inf", "-.INF", ".nan", "inf", "NaN", "-Infinity"] {
             let error = Decimal::parse(text).unwrap_err();
             assert!(
-                matches!(error, DecimalError::NotFinite { .. }),
+                error.to_string().contains("not a finite number"),
                 "{text}: {error}"
             );
         }
@@ -329,17 +311,11 @@ mod tests {
     fn the_ends_of_the_range_are_refused_at_once() {
         for text in ["1e309", "-1e309", "1e999999999999999999999"] {
             let error = Decimal::parse(text).unwrap_err();
-            assert!(
-                matches!(error, DecimalError::Overflow { .. }),
-                "{text}: {error}"
-            );
+            assert!(error.to_string().contains("too large"), "{text}: {error}");
         }
         for text in ["1e-400", "1e-999999999999999999999"] {
             let error = Decimal::parse(text).unwrap_err();
-            assert!(
-                matches!(error, DecimalError::Underflow { .. }),
-                "{text}: {error}"
-            );
+            assert!(error.to_string().contains("too small"), "{text}: {error}");
         }
         assert_eq!(
             Decimal::parse("0e999999999999999999999").unwrap(),
@@ -353,7 +329,7 @@ mod tests {
         assert_eq!(error.help(), "write 0.1, the nearest one accepted");
         // The exact value of the double nearest to a tenth is not what a tenth means.
         let error = Decimal::parse("0.1000000000000000055511151231257827").unwrap_err();
-        assert!(matches!(error, DecimalError::Digits { .. }));
+        assert!(error.to_string().contains("more digits"));
         // Every decimal of at most fifteen digits is its own shortest text.
         assert_eq!(
             Decimal::parse("9007199254740993").unwrap_err().help(),
@@ -406,5 +382,12 @@ mod tests {
         }
         assert_eq!(serde_json::from_str::<Decimal>("3").unwrap().value(), 3.0);
         assert!(serde_json::from_str::<Decimal>("1e999").is_err());
+    }
+
+    #[test]
+    fn numbers_out_of_range_are_shown_in_words() {
+        let shown = [0.0, -2.5, 3e-9, 7e300, f64::INFINITY, f64::NAN].map(shown);
+        let beyond = "more than a double can hold";
+        assert_eq!(shown, ["0", "-2.5", "3e-9", "7e300", beyond, "no number"]);
     }
 }

@@ -87,21 +87,21 @@ fn of_rate(text: &str, time_unit: Option<&str>) -> Option<String> {
     let per = per.trim();
     let second = unit_of_time(per)?;
     let known = time_unit.and_then(|unit| Some((unit, unit_of_time(unit)?)));
-    Some(
-        match known.map(|(unit, own)| (unit, number.exact() * own / second)) {
-            Some((unit, rate)) => match decimal(&rate) {
-                Some(rate) => format!(
-                    "rates are plain numbers, per time unit ({unit}): write {rate} for {text}"
-                ),
-                None => format!(
-                    "rates are plain numbers, per time unit ({unit}), and {text} is {rate}, no decimal number: choose another `time_unit`, such as {per}"
-                ),
-            },
-            None => format!(
-                "rates are plain numbers, per unit of time that you choose: write {number} with `time_unit: {per}` and all other times in it"
-            ),
-        },
-    )
+    let Some((unit, own)) = known else {
+        return Some(format!(
+            "rates are plain numbers, per unit of time that you choose: write {number} with `time_unit: {per}` and all other times in it"
+        ));
+    };
+    let rate = number.exact() * own / second;
+    let help = match decimal(&rate) {
+        Some(rate) => format!(": write {rate} for {text}"),
+        None => format!(
+            ", and {text} is {rate}, no decimal number: choose another `time_unit`, such as {per}"
+        ),
+    };
+    Some(format!(
+        "rates are plain numbers, per time unit ({unit}){help}"
+    ))
 }
 
 /// `1024Gi`, `16 GB`, `50%`.

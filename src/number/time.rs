@@ -43,11 +43,9 @@ pub(crate) fn civil(field: &[u8]) -> Option<i64> {
         (least..=most).contains(&part).then_some(part)
     };
     let (year, month, day) = (part(0, 4, 1, 9999)?, part(5, 2, 1, 12)?, part(8, 2, 1, 31)?);
-    let (hour, minute, second) = (
-        part(11, 2, 0, 23)?,
-        part(14, 2, 0, 59)?,
-        part(17, 2, 0, 60)?,
-    );
+    let [hour, minute, second] =
+        [(11, 23), (14, 59), (17, 60)].map(|(at, most)| part(at, 2, 0, most));
+    let seconds = hour? * 3600 + minute? * 60 + second?;
     let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     let most = match month {
         2 => 28 + i64::from(is_leap),
@@ -58,7 +56,7 @@ pub(crate) fn civil(field: &[u8]) -> Option<i64> {
     let (year, month) = (year - i64::from(month <= 2), (month + 9) % 12);
     let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1;
     // 719 468 days lie between the first of March of year 0 and the first day of 1970.
-    (day <= most).then_some((days - 719_468) * 86_400 + hour * 3600 + minute * 60 + second)
+    (day <= most).then_some((days - 719_468) * 86_400 + seconds)
 }
 
 #[cfg(all(test, feature = "cli"))]

@@ -31,9 +31,8 @@ pub(crate) struct Units {
 pub(crate) fn in_units(whole: Decimal, parts: &[Decimal]) -> Option<Units> {
     let exact: Vec<BigRational> = parts.iter().map(|d| d.exact()).collect();
     let whole = whole.exact();
-    let denominator = exact
-        .iter()
-        .fold(whole.denom().clone(), |lcm, d| lcm.lcm(d.denom()));
+    let denominators = exact.iter().map(BigRational::denom);
+    let denominator = denominators.fold(whole.denom().clone(), |lcm, d| lcm.lcm(d));
     let scaled = |x: &BigRational| x.numer() * (&denominator / x.denom());
     let parts: Vec<BigInt> = exact.iter().map(scaled).collect();
     let grain = parts.iter().fold(BigInt::zero(), |gcd, d| gcd.gcd(d));
@@ -43,12 +42,10 @@ pub(crate) fn in_units(whole: Decimal, parts: &[Decimal]) -> Option<Units> {
             parts: vec![0; parts.len()],
         });
     }
+    let parts = parts.iter().map(|d| bounded(&(d / &grain)));
     Some(Units {
         whole: bounded(&scaled(&whole).div_floor(&grain))?,
-        parts: parts
-            .iter()
-            .map(|d| bounded(&(d / &grain)))
-            .collect::<Option<_>>()?,
+        parts: parts.collect::<Option<_>>()?,
     })
 }
 

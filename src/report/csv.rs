@@ -26,7 +26,12 @@ impl Csv {
     pub fn row<T: AsRef<str>>(&mut self, cells: impl IntoIterator<Item = T>) -> csv::Result<()> {
         for cell in cells {
             let cell = cell.as_ref();
-            let mark = if is_formula(cell) { "'" } else { "" };
+            let is_formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r']);
+            let mark = if is_formula && cell.parse::<f64>().is_err() {
+                "'"
+            } else {
+                ""
+            };
             self.0.write_field(format!("{mark}{cell}"))?;
         }
         self.0.write_record(None::<&[u8]>)
@@ -39,10 +44,6 @@ impl Csv {
     pub fn text(self) -> Result<String, Box<dyn Error>> {
         Ok(String::from_utf8(self.0.into_inner()?)?)
     }
-}
-
-fn is_formula(cell: &str) -> bool {
-    cell.starts_with(['=', '+', '-', '@', '\t', '\r']) && cell.parse::<f64>().is_err()
 }
 
 #[cfg(test)]

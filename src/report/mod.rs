@@ -21,3 +21,13 @@ pub use page::{Page, Rows, Section, Shown};
 pub use run::{RunWords, class_table, headed, run_report};
 pub use table::{Table, WIDTH, rules_table, wrap};
 pub use validity::valid_report;
+
+/// What stands at this key in a list; an empty one is added where there is none.
+pub(crate) fn entry<K: PartialEq, V: Default>(list: &mut Vec<(K, V)>, key: K) -> &mut V {
+    let at = list.iter().position(|(known, _)| *known == key);
+    let at = at.unwrap_or_else(|| {
+        list.push((key, V::default()));
+        list.len() - 1
+    });
+    &mut list[at].1
+}

@@ -34,8 +34,7 @@ pub fn below(bound: f64) -> String {
 
 /// `mean ± half-width`, the mean to the digits that are significant beside the interval.
 pub fn estimate(estimate: Option<Estimate>) -> String {
-    let shown = |e: Estimate| within(e.mean, e.half_width);
-    estimate.map_or("–".into(), shown)
+    estimate.map_or("–".into(), |e| within(e.mean, e.half_width))
 }
 
 /// The same for an interval that is not from a run.

@@ -68,10 +68,10 @@ impl Outcomes {
     /// Of a comparison that was typed, with these options besides; without any number yet.
     #[must_use]
     pub fn new(asked: &Comparing<'_>, digest: String, head: String, options: &str) -> Self {
-        let outcome = |policy: &String| Outcome {
+        let policies = asked.policies.iter().map(|policy| Outcome {
             policy: policy.clone(),
             values: Vec::new(),
-        };
+        });
         Outcomes {
             format: "synth-comparison",
             version: 1,
@@ -80,7 +80,7 @@ impl Outcomes {
             digest,
             interrupted: false,
             columns: Vec::new(),
-            policies: asked.policies.iter().map(outcome).collect(),
+            policies: policies.collect(),
             failures: Vec::new(),
             head,
             notes: Vec::new(),
@@ -94,7 +94,7 @@ impl Outcomes {
 
     /// The columns in which some policy has a number, each with its place.
     fn filled(&self) -> impl Iterator<Item = (usize, &Column)> {
-        let has = |n: usize| self.policies.iter().any(|own| value(own, n).is_some());
+        let has = |n: usize| self.policies.iter().any(|own| own.value(n).is_some());
         let columns = self.columns.iter().enumerate();
         columns.filter(move |(n, _)| has(*n))
     }
@@ -109,16 +109,17 @@ impl Outcomes {
 
     fn rows(&self) -> impl Iterator<Item = (String, Vec<String>)> {
         let columns: Vec<usize> = self.filled().map(|(n, _)| n).collect();
-        let row = move |own: &Outcome| {
-            let cells = columns.iter().map(|n| cell(value(own, *n)));
+        self.policies.iter().map(move |own| {
+            let cells = columns.iter().map(|n| cell(own.value(*n)));
             (own.policy.clone(), cells.collect())
-        };
-        self.policies.iter().map(row)
+        })
     }
 }
 
-fn value(outcome: &Outcome, column: usize) -> Option<Estimate> {
-    outcome.values.get(column).copied().flatten()
+impl Outcome {
+    fn value(&self, column: usize) -> Option<Estimate> {
+        self.values.get(column).copied().flatten()
+    }
 }
 
 /// A number to the digits that its interval leaves; an exact ratio near 1 has more.
@@ -135,15 +136,12 @@ fn cell(found: Option<Estimate>) -> String {
 #[must_use]
 pub fn outcomes_table(outcomes: &Outcomes, width: usize) -> String {
     let labels = outcomes.filled().map(|(_, column)| &column.label);
-    let mut table = Table::new([&outcomes.head].into_iter().chain(labels).cloned());
+    let mut table = Table::new(std::iter::once(&outcomes.head).chain(labels).cloned());
     for (name, cells) in outcomes.rows() {
-        table.row([name].into_iter().chain(cells));
+        table.row(std::iter::once(name).chain(cells));
     }
-    let notes = outcomes.notes.iter().cloned();
-    let lines = notes
-        .chain(outcomes.warnings())
-        .map(|line| wrap(&line, width));
-    let lines: Vec<String> = lines.collect();
+    let lines = outcomes.notes.iter().cloned().chain(outcomes.warnings());
+    let lines: Vec<String> = lines.map(|line| wrap(&line, width)).collect();
     format!("{}\n\n{}\n", table.within(width), lines.join("\n"))
 }
 
@@ -154,10 +152,9 @@ pub fn outcomes_table(outcomes: &Outcomes, width: usize) -> String {
 pub fn outcomes_csv(outcomes: &Outcomes) -> Result<String, Box<dyn Error>> {
     let mut table = Csv::titled(["policy", "at", "quantity", "value", "half_width", "unit"])?;
     for own in &outcomes.policies {
-        for (column, found) in outcomes.columns.iter().zip(&own.values) {
-            let Some(found) = found.filter(|found| found.mean.is_finite()) else {
-                continue;
-            };
+        let values = own.values.iter().zip(&outcomes.columns);
+        let some = values.filter_map(|(value, column)| Some(((*value)?, column)));
+        for (found, column) in some.filter(|(found, _)| found.mean.is_finite()) {
             table.row([
                 &own.policy,
                 &column.at.map_or(String::new(), |at| at.to_string()),
@@ -176,20 +173,19 @@ pub fn outcomes_csv(outcomes: &Outcomes) -> Result<String, Box<dyn Error>> {
 /// # Errors
 /// When it cannot be put together.
 pub fn outcomes_page(outcomes: &Outcomes) -> Result<String, Box<dyn Error>> {
-    let names = outcomes.policies.iter().map(|own| own.policy.as_str());
-    let names: Vec<&str> = names.collect();
+    let names: Vec<&str> = outcomes.policies.iter().map(|own| &*own.policy).collect();
     let title = format!("{} on “{}”", list(&names), outcomes.workload);
     let labels = outcomes.filled().map(|(_, own)| own.label.clone());
-    let cells = |(name, cells): (String, Vec<String>)| {
+    let rows = outcomes.rows().map(|(name, cells)| {
         let cells = cells.into_iter().map(Shown::plain);
         (name, cells.collect())
-    };
+    });
     let page = Page {
         headline: outcomes.notes.join(". "),
         warnings: outcomes.warnings().collect(),
         what: outcomes.head.clone(),
         columns: labels.collect(),
-        rows: outcomes.rows().map(cells).collect(),
+        rows: rows.collect(),
         method: vec![("Digest of the workload", outcomes.digest.clone())],
         command: outcomes.command.clone(),
         ..Page::new(title, std::iter::empty())?

@@ -14,6 +14,21 @@ pub struct Section {
     pub panels: Vec<Panel>,
 }
 
+impl Section {
+    /// Returns a section with those of the panels that there are.
+    pub fn new(
+        title: &str,
+        text: impl Into<String>,
+        panels: impl IntoIterator<Item = Option<Panel>>,
+    ) -> Self {
+        Section {
+            title: title.into(),
+            text: text.into(),
+            panels: panels.into_iter().flatten().collect(),
+        }
+    }
+}
+
 /// A cell of the table.
 pub struct Shown {
     /// What stands there.
@@ -96,9 +111,9 @@ impl Page {
     pub fn text(mut self) -> Drawn<String> {
         self.sections.retain(|section| !section.panels.is_empty());
         let panels = self.sections.iter_mut().flat_map(|own| &mut own.panels);
-        panels
-            .enumerate()
-            .for_each(|(n, panel)| panel.id = format!("figure-{}", n + 1));
+        for (n, panel) in panels.enumerate() {
+            panel.id = format!("figure-{}", n + 1);
+        }
         // The template's blocks leave spaces at the ends of lines, and empty lines.
         let text = self.render()?;
         let lines = text.lines().map(str::trim_end).filter(|l| !l.is_empty());

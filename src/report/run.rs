@@ -1,10 +1,11 @@
 //! What a run found, and what it says of claims.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::{Table, decimals, estimate, number};
 use crate::artifact::{Claim, Quantity};
-use crate::simulation::{Ending, Health, Judgement, Run, Verdict};
+use crate::simulation::{Ending, Estimate, Health, Judgement, Run, Verdict};
 
 /// What a kind of workload adds to the report of a run.
 #[derive(Clone, Copy, Debug)]
@@ -31,15 +32,17 @@ pub fn run_report<M, C, Q: Quantity>(
     let mut text = String::new();
     let _ = writeln!(text, "{}", heading(words.unit, run));
     if run.health == Health::Settled {
-        let _ = writeln!(text, "\n{}", class_table(words.unit, run, width));
-        let _ = writeln!(text, "\n{}", words.overall);
+        let table = class_table(words.unit, run, width);
+        let _ = writeln!(text, "\n{table}\n\n{}", words.overall);
     }
     if verdicts.iter().any(|j| j.verdict != Verdict::NotExamined) {
-        let table = verdict_table(words.names, verdicts, words.is_percentile, width);
-        let _ = writeln!(text, "\n{table}");
-        let _ = writeln!(text, "\n{}", words.conditions);
+        let table = verdict_table(words, verdicts).within(width);
+        let _ = writeln!(text, "\n{table}\n\n{}", words.conditions);
     } else if !verdicts.is_empty() {
-        let _ = writeln!(text, "\n{}", none_examined(verdicts));
+        let reasons: BTreeSet<&str> = verdicts.iter().filter_map(|j| j.unexamined).collect();
+        let reasons: Vec<&str> = reasons.into_iter().collect();
+        let (count, reasons) = (verdicts.len(), reasons.join("; or "));
+        let _ = writeln!(text, "\nnone of the {count} claims was examined: {reasons}");
     }
     text
 }
@@ -66,22 +69,19 @@ fn heading<M, C>(unit: &str, run: &Run<M, C>) -> String {
             number(run.warm_up)
         ),
         Health::Unsettled => {
-            let why = run.unsettled.as_ref().map(|why| format!(" ({why})"));
+            let why = run.unsettled.as_ref();
+            let why = why.map_or(String::new(), |why| format!(" ({why})"));
             format!(
-                "UNSETTLED ({ending}: {scale}): the run is too short for means{}; allow more with --events or --time",
-                why.unwrap_or_default()
+                "UNSETTLED ({ending}: {scale}): the run is too short for means{why}; allow more with --events or --time"
             )
         }
         Health::Unstable => {
             let left: u64 = run.types.iter().map(|t| t.left).sum();
             let growing = run.types.iter().filter(|t| t.grows);
-            let growing: Vec<String> = growing
-                .map(|t| format!("{} of {}", t.left, t.name))
-                .collect();
-            let most = if growing.is_empty() {
-                String::new()
-            } else {
-                format!(", more and more of them waiting: {}", growing.join(", "))
+            let growing = growing.map(|t| format!("{} of {}", t.left, t.name));
+            let most = match &*growing.collect::<Vec<_>>() {
+                [] => String::new(),
+                some => format!(", more and more of them waiting: {}", some.join(", ")),
             };
             format!(
                 "UNSTABLE ({ending}: {scale}): the number in system grows steadily and stood at {left} at the end{most}; there is no mean"
@@ -96,52 +96,39 @@ pub fn class_table<M, C>(unit: &str, run: &Run<M, C>, width: usize) -> String {
     let header = ["type", &mean, "P50", "P95", "P99", "E[T]/E[S]", "E[N]"];
     let mut table = Table::new(header.into_iter().chain(["jobs", "left"]));
     for kind in &run.types {
-        let [p50, p95, p99] = percentiles(kind.percentiles);
-        table.row([
-            kind.name.clone(),
-            estimate(kind.mean_response),
-            p50,
-            p95,
-            p99,
-            kind.slowdown.map_or("–".into(), |s| number(s.mean)),
-            estimate(kind.mean_number),
-            kind.completions.to_string(),
-            kind.left.to_string(),
-        ]);
+        let slowdown = kind.slowdown.map_or("–".into(), |s| number(s.mean));
+        let jobs = [kind.completions, kind.left].map(|count| count.to_string());
+        let measured = (kind.mean_response, kind.percentiles, kind.mean_number);
+        table.row(row(&kind.name, measured, slowdown).chain(jobs));
     }
-    let [p50, p95, p99] = percentiles(run.percentiles);
-    table.row([
-        "all".into(),
-        estimate(run.mean_response),
-        p50,
-        p95,
-        p99,
-        String::new(),
-        estimate(run.mean_number),
-    ]);
+    let measured = (run.mean_response, run.percentiles, run.mean_number);
+    table.row(row("all", measured, String::new()));
     table.within(width)
 }
 
-fn percentiles(found: Option<[f64; 3]>) -> [String; 3] {
-    found.unwrap_or([f64::NAN; 3]).map(number)
+/// Mean response times with their percentiles, slowdown and mean number.
+fn row(
+    name: &str,
+    (response, percentiles, jobs): (Option<Estimate>, Option<[f64; 3]>, Option<Estimate>),
+    slowdown: String,
+) -> impl Iterator<Item = String> {
+    let percentiles = percentiles.unwrap_or([f64::NAN; 3]).map(number);
+    let first = [name.to_owned(), estimate(response)].into_iter();
+    first.chain(percentiles).chain([slowdown, estimate(jobs)])
 }
 
 /// The claims that were examined: those on the whole policy first, then type by type.
-fn verdict_table<Q: Quantity>(
-    names: &[&str],
-    verdicts: &[Judgement<Q>],
-    is_percentile: fn(Q) -> bool,
-    width: usize,
-) -> String {
+fn verdict_table<Q: Quantity>(words: &RunWords<'_, Q>, verdicts: &[Judgement<Q>]) -> Table {
     let header = ["of", "claim", "claimed", "measured", "verdict"];
     let mut table = Table::new(header).words(1).wrapping(1).words(4);
-    let types = names.iter().copied().map(Some);
+    let types = words.names.iter().copied().map(Some);
     for of in std::iter::once(None).chain(types) {
         let examined = verdicts.iter().filter(|own| {
             own.verdict != Verdict::NotExamined && own.claim.job_type.as_deref() == of
         });
         for (n, judgement) in examined.enumerate() {
             let group = if n == 0 { of.unwrap_or("all") } else { "" };
+            let is_percentile = (words.is_percentile)(judgement.claim.quantity);
             table.row([
                 group.to_string(),
                 name(&judgement.claim),
@@ -151,19 +138,7 @@ fn verdict_table<Q: Quantity>(
             ]);
         }
     }
-    table.within(width)
-}
-
-/// Why there is nothing to show in a table of verdicts.
-fn none_examined<Q: Quantity>(verdicts: &[Judgement<Q>]) -> String {
-    let mut reasons: Vec<&str> = verdicts.iter().filter_map(|j| j.unexamined).collect();
-    reasons.sort_unstable();
-    reasons.dedup();
-    let reasons = reasons.join("; or ");
-    format!(
-        "none of the {} claims was examined: {reasons}",
-        verdicts.len()
-    )
+    table
 }
 
 /// A quantity with its unit, as the head of a row or a column.
@@ -175,35 +150,34 @@ pub fn headed<Q: Quantity>(quantity: Q, time: &str) -> String {
 }
 
 fn name<Q: Quantity>(claim: &Claim<Q>) -> String {
-    let name = claim.quantity.row().label;
-    let at = match (claim.at, claim.longer_than) {
-        (Some(jobs), _) => format!(" {jobs}"),
-        (None, Some(time)) => format!(" {}", number(time)),
-        (None, None) => String::new(),
-    };
-    let of = claim.server.as_ref();
-    let of = of.map_or(String::new(), |server| format!(" of {server}"));
-    match claim.unit.as_str() {
-        "1" => format!("{name}{at}{of}"),
-        unit => format!("{name}{at}{of} [{unit}]"),
+    let mut name = claim.quantity.row().label.to_owned();
+    if let Some(jobs) = claim.at {
+        name += &format!(" {jobs}");
+    } else if let Some(time) = claim.longer_than {
+        name += &format!(" {}", number(time));
     }
+    if let Some(server) = &claim.server {
+        name += &format!(" of {server}");
+    }
+    if claim.unit != "1" {
+        name += &format!(" [{}]", claim.unit);
+    }
+    name
 }
 
 /// The claimed number, to the digits of what was measured where the two can be compared.
-fn claimed<Q: Quantity>(judgement: &Judgement<Q>, is_percentile: fn(Q) -> bool) -> String {
-    let claim = &judgement.claim;
-    let comparable = judgement
-        .measured
-        .filter(|_| !is_percentile(claim.quantity));
+fn claimed<Q: Quantity>(judgement: &Judgement<Q>, is_percentile: bool) -> String {
+    let value = judgement.claim.value;
+    let comparable = judgement.measured.filter(|_| !is_percentile);
     match comparable.and_then(|m| decimals(m.half_width)) {
-        Some(decimals) => format!("{:.decimals$}", claim.value),
-        None => number(claim.value),
+        Some(decimals) => format!("{value:.decimals$}"),
+        None => number(value),
     }
 }
 
-fn measured<Q: Quantity>(judgement: &Judgement<Q>, is_percentile: fn(Q) -> bool) -> String {
+fn measured<Q: Quantity>(judgement: &Judgement<Q>, is_percentile: bool) -> String {
     match judgement.measured {
-        Some(within) if is_percentile(judgement.claim.quantity) => {
+        Some(within) if is_percentile => {
             format!("{} % within", estimate(Some(within.times(100.0))))
         }
         measured => estimate(measured),
@@ -211,14 +185,17 @@ fn measured<Q: Quantity>(judgement: &Judgement<Q>, is_percentile: fn(Q) -> bool)
 }
 
 fn verdict<Q: Quantity>(judgement: &Judgement<Q>) -> String {
-    match (judgement.verdict, judgement.off) {
-        (Verdict::Confirmed, _) => "confirmed".into(),
-        (Verdict::Refuted, _) => "REFUTED".into(),
-        (Verdict::NotEnoughEvidence, _) => "not enough evidence".into(),
-        (Verdict::Approximate, Some(off)) => {
-            format!("approximate, off by {:+.1} %", 100.0 * off)
-        }
-        (Verdict::Approximate, None) => "approximate".into(),
-        (Verdict::NotExamined, _) => "not examined".into(),
-    }
+    let verdict = match judgement.verdict {
+        Verdict::Confirmed => "confirmed",
+        Verdict::Refuted => "REFUTED",
+        Verdict::NotEnoughEvidence => "not enough evidence",
+        Verdict::Approximate => "approximate",
+        Verdict::NotExamined => "not examined",
+    };
+    // Only approximations are off.
+    let off = judgement.off;
+    let off = off.map_or(String::new(), |off| {
+        format!(", off by {:+.1} %", 100.0 * off)
+    });
+    format!("{verdict}{off}")
 }

@@ -45,13 +45,6 @@ impl Column {
         column.cells[0] = wrap(&self.cells[0], rows.unwrap_or(0));
         column
     }
-
-    fn wrapped(&self, most: usize) -> Column {
-        Column {
-            cells: self.cells.iter().map(|cell| wrap(cell, most)).collect(),
-            ..self.clone()
-        }
-    }
 }
 
 impl Table {
@@ -86,9 +79,8 @@ impl Table {
     pub fn row<T: Into<String>>(&mut self, cells: impl IntoIterator<Item = T>) {
         let mut cells = cells.into_iter();
         for column in &mut self.columns {
-            column
-                .cells
-                .push(cells.next().map_or_else(String::new, T::into));
+            let cell = cells.next().map_or_else(String::new, T::into);
+            column.cells.push(cell);
         }
         self.rows += 1;
     }
@@ -102,23 +94,23 @@ impl Table {
         if columns.is_empty() {
             return String::new();
         }
-        let keys = columns
+        let names = columns
             .iter()
             .take_while(|column| column.words && !column.wraps);
-        let keys = keys.count().clamp(1, KEYS);
+        let keys = names.count().clamp(1, KEYS);
         let of_keys: usize = columns[..keys].iter().map(|c| c.width() + PADDING).sum();
-        let mut blocks: Vec<Vec<usize>> = vec![(0..keys).collect()];
-        let mut taken = of_keys;
+        let mut blocks: Vec<Vec<usize>> = Vec::new();
+        let (mut block, mut taken): (Vec<usize>, usize) = ((0..keys).collect(), of_keys);
         for (n, column) in columns.iter().enumerate().skip(keys) {
             let width = column.width() + PADDING;
-            let block = blocks.last_mut().expect("a block was begun");
             if taken + width > most && block.len() > keys {
-                blocks.push((0..keys).collect());
+                blocks.push(std::mem::replace(&mut block, (0..keys).collect()));
                 taken = of_keys;
             }
             taken += width;
-            blocks.last_mut().expect("a block was begun").push(n);
+            block.push(n);
         }
+        blocks.push(block);
         // A block of its own may have room for what was wrapped to fit beside all others.
         let shown = blocks.iter().map(|block| {
             let part = Table {
@@ -132,8 +124,8 @@ impl Table {
 
     /// Width where nothing is wrapped, in characters.
     pub fn width(&self) -> usize {
-        let columns = self.columns.iter().map(|column| column.width() + PADDING);
-        columns.sum::<usize>().saturating_sub(1)
+        let widths = self.columns.iter().map(|column| column.width() + PADDING);
+        widths.sum::<usize>().saturating_sub(1)
     }
 
     /// The columns, with headers wrapped where the table is too wide, and the columns that may wrap as
@@ -149,12 +141,14 @@ impl Table {
         let wrapping = columns.iter().filter(|column| column.wraps).count();
         let each = most.saturating_sub(fixed) / wrapping.max(1);
         let each = each.saturating_sub(PADDING).max(NARROWEST);
-        let narrowed = columns.into_iter().map(|column| {
+        let narrowed = columns.into_iter().map(|mut column| {
             if column.wraps {
-                column.wrapped(each)
-            } else {
                 column
+                    .cells
+                    .iter_mut()
+                    .for_each(|cell| *cell = wrap(cell, each));
             }
+            column
         });
         narrowed.collect()
     }

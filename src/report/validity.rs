@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use super::wrap;
+use super::{entry, wrap};
 use crate::artifact::{Checked, Content, Grounds, Quantity as _};
 
 /// That a policy passed the checker: what was derived anew, what was judged for sense only, and what
-/// was taken on trust. `about` names what the claims are about: `about 3 types`.
+/// was taken on trust. `about` names what the claims are about: `3 types`.
 pub fn valid_report<K: Content>(checked: &Checked<K>, about: &str, width: usize) -> String {
     let mut text = String::new();
     if checked.is_changed() {
@@ -14,22 +14,19 @@ pub fn valid_report<K: Content>(checked: &Checked<K>, about: &str, width: usize)
     }
     text += &verdict(checked.grounds(), about);
     let groups = groups(checked);
-    for heading in HEADINGS {
-        let mut own = groups
-            .iter()
-            .filter(|group| group.heading == heading)
-            .peekable();
-        if own.peek().is_some() {
+    for (heading, groups) in HEADINGS.into_iter().zip(groups) {
+        if !groups.is_empty() {
             let _ = write!(text, "\n{heading}");
         }
-        for group in own {
-            let things = group.things.iter().map(|(name, count)| match count {
+        for (by, things) in groups {
+            let things = things.iter().map(|(name, count)| match count {
                 1 => name.clone(),
                 many => format!("{name} ({many})"),
             });
             let things: Vec<String> = things.collect();
-            let line = format!("{}: {}", things.join(", "), group.by);
-            let _ = write!(text, "\n{}", indented(&line, width));
+            let line = wrap(&format!("{}: {by}", things.join(", ")), width - 4);
+            // Lines after the first begin further to the right.
+            let _ = write!(text, "\n  {}", line.replace('\n', "\n    "));
         }
     }
     text
@@ -37,78 +34,50 @@ pub fn valid_report<K: Content>(checked: &Checked<K>, about: &str, width: usize)
 
 const HEADINGS: [&str; 3] = ["derived anew", "judged for sense", "on trust"];
 
-/// The heading that these grounds stand under, and by what they are so.
-fn headed(grounds: &Grounds) -> (&'static str, &'static str) {
-    let [derived, judged, trusted] = HEADINGS;
+/// The number of the heading that these grounds stand under, and by what they are so.
+fn headed(grounds: Grounds) -> (usize, &'static str) {
     match grounds {
-        Grounds::Derived(by) => (derived, by),
-        Grounds::Judged(by) => (judged, by),
-        Grounds::Trusted(by) => (trusted, by),
+        Grounds::Derived(by) => (0, by),
+        Grounds::Judged(by) => (1, by),
+        Grounds::Trusted(by) => (2, by),
     }
 }
 
 /// How many claims stand on which grounds.
 fn verdict(grounds: &[Grounds], about: &str) -> String {
-    if grounds.is_empty() {
-        return format!("valid, and nothing is claimed of the policy {about}");
-    }
-    let counts = HEADINGS.map(|heading| {
-        let own = grounds.iter().filter(|own| headed(own).0 == heading);
-        (own.count(), heading)
-    });
-    let some = counts.iter().filter(|(count, _)| *count > 0);
+    let mut counts = [0; HEADINGS.len()];
+    grounds.iter().for_each(|own| counts[headed(*own).0] += 1);
+    let some = counts.iter().zip(HEADINGS).filter(|(count, _)| **count > 0);
     let some: Vec<String> = some.map(|(count, how)| format!("{count} {how}")).collect();
-    let claims = match grounds.len() {
-        1 => "1 claim".to_owned(),
-        several => format!("{several} claims"),
-    };
-    format!("valid: {claims} {about}, {}", some.join(", "))
+    let some = some.join(", ");
+    match grounds.len() {
+        0 => format!("valid, and nothing is claimed of the policy about {about}"),
+        1 => format!("valid: 1 claim about {about}, {some}"),
+        several => format!("valid: {several} claims about {about}, {some}"),
+    }
 }
 
-/// What stands on the same grounds.
-struct Group {
-    heading: &'static str,
-    by: &'static str,
-    /// Names, and how often each.
-    things: Vec<(String, usize)>,
-}
+/// By what something stands under a heading; what so stands, and how often each.
+type Group = (&'static str, Vec<(String, usize)>);
 
-/// Claims by their quantities, all else by its place in the document without the numbers of lists.
-fn groups<K: Content>(checked: &Checked<K>) -> Vec<Group> {
+/// By heading. Claims stand there by their quantities, all else by its place in the document without the numbers of
+/// lists.
+fn groups<K: Content>(checked: &Checked<K>) -> [Vec<Group>; HEADINGS.len()] {
     let claims = checked.artifact().claims.iter().zip(checked.grounds());
     let claims = claims.map(|(claim, grounds)| (claim.quantity.row().label.to_owned(), *grounds));
     let rest = checked.beside_claims().iter();
     let rest = rest.map(|examined| (without_places(&examined.path), examined.grounds));
-    let mut groups: Vec<Group> = Vec::new();
+    let mut groups = [const { Vec::new() }; HEADINGS.len()];
     for (name, grounds) in claims.chain(rest) {
-        let (heading, by) = headed(&grounds);
-        let is_same = |group: &Group| (group.heading, group.by) == (heading, by);
-        let place = groups.iter().position(is_same).unwrap_or_else(|| {
-            groups.push(Group {
-                heading,
-                by,
-                things: Vec::new(),
-            });
-            groups.len() - 1
-        });
-        let things = &mut groups[place].things;
-        match things.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, count)) => *count += 1,
-            None => things.push((name, 1)),
-        }
+        let (heading, by) = headed(grounds);
+        *entry(entry(&mut groups[heading], by), name) += 1;
     }
     groups
 }
 
 fn without_places(path: &str) -> String {
     let path = path.replace(".servers[", "[");
-    let parts = path
-        .split('[')
-        .map(|part| part.split_once(']').map_or(part, |(_, rest)| rest));
+    let parts = path.split('[');
+    let parts = parts.map(|part| part.split_once(']').map_or(part, |(_, rest)| rest));
     parts.collect()
-}
-
-/// Lines after the first begin further to the right.
-fn indented(line: &str, width: usize) -> String {
-    format!("  {}", wrap(line, width - 4).replace('\n', "\n    "))
 }

@@ -76,17 +76,14 @@ impl LawDriven {
         let next = sources.iter_mut().map(Source::gap).collect();
         LawDriven::Mixed(Mixed { sources, next })
     }
-}
 
-impl LawDriven {
     /// Whether the jobs of some batches have one size, which depends on no policy: it comes with them.
     pub fn tells_sizes(&self) -> bool {
         let is_alike = |batches: &Batches| batches.alike.is_some();
         match self {
             LawDriven::Poisson(_) => false,
-            LawDriven::Mixed(flow) => flow.sources.iter().any(|source| match &source.process {
-                Process::Batches(batches, _) => is_alike(batches),
-                _ => false,
+            LawDriven::Mixed(flow) => flow.sources.iter().any(|source| {
+                matches!(&source.process, Process::Batches(batches, _) if is_alike(batches))
             }),
             LawDriven::Common(flow) => flow.batches.iter().flatten().any(is_alike),
         }
@@ -136,13 +133,12 @@ pub(crate) struct Mixed {
 impl Mixed {
     fn fill(&mut self, block: &mut [Arrival], sizes: &mut [f64]) {
         for (n, arrival) in block.iter_mut().enumerate() {
-            let mut first = (self.next[0], 0);
-            for (class, time) in self.next.iter().enumerate().skip(1) {
-                if *time < first.0 {
-                    first = (*time, class);
+            let (mut time, mut class) = (self.next[0], 0);
+            for (other, next) in self.next.iter().enumerate().skip(1) {
+                if *next < time {
+                    (time, class) = (*next, other);
                 }
             }
-            let (time, class) = first;
             if let Some(size) = sizes.get_mut(n) {
                 *size = self.sources[class].size();
             }

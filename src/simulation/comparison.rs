@@ -15,7 +15,7 @@
 use serde::Serialize;
 
 use super::Estimate;
-use super::statistics::student;
+use super::statistics::{mean, student};
 
 /// Chances that one of the ratios' intervals does not hold, or one of the bounds by logarithms: all
 /// statements of a ranking hold together at 95 %.
@@ -42,14 +42,23 @@ pub fn paired_ratio(a: &[f64], b: &[f64]) -> Option<Estimate> {
 /// fewer than two pairs.
 pub fn paired_difference(a: &[f64], b: &[f64]) -> Option<Estimate> {
     let differences: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
-    let n = differences.len() as f64;
     if differences.len() < 2 {
         return None;
     }
-    let mean = differences.iter().sum::<f64>() / n;
-    let squares: f64 = differences.iter().map(|d| (d - mean).powi(2)).sum();
-    let error = (squares / (n - 1.0) / n).sqrt();
-    Some(Estimate::with_error(mean, error, n - 1.0))
+    let (mean, error) = mean_and_error(&differences);
+    Some(Estimate::with_error(
+        mean,
+        error,
+        differences.len() as f64 - 1.0,
+    ))
+}
+
+/// The mean of independent values, and its standard error.
+fn mean_and_error(values: &[f64]) -> (f64, f64) {
+    let n = values.len() as f64;
+    let mean = mean(values);
+    let squares: f64 = values.iter().map(|x| (x - mean).powi(2)).sum();
+    (mean, (squares / (n - 1.0) / n).sqrt())
 }
 
 /// Two policies at one load.
@@ -95,8 +104,17 @@ impl Ranking {
     /// all of them have count; with fewer than two of these there is an order, and no pair.
     pub fn new(policies: &[(&str, &[Option<f64>])]) -> Self {
         let mut samples = common(policies);
+        let sum = |values: &[f64]| values.iter().sum::<f64>();
         samples.sort_by(|(_, a), (_, b)| sum(a).total_cmp(&sum(b)));
-        let pairs = pairs(&samples);
+        let count = samples.len() * samples.len().saturating_sub(1) / 2;
+        let mut pairs = Vec::with_capacity(count);
+        for (n, slower) in samples.iter().enumerate() {
+            pairs.extend(
+                samples[..n]
+                    .iter()
+                    .filter_map(|faster| pair(slower, faster, count)),
+            );
+        }
         let order = samples.iter().map(|(name, _)| Ranked {
             policy: (*name).into(),
             places: places(name, samples.len(), &pairs),
@@ -120,43 +138,28 @@ impl Ranking {
     }
 }
 
-type Samples<'a> = Vec<(&'a str, Vec<f64>)>;
+type Sample<'a> = (&'a str, Vec<f64>);
 
 /// The values of the replications that all have.
-fn common<'a>(policies: &[(&'a str, &[Option<f64>])]) -> Samples<'a> {
+fn common<'a>(policies: &[(&'a str, &[Option<f64>])]) -> Vec<Sample<'a>> {
     let shortest = policies.iter().map(|(_, v)| v.len()).min().unwrap_or(0);
     let complete = |r: &usize| policies.iter().all(|(_, values)| values[*r].is_some());
-    let kept: Vec<usize> = (0..shortest).filter(complete).collect();
-    let values = |all: &[Option<f64>]| kept.iter().filter_map(|&r| all[r]).collect();
+    let common: Vec<usize> = (0..shortest).filter(complete).collect();
+    let values = |all: &[Option<f64>]| common.iter().filter_map(|&r| all[r]).collect();
     policies.iter().map(|(n, all)| (*n, values(all))).collect()
 }
 
-fn sum(values: &[f64]) -> f64 {
-    values.iter().sum()
-}
-
-/// Each two of samples in ascending order of their sums.
-fn pairs(samples: &Samples) -> Vec<Pair> {
-    let count = samples.len() * samples.len().saturating_sub(1) / 2;
-    let mut pairs = Vec::with_capacity(count);
-    for (n, (slower, a)) in samples.iter().enumerate() {
-        for (faster, b) in &samples[..n] {
-            pairs.extend(pair((slower, a), (faster, b), count));
-        }
-    }
-    pairs
-}
-
-fn pair(slower: (&str, &[f64]), faster: (&str, &[f64]), count: usize) -> Option<Pair> {
-    let ratio = paired_ratio(slower.1, faster.1)?;
+/// Two of so many pairs.
+fn pair((slower, a): &Sample<'_>, (faster, b): &Sample<'_>, count: usize) -> Option<Pair> {
+    let ratio = paired_ratio(a, b)?;
     let interval = student(1.0 - INTERVALS / 2.0 / count as f64, ratio.freedom);
     let half_width = ratio.standard_error * interval;
-    let least = surely_above(slower.1, faster.1, BOUNDS / count as f64);
+    let least = surely_above(a, b, BOUNDS / count as f64);
     let least = (ratio.mean - half_width).max(least);
     Some(Pair {
-        slower: slower.0.into(),
-        faster: faster.0.into(),
-        difference: paired_difference(slower.1, faster.1)?,
+        slower: (*slower).into(),
+        faster: (*faster).into(),
+        difference: paired_difference(a, b)?,
         ratio,
         simultaneous_half_width: half_width,
         least,
@@ -168,15 +171,13 @@ fn pair(slower: (&str, &[f64]), faster: (&str, &[f64]), count: usize) -> Option<
 /// What the ratio of means exceeds but for this chance, by logarithms; 0 where a value is not positive.
 fn surely_above(a: &[f64], b: &[f64], chance: f64) -> f64 {
     let logarithms: Vec<f64> = a.iter().map(|a| a.ln()).collect();
-    let [of_a, of_b] = [&logarithms, b].map(|values| {
-        let n = values.len() as f64;
-        let mean = sum(values) / n;
-        let squares: f64 = values.iter().map(|x| (x - mean).powi(2)).sum();
-        let half_width = student(1.0 - chance / 2.0, n - 1.0) * (squares / (n - 1.0) / n).sqrt();
-        (mean, half_width)
+    let [(log_a, width_a), (mean_b, width_b)] = [&logarithms, b].map(|values| {
+        let (mean, error) = mean_and_error(values);
+        let quantile = student(1.0 - chance / 2.0, values.len() as f64 - 1.0);
+        (mean, quantile * error)
     });
-    let inverse = (1.0 - of_b.1 / of_b.0).max(0.0) / of_b.0;
-    let bound = (of_a.0 - of_a.1).exp() * inverse;
+    let inverse = (1.0 - width_b / mean_b).max(0.0) / mean_b;
+    let bound = (log_a - width_a).exp() * inverse;
     if bound.is_finite() { bound } else { 0.0 }
 }
 

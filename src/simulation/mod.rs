@@ -10,9 +10,7 @@
 
 mod arrivals;
 mod calendar;
-mod class;
 mod comparison;
-mod meter;
 mod quantiles;
 mod random;
 mod recorder;
@@ -24,24 +22,21 @@ mod settling;
 mod sizes;
 mod statistics;
 pub mod sweep;
-mod tournament;
 mod verdict;
 mod watch;
 
-pub use class::{Class, total_arrival_rate};
 pub use comparison::{Pair, Ranked, Ranking, paired_difference, paired_ratio};
-pub use replication::{Progress, Settings};
+pub use replication::{Class, Progress, Settings, total_arrival_rate};
 pub use run::{ClassResult, Ending, Health, Run};
 pub use settling::Unsettled;
 pub use statistics::{BATCHES, Estimate};
 pub(crate) use statistics::{over_replications, student};
 pub use verdict::{Judgement, Verdict};
-pub(crate) use watch::Stay;
+pub(crate) use watch::{Meter, Moment, Stay};
 pub use watch::{Threshold, Watch, Watched};
 
 pub(crate) use arrivals::{Arrival, Batches, LawDriven, Modulated, Process};
-pub(crate) use calendar::Calendar;
-pub(crate) use meter::{Meter, Moment};
+pub(crate) use calendar::{Calendar, Tournament};
 pub(crate) use random::{Stream, Streams};
 pub(crate) use recorder::Recorder;
 pub(crate) use replication::{BURST, Measured, Replication, go_on, replicate, results};
@@ -49,7 +44,6 @@ pub(crate) use run::Results;
 pub(crate) use sample::Sample;
 pub(crate) use series::Passed;
 pub(crate) use sizes::{Sampler, numbers, weights};
-pub(crate) use tournament::Tournament;
 pub(crate) use verdict::{Found, Measuring, judge_all};
 
 #[cfg(test)]

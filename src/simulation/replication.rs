@@ -4,7 +4,49 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
-use super::{Class, Ending, Recorder, Results, Watch, sample, settling};
+use super::{Ending, Recorder, Results, Watch, sample, settling};
+
+/// A class of jobs, as far as statistics look at it: the types of a workload, in its order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Class {
+    /// Its name.
+    pub name: String,
+    /// Arrival rate λ \[1/time\], > 0.
+    pub arrival_rate: f64,
+    /// Mean size E\[S\] \[time\], > 0.
+    pub mean_size: f64,
+    /// Squared coefficient of variation of its sizes, ≥ 0.
+    pub scv: f64,
+    /// Index of dispersion of its arrivals, `lim Var N(t) / E N(t)`: 1 for Poisson arrivals. Where
+    /// other classes arrive more often at the same times, or sizes that arrive together are alike,
+    /// it counts that in.
+    pub dispersion: f64,
+    /// Its share of the load, the weight of its mean in a weighted mean; of sum 1 over all classes.
+    pub weight: f64,
+}
+
+impl Class {
+    /// Offered load λ E\[S\].
+    pub fn offered_load(&self) -> f64 {
+        self.arrival_rate * self.mean_size
+    }
+
+    /// Whether its jobs are in service for less than one time in ten thousand: runs end that saw next to
+    /// none of them, and tell nothing about the class itself.
+    pub(crate) fn is_rare(&self) -> bool {
+        self.offered_load() < 1e-4
+    }
+
+    /// E\[S²\]/2E\[S\] \[time\]: what is left on average of a job in service that is looked at.
+    pub fn residual(&self) -> f64 {
+        self.mean_size * f64::midpoint(1.0, self.scv)
+    }
+}
+
+/// Σ λ_i \[1/time\].
+pub fn total_arrival_rate(classes: &[Class]) -> f64 {
+    classes.iter().map(|class| class.arrival_rate).sum()
+}
 
 /// When a run ends, and what it draws from.
 #[derive(Clone, Debug)]
@@ -106,19 +148,8 @@ pub(crate) const FIRST_LOOK: u64 = 1_000_000;
 /// Times that is seen how far a run is from one look to the next.
 const VIEWS: i32 = 3;
 
-/// Replications that ended, and why they did.
-pub(crate) struct Replicated<'a, R> {
-    pub classes: &'a [Class],
-    pub settings: &'a Settings,
-    pub engines: Vec<R>,
-    pub ending: Ending,
-}
-
-impl<R: Replication> Replicated<'_, R> {
-    /// What they measured, to be summarized.
-    pub fn results(&self) -> Results<'_> {
-        results(&self.engines, self.classes, self.settings, self.ending)
-    }
+fn seen<R: Replication>(engines: &[R]) -> Vec<&dyn Measured> {
+    engines.iter().map(|e| e as &dyn Measured).collect()
 }
 
 /// What replications measured, to be summarized.
@@ -136,29 +167,21 @@ pub(crate) fn results<'a, R: Replication>(
     }
 }
 
-fn seen<R: Replication>(engines: &[R]) -> Vec<&dyn Measured> {
-    engines.iter().map(|e| e as &dyn Measured).collect()
-}
-
-/// Runs independent replications side by side until there is a reason to end. `engine` makes the
+/// Runs independent replications side by side until there is a reason to end, and summarizes them. `engine` makes the
 /// one of this number.
 ///
 /// # Errors
 /// The first violation of any of them.
-pub(crate) fn replicate<'a, R: Replication>(
-    classes: &'a [Class],
+pub(crate) fn replicate<R: Replication, T>(
+    classes: &[Class],
     engine: impl Fn(u32) -> R,
-    settings: &'a Settings,
+    settings: &Settings,
     mut progress: impl FnMut(Progress),
-) -> Result<Replicated<'a, R>, R::Violation> {
+    summarize: impl FnOnce(&Results<'_>) -> T,
+) -> Result<T, R::Violation> {
     let mut engines: Vec<R> = (0..settings.replications.max(1)).map(engine).collect();
     let ending = go_on(&mut engines, classes, settings, &mut progress)?;
-    Ok(Replicated {
-        classes,
-        settings,
-        engines,
-        ending,
-    })
+    Ok(summarize(&results(&engines, classes, settings, ending)))
 }
 
 /// Lets replications go on side by side from where they are until there is a reason to end: the events of the settings
@@ -181,13 +204,10 @@ pub(crate) fn go_on<R: Replication>(
         let checkpoint = FIRST_LOOK as f64 * (f64::from(view) / f64::from(VIEWS)).exp2();
         let goal = (checkpoint as u64).min(settings.events);
         let goal = goal.div_ceil(replications);
-        engines
-            .par_iter_mut()
-            .for_each(|engine| engine.run(goal, settings.crowd, || late() || interrupted()));
-        for engine in engines.iter_mut() {
-            if let Some(violation) = engine.audit() {
-                return Err(violation.clone());
-            }
+        let run = |engine: &mut R| engine.run(goal, settings.crowd, || late() || interrupted());
+        engines.par_iter_mut().for_each(run);
+        if let Some(violation) = engines.iter_mut().find_map(R::audit) {
+            return Err(violation.clone());
         }
         let seen = seen(engines);
         let precision = sample::precision(classes, &seen);

@@ -8,7 +8,7 @@ use super::replication::{Measured, Settings};
 use super::sample::{self, Sample};
 use super::settling::{self, Unsettled};
 use super::statistics::{self, Estimate};
-use super::watch::{Threshold, Watch, Watched};
+use super::watch::{Threshold, Watched};
 
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -153,47 +153,49 @@ impl Results<'_> {
     ) -> Run<M, C> {
         let (classes, engines) = (self.classes, &self.engines[..]);
         let grows = self.ending == Ending::RunsAway || settling::grows(classes, engines, 5.0);
-        let measured = Sample::new(classes, engines).filter(|_| !grows);
-        let unsettled = measured
-            .as_ref()
-            .map_or(Some(Unsettled::NoLevel), |s| s.unsettled(classes, engines));
-        let unsettled = unsettled.filter(|_| !grows);
-        let s = measured.as_ref().filter(|_| unsettled.is_none());
-        let health = match (grows, &unsettled) {
-            (true, _) => Health::Unstable,
-            (false, Some(_)) => Health::Unsettled,
-            (false, None) => Health::Settled,
+        let sample = Sample::new(classes, engines).filter(|_| !grows);
+        let measured = sample.as_ref();
+        let (health, unsettled) = match measured.map(|s| s.unsettled(classes, engines)) {
+            _ if grows => (Health::Unstable, None),
+            None => (Health::Unsettled, Some(Unsettled::NoLevel)),
+            Some(Some(why)) => (Health::Unsettled, Some(why)),
+            Some(None) => (Health::Settled, None),
         };
+        let s = measured.filter(|_| health == Health::Settled);
         let all: Vec<usize> = (0..classes.len()).collect();
-        let histograms: Vec<Histogram> = all.iter().map(|&i| responses(engines, i)).collect();
-        let types: Vec<ClassResult<C>> = all
-            .iter()
-            .map(|&i| {
-                let measured = measured.as_ref().filter(|m| m.tells(&classes[i]));
-                self.class_result(s, &histograms[i], of_class(measured, i), i)
-            })
-            .collect();
-        let means: Option<Vec<f64>> = types
-            .iter()
-            .map(|t| t.mean_response.map(|e| e.mean))
-            .collect();
+        let responses = |i: usize| engines.iter().flat_map(move |e| e.recorder().responses(i));
+        let histograms: Vec<Histogram> = all.iter().map(|&i| together(responses(i))).collect();
+        let types = all.iter().map(|&i| {
+            let own = of_class(measured.filter(|m| m.tells(&classes[i])), i);
+            self.class_result(s, &histograms[i], own, i)
+        });
+        let types: Vec<ClassResult<C>> = types.collect();
+        let means = types.iter().map(|t| t.mean_response.map(|e| e.mean));
+        let means: Option<Vec<f64>> = means.collect();
         let weights: Vec<f64> = classes.iter().map(|class| class.weight).collect();
-        let told = s.filter(|s| classes.iter().all(|class| s.tells(class)));
+        let tells_all = s.filter(|s| classes.iter().all(|class| s.tells(class)));
         let of_replications = |values: Option<Vec<f64>>| match values {
-            Some(values) => values.into_iter().map(finite).collect(),
+            Some(values) => values
+                .into_iter()
+                .map(|x| x.is_finite().then_some(x))
+                .collect(),
             None => vec![None; engines.len()],
         };
         let everything = together(histograms.iter());
-        let p99s = s.and_then(|_| engines.iter().map(|e| p99(*e, &all)).collect());
+        let p99 = |engine: &&dyn Measured| {
+            let responses = all.iter().flat_map(|&i| engine.recorder().responses(i));
+            together(responses).quantile(0.99)
+        };
+        let p99s: Option<Vec<f64>> = s.and_then(|_| engines.iter().map(p99).collect());
+        let several = p99s.as_deref().filter(|values| values.len() > 1);
         Run {
             seed: self.settings.seed,
-            watched: watched(engines, measured.as_ref(), unsettled.is_none()),
+            watched: watched(engines, measured, health == Health::Settled),
             replications: of_replications(s.map(Sample::replications)),
-            weighted_replications: of_replications(told.map(|s| s.weighted_replications(&weights))),
-            p99_response: p99s
-                .as_deref()
-                .filter(|v: &&[f64]| v.len() > 1)
-                .map(statistics::over_replications),
+            weighted_replications: of_replications(
+                tells_all.map(|s| s.weighted_replications(&weights)),
+            ),
+            p99_response: several.map(statistics::over_replications),
             p99_replications: of_replications(p99s),
             rough_p99: everything.quantile(0.99),
             events: engines.iter().map(|e| e.events()).sum(),
@@ -205,10 +207,10 @@ impl Results<'_> {
             mean_response: s.and_then(|s| s.mean_response(&all)),
             mean_waiting: s.and_then(|s| s.mean_waiting(&all)),
             percentiles: s.and_then(|_| percentiles(&everything)),
-            weighted_response: told.and_then(|s| s.weighted_response(&weights)),
+            weighted_response: tells_all.and_then(|s| s.weighted_response(&weights)),
             mean_number: s.and_then(|s| s.mean_number(&all)),
             fairness: means.and_then(|m| jain(&m)),
-            own: own(measured.as_ref()),
+            own: own(measured),
             types,
             path: path(engines),
         }
@@ -243,15 +245,6 @@ impl Results<'_> {
     }
 }
 
-fn finite(x: f64) -> Option<f64> {
-    x.is_finite().then_some(x)
-}
-
-/// Response times of class i in all replications.
-fn responses(engines: &[&dyn Measured], i: usize) -> Histogram {
-    together(engines.iter().flat_map(|e| e.recorder().responses(i)))
-}
-
 fn together<'a>(mut histograms: impl Iterator<Item = &'a Histogram>) -> Histogram {
     let first = histograms.next().cloned();
     let mut all = first.unwrap_or_else(|| Histogram::new(1.0));
@@ -260,17 +253,8 @@ fn together<'a>(mut histograms: impl Iterator<Item = &'a Histogram>) -> Histogra
 }
 
 fn percentiles(responses: &Histogram) -> Option<[f64; 3]> {
-    Some([
-        responses.quantile(0.5)?,
-        responses.quantile(0.95)?,
-        responses.quantile(0.99)?,
-    ])
-}
-
-/// The 99th percentile of one replication.
-fn p99(engine: &dyn Measured, classes: &[usize]) -> Option<f64> {
-    let of_class = |&i: &usize| engine.recorder().responses(i);
-    together(classes.iter().flat_map(of_class)).quantile(0.99)
+    let [p50, p95, p99] = [0.5, 0.95, 0.99].map(|p| responses.quantile(p));
+    Some([p50?, p95?, p99?])
 }
 
 /// What was seen of the watched thresholds.
@@ -278,7 +262,15 @@ fn watched(engines: &[&dyn Measured], sample: Option<&Sample>, settled: bool) ->
     let first = engines.first().map(|e| &e.recorder().series.watchers);
     let watches = first.map_or(&[][..], |watchers| &watchers.watches);
     let seen = watches.iter().enumerate().map(|(w, &watch)| {
-        let above = sample.and_then(|s| above(s, w, &watch));
+        // The fraction of time, or of jobs.
+        let above = sample.and_then(|s| {
+            let above = |row: &[f64]| row[s.columns.above(w)];
+            let jobs = |row: &[f64]| row[s.columns.completions(watch.job_type)];
+            match watch.threshold {
+                Threshold::Number(_) => s.time_average(above),
+                Threshold::Response(_) | Threshold::Waiting(_) => s.ratio(above, jobs),
+            }
+        });
         Watched {
             watch,
             above: above.filter(|_| settled),
@@ -286,18 +278,6 @@ fn watched(engines: &[&dyn Measured], sample: Option<&Sample>, settled: bool) ->
         }
     });
     seen.collect()
-}
-
-/// The fraction of time, or of jobs, above a watched threshold.
-fn above(sample: &Sample, w: usize, watched: &Watch) -> Option<Estimate> {
-    let c = sample.columns;
-    let above = |row: &[f64]| row[c.above(w)];
-    match watched.threshold {
-        Threshold::Number(_) => sample.time_average(above),
-        Threshold::Response(_) | Threshold::Waiting(_) => {
-            sample.ratio(above, |row| row[c.completions(watched.job_type)])
-        }
-    }
 }
 
 /// The mean number in system, in few enough intervals to draw them.

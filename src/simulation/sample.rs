@@ -80,11 +80,11 @@ impl Sample {
 
     /// Why its means of queues may not be believed; `None` where they may.
     pub fn unsettled(&self, classes: &[Class], engines: &[&dyn Measured]) -> Option<Unsettled> {
-        if let Some(starved) = settling::starved(classes, engines, self) {
-            return Some(starved);
+        let starved = settling::starved(classes, engines, self);
+        if starved.is_some() {
+            return starved;
         }
-        let (number, _) = mean_number(all_series(engines), None);
-        if !statistics::has_level(&number) {
+        if !statistics::has_level(&mean_number(all_series(engines), None).0) {
             return Some(Unsettled::NoLevel);
         }
         // The longest jobs weigh most in the means, and the number of them in system, which grows for as
@@ -93,13 +93,11 @@ impl Sample {
             return Some(Unsettled::LongJobs);
         }
         let slow = settling::slow(classes, engines, self.warm_up);
-        slow.or_else(|| self.is_vague().then_some(Unsettled::Vague))
-    }
-
-    /// Whether the interval of the mean response time reaches down to 0.
-    fn is_vague(&self) -> bool {
-        let all: Vec<usize> = (0..self.columns.classes).collect();
-        self.mean_response(&all).is_none_or(|e| e.relative() >= 1.0)
+        slow.or_else(|| {
+            let all: Vec<usize> = (0..classes.len()).collect();
+            let is_vague = self.mean_response(&all).is_none_or(|e| e.relative() >= 1.0);
+            is_vague.then_some(Unsettled::Vague)
+        })
     }
 
     /// Whether it is long enough to tell of jobs of this class.
@@ -149,10 +147,9 @@ impl Sample {
     pub fn replications(&self) -> Vec<f64> {
         let c = self.columns;
         self.of_replications(|row| {
-            let sum = |column: &dyn Fn(usize) -> usize| -> f64 {
-                (0..c.classes).map(|i| row[column(i)]).sum()
-            };
-            sum(&|i| c.responses(i)) / sum(&|i| c.completions(i))
+            let responses: f64 = (0..c.classes).map(|i| row[c.responses(i)]).sum();
+            let jobs: f64 = (0..c.classes).map(|i| row[c.completions(i)]).sum();
+            responses / jobs
         })
     }
 
@@ -177,37 +174,35 @@ impl Sample {
     /// Mean response time over the jobs of some classes together.
     pub fn mean_response(&self, classes: &[usize]) -> Option<Estimate> {
         let c = self.columns;
-        let response = self.ratio(
-            |row| classes.iter().map(|&i| row[c.responses(i)]).sum(),
-            |row| classes.iter().map(|&i| row[c.completions(i)]).sum(),
-        );
-        response.map(Estimate::of_queue)
+        self.per_job(classes, |row, i| row[c.responses(i)])
     }
 
     /// Mean time in system without service, over the jobs of some classes together.
     pub fn mean_waiting(&self, classes: &[usize]) -> Option<Estimate> {
         let c = self.columns;
-        let idle = |row: &[f64], i: usize| row[c.present(i)] - row[c.busy(i)];
-        let waiting = self.ratio(
-            |row| classes.iter().map(|&i| idle(row, i)).sum(),
+        self.per_job(classes, |row, i| row[c.present(i)] - row[c.busy(i)])
+    }
+
+    /// A quantity of classes, over the jobs of them together.
+    fn per_job(&self, classes: &[usize], of: impl Fn(&[f64], usize) -> f64) -> Option<Estimate> {
+        let c = self.columns;
+        let ratio = self.ratio(
+            |row| classes.iter().map(|&i| of(row, i)).sum(),
             |row| classes.iter().map(|&i| row[c.completions(i)]).sum(),
         );
-        waiting.map(Estimate::of_queue)
+        ratio.map(Estimate::of_queue)
     }
 
     /// `Σ w_i E[T_i]` with weights of sum 1; none when some class has no completion.
     pub fn weighted_response(&self, weights: &[f64]) -> Option<Estimate> {
         let c = self.columns;
         let classes = 0..weights.len();
-        let jobs: Vec<f64> = classes
+        let jobs = |i: usize| self.total(|row| row[c.completions(i)]) / self.rows.len() as f64;
+        let jobs: Vec<f64> = classes.clone().map(jobs).collect();
+        let means = classes
             .clone()
-            .map(|i| self.total(|row| row[c.completions(i)]) / self.rows.len() as f64)
-            .collect();
-        let means: Option<Vec<f64>> = classes
-            .clone()
-            .map(|i| self.mean_response(&[i]).map(|e| e.mean))
-            .collect();
-        let means = means?;
+            .map(|i| Some(self.mean_response(&[i])?.mean));
+        let means: Vec<f64> = means.collect::<Option<_>>()?;
         let mean = weights.iter().zip(&means).map(|(w, m)| w * m).sum();
         let estimate = self.estimate(mean, |row| {
             let excess =
@@ -252,14 +247,11 @@ pub(super) fn mean_number<'a>(
     of_class: Option<usize>,
 ) -> (Vec<f64>, f64) {
     let length = all.clone().map(Series::length).fold(0.0, f64::max);
-    let coarse = |series: &Series| {
+    let coarse = |series: &Series| -> Vec<f64> {
         let size = (length / series.length()).round() as usize;
         let classes = of_class.map_or(0..series.columns.classes, |i| i..i + 1);
-        let pairs = series.number(classes);
-        pairs
-            .chunks_exact(size)
-            .map(statistics::mean)
-            .collect::<Vec<f64>>()
+        let numbers = series.number(classes);
+        numbers.chunks_exact(size).map(statistics::mean).collect()
     };
     let numbers: Vec<Vec<f64>> = all.map(coarse).collect();
     let shortest = numbers.iter().map(Vec::len).min().unwrap_or(0);

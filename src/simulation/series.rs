@@ -270,14 +270,12 @@ impl Series {
     /// Mean number of these classes in system, bucket by bucket.
     pub fn number(&self, classes: Range<usize>) -> Vec<f64> {
         let columns = &self.columns;
-        let number = |row: &[f64]| {
+        let rows = self.rows.chunks_exact(columns.width());
+        let numbers = rows.map(|row| {
             let total: f64 = classes.clone().map(|i| row[columns.present(i)]).sum();
             total / row[columns.time()]
-        };
-        self.rows
-            .chunks_exact(columns.width())
-            .map(number)
-            .collect()
+        });
+        numbers.collect()
     }
 }
 

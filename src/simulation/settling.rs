@@ -49,24 +49,18 @@ pub enum Unsettled {
 impl fmt::Display for Unsettled {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Unsettled::FewDone {
-                class,
-                done: 0,
-                left: 0,
-            } => write!(to, "{class}: no job came"),
-            Unsettled::FewDone {
-                class,
-                done: 0,
-                left,
-            } => write!(to, "{class}: {left} waiting, none done"),
-            Unsettled::FewDone { class, done, left } => {
-                write!(to, "{class}: {done} done, {left} left")
+            Unsettled::FewDone { class, done, left } => match (done, left) {
+                (0, 0) => write!(to, "{class}: no job came"),
+                (0, _) => write!(to, "{class}: {left} waiting, none done"),
+                _ => write!(to, "{class}: {done} done, {left} left"),
+            },
+            Unsettled::LongStay { class, part } => {
+                write!(
+                    to,
+                    "{class}: jobs stay for {:.0} % of the run",
+                    100.0 * part
+                )
             }
-            Unsettled::LongStay { class, part } => write!(
-                to,
-                "{class}: jobs stay for {:.0} % of the run",
-                100.0 * part
-            ),
             Unsettled::NoLevel => to.write_str("the number in system has no level yet"),
             Unsettled::LongJobs => to.write_str("too short beside the longest jobs"),
             Unsettled::Slow { class: Some(class) } => {

@@ -151,14 +151,14 @@ pub(crate) fn run(rate: f64, settings: &Settings) -> Run<Own> {
     };
     let classes = [class];
     let engine = |r| Queue::new(&classes, settings, r);
-    let replicated = replicate(&classes, engine, settings, |_| ()).unwrap();
     let own = |sample: Option<&Sample>| Own {
         found_empty: sample.and_then(|s| {
             let c = s.columns;
             s.ratio(|row| row[c.extra(FOUND_EMPTY)], |row| row[c.completions(0)])
         }),
     };
-    replicated.results().run(own, |_, _| ())
+    let summarize = |results: &Results<'_>| results.run(own, |_, _| ());
+    replicate(&classes, engine, settings, |_| (), summarize).unwrap()
 }
 
 /// M/M/1: E[T] = 1/(μ−λ), P(Q > x) = ρ^(x+1), and 1 − ρ of the jobs find the server empty.

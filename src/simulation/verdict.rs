@@ -106,7 +106,11 @@ pub(crate) fn judge_all<'a, Q: Quantity>(
             _ if is_grossly_missed(run.excess(claim).as_deref(), alarm) => Verdict::Refuted,
             _ => Verdict::NotEnoughEvidence,
         };
-        let off = || relative_error(claim.value, found.as_ref()?.of_claimed);
+        // None where nothing was measured, or zero.
+        let off = || {
+            let off = claim.value / found.as_ref()?.of_claimed - 1.0;
+            off.is_finite().then_some(off)
+        };
         Judgement {
             claim: claim.clone(),
             measured: found.as_ref().map(|f| f.measured),
@@ -178,13 +182,13 @@ impl Found {
 
     /// A mean of a queue, claimed on this side with this half-width.
     pub fn of_queue(measured: Estimate, claimed: f64, half_width: Option<f64>, side: Side) -> Self {
-        let own = half_width.unwrap_or(0.0) / NORMAL;
-        let spread = error_of_queue(&measured, claimed).hypot(own);
-        Found {
-            tested: Estimate::with_error(measured.mean, spread, measured.freedom),
+        let error = error_of_queue(&measured, claimed);
+        let found = Found {
+            tested: Estimate::with_error(measured.mean, error, measured.freedom),
             side,
             ..Found::mean(measured, claimed)
-        }
+        };
+        found.known_within(half_width)
     }
 
     /// The same, where the claim itself was measured, with this half-width.
@@ -285,9 +289,7 @@ const STAKES: [f64; 4] = [0.25, 0.5, 0.75, 1.0];
 /// had by 1/p with a probability of at most p (Markov). See Shafer, "Testing by betting", J. R. Statist.
 /// Soc. A 184(2), 2021.
 fn is_grossly_missed(excess: Option<&[f64]>, alarm: f64) -> bool {
-    let Some(excess) = excess else {
-        return false;
-    };
+    let Some(excess) = excess else { return false };
     let won = |stake: f64| {
         let factors = excess.iter().map(|x| 1.0 - stake + stake * x / OVERSHOOT);
         factors.product::<f64>()
@@ -318,12 +320,6 @@ fn error_of_fraction(measured: &Estimate, p: f64, mean: &Estimate) -> f64 {
     };
     let implied = (worth * (p * (1.0 - p)).max(0.0)).sqrt();
     implied.max(measured.standard_error)
-}
-
-/// How far a claimed number is off; none where nothing was measured, or zero.
-fn relative_error(claimed: f64, measured: f64) -> Option<f64> {
-    let off = claimed / measured - 1.0;
-    off.is_finite().then_some(off)
 }
 
 #[cfg(test)]

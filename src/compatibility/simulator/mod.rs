@@ -12,7 +12,7 @@ pub use judge::{Judgement, judge};
 pub use measures::{Measures, Run};
 
 use crate::compatibility::workload::Cluster;
-use crate::simulation::{Progress, Replication, Settings, Stream, replicate};
+use crate::simulation::{Progress, Replication, Results, Settings, Stream, replicate};
 use engine::Engine;
 use processor_sharing::ProcessorSharing;
 use sharing::Sharing;
@@ -62,6 +62,6 @@ fn run<R: Replication<Violation = String>>(
     progress: impl FnMut(Progress),
 ) -> Result<Run, String> {
     let classes = cluster.statistics();
-    let replicated = replicate(&classes, engine, settings, progress)?;
-    Ok(measures::run(cluster, &replicated.results()))
+    let summarize = |results: &Results<'_>| measures::run(cluster, results);
+    replicate(&classes, engine, settings, progress, summarize)
 }

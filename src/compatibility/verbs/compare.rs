@@ -5,7 +5,7 @@ use crate::compatibility::analysis;
 use crate::compatibility::artifact::Checked;
 use crate::compatibility::simulator::{Measures, Run, simulate};
 use crate::compatibility::workload::Cluster;
-use crate::simulation::sweep::{self, Cells, Comparing, Exact, Header, Stage, Subject, Swept};
+use crate::simulation::sweep::{self, Cells, Comparing, Exact, Header, Stage, Subject};
 use crate::simulation::{Progress, Settings};
 
 /// Policies over loads on a cluster.
@@ -19,7 +19,7 @@ pub fn compare(
     cluster: &Cluster,
     asked: &Comparing<'_>,
     progress: impl FnMut(Stage<'_>),
-) -> Result<Swept<Measures, ()>, VerbError> {
+) -> Result<Comparison, VerbError> {
     let entered = asked.policies.iter().map(|name| enter(name, asked.changes));
     let entered = entered.collect::<Result<Vec<Entered>, VerbError>>()?;
     let own = analysis::load(cluster).load;
@@ -38,11 +38,11 @@ pub fn compare(
     };
     let entrants = entered.iter().map(|entered| entered.entrant.clone());
     let header = Header::new(subject, asked, entrants.collect());
-    let mut swept = sweep::sweep(header, &cells, asked, progress)?;
+    let mut comparison = sweep::sweep(header, &cells, asked, progress)?;
     if asked.share.is_none() {
-        add_exact(&mut swept.comparison, cluster)?;
+        add_exact(&mut comparison, cluster)?;
     }
-    Ok(swept)
+    Ok(comparison)
 }
 
 /// Adds to a comparison on this cluster the exact means of balanced fairness, where these are known.

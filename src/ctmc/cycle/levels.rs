@@ -23,11 +23,10 @@ use nalgebra::{DMatrix, DVector};
 
 use super::{HUGE, Reward, TAIL};
 use crate::ctmc::modulated::{MEMORY, ModulatedQueue};
-use crate::ctmc::qbd::{Block, Level, Qbd, QbdError, add_product, dense, returns};
+use crate::ctmc::qbd::{
+    Block, ITERATIONS, Level, Qbd, QbdError, add_product, dense, exits, returns,
+};
 use crate::ctmc::sojourn::{Excursions, sojourns};
-
-/// Both reductions and sums double the number of levels in each iteration.
-const ITERATIONS: usize = 100;
 
 /// From so many levels a phase on, powers are squared.
 const STEPS: u64 = 64;
@@ -89,8 +88,7 @@ impl<'a> Levels<'a> {
     fn new(level: Maker<'a>, repeats: usize) -> Result<Self, QbdError> {
         let far = level(repeats);
         let n = far.phases;
-        let (up, local) = (dense(&far.up, n, n), dense(&far.local, n, n));
-        let down = dense(&far.down, n, n);
+        let [up, local, down] = [&far.up, &far.local, &far.down].map(|block| dense(block, n));
         let fall = logarithmic_reduction(&up, &local, &down)?;
         let stay = sojourns(&(local + &up * &fall), &down.column_sum());
         let rise = &stay * &up;
@@ -129,12 +127,10 @@ impl<'a> Levels<'a> {
         let mut level = (self.level)(above - 1);
         while above > 1 {
             let below = (self.level)(above - 2);
-            let mut rates = dense(&level.local, level.phases, level.phases);
-            rates += product(&level.up, &fall, level.phases);
+            let rates = dense(&level.local, level.phases) + product(&level.up, &fall, level.phases);
             let stay = sojourns(&rates, &exits(&level.down, level.phases));
-            let own = DMatrix::from_fn(level.phases, gains.ncols(), |s, k| {
-                unit * at(above - 1, s, k)
-            });
+            let reward = |s, k| unit * at(above - 1, s, k);
+            let own = DMatrix::from_fn(level.phases, gains.ncols(), reward);
             gains = &stay * (own + product(&level.up, &gains, level.phases));
             fall = returns(&stay, &level.down, below.phases);
             let most = gains.amax();
@@ -143,8 +139,7 @@ impl<'a> Levels<'a> {
             }
             (level, above) = (below, above - 1);
         }
-        let mut rates = dense(&level.local, level.phases, level.phases);
-        rates += product(&level.up, &fall, level.phases);
+        let rates = dense(&level.local, level.phases) + product(&level.up, &fall, level.phases);
         let own = DMatrix::from_fn(level.phases, gains.ncols(), |s, k| unit * at(0, s, k));
         let cycle = Excursions::new(&rates).law * (own + product(&level.up, &gains, level.phases));
         (1..cycle.len()).map(|k| cycle[k] / cycle[0]).collect()
@@ -199,10 +194,8 @@ fn doubled(p: &DMatrix<f64>, x: DVector<f64>) -> Result<([DVector<f64>; 2], f64)
         moment += gain;
         let left = power.column_sum().amax();
         if negligible || left == 0.0 {
-            return Ok((
-                [sum, moment],
-                count * TAIL / -left.max(f64::MIN_POSITIVE).ln(),
-            ));
+            let levels = count * TAIL / -left.max(f64::MIN_POSITIVE).ln();
+            return Ok(([sum, moment], levels));
         }
         if !moment.sum().is_finite() {
             break;
@@ -233,10 +226,7 @@ fn logarithmic_reduction(
             return Ok(passage);
         }
     }
-    Err(QbdError::NotConverged {
-        algorithm: "logarithmic reduction",
-        iterations: ITERATIONS,
-    })
+    Err(QbdError::NotConverged("logarithmic reduction"))
 }
 
 /// Level q of a queue: an edge that serves takes a job away if the server that ends had one.
@@ -255,26 +245,20 @@ fn of_jobs(queue: &ModulatedQueue<'_>, q: usize) -> Level {
     }
     for (edge, serves) in queue.edges() {
         let (s, t) = (edge.from, edge.to);
-        let (taken, kept) = match serves {
-            true => (
-                busy(s) * queue.service_rate(),
-                (f64::from(servers[s]) - busy(s)) * queue.service_rate(),
-            ),
-            false => (0.0, edge.rate),
+        let idle = f64::from(servers[s]) - busy(s);
+        let (taken, stays) = if serves {
+            (busy(s) * queue.service_rate(), idle * queue.service_rate())
+        } else {
+            (0.0, edge.rate)
         };
-        level.down.extend((taken > 0.0).then_some((s, t, taken)));
-        level
-            .local
-            .extend((kept > 0.0 && s != t).then_some((s, t, kept)));
+        if taken > 0.0 {
+            level.down.push((s, t, taken));
+        }
+        if stays > 0.0 && s != t {
+            level.local.push((s, t, stays));
+        }
     }
     level
-}
-
-/// Returns the rate out of each of so many phases.
-fn exits(block: &Block, phases: usize) -> DVector<f64> {
-    let mut exits = DVector::zeros(phases);
-    block.iter().for_each(|&(s, _, rate)| exits[s] += rate);
-    exits
 }
 
 /// Returns a block (of so many rows) times a matrix.

@@ -68,10 +68,8 @@ pub enum Cycle<'a> {
 }
 
 fn work_by_levels(queue: &ModulatedQueue<'_>) -> f64 {
-    Levels::work(
-        queue.servers().len() as f64,
-        f64::from(queue.most_servers()),
-    )
+    let phases = queue.servers().len() as f64;
+    Levels::work(phases, f64::from(queue.most_servers()))
 }
 
 impl<'a> Cycle<'a> {
@@ -140,11 +138,8 @@ impl<'a> Cycle<'a> {
         let fewer: Vec<u64> = fewer.collect();
         let rewards: Vec<Reward> = fewer.iter().map(|x| Reward::Above(*x)).collect();
         let above = self.means(&rewards);
-        let enough = fewer
-            .iter()
-            .zip(above)
-            .rev()
-            .find(|(_, above)| *above <= NEGLIGIBLE);
+        let mut pairs = fewer.iter().zip(above).rev();
+        let enough = pairs.find(|(_, above)| *above <= NEGLIGIBLE);
         enough.map_or(self.levels(), |(levels, _)| *levels as f64 + 1.0)
     }
 }

@@ -63,29 +63,22 @@ impl Row {
 
     /// `Σ factor · row`.
     fn sum(parts: &[(f64, &Row)]) -> Self {
-        let there = parts
-            .iter()
-            .filter(|(f, row)| *f > 0.0 && !row.values.is_empty());
-        let first = there.clone().map(|(_, row)| row.first).min().unwrap_or(0);
-        let end = there.clone().map(|(_, row)| row.end()).max().unwrap_or(0);
+        let has_any = |(factor, row): &&(f64, &Row)| *factor > 0.0 && !row.values.is_empty();
+        let there = || parts.iter().filter(has_any);
+        let first = there().map(|(_, row)| row.first).min().unwrap_or(0);
+        let end = there().map(|(_, row)| row.end()).max().unwrap_or(0);
         let mut values = vec![0.0; (end - first) as usize];
-        for (factor, row) in there {
-            let into = &mut values[(row.first - first) as usize..];
-            into.iter_mut()
-                .zip(&row.values)
-                .for_each(|(v, r)| *v += factor * r);
+        for (factor, row) in there() {
+            let into = values[(row.first - first) as usize..].iter_mut();
+            into.zip(&row.values).for_each(|(v, r)| *v += factor * r);
         }
         Row { first, values }
     }
 
     /// Without what is less at both ends.
     fn trimmed(mut self, least: f64) -> Self {
-        let end = self
-            .values
-            .iter()
-            .rposition(|v| *v >= least)
-            .map_or(0, |k| k + 1);
-        self.values.truncate(end);
+        let last = self.values.iter().rposition(|v| *v >= least);
+        self.values.truncate(last.map_or(0, |last| last + 1));
         let tiny = self.values.iter().take_while(|v| **v < least).count();
         self.values.drain(..tiny);
         self.first += tiny as isize;
@@ -104,6 +97,13 @@ struct Stage {
     exits: Vec<(usize, f64, bool)>,
     /// The first stage that leads here.
     needed_by: usize,
+}
+
+impl Stage {
+    /// Services that leave the stage as it is \[1/time\], while all servers are busy.
+    fn full_speed(&self) -> f64 {
+        self.servers as f64 * self.service
+    }
 }
 
 /// A queue with what is known of its rounds.
@@ -156,18 +156,11 @@ impl<'a> Stages<'a> {
 
     /// Numbers that are kept: rows of at most three stages, and the band of the rounds.
     fn numbers(&self) -> f64 {
-        let width = self
-            .changes
-            .iter()
-            .map(|row| row.values.len())
-            .max()
-            .unwrap_or(0);
-        let pending = self.stages.iter().enumerate();
-        let pending = pending
-            .map(|(s, stage)| s - stage.needed_by.min(s))
-            .max()
-            .unwrap_or(1);
-        let changes: usize = self.changes.iter().map(|row| row.values.len()).sum();
+        let widths = || self.changes.iter().map(|row| row.values.len());
+        let (width, changes) = (widths().max().unwrap_or(0), widths().sum::<usize>());
+        let stages = self.stages.iter().enumerate();
+        let pending = stages.map(|(s, stage)| s - stage.needed_by.min(s));
+        let pending = pending.max().unwrap_or(1);
         (width * self.full * (pending + 3)) as f64 + (width * self.levels * 2 + changes) as f64
     }
 
@@ -200,10 +193,7 @@ impl<'a> Stages<'a> {
     /// Solves `(r + λ + d) x_k = λ x_{k−1} + d x_{k+1} + y_k` for all whole k: the matrix is
     /// `κ (1 − (λ/κ) S)(1 − (d/κ) S⁻¹)`, S a shift.
     fn drifted(&self, stage: &Stage, mut row: Row) -> Option<Row> {
-        let (lambda, d) = (
-            self.queue.arrival_rate(),
-            stage.servers as f64 * stage.service,
-        );
+        let (lambda, d) = (self.queue.arrival_rate(), stage.full_speed());
         let half = 0.5 * (stage.leaving + d - lambda);
         let root = (half * half + stage.leaving * lambda).sqrt();
         let excess = if half > 0.0 {
@@ -227,14 +217,14 @@ impl<'a> Stages<'a> {
     /// of the net change of a round in which all servers are busy; `None` where it does not decay.
     fn decay(&self) -> Option<f64> {
         let lambda = self.queue.arrival_rate();
-        let bound = |stage: &Stage| (stage.leaving + stage.servers as f64 * stage.service) / lambda;
+        let bound = |stage: &Stage| (stage.leaving + stage.full_speed()) / lambda;
         let most = self.stages.iter().map(bound).fold(f64::INFINITY, f64::min);
         let range = [most.ln() - 500.0, most.ln()];
         let falls = |x: f64| self.growth(x.exp()).is_some_and(|growth| growth < 0.0);
         if !falls(range[0]) {
             return None;
         }
-        let [root, _] = bisected(range, falls);
+        let [root, _] = bisected(0.0, range, falls);
         Some(root.exp().ln_1p())
     }
 
@@ -244,7 +234,7 @@ impl<'a> Stages<'a> {
         let z = 1.0 + above_one;
         let mut growth = vec![0.0; self.stages.len()];
         for (s, stage) in self.stages.iter().enumerate().rev() {
-            let net = self.queue.arrival_rate() - stage.servers as f64 * stage.service / z;
+            let net = self.queue.arrival_rate() - stage.full_speed() / z;
             let room = stage.leaving - above_one * net;
             let onward = stage.exits.iter().map(|&(to, rate, serves)| {
                 let then = if to == 0 { 0.0 } else { growth[to] };
@@ -261,8 +251,7 @@ impl<'a> Stages<'a> {
 
     /// Finds the law of the starts; `None` where it has no digit.
     pub fn solve(&mut self) -> Option<()> {
-        let rows = self.rounds();
-        self.starts = eliminated(self.banded(rows))?;
+        self.starts = eliminated(self.banded(self.rounds()))?;
         Some(())
     }
 
@@ -288,28 +277,26 @@ impl<'a> Stages<'a> {
     /// `H_s`, from those of later stages.
     fn stage_rows(&self, s: usize, later: &[Vec<Row>]) -> Vec<Row> {
         let (stage, lambda) = (&self.stages[s], self.queue.arrival_rate());
-        let pivots = Pivots::new(stage, lambda, self.full);
+        let (pivots, falls) = pivots(stage, lambda, self.full);
         let mut rows: Vec<Row> = Vec::with_capacity(self.full + 1);
         for q in 0..self.full {
             let onward = self.onward(stage, q);
-            let ends: Vec<(f64, Row)> = onward
-                .iter()
-                .filter(|(to, ..)| *to == 0)
-                .map(|&(_, rate, q)| (rate, Row::unit(q as isize)))
-                .collect();
+            let ends = onward.iter().filter(|(to, ..)| *to == 0);
+            let ends = ends.map(|&(_, rate, q)| (rate, Row::unit(q as isize)));
+            let ends: Vec<(f64, Row)> = ends.collect();
             let mut parts: Vec<(f64, &Row)> = ends.iter().map(|(rate, row)| (*rate, row)).collect();
             let further = onward.iter().filter(|(to, ..)| *to > 0);
             parts.extend(further.map(|&(to, rate, q)| (rate, &later[to][q])));
             if q > 0 {
-                parts.push((pivots.fall[q], &rows[q - 1]));
+                parts.push((falls[q], &rows[q - 1]));
             }
-            rows.push(Row::sum(&parts).trimmed(self.tiny * pivots.pivot[q]));
+            rows.push(Row::sum(&parts).trimmed(self.tiny * pivots[q]));
         }
         // No arrivals at the highest level.
         let arrivals = |q: usize| if q + 1 == self.levels { 0.0 } else { lambda };
         rows.push(self.changes[s].shifted(self.full as isize));
         for q in (0..self.full).rev() {
-            let pivot = pivots.pivot[q] - (lambda - arrivals(q));
+            let pivot = pivots[q] - (lambda - arrivals(q));
             let parts = [(1.0 / pivot, &rows[q]), (arrivals(q) / pivot, &rows[q + 1])];
             rows[q] = Row::sum(&parts).trimmed(self.tiny);
         }
@@ -326,10 +313,10 @@ impl<'a> Stages<'a> {
             if busy > 0 {
                 onward.push((to, busy as f64 * one, q - 1));
             }
-            match serves {
-                true if busy == stage.servers => {}
-                true => onward.push((to, (stage.servers - busy) as f64 * one, q)),
-                false => onward.push((to, rate, q)),
+            if !serves {
+                onward.push((to, rate, q));
+            } else if busy < stage.servers {
+                onward.push((to, (stage.servers - busy) as f64 * one, q));
             }
         }
         onward
@@ -344,16 +331,10 @@ impl<'a> Stages<'a> {
             let over = (row.end() - 1 - top).max(0) as usize;
             let kept = row.values.len().saturating_sub(over);
             let folded: f64 = row.values.drain(kept..).sum();
-            if over > 0 {
-                match row.values.last_mut() {
-                    Some(last) => *last += folded,
-                    None => {
-                        *row = Row {
-                            first: top,
-                            values: vec![folded],
-                        }
-                    }
-                }
+            match row.values.last_mut() {
+                _ if over == 0 => {}
+                Some(last) => *last += folded,
+                None => (row.first, row.values) = (top, vec![folded]),
             }
             let under = (-row.first).max(0) as usize;
             row.values.drain(..under.min(row.values.len()));
@@ -381,7 +362,7 @@ impl<'a> Stages<'a> {
         let mut later: Vec<Vec<f64>> = vec![Vec::new(); self.stages.len()];
         for s in (0..self.stages.len()).rev() {
             let stage = &self.stages[s];
-            let pivots = Pivots::new(stage, lambda, self.levels);
+            let (pivots, falls) = pivots(stage, lambda, self.levels);
             let mut gains: Vec<f64> = Vec::with_capacity(self.levels);
             for q in 0..=top {
                 let mut gain = reward(q, s);
@@ -396,13 +377,13 @@ impl<'a> Stages<'a> {
                     }
                 }
                 if q > 0 {
-                    gain += pivots.fall[q] * gains[q - 1];
+                    gain += falls[q] * gains[q - 1];
                 }
                 gains.push(gain);
             }
-            gains[top] /= pivots.pivot[top] - lambda;
+            gains[top] /= pivots[top] - lambda;
             for q in (0..top).rev() {
-                gains[q] = (gains[q] + lambda * gains[q + 1]) / pivots.pivot[q];
+                gains[q] = (gains[q] + lambda * gains[q + 1]) / pivots[q];
             }
             later[s] = gains;
             self.drop_unneeded(s, &mut later);
@@ -412,26 +393,19 @@ impl<'a> Stages<'a> {
 }
 
 /// The elimination of one stage from below: `x_q pivot_q = y'_q + λ x_{q+1}`, with
-/// `y'_q = y_q + fall_q y'_{q−1}`.
-struct Pivots {
-    pivot: Vec<f64>,
-    fall: Vec<f64>,
-}
-
-impl Pivots {
-    fn new(stage: &Stage, lambda: f64, levels: usize) -> Self {
-        let (mut pivot, mut fall) = (Vec::with_capacity(levels), Vec::with_capacity(levels));
-        // A pivot is λ + e, with e_q = r + d_q e_{q−1} / (λ + e_{q−1}).
-        let mut excess = stage.leaving;
-        for q in 0..levels {
-            let served = q.min(stage.servers) as f64 * stage.service;
-            let falls = pivot.last().map_or(0.0, |before| served / before);
-            excess = stage.leaving + falls * if q > 0 { excess } else { 0.0 };
-            pivot.push(lambda + excess);
-            fall.push(falls);
-        }
-        Pivots { pivot, fall }
+/// `y'_q = y_q + fall_q y'_{q−1}`. Returns the pivots and the falls.
+fn pivots(stage: &Stage, lambda: f64, levels: usize) -> (Vec<f64>, Vec<f64>) {
+    let (mut pivot, mut fall) = (Vec::with_capacity(levels), Vec::with_capacity(levels));
+    // A pivot is λ + e, with e_q = r + d_q e_{q−1} / (λ + e_{q−1}).
+    let mut excess = stage.leaving;
+    for q in 0..levels {
+        let served = q.min(stage.servers) as f64 * stage.service;
+        let falls = pivot.last().map_or(0.0, |before| served / before);
+        excess = stage.leaving + falls * if q > 0 { excess } else { 0.0 };
+        pivot.push(lambda + excess);
+        fall.push(falls);
     }
+    (pivot, fall)
 }
 
 /// `x_k = y_k + ratio x_{k−1}`, as far as it is not tiny; `None` where that is too far.
@@ -523,11 +497,8 @@ fn eliminated(mut rows: Vec<Row>) -> Option<Vec<f64>> {
             let enters = into.at(k);
             if enters > 0.0 {
                 let share = enters / onward[k];
-                let there = &mut into.values[(row.first - into.first) as usize..];
-                there
-                    .iter_mut()
-                    .zip(below)
-                    .for_each(|(v, p)| *v += share * p);
+                let there = into.values[(row.first - into.first) as usize..].iter_mut();
+                there.zip(below).for_each(|(v, p)| *v += share * p);
             }
         }
     }

@@ -20,10 +20,8 @@ pub(super) fn staying(
 ) -> Option<Vec<Vec<Vec<f64>>>> {
     let states = queue.servers().len();
     let (rate, leaving) = rates(queue);
-    let mut counts = Vec::new();
-    for time in times {
-        counts.push(Poisson::new(rate * time).ok()?);
-    }
+    let counts = times.iter().map(|time| Poisson::new(rate * time).ok());
+    let counts: Vec<Poisson> = counts.collect::<Option<_>>()?;
     let kept = ahead * states as f64 * (times.len() + 2) as f64;
     if !(work(queue, times, ahead) <= budget && kept <= MEMORY) {
         return None;
@@ -36,7 +34,10 @@ pub(super) fn staying(
         for (count, found) in counts.iter().zip(&mut found) {
             let weight = count.pmf(k);
             if weight > 1e-40 {
-                add(found, weight, &now);
+                for (sum, values) in found.iter_mut().zip(&now) {
+                    let pairs = sum.iter_mut().zip(values);
+                    pairs.for_each(|(s, v)| *s += weight * v);
+                }
             }
         }
         before(queue, (rate, &leaving), &now, &mut next);
@@ -68,14 +69,6 @@ fn events(rate: f64, times: &[f64]) -> f64 {
     times.iter().map(last).fold(0.0, f64::max)
 }
 
-fn add(sum: &mut [Vec<f64>], weight: f64, values: &[Vec<f64>]) {
-    for (sum, values) in sum.iter_mut().zip(values) {
-        sum.iter_mut()
-            .zip(values)
-            .for_each(|(s, v)| *s += weight * v);
-    }
-}
-
 /// One event earlier.
 fn before(
     queue: &ModulatedQueue<'_>,
@@ -85,21 +78,19 @@ fn before(
 ) {
     for (s, next) in next.iter_mut().enumerate() {
         let nothing = (rate - leaving[s]) / rate;
-        next.iter_mut()
-            .zip(&now[s])
-            .for_each(|(n, v)| *n = nothing * v);
+        let pairs = next.iter_mut().zip(&now[s]);
+        pairs.for_each(|(n, v)| *n = nothing * v);
         if !queue.drains(s) {
             served(queue, (s, rate), &now[s], next);
         }
     }
     for (edge, serves) in queue.edges() {
         let (into, from) = (&mut next[edge.from], &now[edge.to]);
-        match serves {
-            true => served(queue, (edge.from, rate), from, into),
-            false => {
-                let share = edge.rate / rate;
-                into.iter_mut().zip(from).for_each(|(n, v)| *n += share * v);
-            }
+        if serves {
+            served(queue, (edge.from, rate), from, into);
+        } else {
+            let share = edge.rate / rate;
+            into.iter_mut().zip(from).for_each(|(n, v)| *n += share * v);
         }
     }
 }
@@ -117,8 +108,7 @@ fn served(queue: &ModulatedQueue<'_>, (s, rate): (usize, f64), after: &[f64], in
     let all = servers as f64 * one;
     let from = servers.max(1);
     if let Some(far) = into.get_mut(from..) {
-        far.iter_mut()
-            .zip(&after[from - 1..])
-            .for_each(|(n, v)| *n += all * v);
+        let pairs = far.iter_mut().zip(&after[from - 1..]);
+        pairs.for_each(|(n, v)| *n += all * v);
     }
 }

@@ -11,7 +11,7 @@ pub use judge::{Judgement, judge, judge_course};
 
 use crate::malleable::policy::Sharing;
 use crate::malleable::workload::Stream;
-use crate::simulation::{self, Progress, Settings, replicate};
+use crate::simulation::{self, Progress, Results, Settings, replicate};
 use engine::Engine;
 
 /// Results of a run on a stream.
@@ -45,6 +45,6 @@ pub fn simulate(
     };
     let classes = stream.statistics();
     let engine = |r| Engine::new(stream, sharing, &settings, r);
-    let replicated = replicate(&classes, engine, &settings, progress)?;
-    Ok(replicated.results().run(|_| Measures {}, |_, _| ()))
+    let summarize = |results: &Results<'_>| results.run(|_| Measures {}, |_, _| ());
+    replicate(&classes, engine, &settings, progress, summarize)
 }

@@ -11,7 +11,7 @@ use crate::malleable::simulator::{Measures, Run, simulate};
 use crate::malleable::synthesis::{Open, best_plan};
 use crate::malleable::workload::{ALL_JOBS, Objective, Pool, Stream, Workload};
 use crate::report::{Column, Outcome, Outcomes, headed};
-use crate::simulation::sweep::{self, Cells, Comparing, Exact, Header, Stage, Subject, Swept};
+use crate::simulation::sweep::{self, Cells, Comparing, Exact, Header, Stage, Subject};
 use crate::simulation::{Estimate, Progress, Settings};
 
 /// What the bound of all policies is called.
@@ -28,7 +28,7 @@ pub fn compare(
     stream: &Stream,
     asked: &Comparing<'_>,
     progress: impl FnMut(Stage<'_>),
-) -> Result<Swept<Measures, ()>, VerbError> {
+) -> Result<Comparison, VerbError> {
     let entered = enter_all(asked)?;
     let cells = StreamCells {
         stream,
@@ -44,11 +44,11 @@ pub fn compare(
     };
     let entrants = entered.iter().map(|entered| entered.entrant.clone());
     let header = Header::new(subject, asked, entrants.collect());
-    let mut swept = sweep::sweep(header, &cells, asked, progress)?;
+    let mut comparison = sweep::sweep(header, &cells, asked, progress)?;
     if asked.share.is_none() {
-        add_bounds(&mut swept.comparison, stream)?;
+        add_bounds(&mut comparison, stream)?;
     }
-    Ok(swept)
+    Ok(comparison)
 }
 
 fn enter_all(asked: &Comparing<'_>) -> Result<Vec<Entered>, VerbError> {

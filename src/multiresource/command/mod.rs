@@ -16,10 +16,10 @@ use std::path::Path;
 use clap::{Args, Subcommand};
 
 use crate::artifact::Finding;
-use crate::document::Parsed;
+use crate::document::{DocumentError, Parsed};
 use crate::kind::{
     Answer, Caller, Compared, Files, Kind, NamesFiles, Notice, OwnVerb, VerbOutput, VerbResult,
-    run_document, wanted,
+    required_workload, run_document,
 };
 use crate::multiresource::artifact::{Checked, Multiresource};
 use crate::multiresource::report;
@@ -28,7 +28,7 @@ use crate::multiresource::workload::{Fleet, Workload};
 use crate::number::Decimal;
 use crate::number::quantity::explained;
 use crate::simulation::Settings;
-use crate::simulation::sweep::{Comparing, Stage, Swept, Whole};
+use crate::simulation::sweep::{Comparing, Stage, Whole};
 use crate::trace::Source;
 use crate::typed::fraction;
 pub use synthesis_args::SynthesisArgs;
@@ -125,7 +125,6 @@ impl OwnVerb for Verb {
 }
 
 impl Kind for Multiresource {
-    type Described = Fleet;
     type SynthesisArgs = SynthesisArgs;
     type SimulationArgs = SimulationArgs;
     type ComparisonArgs = ComparisonArgs;
@@ -133,12 +132,8 @@ impl Kind for Multiresource {
 
     const EXAMPLES: &'static str = EXAMPLES;
 
-    fn read(file: &Path) -> VerbResult<Parsed<Fleet>> {
-        Ok(Fleet::read(file)?)
-    }
-
-    fn parse(text: &str, name: &str) -> VerbResult<Parsed<Fleet>> {
-        Ok(Fleet::parse(text, name)?)
+    fn parse(text: &str, name: &str) -> Result<Parsed<Fleet>, DocumentError> {
+        Fleet::parse(text, name)
     }
 
     fn synthesize(
@@ -154,8 +149,8 @@ impl Kind for Multiresource {
         verbs::against(policy, workload)
     }
 
-    fn valid(policy: &Checked, width: usize) -> String {
-        report::valid(policy, width)
+    fn about(policy: &Checked) -> String {
+        report::about(policy.workload())
     }
 
     fn show(policy: &Checked, width: usize) -> String {
@@ -217,7 +212,7 @@ impl Kind for Multiresource {
         if extras.trace.recorded().is_some() {
             return Err("--jobs without --trace runs recorded jobs, under one policy: give it to `synth simulate`, or give --trace FILE".into());
         }
-        let workload = wanted(workload)?;
+        let workload = required_workload(workload)?;
         hear_latency(workload, caller);
         caller.notify(Notice::Doing("solving the program"));
         let listener = |stage: Stage<'_>| {
@@ -229,11 +224,7 @@ impl Kind for Multiresource {
     }
 
     fn merge(workload: &Fleet, whole: &Whole, width: usize) -> VerbResult<Compared> {
-        let swept = Swept {
-            comparison: whole.comparison()?,
-            journal: None,
-        };
-        over_loads(workload, swept, width)
+        over_loads(workload, whole.comparison()?, width)
     }
 
     fn rules(width: usize) -> String {
@@ -263,7 +254,11 @@ fn hear_latency(workload: &Fleet, caller: &mut Caller<'_>) {
 }
 
 /// A comparison over loads, with what is known besides of its workload.
-fn over_loads(workload: &Fleet, swept: verbs::Compared, width: usize) -> VerbResult<Compared> {
+fn over_loads(
+    workload: &Fleet,
+    comparison: verbs::Comparison,
+    width: usize,
+) -> VerbResult<Compared> {
     let envelope = workload.envelope();
     let mut besides = report::besides(envelope);
     if let Some(law) = envelope.start_latency() {
@@ -271,7 +266,7 @@ fn over_loads(workload: &Fleet, swept: verbs::Compared, width: usize) -> VerbRes
         let unit = envelope.time_unit();
         besides.about += &format!(", with a mean start latency of {mean} {unit}");
     }
-    Compared::over_loads(swept, &besides, width)
+    Compared::over_loads(comparison, &besides, width)
 }
 
 /// A comparison on a trace.

@@ -7,7 +7,7 @@ pub use crate::multiresource::artifact::Mix;
 use crate::multiresource::artifact::SearchRecord;
 use crate::multiresource::schedule::Schedule;
 use crate::multiresource::workload::Workload;
-use crate::number::told;
+use crate::number::shown;
 
 /// A certificate is a proof when its relative gap is at most this.
 pub const PROOF_GAP: f64 = 1e-9;
@@ -143,7 +143,7 @@ pub enum ProgramError {
     Solver(String),
     /// Numbers beyond what double precision can compare with each other.
     #[error(
-        "{what} is {}; from 1e-100 to 1e100 can be handled. Choose a time unit in which rates and sizes are in that range, or leave out a type that never arrives", told(*value)
+        "{what} is {}; from 1e-100 to 1e100 can be handled. Choose a time unit in which rates and sizes are in that range, or leave out a type that never arrives", shown(*value)
     )]
     OutOfRange {
         /// What it is, and of which type.

@@ -17,7 +17,7 @@ pub use choice::thresholds;
 pub use cost::explain;
 pub use fit::{fit, fit_notes};
 pub use optimum::{optimum, optimum_step};
-pub use show::{show, valid};
+pub use show::{about, show};
 pub use simulation::{besides, notes, rules, simulation, start_latency, start_latency_of};
 pub use sweep::{sweep_csv, sweep_page};
 pub use synthesis::{refusal, synthesis};
@@ -26,9 +26,7 @@ pub use crate::report::{WIDTH, estimate, number};
 
 use crate::multiresource::artifact::{Artifact, Claim, Quantity, Subject, Unmet, unmet};
 use crate::multiresource::workload::Workload;
-use crate::report::{
-    RunWords, Table, bar, below, change, percent, run_report, valid_report, within, wrap,
-};
+use crate::report::{RunWords, Table, bar, below, change, percent, run_report, within, wrap};
 
 /// The claim of a quantity, of one type or of the whole policy.
 fn claim<'a>(artifact: &'a Artifact, quantity: Quantity, kind: Option<&str>) -> Option<&'a Claim> {

@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use super::upgrades::bounds;
-use super::{Table, bar, load, percent, start_latency, unmet_by, valid_report, within, wrap};
+use super::{Table, bar, load, percent, start_latency, unmet_by, within, wrap};
 use crate::artifact::{Method as _, Quantity as _, Standing};
 use crate::multiresource::artifact::{Artifact, Checked, Claim, Family, Quantity};
-use crate::multiresource::workload::Workload;
+use crate::multiresource::workload::{Fleet, Workload};
 
 /// Schedules that are drawn; of the others it is said how many there are.
 const DRAWN: usize = 12;
@@ -27,21 +27,14 @@ pub fn show(checked: &Checked, width: usize) -> String {
     text + "\n`synth check` tells what it derives anew, `synth simulate` tries to refute what it promises.\n"
 }
 
-/// That a policy passed the checker: what was derived anew, what was judged for sense only, and what
-/// was taken on trust.
-pub fn valid(checked: &Checked, width: usize) -> String {
-    let fleet = checked.workload();
+/// What claims are about.
+pub fn about(fleet: &Fleet) -> String {
     let types = fleet.types().len();
-    let about = if fleet.is_one_server() {
-        format!("about {types} types")
-    } else {
-        format!(
-            "about {types} types on {} servers of {} shapes",
-            fleet.servers(),
-            fleet.shapes().len()
-        )
-    };
-    valid_report(checked, &about, width)
+    if fleet.is_one_server() {
+        return format!("{types} types");
+    }
+    let (servers, shapes) = (fleet.servers(), fleet.shapes().len());
+    format!("{types} types on {servers} servers of {shapes} shapes")
 }
 
 /// What it is for.

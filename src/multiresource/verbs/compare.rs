@@ -4,10 +4,10 @@ use super::{Entered, VerbError, enter, own_load, refuse};
 use crate::multiresource::simulator::{Measures, Offered, Run, Settings};
 use crate::multiresource::workload::Fleet;
 use crate::simulation::Progress;
-use crate::simulation::sweep::{self, Cells, Comparing, Header, Stage, Subject, Swept};
+use crate::simulation::sweep::{self, Cells, Comparing, Header, Stage, Subject};
 
 /// What came of a comparison.
-pub type Compared = Swept<Measures, Offered>;
+pub type Comparison = sweep::Comparison<Measures, Offered>;
 
 /// Compares policies at each load.
 ///
@@ -18,7 +18,7 @@ pub fn compare(
     workload: &Fleet,
     asked: &Comparing<'_>,
     progress: impl FnMut(Stage<'_>),
-) -> Result<Compared, VerbError> {
+) -> Result<Comparison, VerbError> {
     let settings = asked.settings;
     let entered = entered(workload, asked)?;
     let own = own_load(settings.time, workload)?;

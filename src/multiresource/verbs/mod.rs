@@ -9,7 +9,7 @@ mod room;
 mod simulate;
 mod synthesize;
 
-pub use compare::{Compared, compare};
+pub use compare::{Comparison, compare};
 pub use enter::{Entered, against, enter};
 pub use optimum::{Asking, Distance, Least, least};
 pub use room::{Room, demand, room};

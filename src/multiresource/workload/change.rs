@@ -6,7 +6,7 @@ use super::fleet::ONE_SERVER;
 use super::{Fleet, Header, Workload};
 use crate::document::{DocumentError, Fault, place};
 use crate::law::{ArrivalProcess, Size};
-use crate::number::{Decimal, told};
+use crate::number::{Decimal, shown};
 
 /// What a document says, not yet checked.
 #[derive(Clone, Debug, PartialEq)]
@@ -100,7 +100,10 @@ impl Fleet {
     /// If `factor` is not positive and finite, or a rate or load leaves the range of doubles.
     pub fn scaled(&self, factor: f64) -> Result<Self, DocumentError> {
         if !(factor > 0.0 && factor.is_finite()) {
-            let message = format!("the arrival rates cannot be multiplied by {}", told(factor));
+            let message = format!(
+                "the arrival rates cannot be multiplied by {}",
+                shown(factor)
+            );
             let fault = Fault::new(place!("jobs"), message, "choose a positive, finite factor");
             return Err(DocumentError::without_text(vec![fault]));
         }
@@ -112,7 +115,7 @@ impl Fleet {
                 let message = format!(
                     "arrival rate {} times {} is out of the range of numbers",
                     job.arrival_rate(),
-                    told(factor)
+                    shown(factor)
                 );
                 let at = place!("jobs", i, "arrival_rate");
                 faults.push(Fault::new(at, message, "choose a factor nearer to 1"));

@@ -3,18 +3,10 @@
 use super::Besides;
 use crate::report::Csv;
 use crate::report::plot::Drawn;
-use crate::simulation::sweep::Comparison;
+use crate::simulation::sweep::{AtLoad, Comparison};
 use crate::simulation::{ClassResult, Ending, Estimate, Health, Run};
 
-const HEADER: [&str; 7] = [
-    "load",
-    "policy",
-    "type",
-    "quantity",
-    "value",
-    "half_width",
-    "unit",
-];
+const HEADER: &str = "load,policy,type,quantity,value,half_width,unit";
 
 /// The numbers of a comparison, one a line: load, policy, type (or `all`), quantity, value, half
 /// the width of its 95 % interval (empty where none is known), unit. `stable` is 1 for a policy
@@ -28,50 +20,40 @@ pub fn comparison_csv<M, C>(
     besides: &Besides<'_, M, C>,
     comparison: &Comparison<M, C>,
 ) -> Drawn<String> {
-    let mut table = Csv::titled(HEADER)?;
+    let mut table = Csv::titled(HEADER.split(','))?;
     for cell in &comparison.cells {
-        let Some(run) = comparison.run(&cell.policy, cell.load) else {
-            continue;
-        };
+        let Some(run) = cell.run() else { continue };
         let mut lines = Lines {
             of: "all",
             lines: Vec::new(),
         };
         lines.of_run(besides, run, &comparison.header.workload.time_unit);
         lines.ratio(comparison, &cell.policy, cell.load);
-        for (of, quantity, number, unit) in &lines.lines {
-            let ends = number.map_or([String::new(), String::new()], |n| n.map(text));
-            let [value, half_width] = ends;
+        for [of, quantity, value, half_width, unit] in &lines.lines {
             let load = cell.load.to_string();
-            table.row([&load, &cell.policy, of, quantity, &value, &half_width, unit])?;
+            table.row([&load, &cell.policy, of, quantity, value, half_width, unit])?;
         }
     }
     table.text()
 }
 
-/// Empty where there is no number, or none that is finite.
-fn text(number: f64) -> String {
-    if number.is_finite() {
-        number.to_string()
-    } else {
-        String::new()
-    }
-}
-
-/// Type, quantity, its value with the half-width of its interval (NaN where none is known), and its unit.
-type Line = (String, String, Option<[f64; 2]>, String);
-
-/// Lines of a run.
+/// Lines of a run: type, quantity, its value, the half-width of its interval, its unit.
 struct Lines<'a> {
     /// The type that further lines are about.
     of: &'a str,
-    lines: Vec<Line>,
+    lines: Vec<[String; 5]>,
 }
 
 impl<'a> Lines<'a> {
+    /// Adds a value with its half-width: empty where there is none that is finite.
     fn add(&mut self, quantity: &str, number: Option<[f64; 2]>, unit: &str) {
-        let line = (self.of.into(), quantity.into(), number, unit.into());
-        self.lines.push(line);
+        let [value, half_width] = number.unwrap_or([f64::NAN; 2]).map(|number| {
+            let finite = Some(number).filter(|number| number.is_finite());
+            finite.map_or(String::new(), |number| number.to_string())
+        });
+        let of = self.of.into();
+        self.lines
+            .push([of, quantity.into(), value, half_width, unit.into()]);
     }
 
     fn plain(&mut self, quantity: &str, value: Option<f64>, unit: &str) {
@@ -142,10 +124,9 @@ impl<'a> Lines<'a> {
     fn ratio<M, C>(&mut self, comparison: &Comparison<M, C>, policy: &str, load: f64) {
         let mut rankings = comparison.rankings.iter();
         let at = rankings.find(|at| at.load.to_bits() == load.to_bits());
-        let pair = at.and_then(|at| {
-            // The fastest itself makes no pair with itself.
-            let fastest = at.ranking.order.first()?;
-            at.ranking.pair(policy, &fastest.policy)
+        // The fastest makes no pair with itself.
+        let pair = at.and_then(|AtLoad { ranking, .. }| {
+            ranking.pair(policy, &ranking.order.first()?.policy)
         });
         if let Some(pair) = pair {
             self.of = "all";

@@ -3,7 +3,7 @@
 use super::{Besides, Shares};
 use crate::report::plot::{self, Axis, Curve, Drawn, Panel, Point, Scale, short};
 use crate::report::{Section, number};
-use crate::simulation::sweep::Comparison;
+use crate::simulation::sweep::{Cell, Comparison};
 use crate::simulation::{Estimate, Run};
 
 /// All pictures of a comparison that there is data for.
@@ -13,11 +13,9 @@ pub fn sections<M, C>(
 ) -> Drawn<Vec<Section>> {
     let mut loads = comparison.header.loads.clone();
     loads.sort_by(f64::total_cmp);
-    let mut runs = comparison.names().flat_map(|name| {
-        let loads = comparison.header.loads.iter();
-        loads.filter_map(move |load| comparison.run(name, *load))
-    });
-    let classes = runs.next().map_or(&[][..], |run| &run.types);
+    // All runs are of the same classes.
+    let run = comparison.cells.iter().find_map(Cell::run);
+    let classes = run.map_or(&[][..], |run| &run.types);
     let figures = Figures {
         classes: classes.iter().map(|class| class.name.clone()).collect(),
         unit: &comparison.header.workload.time_unit,
@@ -53,21 +51,19 @@ impl<M, C> Figures<'_, M, C> {
 
     /// A quantity over the loads.
     fn over_loads(&self, quantity: impl Fn(&Run<M, C>) -> Option<Estimate>) -> Vec<Curve> {
-        let of = |name: &str, load: f64| {
-            let run = self.comparison.settled(name, load)?;
-            Some(point(load, quantity(run)?))
+        let curve = |(n, name): (usize, &str)| {
+            let points = self.loads.iter().filter_map(|load| {
+                let run = self.comparison.settled(name, *load)?;
+                Some(point(*load, quantity(run)?))
+            });
+            let mut unstable = self.loads.clone();
+            unstable.retain(|load| self.comparison.unstable(name, *load));
+            Curve {
+                unstable,
+                ..Curve::new(n, points.collect())
+            }
         };
-        let points = |name: &str| {
-            let loads = self.loads.iter();
-            loads.filter_map(|load| of(name, *load)).collect()
-        };
-        let mut curves = self.curves(points);
-        for (curve, name) in curves.iter_mut().zip(self.comparison.names()) {
-            let loads = self.loads.iter().copied();
-            let unstable = loads.filter(|load| self.comparison.unstable(name, *load));
-            curve.unstable = unstable.collect();
-        }
-        curves
+        self.comparison.names().enumerate().map(curve).collect()
     }
 
     /// The axis of loads, with a tick at each of them where there is room.
@@ -95,8 +91,7 @@ impl<M, C> Figures<'_, M, C> {
 
     /// The points of each policy in words.
     fn in_words(&self, curves: &[Curve], point: impl Fn(&Point) -> String) -> String {
-        let exact = self.comparison.exact.first();
-        let exact = exact.map(|exact| exact.name.as_str());
+        let exact = self.comparison.exact.first().map(|exact| &*exact.name);
         let names = self.comparison.names();
         let labels = names.map(|name| self.comparison.label(name)).chain(exact);
         let sentences = labels.zip(curves).map(|(label, curve)| {
@@ -110,10 +105,11 @@ impl<M, C> Figures<'_, M, C> {
         sentences.collect::<Vec<_>>().join(" ")
     }
 
-    /// Means that are known without a run, as one more curve.
-    fn exact(&self, points: Vec<Point>) -> Option<Curve> {
-        let next = self.comparison.header.policies.len();
-        (!points.is_empty()).then(|| Curve::new(next, points))
+    /// Adds means that are known without a run as one more curve.
+    fn add_exact(&self, curves: &mut Vec<Curve>, points: Vec<Point>) {
+        if !points.is_empty() {
+            curves.push(Curve::new(self.comparison.header.policies.len(), points));
+        }
     }
 
     fn means(&self) -> Drawn<Section> {
@@ -122,19 +118,18 @@ impl<M, C> Figures<'_, M, C> {
             Some(point(*load, Estimate::exact(exact.mean_response)))
         });
         let mut curves = self.over_loads(|run| run.mean_response);
-        curves.extend(self.exact(exact.collect()));
+        self.add_exact(&mut curves, exact.collect());
         let weighted = self.over_loads(|run| run.weighted_response);
         let title = format!("Mean response time [{}], log scale", self.unit);
         let second = format!("Weighted by load share [{}], log scale", self.unit);
-        let panels = [
-            self.panel(title, &log_axis("", &curves), &curves)?,
-            self.panel(second, &log_axis("", &weighted), &weighted)?,
-        ];
-        Ok(Section {
-            title: "Mean response time over the load".into(),
-            text: "Bars are 95 % confidence intervals; a cross above marks a policy that is unstable at that load. Weighted by load share, a type counts by the share of the server that it keeps busy, not by its number of jobs.".into(),
-            panels: panels.into_iter().flatten().collect(),
-        })
+        Ok(Section::new(
+            "Mean response time over the load",
+            "Bars are 95 % confidence intervals; a cross above marks a policy that is unstable at that load. Weighted by load share, a type counts by the share of the server that it keeps busy, not by its number of jobs.",
+            [
+                self.panel(title, &log_axis("", &curves), &curves)?,
+                self.panel(second, &log_axis("", &weighted), &weighted)?,
+            ],
+        ))
     }
 
     fn tails(&self) -> Drawn<Section> {
@@ -146,15 +141,15 @@ impl<M, C> Figures<'_, M, C> {
             "95th percentile (P95)",
             "99th percentile (P99)",
         ];
-        let mut panels = Vec::new();
-        for (name, curves) in names.iter().zip(&all) {
-            panels.extend(self.panel(format!("{name} [{}]", self.unit), &y, curves)?);
-        }
-        Ok(Section {
-            title: "Tails of the response time".into(),
-            text: "Half of all jobs, 95 % and 99 % of them have a response time within these (known within 1.6 %), on one logarithmic scale.".into(),
-            panels,
-        })
+        let panels = names
+            .iter()
+            .zip(&all)
+            .map(|(name, curves)| self.panel(format!("{name} [{}]", self.unit), &y, curves));
+        Ok(Section::new(
+            "Tails of the response time",
+            "Half of all jobs, 95 % and 99 % of them have a response time within these (known within 1.6 %), on one logarithmic scale.",
+            panels.collect::<Drawn<Vec<_>>>()?,
+        ))
     }
 
     fn parts(&self) -> Drawn<Section> {
@@ -164,53 +159,39 @@ impl<M, C> Figures<'_, M, C> {
             for (j, part) in self.besides.parts.iter().enumerate() {
                 let share = |run: &Run<M, C>| of(run).get(j).map(|v| Estimate::exact(100.0 * v));
                 let curves = self.over_loads(share);
-                panels.extend(self.panel(format!("{part} {words} [%]"), &y, &curves)?);
+                panels.push(self.panel(format!("{part} {words} [%]"), &y, &curves)?);
             }
         }
         let (title, text) = self.besides.section;
-        Ok(Section {
-            title: title.into(),
-            text: text.into(),
-            panels,
-        })
+        Ok(Section::new(title, text, panels))
     }
 
     /// Means by type at one load, and Jain's index; no picture where there is one type only.
     fn types(&self) -> Drawn<Section> {
-        let load = self.telling_load().filter(|_| self.classes.len() > 1);
-        let mut section = Section {
-            title: "Job types and fairness".into(),
-            text: String::new(),
-            panels: Vec::new(),
+        let title = "Job types and fairness";
+        let has_mean = |load: f64| move |name: &&str| self.comparison.settled(name, load).is_some();
+        let count = |load: f64| self.comparison.names().filter(has_mean(load)).count();
+        let loads = self.loads.iter().copied().filter(|load| count(*load) > 0);
+        // Of several loads at which as many policies have means it is the highest.
+        let load = loads.max_by_key(|load| count(*load));
+        let Some(load) = load.filter(|_| self.classes.len() > 1) else {
+            return Ok(Section::new(title, "", []));
         };
-        if let Some(load) = load {
-            section.text = format!(
-                "Types with 95 % confidence intervals at ρ = {load}, the highest load where most policies have means.{} Jain's index is 1 where all types have the same mean, and 1/K where one of K types has all of it.",
-                self.without_means(load)
-            );
-            section.panels.push(self.types_at(load)?);
-            section.panels.extend(self.fairness()?);
-        }
-        Ok(section)
-    }
-
-    /// The highest of the loads at which the most policies have means.
-    fn telling_load(&self) -> Option<f64> {
-        let settled = |load: f64| {
-            let names = self.comparison.names();
-            names
-                .filter(|name| self.comparison.settled(name, load).is_some())
-                .count()
+        let names = self.comparison.names().filter(|name| !has_mean(load)(name));
+        let labels: Vec<&str> = names.map(|name| self.comparison.label(name)).collect();
+        let without = match labels.as_slice() {
+            [] => String::new(),
+            some => format!(" Without means there: {}.", some.join(", ")),
         };
-        let loads = self.loads.iter().copied();
-        // Of several it is the last.
-        loads
-            .filter(|load| settled(*load) > 0)
-            .max_by_key(|load| settled(*load))
+        let text = format!(
+            "Types with 95 % confidence intervals at ρ = {load}, the highest load where most policies have means.{without} Jain's index is 1 where all types have the same mean, and 1/K where one of K types has all of it."
+        );
+        let panels = [Some(self.types_at(load)?), self.fairness()?];
+        Ok(Section::new(title, text, panels))
     }
 
     fn types_at(&self, load: f64) -> Drawn<Panel> {
-        let names = &self.classes;
+        let (names, unit) = (&self.classes, self.unit);
         let mut curves = self.curves(|name| {
             let run = self.comparison.settled(name, load);
             let types = run.iter().flat_map(|run| run.types.iter().enumerate());
@@ -218,27 +199,17 @@ impl<M, C> Figures<'_, M, C> {
             means.collect()
         });
         if let Some(exact) = self.comparison.exact(load) {
-            let rows = names.iter().enumerate();
-            let points = rows.filter_map(|(row, name)| {
+            let points = names.iter().enumerate().filter_map(|(row, name)| {
                 let (_, mean) = exact.types.iter().find(|own| own.0 == *name)?;
                 Some(point(row as f64, Estimate::exact(*mean)))
             });
-            curves.extend(self.exact(points.collect()));
+            self.add_exact(&mut curves, points.collect());
         }
-        let title = format!(
-            "Mean response time by type at ρ = {load} [{}], log scale",
-            self.unit
-        );
-        let x = log_axis(&format!("mean response time [{}]", self.unit), &curves);
-        let text = self.in_words(&curves, |p| {
-            format!("{} {}", names[p.at as usize], number(p.value))
-        });
-        let picture = plot::rows(names, &x, &curves)?;
-        Ok(Panel::new(
-            title.clone(),
-            format!("{title}. {text}"),
-            picture,
-        ))
+        let title = format!("Mean response time by type at ρ = {load} [{unit}], log scale");
+        let x = log_axis(&format!("mean response time [{unit}]"), &curves);
+        let shown = |p: &Point| format!("{} {}", names[p.at as usize], number(p.value));
+        let text = format!("{title}. {}", self.in_words(&curves, shown));
+        Ok(Panel::new(title, text, plot::rows(names, &x, &curves)?))
     }
 
     fn fairness(&self) -> Drawn<Option<Panel>> {
@@ -250,50 +221,37 @@ impl<M, C> Figures<'_, M, C> {
         self.panel(title.into(), &y, &curves)
     }
 
-    /// The policies that have no means at a load.
-    fn without_means(&self, load: f64) -> String {
-        let names = self.comparison.names();
-        let absent = names.filter(|name| self.comparison.settled(name, load).is_none());
-        let labels: Vec<&str> = absent.map(|name| self.comparison.label(name)).collect();
-        if labels.is_empty() {
-            return String::new();
-        }
-        format!(" Without means there: {}.", labels.join(", "))
-    }
-
     fn trajectories(&self) -> Drawn<Section> {
-        let mut panels = Vec::new();
-        for &load in &self.comparison.header.loads {
-            let curves = self.curves(|name| {
-                let run = self.comparison.run(name, load);
-                run.map_or(Vec::new(), trajectory)
-            });
-            if curves.iter().any(|curve| !curve.points.is_empty()) {
-                panels.push(self.trajectories_at(load, &curves)?);
-            }
-        }
-        Ok(Section {
-            title: "Number of jobs in the system over time".into(),
-            text: "Mean over the replications from the empty system on, both axes logarithmic. A level line is a settled run; one that goes on climbing is unstable. Lines end where a run's precision was reached or its budget spent.".into(),
-            panels,
-        })
+        let panels = self
+            .comparison
+            .header
+            .loads
+            .iter()
+            .map(|load| self.trajectories_at(*load));
+        Ok(Section::new(
+            "Number of jobs in the system over time",
+            "Mean over the replications from the empty system on, both axes logarithmic. A level line is a settled run; one that goes on climbing is unstable. Lines end where a run's precision was reached or its budget spent.",
+            panels.collect::<Drawn<Vec<_>>>()?,
+        ))
     }
 
-    fn trajectories_at(&self, load: f64, curves: &[Curve]) -> Drawn<Panel> {
+    fn trajectories_at(&self, load: f64) -> Drawn<Option<Panel>> {
+        let run = |name: &str| self.comparison.run(name, load);
+        let curves = self.curves(|name| run(name).map_or(Vec::new(), trajectory));
+        if curves.iter().all(|curve| curve.points.is_empty()) {
+            return Ok(None);
+        }
         let times = curves.iter().flat_map(|c| c.points.iter().map(|p| p.at));
         let x = Axis::around(&format!("time [{}]", self.unit), Scale::Log, times);
-        let last: Vec<Curve> = curves
-            .iter()
-            .map(|curve| Curve {
-                points: curve.points.last().copied().into_iter().collect(),
-                ..curve.clone()
-            })
-            .collect();
+        let last = self.curves(|name| {
+            let points = run(name).map_or(Vec::new(), trajectory);
+            points.last().copied().into_iter().collect()
+        });
         let text = self.in_words(&last, |p| format!("{} jobs at the end", number(p.value)));
         let title = format!("Jobs in the system at ρ = {load}");
-        let picture = plot::lines(&x, &log_axis("", curves), curves)?;
+        let picture = plot::lines(&x, &log_axis("", &curves), &curves)?;
         let description = format!("{title}, over time. {text}");
-        Ok(Panel::new(title, description, picture))
+        Ok(Some(Panel::new(title, description, picture)))
     }
 }
 

@@ -59,17 +59,16 @@ pub fn comparison_table<M, C>(comparison: &Comparison<M, C>, width: usize) -> St
     let header = &comparison.header;
     let first = format!("E[T] [{}]", header.workload.time_unit);
     let loads = header.loads.iter().map(|load| format!("ρ = {load}"));
-    let columns: Vec<String> = [first].into_iter().chain(loads).collect();
-    let mut table = Table::new(columns);
+    let mut table = Table::new(std::iter::once(first).chain(loads));
     for name in comparison.names() {
         let cells = header
             .loads
             .iter()
-            .map(|&load| cell(comparison, name, load));
-        table.row([comparison.titled(name)].into_iter().chain(cells));
+            .map(|load| cell(comparison, name, *load));
+        table.row(std::iter::once(comparison.titled(name)).chain(cells));
     }
-    if let Some(row) = exact(comparison) {
-        table.row(row);
+    if let Some((name, cells)) = exact(comparison) {
+        table.row(std::iter::once(name).chain(cells));
     }
     let mut text = format!("{}\n\n", table.within(width));
     for at in &comparison.rankings {
@@ -85,15 +84,16 @@ pub fn comparison_table<M, C>(comparison: &Comparison<M, C>, width: usize) -> St
     text
 }
 
-/// A row below the policies, of means that are known without a run.
-fn exact<M, C>(comparison: &Comparison<M, C>) -> Option<Vec<String>> {
+/// A row below the policies, of means that are known without a run: what they are of, and by load.
+fn exact<M, C>(comparison: &Comparison<M, C>) -> Option<(String, Vec<String>)> {
     let name = comparison.exact.first()?.name.clone();
-    let mean = |load: &f64| {
-        let exact = comparison.exact(*load);
-        exact.map_or("–".into(), |exact| number(exact.mean_response))
-    };
-    let row = comparison.header.loads.iter().map(mean);
-    Some([name].into_iter().chain(row).collect())
+    let exact = comparison
+        .header
+        .loads
+        .iter()
+        .map(|load| comparison.exact(*load));
+    let means = exact.map(|exact| exact.map_or("–".into(), |own| number(own.mean_response)));
+    Some((name, means.collect()))
 }
 
 const NOTE: &str = "mean response time over all jobs with 95 % confidence intervals; the same arrivals and
@@ -102,21 +102,18 @@ sizes for each policy at a load. What is said of a load holds together at 95 % (
 
 /// A cell in a few characters.
 fn cell<M, C>(comparison: &Comparison<M, C>, name: &str, load: f64) -> String {
-    match comparison.outcome(name, load) {
+    match comparison.cell(name, load).map(|cell| &cell.outcome) {
         None => "not run".into(),
         Some(Outcome::Failure(_)) => "failed".into(),
-        Some(Outcome::Run(run)) if run.ending == Ending::Interrupted => {
-            format!("{} (interrupted)", mean(run))
+        Some(Outcome::Run(run)) => {
+            let mean = match run.health {
+                Health::Settled => estimate(run.mean_response),
+                Health::Unsettled => "unsettled".into(),
+                Health::Unstable => "unstable".into(),
+            };
+            let is_cut = run.ending == Ending::Interrupted;
+            mean + if is_cut { " (interrupted)" } else { "" }
         }
-        Some(Outcome::Run(run)) => mean(run),
-    }
-}
-
-fn mean<M, C>(run: &Run<M, C>) -> String {
-    match run.health {
-        Health::Settled => estimate(run.mean_response),
-        Health::Unsettled => "unsettled".into(),
-        Health::Unstable => "unstable".into(),
     }
 }
 

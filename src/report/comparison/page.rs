@@ -3,7 +3,7 @@
 use super::{Besides, cell, exact, figures, words};
 use crate::report::plot::{Drawn, short};
 use crate::report::{Page, Rows, Shown, number};
-use crate::simulation::sweep::{Comparison, Outcome};
+use crate::simulation::sweep::{Cell, Comparison};
 use crate::simulation::{Ending, Health, Run};
 
 /// A comparison as a page for people: the answer in words, a table, pictures, and how it was made.
@@ -17,13 +17,14 @@ pub fn comparison_page<M, C>(
     let header = &comparison.header;
     let labels = comparison.names().map(|name| comparison.titled(name));
     let exact = comparison.exact.first().map(|exact| exact.name.clone());
+    let loads = header.loads.iter().map(|load| format!("ρ = {load}"));
     let page = Page {
         headline: firm(&words::headline(comparison)),
         warnings: words::warnings(comparison),
         answers: answers(comparison),
         legend: "< stands before a greater mean response time, ≈ between neighbours that cannot be told apart, ≲ where one has more by a tenth, which may be chance. What is said of a load holds together at 95 % confidence.",
         what: format!("Mean response time [{}]", header.workload.time_unit),
-        columns: header.loads.iter().map(at_load).collect(),
+        columns: loads.collect(),
         rows: rows(comparison),
         note: "With 95 % confidence intervals, over all jobs. Green and bold: nobody is surely faster at that load.".into(),
         sections: figures::sections(besides, comparison)?,
@@ -33,10 +34,6 @@ pub fn comparison_page<M, C>(
         ..Page::new(title(comparison), labels.chain(exact))?
     };
     page.text()
-}
-
-fn at_load(load: &f64) -> String {
-    format!("ρ = {load}")
 }
 
 /// With no-break spaces between numbers and their intervals.
@@ -56,7 +53,7 @@ fn answers<M, C>(comparison: &Comparison<M, C>) -> Vec<(String, String)> {
     let answers = comparison.rankings.iter().map(|at| {
         let chain = words::chain(comparison, at).map_or(String::new(), |c| format!(": {c}"));
         let text = firm(&words::sentences(comparison, at));
-        (at_load(&at.load) + &chain, text)
+        (format!("ρ = {}{chain}", at.load), text)
     });
     answers.collect()
 }
@@ -75,8 +72,7 @@ fn rows<M, C>(comparison: &Comparison<M, C>) -> Rows {
         (comparison.titled(name), cells.collect())
     };
     let mut rows: Vec<_> = comparison.names().map(row).collect();
-    if let Some(mut cells) = exact(comparison) {
-        let label = cells.remove(0);
+    if let Some((label, cells)) = exact(comparison) {
         let shown = |text| Shown {
             text,
             class: "none",
@@ -101,10 +97,11 @@ fn method<M, C>(
         ("Stability", "A policy is called unstable where the number of jobs in the system, or of jobs of one type, climbs from quarter to quarter of the run, and by more than chance explains; and unsettled where the run was too short to tell: of each type 32 jobs have to be done and to stay for at most a twentieth of a replication, the numbers in system may not change too slowly (their means over sixteenths of a replication are correlated by at most .6) and need a level (MSER-5, White 1997), and 10 mean residual sizes of the longest jobs must be left after the warm-up. Neither has means.".into()),
         ("Runs", endings(comparison)),
     ];
-    let digests = h.policies.iter().filter_map(|p| {
-        let digest = p.digest.as_ref()?;
-        Some(format!("{}: {digest}", comparison.label(&p.name)))
-    });
+    let files = h
+        .policies
+        .iter()
+        .filter_map(|p| p.digest.as_ref().map(|digest| (p, digest)));
+    let digests = files.map(|(p, digest)| format!("{}: {digest}", comparison.label(&p.name)));
     let digests: Vec<String> = digests.collect();
     if !digests.is_empty() {
         method.push(("Digests of policy files", digests.join("; ")));
@@ -129,25 +126,16 @@ fn endings<M, C>(comparison: &Comparison<M, C>) -> String {
         (Ending::RunsAway, "ran away"),
         (Ending::Interrupted, "was interrupted"),
     ];
-    let counted = kinds.map(|(ending, what)| {
+    let some = kinds.into_iter().filter_map(|(ending, what)| {
         let count = runs(comparison).filter(|run| run.ending == ending).count();
-        (count, what)
+        (count > 0).then(|| format!("{count} {what}"))
     });
-    let some = counted.iter().filter(|(count, _)| *count > 0);
-    let some: Vec<String> = some
-        .map(|(count, what)| format!("{count} {what}"))
-        .collect();
+    let some: Vec<String> = some.collect();
     let events: u64 = runs(comparison).map(|run| run.events).sum();
     let millions = number(events as f64 / 1e6);
     format!("{}; {millions} million events in all.", some.join(", "))
 }
 
 fn runs<M, C>(comparison: &Comparison<M, C>) -> impl Iterator<Item = &Run<M, C>> {
-    comparison
-        .cells
-        .iter()
-        .filter_map(|cell| match &cell.outcome {
-            Outcome::Run(run) => Some(run.as_ref()),
-            Outcome::Failure(_) => None,
-        })
+    comparison.cells.iter().filter_map(Cell::run)
 }

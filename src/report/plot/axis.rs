@@ -29,7 +29,11 @@ impl Axis {
     /// An axis from `low` to `high` with round ticks. On a logarithmic scale both are positive;
     /// a range of no width is widened.
     pub fn new(title: &str, scale: Scale, low: f64, high: f64) -> Self {
-        let (low, high) = widened(scale, low, high);
+        let (low, high) = match scale {
+            Scale::Log if high < 1.5 * low => (low / 1.25, high * 1.25),
+            Scale::Linear if high - low < 1e-9 => (low - 0.05, high + 0.05),
+            _ => (low, high),
+        };
         let ticks = match scale {
             Scale::Log => log_ticks(low, high),
             Scale::Linear => linear_ticks(low, high),
@@ -120,14 +124,6 @@ impl Ranged for Axis {
     }
 }
 
-fn widened(scale: Scale, low: f64, high: f64) -> (f64, f64) {
-    match scale {
-        Scale::Log if high < 1.5 * low => (low / 1.25, high * 1.25),
-        Scale::Linear if high - low < 1e-9 => (low - 0.05, high + 0.05),
-        _ => (low, high),
-    }
-}
-
 /// Most ticks of an axis.
 const MOST: usize = 7;
 
@@ -136,9 +132,8 @@ const MOST: usize = 7;
 fn log_ticks(low: f64, high: f64) -> Vec<f64> {
     let decades = low.log10().floor() as i32..=high.log10().ceil() as i32;
     let inside = |ticks: &[f64]| -> Vec<f64> {
-        let all = decades
-            .clone()
-            .flat_map(|d| ticks.iter().map(move |t| t * 10_f64.powi(d)));
+        let powers = decades.clone().map(|d| 10_f64.powi(d));
+        let all = powers.flat_map(|power| ticks.iter().map(move |t| t * power));
         all.filter(|t| (low..=high).contains(t)).collect()
     };
     let (fine, powers) = (inside(&[1.0, 2.0, 5.0]), inside(&[1.0]));
@@ -170,7 +165,7 @@ pub fn short(value: f64) -> String {
     if magnitude >= 1e6 || (magnitude > 0.0 && magnitude < 1e-3) {
         format!("{value:e}")
     } else {
-        format!("{}", (value * 1e6).round() / 1e6)
+        ((value * 1e6).round() / 1e6).to_string()
     }
 }
 

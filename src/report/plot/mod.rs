@@ -108,15 +108,9 @@ type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Axis, Axis>>;
 /// policy that is unstable somewhere.
 pub fn curves(x: &Axis, y: &Axis, curves: &[Curve]) -> Drawn<Picture> {
     let unstable: Vec<&Curve> = curves.iter().filter(|c| !c.unstable.is_empty()).collect();
-    let frame = Frame {
-        height: 300,
-        above: unstable.len() as u32 * CROSS,
-        across: true,
-    };
-    frame.picture(x, y, |chart| {
-        for curve in curves {
-            line(chart, curve)?;
-        }
+    let above = unstable.len() as u32 * CROSS;
+    picture(300, above, true, (x, y), |chart| {
+        curves.iter().try_for_each(|curve| line(chart, curve))?;
         for curve in curves {
             for p in &curve.points {
                 let [low, high] = p.interval().map(|value| (p.at, value));
@@ -140,12 +134,8 @@ pub fn rows(labels: &[String], x: &Axis, curves: &[Curve]) -> Drawn<Picture> {
     let ticks = labels.iter().enumerate();
     let ticks = ticks.map(|(r, label)| (-(r as f64), cut(label))).collect();
     let y = Axis::new("", Scale::Linear, 0.5 - count as f64, 0.5).with_ticks(ticks);
-    let frame = Frame {
-        height: (16 + 7 * curves.len() as u32).clamp(24, 56) * count as u32 + 60,
-        above: 0,
-        across: false,
-    };
-    frame.picture(x, &y, |chart| {
+    let height = (16 + 7 * curves.len() as u32).clamp(24, 56) * count as u32 + 60;
+    picture(height, 0, false, (x, &y), |chart| {
         for row in 1..count {
             let between = 0.5 - row as f64;
             let ends = [(x.low(), between), (x.high(), between)];
@@ -166,12 +156,7 @@ pub fn rows(labels: &[String], x: &Axis, curves: &[Curve]) -> Drawn<Picture> {
 
 /// Lines without marks.
 pub fn lines(x: &Axis, y: &Axis, curves: &[Curve]) -> Drawn<Picture> {
-    let frame = Frame {
-        height: 240,
-        above: 0,
-        across: true,
-    };
-    frame.picture(x, y, |chart| {
+    picture(240, 0, true, (x, y), |chart| {
         curves.iter().try_for_each(|curve| line(chart, curve))
     })
 }
@@ -181,10 +166,8 @@ pub fn key(look: Look) -> Drawn<Picture> {
     let mut svg = String::new();
     {
         let root = SVGBackend::with_string(&mut svg, (44, 16)).into_drawing_area();
-        root.draw(&PathElement::new(
-            [(1, 8), (43, 8)],
-            look.line().stroke_width(2),
-        ))?;
+        let style = look.line().stroke_width(2);
+        root.draw(&PathElement::new([(1, 8), (43, 8)], style))?;
         root.draw(&(EmptyElement::at((22, 8)) + Polygon::new(look.corners(), look.mark())))?;
         root.present()?;
     }
@@ -203,53 +186,37 @@ fn cut(label: &str) -> String {
     end.map_or(label.into(), |(end, _)| format!("{}…", &label[..end]))
 }
 
-/// What is around a picture.
-struct Frame {
+/// Draws on axes, with so much room above them; `across` tells whether the ticks of the vertical axis have lines.
+fn picture(
     height: u32,
-    /// Room above the axes.
     above: u32,
-    /// Whether the ticks of the vertical axis have lines.
     across: bool,
-}
-
-impl Frame {
-    /// Draws on axes.
-    fn picture(
-        &self,
-        x: &Axis,
-        y: &Axis,
-        draw: impl FnOnce(&mut Chart<'_, '_>) -> Drawn<()>,
-    ) -> Drawn<Picture> {
-        let mut svg = String::new();
-        {
-            let root = SVGBackend::with_string(&mut svg, (WIDTH, self.height)).into_drawing_area();
-            let mut chart = ChartBuilder::on(&root)
-                .margin_top(10 + self.above)
-                .margin_right(16)
-                .x_label_area_size(if x.title.is_empty() { 26 } else { 44 })
-                .y_label_area_size(label_width(y))
-                .build_cartesian_2d(x.clone(), y.clone())?;
-            mesh(&mut chart, x, y, self.across)?;
-            draw(&mut chart)?;
-            root.present()?;
-        }
-        Ok(Picture {
-            width: WIDTH,
-            height: self.height,
-            body: inside(&svg),
-        })
+    (x, y): (&Axis, &Axis),
+    draw: impl FnOnce(&mut Chart<'_, '_>) -> Drawn<()>,
+) -> Drawn<Picture> {
+    let mut svg = String::new();
+    {
+        let root = SVGBackend::with_string(&mut svg, (WIDTH, height)).into_drawing_area();
+        let longest = y.labels().map(|label| label.chars().count()).max();
+        let mut chart = ChartBuilder::on(&root)
+            .margin_top(10 + above)
+            .margin_right(16)
+            .x_label_area_size(if x.title.is_empty() { 26 } else { 44 })
+            .y_label_area_size(18 + LETTER * 6 / 10 * longest.unwrap_or(0) as u32)
+            .build_cartesian_2d(x.clone(), y.clone())?;
+        mesh(&mut chart, x, y, across)?;
+        draw(&mut chart)?;
+        root.present()?;
     }
-}
-
-/// Room for the labels of the vertical axis.
-fn label_width(y: &Axis) -> u32 {
-    let labels = y.labels();
-    let longest = labels.map(|l| l.chars().count()).max().unwrap_or(0);
-    18 + LETTER * 6 / 10 * longest as u32
+    Ok(Picture {
+        width: WIDTH,
+        height,
+        body: inside(&svg),
+    })
 }
 
 fn mesh(chart: &mut Chart<'_, '_>, x: &Axis, y: &Axis, across: bool) -> Drawn<()> {
-    let font = |size: u32| ("sans-serif", size).into_font().color(&INK);
+    let font = || ("sans-serif", LETTER).into_font().color(&INK);
     let mut mesh = chart.configure_mesh();
     if !across {
         mesh.disable_y_mesh();
@@ -262,8 +229,8 @@ fn mesh(chart: &mut Chart<'_, '_>, x: &Axis, y: &Axis, across: bool) -> Drawn<()
         .y_labels(y.labels().count())
         .x_label_formatter(&|value| x.label(*value))
         .y_label_formatter(&|value| y.label(*value))
-        .label_style(font(LETTER))
-        .axis_desc_style(font(LETTER))
+        .label_style(font())
+        .axis_desc_style(font())
         .draw()?;
     Ok(())
 }

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Comparing;
-use crate::simulation::{Health, Ranking, Run, Settings};
+use super::{Comparing, Journal};
+use crate::simulation::{Health, Ranking, Run};
 
 /// What a comparison is about. Two of the same header have the same results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,19 +25,21 @@ pub struct Header {
 }
 
 impl Header {
-    /// The name of the format.
-    pub const FORMAT: &'static str = "synth-comparison";
-    /// The version of its shape.
-    pub const VERSION: u32 = 1;
-
     /// What this program compares.
     pub fn new(workload: Subject, asked: &Comparing<'_>, policies: Vec<Entrant>) -> Self {
+        let settings = asked.settings;
         Header {
-            format: Header::FORMAT.into(),
-            version: Header::VERSION,
-            tool: format!("synth {}", env!("CARGO_PKG_VERSION")),
+            format: "synth-comparison".into(),
+            version: 1,
+            tool: concat!("synth ", env!("CARGO_PKG_VERSION")).into(),
             workload,
-            settings: asked.settings.into(),
+            settings: Budgets {
+                seed: settings.seed,
+                replications: settings.replications,
+                precision: settings.precision,
+                events: settings.events,
+                time_seconds: settings.time.map(|t| t.as_secs_f64()),
+            },
             policies,
             loads: asked.loads().to_vec(),
         }
@@ -45,16 +47,13 @@ impl Header {
 
     /// What another header says differently, in words, each with its value there and here.
     pub fn differences(&self, here: &Header) -> Vec<String> {
-        let names = |h: &Header| -> Vec<String> {
-            let own = |p: &Entrant| {
-                p.digest
-                    .as_ref()
-                    .map_or_else(|| p.name.clone(), |d| format!("{} ({d})", p.name))
-            };
-            h.policies.iter().map(own).collect()
+        let name = |p: &Entrant| match &p.digest {
+            Some(digest) => format!("{} ({digest})", p.name),
+            None => p.name.clone(),
         };
         let facts = |h: &Header| {
             let s = &h.settings;
+            let policies: Vec<String> = h.policies.iter().map(name).collect();
             [
                 ("format", format!("{} {}", h.format, h.version)),
                 ("program", h.tool.clone()),
@@ -64,7 +63,7 @@ impl Header {
                 ("precision", s.precision.to_string()),
                 ("events", s.events.to_string()),
                 ("time [s]", format!("{:?}", s.time_seconds)),
-                ("policies", names(h).join(", ")),
+                ("policies", policies.join(", ")),
                 ("loads", format!("{:?}", h.loads)),
             ]
         };
@@ -112,18 +111,6 @@ pub struct Budgets {
     pub events: u64,
     /// Most wall-clock time \[s\]; results then depend on the machine.
     pub time_seconds: Option<f64>,
-}
-
-impl From<&Settings> for Budgets {
-    fn from(settings: &Settings) -> Self {
-        Budgets {
-            seed: settings.seed,
-            replications: settings.replications,
-            precision: settings.precision,
-            events: settings.events,
-            time_seconds: settings.time.map(|t| t.as_secs_f64()),
-        }
-    }
 }
 
 /// A policy that was entered.
@@ -177,6 +164,21 @@ pub struct Cell<M = (), C = ()> {
     pub outcome: Outcome<M, C>,
 }
 
+impl<M, C> Cell<M, C> {
+    /// Its run, if there is one.
+    pub fn run(&self) -> Option<&Run<M, C>> {
+        match &self.outcome {
+            Outcome::Run(run) => Some(run),
+            Outcome::Failure(_) => None,
+        }
+    }
+
+    /// Whether it is of this policy at this load.
+    pub fn is_of(&self, policy: &str, load: f64) -> bool {
+        self.policy == policy && self.load.to_bits() == load.to_bits()
+    }
+}
+
 /// What came of a cell.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -188,7 +190,7 @@ pub enum Outcome<M = (), C = ()> {
 }
 
 /// Policies over loads, on the same arrivals and sizes at each load.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Debug, Serialize)]
 pub struct Comparison<M = (), C = ()> {
     /// What it is about.
     #[serde(flatten)]
@@ -202,6 +204,9 @@ pub struct Comparison<M = (), C = ()> {
     /// Means that are known without a run, at loads where they are.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub exact: Vec<Exact>,
+    /// Where finished cells stand, to be removed once the results are written.
+    #[serde(skip)]
+    pub journal: Option<Journal>,
 }
 
 /// Exact means at a load, to stand beside those that were simulated.
@@ -234,22 +239,25 @@ impl<M, C> Comparison<M, C> {
             exact: Vec::new(),
             rankings: Vec::new(),
             interrupted,
+            journal: None,
             header,
             cells,
         };
         let loads = comparison.header.loads.iter();
-        comparison.rankings = loads.map(|&load| comparison.at(load)).collect();
+        let rankings = loads.map(|&load| AtLoad {
+            load,
+            ranking: comparison.ranking(load),
+        });
+        comparison.rankings = rankings.collect();
         comparison
     }
 
-    fn at(&self, load: f64) -> AtLoad {
-        let names = self.header.policies.iter().map(|p| p.name.as_str());
-        let settled = names.filter_map(|name| Some((name, self.settled(name, load)?)));
-        let replications: Vec<(&str, &[Option<f64>])> = settled
-            .map(|(name, run)| (name, run.replications.as_slice()))
-            .collect();
-        let ranking = Ranking::new(&replications);
-        AtLoad { load, ranking }
+    fn ranking(&self, load: f64) -> Ranking {
+        let settled = self
+            .names()
+            .filter_map(|name| Some((name, self.settled(name, load)?)));
+        let replications = settled.map(|(name, run)| (name, run.replications.as_slice()));
+        Ranking::new(&replications.collect::<Vec<_>>())
     }
 
     /// The exact means at a load, where they are known.
@@ -258,19 +266,14 @@ impl<M, C> Comparison<M, C> {
         exact.find(|exact| exact.load.to_bits() == load.to_bits())
     }
 
-    /// What came of a policy at a load; none where it was not reached.
-    pub fn outcome(&self, policy: &str, load: f64) -> Option<&Outcome<M, C>> {
-        let mut cells = self.cells.iter();
-        let found = cells.find(|c| c.policy == policy && c.load.to_bits() == load.to_bits());
-        found.map(|cell| &cell.outcome)
+    /// The cell of a policy at a load; none where it was not reached.
+    pub fn cell(&self, policy: &str, load: f64) -> Option<&Cell<M, C>> {
+        self.cells.iter().find(|cell| cell.is_of(policy, load))
     }
 
     /// The run of a policy at a load, if there is one.
     pub fn run(&self, policy: &str, load: f64) -> Option<&Run<M, C>> {
-        match self.outcome(policy, load)? {
-            Outcome::Run(run) => Some(run),
-            Outcome::Failure(_) => None,
-        }
+        self.cell(policy, load)?.run()
     }
 
     /// Its run, if that has means.
@@ -296,11 +299,10 @@ impl<M, C> Comparison<M, C> {
         let entrant = self.header.policies.iter().find(|p| p.name == name);
         let preempts = entrant.filter(|p| p.preempts).map(|_| "preempts");
         let knows = entrant.and_then(|p| p.knows.words());
-        let marks: Vec<&str> = preempts.into_iter().chain(knows).collect();
-        if marks.is_empty() {
-            return label.into();
+        match preempts.into_iter().chain(knows).collect::<Vec<_>>()[..] {
+            [] => label.into(),
+            ref marks => format!("{label} ({})", marks.join(", ")),
         }
-        format!("{label} ({})", marks.join(", "))
     }
 
     /// The policy's name for people: of a file its last part, unless another policy shares it.
@@ -326,8 +328,8 @@ impl Header {
             knows: Knows::Means,
         };
         Header {
-            format: Header::FORMAT.into(),
-            version: Header::VERSION,
+            format: "synth-comparison".into(),
+            version: 1,
             tool: "synth".into(),
             workload: Subject {
                 file: "a file.yaml".into(),

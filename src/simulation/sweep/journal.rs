@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::Cell;
 use super::part::End;
 use crate::document::fault_of_json;
 use crate::document::line::{sealed, unsealed};
@@ -43,34 +42,30 @@ impl Journal {
     /// # Errors
     /// When there is one and it shall not be resumed, when it is about something else or cannot
     /// be read, when another process writes it, when the disk refuses.
-    pub(super) fn open<
-        A: Serialize + DeserializeOwned,
-        M: DeserializeOwned,
-        C: DeserializeOwned,
-    >(
+    pub(super) fn open<A: Serialize + DeserializeOwned, C: DeserializeOwned>(
         output: &Path,
         about: &A,
         differences: fn(&A, &A) -> Vec<String>,
         resume: bool,
-    ) -> Opened<(Self, Vec<Cell<M, C>>)> {
+    ) -> Opened<(Self, Vec<C>)> {
         let path = Self::path(output);
         let mut options = OpenOptions::new();
-        let opened = options
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path);
-        let file = opened.map_err(|source| refused(&path, &source))?;
+        options.read(true).write(true).create(true).truncate(false);
+        let opened = options.open(&path);
         let mut journal = Journal {
+            file: opened.map_err(|source| refused(&path, &source))?,
             path,
-            file,
             cells: 0,
         };
-        journal.lock()?;
-        let there = journal
-            .whole()
-            .map_err(|why| refused(&journal.path, &why))?;
+        // Not every file system can lock, and one writer needs no lock.
+        if let Err(TryLockError::WouldBlock) = journal.file.try_lock() {
+            return Err(JournalError(format!(
+                "another process is writing {}: wait for it, or choose another --output",
+                journal.name()
+            )));
+        }
+        let there = journal.whole();
+        let there = there.map_err(|why| refused(&journal.path, &why))?;
         // Without a whole line nothing is lost: a full disk leaves it so.
         if !there.is_empty() && !resume {
             return Err(JournalError(format!(
@@ -87,25 +82,15 @@ impl Journal {
                 same(&journal.name(), &differences(&there, about))?;
             }
         }
-        let cells = lines.map(|(n, line)| journal.parse(n, line));
-        let cells: Vec<Cell<M, C>> = cells.collect::<Opened<_>>()?;
+        let cells: Vec<C> = lines
+            .map(|(n, line)| journal.parse(n, line))
+            .collect::<Opened<_>>()?;
         journal.cells = cells.len();
         Ok((journal, cells))
     }
 
     fn name(&self) -> String {
         self.path.display().to_string()
-    }
-
-    fn lock(&self) -> Opened<()> {
-        match self.file.try_lock() {
-            Err(TryLockError::WouldBlock) => Err(JournalError(format!(
-                "another process is writing {}: wait for it, or choose another --output",
-                self.name()
-            ))),
-            // Not every file system can lock, and one writer needs no lock.
-            Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
-        }
     }
 
     /// The bytes up to the end of the last whole line, after which the file goes on.
@@ -124,15 +109,11 @@ impl Journal {
     }
 
     fn parse<T: DeserializeOwned>(&self, line: usize, text: &str) -> Opened<T> {
-        let fault = |message: String| {
-            let (path, line) = (self.name(), line + 1);
-            JournalError(format!(
-                "{path}, line {line}: {message}; delete the file to start again"
-            ))
-        };
-        let object = unsealed(text);
-        let object = object
-            .ok_or_else(|| fault("it does not fit its check: it was damaged or changed".into()))?;
+        let place = format!("{}, line {}", self.name(), line + 1);
+        let fault =
+            |why: String| JournalError(format!("{place}: {why}; delete the file to start again"));
+        let damaged = || fault("it does not fit its check: it was damaged or changed".into());
+        let object = unsealed(text).ok_or_else(damaged)?;
         serde_json::from_str(&object).map_err(|error| fault(fault_of_json(&error)))
     }
 
@@ -142,20 +123,20 @@ impl Journal {
     /// # Errors
     /// When the disk refuses.
     pub fn append<T: Serialize + DeserializeOwned>(&mut self, cell: &T) -> Opened<bool> {
-        let text = serde_json::to_string(cell).map_err(|error| unwritable(&error))?;
-        let kept = serde_json::from_str::<T>(&text).is_ok();
-        if kept {
+        let text = text_of(cell)?;
+        let is_kept = serde_json::from_str::<T>(&text).is_ok();
+        if is_kept {
             self.line(cell)?;
             self.cells += 1;
         }
-        Ok(kept)
+        Ok(is_kept)
     }
 
     fn line(&mut self, value: &impl Serialize) -> Opened<()> {
-        let text = serde_json::to_string(value).map_err(|error| unwritable(&error))?;
-        let written = self.file.write_all((sealed(&text) + "\n").as_bytes());
-        let kept = written.and_then(|()| self.file.sync_data());
-        kept.map_err(|source| refused(&self.path, &source))
+        let line = sealed(&text_of(value)?) + "\n";
+        let written = self.file.write_all(line.as_bytes());
+        let written = written.and_then(|()| self.file.sync_data());
+        written.map_err(|source| refused(&self.path, &source))
     }
 
     /// Makes it the part that goes to this file, with a last line that says that it is whole; gives the
@@ -164,13 +145,12 @@ impl Journal {
     /// # Errors
     /// When the disk refuses.
     pub fn complete(mut self, output: &Path) -> Opened<usize> {
-        let cells = self.cells;
         self.line(&End {
             complete: true,
-            cells,
+            cells: self.cells,
         })?;
         std::fs::rename(&self.path, output).map_err(|source| refused(output, &source))?;
-        Ok(cells)
+        Ok(self.cells)
     }
 
     /// Deletes it: the comparison is done.
@@ -190,8 +170,7 @@ fn end_of_lines(bytes: &[u8]) -> usize {
 
 /// Whether it is the last line of a part.
 fn is_end(line: &[u8]) -> bool {
-    let line = std::str::from_utf8(line).ok();
-    let object = line.and_then(|line| unsealed(line.trim_end()));
+    let object = unsealed(String::from_utf8_lossy(line).trim_end());
     object.is_some_and(|object| serde_json::from_str::<End>(&object).is_ok())
 }
 
@@ -210,6 +189,7 @@ fn refused(path: &Path, source: &io::Error) -> JournalError {
     JournalError(format!("cannot write {}: {source}", path.display()))
 }
 
-fn unwritable(error: &serde_json::Error) -> JournalError {
-    JournalError(format!("a cell cannot be written: {error}"))
+fn text_of(value: &impl Serialize) -> Opened<String> {
+    serde_json::to_string(value)
+        .map_err(|error| JournalError(format!("a cell cannot be written: {error}")))
 }

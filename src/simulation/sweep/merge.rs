@@ -7,33 +7,12 @@ use serde::de::DeserializeOwned;
 
 use super::journal::same;
 use super::part::End;
-use super::{Cell, Comparison, Heading, JournalError, deal};
+use super::{Cell, Comparison, Heading, JournalError, Shard, deal};
 use crate::document::line::unsealed;
 use crate::document::{all_bytes_of, fault_of_json};
 
-/// What is wanting for a comparison to be whole: what is wrong, and commands that run it again.
-#[derive(Default)]
-struct Wanting {
-    faults: Vec<String>,
-    commands: Vec<String>,
-}
-
 /// At most so many commands are printed.
 const MOST_COMMANDS: usize = 20;
-
-impl Wanting {
-    fn words(&self) -> String {
-        let mut text = String::from("the parts do not make a whole:");
-        let line = |line: &String| format!("\n  {line}");
-        text.extend(self.faults.iter().map(line));
-        text += "\nrun again, and merge then:";
-        text.extend(self.commands.iter().take(MOST_COMMANDS).map(line));
-        if self.commands.len() > MOST_COMMANDS {
-            text += &format!("\n  … and {} more", self.commands.len() - MOST_COMMANDS);
-        }
-        text
-    }
-}
 
 /// A part as it was read.
 #[derive(Clone, Debug)]
@@ -49,7 +28,8 @@ struct Part {
 /// All cells of a comparison, from its parts.
 #[derive(Debug)]
 pub struct Whole {
-    heading: Heading,
+    /// What it is about; of which shard does not matter.
+    pub heading: Heading,
     /// By shard.
     parts: Vec<Part>,
 }
@@ -64,17 +44,24 @@ impl Whole {
         let parts = paths.iter().map(|path| Part::read(path));
         let parts = parts.collect::<Result<Vec<Part>, JournalError>>()?;
         let mut shards: BTreeMap<usize, &Part> = BTreeMap::new();
-        let mut wanting = Wanting::default();
+        let (mut faults, mut commands) = (Vec::new(), Vec::new());
         let Some(first) = parts.first() else {
             return Err(no_part("", "there is none"));
         };
         for part in &parts {
-            same_plan(first, part)?;
+            let differences = first.heading.differences(&part.heading);
+            if !differences.is_empty() {
+                return Err(JournalError(format!(
+                    "{} and {} are parts of different comparisons:\n  {}\nmerge the parts of one comparison",
+                    first.path,
+                    part.path,
+                    differences.join("\n  ")
+                )));
+            }
             let number = part.heading.shard;
             if let Some(fault) = &part.fault {
-                wanting.faults.push(format!("{}: {fault}", part.path));
-                let command = part.heading.command(number, &part.path);
-                wanting.commands.push(command);
+                faults.push(format!("{}: {fault}", part.path));
+                commands.push(part.heading.command(number, &part.path));
                 shards.entry(number).or_insert(part);
                 continue;
             }
@@ -85,24 +72,27 @@ impl Whole {
         }
         let count = first.heading.shards;
         let missing: Vec<usize> = (1..=count).filter(|n| !shards.contains_key(n)).collect();
-        if let Some(fault) = named(&missing, count) {
-            wanting.faults.push(fault);
-            let command = |&n: &usize| first.heading.command(n, &beside(&first.path, n));
-            wanting.commands.extend(missing.iter().map(command));
-        }
-        if !wanting.faults.is_empty() {
-            return Err(JournalError(wanting.words()));
+        faults.extend(named(&missing, count));
+        commands.extend(missing.into_iter().map(|n| {
+            let beside = Path::new(&first.path).with_file_name(format!("part-{n}.jsonl"));
+            first.heading.command(n, &beside.display().to_string())
+        }));
+        if !faults.is_empty() {
+            if commands.len() > MOST_COMMANDS {
+                let more = commands.len() - MOST_COMMANDS;
+                commands.truncate(MOST_COMMANDS);
+                commands.push(format!("… and {more} more"));
+            }
+            return Err(JournalError(format!(
+                "the parts do not make a whole:\n  {}\nrun again, and merge then:\n  {}",
+                faults.join("\n  "),
+                commands.join("\n  ")
+            )));
         }
         Ok(Whole {
             heading: first.heading.clone(),
             parts: shards.into_values().cloned().collect(),
         })
-    }
-
-    /// What it is about; of which shard does not matter.
-    #[must_use]
-    pub fn heading(&self) -> &Heading {
-        &self.heading
     }
 
     /// The comparison, as one process has it once its cells have run.
@@ -120,15 +110,12 @@ impl Whole {
             let (part, at) = (&self.parts[shard - 1], next[shard - 1]);
             next[shard - 1] += 1;
             let fault = |message: &str| bad_cell(&part.path, at + 2, message);
-            let expected = || {
-                fault(&format!(
-                    "here the cell of {policy} at ρ = {load} is expected"
-                ))
-            };
+            let missing = format!("here the cell of {policy} at ρ = {load} is expected");
+            let expected = || fault(&missing);
             let text = part.cells.get(at).ok_or_else(expected)?;
             let cell: Cell<M, C> =
                 serde_json::from_str(text).map_err(|error| fault(&fault_of_json(&error)))?;
-            if cell.policy != policy || cell.load.to_bits() != load.to_bits() {
+            if !cell.is_of(policy, load) {
                 return Err(expected());
             }
             cells.push(cell);
@@ -221,41 +208,22 @@ fn heading(path: &str, first: &str) -> Result<Heading, JournalError> {
     let object = object.ok_or_else(|| no_part(path, "its first line has no check that fits"))?;
     let heading: Heading =
         serde_json::from_str(&object).map_err(|error| no_part(path, &fault_of_json(&error)))?;
-    let known = heading.format == Heading::FORMAT && heading.version == Heading::VERSION;
-    if !known {
-        let why = format!(
-            "it is {} {}, and here {} {} is read",
-            heading.format,
-            heading.version,
-            Heading::FORMAT,
-            Heading::VERSION
-        );
+    let format = format!("{} {}", heading.format, heading.version);
+    let known = format!("{} {}", Heading::FORMAT, Heading::VERSION);
+    if format != known {
+        let why = format!("it is {format}, and here {known} is read");
         return Err(no_part(path, &why));
     }
-    if heading.shard().is_some() && heading.plan == heading.digest() {
-        Ok(heading)
-    } else {
-        Err(no_part(path, "its first line contradicts itself"))
+    if Shard::new(heading.shard, heading.shards).is_none() || heading.plan != heading.digest() {
+        return Err(no_part(path, "its first line contradicts itself"));
     }
+    Ok(heading)
 }
 
 fn no_part(path: &str, why: &str) -> JournalError {
     JournalError(format!(
         "{path} is no part of a comparison: {why}; parts are what `synth compare --shard i/N --output FILE` writes"
     ))
-}
-
-fn same_plan(first: &Part, part: &Part) -> Result<(), JournalError> {
-    let differences = first.heading.differences(&part.heading);
-    if differences.is_empty() {
-        return Ok(());
-    }
-    Err(JournalError(format!(
-        "{} and {} are parts of different comparisons:\n  {}\nmerge the parts of one comparison",
-        first.path,
-        part.path,
-        differences.join("\n  ")
-    )))
 }
 
 /// Whether two whole parts of one shard say the same.
@@ -285,12 +253,9 @@ fn named(missing: &[usize], of: usize) -> Option<String> {
             _ => runs.push((n, n)),
         }
     }
-    let words = runs.iter().map(|(first, last)| {
-        if first == last {
-            first.to_string()
-        } else {
-            format!("{first}–{last}")
-        }
+    let words = runs.iter().map(|run| match run {
+        (first, last) if first == last => first.to_string(),
+        (first, last) => format!("{first}–{last}"),
     });
     let text = words.collect::<Vec<_>>().join(", ");
     match missing {
@@ -298,10 +263,4 @@ fn named(missing: &[usize], of: usize) -> Option<String> {
         [_] => Some(format!("shard {text} of {of} is missing")),
         _ => Some(format!("shards {text} of {of} are missing")),
     }
-}
-
-/// A name for the part of a shard, in the folder of another one.
-fn beside(part: &str, shard: usize) -> String {
-    let name = format!("part-{shard}.jsonl");
-    Path::new(part).with_file_name(name).display().to_string()
 }

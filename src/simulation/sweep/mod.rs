@@ -16,7 +16,7 @@ pub use document::{
 pub use journal::{Journal, JournalError};
 pub use merge::Whole;
 pub use part::{Heading, Share, quoted};
-pub use plan::{Cells, Comparing, Stage, Swept, sweep};
+pub use plan::{Cells, Comparing, Stage, sweep};
 pub use shard::Shard;
 use shard::deal;
 

@@ -65,8 +65,8 @@ impl Heading {
             kind: share.kind.clone(),
             format: Heading::FORMAT.into(),
             version: Heading::VERSION,
-            shard: share.shard.number(),
-            shards: share.shard.of(),
+            shard: share.shard.number,
+            shards: share.shard.of,
             plan: String::new(),
             comparison: comparison.clone(),
             document: share.document.clone(),
@@ -85,12 +85,6 @@ impl Heading {
         };
         // Every field of a plan has a form in JSON.
         digest(&serde_json::to_string(&plan).unwrap_or_default())
-    }
-
-    /// The shard that this part is of; none where there is no such shard.
-    #[must_use]
-    pub fn shard(&self) -> Option<Shard> {
-        Shard::new(self.shard, self.shards)
     }
 
     /// What another part says differently, in words: which shard it is of, and its plan.

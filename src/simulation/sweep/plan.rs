@@ -1,7 +1,7 @@
 //! The order in which cells run, and what is kept of them.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -85,15 +85,6 @@ pub struct Stage<'a> {
     pub reached: Option<Progress>,
 }
 
-/// What came of a comparison.
-#[derive(Debug)]
-pub struct Swept<M = (), C = ()> {
-    /// The results.
-    pub comparison: Comparison<M, C>,
-    /// Where its finished cells stand, to be removed once the results are written.
-    pub journal: Option<Journal>,
-}
-
 /// Runs all cells of a comparison, or those of a share, load by load: those that the journal holds are
 /// not run again. After an interruption the cell under way is the last, and not kept. A part that is
 /// there already, and shall be resumed, is only read.
@@ -102,147 +93,111 @@ pub struct Swept<M = (), C = ()> {
 /// When a load cannot be reached, or the journal not be read or written.
 pub fn sweep<C: Cells>(
     header: Header,
-    cells: &C,
+    runs: &C,
     asked: &Comparing<'_>,
-    progress: impl FnMut(Stage<'_>),
-) -> Result<Swept<C::Measures, C::OfClass>, C::Error> {
-    let count = header.cells().count();
-    let heading = asked.share.map(|share| Heading::new(&header, share));
-    let (mut journal, finished) = match (asked.journal, &heading) {
-        (Some((output, true)), Some(heading)) if merge::is_there(output, heading)? => (None, None),
-        (Some((output, resume)), Some(heading)) => kept(Journal::open(
-            output,
-            heading,
-            Heading::all_differences,
-            resume,
-        )?),
-        (Some((output, resume)), None) => {
-            kept(Journal::open(output, &header, Header::differences, resume)?)
-        }
-        (None, _) => (None, Some(Vec::new())),
+    mut progress: impl FnMut(Stage<'_>),
+) -> Result<Comparison<C::Measures, C::OfClass>, C::Error> {
+    let Some((mut journal, finished)) = open::<CellOf<C>>(&header, asked)? else {
+        return Ok(Comparison::new(header, Vec::new(), false));
     };
-    let plan = Plan {
-        mine: match (&finished, asked.share) {
-            (None, _) => vec![false; count],
-            (_, Some(share)) => share.shard.mine(&header),
-            (_, None) => vec![true; count],
-        },
-        is_part: asked.share.is_some(),
-        header: &header,
-        interrupt: &asked.settings.interrupt,
-    };
-    let finished = finished.unwrap_or_default();
-    let cells = plan.run(cells, finished, journal.as_mut(), progress)?;
-    let interrupted = !plan.is_done(&cells);
-    Ok(Swept {
-        comparison: Comparison::new(header, cells, interrupted),
-        journal,
-    })
-}
-
-fn kept<T>((journal, finished): (Journal, T)) -> (Option<Journal>, Option<T>) {
-    (Some(journal), Some(finished))
-}
-
-type CellOf<C> = Cell<<C as Cells>::Measures, <C as Cells>::OfClass>;
-
-struct Plan<'a> {
-    header: &'a Header,
-    /// Whether each cell is to be run by this process, in the order of the header.
-    mine: Vec<bool>,
-    /// Whether others run the rest: then each cell must be kept.
-    is_part: bool,
-    interrupt: &'a AtomicBool,
-}
-
-impl Plan<'_> {
-    fn run<C: Cells>(
-        &self,
-        runs: &C,
-        finished: Vec<CellOf<C>>,
-        mut journal: Option<&mut Journal>,
-        mut progress: impl FnMut(Stage<'_>),
-    ) -> Result<Vec<CellOf<C>>, C::Error> {
-        let (policies, loads) = (&self.header.policies, &self.header.loads);
-        let all = self.count().saturating_sub(finished.len());
-        let (mut cells, mut done) = (Vec::new(), 0);
-        for (&load, mine) in loads.iter().zip(self.mine.chunks(policies.len().max(1))) {
-            if !mine.contains(&true) {
-                continue;
-            }
-            let scene = runs.scene(load)?;
-            let entrants = policies.iter().enumerate().zip(mine);
-            for ((n, entrant), _) in entrants.filter(|(_, mine)| **mine) {
-                let policy = entrant.name.as_str();
-                let is_it =
-                    |c: &&CellOf<C>| c.policy == policy && c.load.to_bits() == load.to_bits();
-                if let Some(cell) = finished.iter().find(is_it) {
-                    cells.push(cell.clone());
-                    continue;
-                }
-                if self.interrupted() {
-                    return Ok(cells);
-                }
-                let mut listener = |reached| {
-                    progress(Stage {
-                        policy,
-                        load,
-                        done,
-                        cells: all,
-                        reached,
-                    });
-                };
-                listener(None);
-                let ran = runs.run(&scene, n, &mut |reached| listener(Some(reached)));
-                let cell = self.cell(policy, load, ran);
-                if let Some(journal) = journal.as_mut().filter(|_| !is_cut(&cell)) {
-                    let kept = journal.append(&cell)?;
-                    if self.is_part && !kept {
-                        let why = format!(
-                            "the run of {policy} at ρ = {load} has a number that no part can hold: compare it without --shard"
-                        );
-                        return Err(JournalError(why).into());
-                    }
-                }
-                cells.push(cell);
-                done += 1;
-            }
+    let is_interrupted = || asked.settings.interrupt.load(Ordering::Relaxed);
+    let plan = plan(&header, asked.share);
+    let to_run = plan.len().saturating_sub(finished.len());
+    let (mut cells, mut done): (Vec<CellOf<C>>, usize) = (Vec::new(), 0);
+    let mut scene: Option<(f64, C::Scene)> = None;
+    for &(n, load) in &plan {
+        let policy = header.policies[n].name.as_str();
+        let mut there = finished.iter();
+        if let Some(cell) = there.find(|cell| cell.is_of(policy, load)) {
+            cells.push(cell.clone());
+            continue;
         }
-        Ok(cells)
-    }
-
-    /// A run that was cut short may by chance be precise enough; it still is not the run that comes
-    /// without the interruption.
-    fn cell<M, C>(&self, policy: &str, load: f64, ran: Result<Run<M, C>, String>) -> Cell<M, C> {
-        let outcome = match ran {
+        if is_interrupted() {
+            break;
+        }
+        let (_, scene) = match scene.take() {
+            Some((at, there)) if at.to_bits() == load.to_bits() => scene.insert((at, there)),
+            _ => scene.insert((load, runs.scene(load)?)),
+        };
+        let mut listener = |reached| {
+            progress(Stage {
+                policy,
+                load,
+                done,
+                cells: to_run,
+                reached,
+            });
+        };
+        listener(None);
+        let outcome = match runs.run(scene, n, &mut |reached| listener(Some(reached))) {
             Err(why) => Outcome::Failure(why),
             Ok(mut run) => {
-                if self.interrupted() {
+                // One that was cut short may by chance be precise enough; it still is another run than without the
+                // interruption.
+                if is_interrupted() {
                     run.ending = Ending::Interrupted;
                 }
                 Outcome::Run(Box::new(run))
             }
         };
-        Cell {
+        let cell = Cell {
             policy: policy.into(),
             load,
             outcome,
+        };
+        if let Some(journal) = journal.as_mut().filter(|_| !is_cut(&cell)) {
+            let is_kept = journal.append(&cell)?;
+            if asked.share.is_some() && !is_kept {
+                return Err(JournalError(format!(
+                    "the run of {policy} at ρ = {load} has a number that no part can hold: compare it without --shard"
+                ))
+                .into());
+            }
         }
+        cells.push(cell);
+        done += 1;
     }
+    let interrupted = cells.len() < plan.len() || cells.iter().any(is_cut);
+    Ok(Comparison {
+        journal,
+        ..Comparison::new(header, cells, interrupted)
+    })
+}
 
-    fn interrupted(&self) -> bool {
-        self.interrupt.load(Ordering::Relaxed)
-    }
+/// Finished cells, and where further ones are kept; none where a whole part is there already.
+type Opened<T> = Option<(Option<Journal>, Vec<T>)>;
 
-    /// Cells that this process runs.
-    fn count(&self) -> usize {
-        self.mine.iter().filter(|mine| **mine).count()
-    }
+fn open<T: DeserializeOwned>(
+    header: &Header,
+    asked: &Comparing<'_>,
+) -> Result<Opened<T>, JournalError> {
+    let Some((output, resume)) = asked.journal else {
+        return Ok(Some((None, Vec::new())));
+    };
+    let (journal, finished) = match asked.share {
+        None => Journal::open(output, header, Header::differences, resume)?,
+        Some(share) => {
+            let heading = Heading::new(header, share);
+            if resume && merge::is_there(output, &heading)? {
+                return Ok(None);
+            }
+            Journal::open(output, &heading, Heading::all_differences, resume)?
+        }
+    };
+    Ok(Some((Some(journal), finished)))
+}
 
-    /// Whether these are all cells, and none of them was cut short.
-    fn is_done<M, C>(&self, cells: &[Cell<M, C>]) -> bool {
-        cells.len() == self.count() && !cells.iter().any(is_cut)
-    }
+type CellOf<C> = Cell<<C as Cells>::Measures, <C as Cells>::OfClass>;
+
+/// The cells that this process runs, each by the place of its policy and its load: all, or those of its share.
+fn plan(header: &Header, share: Option<&Share>) -> Vec<(usize, f64)> {
+    let policies = 0..header.policies.len();
+    let loads = header.loads.iter();
+    let all = loads.flat_map(|load| policies.clone().map(move |n| (n, *load)));
+    let mine = share.map(|share| share.shard.mine(header));
+    let is_mine = |at: usize| mine.as_ref().is_none_or(|mine| mine[at]);
+    let own = all.enumerate().filter(|(at, _)| is_mine(*at));
+    own.map(|(_, cell)| cell).collect()
 }
 
 /// Whether a cell's run was interrupted.

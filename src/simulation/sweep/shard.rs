@@ -12,8 +12,9 @@ const MOST: usize = 100_000;
 /// One of several shards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
-    number: usize,
-    of: usize,
+    /// From 1.
+    pub(super) number: usize,
+    pub(super) of: usize,
 }
 
 impl Shard {
@@ -21,18 +22,6 @@ impl Shard {
     #[must_use]
     pub fn new(number: usize, of: usize) -> Option<Self> {
         ((1..=of).contains(&number) && of <= MOST).then_some(Shard { number, of })
-    }
-
-    /// Its number, from 1.
-    #[must_use]
-    pub fn number(self) -> usize {
-        self.number
-    }
-
-    /// How many there are.
-    #[must_use]
-    pub fn of(self) -> usize {
-        self.of
     }
 
     /// Whether each cell is this shard's, in the order of [`Header::cells`].

@@ -8,8 +8,8 @@ use std::sync::atomic::Ordering;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Cells, Comparing, Comparison, Header, Journal, JournalError, Outcome, Shard, Share, Swept,
-    Whole, sweep,
+    Cells, Comparing, Comparison, Header, Journal, JournalError, Outcome, Shard, Share, Whole,
+    sweep,
 };
 use crate::artifact::Changes;
 use crate::simulation::{Progress, Run, Settings};
@@ -69,7 +69,7 @@ fn swept(
     cells: &MadeUp,
     journal: Option<&Path>,
     resume: bool,
-) -> Result<Swept<Nothing, Nothing>, JournalError> {
+) -> Result<Comparison<Nothing, Nothing>, JournalError> {
     shared(cells, journal, resume, None)
 }
 
@@ -78,7 +78,7 @@ fn shared(
     journal: Option<&Path>,
     resume: bool,
     share: Option<&Share>,
-) -> Result<Swept<Nothing, Nothing>, JournalError> {
+) -> Result<Comparison<Nothing, Nothing>, JournalError> {
     let header = Header::sample(&["fast", "slow", "none"]);
     let asked = Comparing {
         file: "",
@@ -95,7 +95,7 @@ fn shared(
 #[test]
 fn all_cells_run_load_by_load_and_are_ranked() {
     let cells = MadeUp::default();
-    let comparison = swept(&cells, None, false).unwrap().comparison;
+    let comparison = swept(&cells, None, false).unwrap();
     let order: Vec<usize> = cells
         .runs
         .borrow()
@@ -108,7 +108,7 @@ fn all_cells_run_load_by_load_and_are_ranked() {
         let names: Vec<&str> = at.ranking.order.iter().map(|r| &*r.policy).collect();
         assert_eq!(names, ["fast", "slow"]);
         assert!(at.ranking.apart("fast", "slow"));
-        let failed = comparison.outcome("none", at.load);
+        let failed = comparison.cell("none", at.load).map(|cell| &cell.outcome);
         assert!(matches!(failed, Some(Outcome::Failure(why)) if why == "it cannot"));
     }
 }
@@ -124,16 +124,16 @@ fn an_interrupted_comparison_is_resumed() {
         ..MadeUp::default()
     };
     let first = swept(&cut, Some(&output), false).unwrap();
-    assert!(first.comparison.interrupted);
-    assert_eq!(first.comparison.cells.len(), 4);
+    assert!(first.interrupted);
+    assert_eq!(first.cells.len(), 4);
     drop(first);
     let refused = swept(&MadeUp::default(), Some(&output), false).unwrap_err();
     assert!(refused.to_string().contains("give --resume"), "{refused}");
     let rest = MadeUp::default();
     let second = swept(&rest, Some(&output), true).unwrap();
     assert_eq!(rest.runs.borrow().len(), 3);
-    let whole = swept(&MadeUp::default(), None, false).unwrap().comparison;
-    assert_eq!(text_of(&second.comparison), text_of(&whole));
+    let whole = swept(&MadeUp::default(), None, false).unwrap();
+    assert_eq!(text_of(&second), text_of(&whole));
     second.journal.unwrap().remove().unwrap();
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
@@ -166,7 +166,7 @@ fn parts(folder: &Path, shards: usize) -> Vec<PathBuf> {
 #[test]
 fn parts_make_the_whole() {
     let folder = tempfile::tempdir().unwrap();
-    let whole = swept(&MadeUp::default(), None, false).unwrap().comparison;
+    let whole = swept(&MadeUp::default(), None, false).unwrap();
     for shards in [1, 2, 4, 6, 9] {
         let mut paths = parts(folder.path(), shards);
         paths.reverse();

@@ -2,17 +2,15 @@
 
 mod ask;
 
-use std::path::Path;
-
 use clap::{Args, Subcommand};
 
 use crate::artifact::Finding;
-use crate::document::Parsed;
+use crate::document::{DocumentError, Parsed};
 use crate::kind::{
     Answer, Caller, Compared, Files, Kind, NamesFiles, NoArgs, Notice, OwnVerb, VerbOutput,
-    VerbResult, checked, run_document, same_workload, wanted,
+    VerbResult, checked, required_workload, run_document, same_workload,
 };
-use crate::report::{rules_table, valid_report};
+use crate::report::rules_table;
 use crate::simulation::Settings;
 use crate::simulation::sweep::Comparing;
 use crate::typed::count;
@@ -62,7 +60,6 @@ impl OwnVerb for Verb {
 }
 
 impl Kind for Volunteer {
-    type Described = Campaign;
     type SynthesisArgs = SynthesisArgs;
     type SimulationArgs = NoArgs;
     type ComparisonArgs = NoArgs;
@@ -70,12 +67,8 @@ impl Kind for Volunteer {
 
     const EXAMPLES: &'static str = EXAMPLES;
 
-    fn read(file: &Path) -> VerbResult<Parsed<Campaign>> {
-        Ok(Campaign::read(file)?)
-    }
-
-    fn parse(text: &str, name: &str) -> VerbResult<Parsed<Campaign>> {
-        Ok(Campaign::parse(text, name)?)
+    fn parse(text: &str, name: &str) -> Result<Parsed<Campaign>, DocumentError> {
+        Campaign::parse(text, name)
     }
 
     fn synthesize(
@@ -120,9 +113,8 @@ impl Kind for Volunteer {
         ))
     }
 
-    fn valid(policy: &Checked, width: usize) -> String {
-        let about = format!("about {}", report::about(policy.workload()));
-        valid_report(policy, &about, width)
+    fn about(policy: &Checked) -> String {
+        report::about(policy.workload())
     }
 
     fn show(policy: &Checked, width: usize) -> String {
@@ -157,7 +149,7 @@ impl Kind for Volunteer {
         _: &NoArgs,
         caller: &mut Caller<'_>,
     ) -> VerbResult<Compared> {
-        let campaign = wanted(campaign)?;
+        let campaign = required_workload(campaign)?;
         caller.notify(Notice::Interruptible);
         let listener = |what: &str| caller.notify(Notice::Doing(what));
         let outcomes = verbs::compare(campaign, asked, listener)?;

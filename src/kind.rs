@@ -5,10 +5,12 @@
 //! is printed here, and a callback is notified of progress. Which kinds there are stands in
 //! [`crate::kinds`].
 
+mod loads;
 #[cfg(test)]
 mod tests;
 mod verb;
 
+pub use loads::{Queueing, compare_over_loads, merge_over_loads, workload_of};
 pub use verb::{
     VerbError, checked, no_rule, other_workload, read_policy, refuse, same_workload, split_name,
     unchecked,
@@ -22,14 +24,14 @@ use std::sync::atomic::AtomicBool;
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
-use crate::artifact::{Artifact, Changes, Checked, Content, Finding};
+use crate::artifact::{Artifact, Changes, Checked, Content, Finding, Quantity};
 use crate::document::{Parsed, harmless};
 use crate::report::{
     Besides, Outcomes, comparison_csv, comparison_page, comparison_table, outcomes_csv,
     outcomes_page, outcomes_table,
 };
 use crate::simulation::sweep::{Comparing, Journal, Outcome, Stage, Swept, Whole};
-use crate::simulation::{Progress, Settings};
+use crate::simulation::{Judgement, Progress, Settings, Verdict};
 
 /// What a verb returns, or why it has no answer, ready for standard error.
 pub type VerbResult<T> = Result<T, VerbError>;
@@ -337,4 +339,23 @@ pub struct VerbOutput {
     pub notes: Vec<String>,
     /// Whether the answer is a negative one.
     pub negative: bool,
+}
+
+impl VerbOutput {
+    /// Renders a simulated policy: the answer is negative where a claim is refuted, or where the policy is unstable on
+    /// the workload that its claims are about.
+    pub fn of_run<Q: Quantity>(
+        table: String,
+        verdicts: &[Judgement<Q>],
+        is_unstable: bool,
+        is_other_workload: bool,
+    ) -> Self {
+        let refuted = verdicts.iter().any(|j| j.verdict == Verdict::Refuted);
+        VerbOutput {
+            table,
+            notes: other_workload(is_other_workload),
+            negative: refuted || is_unstable && !verdicts.is_empty(),
+            documents: Vec::new(),
+        }
+    }
 }

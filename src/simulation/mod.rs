@@ -14,6 +14,7 @@ mod class;
 mod comparison;
 mod meter;
 mod quantiles;
+mod queue;
 mod random;
 mod recorder;
 mod replication;
@@ -30,6 +31,7 @@ mod watch;
 
 pub use class::{Class, total_arrival_rate};
 pub use comparison::{Pair, Ranked, Ranking, paired_difference, paired_ratio};
+pub use queue::QueueMeasure;
 pub use replication::{Progress, Settings};
 pub use run::{ClassResult, Ending, Health, Run};
 pub use settling::Unsettled;
@@ -42,6 +44,9 @@ pub use watch::{Threshold, Watch, Watched};
 pub(crate) use arrivals::{Arrival, Batches, LawDriven, Modulated, Process};
 pub(crate) use calendar::Calendar;
 pub(crate) use meter::{Meter, Moment};
+pub(crate) use queue::{
+    Departure, Discipline, Gauges, INTERRUPTIONS, MEASURED, QueueEngine, QueueRun, busy_column,
+};
 pub(crate) use random::{Stream, Streams};
 pub(crate) use recorder::Recorder;
 pub(crate) use replication::{BURST, Measured, Replication, go_on, replicate, results};

@@ -6,7 +6,7 @@ mod rents;
 mod tests;
 
 pub use orders::{MOST, over_orders};
-pub use rents::{Dual, ascend};
+pub use rents::ascend;
 
 use super::workload::{Pool, Stream};
 
@@ -45,22 +45,14 @@ pub fn power_ends(pool: &Pool, prices: &[f64], p: f64) -> Vec<f64> {
     ends
 }
 
-/// The bound of the mean response time, and where it comes from.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Relaxed {
-    /// No policy has less \[time\], whatever it knows of arrivals.
-    pub least: f64,
-    /// Servers of each job where "at most N servers in the mean" is all that is asked for.
-    pub servers: f64,
-}
-
-/// The mean response time if N servers need only be enough in the mean.
+/// Returns the mean response time if N servers need only be enough in the mean: no policy has less, whatever it knows of
+/// arrivals.
 ///
 /// A job of size x on k servers all the time takes `x/s(k)` and k servers for that long. As many as there are in the mean are
 /// enough for one k for all jobs: where `λE[S] k/s(k) = N`, or all, if they are not all used. By weak duality (rents that do not
 /// change) no policy is better, also none that knows all arrivals before.
 #[must_use]
-pub fn relaxation(stream: &Stream) -> Relaxed {
+pub fn relaxation(stream: &Stream) -> f64 {
     let curve = stream.curve();
     let most = curve.cap.min(stream.servers());
     let mean = stream.size().mean();
@@ -80,8 +72,5 @@ pub fn relaxation(stream: &Stream) -> Relaxed {
             }
         }
     }
-    Relaxed {
-        least: mean / curve.at(servers),
-        servers,
-    }
+    mean / curve.at(servers)
 }

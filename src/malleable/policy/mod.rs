@@ -24,7 +24,7 @@ mod tests;
 pub use divide::{Asks, divide};
 pub use makespan::{all_at_once, makespan};
 use prices::extend_prices;
-pub use prices::{Prices, power_prices, prices};
+pub use prices::{Prices, ascending, power_prices, prices};
 pub use sharing::{Known, Online, Sharing, Underway};
 
 use schemars::JsonSchema;

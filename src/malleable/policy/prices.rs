@@ -108,3 +108,12 @@ pub fn power_prices(p: f64, weights: &[f64], servers: f64) -> Vec<f64> {
     };
     weights.iter().map(&mut price).collect()
 }
+
+/// Makes prices ascend, as they do but for their last digits: a smaller job gets no fewer servers.
+pub fn ascending(prices: &mut [f64]) {
+    let mut most = 0.0;
+    for price in prices {
+        *price = f64::max(*price, most);
+        most = *price;
+    }
+}

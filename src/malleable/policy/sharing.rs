@@ -9,7 +9,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Asks, all_at_once, divide, extend_prices, power_prices, prices};
+use super::{Asks, all_at_once, ascending, divide, extend_prices, power_prices, prices};
 use crate::malleable::workload::{Curve, Speedup};
 
 /// A job that is there, as a rule sees it.
@@ -137,21 +137,15 @@ impl Online {
             behind.into_iter().chain(own).collect()
         };
         let first = usize::from(behind.is_some());
-        let found = match job.curve.smooth_power(servers) {
+        let mut prices = match job.curve.smooth_power(servers) {
             Some(p) => power_prices(p, &weights(jobs.len()), servers),
             None => {
                 extend_prices(&mut known.prices, job.curve, &weights(jobs.len()), servers);
                 known.prices[..first + jobs.len()].to_vec()
             }
         };
-        // Prices ascend but for their last digits: a smaller job gets no fewer servers.
-        let mut most = 0.0;
-        let ascending = found[first..].iter().map(|price| {
-            most = f64::max(most, *price);
-            most
-        });
-        let found: Vec<f64> = ascending.collect();
-        self.divide(&found, |_| job.curve, servers)
+        ascending(&mut prices[first..]);
+        self.divide(&prices[first..], |_| job.curve, servers)
     }
 
     fn different(&self, jobs: &[Underway<'_>], order: &[usize], servers: f64) -> Vec<f64> {

@@ -4,7 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Objective, SpeedupRecord, Workload};
-use crate::document::{Document, DocumentError, Fault, Node, Parsed, Place, Step, place};
+use crate::document::{
+    Document, DocumentError, Fault, Node, Parsed, Place, Step, digest, place, to_yaml,
+};
 use crate::law::{Size, respell_law, respell_times_of};
 use crate::number::Decimal;
 
@@ -228,6 +230,11 @@ impl ArrivalsDocument {
 }
 
 impl Record {
+    /// Returns the digest of all its numbers.
+    pub fn digest(&self) -> String {
+        digest(&to_yaml(self))
+    }
+
     /// The workload, or all its faults.
     ///
     /// # Errors

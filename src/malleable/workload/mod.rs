@@ -14,7 +14,7 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::document::{DocumentError, Parsed, digest, read_file, to_yaml};
+use crate::document::{DocumentError, Parsed, read_file};
 use crate::law::Size;
 use crate::number::Decimal;
 use crate::simulation::Class;
@@ -73,7 +73,7 @@ impl Workload {
     /// The digest of all its numbers.
     #[must_use]
     pub fn digest(&self) -> String {
-        digest(&to_yaml(self.record()))
+        self.record().digest()
     }
 }
 

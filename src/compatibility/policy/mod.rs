@@ -57,7 +57,6 @@ struct Entry {
 
 impl FairQueue {
     /// An empty queue before so many servers.
-    #[must_use]
     pub fn new(servers: usize) -> Self {
         FairQueue {
             servers: vec![Server::default(); servers],
@@ -126,19 +125,16 @@ impl FairQueue {
     }
 
     /// What the last event changed, server by server; a server that goes on with its job is not named.
-    #[must_use]
     pub fn changes(&self) -> &[Change] {
         &self.changes
     }
 
     /// What a server works on.
-    #[must_use]
     pub fn current(&self, server: usize) -> Option<Job> {
         self.servers[server].current
     }
 
     /// The servers that a job may use.
-    #[must_use]
     pub fn servers_of(&self, job: Job) -> &[u32] {
         &self.jobs[job.0 as usize].servers
     }

@@ -15,7 +15,6 @@ use super::workload::{Pool, Stream};
 /// All rates have the same ratios to each other as long as both jobs run: with `b_i = a_i^{1/(1−p)}` job i ends when a clock
 /// common to all shows `x_i/b_i^p`, and the clock runs at `(N/Σ b_j)^p`, summed over those that remain. All in logarithms: near
 /// p = 1 these numbers have no common scale.
-#[must_use]
 pub fn power_ends(pool: &Pool, prices: &[f64], p: f64) -> Vec<f64> {
     let share = |i: usize| prices[i].ln() / (1.0 - p);
     let clock = |i: usize| pool.jobs()[i].size.ln() - p * share(i);
@@ -51,7 +50,6 @@ pub fn power_ends(pool: &Pool, prices: &[f64], p: f64) -> Vec<f64> {
 /// A job of size x on k servers all the time takes `x/s(k)` and k servers for that long. As many as there are in the mean are
 /// enough for one k for all jobs: where `λE[S] k/s(k) = N`, or all, if they are not all used. By weak duality (rents that do not
 /// change) no policy is better, also none that knows all arrivals before.
-#[must_use]
 pub fn relaxation(stream: &Stream) -> f64 {
     let curve = stream.curve();
     let most = curve.cap.min(stream.servers());

@@ -12,7 +12,6 @@ use crate::malleable::workload::{Curve, Job, Pool};
 const STEPS: u32 = 160;
 
 /// Climbs from these rents, whose times stay; returns what no policy costs less than, and the rents that prove it.
-#[must_use]
 pub fn ascend(pool: &Pool, mut rents: Vec<Rent>) -> (f64, Vec<Rent>) {
     let until = rents.last().map_or(1.0, |last| last.until);
     let mut best = (0.0, vec![Rent { until, rent: 0.0 }]);

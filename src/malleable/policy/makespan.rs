@@ -8,7 +8,6 @@ use crate::malleable::workload::{Curve, Pool};
 /// Whole servers are exchanged in turns: each job has its number, rounded down, and one server more for the part of the time
 /// that is left out, one job after the other round the servers (the wrap-around rule: R. McNaughton, Management Science 6(1),
 /// 1959).
-#[must_use]
 pub fn makespan(pool: &Pool) -> (f64, Rule) {
     let sized = |job: &crate::malleable::workload::Job| (job.size, &pool.curves()[job.curve]);
     let jobs: Vec<(f64, &Curve)> = pool.jobs().iter().map(sized).collect();
@@ -27,7 +26,6 @@ pub fn makespan(pool: &Pool) -> (f64, Rule) {
 ///
 /// No rate that changes does better than its mean, as speedups are concave: with servers for the rate `x_i/T` each, T is
 /// reached just if they are enough. For powers `T = ‖x‖_{1/p}/s(N)` (the heSRPT paper, theorem 2, which leaves out `s(N)`).
-#[must_use]
 pub fn all_at_once(jobs: &[(f64, &Curve)], servers: f64) -> (f64, Vec<f64>) {
     let needed = |time: f64| -> Option<Vec<f64>> {
         let needs = jobs

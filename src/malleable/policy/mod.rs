@@ -54,7 +54,6 @@ pub struct Phase {
 
 impl Rule {
     /// The servers of each job that remains at a time, in the order in which they are named.
-    #[must_use]
     pub fn servers(&self, pool: &Pool, remaining: &[usize], now: f64) -> Vec<f64> {
         let each = |servers: &[f64]| remaining.iter().map(|i| servers[*i]).collect();
         match self {
@@ -76,7 +75,6 @@ impl Rule {
     }
 
     /// When the numbers of servers change next though no job ends; ∞ if they do not.
-    #[must_use]
     pub fn changes(&self, now: f64) -> f64 {
         match self {
             Rule::Prices(_) => f64::INFINITY,

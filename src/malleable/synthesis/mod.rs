@@ -46,7 +46,6 @@ fn claim(quantity: Quantity, value: f64, time_unit: &str, method: Method) -> Cla
 }
 
 /// Returns the best plan for a pool that is known, and how far it is from the optimum at most.
-#[must_use]
 pub fn plan(pool: &Pool) -> (Artifact, Planned) {
     let planned = best_plan(pool);
     let costs = pool.objective().quantities().into_iter().map(|quantity| {
@@ -69,7 +68,6 @@ pub fn plan(pool: &Pool) -> (Artifact, Planned) {
 }
 
 /// Returns what the best plan costs with one more server; none where no formula has the best plan.
-#[must_use]
 pub fn with_one_more_server(pool: &Pool, planned: &Planned) -> Option<f64> {
     let larger = pool.with_one_more_server();
     let larger = larger.filter(|_| planned.open.is_none())?;

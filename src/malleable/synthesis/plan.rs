@@ -50,14 +50,12 @@ impl Planned {
     }
 
     /// Returns how far the plan's cost is above the least that any policy can have, at most, of that.
-    #[must_use]
     pub fn gap(&self, pool: &Pool) -> f64 {
         let cost = cost(pool, pool.objective().quantity(), &self.evidence.ends);
         (cost / self.least - 1.0).max(0.0)
     }
 
     /// Returns whether no policy costs less, up to rounding.
-    #[must_use]
     pub fn is_best(&self, pool: &Pool) -> bool {
         self.gap(pool) < 1e-9
     }
@@ -75,7 +73,6 @@ pub(super) fn ends(pool: &Pool, rule: &Rule) -> Vec<f64> {
 }
 
 /// Returns the best plan that is known.
-#[must_use]
 pub fn best_plan(pool: &Pool) -> Planned {
     if pool.objective() == Objective::Makespan {
         let (time, rule) = makespan(pool);

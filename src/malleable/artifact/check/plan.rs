@@ -253,7 +253,6 @@ fn proof(evidence: &Evidence, pool: &Pool, ends: &[f64], findings: &mut Findings
 }
 
 /// What the ends of jobs cost.
-#[must_use]
 pub fn cost(pool: &Pool, quantity: Quantity, ends: &[f64]) -> f64 {
     let each = || pool.jobs().iter().zip(ends);
     match quantity {

@@ -89,33 +89,30 @@ impl FairQueue {
         job
     }
 
-    /// A job that is there leaves: it is done, or withdrawn.
+    /// Takes out a job that is there: it is done, or withdrawn.
     pub fn leave(&mut self, job: Job) {
-        self.changes.clear();
-        let entry = &mut self.jobs[job.0 as usize];
-        entry.ticket = entry.ticket.wrapping_add(1);
-        for n in 0..self.jobs[job.0 as usize].servers.len() {
-            let s = self.jobs[job.0 as usize].servers[n];
-            self.servers[s as usize].present -= 1;
-            if self.servers[s as usize].current == Some(job) {
-                self.advance(s);
-            } else {
-                self.tidy(s);
-            }
-        }
+        self.end(job, false);
         self.free.push(job);
     }
 
-    /// A job that is there goes to the end of the queue: all its servers look for the next one, which may be this job again.
+    /// Moves a job that is there to the end of the queue: all its servers look for the next one, which may be this job again.
     pub fn interrupt(&mut self, job: Job) {
+        self.end(job, true);
+    }
+
+    fn end(&mut self, job: Job, returns: bool) {
         self.changes.clear();
         let entry = &mut self.jobs[job.0 as usize];
         entry.ticket = entry.ticket.wrapping_add(1);
         let ticket = entry.ticket;
-        for n in 0..self.jobs[job.0 as usize].servers.len() {
+        for n in 0..entry.servers.len() {
             let s = self.jobs[job.0 as usize].servers[n];
             let server = &mut self.servers[s as usize];
-            server.waiting.push_back((job, ticket));
+            if returns {
+                server.waiting.push_back((job, ticket));
+            } else {
+                server.present -= 1;
+            }
             if server.current == Some(job) {
                 self.advance(s);
             } else {

@@ -363,16 +363,21 @@ fn compare_pool(
         ]);
     }
     outcomes.policies.push(bounds);
-    outcomes.notes = vec![format!(
-        "costs are exact, from one end of a job to the next; times: over what no policy costs less than, {}",
-        match open {
-            None if pool.objective() == Objective::Makespan => "which a plan reaches",
-            None => "which is the optimum",
-            Some(Open::FavoursLarge) => "a bound below the optimum: the weights favour large jobs",
-            Some(Open::SpeedupsDiffer) => "a bound below the optimum: speedups differ",
-        }
-    )];
+    outcomes.notes = vec![note(pool.objective(), open)];
     Ok(outcomes)
+}
+
+/// What the numbers of a comparison are; `open` is why some bound may be below the optimum.
+fn note(objective: Objective, open: Option<Open>) -> String {
+    let bound = match open {
+        None if objective == Objective::Makespan => "which a plan reaches",
+        None => "which is the optimum",
+        Some(Open::FavoursLarge) => "a bound below the optimum: the weights favour large jobs",
+        Some(Open::SpeedupsDiffer) => "a bound below the optimum: speedups differ",
+    };
+    format!(
+        "costs are exact, from one end of a job to the next; times: over what no policy costs less than, {bound}"
+    )
 }
 
 const EXAMPLES: &str = "  synth --workload models/amdahl_training.yaml --output p.json

@@ -59,18 +59,15 @@ fn simulation(c: &mut Criterion) {
     };
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/models/data_locality.yaml");
     let local = Cluster::read(path.as_ref()).unwrap().workload;
-    let slice = |m: f64| Rule::Fair {
-        slice: (m > 0.0).then(|| 1.0 / m),
-    };
     let mut group = c.benchmark_group("compatibility");
     group.throughput(Throughput::Elements(EVENTS));
     group.sample_size(10);
     for (name, cluster, rule) in [
-        ("fcfs/100_2", &drawn(2), slice(0.0)),
-        ("balanced-fairness-1/100_2", &drawn(2), slice(1.0)),
-        ("balanced-fairness-5/100_2", &drawn(2), slice(5.0)),
-        ("balanced-fairness-5/100_3", &drawn(3), slice(5.0)),
-        ("balanced-fairness-5/data_locality", &local, slice(5.0)),
+        ("fcfs/100_2", &drawn(2), Rule::Fair(0.0)),
+        ("balanced-fairness-1/100_2", &drawn(2), Rule::Fair(1.0)),
+        ("balanced-fairness-5/100_2", &drawn(2), Rule::Fair(5.0)),
+        ("balanced-fairness-5/100_3", &drawn(3), Rule::Fair(5.0)),
+        ("balanced-fairness-5/data_locality", &local, Rule::Fair(5.0)),
         ("shortest-ps/100_2", &drawn(2), Rule::ShortestPs),
     ] {
         let settings = Settings {

@@ -101,9 +101,6 @@ fn panels(figure: &Figure, cluster: &Cluster, trial: Trial) -> Result<[Panel; 2]
         for load in LOADS {
             let scaled = cluster.scaled(load / own).ok_or("out of range")?;
             let fair = analysis::means(&scaled)?;
-            let rule = Rule::Fair {
-                slice: (m > 0.0).then(|| 1.0 / m),
-            };
             let settings = Settings {
                 events: 16_000_000,
                 seed: 4,
@@ -111,7 +108,7 @@ fn panels(figure: &Figure, cluster: &Cluster, trial: Trial) -> Result<[Panel; 2]
             };
             let run = simulate(
                 &scaled.with_sizes(trial.law(scaled.size())),
-                &rule,
+                &Rule::Fair(m),
                 &settings,
                 |_| (),
             )?;

@@ -5,8 +5,11 @@
 //! is printed here, and a callback is notified of progress. Which kinds there are stands in
 //! [`crate::kinds`].
 
+mod loads;
 #[cfg(test)]
 mod tests;
+
+pub use loads::{Queueing, compare_over_loads, merge_over_loads, workload_of};
 
 use std::error::Error;
 use std::fmt::Display;
@@ -18,7 +21,7 @@ use std::sync::atomic::AtomicBool;
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
-use crate::artifact::{Artifact, ArtifactError, Changes, Checked, Content, Finding};
+use crate::artifact::{Artifact, ArtifactError, Changes, Checked, Content, Finding, Quantity};
 use crate::document::{
     DocumentError, Parsed, called, digest, harmless, is_standard_input, suggest, text_of,
 };
@@ -27,7 +30,7 @@ use crate::report::{
     outcomes_page, outcomes_table,
 };
 use crate::simulation::sweep::{Cell, Comparing, Comparison, Journal, Stage, Whole};
-use crate::simulation::{Progress, Settings};
+use crate::simulation::{Judgement, Progress, Settings, Verdict};
 
 /// Why a verb has no answer. That of a refused policy is an [`ArtifactError`].
 pub type VerbError = Box<dyn Error>;
@@ -414,4 +417,23 @@ pub fn read_policy<K: Content>(
     })?;
     let checked = Checked::parse_with(&text, &path, changes)?;
     Ok((checked, digest(&text)))
+}
+
+impl VerbOutput {
+    /// Renders a simulated policy: the answer is negative where a claim is refuted, or where the policy is unstable on
+    /// the workload that its claims are about.
+    pub fn of_run<Q: Quantity>(
+        table: String,
+        verdicts: &[Judgement<Q>],
+        is_unstable: bool,
+        is_other_workload: bool,
+    ) -> Self {
+        let refuted = verdicts.iter().any(|j| j.verdict == Verdict::Refuted);
+        VerbOutput {
+            table,
+            notes: other_workload(is_other_workload),
+            negative: refuted || is_unstable && !verdicts.is_empty(),
+            documents: Vec::new(),
+        }
+    }
 }

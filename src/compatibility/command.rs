@@ -1,21 +1,27 @@
-//! Clusters with a compatibility graph as a kind of workload: what is typed → verbs → what is told.
+//! Clusters with a compatibility graph as a kind of workload: arguments, verbs, and policies by name.
+
+use std::path::Path;
+use std::sync::atomic::Ordering;
 
 use clap::Args;
 
-use crate::artifact::Finding;
-use crate::compatibility::artifact::{Checked, Compatibility};
-use crate::compatibility::report;
-use crate::compatibility::synthesis::{self, Options, Outcome};
-use crate::compatibility::verbs;
-use crate::compatibility::workload::Cluster;
+use super::Compatibility;
+use super::analysis;
+use super::artifact::Checked;
+use super::report;
+use super::simulator::{Measures, Rule, judge, simulate};
+use super::synthesis::{self, Options, Outcome};
+use super::workload::{Cluster, Trial};
+use crate::artifact::{Changes, Finding};
 use crate::document::{DocumentError, Parsed};
 use crate::kind::{
-    Answer, Caller, Compared, Kind, NamesFiles, NoArgs, NoVerb, Notice, VerbOutput, VerbResult,
-    checked, other_workload, required_workload, run_document, same_workload,
+    Answer, Caller, Compared, Kind, NamesFiles, NoArgs, NoVerb, Notice, Queueing, VerbOutput,
+    VerbResult, checked, compare_over_loads, merge_over_loads, no_rule, read_policy, run_document,
+    same_workload, split_name, required_workload, workload_of,
 };
-use crate::report::rules_table;
-use crate::simulation::sweep::{Comparing, Stage, Whole};
-use crate::simulation::{Progress, Settings};
+use crate::report::{Besides, rules_table};
+use crate::simulation::sweep::{Comparing, Entrant, Exact, Knows, Subject, Whole};
+use crate::simulation::{Ending, Health, Progress, Settings};
 use crate::typed::{count, part};
 
 /// What is typed beside the workload to make a policy.
@@ -41,10 +47,8 @@ pub struct SynthesisArgs {
 impl NamesFiles for SynthesisArgs {}
 
 fn interruptions(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(m) if (0.0..=1e6).contains(&m) => Ok(m),
-        _ => Err(format!("`{text}` is not a number from 0 to 1e6")),
-    }
+    let found = text.parse().ok().filter(|m| (0.0..=1e6).contains(m));
+    found.ok_or_else(|| format!("`{text}` is not a number from 0 to 1e6"))
 }
 
 impl Kind for Compatibility {
@@ -66,12 +70,18 @@ impl Kind for Compatibility {
     ) -> VerbResult<Answer<Self>> {
         caller.notify(Notice::Interruptible);
         caller.notify(Notice::Doing("flow, cut and sums over sets"));
-        let options = options(args, caller);
+        let options = Options {
+            interruptions: args.interruptions,
+            tolerance: args.tolerance,
+            events: args.budget,
+            seed: args.seed,
+            interrupt: caller.interrupt.clone(),
+        };
         let listener =
             |what: &str, reached: Progress| caller.notify(Notice::Simulating(what, reached));
         Ok(match synthesis::synthesize(cluster, &options, listener)? {
             Outcome::Made(made) => Answer::Policy {
-                summary: report::made(cluster, &made, caller.width),
+                summary: report::summary(cluster, &made, caller.width),
                 documents: Vec::new(),
                 artifact: checked(made.artifact)?,
             },
@@ -85,11 +95,8 @@ impl Kind for Compatibility {
 
     fn against(policy: &Checked, cluster: &Cluster) -> VerbResult<Vec<Finding>> {
         let (own, other) = (policy.workload().digest(), cluster.digest());
-        Ok(same_workload(
-            &own,
-            &other,
-            "servers, classes, rates or sizes",
-        ))
+        let what = "servers, classes, rates or sizes";
+        Ok(same_workload(&own, &other, what))
     }
 
     fn about(policy: &Checked) -> String {
@@ -101,23 +108,30 @@ impl Kind for Compatibility {
     }
 
     fn simulate(
-        policy: &str,
+        name: &str,
         workload: Option<Cluster>,
         _: &NoArgs,
         settings: &Settings,
         caller: &mut Caller<'_>,
     ) -> VerbResult<(VerbOutput, String)> {
-        let changes = caller.changes;
+        let policy = resolve_policy(name, caller.changes)?;
+        let own = policy.file.as_ref().map(Checked::workload);
+        let cluster = workload_of(name, workload, own)?;
+        let cluster = cluster.with_sizes(policy.trial.law(cluster.size()));
         let listener = |reached| caller.notify(Notice::Simulating("simulating", reached));
-        let simulated = verbs::simulate(policy, workload, changes, settings, listener)?;
-        let (run, verdicts) = (&simulated.run, &simulated.verdicts);
-        let answered = VerbOutput {
-            table: report::simulation(&simulated.cluster, run, verdicts, caller.width),
-            notes: other_workload(simulated.other_workload),
-            negative: simulated.is_refuted(),
-            documents: Vec::new(),
+        let mut run = simulate(&cluster, &policy.rule, settings, listener)?;
+        if settings.interrupt.load(Ordering::Relaxed) {
+            run.ending = Ending::Interrupted;
+        }
+        let is_other = own.is_some_and(|own| own.digest() != cluster.digest());
+        let verdicts = match &policy.file {
+            Some(file) if !is_other => judge(file.artifact(), &cluster, &run),
+            _ => Vec::new(),
         };
-        Ok((answered, run_document(policy, run, verdicts)?))
+        let table = report::simulation(&cluster, &run, &verdicts, caller.width);
+        let is_unstable = run.health == Health::Unstable;
+        let output = VerbOutput::of_run(table, &verdicts, is_unstable, is_other);
+        Ok((output, run_document(name, &run, &verdicts)?))
     }
 
     fn compare(
@@ -128,29 +142,147 @@ impl Kind for Compatibility {
     ) -> VerbResult<Compared> {
         let cluster = required_workload(cluster)?;
         caller.notify(Notice::Interruptible);
-        let listener = |stage: Stage<'_>| caller.notify(Notice::Comparing(stage));
-        let swept = verbs::compare(cluster, asked, listener)?;
-        Compared::over_loads(swept, &report::besides(cluster), caller.width)
+        let policies = asked.policies.iter();
+        let policies = policies.map(|name| resolve_policy(name, asked.changes));
+        let policies = policies.collect::<VerbResult<Vec<Policy>>>()?;
+        let entrants = policies.iter().map(|policy| policy.entrant.clone());
+        let run = |cluster: &Cluster, n: usize, progress: &mut dyn FnMut(Progress)| {
+            let policy: &Policy = &policies[n];
+            let same = |file: &Checked| {
+                let own = file.workload();
+                own.servers().len() == cluster.servers().len() && own.names() == cluster.names()
+            };
+            if !policy.file.as_ref().is_none_or(same) {
+                return Err("the policy was made for other classes or other servers; synthesize one for this workload".into());
+            }
+            let cluster = &cluster.with_sizes(policy.trial.law(cluster.size()));
+            simulate(cluster, &policy.rule, asked.settings, progress)
+        };
+        compare_over_loads(cluster, asked, entrants.collect(), run, caller)
     }
 
     fn merge(cluster: &Cluster, whole: &Whole, width: usize) -> VerbResult<Compared> {
-        let mut comparison = whole.comparison()?;
-        verbs::add_exact(&mut comparison, cluster)?;
-        Compared::over_loads(comparison, &report::besides(cluster), width)
+        merge_over_loads(cluster, whole, width)
     }
 
     fn rules(width: usize) -> String {
-        rules_table(&verbs::RULES, width)
+        rules_table(&RULES, width)
     }
 }
 
-fn options(args: &SynthesisArgs, caller: &Caller<'_>) -> Options {
-    Options {
-        interruptions: args.interruptions,
-        tolerance: args.tolerance,
-        events: args.budget,
-        seed: args.seed,
-        interrupt: caller.interrupt.clone(),
+impl Queueing for Cluster {
+    type Measures = Measures;
+
+    fn subject(&self, file: &str) -> Subject {
+        Subject {
+            file: file.into(),
+            source: self.record().source.clone(),
+            digest: self.digest(),
+            time_unit: self.time_unit().into(),
+            load: analysis::load(self).load,
+        }
+    }
+
+    fn scaled(&self, factor: f64) -> Option<Self> {
+        Cluster::scaled(self, factor)
+    }
+
+    /// Returns the means of balanced fairness, where they are known.
+    fn exact(&self, load: f64) -> Option<Exact> {
+        let means = analysis::means(self).ok()?;
+        let each = self.names().into_iter().zip(self.arrival_rates());
+        let each = each.zip(&means.numbers);
+        Some(Exact {
+            name: "balanced fairness, exactly".into(),
+            load,
+            mean_response: means.response(self),
+            types: each
+                .map(|((name, rate), number)| (name.into(), number / rate))
+                .collect(),
+        })
+    }
+
+    fn besides(&self) -> Besides<'_, Measures, ()> {
+        report::besides(self)
+    }
+}
+
+/// Rules by name: each with what may stand behind it, and what it does.
+const RULES: [(&str, &str, &str); 4] = [
+    (
+        "balanced-fairness",
+        ":M",
+        "one virtual queue, each server works on the first job that it may serve, and a job goes to the end M times in the mean before it is done; with more and more interruptions balanced fairness",
+    ),
+    (
+        "fcfs",
+        "",
+        "the same without interruptions: first come, first served at every server, and a job is served by all that are free for it",
+    ),
+    (
+        "random-ps",
+        "",
+        "each job is sent to any of its servers, which share themselves among their jobs",
+    ),
+    (
+        "shortest-ps",
+        "",
+        "each job is sent to that of its servers where it is served fastest at once (join the shortest queue), which share themselves",
+    ),
+];
+
+/// A policy that was named: a rule, or a file.
+struct Policy {
+    entrant: Entrant,
+    rule: Rule,
+    file: Option<Checked>,
+    /// The law of sizes that it is tried with.
+    trial: Trial,
+}
+
+/// Finds a rule by its name, or reads a policy file; `changes` is what becomes of one that was changed after it was written.
+/// Behind an `@` may stand a law of sizes that it is tried with.
+fn resolve_policy(whole: &str, changes: Changes) -> VerbResult<Policy> {
+    let parts = whole.rsplit_once('@');
+    let parts = parts.filter(|_| !Path::new(whole).exists());
+    let trial = |law: &str| Trial::ALL.into_iter().find(|trial| trial.name() == law);
+    let tried = parts.and_then(|(name, law)| Some((name, trial(law)?)));
+    let (name, trial) = tried.unwrap_or((whole, Trial::Own));
+    let (rule, file, digest) = match rule(name) {
+        Ok(rule) => (rule, None, None),
+        Err(why) => {
+            let (file, digest): (Checked, String) = read_policy(name, why, changes)?;
+            let rule = Rule::Fair(file.artifact().policy.interruptions);
+            (rule, Some(file), Some(digest))
+        }
+    };
+    let entrant = Entrant {
+        name: whole.into(),
+        digest,
+        preempts: matches!(rule, Rule::Fair(m) if m > 0.0),
+        knows: Knows::Means,
+    };
+    Ok(Policy {
+        entrant,
+        rule,
+        file,
+        trial,
+    })
+}
+
+fn rule(name: &str) -> Result<Rule, String> {
+    match split_name(name) {
+        ("balanced-fairness", Some(m)) => interruptions(m).map(Rule::Fair).map_err(|_| {
+            format!("`{m}` is not how often a job is interrupted: a number from 0 to 1e6, as in balanced-fairness:5")
+        }),
+        ("balanced-fairness", None) => Err(
+            "balanced-fairness needs how often a job is interrupted, as in balanced-fairness:5"
+                .into(),
+        ),
+        ("fcfs", None) => Ok(Rule::Fair(0.0)),
+        ("random-ps", None) => Ok(Rule::RandomPs),
+        ("shortest-ps", None) => Ok(Rule::ShortestPs),
+        _ => Err(no_rule(name, &RULES)),
     }
 }
 

@@ -10,14 +10,12 @@
 pub mod analysis;
 pub mod artifact;
 #[cfg(feature = "cli")]
-pub mod command;
+mod command;
 pub mod policy;
 #[cfg(feature = "cli")]
-pub mod report;
+mod report;
 pub mod simulator;
 pub mod synthesis;
-#[cfg(feature = "cli")]
-pub mod verbs;
 pub mod workload;
 
 pub use artifact::Compatibility;

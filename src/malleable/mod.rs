@@ -11,15 +11,13 @@
 pub mod analysis;
 pub mod artifact;
 #[cfg(feature = "cli")]
-pub mod command;
+mod command;
 pub mod policy;
 #[cfg(feature = "cli")]
-pub mod report;
+mod report;
 pub mod simulator;
 #[cfg(feature = "synthesis")]
 pub mod synthesis;
-#[cfg(feature = "cli")]
-pub mod verbs;
 pub mod workload;
 
 pub use artifact::Malleable;

@@ -12,6 +12,7 @@ mod arrivals;
 mod calendar;
 mod comparison;
 mod quantiles;
+mod queue;
 mod random;
 mod recorder;
 mod replication;
@@ -27,6 +28,7 @@ mod watch;
 
 pub use comparison::{Pair, Ranked, Ranking, paired_difference, paired_ratio};
 pub use replication::{Class, Progress, Settings, total_arrival_rate};
+pub use queue::QueueMeasure;
 pub use run::{ClassResult, Ending, Health, Run};
 pub use settling::Unsettled;
 pub use statistics::{BATCHES, Estimate};
@@ -37,6 +39,9 @@ pub use watch::{Threshold, Watch, Watched};
 
 pub(crate) use arrivals::{Arrival, Batches, LawDriven, Modulated, Process};
 pub(crate) use calendar::{Calendar, Tournament};
+pub(crate) use queue::{
+    Departure, Discipline, Gauges, INTERRUPTIONS, MEASURED, QueueEngine, QueueRun, busy_column,
+};
 pub(crate) use random::{Stream, Streams};
 pub(crate) use recorder::Recorder;
 pub(crate) use replication::{BURST, Measured, Replication, go_on, replicate, results};

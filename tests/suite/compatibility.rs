@@ -95,13 +95,13 @@ fn claims_are_the_reference_values() {
 fn a_run_confirms_the_claims() {
     let cluster = model("asymmetric_servers");
     let artifact = made(&cluster, None);
-    let slice = artifact.policy.slice;
+    let rule = Rule::Fair(artifact.policy.interruptions);
     let settings = Settings {
         precision: 0.008,
         seed: 5,
         ..Settings::default()
     };
-    let run = simulate(&cluster, &Rule::Fair { slice }, &settings, |_| ()).unwrap();
+    let run = simulate(&cluster, &rule, &settings, |_| ()).unwrap();
     let verdicts = judge(&artifact, &cluster, &run);
     let examined = verdicts
         .iter()

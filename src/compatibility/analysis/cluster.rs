@@ -1,7 +1,8 @@
 //! What is known of a cluster: its load, proved, and means under balanced fairness.
 
-use super::{Graph, Margin, Recursion, TooLarge, fair, margin};
-use crate::compatibility::workload::{Cluster, Jobs};
+use super::{Graph, Margin, Recursion, fair, margin};
+use crate::compatibility::artifact::Method;
+use crate::compatibility::workload::Cluster;
 
 /// The load, with what proves it.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,100 +21,62 @@ pub struct Means {
     /// Part of the time that each server works (S).
     pub busy: Vec<f64>,
     /// How it is known.
-    pub by: Sum,
-}
-
-/// Over what was summed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sum {
-    /// Sets of idle servers.
-    Servers,
-    /// Sets of classes with jobs.
-    Classes,
-    /// Numbers of servers that are all alike.
-    Counts,
-}
-
-/// Why there are no exact means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unknown {
-    /// The graph is too large.
-    #[error(transparent)]
-    TooLarge(#[from] TooLarge),
-    /// Not all of the sums are numbers.
-    #[error("the load is so near to 1 that the sums leave the range of numbers")]
-    Range,
+    pub by: Method,
 }
 
 /// The graph of a cluster with classes; of one where servers are drawn, none.
-pub fn graph(cluster: &Cluster) -> Option<Graph<f64>> {
-    match cluster.jobs() {
-        Jobs::Classes(classes) => Some(Graph {
-            service_rates: cluster.service_rates(),
-            arrival_rates: cluster.arrival_rates(),
-            servers: classes.iter().map(|class| class.servers.clone()).collect(),
-        }),
-        Jobs::Random(_) => None,
-    }
+fn graph(cluster: &Cluster) -> Option<Graph<f64>> {
+    let servers = cluster.classes().iter().map(|class| class.servers.clone());
+    let graph = Graph {
+        service_rates: cluster.service_rates(),
+        arrival_rates: cluster.arrival_rates(),
+        servers: servers.collect(),
+    };
+    cluster.assignment().is_none().then_some(graph)
 }
 
-/// The load of a cluster.
+/// Returns the load of a cluster.
 pub fn load(cluster: &Cluster) -> Load {
-    match graph(cluster) {
-        Some(graph) => {
-            let margin = margin(&graph);
-            Load {
-                load: 1.0 / margin.factor,
-                margin: Some(margin),
-            }
-        }
-        // λ C(n, d)/C(S, d) < n μ is hardest for n = S.
-        None => Load {
-            load: cluster.arrival_rate() / cluster.service_rates().iter().sum::<f64>(),
-            margin: None,
-        },
-    }
+    let margin = graph(cluster).map(|graph| margin(&graph));
+    // λ C(n, d)/C(S, d) < n μ is hardest for n = S.
+    let all = || cluster.arrival_rate() / cluster.service_rates().iter().sum::<f64>();
+    let load = margin.as_ref().map_or_else(all, |own| 1.0 / own.factor);
+    Load { load, margin }
 }
 
-/// The means of a cluster with a load below 1.
+/// Returns the means of a cluster with a load below 1.
 ///
 /// # Errors
 /// When no method is known that is not too long, or its numbers leave the range of doubles.
-pub fn means(cluster: &Cluster) -> Result<Means, Unknown> {
-    let rates = cluster.service_rates();
-    let means = match (graph(cluster), cluster.jobs()) {
-        (Some(graph), _) => {
-            let found = fair(&graph, None)?;
-            let by_classes = found.by.iter().all(|by| *by == Recursion::Classes);
-            Means {
-                numbers: found.numbers,
-                busy: found.idle.iter().map(|idle| 1.0 - idle).collect(),
-                by: if by_classes {
-                    Sum::Classes
-                } else {
-                    Sum::Servers
-                },
-            }
+pub fn means(cluster: &Cluster) -> Result<Means, String> {
+    let means = if let Some(assignment) = cluster.assignment() {
+        let (rates, arriving) = (cluster.service_rates(), cluster.arrival_rate());
+        let servers = rates.len() as u32;
+        let response = random_assignment(servers, rates[0], assignment.random.degree, arriving);
+        Means {
+            numbers: vec![arriving * response],
+            busy: vec![arriving / rates.iter().sum::<f64>(); rates.len()],
+            by: Method::ExactSymmetry,
         }
-        (None, Jobs::Random(random)) => {
-            let arriving = random.arrival_rate.value();
-            let servers = rates.len() as u32;
-            let response = random_assignment(servers, rates[0], random.degree, arriving);
-            let all: f64 = rates.iter().sum();
-            Means {
-                numbers: vec![arriving * response],
-                busy: vec![arriving / all; rates.len()],
-                by: Sum::Counts,
-            }
+    } else {
+        let graph = graph(cluster).expect("classes have a graph");
+        let found = fair(&graph, None)?;
+        let by_classes = found.by.iter().all(|by| *by == Recursion::Classes);
+        Means {
+            numbers: found.numbers,
+            busy: found.idle.iter().map(|idle| 1.0 - idle).collect(),
+            by: if by_classes {
+                Method::ExactActiveClasses
+            } else {
+                Method::ExactIdleServers
+            },
         }
-        (None, Jobs::Classes(_)) => unreachable!("classes have a graph"),
     };
     let sound = |x: &f64| x.is_finite() && *x > 0.0;
     if means.numbers.iter().all(sound) {
-        Ok(means)
-    } else {
-        Err(Unknown::Range)
+        return Ok(means);
     }
+    Err("the load is so near to 1 that the sums leave the range of numbers".into())
 }
 
 impl Means {
@@ -123,19 +86,16 @@ impl Means {
     }
 }
 
-/// `E[T]` where each job may run on `degree` of `servers` servers, drawn at random, each of which ends `service_rate` jobs a
-/// time unit, and `arrival_rate` jobs arrive in all \[time\]; infinite where that is unstable.
+/// Returns `E[T]` where each job may run on `degree` of `servers` servers, drawn at random, each of which ends `service_rate`
+/// jobs a time unit, and `arrival_rate` jobs arrive in all \[time\]; infinite where that is unstable.
 ///
 /// Of the C(S, d) classes only how many servers are taken counts: S − d + 1 terms (K. Gardner, M. Harchol-Balter, A.
 /// Scheller-Wolf, M. Velednitsky, S. Zbarsky: Redundancy-d, Operations Research 65(4), 2017, theorem 1).
 pub fn random_assignment(servers: u32, service_rate: f64, degree: u32, arrival_rate: f64) -> f64 {
-    // What arrives for n servers alone: λ C(n, d)/C(S, d).
-    let part = |n: u32| -> f64 {
-        let factors = (0..degree).map(|k| f64::from(n - k) / f64::from(servers - k));
-        factors.product()
-    };
     let term = |n: u32| {
-        let part = part(n);
+        // What arrives for n servers alone: λ C(n, d)/C(S, d).
+        let factors = (0..degree).map(|k| f64::from(n - k) / f64::from(servers - k));
+        let part: f64 = factors.product();
         let free = f64::from(n) * service_rate - arrival_rate * part;
         if free > 0.0 {
             part / free

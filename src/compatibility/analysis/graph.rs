@@ -23,18 +23,6 @@ pub enum Recursion {
     Classes,
 }
 
-/// Why there are no exact means: a part of the graph has too many servers and classes for either recursion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "no exact method is known for {servers} servers and {classes} classes that hang together and are all unlike: at most {MOST} of either"
-)]
-pub struct TooLarge {
-    /// Servers of it that differ.
-    pub servers: usize,
-    /// Classes of it that differ.
-    pub classes: usize,
-}
-
 /// Sets of so many are gone through: some seconds, and some hundred megabytes.
 const MOST: usize = 22;
 
@@ -59,7 +47,7 @@ pub struct Fair<N> {
 pub fn fair<N: Num + Clone>(
     graph: &Graph<N>,
     recursion: Option<Recursion>,
-) -> Result<Fair<N>, TooLarge> {
+) -> Result<Fair<N>, String> {
     let mut means = Fair {
         numbers: vec![N::zero(); graph.arrival_rates.len()],
         idle: vec![N::one(); graph.service_rates.len()],
@@ -67,21 +55,22 @@ pub fn fair<N: Num + Clone>(
     };
     for classes in parts(&graph.servers) {
         let part = graph.reduced(&classes);
-        let size = |recursion| match recursion {
-            Recursion::Servers => part.graph.service_rates.len(),
-            Recursion::Classes => part.graph.arrival_rates.len(),
-        };
-        let cheaper = if size(Recursion::Servers) <= size(Recursion::Classes) {
+        let servers = part.graph.service_rates.len();
+        let groups = part.graph.arrival_rates.len();
+        let cheaper = if servers <= groups {
             Recursion::Servers
         } else {
             Recursion::Classes
         };
         let recursion = recursion.unwrap_or(cheaper);
-        if size(recursion) > MOST {
-            return Err(TooLarge {
-                servers: size(Recursion::Servers),
-                classes: size(Recursion::Classes),
-            });
+        let sets_of = match recursion {
+            Recursion::Servers => servers,
+            Recursion::Classes => groups,
+        };
+        if sets_of > MOST {
+            return Err(format!(
+                "no exact method is known for {servers} servers and {groups} classes that hang together and are all unlike: at most {MOST} of either"
+            ));
         }
         let (numbers, idle) = match recursion {
             Recursion::Servers => by_servers(&part.graph),
@@ -111,43 +100,19 @@ struct Part<N> {
 impl<N: Num + Clone> Graph<N> {
     /// These classes and their servers, with what is alike as one.
     fn reduced(&self, classes: &[usize]) -> Part<N> {
-        let mut kinds: Vec<Vec<usize>> = Vec::new();
-        let mut arrival_rates: Vec<N> = Vec::new();
-        let mut groups = Vec::new();
-        for &i in classes {
-            let mut own = self.servers[i].clone();
+        let of_class = |i: &usize| {
+            let mut own = self.servers[*i].clone();
             own.sort_unstable();
-            let group = kinds
-                .iter()
-                .position(|kind| *kind == own)
-                .unwrap_or_else(|| {
-                    kinds.push(own);
-                    arrival_rates.push(N::zero());
-                    kinds.len() - 1
-                });
-            arrival_rates[group] = arrival_rates[group].clone() + self.arrival_rates[i].clone();
-            groups.push(group);
-        }
-        let mut users: Vec<Vec<usize>> = Vec::new();
-        let mut service_rates: Vec<N> = Vec::new();
-        let mut places = Vec::new();
-        for (s, rate) in self.service_rates.iter().enumerate() {
+            (own, self.arrival_rates[*i].clone())
+        };
+        let (kinds, arrival_rates, groups) = grouped(classes.iter().map(of_class));
+        let of_server = |s: usize| {
             let own = (0..kinds.len()).filter(|k| kinds[*k].contains(&s));
-            let own: Vec<usize> = own.collect();
-            if own.is_empty() {
-                continue;
-            }
-            let place = users
-                .iter()
-                .position(|users| *users == own)
-                .unwrap_or_else(|| {
-                    users.push(own);
-                    service_rates.push(N::zero());
-                    users.len() - 1
-                });
-            service_rates[place] = service_rates[place].clone() + rate.clone();
-            places.push((s, place));
-        }
+            (own.collect::<Vec<_>>(), self.service_rates[s].clone())
+        };
+        let used = (0..self.service_rates.len()).filter(|s| kinds.iter().flatten().any(|k| k == s));
+        let used: Vec<usize> = used.collect();
+        let (users, service_rates, places) = grouped(used.iter().map(|s| of_server(*s)));
         let servers = (0..kinds.len()).map(|k| {
             let own = (0..users.len()).filter(|s| users[*s].contains(&k));
             own.collect()
@@ -159,9 +124,27 @@ impl<N: Num + Clone> Graph<N> {
                 arrival_rates,
             },
             groups,
-            places,
+            places: used.into_iter().zip(places).collect(),
         }
     }
+}
+
+/// Members with the same key as one: the keys, the sum of the rates of each, and the place of each member's key.
+fn grouped<N: Num + Clone>(
+    members: impl Iterator<Item = (Vec<usize>, N)>,
+) -> (Vec<Vec<usize>>, Vec<N>, Vec<usize>) {
+    let (mut keys, mut rates, mut places) = (Vec::new(), Vec::<N>::new(), Vec::new());
+    for (key, rate) in members {
+        let known = keys.iter().position(|known| *known == key);
+        let place = known.unwrap_or_else(|| {
+            keys.push(key);
+            rates.push(N::zero());
+            rates.len() - 1
+        });
+        rates[place] = rates[place].clone() + rate;
+        places.push(place);
+    }
+    (keys, rates, places)
 }
 
 /// Classes that hang together by servers that they share.
@@ -173,13 +156,13 @@ fn parts(servers: &[Vec<usize>]) -> Vec<Vec<usize>> {
             sets.union(pair[0], pair[1]);
         });
     }
-    let mut parts: Vec<(usize, Vec<usize>)> = Vec::new();
+    let mut parts: Vec<Vec<usize>> = Vec::new();
     for (i, own) in servers.iter().enumerate() {
-        let root = sets.find(own[0]);
-        match parts.iter_mut().find(|(other, _)| *other == root) {
-            Some((_, classes)) => classes.push(i),
-            None => parts.push((root, vec![i])),
+        let is_own = |part: &&mut Vec<usize>| sets.equiv(servers[part[0]][0], own[0]);
+        match parts.iter_mut().find(is_own) {
+            Some(part) => part.push(i),
+            None => parts.push(vec![i]),
         }
     }
-    parts.into_iter().map(|(_, classes)| classes).collect()
+    parts
 }

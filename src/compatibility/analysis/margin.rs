@@ -71,13 +71,14 @@ impl<'a> Flow<'a> {
         Flow { graph, first }
     }
 
+    fn parts(&self) -> (&'a [f64], &'a [f64], &'a [Vec<usize>]) {
+        let graph = self.graph;
+        (&graph.service_rates, &graph.arrival_rates, &graph.servers)
+    }
+
     /// `μ(A)/λ(A)`.
     fn ratio(&self, classes: &[usize]) -> f64 {
-        let Graph {
-            service_rates,
-            arrival_rates,
-            servers,
-        } = self.graph;
+        let (service_rates, arrival_rates, servers) = self.parts();
         let mut used = vec![false; service_rates.len()];
         let own = classes.iter().flat_map(|i| &servers[*i]);
         own.for_each(|s| used[*s] = true);
@@ -90,11 +91,7 @@ impl<'a> Flow<'a> {
     /// What each edge carries of the greatest flow, if arrivals are times θ: edges from the source to classes, from classes
     /// to servers, from servers to the sink.
     fn greatest(&self, factor: f64) -> Vec<f64> {
-        let Graph {
-            service_rates,
-            arrival_rates,
-            servers,
-        } = self.graph;
+        let (service_rates, arrival_rates, servers) = self.parts();
         let mut network: DiGraph<(), f64> = DiGraph::new();
         let [source, sink] = [(); 2].map(|()| network.add_node(()));
         let classes: Vec<NodeIndex> = servers.iter().map(|_| network.add_node(())).collect();
@@ -117,11 +114,7 @@ impl<'a> Flow<'a> {
     /// Classes of which the flow leaves something behind, and those that compete with them for servers; none where it takes
     /// all.
     fn behind(&self, sent: &[f64], factor: f64) -> Option<Vec<usize>> {
-        let Graph {
-            service_rates,
-            arrival_rates,
-            servers,
-        } = self.graph;
+        let (service_rates, arrival_rates, servers) = self.parts();
         let count = servers.len();
         let mut reached: Vec<bool> = (0..count)
             .map(|i| sent[i] < factor * arrival_rates[i] * (1.0 - ROUNDING))
@@ -159,11 +152,7 @@ impl<'a> Flow<'a> {
             let parts = own.iter().zip(sent).filter(|(_, sent)| **sent > 0.0);
             parts.map(|(s, sent)| (*s, sent / all)).collect()
         };
-        self.graph
-            .servers
-            .iter()
-            .zip(&self.first)
-            .map(of_class)
-            .collect()
+        let classes = self.graph.servers.iter().zip(&self.first);
+        classes.map(of_class).collect()
     }
 }

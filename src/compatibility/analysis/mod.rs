@@ -12,6 +12,6 @@ mod sets;
 #[cfg(test)]
 mod tests;
 
-pub use cluster::{Load, Means, Sum, Unknown, graph, load, means, random_assignment};
-pub use graph::{Fair, Graph, Recursion, TooLarge, fair};
+pub use cluster::{Load, Means, load, means, random_assignment};
+pub use graph::{Fair, Graph, Recursion, fair};
 pub use margin::{Margin, margin};

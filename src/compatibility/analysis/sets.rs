@@ -5,24 +5,20 @@ use num_traits::Num;
 use super::Graph;
 
 /// By set: the sum of what its subsets have, itself included.
-pub(super) fn over_subsets<N: Num + Clone>(mut values: Vec<N>) -> Vec<N> {
+fn over_subsets<N: Num + Clone>(mut values: Vec<N>) -> Vec<N> {
     for bit in bits(values.len()) {
-        for set in 0..values.len() {
-            if set & bit != 0 {
-                values[set] = values[set].clone() + values[set ^ bit].clone();
-            }
+        for set in (0..values.len()).filter(|set| set & bit != 0) {
+            values[set] = values[set].clone() + values[set ^ bit].clone();
         }
     }
     values
 }
 
 /// By set: the sum of what its supersets have, itself included.
-pub(super) fn over_supersets<N: Num + Clone>(mut values: Vec<N>) -> Vec<N> {
+fn over_supersets<N: Num + Clone>(mut values: Vec<N>) -> Vec<N> {
     for bit in bits(values.len()) {
-        for set in 0..values.len() {
-            if set & bit == 0 {
-                values[set] = values[set].clone() + values[set | bit].clone();
-            }
+        for set in (0..values.len()).filter(|set| set & bit == 0) {
+            values[set] = values[set].clone() + values[set | bit].clone();
         }
     }
     values
@@ -32,52 +28,58 @@ fn bits(sets: usize) -> impl Iterator<Item = usize> {
     (0..sets.trailing_zeros()).map(|k| 1 << k)
 }
 
-fn set_of(members: &[usize]) -> usize {
-    members.iter().fold(0, |set, k| set | 1 << k)
-}
-
-/// What a set holds at each of these places.
-fn at_sets<N: Num + Clone>(count: usize, pairs: impl Iterator<Item = (usize, N)>) -> Vec<N> {
-    let mut values = vec![N::zero(); 1 << count];
-    for (set, value) in pairs {
-        values[set] = values[set].clone() + value;
+/// By set: the sum of the values at its subsets.
+fn sums_of<'a, N: Num + Clone + 'a>(
+    count: usize,
+    sets: impl Iterator<Item = usize>,
+    values: &'a [N],
+) -> Vec<N> {
+    let mut at = vec![N::zero(); 1 << count];
+    for (set, value) in sets.zip(values) {
+        at[set] = at[set].clone() + value.clone();
     }
-    values
+    over_subsets(at)
 }
 
-/// `E[x_i]` (K), and how long each server (S) is idle, by the sets T of servers beside which all are idle: `G(T) = Σ_{s∈T} μ_s G(T∖s) / (μ(T) − λ(T))`, λ(T) of
-/// the classes that T alone may serve. O(2^S S), for any number of classes.
-pub(super) fn by_servers<N: Num + Clone>(graph: &Graph<N>) -> (Vec<N>, Vec<N>) {
-    let (rates, count) = (&graph.service_rates, graph.service_rates.len());
-    let classes = graph.servers.iter().map(|servers| set_of(servers));
-    let arrivals = classes.clone().zip(graph.arrival_rates.iter().cloned());
-    let arriving = over_subsets(at_sets(count, arrivals));
-    let serving = at_sets(
-        count,
-        rates
-            .iter()
-            .enumerate()
-            .map(|(s, rate)| (1 << s, rate.clone())),
-    );
-    let free = differences(over_subsets(serving), arriving);
-    let mut sums = vec![N::one(); 1 << count];
+/// `G(∅) = 1`, `G(T) = Σ_{s∈T} r_s G(T∖s) / free(T)`.
+fn forward<N: Num + Clone>(rates: &[N], free: &[N]) -> Vec<N> {
+    let mut sums = vec![N::one(); free.len()];
     for set in 1..sums.len() {
-        let parts = (0..count).filter(|s| set & 1 << s != 0);
-        let parts = parts.map(|s| rates[s].clone() * sums[set ^ 1 << s].clone());
+        let members = (0..rates.len()).filter(|s| set & 1 << s != 0);
+        let parts = members.map(|s| rates[s].clone() * sums[set ^ 1 << s].clone());
         sums[set] = total(parts) / free[set].clone();
     }
-    // How G(all) changes with each G(T).
-    let all = sums.len() - 1;
-    let mut weights = vec![N::zero(); sums.len()];
-    weights[all] = N::one();
-    for set in (0..all).rev() {
-        let larger = (0..count).filter(|s| set & 1 << s == 0);
+    sums
+}
+
+/// How a sum over all sets, each with this weight, changes with each G(T).
+fn backward<N: Num + Clone>(rates: &[N], free: &[N], weight: impl Fn(usize) -> N) -> Vec<N> {
+    let mut changes: Vec<N> = (0..free.len()).map(weight).collect();
+    for set in (0..free.len()).rev() {
+        let larger = (0..rates.len()).filter(|s| set & 1 << s == 0);
         let parts = larger.map(|s| {
             let larger = set | 1 << s;
-            weights[larger].clone() * rates[s].clone() / free[larger].clone()
+            changes[larger].clone() * rates[s].clone() / free[larger].clone()
         });
-        weights[set] = total(parts);
+        changes[set] = changes[set].clone() + total(parts);
     }
+    changes
+}
+
+/// Returns `E[x_i]` (K), and the fraction of time that each server (S) is idle, by the sets T of servers beside which all are
+/// idle: `G(T) = Σ_{s∈T} μ_s G(T∖s) / (μ(T) − λ(T))`, λ(T) of the classes that T alone may serve. O(2^S S), for any number
+/// of classes.
+pub(super) fn by_servers<N: Num + Clone>(graph: &Graph<N>) -> (Vec<N>, Vec<N>) {
+    let (rates, count) = (&graph.service_rates, graph.service_rates.len());
+    let set_of = |servers: &Vec<usize>| servers.iter().fold(0, |set, s| set | 1 << s);
+    let classes = graph.servers.iter().map(set_of);
+    let arriving = sums_of(count, classes.clone(), &graph.arrival_rates);
+    let serving = sums_of(count, (0..count).map(|s| 1 << s), rates);
+    let free = differences(serving, arriving);
+    let sums = forward(rates, &free);
+    let all = sums.len() - 1;
+    let is_all = |set| if set == all { N::one() } else { N::zero() };
+    let weights = backward(rates, &free, is_all);
     let own = |set: usize| match set {
         0 => N::zero(),
         _ => weights[set].clone() * sums[set].clone() / free[set].clone(),
@@ -89,45 +91,23 @@ pub(super) fn by_servers<N: Num + Clone>(graph: &Graph<N>) -> (Vec<N>, Vec<N>) {
     (numbers.collect(), idle.collect())
 }
 
-/// `E[x_i]` (K), and how long each server (S) is idle, by the sets A of classes that have jobs: `π(A) = Σ_{i∈A} λ_i π(A∖i) / (μ(A) − λ(A))`. O(2^K K), for any
+/// Returns the same by the sets A of classes that have jobs: `π(A) = Σ_{i∈A} λ_i π(A∖i) / (μ(A) − λ(A))`. O(2^K K), for any
 /// number of servers.
 pub(super) fn by_classes<N: Num + Clone>(graph: &Graph<N>) -> (Vec<N>, Vec<N>) {
     let (rates, count) = (&graph.arrival_rates, graph.arrival_rates.len());
     let all = (1 << count) - 1;
     // What A may not use serves only classes outside of it.
     let users = |s: usize| {
-        let users = graph.servers.iter().enumerate();
-        let users = users.filter(|(_, servers)| servers.contains(&s));
-        users.fold(0, |set, (i, _)| set | 1 << i)
+        let users = (0..count).filter(|i| graph.servers[*i].contains(&s));
+        users.fold(0, |set, i| set | 1 << i)
     };
-    let serving = graph.service_rates.iter().enumerate();
-    let unused = over_subsets(at_sets(
-        count,
-        serving.map(|(s, rate)| (users(s), rate.clone())),
-    ));
+    let servers = 0..graph.service_rates.len();
+    let unused = sums_of(count, servers.clone().map(users), &graph.service_rates);
     let used = |set: usize| unused[all].clone() - unused[all ^ set].clone();
-    let arrivals = rates
-        .iter()
-        .enumerate()
-        .map(|(i, rate)| (1 << i, rate.clone()));
-    let arriving = over_subsets(at_sets(count, arrivals));
+    let arriving = sums_of(count, (0..count).map(|i| 1 << i), rates);
     let free = differences((0..=all).map(used).collect(), arriving);
-    let mut masses = vec![N::one(); 1 << count];
-    for set in 1..masses.len() {
-        let parts = (0..count).filter(|i| set & 1 << i != 0);
-        let parts = parts.map(|i| rates[i].clone() * masses[set ^ 1 << i].clone());
-        masses[set] = total(parts) / free[set].clone();
-    }
-    // How their sum changes with each of them.
-    let mut weights = vec![N::one(); masses.len()];
-    for set in (0..all).rev() {
-        let larger = (0..count).filter(|i| set & 1 << i == 0);
-        let parts = larger.map(|i| {
-            let larger = set | 1 << i;
-            weights[larger].clone() * rates[i].clone() / free[larger].clone()
-        });
-        weights[set] = N::one() + total(parts);
-    }
+    let masses = forward(rates, &free);
+    let weights = backward(rates, &free, |_| N::one());
     let sum = total(masses.iter().cloned());
     let number = |i: usize| {
         let with = (1..masses.len()).filter(|set| set & 1 << i != 0);
@@ -137,7 +117,7 @@ pub(super) fn by_classes<N: Num + Clone>(graph: &Graph<N>) -> (Vec<N>, Vec<N>) {
         });
         rates[i].clone() * total(changes) / sum.clone()
     };
-    let idle = (0..graph.service_rates.len()).map(|s| {
+    let idle = servers.map(|s| {
         let own = users(s);
         let without = (0..=all).filter(|set| set & own == 0);
         total(without.map(|set| masses[set].clone())) / sum.clone()

@@ -225,7 +225,7 @@ fn graphs_beyond_both_recursions_are_refused() {
         servers: (0..30).map(|i| vec![i, (i + 1) % 30]).collect(),
     };
     let why = fair(&graph, None).unwrap_err();
-    assert_eq!((why.servers, why.classes), (30, 30));
+    assert!(why.contains("30 servers and 30 classes"), "{why}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::compatibility::workload::{Cluster, Jobs};
+use crate::compatibility::workload::Cluster;
 
 /// What was derived.
 pub(super) struct Means {
@@ -19,43 +19,36 @@ const MOST_OF_DEARER: usize = 14;
 
 /// The means of a stable cluster; `None` where that is too much.
 pub(super) fn means(cluster: &Cluster) -> Option<Means> {
-    let rates = cluster.service_rates();
-    match cluster.jobs() {
-        Jobs::Random(random) => {
-            let number = drawn(&rates, random.degree, random.arrival_rate.value());
-            let load = random.arrival_rate.value() / rates.iter().sum::<f64>();
-            Some(Means {
-                numbers: vec![number],
-                busy: vec![load; rates.len()],
-            })
-        }
-        Jobs::Classes(classes) => {
-            let mut means = Means {
-                numbers: vec![0.0; classes.len()],
-                busy: vec![0.0; rates.len()],
-            };
-            let own: Vec<&[usize]> = classes.iter().map(|c| c.servers.as_slice()).collect();
-            let arriving = cluster.arrival_rates();
-            for part in parts(&own) {
-                let part = Part::new(&part, &own, &arriving, &rates);
-                part.fill(&mut means)?;
-            }
-            Some(means)
-        }
+    let (rates, arriving) = (cluster.service_rates(), cluster.arrival_rates());
+    if let Some(assignment) = cluster.assignment() {
+        return Some(Means {
+            numbers: vec![drawn(&rates, assignment.random.degree, arriving[0])],
+            busy: vec![arriving[0] / rates.iter().sum::<f64>(); rates.len()],
+        });
     }
+    let mut means = Means {
+        numbers: vec![0.0; arriving.len()],
+        busy: vec![0.0; rates.len()],
+    };
+    let own = cluster.classes().iter().map(|class| &*class.servers);
+    let own: Vec<&[usize]> = own.collect();
+    for part in parts(&own) {
+        Part::new(&part, &own, &arriving, &rates)?.fill(&mut means)?;
+    }
+    Some(means)
 }
 
 /// `E[x]` where each job has so many of the servers, all alike. With n servers left G and λ D/G go as over sets; only
 /// their number counts.
 fn drawn(rates: &[f64], degree: u32, arriving: f64) -> f64 {
-    let (count, degree) = (rates.len() as u32, u64::from(degree));
+    let count = rates.len() as u32;
     let share = |n: u32| -> f64 {
-        (0..degree)
-            .map(|k| (f64::from(n) - k as f64) / (f64::from(count) - k as f64))
-            .product()
+        let factors = (0..degree).map(f64::from);
+        let factors = factors.map(|k| (f64::from(n) - k) / (f64::from(count) - k));
+        factors.product()
     };
     // D/G alone, as G leaves the range of numbers: D(n)/G(n) = share/free + D(n−1)/G(n−1).
-    (degree as u32..=count)
+    (degree..=count)
         .map(|n| arriving * share(n) / (f64::from(n) * rates[0] - arriving * share(n)))
         .sum()
 }
@@ -83,77 +76,72 @@ fn parts(own: &[&[usize]]) -> Vec<Vec<usize>> {
 
 /// A part of the graph; classes of the same servers are one in it, and servers of the same classes.
 struct Part {
-    /// Members and arrival rate of each class.
-    classes: Vec<(Vec<(usize, f64)>, f64)>,
-    /// Members and rate of each server, and its classes as a set of bits.
-    servers: Vec<(Vec<usize>, f64, u64)>,
+    /// Members of each class, each with its share of the arrivals.
+    classes: Vec<Vec<(usize, f64)>>,
+    arriving: Vec<f64>,
+    /// Members of each server.
+    servers: Vec<Vec<usize>>,
+    serving: Vec<f64>,
+    /// The classes of each server as a set of bits.
+    users: Vec<usize>,
 }
 
 impl Part {
-    fn new(part: &[usize], own: &[&[usize]], arriving: &[f64], rates: &[f64]) -> Self {
+    /// `None` where it is too large for sets of bits.
+    fn new(part: &[usize], own: &[&[usize]], arriving: &[f64], rates: &[f64]) -> Option<Self> {
         let mut groups: BTreeMap<&[usize], Vec<usize>> = BTreeMap::new();
         for &i in part {
             groups.entry(own[i]).or_default().push(i);
         }
-        let total = |members: &[usize]| members.iter().map(|i| arriving[*i]).sum::<f64>();
-        let classes = groups.values().map(|members| {
+        if groups.len() >= usize::BITS as usize {
+            return None;
+        }
+        let total = |members: &Vec<usize>| members.iter().map(|i| arriving[*i]).sum::<f64>();
+        let shares = |members: &Vec<usize>| {
             let all = total(members);
-            let shares = members.iter().map(|i| (*i, arriving[*i] / all));
-            (shares.collect(), all)
-        });
-        let classes: Vec<(Vec<(usize, f64)>, f64)> = classes.collect();
-        // Sets of bits: whoever has more than 64 groups is not gone through anyway.
-        let users = |s: usize| {
-            let uses = groups
-                .keys()
-                .enumerate()
-                .filter(|(_, own)| own.contains(&s));
-            uses.fold(0u64, |set, (k, _)| {
-                set | 1u64.checked_shl(k as u32).unwrap_or(0)
-            })
+            members.iter().map(|i| (*i, arriving[*i] / all)).collect()
         };
-        let mut places: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
-        if classes.len() <= 64 {
-            for s in 0..rates.len() {
-                places.entry(users(s)).or_default().push(s);
-            }
+        let mut places: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for s in 0..rates.len() {
+            let uses = groups.keys().enumerate();
+            let uses = uses.filter(|(_, own)| own.contains(&s));
+            let users = uses.fold(0, |set, (k, _)| set | 1 << k);
+            places.entry(users).or_default().push(s);
         }
         places.remove(&0);
-        let server = |(set, members): (u64, Vec<usize>)| {
-            let rate = members.iter().map(|s| rates[*s]).sum();
-            (members, rate, set)
-        };
-        Part {
-            servers: places.into_iter().map(server).collect(),
-            classes,
-        }
+        let serving = places
+            .values()
+            .map(|own| own.iter().map(|s| rates[*s]).sum());
+        Some(Part {
+            classes: groups.values().map(shares).collect(),
+            arriving: groups.values().map(total).collect(),
+            serving: serving.collect(),
+            users: places.keys().copied().collect(),
+            servers: places.into_values().collect(),
+        })
     }
 
     fn fill(&self, means: &mut Means) -> Option<()> {
         let (servers, classes) = (self.servers.len(), self.classes.len());
-        if servers == 0 {
+        if servers.min(classes) > MOST {
             return None;
         }
-        let dearer = servers.max(classes);
-        let by_classes = if dearer <= MOST_OF_DEARER {
+        let by_classes = if servers.max(classes) <= MOST_OF_DEARER {
             classes > servers
         } else {
             classes < servers
         };
-        if servers.min(classes) > MOST {
-            return None;
-        }
         let (numbers, idle) = if by_classes {
             self.by_classes()
         } else {
             self.by_servers()
         };
-        for ((members, _), number) in self.classes.iter().zip(numbers) {
-            members
-                .iter()
-                .for_each(|(i, share)| means.numbers[*i] = share * number);
+        for (members, number) in self.classes.iter().zip(numbers) {
+            for (i, share) in members {
+                means.numbers[*i] = share * number;
+            }
         }
-        for ((members, ..), idle) in self.servers.iter().zip(idle) {
+        for (members, idle) in self.servers.iter().zip(idle) {
             members.iter().for_each(|s| means.busy[*s] = 1.0 - idle);
         }
         Some(())
@@ -161,38 +149,25 @@ impl Part {
 
     /// `D_i(T) = [G(T) 1{S_i ⊆ T} + Σ_s μ_s D_i(T∖s)] / (μ(T) − λ(T))`, and `E[x_i] = λ_i D_i/G` of all servers.
     fn by_servers(&self) -> (Vec<f64>, Vec<f64>) {
-        let count = self.servers.len();
+        let (serving, count) = (&self.serving, self.servers.len());
         let own = |k: usize| {
-            let uses = self.servers.iter().enumerate();
-            let uses = uses.filter(|(_, server)| server.2 & 1 << k != 0);
-            uses.fold(0usize, |set, (s, _)| set | 1 << s)
+            let uses = (0..count).filter(|s| self.users[*s] & 1 << k != 0);
+            uses.fold(0, |set, s| set | 1 << s)
         };
         let sets: Vec<usize> = (0..self.classes.len()).map(own).collect();
         let all = (1usize << count) - 1;
-        let mut free = vec![0.0; all + 1];
-        for (set, free) in free.iter_mut().enumerate() {
-            let serving = members(set).map(|s| self.servers[s].1).sum::<f64>();
-            let within = sets
-                .iter()
-                .zip(&self.classes)
-                .filter(|(own, _)| **own & !set == 0);
-            *free = serving - within.map(|(_, class)| class.1).sum::<f64>();
-        }
-        let step = |values: &[f64], set: usize, own: f64| {
-            let smaller = members(set).map(|s| self.servers[s].1 * values[set & !(1 << s)]);
-            (own + smaller.sum::<f64>()) / free[set]
+        let free = |set: usize| {
+            let within = sets.iter().zip(&self.arriving);
+            let within = within.filter(|(own, _)| **own & !set == 0);
+            let busy = members(set).map(|s| serving[s]).sum::<f64>();
+            busy - within.map(|(_, rate)| rate).sum::<f64>()
         };
-        let mut sums = vec![1.0; all + 1];
-        for set in 1..=all {
-            sums[set] = step(&sums, set, 0.0);
-        }
+        let free: Vec<f64> = (0..=all).map(free).collect();
+        let sums = recursion(serving, &free, 1.0, |_| Some(0.0));
         let number = |k: usize| {
-            let mut moments = vec![0.0; all + 1];
-            for set in 1..=all {
-                let own = if sets[k] & !set == 0 { sums[set] } else { 0.0 };
-                moments[set] = step(&moments, set, own);
-            }
-            self.classes[k].1 * moments[all] / sums[all]
+            let own = |set: usize| Some(if sets[k] & !set == 0 { sums[set] } else { 0.0 });
+            let moments = recursion(serving, &free, 0.0, own);
+            self.arriving[k] * moments[all] / sums[all]
         };
         let idle = (0..count).map(|s| sums[all & !(1 << s)] / sums[all]);
         ((0..sets.len()).map(number).collect(), idle.collect())
@@ -200,41 +175,47 @@ impl Part {
 
     /// `L_i(A) = [λ_i (π(A) + π(A∖i)) + Σ_{j≠i} λ_j L_i(A∖j)] / (μ(A) − λ(A))`, and `E[x_i] = Σ_A L_i(A) / Σ_A π(A)`.
     fn by_classes(&self) -> (Vec<f64>, Vec<f64>) {
-        let count = self.classes.len();
-        let rate = |k: usize| self.classes[k].1;
-        let all = (1usize << count) - 1;
-        let mut free = vec![0.0; all + 1];
-        for (set, free) in free.iter_mut().enumerate() {
-            let used = self
-                .servers
-                .iter()
-                .filter(|server| server.2 & set as u64 != 0);
-            *free = used.map(|server| server.1).sum::<f64>() - members(set).map(rate).sum::<f64>();
-        }
-        let mut masses = vec![1.0; all + 1];
-        for set in 1..=all {
-            let smaller = members(set).map(|k| rate(k) * masses[set & !(1 << k)]);
-            masses[set] = smaller.sum::<f64>() / free[set];
-        }
+        let (arriving, count) = (&self.arriving, self.classes.len());
+        let free = |set: usize| {
+            let used = self.users.iter().zip(&self.serving);
+            let used = used.filter(|(users, _)| **users & set != 0);
+            let busy = used.map(|(_, rate)| rate).sum::<f64>();
+            busy - members(set).map(|k| arriving[k]).sum::<f64>()
+        };
+        let free: Vec<f64> = (0..1usize << count).map(free).collect();
+        let masses = recursion(arriving, &free, 1.0, |_| Some(0.0));
         let sum: f64 = masses.iter().sum();
         let number = |i: usize| {
-            let mut moments = vec![0.0; all + 1];
-            for set in (1..=all).filter(|set| set & 1 << i != 0) {
-                let others = members(set).filter(|j| *j != i);
-                let smaller: f64 = others.map(|j| rate(j) * moments[set & !(1 << j)]).sum();
-                let own = rate(i) * (masses[set] + masses[set & !(1 << i)]);
-                moments[set] = (own + smaller) / free[set];
-            }
-            moments.iter().sum::<f64>() / sum
+            let own = |set: usize| {
+                let with = set & 1 << i != 0;
+                with.then(|| arriving[i] * (masses[set] + masses[set & !(1 << i)]))
+            };
+            recursion(arriving, &free, 0.0, own).iter().sum::<f64>() / sum
         };
-        let idle = self.servers.iter().map(|server| {
-            let without = masses.iter().enumerate();
-            let without = without.filter(|(set, _)| *set as u64 & server.2 == 0);
-            without.map(|(_, mass)| mass).sum::<f64>() / sum
+        let idle = self.users.iter().map(|users| {
+            let without = (0..masses.len()).filter(|set| set & users == 0);
+            without.map(|set| masses[set]).sum::<f64>() / sum
         });
-        let idle: Vec<f64> = idle.collect();
-        ((0..count).map(number).collect(), idle)
+        ((0..count).map(number).collect(), idle.collect())
     }
+}
+
+/// By set A: `x(A) = [own(A) + Σ_{i∈A} r_i x(A∖i)] / free(A)` from `x(∅)` on; 0 where there is no `own`.
+fn recursion(
+    rates: &[f64],
+    free: &[f64],
+    first: f64,
+    own: impl Fn(usize) -> Option<f64>,
+) -> Vec<f64> {
+    let mut values = vec![0.0; free.len()];
+    values[0] = first;
+    for set in 1..values.len() {
+        if let Some(own) = own(set) {
+            let smaller = members(set).map(|i| rates[i] * values[set & !(1 << i)]);
+            values[set] = (own + smaller.sum::<f64>()) / free[set];
+        }
+    }
+    values
 }
 
 /// The members of a set of bits.
@@ -242,8 +223,8 @@ fn members(set: usize) -> impl Iterator<Item = usize> {
     let mut left = set;
     std::iter::from_fn(move || {
         let member = left.trailing_zeros() as usize;
-        let found = (left != 0).then_some(member);
+        let first = (left != 0).then_some(member);
         left &= left.wrapping_sub(1);
-        found
+        first
     })
 }

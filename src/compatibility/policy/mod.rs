@@ -57,7 +57,6 @@ struct Entry {
 
 impl FairQueue {
     /// An empty queue before so many servers.
-    #[must_use]
     pub fn new(servers: usize) -> Self {
         FairQueue {
             servers: vec![Server::default(); servers],
@@ -90,33 +89,30 @@ impl FairQueue {
         job
     }
 
-    /// A job that is there leaves: it is done, or withdrawn.
+    /// Takes out a job that is there: it is done, or withdrawn.
     pub fn leave(&mut self, job: Job) {
-        self.changes.clear();
-        let entry = &mut self.jobs[job.0 as usize];
-        entry.ticket = entry.ticket.wrapping_add(1);
-        for n in 0..self.jobs[job.0 as usize].servers.len() {
-            let s = self.jobs[job.0 as usize].servers[n];
-            self.servers[s as usize].present -= 1;
-            if self.servers[s as usize].current == Some(job) {
-                self.advance(s);
-            } else {
-                self.tidy(s);
-            }
-        }
+        self.end(job, false);
         self.free.push(job);
     }
 
-    /// A job that is there goes to the end of the queue: all its servers look for the next one, which may be this job again.
+    /// Moves a job that is there to the end of the queue: all its servers look for the next one, which may be this job again.
     pub fn interrupt(&mut self, job: Job) {
+        self.end(job, true);
+    }
+
+    fn end(&mut self, job: Job, returns: bool) {
         self.changes.clear();
         let entry = &mut self.jobs[job.0 as usize];
         entry.ticket = entry.ticket.wrapping_add(1);
         let ticket = entry.ticket;
-        for n in 0..self.jobs[job.0 as usize].servers.len() {
+        for n in 0..entry.servers.len() {
             let s = self.jobs[job.0 as usize].servers[n];
             let server = &mut self.servers[s as usize];
-            server.waiting.push_back((job, ticket));
+            if returns {
+                server.waiting.push_back((job, ticket));
+            } else {
+                server.present -= 1;
+            }
             if server.current == Some(job) {
                 self.advance(s);
             } else {
@@ -126,19 +122,16 @@ impl FairQueue {
     }
 
     /// What the last event changed, server by server; a server that goes on with its job is not named.
-    #[must_use]
     pub fn changes(&self) -> &[Change] {
         &self.changes
     }
 
     /// What a server works on.
-    #[must_use]
     pub fn current(&self, server: usize) -> Option<Job> {
         self.servers[server].current
     }
 
     /// The servers that a job may use.
-    #[must_use]
     pub fn servers_of(&self, job: Job) -> &[u32] {
         &self.jobs[job.0 as usize].servers
     }

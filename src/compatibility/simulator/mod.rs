@@ -1,35 +1,46 @@
 //! Runs rules on clusters: the virtual queue, and jobs that are sent to one server each.
 
-mod engine;
-mod judge;
-mod measures;
 mod processor_sharing;
-mod sharing;
 #[cfg(test)]
 mod tests;
+mod virtual_queue;
 
-pub use judge::{Judgement, judge};
-pub use measures::{Measures, Run};
+use serde::{Deserialize, Serialize};
 
-use crate::compatibility::workload::Cluster;
-use crate::simulation::{Progress, Replication, Results, Settings, Stream, replicate};
-use engine::Engine;
+use super::artifact::{Artifact, Claim, Quantity, unmet};
+use super::workload::Cluster;
+use crate::simulation::{
+    self, Discipline, Estimate, INTERRUPTIONS, MEASURED, Progress, QueueEngine, QueueRun, Results, Sample,
+    Settings, Stream, busy_column, replicate,
+};
 use processor_sharing::ProcessorSharing;
-use sharing::Sharing;
+use virtual_queue::VirtualQueue;
 
 /// How jobs are served.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rule {
-    /// The virtual queue ([`crate::compatibility::policy::FairQueue`]); interrupted after so much work \[work\] in the mean,
-    /// or never: first come, first served.
-    Fair {
-        /// θ \[work\], > 0.
-        slice: Option<f64>,
-    },
+    /// The virtual queue ([`crate::compatibility::policy::FairQueue`]), with so many interruptions a job in the mean; 0 is
+    /// first come, first served.
+    Fair(f64),
     /// Each job is sent to any of its servers, and these share themselves among their jobs.
     RandomPs,
     /// The same; each job is sent where it is served fastest when it comes.
     ShortestPs,
+}
+
+/// Results of a run on a cluster.
+pub type Run = simulation::Run<Measures, ()>;
+
+/// What is measured besides response times and numbers of jobs.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Measures {
+    /// Fraction of the time that each server works; of the first thousand.
+    pub utilization: Vec<f64>,
+    /// The same with intervals, to judge claims by.
+    #[serde(skip)]
+    pub busy: Vec<Estimate>,
+    /// Jobs that went to the end of the queue, per time.
+    pub interruption_frequency: Option<Estimate>,
 }
 
 /// Simulates a rule on a cluster.
@@ -43,25 +54,105 @@ pub fn simulate(
     progress: impl FnMut(Progress),
 ) -> Result<Run, String> {
     let rates: Vec<f64> = cluster.servers().iter().map(|s| s.rate.value()).collect();
-    if let Rule::Fair { slice } = rule {
-        let slice = slice.unwrap_or(f64::INFINITY);
-        let sharing = |service: Stream| Sharing::new(rates.clone(), slice, service);
-        let engine = |r| Engine::new(cluster, sharing, settings, r);
-        return run(cluster, engine, settings, progress);
+    match rule {
+        Rule::Fair(interruptions) => {
+            let slice = cluster.slice(*interruptions).unwrap_or(f64::INFINITY);
+            let queue = |[service, routing]: [Stream; 2]| {
+                VirtualQueue::new(Candidates::of(cluster, routing), &rates, slice, service)
+            };
+            run(cluster, queue, settings, progress)
+        }
+        _ => {
+            let shortest = *rule == Rule::ShortestPs;
+            let queues = |[service, routing]: [Stream; 2]| {
+                ProcessorSharing::new(Candidates::of(cluster, routing), &rates, shortest, service)
+            };
+            run(cluster, queues, settings, progress)
+        }
     }
-    let shortest = *rule == Rule::ShortestPs;
-    let sent = |service: Stream| ProcessorSharing::new(&rates, shortest, service);
-    let engine = |r| Engine::new(cluster, sent, settings, r);
-    run(cluster, engine, settings, progress)
 }
 
-fn run<R: Replication<Violation = String>>(
+fn run<D: Discipline>(
     cluster: &Cluster,
-    engine: impl Fn(u32) -> R,
+    discipline: impl Fn([Stream; 2]) -> D,
     settings: &Settings,
     progress: impl FnMut(Progress),
 ) -> Result<Run, String> {
-    let classes = cluster.statistics();
-    let summarize = |results: &Results<'_>| measures::run(cluster, results);
+    let (classes, rates) = (cluster.statistics(), cluster.arrival_rates());
+    let (size, servers) = (cluster.size(), cluster.servers().len());
+    let engine = |r| QueueEngine::new(&classes, &rates, size, servers, &discipline, settings, r);
+    let measures = |sample: Option<&Sample>| {
+        let average = |column: usize| {
+            let column = sample?.columns.extra(column);
+            sample?.time_average(|row| row[column])
+        };
+        let servers = 0..servers.min(MEASURED);
+        let busy: Vec<Estimate> = servers.filter_map(|s| average(busy_column(s))).collect();
+        Measures {
+            utilization: busy.iter().map(|estimate| estimate.mean).collect(),
+            busy,
+            interruption_frequency: average(INTERRUPTIONS),
+        }
+    };
+    let summarize = |results: &Results<'_>| results.run(measures, |_, _| ());
     replicate(&classes, engine, settings, progress, summarize)
+}
+
+/// The servers that a job which arrives may use.
+struct Candidates {
+    /// Those of each class; none where they are drawn.
+    of_class: Vec<Vec<u32>>,
+    /// How many there are.
+    all: u32,
+    drawn: Vec<u32>,
+    routing: Stream,
+}
+
+impl Candidates {
+    fn of(cluster: &Cluster, routing: Stream) -> Self {
+        let of_class = cluster.classes().iter().map(|class| class.servers.iter());
+        let drawn = cluster.assignment().map_or(0, |own| own.random.degree);
+        Candidates {
+            of_class: of_class
+                .map(|own| own.map(|s| *s as u32).collect())
+                .collect(),
+            all: cluster.servers().len() as u32,
+            drawn: vec![0; drawn as usize],
+            routing,
+        }
+    }
+
+    fn next(&mut self, class: u32) -> &[u32] {
+        let degree = self.drawn.len();
+        if degree == 0 {
+            return &self.of_class[class as usize];
+        }
+        // R. W. Floyd's sample: each set of so many is as probable as any other.
+        for n in 0..degree {
+            let last = self.all - (degree - n) as u32;
+            let server = (self.routing.uniform() * f64::from(last + 1)) as u32;
+            let taken = self.drawn[..n].contains(&server);
+            self.drawn[n] = if taken { last } else { server };
+        }
+        &self.drawn
+    }
+}
+
+/// A claim beside what was measured.
+pub type Judgement = simulation::Judgement<Quantity>;
+
+/// Judges all claims by a run of the policy on the workload that it was made for.
+pub fn judge(artifact: &Artifact, cluster: &Cluster, run: &Run) -> Vec<Judgement> {
+    let utilization = |claim: &Claim| {
+        let mut servers = cluster.servers().iter();
+        let place = servers.position(|s| Some(&s.name) == claim.server.as_ref())?;
+        run.own.busy.get(place).copied()
+    };
+    let measured = QueueRun {
+        classes: &cluster.statistics(),
+        run,
+        unmet: &|claim| unmet(&claim.holds_for, cluster),
+        utilization: &utilization,
+    };
+    measured.judge(&artifact.claims)
 }

@@ -3,14 +3,15 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::engine::{Arriving, Discipline, Gauges, Left};
-use crate::simulation::{Stream, Tournament};
+use super::Candidates;
+use crate::simulation::{Departure, Discipline, Gauges, Stream, Tournament};
 
 /// Servers that share themselves.
 pub(super) struct ProcessorSharing {
     /// Whether a job is sent where it is served fastest at once (the least jobs for the rate, of several the first), and not
     /// to any of its servers.
     shortest: bool,
+    candidates: Candidates,
     servers: Vec<Server>,
     /// When the next job leaves each of them.
     ends: Tournament,
@@ -49,7 +50,7 @@ impl Server {
 }
 
 impl ProcessorSharing {
-    pub fn new(rates: &[f64], shortest: bool, service: Stream) -> Self {
+    pub fn new(candidates: Candidates, rates: &[f64], shortest: bool, service: Stream) -> Self {
         let server = |rate: &f64| Server {
             rate: *rate,
             got: 0.0,
@@ -58,6 +59,7 @@ impl ProcessorSharing {
         };
         ProcessorSharing {
             shortest,
+            candidates,
             servers: rates.iter().map(server).collect(),
             ends: Tournament::new(rates.len()),
             jobs: Vec::new(),
@@ -66,8 +68,8 @@ impl ProcessorSharing {
         }
     }
 
-    fn choose(&mut self, job: &Arriving<'_>) -> usize {
-        let own = job.servers;
+    fn choose(&mut self, class: u32) -> usize {
+        let own = self.candidates.next(class);
         if !self.shortest {
             return own[(self.service.uniform() * own.len() as f64) as usize] as usize;
         }
@@ -81,25 +83,19 @@ impl ProcessorSharing {
 }
 
 impl Discipline for ProcessorSharing {
-    fn arrive(&mut self, now: f64, arriving: Arriving<'_>, gauges: &mut Gauges) {
-        let s = self.choose(&arriving);
-        let own = (arriving.class, now);
-        let job = match self.free.pop() {
-            Some(job) => {
-                self.jobs[job as usize] = own;
-                job
-            }
-            None => {
-                self.jobs.push(own);
-                self.jobs.len() as u32 - 1
-            }
-        };
+    fn arrive(&mut self, now: f64, class: u32, size: f64, gauges: &mut Gauges) {
+        let s = self.choose(class);
+        let job = self.free.pop().unwrap_or_else(|| {
+            self.jobs.push((class, now));
+            self.jobs.len() as u32 - 1
+        });
+        self.jobs[job as usize] = (class, now);
         let server = &mut self.servers[s];
         server.advance(now);
-        let done = server.got + arriving.size;
+        let done = server.got + size;
         server.jobs.push(Reverse((done.to_bits(), job)));
         self.ends.set(s, server.end());
-        gauges.started(arriving.class, now);
+        gauges.started(class, now);
         gauges.works(s, true, now);
     }
 
@@ -107,7 +103,7 @@ impl Discipline for ProcessorSharing {
         self.ends.first().1
     }
 
-    fn happen(&mut self, now: f64, gauges: &mut Gauges) -> Option<Left> {
+    fn happen(&mut self, now: f64, gauges: &mut Gauges) -> Option<Departure> {
         let s = self.ends.first().0;
         let server = &mut self.servers[s];
         server.advance(now);
@@ -119,7 +115,7 @@ impl Discipline for ProcessorSharing {
         self.free.push(job);
         let (class, arrived) = self.jobs[job as usize];
         gauges.stopped(class, now);
-        Some(Left {
+        Some(Departure {
             class,
             arrived,
             started: arrived,
@@ -128,11 +124,11 @@ impl Discipline for ProcessorSharing {
 
     fn audit(&self) -> Result<(), String> {
         let there: usize = self.servers.iter().map(|server| server.jobs.len()).sum();
-        match there + self.free.len() == self.jobs.len() {
-            true => Ok(()),
-            false => Err(format!(
-                "{there} jobs are at the servers, and others are lost"
-            )),
+        if there + self.free.len() == self.jobs.len() {
+            return Ok(());
         }
+        Err(format!(
+            "{there} jobs are at the servers, and others are lost"
+        ))
     }
 }

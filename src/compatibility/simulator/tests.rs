@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::simulation::{Estimate, Health};
+use crate::simulation::{Estimate, Health, Settings};
 
 fn cluster(text: &str) -> Cluster {
     Cluster::parse(&format!("kind: compatibility\n{text}"), "test")
@@ -45,8 +45,7 @@ const EXPONENTIAL: &str = "{law: exponential, mean: 1}";
 fn means_of_exponential_sizes_do_not_depend_on_interruptions() {
     let cluster = three(EXPONENTIAL);
     for interruptions in [0.0, 1.0, 5.0] {
-        let slice = (interruptions > 0.0).then(|| 1.0 / interruptions);
-        let run = run(&cluster, &Rule::Fair { slice });
+        let run = run(&cluster, &Rule::Fair(interruptions));
         assert_eq!(run.health, Health::Settled);
         assert_covers(run.mean_response, 1.18983957219);
         assert_covers(run.types[0].mean_response, 1.18983957219);
@@ -61,10 +60,10 @@ fn means_of_exponential_sizes_do_not_depend_on_interruptions() {
 #[test]
 fn many_interruptions_make_means_insensitive() {
     let cluster = three("{law: hyperexponential, mean: 1, scv: 9}");
-    let fair = run(&cluster, &Rule::Fair { slice: Some(0.005) });
+    let fair = run(&cluster, &Rule::Fair(200.0));
     let found = fair.mean_response.unwrap();
     assert!((found.mean / 1.18983957219 - 1.0).abs() < 0.03, "{found:?}");
-    let fcfs = run(&cluster, &Rule::Fair { slice: None });
+    let fcfs = run(&cluster, &Rule::Fair(0.0));
     assert!(fcfs.mean_response.unwrap().mean > 1.5 * 1.19);
 }
 
@@ -77,17 +76,11 @@ fn one_server_is_what_it_is_known_to_be() {
         ))
     };
     let exponential = text("{law: exponential, mean: 2}");
-    assert_covers(
-        run(&exponential, &Rule::Fair { slice: None }).mean_response,
-        1.0 / 0.3,
-    );
+    assert_covers(run(&exponential, &Rule::Fair(0.0)).mean_response, 1.0 / 0.3);
     let bounded = text("{law: deterministic, mean: 2}");
     // Pollaczek and Khinchine.
     let waiting = 0.7 / (2.0 * 0.3);
-    assert_covers(
-        run(&bounded, &Rule::Fair { slice: None }).mean_response,
-        1.0 + waiting,
-    );
+    assert_covers(run(&bounded, &Rule::Fair(0.0)).mean_response, 1.0 + waiting);
     let spread = text("{law: hyperexponential, mean: 2, scv: 5}");
     for rule in [Rule::RandomPs, Rule::ShortestPs] {
         assert_covers(run(&spread, &rule).mean_response, 1.0 / 0.3);
@@ -113,15 +106,18 @@ fn servers_that_are_drawn_for_each_job() {
     let cluster = cluster(
         "assignment: {random: {servers: 100, rate: 1, degree: 2}, arrival_rate: 90}\nmean_size: 1",
     );
-    for slice in [None, Some(1.0)] {
-        assert_covers(run(&cluster, &Rule::Fair { slice }).mean_response, 1.765103);
+    for interruptions in [0.0, 1.0] {
+        assert_covers(
+            run(&cluster, &Rule::Fair(interruptions)).mean_response,
+            1.765103,
+        );
     }
 }
 
 #[test]
 fn an_overload_has_no_mean() {
     let cluster = three(EXPONENTIAL).scaled(2.0).unwrap();
-    let run = run(&cluster, &Rule::Fair { slice: Some(1.0) });
+    let run = run(&cluster, &Rule::Fair(1.0));
     assert_eq!(run.health, Health::Unstable);
     assert_eq!(run.mean_response, None);
 }
@@ -134,7 +130,7 @@ fn of_many_servers_the_first_thousand_are_measured() {
         events: 400_000,
         ..settings(0.01)
     };
-    let run = simulate(&cluster(text), &Rule::Fair { slice: None }, &few, |_| ()).unwrap();
+    let run = simulate(&cluster(text), &Rule::Fair(0.0), &few, |_| ()).unwrap();
     assert_eq!(run.own.utilization.len(), 1000);
     let mean: f64 = run.own.utilization.iter().sum::<f64>() / 1000.0;
     assert!((mean - 0.5).abs() < 0.02, "{mean}");

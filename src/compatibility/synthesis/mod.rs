@@ -1,6 +1,5 @@
 //! From a workload to a policy: load, means, number of interruptions, claims.
 
-mod claims;
 mod tuning;
 
 pub use tuning::Tuning;
@@ -8,12 +7,15 @@ pub use tuning::Tuning;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::compatibility::analysis::{self, Load, Means, Unknown};
-use crate::compatibility::artifact::{Artifact, Evidence, Part, Policy};
-use crate::compatibility::workload::Cluster;
-use crate::simulation::Progress;
+use super::analysis::{self, Load, Means};
+use super::artifact::{Artifact, Claim, Evidence, HoldsFor, Method, Part, Policy, Quantity};
+use super::simulator::Run;
+use super::workload::Cluster;
+use crate::artifact::{ArrivalLaw, SizeLaw, Subject};
+use crate::simulation::{Estimate, Progress};
+use tuning::Tuned;
 
-/// What the user decides; the rest is found.
+/// What the user decides.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// m; tuned if absent.
@@ -34,7 +36,7 @@ pub struct Synthesis {
     /// The policy.
     pub artifact: Artifact,
     /// The means under balanced fairness, or why they are not known.
-    pub means: Result<Means, Unknown>,
+    pub means: Result<Means, String>,
     /// How the number of interruptions was chosen; none where it was given.
     pub tuning: Option<Tuning>,
 }
@@ -68,18 +70,14 @@ pub fn synthesize(
     if options.interrupt.load(Ordering::Relaxed) {
         return Ok(Outcome::Interrupted);
     }
-    let m = tuned.interruptions;
-    let artifact = Artifact::new(
-        cluster.record().clone(),
-        Policy {
-            interruptions: m,
-            slice: (m > 0.0).then(|| cluster.size().mean() / m),
-        },
-        claims::claims(cluster, &load, means.as_ref().ok(), &tuned),
-        evidence(cluster, &load),
-    );
+    let policy = Policy {
+        interruptions: tuned.interruptions,
+        slice: cluster.slice(tuned.interruptions),
+    };
+    let claims = claims(cluster, &load, means.as_ref().ok(), &tuned);
+    let evidence = evidence(cluster, &load);
     Ok(Outcome::Made(Box::new(Synthesis {
-        artifact,
+        artifact: Artifact::new(cluster.record().clone(), policy, claims, evidence),
         means,
         tuning: tuned.tuning,
     })))
@@ -98,4 +96,100 @@ fn evidence(cluster: &Cluster, load: &Load) -> Evidence {
         tight: margin.map(|margin| margin.tight.iter().map(name).collect()),
         routing: margin.map(|margin| margin.routing.iter().map(of_class).collect()),
     }
+}
+
+/// Quantities of the policy itself, and the same of balanced fairness.
+const OWN: [Quantity; 2] = [Quantity::MeanResponse, Quantity::MeanNumber];
+const FAIR: [Quantity; 2] = [Quantity::FairResponse, Quantity::FairNumber];
+
+/// Returns what is known of a policy, each number with its method and the conditions it holds under.
+fn claims(cluster: &Cluster, load: &Load, means: Option<&Means>, tuned: &Tuned) -> Vec<Claim> {
+    let mut claims = vec![Claim::new(
+        Quantity::Load,
+        Subject::ALL,
+        (load.load, cluster.time_unit()),
+        Method::ExactFlow,
+        HoldsFor::default(),
+    )];
+    if let Some(means) = means {
+        claims.extend(exact(cluster, means));
+    } else if let Some(run) = &tuned.fair {
+        claims.extend(simulated(cluster, run, FAIR));
+        if cluster.size().is_exponential() {
+            claims.extend(simulated(cluster, run, OWN));
+        }
+    }
+    if let Some(run) = &tuned.own {
+        claims.extend(simulated(cluster, run, OWN));
+    }
+    claims
+}
+
+/// Of all jobs, of each class, and of each server.
+fn exact(cluster: &Cluster, means: &Means) -> Vec<Claim> {
+    let poisson = HoldsFor {
+        arrivals: Some(ArrivalLaw::Poisson),
+        ..HoldsFor::default()
+    };
+    let exponential = HoldsFor {
+        sizes: Some(SizeLaw::Exponential),
+        ..poisson.clone()
+    };
+    let claim = |quantity, subject, value, holds_for: &HoldsFor| {
+        let value = (value, cluster.time_unit());
+        Claim::new(quantity, subject, value, means.by, holds_for.clone())
+    };
+    let rates = cluster.arrival_rates();
+    let each = cluster.classes().iter().enumerate();
+    let each = each.map(|(i, class)| (Subject::of_type(&*class.name), i..i + 1));
+    let all = (Subject::ALL, 0..rates.len());
+    let mut claims = Vec::new();
+    for (subject, places) in [all].into_iter().chain(each) {
+        let number: f64 = means.numbers[places.clone()].iter().sum();
+        let response = number / rates[places].iter().sum::<f64>();
+        let rate = cluster.size().mean() / response;
+        claims.extend([
+            claim(Quantity::FairResponse, subject, response, &poisson),
+            claim(Quantity::FairNumber, subject, number, &poisson),
+            claim(Quantity::FairRate, subject, rate, &poisson),
+        ]);
+        if cluster.size().is_exponential() {
+            claims.extend([
+                claim(Quantity::MeanResponse, subject, response, &exponential),
+                claim(Quantity::MeanNumber, subject, number, &exponential),
+            ]);
+        }
+    }
+    if cluster.assignment().is_none() {
+        let servers = cluster.servers().iter().zip(&means.busy);
+        claims.extend(servers.map(|(server, busy)| {
+            let subject = Subject::ALL.on(Some(&server.name));
+            claim(Quantity::Utilization, subject, *busy, &exponential)
+        }));
+    }
+    claims
+}
+
+/// What a run measured, of all jobs and of each class.
+fn simulated(cluster: &Cluster, run: &Run, [response, number]: [Quantity; 2]) -> Vec<Claim> {
+    let each = run.types.iter().filter(|_| cluster.are_told_apart());
+    let each = each.map(|class| {
+        let subject = Subject::of_type(class.name.as_str());
+        (subject, class.mean_response, class.mean_number)
+    });
+    let all = (Subject::ALL, run.mean_response, run.mean_number);
+    let both = [all].into_iter().chain(each);
+    let both = both.flat_map(|(subject, responses, numbers)| {
+        [(response, subject, responses), (number, subject, numbers)]
+    });
+    let claim = |(quantity, subject, measured): (_, _, Option<Estimate>)| {
+        let measured = measured?;
+        let value = (measured.mean, cluster.time_unit());
+        let holds_for = HoldsFor::default();
+        Some(Claim {
+            half_width: Some(measured.half_width),
+            ..Claim::new(quantity, subject, value, Method::Simulated, holds_for)
+        })
+    };
+    both.filter_map(claim).collect()
 }

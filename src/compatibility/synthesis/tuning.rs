@@ -67,16 +67,13 @@ pub(super) fn tune(
         options,
         listener,
     };
-    let mut fair = None;
+    let (mut fair, mut response) = (None, means.map(|means| means.response(cluster)));
     if means.is_none() {
         let exponential = cluster.with_sizes(Trial::Exponential.law(cluster.size()));
-        fair = Some(trials.simulate(&exponential, 0.0, "simulating balanced fairness")?);
+        let run = trials.simulate(&exponential, 0.0, "simulating balanced fairness")?;
+        response = run.mean_response.map(|e| e.mean);
+        fair = Some(run);
     }
-    let simulated = fair.as_ref().and_then(|run| run.mean_response);
-    let response = match means {
-        Some(means) => Some(means.response(cluster)),
-        None => simulated.map(|e| e.mean),
-    };
     let (interruptions, tuning, last) = match (options.interruptions, response) {
         (Some(given), _) => {
             let own = (!exponential).then(|| trials.run(given)).transpose()?;
@@ -167,10 +164,7 @@ impl<H: FnMut(&str, Progress)> Trials<'_, H> {
             interrupt: self.options.interrupt.clone(),
             ..Settings::default()
         };
-        let slice = (interruptions > 0.0).then(|| cluster.size().mean() / interruptions);
-        let listener = &mut self.listener;
-        simulate(cluster, &Rule::Fair { slice }, &settings, |at| {
-            listener(doing, at);
-        })
+        let listener = |reached| (self.listener)(doing, reached);
+        simulate(cluster, &Rule::Fair(interruptions), &settings, listener)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Class, Cluster, Jobs, Random, Record, Server};
+use super::{AssignmentRecord, Class, ClassRecord, Cluster, Record, Server};
 use crate::document::{Fault, check_names, check_unit, place, suggest};
 use crate::law::Part;
 use crate::number::Decimal;
@@ -48,15 +48,11 @@ impl Record {
     fn check_servers(&self, faults: &mut Vec<Fault>) {
         let names = self.servers.iter().map(|server| &server.name);
         check_names("servers", "server", names, faults);
-        for (s, server) in self.servers.iter().enumerate() {
-            let name = &server.name;
-            if server.rate < Decimal::ZERO {
+        for (s, Server { name, rate }) in self.servers.iter().enumerate() {
+            if *rate < Decimal::ZERO {
                 faults.push(Fault::new(
                     place!("servers", s, "rate"),
-                    format!(
-                        "the rate of server `{name}` is {}, expected a number ≥ 0",
-                        server.rate
-                    ),
+                    format!("the rate of server `{name}` is {rate}, expected a number ≥ 0"),
                     "write how much work it does in a unit of time",
                 ));
             }
@@ -64,25 +60,23 @@ impl Record {
     }
 
     fn check_classes(&self, faults: &mut Vec<Fault>) {
-        let rates = self.servers.iter().map(|s| (s.name.as_str(), s.rate));
+        let rates = self.servers.iter().map(|s| (&*s.name, s.rate));
         let rates: HashMap<&str, Decimal> = rates.collect();
-        let known: Vec<&str> = self.servers.iter().map(|s| s.name.as_str()).collect();
         let names = self.classes.iter().map(|class| &class.name);
         check_names("classes", "class", names, faults);
         for (i, class) in self.classes.iter().enumerate() {
-            let name = &class.name;
-            if class.arrival_rate < Decimal::ZERO {
-                let rate = class.arrival_rate;
+            let (name, rate) = (&class.name, class.arrival_rate);
+            if rate < Decimal::ZERO {
                 faults.push(Fault::new(
                     place!("classes", i, "arrival_rate"),
                     format!("the arrival rate of class `{name}` is {rate}, expected a number > 0"),
                     "write how many of its jobs arrive in a unit of time; 0 leaves the class out",
                 ));
             }
-            self.check_servers_of(i, &rates, &known, faults);
+            self.check_servers_of(i, &rates, faults);
         }
-        let idle = |class: &super::ClassRecord| class.arrival_rate == Decimal::ZERO;
-        if !self.classes.is_empty() && self.classes.iter().all(idle) {
+        let mut classes = self.classes.iter();
+        if !self.classes.is_empty() && classes.all(|class| class.arrival_rate == Decimal::ZERO) {
             faults.push(Fault::new(
                 place!("classes"),
                 "every arrival rate is 0, so nothing arrives",
@@ -91,52 +85,38 @@ impl Record {
         }
     }
 
-    fn check_servers_of(
-        &self,
-        i: usize,
-        rates: &HashMap<&str, Decimal>,
-        known: &[&str],
-        faults: &mut Vec<Fault>,
-    ) {
-        let class = &self.classes[i];
-        let name = &class.name;
-        let here = |n: usize| place!("classes", i, "servers", n);
+    fn check_servers_of(&self, i: usize, rates: &HashMap<&str, Decimal>, faults: &mut Vec<Fault>) {
+        let ClassRecord { name, servers, .. } = &self.classes[i];
         let mut seen = HashSet::new();
         let before = faults.len();
-        for (n, server) in class.servers.iter().enumerate() {
+        for (n, server) in servers.iter().enumerate() {
+            let here = place!("classes", i, "servers", n);
             if !rates.contains_key(server.as_str()) {
+                let known: Vec<&str> = self.servers.iter().map(|s| &*s.name).collect();
                 faults.push(Fault::new(
-                    here(n),
+                    here,
                     format!("class `{name}` names the server `{server}`, which does not exist"),
-                    suggest(server, "the servers are", known),
+                    suggest(server, "the servers are", &known),
                 ));
             } else if !seen.insert(server) {
-                faults.push(Fault::new(
-                    here(n),
-                    format!("class `{name}` names the server `{server}` twice"),
-                    "keep it once",
-                ));
+                let message = format!("class `{name}` names the server `{server}` twice");
+                faults.push(Fault::new(here, message, "keep it once"));
             }
         }
-        let sound = faults.len() == before;
-        if class.servers.is_empty() {
-            faults.push(Fault::new(
-                place!("classes", i, "servers"),
+        let (message, help) = if servers.is_empty() {
+            (
                 format!("class `{name}` has no server"),
                 "name the servers that may run it, or leave the class out",
-            ));
-        } else if sound
-            && class
-                .servers
-                .iter()
-                .all(|s| rates[s.as_str()] <= Decimal::ZERO)
-        {
-            faults.push(Fault::new(
-                place!("classes", i, "servers"),
+            )
+        } else if faults.len() == before && servers.iter().all(|s| rates[&**s] <= Decimal::ZERO) {
+            (
                 format!("class `{name}` may only run where the rate is 0"),
                 "give one of its servers a rate > 0, or name another server",
-            ));
-        }
+            )
+        } else {
+            return;
+        };
+        faults.push(Fault::new(place!("classes", i, "servers"), message, help));
     }
 
     fn check_assignment(&self, faults: &mut Vec<Fault>) {
@@ -153,12 +133,10 @@ impl Record {
             ));
         }
         if !(1..=random.servers.max(1)).contains(&random.degree) {
+            let (degree, servers) = (random.degree, random.servers);
             faults.push(Fault::new(
                 here("degree"),
-                format!(
-                    "each job may run on {} of {} servers",
-                    random.degree, random.servers
-                ),
+                format!("each job may run on {degree} of {servers} servers"),
                 "write a number from 1 to the number of servers",
             ));
         }
@@ -180,46 +158,34 @@ impl Record {
     /// Only for a record without faults.
     fn build(&self) -> Result<(Cluster, Vec<Fault>), Vec<Fault>> {
         let mut warnings = Vec::new();
-        let (servers, jobs) = match &self.assignment {
-            Some(assignment) => {
-                let random = &assignment.random;
-                let server = |n: u32| Server {
-                    name: n.to_string(),
-                    rate: random.rate,
-                };
-                let jobs = Random {
-                    degree: random.degree,
-                    arrival_rate: assignment.arrival_rate,
-                };
-                (
-                    (1..=random.servers).map(server).collect(),
-                    Jobs::Random(jobs),
-                )
-            }
-            None => {
-                let classes = self.classes_on(&mut warnings);
-                (self.servers.clone(), Jobs::Classes(classes))
-            }
-        };
-        let cluster = Cluster {
-            record: self.clone(),
-            servers,
-            jobs,
+        let cluster = match &self.assignment {
+            Some(AssignmentRecord { random, .. }) => Cluster {
+                record: self.clone(),
+                servers: (1..=random.servers)
+                    .map(|n| Server {
+                        name: n.to_string(),
+                        rate: random.rate,
+                    })
+                    .collect(),
+                classes: Vec::new(),
+            },
+            None => Cluster {
+                record: self.clone(),
+                servers: self.servers.clone(),
+                classes: self.classes_on(&mut warnings),
+            },
         };
         let served: f64 = cluster.service_rates().iter().sum();
-        let sums = [
-            cluster.arrival_rate() * self.size.mean(),
-            served,
-            cluster.arrival_rate() / served,
-        ];
-        match sums.iter().all(|sum| sum.is_normal()) {
-            true => Ok((cluster, warnings)),
-            false => Err(vec![Fault::new(
-                place!("size"),
-                "rates and sizes together are out of the range of numbers",
-                "choose other units of time and work",
-            )]),
+        let arriving = cluster.arrival_rate();
+        let sums = [arriving * self.size.mean(), served, arriving / served];
+        if sums.iter().all(|sum| sum.is_normal()) {
+            return Ok((cluster, warnings));
         }
+        Err(vec![Fault::new(
+            place!("size"),
+            "rates and sizes together are out of the range of numbers",
+            "choose other units of time and work",
+        )])
     }
 
     fn classes_on(&self, warnings: &mut Vec<Fault>) -> Vec<Class> {
@@ -251,9 +217,10 @@ impl Record {
             if !used.contains(&s) {
                 warnings.push(Fault::new(
                     place!("servers", s),
-                    match server.rate > Decimal::ZERO {
-                        true => format!("no class may use server `{}`", server.name),
-                        false => format!("server `{}` has rate 0: it serves nobody", server.name),
+                    if server.rate > Decimal::ZERO {
+                        format!("no class may use server `{}`", server.name)
+                    } else {
+                        format!("server `{}` has rate 0: it serves nobody", server.name)
                     },
                     "name it with the classes that it may serve, or leave it out",
                 ));

@@ -4,12 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Cluster;
-use crate::document::{Document, DocumentError, Fault, Parsed, Place, Step, place};
+use crate::document::{Document, DocumentError, Fault, Parsed, Step, place};
 use crate::law::{Size, respell_law};
 use crate::number::Decimal;
-
-/// The kind that documents of this room name.
-pub(super) const KIND: &str = "compatibility";
 
 const EXAMPLE: &str = "a workload reads like this:
   kind: compatibility
@@ -104,12 +101,9 @@ struct ClusterDocument {
     size: Option<Size>,
 }
 
-/// The unit where none is named.
-const UNIT: &str = "time";
-
 pub(super) fn parse(text: &str, name: &str) -> Result<Parsed<Cluster>, DocumentError> {
     let mut document = Document::parse(text, name, EXAMPLE)?;
-    let misnamed = document.misnamed(KIND)?;
+    let misnamed = document.misnamed("compatibility")?;
     document.root.meant_mut("size").map(respell_law);
     let has_mean = document.root.get("mean_size").is_some();
     let (written, mut faults) = document.read::<ClusterDocument>();
@@ -118,13 +112,12 @@ pub(super) fn parse(text: &str, name: &str) -> Result<Parsed<Cluster>, DocumentE
         Some(record) => record.checked(faults),
         None => Err(faults),
     };
-    document.conclude(checked, |place| respelt(has_mean, place))
-}
-
-/// Means that stand in no law.
-fn respelt(has_mean: bool, place: &Place) -> Option<Place> {
-    let of_size = matches!(place.steps().first(), Some(Step::Key(key)) if key == "size");
-    (of_size && has_mean).then(|| place!("mean_size"))
+    // Means that stand in no law.
+    document.conclude(checked, |place| {
+        let first = place.steps().first();
+        let of_size = matches!(first, Some(Step::Key(key)) if key == "size");
+        (of_size && has_mean).then(|| place!("mean_size"))
+    })
 }
 
 impl ClusterDocument {
@@ -146,29 +139,32 @@ impl ClusterDocument {
             faults.push(Fault::new(place!("size"), message, help));
         }
         let drawn = has("assignment");
-        for key in ["servers", "classes"] {
-            let fault = match (drawn, has(key)) {
-                (true, true) => (
+        let examples = [
+            (
+                "servers",
+                "list them: `servers: [{name: a, rate: 1}, {name: b, rate: 1}]`",
+            ),
+            (
+                "classes",
+                "list them: `classes: [{name: x, servers: [a, b], arrival_rate: .6}]`",
+            ),
+        ];
+        for (key, example) in examples.into_iter().filter(|own| has(own.0) == drawn) {
+            let (message, help) = if drawn {
+                let help = "keep `servers` and `classes`, or `assignment` for servers that are drawn for each job";
+                (
                     format!("the document has both `{key}` and `assignment`"),
-                    "keep `servers` and `classes`, or `assignment` for servers that are drawn for each job",
-                ),
-                (false, false) => (
-                    format!("there are no {key}"),
-                    match key {
-                        "servers" => {
-                            "list them: `servers: [{name: a, rate: 1}, {name: b, rate: 1}]`"
-                        }
-                        _ => "list them: `classes: [{name: x, servers: [a, b], arrival_rate: .6}]`",
-                    },
-                ),
-                _ => continue,
+                    help,
+                )
+            } else {
+                (format!("there are no {key}"), example)
             };
-            faults.push(Fault::new(place!(key), fault.0, fault.1));
+            faults.push(Fault::new(place!(key), message, help));
         }
         let exponential = |mean| Size::Exponential { mean };
         Some(Record {
             source: self.source,
-            time_unit: self.time_unit.unwrap_or(UNIT.into()),
+            time_unit: self.time_unit.unwrap_or("time".into()),
             servers: self.servers,
             classes: self.classes,
             assignment: self.assignment,
@@ -183,7 +179,6 @@ impl Record {
     /// # Errors
     /// A list of all faults, at their places in the record.
     pub fn check(&self) -> Result<Cluster, Vec<Fault>> {
-        let checked = self.checked(Vec::new());
-        checked.map(|(cluster, _)| cluster)
+        Ok(self.checked(Vec::new())?.0)
     }
 }

@@ -31,7 +31,6 @@ impl Trial {
     ];
 
     /// Its name.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Trial::Own => "own",
@@ -46,7 +45,6 @@ impl Trial {
     ///
     /// # Panics
     /// When the mean is so large or small that a multiple of it is out of the range of numbers.
-    #[must_use]
     pub fn law(self, own: &Size) -> Size {
         let mean = own.mean();
         let decimal =

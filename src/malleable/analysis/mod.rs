@@ -6,7 +6,7 @@ mod rents;
 mod tests;
 
 pub use orders::{MOST, over_orders};
-pub use rents::{Dual, ascend};
+pub use rents::ascend;
 
 use super::workload::{Pool, Stream};
 
@@ -15,7 +15,6 @@ use super::workload::{Pool, Stream};
 /// All rates have the same ratios to each other as long as both jobs run: with `b_i = a_i^{1/(1−p)}` job i ends when a clock
 /// common to all shows `x_i/b_i^p`, and the clock runs at `(N/Σ b_j)^p`, summed over those that remain. All in logarithms: near
 /// p = 1 these numbers have no common scale.
-#[must_use]
 pub fn power_ends(pool: &Pool, prices: &[f64], p: f64) -> Vec<f64> {
     let share = |i: usize| prices[i].ln() / (1.0 - p);
     let clock = |i: usize| pool.jobs()[i].size.ln() - p * share(i);
@@ -45,22 +44,13 @@ pub fn power_ends(pool: &Pool, prices: &[f64], p: f64) -> Vec<f64> {
     ends
 }
 
-/// The bound of the mean response time, and where it comes from.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Relaxed {
-    /// No policy has less \[time\], whatever it knows of arrivals.
-    pub least: f64,
-    /// Servers of each job where "at most N servers in the mean" is all that is asked for.
-    pub servers: f64,
-}
-
-/// The mean response time if N servers need only be enough in the mean.
+/// Returns the mean response time if N servers need only be enough in the mean: no policy has less, whatever it knows of
+/// arrivals.
 ///
 /// A job of size x on k servers all the time takes `x/s(k)` and k servers for that long. As many as there are in the mean are
 /// enough for one k for all jobs: where `λE[S] k/s(k) = N`, or all, if they are not all used. By weak duality (rents that do not
 /// change) no policy is better, also none that knows all arrivals before.
-#[must_use]
-pub fn relaxation(stream: &Stream) -> Relaxed {
+pub fn relaxation(stream: &Stream) -> f64 {
     let curve = stream.curve();
     let most = curve.cap.min(stream.servers());
     let mean = stream.size().mean();
@@ -80,8 +70,5 @@ pub fn relaxation(stream: &Stream) -> Relaxed {
             }
         }
     }
-    Relaxed {
-        least: mean / curve.at(servers),
-        servers,
-    }
+    mean / curve.at(servers)
 }

@@ -49,7 +49,6 @@ impl Ord for Beginning<'_> {
 }
 
 /// What no plan costs less than, as far as it is needed beside a plan that costs so much.
-#[must_use]
 pub fn over_orders(pool: &Pool, enough: f64) -> f64 {
     let mut open = BinaryHeap::new();
     open.push(Beginning {

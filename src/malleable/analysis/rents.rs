@@ -5,54 +5,38 @@
 //! are. What is lost is that jobs may end at several times at once, and the more jobs there are the less that is (Shapley and
 //! Folkman). The bound is concave in the rents, and is climbed by the servers that are asked for too often.
 
+use crate::malleable::artifact::Rent;
 use crate::malleable::workload::{Curve, Job, Pool};
-
-/// The bound that rents give.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Dual {
-    /// No policy costs less.
-    pub least: f64,
-    /// Until when \[time\], and what a server costs until then \[cost/time\].
-    pub rents: Vec<(f64, f64)>,
-}
 
 /// Steps of the ascent.
 const STEPS: u32 = 160;
 
-/// Climbs from these rents; their times stay.
-#[must_use]
-pub fn ascend(pool: &Pool, rents: &[(f64, f64)]) -> Dual {
-    let mut best = Dual {
-        least: 0.0,
-        rents: vec![(rents.last().map_or(1.0, |last| last.0), 0.0)],
-    };
-    let mut rents = rents.to_vec();
+/// Climbs from these rents, whose times stay; returns what no policy costs less than, and the rents that prove it.
+pub fn ascend(pool: &Pool, mut rents: Vec<Rent>) -> (f64, Vec<Rent>) {
+    let until = rents.last().map_or(1.0, |last| last.until);
+    let mut best = (0.0, vec![Rent { until, rent: 0.0 }]);
     for step in 0..STEPS {
         let (least, used) = evaluate(pool, &rents);
-        if least > best.least {
-            best = Dual {
-                least,
-                rents: rents.clone(),
-            };
+        if least > best.0 {
+            best = (least, rents.clone());
         }
         let pace = 0.6 / (1.0 + f64::from(step) / 4.0);
         let mut before = 0.0;
         for (rent, used) in rents.iter_mut().zip(&used) {
-            let all = pool.servers() * (rent.0 - before);
-            before = rent.0;
-            rent.1 *= (pace * (used / all - 1.0).clamp(-1.0, 2.0)).exp();
+            let all = pool.servers() * (rent.until - before);
+            before = rent.until;
+            rent.rent *= (pace * (used / all - 1.0).clamp(-1.0, 2.0)).exp();
         }
     }
     best
 }
 
 /// The bound, and the servers times time that are asked for in each interval.
-fn evaluate(pool: &Pool, rents: &[(f64, f64)]) -> (f64, Vec<f64>) {
+fn evaluate(pool: &Pool, rents: &[Rent]) -> (f64, Vec<f64>) {
     let mut used = vec![0.0; rents.len()];
-    let mut before = 0.0;
+    let (mut before, mut earned) = (0.0, 0.0);
     let mut intervals = Vec::with_capacity(rents.len());
-    let mut earned = 0.0;
-    for (until, rent) in rents {
+    for Rent { until, rent } in rents {
         intervals.push((until - before, *rent));
         earned += pool.servers() * rent * (until - before);
         before = *until;
@@ -107,11 +91,10 @@ impl Alone<'_> {
             }
             high = self.job.weight.max(f64::MIN_POSITIVE);
             for _ in 0..REACH {
-                if self.done(high, intervals) < self.job.size {
-                    (low, high) = (high, 4.0 * high)
-                } else {
+                if self.done(high, intervals) >= self.job.size {
                     break;
                 }
+                (low, high) = (high, 4.0 * high);
             }
         }
         root(low, high, |price| {
@@ -126,9 +109,8 @@ impl Alone<'_> {
         for _ in 0..REACH {
             if worth(high) >= 0.0 {
                 break;
-            } else {
-                high *= 4.0
             }
+            high *= 4.0;
         }
         root(high / 4.0, high, worth)
     }
@@ -139,19 +121,17 @@ impl Alone<'_> {
         let mut best = (f64::INFINITY, 0, 0.0, 0.0);
         for n in 0..=self.intervals.len() {
             let (length, rent) = *self.intervals.get(n).unwrap_or(&(f64::INFINITY, 0.0));
-            let (after, indifferent) = match length.is_finite() {
-                true => (
-                    self.price_until(n + 1, price_before),
-                    self.indifferent(rent),
-                ),
-                false => (0.0, self.job.weight / self.curve.at(self.most)),
+            let (after, indifferent) = if length.is_finite() {
+                let until = self.price_until(n + 1, price_before);
+                (until, self.indifferent(rent))
+            } else {
+                (0.0, self.job.weight / self.curve.at(self.most))
             };
             if after < f64::INFINITY {
                 let price = indifferent.clamp(after, price_before.max(after));
-                let gained: f64 = self.intervals[..n]
-                    .iter()
-                    .map(|(length, rent)| length * self.gain(price, *rent))
-                    .sum();
+                let earlier = self.intervals[..n].iter();
+                let gains = earlier.map(|(length, rent)| length * self.gain(price, *rent));
+                let gained: f64 = gains.sum();
                 let over = self.gain(price, rent) - self.job.weight;
                 // At the price of indifference nothing is over.
                 let rest = if over > 0.0 && length.is_finite() {
@@ -195,16 +175,11 @@ fn root(mut low: f64, mut high: f64, of: impl Fn(f64) -> f64) -> f64 {
             break;
         }
         let found = of(guess);
-        if found >= 0.0 {
-            (high, above) = (guess, found)
-        } else {
-            (low, below) = (guess, found)
-        }
         // The end that stays counts half, so that the other one moves, too (Illinois).
         if found >= 0.0 {
-            below *= 0.5
+            (high, above, below) = (guess, found, 0.5 * below);
         } else {
-            above *= 0.5
+            (low, below, above) = (guess, found, 0.5 * above);
         }
     }
     high

@@ -1,4 +1,5 @@
 use super::{ascend, power_ends, relaxation};
+use crate::malleable::artifact::Rent;
 use crate::malleable::policy::{Rule, power_prices};
 use crate::malleable::simulator::{Dividing, execute};
 use crate::malleable::workload::{Pool, Workload};
@@ -39,9 +40,7 @@ fn jobs_that_arrive_have_a_bound() {
         panic!("its jobs arrive")
     };
     // λE[S]k/√k = 4√k = 4.
-    let relaxed = relaxation(&stream);
-    close(relaxed.servers, 1.0, 1e-9);
-    close(relaxed.least, 1.0, 1e-9);
+    close(relaxation(&stream), 1.0, 1e-9);
 }
 
 /// Of one job alone the bound is what it takes, and rents only lose.
@@ -50,6 +49,7 @@ fn one_job_costs_what_it_takes_alone() {
     let pool = Pool::sample(
         "kind: malleable\nservers: 9\nspeedup: {power: {p: .5}}\njobs: [{name: a, size: 6}]\n",
     );
-    let dual = ascend(&pool, &[(1.0, 0.05), (2.0, 0.05)]);
-    assert!(dual.least <= 2.0 && dual.least > 1.99, "{}", dual.least);
+    let rents = [1.0, 2.0].map(|until| Rent { until, rent: 0.05 });
+    let (least, _) = ascend(&pool, rents.to_vec());
+    assert!(least <= 2.0 && least > 1.99, "{least}");
 }

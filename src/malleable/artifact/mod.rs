@@ -1,17 +1,16 @@
 //! What the artifact of malleable jobs holds, and the checker that derives its claims anew.
 
 mod check;
-mod quantity;
 
 pub use check::cost;
-pub use quantity::{Measure, Method, Quantity};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::policy::{Online, Rule};
-use super::workload::{Record, Workload};
-use crate::artifact::{self, Content, Findings, NoConditions};
+use super::workload::{Objective, Record, Workload};
+use crate::artifact::{self, Content, Findings, NoConditions, Standing, quantities};
+pub(super) use crate::simulation::QueueMeasure as Measure;
 
 /// The kind: malleable jobs.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -88,4 +87,75 @@ pub struct Rent {
     pub until: f64,
     /// What a server costs \[cost/time\], ≥ 0.
     pub rent: f64,
+}
+
+quantities! {
+    /// What a claim is about.
+    pub enum Quantity: Method, NoConditions, Measure;
+
+    /// Σ T_i.
+    FlowTime: "flow_time", "total flow time", Time, [All], Measure::Response;
+    /// Σ w_i T_i.
+    WeightedFlowTime: "weighted_flow_time", "weighted flow time", Time, [All], Measure::Response;
+    /// Σ T_i/x_i.
+    Slowdown: "slowdown", "total slowdown", One, [All], Measure::Response;
+    /// max T_i.
+    Makespan: "makespan", "makespan", Time, [All], Measure::Response;
+    /// Σ T_i over the number of jobs; E\[T\] of jobs that arrive.
+    MeanResponse: "mean_response", "mean response time", Time, [All], Measure::Response;
+    /// E\[N\] of jobs that arrive.
+    MeanNumber: "mean_number", "mean number of jobs", Jobs, [All], Measure::Number;
+    /// How far the objective is at most above its least value under any policy, of that value.
+    Gap: "gap", "distance from the optimum, at most", One, [All], Measure::Nothing("it is proved for all policies");
+    /// No policy has a smaller mean response time, whatever it knows of arrivals.
+    LeastResponse: "least_response", "mean response time of any policy, at least", Time, [All], Measure::Nothing("it is proved for all policies");
+}
+
+impl Objective {
+    /// Returns what is claimed of a plan for it: what it makes small first.
+    pub fn quantities(self) -> Vec<Quantity> {
+        let others = [Quantity::MeanResponse, Quantity::Makespan];
+        let others = others.into_iter().filter(|own| *own != self.quantity());
+        [self.quantity()].into_iter().chain(others).collect()
+    }
+
+    /// Returns what a plan for it makes small.
+    pub fn quantity(self) -> Quantity {
+        match self {
+            Objective::FlowTime => Quantity::FlowTime,
+            Objective::WeightedFlowTime => Quantity::WeightedFlowTime,
+            Objective::Slowdown => Quantity::Slowdown,
+            Objective::Makespan => Quantity::Makespan,
+        }
+    }
+}
+
+/// How a claim was derived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// Integrated over the stages of the plan, between two ends of jobs each.
+    ExactFlow,
+    /// Prices of work under which no policy does work that is worth more than what its time costs.
+    BoundPrices,
+    /// Servers for the rates that end all jobs together.
+    BoundServers,
+    /// Prices of work for each order in which jobs may end.
+    BoundOrders,
+    /// Rents of servers over time: what jobs cost at least that are served for them one by one.
+    BoundRents,
+    /// The same with one rent at all times.
+    BoundRent,
+    /// Measured, with an interval.
+    Simulated,
+}
+
+impl artifact::Method for Method {
+    fn standing(self) -> Standing {
+        match self {
+            Method::ExactFlow => Standing::Exact,
+            Method::Simulated => Standing::Simulated,
+            _ => Standing::Bound,
+        }
+    }
 }

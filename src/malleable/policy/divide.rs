@@ -26,7 +26,6 @@ impl Asks<'_> {
 ///
 /// By the rent of a server at which all of them are just taken. Where jobs are indifferent at that rent the dearer
 /// work is served first, and of equally dear work that of the last job.
-#[must_use]
 pub fn divide(jobs: &[Asks<'_>], servers: f64) -> Vec<f64> {
     let most: Vec<f64> = jobs.iter().map(|job| job.curve.cap).collect();
     if most.iter().sum::<f64>() <= servers {

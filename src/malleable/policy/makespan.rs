@@ -8,32 +8,28 @@ use crate::malleable::workload::{Curve, Pool};
 /// Whole servers are exchanged in turns: each job has its number, rounded down, and one server more for the part of the time
 /// that is left out, one job after the other round the servers (the wrap-around rule: R. McNaughton, Management Science 6(1),
 /// 1959).
-#[must_use]
 pub fn makespan(pool: &Pool) -> (f64, Rule) {
-    let sized = |job: &crate::malleable::workload::Job| (job.size, &pool.curves()[job.curve]);
-    let jobs: Vec<(f64, &Curve)> = pool.jobs().iter().map(sized).collect();
-    let (time, servers) = all_at_once(&jobs, pool.servers());
+    let jobs = pool.jobs().iter();
+    let jobs = jobs.map(|job| (job.size, &pool.curves()[job.curve]));
+    let (until, servers) = all_at_once(&jobs.collect::<Vec<_>>(), pool.servers());
     let whole = pool.record().whole_servers;
     let phases = if whole && servers.iter().any(|k| k.fract() != 0.0) {
-        in_turns(&servers, time)
+        in_turns(&servers, until)
     } else {
-        let until = time;
         vec![Phase { until, servers }]
     };
-    (time, Rule::Phases(phases))
+    (until, Rule::Phases(phases))
 }
 
 /// The least time in which so much can be done of each job, and servers with which all end then.
 ///
 /// No rate that changes does better than its mean, as speedups are concave: with servers for the rate `x_i/T` each, T is
 /// reached just if they are enough. For powers `T = ‖x‖_{1/p}/s(N)` (the heSRPT paper, theorem 2, which leaves out `s(N)`).
-#[must_use]
 pub fn all_at_once(jobs: &[(f64, &Curve)], servers: f64) -> (f64, Vec<f64>) {
     let needed = |time: f64| -> Option<Vec<f64>> {
-        let needs = jobs
-            .iter()
-            .map(|(left, curve)| curve.servers_for(left / time));
-        needs.collect()
+        let jobs = jobs.iter();
+        jobs.map(|(left, curve)| curve.servers_for(left / time))
+            .collect()
     };
     // What is needed too much, in logarithms: nearly straight in that of time.
     let over = |time: f64| {

@@ -24,7 +24,7 @@ mod tests;
 pub use divide::{Asks, divide};
 pub use makespan::{all_at_once, makespan};
 use prices::extend_prices;
-pub use prices::{Prices, power_prices, prices};
+pub use prices::{Prices, ascending, power_prices, prices};
 pub use sharing::{Known, Online, Sharing, Underway};
 
 use schemars::JsonSchema;
@@ -54,15 +54,13 @@ pub struct Phase {
 
 impl Rule {
     /// The servers of each job that remains at a time, in the order in which they are named.
-    #[must_use]
     pub fn servers(&self, pool: &Pool, remaining: &[usize], now: f64) -> Vec<f64> {
-        let each = |servers: &[f64]| remaining.iter().map(|i| servers[*i]).collect();
         match self {
             Rule::Phases(phases) => {
                 let phase = phases.iter().find(|phase| phase.until > now);
-                phase
-                    .or(phases.last())
-                    .map_or_else(|| vec![0.0; remaining.len()], |phase| each(&phase.servers))
+                let phase = phase.or(phases.last());
+                let servers = phase.map(|phase| remaining.iter().map(|i| phase.servers[*i]));
+                servers.map_or_else(|| vec![0.0; remaining.len()], Iterator::collect)
             }
             Rule::Prices(prices) => {
                 let asks = |&i: &usize| Asks {
@@ -76,16 +74,13 @@ impl Rule {
     }
 
     /// When the numbers of servers change next though no job ends; ∞ if they do not.
-    #[must_use]
     pub fn changes(&self, now: f64) -> f64 {
         match self {
             Rule::Prices(_) => f64::INFINITY,
             // Behind the last phase nothing is said: its servers stay.
             Rule::Phases(phases) => {
-                let inner = phases.split_last().map_or(&[][..], |(_, inner)| inner);
-                let ends = inner.iter().map(|phase| phase.until);
-                ends.filter(|until| *until > now)
-                    .fold(f64::INFINITY, f64::min)
+                let ends = phases.iter().rev().skip(1).map(|phase| phase.until);
+                ends.filter(|end| *end > now).fold(f64::INFINITY, f64::min)
             }
         }
     }

@@ -7,7 +7,6 @@ use crate::malleable::workload::Curve;
 ///
 /// If under these prices they do end in that order, the plan costs `Σ a_k x_k`. With one curve for all, jobs from the
 /// largest on and ascending weights that is so, the prices ascend, and no plan costs less.
-#[must_use]
 pub fn prices(curves: &[&Curve], weights: &[f64], servers: f64) -> Vec<f64> {
     let mut prices = Prices::new(servers);
     for (curve, weight) in curves.iter().zip(weights) {
@@ -27,7 +26,6 @@ pub struct Prices<'a> {
 
 impl<'a> Prices<'a> {
     /// Of no job so far.
-    #[must_use]
     pub fn new(servers: f64) -> Self {
         Prices {
             servers,
@@ -70,28 +68,25 @@ pub(super) fn extend_prices(known: &mut Vec<f64>, curve: &Curve, weights: &[f64]
 fn lower_last(jobs: &mut [Asks<'_>], due: f64, servers: f64) -> f64 {
     let last = jobs.len() - 1;
     loop {
-        let taken = divide(jobs, servers);
-        let speeds = taken.iter().zip(&*jobs).map(|(k, job)| job.curve.at(*k));
-        let speeds: Vec<f64> = speeds.collect();
-        let worth: f64 = speeds
-            .iter()
-            .zip(&*jobs)
-            .map(|(s, job)| s * job.price)
-            .sum();
+        let (mut worth, mut speed) = (0.0, 0.0);
+        for (k, job) in divide(jobs, servers).into_iter().zip(&*jobs) {
+            speed = job.curve.at(k);
+            worth += speed * job.price;
+        }
         let price = jobs[last].price;
-        let next = price - (worth - due) / speeds[last];
-        if price - next > 2.0 * f64::EPSILON * price && next > 0.0 {
-            jobs[last].price = next
-        } else {
+        // `speed` is that of the last job.
+        let next = price - (worth - due) / speed;
+        let lower = price - next > 2.0 * f64::EPSILON * price && next > 0.0;
+        if !lower {
             return price;
         }
+        jobs[last].price = next;
     }
 }
 
 /// The same for `s(k) = k^p`, p < 1, in closed form: `a_k s(N) = (W_k^c − W_{k−1}^c)^{1/c}`, c = 1/(1 − p).
 ///
 /// Source: the heSRPT paper, theorem 8, there for weights 1.
-#[must_use]
 pub fn power_prices(p: f64, weights: &[f64], servers: f64) -> Vec<f64> {
     let c = 1.0 / (1.0 - p);
     let mut before = 0.0;
@@ -107,4 +102,13 @@ pub fn power_prices(p: f64, weights: &[f64], servers: f64) -> Vec<f64> {
         due * part.powf(1.0 - p) / servers.powf(p)
     };
     weights.iter().map(&mut price).collect()
+}
+
+/// Makes prices ascend, as they do but for their last digits: a smaller job gets no fewer servers.
+pub fn ascending(prices: &mut [f64]) {
+    let mut most = 0.0;
+    for price in prices {
+        *price = f64::max(*price, most);
+        most = *price;
+    }
 }

@@ -9,8 +9,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Asks, all_at_once, divide, extend_prices, power_prices, prices};
-use crate::malleable::workload::{Curve, Speedup};
+use super::{Asks, all_at_once, ascending, divide, extend_prices, power_prices, prices};
+use crate::malleable::workload::{Curve, Speedup, halved};
 
 /// A job that is there, as a rule sees it.
 #[derive(Clone, Copy, Debug)]
@@ -71,7 +71,6 @@ pub struct Known {
 
 impl Sharing {
     /// Whether jobs that share a curve and weigh the same get servers by their order alone, a smaller one no fewer.
-    #[must_use]
     pub fn follows_order(&self) -> bool {
         match self {
             Sharing::HeSrpt(_) | Sharing::Power(_) | Sharing::Srpt | Sharing::Equi => true,
@@ -80,7 +79,6 @@ impl Sharing {
     }
 
     /// Servers of each job; `known` remembers what was found for other moments of the same system.
-    #[must_use]
     pub fn servers(&self, jobs: &[Underway<'_>], servers: f64, known: &mut Known) -> Vec<f64> {
         match self {
             Sharing::HeSrpt(online) => online.servers(jobs, servers, known),
@@ -137,21 +135,15 @@ impl Online {
             behind.into_iter().chain(own).collect()
         };
         let first = usize::from(behind.is_some());
-        let found = match job.curve.smooth_power(servers) {
+        let mut prices = match job.curve.smooth_power(servers) {
             Some(p) => power_prices(p, &weights(jobs.len()), servers),
             None => {
                 extend_prices(&mut known.prices, job.curve, &weights(jobs.len()), servers);
                 known.prices[..first + jobs.len()].to_vec()
             }
         };
-        // Prices ascend but for their last digits: a smaller job gets no fewer servers.
-        let mut most = 0.0;
-        let ascending = found[first..].iter().map(|price| {
-            most = f64::max(most, *price);
-            most
-        });
-        let found: Vec<f64> = ascending.collect();
-        self.divide(&found, |_| job.curve, servers)
+        ascending(&mut prices[first..]);
+        self.divide(&prices[first..], |_| job.curve, servers)
     }
 
     fn different(&self, jobs: &[Underway<'_>], order: &[usize], servers: f64) -> Vec<f64> {
@@ -228,14 +220,14 @@ fn level(jobs: &[Underway<'_>], servers: f64, asks: impl Fn(usize, f64) -> f64) 
     let (mut low, mut high) = (servers, servers);
     for _ in 0..REACH {
         if total(low) > servers {
-            low /= 16.0
+            low /= 16.0;
         } else {
             break;
         }
     }
     for _ in 0..REACH {
         if total(high) < servers {
-            high *= 16.0
+            high *= 16.0;
         } else {
             break;
         }
@@ -246,9 +238,9 @@ fn level(jobs: &[Underway<'_>], servers: f64, asks: impl Fn(usize, f64) -> f64) 
             break;
         }
         if total(middle) > servers {
-            high = middle
+            high = middle;
         } else {
-            low = middle
+            low = middle;
         }
     }
     let (mut taken, most) = (at(low), at(high));
@@ -266,34 +258,28 @@ const REACH: usize = 120;
 
 /// Servers by the ratio of efficiency to remaining time, `s(k)²/(kx)`, which is brought to one level.
 fn hell(jobs: &[Underway<'_>], servers: f64) -> Vec<f64> {
-    if jobs
-        .iter()
-        .all(|job| ratio_power(job).is_some_and(|power| power >= 0.0))
-    {
+    let falls = |job: &Underway<'_>| ratio_power(job).is_none_or(|power| power < 0.0);
+    if !jobs.iter().any(falls) {
         return in_turn(jobs, servers, |job| job.curve.cap);
     }
     let mut marks: Vec<(&Curve, Vec<f64>)> = Vec::new();
     for job in jobs {
-        if !marks
-            .iter()
-            .any(|(curve, _)| std::ptr::eq(*curve, job.curve))
-        {
+        let mut known = marks.iter();
+        if !known.any(|(curve, _)| std::ptr::eq(*curve, job.curve)) {
             marks.push((job.curve, job.curve.marks(servers)));
         }
     }
     let marks_of = |job: &Underway<'_>| {
-        let own = marks
-            .iter()
-            .find(|(curve, _)| std::ptr::eq(*curve, job.curve));
+        let mut known = marks.iter();
+        let own = known.find(|(curve, _)| std::ptr::eq(*curve, job.curve));
         own.map_or(&[][..], |(_, marks)| marks.as_slice())
     };
     // A job that gets servers gets as many as its first mark says: so many of the smallest do, at most.
     let order = from_largest(jobs);
-    let few = match (
-        marks.as_slice(),
-        jobs.iter().all(|job| ratio_power(job).is_none()),
-    ) {
-        ([(_, marks)], true) => (servers / marks[0]) as usize + 2,
+    let few = match &marks[..] {
+        [(_, marks)] if jobs.iter().all(|job| ratio_power(job).is_none()) => {
+            (servers / marks[0]) as usize + 2
+        }
         _ => jobs.len(),
     };
     let places = &order[order.len().saturating_sub(few)..];
@@ -336,16 +322,5 @@ fn knee(job: &Underway<'_>, a: f64) -> f64 {
     while gain(low) < a && low > 1e-300 {
         low /= 2.0;
     }
-    while high - low > 2.0 * f64::EPSILON * high {
-        let middle = f64::midpoint(low, high);
-        if middle <= low || middle >= high {
-            break;
-        }
-        if gain(middle) > a {
-            low = middle
-        } else {
-            high = middle
-        }
-    }
-    low
+    halved(low, high, |k| gain(k) > a)
 }

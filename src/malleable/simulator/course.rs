@@ -36,7 +36,6 @@ pub struct Stage {
 }
 
 /// Runs a pool to its end; `keep` is whether stages are told.
-#[must_use]
 pub fn execute(pool: &Pool, dividing: Dividing<'_>, keep: bool) -> Course {
     let jobs = pool.jobs();
     let mut left: Vec<f64> = jobs.iter().map(|job| job.size).collect();

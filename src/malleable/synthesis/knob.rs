@@ -45,7 +45,6 @@ const STEP: f64 = 0.7;
 const THIRDS: usize = 24;
 
 /// The rule with the knob that is best for the objective.
-#[must_use]
 pub fn tuned(pool: &Pool, rule: Tunable) -> Sharing {
     let objective = pool.objective().quantity();
     let cost_of = |knob: f64| {

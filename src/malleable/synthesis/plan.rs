@@ -2,10 +2,10 @@
 
 use super::search::search;
 use crate::malleable::analysis::{MOST, ascend, over_orders, power_ends};
-use crate::malleable::artifact::{Plan, Rent, cost};
-use crate::malleable::policy::{Phase, Rule, Sharing, makespan, power_prices, prices};
-use crate::malleable::simulator::{Course, Dividing, execute};
-use crate::malleable::workload::{Curve, Objective, Pool};
+use crate::malleable::artifact::{Evidence, Method, Plan, Rent, cost};
+use crate::malleable::policy::{Phase, Rule, Sharing, ascending, makespan, power_prices, prices};
+use crate::malleable::simulator::{Dividing, execute};
+use crate::malleable::workload::{Objective, Pool};
 
 /// Of more jobs than this an artifact has no table of stages.
 const TABLED: usize = 64;
@@ -15,27 +15,14 @@ const TABLED: usize = 64;
 pub struct Planned {
     /// The plan.
     pub plan: Plan,
-    /// When each job ends \[time\].
-    pub ends: Vec<f64>,
+    /// When each job ends, and what proves the bound.
+    pub evidence: Evidence,
     /// No plan costs less.
     pub least: f64,
-    /// Why.
-    pub proof: Proof,
+    /// How that is known.
+    pub method: Method,
     /// Why it is not known to be the best, where it is not.
     pub open: Option<Open>,
-}
-
-/// What proves that no plan costs less.
-#[derive(Clone, Debug)]
-pub enum Proof {
-    /// Prices of work, from the largest job on.
-    Prices(Vec<f64>),
-    /// Rents of servers over time.
-    Rents(Vec<Rent>),
-    /// Prices of each order in which few jobs may end.
-    Orders,
-    /// That all jobs end at once, with all servers.
-    Servers,
 }
 
 /// Why the best plan is not known.
@@ -47,101 +34,109 @@ pub enum Open {
     SpeedupsDiffer,
 }
 
-/// The best plan that is known.
-#[must_use]
-pub fn best_plan(pool: &Pool) -> Planned {
-    match pool.objective() {
-        Objective::Makespan => {
-            let (time, rule) = makespan(pool);
-            let ends = ends(pool, &rule);
-            finished(pool, rule, ends, time, Proof::Servers, None)
+impl Planned {
+    fn new(pool: &Pool, rule: Rule, ends: Vec<f64>, least: f64, method: Method) -> Self {
+        let stages = stages(pool, &rule, &ends);
+        Planned {
+            plan: Plan { rule, stages },
+            evidence: Evidence {
+                ends,
+                ..Evidence::default()
+            },
+            least,
+            method,
+            open: None,
         }
-        _ => sums(pool),
     }
-}
 
-fn finished(
-    pool: &Pool,
-    rule: Rule,
-    ends: Vec<f64>,
-    least: f64,
-    proof: Proof,
-    open: Option<Open>,
-) -> Planned {
-    let stages = stages(pool, &rule, &ends);
-    Planned {
-        plan: Plan { rule, stages },
-        ends,
-        least,
-        proof,
-        open,
+    /// Returns how far the plan's cost is above the least that any policy can have, at most, of that.
+    pub fn gap(&self, pool: &Pool) -> f64 {
+        let cost = cost(pool, pool.objective().quantity(), &self.evidence.ends);
+        (cost / self.least - 1.0).max(0.0)
+    }
+
+    /// Returns whether no policy costs less, up to rounding.
+    pub fn is_best(&self, pool: &Pool) -> bool {
+        self.gap(pool) < 1e-9
     }
 }
 
 /// When jobs end under a rule.
 pub(super) fn ends(pool: &Pool, rule: &Rule) -> Vec<f64> {
-    let power = match pool.curves() {
-        [curve] => curve.smooth_power(pool.servers()),
+    match (pool.curves(), rule) {
+        ([curve], Rule::Prices(prices)) => curve
+            .smooth_power(pool.servers())
+            .map(|p| power_ends(pool, prices, p)),
         _ => None,
-    };
-    match (power, rule) {
-        (Some(p), Rule::Prices(prices)) => power_ends(pool, prices, p),
-        _ => execute(pool, Dividing::Plan(rule), false).ends,
     }
+    .unwrap_or_else(|| execute(pool, Dividing::Plan(rule), false).ends)
 }
 
-/// The objectives that are sums over jobs.
-fn sums(pool: &Pool) -> Planned {
+/// Returns the best plan that is known.
+pub fn best_plan(pool: &Pool) -> Planned {
+    if pool.objective() == Objective::Makespan {
+        let (time, rule) = makespan(pool);
+        let ends = ends(pool, &rule);
+        return Planned::new(pool, rule, ends, time, Method::BoundServers);
+    }
+    // The objectives that are sums over jobs.
     let order = pool.by_size();
     let mut weights: Vec<f64> = order.iter().map(|i| pool.jobs()[*i].weight).collect();
     let favours_large = !weights.is_sorted();
     weights.sort_by(f64::total_cmp);
-    let open = match pool.curves() {
-        [_] if !favours_large => None,
-        [_] => Some(Open::FavoursLarge),
-        _ => Some(Open::SpeedupsDiffer),
+    let [curve] = pool.curves() else {
+        return searched(pool, Open::SpeedupsDiffer, None);
     };
-    let by_prices = match pool.curves() {
-        [curve] => Some(ascending(one_speedup(curve, &weights, pool.servers()))),
-        _ => None,
+    let mut prices = match curve.smooth_power(pool.servers()) {
+        Some(p) => power_prices(p, &weights, pool.servers()),
+        None => prices(&vec![curve; weights.len()], &weights, pool.servers()),
     };
-    let worth = |prices: &Vec<f64>| -> f64 {
-        let sizes = order.iter().map(|i| pool.jobs()[*i].size);
-        sizes.zip(prices).map(|(size, price)| size * price).sum()
-    };
-    match (open, by_prices) {
-        (None, Some(prices)) => {
-            let mut of_job = vec![0.0; order.len()];
-            for (&i, price) in order.iter().zip(&prices) {
-                of_job[i] = *price;
-            }
-            let rule = Rule::Prices(of_job);
-            let (ends, least) = (ends(pool, &rule), worth(&prices));
-            finished(pool, rule, ends, least, Proof::Prices(prices), None)
+    ascending(&mut prices);
+    let sizes = order.iter().map(|i| pool.jobs()[*i].size);
+    let worth = sizes.zip(&prices).map(|(size, price)| size * price).sum();
+    if favours_large {
+        return searched(pool, Open::FavoursLarge, Some((worth, prices)));
+    }
+    let rule = Rule::Prices(by_job(&order, &prices));
+    let ends = ends(pool, &rule);
+    let mut planned = Planned::new(pool, rule, ends, worth, Method::BoundPrices);
+    planned.evidence.prices = prices;
+    planned
+}
+
+/// The best plan that a search finds; `by_prices` is a bound that is known, with its prices.
+fn searched(pool: &Pool, open: Open, by_prices: Option<(f64, Vec<f64>)>) -> Planned {
+    let (rule, ends) = or_simpler(pool, search(pool));
+    // Bounds are a little lower for rounding, in prices that are found by steps, and in so many sums of rents.
+    const ROUNDED: f64 = 1.0 - 1e-11;
+    let mut planned = Planned::new(pool, rule, ends, 0.0, Method::BoundOrders);
+    planned.open = Some(open);
+    if pool.jobs().len() <= MOST {
+        let cost = cost(pool, pool.objective().quantity(), &planned.evidence.ends);
+        planned.least = over_orders(pool, cost).min(cost) * ROUNDED;
+        return planned;
+    }
+    let (least, rents) = ascend(pool, rents(pool, &planned.plan.rule));
+    match by_prices {
+        Some((worth, prices)) if worth >= least => {
+            (planned.least, planned.method) = (worth, Method::BoundPrices);
+            planned.evidence.prices = prices;
         }
-        (open, by_prices) => {
-            let (rule, ends) = or_simpler(pool, search(pool));
-            if pool.jobs().len() <= MOST {
-                let found = cost(pool, pool.objective().quantity(), &ends);
-                let least = over_orders(pool, found);
-                // Rounding, in prices that are found by steps.
-                let least = least.min(found) * (1.0 - 1e-11);
-                return finished(pool, rule, ends, least, Proof::Orders, open);
-            }
-            let dual = ascend(pool, &rents(pool, &rule));
-            let by_prices = by_prices.map(|prices| (worth(&prices), prices));
-            let (least, proof) = match by_prices {
-                Some((least, prices)) if least >= dual.least => (least, Proof::Prices(prices)),
-                _ => {
-                    let rent = |(until, rent)| Rent { until, rent };
-                    let rents = dual.rents.into_iter().map(rent).collect();
-                    // Rounding, in so many sums of it.
-                    (dual.least * (1.0 - 1e-11), Proof::Rents(rents))
-                }
-            };
-            finished(pool, rule, ends, least, proof, open)
+        _ => {
+            (planned.least, planned.method) = (least * ROUNDED, Method::BoundRents);
+            planned.evidence.rents = rents;
         }
     }
+    planned
+}
+
+/// Values in an order of jobs, job by job.
+pub(super) fn by_job(order: &[usize], values: &[f64]) -> Vec<f64> {
+    let mut by_job = vec![0.0; order.len()];
+    for (&i, value) in order.iter().zip(values) {
+        by_job[i] = *value;
+    }
+    by_job
 }
 
 /// Of more jobs than this no rule is tried beside a plan.
@@ -152,9 +147,8 @@ pub const BESIDE: [Sharing; 3] = [Sharing::Equi, Sharing::Srpt, Sharing::HeLrpt]
 
 /// A plan, or what a rule beside it does where that costs less: a search among many jobs may end above it. A division
 /// that needs parts of servers is no plan of whole ones.
-pub(super) fn or_simpler(pool: &Pool, found: (Rule, Vec<f64>)) -> (Rule, Vec<f64>) {
+pub(super) fn or_simpler(pool: &Pool, mut best: (Rule, Vec<f64>)) -> (Rule, Vec<f64>) {
     let cost = |ends: &[f64]| cost(pool, pool.objective().quantity(), ends);
-    let mut best = found;
     let rules = BESIDE.into_iter().map(Dividing::Sharing);
     for dividing in rules.filter(|_| pool.jobs().len() <= COMPARED) {
         if cost(&execute(pool, dividing, false).ends) >= cost(&best.1) {
@@ -180,50 +174,30 @@ pub(super) fn or_simpler(pool: &Pool, found: (Rule, Vec<f64>)) -> (Rule, Vec<f64
     best
 }
 
-fn one_speedup(curve: &Curve, weights: &[f64], servers: f64) -> Vec<f64> {
-    match curve.smooth_power(servers) {
-        Some(p) => power_prices(p, weights, servers),
-        None => prices(&vec![curve; weights.len()], weights, servers),
-    }
-}
-
-/// Prices ascend but for their last digits.
-fn ascending(mut prices: Vec<f64>) -> Vec<f64> {
-    let mut most = 0.0;
-    for price in &mut prices {
-        *price = f64::max(*price, most);
-        most = *price;
-    }
-    prices
-}
-
 /// Intervals in which rents do not change, at least and at most about.
 const INTERVALS: usize = 32;
 
 /// What a server is worth in the stages of a plan: where to begin.
-fn rents(pool: &Pool, rule: &Rule) -> Vec<(f64, f64)> {
-    let Course { stages, .. } = execute(pool, Dividing::Plan(rule), true);
-    let total: f64 = pool.jobs().iter().map(|job| job.weight).sum();
-    let of_stage = |stage: &crate::malleable::simulator::Stage| {
-        let due: f64 = stage.jobs.iter().map(|own| pool.jobs()[own.0].weight).sum();
-        0.5 * due.max(1e-3 * total) / pool.servers()
-    };
-    let stages: Vec<_> = stages
-        .iter()
-        .filter(|stage| stage.to > stage.from)
-        .collect();
+fn rents(pool: &Pool, rule: &Rule) -> Vec<Rent> {
+    let weight = |i: usize| pool.jobs()[i].weight;
+    let total: f64 = (0..pool.jobs().len()).map(weight).sum();
+    let mut stages = execute(pool, Dividing::Plan(rule), true).stages;
+    stages.retain(|stage| stage.to > stage.from);
     let parts = (INTERVALS / stages.len().max(1)).max(1);
-    let kept = stages.len().div_ceil(INTERVALS).max(1);
-    let mut rents: Vec<(f64, f64)> = Vec::new();
+    let joined = stages.len().div_ceil(INTERVALS).max(1);
+    let mut rents: Vec<Rent> = Vec::new();
     for (n, stage) in stages.iter().enumerate() {
-        if (n + 1) % kept != 0 && n + 1 < stages.len() {
+        if (n + 1) % joined != 0 && n + 1 < stages.len() {
             continue;
         }
-        let from = rents.last().map_or(0.0, |last| last.0);
+        let due: f64 = stage.jobs.iter().map(|own| weight(own.0)).sum();
+        let rent = 0.5 * due.max(1e-3 * total) / pool.servers();
+        let before = |rents: &[Rent]| rents.last().map_or(0.0, |last| last.until);
+        let from = before(&rents);
         for part in 1..=parts {
             let until = from + (stage.to - from) * part as f64 / parts as f64;
-            if until > rents.last().map_or(0.0, |last| last.0) {
-                rents.push((until, of_stage(stage)));
+            if until > before(&rents) {
+                rents.push(Rent { until, rent });
             }
         }
     }
@@ -240,12 +214,12 @@ fn stages(pool: &Pool, rule: &Rule, ends: &[f64]) -> Vec<Vec<f64>> {
     if order.len() > TABLED || together || matches!(rule, Rule::Phases(_)) {
         return Vec::new();
     }
+    // Servers of prices do not depend on the time.
     let row = |ended: usize| {
         let mut remaining = order[ended..].to_vec();
         remaining.sort_unstable();
-        let now = ended.checked_sub(1).map_or(0.0, |n| ends[order[n]]);
         let mut row = vec![0.0; order.len()];
-        for (&i, k) in remaining.iter().zip(rule.servers(pool, &remaining, now)) {
+        for (&i, k) in remaining.iter().zip(rule.servers(pool, &remaining, 0.0)) {
             row[i] = k;
         }
         row

@@ -4,7 +4,7 @@
 //! improved by taking the one in which they do end, and by exchanging neighbours; then prices are changed one by one, since where
 //! two jobs best end together no order has the best prices.
 
-use super::plan::ends;
+use super::plan::{by_job, ends};
 use crate::malleable::artifact::cost;
 use crate::malleable::policy::{Rule, prices};
 use crate::malleable::workload::{Curve, Pool};
@@ -17,13 +17,21 @@ const PLANS: [f64; 2] = [8.0, 4000.0];
 
 /// The best plan that was found, and when its jobs end.
 pub(super) fn search(pool: &Pool) -> (Rule, Vec<f64>) {
-    let mut tries = Tries::new(pool);
+    let count = pool.jobs().len();
+    let mut tries = Tries {
+        pool,
+        left: (WORK / (count as f64).powi(3)).clamp(PLANS[0], PLANS[1]),
+        cost: f64::INFINITY,
+        prices: Vec::new(),
+        ends: Vec::new(),
+        order: Vec::new(),
+    };
     // By what it takes to do them alone, per weight; the first ends last.
     let alone = |i: usize| {
         let job = &pool.jobs()[i];
         job.size / (pool.curves()[job.curve].at(pool.servers()) * job.weight)
     };
-    let mut order: Vec<usize> = (0..pool.jobs().len()).collect();
+    let mut order: Vec<usize> = (0..count).collect();
     order.sort_by(|&i, &j| alone(j).total_cmp(&alone(i)));
     tries.follow(order.clone());
     tries.follow(pool.by_size());
@@ -43,49 +51,27 @@ struct Tries<'a> {
     order: Vec<usize>,
 }
 
-impl<'a> Tries<'a> {
-    fn new(pool: &'a Pool) -> Self {
-        let jobs = pool.jobs().len() as f64;
-        Tries {
-            pool,
-            left: (WORK / jobs.powi(3)).clamp(PLANS[0], PLANS[1]),
-            cost: f64::INFINITY,
-            prices: Vec::new(),
-            ends: Vec::new(),
-            order: Vec::new(),
-        }
-    }
-
-    /// Whether these prices are better than all before.
-    fn price(&mut self, prices: Vec<f64>) -> (bool, Vec<f64>) {
+impl Tries<'_> {
+    /// Whether these prices are better than all before, and when jobs end.
+    fn price(&mut self, prices: &[f64]) -> (bool, Vec<f64>) {
         self.left -= 1.0;
-        let rule = Rule::Prices(prices);
-        let ends = ends(self.pool, &rule);
+        let ends = ends(self.pool, &Rule::Prices(prices.to_vec()));
         let cost = cost(self.pool, self.pool.objective().quantity(), &ends);
         let better = cost < self.cost * (1.0 - 1e-13);
-        let Rule::Prices(prices) = rule else {
-            unreachable!("it was made of prices")
-        };
         if better {
-            (self.cost, self.prices, self.ends) = (cost, prices, ends.clone());
+            (self.cost, self.prices, self.ends) = (cost, prices.to_vec(), ends.clone());
         }
         (better, ends)
     }
 
     /// The plan at the prices of an order, the last job first.
     fn order(&mut self, order: &[usize]) -> (bool, Vec<f64>) {
-        let jobs = self.pool.jobs();
-        let curves: Vec<&Curve> = order
-            .iter()
-            .map(|i| &self.pool.curves()[jobs[*i].curve])
-            .collect();
-        let weights: Vec<f64> = order.iter().map(|i| jobs[*i].weight).collect();
-        let found = prices(&curves, &weights, self.pool.servers());
-        let mut of_job = vec![0.0; order.len()];
-        for (&i, price) in order.iter().zip(found) {
-            of_job[i] = price;
-        }
-        let (better, ends) = self.price(of_job);
+        let job = |i: &usize| &self.pool.jobs()[*i];
+        let curve = |i: &usize| &self.pool.curves()[job(i).curve];
+        let curves: Vec<&Curve> = order.iter().map(curve).collect();
+        let weights: Vec<f64> = order.iter().map(|i| job(i).weight).collect();
+        let prices = prices(&curves, &weights, self.pool.servers());
+        let (better, ends) = self.price(&by_job(order, &prices));
         if better {
             self.order = order.to_vec();
         }
@@ -133,7 +119,7 @@ impl<'a> Tries<'a> {
                     }
                     let mut prices = self.prices.clone();
                     prices[i] *= factor;
-                    improved |= self.price(prices).0;
+                    improved |= self.price(&prices).0;
                 }
             }
             if !improved {

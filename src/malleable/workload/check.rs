@@ -41,18 +41,16 @@ impl Record {
             return Err(faults);
         }
         let record = self.clone();
-        let workload = match curves.pop() {
-            Some(curve) if self.arrivals.is_some() => Workload::Stream(Stream { record, curve }),
-            last => {
-                curves.extend(last);
-                Workload::Pool(Pool {
-                    record,
-                    curves,
-                    jobs,
-                })
-            }
+        if self.arrivals.is_some() {
+            let curve = curves.pop().expect("arrivals have a speedup");
+            return Ok((Workload::Stream(Stream { record, curve }), warnings));
+        }
+        let pool = Pool {
+            record,
+            curves,
+            jobs,
         };
-        Ok((workload, warnings))
+        Ok((Workload::Pool(pool), warnings))
     }
 
     fn check_scalars(&self, faults: &mut Vec<Fault>) {
@@ -103,27 +101,21 @@ impl Record {
     }
 
     fn check_sizes(&self, faults: &mut Vec<Fault>) {
-        let count = match &self.sizes {
+        let (count, at, help) = match &self.sizes {
             Some(SizesRecord::Pareto { shape, count, .. }) => {
-                let help =
-                    "the chance that a size is above x is x to the power of -shape, for x ≥ 1";
-                let at = place!("sizes", "pareto", "shape");
                 if shape.value() < 0.05 {
-                    let message = format!("shape is {shape}, expected a number of at least 0.05");
-                    faults.push(Fault::new(at, message, help));
+                    faults.push(Fault::new(
+                        place!("sizes", "pareto", "shape"),
+                        format!("shape is {shape}, expected a number of at least 0.05"),
+                        "the chance that a size is above x is x to the power of -shape, for x ≥ 1",
+                    ));
                 }
-                *count as usize
+                let at = place!("sizes", "pareto", "count");
+                (*count as usize, at, "draw from 1 to 100 000 jobs")
             }
-            None => self.jobs.len(),
+            None => (self.jobs.len(), place!("jobs"), "plan them in parts"),
         };
-        let (at, help) = match &self.sizes {
-            Some(_) => (
-                place!("sizes", "pareto", "count"),
-                "draw from 1 to 100 000 jobs",
-            ),
-            None => (place!("jobs"), "plan them in parts"),
-        };
-        if !(1..=MOST_JOBS).contains(&count) && (count > 0 || self.sizes.is_some()) {
+        if count > MOST_JOBS || count == 0 && self.sizes.is_some() {
             faults.push(Fault::new(at, format!("there are {count} jobs"), help));
         }
     }
@@ -143,39 +135,36 @@ impl Record {
         }
     }
 
-    /// That numbers are near enough to each other for what is computed of them.
+    /// Checks that numbers are near enough to each other for what is computed of them.
     fn check_range(&self, curves: &[Curve], jobs: &[Job], faults: &mut Vec<Fault>) {
         let sizes = || jobs.iter().map(|job| job.size);
-        let (least, most) = (
-            sizes().fold(f64::INFINITY, f64::min),
-            sizes().fold(0.0, f64::max),
-        );
-        let apart = most / least;
-        if !jobs.is_empty() && apart > MOST_APART {
-            let message = format!(
-                "sizes are from {least} to {most}, more than a factor of {MOST_APART:e} apart"
-            );
-            let help = "leave out the jobs that are nothing beside the others";
-            faults.push(Fault::new(place!("jobs"), message, help));
-            return;
-        }
+        let least = sizes().fold(f64::INFINITY, f64::min);
+        let most = sizes().fold(0.0, f64::max);
         // All jobs end at once on servers that are as x^(1/p).
-        let flattest = curves.iter().filter_map(|curve| match curve.speedup {
+        let powers = curves.iter().filter_map(|curve| match curve.speedup {
             Speedup::Power(p) => Some(p),
             _ => None,
         });
-        let flattest = flattest.fold(1.0, f64::min);
-        if self.objective == Objective::Makespan
-            && !jobs.is_empty()
-            && apart.ln() / flattest > MOST_LOGARITHM
-        {
-            let message = format!(
-                "under k^{flattest} jobs of sizes {least} and {most} would need numbers of servers that no number can hold beside each other"
-            );
-            let help =
-                "for such speedups more servers are of no use: give the jobs one of k^.1 or more";
-            faults.push(Fault::new(place!("jobs"), message, help));
-        }
+        let flattest = powers.fold(1.0, f64::min);
+        let makespan = self.objective == Objective::Makespan && !jobs.is_empty();
+        let (message, help) = if most / least > MOST_APART {
+            (
+                format!(
+                    "sizes are from {least} to {most}, more than a factor of {MOST_APART:e} apart"
+                ),
+                "leave out the jobs that are nothing beside the others",
+            )
+        } else if makespan && (most / least).ln() / flattest > MOST_LOGARITHM {
+            (
+                format!(
+                    "under k^{flattest} jobs of sizes {least} and {most} would need numbers of servers that no number can hold beside each other"
+                ),
+                "for such speedups more servers are of no use: give the jobs one of k^.1 or more",
+            )
+        } else {
+            return;
+        };
+        faults.push(Fault::new(place!("jobs"), message, help));
     }
 
     fn check_arrivals(&self, faults: &mut Vec<Fault>) {
@@ -183,13 +172,8 @@ impl Record {
             return;
         };
         let help = "write how many jobs arrive in a unit of time";
-        sensible(
-            place!("arrivals", "rate"),
-            "rate",
-            arrivals.rate,
-            help,
-            faults,
-        );
+        let at = place!("arrivals", "rate");
+        sensible(at, "rate", arrivals.rate, help, faults);
         let here = place!("arrivals", "size");
         let unsound = arrivals.size.faults(Part::Size, "the workload", "work");
         let sound = || arrivals.size.in_range() && SENSIBLE.contains(&arrivals.size.mean());
@@ -208,6 +192,31 @@ impl Record {
         }
     }
 
+    /// The place of a curve among those so far; the curve is added if it is new.
+    fn curve(
+        &self,
+        (speedup, at): (Option<&SpeedupRecord>, Place),
+        cap: Option<Decimal>,
+        curves: &mut Vec<Curve>,
+        warnings: &mut Vec<Fault>,
+    ) -> Result<usize, Fault> {
+        let help = "name the speedup of all jobs, for instance `speedup: {power: {p: .5}}`";
+        let missing = || Fault::new(at.clone(), "there is no speedup", help);
+        let mut own = Vec::new();
+        let speedup = speedup.ok_or_else(missing)?.check(&mut own);
+        let curve = Curve {
+            speedup: speedup.map_err(|fault| fault.within(&at))?,
+            cap: cap.map_or(f64::INFINITY, Decimal::value),
+            whole: self.whole_servers,
+        };
+        let known = curves.iter().position(|known| *known == curve);
+        Ok(known.unwrap_or_else(|| {
+            warnings.extend(own.into_iter().map(|fault| fault.within(&at)));
+            curves.push(curve);
+            curves.len() - 1
+        }))
+    }
+
     /// The jobs; meaningless where there are faults.
     fn build(
         &self,
@@ -215,65 +224,40 @@ impl Record {
         faults: &mut Vec<Fault>,
         warnings: &mut Vec<Fault>,
     ) -> Vec<Job> {
-        let mut curve = |speedup: Option<&SpeedupRecord>,
-                         cap: Option<Decimal>,
-                         at: Place,
-                         faults: &mut Vec<Fault>| {
-            let Some(speedup) = speedup else {
-                let help = "name the speedup of all jobs, for instance `speedup: {power: {p: .5}}`";
-                faults.push(Fault::new(at, "there is no speedup", help));
-                return None;
-            };
-            let mut heard = Vec::new();
-            let found = speedup.check(&mut heard);
-            let within = |fault: Fault| fault.within(&at);
-            let speedup = found.map_err(|fault| faults.push(within(fault))).ok()?;
-            let cap = cap.map_or(f64::INFINITY, Decimal::value);
-            let whole = self.whole_servers;
-            let made = Curve {
-                speedup,
-                cap,
-                whole,
-            };
-            let known = curves.iter().position(|known| *known == made);
-            Some(known.unwrap_or_else(|| {
-                warnings.extend(heard.into_iter().map(within));
-                curves.push(made);
-                curves.len() - 1
-            }))
-        };
-        if self.arrivals.is_some() {
-            curve(self.speedup.as_ref(), self.cap, place!("speedup"), faults);
-            return Vec::new();
-        }
-        if let Some(SizesRecord::Pareto { shape, count, seed }) = self.sizes {
-            let shared = curve(self.speedup.as_ref(), self.cap, place!("speedup"), faults);
-            if !faults.is_empty() {
-                return Vec::new();
-            }
-            let mut stream = Streams::new(seed, 0).sizes;
-            let mut size = || (1.0 - stream.uniform()).powf(-1.0 / shape.value());
-            let sizes: Vec<f64> = (0..count).map(|_| size()).collect();
-            let named = sizes.into_iter().zip(1..);
-            let job =
-                |(size, n): (f64, u32)| self.job(n.to_string(), size, 1.0, shared.unwrap_or(0));
-            return named.map(job).collect();
-        }
+        let shared = (self.speedup.as_ref(), place!("speedup"));
         let mut jobs = Vec::new();
-        for (i, job) in self.jobs.iter().enumerate() {
-            let (speedup, at) = match &job.speedup {
-                Some(own) => (Some(own), place!("jobs", i, "speedup")),
-                None => (self.speedup.as_ref(), place!("speedup")),
+        if self.arrivals.is_some() || self.sizes.is_some() {
+            let curve = self.curve(shared, self.cap, curves, warnings);
+            let curve = curve.map_err(|fault| faults.push(fault)).ok();
+            let (Some(SizesRecord::Pareto { shape, count, seed }), true) =
+                (self.sizes, faults.is_empty())
+            else {
+                return jobs;
             };
-            let before = faults.len();
-            let found = curve(speedup, job.cap.or(self.cap), at, faults);
-            let weight = job.weight.map_or(1.0, Decimal::value);
-            match found {
-                Some(curve) => {
-                    jobs.push(self.job(job.name.clone(), job.size.value(), weight, curve))
+            let mut stream = Streams::new(seed, 0).sizes;
+            for n in 1..=count {
+                let size = (1.0 - stream.uniform()).powf(-1.0 / shape.value());
+                jobs.push(self.job(n.to_string(), size, 1.0, curve.unwrap_or(0)));
+            }
+            return jobs;
+        }
+        for (i, job) in self.jobs.iter().enumerate() {
+            let own = job.speedup.as_ref();
+            let speedup = own.map_or(shared.clone(), |own| {
+                (Some(own), place!("jobs", i, "speedup"))
+            });
+            match self.curve(speedup, job.cap.or(self.cap), curves, warnings) {
+                Ok(curve) => {
+                    let weight = job.weight.map_or(1.0, Decimal::value);
+                    jobs.push(self.job(job.name.clone(), job.size.value(), weight, curve));
                 }
-                None if job.speedup.is_none() && before < faults.len() => break,
-                None => {}
+                Err(fault) => {
+                    faults.push(fault);
+                    // What is wrong with the shared one is said once.
+                    if own.is_none() {
+                        break;
+                    }
+                }
             }
         }
         jobs

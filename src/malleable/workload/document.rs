@@ -4,12 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Objective, SpeedupRecord, Workload};
-use crate::document::{Document, DocumentError, Fault, Node, Parsed, Place, Step, place};
+use crate::document::{Document, DocumentError, Fault, Node, Parsed, Step, digest, place, to_yaml};
 use crate::law::{Size, respell_law, respell_times_of};
 use crate::number::Decimal;
-
-/// The kind that documents of this room name.
-pub(super) const KIND: &str = "malleable";
 
 const EXAMPLE: &str = "a workload reads like this:
   kind: malleable
@@ -126,24 +123,23 @@ struct ArrivalsDocument {
     size: Option<Size>,
 }
 
-/// The unit where none is named.
-const UNIT: &str = "time";
-
 pub(super) fn parse(text: &str, name: &str) -> Result<Parsed<Workload>, DocumentError> {
     let mut document = Document::parse(text, name, EXAMPLE)?;
-    let misnamed = document.misnamed(KIND)?;
+    let misnamed = document.misnamed("malleable")?;
     respell(&mut document.root);
     let (written, mut faults) = document.read::<PoolDocument>();
     faults.extend(misnamed);
-    let own = |arrivals: &ArrivalsDocument| arrivals.mean_size.is_some();
-    let has_mean = written
-        .as_ref()
-        .is_some_and(|w| w.arrivals.as_ref().is_some_and(own));
+    let arrivals = written.as_ref().and_then(|own| own.arrivals.as_ref());
+    let has_mean = arrivals.is_some_and(|own| own.mean_size.is_some());
     let checked = match written.and_then(|written| written.record(&mut faults)) {
         Some(record) => record.checked(faults),
         None => Err(faults),
     };
-    document.conclude(checked, |place| respelt(has_mean, place))
+    // Means that stand in no law.
+    document.conclude(checked, |place| {
+        let of_size = matches!(place.steps(), [Step::Key(first), Step::Key(second), ..] if first == "arrivals" && second == "size");
+        (of_size && has_mean).then(|| place!("arrivals", "mean_size"))
+    })
 }
 
 /// Laws and times, as documents spell them. A size is the time on one server.
@@ -159,21 +155,15 @@ fn respell(root: &mut Node) {
     }
 }
 
-/// Means that stand in no law.
-fn respelt(has_mean: bool, place: &Place) -> Option<Place> {
-    let of_size = matches!(place.steps(), [Step::Key(first), Step::Key(second), ..] if first == "arrivals" && second == "size");
-    (of_size && has_mean).then(|| place!("arrivals", "mean_size"))
-}
-
 impl PoolDocument {
     /// What it says, with its defaults; faults go to the others.
     fn record(self, faults: &mut Vec<Fault>) -> Option<Record> {
-        let told = [
+        let keys = [
             !self.jobs.is_empty(),
             self.sizes.is_some(),
             self.arrivals.is_some(),
         ];
-        let refused = match told.into_iter().filter(|told| *told).count() {
+        let refused = match keys.into_iter().filter(|is_there| *is_there).count() {
             0 => Some((
                 "there are no jobs",
                 "list them: `jobs: [{name: a, size: 3}]`, draw their sizes: `sizes: {pareto: {shape: 1.5, count: 500, seed: 1}}`, or let them arrive: `arrivals: {rate: 2, mean_size: 3}`",
@@ -187,14 +177,13 @@ impl PoolDocument {
         if let Some((message, help)) = refused {
             faults.push(Fault::new(place!("jobs"), message, help));
         }
-        let arrivals = match self.arrivals.map(|arrivals| arrivals.record(faults)) {
-            Some(None) => return None,
-            Some(Some(record)) => Some(record),
+        let arrivals = match self.arrivals {
+            Some(arrivals) => Some(arrivals.record(faults)?),
             None => None,
         };
         Some(Record {
             source: self.source,
-            time_unit: self.time_unit.unwrap_or(UNIT.into()),
+            time_unit: self.time_unit.unwrap_or("time".into()),
             servers: self.servers,
             whole_servers: self.whole_servers,
             cap: self.cap,
@@ -209,16 +198,15 @@ impl PoolDocument {
 
 impl ArrivalsDocument {
     fn record(self, faults: &mut Vec<Fault>) -> Option<ArrivalsRecord> {
-        let exponential = |mean| Size::Exponential { mean };
-        let refused = match (&self.mean_size, &self.size) {
+        let rate = self.rate;
+        let refused = match (self.mean_size, self.size) {
+            (Some(mean), None) => {
+                let size = Size::Exponential { mean };
+                return Some(ArrivalsRecord { rate, size });
+            }
+            (None, Some(size)) => return Some(ArrivalsRecord { rate, size }),
             (Some(_), Some(_)) => "the arrivals have both `mean_size` and `size`",
             (None, None) => "the arrivals have no size of jobs",
-            _ => {
-                return Some(ArrivalsRecord {
-                    rate: self.rate,
-                    size: self.size.or(self.mean_size.map(exponential))?,
-                });
-            }
         };
         let help =
             "write `mean_size: 3`, or a law: `size: {law: hyperexponential, mean: 3, scv: 4}`";
@@ -228,11 +216,16 @@ impl ArrivalsDocument {
 }
 
 impl Record {
+    /// Returns the digest of all its numbers.
+    pub fn digest(&self) -> String {
+        digest(&to_yaml(self))
+    }
+
     /// The workload, or all its faults.
     ///
     /// # Errors
     /// A list of all faults, at their places in the record.
     pub fn check(&self) -> Result<Workload, Vec<Fault>> {
-        self.checked(Vec::new()).map(|(workload, _)| workload)
+        Ok(self.checked(Vec::new())?.0)
     }
 }

@@ -7,6 +7,7 @@ mod speedup;
 mod tests;
 
 pub use document::{ArrivalsRecord, JobRecord, Record, SizesRecord};
+pub(super) use speedup::halved;
 pub use speedup::{Curve, Speedup, SpeedupRecord};
 
 use std::path::Path;
@@ -14,7 +15,7 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::document::{DocumentError, Parsed, digest, read_file, to_yaml};
+use crate::document::{DocumentError, Parsed, read_file};
 use crate::law::Size;
 use crate::number::Decimal;
 use crate::simulation::Class;
@@ -62,7 +63,6 @@ impl Workload {
     }
 
     /// All its numbers.
-    #[must_use]
     pub fn record(&self) -> &Record {
         match self {
             Workload::Pool(pool) => &pool.record,
@@ -71,9 +71,8 @@ impl Workload {
     }
 
     /// The digest of all its numbers.
-    #[must_use]
     pub fn digest(&self) -> String {
-        digest(&to_yaml(self.record()))
+        self.record().digest()
     }
 }
 
@@ -86,25 +85,21 @@ pub struct Stream {
 
 impl Stream {
     /// All its numbers.
-    #[must_use]
     pub fn record(&self) -> &Record {
         &self.record
     }
 
     /// The unit of time.
-    #[must_use]
     pub fn time_unit(&self) -> &str {
         &self.record.time_unit
     }
 
     /// N, > 0.
-    #[must_use]
     pub fn servers(&self) -> f64 {
         self.record.servers.value()
     }
 
     /// The speedup of all jobs.
-    #[must_use]
     pub fn curve(&self) -> &Curve {
         &self.curve
     }
@@ -115,31 +110,26 @@ impl Stream {
     }
 
     /// λ \[1/time\].
-    #[must_use]
     pub fn arrival_rate(&self) -> f64 {
         self.arrivals().rate.value()
     }
 
     /// The law of sizes \[work\].
-    #[must_use]
     pub fn size(&self) -> &Size {
         &self.arrivals().size
     }
 
     /// ρ = λE\[S\]/N, the part of the servers that works where each job has one.
-    #[must_use]
     pub fn load(&self) -> f64 {
         self.arrival_rate() * self.size().mean() / self.servers()
     }
 
     /// The most work that is done in a unit of time, with any number of jobs: N s'(0), ∞ for powers below 1.
-    #[must_use]
     pub fn most_work(&self) -> f64 {
         self.servers() * self.curve.first_slope()
     }
 
     /// Its jobs, as statistics see them; the size of a job is the time that it takes alone.
-    #[must_use]
     pub fn statistics(&self) -> Vec<Class> {
         vec![Class {
             name: ALL_JOBS.into(),
@@ -152,7 +142,6 @@ impl Stream {
     }
 
     /// The same with the arrival rate times `factor`; `None` where it leaves the range of numbers.
-    #[must_use]
     pub fn scaled(&self, factor: f64) -> Option<Self> {
         let rate = Decimal::new(self.arrival_rate() * factor);
         let rate = rate.filter(|rate| *rate > Decimal::ZERO)?;
@@ -188,43 +177,36 @@ pub struct Job {
 
 impl Pool {
     /// All its numbers.
-    #[must_use]
     pub fn record(&self) -> &Record {
         &self.record
     }
 
     /// The unit of time.
-    #[must_use]
     pub fn time_unit(&self) -> &str {
         &self.record.time_unit
     }
 
     /// N, > 0.
-    #[must_use]
     pub fn servers(&self) -> f64 {
         self.record.servers.value()
     }
 
     /// What is to be small.
-    #[must_use]
     pub fn objective(&self) -> Objective {
         self.record.objective
     }
 
     /// The jobs, at least one, in the order of the document.
-    #[must_use]
     pub fn jobs(&self) -> &[Job] {
         &self.jobs
     }
 
     /// The curves of the jobs, each once.
-    #[must_use]
     pub fn curves(&self) -> &[Curve] {
         &self.curves
     }
 
     /// The same jobs, all with the speedup `k^p`, p in (0, 1]; caps stay.
-    #[must_use]
     pub fn with_power(&self, p: f64) -> Self {
         let mut record = self.record.clone();
         let p = Decimal::new(p).unwrap_or(Decimal::ZERO);
@@ -237,7 +219,6 @@ impl Pool {
     }
 
     /// The same jobs on one server more; none where that is out of the range of numbers.
-    #[must_use]
     pub fn with_one_more_server(&self) -> Option<Self> {
         let mut record = self.record.clone();
         record.servers = Decimal::new(self.servers() + 1.0)?;
@@ -248,7 +229,6 @@ impl Pool {
     }
 
     /// Places of the jobs from the largest on; of equal ones the lighter goes first, then the earlier.
-    #[must_use]
     pub fn by_size(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.jobs.len()).collect();
         let key = |i: &usize| (&self.jobs[*i].size, &self.jobs[*i].weight);

@@ -43,53 +43,61 @@ pub enum Speedup {
 }
 
 impl SpeedupRecord {
-    /// The speedup; `warnings` hears of points that its concave hull leaves below it.
+    /// Returns the speedup; a point that its concave hull leaves below it is added to `warnings`.
     ///
     /// # Errors
     /// What is wrong with it: a parameter out of its range, or a table that falls or does not start at 0.
     pub fn check(&self, warnings: &mut Vec<Fault>) -> Result<Speedup, Fault> {
-        let share = |key: &'static str, value: Decimal, help: &str| {
-            let value = value.value();
-            match value > 0.0 && value <= 1.0 {
-                true => Ok(value),
-                false => Err(Fault::new(
-                    place!(key),
-                    format!("{key} is {value}, expected a number above 0 and at most 1"),
-                    help,
-                )),
-            }
+        let (key, value, most, help) = match self {
+            SpeedupRecord::Power { p } => (
+                "p",
+                p,
+                1.0,
+                "a job on k servers runs k^p times as fast as on one: p = 1 is perfect, near 0 no use of servers",
+            ),
+            SpeedupRecord::Amdahl { parallel_fraction } => (
+                "parallel_fraction",
+                parallel_fraction,
+                1.0,
+                "write the part of a job's work that can be divided among servers",
+            ),
+            SpeedupRecord::Logarithm { scale } => (
+                "scale",
+                scale,
+                f64::INFINITY,
+                "the speedup is ln(1 + scale·k)/ln(1 + scale)",
+            ),
+            SpeedupRecord::Table(points) => return table(points, warnings),
         };
-        match self {
-            SpeedupRecord::Power { p } => {
-                let help = "a job on k servers runs k^p times as fast as on one: p = 1 is perfect, near 0 no use of servers";
-                share("p", *p, help).map(Speedup::Power)
-            }
-            SpeedupRecord::Amdahl { parallel_fraction } => {
-                let help = "write the part of a job's work that can be divided among servers";
-                share("parallel_fraction", *parallel_fraction, help).map(Speedup::Amdahl)
-            }
-            SpeedupRecord::Logarithm { scale } => match scale.value() > 0.0 {
-                true => Ok(Speedup::Logarithm(scale.value())),
-                false => Err(Fault::new(
-                    place!("scale"),
-                    format!("scale is {scale}, expected a number > 0"),
-                    "the speedup is ln(1 + scale·k)/ln(1 + scale)",
-                )),
-            },
-            SpeedupRecord::Table(points) => table(points, warnings),
+        let number = value.value();
+        if number > 0.0 && number <= most {
+            return Ok(match self {
+                SpeedupRecord::Power { .. } => Speedup::Power(number),
+                SpeedupRecord::Amdahl { .. } => Speedup::Amdahl(number),
+                _ => Speedup::Logarithm(number),
+            });
         }
+        let expected = if most == 1.0 {
+            "a number above 0 and at most 1"
+        } else {
+            "a number > 0"
+        };
+        let message = format!("{key} is {value}, expected {expected}");
+        Err(Fault::new(place!(key), message, help))
     }
 }
 
 /// The concave hull of measured points, the smallest concave speedup that is nowhere below them.
 fn table(points: &[[Decimal; 2]], warnings: &mut Vec<Fault>) -> Result<Speedup, Fault> {
     let help = "list points as [servers, speedup], such as `table: [[1, 1], [2, 1.8], [4, 3]]`";
+    let refuse = |message: &str| Err(Fault::new(Place::DOCUMENT, message, help));
     if points.is_empty() {
-        return Err(Fault::new(Place::DOCUMENT, "the table has no points", help));
+        return refuse("the table has no points");
     }
-    let mut before = (0.0, 0.0);
+    let mut all: Vec<(f64, f64)> = Vec::new();
     for (i, [servers, speed]) in points.iter().enumerate() {
         let (k, s) = (servers.value(), speed.value());
+        let before = all.last().copied().unwrap_or_default();
         let message = match (k, s) {
             (0.0, 0.0) if i == 0 => continue,
             (0.0, _) if i == 0 => format!("s(0) is {s}, but a job without servers does not run"),
@@ -100,40 +108,29 @@ fn table(points: &[[Decimal; 2]], warnings: &mut Vec<Fault>) -> Result<Speedup, 
             ),
             _ if s <= 0.0 => format!("the speedup on {k} servers is {s}, expected a number > 0"),
             _ => {
-                before = (k, s);
+                all.push((k, s));
                 continue;
             }
         };
-        let help = match k == 0.0 {
-            true => "leave the point out: every table starts at [0, 0]",
-            false => {
-                "sort the points by servers; speedups may not fall (leave out what is slower than fewer servers)"
-            }
+        let help = if k == 0.0 {
+            "leave the point out: every table starts at [0, 0]"
+        } else {
+            "sort the points by servers; speedups may not fall (leave out what is slower than fewer servers)"
         };
         return Err(Fault::new(place!(i), message, help));
     }
-    if before.1 == 0.0 {
-        return Err(Fault::new(
-            Place::DOCUMENT,
-            "the table has no speedup > 0",
-            help,
-        ));
+    if all.is_empty() {
+        return refuse("the table has no speedup > 0");
     }
-    let all: Vec<(f64, f64)> = points
-        .iter()
-        .map(|[k, s]| (k.value(), s.value()))
-        .filter(|point| point.0 > 0.0)
-        .collect();
     let hull = Speedup::Table(hull(&all));
     let gap = |&(k, s): &(f64, f64)| (hull.at(k) - s) / hull.at(k);
     let worst = all.iter().max_by(|a, b| gap(a).total_cmp(&gap(b)));
     if let Some(&(k, s)) = worst.filter(|point| gap(point) > 1e-12) {
+        let (percent, above) = (100.0 * gap(&(k, s)), hull.at(k));
         warnings.push(Fault::new(
             Place::DOCUMENT,
             format!(
-                "the table is not concave: its hull is up to {:.2} % above it ({:.6} in place of {s} on {k} servers)",
-                100.0 * gap(&(k, s)),
-                hull.at(k)
+                "the table is not concave: its hull is up to {percent:.2} % above it ({above:.6} in place of {s} on {k} servers)"
             ),
             "the plan runs on the hull: a job reaches it by alternating between the numbers of servers beside it",
         ));
@@ -143,7 +140,6 @@ fn table(points: &[[Decimal; 2]], warnings: &mut Vec<Fault>) -> Result<Speedup, 
 
 /// Corners of the upper hull from (0, 0) on.
 fn hull(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
-    let slope = |a: (f64, f64), b: (f64, f64)| (b.1 - a.1) / (b.0 - a.0);
     let mut corners = vec![(0.0, 0.0)];
     for &point in points {
         while let [.., a, b] = corners[..] {
@@ -163,27 +159,28 @@ fn hull(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     corners
 }
 
+fn slope(a: (f64, f64), b: (f64, f64)) -> f64 {
+    (b.1 - a.1) / (b.0 - a.0)
+}
+
 impl Speedup {
     /// s(k), for k ≥ 0; ∞ servers are allowed.
-    #[must_use]
     pub fn at(&self, k: f64) -> f64 {
         match self {
             Speedup::Power(p) => k.powf(*p),
             Speedup::Amdahl(f) if k.is_finite() => k / ((1.0 - f) * k + f),
             Speedup::Amdahl(f) => 1.0 / (1.0 - f),
             Speedup::Logarithm(scale) => (scale * k).ln_1p() / scale.ln_1p(),
-            Speedup::Table(corners) => match corners.partition_point(|corner| corner.0 <= k) {
-                n if n == corners.len() => corners[n - 1].1,
-                n => {
-                    let ((k0, s0), (k1, s1)) = (corners[n - 1], corners[n]);
-                    s0 + (s1 - s0) * ((k - k0) / (k1 - k0))
-                }
-            },
+            Speedup::Table(corners) => {
+                let n = corners.partition_point(|corner| corner.0 <= k);
+                let (k0, s0) = corners[n - 1];
+                let after = corners.get(n);
+                after.map_or(s0, |(k1, s1)| s0 + (s1 - s0) * ((k - k0) / (k1 - k0)))
+            }
         }
     }
 
     /// The numbers of servers at which `s(k) − yk` is largest, from the least to the greatest, for a price y ≥ 0.
-    #[must_use]
     pub fn demand(&self, y: f64) -> (f64, f64) {
         let alone = |k: f64| (k, k);
         let linear = |slope: f64| match y.total_cmp(&slope) {
@@ -197,77 +194,51 @@ impl Speedup {
             Speedup::Amdahl(f) => alone((((f / y).sqrt() - f) / (1.0 - f)).max(0.0)),
             Speedup::Logarithm(scale) => alone((1.0 / (y * scale.ln_1p()) - 1.0 / scale).max(0.0)),
             Speedup::Table(corners) => {
-                let slopes = || {
-                    corners
-                        .windows(2)
-                        .map(|c| (c[1].1 - c[0].1) / (c[1].0 - c[0].0))
-                };
-                let above = slopes().take_while(|slope| *slope > y).count();
-                let least = slopes().take_while(|slope| *slope >= y).count();
-                if y > 0.0 {
-                    (corners[above].0, corners[least].0)
+                let slopes = corners.windows(2).map(|c| slope(c[0], c[1]));
+                let above = slopes.clone().take_while(|slope| *slope > y).count();
+                let least = slopes.take_while(|slope| *slope >= y).count();
+                let most = if y > 0.0 {
+                    corners[least].0
                 } else {
-                    (corners[above].0, f64::INFINITY)
-                }
+                    f64::INFINITY
+                };
+                (corners[above].0, most)
             }
         }
     }
 
-    /// `s'(k)` for k > 0, from the left: what the last part of a server is worth.
-    #[must_use]
+    /// Returns `s'(k)`, from the left: what the last part of a server is worth; at 0 what the first is, ∞ for powers below 1.
     pub fn slope(&self, k: f64) -> f64 {
         match self {
             Speedup::Power(p) => p * k.powf(p - 1.0),
             Speedup::Amdahl(f) => f / ((1.0 - f) * k + f).powi(2),
             Speedup::Logarithm(scale) => scale / ((1.0 + scale * k) * scale.ln_1p()),
             Speedup::Table(corners) => {
-                let n = corners.partition_point(|corner| corner.0 < k);
-                match n {
-                    n if n == corners.len() => 0.0,
-                    n => {
-                        let (a, b) = (corners[n.max(1) - 1], corners[n.max(1)]);
-                        (b.1 - a.1) / (b.0 - a.0)
-                    }
-                }
+                let n = corners.partition_point(|corner| corner.0 < k).max(1);
+                corners
+                    .get(n)
+                    .map_or(0.0, |next| slope(corners[n - 1], *next))
             }
-        }
-    }
-
-    /// `s'(0)`, what the first server is worth: ∞ for powers below 1.
-    #[must_use]
-    pub fn first_slope(&self) -> f64 {
-        match self {
-            Speedup::Power(1.0) => 1.0,
-            Speedup::Power(_) => f64::INFINITY,
-            Speedup::Amdahl(f) => 1.0 / f,
-            Speedup::Logarithm(scale) => scale / scale.ln_1p(),
-            Speedup::Table(corners) => corners[1].1 / corners[1].0,
         }
     }
 
     /// The least number of servers with speed `rate`; none if no number has it.
-    #[must_use]
     pub fn servers_for(&self, rate: f64) -> Option<f64> {
         let servers = match self {
             Speedup::Power(p) => rate.powf(1.0 / p),
-            Speedup::Amdahl(f) => {
-                if rate * (1.0 - f) < 1.0 {
-                    f * rate / (1.0 - (1.0 - f) * rate)
-                } else {
-                    return None;
-                }
-            }
+            Speedup::Amdahl(f) if rate * (1.0 - f) < 1.0 => f * rate / (1.0 - (1.0 - f) * rate),
+            Speedup::Amdahl(_) => return None,
             Speedup::Logarithm(scale) => (rate * scale.ln_1p()).exp_m1() / scale,
             Speedup::Table(corners) => {
                 let n = corners.partition_point(|corner| corner.1 < rate);
                 let after = corners.get(n)?;
-                match n {
-                    0 => 0.0,
-                    n => {
-                        let before = corners[n - 1];
-                        let part = (rate - before.1) / (after.1 - before.1);
-                        before.0 + part * (after.0 - before.0)
-                    }
+                // The first corner is (0, 0).
+                let before = corners[n.saturating_sub(1)];
+                let part = (rate - before.1) / (after.1 - before.1);
+                if n == 0 {
+                    0.0
+                } else {
+                    before.0 + part * (after.0 - before.0)
                 }
             }
         };
@@ -289,7 +260,6 @@ pub struct Curve {
 
 impl Curve {
     /// The exponent p < 1 where it is `k^p` for all numbers of servers that there are.
-    #[must_use]
     pub fn smooth_power(&self, servers: f64) -> Option<f64> {
         match self.speedup {
             Speedup::Power(p) if p < 1.0 && !self.whole && self.cap >= servers => Some(p),
@@ -298,22 +268,18 @@ impl Curve {
     }
 
     /// s(k), for 0 ≤ k.
-    #[must_use]
     pub fn at(&self, k: f64) -> f64 {
         let k = k.min(self.cap);
         let below = k.floor();
-        match self.whole && k > below {
-            true => {
-                let low = self.speedup.at(below);
-                low + (self.speedup.at(below + 1.0) - low) * (k - below)
-            }
-            false => self.speedup.at(k),
+        if !self.whole || k <= below {
+            return self.speedup.at(k);
         }
+        let low = self.speedup.at(below);
+        low + (self.speedup.at(below + 1.0) - low) * (k - below)
     }
 
     /// Numbers of servers, ascending, up to all that it can use of so many: between two of them `s(k)²/k` only rises, or only
     /// falls.
-    #[must_use]
     pub fn marks(&self, servers: f64) -> Vec<f64> {
         let most = self.cap.min(servers);
         let mut marks = match &self.speedup {
@@ -330,7 +296,6 @@ impl Curve {
     }
 
     /// The most servers up to the last mark at which `s(k)²/k` is at least this; 0 if it never is.
-    #[must_use]
     pub fn widest(&self, least: f64, marks: &[f64]) -> f64 {
         let ratio = |k: f64| self.at(k).powi(2) / k;
         // From the right: the first mark that is high enough, and then between it and the next.
@@ -346,23 +311,10 @@ impl Curve {
             let root = (half * half - (f * g).powi(2)).max(0.0).sqrt();
             return ((half + root) / (g * g)).clamp(marks[n], *next);
         }
-        let (mut low, mut high) = (marks[n], *next);
-        while high - low > 2.0 * f64::EPSILON * high {
-            let middle = f64::midpoint(low, high);
-            if middle <= low || middle >= high {
-                break;
-            }
-            if ratio(middle) >= least {
-                low = middle
-            } else {
-                high = middle
-            }
-        }
-        low
+        halved(marks[n], *next, |k| ratio(k) >= least)
     }
 
     /// `s'(k)` for k > 0, from the left.
-    #[must_use]
     pub fn slope(&self, k: f64) -> f64 {
         match (k > self.cap, self.whole) {
             (true, _) => 0.0,
@@ -372,7 +324,6 @@ impl Curve {
     }
 
     /// The numbers of servers at which `s(k) − yk` is largest, from the least to the greatest, for a price y ≥ 0.
-    #[must_use]
     pub fn demand(&self, y: f64) -> (f64, f64) {
         let (least, greatest) = self.speedup.demand(y);
         if !self.whole {
@@ -396,33 +347,49 @@ impl Curve {
     }
 
     /// The least number of servers with speed `rate`; none if no number has it.
-    #[must_use]
     pub fn servers_for(&self, rate: f64) -> Option<f64> {
         let smooth = self.speedup.servers_for(rate)?;
-        let servers = match self.whole {
-            false => smooth,
-            true => {
-                let below = (smooth.floor() - 1.0).max(0.0);
-                let after = |k: f64| self.speedup.at(k) >= rate;
-                let top = (0..4).map(|n| below + f64::from(n)).find(|k| after(*k))?;
-                let low = self.speedup.at((top - 1.0).max(0.0));
-                if top == 0.0 {
-                    0.0
-                } else {
-                    top - 1.0 + (rate - low) / (self.speedup.at(top) - low)
-                }
-            }
-        };
+        let mut servers = smooth;
+        if self.whole {
+            let below = (smooth.floor() - 1.0).max(0.0);
+            let enough = |k: &f64| self.speedup.at(*k) >= rate;
+            let top = (0..4).map(|n| below + f64::from(n)).find(enough)?;
+            let low = self.speedup.at((top - 1.0).max(0.0));
+            servers = if top == 0.0 {
+                0.0
+            } else {
+                top - 1.0 + (rate - low) / (self.speedup.at(top) - low)
+            };
+        }
         (servers <= self.cap * (1.0 + 1e-12)).then(|| servers.min(self.cap))
     }
 
     /// `s'(0)`, what the first server is worth.
-    #[must_use]
     pub fn first_slope(&self) -> f64 {
         if self.whole {
             self.speedup.at(1.0)
         } else {
-            self.speedup.first_slope()
+            self.speedup.slope(0.0)
         }
     }
+}
+
+/// Returns the last number between these at which something holds, by halves: it holds at `low`, and from some number on not.
+pub(in crate::malleable) fn halved(
+    mut low: f64,
+    mut high: f64,
+    holds: impl Fn(f64) -> bool,
+) -> f64 {
+    while high - low > 2.0 * f64::EPSILON * high {
+        let middle = f64::midpoint(low, high);
+        if middle <= low || middle >= high {
+            break;
+        }
+        if holds(middle) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    low
 }

@@ -14,6 +14,7 @@
 //! costs `w_i T + max_a (a x_i − ∫_0^T g_i(a, ν))`, with `g_i(a, ν) = max_θ (a s_i(θ) − νθ)`, so that in an interval without
 //! change, from t on, all `T` there cost at least `a x_i + w_i t − ∫_0^t g_i − max(0, g_i − w_i)·length` for any a.
 
+use super::thirds;
 use crate::malleable::artifact::Rent;
 use crate::malleable::workload::{Curve, Job, Pool};
 
@@ -60,15 +61,15 @@ where
 {
     // What a job gains beside the rent, and what it takes.
     let gain = |(price, curves): (f64, &[Curve]), rent: f64| {
-        let of = |curve: &Curve| {
+        let mut best = (0.0, 0.0);
+        for curve in curves {
             let k = curve.demand(rent / price).0.min(servers);
-            (price * curve.at(k) - rent * k, k)
-        };
-        let all = curves.iter().map(of);
-        all.fold(
-            (0.0, 0.0),
-            |best: (f64, f64), new| if new.0 > best.0 { new } else { best },
-        )
+            let gained = price * curve.at(k) - rent * k;
+            if gained > best.0 {
+                best = (gained, k);
+            }
+        }
+        best
     };
     let taken = |rent: f64| jobs().map(|job| gain(job, rent).1).sum::<f64>();
     let (mut low, mut high) = (*rent, *rent);
@@ -95,11 +96,11 @@ pub(super) fn least_makespan(pool: &Pool, time: f64, near: f64) -> Result<(), St
     let early = time * (1.0 - near);
     let needs = |job: &Job| pool.curves()[job.curve].servers_for(job.size / early);
     let needs: Option<f64> = pool.jobs().iter().map(needs).sum();
-    match needs {
-        Some(needs) if needs < pool.servers() => Err(format!(
+    match needs.filter(|needs| *needs < pool.servers()) {
+        None => Ok(()),
+        Some(needs) => Err(format!(
             "all jobs can have ended before {time}, on {needs} servers"
         )),
-        _ => Ok(()),
     }
 }
 
@@ -153,18 +154,13 @@ fn ending_within(
         a * job.size + job.weight * start - gained - rest
     };
     // It is concave in the price: by sections.
-    let (mut low, mut high) = (
-        0.0,
-        64.0 * (job.weight * start / job.size + job.weight / curve.at(most)),
-    );
-    match n == rents.len() {
-        true => high = job.weight / curve.at(most),
-        false => {
-            while worth(2.0 * high) > worth(high) && high < 1e200 {
-                high *= 2.0;
-            }
+    let (mut low, mut high) = (0.0, job.weight / curve.at(most));
+    if n < rents.len() {
+        high = 64.0 * (job.weight * start / job.size + high);
+        while worth(2.0 * high) > worth(high) && high < 1e200 {
             high *= 2.0;
         }
+        high *= 2.0;
     }
     let part = 0.5 * (5f64.sqrt() - 1.0);
     let mut inner = [high - part * (high - low), low + part * (high - low)];
@@ -174,17 +170,14 @@ fn ending_within(
         if best >= enough {
             break;
         }
-        match found[0] < found[1] {
-            true => {
-                low = inner[0];
-                inner = [inner[1], low + part * (high - low)];
-                found = [found[1], worth(inner[1])];
-            }
-            false => {
-                high = inner[1];
-                inner = [high - part * (high - low), inner[0]];
-                found = [worth(inner[0]), found[0]];
-            }
+        if found[0] < found[1] {
+            low = inner[0];
+            inner = [inner[1], low + part * (high - low)];
+            found = [found[1], worth(inner[1])];
+        } else {
+            high = inner[1];
+            inner = [high - part * (high - low), inner[0]];
+            found = [worth(inner[0]), found[0]];
         }
         best = best.max(found[0]).max(found[1]);
     }
@@ -199,14 +192,7 @@ pub(super) fn least_response(servers: f64, curve: &Curve, rate: f64, mean: f64, 
     // The best number of servers takes s(k)/(1 + νk) to its top, which has one.
     let per_work = |k: f64| (1.0 + rent * k) / curve.at(k);
     let most = curve.cap.min(servers);
-    let (mut low, mut high) = ((most * 1e-18).ln(), most.ln());
-    for _ in 0..2 * SECTIONS {
-        let [a, b] = [low + (high - low) / 3.0, high - (high - low) / 3.0];
-        if per_work(a.exp()) > per_work(b.exp()) {
-            low = a
-        } else {
-            high = b
-        }
-    }
+    let (low, high) = ((most * 1e-18).ln(), most.ln());
+    let (_, high) = thirds(low, high, 2 * SECTIONS, |k| per_work(k.exp()));
     mean * per_work(high.exp()).min(per_work(most)) - rent * servers / rate
 }

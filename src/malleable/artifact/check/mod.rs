@@ -9,7 +9,7 @@ pub use plan::cost;
 
 use std::collections::HashSet;
 
-use super::{Artifact, Claim, Evidence, Policy};
+use super::{Artifact, Claim, Evidence, Method, Policy};
 use crate::artifact::{Findings, Known};
 use crate::malleable::workload::Workload;
 
@@ -21,7 +21,8 @@ pub(super) fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Work
     let workload = findings.workload(artifact.workload.check())?;
     let mut seen = HashSet::new();
     let time = &workload.record().time_unit;
-    for (path, claim) in numbered(&artifact.claims) {
+    for (n, claim) in artifact.claims.iter().enumerate() {
+        let path = format!("claims[{n}]");
         claim.is_plain(&path, &Known::default(), time, &mut seen, findings);
     }
     match (&workload, &artifact.policy) {
@@ -45,16 +46,26 @@ pub(super) fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Work
     Some(workload)
 }
 
-/// A claim with its path.
-fn numbered(claims: &[Claim]) -> impl Iterator<Item = (String, &Claim)> {
-    let claims = claims.iter().enumerate();
-    claims.map(|(n, claim)| (format!("claims[{n}]"), claim))
+/// The ends between which a function of one valley is least, after so many thirds were left out.
+fn thirds(mut low: f64, mut high: f64, turns: usize, of: impl Fn(f64) -> f64) -> (f64, f64) {
+    for _ in 0..turns {
+        let [a, b] = [low + (high - low) / 3.0, high - (high - low) / 3.0];
+        if of(a) > of(b) {
+            low = a;
+        } else {
+            high = b;
+        }
+    }
+    (low, high)
 }
 
-/// That it was derived as this quantity is.
-fn derived_as(claim: &Claim, methods: &[super::Method], path: &str, findings: &mut Findings) {
-    if !methods.contains(&claim.method) {
+/// Checks that a claim was derived as its quantity is, and has an interval if that is by simulation.
+fn derived_as(claim: &Claim, method: Method, findings: &mut Findings) {
+    if claim.method != method {
         let message = "it is not how this quantity is known of this policy";
-        findings.add(format!("{path}.method"), message);
+        findings.add("method", message);
+    }
+    if method != Method::Simulated && claim.half_width.is_some() {
+        findings.add("", "it is one number: no `half_width` goes with it");
     }
 }

@@ -1,7 +1,7 @@
 //! Rules for jobs that arrive: what is simulated is judged, and the bound is derived.
 
 use super::bound::least_response;
-use super::{NEAR, derived_as, numbered};
+use super::{NEAR, derived_as, thirds};
 use crate::artifact::{Findings, Grounds, nonnegative, positive};
 use crate::malleable::artifact::{Claim, Method, Quantity};
 use crate::malleable::policy::Online;
@@ -14,67 +14,58 @@ const BOUND: Grounds =
     Grounds::Derived("weak duality: jobs that pay rent for servers, each served for itself");
 
 pub(super) fn check(stream: &Stream, online: &Online, claims: &[Claim], findings: &mut Findings) {
-    for (key, value, most) in [
-        ("urgency", online.urgency, 100.0),
-        ("background", online.background, 1e9),
-    ] {
-        let path = format!("policy.online.{key}");
-        nonnegative(&*path, value, findings);
-        if value > most {
-            findings.add(path, format!("expected at most {most}"));
+    findings.within("policy.online", |f| {
+        for (key, value, most) in [
+            ("urgency", online.urgency, 100.0),
+            ("background", online.background, 1e9),
+        ] {
+            nonnegative(key, value, f);
+            if value > most {
+                f.add(key, format!("expected at most {most}"));
+            }
         }
-    }
+    });
     let bound = bound(stream);
-    for (path, claim) in numbered(claims) {
-        match claim.quantity {
+    for (n, claim) in claims.iter().enumerate() {
+        findings.within(format!("claims[{n}]"), |f| match claim.quantity {
             Quantity::LeastResponse => {
-                derived_as(claim, &[Method::BoundRent], &path, findings);
-                if claim.half_width.is_some() {
-                    findings.add(&*path, "it is one number: no `half_width` goes with it");
-                }
+                derived_as(claim, Method::BoundRent, f);
                 if !(claim.value > 0.0 && claim.value <= bound * (1.0 + NEAR)) {
                     let message = format!("{}, but all that is known is {bound}", claim.value);
-                    findings.add(format!("{path}.value"), message);
+                    f.add("value", message);
                 }
-                findings.stands(&*path, BOUND);
+                f.stands("", BOUND);
             }
-            Quantity::MeanResponse | Quantity::MeanNumber => {
-                simulated(claim, stream, bound, &path, findings);
-            }
-            _ => findings.add(&*path, "it is about jobs that are all there at the start"),
-        }
+            Quantity::MeanResponse => simulated(claim, bound, f),
+            Quantity::MeanNumber => simulated(claim, bound * stream.arrival_rate(), f),
+            _ => f.add("", "it is about jobs that are all there at the start"),
+        });
     }
     littles_law(stream, claims, findings);
 }
 
-fn simulated(claim: &Claim, stream: &Stream, bound: f64, path: &str, findings: &mut Findings) {
-    derived_as(claim, &[Method::Simulated], path, findings);
-    positive(format!("{path}.value"), claim.value, findings);
+fn simulated(claim: &Claim, least: f64, findings: &mut Findings) {
+    derived_as(claim, Method::Simulated, findings);
+    positive("value", claim.value, findings);
     let Some(half_width) = claim.half_width else {
-        findings.add(path, "it is simulated: expected its `half_width`");
-        return;
+        return findings.add("", "it is simulated: expected its `half_width`");
     };
-    positive(format!("{path}.half_width"), half_width, findings);
+    positive("half_width", half_width, findings);
     if half_width > claim.value {
-        let message = format!("{half_width}, expected less than the value");
-        findings.add(format!("{path}.half_width"), message);
+        findings.differs("half_width", half_width, "less than the value");
     }
-    let least = match claim.quantity {
-        Quantity::MeanNumber => bound * stream.arrival_rate(),
-        _ => bound,
-    };
     if claim.value + 4.0 * half_width < least {
         let message = format!("{}, but no policy has less than {least}", claim.value);
-        findings.add(format!("{path}.value"), message);
+        findings.add("value", message);
     }
-    findings.stands(path, SIMULATED);
+    findings.stands("", SIMULATED);
 }
 
 /// E[N] = λE[T], up to chance.
 fn littles_law(stream: &Stream, claims: &[Claim], findings: &mut Findings) {
     let of = |quantity| claims.iter().find(|claim| claim.quantity == quantity);
-    let both = of(Quantity::MeanResponse).zip(of(Quantity::MeanNumber));
-    let Some((response, number)) = both else {
+    let (Some(response), Some(number)) = (of(Quantity::MeanResponse), of(Quantity::MeanNumber))
+    else {
         return;
     };
     let widths = |claim: &Claim| claim.half_width.unwrap_or(0.0) / claim.value;
@@ -97,14 +88,6 @@ fn bound(stream: &Stream) -> f64 {
         let found = at(rent);
         if found > best.1 { (rent, found) } else { best }
     });
-    let (mut low, mut high) = (best.0 / 2.0, best.0 * 2.0);
-    for _ in 0..100 {
-        let [a, b] = [low + (high - low) / 3.0, high - (high - low) / 3.0];
-        if at(a) < at(b) {
-            low = a;
-        } else {
-            high = b;
-        }
-    }
+    let (_, high) = thirds(best.0 / 2.0, best.0 * 2.0, 100, |rent| -at(rent));
     at(high).max(best.1)
 }

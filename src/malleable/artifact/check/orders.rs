@@ -5,7 +5,7 @@
 //! halves. Next among fewer jobs a job has a lower price than later, so that a beginning of an order has a bound, too.
 
 use super::bound::most_worth;
-use crate::malleable::workload::{Curve, Job, Pool};
+use crate::malleable::workload::{Curve, Pool};
 
 /// Orders of more jobs are not looked through.
 const MOST: usize = 8;
@@ -42,30 +42,24 @@ struct Look<'a> {
 
 impl Look<'_> {
     fn from(&mut self, known: f64, due: f64) -> Result<(), String> {
-        self.looks = match self.looks.checked_sub(1) {
-            Some(left) => left,
-            None => return Err("too many orders to look at all of them".into()),
-        };
-        let is_placed = |i: usize| self.placed.iter().any(|(placed, _)| *placed == i);
-        let others: Vec<usize> = (0..self.pool.jobs().len())
-            .filter(|i| !is_placed(*i))
-            .collect();
-        let next = others.iter().map(|i| self.price(*i, due));
-        let next: Vec<f64> = next.collect();
-        let all = others.iter().zip(&next);
-        let least = known
-            + all
-                .map(|(i, price)| price * self.pool.jobs()[*i].size)
-                .sum::<f64>();
+        let left = self.looks.checked_sub(1);
+        self.looks = left.ok_or("too many orders to look at all of them")?;
+        let is_placed = |i: &usize| self.placed.iter().any(|(placed, _)| placed == i);
+        let others = (0..self.pool.jobs().len()).filter(|i| !is_placed(i));
+        let next: Vec<(usize, f64)> = others.map(|i| (i, self.price(i, due))).collect();
+        let costs = next
+            .iter()
+            .map(|(i, price)| price * self.pool.jobs()[*i].size);
+        let least = known + costs.sum::<f64>();
         if least >= self.enough {
             return Ok(());
         }
-        if others.len() <= 1 {
+        if next.len() <= 1 {
             return Err(format!(
                 "in one order they cost {least} at least, and no more is known"
             ));
         }
-        for (i, price) in others.into_iter().zip(next) {
+        for (i, price) in next {
             let job = &self.pool.jobs()[i];
             self.placed.push((i, price));
             self.from(known + price * job.size, due + job.weight)?;
@@ -74,22 +68,20 @@ impl Look<'_> {
         Ok(())
     }
 
-    fn curve(&self, i: usize) -> (&Job, &Curve) {
-        let job = &self.pool.jobs()[i];
-        (job, &self.pool.curves()[job.curve])
+    fn curve(&self, i: usize) -> &Curve {
+        &self.pool.curves()[self.pool.jobs()[i].curve]
     }
 
     /// The greatest price of a job next to those that are placed.
     fn price(&self, i: usize, due: f64) -> f64 {
-        let (job, curve) = self.curve(i);
-        let due = due + job.weight;
-        let (mut low, mut high) = (0.0, due / curve.at(self.pool.servers()));
+        let due = due + self.pool.jobs()[i].weight;
+        let (mut low, mut high) = (0.0, due / self.curve(i).at(self.pool.servers()));
         for _ in 0..HALVINGS {
             let middle = f64::midpoint(low, high);
             if self.worth(i, middle) <= due {
-                low = middle
+                low = middle;
             } else {
-                high = middle
+                high = middle;
             }
         }
         low
@@ -99,12 +91,11 @@ impl Look<'_> {
     fn worth(&self, i: usize, price: f64) -> f64 {
         let jobs = self.placed.iter().copied().chain([(i, price)]);
         let priced = jobs.filter(|(_, price)| *price > 0.0);
-        let priced: Vec<_> = priced.map(|(i, price)| (price, self.curve(i).1)).collect();
+        let curve = |i| std::slice::from_ref(self.curve(i));
+        let priced: Vec<_> = priced.map(|(i, price)| (price, curve(i))).collect();
         let highest = priced.iter().map(|own| own.0).fold(1e-300, f64::max);
         most_worth(self.pool.servers(), &mut { highest }, || {
-            priced
-                .iter()
-                .map(|(price, curve)| (*price, std::slice::from_ref(*curve)))
+            priced.iter().copied()
         })
     }
 }

@@ -2,8 +2,10 @@
 
 use super::bound::{least_cost, least_makespan, least_with_rents};
 use super::orders::no_order_costs_less;
-use super::{NEAR, derived_as, numbered};
-use crate::artifact::{Findings, Grounds, is_close, length, nonnegative, positive};
+use super::{NEAR, derived_as};
+use crate::artifact::{
+    Findings, Grounds, all_nonnegative, is_close, length, nonnegative, positive,
+};
 use crate::malleable::artifact::{Claim, Evidence, Method, Plan, Quantity};
 use crate::malleable::policy::Rule;
 use crate::malleable::workload::{Objective, Pool};
@@ -28,83 +30,90 @@ pub(super) fn check(
     claims: &[Claim],
     findings: &mut Findings,
 ) {
-    rule(&plan.rule, pool, findings);
+    findings.within("policy.plan.rule", |f| rule(&plan.rule, pool, f));
     let jobs = pool.jobs().len();
     length("evidence.ends", evidence.ends.len(), jobs, "job", findings);
     if !findings.is_clear("policy") || !findings.is_clear("evidence") {
         return;
     }
     let ends = match &plan.rule {
-        Rule::Prices(prices) if plan.stages.is_empty() && jobs > EXECUTED => {
-            if verified(pool, prices, &evidence.ends, findings) {
-                evidence.ends.clone()
-            } else {
-                executed(plan, pool, findings)
-            }
+        Rule::Prices(prices)
+            if plan.stages.is_empty()
+                && jobs > EXECUTED
+                && verified(pool, prices, &evidence.ends, findings) =>
+        {
+            evidence.ends.clone()
         }
         _ => executed(plan, pool, findings),
     };
-    proof(evidence, pool, &ends, findings);
-    for (path, claim) in numbered(claims) {
-        if claim.half_width.is_some() {
-            findings.add(&*path, "it is one number: no `half_width` goes with it");
-        }
-        match claim.quantity {
-            Quantity::Gap => gap(evidence, claim, pool, &ends, &path, findings),
+    findings.within("evidence", |f| proof(evidence, pool, &ends, f));
+    let sound = findings.is_clear("evidence");
+    for (n, claim) in claims.iter().enumerate() {
+        findings.within(format!("claims[{n}]"), |f| match claim.quantity {
+            Quantity::Gap => {
+                derived_as(claim, claim.method, f);
+                let orders = claim.method == Method::BoundOrders;
+                f.stands("", if orders { ORDERS } else { BOUND });
+                let wrong = || gap(evidence, claim, pool, &ends);
+                if let Some(message) = sound.then(wrong).flatten() {
+                    f.add("value", message);
+                }
+            }
             Quantity::MeanNumber | Quantity::LeastResponse => {
-                findings.add(&*path, "it is about jobs that arrive");
+                f.add("", "it is about jobs that arrive");
             }
             quantity => {
-                derived_as(claim, &[Method::ExactFlow], &path, findings);
+                derived_as(claim, Method::ExactFlow, f);
                 let expected = cost(pool, quantity, &ends);
                 if !is_close(claim.value, expected, NEAR) {
-                    let message = format!("{}, expected {expected}", claim.value);
-                    findings.add(format!("{path}.value"), message);
+                    f.differs("value", claim.value, expected);
                 }
-                findings.stands(&*path, FLOW);
+                f.stands("", FLOW);
+            }
+        });
+    }
+}
+
+fn rule(rule: &Rule, pool: &Pool, findings: &mut Findings) {
+    let jobs = pool.jobs().len();
+    match rule {
+        Rule::Prices(prices) => {
+            length("prices", prices.len(), jobs, "job", findings);
+            for (i, value) in prices.iter().enumerate() {
+                positive(format!("prices[{i}]"), *value, findings);
+            }
+        }
+        Rule::Phases(phases) => {
+            if phases.is_empty() {
+                findings.add("phases", "there is none");
+            }
+            ascending("phases", phases.iter().map(|phase| phase.until), findings);
+            for (n, phase) in phases.iter().enumerate() {
+                let path = format!("phases[{n}].servers");
+                all_nonnegative(&path, &phase.servers, jobs, "job", findings);
+                let sum: f64 = phase.servers.iter().sum();
+                if sum > pool.servers() * (1.0 + ROUNDING) {
+                    let all = pool.servers();
+                    findings.add(&path, format!("{sum} servers in all, but there are {all}"));
+                }
+                let parts = phase.servers.iter().position(|k| k.fract() != 0.0);
+                if let Some(i) = parts.filter(|_| pool.record().whole_servers) {
+                    findings.add(format!("{path}[{i}]"), "expected whole servers");
+                }
             }
         }
     }
 }
 
-fn rule(rule: &Rule, pool: &Pool, findings: &mut Findings) {
-    let servers = |path: &str, list: &[f64], findings: &mut Findings| {
-        length(path, list.len(), pool.jobs().len(), "job", findings);
-        for (i, value) in list.iter().enumerate() {
-            nonnegative(format!("{path}[{i}]"), *value, findings);
-            if pool.record().whole_servers && value.fract() != 0.0 {
-                findings.add(format!("{path}[{i}]"), "expected whole servers");
-            }
+/// Checks that the ends of intervals ascend from 0.
+fn ascending(path: &str, ends: impl Iterator<Item = f64>, findings: &mut Findings) {
+    let mut before = 0.0;
+    for (n, until) in ends.enumerate() {
+        if !(until > before && until.is_finite()) {
+            let path = format!("{path}[{n}].until");
+            findings.differs(path, until, format!("more than {before}"));
         }
-        let sum: f64 = list.iter().sum();
-        if sum > pool.servers() * (1.0 + ROUNDING) {
-            let message = format!("{sum} servers in all, but there are {}", pool.servers());
-            findings.add(path, message);
-        }
-    };
-    match rule {
-        Rule::Prices(prices) => {
-            const PATH: &str = "policy.plan.rule.prices";
-            length(PATH, prices.len(), pool.jobs().len(), "job", findings);
-            for (i, value) in prices.iter().enumerate() {
-                positive(format!("{PATH}[{i}]"), *value, findings);
-            }
-        }
-        Rule::Phases(phases) => {
-            let mut before = 0.0;
-            for (n, phase) in phases.iter().enumerate() {
-                let path = format!("policy.plan.rule.phases[{n}]");
-                if !(phase.until > before && phase.until.is_finite()) {
-                    let message = format!("{}, expected more than {before}", phase.until);
-                    findings.add(format!("{path}.until"), message);
-                }
-                before = phase.until;
-                servers(&format!("{path}.servers"), &phase.servers, findings);
-            }
-            if phases.is_empty() {
-                findings.add("policy.plan.rule.phases", "there is none");
-            }
-        }
+        before = until;
     }
 }
 
@@ -117,33 +126,27 @@ fn verified(pool: &Pool, prices: &[f64], ends: &[f64], findings: &mut Findings) 
     let Some(p) = curve.smooth_power(pool.servers()) else {
         return false;
     };
-    let together = |a: f64, b: f64| a.max(b) + (-(a - b).abs()).exp().ln_1p();
+    // The logarithm of a sum; −∞ is nothing.
+    let together = |a: f64, b: f64| match (a, b) {
+        (f64::NEG_INFINITY, some) | (some, f64::NEG_INFINITY) => some,
+        _ => a.max(b) + (-(a - b).abs()).exp().ln_1p(),
+    };
     let mut order: Vec<usize> = (0..ends.len()).collect();
     order.sort_by(|&i, &j| ends[i].total_cmp(&ends[j]));
     let share = |i: usize| prices[i].ln() / (1.0 - p);
     let mut sums = vec![f64::NEG_INFINITY; order.len() + 1];
     for (n, &i) in order.iter().enumerate().rev() {
-        sums[n] = match sums[n + 1] {
-            f64::NEG_INFINITY => share(i),
-            rest => together(share(i), rest),
-        };
+        sums[n] = together(share(i), sums[n + 1]);
     }
     let (mut before, mut integral) = (0.0, f64::NEG_INFINITY);
     for (n, &i) in order.iter().enumerate() {
-        let more = (ends[i] - before).ln() - p * sums[n];
-        before = ends[i];
-        integral = match (integral, more) {
-            (f64::NEG_INFINITY, more) => more,
-            (known, f64::NEG_INFINITY) => known,
-            (known, more) => together(known, more),
-        };
+        let (end, size) = (ends[i], pool.jobs()[i].size);
+        integral = together(integral, (end - before).ln() - p * sums[n]);
+        before = end;
         let done = (p * (pool.servers().ln() + share(i)) + integral).exp();
-        if !is_close(done, pool.jobs()[i].size, NEAR) {
-            let message = format!(
-                "{}, but {done} is done of the job until then, and its size is {}",
-                ends[i],
-                pool.jobs()[i].size
-            );
+        if !is_close(done, size, NEAR) {
+            let message =
+                format!("{end}, but {done} is done of the job until then, and its size is {size}");
             findings.add(format!("evidence.ends[{i}]"), message);
         }
     }
@@ -167,8 +170,9 @@ fn executed(plan: &Plan, pool: &Pool, findings: &mut Findings) -> Vec<f64> {
             findings.add("policy.plan.rule", format!("it gives out {sum} servers"));
             return ends;
         }
-        if !table.is_empty() {
-            tabled(table.get(stage), &remaining, &servers, stage, findings);
+        if let Some(row) = table.get(stage) {
+            let path = format!("policy.plan.stages[{stage}]");
+            findings.within(path, |f| tabled(row, &remaining, &servers, f));
         }
         let speed = |(i, k): (&usize, &f64)| pool.curves()[pool.jobs()[*i].curve].at(*k);
         let speeds: Vec<f64> = remaining.iter().zip(&servers).map(speed).collect();
@@ -198,29 +202,17 @@ fn executed(plan: &Plan, pool: &Pool, findings: &mut Findings) -> Vec<f64> {
         }
         remaining.retain(|i| ends[*i] == f64::INFINITY);
     }
+    const STAGES: &str = "policy.plan.stages";
     if !table.is_empty() {
-        length(
-            "policy.plan.stages",
-            table.len(),
-            ends.len(),
-            "job",
-            findings,
-        );
+        length(STAGES, table.len(), ends.len(), "job", findings);
     }
-    findings.stands("policy.plan.stages", FLOW);
+    findings.stands(STAGES, FLOW);
     findings.stands("evidence.ends", FLOW);
     ends
 }
 
-/// That a row of the table says what the rule says.
-fn tabled(
-    row: Option<&Vec<f64>>,
-    remaining: &[usize],
-    servers: &[f64],
-    stage: usize,
-    findings: &mut Findings,
-) {
-    let Some(row) = row else { return };
+/// Checks that a row of the table says what the rule says.
+fn tabled(row: &[f64], remaining: &[usize], servers: &[f64], findings: &mut Findings) {
     let mut expected = vec![0.0; row.len()];
     for (&i, k) in remaining.iter().zip(servers) {
         if let Some(entry) = expected.get_mut(i) {
@@ -231,8 +223,7 @@ fn tabled(
     for (i, (found, expected)) in row.iter().zip(&expected).enumerate() {
         let near = (found - expected).abs() <= NEAR * all;
         if !near {
-            let path = format!("policy.plan.stages[{stage}][{i}]");
-            findings.add(path, format!("{found}, expected {expected}"));
+            findings.differs(format!("[{i}]"), found, expected);
         }
     }
 }
@@ -240,38 +231,28 @@ fn tabled(
 fn proof(evidence: &Evidence, pool: &Pool, ends: &[f64], findings: &mut Findings) {
     for (i, (found, expected)) in evidence.ends.iter().zip(ends).enumerate() {
         if !is_close(*found, *expected, NEAR) {
-            let message = format!("{found}, expected {expected}");
-            findings.add(format!("evidence.ends[{i}]"), message);
+            findings.differs(format!("ends[{i}]"), found, expected);
         }
     }
-    const PRICES: &str = "evidence.prices";
-    let prices = &evidence.prices;
+    let Evidence { prices, rents, .. } = evidence;
     if !prices.is_empty() {
-        length(PRICES, prices.len(), pool.jobs().len(), "job", findings);
+        length("prices", prices.len(), pool.jobs().len(), "job", findings);
     }
     for (i, price) in prices.iter().enumerate() {
-        positive(format!("{PRICES}[{i}]"), *price, findings);
+        positive(format!("prices[{i}]"), *price, findings);
     }
     if !prices.is_sorted() {
-        findings.add(PRICES, "they fall, expected the largest job's first");
+        findings.differs("prices", "they fall", "the largest job's first");
     }
-    const RENTS: &str = "evidence.rents";
-    let mut before = 0.0;
-    for (n, rent) in evidence.rents.iter().enumerate() {
-        nonnegative(format!("{RENTS}[{n}].rent"), rent.rent, findings);
-        if !(rent.until > before && rent.until.is_finite()) {
-            let message = format!("{}, expected more than {before}", rent.until);
-            findings.add(format!("{RENTS}[{n}].until"), message);
-        }
-        before = rent.until;
+    for (n, rent) in rents.iter().enumerate() {
+        nonnegative(format!("rents[{n}].rent"), rent.rent, findings);
     }
-    for path in [PRICES, RENTS] {
-        findings.stands(path, BOUND);
-    }
+    ascending("rents", rents.iter().map(|rent| rent.until), findings);
+    findings.stands("prices", BOUND);
+    findings.stands("rents", BOUND);
 }
 
 /// What the ends of jobs cost.
-#[must_use]
 pub fn cost(pool: &Pool, quantity: Quantity, ends: &[f64]) -> f64 {
     let each = || pool.jobs().iter().zip(ends);
     match quantity {
@@ -284,25 +265,13 @@ pub fn cost(pool: &Pool, quantity: Quantity, ends: &[f64]) -> f64 {
     }
 }
 
-/// That no policy costs so much less.
-fn gap(
-    evidence: &Evidence,
-    claim: &Claim,
-    pool: &Pool,
-    ends: &[f64],
-    path: &str,
-    findings: &mut Findings,
-) {
-    let orders = claim.method == Method::BoundOrders;
-    findings.stands(path, if orders { ORDERS } else { BOUND });
-    if !findings.is_clear("evidence") {
-        return;
-    }
+/// What is wrong with a claim that no policy costs so much less.
+fn gap(evidence: &Evidence, claim: &Claim, pool: &Pool, ends: &[f64]) -> Option<String> {
     let cost = cost(pool, pool.objective().quantity(), ends);
+    let claimed = cost / (1.0 + claim.value);
     let bound = match (pool.objective(), claim.method) {
         (Objective::Makespan, Method::BoundServers) => {
-            let least = cost / (1.0 + claim.value);
-            least_makespan(pool, least, NEAR).map(|()| least)
+            least_makespan(pool, claimed, NEAR).map(|()| claimed)
         }
         (Objective::Makespan, _) | (_, Method::BoundServers) => {
             Err("it is not how this objective is bounded".into())
@@ -313,26 +282,17 @@ fn gap(
         (_, Method::BoundRents) if !evidence.rents.is_empty() => {
             Ok(least_with_rents(pool, &evidence.rents))
         }
-        (_, Method::BoundOrders) => {
-            let least = cost / (1.0 + claim.value);
-            no_order_costs_less(pool, least, NEAR).map(|()| least)
-        }
+        (_, Method::BoundOrders) => no_order_costs_less(pool, claimed, NEAR).map(|()| claimed),
         _ => Err("the evidence has nothing of the kind".into()),
     };
-    let told = match bound {
+    match bound {
         Err(why) => Some(why),
-        Ok(least)
-            if !(claim.value >= 0.0 && cost <= least * (1.0 + claim.value) * (1.0 + NEAR)) =>
-        {
-            Some(format!(
-                "{}, but all that is known is {}: {cost} over {least}",
-                claim.value,
-                cost / least - 1.0
-            ))
+        Ok(least) => {
+            let holds = claim.value >= 0.0 && cost <= least * (1.0 + claim.value) * (1.0 + NEAR);
+            let known = cost / least - 1.0;
+            let value = claim.value;
+            (!holds)
+                .then(|| format!("{value}, but all that is known is {known}: {cost} over {least}"))
         }
-        Ok(_) => None,
-    };
-    if let Some(message) = told {
-        findings.add(format!("{path}.value"), message);
     }
 }

@@ -51,11 +51,11 @@ const BESIDE: [f64; 4] = [0.8, 0.9, 1.1, 1.25];
 /// Runs that share the events: what is tried, and twice as many events for the last one.
 const RUNS: u64 = 20;
 
-/// Tunes.
+/// Tunes the knobs, and runs the rule taken.
 ///
 /// # Errors
 /// What did not hold in a simulation that must, in words.
-pub fn tune(
+pub(super) fn tune(
     stream: &Stream,
     options: &Options,
     listener: impl FnMut(&str, Progress),
@@ -79,9 +79,13 @@ pub fn tune(
         ..Settings::default()
     };
     let run = trials.simulate(online, &settings, "measuring the rule taken")?;
+    let tried = trials.tried.iter().map(|own| Tried {
+        online: own.online,
+        times: trials.ratio(own.online, online),
+    });
     Ok(Tuned {
         online,
-        tried: trials.told(online),
+        tried: tried.collect(),
         run,
         events: trials.events,
     })
@@ -100,7 +104,7 @@ impl<H: FnMut(&str, Progress)> Trials<'_, H> {
         for urgency in URGENCIES {
             self.attempt(Online {
                 urgency,
-                background: 0.0,
+                ..Online::PLAIN
             })?;
         }
         let best = self.best();
@@ -109,10 +113,8 @@ impl<H: FnMut(&str, Progress)> Trials<'_, H> {
         }
         let best = self.best();
         for factor in BESIDE {
-            self.attempt(Online {
-                urgency: best.urgency * factor,
-                ..best
-            })?;
+            let urgency = best.urgency * factor;
+            self.attempt(Online { urgency, ..best })?;
         }
         // What is not surely better is chance as well as not. Not only the least mean can be: others may be known better.
         let better = |than: &Choice| {
@@ -152,20 +154,17 @@ impl<H: FnMut(&str, Progress)> Trials<'_, H> {
         settings: &Settings,
         doing: &str,
     ) -> Result<Run, String> {
-        let listener = &mut self.listener;
-        let sharing = Sharing::HeSrpt(online);
-        let run = simulate(self.stream, sharing, settings, |at| listener(doing, at))?;
+        let listener = |reached| (self.listener)(doing, reached);
+        let run = simulate(self.stream, Sharing::HeSrpt(online), settings, listener)?;
         self.events += run.events;
         Ok(run)
     }
 
     /// The knobs with the least mean; those of jobs that are all there where nothing settled.
     fn best(&self) -> Online {
-        let mean = |tried: &Choice| tried.replications.iter().sum::<f64>();
-        let settled = self
-            .tried
-            .iter()
-            .filter(|tried| !tried.replications.is_empty());
+        let mean = |tried: &&Choice| tried.replications.iter().sum::<f64>();
+        let tried = self.tried.iter();
+        let settled = tried.filter(|tried| !tried.replications.is_empty());
         let best = settled.min_by(|a, b| mean(a).total_cmp(&mean(b)));
         best.map_or(Online::PLAIN, |best| best.online)
     }
@@ -173,13 +172,5 @@ impl<H: FnMut(&str, Progress)> Trials<'_, H> {
     fn ratio(&self, of: Online, to: Online) -> Option<Estimate> {
         let find = |online: Online| self.tried.iter().find(|tried| tried.online == online);
         paired_ratio(&find(of)?.replications, &find(to)?.replications)
-    }
-
-    fn told(&self, taken: Online) -> Vec<Tried> {
-        let tried = |own: &Choice| Tried {
-            online: own.online,
-            times: self.ratio(own.online, taken),
-        };
-        self.tried.iter().map(tried).collect()
     }
 }

@@ -1,12 +1,13 @@
 //! The virtual queue under way: jobs are served by several servers at once, and interrupted.
 
-use super::engine::{Arriving, Discipline, Gauges, Left};
+use super::Candidates;
 use crate::compatibility::policy::{FairQueue, Job};
-use crate::simulation::{Calendar, Stream};
+use crate::simulation::{Calendar, Departure, Discipline, Gauges, Stream};
 
 /// Jobs in the virtual queue, with what is left of them.
-pub(super) struct Sharing {
+pub(super) struct VirtualQueue {
     queue: FairQueue,
+    candidates: Candidates,
     /// C_s (S) \[work/time\].
     rates: Vec<f64>,
     /// θ \[work\]: what is done of a job between two interruptions, in the mean; infinite without any.
@@ -30,7 +31,7 @@ struct Underway {
     since: f64,
     /// Σ C_s of the servers that work on it \[work/time\].
     rate: f64,
-    /// When it ends or is interrupted; infinite while nobody works on it.
+    /// When it ends or is interrupted; ∞ while no server works on it.
     end: f64,
 }
 
@@ -49,11 +50,12 @@ fn is_due(jobs: &[Underway]) -> impl Fn(f64, u32) -> bool {
     |end, slot| jobs[slot as usize].end.to_bits() == end.to_bits()
 }
 
-impl Sharing {
-    pub fn new(rates: Vec<f64>, slice: f64, service: Stream) -> Self {
-        Sharing {
+impl VirtualQueue {
+    pub fn new(candidates: Candidates, rates: &[f64], slice: f64, service: Stream) -> Self {
+        VirtualQueue {
             queue: FairQueue::new(rates.len()),
-            rates,
+            candidates,
+            rates: rates.to_vec(),
             slice,
             jobs: Vec::new(),
             calendar: Calendar::default(),
@@ -62,21 +64,15 @@ impl Sharing {
         }
     }
 
-    fn draw_slice(&mut self) -> f64 {
-        if self.slice.is_finite() {
-            self.slice * self.service.exponential()
-        } else {
-            f64::INFINITY
-        }
-    }
-
     /// Servers have turned to a job: together they have this rate more.
     fn serve(&mut self, job: Job, more: f64, now: f64, gauges: &mut Gauges) {
         let place = job.0 as usize;
         if self.jobs[place].rate == 0.0 {
-            let slice = self.draw_slice();
             let own = &mut self.jobs[place];
-            (own.slice, own.since, own.started) = (slice, now, now);
+            (own.slice, own.since, own.started) = (f64::INFINITY, now, now);
+            if self.slice.is_finite() {
+                own.slice = self.slice * self.service.exponential();
+            }
             gauges.started(own.class, now);
             self.running += 1;
         } else {
@@ -111,14 +107,14 @@ impl Sharing {
     }
 }
 
-impl Discipline for Sharing {
-    fn arrive(&mut self, now: f64, arriving: Arriving<'_>, gauges: &mut Gauges) {
-        let job = self.queue.arrive(arriving.servers);
+impl Discipline for VirtualQueue {
+    fn arrive(&mut self, now: f64, class: u32, size: f64, gauges: &mut Gauges) {
+        let job = self.queue.arrive(self.candidates.next(class));
         let own = Underway {
-            class: arriving.class,
+            class,
             arrived: now,
             started: now,
-            left: arriving.size,
+            left: size,
             slice: 0.0,
             since: now,
             rate: 0.0,
@@ -145,7 +141,7 @@ impl Discipline for Sharing {
         self.calendar.next(is_due)
     }
 
-    fn happen(&mut self, now: f64, gauges: &mut Gauges) -> Option<Left> {
+    fn happen(&mut self, now: f64, gauges: &mut Gauges) -> Option<Departure> {
         let job = Job(self.calendar.take()?);
         let own = &self.jobs[job.0 as usize];
         let ends = own.left <= own.slice;
@@ -154,7 +150,7 @@ impl Discipline for Sharing {
             self.queue.leave(job);
             self.follow(now, gauges);
             let own = &self.jobs[job.0 as usize];
-            return Some(Left {
+            return Some(Departure {
                 class: own.class,
                 arrived: own.arrived,
                 started: own.started,
@@ -162,10 +158,10 @@ impl Discipline for Sharing {
         }
         gauges.interrupted();
         self.queue.interrupt(job);
-        // Servers that have nothing else to do go on with it, and are not told among the changes.
+        // Servers that have nothing else to do go on with it, and are not among the changes.
         let own = self.queue.servers_of(job).iter();
-        let kept = own.filter(|s| self.queue.current(**s as usize) == Some(job));
-        let rate: f64 = kept.map(|s| self.rates[*s as usize]).sum();
+        let still = own.filter(|s| self.queue.current(**s as usize) == Some(job));
+        let rate: f64 = still.map(|s| self.rates[*s as usize]).sum();
         if rate > 0.0 {
             self.serve(job, rate, now, gauges);
         }
@@ -182,10 +178,10 @@ impl Discipline for Sharing {
             }
         }
         for (number, (own, rate)) in self.jobs.iter().zip(rates).enumerate() {
-            if (own.rate - rate).abs() > 1e-9 * rate {
-                let found = own.rate;
+            let served = own.rate;
+            if (served - rate).abs() > 1e-9 * rate {
                 return Err(format!(
-                    "job {number} is served at rate {found} and not {rate}"
+                    "job {number} is served at rate {served}, not {rate}"
                 ));
             }
         }

@@ -1,0 +1,391 @@
+//! Malleable jobs as a kind of workload: arguments and verbs.
+
+mod policies;
+
+use std::path::Path;
+use std::sync::atomic::Ordering;
+
+use clap::Args;
+
+use super::Malleable;
+use super::analysis::relaxation;
+use super::artifact::{Checked, cost};
+use super::policy::Online;
+use super::report;
+use super::simulator::{Measures, judge, judge_course, simulate};
+use super::synthesis::{self, Open, Options, best_plan};
+use super::workload::{ALL_JOBS, Objective, Pool, Stream, Workload};
+use crate::artifact::{Finding, Quantity as _};
+use crate::document::{DocumentError, Parsed};
+use crate::kind::{
+    Answer, Caller, Compared, Kind, NamesFiles, NoArgs, NoVerb, Notice, Queueing, VerbOutput,
+    VerbResult, checked, compare_over_loads, merge_over_loads, refuse, run_document, same_workload,
+    required_workload, workload_of,
+};
+use crate::report::{Besides, Column, Outcome, Outcomes, headed, rules_table};
+use crate::simulation::sweep::{Comparing, Exact, Subject, Whole};
+use crate::simulation::{Ending, Estimate, Health, Progress, Settings};
+use crate::typed::{count, part};
+use policies::{RULES, resolve_policies, resolve_policy};
+
+/// What is typed beside the workload to make a policy.
+#[derive(Args, Clone)]
+pub struct SynthesisArgs {
+    /// How far small jobs go first where jobs arrive: 0 is the same for each, 1 as if no job came any more; tuned if not given
+    #[arg(long, value_name = "U", value_parser = knob, requires = "background")]
+    urgency: Option<f64>,
+
+    /// Jobs that are reckoned to stay behind all others where jobs arrive; tuned if not given
+    #[arg(long, value_name = "B", value_parser = knob, requires = "urgency")]
+    background: Option<f64>,
+
+    /// Events that may be simulated where jobs arrive
+    #[arg(long, value_name = "EVENTS", default_value = "4e7", value_parser = count)]
+    budget: u64,
+
+    /// Seed of the simulations: the same seed gives the same policy
+    #[arg(long, default_value = "1")]
+    seed: u64,
+}
+
+impl NamesFiles for SynthesisArgs {}
+
+fn knob(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|n| (0.0..=100.0).contains(n));
+    number.ok_or_else(|| format!("`{text}` is not a number from 0 to 100"))
+}
+
+/// What is typed to compare policies.
+#[derive(Args)]
+pub struct ComparisonArgs {
+    /// Compare at speedups k^p with these exponents in place of the workload's own, where jobs are all there
+    #[arg(long, value_name = "P,P,…", value_delimiter = ',', value_parser = exponent)]
+    exponents: Vec<f64>,
+}
+
+impl NamesFiles for ComparisonArgs {}
+
+fn exponent(text: &str) -> Result<f64, String> {
+    if text.parse() == Ok(1.0) {
+        return Ok(1.0);
+    }
+    part(text).map_err(|_| format!("`{text}` is not an exponent above 0 and at most 1"))
+}
+
+impl Kind for Malleable {
+    type SynthesisArgs = SynthesisArgs;
+    type SimulationArgs = NoArgs;
+    type ComparisonArgs = ComparisonArgs;
+    type Verb = NoVerb;
+
+    const EXAMPLES: &'static str = EXAMPLES;
+
+    fn parse(text: &str, name: &str) -> Result<Parsed<Workload>, DocumentError> {
+        Workload::parse(text, name)
+    }
+
+    fn synthesize(
+        workload: &Workload,
+        args: &SynthesisArgs,
+        caller: &mut Caller<'_>,
+    ) -> VerbResult<Answer<Self>> {
+        match workload {
+            Workload::Pool(pool) => plan(pool, args, caller),
+            Workload::Stream(stream) => online(stream, args, caller),
+        }
+    }
+
+    fn against(policy: &Checked, workload: &Workload) -> VerbResult<Vec<Finding>> {
+        let (own, other) = (policy.workload().digest(), workload.digest());
+        let what = "servers, speedups, jobs or the objective";
+        Ok(same_workload(&own, &other, what))
+    }
+
+    fn about(policy: &Checked) -> String {
+        report::about(policy.workload())
+    }
+
+    fn show(policy: &Checked, width: usize) -> String {
+        report::show(policy, width)
+    }
+
+    fn simulate(
+        name: &str,
+        workload: Option<Workload>,
+        _: &NoArgs,
+        settings: &Settings,
+        caller: &mut Caller<'_>,
+    ) -> VerbResult<(VerbOutput, String)> {
+        let policy = resolve_policy(name, caller.changes)?;
+        let workload = workload_of(name, workload, policy.workload())?;
+        let is_own = policy.is_for(&workload);
+        let file = policy.file().filter(|_| is_own).map(Checked::artifact);
+        let is_other = policy.file().is_some() && !is_own;
+        match workload {
+            Workload::Pool(pool) => {
+                let course = policy.run(&pool, is_own)?;
+                let verdicts = file.map(|file| judge_course(file, &pool, &course));
+                let verdicts = verdicts.unwrap_or_default();
+                let table = report::course(&pool, &course, &verdicts, caller.width);
+                let output = VerbOutput::of_run(table, &verdicts, false, is_other);
+                let ran = report::of_course(&pool, &course);
+                Ok((output, run_document(name, &ran, &verdicts)?))
+            }
+            Workload::Stream(stream) => {
+                let listener = |reached| caller.notify(Notice::Simulating("simulating", reached));
+                let mut run = simulate(&stream, policy.online()?, settings, listener)?;
+                if settings.interrupt.load(Ordering::Relaxed) {
+                    run.ending = Ending::Interrupted;
+                }
+                let verdicts = file.map(|file| judge(file, &stream, &run));
+                let verdicts = verdicts.unwrap_or_default();
+                let table = report::simulation(&stream, &run, &verdicts, caller.width);
+                let is_unstable = run.health == Health::Unstable;
+                let output = VerbOutput::of_run(table, &verdicts, is_unstable, is_other);
+                Ok((output, run_document(name, &run, &verdicts)?))
+            }
+        }
+    }
+
+    fn compare(
+        workload: Option<&Workload>,
+        asked: &Comparing<'_>,
+        extras: &ComparisonArgs,
+        caller: &mut Caller<'_>,
+    ) -> VerbResult<Compared> {
+        let workload = required_workload(workload)?;
+        caller.notify(Notice::Interruptible);
+        match workload {
+            Workload::Pool(pool) => {
+                let outcomes = compare_pool(pool, asked, &extras.exponents, caller)?;
+                Compared::outcomes(&outcomes, caller.width)
+            }
+            Workload::Stream(_) if !extras.exponents.is_empty() => refuse(
+                "--exponents goes with jobs that are all there, and here jobs arrive: leave it out",
+            ),
+            Workload::Stream(stream) => {
+                let policies = resolve_policies(asked)?;
+                let entrants = policies.iter().map(|policy| policy.entrant.clone());
+                let run = |stream: &Stream, n: usize, progress: &mut dyn FnMut(Progress)| {
+                    let sharing = policies[n].online()?;
+                    simulate(stream, sharing, asked.settings, progress)
+                };
+                compare_over_loads(stream, asked, entrants.collect(), run, caller)
+            }
+        }
+    }
+
+    fn merge(workload: &Workload, whole: &Whole, width: usize) -> VerbResult<Compared> {
+        match workload {
+            Workload::Stream(stream) => merge_over_loads(stream, whole, width),
+            Workload::Pool(_) => refuse("jobs that are all there are not compared over loads"),
+        }
+    }
+
+    fn rules(width: usize) -> String {
+        rules_table(&RULES, width)
+    }
+}
+
+/// The name of the bound that holds for all policies.
+const LEAST: &str = "any policy, at least";
+
+impl Queueing for Stream {
+    type Measures = Measures;
+
+    fn subject(&self, file: &str) -> Subject {
+        Subject {
+            file: file.into(),
+            source: self.record().source.clone(),
+            digest: self.record().digest(),
+            time_unit: self.time_unit().into(),
+            load: self.load(),
+        }
+    }
+
+    fn scaled(&self, factor: f64) -> Option<Self> {
+        Stream::scaled(self, factor)
+    }
+
+    /// Returns what no policy has less mean response time than.
+    fn exact(&self, load: f64) -> Option<Exact> {
+        let mean_response = relaxation(self);
+        Some(Exact {
+            name: LEAST.into(),
+            load,
+            mean_response,
+            types: vec![(ALL_JOBS.into(), mean_response)],
+        })
+    }
+
+    fn besides(&self) -> Besides<'_, Measures, ()> {
+        Besides {
+            about: report::of_stream(self),
+            parts: Vec::new(),
+            section: ("", ""),
+            shares: &[],
+            counts: &[],
+            frequencies: &[],
+        }
+    }
+}
+
+fn plan(
+    pool: &Pool,
+    args: &SynthesisArgs,
+    caller: &mut Caller<'_>,
+) -> VerbResult<Answer<Malleable>> {
+    if args.urgency.is_some() {
+        return refuse(
+            "--urgency and --background go with jobs that arrive, and here all are there at the start: leave them out",
+        );
+    }
+    caller.notify(Notice::Doing("planning"));
+    let (artifact, planned) = synthesis::plan(pool);
+    let summary = report::plan(pool, &planned, caller.width);
+    caller.notify(Notice::Doing("checking"));
+    Ok(Answer::Policy {
+        artifact: checked(artifact)?,
+        summary,
+        documents: Vec::new(),
+    })
+}
+
+fn online(
+    stream: &Stream,
+    args: &SynthesisArgs,
+    caller: &mut Caller<'_>,
+) -> VerbResult<Answer<Malleable>> {
+    caller.notify(Notice::Interruptible);
+    let knobs = args.urgency.zip(args.background);
+    let options = Options {
+        events: args.budget,
+        seed: args.seed,
+        knobs: knobs.map(|(urgency, background)| Online {
+            urgency,
+            background,
+        }),
+        interrupt: caller.interrupt.clone(),
+    };
+    let listener = |what: &str, reached: Progress| caller.notify(Notice::Simulating(what, reached));
+    Ok(match synthesis::online(stream, &options, listener)? {
+        synthesis::Outcome::Made(made) => Answer::Policy {
+            summary: report::online(stream, &made, caller.width),
+            documents: Vec::new(),
+            artifact: checked(made.artifact)?,
+        },
+        synthesis::Outcome::Overload(times) => Answer::Refused {
+            why: report::overload(stream, times, caller.width),
+            decided: true,
+        },
+        synthesis::Outcome::Interrupted => Answer::Interrupted,
+    })
+}
+
+/// Compares rules on jobs that are all there, beside what no policy costs less than: at the workload's own speedup, or at the
+/// speedups k^p with these exponents.
+fn compare_pool(
+    pool: &Pool,
+    asked: &Comparing<'_>,
+    exponents: &[f64],
+    caller: &mut Caller<'_>,
+) -> VerbResult<Outcomes> {
+    if asked.share.is_some() {
+        return refuse(
+            "--shard goes with jobs that arrive; where all are there, a comparison takes seconds: leave it out",
+        );
+    }
+    if !asked.loads.is_empty() {
+        return refuse(
+            "--loads goes with jobs that arrive, and here all are there at the start: leave it out, or compare at speedups k^p with --exponents",
+        );
+    }
+    let policies = resolve_policies(asked)?;
+    let quantity = pool.objective().quantity();
+    let exact = |value| Some(Estimate::exact(value));
+    let options: Vec<String> = exponents.iter().map(ToString::to_string).collect();
+    let options = match exponents {
+        [] => String::new(),
+        _ => format!(" --exponents {}", options.join(",")),
+    };
+    let head = headed(quantity, pool.time_unit());
+    let mut outcomes = Outcomes::new(asked, pool.record().digest(), head, &options);
+    let mut bounds = Outcome {
+        policy: LEAST.into(),
+        values: Vec::new(),
+    };
+    let mut open = None;
+    let powers = exponents.iter().map(|p| (Some(*p), pool.with_power(*p)));
+    let own = exponents.is_empty().then(|| (None, pool.clone()));
+    for (at, pool) in own.into_iter().chain(powers) {
+        if asked.settings.interrupt.load(Ordering::Relaxed) {
+            outcomes.interrupted = true;
+            break;
+        }
+        let planned = best_plan(&pool);
+        open = open.or(planned.open.filter(|_| !planned.is_best(&pool)));
+        let least = planned.least;
+        let workload = Workload::Pool(pool.clone());
+        for (outcome, policy) in outcomes.policies.iter_mut().zip(&policies) {
+            let at = at.map_or(String::new(), |p| format!(" at p = {p}"));
+            let name = format!("{}{at}", policy.entrant.name);
+            caller.notify(Notice::Doing(&name));
+            outcome
+                .values
+                .extend(match policy.run(&pool, policy.is_for(&workload)) {
+                    Ok(course) => {
+                        let cost = cost(&pool, quantity, &course.ends);
+                        [exact(cost), exact(cost / least)]
+                    }
+                    Err(why) => {
+                        outcomes.failures.push(format!("{name}: {why}"));
+                        [None; 2]
+                    }
+                });
+        }
+        bounds.values.extend([exact(least), None]);
+        let column = |quantity, unit: String, label: String| Column {
+            quantity,
+            at,
+            unit,
+            label,
+        };
+        let label = at.map_or("cost".into(), |p| format!("p = {p}"));
+        outcomes.columns.extend([
+            column(quantity.row().name, quantity.unit(pool.time_unit()), label),
+            column("times_the_least", "1".into(), "times".into()),
+        ]);
+    }
+    outcomes.policies.push(bounds);
+    outcomes.notes = vec![note(pool.objective(), open)];
+    Ok(outcomes)
+}
+
+/// What the numbers of a comparison are; `open` is why some bound may be below the optimum.
+fn note(objective: Objective, open: Option<Open>) -> String {
+    let bound = match open {
+        None if objective == Objective::Makespan => "which a plan reaches",
+        None => "which is the optimum",
+        Some(Open::FavoursLarge) => "a bound below the optimum: the weights favour large jobs",
+        Some(Open::SpeedupsDiffer) => "a bound below the optimum: speedups differ",
+    };
+    format!(
+        "costs are exact, from one end of a job to the next; times: over what no policy costs less than, {bound}"
+    )
+}
+
+const EXAMPLES: &str = "  synth --workload models/amdahl_training.yaml --output p.json
+      how jobs that are all there divide the servers, when each ends, and the proof that no plan costs less
+  synth --workload models/training_stream.yaml --output p.json
+      jobs that arrive: a rule, tuned by simulation, beside a bound that no policy can beat
+  synth show p.json
+      what a policy file says, in words
+  synth check p.json
+      derive again what can be, and say what was judged for sense and what is taken on trust
+  synth simulate p.json
+      run it, and judge its claims
+  synth compare --workload models/five_hundred_pareto.yaml --policies hesrpt,equi,srpt,hell,knee --exponents .05,.3,.5,.9,.99
+      what rules cost over the exponent of the speedup
+  synth compare --workload models/training_stream.yaml --policies hesrpt,equi,srpt,p.json --loads .3,.6,.9
+      mean response times where jobs arrive
+";

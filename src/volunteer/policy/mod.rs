@@ -13,11 +13,11 @@ mod percentile;
 #[cfg(test)]
 mod tests;
 
-pub use completion::{Completion, Turnarounds, last_of};
+pub use completion::{Turnarounds, completion, last_of};
 pub use decide::{
-    Answer, Candidate, Deciding, Host, Kept, Pass, Request, Sent, Usable, Verdict, decide,
+    Answer, Candidate, Decider, Host, Pass, Refusal, Request, Sent, Usable, Verdict, decide,
 };
-pub use percentile::{History, MOST_COPIED, Pair, UNKNOWN, ceiling, percentiles};
+pub use percentile::{History, MOST_COPIED, UNKNOWN, ceiling, percentiles};
 
 use std::cmp::Ordering;
 
@@ -69,7 +69,7 @@ fn yes() -> bool {
 }
 
 impl Dispatch {
-    /// The threshold for a batch of which nothing was sent for so long, though it has jobs to send:
+    /// Returns the threshold for a batch of which nothing was sent for so long, though it has jobs to send:
     /// as it is until `patience` is over, then falling, none from twice as long on. `ceiling` is the
     /// greatest that leaves enough hosts. Below 0 every host passes.
     #[must_use]
@@ -82,14 +82,13 @@ impl Dispatch {
     }
 }
 
-/// What an application has to have done of a batch before its end is estimated: ten jobs, and a
-/// twentieth of all.
+/// Returns whether enough of a batch is done to estimate its end: ten jobs, and a twentieth of all.
 #[must_use]
 pub fn enough_done(done: u32, jobs: u32) -> bool {
     done >= 10.max(jobs.div_ceil(20)) || done >= jobs
 }
 
-/// What decides where a job stands.
+/// What decides on the place of a job in the array.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Place {
     /// The logical end time of its batch \[time\]; of a job without a batch when it was created plus its
@@ -101,7 +100,7 @@ pub struct Place {
     pub id: u64,
 }
 
-/// The earliest end first, of those the one that was tried most often, of those the oldest.
+/// Orders the array: the earliest end first, of those the one that was tried most often, of those the oldest.
 #[must_use]
 pub fn feed(a: &Place, b: &Place) -> Ordering {
     let ends = a.end.total_cmp(&b.end);

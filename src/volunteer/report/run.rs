@@ -4,14 +4,12 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::{about, impossible};
+use super::about;
 use crate::artifact::Quantity as _;
-use crate::kind::other_workload;
-use crate::report::{Table, WIDTH, estimate, headed, within, wrap};
+use crate::report::{Table, estimate, headed, within, wrap};
 use crate::simulation::Verdict;
 use crate::volunteer::artifact::Quantity;
 use crate::volunteer::simulator::{Judgement, Run};
-use crate::volunteer::verbs::Simulated;
 use crate::volunteer::workload::Campaign;
 
 /// What simulated campaigns found, with the verdicts on the claims, if any were judged.
@@ -100,15 +98,6 @@ fn batches(campaign: &Campaign, run: &Run, width: usize) -> String {
         ]);
     }
     table.within(width)
-}
-
-/// What should be known beside the numbers.
-pub fn notes(simulated: &Simulated) -> Vec<String> {
-    let campaign = &simulated.campaign;
-    let shortage = campaign.shortage();
-    let mut notes = other_workload(simulated.other_workload);
-    notes.extend(shortage.map(|found| impossible(campaign, &found, WIDTH)));
-    notes
 }
 
 /// What was measured, for programs.

@@ -1,5 +1,5 @@
 #![allow(clippy::unwrap_used)]
-use super::host::{Host, Side, Task};
+use super::host::{Host, Pool, Task};
 use super::*;
 use crate::simulation::{Estimate, Streams};
 use crate::volunteer::artifact::Quantity;
@@ -249,45 +249,45 @@ fn a_client_stops_jobs_only_for_a_deadline() {
         order: 0,
         runs: false,
     };
-    let side = |deadline: f64| {
-        let mut side = Side::new(2, 1.0);
-        side.push(task(4.0, 100.0));
-        side.push(task(4.0, 90.0));
-        side.choose(0.0, 1.0);
-        side.push(task(2.0, deadline));
-        side
+    let pool = |deadline: f64| {
+        let mut pool = Pool::new(2, 1.0);
+        pool.push(task(4.0, 100.0));
+        pool.push(task(4.0, 90.0));
+        pool.choose(0.0, 1.0);
+        pool.push(task(2.0, deadline));
+        pool
     };
-    assert_eq!(side(6.0).choose(0.0, 1.0), 0);
-    assert_eq!(side(5.9).choose(0.0, 1.0), 1);
+    assert_eq!(pool(6.0).choose(0.0, 1.0), 0);
+    assert_eq!(pool(5.9).choose(0.0, 1.0), 1);
     // On half of the time it would end after twelve.
-    assert_eq!(side(11.9).choose(0.0, 0.5), 1);
-    assert_eq!(side(12.1).choose(0.0, 0.5), 0);
+    assert_eq!(pool(11.9).choose(0.0, 0.5), 1);
+    assert_eq!(pool(12.1).choose(0.0, 0.5), 0);
     // Once it is done, the order of arrival holds again, and nothing more is stopped.
     let stream = Streams::new(1, 0).arrivals;
     let mut host = Host {
         group: 0,
-        sides: [side(3.0), Side::default()],
+        pools: [pool(3.0), Pool::default()],
         availability: 1.0,
         buffer: 10.0,
         contact: 1.0,
         on: true,
-        switch: f64::INFINITY,
-        asks: 50.0,
-        asked: 49.0,
+        next_switch: f64::INFINITY,
+        next_request: 50.0,
+        last_request: 49.0,
         since: 0.0,
-        life: stream.clone(),
-        luck: stream,
+        turns: stream.clone(),
+        results: stream,
     };
     assert_eq!(host.choose(0.0), 1);
     assert_eq!(host.next(), 2.0);
     host.advance(2.0);
-    let (_, done) = host.take().unwrap();
+    let done = host.take().unwrap();
     assert_eq!(done.deadline, 3.0);
     assert_eq!(host.choose(2.0), 0);
     // The one with the earlier deadline ran beside it; the other one has its four hours left.
     assert_eq!(host.next(), 4.0);
     host.advance(4.0);
-    assert_eq!(host.take().unwrap().1.deadline, 90.0);
+    assert_eq!(host.take().unwrap().deadline, 90.0);
     assert_eq!(host.next(), 6.0);
 }
 

@@ -4,11 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Campaign;
-use crate::document::{Document, DocumentError, Fault, Node, Parsed, Place};
+use crate::document::{Document, DocumentError, Node, Parsed, Place};
 use crate::law::{Size, respell_law_or_number, respell_times_of};
 use crate::number::Decimal;
 
-/// The kind that documents of this room name.
+/// The kind that these documents name.
 pub(super) const KIND: &str = "volunteer";
 
 const EXAMPLE: &str = "a workload reads like this:
@@ -139,15 +139,6 @@ pub enum Processor {
 impl Processor {
     /// All of them.
     pub const ALL: [Processor; 2] = [Processor::Cpu, Processor::Gpu];
-
-    /// Its name.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Processor::Cpu => "cpu",
-            Processor::Gpu => "gpu",
-        }
-    }
 }
 
 /// Jobs that are submitted together; or a stream of jobs, of which each is for itself.
@@ -197,19 +188,6 @@ pub enum QualityWord {
     Long,
     /// No batch: as many jobs as possible, each within a bound.
     Throughput,
-}
-
-impl QualityWord {
-    /// Its name.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            QualityWord::Afap => "afap",
-            QualityWord::Short => "short",
-            QualityWord::Long => "long",
-            QualityWord::Throughput => "throughput",
-        }
-    }
 }
 
 /// Parameters of the dispatch; what is not given is tuned, or has a default.
@@ -265,7 +243,7 @@ fn is_zero(n: &u32) -> bool {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct CampaignDocument {
-    #[allow(dead_code, reason = "it was looked at before")]
+    #[allow(dead_code, reason = "it was read before")]
     kind: String,
     source: Option<String>,
     time_unit: Option<String>,
@@ -276,9 +254,6 @@ struct CampaignDocument {
     policy: Option<PolicyRecord>,
 }
 
-/// The unit where none is named.
-const UNIT: &str = "time";
-
 pub(super) fn parse(text: &str, name: &str) -> Result<Parsed<Campaign>, DocumentError> {
     let mut document = Document::parse(text, name, EXAMPLE)?;
     let misnamed = document.misnamed(KIND)?;
@@ -287,7 +262,7 @@ pub(super) fn parse(text: &str, name: &str) -> Result<Parsed<Campaign>, Document
     faults.extend(misnamed);
     let record = written.map(|written| Record {
         source: written.source,
-        time_unit: written.time_unit.unwrap_or(UNIT.into()),
+        time_unit: written.time_unit.unwrap_or("time".into()),
         horizon: written.horizon,
         hosts: written.hosts,
         applications: written.applications,
@@ -298,10 +273,10 @@ pub(super) fn parse(text: &str, name: &str) -> Result<Parsed<Campaign>, Document
         Some(record) => record.checked(faults),
         None => Err(faults),
     };
-    document.conclude(checked, |_: &Place| None)
+    document.conclude(checked.map(|own| (own, Vec::new())), |_: &Place| None)
 }
 
-/// Numbers that stand for laws, laws, and times, as documents spell them.
+/// Rewrites numbers that stand for laws, laws, and times as documents spell them.
 fn respell(root: &mut Node) {
     let unit = root.time_unit().unwrap_or_default().to_owned();
     respell_times_of(root, &["horizon"], &unit);
@@ -335,15 +310,5 @@ fn entries<'a>(map: &'a mut Node, list: &str) -> &'a mut [Node] {
 fn respell_laws_of(map: &mut Node, keys: &[&str]) {
     for key in keys {
         map.meant_mut(key).map(respell_law_or_number);
-    }
-}
-
-impl Record {
-    /// The campaign, or all its faults.
-    ///
-    /// # Errors
-    /// A list of all faults, at their places in the record.
-    pub fn check(&self) -> Result<Campaign, Vec<Fault>> {
-        self.checked(Vec::new()).map(|(campaign, _)| campaign)
     }
 }

@@ -74,8 +74,6 @@ pub enum Quality {
 /// A version of an application.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Version {
-    /// Its name.
-    pub name: String,
     /// The index of its application.
     pub application: usize,
     /// What it runs on.
@@ -101,52 +99,52 @@ impl Campaign {
     /// [`DocumentError::Io`] if the file cannot be read, [`DocumentError::Faults`] with every
     /// fault found in it.
     pub fn read(path: &Path) -> Result<Parsed<Self>, DocumentError> {
-        read_file(path, document::parse)
+        read_file(path, Self::parse)
     }
 
-    /// All its numbers.
+    /// Returns all its numbers.
     #[must_use]
     pub fn record(&self) -> &Record {
         &self.record
     }
 
-    /// `sha256:` and 64 hexadecimal digits that identify it.
+    /// Returns `sha256:` and 64 hexadecimal digits that identify it.
     #[must_use]
     pub fn digest(&self) -> String {
         digest(&to_yaml(&self.record))
     }
 
-    /// The unit of time.
+    /// Returns the unit of time.
     #[must_use]
     pub fn time_unit(&self) -> &str {
         &self.record.time_unit
     }
 
-    /// How long it lasts \[time\].
+    /// Returns how long it lasts \[time\].
     #[must_use]
     pub fn horizon(&self) -> f64 {
         self.record.horizon.value()
     }
 
-    /// Batches in the order of the document, and streams of jobs.
+    /// Returns batches and streams in the order of the document.
     #[must_use]
     pub fn batches(&self) -> &[Batch] {
         &self.batches
     }
 
-    /// Versions of all applications, those of the first one first.
+    /// Returns the versions of all applications, those of the first one first.
     #[must_use]
     pub fn versions(&self) -> &[Version] {
         &self.versions
     }
 
-    /// Results of an application that have to agree.
+    /// Returns how many results of an application have to agree.
     #[must_use]
     pub fn quorum(&self, application: usize) -> u32 {
         self.record.applications[application].quorum
     }
 
-    /// Instances that a job of an application may have.
+    /// Returns how many instances a job of an application may have.
     #[must_use]
     pub fn most_instances(&self, application: usize) -> u32 {
         let own = &self.record.applications[application];
@@ -154,7 +152,7 @@ impl Campaign {
             .unwrap_or(own.quorum.saturating_mul(3).saturating_add(5))
     }
 
-    /// How many hosts there are.
+    /// Returns the number of hosts.
     #[must_use]
     pub fn host_count(&self) -> u64 {
         self.record.hosts.iter().map(|h| u64::from(h.count)).sum()
@@ -162,42 +160,42 @@ impl Campaign {
 }
 
 impl Batch {
-    /// Whether it is a stream of jobs of which each is for itself.
+    /// Returns whether it is a stream of jobs of which each is for itself.
     #[must_use]
     pub fn is_stream(&self) -> bool {
         matches!(self.quality, Quality::Throughput(_))
     }
 
-    /// When it is submitted \[time\]; a stream at the start.
+    /// Returns when it is submitted \[time\]; a stream at the start.
     #[must_use]
     pub fn submitted(&self) -> f64 {
         match self.supply {
             Supply::Jobs { submitted, .. } => submitted,
-            Supply::Endless | Supply::Rate(_) => 0.0,
+            _ => 0.0,
         }
     }
 
-    /// How many jobs it has; none of a stream.
+    /// Returns how many jobs it has; none of a stream.
     #[must_use]
     pub fn jobs(&self) -> Option<u32> {
         match self.supply {
             Supply::Jobs { count, .. } => Some(count),
-            Supply::Endless | Supply::Rate(_) => None,
+            _ => None,
         }
     }
 }
 
 impl HostsRecord {
-    /// The fraction of time that such a host is on.
+    /// Returns the fraction of time that such a host is on.
     #[must_use]
     pub fn on_fraction(&self) -> f64 {
         self.availability.as_ref().map_or(1.0, |own| {
-            let (on, off) = (own.on.mean(), own.off.mean());
-            on / (on + off)
+            let on = own.on.mean();
+            on / (on + own.off.mean())
         })
     }
 
-    /// How many processors of this type such a host has.
+    /// Returns how many processors of this type such a host has.
     #[must_use]
     pub fn processors(&self, processor: Processor) -> u32 {
         match processor {
@@ -206,7 +204,7 @@ impl HostsRecord {
         }
     }
 
-    /// The law of the speed of a processor of this type; none where it has none.
+    /// Returns the law of the speed of a processor of this type; none where it has none.
     #[must_use]
     pub fn speed_of(&self, processor: Processor) -> Option<&Size> {
         match processor {

@@ -7,36 +7,38 @@ use super::*;
 fn percentiles_are_what_counting_gives() {
     let mut stream = Streams::new(5, 0).arrivals;
     for _ in 0..200 {
-        let mut pair = || Pair {
-            turnaround: (stream.uniform() > 0.1).then(|| (stream.uniform() * 20.0).floor() + 1.0),
-            valid: (stream.uniform() * 16.0) as u32,
+        let mut pair = || {
+            let known = stream.uniform() > 0.1;
+            History {
+                results: 1,
+                known,
+                turnaround: if known {
+                    (stream.uniform() * 20.0).floor() + 1.0
+                } else {
+                    3.0
+                },
+                valid: (stream.uniform() * 16.0) as u32,
+            }
         };
-        let pairs: Vec<Pair> = (0..60).map(|_| pair()).collect();
+        let pairs: Vec<History> = (0..60).map(|_| pair()).collect();
         let found = percentiles(&pairs);
         for (own, p) in pairs.iter().zip(&found) {
             let share = |count: usize| 100.0 * count as f64 / pairs.len() as f64;
-            let slower = |other: &&Pair| match (own.turnaround, other.turnaround) {
-                (Some(a), Some(b)) => b > a,
-                (Some(_), None) => true,
-                _ => false,
-            };
+            let slower =
+                |other: &&History| own.known && (!other.known || other.turnaround > own.turnaround);
             let x = share(pairs.iter().filter(slower).count());
             let y = if own.valid > 10 {
                 f64::INFINITY
             } else {
                 share(pairs.iter().filter(|other| other.valid < own.valid).count())
             };
-            let expected = if own.turnaround.is_none() {
-                0.0
-            } else {
-                x.min(y)
-            };
+            let expected = if own.known { x.min(y) } else { 0.0 };
             assert_eq!(*p, expected);
         }
-        let mapped: Vec<Pair> = pairs
+        let mapped: Vec<History> = pairs
             .iter()
-            .map(|own| Pair {
-                turnaround: own.turnaround.map(|t| (t / 7.0).exp() + t.powi(3)),
+            .map(|own| History {
+                turnaround: (own.turnaround / 7.0).exp() + own.turnaround.powi(3),
                 ..*own
             })
             .collect();
@@ -139,22 +141,9 @@ fn the_quantile_covers_as_often_as_it_says() {
 
 #[test]
 fn an_end_is_when_all_is_sent_and_has_come() {
-    let end = Completion {
-        to_send: 30,
-        rate: 10.0,
-        turnaround: 5.0,
-    };
-    assert_eq!(end.at(100.0), Some(108.0));
-    assert_eq!(
-        Completion {
-            to_send: 0,
-            rate: f64::NAN,
-            ..end
-        }
-        .at(1.0),
-        Some(6.0)
-    );
-    assert_eq!(Completion { rate: 0.0, ..end }.at(1.0), None);
+    assert_eq!(completion(100.0, 30, 10.0, 5.0), Some(108.0));
+    assert_eq!(completion(1.0, 0, f64::NAN, 5.0), Some(6.0));
+    assert_eq!(completion(1.0, 30, 0.0, 5.0), None);
     assert_eq!(last_of(4), 0.8);
     // Ten jobs, or a twentieth of them; all of a small batch.
     assert!(!enough_done(9, 100) && enough_done(10, 100));

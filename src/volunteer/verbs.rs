@@ -158,10 +158,10 @@ pub fn compare(
         if run.interrupted {
             break;
         }
-        let values = Quantity::ALL.iter().map(|own| run.estimate(campaign, *own));
+        let values = Quantity::ALL.iter().map(|own| run.estimate(*own));
         outcome.values = values.collect();
         let ratio = first.as_ref();
-        let ratio = ratio.and_then(|own| against(campaign, &run, own, Quantity::MedianMakespan));
+        let ratio = ratio.and_then(|own| against(&run, own, Quantity::MedianMakespan));
         if let Some(ratio) = ratio {
             let is_sure = (ratio.mean - 1.0).abs() > ratio.half_width;
             outcomes.notes.push(format!(

@@ -60,26 +60,9 @@ fn check_policy(policy: &Policy, campaign: &Campaign, findings: &mut Findings) {
     }
     positive("dispatch.patience", rule.patience, findings);
     let own = &campaign.record().policy;
-    for (key, found, expected) in [
-        (
-            "first_percentile",
-            Some(rule.first_percentile),
-            own.first_percentile,
-        ),
-        (
-            "tight_percentile",
-            Some(rule.tight_percentile),
-            own.tight_percentile,
-        ),
-        ("quantile", rule.quantile, own.quantile),
-        ("patience", Some(rule.patience), own.patience),
-    ] {
-        if let Some(expected) = expected
-            && found != Some(expected.value())
-        {
-            let message = format!("the workload gives {expected}, and the policy has another");
-            findings.add(format!("dispatch.{key}"), message);
-        }
+    if rule.given(own) != *rule {
+        let message = "the workload's `policy` gives other parameters, expected these";
+        findings.add("dispatch", message);
     }
     let usual = campaign.horizon() / 60.0;
     let refresh = own.refresh.map_or(usual, |time| time.value());

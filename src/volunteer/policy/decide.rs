@@ -45,13 +45,13 @@ impl Request {
             sound(own.idle <= own.count, why)?;
         }
         for (n, own) in self.versions.iter().enumerate() {
-            let (speed, percentile, ceiling) = (own.speed, own.percentile, own.ceiling);
-            let why = format!("versions[{n}].speed is {speed}, expected a number > 0");
-            sound(positive(speed), why)?;
-            let why = format!("versions[{n}].percentile is {percentile}, expected 0 to 100");
-            sound((0.0..=100.0).contains(&percentile), why)?;
-            let why = format!("versions[{n}].ceiling is {ceiling}, expected 0 to 100, or -1 for none");
-            sound((-1.0..=100.0).contains(&ceiling), why)?;
+            let why = format!(
+                "versions[{n}] has speed {}, percentile {} and ceiling {}, expected > 0, 0 to 100, and -1 (none) to 100",
+                own.speed, own.percentile, own.ceiling
+            );
+            let is_fine =
+                (0.0..=100.0).contains(&own.percentile) && (-1.0..=100.0).contains(&own.ceiling);
+            sound(positive(own.speed) && is_fine, why)?;
             let key = |own: &Usable| (own.application, own.processor);
             let mut before = self.versions[..n].iter();
             let why = "a second one of its application for this processor: give the best";
@@ -90,13 +90,11 @@ pub struct Host {
 
 impl Host {
     /// Returns whether it takes one more job.
-    #[must_use]
     pub fn has_room(&self) -> bool {
         self.count > 0 && (self.wanted > 0.0 || self.idle > 0)
     }
 
     /// Returns how long a job waits behind this queue: a processor that has no job begins at once.
-    #[must_use]
     pub fn before(&self, queue: f64) -> f64 {
         if self.idle > 0 { 0.0 } else { queue }
     }
@@ -236,7 +234,6 @@ pub struct Decider<'a> {
 impl<'a> Decider<'a> {
     /// Returns one for a host with these processors. Without a rule any host with room is sent any job, with the job's `end` as
     /// the deadline.
-    #[must_use]
     pub fn new(rule: Option<&'a Dispatch>, now: f64, processors: [Host; TYPES]) -> Self {
         Decider {
             rule,
@@ -246,7 +243,6 @@ impl<'a> Decider<'a> {
     }
 
     /// Returns what the host has of each type, with what it was sent.
-    #[must_use]
     pub fn processors(&self) -> &[Host; TYPES] {
         &self.processors
     }
@@ -365,7 +361,6 @@ impl<'a> Decider<'a> {
 }
 
 /// Decides on each job of a request, in the order of the array.
-#[must_use]
 pub fn decide(rule: &Dispatch, request: &Request) -> Vec<Answer> {
     let mut decider = Decider::new(Some(rule), request.now, request.processors);
     let answer = |job: &Candidate| Answer {

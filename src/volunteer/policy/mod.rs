@@ -13,7 +13,7 @@ mod percentile;
 #[cfg(test)]
 mod tests;
 
-pub use completion::{Turnarounds, completion, last_of};
+pub use completion::{completion, last_of, turnaround};
 pub use decide::{
     Answer, Candidate, Decider, Host, Pass, Refusal, Request, Sent, Usable, Verdict, decide,
 };
@@ -23,6 +23,9 @@ use std::cmp::Ordering;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::number::Decimal;
+use crate::volunteer::workload::PolicyRecord;
 
 /// What stands before a job when its earliest deadline is computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -69,10 +72,21 @@ fn yes() -> bool {
 }
 
 impl Dispatch {
+    /// Returns the rule with the parameters that a campaign has in place of its own.
+    pub fn given(self, own: &PolicyRecord) -> Self {
+        let value = |given: Option<Decimal>, own: f64| given.map_or(own, Decimal::value);
+        Dispatch {
+            first_percentile: value(own.first_percentile, self.first_percentile),
+            tight_percentile: value(own.tight_percentile, self.tight_percentile),
+            quantile: own.quantile.map(Decimal::value).or(self.quantile),
+            patience: value(own.patience, self.patience),
+            ..self
+        }
+    }
+
     /// Returns the threshold for a batch of which nothing was sent for so long, though it has jobs to send:
     /// as it is until `patience` is over, then falling, none from twice as long on. `ceiling` is the
     /// greatest that leaves enough hosts. Below 0 every host passes.
-    #[must_use]
     pub fn threshold(&self, wanted: f64, ceiling: f64, waiting: f64) -> f64 {
         let late = waiting / self.patience - 1.0;
         if late >= 1.0 {
@@ -83,7 +97,6 @@ impl Dispatch {
 }
 
 /// Returns whether enough of a batch is done to estimate its end: ten jobs, and a twentieth of all.
-#[must_use]
 pub fn enough_done(done: u32, jobs: u32) -> bool {
     done >= 10.max(jobs.div_ceil(20)) || done >= jobs
 }
@@ -101,7 +114,6 @@ pub struct Place {
 }
 
 /// Orders the array: the earliest end first, of those the one that was tried most often, of those the oldest.
-#[must_use]
 pub fn feed(a: &Place, b: &Place) -> Ordering {
     let ends = a.end.total_cmp(&b.end);
     let tries = b.retries.cmp(&a.retries);

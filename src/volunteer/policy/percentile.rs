@@ -9,7 +9,6 @@ const LONG: u32 = 10;
 /// Returns P = min(X, Y) of each pair of a host and a version \[%\]: X is the share of pairs with a strictly larger mean
 /// turnaround, Y that with strictly fewer valid results in a row, infinite beyond ten of them. A pair without a valid
 /// result has 0, and a larger turnaround than all that have one.
-#[must_use]
 pub fn percentiles(pairs: &[History]) -> Vec<f64> {
     let share = |count: usize| 100.0 * count as f64 / pairs.len() as f64;
     let turnaround = |pair: &History| pair.known.then_some(pair.turnaround);
@@ -35,7 +34,6 @@ pub fn percentiles(pairs: &[History]) -> Vec<f64> {
 
 /// Returns the greatest threshold that leaves three pairs above it, and a hundredth of all. Below 0 where there
 /// are not so many.
-#[must_use]
 pub fn ceiling(percentiles: &[f64]) -> f64 {
     let mut all = percentiles.to_vec();
     all.sort_by(|a, b| b.total_cmp(a));
@@ -75,19 +73,17 @@ impl History {
         self.turnaround += (turnaround - self.turnaround) / weight;
     }
 
-    /// Adds that a result was right.
-    pub fn was_valid(&mut self) {
-        self.valid = self.valid.saturating_add(1);
-        self.known = true;
-    }
-
-    /// Adds that a result was wrong, or did not come.
-    pub fn failed(&mut self) {
-        self.valid = 0;
+    /// Adds whether a result was right; one that did not come is not.
+    pub fn validated(&mut self, right: bool) {
+        self.known |= right;
+        self.valid = if right {
+            self.valid.saturating_add(1)
+        } else {
+            0
+        };
     }
 
     /// Returns what a new version inherits; inheriting it once more changes nothing.
-    #[must_use]
     pub fn copied(self) -> Self {
         History {
             results: self.results.min(MOST_COPIED),

@@ -4,7 +4,9 @@ use super::run::attained;
 use super::{about, knob, rule};
 use crate::report::{Table, estimate, number, percent, wrap};
 use crate::volunteer::artifact::Quantity;
-use crate::volunteer::synthesis::{COMPETITORS, Competitor, Made, TUNED, Trial};
+use crate::volunteer::synthesis::{
+    COMPETITORS, Competitor, Made, TUNED, Trial, front as trials_on_front,
+};
 use crate::volunteer::workload::{Campaign, Quality, Shortage};
 
 /// Parameters on the front that are shown.
@@ -32,17 +34,17 @@ pub fn made(campaign: &Campaign, made: &Made, width: usize) -> String {
     if made.trials.len() > 1 {
         lines.push(format!("\n{}", front(campaign, made, width)));
     }
-    let not_done = match (made.cut, others.is_empty()) {
-        (false, false) => None,
-        (true, false) => Some("all parameters were tried"),
-        (false, true) => Some("other rules were run beside it"),
-        (true, true) => Some("all parameters were tried, and other rules run beside it"),
-    };
-    lines.extend(not_done.map(|what| {
+    let ended = |before: &str| {
         say(format!(
-            "the budget ended before {what}: give a larger --budget"
+            "the budget ended before {before}: give a larger --budget"
         ))
-    }));
+    };
+    lines.extend(made.cut.then(|| ended("all parameters were tried")));
+    lines.extend(
+        others
+            .is_empty()
+            .then(|| ended("other rules were run beside it")),
+    );
     let stands = |name: &str| others.iter().any(|other| other.rule == name);
     let mut taken = COMPETITORS.into_iter().filter(|name| !stands(name));
     let taken = taken.next().filter(|_| stands(TUNED));
@@ -98,8 +100,8 @@ fn better(other: &Competitor) -> Option<String> {
 /// Shows the front: what nothing that was tried surely beats.
 fn front(campaign: &Campaign, made: &Made, width: usize) -> String {
     let time = campaign.time_unit();
-    let on = made.trials.iter().zip(&made.front);
-    let mut on: Vec<&Trial> = on.filter(|(_, on)| **on).map(|(trial, _)| trial).collect();
+    let on = made.trials.iter().zip(trials_on_front(&made.trials));
+    let mut on: Vec<&Trial> = on.filter(|(_, on)| *on).map(|(trial, _)| trial).collect();
     on.sort_by(|a, b| a.cost().total_cmp(&b.cost()));
     let header = ["first %", "tight %", "q", "each"].map(String::from);
     let measured = [
@@ -112,7 +114,7 @@ fn front(campaign: &Campaign, made: &Made, width: usize) -> String {
         let rule = own.rule;
         let is_taken = rule == made.artifact.policy.dispatch;
         let mark = if is_taken { " *" } else { "" };
-        let of = |quantity| estimate(own.run.estimate(campaign, quantity));
+        let of = |quantity| estimate(own.run.estimate(quantity));
         table.row([
             format!("{}{mark}", knob(rule.first_percentile)),
             knob(rule.tight_percentile),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::measures::BatchResult;
 use super::store::Waiting;
-use crate::volunteer::policy::{Dispatch, Turnarounds, completion, enough_done, last_of};
+use crate::volunteer::policy::{Dispatch, completion, enough_done, last_of, turnaround};
 use crate::volunteer::workload::{Batch, Quality};
 
 /// A batch under way.
@@ -45,6 +45,13 @@ pub(super) struct State {
 }
 
 impl State {
+    pub fn new(batch: &Batch) -> Self {
+        let mut state = State::default();
+        state.result.quality = batch.quality;
+        (state.result.jobs, state.result.limit) = (batch.jobs, batch.limit);
+        state
+    }
+
     /// Returns for how long nothing was sent.
     pub fn waiting(&self, now: f64) -> f64 {
         self.waits.map_or(0.0, |since| (now - since).max(0.0))
@@ -62,24 +69,21 @@ impl State {
     /// more. Without one, as the proposal has it, an instance of a long batch has the whole bound from
     /// when the last first instance was sent, and losses are seen too late.
     pub fn bound(&self, batch: &Batch, now: f64, reserve: bool) -> Option<f64> {
-        let submitted = batch.submitted();
         let end = self.end(now);
+        let due = batch.due(now);
         match batch.quality {
             Quality::Afap => end,
-            Quality::Throughput(bound) => Some(now + bound),
-            Quality::Short(deadline) => {
-                let due = submitted + deadline;
+            Quality::Throughput => Some(due),
+            Quality::Short => {
                 let half = now.midpoint(due).min(due);
                 let due = if reserve { half } else { due };
                 Some(end.map_or(due, |end| end.min(due)))
             }
-            Quality::Long(deadline) if reserve && now < submitted + deadline => {
-                Some(now.midpoint(submitted + deadline))
-            }
-            Quality::Long(deadline) => {
+            Quality::Long if reserve && now < due => Some(now.midpoint(due)),
+            Quality::Long => {
                 let is_begun = self.untouched == 0;
                 let last = if is_begun { self.last_first } else { now };
-                let due = last.max(submitted) + deadline;
+                let due = last.max(batch.submitted) + batch.limit;
                 Some(end.map_or(due, |end| end.max(due)))
             }
         }
@@ -103,14 +107,13 @@ impl State {
         others: &[f64],
     ) {
         self.news = 0;
-        if !enough_done(self.result.done, batch.jobs().unwrap_or(0)) {
+        if !enough_done(self.result.done, batch.jobs.unwrap_or(0)) {
             return;
         }
         let came = self.came.iter().map(|(took, _)| *took);
-        let law = Turnarounds::new(came, awaited);
         let quantile = rule.quantile.unwrap_or_else(|| last_of(self.left));
-        self.turnaround = Some(law.quantile(quantile, others));
-        let end = self.end(now).map(|end| end - batch.submitted());
+        self.turnaround = Some(turnaround(came, awaited, quantile, others));
+        let end = self.end(now).map(|end| end - batch.submitted);
         self.result.first_estimate = self.result.first_estimate.or(end);
     }
 }

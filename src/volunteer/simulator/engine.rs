@@ -10,7 +10,7 @@ use super::measures::Measures;
 use super::standing::Standings;
 use super::store::{Change, Store};
 use crate::simulation::{Sampler, Stream, Streams, Tournament};
-use crate::volunteer::workload::{Batch, Campaign, Processor, Quality, Supply};
+use crate::volunteer::workload::{Campaign, Processor, Quality};
 
 /// Events beside those of hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,9 +29,6 @@ pub(super) enum Event {
 
 /// Ticks from one table of percentiles to the next.
 pub(in crate::volunteer) const TICKS: u32 = 24;
-
-/// How often percentiles are computed in a campaign where nothing is given.
-pub(in crate::volunteer) const REFRESHES: f64 = 60.0;
 
 /// One campaign.
 pub(super) struct Engine<'a> {
@@ -53,7 +50,6 @@ pub(super) struct Engine<'a> {
     pub measures: Measures,
     next: Tournament,
     events: BinaryHeap<Reverse<(u64, Event)>>,
-    tick: f64,
 }
 
 impl<'a> Engine<'a> {
@@ -65,8 +61,6 @@ impl<'a> Engine<'a> {
             stream.leap();
             (Sampler::of(&batch.size), stream.clone())
         });
-        let refresh = campaign.record().policy.refresh;
-        let refresh = refresh.map_or(campaign.horizon() / REFRESHES, |own| own.value());
         let mut engine = Engine {
             campaign,
             rule,
@@ -78,15 +72,10 @@ impl<'a> Engine<'a> {
             groups,
             store: Store::default(),
             sizes: sizes.collect(),
-            batches: campaign
-                .batches()
-                .iter()
-                .map(|_| State::default())
-                .collect(),
+            batches: campaign.batches().iter().map(State::new).collect(),
             active: Vec::new(),
             measures: Measures::default(),
             events: BinaryHeap::new(),
-            tick: refresh / f64::from(TICKS),
         };
         engine.begin();
         engine
@@ -97,8 +86,8 @@ impl<'a> Engine<'a> {
             self.at(version.released, Event::Release);
         }
         for (b, batch) in self.campaign.batches().iter().enumerate() {
-            if let Supply::Jobs { submitted, .. } = batch.supply {
-                self.at(submitted, Event::Submit(b as u32));
+            if batch.jobs.is_some() {
+                self.at(batch.submitted, Event::Submit(b as u32));
             } else {
                 self.active.push(b);
                 self.await_arrival(b);
@@ -112,7 +101,7 @@ impl<'a> Engine<'a> {
 
     /// Draws the next arrival of a stream that has a rate.
     fn await_arrival(&mut self, b: usize) {
-        if let Supply::Rate(rate) = self.campaign.batches()[b].supply {
+        if let Some(rate) = self.campaign.batches()[b].arrival_rate {
             let next = self.now + self.sizes[b].1.exponential() / rate;
             self.at(next, Event::Submit(b as u32));
         }
@@ -169,7 +158,7 @@ impl<'a> Engine<'a> {
     }
 
     fn submit(&mut self, b: usize) {
-        if let Some(count) = self.campaign.batches()[b].jobs() {
+        if let Some(count) = self.campaign.batches()[b].jobs {
             self.active.push(b);
             (0..count).for_each(|_| self.create(b));
         } else {
@@ -193,7 +182,7 @@ impl<'a> Engine<'a> {
         state.left += 1;
         state.untouched += 1;
         let job = self.store.create(b, size, self.now, limits);
-        self.change(job, |store| store.fill(job));
+        self.change(job, |store| store.jobs[job as usize].refill());
     }
 
     /// Changes a job, and with it its place in the queue of its batch.
@@ -234,7 +223,8 @@ impl<'a> Engine<'a> {
         if matches!(self.rule, Rule::Tail(_)) {
             self.accelerate();
         }
-        self.at(self.now + self.tick, Event::Tick(n.wrapping_add(1)));
+        let tick = self.campaign.refresh() / f64::from(TICKS);
+        self.at(self.now + tick, Event::Tick(n.wrapping_add(1)));
     }
 
     /// Estimates C(B) again, where it is needed.
@@ -244,8 +234,8 @@ impl<'a> Engine<'a> {
             return;
         };
         match batch.quality {
-            Quality::Throughput(_) => return,
-            Quality::Long(_) if rule.reserve && self.now < due(batch, 0.0) => return,
+            Quality::Throughput => return,
+            Quality::Long if rule.reserve && self.now < batch.due(0.0) => return,
             _ => {}
         }
         let state = &mut self.batches[b];
@@ -256,7 +246,7 @@ impl<'a> Engine<'a> {
         let (instances, now) = (&self.store.instances, self.now);
         let awaited = out.iter().map(|n| now - instances[*n as usize].sent);
         let awaited = awaited.chain(lost.iter().copied());
-        let others = self.standings.turnarounds(batch.application);
+        let others = &self.standings.applications[batch.application].sorted;
         state.estimate(rule, batch, now, awaited, others);
         (state.out, state.lost) = (out, lost);
     }
@@ -315,18 +305,13 @@ impl<'a> Engine<'a> {
         self.leave(b, n);
         let now = self.now;
         let (change, validated) = self.change(instance.job, |store| store.report(n, now));
+        let history = self.standings.history(instance.host, instance.version);
         if !instance.late {
-            let history = self.standings.history(instance.host, instance.version);
             history.took(took);
         }
         self.standings.took(batch.application, took);
         for (host, version, right) in validated {
-            let history = self.standings.history(host, version);
-            if right {
-                history.was_valid();
-            } else {
-                history.failed();
-            }
+            self.standings.history(host, version).validated(right);
         }
         let state = &mut self.batches[b];
         if !batch.is_stream() && instance.right {
@@ -341,7 +326,7 @@ impl<'a> Engine<'a> {
         if let Change::Done { right, waited } = change {
             self.measures.waited += waited;
             self.measures.validated += u64::from(right);
-            state.result.within += u64::from(self.now <= due(batch, created));
+            state.result.within += u64::from(self.now <= batch.due(created));
         }
         self.settle(b, &change);
         self.store.drop_instance(n);
@@ -358,7 +343,7 @@ impl<'a> Engine<'a> {
         let waited = self.now - instance.sent;
         let history = self.standings.history(instance.host, instance.version);
         history.took(waited);
-        history.failed();
+        history.validated(false);
         let is_stream = self.campaign.batches()[b].is_stream();
         if !is_stream {
             self.batches[b].missed.push(instance.host);
@@ -389,7 +374,7 @@ impl<'a> Engine<'a> {
         if state.left == 0 && !batch.is_stream() {
             // A batch of which something was given up is never done.
             let is_whole = state.result.given_up == 0;
-            state.result.makespan = is_whole.then_some(self.now - batch.submitted());
+            state.result.makespan = is_whole.then_some(self.now - batch.submitted);
             self.active.retain(|own| *own != b);
         }
     }
@@ -412,14 +397,5 @@ impl<'a> Engine<'a> {
         let host = &self.hosts[h];
         let efficiency = self.campaign.versions()[version].efficiency;
         host.pools[processor as usize].speed * efficiency * host.availability
-    }
-}
-
-/// Returns when a job that was created then is due.
-fn due(batch: &Batch, created: f64) -> f64 {
-    match batch.quality {
-        Quality::Throughput(bound) => created + bound,
-        Quality::Short(deadline) | Quality::Long(deadline) => batch.submitted() + deadline,
-        Quality::Afap => f64::INFINITY,
     }
 }

@@ -2,6 +2,7 @@
 //! deadline runs first.
 
 use crate::simulation::{Sampler, Stream, Streams};
+use crate::volunteer::policy;
 use crate::volunteer::workload::{Campaign, Processor};
 
 /// Types of processors.
@@ -61,11 +62,6 @@ impl Pool {
             left[1] += if task.tight { task.left } else { 0.0 };
         }
         left
-    }
-
-    /// Counts jobs that were sent while their batch had no estimate.
-    pub fn first_jobs(&self) -> u32 {
-        self.tasks.iter().filter(|task| task.first).count() as u32
     }
 
     /// Counts processors that have no job.
@@ -213,11 +209,22 @@ impl Host {
         })
     }
 
-    /// Returns how long until all its jobs of this type are done, and the tight ones; by the clock \[time\].
-    pub fn queues(&self, processor: usize) -> [f64; 2] {
-        let pool = &self.pools[processor];
-        let count = f64::from(pool.count.max(1));
-        pool.left().map(|left| left / count / self.availability)
+    /// Returns what it has and wants.
+    pub fn processors(&self) -> [policy::Host; TYPES] {
+        self.pools.each_ref().map(|pool| {
+            let count = f64::from(pool.count);
+            let [queue, busy] = pool
+                .left()
+                .map(|left| left / count.max(1.0) / self.availability);
+            policy::Host {
+                count: pool.count,
+                wanted: ((self.buffer - queue) * count).max(0.0),
+                idle: pool.idle(),
+                queue,
+                busy,
+                first: pool.tasks.iter().filter(|task| task.first).count() as u32,
+            }
+        })
     }
 
     /// Chooses the order of all its jobs. Returns how many were stopped.

@@ -3,12 +3,18 @@
 use super::engine::Engine;
 use crate::artifact::{Quantity as _, Unmet};
 use crate::simulation::{self, Estimate, Found, Measuring, judge_all, over_replications};
-use crate::volunteer::artifact::{Artifact, Claim, Measure, Quantity};
-use crate::volunteer::workload::{Batch, Campaign, Processor, Quality};
+use crate::volunteer::artifact::{Artifact, Claim, Quantity};
+use crate::volunteer::workload::{Campaign, Processor, Quality};
 
 /// What is measured of a batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BatchResult {
+    /// How soon it was to be done.
+    pub quality: Quality,
+    /// The deadline from its submission, or the bound of its jobs \[time\]; else infinite.
+    pub limit: f64,
+    /// How many jobs it has; none of a stream.
+    pub jobs: Option<u32>,
     /// From its submission to the end of its last job \[time\]; none if it was not done in the campaign, or some of its jobs
     /// were given up.
     pub makespan: Option<f64>,
@@ -35,6 +41,8 @@ pub struct BatchResult {
 /// What is measured of a campaign.
 #[derive(Clone, Debug, Default)]
 pub struct Measures {
+    /// How long it lasted \[time\].
+    pub horizon: f64,
     /// In the order of the campaign.
     pub batches: Vec<BatchResult>,
     /// Dispatches for which a host had to stop other jobs.
@@ -58,13 +66,14 @@ impl Engine<'_> {
             let [speed, fastest] = self.speeds(batch.application);
             let [work, largest] = state.work;
             BatchResult {
-                observed: horizon - batch.submitted(),
+                observed: horizon - batch.submitted,
                 least: (work * quorum / speed).max(largest / fastest),
                 waited: state.result.waited.max(state.waiting(horizon)),
                 ..state.result
             }
         });
         Measures {
+            horizon,
             batches: results.collect(),
             ..self.measures
         }
@@ -91,58 +100,55 @@ impl Engine<'_> {
 
 impl Measures {
     /// Returns the mean time from the report of a right result to its validation \[time\]; none where there was none.
-    #[must_use]
     pub fn delay(&self) -> Option<f64> {
         (self.validated > 0).then(|| self.waited / self.validated as f64)
     }
 
     /// Returns a number of this campaign; none where it has none: no batches of that quality, or some that were not done.
-    #[must_use]
-    pub fn value(&self, campaign: &Campaign, quantity: Quantity) -> Option<f64> {
-        let all = || campaign.batches().iter().zip(&self.batches);
-        let of = |is: fn(&Quality) -> bool| all().filter(move |(b, _)| is(&b.quality));
-        let afap = || of(|q| matches!(q, Quality::Afap));
-        let streams = || of(|q| matches!(q, Quality::Throughput(_)));
-        let short = || of(|q| matches!(q, Quality::Short(_)));
-        let long = || of(|q| matches!(q, Quality::Long(_)));
-        let ends = || afap().map(|(_, own)| own.makespan.unwrap_or(f64::INFINITY));
+    pub fn value(&self, quantity: Quantity) -> Option<f64> {
+        let of = |quality| {
+            self.batches
+                .iter()
+                .filter(move |own| own.quality == quality)
+        };
+        let afap = || of(Quality::Afap);
+        let streams = || of(Quality::Throughput);
+        let ends = || afap().map(|own| own.makespan.unwrap_or(f64::INFINITY));
         let per_job = |count: fn(&BatchResult) -> u64| {
-            let own = all().filter_map(|(batch, own)| Some((batch.jobs()?, count(own))));
-            let (jobs, count) = own.fold((0, 0), |sum, own| (sum.0 + own.0, sum.1 + own.1));
-            (jobs > 0).then(|| count as f64 / f64::from(jobs))
+            let own = self.batches.iter().filter(|own| own.jobs.is_some());
+            let jobs: u32 = own.clone().filter_map(|own| own.jobs).sum();
+            (jobs > 0).then(|| own.map(count).sum::<u64>() as f64 / f64::from(jobs))
         };
         let value = match quantity {
             Quantity::MedianMakespan => median(ends()),
             Quantity::WorstMakespan => ends().reduce(f64::max),
             Quantity::MeanMakespan => mean(sorted(ends()).into_iter()),
-            Quantity::LeastMakespan => mean(afap().map(|(_, own)| own.least)),
-            Quantity::OverEstimate => median(
-                ends()
-                    .zip(afap())
-                    .filter_map(|(end, (_, own))| Some(end / own.first_estimate?)),
-            ),
-            Quantity::ShortBatches => batches_met(short()),
-            Quantity::ShortJobs => jobs_met(short()),
-            Quantity::LongBatches => batches_met(long()),
-            Quantity::LongJobs => jobs_met(long()),
+            Quantity::LeastMakespan => mean(afap().map(|own| own.least)),
+            Quantity::OverEstimate => {
+                let over = ends().zip(afap());
+                median(over.filter_map(|(end, own)| Some(end / own.first_estimate?)))
+            }
+            Quantity::ShortBatches => batches_met(of(Quality::Short)),
+            Quantity::ShortJobs => jobs_met(of(Quality::Short)),
+            Quantity::LongBatches => batches_met(of(Quality::Long)),
+            Quantity::LongJobs => jobs_met(of(Quality::Long)),
             Quantity::Throughput => {
-                let done = streams().map(|(_, own)| f64::from(own.done - own.given_up));
-                let done = done.reduce(|a, b| a + b);
-                done.map(|done| done / campaign.horizon())
+                let done = streams().map(|own| f64::from(own.done - own.given_up));
+                done.reduce(|a, b| a + b).map(|done| done / self.horizon)
             }
             Quantity::WithinBound => {
-                let done: u32 = streams().map(|(_, own)| own.done).sum();
-                let within: u64 = streams().map(|(_, own)| own.within).sum();
+                let done: u32 = streams().map(|own| own.done).sum();
+                let within: u64 = streams().map(|own| own.within).sum();
                 (done > 0).then(|| within as f64 / f64::from(done))
             }
             Quantity::GivenUp => per_job(|own| u64::from(own.given_up)),
             Quantity::Instances => per_job(|own| own.sent),
             Quantity::Tight => per_job(|own| own.tight),
-            Quantity::Stopped => Some(self.stopped as f64 / campaign.horizon()),
+            Quantity::Stopped => Some(self.stopped as f64 / self.horizon),
             Quantity::Delay => self.delay(),
             Quantity::Waited => {
-                let own = all().filter(|(batch, _)| !batch.is_stream());
-                own.map(|(_, own)| own.waited).reduce(f64::max)
+                let own = self.batches.iter().filter(|own| own.jobs.is_some());
+                own.map(|own| own.waited).reduce(f64::max)
             }
             Quantity::Makespan | Quantity::Capacity => None,
         };
@@ -160,26 +166,22 @@ impl Measures {
 }
 
 /// Returns whether a batch was done by its deadline; none where that has not come yet, and it was not.
-fn in_time(batch: &Batch, own: &BatchResult) -> Option<bool> {
-    let (Quality::Short(deadline) | Quality::Long(deadline)) = batch.quality else {
-        return None;
-    };
-    let met = own.makespan.is_some_and(|makespan| makespan <= deadline);
-    (met || deadline <= own.observed).then_some(met)
+fn in_time(own: &BatchResult) -> Option<bool> {
+    let met = own.makespan.is_some_and(|makespan| makespan <= own.limit);
+    (met || own.limit <= own.observed).then_some(met)
 }
 
 /// Returns the fraction of batches that were done by their deadlines.
-fn batches_met<'a>(batches: impl Iterator<Item = (&'a Batch, &'a BatchResult)>) -> Option<f64> {
-    let met = batches.filter_map(|(batch, own)| in_time(batch, own));
-    mean(met.map(|met| f64::from(u8::from(met))))
+fn batches_met<'a>(batches: impl Iterator<Item = &'a BatchResult>) -> Option<f64> {
+    mean(batches.filter_map(|own| Some(f64::from(u8::from(in_time(own)?)))))
 }
 
 /// Returns the fraction of their jobs that were.
-fn jobs_met<'a>(batches: impl Iterator<Item = (&'a Batch, &'a BatchResult)>) -> Option<f64> {
+fn jobs_met<'a>(batches: impl Iterator<Item = &'a BatchResult>) -> Option<f64> {
     let (mut met, mut all) = (0, 0);
-    for (batch, own) in batches.filter(|(batch, own)| in_time(batch, own).is_some()) {
+    for own in batches.filter(|own| in_time(own).is_some()) {
         met += own.within;
-        all += u64::from(batch.jobs().unwrap_or(0));
+        all += u64::from(own.jobs.unwrap_or(0));
     }
     (all > 0).then(|| met as f64 / all as f64)
 }
@@ -217,7 +219,6 @@ pub struct Run {
 
 impl Run {
     /// Returns the same run as if batches that were not done had been at the end of their campaigns.
-    #[must_use]
     pub fn at_least(&self) -> Run {
         Run {
             campaigns: self.campaigns.iter().map(Measures::at_least).collect(),
@@ -227,20 +228,16 @@ impl Run {
 
     /// Returns the mean of a number over campaigns, with its interval; none where some campaign has none, or fewer than two
     /// were run.
-    #[must_use]
-    pub fn estimate(&self, campaign: &Campaign, quantity: Quantity) -> Option<Estimate> {
-        let own = self.campaigns.iter();
-        estimate(own.map(|own| own.value(campaign, quantity)))
+    pub fn estimate(&self, quantity: Quantity) -> Option<Estimate> {
+        estimate(self.campaigns.iter().map(|own| own.value(quantity)))
     }
 
     /// Returns the same of the makespan of one batch.
-    #[must_use]
     pub fn makespan(&self, batch: usize) -> Option<Estimate> {
         self.of_batch(batch, |own| own.makespan)
     }
 
     /// Returns the same of a number of one batch.
-    #[must_use]
     pub fn of_batch(
         &self,
         batch: usize,
@@ -250,7 +247,6 @@ impl Run {
     }
 
     /// Counts campaigns in which a batch was done.
-    #[must_use]
     pub fn finished(&self, batch: usize) -> usize {
         let own = self.campaigns.iter();
         own.filter(|own| own.batches[batch].makespan.is_some())
@@ -258,7 +254,6 @@ impl Run {
     }
 
     /// Returns the events of all of them.
-    #[must_use]
     pub fn events(&self) -> u64 {
         self.campaigns.iter().map(|own| own.events).sum()
     }
@@ -276,7 +271,6 @@ pub(in crate::volunteer) fn estimate(
 pub type Judgement = simulation::Judgement<Quantity>;
 
 /// Judges all claims by campaigns under the policy and on the workload that it was made for.
-#[must_use]
 pub fn judge(artifact: &Artifact, campaign: &Campaign, run: &Run) -> Vec<Judgement> {
     let measured = Measured {
         campaign,
@@ -295,10 +289,7 @@ struct Measured<'a> {
 
 impl Measuring<Quantity> for Measured<'_> {
     fn unexamined(&self, claim: &Claim) -> Option<&'static str> {
-        match claim.quantity.row().measure {
-            Measure::Nothing(why) => Some(why),
-            Measure::Run => None,
-        }
+        claim.quantity.row().measure
     }
 
     fn unmet(&self, _: &Claim) -> Unmet {
@@ -307,7 +298,7 @@ impl Measuring<Quantity> for Measured<'_> {
 
     fn found(&self, claim: &Claim) -> Option<Found> {
         let measured = |run: &Run| match &claim.batch {
-            None => run.estimate(self.campaign, claim.quantity),
+            None => run.estimate(claim.quantity),
             Some(name) => {
                 let mut batches = self.campaign.batches().iter();
                 run.makespan(batches.position(|batch| batch.name == *name)?)

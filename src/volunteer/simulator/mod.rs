@@ -17,7 +17,7 @@ mod tail;
 mod tests;
 
 #[cfg(feature = "synthesis")]
-pub(in crate::volunteer) use engine::{REFRESHES, TICKS};
+pub(in crate::volunteer) use engine::TICKS;
 #[cfg(feature = "synthesis")]
 pub(in crate::volunteer) use measures::estimate;
 pub use measures::{BatchResult, Judgement, Measures, Run, judge};

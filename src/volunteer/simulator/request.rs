@@ -10,13 +10,13 @@ use super::store::Instance;
 use crate::volunteer::policy::{
     Candidate, Decider, Host, Pass, Place, Sent, Usable, Verdict, feed,
 };
-use crate::volunteer::workload::{Processor, Quality, Supply};
+use crate::volunteer::workload::{Processor, Quality};
 
 impl Engine<'_> {
     /// Answers a request of a host.
     pub fn answer(&mut self, h: usize) {
         self.hosts[h].last_request = self.now;
-        let processors = self.processors(h);
+        let processors = self.hosts[h].processors();
         self.order();
         let rule = self.rule;
         let (rule, passes) = match &rule {
@@ -35,37 +35,17 @@ impl Engine<'_> {
         }
     }
 
-    /// Returns what a host has and wants.
-    fn processors(&self, h: usize) -> [Host; 2] {
-        let host = &self.hosts[h];
-        [0, 1].map(|n| {
-            let pool = &host.pools[n];
-            let [queue, busy] = host.queues(n);
-            Host {
-                count: pool.count,
-                wanted: ((host.buffer - queue) * f64::from(pool.count)).max(0.0),
-                idle: pool.idle(),
-                queue,
-                busy,
-                first: pool.first_jobs(),
-            }
-        })
-    }
-
     /// Puts batches into the order of the feeder; those with priority first.
     fn order(&mut self) {
         let place = |b: usize| {
             let (batch, state) = (&self.campaign.batches()[b], &self.batches[b]);
             let first = state.unsent.first();
+            let created = first.map(|own| self.store.jobs[own.2 as usize].created);
             let end = match batch.quality {
-                Quality::Afap => batch.submitted(),
-                Quality::Short(deadline) | Quality::Long(deadline) => batch.submitted() + deadline,
+                Quality::Afap => batch.submitted,
                 // There are always some: they take what all others leave.
-                Quality::Throughput(_) if batch.supply == Supply::Endless => f64::INFINITY,
-                Quality::Throughput(bound) => {
-                    let created = first.map(|own| self.store.jobs[own.2 as usize].created);
-                    created.unwrap_or(self.now) + bound
-                }
+                _ if batch.is_endless() => f64::INFINITY,
+                _ => batch.due(created.unwrap_or(self.now)),
             };
             let place = Place {
                 end,
@@ -85,14 +65,14 @@ impl Engine<'_> {
         let applications = 0..self.campaign.record().applications.len();
         let of = |application: usize| {
             Processor::ALL.into_iter().filter_map(move |processor| {
-                let version = self.standings.version(application, processor)?;
+                let version = self.standings.applications[application].current[processor as usize]?;
                 (self.hosts[h].pools[processor as usize].count > 0).then(|| Usable {
                     application: application as u32,
                     version: version as u32,
                     processor,
                     speed: self.speed(h, processor, version),
                     percentile: self.standings.percentile(h, version),
-                    ceiling: self.standings.ceiling(application),
+                    ceiling: self.standings.applications[application].ceiling,
                 })
             })
         };
@@ -103,8 +83,8 @@ impl Engine<'_> {
     fn candidate(&mut self, h: usize, b: usize) -> Option<(u64, u32)> {
         let jobs = &self.store.jobs;
         let mut waiting = self.batches[b].unsent.iter();
-        let mut next = waiting.find(|(_, _, job)| !jobs[*job as usize].had(h as u32));
-        if next.is_none() && self.campaign.batches()[b].supply == Supply::Endless {
+        let mut next = waiting.find(|(_, _, job)| !jobs[*job as usize].hosts.contains(&(h as u32)));
+        if next.is_none() && self.campaign.batches()[b].is_endless() {
             self.create(b);
             // The newest of those that were not tried stands last.
             next = self.batches[b].unsent.last();
@@ -123,7 +103,7 @@ impl Engine<'_> {
     ) {
         let batch = &self.campaign.batches()[b];
         // A hundredth of the jobs changes little.
-        if self.batches[b].news > batch.jobs().unwrap_or(0) / 100 {
+        if self.batches[b].news > batch.jobs.unwrap_or(0) / 100 {
             self.estimate(b);
         }
         if self.batches[b].prior && !self.fast[h] {
@@ -147,12 +127,10 @@ impl Engine<'_> {
             let state = &self.batches[b];
             let end = match self.rule {
                 Rule::Dispatch(rule) => state.bound(batch, self.now, rule.reserve),
-                Rule::Fixed(bound) | Rule::Tail(bound) => Some(match batch.quality {
-                    Quality::Short(own) | Quality::Long(own) | Quality::Throughput(own) => {
-                        self.now + own
-                    }
-                    Quality::Afap => self.now + bound,
-                }),
+                Rule::Fixed(bound) | Rule::Tail(bound) => {
+                    let is_afap = batch.quality == Quality::Afap;
+                    Some(self.now + if is_afap { bound } else { batch.limit })
+                }
             };
             let candidate = Candidate {
                 id,

@@ -12,15 +12,15 @@ const KNOWN: usize = 10;
 
 /// Of an application.
 #[derive(Clone, Default)]
-struct Application {
-    /// The greatest threshold that leaves enough hosts; none yet.
-    ceiling: Option<f64>,
+pub(super) struct Application {
+    /// The greatest threshold that leaves enough hosts.
+    pub ceiling: f64,
     /// By type of processor: the version that is sent.
-    current: [Option<usize>; Processor::ALL.len()],
+    pub current: [Option<usize>; Processor::ALL.len()],
     /// What results took lately, how many there were in all, and the same sorted.
     recent: Vec<f64>,
     count: usize,
-    sorted: Vec<f64>,
+    pub sorted: Vec<f64>,
 }
 
 /// Of all hosts.
@@ -30,7 +30,7 @@ pub(super) struct Standings {
     histories: Vec<History>,
     /// P by host and version \[%\].
     standing: Vec<f64>,
-    applications: Vec<Application>,
+    pub applications: Vec<Application>,
 }
 
 impl Standings {
@@ -52,21 +52,6 @@ impl Standings {
     /// Returns P \[%\].
     pub fn percentile(&self, host: usize, version: usize) -> f64 {
         self.standing[host * self.versions + version]
-    }
-
-    /// Returns the greatest threshold that leaves enough hosts for an application; below 0 before any is known.
-    pub fn ceiling(&self, application: usize) -> f64 {
-        self.applications[application].ceiling.unwrap_or(-1.0)
-    }
-
-    /// Returns the version of an application that is sent for a type of processor.
-    pub fn version(&self, application: usize, processor: Processor) -> Option<usize> {
-        self.applications[application].current[processor as usize]
-    }
-
-    /// Returns what results of an application take, sorted.
-    pub fn turnarounds(&self, application: usize) -> &[f64] {
-        &self.applications[application].sorted
     }
 
     /// Lets versions that are released by now inherit what is known of those whose place they take.
@@ -139,7 +124,7 @@ impl Standings {
                 *sum += percentile;
                 *count += 1;
             }
-            application.ceiling = Some(ceiling(&found));
+            application.ceiling = ceiling(&found);
         }
         // In a new application hosts have their percentiles from others.
         for (application, places) in new {
@@ -151,7 +136,7 @@ impl Standings {
                 };
             }
             let own: Vec<f64> = places.iter().map(|place| self.standing[*place]).collect();
-            application.ceiling = Some(ceiling(&own));
+            application.ceiling = ceiling(&own);
         }
     }
 }
@@ -178,7 +163,7 @@ batches: [{name: s, application: x, size: 2, quality: throughput, bound: 150}]\n
             for _ in 0..host {
                 let history = standings.history(host, 0);
                 history.took(100.0 - f64::from(host));
-                history.was_valid();
+                history.validated(true);
             }
         }
         standings.refresh(|_, _| true);
@@ -193,7 +178,7 @@ batches: [{name: s, application: x, size: 2, quality: throughput, bound: 150}]\n
         let mut standings = standings(&campaign);
         for now in [100.0, 100.0] {
             standings.release(&campaign, now);
-            assert_eq!(standings.version(0, Processor::Cpu), Some(1));
+            assert_eq!(standings.applications[0].current[0], Some(1));
             for host in 0..40 {
                 let old = *standings.history(host, 0);
                 let new = *standings.history(host, 1);
@@ -217,7 +202,7 @@ batches: [{name: s, application: x, size: 2, quality: throughput, bound: 150}]\n
         let campaign = with_two_versions();
         let mut standings = standings(&campaign);
         standings.release(&campaign, 99.9);
-        assert_eq!(standings.version(0, Processor::Cpu), Some(0));
+        assert_eq!(standings.applications[0].current[0], Some(0));
         assert_eq!(standings.history(39, 1).results, 0);
     }
 }

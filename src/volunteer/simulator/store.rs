@@ -38,7 +38,7 @@ pub(super) struct Job {
     /// Instances that may still be returned.
     live: u32,
     /// Hosts that have had it.
-    hosts: Vec<u32>,
+    pub hosts: Vec<u32>,
     /// Results that wait to be validated.
     results: Vec<JobResult>,
     /// The sum of the times at which right ones came.
@@ -53,13 +53,9 @@ impl Job {
         (Reverse(retries), self.id, index)
     }
 
-    pub fn had(&self, host: u32) -> bool {
-        self.hosts.contains(&host)
-    }
-
     /// Adds instances for those that are missing: results agree with each other if they are right, and which are is not known
     /// before.
-    fn refill(&mut self) -> Change {
+    pub fn refill(&mut self) -> Change {
         let agree = self.correct.max(self.wrong.min(1));
         let missing = |job: &Self| agree + job.out + job.unsent < job.quorum;
         while missing(self) && self.total < self.most {
@@ -144,11 +140,6 @@ impl Store {
             ..Job::default()
         };
         index
-    }
-
-    /// Adds the first instances of a job.
-    pub fn fill(&mut self, job: u32) {
-        self.jobs[job as usize].refill();
     }
 
     /// Adds an instance that is sent.

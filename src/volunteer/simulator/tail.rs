@@ -55,7 +55,7 @@ impl Engine<'_> {
             let able = users.len() > ENOUGH && of_fast.count() * 4 > users.len();
             let state = &self.batches[b];
             let Some(jobs) = batch
-                .jobs()
+                .jobs
                 .filter(|_| state.left > 0 && state.result.sent > 0)
             else {
                 continue;

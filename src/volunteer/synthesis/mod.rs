@@ -5,20 +5,19 @@ mod search;
 mod tests;
 mod trial;
 
-pub use trial::{Trial, against};
+pub use trial::{Trial, against, front};
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::artifact::{Artifact, Claim, Evidence, HoldsFor, Method, Policy, Quantity};
 use super::policy::{Dispatch, Queued};
-use super::simulator::{REFRESHES, Rule, Run, TICKS, TooLong, simulate};
-use super::workload::{Campaign, Quality, Shortage};
+use super::simulator::{Rule, Run, TICKS, TooLong, simulate};
+use super::workload::{Campaign, Shortage};
 use crate::artifact::{Quantity as _, Subject};
-use crate::number::Decimal;
 use crate::simulation::{Estimate, Settings};
 use search::search;
-use trial::{excess, front, unbeaten};
+use trial::{excess, unbeaten};
 
 /// What is asked of a synthesis.
 #[derive(Clone, Debug)]
@@ -44,12 +43,6 @@ pub enum NoPolicy {
     Interrupted,
 }
 
-impl From<TooLong> for NoPolicy {
-    fn from(found: TooLong) -> Self {
-        NoPolicy::TooLong(found)
-    }
-}
-
 /// A policy, and what it was chosen from.
 #[derive(Debug)]
 pub struct Made {
@@ -57,10 +50,6 @@ pub struct Made {
     pub artifact: Artifact,
     /// What was tried.
     pub trials: Vec<Trial>,
-    /// Which of them stand on the front.
-    pub front: Vec<bool>,
-    /// The index of the one that tuning chose.
-    pub taken: usize,
     /// Whether the budget ended before all was tried.
     pub cut: bool,
     /// What the policy attains.
@@ -93,9 +82,8 @@ pub struct Competitor {
 const FRESH: u64 = 0x5eed_0000_0000;
 
 /// Returns the rule with the parameters that the campaign has, and the defaults of all others.
-#[must_use]
 pub fn default_rule(campaign: &Campaign) -> Dispatch {
-    let own = Dispatch {
+    let rule = Dispatch {
         first_percentile: 75.0,
         tight_percentile: 95.0,
         quantile: Some(0.3),
@@ -104,34 +92,17 @@ pub fn default_rule(campaign: &Campaign) -> Dispatch {
         reserve: true,
         patience: campaign.horizon() / 30.0,
     };
-    with_given(campaign, own)
-}
-
-/// Returns a rule with the parameters that the campaign has in place of its own.
-fn with_given(campaign: &Campaign, rule: Dispatch) -> Dispatch {
-    let given = &campaign.record().policy;
-    let value = |given: Option<Decimal>, own: f64| given.map_or(own, Decimal::value);
-    Dispatch {
-        first_percentile: value(given.first_percentile, rule.first_percentile),
-        tight_percentile: value(given.tight_percentile, rule.tight_percentile),
-        quantile: given.quantile.map(Decimal::value).or(rule.quantile),
-        patience: value(given.patience, rule.patience),
-        ..rule
-    }
+    rule.given(&campaign.record().policy)
 }
 
 /// Returns the bound of rules that have one for all: that of a stream, or an eighth of the horizon.
-#[must_use]
 pub fn fixed_bound(campaign: &Campaign) -> f64 {
-    let bounds = campaign.batches().iter().filter_map(|b| match b.quality {
-        Quality::Throughput(bound) => Some(bound),
-        _ => None,
-    });
+    let streams = campaign.batches().iter().filter(|own| own.is_stream());
+    let bounds = streams.map(|own| own.limit);
     bounds.reduce(f64::max).unwrap_or(campaign.horizon() / 8.0)
 }
 
 /// Returns the proposal to the letter.
-#[must_use]
 pub fn literal(campaign: &Campaign) -> Dispatch {
     Dispatch {
         first_percentile: 50.0,
@@ -158,12 +129,10 @@ pub fn synthesize(
     }
     let (trials, taken, cut) = search(campaign, options, listener)?;
     let (dispatch, run, competitors) = measure(campaign, &trials[taken], options, listener)?;
-    let refresh = campaign.record().policy.refresh;
-    let refresh = refresh.map_or(campaign.horizon() / REFRESHES, Decimal::value);
     let policy = Policy {
         dispatch,
-        refresh,
-        tick: refresh / f64::from(TICKS),
+        refresh: campaign.refresh(),
+        tick: campaign.refresh() / f64::from(TICKS),
     };
     let evidence = Evidence {
         campaigns: run.campaigns.len() as u32,
@@ -171,9 +140,7 @@ pub fn synthesize(
     let (record, claims) = (campaign.record().clone(), claims(campaign, &run));
     Ok(Made {
         artifact: Artifact::new(record, policy, claims, evidence),
-        front: front(&trials),
         trials,
-        taken,
         cut,
         run,
         competitors,
@@ -213,7 +180,9 @@ fn measure(
     }
     // A policy file can hold a dispatch that has all parameters of the campaign.
     let dispatch = |(_, rule): &(&str, Rule)| match rule {
-        Rule::Dispatch(own) => Some(*own).filter(|own| *own == with_given(campaign, *own)),
+        Rule::Dispatch(own) => {
+            Some(*own).filter(|own| *own == own.given(&campaign.record().policy))
+        }
         _ => None,
     };
     let may_be_taken: Vec<bool> = rules.iter().map(|own| dispatch(own).is_some()).collect();
@@ -229,23 +198,24 @@ fn measure(
         let mut runs = Vec::new();
         for (name, rule) in &rules {
             listener(&format!("measuring {name}"));
-            runs.push(simulate(campaign, *rule, &settings, |_| ())?);
+            let run = simulate(campaign, *rule, &settings, |_| ());
+            runs.push(run.map_err(NoPolicy::TooLong)?);
         }
         if options.interrupt.load(Ordering::Relaxed) {
             return Err(NoPolicy::Interrupted);
         }
         round += 1;
         let before = taken;
-        taken = unbeaten(campaign, &runs, before, &may_be_taken);
+        taken = unbeaten(&runs, before, &may_be_taken);
         if taken != before && round < ROUNDS {
             continue;
         }
         let others = (0..rules.len()).filter(|n| *n != taken);
         let competitors = others.map(|n| Competitor {
             rule: rules[n].0,
-            makespan: against(campaign, &runs[n], &runs[taken], Quantity::MedianMakespan),
-            instances: against(campaign, &runs[n], &runs[taken], Quantity::Instances),
-            excess: excess(campaign, &runs[n], &runs[taken]),
+            makespan: against(&runs[n], &runs[taken], Quantity::MedianMakespan),
+            instances: against(&runs[n], &runs[taken], Quantity::Instances),
+            excess: excess(&runs[n], &runs[taken]),
         });
         let competitors = competitors.collect();
         let rule = dispatch(&rules[taken]).unwrap_or(tuned.rule);
@@ -273,7 +243,7 @@ fn claims(campaign: &Campaign, run: &Run) -> Vec<Claim> {
         Method::BoundMeans,
     )];
     claims.extend(Quantity::ALL.iter().filter_map(|quantity| {
-        let found = run.estimate(campaign, *quantity)?;
+        let found = run.estimate(*quantity)?;
         Some(simulated(*quantity, Subject::ALL, found))
     }));
     let batches = batches.iter().enumerate();

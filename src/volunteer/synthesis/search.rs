@@ -2,8 +2,8 @@
 
 use std::sync::atomic::Ordering;
 
-use super::trial::choose;
-use super::{NoPolicy, Options, Trial, default_rule, literal, with_given};
+use super::trial::{choose, costs};
+use super::{NoPolicy, Options, Trial, default_rule, literal};
 use crate::simulation::Settings;
 use crate::volunteer::policy::Dispatch;
 use crate::volunteer::simulator::{Rule, simulate};
@@ -44,7 +44,7 @@ pub(super) fn search(
         search.measure(start)?;
     }
     // Tuning goes on from the better one.
-    search.measure(with_given(campaign, literal(campaign)))?;
+    search.measure(literal(campaign).given(&campaign.record().policy))?;
     search.tune()?;
     let taken = choose(&search.trials).ok_or(NoPolicy::Interrupted)?;
     Ok((search.trials, taken, search.cut))
@@ -147,14 +147,14 @@ impl Search<'_> {
                 self.cut = true;
                 return Ok(());
             }
-            run => run?,
+            run => run.map_err(NoPolicy::TooLong)?,
         };
         if self.options.interrupt.load(Ordering::Relaxed) {
             return Err(NoPolicy::Interrupted);
         }
-        let first = self.trials.first().map(|trial| &trial.run);
-        let trial = Trial::new(self.campaign, rule, run, first);
-        self.trials.push(trial);
+        let first = self.trials.first().map_or(&run, |trial| &trial.run);
+        let costs = costs(&run, first);
+        self.trials.push(Trial { rule, run, costs });
         Ok(())
     }
 

@@ -4,7 +4,7 @@ use crate::simulation::Estimate;
 use crate::volunteer::artifact::Quantity;
 use crate::volunteer::policy::Dispatch;
 use crate::volunteer::simulator::{Measures, Run, estimate};
-use crate::volunteer::workload::{Campaign, Quality};
+use crate::volunteer::workload::Quality;
 
 /// Parameters, and the campaigns under them.
 #[derive(Clone, Debug)]
@@ -25,14 +25,7 @@ const OBJECTIVES: [fn(&Measures) -> Option<f64>; 3] = [
 ];
 
 impl Trial {
-    /// Takes a rule and its campaigns; costs are relative to the median makespans of the campaigns of `first`.
-    pub fn new(campaign: &Campaign, rule: Dispatch, run: Run, first: Option<&Run>) -> Self {
-        let costs = costs(campaign, &run, first.unwrap_or(&run));
-        Trial { rule, run, costs }
-    }
-
     /// Returns the mean cost.
-    #[must_use]
     pub fn cost(&self) -> f64 {
         self.costs.iter().sum::<f64>() / self.costs.len() as f64
     }
@@ -80,7 +73,7 @@ fn sign(differences: &[f64]) -> i8 {
 
 /// Returns which trials nothing beats. Where each is beaten by some other, which tests may find in a circle, the
 /// one of least cost.
-pub(super) fn front(trials: &[Trial]) -> Vec<bool> {
+pub fn front(trials: &[Trial]) -> Vec<bool> {
     let beaten = |trial: &Trial| trials.iter().any(|other| other.beats(trial));
     let mut front: Vec<bool> = trials.iter().map(|trial| !beaten(trial)).collect();
     let cost = |n: &usize| trials[*n].cost();
@@ -112,32 +105,30 @@ pub(super) fn choose(trials: &[Trial]) -> Option<usize> {
     on().filter(near).min_by_key(stopped)
 }
 
-/// Returns what is to be small, in each campaign.
-fn costs(campaign: &Campaign, run: &Run, first: &Run) -> Vec<f64> {
+/// Returns what is to be small, in each campaign; makespans are relative to the median ones of `first`.
+pub(super) fn costs(run: &Run, first: &Run) -> Vec<f64> {
     let pairs = run.campaigns.iter().zip(&first.campaigns);
-    pairs
-        .map(|(own, first)| cost(campaign, own, first))
-        .collect()
+    pairs.map(|(own, first)| cost(own, first)).collect()
 }
 
 /// Returns by how much one rule costs more than another on the same campaigns, beside the makespans of the other. What was not
 /// done counts as done at the end of its campaign: so few campaigns say how sure it is.
-pub(super) fn excess(campaign: &Campaign, one: &Run, other: &Run) -> Option<Estimate> {
+pub(super) fn excess(one: &Run, other: &Run) -> Option<Estimate> {
     let (one, other) = (one.at_least(), other.at_least());
-    let pairs = costs(campaign, &one, &other).into_iter();
-    let pairs = pairs.zip(costs(campaign, &other, &other));
+    let pairs = costs(&one, &other).into_iter();
+    let pairs = pairs.zip(costs(&other, &other));
     estimate(pairs.map(|(a, b)| Some(a - b).filter(|excess| excess.is_finite())))
 }
 
 /// Returns the rule that no other surely beats on the same campaigns: this one, or one that may be taken and is surely
 /// better.
-pub(super) fn unbeaten(campaign: &Campaign, runs: &[Run], own: usize, may: &[bool]) -> usize {
+pub(super) fn unbeaten(runs: &[Run], own: usize, may: &[bool]) -> usize {
     let mut own = own;
     // Tests may lead in a circle.
     for _ in runs {
         let others = (0..runs.len()).filter(|n| may[*n]);
         let surely = others.filter_map(|n| {
-            let found = excess(campaign, &runs[n], &runs[own])?;
+            let found = excess(&runs[n], &runs[own])?;
             (found.mean + found.half_width < 0.0).then_some((n, found.mean))
         });
         match surely.min_by(|a, b| a.1.total_cmp(&b.1)) {
@@ -150,13 +141,13 @@ pub(super) fn unbeaten(campaign: &Campaign, runs: &[Run], own: usize, may: &[boo
 
 /// Returns the median makespan over that of the first trial, plus the parts of jobs and batches that missed their
 /// deadlines.
-fn cost(campaign: &Campaign, own: &Measures, first: &Measures) -> f64 {
-    let of = |measures: &Measures, quantity| measures.value(campaign, quantity);
-    let mut batches = campaign.batches().iter();
+fn cost(own: &Measures, first: &Measures) -> f64 {
+    let of = |measures: &Measures, quantity| measures.value(quantity);
+    let mut batches = own.batches.iter();
     let mut makespan = 0.0;
     if batches.any(|batch| batch.quality == Quality::Afap) {
         let found = of(own, Quantity::MedianMakespan);
-        let reference = of(first, Quantity::MedianMakespan).unwrap_or(campaign.horizon());
+        let reference = of(first, Quantity::MedianMakespan).unwrap_or(own.horizon);
         makespan = found.map_or(f64::INFINITY, |found| found / reference);
     }
     let missed = [
@@ -170,16 +161,10 @@ fn cost(campaign: &Campaign, own: &Measures, first: &Measures) -> f64 {
 }
 
 /// Returns a number of one rule over that of another, on the same campaigns.
-#[must_use]
-pub fn against(
-    campaign: &Campaign,
-    one: &Run,
-    other: &Run,
-    quantity: Quantity,
-) -> Option<Estimate> {
+pub fn against(one: &Run, other: &Run, quantity: Quantity) -> Option<Estimate> {
     let pairs = one.campaigns.iter().zip(&other.campaigns);
     let ratios = pairs.map(|(a, b)| {
-        let (a, b) = (a.value(campaign, quantity)?, b.value(campaign, quantity)?);
+        let (a, b) = (a.value(quantity)?, b.value(quantity)?);
         (b > 0.0).then(|| a / b)
     });
     estimate(ratios)

@@ -1,6 +1,6 @@
 //! What hosts can do at most, and whether that is enough.
 
-use super::{Batch, Campaign, HostsRecord, Processor, Quality, Supply};
+use super::{Batch, Campaign, HostsRecord, Processor, Quality};
 use crate::law::Size;
 
 /// What all hosts together can do for a set of applications, in the mean.
@@ -55,7 +55,6 @@ const ALL_WRONG: &str =
 impl Campaign {
     /// Returns what all hosts can do for these applications in the mean: each processor with the version that is fastest on
     /// it.
-    #[must_use]
     pub fn capacity(&self, applications: &[usize]) -> Capacity {
         let mut sum = Capacity::default();
         for (hosts, processor, speed, efficiency) in self.usable(applications) {
@@ -94,7 +93,6 @@ impl Campaign {
     }
 
     /// Returns why the campaign can never be done, if that follows from the means alone.
-    #[must_use]
     pub fn shortage(&self) -> Option<Shortage> {
         let (mut together, mut streams) = (0.0, 0.0);
         for batch in &self.batches {
@@ -103,7 +101,7 @@ impl Campaign {
                 return found;
             }
             together += self.work(batch);
-            if let Supply::Rate(_) = batch.supply {
+            if batch.is_stream() {
                 streams += self.work(batch);
             }
         }
@@ -138,15 +136,14 @@ impl Campaign {
             }
         }
         let (work, size, time) = match batch.quality {
-            Quality::Short(time) | Quality::Long(time) => {
+            // A stream goes on; but no job of it may be too long for any host.
+            Quality::Throughput => (0.0, batch.size.least().value(), batch.limit),
+            _ => {
+                let left = self.horizon() - batch.submitted;
+                let is_dated = batch.quality != Quality::Afap;
+                let time = if is_dated { batch.limit } else { left };
                 (self.work(batch), batch.size.mean(), time)
             }
-            Quality::Afap => {
-                let left = self.horizon() - batch.submitted();
-                (self.work(batch), batch.size.mean(), left)
-            }
-            // A stream goes on; but no job of it may be too long for any host.
-            Quality::Throughput(bound) => (0.0, batch.size.least().value(), bound),
         };
         if work > rate.most * time {
             return Some(Shortage::TooMuch {
@@ -169,13 +166,9 @@ impl Campaign {
     }
 
     /// Returns what a batch has to be done at least, or a stream in the whole campaign \[work\]; an endless one nothing.
-    #[must_use]
     pub fn work(&self, batch: &Batch) -> f64 {
-        let jobs = match batch.supply {
-            Supply::Jobs { count, .. } => f64::from(count),
-            Supply::Rate(rate) => rate * self.horizon(),
-            Supply::Endless => 0.0,
-        };
+        let coming = batch.arrival_rate.unwrap_or(0.0) * self.horizon();
+        let jobs = batch.jobs.map_or(coming, f64::from);
         jobs * f64::from(self.quorum(batch.application)) * batch.size.mean()
     }
 }

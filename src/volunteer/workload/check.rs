@@ -1,9 +1,10 @@
 //! The checks that turn a record into a [`Campaign`].
 
 use std::collections::HashSet;
+use std::ops::RangeInclusive;
 
-use super::document::{BatchRecord, HostsRecord, Processor, QualityWord, Record};
-use super::{Batch, Campaign, Quality, Supply, Version};
+use super::document::{BatchRecord, HostsRecord, Processor, Quality, Record};
+use super::{Batch, Campaign, Version};
 use crate::artifact::written;
 use crate::document::{
     Fault, Place, SENSIBLE, check_names, check_unit, place, sensible, suggest, unusable,
@@ -11,20 +12,85 @@ use crate::document::{
 use crate::law::{Part, Size};
 use crate::number::Decimal;
 
-/// The most hosts, processors of one type in a host, jobs of all batches, and batches, each counted as often as it is
-/// submitted.
-const MOST_HOSTS: u64 = 100_000;
-const MOST_PROCESSORS: u32 = 1_024;
-const MOST_JOBS: u64 = 2_000_000;
-const MOST_BATCHES: usize = 1_000;
-
-/// What is simulated at most: pairs of hosts and versions, jobs in all, jobs that a host has queued and that all hosts of a
-/// group have queued, and times that a host is on or asks.
-const MOST_PAIRS: u64 = 10_000_000;
+/// What is simulated at most: jobs in all, jobs that a host has queued, and that all hosts of a group have queued.
 const MOST_DONE: f64 = 1e8;
 const MOST_QUEUED: f64 = 1e5;
 const MOST_QUEUED_IN_GROUP: f64 = 2e6;
-const MOST_TURNS: f64 = 1e6;
+
+/// What numbers are expected to be, and behind a colon what to do where they are not.
+const COUNT: &str = "1 at least: write how many hosts there are, or leave the group out";
+const HOSTS: &str = "100000 hosts at most: describe a part of them, and as much of the work";
+const PROCESSORS: &str = "0 to 1024: split it into several hosts";
+const CHANCE: &str = "a chance from 0 to 1: write .02 for 2 %";
+const CONTACT: &str = "a millionth of the horizon at least: leave it out for a thousandth";
+const TURNS: &str =
+    "a millionth of the horizon at least: what is shorter than a job is part of its speed";
+const QUORUM: &str = "a whole number from 1 to 20: write how many results have to agree";
+const INSTANCES: &str =
+    "its quorum at least and 1000 at most: write how many instances a job may have";
+const RELEASED: &str = "a time ≥ 0: leave it out where the version is there from the start";
+const JOBS: &str = "1 at least: write how many jobs it has";
+const TIMES: &str = "1 at least: write how often it is submitted";
+const ALL_JOBS: &str = "2000000 jobs in all at most: describe a part of the work and of the hosts";
+const ALL_BATCHES: &str = "1000 submissions at most: describe a shorter campaign";
+const STREAMS: &str =
+    "a hundred million jobs of streams at most: describe larger jobs, or a part of the hosts";
+const PAIRS: &str =
+    "ten million pairs of hosts and versions at most: leave out versions that are hardly used";
+const PERCENTAGE: &str = "a percentage from 0 to 100: 0 is every host, 90 the best tenth";
+const QUANTILE: &str =
+    "a fraction between 0 and 1: write .8 for when 80 % of the results are there";
+const REFRESH: &str = "1e-5 of the horizon at least: a sixtieth is the default";
+
+/// The faults of what stands at one place.
+struct At<'a> {
+    place: Place,
+    faults: &'a mut Vec<Fault>,
+}
+
+impl At<'_> {
+    /// Returns those of what stands at another place.
+    fn place(&mut self, place: Place) -> At<'_> {
+        At {
+            place,
+            faults: self.faults,
+        }
+    }
+
+    fn add(&mut self, key: &str, message: impl Into<String>, help: &str) {
+        let fault = Fault::new(self.place.then(key), message, help);
+        self.faults.push(fault);
+    }
+
+    /// Checks that a number is in its range; where it is not there, it is NaN.
+    fn number(&mut self, key: &str, value: f64, range: RangeInclusive<f64>, expected: &str) {
+        if !value.is_nan() && !range.contains(&value) {
+            let (expected, help) = expected.split_once(": ").unwrap_or((expected, ""));
+            let message = format!("{key} is {value}, expected {expected}");
+            self.add(key, message, help);
+        }
+    }
+
+    /// Checks that a number is positive, if it is there.
+    fn positive(&mut self, key: &str, value: Option<Decimal>, help: &str) {
+        if let Some(value) = value {
+            sensible(self.place.then(key), key, value, help, self.faults);
+        }
+    }
+
+    /// Checks that a list has an entry, and that all have names of their own.
+    fn names<'a>(&mut self, key: &str, what: &str, names: impl Iterator<Item = &'a String>) {
+        let names: Vec<&String> = names.collect();
+        if names.is_empty() {
+            self.add(key, format!("there is no {what}"), "list one at least");
+        }
+        check_names(key, what, names.into_iter(), self.faults);
+    }
+}
+
+fn or_nan(value: Option<Decimal>) -> f64 {
+    value.map_or(f64::NAN, Decimal::value)
+}
 
 impl Record {
     /// Returns the campaign, or all its faults.
@@ -37,14 +103,18 @@ impl Record {
 
     /// Returns the campaign, or these faults and its own.
     pub(super) fn checked(&self, mut faults: Vec<Fault>) -> Result<Campaign, Vec<Fault>> {
-        check_unit(&self.time_unit, &mut faults);
+        let mut at = At {
+            place: Place::DOCUMENT,
+            faults: &mut faults,
+        };
+        check_unit(&self.time_unit, at.faults);
         let help = "write how long the campaign lasts";
         let place = place!("horizon");
-        sensible(place, "the horizon", self.horizon, help, &mut faults);
-        self.check_hosts(&mut faults);
-        self.check_applications(&mut faults);
-        self.check_batches(&mut faults);
-        self.check_policy(&mut faults);
+        sensible(place, "the horizon", self.horizon, help, at.faults);
+        self.check_hosts(&mut at);
+        self.check_applications(&mut at);
+        self.check_batches(&mut at);
+        self.check_policy(&mut at.place(place!("policy")));
         if !faults.is_empty() {
             return Err(faults);
         }
@@ -61,7 +131,10 @@ impl Record {
                 faults.push(Fault::new(place!("batches", batch.entry), message, help));
             }
         }
-        campaign.check_work(&mut faults);
+        campaign.check_work(&mut At {
+            place: Place::DOCUMENT,
+            faults: &mut faults,
+        });
         if faults.is_empty() {
             Ok(campaign)
         } else {
@@ -69,212 +142,155 @@ impl Record {
         }
     }
 
-    fn check_hosts(&self, faults: &mut Vec<Fault>) {
-        let names = self.hosts.iter().map(|own| &own.name);
-        check_list("hosts", "group of hosts", names, faults);
-        let count: u64 = self.hosts.iter().map(|h| u64::from(h.count)).sum();
-        if count > MOST_HOSTS {
-            let message = format!("there are {count} hosts, expected {MOST_HOSTS} at most");
-            let help = "describe a part of the population, and as much of the work";
-            faults.push(Fault::new(place!("hosts"), message, help));
-        }
+    fn check_hosts(&self, at: &mut At<'_>) {
+        at.names(
+            "hosts",
+            "group of hosts",
+            self.hosts.iter().map(|own| &own.name),
+        );
+        let count: f64 = self.hosts.iter().map(|own| f64::from(own.count)).sum();
+        at.number("hosts", count, 0.0..=1e5, HOSTS);
         for (i, hosts) in self.hosts.iter().enumerate() {
-            self.check_group(hosts, &place!("hosts", i), faults);
+            self.check_group(hosts, at.place(place!("hosts", i)));
         }
     }
 
-    fn check_group(&self, hosts: &HostsRecord, at: &Place, faults: &mut Vec<Fault>) {
+    fn check_group(&self, hosts: &HostsRecord, mut at: At<'_>) {
         let name = &hosts.name;
-        let mut add = |key: &str, message: String, help: &str| {
-            faults.push(Fault::new(at.then(key), message, help));
-        };
-        if hosts.count == 0 {
-            let help = "write how many hosts there are, or leave the group out";
-            add("count", format!("`{name}` has no hosts"), help);
-        }
-        if hosts.cores > MOST_PROCESSORS || hosts.gpus > MOST_PROCESSORS {
-            let message = format!("a host of `{name}` has more than {MOST_PROCESSORS} processors");
-            add("cores", message, "split it into several hosts");
-        }
+        let horizon = self.horizon.value();
+        let contact = or_nan(hosts.contact);
+        at.number("count", f64::from(hosts.count), 1.0..=f64::MAX, COUNT);
+        at.number("cores", f64::from(hosts.cores), 0.0..=1024.0, PROCESSORS);
+        at.number("gpus", f64::from(hosts.gpus), 0.0..=1024.0, PROCESSORS);
+        at.number("error", hosts.error.value(), 0.0..=1.0, CHANCE);
+        at.number("vanish", hosts.vanish.value(), 0.0..=1.0, CHANCE);
+        at.number("contact", contact, 1e-6 * horizon..=1e60, CONTACT);
         if hosts.cores == 0 && hosts.gpus == 0 {
             let message = format!("a host of `{name}` has no processor");
-            add("cores", message, "write how many cores or GPUs it has");
+            at.add("cores", message, "write how many cores or GPUs it has");
         }
         if (hosts.gpus > 0) != hosts.gpu_speed.is_some() {
             let message = format!("`{name}` has one of `gpus` and `gpu_speed`, expected both");
             let help = "write both, as in `gpus: 1, gpu_speed: 20`, or none";
-            add("gpus", message, help);
+            at.add("gpus", message, help);
         }
-        for (key, value) in [("error", hosts.error), ("vanish", hosts.vanish)] {
-            if !(0.0..=1.0).contains(&value.value()) {
-                let message =
-                    format!("`{key}` of `{name}` is {value}, expected a chance from 0 to 1");
-                add(key, message, "write .02 for 2 %");
-            }
-        }
-        if let Some(contact) = hosts.contact {
-            let help = "write the least time between two requests of a host, or leave it out";
-            sensible(at.then("contact"), "contact", contact, help, faults);
-        }
-        let mut laws = vec![("speed", Some(&hosts.speed), at.then("speed"))];
-        laws.push(("buffer", Some(&hosts.buffer), at.then("buffer")));
-        laws.push(("gpu_speed", hosts.gpu_speed.as_ref(), at.then("gpu_speed")));
-        laws.push(("delay", hosts.delay.as_ref(), at.then("delay")));
-        if let Some(own) = &hosts.availability {
-            let at = at.then("availability");
-            laws.push(("time on", Some(&own.on), at.then("on")));
-            laws.push(("time off", Some(&own.off), at.then("off")));
-        }
-        for (what, law, at) in laws {
-            if let Some(law) = law {
-                self.check_law(law, (what, &format!("`{name}`")), &at, faults);
-            }
+        let turns = hosts.availability.as_ref();
+        let place = at.place.then("availability");
+        let mut on_off = at.place(place);
+        let owner = format!("`{name}`");
+        self.check_law(
+            "on",
+            turns.map(|own| &own.on),
+            ("time on", &owner),
+            &mut on_off,
+        );
+        self.check_law(
+            "off",
+            turns.map(|own| &own.off),
+            ("time off", &owner),
+            &mut on_off,
+        );
+        for (key, law) in [
+            ("speed", Some(&hosts.speed)),
+            ("gpu_speed", hosts.gpu_speed.as_ref()),
+            ("buffer", Some(&hosts.buffer)),
+            ("delay", hosts.delay.as_ref()),
+        ] {
+            self.check_law(key, law, (key, &owner), &mut at);
         }
     }
 
-    /// Checks the law of `what` of an owner.
+    /// Checks the law of `what` of an owner, if it is there.
     fn check_law(
         &self,
-        law: &Size,
+        key: &str,
+        law: Option<&Size>,
         (what, owner): (&'static str, &str),
-        at: &Place,
-        faults: &mut Vec<Fault>,
+        at: &mut At<'_>,
     ) {
         let unit = match what {
             "size" => "work".into(),
             "speed" | "gpu_speed" => format!("work per {}", self.time_unit),
             _ => self.time_unit.clone(),
         };
-        let own = law.faults(Part::Other(what), owner, &unit);
+        let Some(law) = law else { return };
+        let faults = law.faults(Part::Other(what), owner, &unit);
         let mean = law.mean();
-        if own.is_empty() && !SENSIBLE.contains(&mean) {
+        if faults.is_empty() && !SENSIBLE.contains(&mean) {
             let message = format!("the mean is {mean}, out of the range of sensible numbers");
-            faults.push(Fault::new(at.clone(), message, "choose other units"));
+            at.add(key, message, "choose other units");
         }
-        faults.extend(own.into_iter().map(|fault| fault.within(at)));
+        let place = at.place.then(key);
+        at.faults
+            .extend(faults.into_iter().map(|fault| fault.within(&place)));
     }
 
-    fn check_applications(&self, faults: &mut Vec<Fault>) {
+    fn check_applications(&self, at: &mut At<'_>) {
         let names = self.applications.iter().map(|own| &own.name);
-        check_list("applications", "application", names, faults);
+        at.names("applications", "application", names);
         for (i, application) in self.applications.iter().enumerate() {
             let name = &application.name;
-            let at = place!("applications", i);
-            let mut add = |at: Place, message: String, help: &str| {
-                faults.push(Fault::new(at, message, help));
-            };
-            let quorum = application.quorum;
-            if !(1..=20).contains(&quorum) {
-                let message =
-                    format!("quorum of `{name}` is {quorum}, expected a whole number from 1 to 20");
-                let help = "write how many results have to agree";
-                add(at.then("quorum"), message, help);
-            }
-            if let Some(most) = application.instances
-                && !(quorum..=1000).contains(&most)
-            {
-                let message = format!(
-                    "instances of `{name}` are {most}, expected its quorum at least and 1000 at most"
-                );
-                let help = "write how many instances a job may have";
-                add(at.then("instances"), message, help);
-            }
+            let mut at = at.place(place!("applications", i));
+            let most = application.instances.map_or(f64::NAN, f64::from);
+            let quorum = f64::from(application.quorum);
+            at.number("quorum", quorum, 1.0..=20.0, QUORUM);
+            at.number("instances", most, quorum..=1000.0, INSTANCES);
             if application.versions.is_empty() {
-                let message = format!("`{name}` has no version");
                 let help = "list one, as in `versions: [{name: v1, processor: cpu}]`";
-                add(at.then("versions"), message, help);
+                at.add("versions", format!("`{name}` has no version"), help);
             }
             let mut seen = HashSet::new();
             for (n, version) in application.versions.iter().enumerate() {
-                let at = at.then("versions").then(n);
+                let mut at = at.place(place!("applications", i, "versions", n));
                 let own = &version.name;
                 if let Some(message) = unusable("the name of a version", own) {
-                    faults.push(Fault::new(at.clone(), message, "give it a name"));
+                    at.add("name", message, "give it a name");
                 } else if !seen.insert(own) {
                     let message = format!("a second version of `{name}` is named `{own}`");
-                    faults.push(Fault::new(at.clone(), message, "rename one of them"));
+                    at.add("name", message, "rename one of them");
                 }
                 let help = "write how fast it is beside others, 1 if it is not known";
-                let (place, value) = (at.then("efficiency"), version.efficiency);
-                sensible(place, "efficiency", value, help, faults);
-                if version.released.is_some_and(|time| time < Decimal::ZERO) {
-                    let message = format!("`{own}` is released before the campaign");
-                    let help = "leave `released` out where it is there from the start";
-                    faults.push(Fault::new(at.then("released"), message, help));
-                }
+                at.positive("efficiency", Some(version.efficiency), help);
+                let released = or_nan(version.released);
+                at.number("released", released, 0.0..=f64::MAX, RELEASED);
             }
         }
     }
 
-    fn check_batches(&self, faults: &mut Vec<Fault>) {
-        let names = self.batches.iter().map(|own| &own.name);
-        check_list("batches", "batch", names, faults);
-        let (mut jobs, mut count) = (0, 0);
+    fn check_batches(&self, at: &mut At<'_>) {
+        at.names("batches", "batch", self.batches.iter().map(|own| &own.name));
+        let (mut jobs, mut count) = (0.0, 0.0);
         for (i, batch) in self.batches.iter().enumerate() {
-            let at = place!("batches", i);
+            let mut at = at.place(place!("batches", i));
             let owner = format!("batch `{}`", batch.name);
             let name = &batch.application;
-            if !self.applications.iter().any(|own| own.name == *name) {
-                let names: Vec<&str> = self.applications.iter().map(|a| a.name.as_str()).collect();
+            let known = self.applications.iter().map(|own| own.name.as_str());
+            let known: Vec<&str> = known.collect();
+            if !known.contains(&name.as_str()) {
                 let message = format!("there is no application `{name}`");
-                let help = suggest(name, "the applications are", &names);
-                faults.push(Fault::new(at.then("application"), message, help));
+                let help = suggest(name, "the applications are", &known);
+                at.add("application", message, &help);
             }
-            self.check_law(&batch.size, ("size", &owner), &at.then("size"), faults);
-            batch.check(self.horizon.value(), &owner, &at, faults);
-            jobs += u64::from(batch.jobs.unwrap_or(0)) * u64::from(batch.times);
-            count += batch.times as usize;
+            self.check_law("size", Some(&batch.size), ("size", &owner), &mut at);
+            batch.check(self.horizon.value(), &owner, &mut at);
+            jobs += f64::from(batch.jobs.unwrap_or(0)) * f64::from(batch.times);
+            count += f64::from(batch.times);
         }
-        if jobs > MOST_JOBS {
-            let message = format!("the batches have {jobs} jobs, expected {MOST_JOBS} at most");
-            let help = "describe a part of the work, and as much of the population";
-            faults.push(Fault::new(place!("batches"), message, help));
-        }
-        if count > MOST_BATCHES {
-            let message = format!("there are {count} batches, expected {MOST_BATCHES} at most");
-            let help = "describe a shorter campaign";
-            faults.push(Fault::new(place!("batches"), message, help));
-        }
+        at.number("batches", jobs, 0.0..=2e6, ALL_JOBS);
+        at.number("batches", count, 0.0..=1e3, ALL_BATCHES);
     }
 
-    fn check_policy(&self, faults: &mut Vec<Fault>) {
+    fn check_policy(&self, at: &mut At<'_>) {
         let own = &self.policy;
-        let mut add = |key: &str, message: String, help: &str| {
-            faults.push(Fault::new(place!("policy", key), message, help));
-        };
-        for (key, value) in [
-            ("first_percentile", own.first_percentile),
-            ("tight_percentile", own.tight_percentile),
-        ] {
-            if let Some(value) = value
-                && !(0.0..=100.0).contains(&value.value())
-            {
-                let message = format!("{key} is {value}, expected a percentage from 0 to 100");
-                add(key, message, "0 is every host, 90 the best tenth");
-            }
-        }
-        if let Some(q) = own.quantile
-            && !(q.value() > 0.0 && q.value() < 1.0)
-        {
-            let message = format!("quantile is {q}, expected a fraction between 0 and 1");
-            let help = "write .8 for the time by which 80 % of the results are there";
-            add("quantile", message, help);
-        }
-        if let Some(refresh) = own.refresh
-            && refresh > Decimal::ZERO
-            && refresh.value() * 1e5 < self.horizon.value()
-        {
-            let message =
-                format!("percentiles are computed every {refresh}, too often for this horizon");
-            let help = "a sixtieth of the horizon is the default";
-            add("refresh", message, help);
-        }
-        for (key, value) in [("patience", own.patience), ("refresh", own.refresh)] {
-            if let Some(value) = value {
-                let place = place!("policy", key);
-                sensible(place, key, value, "write a time > 0", faults);
-            }
-        }
+        let (first, tight) = (own.first_percentile, own.tight_percentile);
+        let (first, tight, quantile) = (or_nan(first), or_nan(tight), or_nan(own.quantile));
+        at.number("first_percentile", first, 0.0..=100.0, PERCENTAGE);
+        at.number("tight_percentile", tight, 0.0..=100.0, PERCENTAGE);
+        let below_one = 1.0 - f64::EPSILON;
+        at.number("quantile", quantile, 1e-60..=below_one, QUANTILE);
+        at.positive("patience", own.patience, "write a time > 0");
+        let least = 1e-5 * self.horizon.value();
+        at.number("refresh", or_nan(own.refresh), least..=1e60, REFRESH);
     }
 
     fn versions(&self) -> Vec<Version> {
@@ -291,36 +307,26 @@ impl Record {
 
     fn expanded(&self) -> Vec<Batch> {
         let mut batches = Vec::new();
-        let time = |value: Option<Decimal>| value.map_or(0.0, Decimal::value);
         for (entry, own) in self.batches.iter().enumerate() {
             let mut applications = self.applications.iter();
             let application = applications.position(|a| a.name == own.application);
-            let quality = match own.quality {
-                QualityWord::Afap => Quality::Afap,
-                QualityWord::Short => Quality::Short(time(own.deadline)),
-                QualityWord::Long => Quality::Long(time(own.deadline)),
-                QualityWord::Throughput => Quality::Throughput(time(own.bound)),
-            };
+            let every = own.every.map_or(0.0, Decimal::value);
+            let limit = own.deadline.or(own.bound);
             for n in 0..own.times {
                 let name = match own.times {
                     1 => own.name.clone(),
                     _ => format!("{}-{}", own.name, n + 1),
-                };
-                let supply = match (own.jobs, own.arrival_rate) {
-                    (Some(count), _) => Supply::Jobs {
-                        count,
-                        submitted: own.submitted.value() + f64::from(n) * time(own.every),
-                    },
-                    (None, Some(rate)) => Supply::Rate(rate.value()),
-                    (None, None) => Supply::Endless,
                 };
                 batches.push(Batch {
                     name,
                     entry,
                     application: application.unwrap_or(0),
                     size: own.size.clone(),
-                    supply,
-                    quality,
+                    jobs: own.jobs,
+                    submitted: own.submitted.value() + f64::from(n) * every,
+                    arrival_rate: own.arrival_rate.map(Decimal::value),
+                    quality: own.quality,
+                    limit: limit.map_or(f64::INFINITY, Decimal::value),
                 });
             }
         }
@@ -330,92 +336,63 @@ impl Record {
 
 impl BatchRecord {
     /// Checks all but its law and its application.
-    fn check(&self, horizon: f64, owner: &str, at: &Place, faults: &mut Vec<Fault>) {
-        self.check_quality(owner, at, faults);
-        let is_stream = self.quality == QualityWord::Throughput;
+    fn check(&self, horizon: f64, owner: &str, at: &mut At<'_>) {
+        self.check_quality(owner, at);
+        let jobs = self.jobs.map_or(f64::NAN, f64::from);
+        at.number("jobs", jobs, 1.0..=f64::MAX, JOBS);
+        at.number("times", f64::from(self.times), 1.0..=f64::MAX, TIMES);
+        if (self.times > 1) != self.every.is_some() {
+            let message = format!("{owner} has one of `times` and `every`, expected both");
+            let help = "write both, as in `times: 8, every: 72`";
+            at.add("times", message, help);
+        }
         let submitted = self.submitted.value();
         let every = self.every.map_or(0.0, Decimal::value);
         let last = submitted + f64::from(self.times.max(1) - 1) * every;
-        let mut add = |key: &str, message: String, help: &str| {
-            faults.push(Fault::new(at.then(key), message, help));
-        };
-        if self.jobs == Some(0) {
-            let help = "write how many it has, or leave it out";
-            add("jobs", format!("{owner} has no jobs"), help);
-        }
-        if self.times == 0 || is_stream && self.times > 1 {
-            let message = format!("{owner} is submitted {} times", self.times);
-            let help = "write a whole number ≥ 1; a stream goes on by itself";
-            add("times", message, help);
-        }
-        if (self.times > 1) != self.every.is_some() && self.times > 0 {
-            let message = format!("{owner} has one of `times` and `every`, expected both");
-            let help = "write both, as in `times: 8, every: 72`";
-            add("times", message, help);
-        }
         if horizon > 0.0 && !(0.0..horizon).contains(&submitted) {
             let message = format!("{owner} is submitted at {submitted}, outside of the campaign");
-            add("submitted", message, "write a time from 0 to the horizon");
+            at.add("submitted", message, "write a time from 0 to the horizon");
         } else if horizon > 0.0 && last >= horizon {
             let message =
                 format!("{owner} is submitted for the last time at {last}, after the campaign");
             let help = "make the horizon longer, or submit it less often";
-            add("times", message, help);
+            at.add("times", message, help);
         }
-        if is_stream && submitted > 0.0 {
-            let message = format!("{owner} is a stream, and is submitted at {submitted}");
-            let help = "leave it out: streams begin with the campaign";
-            add("submitted", message, help);
-        }
-        let after = "it counts from the submission, or from when a job of a stream is created, and is not in the past";
-        let rate = "write how many jobs come in a unit of time";
-        for (key, value, help) in [
-            ("deadline", self.deadline, after),
-            ("bound", self.bound, after),
-            ("every", self.every, "write a time > 0"),
-            ("arrival_rate", self.arrival_rate, rate),
-        ] {
-            if let Some(value) = value {
-                sensible(at.then(key), key, value, help, faults);
-            }
-        }
+        let help = "it counts from the submission, and is not in the past";
+        at.positive("deadline", self.deadline, help);
+        at.positive("bound", self.bound, "write a time > 0");
+        at.positive("every", self.every, "write a time > 0");
+        let help = "write how many jobs come in a unit of time";
+        at.positive("arrival_rate", self.arrival_rate, help);
     }
 
     /// Checks that it has what its quality needs, and nothing else. A value that could not be read has a fault already, and is
     /// not missing.
-    fn check_quality(&self, owner: &str, at: &Place, faults: &mut Vec<Fault>) {
+    fn check_quality(&self, owner: &str, at: &mut At<'_>) {
         let word = written(&self.quality);
-        let is_stream = self.quality == QualityWord::Throughput;
-        let is_dated = matches!(self.quality, QualityWord::Short | QualityWord::Long);
+        let is_stream = self.quality == Quality::Throughput;
+        let is_dated = matches!(self.quality, Quality::Short | Quality::Long);
+        let is_late = self.submitted > Decimal::ZERO;
+        let jobs = "write how many jobs the batch has, as in `jobs: 300`";
+        let bound = "write how long after its creation a job is to be done, as in `bound: 168`";
+        let deadline = "write how long after its submission it is to be done, as in `deadline: 48`";
         for (key, is_there, is_allowed, help) in [
-            (
-                "jobs",
-                self.jobs.is_some(),
-                !is_stream,
-                "write how many jobs the batch has, as in `jobs: 300`",
-            ),
-            (
-                "bound",
-                self.bound.is_some(),
-                is_stream,
-                "write how long after its creation a job is to be done, as in `bound: 168`",
-            ),
-            (
-                "deadline",
-                self.deadline.is_some(),
-                is_dated,
-                "write how long after its submission the batch is to be done, as in `deadline: 48`",
-            ),
+            ("jobs", self.jobs.is_some(), !is_stream, jobs),
+            ("bound", self.bound.is_some(), is_stream, bound),
+            ("deadline", self.deadline.is_some(), is_dated, deadline),
             ("arrival_rate", self.arrival_rate.is_some(), is_stream, ""),
+            ("times", self.times > 1, !is_stream, ""),
+            ("submitted", is_late, !is_stream, ""),
         ] {
+            let place = at.place.then(key);
             let is_needed = is_allowed && !help.is_empty();
             if is_there && !is_allowed {
                 let message =
                     format!("{owner} has `{key}`, which does not go with the quality {word}");
-                faults.push(Fault::new(at.then(key), message, "leave it out"));
-            } else if is_needed && !is_there && !faults.iter().any(|f| f.place == at.then(key)) {
+                at.add(key, message, "leave it out");
+            } else if is_needed && !is_there && !at.faults.iter().any(|f| f.place == place) {
                 let message = format!("{owner} has no `{key}`, which the quality {word} needs");
-                faults.push(Fault::new(at.then("quality"), message, help));
+                at.add("quality", message, help);
             }
         }
     }
@@ -423,25 +400,13 @@ impl BatchRecord {
 
 impl Campaign {
     /// Checks that it can be simulated: not too many jobs, at once or in all, and not too many turns.
-    fn check_work(&self, faults: &mut Vec<Fault>) {
+    fn check_work(&self, at: &mut At<'_>) {
         let horizon = self.horizon();
-        let mut add = |at: Place, message: String, help: &str| {
-            faults.push(Fault::new(at, message, help));
-        };
         for (i, hosts) in self.record.hosts.iter().enumerate() {
-            let at = place!("hosts", i);
-            let is_often = |time: f64| time * MOST_TURNS < horizon;
-            if hosts.contact.is_some_and(|own| is_often(own.value())) {
-                let message = "hosts ask more than a million times in the campaign".into();
-                let help = "write a longer time, or leave it out: a thousandth of the horizon";
-                add(at.then("contact"), message, help);
-            }
+            let mut at = at.place(place!("hosts", i));
             let turns = hosts.availability.as_ref();
-            if turns.is_some_and(|own| is_often(own.on.mean() + own.off.mean())) {
-                let message = "hosts are switched on more than a million times in the campaign";
-                let help = "write longer times; what is shorter than a job is part of its speed";
-                add(at.then("availability"), message.into(), help);
-            }
+            let turn = turns.map_or(f64::NAN, |own| own.on.mean() + own.off.mean());
+            at.number("availability", turn, 1e-6 * horizon..=f64::MAX, TURNS);
             for batch in &self.batches {
                 let speeds = Processor::ALL.map(|processor| {
                     let speed = hosts.speed_of(processor).map_or(0.0, Size::mean);
@@ -458,38 +423,15 @@ impl Campaign {
                     );
                     let help =
                         "describe larger jobs, each of several, smaller buffers, or fewer hosts";
-                    add(at.then("buffer"), message, help);
+                    at.add("buffer", message, help);
                     return;
                 }
             }
         }
-        let rates = self.batches.iter().filter_map(|batch| match batch.supply {
-            Supply::Rate(rate) => Some(rate * horizon),
-            _ => None,
-        });
-        if rates.sum::<f64>() > MOST_DONE {
-            let message = "more than a hundred million jobs come in the campaign".into();
-            let help = "describe larger jobs, or a part of the population";
-            add(place!("batches"), message, help);
-        }
-        if self.host_count() * self.versions.len() as u64 > MOST_PAIRS {
-            let message = "there are more than ten million pairs of hosts and versions".into();
-            let help = "leave out versions that are hardly used, or describe fewer hosts";
-            add(place!("applications"), message, help);
-        }
+        let rates = self.batches.iter().filter_map(|own| own.arrival_rate);
+        let coming = rates.sum::<f64>() * horizon;
+        at.number("batches", coming, 0.0..=MOST_DONE, STREAMS);
+        let pairs = self.host_count() as f64 * self.versions.len() as f64;
+        at.number("applications", pairs, 0.0..=1e7, PAIRS);
     }
-}
-
-/// Checks that a list has an entry, and that all have names of their own.
-fn check_list<'a>(
-    key: &str,
-    what: &str,
-    names: impl ExactSizeIterator<Item = &'a String>,
-    faults: &mut Vec<Fault>,
-) {
-    if names.len() == 0 {
-        let message = format!("there is no {what}");
-        faults.push(Fault::new(place!(key), message, "list one at least"));
-    }
-    check_names(key, what, names, faults);
 }

@@ -41,7 +41,7 @@ pub struct Record {
     /// What is to be done.
     pub batches: Vec<BatchRecord>,
     /// Parameters that are given and not tuned.
-    #[serde(default, skip_serializing_if = "PolicyRecord::is_empty")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub policy: PolicyRecord,
 }
 
@@ -56,7 +56,7 @@ pub struct HostsRecord {
     /// CPU cores of each.
     pub cores: u32,
     /// GPUs of each.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub gpus: u32,
     /// The law of the speed of a core \[work/time\], drawn once a host.
     pub speed: Size,
@@ -75,10 +75,10 @@ pub struct HostsRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay: Option<Size>,
     /// The chance that a result is wrong.
-    #[serde(default = "zero")]
+    #[serde(default)]
     pub error: Decimal,
     /// The chance that a job that was sent is never returned.
-    #[serde(default = "zero")]
+    #[serde(default)]
     pub vanish: Decimal,
 }
 
@@ -152,12 +152,12 @@ pub struct BatchRecord {
     /// The law of the sizes of its jobs \[work\]; a size takes so long on a core of speed 1.
     pub size: Size,
     /// How soon it is to be done.
-    pub quality: QualityWord,
+    pub quality: Quality,
     /// How many jobs it has; none of a stream.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jobs: Option<u32>,
     /// When it is submitted \[time\].
-    #[serde(default = "zero")]
+    #[serde(default)]
     pub submitted: Decimal,
     /// How often it is submitted.
     #[serde(default = "one", skip_serializing_if = "is_one")]
@@ -177,10 +177,12 @@ pub struct BatchRecord {
 }
 
 /// The four qualities of service.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum QualityWord {
+#[schemars(rename = "QualityWord")]
+pub enum Quality {
     /// As fast as possible.
+    #[default]
     Afap,
     /// By a deadline that few hosts can meet by chance.
     Short,
@@ -211,12 +213,6 @@ pub struct PolicyRecord {
     pub refresh: Option<Decimal>,
 }
 
-impl PolicyRecord {
-    fn is_empty(&self) -> bool {
-        *self == PolicyRecord::default()
-    }
-}
-
 fn one() -> u32 {
     1
 }
@@ -225,18 +221,13 @@ fn unit() -> Decimal {
     Decimal::ONE
 }
 
-fn zero() -> Decimal {
-    Decimal::ZERO
-}
-
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
 fn is_one(n: &u32) -> bool {
     *n == 1
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
-fn is_zero(n: &u32) -> bool {
-    *n == 0
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// A document.

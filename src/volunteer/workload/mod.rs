@@ -9,7 +9,7 @@ mod tests;
 pub use capacity::{Capacity, Shortage};
 pub use document::{
     ApplicationRecord, AvailabilityRecord, BatchRecord, HostsRecord, PolicyRecord, Processor,
-    QualityWord, Record, VersionRecord,
+    Quality, Record, VersionRecord,
 };
 
 use std::path::Path;
@@ -36,39 +36,16 @@ pub struct Batch {
     pub application: usize,
     /// The law of the sizes of its jobs \[work\].
     pub size: Size,
-    /// Its jobs.
-    pub supply: Supply,
-    /// How soon they are to be done.
+    /// How many jobs it has; none of a stream.
+    pub jobs: Option<u32>,
+    /// When it is submitted \[time\]; a stream at the start.
+    pub submitted: f64,
+    /// Jobs of a stream a unit of time, a Poisson process \[1/time\]; none where there are always some.
+    pub arrival_rate: Option<f64>,
+    /// How soon it is to be done.
     pub quality: Quality,
-}
-
-/// Where jobs come from.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Supply {
-    /// So many at once.
-    Jobs {
-        /// How many.
-        count: u32,
-        /// When \[time\].
-        submitted: f64,
-    },
-    /// There are always some.
-    Endless,
-    /// A Poisson process of this rate \[1/time\].
-    Rate(f64),
-}
-
-/// How soon jobs are to be done; times count from the submission, or from the creation of a job.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Quality {
-    /// As fast as possible.
-    Afap,
-    /// By this time, which few hosts can meet by chance.
-    Short(f64),
-    /// By this time, which nearly all hosts can meet.
-    Long(f64),
-    /// A job at a time, within this bound.
-    Throughput(f64),
+    /// How soon \[time\]: the deadline from the submission, or the bound from the creation of a job; else infinite.
+    pub limit: f64,
 }
 
 /// A version of an application.
@@ -103,49 +80,47 @@ impl Campaign {
     }
 
     /// Returns all its numbers.
-    #[must_use]
     pub fn record(&self) -> &Record {
         &self.record
     }
 
     /// Returns `sha256:` and 64 hexadecimal digits that identify it.
-    #[must_use]
     pub fn digest(&self) -> String {
         digest(&to_yaml(&self.record))
     }
 
     /// Returns the unit of time.
-    #[must_use]
     pub fn time_unit(&self) -> &str {
         &self.record.time_unit
     }
 
     /// Returns how long it lasts \[time\].
-    #[must_use]
     pub fn horizon(&self) -> f64 {
         self.record.horizon.value()
     }
 
+    /// Returns how often percentiles are computed \[time\]: sixty times where nothing is given.
+    pub fn refresh(&self) -> f64 {
+        let own = self.record.policy.refresh;
+        own.map_or(self.horizon() / 60.0, |time| time.value())
+    }
+
     /// Returns batches and streams in the order of the document.
-    #[must_use]
     pub fn batches(&self) -> &[Batch] {
         &self.batches
     }
 
     /// Returns the versions of all applications, those of the first one first.
-    #[must_use]
     pub fn versions(&self) -> &[Version] {
         &self.versions
     }
 
     /// Returns how many results of an application have to agree.
-    #[must_use]
     pub fn quorum(&self, application: usize) -> u32 {
         self.record.applications[application].quorum
     }
 
     /// Returns how many instances a job of an application may have.
-    #[must_use]
     pub fn most_instances(&self, application: usize) -> u32 {
         let own = &self.record.applications[application];
         own.instances
@@ -153,7 +128,6 @@ impl Campaign {
     }
 
     /// Returns the number of hosts.
-    #[must_use]
     pub fn host_count(&self) -> u64 {
         self.record.hosts.iter().map(|h| u64::from(h.count)).sum()
     }
@@ -161,33 +135,28 @@ impl Campaign {
 
 impl Batch {
     /// Returns whether it is a stream of jobs of which each is for itself.
-    #[must_use]
     pub fn is_stream(&self) -> bool {
-        matches!(self.quality, Quality::Throughput(_))
+        self.quality == Quality::Throughput
     }
 
-    /// Returns when it is submitted \[time\]; a stream at the start.
-    #[must_use]
-    pub fn submitted(&self) -> f64 {
-        match self.supply {
-            Supply::Jobs { submitted, .. } => submitted,
-            _ => 0.0,
-        }
+    /// Returns whether it is a stream that always has some jobs.
+    pub fn is_endless(&self) -> bool {
+        self.is_stream() && self.arrival_rate.is_none()
     }
 
-    /// Returns how many jobs it has; none of a stream.
-    #[must_use]
-    pub fn jobs(&self) -> Option<u32> {
-        match self.supply {
-            Supply::Jobs { count, .. } => Some(count),
-            _ => None,
-        }
+    /// Returns when a job that was created then is due \[time\].
+    pub fn due(&self, created: f64) -> f64 {
+        let since = if self.is_stream() {
+            created
+        } else {
+            self.submitted
+        };
+        since + self.limit
     }
 }
 
 impl HostsRecord {
     /// Returns the fraction of time that such a host is on.
-    #[must_use]
     pub fn on_fraction(&self) -> f64 {
         self.availability.as_ref().map_or(1.0, |own| {
             let on = own.on.mean();
@@ -196,7 +165,6 @@ impl HostsRecord {
     }
 
     /// Returns how many processors of this type such a host has.
-    #[must_use]
     pub fn processors(&self, processor: Processor) -> u32 {
         match processor {
             Processor::Cpu => self.cores,
@@ -205,7 +173,6 @@ impl HostsRecord {
     }
 
     /// Returns the law of the speed of a processor of this type; none where it has none.
-    #[must_use]
     pub fn speed_of(&self, processor: Processor) -> Option<&Size> {
         match processor {
             Processor::Cpu => (self.cores > 0).then_some(&self.speed),

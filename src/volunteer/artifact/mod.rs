@@ -64,7 +64,7 @@ pub struct Evidence {
 }
 
 quantities! {
-    /// What a claim is about, and why a run does not measure it where it does not.
+    /// What a claim is about.
     pub enum Quantity: Method, NoConditions, Option<&'static str>;
 
     /// Median time from submission to the last job, over batches that are to be done as fast as possible.

@@ -297,8 +297,8 @@ fn batches_take_half_as_long_as_under_boincs_rule() {
         )
         .unwrap();
         for (own, boinc) in own.campaigns.iter().zip(&boinc.campaigns) {
-            let of = |quantity| own.value(&campaign, quantity);
-            let boincs = |quantity| boinc.value(&campaign, quantity);
+            let of = |quantity| own.value(quantity);
+            let boincs = |quantity| boinc.value(quantity);
             let median = of(Quantity::MedianMakespan).unwrap();
             assert!(boincs(Quantity::MedianMakespan).is_none_or(|other| 2.0 * median <= other));
             let (instances, other) = (of(Quantity::Instances), boincs(Quantity::Instances));

@@ -1,4 +1,4 @@
-//! The checker: what can be derived of a campaign from its laws is; what was simulated is judged for sense.
+//! The checker: what follows from the laws of a campaign is derived again; what was simulated is judged for sense.
 
 use std::collections::HashSet;
 
@@ -8,10 +8,9 @@ use crate::artifact::{
 };
 use crate::document::unusable;
 use crate::simulation::student;
-use crate::volunteer::policy::Dispatch;
 use crate::volunteer::workload::{Campaign, HostsRecord, Processor, Version};
 
-/// How near sums of many doubles are to what they are to be.
+/// The relative error of sums of many doubles.
 const NEAR: f64 = 1e-9;
 
 const SIMULATED: Grounds =
@@ -25,9 +24,8 @@ const CAMPAIGNS: Grounds =
 /// Checks what an artifact says, and notes on which grounds the rest stands.
 pub(super) fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Campaign> {
     let campaign = findings.workload(artifact.workload.check())?;
-    dispatch(&artifact.policy.dispatch, findings);
-    given(&artifact.policy, &campaign, findings);
-    claims(artifact, &campaign, findings);
+    findings.within("policy", |f| check_policy(&artifact.policy, &campaign, f));
+    check_claims(artifact, &campaign, findings);
     if let Some(message) = unusable("the program", &artifact.tool) {
         findings.add("tool", message);
     }
@@ -40,69 +38,46 @@ pub(super) fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Camp
     Some(campaign)
 }
 
-/// That what the workload gives is what the policy does, and that the table is made as often as it says.
-fn given(policy: &Policy, campaign: &Campaign, findings: &mut Findings) {
-    let own = &campaign.record().policy;
+/// Checks that parameters are in their ranges, and those that the workload has or that follow from it.
+fn check_policy(policy: &Policy, campaign: &Campaign, findings: &mut Findings) {
     let rule = &policy.dispatch;
-    let refresh = own
-        .refresh
-        .map_or(campaign.horizon() / 60.0, |time| time.value());
-    for (key, found, expected) in [
-        (
-            "dispatch.first_percentile",
-            Some(rule.first_percentile),
-            own.first_percentile,
-        ),
-        (
-            "dispatch.tight_percentile",
-            Some(rule.tight_percentile),
-            own.tight_percentile,
-        ),
-        ("dispatch.quantile", rule.quantile, own.quantile),
-        ("dispatch.patience", Some(rule.patience), own.patience),
-    ] {
-        if let Some(expected) = expected
-            && found != Some(expected.value())
-        {
-            let message = format!("the workload gives {expected}, and the policy has another");
-            findings.add(format!("policy.{key}"), message);
-        }
-    }
-    for (key, found, expected) in [
-        ("refresh", policy.refresh, refresh),
-        ("tick", policy.tick, refresh / 24.0),
-    ] {
-        if !is_close(found, expected, NEAR) {
-            let message = format!("{found}, expected {expected}, which follows from the workload");
-            findings.add(format!("policy.{key}"), message);
-        }
-    }
-}
-
-fn dispatch(rule: &Dispatch, findings: &mut Findings) {
     if rule.first_each == Some(0) {
-        let message = "0, expected 1 at least, or none";
-        findings.add("policy.dispatch.first_each", message);
+        findings.differs("dispatch.first_each", 0, "1 at least, or none");
     }
     for (key, value) in [
         ("first_percentile", rule.first_percentile),
         ("tight_percentile", rule.tight_percentile),
     ] {
         if !(0.0..=100.0).contains(&value) {
-            let message = format!("{value}, expected a percentage from 0 to 100");
-            findings.add(format!("policy.dispatch.{key}"), message);
+            let path = format!("dispatch.{key}");
+            findings.differs(path, value, "a percentage from 0 to 100");
         }
     }
     if let Some(q) = rule.quantile
         && !(q > 0.0 && q < 1.0)
     {
-        let message = format!("{q}, expected a fraction between 0 and 1");
-        findings.add("policy.dispatch.quantile", message);
+        findings.differs("dispatch.quantile", q, "a fraction between 0 and 1");
     }
-    positive("policy.dispatch.patience", rule.patience, findings);
+    positive("dispatch.patience", rule.patience, findings);
+    let own = &campaign.record().policy;
+    if rule.given(own) != *rule {
+        let message = "the workload's `policy` gives other parameters, expected these";
+        findings.add("dispatch", message);
+    }
+    let usual = campaign.horizon() / 60.0;
+    let refresh = own.refresh.map_or(usual, |time| time.value());
+    for (key, found, expected) in [
+        ("refresh", policy.refresh, refresh),
+        ("tick", policy.tick, refresh / 24.0),
+    ] {
+        if !is_close(found, expected, NEAR) {
+            let expected = format!("{expected}, which follows from the workload");
+            findings.differs(key, found, expected);
+        }
+    }
 }
 
-fn claims(artifact: &Artifact, campaign: &Campaign, findings: &mut Findings) {
+fn check_claims(artifact: &Artifact, campaign: &Campaign, findings: &mut Findings) {
     let names: Vec<&str> = campaign.batches().iter().map(|b| b.name.as_str()).collect();
     let known = Known {
         batches: &names,
@@ -115,21 +90,17 @@ fn claims(artifact: &Artifact, campaign: &Campaign, findings: &mut Findings) {
     for (n, claim) in artifact.claims.iter().enumerate() {
         let path = format!("claims[{n}]");
         claim.is_plain(&path, &known, campaign.time_unit(), &mut seen, findings);
-        match claim.quantity {
-            Quantity::Capacity => of_capacity(claim, campaign, &path, findings),
-            _ => of_run(claim, campaign, (&path, widest), findings),
-        }
+        findings.within(path, |findings| match claim.quantity {
+            Quantity::Capacity => check_capacity(claim, campaign, findings),
+            _ => check_simulated(claim, campaign, widest, findings),
+        });
     }
-    together(artifact, findings);
-}
-
-/// All claims are means over the same campaigns, so that what holds in each of them holds of the claims.
-fn together(artifact: &Artifact, findings: &mut Findings) {
     let all = |quantity| artifact.find(quantity, Subject::ALL);
     if all(Quantity::Capacity).is_none() {
         let message = "no claim of the capacity, which all policies have";
         findings.add("claims", message);
     }
+    // All are means over the same campaigns: what holds in each of these holds of the means.
     for (less, more) in [
         (Quantity::LeastMakespan, Quantity::MeanMakespan),
         (Quantity::MedianMakespan, Quantity::WorstMakespan),
@@ -146,27 +117,24 @@ fn together(artifact: &Artifact, findings: &mut Findings) {
     }
 }
 
-/// What hosts can do, counted here host by host.
-fn of_capacity(claim: &Claim, campaign: &Campaign, path: &str, findings: &mut Findings) {
+/// Checks what hosts can do, counted here host by host.
+fn check_capacity(claim: &Claim, campaign: &Campaign, findings: &mut Findings) {
     if claim.method != Method::BoundMeans || claim.half_width.is_some() {
-        findings.add(
-            path,
-            "it follows from means: no interval, and no other method",
-        );
+        let message = "it follows from means: no interval, and no other method";
+        findings.add("", message);
     }
     let hosts = campaign.record().hosts.iter();
-    let expected: f64 = hosts
-        .map(|own| own.on_fraction() * rate_while_on(own, campaign))
-        .sum();
+    let rates = hosts.map(|own| own.on_fraction() * rate_while_on(own, campaign));
+    let expected: f64 = rates.sum();
     if !is_close(claim.value, expected, NEAR) {
         let message = format!("{}, but hosts have {expected}", claim.value);
-        findings.add(format!("{path}.value"), message);
+        findings.add("value", message);
     }
-    findings.stands(path, CAPACITY);
+    findings.stands("", CAPACITY);
 }
 
-/// Right work that all hosts of a group do a unit of time while they are on, each processor with the
-/// best version for any batch \[work/time\].
+/// Returns the right work that all hosts of a group do a unit of time while they are on, each processor with the best version
+/// for any batch \[work/time\].
 fn rate_while_on(hosts: &HostsRecord, campaign: &Campaign) -> f64 {
     let right = (1.0 - hosts.error.value()) * (1.0 - hosts.vanish.value());
     let of = |processor: Processor| {
@@ -184,33 +152,28 @@ fn rate_while_on(hosts: &HostsRecord, campaign: &Campaign) -> f64 {
     f64::from(hosts.count) * right * Processor::ALL.map(of).iter().sum::<f64>()
 }
 
-fn of_run(
-    claim: &Claim,
-    campaign: &Campaign,
-    (path, widest): (&str, f64),
-    findings: &mut Findings,
-) {
+fn check_simulated(claim: &Claim, campaign: &Campaign, widest: f64, findings: &mut Findings) {
+    let (quantity, value) = (claim.quantity, claim.value);
     if claim.method != Method::Simulated {
-        findings.add(format!("{path}.method"), "it is known from simulation only");
+        findings.add("method", "it is known from simulation only");
     }
-    nonnegative(format!("{path}.value"), claim.value, findings);
+    nonnegative("value", value, findings);
     match claim.half_width {
-        None => findings.add(path, "it is simulated: expected its `half_width`"),
-        Some(half_width) => nonnegative(format!("{path}.half_width"), half_width, findings),
+        None => findings.add("", "it is simulated: expected its `half_width`"),
+        Some(width) => {
+            nonnegative("half_width", width, findings);
+            if width > widest * value * (1.0 + NEAR) {
+                let message = format!("{width}, more than an interval around the value can have");
+                findings.add("half_width", message);
+            }
+        }
     }
-    let width = claim.half_width.unwrap_or(0.0);
-    if width > widest * claim.value * (1.0 + NEAR) {
-        let message = format!("{width}, more than an interval around the value can have");
-        findings.add(format!("{path}.half_width"), message);
+    let is_time = quantity.row().unit == Unit::Time && quantity != Quantity::LeastMakespan;
+    if is_time && value > campaign.horizon() {
+        findings.add("value", format!("{value}, longer than the campaign"));
     }
-    let time = claim.quantity.row().unit == Unit::Time;
-    let time = time && claim.quantity != Quantity::LeastMakespan;
-    if time && claim.value > campaign.horizon() {
-        let message = format!("{}, longer than the campaign", claim.value);
-        findings.add(format!("{path}.value"), message);
-    }
-    let part = matches!(
-        claim.quantity,
+    let is_part = matches!(
+        quantity,
         Quantity::ShortBatches
             | Quantity::ShortJobs
             | Quantity::LongBatches
@@ -218,11 +181,8 @@ fn of_run(
             | Quantity::WithinBound
             | Quantity::GivenUp
     );
-    if part && claim.value > 1.0 {
-        findings.add(
-            format!("{path}.value"),
-            format!("{}, expected a part of 1", claim.value),
-        );
+    if is_part && value > 1.0 {
+        findings.differs("value", value, "a part of 1");
     }
-    findings.stands(path, SIMULATED);
+    findings.stands("", SIMULATED);
 }

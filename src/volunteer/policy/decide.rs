@@ -1,11 +1,11 @@
-//! What becomes of each job of the array when a host asks for work.
+//! Decides which jobs of the array a host gets when it asks for work.
 
 use std::collections::HashSet;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Dispatch;
+use super::{Dispatch, Queued};
 use crate::volunteer::workload::Processor;
 
 /// Types of processors.
@@ -26,7 +26,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// What is wrong with its numbers, if anything.
+    /// Checks its numbers.
     ///
     /// # Errors
     /// The first fault, with its place.
@@ -38,28 +38,25 @@ impl Request {
         let now = self.now;
         sound(time(now), format!("now is {now}, expected a time ≥ 0"))?;
         for (n, own) in self.processors.iter().enumerate() {
-            let here = format!("processors[{n}]");
             let times = [own.wanted, own.queue, own.busy];
-            let why = format!("{here} has times {times:?}, expected 0 to 1e60");
+            let why = format!("processors[{n}] has times {times:?}, expected 0 to 1e60");
             sound(times.into_iter().all(time), why)?;
-            let why = format!("{here} has {} idle, of {}", own.idle, own.count);
+            let why = format!("processors[{n}] has {} idle, of {}", own.idle, own.count);
             sound(own.idle <= own.count, why)?;
         }
         for (n, own) in self.versions.iter().enumerate() {
-            let here = format!("versions[{n}]");
-            let why = format!("{here}.speed is {}, expected a number > 0", own.speed);
-            sound(positive(own.speed), why)?;
-            let (percentile, ceiling) = (own.percentile, own.ceiling);
-            let why = format!("{here}.percentile is {percentile}, expected 0 to 100");
-            sound((0.0..=100.0).contains(&percentile), why)?;
-            let why = format!("{here}.ceiling is {ceiling}, expected 0 to 100, or -1 for none");
-            sound((-1.0..=100.0).contains(&ceiling), why)?;
+            let why = format!(
+                "versions[{n}] has speed {}, percentile {} and ceiling {}, expected > 0, 0 to 100, and -1 (none) to 100",
+                own.speed, own.percentile, own.ceiling
+            );
+            let is_fine =
+                (0.0..=100.0).contains(&own.percentile) && (-1.0..=100.0).contains(&own.ceiling);
+            sound(positive(own.speed) && is_fine, why)?;
             let key = |own: &Usable| (own.application, own.processor);
-            let twice = self.versions[..n]
-                .iter()
-                .any(|other| key(other) == key(own));
+            let mut before = self.versions[..n].iter();
             let why = "a second one of its application for this processor: give the best";
-            sound(!twice, format!("{here} is {why}"))?;
+            let is_new = before.all(|other| key(other) != key(own));
+            sound(is_new, format!("versions[{n}] is {why}"))?;
         }
         for (n, job) in self.jobs.iter().enumerate() {
             let fine = positive(job.size) && time(job.waiting) && job.end.is_none_or(time);
@@ -92,14 +89,12 @@ pub struct Host {
 }
 
 impl Host {
-    /// Whether it takes one more job.
-    #[must_use]
+    /// Returns whether it takes one more job.
     pub fn has_room(&self) -> bool {
         self.count > 0 && (self.wanted > 0.0 || self.idle > 0)
     }
 
-    /// What a job waits for that runs behind this: a processor that has no job begins at once.
-    #[must_use]
+    /// Returns how long a job waits behind this queue: a processor that has no job begins at once.
     pub fn before(&self, queue: f64) -> f64 {
         if self.idle > 0 { 0.0 } else { queue }
     }
@@ -145,17 +140,17 @@ pub struct Candidate {
     pub had: bool,
 }
 
-/// What becomes of a job.
+/// The answer on a job.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Answer {
     /// The job.
     pub id: u64,
-    /// What becomes of it.
+    /// Whether it is sent.
     pub verdict: Verdict,
 }
 
-/// What becomes of a job, and why.
+/// Whether a job is sent, and why.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -171,7 +166,8 @@ pub enum Verdict {
         why: Sent,
     },
     /// It is not.
-    Kept(Kept),
+    #[serde(rename = "kept")]
+    Refused(Refusal),
 }
 
 /// Why a job is sent.
@@ -189,7 +185,7 @@ pub enum Sent {
 /// Why a job is not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kept {
+pub enum Refusal {
     /// The host has had it before.
     Had,
     /// The host can run no version of its application.
@@ -227,143 +223,130 @@ pub enum Pass {
     All,
 }
 
-/// A request that is being answered: what the host has grows with each job that it gets.
+/// Answers a request, a job at a time: what the host has grows with each job that it is sent.
 #[derive(Clone, Debug)]
-pub struct Deciding<'a> {
-    rule: &'a Dispatch,
+pub struct Decider<'a> {
+    rule: Option<&'a Dispatch>,
     now: f64,
     processors: [Host; TYPES],
 }
 
-impl<'a> Deciding<'a> {
-    /// A request of a host with these processors.
-    #[must_use]
-    pub fn new(rule: &'a Dispatch, now: f64, processors: [Host; TYPES]) -> Self {
-        Deciding {
+impl<'a> Decider<'a> {
+    /// Returns one for a host with these processors. Without a rule any host with room is sent any job, with the job's `end` as
+    /// the deadline.
+    pub fn new(rule: Option<&'a Dispatch>, now: f64, processors: [Host; TYPES]) -> Self {
+        Decider {
             rule,
             now,
             processors,
         }
     }
 
-    /// Whether the host wants no more work of any type.
-    #[must_use]
-    pub fn is_full(&self) -> bool {
-        !self.processors.iter().any(Host::has_room)
-    }
-
-    /// What the host has now of each type, with what it was sent.
-    #[must_use]
+    /// Returns what the host has of each type, with what it was sent.
     pub fn processors(&self) -> &[Host; TYPES] {
         &self.processors
     }
 
-    /// What becomes of a job in this pass. Versions are tried from the one on with which it is done
-    /// first, and the first that passes its test is taken; if none does, the reason is that of the
-    /// first that could run it.
+    /// Decides on a job in this pass. Versions are tried in the order of the times at which they would be done, and the first
+    /// that passes its test is taken; if none does, the reason is that of the first that could run it.
     pub fn consider(&mut self, job: &Candidate, versions: &[Usable], pass: Pass) -> Verdict {
         if job.had {
-            return Verdict::Kept(Kept::Had);
+            return Verdict::Refused(Refusal::Had);
         }
         let mut own = [None; TYPES];
-        let usable = versions.iter().filter(|usable| {
-            usable.application == job.application
-                && self.processors[usable.processor as usize].count > 0
-        });
-        for usable in usable {
-            own[usable.processor as usize] = Some((self.earliest(job, usable), usable));
-        }
-        own.sort_by(|a, b| {
-            let time = |own: &Option<(f64, &Usable)>| own.map_or(f64::INFINITY, |own| own.0);
-            time(a).total_cmp(&time(b))
-        });
-        let mut reason = None;
-        for (earliest, usable) in own.into_iter().flatten() {
-            match self.test(job, (usable, earliest), pass) {
-                Ok(verdict) => return verdict,
-                // No percentile is tested: it is for the second pass, with this version.
-                Err(None) => return Verdict::Kept(Kept::NoRoom),
-                Err(kept) => reason = reason.or(kept),
+        for usable in versions {
+            let host = &self.processors[usable.processor as usize];
+            if usable.application == job.application && host.count > 0 {
+                own[usable.processor as usize] = Some((self.earliest(job, usable), usable));
             }
         }
-        Verdict::Kept(reason.unwrap_or(Kept::NoVersion))
+        let time = |own: &Option<(f64, &Usable)>| own.map_or(f64::INFINITY, |own| own.0);
+        own.sort_by(|a, b| time(a).total_cmp(&time(b)));
+        let mut reason = None;
+        for (earliest, usable) in own.into_iter().flatten() {
+            let verdict = self.test(job, usable, earliest);
+            match verdict {
+                // No percentile is tested: it is for the second pass, with this version.
+                Verdict::Sent {
+                    why: Sent::InTime, ..
+                } if pass == Pass::Percentile => return Verdict::Refused(Refusal::NoRoom),
+                Verdict::Refused(why) => reason = reason.or(Some(why)),
+                Verdict::Sent { tight, why, .. } => {
+                    self.grow(usable.processor, job.size / usable.speed, tight, why);
+                    return verdict;
+                }
+            }
+        }
+        Verdict::Refused(reason.unwrap_or(Refusal::NoVersion))
     }
 
-    /// When the host can have done a job with this version.
+    /// Returns when the host can have done a job with this version.
     fn earliest(&self, job: &Candidate, usable: &Usable) -> f64 {
         let host = self.processors[usable.processor as usize];
         let queue = host.before(host.queue);
-        let before = match self.rule.queued {
-            super::Queued::All => queue,
-            super::Queued::Tight => host.busy.min(queue),
+        let before = if self.queued() == Queued::Tight {
+            host.busy.min(queue)
+        } else {
+            queue
         };
         self.now + before + job.size / usable.speed
     }
 
-    /// Whether a job is sent with this version, with which it is done then at the earliest.
-    fn test(
-        &mut self,
-        job: &Candidate,
-        (usable, earliest): (&Usable, f64),
-        pass: Pass,
-    ) -> Result<Verdict, Option<Kept>> {
+    fn queued(&self) -> Queued {
+        self.rule.map_or(Queued::All, |rule| rule.queued)
+    }
+
+    /// Decides on a job with this version, with which it is done at the earliest then.
+    fn test(&self, job: &Candidate, usable: &Usable, earliest: f64) -> Verdict {
         let host = self.processors[usable.processor as usize];
         if !host.has_room() {
-            return Err(Some(Kept::NoRoom));
+            return Verdict::Refused(Refusal::NoRoom);
         }
-        let run = job.size / usable.speed;
-        let queue = host.before(host.queue);
-        let above = |wanted: f64| {
-            let threshold = self.rule.threshold(wanted, usable.ceiling, job.waiting);
-            (usable.percentile > threshold, threshold)
-        };
-        let (why, deadline) = match job.end {
-            None => {
-                let (passes, threshold) = above(self.rule.first_percentile);
-                if !passes {
-                    return Err(Some(Kept::NotFirst {
-                        percentile: usable.percentile,
+        let percentile = usable.percentile;
+        let (why, deadline) = match (self.rule, job.end) {
+            (None, end) => (Sent::InTime, end.unwrap_or(earliest)),
+            (Some(_), Some(end)) if earliest < end => (Sent::InTime, end),
+            (Some(rule), None) => {
+                let first = rule.first_percentile;
+                let threshold = rule.threshold(first, usable.ceiling, job.waiting);
+                if percentile <= threshold {
+                    return Verdict::Refused(Refusal::NotFirst {
+                        percentile,
                         threshold,
-                    }));
+                    });
                 }
-                let most = self
-                    .rule
-                    .first_each
-                    .map(|each| each.saturating_mul(host.count));
+                let most = rule.first_each.map(|each| each.saturating_mul(host.count));
                 if most.is_some_and(|most| host.first >= most) {
-                    return Err(Some(Kept::EnoughFirst));
+                    return Verdict::Refused(Refusal::EnoughFirst);
                 }
                 (Sent::First, earliest)
             }
-            Some(end) if earliest < end => (Sent::InTime, end),
-            Some(end) => {
-                let (passes, threshold) = above(self.rule.tight_percentile);
-                if !passes {
-                    return Err(Some(Kept::TooLate {
+            (Some(rule), Some(end)) => {
+                let tight = rule.tight_percentile;
+                let threshold = rule.threshold(tight, usable.ceiling, job.waiting);
+                if percentile <= threshold {
+                    return Verdict::Refused(Refusal::TooLate {
                         earliest,
                         end,
-                        percentile: usable.percentile,
+                        percentile,
                         threshold,
-                    }));
+                    });
                 }
                 (Sent::Above, earliest)
             }
         };
-        if pass == Pass::Percentile && why == Sent::InTime {
-            return Err(None);
-        }
-        let tight = deadline < self.now + queue + run;
-        self.grow(usable.processor, run, tight, why);
-        Ok(Verdict::Sent {
+        let run = job.size / usable.speed;
+        Verdict::Sent {
             version: usable.version,
             deadline,
-            tight,
+            tight: deadline < self.now + host.before(host.queue) + run,
             why,
-        })
+        }
     }
 
-    /// The host has one more job.
+    /// Adds a job that takes so long to what the host has.
     fn grow(&mut self, processor: Processor, run: f64, tight: bool, why: Sent) {
+        let is_literal = self.queued() == Queued::Tight;
         let host = &mut self.processors[processor as usize];
         let share = run / f64::from(host.count);
         host.queue += share;
@@ -371,36 +354,33 @@ impl<'a> Deciding<'a> {
         host.wanted -= run;
         host.idle = host.idle.saturating_sub(1);
         // The proposal lets it grow with every job of a request.
-        if tight || self.rule.queued == super::Queued::Tight {
+        if tight || is_literal {
             host.busy += share;
         }
     }
 }
 
-/// What becomes of each job of a request, in the order of the array.
-#[must_use]
+/// Decides on each job of a request, in the order of the array.
 pub fn decide(rule: &Dispatch, request: &Request) -> Vec<Answer> {
-    let mut deciding = Deciding::new(rule, request.now, request.processors);
-    let mut verdicts: Vec<Option<Verdict>> = vec![None; request.jobs.len()];
+    let mut decider = Decider::new(Some(rule), request.now, request.processors);
+    let answer = |job: &Candidate| Answer {
+        id: job.id,
+        verdict: Verdict::Refused(Refusal::NoVersion),
+    };
+    let mut answers: Vec<Answer> = request.jobs.iter().map(answer).collect();
     // Of a job with several instances in the array a host gets one.
     let mut sent = HashSet::new();
     for pass in [Pass::Percentile, Pass::All] {
-        for (job, verdict) in request.jobs.iter().zip(&mut verdicts) {
-            if matches!(verdict, Some(Verdict::Sent { .. })) {
+        for (job, answer) in request.jobs.iter().zip(&mut answers) {
+            if matches!(answer.verdict, Verdict::Sent { .. }) {
                 continue;
             }
             let had = job.had || sent.contains(&job.id);
-            let found = deciding.consider(&Candidate { had, ..*job }, &request.versions, pass);
-            if matches!(found, Verdict::Sent { .. }) {
+            answer.verdict = decider.consider(&Candidate { had, ..*job }, &request.versions, pass);
+            if matches!(answer.verdict, Verdict::Sent { .. }) {
                 sent.insert(job.id);
             }
-            *verdict = Some(found);
         }
     }
-    let answers = request.jobs.iter().zip(verdicts);
-    let answers = answers.map(|(job, verdict)| Answer {
-        id: job.id,
-        verdict: verdict.unwrap_or(Verdict::Kept(Kept::NoVersion)),
-    });
-    answers.collect()
+    answers
 }

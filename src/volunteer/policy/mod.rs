@@ -13,16 +13,19 @@ mod percentile;
 #[cfg(test)]
 mod tests;
 
-pub use completion::{Completion, Turnarounds, last_of};
+pub use completion::{completion, last_of, turnaround};
 pub use decide::{
-    Answer, Candidate, Deciding, Host, Kept, Pass, Request, Sent, Usable, Verdict, decide,
+    Answer, Candidate, Decider, Host, Pass, Refusal, Request, Sent, Usable, Verdict, decide,
 };
-pub use percentile::{History, MOST_COPIED, Pair, UNKNOWN, ceiling, percentiles};
+pub use percentile::{History, MOST_COPIED, UNKNOWN, ceiling, percentiles};
 
 use std::cmp::Ordering;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::number::Decimal;
+use crate::volunteer::workload::PolicyRecord;
 
 /// What stands before a job when its earliest deadline is computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -69,10 +72,21 @@ fn yes() -> bool {
 }
 
 impl Dispatch {
-    /// The threshold for a batch of which nothing was sent for so long, though it has jobs to send:
+    /// Returns the rule with the parameters that a campaign has in place of its own.
+    pub fn given(self, own: &PolicyRecord) -> Self {
+        let value = |given: Option<Decimal>, own: f64| given.map_or(own, Decimal::value);
+        Dispatch {
+            first_percentile: value(own.first_percentile, self.first_percentile),
+            tight_percentile: value(own.tight_percentile, self.tight_percentile),
+            quantile: own.quantile.map(Decimal::value).or(self.quantile),
+            patience: value(own.patience, self.patience),
+            ..self
+        }
+    }
+
+    /// Returns the threshold for a batch of which nothing was sent for so long, though it has jobs to send:
     /// as it is until `patience` is over, then falling, none from twice as long on. `ceiling` is the
     /// greatest that leaves enough hosts. Below 0 every host passes.
-    #[must_use]
     pub fn threshold(&self, wanted: f64, ceiling: f64, waiting: f64) -> f64 {
         let late = waiting / self.patience - 1.0;
         if late >= 1.0 {
@@ -82,14 +96,12 @@ impl Dispatch {
     }
 }
 
-/// What an application has to have done of a batch before its end is estimated: ten jobs, and a
-/// twentieth of all.
-#[must_use]
+/// Returns whether enough of a batch is done to estimate its end: ten jobs, and a twentieth of all.
 pub fn enough_done(done: u32, jobs: u32) -> bool {
     done >= 10.max(jobs.div_ceil(20)) || done >= jobs
 }
 
-/// What decides where a job stands.
+/// What decides on the place of a job in the array.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Place {
     /// The logical end time of its batch \[time\]; of a job without a batch when it was created plus its
@@ -101,8 +113,7 @@ pub struct Place {
     pub id: u64,
 }
 
-/// The earliest end first, of those the one that was tried most often, of those the oldest.
-#[must_use]
+/// Orders the array: the earliest end first, of those the one that was tried most often, of those the oldest.
 pub fn feed(a: &Place, b: &Place) -> Ordering {
     let ends = a.end.total_cmp(&b.end);
     let tries = b.retries.cmp(&a.retries);

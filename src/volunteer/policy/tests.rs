@@ -72,7 +72,7 @@ fn each_branch_of_the_decision() {
     // Above means strictly above.
     assert_eq!(
         verdict(&RULE, &request(50.0, None)),
-        Verdict::Kept(Kept::NotFirst {
+        Verdict::Refused(Refusal::NotFirst {
             percentile: 50.0,
             threshold: 50.0
         })
@@ -82,7 +82,7 @@ fn each_branch_of_the_decision() {
         sent(115.0, false, Sent::InTime)
     );
     // Before means strictly before.
-    let late = Verdict::Kept(Kept::TooLate {
+    let late = Verdict::Refused(Refusal::TooLate {
         earliest: 114.0,
         end: 114.0,
         percentile: 90.0,
@@ -117,18 +117,21 @@ fn each_branch_of_the_decision() {
         change(&mut request);
         verdict(&RULE, &request)
     };
-    assert_eq!(with(|r| r.jobs[0].had = true), Verdict::Kept(Kept::Had));
+    assert_eq!(
+        with(|r| r.jobs[0].had = true),
+        Verdict::Refused(Refusal::Had)
+    );
     assert_eq!(
         with(|r| r.jobs[0].application = 1),
-        Verdict::Kept(Kept::NoVersion)
+        Verdict::Refused(Refusal::NoVersion)
     );
     assert_eq!(
         with(|r| r.processors[0].wanted = 0.0),
-        Verdict::Kept(Kept::NoRoom)
+        Verdict::Refused(Refusal::NoRoom)
     );
     assert_eq!(
         with(|r| r.versions[0].processor = Processor::Gpu),
-        Verdict::Kept(Kept::NoVersion)
+        Verdict::Refused(Refusal::NoVersion)
     );
     let one_each = Dispatch {
         first_each: Some(1),
@@ -136,7 +139,10 @@ fn each_branch_of_the_decision() {
     };
     let mut full = request(60.0, None);
     full.processors[0].first = 2;
-    assert_eq!(verdict(&one_each, &full), Verdict::Kept(Kept::EnoughFirst));
+    assert_eq!(
+        verdict(&one_each, &full),
+        Verdict::Refused(Refusal::EnoughFirst)
+    );
     full.processors[0].first = 1;
     assert_eq!(verdict(&one_each, &full), sent(114.0, false, Sent::First));
 }
@@ -184,7 +190,7 @@ fn a_request_is_answered_in_two_passes_and_grows() {
     assert_eq!(answers[2], sent(114.0, false, Sent::First));
     assert_eq!(answers[3], sent(116.0, false, Sent::First));
     assert_eq!(answers[0], sent(1000.0, false, Sent::InTime));
-    assert_eq!(answers[1], Verdict::Kept(Kept::NoRoom));
+    assert_eq!(answers[1], Verdict::Refused(Refusal::NoRoom));
 }
 
 /// A GPU by which it is done first is tried first; where it has no room, the CPU is.
@@ -207,7 +213,7 @@ fn the_first_version_that_passes_is_taken() {
     request.jobs.push(Candidate { id: 2, ..job });
     let version = |answer: &Answer| match answer.verdict {
         Verdict::Sent { version, .. } => version,
-        Verdict::Kept(why) => panic!("{why:?}"),
+        Verdict::Refused(why) => panic!("{why:?}"),
     };
     let answers = decide(&RULE, &request);
     assert_eq!((version(&answers[0]), version(&answers[1])), (8, 7));
@@ -230,7 +236,7 @@ fn a_type_that_the_host_has_not_is_no_reason() {
         ..cpu
     };
     request.versions.insert(0, gpu);
-    assert_eq!(verdict(&RULE, &request), Verdict::Kept(Kept::NoRoom));
+    assert_eq!(verdict(&RULE, &request), Verdict::Refused(Refusal::NoRoom));
 }
 
 /// What no host can be is refused.
@@ -289,7 +295,10 @@ fn idle_processors_take_a_job_each() {
     request.jobs = (0..3).map(|id| Candidate { id, ..job }).collect();
     let answers: Vec<Verdict> = decide(&RULE, &request).iter().map(|a| a.verdict).collect();
     let in_time = sent(105.0, false, Sent::InTime);
-    assert_eq!(answers, [in_time, in_time, Verdict::Kept(Kept::NoRoom)]);
+    assert_eq!(
+        answers,
+        [in_time, in_time, Verdict::Refused(Refusal::NoRoom)]
+    );
 }
 
 /// A random request: several applications, types of processors and jobs, some of them twice.
@@ -383,15 +392,15 @@ fn busy_time_never_falls_within_a_request() {
     for _ in 0..500 {
         let request = random(&mut stream);
         for rule in rules() {
-            let mut deciding = Deciding::new(&rule, request.now, request.processors);
+            let mut decider = Decider::new(Some(&rule), request.now, request.processors);
             let mut before = request.processors;
             for job in &request.jobs {
-                deciding.consider(job, &request.versions, Pass::All);
-                for (was, is) in before.iter().zip(deciding.processors()) {
+                decider.consider(job, &request.versions, Pass::All);
+                for (was, is) in before.iter().zip(decider.processors()) {
                     assert!(is.busy >= was.busy && is.queue >= was.queue && is.first >= was.first);
                     assert!(is.wanted <= was.wanted);
                 }
-                before = *deciding.processors();
+                before = *decider.processors();
             }
         }
     }
@@ -410,8 +419,8 @@ fn raising_a_threshold_never_adds_a_dispatch_by_a_percentile() {
                     tight_percentile: threshold,
                     ..RULE
                 };
-                let mut deciding = Deciding::new(&rule, request.now, request.processors);
-                let found = deciding.consider(job, &request.versions, Pass::Percentile);
+                let mut decider = Decider::new(Some(&rule), request.now, request.processors);
+                let found = decider.consider(job, &request.versions, Pass::Percentile);
                 matches!(found, Verdict::Sent { .. })
             };
             for job in &request.jobs {

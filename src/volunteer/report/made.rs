@@ -1,127 +1,120 @@
 //! What a person should know of a policy that was made, or why there is none.
 
-use std::fmt::Write as _;
-
 use super::run::attained;
 use super::{about, knob, rule};
 use crate::report::{Table, estimate, number, percent, wrap};
 use crate::volunteer::artifact::Quantity;
-use crate::volunteer::synthesis::{BESIDE, Beside, Made, TUNED, Trial};
+use crate::volunteer::synthesis::{
+    COMPETITORS, Competitor, Made, TUNED, Trial, front as trials_on_front,
+};
 use crate::volunteer::workload::{Campaign, Quality, Shortage};
 
-/// Parameters on the front that are told.
-const TOLD: usize = 10;
+/// Parameters on the front that are shown.
+const SHOWN: usize = 10;
 
-/// A policy: what it attains, beside what others do, and what it was chosen from.
+/// Describes a policy: what it attains, what others do, and what it was chosen from.
 pub fn made(campaign: &Campaign, made: &Made, width: usize) -> String {
-    let rule = rule(&made.artifact.policy.dispatch);
-    let mut text = format!("{}: {rule}\n", about(campaign));
-    let _ = writeln!(text, "\n{}", attained(campaign, &made.run, width));
-    let campaigns = made.run.campaigns.len();
-    let note = format!(
-        "simulated in {campaigns} campaigns that decided nothing, 95 % intervals; a heuristic: no optimum is known"
-    );
-    let _ = writeln!(text, "{}", wrap(&note, width));
-    let others = &made.beside;
+    let say = |words: String| wrap(&words, width);
+    let mut lines = vec![
+        format!(
+            "{}: {}\n",
+            about(campaign),
+            rule(&made.artifact.policy.dispatch)
+        ),
+        attained(campaign, &made.run, width),
+    ];
+    lines.push(say(format!(
+        "simulated in {} campaigns that decided nothing, 95 % intervals; a heuristic: no optimum is known",
+        made.run.campaigns.len()
+    )));
+    let others = &made.competitors;
     if !others.is_empty() {
-        let _ = writeln!(text, "\n{}", beside(campaign, others, width));
+        lines.push(format!("\n{}", competitors(campaign, others, width)));
     }
     if made.trials.len() > 1 {
-        let _ = writeln!(text, "\n{}", front(campaign, made, width));
+        lines.push(format!("\n{}", front(campaign, made, width)));
     }
-    let not_done = match (made.cut, others.is_empty()) {
-        (false, false) => None,
-        (true, false) => Some("all parameters were tried"),
-        (false, true) => Some("other rules were run beside it"),
-        (true, true) => Some("all parameters were tried, and other rules run beside it"),
+    let ended = |before: &str| {
+        say(format!(
+            "the budget ended before {before}: give a larger --budget"
+        ))
     };
-    if let Some(what) = not_done {
-        let told = format!("the budget ended before {what}: give a larger --budget");
-        let _ = writeln!(text, "{}", wrap(&told, width));
-    }
-    for told in losing(others) {
-        let _ = writeln!(text, "{}", wrap(&told, width));
-    }
-    text + &room(campaign, width)
-}
-
-/// How much of what hosts can do there is to do; what is endless takes the rest.
-fn room(campaign: &Campaign, width: usize) -> String {
+    lines.extend(made.cut.then(|| ended("all parameters were tried")));
+    lines.extend(
+        others
+            .is_empty()
+            .then(|| ended("other rules were run beside it")),
+    );
+    let stands = |name: &str| others.iter().any(|other| other.rule == name);
+    let mut taken = COMPETITORS.into_iter().filter(|name| !stands(name));
+    let taken = taken.next().filter(|_| stands(TUNED));
+    lines.extend(taken.map(|name| {
+        say(format!("taken is {name}: in other campaigns it was surely better than what tuning found ({TUNED})"))
+    }));
+    lines.extend(others.iter().filter_map(better).map(say));
     let batches = campaign.batches();
     let applications: Vec<usize> = batches.iter().map(|b| b.application).collect();
     let usual = campaign.capacity(&applications).usual;
     let needed: f64 = batches.iter().map(|b| campaign.work(b)).sum();
-    let told = format!(
-        "all hosts, on as often as they are and as right as they are, do {} of work a {}, and what there is to do is {} of that",
+    lines.push(say(format!(
+        "\nall hosts, on as often as they are and as right as they are, do {} of work a {}, and what there is to do is {} of that\n",
         number(usual),
         campaign.time_unit(),
         percent(needed / (usual * campaign.horizon()))
-    );
-    format!("\n{}\n", wrap(&told, width))
+    )));
+    lines.join("\n")
 }
 
-/// What others do on the same campaigns.
-fn beside(campaign: &Campaign, others: &[Beside], width: usize) -> String {
+/// Shows what others do on the same campaigns.
+fn competitors(campaign: &Campaign, others: &[Competitor], width: usize) -> String {
     let mut table = Table::new(["beside it", "median makespan, times", "instances, times"]);
-    let afap = campaign
-        .batches()
-        .iter()
-        .any(|b| b.quality == Quality::Afap);
+    let mut batches = campaign.batches().iter();
+    let has_makespan = batches.any(|batch| batch.quality == Quality::Afap);
     for other in others {
         let makespan = match other.makespan {
-            None if !afap => "–".into(),
-            None => "not all done".into(),
-            some => estimate(some),
+            None if has_makespan => "not all done".into(),
+            found => estimate(found),
         };
         table.row([other.rule.into(), makespan, estimate(other.instances)]);
     }
     table.within(width)
 }
 
-/// A rule that took the place of what tuning found, and rules that are surely better and could not.
-fn losing(others: &[Beside]) -> Vec<String> {
-    let stands = |name: &str| others.iter().any(|other| other.rule == name);
-    let taken = BESIDE
-        .into_iter()
-        .find(|name| stands(TUNED) && !stands(name));
-    let taken = taken.map(|name| {
-        format!("taken is {name}: in other campaigns it was surely better than what tuning found ({TUNED})")
-    });
-    let better = others.iter().filter_map(|other| {
-        let excess = other.excess?;
-        (excess.mean + excess.half_width < 0.0).then(|| {
-            let why = if other.rule == "literal" { "the workload's `policy` asks for other parameters" } else { "no policy file can say it" };
-            format!(
-                "{} is surely better here, {} times the median makespan ({} of it and of deadlines in all): {why}",
-                other.rule,
-                estimate(other.makespan),
-                estimate(Some(excess))
-            )
-        })
-    });
-    taken.into_iter().chain(better).collect()
+/// Returns why a rule that is surely better was not taken.
+fn better(other: &Competitor) -> Option<String> {
+    let excess = other.excess?;
+    let why = match other.rule {
+        "literal" => "the workload's `policy` asks for other parameters",
+        _ => "no policy file can say it",
+    };
+    (excess.mean + excess.half_width < 0.0).then(|| {
+        format!(
+            "{} is surely better here, {} times the median makespan ({} of it and of deadlines in all): {why}",
+            other.rule,
+            estimate(other.makespan),
+            estimate(Some(excess))
+        )
+    })
 }
 
-/// The front: what nothing that was tried surely beats.
+/// Shows the front: what nothing that was tried surely beats.
 fn front(campaign: &Campaign, made: &Made, width: usize) -> String {
     let time = campaign.time_unit();
-    let on = made.trials.iter().zip(&made.front);
-    let mut on: Vec<&Trial> = on.filter(|(_, on)| **on).map(|(trial, _)| trial).collect();
+    let on = made.trials.iter().zip(trials_on_front(&made.trials));
+    let mut on: Vec<&Trial> = on.filter(|(_, on)| *on).map(|(trial, _)| trial).collect();
     on.sort_by(|a, b| a.cost().total_cmp(&b.cost()));
-    let mut table = Table::new([
-        "first %".to_owned(),
-        "tight %".into(),
-        "q".into(),
-        "each".into(),
+    let header = ["first %", "tight %", "q", "each"].map(String::from);
+    let measured = [
         format!("makespan [{time}]"),
         "tight a job".into(),
         format!("stopped [1/{time}]"),
-    ]);
-    for own in on.iter().take(TOLD) {
+    ];
+    let mut table = Table::new(header.into_iter().chain(measured));
+    for own in on.iter().take(SHOWN) {
         let rule = own.rule;
-        let taken = rule == made.artifact.policy.dispatch;
-        let mark = if taken { " *" } else { "" };
-        let of = |quantity| estimate(own.run.estimate(campaign, quantity));
+        let is_taken = rule == made.artifact.policy.dispatch;
+        let mark = if is_taken { " *" } else { "" };
+        let of = |quantity| estimate(own.run.estimate(quantity));
         table.row([
             format!("{}{mark}", knob(rule.first_percentile)),
             knob(rule.tight_percentile),
@@ -132,56 +125,58 @@ fn front(campaign: &Campaign, made: &Made, width: usize) -> String {
             of(Quantity::Stopped),
         ]);
     }
-    let told = format!(
+    let words = format!(
         "the best {} on the front of {} that were tried: nothing is surely better in one of these (or in deadlines and validation delay) and not surely worse in another; * is taken",
-        on.len().min(TOLD),
+        on.len().min(SHOWN),
         made.trials.len()
     );
-    format!("{}\n{}", table.within(width), wrap(&told, width))
+    format!("{}\n{}", table.within(width), wrap(&words, width))
 }
 
-/// Why no rule can do the work.
+/// Returns why no rule can do the work.
 pub fn impossible(campaign: &Campaign, shortage: &Shortage, width: usize) -> String {
-    let time = campaign.time_unit();
-    let told = match shortage {
+    let unit = campaign.time_unit();
+    let words = match shortage {
         Shortage::Never { batch, why } => format!("Batch `{batch}` can never be done: {why}."),
         Shortage::TooMuch {
             batch,
             work,
             rate,
-            time: deadline,
-        } => format!(
-            "Batch `{batch}` can never be done in time: its jobs times its quorum times their mean size are {} of work, and all hosts together, on at all times and with nothing else to do, do {} a {time}, {} in {} {time}: {} times too much.",
-            number(*work),
-            number(*rate),
-            number(rate * deadline),
-            number(*deadline),
-            number(work / (rate * deadline))
-        ),
+            time,
+        } => {
+            let (what, how, note) = match batch {
+                Some(batch) => (
+                    format!("Batch `{batch}` can never be done in time: its jobs need"),
+                    "on at all times and with nothing else to do",
+                    "",
+                ),
+                None => (
+                    "The hosts can never do all this: all jobs need".into(),
+                    "in the mean",
+                    " (For streams hosts are on as often as they are, and wrong results do not count; for batches hosts are on at all times.)",
+                ),
+            };
+            format!(
+                "{what} {} of work (jobs times quorum times mean size), and all hosts together, {how}, do {} a {unit}, {} in {} {unit}: {} times too much.{note}",
+                number(*work),
+                number(*rate),
+                number(rate * time),
+                number(*time),
+                number(work / (rate * time))
+            )
+        }
         Shortage::TooLong {
             batch,
             size,
             speed,
-            time: deadline,
+            time,
         } => format!(
-            "Batch `{batch}` can never be done in time: a job has {} of work, which takes {} {time} on the fastest processor (speed {}), and there are {} {time} until its deadline, its bound or the end of the campaign.",
+            "Batch `{batch}` can never be done in time: a job has {} of work, which takes {} {unit} on the fastest processor (speed {}), and there are {} {unit} until its deadline, its bound or the end of the campaign.",
             number(*size),
             number(size / speed),
             number(*speed),
-            number(*deadline)
-        ),
-        Shortage::Campaign {
-            work,
-            rate,
-            time: horizon,
-        } => format!(
-            "The hosts can never do all this: there are {} of work (jobs times quorum times mean size), and all hosts do {} a {time} in the mean, {} in the whole campaign of {} {time}: {} times too much. (For streams hosts are on as often as they are, and wrong results do not count; for batches hosts are on at all times.)",
-            number(*work),
-            number(*rate),
-            number(rate * horizon),
-            number(*horizon),
-            number(work / (rate * horizon))
+            number(*time)
         ),
     };
-    wrap(&told, width)
+    wrap(&words, width)
 }

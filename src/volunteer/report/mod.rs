@@ -6,7 +6,7 @@ mod run;
 mod show;
 
 pub use made::{impossible, made};
-pub use run::{notes, of_run, simulation};
+pub use run::{of_run, simulation};
 pub use show::show;
 
 use crate::report::number;

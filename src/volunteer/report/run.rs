@@ -4,14 +4,12 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::{about, impossible};
+use super::about;
 use crate::artifact::Quantity as _;
-use crate::kind::other_workload;
-use crate::report::{Table, WIDTH, estimate, headed, within, wrap};
+use crate::report::{Table, estimate, headed, within, wrap};
 use crate::simulation::Verdict;
 use crate::volunteer::artifact::Quantity;
 use crate::volunteer::simulator::{Judgement, Run};
-use crate::volunteer::verbs::Simulated;
 use crate::volunteer::workload::Campaign;
 
 /// What simulated campaigns found, with the verdicts on the claims, if any were judged.
@@ -45,7 +43,7 @@ pub fn simulation(campaign: &Campaign, run: &Run, verdicts: &[Judgement], width:
 pub(super) fn attained(campaign: &Campaign, run: &Run, width: usize) -> String {
     let mut table = Table::new(["quantity", "mean of campaigns"]);
     for quantity in Quantity::ALL {
-        if let Some(found) = run.estimate(campaign, *quantity) {
+        if let Some(found) = run.estimate(*quantity) {
             let head = headed(*quantity, campaign.time_unit());
             table.row([head, estimate(Some(found))]);
         }
@@ -89,7 +87,7 @@ fn batches(campaign: &Campaign, run: &Run, width: usize) -> String {
     ]);
     let all = campaign.batches().iter().enumerate();
     for (n, batch) in all.filter(|(_, batch)| !batch.is_stream()).take(TOLD) {
-        let jobs = f64::from(batch.jobs().unwrap_or(1));
+        let jobs = f64::from(batch.jobs.unwrap_or(1));
         let sent = run.of_batch(n, |own| Some(own.sent as f64 / jobs));
         table.row([
             batch.name.clone(),
@@ -102,20 +100,10 @@ fn batches(campaign: &Campaign, run: &Run, width: usize) -> String {
     table.within(width)
 }
 
-/// What should be known beside the numbers.
-pub fn notes(simulated: &Simulated) -> Vec<String> {
-    let campaign = &simulated.campaign;
-    let shortage = campaign.shortage();
-    let mut notes = other_workload(simulated.other_workload);
-    notes.extend(shortage.map(|found| impossible(campaign, &found, WIDTH)));
-    notes
-}
-
 /// What was measured, for programs.
-#[must_use]
 pub fn of_run(campaign: &Campaign, run: &Run) -> Value {
     let quantities = Quantity::ALL.iter().filter_map(|quantity| {
-        let found = run.estimate(campaign, *quantity)?;
+        let found = run.estimate(*quantity)?;
         let (mean, half_width) = (found.mean, found.half_width);
         Some(json!({ "quantity": quantity, "mean": mean, "half_width": half_width }))
     });

@@ -4,22 +4,22 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::Rule;
-use super::batch::{State, Waiting};
-use super::host::Host;
-use super::population::{Group, population};
+use super::batch::State;
+use super::host::{Group, Host, population};
+use super::measures::Measures;
 use super::standing::Standings;
-use super::store::{Instance, Judged, Store};
-use crate::simulation::{Streams, Tournament};
-use crate::volunteer::workload::{Campaign, Processor, Quality, Supply};
+use super::store::{Change, Store};
+use crate::simulation::{Sampler, Stream, Streams, Tournament};
+use crate::volunteer::workload::{Campaign, Processor, Quality};
 
-/// What happens beside hosts.
+/// Events beside those of hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Event {
-    /// A version is there.
+pub(super) enum Event {
+    /// A version is released.
     Release,
     /// A batch is submitted, or a job of a stream comes.
     Submit(u32),
-    /// Estimates are made anew; now and then percentiles.
+    /// Estimates are computed again; now and then percentiles.
     Tick(u32),
     /// A result comes.
     Report(u32),
@@ -30,19 +30,6 @@ enum Event {
 /// Ticks from one table of percentiles to the next.
 pub(in crate::volunteer) const TICKS: u32 = 24;
 
-/// How often percentiles are computed in a campaign where nothing is said.
-pub(in crate::volunteer) const REFRESHES: f64 = 60.0;
-
-/// What is counted over all batches.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Counts {
-    pub events: u64,
-    pub stopped: u64,
-    pub tight: u64,
-    pub delay: f64,
-    pub delayed: u64,
-}
-
 /// One campaign.
 pub(super) struct Engine<'a> {
     pub campaign: &'a Campaign,
@@ -52,29 +39,28 @@ pub(super) struct Engine<'a> {
     pub groups: Vec<Group>,
     pub store: Store,
     pub batches: Vec<State>,
+    /// The law of the sizes of each batch, and what they are drawn from.
+    sizes: Vec<(Sampler, Stream)>,
     /// Batches that have something to send, or may have.
     pub active: Vec<usize>,
     pub standings: Standings,
-    /// Hosts that BOINC's rule finds fast.
+    /// Hosts that are fast by BOINC's rule.
     pub fast: Vec<bool>,
-    pub counts: Counts,
+    /// What is counted over all batches.
+    pub measures: Measures,
     next: Tournament,
     events: BinaryHeap<Reverse<(u64, Event)>>,
-    tick: f64,
 }
 
 impl<'a> Engine<'a> {
     pub fn new(campaign: &'a Campaign, rule: Rule, seed: u64, replication: u32) -> Self {
         let streams = Streams::new(seed, replication);
         let (groups, hosts) = population(campaign, &streams);
-        let mut sizes = streams.sizes.clone();
-        let states = campaign.batches().iter().map(|batch| {
-            sizes.leap();
-            State::new(batch, sizes.clone())
+        let mut stream = streams.sizes;
+        let sizes = campaign.batches().iter().map(|batch| {
+            stream.leap();
+            (Sampler::of(&batch.size), stream.clone())
         });
-        let batches: Vec<State> = states.collect();
-        let refresh = campaign.record().policy.refresh;
-        let refresh = refresh.map_or(campaign.horizon() / REFRESHES, |own| own.value());
         let mut engine = Engine {
             campaign,
             rule,
@@ -85,11 +71,11 @@ impl<'a> Engine<'a> {
             hosts,
             groups,
             store: Store::default(),
-            batches,
+            sizes: sizes.collect(),
+            batches: campaign.batches().iter().map(State::new).collect(),
             active: Vec::new(),
-            counts: Counts::default(),
+            measures: Measures::default(),
             events: BinaryHeap::new(),
-            tick: refresh / f64::from(TICKS),
         };
         engine.begin();
         engine
@@ -100,14 +86,11 @@ impl<'a> Engine<'a> {
             self.at(version.released, Event::Release);
         }
         for (b, batch) in self.campaign.batches().iter().enumerate() {
-            match batch.supply {
-                Supply::Jobs { submitted, .. } => self.at(submitted, Event::Submit(b as u32)),
-                Supply::Endless => self.active.push(b),
-                Supply::Rate(rate) => {
-                    self.active.push(b);
-                    let first = self.batches[b].stream.exponential() / rate;
-                    self.at(first, Event::Submit(b as u32));
-                }
+            if batch.jobs.is_some() {
+                self.at(batch.submitted, Event::Submit(b as u32));
+            } else {
+                self.active.push(b);
+                self.await_arrival(b);
             }
         }
         self.at(0.0, Event::Tick(0));
@@ -116,13 +99,22 @@ impl<'a> Engine<'a> {
         }
     }
 
-    fn at(&mut self, time: f64, event: Event) {
+    /// Draws the next arrival of a stream that has a rate.
+    fn await_arrival(&mut self, b: usize) {
+        if let Some(rate) = self.campaign.batches()[b].arrival_rate {
+            let next = self.now + self.sizes[b].1.exponential() / rate;
+            self.at(next, Event::Submit(b as u32));
+        }
+    }
+
+    /// Schedules an event, if it is in the campaign.
+    pub fn at(&mut self, time: f64, event: Event) {
         if time <= self.campaign.horizon() {
             self.events.push(Reverse((time.to_bits(), event)));
         }
     }
 
-    /// Goes on to the end of the campaign, or until told to stop after so many events: whether it came to the end.
+    /// Runs to the end of the campaign, or until `stopped` after so many events. Returns whether it came to the end.
     pub fn run(&mut self, stopped: impl Fn(u64) -> bool) -> bool {
         const LOOKS: u64 = 1 << 14;
         let end = self.campaign.horizon();
@@ -134,28 +126,28 @@ impl<'a> Engine<'a> {
             if time > end {
                 break;
             }
-            if turn % LOOKS == LOOKS - 1 && stopped(self.counts.events) {
+            if turn % LOOKS == LOOKS - 1 && stopped(self.measures.events) {
                 return false;
             }
-            self.counts.events += 1;
+            self.measures.events += 1;
             self.now = time;
             if other <= first {
                 let Some(Reverse((_, event))) = self.events.pop() else {
                     break;
                 };
-                self.happens(event);
+                self.handle(event);
             } else {
-                self.of_host(host);
+                self.handle_host(host);
             }
         }
         true
     }
 
-    fn happens(&mut self, event: Event) {
+    fn handle(&mut self, event: Event) {
         match event {
             Event::Release => self.standings.release(self.campaign, self.now),
             Event::Submit(b) => self.submit(b as usize),
-            Event::Tick(n) => self.ticks(n),
+            Event::Tick(n) => self.tick(n),
             Event::Report(instance) => self.report(instance),
             Event::Deadline(instance, used) => {
                 if self.store.uses[instance as usize] == used {
@@ -166,108 +158,85 @@ impl<'a> Engine<'a> {
     }
 
     fn submit(&mut self, b: usize) {
-        match self.campaign.batches()[b].supply {
-            Supply::Jobs { count, .. } => {
-                self.active.push(b);
-                (0..count).for_each(|_| self.create(b));
-            }
-            Supply::Rate(rate) => {
-                self.create(b);
-                let next = self.now + self.batches[b].stream.exponential() / rate;
-                self.at(next, Event::Submit(b as u32));
-            }
-            Supply::Endless => {}
+        if let Some(count) = self.campaign.batches()[b].jobs {
+            self.active.push(b);
+            (0..count).for_each(|_| self.create(b));
+        } else {
+            self.create(b);
+            self.await_arrival(b);
         }
     }
 
-    /// A new job.
+    /// Creates a job.
     pub fn create(&mut self, b: usize) {
-        let batch = &self.campaign.batches()[b];
-        let (quorum, most) = (
-            self.campaign.quorum(batch.application),
-            self.campaign.most_instances(batch.application),
-        );
+        let application = self.campaign.batches()[b].application;
+        let limits = [
+            self.campaign.quorum(application),
+            self.campaign.most_instances(application),
+        ];
+        let (law, stream) = &mut self.sizes[b];
+        let size = law.draw(stream);
         let state = &mut self.batches[b];
-        let size = state.sizes.draw(&mut state.stream);
         state.work[0] += size;
         state.work[1] = state.work[1].max(size);
         state.left += 1;
         state.untouched += 1;
-        let job = self.store.create(b, size, self.now, quorum, most);
-        self.queue(job, 0);
+        let job = self.store.create(b, size, self.now, limits);
+        self.change(job, |store| store.jobs[job as usize].refill());
     }
 
-    /// The order in which a job waits, for as long as it has something to send.
-    fn key(&self, job: u32) -> Waiting {
-        let own = &self.store.jobs[job as usize];
-        let quorum = self
-            .campaign
-            .quorum(self.campaign.batches()[own.batch].application);
-        (Reverse(own.retries(quorum)), own.id, job)
-    }
-
-    /// Takes a job out of the queue before it changes. Returns what it has to send.
-    pub fn unqueue(&mut self, job: u32) -> u32 {
-        let key = self.key(job);
-        let own = &self.store.jobs[job as usize];
-        if own.unsent > 0 {
-            self.batches[own.batch].unsent.remove(&key);
-        }
-        own.unsent
-    }
-
-    /// Puts a job into the queue again after it has changed; it had so much to send before.
-    pub fn queue(&mut self, job: u32, before: u32) {
-        let key = self.key(job);
+    /// Changes a job, and with it its place in the queue of its batch.
+    pub fn change<T>(&mut self, job: u32, change: impl FnOnce(&mut Store) -> T) -> T {
         let own = &self.store.jobs[job as usize];
         let state = &mut self.batches[own.batch];
+        let before = own.unsent;
+        if before > 0 {
+            state.unsent.remove(&own.waiting(job));
+        }
+        let changed = change(&mut self.store);
+        let own = &self.store.jobs[job as usize];
         if own.unsent > 0 {
-            state.unsent.insert(key);
+            state.unsent.insert(own.waiting(job));
         }
         let had = state.to_send;
         state.to_send = had + own.unsent - before;
         if (had == 0) != (state.to_send == 0) {
-            state.wait_ends(self.now);
+            state.wait_anew(self.now);
         }
+        changed
     }
 
-    fn ticks(&mut self, n: u32) {
+    fn tick(&mut self, n: u32) {
         if n.is_multiple_of(TICKS) {
-            let applications = self.campaign.record().applications.len();
             let versions = self.campaign.versions();
             let hosts = &self.hosts;
-            let able = |host: usize, version: usize| {
-                hosts[host].sides[versions[version].processor as usize].count > 0
-            };
-            self.standings.refresh(applications, able);
-            self.standings.sort();
+            self.standings.refresh(|host, version| {
+                hosts[host].pools[versions[version].processor as usize].count > 0
+            });
         }
         for b in 0..self.batches.len() {
             let state = &self.batches[b];
-            if state.left > 0 && state.sent > 0 {
+            if state.left > 0 && state.result.sent > 0 {
                 self.estimate(b);
             }
         }
         if matches!(self.rule, Rule::Tail(_)) {
             self.accelerate();
         }
-        self.at(self.now + self.tick, Event::Tick(n.wrapping_add(1)));
+        let tick = self.campaign.refresh() / f64::from(TICKS);
+        self.at(self.now + tick, Event::Tick(n.wrapping_add(1)));
     }
 
-    /// C(B) anew.
+    /// Estimates C(B) again, where it is needed.
     pub fn estimate(&mut self, b: usize) {
+        let batch = &self.campaign.batches()[b];
         let Rule::Dispatch(rule) = &self.rule else {
             return;
         };
-        let batch = &self.campaign.batches()[b];
-        // Nobody asks for the end of these.
-        let unasked = match batch.quality {
-            Quality::Throughput(_) => true,
-            Quality::Long(deadline) => rule.reserve && self.now < batch.submitted() + deadline,
-            Quality::Afap | Quality::Short(_) => false,
-        };
-        if unasked {
-            return;
+        match batch.quality {
+            Quality::Throughput => return,
+            Quality::Long if rule.reserve && self.now < batch.due(0.0) => return,
+            _ => {}
         }
         let state = &mut self.batches[b];
         let (out, lost) = (
@@ -277,45 +246,42 @@ impl<'a> Engine<'a> {
         let (instances, now) = (&self.store.instances, self.now);
         let awaited = out.iter().map(|n| now - instances[*n as usize].sent);
         let awaited = awaited.chain(lost.iter().copied());
-        let others = &self.standings.sorted[batch.application];
-        let jobs = batch.jobs().unwrap_or(0);
-        state.estimate(rule, jobs, now, awaited, others);
+        let others = &self.standings.applications[batch.application].sorted;
+        state.estimate(rule, batch, now, awaited, others);
         (state.out, state.lost) = (out, lost);
     }
 
-    fn of_host(&mut self, h: usize) {
+    fn handle_host(&mut self, h: usize) {
         let now = self.now;
         let host = &mut self.hosts[h];
         host.advance(now);
-        if host.switch <= now {
+        if host.next_switch <= now {
             host.on = !host.on;
             let turns = self.groups[host.group].turns.as_ref();
-            host.switch = match turns {
-                Some(turns) if host.on => now + turns.on.draw(&mut host.life),
-                Some(turns) => now + turns.off.draw(&mut host.life),
-                None => f64::INFINITY,
-            };
+            host.next_switch = turns.map_or(f64::INFINITY, |laws| {
+                now + laws[usize::from(host.on)].draw(&mut host.turns)
+            });
         }
         if host.on {
-            while let Some((_, task)) = self.hosts[h].take() {
-                self.ends(h, task.instance);
+            while let Some(task) = self.hosts[h].take() {
+                self.end(h, task.instance);
             }
-            if self.hosts[h].asks <= now {
+            if self.hosts[h].next_request <= now {
                 self.answer(h);
             }
             let host = &mut self.hosts[h];
-            self.counts.stopped += host.choose(now);
-            host.plan_to_ask(now);
+            self.measures.stopped += host.choose(now);
+            host.plan_request(now);
         }
         self.next.set(h, self.hosts[h].next());
     }
 
-    /// A host has run an instance to its end.
-    fn ends(&mut self, h: usize, instance: u32) {
+    /// Ends an instance that a host has run.
+    fn end(&mut self, h: usize, instance: u32) {
         let own = &mut self.store.instances[instance as usize];
         if own.lost {
             own.gone = true;
-            // Its place is used again only once nobody speaks of it.
+            // Its place is used again only once its deadline has passed.
             if own.late {
                 self.store.drop_instance(instance);
             }
@@ -323,40 +289,29 @@ impl<'a> Engine<'a> {
         }
         let host = &mut self.hosts[h];
         let delay = self.groups[host.group].delay.as_ref();
-        match delay.map(|law| law.draw(&mut host.luck)) {
+        match delay.map(|law| law.draw(&mut host.results)) {
             None => self.report(instance),
             Some(delay) => self.at(self.now + delay, Event::Report(instance)),
         }
     }
 
-    /// A result comes: what it says of its host, and of its job.
+    /// Takes a result: what it says of its host, and of its job.
     fn report(&mut self, n: u32) {
         let instance = self.store.instances[n as usize];
-        let own = &self.store.jobs[instance.job as usize];
-        let (b, created) = (own.batch, own.created);
+        let job = &self.store.jobs[instance.job as usize];
+        let (b, created) = (job.batch, job.created);
         let batch = &self.campaign.batches()[b];
-        let quorum = self.campaign.quorum(batch.application);
         let took = self.now - instance.sent;
         self.leave(b, n);
-        let mut judged = Vec::new();
-        let before = self.unqueue(instance.job);
-        let found = self.store.report(n, self.now, quorum, &mut judged);
-        if matches!(found, Judged::Done { .. }) {
-            self.store.jobs[instance.job as usize].unsent = 0;
-        }
-        self.queue(instance.job, before);
+        let now = self.now;
+        let (change, validated) = self.change(instance.job, |store| store.report(n, now));
+        let history = self.standings.history(instance.host, instance.version);
         if !instance.late {
-            let history = self.standings.history(instance.host, instance.version);
             history.took(took);
         }
         self.standings.took(batch.application, took);
-        for (host, version, right) in judged {
-            let history = self.standings.history(host, version);
-            if right {
-                history.was_valid()
-            } else {
-                history.failed()
-            }
+        for (host, version, right) in validated {
+            self.standings.history(host, version).validated(right);
         }
         let state = &mut self.batches[b];
         if !batch.is_stream() && instance.right {
@@ -368,43 +323,35 @@ impl<'a> Engine<'a> {
                 state.missed.swap_remove(n);
             }
         }
-        if let Judged::Done { right, waited } = found {
-            self.counts.delay += waited;
-            self.counts.delayed += u64::from(right);
-            let due = match batch.quality {
-                Quality::Throughput(bound) => created + bound,
-                Quality::Short(deadline) | Quality::Long(deadline) => batch.submitted() + deadline,
-                Quality::Afap => f64::INFINITY,
-            };
-            state.within += u64::from(self.now <= due);
+        if let Change::Done { right, waited } = change {
+            self.measures.waited += waited;
+            self.measures.validated += u64::from(right);
+            state.result.within += u64::from(self.now <= batch.due(created));
         }
-        self.settle(b, &found);
+        self.settle(b, &change);
         self.store.drop_instance(n);
     }
 
-    /// An instance was not returned in time.
+    /// Gives up an instance that was not returned in time.
     fn give_up(&mut self, n: u32) {
         let instance = self.store.instances[n as usize];
         if instance.late {
             return;
         }
-        let job = instance.job;
-        let b = self.store.jobs[job as usize].batch;
-        let batch = &self.campaign.batches()[b];
-        let quorum = self.campaign.quorum(batch.application);
-        let before = self.unqueue(job);
-        let found = self.store.give_up(n, quorum);
-        self.queue(job, before);
+        let b = self.store.jobs[instance.job as usize].batch;
+        let change = self.change(instance.job, |store| store.give_up(n));
+        let waited = self.now - instance.sent;
         let history = self.standings.history(instance.host, instance.version);
-        history.took(self.now - instance.sent);
-        history.failed();
-        if !batch.is_stream() {
+        history.took(waited);
+        history.validated(false);
+        let is_stream = self.campaign.batches()[b].is_stream();
+        if !is_stream {
             self.batches[b].missed.push(instance.host);
         }
-        self.settle(b, &found);
+        self.settle(b, &change);
         if instance.lost {
-            if !self.campaign.batches()[b].is_stream() {
-                self.batches[b].lost.push(self.now - instance.sent);
+            if !is_stream {
+                self.batches[b].lost.push(waited);
             }
             self.leave(b, n);
             if instance.gone {
@@ -413,41 +360,26 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// A job of a batch may be done.
-    fn settle(&mut self, b: usize, found: &Judged) {
-        let state = &mut self.batches[b];
-        match found {
-            Judged::Nothing => return,
-            Judged::GivenUp => state.given_up += 1,
-            Judged::Done { .. } => {}
+    /// Counts a job of a batch that may be done.
+    fn settle(&mut self, b: usize, change: &Change) {
+        if *change == Change::None {
+            return;
         }
-        state.done += 1;
+        let batch = &self.campaign.batches()[b];
+        let state = &mut self.batches[b];
+        state.result.given_up += u32::from(*change == Change::GivenUp);
+        state.result.done += 1;
         state.left -= 1;
         state.news += 1;
-        let stream = self.campaign.batches()[b].is_stream();
-        if state.left == 0 && !stream {
+        if state.left == 0 && !batch.is_stream() {
             // A batch of which something was given up is never done.
-            state.finished = (state.given_up == 0).then_some(self.now);
+            let is_whole = state.result.given_up == 0;
+            state.result.makespan = is_whole.then_some(self.now - batch.submitted);
             self.active.retain(|own| *own != b);
         }
     }
 
-    /// An instance is out.
-    pub fn enter(&mut self, b: usize, instance: Instance) -> u32 {
-        let stream = self.campaign.batches()[b].is_stream();
-        let slot = self.batches[b].out.len() as u32;
-        let n = self.store.send(Instance { slot, ..instance });
-        if !stream {
-            self.batches[b].out.push(n);
-        }
-        let used = self.store.uses[n as usize];
-        // What is just in time is not given up for rounding.
-        let late = instance.deadline * (1.0 + 1e-9);
-        self.at(late, Event::Deadline(n, used));
-        n
-    }
-
-    /// It is not out any more.
+    /// Takes an instance out of those of its batch that are out.
     fn leave(&mut self, b: usize, n: u32) {
         let out = &mut self.batches[b].out;
         if out.is_empty() {
@@ -460,10 +392,10 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// The speed of a version on a host, by the clock \[work/time\].
+    /// Returns the speed of a version on a host, by the clock \[work/time\].
     pub fn speed(&self, h: usize, processor: Processor, version: usize) -> f64 {
         let host = &self.hosts[h];
         let efficiency = self.campaign.versions()[version].efficiency;
-        host.sides[processor as usize].speed * efficiency * host.availability
+        host.pools[processor as usize].speed * efficiency * host.availability
     }
 }

@@ -8,9 +8,7 @@
 mod batch;
 mod engine;
 mod host;
-mod judge;
 mod measures;
-mod population;
 mod request;
 mod standing;
 mod store;
@@ -19,11 +17,10 @@ mod tail;
 mod tests;
 
 #[cfg(feature = "synthesis")]
-pub(in crate::volunteer) use engine::{REFRESHES, TICKS};
-pub use judge::{Judgement, judge};
+pub(in crate::volunteer) use engine::TICKS;
 #[cfg(feature = "synthesis")]
 pub(in crate::volunteer) use measures::estimate;
-pub use measures::{Measures, OfBatch, Run};
+pub use measures::{BatchResult, Judgement, Measures, Run, judge};
 
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -34,7 +31,6 @@ use crate::simulation::{Progress, Settings};
 use crate::volunteer::policy::Dispatch;
 use crate::volunteer::workload::Campaign;
 use engine::Engine;
-use measures::measured;
 
 /// How jobs are sent.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -84,10 +80,14 @@ pub fn simulate(
         let whole = engine.run(|events| interrupted() || events > most || later(2));
         let part = (engine.now / campaign.horizon()).max(1e-9);
         let too_long = || TooLong {
-            events: engine.counts.events as f64 / part,
+            events: engine.measures.events as f64 / part,
             seconds: started.elapsed().as_secs_f64() / part,
         };
-        whole.then(|| measured(&engine)).ok_or_else(too_long)
+        if whole {
+            Ok(engine.measures())
+        } else {
+            Err(too_long())
+        }
     };
     let all: Vec<u32> = (0..settings.replications.max(1)).collect();
     let mut run = Run {

@@ -1,253 +1,209 @@
 //! A host asks for work: the array is gone through as the decision does it, a batch at a time.
 //!
 //! What is decided depends on a job only by its batch and by whether the host has had it: so the
-//! first of a batch that is kept for another reason decides for all that stand behind it.
+//! first of a batch that is refused for another reason decides for all that stand behind it.
 
 use super::Rule;
-use super::batch::Waiting;
-use super::engine::Engine;
+use super::engine::{Engine, Event};
 use super::host::Task;
 use super::store::Instance;
 use crate::volunteer::policy::{
-    Candidate, Deciding, Host, Kept, Pass, Place, Sent, Usable, Verdict, feed,
+    Candidate, Decider, Host, Pass, Place, Sent, Usable, Verdict, feed,
 };
-use crate::volunteer::workload::{Processor, Quality, Supply};
+use crate::volunteer::workload::{Processor, Quality};
 
 impl Engine<'_> {
     /// Answers a request of a host.
     pub fn answer(&mut self, h: usize) {
-        self.hosts[h].asked = self.now;
-        let processors = self.processors(h);
+        self.hosts[h].last_request = self.now;
+        let processors = self.hosts[h].processors();
         self.order();
-        match self.rule {
-            Rule::Dispatch(rule) => {
-                let versions = self.versions(h);
-                let mut deciding = Deciding::new(&rule, self.now, processors);
-                for pass in [Pass::Percentile, Pass::All] {
-                    for n in 0..self.active.len() {
-                        if deciding.is_full() {
-                            return;
-                        }
-                        let b = self.active[n];
-                        self.send_of_batch(h, b, &versions, &mut deciding, (pass, rule.reserve));
-                    }
+        let rule = self.rule;
+        let (rule, passes) = match &rule {
+            Rule::Dispatch(rule) => (Some(rule), &[Pass::Percentile, Pass::All][..]),
+            Rule::Fixed(_) | Rule::Tail(_) => (None, &[Pass::All][..]),
+        };
+        let versions = self.versions(h);
+        let mut decider = Decider::new(rule, self.now, processors);
+        for pass in passes {
+            for n in 0..self.active.len() {
+                if !decider.processors().iter().any(Host::has_room) {
+                    return;
                 }
+                self.send_of_batch(h, self.active[n], &versions, &mut decider, *pass);
             }
-            Rule::Fixed(bound) | Rule::Tail(bound) => self.send_to_any(h, processors, bound),
         }
     }
 
-    /// What a host has and wants.
-    fn processors(&self, h: usize) -> [Host; 2] {
-        let host = &self.hosts[h];
-        [0, 1].map(|n| {
-            let side = &host.sides[n];
-            let count = f64::from(side.count);
-            let [queue, busy] = host.queues(n);
-            Host {
-                count: side.count,
-                wanted: ((host.buffer - queue) * count).max(0.0),
-                idle: side.idle(),
-                queue,
-                busy,
-                first: side.first_jobs(),
-            }
-        })
-    }
-
-    /// Batches in the order of the feeder; with priority first.
+    /// Puts batches into the order of the feeder; those with priority first.
     fn order(&mut self) {
         let place = |b: usize| {
             let (batch, state) = (&self.campaign.batches()[b], &self.batches[b]);
             let first = state.unsent.first();
-            let id = first.map_or(u64::MAX, |(_, id, _)| *id);
-            let retries = first.map_or(0, |(retries, ..)| retries.0);
+            let created = first.map(|own| self.store.jobs[own.2 as usize].created);
             let end = match batch.quality {
-                Quality::Afap => batch.submitted(),
-                Quality::Short(deadline) | Quality::Long(deadline) => batch.submitted() + deadline,
+                Quality::Afap => batch.submitted,
                 // There are always some: they take what all others leave.
-                Quality::Throughput(_) if batch.supply == Supply::Endless => f64::INFINITY,
-                Quality::Throughput(bound) => {
-                    let created = first.map(|own| self.store.jobs[own.2 as usize].created);
-                    created.unwrap_or(self.now) + bound
-                }
+                _ if batch.is_endless() => f64::INFINITY,
+                _ => batch.due(created.unwrap_or(self.now)),
             };
-            (!state.prior, Place { end, retries, id })
+            let place = Place {
+                end,
+                retries: first.map_or(0, |(retries, ..)| retries.0),
+                id: first.map_or(u64::MAX, |(_, id, _)| *id),
+            };
+            (!state.prior, place)
         };
         let mut keyed: Vec<_> = self.active.iter().map(|b| (place(*b), *b)).collect();
-        keyed.sort_by(|a, b| a.0.0.cmp(&b.0.0).then_with(|| feed(&a.0.1, &b.0.1)));
+        keyed.sort_by(|(a, _), (b, _)| a.0.cmp(&b.0).then_with(|| feed(&a.1, &b.1)));
         self.active.clear();
         self.active.extend(keyed.into_iter().map(|(_, b)| b));
     }
 
-    /// The versions that a host can run.
+    /// Returns the versions that a host can run.
     fn versions(&self, h: usize) -> Vec<Usable> {
         let applications = 0..self.campaign.record().applications.len();
         let of = |application: usize| {
             Processor::ALL.into_iter().filter_map(move |processor| {
-                let version = self.standings.version(application, processor)?;
-                (self.hosts[h].sides[processor as usize].count > 0).then(|| Usable {
+                let version = self.standings.applications[application].current[processor as usize]?;
+                (self.hosts[h].pools[processor as usize].count > 0).then(|| Usable {
                     application: application as u32,
                     version: version as u32,
                     processor,
                     speed: self.speed(h, processor, version),
                     percentile: self.standings.percentile(h, version),
-                    ceiling: self.standings.ceilings[application],
+                    ceiling: self.standings.applications[application].ceiling,
                 })
             })
         };
         applications.flat_map(of).collect()
     }
 
-    /// The next job of a batch that this host has not had.
-    fn candidate(&mut self, h: usize, b: usize) -> Option<Waiting> {
+    /// Returns the number and the index of the next job of a batch that this host has not had.
+    fn candidate(&mut self, h: usize, b: usize) -> Option<(u64, u32)> {
         let jobs = &self.store.jobs;
         let mut waiting = self.batches[b].unsent.iter();
-        let found = waiting.find(|(_, _, job)| !jobs[*job as usize].had(h as u32));
-        if found.is_none() && self.campaign.batches()[b].supply == Supply::Endless {
+        let mut next = waiting.find(|(_, _, job)| !jobs[*job as usize].hosts.contains(&(h as u32)));
+        if next.is_none() && self.campaign.batches()[b].is_endless() {
             self.create(b);
             // The newest of those that were not tried stands last.
-            return self.batches[b].unsent.last().copied();
+            next = self.batches[b].unsent.last();
         }
-        found.copied()
+        next.map(|(_, id, job)| (*id, *job))
     }
 
-    /// All that a host gets of a batch.
+    /// Sends all that a host gets of a batch.
     fn send_of_batch(
         &mut self,
         h: usize,
         b: usize,
         versions: &[Usable],
-        deciding: &mut Deciding<'_>,
-        (pass, reserve): (Pass, bool),
+        decider: &mut Decider<'_>,
+        pass: Pass,
     ) {
+        let batch = &self.campaign.batches()[b];
         // A hundredth of the jobs changes little.
-        let jobs = self.campaign.batches()[b].jobs().unwrap_or(0);
-        if self.batches[b].news > jobs / 100 {
+        if self.batches[b].news > batch.jobs.unwrap_or(0) / 100 {
             self.estimate(b);
         }
-        let batch = &self.campaign.batches()[b];
+        if self.batches[b].prior && !self.fast[h] {
+            return;
+        }
+        let application = batch.application as u32;
         let size = batch.size.mean();
-        while let Some((_, id, job)) = self.candidate(h, b) {
+        let is_any_host = !matches!(self.rule, Rule::Dispatch(_));
+        loop {
+            // A job of an endless stream is created when it is sent to any host.
+            let has_room = |own: &Usable| {
+                let host = &decider.processors()[own.processor as usize];
+                own.application == application && host.has_room()
+            };
+            if is_any_host && !versions.iter().any(has_room) {
+                return;
+            }
+            let Some((id, job)) = self.candidate(h, b) else {
+                return;
+            };
             let state = &self.batches[b];
+            let end = match self.rule {
+                Rule::Dispatch(rule) => state.bound(batch, self.now, rule.reserve),
+                Rule::Fixed(bound) | Rule::Tail(bound) => {
+                    let is_afap = batch.quality == Quality::Afap;
+                    Some(self.now + if is_afap { bound } else { batch.limit })
+                }
+            };
             let candidate = Candidate {
                 id,
-                application: batch.application as u32,
+                application,
                 size,
-                end: state.bound(batch, self.now, reserve),
+                end,
                 waiting: state.waiting(self.now),
                 had: false,
             };
-            match deciding.consider(&candidate, versions, pass) {
-                Verdict::Sent {
-                    version,
-                    deadline,
-                    tight,
-                    why,
-                } => {
-                    let first = why == Sent::First;
-                    self.send(h, job, version as usize, (deadline, tight, first));
-                }
-                Verdict::Kept(Kept::Had) => {}
-                Verdict::Kept(_) => return,
+            let verdict = decider.consider(&candidate, versions, pass);
+            if !self.send(h, job, verdict) {
+                return;
             }
         }
     }
 
-    /// Sends to any host, with a bound for a deadline.
-    fn send_to_any(&mut self, h: usize, mut processors: [Host; 2], bound: f64) {
-        let versions = self.versions(h);
-        for n in 0..self.active.len() {
-            let b = self.active[n];
-            let batch = &self.campaign.batches()[b];
-            if self.batches[b].prior && !self.fast[h] {
-                continue;
-            }
-            let bound = match batch.quality {
-                Quality::Short(own) | Quality::Long(own) | Quality::Throughput(own) => own,
-                Quality::Afap => bound,
-            };
-            let size = batch.size.mean();
-            let application = batch.application as u32;
-            loop {
-                let ends = |own: &Usable| {
-                    let host = &processors[own.processor as usize];
-                    host.before(host.queue) + size / own.speed
-                };
-                let usable = versions.iter().filter(|own| {
-                    own.application == application && processors[own.processor as usize].has_room()
-                });
-                let Some(own) = usable.min_by(|a, b| ends(a).total_cmp(&ends(b))) else {
-                    break;
-                };
-                let Some((_, _, job)) = self.candidate(h, b) else {
-                    break;
-                };
-                let run = size / own.speed;
-                let host = &mut processors[own.processor as usize];
-                let deadline = self.now + bound;
-                let tight = deadline < self.now + host.before(host.queue) + run;
-                host.idle = host.idle.saturating_sub(1);
-                host.queue += run / f64::from(host.count);
-                host.wanted -= run;
-                self.send(h, job, own.version as usize, (deadline, tight, false));
-            }
-        }
-    }
-
-    /// An instance of a job goes to a host.
-    fn send(
-        &mut self,
-        h: usize,
-        job: u32,
-        version: usize,
-        (deadline, tight, first): (f64, bool, bool),
-    ) {
+    /// Sends an instance of a job to a host, if that is the verdict.
+    fn send(&mut self, h: usize, job: u32, verdict: Verdict) -> bool {
+        let Verdict::Sent {
+            version,
+            deadline,
+            tight,
+            why,
+        } = verdict
+        else {
+            return false;
+        };
         let own = &self.store.jobs[job as usize];
         let (b, size) = (own.batch, own.size);
-        let untouched = own.total == own.unsent;
-        let processor = self.campaign.versions()[version].processor;
-        let run = size / (self.speed(h, processor, version) / self.hosts[h].availability);
+        let is_untouched = own.total == own.unsent;
+        let processor = self.campaign.versions()[version as usize].processor;
+        let speed = self.speed(h, processor, version as usize);
         let host = &mut self.hosts[h];
+        let run = size / (speed / host.availability);
         let group = &self.groups[host.group];
-        let right = host.luck.uniform() >= group.error;
-        let lost = host.luck.uniform() < group.vanish;
-        let before = self.unqueue(job);
-        let instance = self.enter(
-            b,
-            Instance {
-                job,
-                host: h as u32,
-                version: version as u16,
-                right,
-                lost,
-                late: false,
-                gone: false,
-                slot: 0,
-                sent: self.now,
-                deadline,
-            },
-        );
-        self.queue(job, before);
-        self.counts.events += 1;
+        let instance = Instance {
+            job,
+            host: h as u32,
+            version: version as u16,
+            right: host.results.uniform() >= group.error,
+            lost: host.results.uniform() < group.vanish,
+            late: false,
+            gone: false,
+            slot: self.batches[b].out.len() as u32,
+            sent: self.now,
+        };
+        let instance = self.change(job, |store| store.send(instance));
+        // What is just in time is not given up for rounding.
+        let used = self.store.uses[instance as usize];
+        self.at(deadline * (1.0 + 1e-9), Event::Deadline(instance, used));
         let state = &mut self.batches[b];
-        state.sent += 1;
-        state.first_sent = state.first_sent.min(self.now);
-        if untouched {
+        if !self.campaign.batches()[b].is_stream() {
+            state.out.push(instance);
+        }
+        state.first_sent = state.first_sent.or(Some(self.now));
+        if is_untouched {
             state.last_first = self.now;
             state.untouched -= 1;
         }
-        state.wait_ends(self.now);
-        state.tight += u64::from(tight);
-        self.counts.tight += u64::from(tight);
-        self.hosts[h].sides[processor as usize].push(Task {
+        state.wait_anew(self.now);
+        state.result.sent += 1;
+        state.result.tight += u64::from(tight);
+        self.measures.tight += u64::from(tight);
+        self.measures.events += 1;
+        self.hosts[h].pools[processor as usize].push(Task {
             instance,
             left: run,
             deadline,
             tight,
-            first,
+            first: why == Sent::First,
             order: 0,
             runs: false,
         });
+        true
     }
 }

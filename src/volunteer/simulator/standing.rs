@@ -1,14 +1,27 @@
-//! How hosts stand: what is remembered of each with each version, and percentiles that are computed
-//! from it now and then.
+//! How hosts stand: the results that are remembered of each with each version, and percentiles that are computed from them
+//! now and then.
 
 use crate::volunteer::policy::{History, UNKNOWN, ceiling, percentiles};
 use crate::volunteer::workload::{Campaign, Processor};
 
-/// Results of an application that its law of turnaround is taken from.
+/// Results of an application that its law of turnaround is estimated from.
 const SAMPLE: usize = 10_000;
 
 /// An application is new until so many pairs have a valid result, or all where there are fewer.
 const KNOWN: usize = 10;
+
+/// Of an application.
+#[derive(Clone, Default)]
+pub(super) struct Application {
+    /// The greatest threshold that leaves enough hosts.
+    pub ceiling: f64,
+    /// By type of processor: the version that is sent.
+    pub current: [Option<usize>; Processor::ALL.len()],
+    /// What results took lately, how many there were in all, and the same sorted.
+    recent: Vec<f64>,
+    count: usize,
+    pub sorted: Vec<f64>,
+}
 
 /// Of all hosts.
 pub(super) struct Standings {
@@ -17,13 +30,7 @@ pub(super) struct Standings {
     histories: Vec<History>,
     /// P by host and version \[%\].
     standing: Vec<f64>,
-    /// By application.
-    pub ceilings: Vec<f64>,
-    /// By application and type of processor: the version that is sent.
-    pub current: Vec<[Option<usize>; 2]>,
-    /// By application: what results took lately, and the same sorted.
-    recent: Vec<(usize, Vec<f64>)>,
-    pub sorted: Vec<Vec<f64>>,
+    pub applications: Vec<Application>,
 }
 
 impl Standings {
@@ -34,10 +41,7 @@ impl Standings {
             versions,
             histories: vec![History::default(); hosts * versions],
             standing: vec![0.0; hosts * versions],
-            ceilings: vec![-1.0; applications],
-            current: vec![[None; 2]; applications],
-            recent: vec![(0, Vec::new()); applications],
-            sorted: vec![Vec::new(); applications],
+            applications: vec![Application::default(); applications],
         }
     }
 
@@ -45,89 +49,73 @@ impl Standings {
         &mut self.histories[host as usize * self.versions + version as usize]
     }
 
-    /// P \[%\].
+    /// Returns P \[%\].
     pub fn percentile(&self, host: usize, version: usize) -> f64 {
         self.standing[host * self.versions + version]
     }
 
-    /// Versions that are there from now on take over what is known of those whose place they take.
+    /// Lets versions that are released by now inherit what is known of those whose place they take.
     pub fn release(&mut self, campaign: &Campaign, now: f64) {
-        for (v, version) in campaign.versions().iter().enumerate() {
-            if version.released > now {
-                continue;
-            }
-            let place = &mut self.current[version.application][version.processor as usize];
-            let newer = |old: usize| {
-                let old = &campaign.versions()[old];
-                (version.released, version.efficiency) > (old.released, old.efficiency)
-            };
+        let all = campaign.versions();
+        for (v, version) in all.iter().enumerate() {
+            let application = &mut self.applications[version.application];
+            let place = &mut application.current[version.processor as usize];
             let before = *place;
-            if before.is_some_and(|old| !newer(old)) {
+            let is_newer = before.is_none_or(|old| {
+                (version.released, version.efficiency) > (all[old].released, all[old].efficiency)
+            });
+            if version.released > now || !is_newer {
                 continue;
             }
             *place = Some(v);
-            let Some(old) =
-                before.filter(|old| campaign.versions()[*old].released < version.released)
-            else {
+            let Some(old) = before.filter(|old| all[*old].released < version.released) else {
                 continue;
             };
             for own in self.histories.chunks_mut(self.versions) {
                 own[v] = own[old].copied();
             }
-            // It stands where the old one stood until percentiles are made anew.
+            // It stands where the old one stood until percentiles are computed again.
             for own in self.standing.chunks_mut(self.versions) {
                 own[v] = own[old];
             }
         }
     }
 
-    /// A result of an application took so long.
+    /// Adds what a result of an application took.
     pub fn took(&mut self, application: usize, turnaround: f64) {
-        let (next, recent) = &mut self.recent[application];
-        if recent.len() < SAMPLE {
-            recent.push(turnaround);
+        let own = &mut self.applications[application];
+        if own.recent.len() < SAMPLE {
+            own.recent.push(turnaround);
         } else {
-            recent[*next % SAMPLE] = turnaround;
+            own.recent[own.count % SAMPLE] = turnaround;
         }
-        *next += 1;
+        own.count += 1;
     }
 
-    /// What results take, sorted anew.
-    pub fn sort(&mut self) {
-        for ((_, recent), sorted) in self.recent.iter().zip(&mut self.sorted) {
-            sorted.clone_from(recent);
-            sorted.sort_by(f64::total_cmp);
-        }
-    }
-
-    /// Percentiles of all hosts that have returned something, by application over its versions; `able` says
-    /// whether a host can run a version.
-    pub fn refresh(&mut self, applications: usize, able: impl Fn(usize, usize) -> bool) {
+    /// Computes the percentiles of all hosts that have returned something, by application over its versions, and sorts what
+    /// results take; `able` says whether a host can run a version.
+    pub fn refresh(&mut self, able: impl Fn(usize, usize) -> bool) {
         let hosts = self.histories.len() / self.versions.max(1);
-        let mut cold = Vec::new();
+        let mut new = Vec::new();
         let mut known: Vec<(f64, u32)> = vec![(0.0, 0); hosts];
-        for application in 0..applications {
-            let own: Vec<usize> = self.current[application]
-                .iter()
-                .flatten()
-                .copied()
-                .collect();
+        for application in &mut self.applications {
+            application.sorted.clone_from(&application.recent);
+            application.sorted.sort_by(f64::total_cmp);
             let mut places = Vec::new();
             for host in 0..hosts {
-                let own = own.iter().filter(|v| able(host, **v));
+                let own = application.current.iter().flatten();
+                let own = own.filter(|v| able(host, **v));
                 places.extend(own.map(|v| host * self.versions + v));
             }
-            let active: Vec<usize> = places
-                .iter()
-                .copied()
-                .filter(|place| self.histories[*place].results > 0)
-                .collect();
-            let known_pairs = active.iter().filter(|place| self.histories[**place].known);
-            if known_pairs.count() < KNOWN.min(places.len()).max(1) {
-                cold.push((application, places));
+            let active = places.iter().copied();
+            let active = active.filter(|place| self.histories[*place].results > 0);
+            let active: Vec<usize> = active.collect();
+            let pairs: Vec<_> = active.iter().map(|p| self.histories[*p]).collect();
+            let known_pairs = pairs.iter().filter(|own| own.known).count();
+            if known_pairs < KNOWN.min(places.len()).max(1) {
+                new.push((application, places));
                 continue;
             }
-            let pairs: Vec<_> = active.iter().map(|p| self.histories[*p].pair()).collect();
             let found = percentiles(&pairs);
             places.iter().for_each(|place| self.standing[*place] = 0.0);
             for (place, percentile) in active.iter().zip(&found) {
@@ -136,10 +124,10 @@ impl Standings {
                 *sum += percentile;
                 *count += 1;
             }
-            self.ceilings[application] = ceiling(&found);
+            application.ceiling = ceiling(&found);
         }
-        // Nothing is known of an application: what hosts are with others.
-        for (application, places) in cold {
+        // In a new application hosts have their percentiles from others.
+        for (application, places) in new {
             for place in &places {
                 let (sum, count) = known[place / self.versions];
                 self.standing[*place] = match count {
@@ -148,13 +136,8 @@ impl Standings {
                 };
             }
             let own: Vec<f64> = places.iter().map(|place| self.standing[*place]).collect();
-            self.ceilings[application] = ceiling(&own);
+            application.ceiling = ceiling(&own);
         }
-    }
-
-    /// The version of an application that is sent for a type of processor.
-    pub fn version(&self, application: usize, processor: Processor) -> Option<usize> {
-        self.current[application][processor as usize]
     }
 }
 
@@ -180,10 +163,10 @@ batches: [{name: s, application: x, size: 2, quality: throughput, bound: 150}]\n
             for _ in 0..host {
                 let history = standings.history(host, 0);
                 history.took(100.0 - f64::from(host));
-                history.was_valid();
+                history.validated(true);
             }
         }
-        standings.refresh(1, |_, _| true);
+        standings.refresh(|_, _| true);
         standings
     }
 
@@ -195,7 +178,7 @@ batches: [{name: s, application: x, size: 2, quality: throughput, bound: 150}]\n
         let mut standings = standings(&campaign);
         for now in [100.0, 100.0] {
             standings.release(&campaign, now);
-            assert_eq!(standings.version(0, Processor::Cpu), Some(1));
+            assert_eq!(standings.applications[0].current[0], Some(1));
             for host in 0..40 {
                 let old = *standings.history(host, 0);
                 let new = *standings.history(host, 1);
@@ -207,7 +190,7 @@ batches: [{name: s, application: x, size: 2, quality: throughput, bound: 150}]\n
         }
         // Made anew from what was taken over, percentiles are the same.
         let before: Vec<f64> = (0..40).map(|host| standings.percentile(host, 0)).collect();
-        standings.refresh(1, |_, _| true);
+        standings.refresh(|_, _| true);
         let after: Vec<f64> = (0..40).map(|host| standings.percentile(host, 1)).collect();
         assert_eq!(after, before);
         assert!(before.iter().any(|p| *p > 90.0));
@@ -219,7 +202,7 @@ batches: [{name: s, application: x, size: 2, quality: throughput, bound: 150}]\n
         let campaign = with_two_versions();
         let mut standings = standings(&campaign);
         standings.release(&campaign, 99.9);
-        assert_eq!(standings.version(0, Processor::Cpu), Some(0));
+        assert_eq!(standings.applications[0].current[0], Some(0));
         assert_eq!(standings.history(39, 1).results, 0);
     }
 }

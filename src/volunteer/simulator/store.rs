@@ -1,5 +1,13 @@
-//! Jobs and their instances, as a server keeps them: an instance that is lost or wrong is replaced
-//! until enough results agree, or too many were tried.
+//! Jobs and their instances, as a server has them: an instance that is lost or wrong is replaced until enough results agree,
+//! or too many were tried.
+
+use std::cmp::Reverse;
+
+/// The place of a job in the queue of its batch: how often it was tried, its number, and its index.
+pub(super) type Waiting = (Reverse<u32>, u64, u32);
+
+/// A result: host, version, and whether it is right.
+type JobResult = (u32, u16, bool);
 
 /// A job.
 #[derive(Clone, Debug, Default)]
@@ -12,13 +20,15 @@ pub(super) struct Job {
     pub size: f64,
     /// When it was created \[time\].
     pub created: f64,
+    /// Results that have to agree.
+    quorum: u32,
     /// Results that agree, and others.
     correct: u32,
     wrong: u32,
     /// Instances that wait to be sent.
     pub unsent: u32,
     /// Instances that were sent, and are not given up.
-    pub out: u32,
+    out: u32,
     /// Instances so far, sent or not.
     pub total: u32,
     /// The most that it may have.
@@ -28,21 +38,36 @@ pub(super) struct Job {
     /// Instances that may still be returned.
     live: u32,
     /// Hosts that have had it.
-    hosts: Vec<u32>,
-    /// Results that wait to be judged: host, version, whether it is right.
-    results: Vec<(u32, u16, bool)>,
+    pub hosts: Vec<u32>,
+    /// Results that wait to be validated.
+    results: Vec<JobResult>,
     /// The sum of the times at which right ones came.
     came: f64,
 }
 
 impl Job {
-    /// How often it was tried beyond what it needs.
-    pub fn retries(&self, quorum: u32) -> u32 {
-        (self.total - self.unsent).saturating_sub(quorum.saturating_sub(1))
+    /// Returns its place in the queue of its batch, for as long as it has something to send.
+    pub fn waiting(&self, index: u32) -> Waiting {
+        let sent = self.total - self.unsent;
+        let retries = sent.saturating_sub(self.quorum.saturating_sub(1));
+        (Reverse(retries), self.id, index)
     }
 
-    pub fn had(&self, host: u32) -> bool {
-        self.hosts.contains(&host)
+    /// Adds instances for those that are missing: results agree with each other if they are right, and which are is not known
+    /// before.
+    pub fn refill(&mut self) -> Change {
+        let agree = self.correct.max(self.wrong.min(1));
+        let missing = |job: &Self| agree + job.out + job.unsent < job.quorum;
+        while missing(self) && self.total < self.most {
+            self.total += 1;
+            self.unsent += 1;
+        }
+        if !missing(self) {
+            return Change::None;
+        }
+        self.done = true;
+        self.unsent = 0;
+        Change::GivenUp
     }
 }
 
@@ -63,22 +88,21 @@ pub(super) struct Instance {
     /// Where it stands among its batch's instances that are out.
     pub slot: u32,
     pub sent: f64,
-    pub deadline: f64,
 }
 
 /// What a result changes.
 #[derive(Debug, PartialEq)]
-pub(super) enum Judged {
+pub(super) enum Change {
     /// Nothing yet.
-    Nothing,
-    /// Enough results agree: so many right ones waited so long together.
+    None,
+    /// Enough results agree.
     Done {
         /// Right results.
         right: u32,
-        /// The sum of the times from report to now \[time\].
+        /// The sum of the times from their reports to now \[time\].
         waited: f64,
     },
-    /// Too many were tried.
+    /// Too many instances were tried.
     GivenUp,
 }
 
@@ -88,43 +112,37 @@ pub(super) struct Store {
     pub jobs: Vec<Job>,
     free_jobs: Vec<u32>,
     pub instances: Vec<Instance>,
-    /// How often a place was used, to tell a deadline of an instance that is gone.
+    /// How often a place was used, to recognize the deadline of an instance that is gone.
     pub uses: Vec<u32>,
     free_instances: Vec<u32>,
     next: u64,
 }
 
 impl Store {
-    /// A new job, whose first instances wait.
-    pub fn create(&mut self, batch: usize, size: f64, now: f64, quorum: u32, most: u32) -> u32 {
+    /// Creates a job without instances.
+    pub fn create(&mut self, batch: usize, size: f64, now: f64, [quorum, most]: [u32; 2]) -> u32 {
         let index = self.free_jobs.pop().unwrap_or_else(|| {
             self.jobs.push(Job::default());
             (self.jobs.len() - 1) as u32
         });
         self.next += 1;
         let job = &mut self.jobs[index as usize];
-        let (mut hosts, mut results) = (
-            std::mem::take(&mut job.hosts),
-            std::mem::take(&mut job.results),
-        );
+        let mut hosts = std::mem::take(&mut job.hosts);
         hosts.clear();
-        results.clear();
         *job = Job {
             batch,
             id: self.next,
             size,
             created: now,
-            unsent: quorum,
-            total: quorum,
+            quorum,
             most,
             hosts,
-            results,
             ..Job::default()
         };
         index
     }
 
-    /// An instance of a job is sent.
+    /// Adds an instance that is sent.
     pub fn send(&mut self, instance: Instance) -> u32 {
         let job = &mut self.jobs[instance.job as usize];
         job.unsent -= 1;
@@ -144,14 +162,8 @@ impl Store {
         }
     }
 
-    /// A result comes. Returns what it changes, and the results that are judged now.
-    pub fn report(
-        &mut self,
-        index: u32,
-        now: f64,
-        quorum: u32,
-        judged: &mut Vec<(u32, u16, bool)>,
-    ) -> Judged {
+    /// Adds a result. Returns what it changes, and the results that are validated now.
+    pub fn report(&mut self, index: u32, now: f64) -> (Change, Vec<JobResult>) {
         let instance = self.instances[index as usize];
         let job = &mut self.jobs[instance.job as usize];
         if !instance.late {
@@ -159,79 +171,49 @@ impl Store {
         }
         let own = (instance.host, instance.version, instance.right);
         if job.done {
-            judged.push(own);
-            return Judged::Nothing;
+            return (Change::None, vec![own]);
         }
-        // One result for itself is judged by itself.
-        if quorum == 1 && !instance.right {
-            judged.push(own);
-            return self.refill(instance.job, quorum);
+        // One result for itself is validated by itself.
+        if job.quorum == 1 && !instance.right {
+            return (job.refill(), vec![own]);
         }
         job.results.push(own);
-        match instance.right {
-            true => {
-                job.correct += 1;
-                job.came += now;
-            }
-            false => job.wrong += 1,
+        if instance.right {
+            job.correct += 1;
+            job.came += now;
+        } else {
+            job.wrong += 1;
         }
-        if job.correct >= quorum {
-            job.done = true;
-            judged.append(&mut job.results);
-            return Judged::Done {
-                right: job.correct,
-                waited: f64::from(job.correct) * now - job.came,
-            };
+        if job.correct < job.quorum {
+            return (job.refill(), Vec::new());
         }
-        self.refill(instance.job, quorum)
+        job.done = true;
+        job.unsent = 0;
+        let done = Change::Done {
+            right: job.correct,
+            waited: f64::from(job.correct) * now - job.came,
+        };
+        (done, std::mem::take(&mut job.results))
     }
 
-    /// An instance is given up; the job gets another one.
-    pub fn give_up(&mut self, index: u32, quorum: u32) -> Judged {
+    /// Gives an instance up; the job gets another one.
+    pub fn give_up(&mut self, index: u32) -> Change {
         let instance = &mut self.instances[index as usize];
         instance.late = true;
-        let job = instance.job;
-        self.jobs[job as usize].out -= 1;
-        if self.jobs[job as usize].done {
-            Judged::Nothing
-        } else {
-            self.refill(job, quorum)
-        }
+        let job = &mut self.jobs[instance.job as usize];
+        job.out -= 1;
+        if job.done { Change::None } else { job.refill() }
     }
 
-    /// New instances for those that are missing: results agree with each other if they are right, and
-    /// which are is not known before.
-    fn refill(&mut self, index: u32, quorum: u32) -> Judged {
-        let job = &mut self.jobs[index as usize];
-        let agree = job.correct.max(job.wrong.min(1));
-        while agree + job.out + job.unsent < quorum && job.total < job.most {
-            job.total += 1;
-            job.unsent += 1;
-        }
-        match agree + job.out + job.unsent < quorum {
-            true => {
-                job.done = true;
-                job.unsent = 0;
-                Judged::GivenUp
-            }
-            false => Judged::Nothing,
-        }
-    }
-
-    /// Nothing more comes of an instance.
+    /// Forgets an instance of which nothing more comes, and its job where nothing more comes of that.
     pub fn drop_instance(&mut self, index: u32) {
-        let job = self.instances[index as usize].job;
         self.uses[index as usize] += 1;
         self.free_instances.push(index);
-        self.jobs[job as usize].live -= 1;
-        self.drop_job(job);
-    }
-
-    /// Forgets a job of which nothing more comes.
-    pub fn drop_job(&mut self, index: u32) {
-        let job = &self.jobs[index as usize];
+        let place = self.instances[index as usize].job;
+        let job = &mut self.jobs[place as usize];
+        job.live -= 1;
         if job.done && job.live == 0 && job.unsent == 0 {
-            self.free_jobs.push(index);
+            self.free_jobs.push(place);
         }
     }
 }

@@ -8,6 +8,7 @@
 //! more than 85 % done, or has fewer than twenty jobs left, what is left goes to fast hosts alone, and a
 //! job of which nothing waits, and nothing was sent within the median, gets one more instance.
 
+use super::batch::State;
 use super::engine::Engine;
 
 /// More than this part is done.
@@ -23,57 +24,52 @@ const ENOUGH: usize = 100;
 const MISSED: f64 = 10.0;
 
 impl Engine<'_> {
-    /// Batches that are nearly done, and what becomes of their rest.
+    /// Gives priority to batches that are nearly done.
     pub fn accelerate(&mut self) {
-        let medians: Vec<Option<f64>> = self
-            .batches
-            .iter()
-            .map(|state| {
-                let mut took: Vec<f64> = state.came.iter().map(|(took, _)| *took).collect();
-                took.sort_by(f64::total_cmp);
-                (took.len() >= ENOUGH).then(|| took[took.len() / 2])
-            })
-            .collect();
+        let median = |state: &State| {
+            let mut took: Vec<f64> = state.came.iter().map(|(took, _)| *took).collect();
+            took.sort_by(f64::total_cmp);
+            (took.len() >= ENOUGH).then(|| took[took.len() / 2])
+        };
+        let medians: Vec<Option<f64>> = self.batches.iter().map(median).collect();
         let mut sums = vec![(0.0, 0_u32); self.hosts.len()];
         let applications = self.campaign.record().applications.len();
         let mut users = vec![std::collections::HashSet::new(); applications];
         for (b, state) in self.batches.iter().enumerate() {
             let Some(median) = medians[b] else { continue };
             let users = &mut users[self.campaign.batches()[b].application];
+            users.extend(state.came.iter().map(|(_, host)| *host));
             let came = state.came.iter().map(|(took, host)| (*host, took / median));
-            for (host, own) in came {
-                users.insert(host);
+            let missed = state.missed.iter().map(|host| (*host, MISSED));
+            for (host, own) in came.chain(missed) {
                 let (sum, count) = &mut sums[host as usize];
                 (*sum, *count) = (*sum + own, *count + 1);
             }
-            for host in &state.missed {
-                let (sum, count) = &mut sums[*host as usize];
-                (*sum, *count) = (*sum + MISSED, *count + 1);
-            }
         }
-        let fast = sums
-            .iter()
-            .map(|(sum, count)| *count > 0 && *sum < f64::from(*count));
-        self.fast = fast.collect();
+        let is_fast = |(sum, count): &(f64, u32)| *count > 0 && *sum < f64::from(*count);
+        self.fast = sums.iter().map(is_fast).collect();
         for (b, median) in medians.into_iter().enumerate() {
             let batch = &self.campaign.batches()[b];
             let users = &users[batch.application];
             let of_fast = users.iter().filter(|host| self.fast[**host as usize]);
             let able = users.len() > ENOUGH && of_fast.count() * 4 > users.len();
             let state = &self.batches[b];
-            let Some(jobs) = batch.jobs().filter(|_| state.left > 0 && state.sent > 0) else {
+            let Some(jobs) = batch
+                .jobs
+                .filter(|_| state.left > 0 && state.result.sent > 0)
+            else {
                 continue;
             };
-            let nearly = f64::from(state.done) > DONE * f64::from(jobs) || state.left < LEFT;
-            let prior = self.batches[b].prior;
-            self.batches[b].prior = able && (nearly || prior);
-            if nearly && able {
+            let is_nearly_done =
+                f64::from(state.result.done) > DONE * f64::from(jobs) || state.left < LEFT;
+            self.batches[b].prior = able && (is_nearly_done || state.prior);
+            if is_nearly_done && able {
                 self.send_again(b, median.unwrap_or(0.0));
             }
         }
     }
 
-    /// One more instance of what takes long. The rule raises the most that a job may have by one each time,
+    /// Adds one more instance of what takes long. The rule raises the most that a job may have by one each time,
     /// so that it never binds.
     fn send_again(&mut self, b: usize, median: f64) {
         let mut newest = std::collections::BTreeMap::new();
@@ -89,12 +85,12 @@ impl Engine<'_> {
             if own.done || own.unsent > 0 || self.now - sent < median || own.total >= own.most {
                 continue;
             }
-            let before = self.unqueue(job);
-            let own = &mut self.store.jobs[job as usize];
-            own.most += 1;
-            own.total += 1;
-            own.unsent += 1;
-            self.queue(job, before);
+            self.change(job, |store| {
+                let own = &mut store.jobs[job as usize];
+                own.most += 1;
+                own.total += 1;
+                own.unsent += 1;
+            });
         }
     }
 }

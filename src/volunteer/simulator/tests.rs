@@ -1,5 +1,5 @@
 #![allow(clippy::unwrap_used)]
-use super::host::{Host, Side, Task};
+use super::host::{Host, Pool, Task};
 use super::*;
 use crate::simulation::{Estimate, Streams};
 use crate::volunteer::artifact::Quantity;
@@ -65,8 +65,8 @@ fn cores_decide_nothing() {
     }
 }
 
-fn value(campaign: &Campaign, run: &Run, quantity: Quantity) -> Estimate {
-    run.estimate(campaign, quantity).unwrap()
+fn value(run: &Run, quantity: Quantity) -> Estimate {
+    run.estimate(quantity).unwrap()
 }
 
 /// Five hosts of two cores at speed 2, always on and right, with jobs of size 3: 20/3 jobs an hour, but for
@@ -141,7 +141,7 @@ batches: [{{name: s, application: x, size: 3, quality: throughput, bound: 2000}}
         let capacity = campaign.capacity(&[0]).usual;
         assert!((capacity - 240.0 * 0.4 * 0.9 * (1.0 - vanish)).abs() < 1e-9);
         let run = run(&campaign, Rule::Fixed(2000.0), 6);
-        let found = value(&campaign, &run, Quantity::Throughput);
+        let found = value(&run, Quantity::Throughput);
         let expected = capacity / 3.0 * factor;
         // What is queued at the end is not done: hosts keep 10 h, of 3000.
         let lost = 1.0 - 40.0 / 3000.0;
@@ -179,7 +179,7 @@ fn what_must_hold_in_every_campaign() {
         let found = run(&campaign, rule, 3);
         for own in &found.campaigns {
             for (batch, own) in campaign.batches().iter().zip(&own.batches) {
-                let Some(jobs) = batch.jobs() else { continue };
+                let Some(jobs) = batch.jobs else { continue };
                 assert!(own.done <= jobs && own.given_up <= own.done);
                 assert_eq!(own.makespan.is_some(), own.done == jobs);
                 let quorum = u64::from(campaign.quorum(batch.application));
@@ -249,45 +249,45 @@ fn a_client_stops_jobs_only_for_a_deadline() {
         order: 0,
         runs: false,
     };
-    let side = |deadline: f64| {
-        let mut side = Side::new(2, 1.0);
-        side.push(task(4.0, 100.0));
-        side.push(task(4.0, 90.0));
-        side.choose(0.0, 1.0);
-        side.push(task(2.0, deadline));
-        side
+    let pool = |deadline: f64| {
+        let mut pool = Pool::new(2, 1.0);
+        pool.push(task(4.0, 100.0));
+        pool.push(task(4.0, 90.0));
+        pool.choose(0.0, 1.0);
+        pool.push(task(2.0, deadline));
+        pool
     };
-    assert_eq!(side(6.0).choose(0.0, 1.0), 0);
-    assert_eq!(side(5.9).choose(0.0, 1.0), 1);
+    assert_eq!(pool(6.0).choose(0.0, 1.0), 0);
+    assert_eq!(pool(5.9).choose(0.0, 1.0), 1);
     // On half of the time it would end after twelve.
-    assert_eq!(side(11.9).choose(0.0, 0.5), 1);
-    assert_eq!(side(12.1).choose(0.0, 0.5), 0);
+    assert_eq!(pool(11.9).choose(0.0, 0.5), 1);
+    assert_eq!(pool(12.1).choose(0.0, 0.5), 0);
     // Once it is done, the order of arrival holds again, and nothing more is stopped.
     let stream = Streams::new(1, 0).arrivals;
     let mut host = Host {
         group: 0,
-        sides: [side(3.0), Side::default()],
+        pools: [pool(3.0), Pool::default()],
         availability: 1.0,
         buffer: 10.0,
         contact: 1.0,
         on: true,
-        switch: f64::INFINITY,
-        asks: 50.0,
-        asked: 49.0,
+        next_switch: f64::INFINITY,
+        next_request: 50.0,
+        last_request: 49.0,
         since: 0.0,
-        life: stream.clone(),
-        luck: stream,
+        turns: stream.clone(),
+        results: stream,
     };
     assert_eq!(host.choose(0.0), 1);
     assert_eq!(host.next(), 2.0);
     host.advance(2.0);
-    let (_, done) = host.take().unwrap();
+    let done = host.take().unwrap();
     assert_eq!(done.deadline, 3.0);
     assert_eq!(host.choose(2.0), 0);
     // The one with the earlier deadline ran beside it; the other one has its four hours left.
     assert_eq!(host.next(), 4.0);
     host.advance(4.0);
-    assert_eq!(host.take().unwrap().1.deadline, 90.0);
+    assert_eq!(host.take().unwrap().deadline, 90.0);
     assert_eq!(host.next(), 6.0);
 }
 
@@ -315,17 +315,10 @@ applications: [{name: x, instances: 2, versions: [{name: v, processor: cpu}]}]
 batches: [{name: b, application: x, size: 1, jobs: 30, quality: afap}]\n",
     );
     let found = run(&campaign, Rule::Fixed(20.0), 3);
-    assert!(
-        found
-            .estimate(&campaign, Quantity::MedianMakespan)
-            .is_none()
-    );
-    let given_up = value(&campaign, &found, Quantity::GivenUp);
+    assert!(found.estimate(Quantity::MedianMakespan).is_none());
+    let given_up = value(&found, Quantity::GivenUp);
     // .9² of them; of 90 with probability .999 within ± 3.3 √(.81·.19/90).
     assert!((given_up.mean - 0.81).abs() < 0.14, "{given_up:?}");
     let least = found.at_least();
-    assert_eq!(
-        value(&campaign, &least, Quantity::MedianMakespan).mean,
-        200.0
-    );
+    assert_eq!(value(&least, Quantity::MedianMakespan).mean, 200.0);
 }

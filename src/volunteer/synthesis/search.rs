@@ -2,12 +2,12 @@
 
 use std::sync::atomic::Ordering;
 
-use super::trial::choose;
-use super::{Options, Outcome, Trial, default_rule, literal, with_given};
+use super::trial::{choose, costs};
+use super::{NoPolicy, Options, Trial, default_rule, literal};
 use crate::simulation::Settings;
 use crate::volunteer::policy::Dispatch;
 use crate::volunteer::simulator::{Rule, simulate};
-use crate::volunteer::workload::{Campaign, Quality, Record};
+use crate::volunteer::workload::{Batch, Campaign};
 
 /// Values that are tried before those between them.
 const FIRST: [f64; 6] = [0.0, 25.0, 50.0, 75.0, 90.0, 97.0];
@@ -17,21 +17,13 @@ const TIGHT: [f64; 2] = [75.0, 99.0];
 /// Trials that a search makes, about.
 const TRIALS: u64 = 23;
 
-/// What was tried.
-pub(super) struct Searched {
-    pub trials: Vec<Trial>,
-    /// The index of what is taken.
-    pub taken: usize,
-    /// Whether the budget ended before all was tried.
-    pub cut: bool,
-}
-
-/// Looks for the best parameters.
+/// Looks for the best parameters. Returns what was tried, the index of what is taken, and whether the budget ended before all
+/// was tried.
 pub(super) fn search(
     campaign: &Campaign,
     options: &Options,
     listener: &mut dyn FnMut(&str),
-) -> Result<Searched, Outcome> {
+) -> Result<(Vec<Trial>, usize, bool), NoPolicy> {
     let mut search = Search {
         campaign,
         options,
@@ -40,39 +32,31 @@ pub(super) fn search(
         trials: Vec::new(),
         cut: false,
     };
-    let matters = campaign
-        .batches()
-        .iter()
-        .any(|batch| !matches!(batch.quality, Quality::Throughput(_)));
     let start = default_rule(campaign);
     search.measure(start)?;
-    if !matters {
-        return Ok(search.ended(0));
+    if campaign.batches().iter().all(Batch::is_stream) {
+        return Ok((search.trials, 0, search.cut));
     }
-    search.campaigns = {
-        let each = search.trials[0].run.events() / 2;
-        (options.events / TRIALS / each.max(1)).clamp(2, 4) as u32
-    };
+    let each = search.trials[0].run.events() / 2;
+    search.campaigns = (options.events / TRIALS / each.max(1)).clamp(2, 4) as u32;
     if search.campaigns > 2 {
         search.trials.clear();
         search.measure(start)?;
     }
     // Tuning goes on from the better one.
-    search.measure(with_given(campaign, literal(campaign)))?;
-    search.tune(campaign.record())?;
-    let taken = choose(&search.trials).ok_or(Outcome::Interrupted)?;
-    Ok(search.ended(taken))
+    search.measure(literal(campaign).given(&campaign.record().policy))?;
+    search.tune()?;
+    let taken = choose(&search.trials).ok_or(NoPolicy::Interrupted)?;
+    Ok((search.trials, taken, search.cut))
 }
 
-/// Values half-way from one to the next ones on both sides among these, which end at `most`.
-fn between(value: f64, all: &[f64], most: f64) -> Vec<f64> {
-    let below = all.iter().rev().find(|other| **other < value);
-    let above = all.iter().find(|other| **other > value);
-    [below, above.or(Some(&most))]
-        .into_iter()
-        .flatten()
-        .map(|other| value.midpoint(*other))
-        .collect()
+/// Returns the values half-way from one to its neighbours among these, which end at `most`.
+fn between(value: f64, all: impl Iterator<Item = f64> + Clone, most: f64) -> Vec<f64> {
+    let below = all.clone().filter(|other| *other < value);
+    let above = all.filter(|other| *other > value).reduce(f64::min);
+    let neighbours = [below.reduce(f64::max), above.or(Some(most))];
+    let neighbours = neighbours.into_iter().flatten();
+    neighbours.map(|other| value.midpoint(other)).collect()
 }
 
 struct Search<'a> {
@@ -85,18 +69,10 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn ended(self, taken: usize) -> Searched {
-        Searched {
-            trials: self.trials,
-            taken,
-            cut: self.cut,
-        }
-    }
-
-    /// One parameter after the other, each from the best so far, and then between its neighbours; what
-    /// is given stays.
-    fn tune(&mut self, record: &Record) -> Result<(), Outcome> {
-        let given = &record.policy;
+    /// Tunes one parameter after the other, each from the best so far, and then between its neighbours; what the campaign has
+    /// stays.
+    fn tune(&mut self) -> Result<(), NoPolicy> {
+        let given = &self.campaign.record().policy;
         let (first, quantile) = (given.first_percentile.is_none(), given.quantile.is_none());
         if first {
             self.vary(&FIRST, |rule, first| rule.first_percentile = first)?;
@@ -108,9 +84,9 @@ impl Search<'_> {
         self.narrow(first, quantile)?;
         // Without a limit of jobs for each processor higher thresholds are better.
         let own = self.best().first_percentile;
-        let higher = FIRST.iter().copied().filter(|other| *other > own);
-        let higher = higher.take(if first { 2 } else { 0 });
-        let firsts: Vec<f64> = std::iter::once(own).chain(higher).collect();
+        let higher = FIRST.into_iter().filter(|other| *other > own);
+        let mut firsts = vec![own];
+        firsts.extend(higher.take(if first { 2 } else { 0 }));
         self.vary(&firsts, |rule, first| {
             (rule.first_percentile, rule.first_each) = (first, None);
         })?;
@@ -120,8 +96,8 @@ impl Search<'_> {
         self.narrow(first, quantile)
     }
 
-    /// The best rule so far with each of these values.
-    fn vary(&mut self, values: &[f64], set: impl Fn(&mut Dispatch, f64)) -> Result<(), Outcome> {
+    /// Tries the best rule so far with each of these values.
+    fn vary(&mut self, values: &[f64], set: impl Fn(&mut Dispatch, f64)) -> Result<(), NoPolicy> {
         let best = self.best();
         for value in values {
             let mut rule = best;
@@ -131,31 +107,23 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Between the best percentile so far and its neighbours, and the same of the quantile.
-    fn narrow(&mut self, first: bool, quantile: bool) -> Result<(), Outcome> {
+    /// Tries values between the best percentile so far and its neighbours, and the same of the quantile.
+    fn narrow(&mut self, first: bool, quantile: bool) -> Result<(), NoPolicy> {
         if first {
-            let tried = self.tried(|rule| Some(rule.first_percentile));
-            let values = between(self.best().first_percentile, &tried, 100.0);
+            let tried = self.trials.iter().map(|own| own.rule.first_percentile);
+            let values = between(self.best().first_percentile, tried, 100.0);
             self.vary(&values, |rule, first| rule.first_percentile = first)?;
         }
-        let best = self.best().quantile.filter(|_| quantile);
-        if let Some(best) = best {
-            let tried = self.tried(|rule| rule.quantile);
-            let values = between(best, &tried, 0.95);
+        if let Some(best) = self.best().quantile.filter(|_| quantile) {
+            let tried = self.trials.iter().filter_map(|own| own.rule.quantile);
+            let values = between(best, tried, 0.95);
             self.vary(&values, |rule, q| rule.quantile = Some(q))?;
         }
         Ok(())
     }
 
-    /// The values of a parameter that were tried, ascending.
-    fn tried(&self, of: impl Fn(&Dispatch) -> Option<f64>) -> Vec<f64> {
-        let mut tried: Vec<f64> = self.trials.iter().filter_map(|t| of(&t.rule)).collect();
-        tried.sort_by(f64::total_cmp);
-        tried
-    }
-
     /// Tries a rule, if it was not tried before and events are left.
-    fn measure(&mut self, rule: Dispatch) -> Result<(), Outcome> {
+    fn measure(&mut self, rule: Dispatch) -> Result<(), NoPolicy> {
         let spent: u64 = self.trials.iter().map(|trial| trial.run.events()).sum();
         if self.trials.iter().any(|trial| trial.rule == rule) {
             return Ok(());
@@ -174,24 +142,23 @@ impl Search<'_> {
         };
         let number = self.trials.len() + 1;
         (self.listener)(&format!("trying parameters, {number} of about {TRIALS}"));
-        let run = simulate(self.campaign, Rule::Dispatch(rule), &settings, |_| ());
-        let run = match run {
+        let run = match simulate(self.campaign, Rule::Dispatch(rule), &settings, |_| ()) {
             Err(_) if !self.trials.is_empty() => {
                 self.cut = true;
                 return Ok(());
             }
-            run => run?,
+            run => run.map_err(NoPolicy::TooLong)?,
         };
         if self.options.interrupt.load(Ordering::Relaxed) {
-            return Err(Outcome::Interrupted);
+            return Err(NoPolicy::Interrupted);
         }
-        let first = self.trials.first().map(|trial| &trial.run);
-        let trial = Trial::new(self.campaign, rule, run, first);
-        self.trials.push(trial);
+        let first = self.trials.first().map_or(&run, |trial| &trial.run);
+        let costs = costs(&run, first);
+        self.trials.push(Trial { rule, run, costs });
         Ok(())
     }
 
-    /// The rule of least cost so far; the first one before any.
+    /// Returns the rule of least cost so far; the default before any.
     fn best(&self) -> Dispatch {
         let trials = self.trials.iter();
         let best = trials.min_by(|a, b| a.cost().total_cmp(&b.cost()));

@@ -33,8 +33,8 @@ fn made_of(text: &str, events: u64) -> (Campaign, Made) {
         interrupt: Arc::default(),
     };
     match synthesize(&campaign, &options, &mut |_| ()) {
-        Outcome::Made(made) => (campaign, *made),
-        other => panic!("{other:?}"),
+        Ok(made) => (campaign, made),
+        Err(none) => panic!("{none:?}"),
     }
 }
 
@@ -44,13 +44,13 @@ fn made_of(text: &str, events: u64) -> (Campaign, Made) {
 fn a_tuned_policy_checks_holds_and_is_faster() {
     let (campaign, made) = made(TEXT);
     Checked::check(made.artifact.clone()).unwrap();
-    assert!(made.front[made.taken] && made.trials.len() > 20);
-    for beside in &made.beside[..2] {
+    let chosen = trial::choose(&made.trials).unwrap();
+    assert!(front(&made.trials)[chosen] && made.trials.len() > 20);
+    for own in &made.competitors[..2] {
         assert!(
-            beside
-                .makespan
+            own.makespan
                 .is_none_or(|times| times.mean - times.half_width > 1.0),
-            "{beside:?}"
+            "{own:?}"
         );
     }
     let settings = Settings {
@@ -164,11 +164,11 @@ batches:
     for (events, tried) in [(2_000_000, true), (60_000, false)] {
         let (campaign, made) = made_of(text, events);
         let artifact = &made.artifact;
-        let beside = &made.beside;
-        assert_eq!(beside.len(), BESIDE.len());
-        assert_eq!(beside.iter().any(|own| own.rule == TUNED), !tried);
+        let competitors = &made.competitors;
+        assert_eq!(competitors.len(), COMPETITORS.len());
+        assert_eq!(competitors.iter().any(|own| own.rule == TUNED), !tried);
         assert!(tried || made.cut && artifact.policy.dispatch == literal(&campaign));
-        for own in beside {
+        for own in competitors {
             for (found, equal) in [(own.makespan, 1.0), (own.excess, 0.0)] {
                 let surely = found.is_some_and(|own| own.mean + own.half_width < equal);
                 assert!(!surely, "{own:?}");

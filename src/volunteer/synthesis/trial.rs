@@ -4,7 +4,7 @@ use crate::simulation::Estimate;
 use crate::volunteer::artifact::Quantity;
 use crate::volunteer::policy::Dispatch;
 use crate::volunteer::simulator::{Measures, Run, estimate};
-use crate::volunteer::workload::{Campaign, Quality};
+use crate::volunteer::workload::Quality;
 
 /// Parameters, and the campaigns under them.
 #[derive(Clone, Debug)]
@@ -17,32 +17,24 @@ pub struct Trial {
     pub costs: Vec<f64>,
 }
 
-/// What is weighed against each other.
-const OBJECTIVES: [Quantity; 3] = [Quantity::Tight, Quantity::Stopped, Quantity::Delay];
+/// What is weighed against the cost.
+const OBJECTIVES: [fn(&Measures) -> Option<f64>; 3] = [
+    |own| Some(own.tight as f64),
+    |own| Some(own.stopped as f64),
+    Measures::delay,
+];
 
 impl Trial {
-    /// A rule with what came of it; costs are relative to the median makespans of the campaigns of `first`.
-    pub fn new(campaign: &Campaign, rule: Dispatch, run: Run, first: Option<&Run>) -> Self {
-        let costs = costs(campaign, &run, first.unwrap_or(&run));
-        Trial { rule, run, costs }
-    }
-
-    /// The mean cost.
-    #[must_use]
+    /// Returns the mean cost.
     pub fn cost(&self) -> f64 {
         self.costs.iter().sum::<f64>() / self.costs.len() as f64
     }
 
-    /// By how much each objective is more than another trial's, in each campaign; the cost first.
+    /// Returns by how much each objective is more than another trial's, in each campaign; the cost first.
     fn less(&self, other: &Trial) -> Vec<Vec<f64>> {
         let costs = self.costs.iter().zip(&other.costs);
         let mut all = vec![costs.map(|(a, b)| a - b).collect::<Vec<f64>>()];
-        for quantity in OBJECTIVES {
-            let value = |own: &Measures| match quantity {
-                Quantity::Tight => Some(own.tight as f64),
-                Quantity::Stopped => Some(own.stopped as f64),
-                _ => own.delay,
-            };
+        for value in OBJECTIVES {
             let pairs = self.run.campaigns.iter().zip(&other.run.campaigns);
             // Where nothing was validated, nothing waited for it.
             let more = |(a, b)| Some(value(a)? - value(b)?);
@@ -51,7 +43,7 @@ impl Trial {
         all
     }
 
-    /// Whether it is surely better in something, and not surely worse in anything.
+    /// Returns whether it is surely better in something, and not surely worse in anything.
     fn beats(&self, other: &Trial) -> bool {
         let mut better = false;
         for differences in self.less(other) {
@@ -65,27 +57,22 @@ impl Trial {
     }
 }
 
-/// Whether a mean difference is surely above 0, or below.
+/// Returns whether a mean difference is surely above 0, or below.
 fn sign(differences: &[f64]) -> i8 {
-    let finite: Option<Vec<f64>> = differences
-        .iter()
-        .map(|d| d.is_finite().then_some(*d))
-        .collect();
-    let Some(finite) = finite else {
+    if differences.iter().any(|own| !own.is_finite()) {
         // What was not done is worse than anything that was, and as bad as what was not either: ∞ − ∞.
         let sum: f64 = differences.iter().sum();
         return i8::from(sum > 0.0) - i8::from(sum < 0.0);
-    };
-    match estimate(finite.into_iter().map(Some)) {
+    }
+    match estimate(differences.iter().copied().map(Some)) {
         Some(found) if found.mean - found.half_width > 0.0 => 1,
         Some(found) if found.mean + found.half_width < 0.0 => -1,
         _ => 0,
     }
 }
 
-/// Which trials nothing beats. Where each is beaten by some other, which tests may find in a circle, the
+/// Returns which trials nothing beats. Where each is beaten by some other, which tests may find in a circle, the
 /// one of least cost.
-#[must_use]
 pub fn front(trials: &[Trial]) -> Vec<bool> {
     let beaten = |trial: &Trial| trials.iter().any(|other| other.beats(trial));
     let mut front: Vec<bool> = trials.iter().map(|trial| !beaten(trial)).collect();
@@ -100,7 +87,7 @@ pub fn front(trials: &[Trial]) -> Vec<bool> {
 /// How much worse the choice may be for the sake of the volunteers whose jobs are stopped.
 const TOLERANCE: f64 = 0.02;
 
-/// The one that is taken: of those on the front whose cost is not surely above the least, and not more
+/// Returns the one that is taken: of those on the front whose cost is not surely above the least, and not more
 /// than 2 % above it, the one for which the fewest jobs are stopped.
 pub(super) fn choose(trials: &[Trial]) -> Option<usize> {
     let front = front(trials);
@@ -118,31 +105,30 @@ pub(super) fn choose(trials: &[Trial]) -> Option<usize> {
     on().filter(near).min_by_key(stopped)
 }
 
-/// What is to be small, in each campaign.
-fn costs(campaign: &Campaign, run: &Run, first: &Run) -> Vec<f64> {
+/// Returns what is to be small, in each campaign; makespans are relative to the median ones of `first`.
+pub(super) fn costs(run: &Run, first: &Run) -> Vec<f64> {
     let pairs = run.campaigns.iter().zip(&first.campaigns);
-    let costs = pairs.map(|(own, first)| cost(campaign, own, first));
-    costs.collect()
+    pairs.map(|(own, first)| cost(own, first)).collect()
 }
 
-/// By how much one rule costs more than another on the same campaigns, beside the makespans of the other. What was not
+/// Returns by how much one rule costs more than another on the same campaigns, beside the makespans of the other. What was not
 /// done counts as done at the end of its campaign: so few campaigns say how sure it is.
-pub(super) fn excess(campaign: &Campaign, one: &Run, other: &Run) -> Option<Estimate> {
+pub(super) fn excess(one: &Run, other: &Run) -> Option<Estimate> {
     let (one, other) = (one.at_least(), other.at_least());
-    let pairs = costs(campaign, &one, &other).into_iter();
-    let pairs = pairs.zip(costs(campaign, &other, &other));
+    let pairs = costs(&one, &other).into_iter();
+    let pairs = pairs.zip(costs(&other, &other));
     estimate(pairs.map(|(a, b)| Some(a - b).filter(|excess| excess.is_finite())))
 }
 
-/// The rule that stands beside all others on the same campaigns: this one, and where one that may be taken is surely
-/// better, that one.
-pub(super) fn unbeaten(campaign: &Campaign, runs: &[Run], own: usize, may: &[bool]) -> usize {
+/// Returns the rule that no other surely beats on the same campaigns: this one, or one that may be taken and is surely
+/// better.
+pub(super) fn unbeaten(runs: &[Run], own: usize, may: &[bool]) -> usize {
     let mut own = own;
     // Tests may lead in a circle.
     for _ in runs {
         let others = (0..runs.len()).filter(|n| may[*n]);
         let surely = others.filter_map(|n| {
-            let found = excess(campaign, &runs[n], &runs[own])?;
+            let found = excess(&runs[n], &runs[own])?;
             (found.mean + found.half_width < 0.0).then_some((n, found.mean))
         });
         match surely.min_by(|a, b| a.1.total_cmp(&b.1)) {
@@ -153,16 +139,15 @@ pub(super) fn unbeaten(campaign: &Campaign, runs: &[Run], own: usize, may: &[boo
     own
 }
 
-/// Median makespan beside that of the first trial, and the parts of jobs and batches that missed their
+/// Returns the median makespan over that of the first trial, plus the parts of jobs and batches that missed their
 /// deadlines.
-fn cost(campaign: &Campaign, own: &Measures, first: &Measures) -> f64 {
-    let of = |measures: &Measures, quantity| measures.value(campaign, quantity);
-    let batches = campaign.batches();
-    let afap = batches.iter().any(|b| b.quality == Quality::Afap);
+fn cost(own: &Measures, first: &Measures) -> f64 {
+    let of = |measures: &Measures, quantity| measures.value(quantity);
+    let mut batches = own.batches.iter();
     let mut makespan = 0.0;
-    if afap {
+    if batches.any(|batch| batch.quality == Quality::Afap) {
         let found = of(own, Quantity::MedianMakespan);
-        let reference = of(first, Quantity::MedianMakespan).unwrap_or(campaign.horizon());
+        let reference = of(first, Quantity::MedianMakespan).unwrap_or(own.horizon);
         makespan = found.map_or(f64::INFINITY, |found| found / reference);
     }
     let missed = [
@@ -175,17 +160,11 @@ fn cost(campaign: &Campaign, own: &Measures, first: &Measures) -> f64 {
     makespan + missed.iter().sum::<f64>()
 }
 
-/// A number of one rule over that of another, on the same campaigns.
-#[must_use]
-pub fn against(
-    campaign: &Campaign,
-    one: &Run,
-    other: &Run,
-    quantity: Quantity,
-) -> Option<Estimate> {
+/// Returns a number of one rule over that of another, on the same campaigns.
+pub fn against(one: &Run, other: &Run, quantity: Quantity) -> Option<Estimate> {
     let pairs = one.campaigns.iter().zip(&other.campaigns);
     let ratios = pairs.map(|(a, b)| {
-        let (a, b) = (a.value(campaign, quantity)?, b.value(campaign, quantity)?);
+        let (a, b) = (a.value(quantity)?, b.value(quantity)?);
         (b > 0.0).then(|| a / b)
     });
     estimate(ratios)

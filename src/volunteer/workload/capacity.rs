@@ -1,13 +1,12 @@
 //! What hosts can do at most, and whether that is enough.
 
-use super::{Batch, Campaign, Processor, Quality, Supply};
+use super::{Batch, Campaign, HostsRecord, Processor, Quality};
 use crate::law::Size;
 
 /// What all hosts together can do for a set of applications, in the mean.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Capacity {
-    /// With hosts on as often as they are, and results not counted that are wrong or never returned
-    /// \[work/time\].
+    /// With hosts on as often as they are, and without results that are wrong or never returned \[work/time\].
     pub usual: f64,
     /// With all hosts on at all times, and all results right \[work/time\].
     pub most: f64,
@@ -23,18 +22,18 @@ pub enum Shortage {
         /// Why.
         why: &'static str,
     },
-    /// A batch has more work than all hosts can do until its deadline, or the end of the campaign.
+    /// There is more work than hosts can do until a deadline, or the end of the campaign.
     TooMuch {
-        /// The batch.
-        batch: String,
+        /// The batch; none where it is all batches and streams together.
+        batch: Option<String>,
         /// Jobs times quorum times mean size \[work\].
         work: f64,
         /// What can be done \[work/time\].
         rate: f64,
-        /// Until when \[time\].
+        /// In which time \[time\].
         time: f64,
     },
-    /// A job takes longer than that on the fastest processor.
+    /// A job takes too long on the fastest processor.
     TooLong {
         /// The batch.
         batch: String,
@@ -45,169 +44,136 @@ pub enum Shortage {
         /// The deadline, the bound, or the rest of the campaign \[time\].
         time: f64,
     },
-    /// All batches and streams together have more work than hosts can do in the whole campaign.
-    Campaign {
-        /// What there is to do \[work\].
-        work: f64,
-        /// What can be done \[work/time\].
-        rate: f64,
-        /// In which time \[time\].
-        time: f64,
-    },
 }
 
+const NO_PROCESSOR: &str =
+    "no host has a processor for any version of its application that is released in the campaign";
+const TOO_FEW: &str = "more results have to agree on a job than hosts can run its application, and a host does a job once";
+const ALL_WRONG: &str =
+    "of every host that could do it, each result is wrong (error 1) or never returned (vanish 1)";
+
 impl Campaign {
-    /// What all hosts can do for these applications in the mean: each processor with the version
-    /// that is fastest on it.
-    #[must_use]
+    /// Returns what all hosts can do for these applications in the mean: each processor with the version that is fastest on
+    /// it.
     pub fn capacity(&self, applications: &[usize]) -> Capacity {
         let mut sum = Capacity::default();
-        for processor in Processor::ALL {
-            let factor = self.efficiency(applications, processor);
-            for hosts in &self.record.hosts {
-                let Some(speed) = hosts.speed_of(processor) else {
-                    continue;
-                };
-                let count = f64::from(hosts.count) * f64::from(hosts.processors(processor));
-                let rate = count * speed.mean() * factor;
-                let right = (1.0 - hosts.error.value()) * (1.0 - hosts.vanish.value());
-                sum.most += rate;
-                sum.usual += rate * hosts.on_fraction() * right;
-            }
+        for (hosts, processor, speed, efficiency) in self.usable(applications) {
+            let count = f64::from(hosts.count) * f64::from(hosts.processors(processor));
+            let rate = count * speed.mean() * efficiency;
+            let right = (1.0 - hosts.error.value()) * (1.0 - hosts.vanish.value());
+            sum.most += rate;
+            sum.usual += rate * hosts.on_fraction() * right;
         }
         sum
     }
 
-    /// The greatest efficiency of any version of these applications on a type of processor; 0
-    /// where there is none.
-    fn efficiency(&self, applications: &[usize], processor: Processor) -> f64 {
-        let own = self.versions.iter().filter(|version| {
-            version.processor == processor
-                && version.released < self.horizon()
-                && applications.contains(&version.application)
+    /// Returns the groups of hosts with each type of processor that can run one of these applications, the law of its speed, and
+    /// the greatest efficiency of a version that is released in the campaign.
+    fn usable(
+        &self,
+        applications: &[usize],
+    ) -> impl Iterator<Item = (&HostsRecord, Processor, &Size, f64)> {
+        let efficiency = Processor::ALL.map(|processor| {
+            let usable = self.versions.iter().filter(|version| {
+                version.processor == processor
+                    && version.released < self.horizon()
+                    && applications.contains(&version.application)
+            });
+            let best = usable.map(|version| version.efficiency);
+            best.fold(0.0, f64::max)
         });
-        own.map(|version| version.efficiency).fold(0.0, f64::max)
+        let types = Processor::ALL.into_iter().zip(efficiency);
+        let types = types.filter(|(_, efficiency)| *efficiency > 0.0);
+        types.flat_map(|(processor, efficiency)| {
+            let hosts = self.record.hosts.iter();
+            hosts.filter_map(move |hosts| {
+                Some((hosts, processor, hosts.speed_of(processor)?, efficiency))
+            })
+        })
     }
 
-    /// The greatest speed that a processor can have for an application; none where the law of
-    /// speeds has no end.
-    fn fastest(&self, application: usize) -> Option<f64> {
-        let mut fastest = 0.0_f64;
-        for processor in Processor::ALL {
-            let factor = self.efficiency(&[application], processor);
-            for speed in self
-                .record
-                .hosts
-                .iter()
-                .filter_map(|h| h.speed_of(processor))
-            {
-                fastest = fastest.max(greatest(speed)? * factor);
-            }
-        }
-        Some(fastest)
-    }
-
-    /// Why the campaign can never be done, if that can be seen from the means alone.
-    #[must_use]
+    /// Returns why the campaign can never be done, if that follows from the means alone.
     pub fn shortage(&self) -> Option<Shortage> {
         let (mut together, mut streams) = (0.0, 0.0);
-        let mut needed: Vec<usize> = Vec::new();
         for batch in &self.batches {
-            let capacity = self.capacity(&[batch.application]);
-            let quorum = u64::from(self.quorum(batch.application));
-            for (never, why) in [
-                (
-                    capacity.most <= 0.0,
-                    "no host has a processor for any version of its application that is released in the campaign",
-                ),
-                (
-                    self.able(batch.application) < quorum,
-                    "more results have to agree on a job than hosts can run its application, and a host does a job once",
-                ),
-                (
-                    capacity.usual <= 0.0,
-                    "of every host that could do it, each result is wrong (error 1) or never returned (vanish 1)",
-                ),
-            ] {
-                if never {
-                    let batch = batch.name.clone();
-                    return Some(Shortage::Never { batch, why });
-                }
-            }
-            if let Some(found) = self.misses(batch, capacity) {
-                return Some(found);
+            let found = self.shortage_of(batch);
+            if found.is_some() {
+                return found;
             }
             together += self.work(batch);
-            if let Supply::Rate(_) = batch.supply {
+            if batch.is_stream() {
                 streams += self.work(batch);
             }
-            if !needed.contains(&batch.application) {
-                needed.push(batch.application);
-            }
         }
-        let (capacity, time) = (self.capacity(&needed), self.horizon());
-        // Streams go on and on, and have to be kept up with; of all else hosts may do more for once.
+        let all: Vec<usize> = self.batches.iter().map(|own| own.application).collect();
+        let (capacity, time) = (self.capacity(&all), self.horizon());
+        // Hosts have to keep up with streams at all times; of all else they may do more for once.
         let short = [(streams, capacity.usual), (together, capacity.most)];
         let short = short.into_iter().find(|(work, rate)| *work > rate * time);
-        short.map(|(work, rate)| Shortage::Campaign { work, rate, time })
+        short.map(|(work, rate)| Shortage::TooMuch {
+            batch: None,
+            work,
+            rate,
+            time,
+        })
     }
 
-    /// Hosts that can run an application.
-    fn able(&self, application: usize) -> u64 {
-        let able = |hosts: &&super::HostsRecord| {
-            Processor::ALL.iter().any(|processor| {
-                hosts.processors(*processor) > 0
-                    && self.efficiency(&[application], *processor) > 0.0
-            })
-        };
-        let own = self.record.hosts.iter().filter(able);
-        own.map(|hosts| u64::from(hosts.count)).sum()
-    }
-
-    /// Why a batch cannot be done in time, if that can be seen.
-    fn misses(&self, batch: &Batch, capacity: Capacity) -> Option<Shortage> {
+    /// Returns why a batch can never be done, or not in time, if that follows from the means alone.
+    fn shortage_of(&self, batch: &Batch) -> Option<Shortage> {
+        let name = || batch.name.clone();
+        let application = [batch.application];
+        let rate = self.capacity(&application);
+        let able = |own: &&HostsRecord| self.usable(&application).any(|(hosts, ..)| hosts == *own);
+        let able = self.record.hosts.iter().filter(able);
+        let able: u64 = able.map(|hosts| u64::from(hosts.count)).sum();
+        for (is_never, why) in [
+            (rate.most <= 0.0, NO_PROCESSOR),
+            (able < u64::from(self.quorum(batch.application)), TOO_FEW),
+            (rate.usual <= 0.0, ALL_WRONG),
+        ] {
+            if is_never {
+                return Some(Shortage::Never { batch: name(), why });
+            }
+        }
         let (work, size, time) = match batch.quality {
-            Quality::Short(time) | Quality::Long(time) => {
+            // A stream goes on; but no job of it may be too long for any host.
+            Quality::Throughput => (0.0, batch.size.least().value(), batch.limit),
+            _ => {
+                let left = self.horizon() - batch.submitted;
+                let is_dated = batch.quality != Quality::Afap;
+                let time = if is_dated { batch.limit } else { left };
                 (self.work(batch), batch.size.mean(), time)
             }
-            Quality::Afap => {
-                let left = self.horizon() - batch.submitted();
-                (self.work(batch), batch.size.mean(), left)
-            }
-            // A stream goes on; but no job of it may be too long for any host.
-            Quality::Throughput(bound) => (0.0, batch.size.least().value(), bound),
         };
-        if work > capacity.most * time {
+        if work > rate.most * time {
             return Some(Shortage::TooMuch {
-                batch: batch.name.clone(),
+                batch: Some(name()),
                 work,
-                rate: capacity.most,
+                rate: rate.most,
                 time,
             });
         }
-        let speed = self.fastest(batch.application)?;
+        let mut speed = 0.0_f64;
+        for (_, _, law, efficiency) in self.usable(&application) {
+            speed = speed.max(greatest(law)? * efficiency);
+        }
         (size > speed * time).then(|| Shortage::TooLong {
-            batch: batch.name.clone(),
+            batch: name(),
             size,
             speed,
             time,
         })
     }
 
-    /// What a batch has to be done at least, or a stream in the whole campaign \[work\]; an endless
-    /// one nothing.
-    #[must_use]
+    /// Returns what a batch has to be done at least, or a stream in the whole campaign \[work\]; an endless one nothing.
     pub fn work(&self, batch: &Batch) -> f64 {
-        let jobs = match batch.supply {
-            Supply::Jobs { count, .. } => f64::from(count),
-            Supply::Rate(rate) => rate * self.horizon(),
-            Supply::Endless => 0.0,
-        };
+        let coming = batch.arrival_rate.unwrap_or(0.0) * self.horizon();
+        let jobs = batch.jobs.map_or(coming, f64::from);
         jobs * f64::from(self.quorum(batch.application)) * batch.size.mean()
     }
 }
 
-/// The greatest value of a law; none where it has no end.
+/// Returns the greatest value of a law; none where it has no end.
 fn greatest(law: &Size) -> Option<f64> {
     match law {
         Size::Deterministic { mean } => Some(mean.value()),

@@ -4,11 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Campaign;
-use crate::document::{Document, DocumentError, Fault, Node, Parsed, Place};
+use crate::document::{Document, DocumentError, Node, Parsed, Place};
 use crate::law::{Size, respell_law_or_number, respell_times_of};
 use crate::number::Decimal;
 
-/// The kind that documents of this room name.
+/// The kind that these documents name.
 pub(super) const KIND: &str = "volunteer";
 
 const EXAMPLE: &str = "a workload reads like this:
@@ -41,7 +41,7 @@ pub struct Record {
     /// What is to be done.
     pub batches: Vec<BatchRecord>,
     /// Parameters that are given and not tuned.
-    #[serde(default, skip_serializing_if = "PolicyRecord::is_empty")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub policy: PolicyRecord,
 }
 
@@ -56,7 +56,7 @@ pub struct HostsRecord {
     /// CPU cores of each.
     pub cores: u32,
     /// GPUs of each.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub gpus: u32,
     /// The law of the speed of a core \[work/time\], drawn once a host.
     pub speed: Size,
@@ -75,10 +75,10 @@ pub struct HostsRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay: Option<Size>,
     /// The chance that a result is wrong.
-    #[serde(default = "zero")]
+    #[serde(default)]
     pub error: Decimal,
     /// The chance that a job that was sent is never returned.
-    #[serde(default = "zero")]
+    #[serde(default)]
     pub vanish: Decimal,
 }
 
@@ -139,15 +139,6 @@ pub enum Processor {
 impl Processor {
     /// All of them.
     pub const ALL: [Processor; 2] = [Processor::Cpu, Processor::Gpu];
-
-    /// Its name.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Processor::Cpu => "cpu",
-            Processor::Gpu => "gpu",
-        }
-    }
 }
 
 /// Jobs that are submitted together; or a stream of jobs, of which each is for itself.
@@ -161,12 +152,12 @@ pub struct BatchRecord {
     /// The law of the sizes of its jobs \[work\]; a size takes so long on a core of speed 1.
     pub size: Size,
     /// How soon it is to be done.
-    pub quality: QualityWord,
+    pub quality: Quality,
     /// How many jobs it has; none of a stream.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jobs: Option<u32>,
     /// When it is submitted \[time\].
-    #[serde(default = "zero")]
+    #[serde(default)]
     pub submitted: Decimal,
     /// How often it is submitted.
     #[serde(default = "one", skip_serializing_if = "is_one")]
@@ -186,10 +177,12 @@ pub struct BatchRecord {
 }
 
 /// The four qualities of service.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum QualityWord {
+#[schemars(rename = "QualityWord")]
+pub enum Quality {
     /// As fast as possible.
+    #[default]
     Afap,
     /// By a deadline that few hosts can meet by chance.
     Short,
@@ -197,19 +190,6 @@ pub enum QualityWord {
     Long,
     /// No batch: as many jobs as possible, each within a bound.
     Throughput,
-}
-
-impl QualityWord {
-    /// Its name.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            QualityWord::Afap => "afap",
-            QualityWord::Short => "short",
-            QualityWord::Long => "long",
-            QualityWord::Throughput => "throughput",
-        }
-    }
 }
 
 /// Parameters of the dispatch; what is not given is tuned, or has a default.
@@ -233,12 +213,6 @@ pub struct PolicyRecord {
     pub refresh: Option<Decimal>,
 }
 
-impl PolicyRecord {
-    fn is_empty(&self) -> bool {
-        *self == PolicyRecord::default()
-    }
-}
-
 fn one() -> u32 {
     1
 }
@@ -247,25 +221,20 @@ fn unit() -> Decimal {
     Decimal::ONE
 }
 
-fn zero() -> Decimal {
-    Decimal::ZERO
-}
-
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
 fn is_one(n: &u32) -> bool {
     *n == 1
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
-fn is_zero(n: &u32) -> bool {
-    *n == 0
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// A document.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct CampaignDocument {
-    #[allow(dead_code, reason = "it was looked at before")]
+    #[allow(dead_code, reason = "it was read before")]
     kind: String,
     source: Option<String>,
     time_unit: Option<String>,
@@ -276,9 +245,6 @@ struct CampaignDocument {
     policy: Option<PolicyRecord>,
 }
 
-/// The unit where none is named.
-const UNIT: &str = "time";
-
 pub(super) fn parse(text: &str, name: &str) -> Result<Parsed<Campaign>, DocumentError> {
     let mut document = Document::parse(text, name, EXAMPLE)?;
     let misnamed = document.misnamed(KIND)?;
@@ -287,7 +253,7 @@ pub(super) fn parse(text: &str, name: &str) -> Result<Parsed<Campaign>, Document
     faults.extend(misnamed);
     let record = written.map(|written| Record {
         source: written.source,
-        time_unit: written.time_unit.unwrap_or(UNIT.into()),
+        time_unit: written.time_unit.unwrap_or("time".into()),
         horizon: written.horizon,
         hosts: written.hosts,
         applications: written.applications,
@@ -298,10 +264,10 @@ pub(super) fn parse(text: &str, name: &str) -> Result<Parsed<Campaign>, Document
         Some(record) => record.checked(faults),
         None => Err(faults),
     };
-    document.conclude(checked, |_: &Place| None)
+    document.conclude(checked.map(|own| (own, Vec::new())), |_: &Place| None)
 }
 
-/// Numbers that stand for laws, laws, and times, as documents spell them.
+/// Rewrites numbers that stand for laws, laws, and times as documents spell them.
 fn respell(root: &mut Node) {
     let unit = root.time_unit().unwrap_or_default().to_owned();
     respell_times_of(root, &["horizon"], &unit);
@@ -335,15 +301,5 @@ fn entries<'a>(map: &'a mut Node, list: &str) -> &'a mut [Node] {
 fn respell_laws_of(map: &mut Node, keys: &[&str]) {
     for key in keys {
         map.meant_mut(key).map(respell_law_or_number);
-    }
-}
-
-impl Record {
-    /// The campaign, or all its faults.
-    ///
-    /// # Errors
-    /// A list of all faults, at their places in the record.
-    pub fn check(&self) -> Result<Campaign, Vec<Fault>> {
-        self.checked(Vec::new()).map(|(campaign, _)| campaign)
     }
 }

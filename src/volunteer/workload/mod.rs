@@ -9,7 +9,7 @@ mod tests;
 pub use capacity::{Capacity, Shortage};
 pub use document::{
     ApplicationRecord, AvailabilityRecord, BatchRecord, HostsRecord, PolicyRecord, Processor,
-    QualityWord, Record, VersionRecord,
+    Quality, Record, VersionRecord,
 };
 
 use std::path::Path;
@@ -36,46 +36,21 @@ pub struct Batch {
     pub application: usize,
     /// The law of the sizes of its jobs \[work\].
     pub size: Size,
-    /// Its jobs.
-    pub supply: Supply,
-    /// How soon they are to be done.
+    /// How many jobs it has; none of a stream.
+    pub jobs: Option<u32>,
+    /// When it is submitted \[time\]; a stream at the start.
+    pub submitted: f64,
+    /// Jobs of a stream a unit of time, a Poisson process \[1/time\]; none where there are always some.
+    pub arrival_rate: Option<f64>,
+    /// How soon it is to be done.
     pub quality: Quality,
-}
-
-/// Where jobs come from.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Supply {
-    /// So many at once.
-    Jobs {
-        /// How many.
-        count: u32,
-        /// When \[time\].
-        submitted: f64,
-    },
-    /// There are always some.
-    Endless,
-    /// A Poisson process of this rate \[1/time\].
-    Rate(f64),
-}
-
-/// How soon jobs are to be done; times count from the submission, or from the creation of a job.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Quality {
-    /// As fast as possible.
-    Afap,
-    /// By this time, which few hosts can meet by chance.
-    Short(f64),
-    /// By this time, which nearly all hosts can meet.
-    Long(f64),
-    /// A job at a time, within this bound.
-    Throughput(f64),
+    /// How soon \[time\]: the deadline from the submission, or the bound from the creation of a job; else infinite.
+    pub limit: f64,
 }
 
 /// A version of an application.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Version {
-    /// Its name.
-    pub name: String,
     /// The index of its application.
     pub application: usize,
     /// What it runs on.
@@ -101,104 +76,95 @@ impl Campaign {
     /// [`DocumentError::Io`] if the file cannot be read, [`DocumentError::Faults`] with every
     /// fault found in it.
     pub fn read(path: &Path) -> Result<Parsed<Self>, DocumentError> {
-        read_file(path, document::parse)
+        read_file(path, Self::parse)
     }
 
-    /// All its numbers.
-    #[must_use]
+    /// Returns all its numbers.
     pub fn record(&self) -> &Record {
         &self.record
     }
 
-    /// `sha256:` and 64 hexadecimal digits that identify it.
-    #[must_use]
+    /// Returns `sha256:` and 64 hexadecimal digits that identify it.
     pub fn digest(&self) -> String {
         digest(&to_yaml(&self.record))
     }
 
-    /// The unit of time.
-    #[must_use]
+    /// Returns the unit of time.
     pub fn time_unit(&self) -> &str {
         &self.record.time_unit
     }
 
-    /// How long it lasts \[time\].
-    #[must_use]
+    /// Returns how long it lasts \[time\].
     pub fn horizon(&self) -> f64 {
         self.record.horizon.value()
     }
 
-    /// Batches in the order of the document, and streams of jobs.
-    #[must_use]
+    /// Returns how often percentiles are computed \[time\]: sixty times where nothing is given.
+    pub fn refresh(&self) -> f64 {
+        let own = self.record.policy.refresh;
+        own.map_or(self.horizon() / 60.0, |time| time.value())
+    }
+
+    /// Returns batches and streams in the order of the document.
     pub fn batches(&self) -> &[Batch] {
         &self.batches
     }
 
-    /// Versions of all applications, those of the first one first.
-    #[must_use]
+    /// Returns the versions of all applications, those of the first one first.
     pub fn versions(&self) -> &[Version] {
         &self.versions
     }
 
-    /// Results of an application that have to agree.
-    #[must_use]
+    /// Returns how many results of an application have to agree.
     pub fn quorum(&self, application: usize) -> u32 {
         self.record.applications[application].quorum
     }
 
-    /// Instances that a job of an application may have.
-    #[must_use]
+    /// Returns how many instances a job of an application may have.
     pub fn most_instances(&self, application: usize) -> u32 {
         let own = &self.record.applications[application];
         own.instances
             .unwrap_or(own.quorum.saturating_mul(3).saturating_add(5))
     }
 
-    /// How many hosts there are.
-    #[must_use]
+    /// Returns the number of hosts.
     pub fn host_count(&self) -> u64 {
         self.record.hosts.iter().map(|h| u64::from(h.count)).sum()
     }
 }
 
 impl Batch {
-    /// Whether it is a stream of jobs of which each is for itself.
-    #[must_use]
+    /// Returns whether it is a stream of jobs of which each is for itself.
     pub fn is_stream(&self) -> bool {
-        matches!(self.quality, Quality::Throughput(_))
+        self.quality == Quality::Throughput
     }
 
-    /// When it is submitted \[time\]; a stream at the start.
-    #[must_use]
-    pub fn submitted(&self) -> f64 {
-        match self.supply {
-            Supply::Jobs { submitted, .. } => submitted,
-            Supply::Endless | Supply::Rate(_) => 0.0,
-        }
+    /// Returns whether it is a stream that always has some jobs.
+    pub fn is_endless(&self) -> bool {
+        self.is_stream() && self.arrival_rate.is_none()
     }
 
-    /// How many jobs it has; none of a stream.
-    #[must_use]
-    pub fn jobs(&self) -> Option<u32> {
-        match self.supply {
-            Supply::Jobs { count, .. } => Some(count),
-            Supply::Endless | Supply::Rate(_) => None,
-        }
+    /// Returns when a job that was created then is due \[time\].
+    pub fn due(&self, created: f64) -> f64 {
+        let since = if self.is_stream() {
+            created
+        } else {
+            self.submitted
+        };
+        since + self.limit
     }
 }
 
 impl HostsRecord {
-    /// The fraction of time that such a host is on.
-    #[must_use]
+    /// Returns the fraction of time that such a host is on.
     pub fn on_fraction(&self) -> f64 {
         self.availability.as_ref().map_or(1.0, |own| {
-            let (on, off) = (own.on.mean(), own.off.mean());
-            on / (on + off)
+            let on = own.on.mean();
+            on / (on + own.off.mean())
         })
     }
 
-    /// How many processors of this type such a host has.
-    #[must_use]
+    /// Returns how many processors of this type such a host has.
     pub fn processors(&self, processor: Processor) -> u32 {
         match processor {
             Processor::Cpu => self.cores,
@@ -206,8 +172,7 @@ impl HostsRecord {
         }
     }
 
-    /// The law of the speed of a processor of this type; none where it has none.
-    #[must_use]
+    /// Returns the law of the speed of a processor of this type; none where it has none.
     pub fn speed_of(&self, processor: Processor) -> Option<&Size> {
         match processor {
             Processor::Cpu => (self.cores > 0).then_some(&self.speed),

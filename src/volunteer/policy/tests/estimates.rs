@@ -7,36 +7,38 @@ use super::*;
 fn percentiles_are_what_counting_gives() {
     let mut stream = Streams::new(5, 0).arrivals;
     for _ in 0..200 {
-        let mut pair = || Pair {
-            turnaround: (stream.uniform() > 0.1).then(|| (stream.uniform() * 20.0).floor() + 1.0),
-            valid: (stream.uniform() * 16.0) as u32,
+        let mut pair = || {
+            let known = stream.uniform() > 0.1;
+            History {
+                results: 1,
+                known,
+                turnaround: if known {
+                    (stream.uniform() * 20.0).floor() + 1.0
+                } else {
+                    3.0
+                },
+                valid: (stream.uniform() * 16.0) as u32,
+            }
         };
-        let pairs: Vec<Pair> = (0..60).map(|_| pair()).collect();
+        let pairs: Vec<History> = (0..60).map(|_| pair()).collect();
         let found = percentiles(&pairs);
         for (own, p) in pairs.iter().zip(&found) {
             let share = |count: usize| 100.0 * count as f64 / pairs.len() as f64;
-            let slower = |other: &&Pair| match (own.turnaround, other.turnaround) {
-                (Some(a), Some(b)) => b > a,
-                (Some(_), None) => true,
-                _ => false,
-            };
+            let slower =
+                |other: &&History| own.known && (!other.known || other.turnaround > own.turnaround);
             let x = share(pairs.iter().filter(slower).count());
             let y = if own.valid > 10 {
                 f64::INFINITY
             } else {
                 share(pairs.iter().filter(|other| other.valid < own.valid).count())
             };
-            let expected = if own.turnaround.is_none() {
-                0.0
-            } else {
-                x.min(y)
-            };
+            let expected = if own.known { x.min(y) } else { 0.0 };
             assert_eq!(*p, expected);
         }
-        let mapped: Vec<Pair> = pairs
+        let mapped: Vec<History> = pairs
             .iter()
-            .map(|own| Pair {
-                turnaround: own.turnaround.map(|t| (t / 7.0).exp() + t.powi(3)),
+            .map(|own| History {
+                turnaround: (own.turnaround / 7.0).exp() + own.turnaround.powi(3),
                 ..*own
             })
             .collect();
@@ -49,7 +51,7 @@ fn a_new_version_takes_over_ten_results_at_most() {
     let mut old = History::default();
     for n in 1..=30 {
         old.took(f64::from(n));
-        old.was_valid();
+        old.validated(true);
     }
     let copied = old.copied();
     assert_eq!((copied.results, copied.valid), (10, 30));
@@ -68,7 +70,7 @@ fn a_new_version_takes_over_ten_results_at_most() {
 /// Kaplan and Meier's own example by hand: results after 1, 3 and 4, one awaited for 2, one for 5.
 #[test]
 fn censored_results_count_as_long_as_they_are_awaited() {
-    let law = Turnarounds::new([3.0, 1.0, 4.0], [2.0, 5.0]);
+    let law = |q: f64| turnaround([3.0, 1.0, 4.0], [2.0, 5.0], q, &[]);
     // Left after 1: 4/5; after 3: 4/5·2/3 = 8/15; after 4: 4/15.
     for (q, expected) in [
         (0.2, 1.0),
@@ -77,17 +79,17 @@ fn censored_results_count_as_long_as_they_are_awaited() {
         (0.467, 4.0),
         (0.733, 4.0),
     ] {
-        assert_eq!(law.quantile(q, &[]), expected, "{q}");
+        assert_eq!(law(q), expected, "{q}");
     }
     // Nobody took longer: no less than what was seen.
-    assert_eq!(law.quantile(0.99, &[]), 5.0);
-    assert_eq!(Turnarounds::default().quantile(0.5, &[2.0, 4.0]), 2.0);
+    assert_eq!(law(0.99), 5.0);
+    assert_eq!(turnaround([], [], 0.5, &[2.0, 4.0]), 2.0);
     // Ten of twenty are there, after which the law of the others goes on: of those above 10 a half is
     // needed for .75, and four fifths for .9.
-    let half = Turnarounds::new((1..=10).map(f64::from), [20.0; 10]);
     let others = [5.0, 11.0, 12.0, 13.0, 14.0];
+    let half = |q: f64| turnaround((1..=10).map(f64::from), [20.0; 10], q, &others);
     for (q, expected) in [(0.25, 5.0), (0.5, 10.0), (0.75, 12.0), (0.9, 14.0)] {
-        assert_eq!(half.quantile(q, &others), expected, "{q}");
+        assert_eq!(half(q), expected, "{q}");
     }
 }
 
@@ -121,10 +123,9 @@ fn the_quantile_covers_as_often_as_it_says() {
                 let out = sent.iter().filter(|own| !done(own));
                 let awaited: Vec<f64> = out.map(|own| 12.0 - own.0).collect();
                 let next = law(&mut stream);
-                let law = Turnarounds::new(came.iter().copied(), awaited);
-                covered += usize::from(next <= law.quantile(q, &others));
-                let biased = Turnarounds::new(came, []);
-                short += usize::from(next <= biased.quantile(q, &[]));
+                let end = turnaround(came.iter().copied(), awaited, q, &others);
+                covered += usize::from(next <= end);
+                short += usize::from(next <= turnaround(came, [], q, &[]));
             }
             let (covered, short) = (covered as f64 / 4000.0, short as f64 / 4000.0);
             let most = 3.3 * (q * (1.0 - q) / 4000.0_f64).sqrt() + 0.5 / 150.0;
@@ -139,22 +140,9 @@ fn the_quantile_covers_as_often_as_it_says() {
 
 #[test]
 fn an_end_is_when_all_is_sent_and_has_come() {
-    let end = Completion {
-        to_send: 30,
-        rate: 10.0,
-        turnaround: 5.0,
-    };
-    assert_eq!(end.at(100.0), Some(108.0));
-    assert_eq!(
-        Completion {
-            to_send: 0,
-            rate: f64::NAN,
-            ..end
-        }
-        .at(1.0),
-        Some(6.0)
-    );
-    assert_eq!(Completion { rate: 0.0, ..end }.at(1.0), None);
+    assert_eq!(completion(100.0, 30, 10.0, 5.0), Some(108.0));
+    assert_eq!(completion(1.0, 0, f64::NAN, 5.0), Some(6.0));
+    assert_eq!(completion(1.0, 30, 0.0, 5.0), None);
     assert_eq!(last_of(4), 0.8);
     // Ten jobs, or a twentieth of them; all of a small batch.
     assert!(!enough_done(9, 100) && enough_done(10, 100));

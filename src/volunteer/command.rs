@@ -1,24 +1,26 @@
-//! Campaigns as a kind of workload: what is typed → verbs → what is told.
+//! Campaigns as a kind of workload: what is typed → verbs → reports.
 
-mod ask;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 
+use super::artifact::{Checked, Volunteer};
+use super::policy::{Request, decide};
+use super::report;
+use super::simulator::{judge, simulate};
+use super::synthesis::{NoPolicy, Options, synthesize};
+use super::verbs::{self, resolve_policy, within_budget};
+use super::workload::Campaign;
 use crate::artifact::Finding;
-use crate::document::{DocumentError, Parsed};
+use crate::document::{DocumentError, Parsed, called, fault_of_json, text_of};
 use crate::kind::{
     Answer, Caller, Compared, Files, Kind, NamesFiles, NoArgs, Notice, OwnVerb, VerbOutput,
-    VerbResult, checked, required_workload, run_document, same_workload,
+    VerbResult, checked, json, other_workload, required_workload, run_document, same_workload,
 };
-use crate::report::rules_table;
-use crate::simulation::Settings;
+use crate::report::{WIDTH, rules_table};
 use crate::simulation::sweep::Comparing;
-use crate::typed::count;
-use crate::volunteer::artifact::{Checked, Volunteer};
-use crate::volunteer::report;
-use crate::volunteer::synthesis::{self, Options, Outcome};
-use crate::volunteer::verbs;
-use crate::volunteer::workload::Campaign;
+use crate::simulation::{Settings, Verdict};
+use crate::typed::{PolicyFile, count};
 
 /// What is typed beside the workload to make a policy.
 #[derive(Args, Clone)]
@@ -42,20 +44,46 @@ impl NamesFiles for SynthesisArgs {}
 #[derive(Subcommand)]
 pub enum Verb {
     /// Answer a request of a host: which jobs it gets, with which deadlines, and why not the others
-    Dispatch(ask::Arguments),
+    Dispatch(DispatchArgs),
+}
+
+/// What is typed to answer a request.
+#[derive(Args)]
+pub struct DispatchArgs {
+    #[command(flatten)]
+    policy: PolicyFile,
+
+    /// The request, a JSON file: what the host has and wants, and the jobs that there are
+    #[arg(long, value_name = "FILE")]
+    request: PathBuf,
+
+    /// Where the answers go, as JSON (`-`: to standard output)
+    #[arg(long, short, value_name = "FILE", default_value = "-")]
+    output: PathBuf,
 }
 
 impl NamesFiles for Verb {
     fn files(&self) -> Files<'_> {
-        let Verb::Dispatch(arguments) = self;
-        arguments.files()
+        let Verb::Dispatch(args) = self;
+        let read = args.policy.typed().into_iter().chain([&*args.request]);
+        (read.collect(), vec![&args.output])
     }
 }
 
 impl OwnVerb for Verb {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
-        let Verb::Dispatch(arguments) = self;
-        ask::run(arguments, caller)
+        let Verb::Dispatch(args) = self;
+        let policy = Checked::read_with(args.policy.file()?, caller.changes)?;
+        let file = called(&args.request);
+        let text = text_of(&args.request).map_err(|why| format!("cannot read {file}: {why}"))?;
+        let request: Request = serde_json::from_str(&text)
+            .map_err(|error| format!("{file}: {}", fault_of_json(&error)))?;
+        request.check().map_err(|why| format!("{file}: {why}"))?;
+        let answers = decide(&policy.artifact().policy.dispatch, &request);
+        Ok(VerbOutput {
+            documents: vec![(args.output.clone(), json(&answers)?)],
+            ..VerbOutput::default()
+        })
     }
 }
 
@@ -84,33 +112,29 @@ impl Kind for Volunteer {
         };
         caller.notify(Notice::Interruptible);
         let mut listener = |what: &str| caller.notify(Notice::Doing(what));
-        let outcome = synthesis::synthesize(campaign, &options, &mut listener);
-        Ok(match outcome {
-            Outcome::Made(made) => Answer::Policy {
+        Ok(match synthesize(campaign, &options, &mut listener) {
+            Ok(made) => Answer::Policy {
                 summary: report::made(campaign, &made, caller.width),
                 documents: Vec::new(),
                 artifact: checked(made.artifact)?,
             },
-            Outcome::Impossible(shortage) => Answer::Refused {
+            Err(NoPolicy::Impossible(shortage)) => Answer::Refused {
                 why: report::impossible(campaign, &shortage, caller.width),
                 decided: true,
             },
-            Outcome::TooLong(found) => {
+            Err(NoPolicy::TooLong(found)) => {
                 // Two that choose and two that decide nothing, with some room.
                 let least = 5.0 * found.events;
                 return Err(format!("{found}: give --budget {least:.1e} or more").into());
             }
-            Outcome::Interrupted => Answer::Interrupted,
+            Err(NoPolicy::Interrupted) => Answer::Interrupted,
         })
     }
 
     fn against(policy: &Checked, campaign: &Campaign) -> VerbResult<Vec<Finding>> {
         let (own, other) = (policy.workload().digest(), campaign.digest());
-        Ok(same_workload(
-            &own,
-            &other,
-            "hosts, applications or batches",
-        ))
+        let what = "hosts, applications or batches";
+        Ok(same_workload(&own, &other, what))
     }
 
     fn about(policy: &Checked) -> String {
@@ -122,24 +146,33 @@ impl Kind for Volunteer {
     }
 
     fn simulate(
-        policy: &str,
+        name: &str,
         campaign: Option<Campaign>,
         _: &NoArgs,
         settings: &Settings,
         caller: &mut Caller<'_>,
     ) -> VerbResult<(VerbOutput, String)> {
-        let changes = caller.changes;
+        let (rule, file) = resolve_policy(name, campaign.as_ref(), caller.changes)?;
+        let own = file.as_ref().map(|file| file.workload());
+        let Some(campaign) = campaign.as_ref().or(own) else {
+            return Err("a rule is run on a workload: give --workload FILE".into());
+        };
+        let is_other = own.is_some_and(|own| own.digest() != campaign.digest());
         let listener = |reached| caller.notify(Notice::Simulating("simulating", reached));
-        let simulated = verbs::simulate(policy, campaign, changes, settings, listener)?;
-        let (campaign, run) = (&simulated.campaign, &simulated.run);
-        let verdicts = &simulated.verdicts;
+        let run = within_budget(simulate(campaign, rule, settings, listener))?;
+        let judged = file.as_ref().filter(|_| !is_other && !run.interrupted);
+        let verdicts = judged.map(|file| judge(file.artifact(), campaign, &run));
+        let verdicts = verdicts.unwrap_or_default();
+        let shortage = campaign.shortage();
+        let mut notes = other_workload(is_other);
+        notes.extend(shortage.map(|found| report::impossible(campaign, &found, WIDTH)));
         let answered = VerbOutput {
-            table: report::simulation(campaign, run, verdicts, caller.width),
-            notes: report::notes(&simulated),
-            negative: simulated.is_refuted(),
+            table: report::simulation(campaign, &run, &verdicts, caller.width),
+            notes,
+            negative: verdicts.iter().any(|j| j.verdict == Verdict::Refuted),
             documents: Vec::new(),
         };
-        let document = run_document(policy, &report::of_run(campaign, run), verdicts)?;
+        let document = run_document(name, &report::of_run(campaign, &run), &verdicts)?;
         Ok((answered, document))
     }
 

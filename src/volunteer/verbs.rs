@@ -1,0 +1,188 @@
+//! Policies by name, and their comparison on the same campaigns. Nothing is printed here, and progress goes to a callback.
+
+use std::sync::atomic::Ordering;
+
+use super::artifact::{Checked, Quantity};
+use super::policy::Dispatch;
+use super::simulator::{Rule, Run, TooLong, simulate};
+use super::synthesis::{against, default_rule, fixed_bound, literal};
+use super::workload::Campaign;
+use crate::artifact::{Changes, Quantity as _};
+pub use crate::kind::VerbError;
+use crate::kind::{no_rule, read_policy, refuse, split_name};
+use crate::report::{Column, Outcomes, estimate, headed};
+use crate::simulation::sweep::Comparing;
+
+/// The rules that have a name: with what stands behind a colon, and what they do.
+pub const RULES: [(&str, &str, &str); 4] = [
+    (
+        "percentile",
+        "[:F:T:Q]",
+        "what synth tunes: hosts above the percentile F get jobs of a batch without an estimate, those above T deadlines before it, and Q is the quantile that it takes (75:95:.3 if not given)",
+    ),
+    (
+        "literal",
+        "[:F:T:Q]",
+        "the proposal of 2012 to the letter: busy time of tight jobs only, no limit of jobs without an estimate, no time for a second try (50:90:.8)",
+    ),
+    (
+        "boinc-2025",
+        "[:D]",
+        "any host, with the deadline D; what is left of a batch that is 85 % done goes to fast hosts alone, and once more where it takes long",
+    ),
+    (
+        "fixed",
+        "[:D]",
+        "any host, with the deadline D: the bound of a stream if it is not given",
+    ),
+];
+
+/// Returns a rule by name on this campaign, or that of a policy file, with the file; `changes` is what becomes of a file that
+/// was changed after it was written.
+///
+/// # Errors
+/// When there is no such rule and no such file, no campaign is given for a rule, or the file is refused.
+pub fn resolve_policy(
+    name: &str,
+    campaign: Option<&Campaign>,
+    changes: Changes,
+) -> Result<(Rule, Option<Checked>), VerbError> {
+    let why = match campaign.map(|campaign| named(name, campaign)) {
+        Some(Ok(rule)) => return Ok((rule, None)),
+        Some(Err(why)) => why,
+        None if RULES.iter().any(|rule| rule.0 == split_name(name).0) => {
+            return refuse(format!(
+                "{name} is a rule: name the workload with --workload FILE"
+            ));
+        }
+        None => no_rule(name, &RULES),
+    };
+    let (checked, _) = read_policy::<super::Volunteer>(name, why, changes)?;
+    let dispatch = checked.artifact().policy.dispatch;
+    Ok((Rule::Dispatch(dispatch), Some(checked)))
+}
+
+fn named(name: &str, campaign: &Campaign) -> Result<Rule, String> {
+    let (rule, parameter) = split_name(name);
+    let dispatch = |rule| parameter.map_or(Ok(rule), |text| with_parameters(rule, text));
+    let bound = || match parameter {
+        None => Ok(fixed_bound(campaign)),
+        Some(text) => match text.parse::<f64>() {
+            Ok(time) if time > 0.0 && time <= 1e60 => Ok(time),
+            _ => Err(format!("`{text}` is not a time > 0, as in fixed:168")),
+        },
+    };
+    match rule {
+        "percentile" => dispatch(default_rule(campaign)).map(Rule::Dispatch),
+        "literal" => dispatch(literal(campaign)).map(Rule::Dispatch),
+        "boinc-2025" => bound().map(Rule::Tail),
+        "fixed" => bound().map(Rule::Fixed),
+        _ => Err(no_rule(name, &RULES)),
+    }
+}
+
+fn with_parameters(rule: Dispatch, text: &str) -> Result<Dispatch, String> {
+    let numbers: Option<Vec<f64>> = text.split(':').map(|own| own.parse().ok()).collect();
+    match numbers.as_deref() {
+        Some(&[first_percentile, tight_percentile, q])
+            if [first_percentile, tight_percentile]
+                .iter()
+                .all(|p| (0.0..=100.0).contains(p))
+                && q > 0.0
+                && q < 1.0 =>
+        {
+            Ok(Dispatch {
+                first_percentile,
+                tight_percentile,
+                quantile: Some(q),
+                ..rule
+            })
+        }
+        _ => Err(format!(
+            "`{text}` is not two percentiles from 0 to 100 and a fraction between 0 and 1, as in percentile:75:95:.3"
+        )),
+    }
+}
+
+/// Adds what to do where a campaign takes too long.
+///
+/// # Errors
+/// When it does.
+pub fn within_budget(run: Result<Run, TooLong>) -> Result<Run, VerbError> {
+    run.or_else(|found| refuse(format!("{found}: allow more with --events or --time")))
+}
+
+/// Runs all policies on the same hosts and jobs.
+///
+/// # Errors
+/// When a policy does not exist or is refused, loads are given, or one campaign takes more than twice what the settings allow.
+pub fn compare(
+    campaign: &Campaign,
+    asked: &Comparing<'_>,
+    mut listener: impl FnMut(&str),
+) -> Result<Outcomes, VerbError> {
+    if !asked.loads.is_empty() {
+        return refuse(
+            "--loads goes with jobs that queue, and hosts of volunteers always have some: leave it out",
+        );
+    }
+    if asked.share.is_some() {
+        return refuse(
+            "--shard goes with policies over loads, and campaigns have none: compare some of the policies on each machine",
+        );
+    }
+    if asked.journal.is_some_and(|(_, resume)| resume) {
+        return refuse("a comparison of campaigns keeps no finished parts: leave --resume out");
+    }
+    let rules = asked.policies.iter();
+    let rules = rules.map(|name| resolve_policy(name, Some(campaign), asked.changes));
+    let rules: Vec<_> = rules.collect::<Result<_, VerbError>>()?;
+    let settings = asked.settings;
+    let options = format!(
+        " --replications {} --seed {}",
+        settings.replications, settings.seed
+    );
+    let mut outcomes = Outcomes::new(asked, campaign.digest(), "policy".into(), &options);
+    let time = campaign.time_unit();
+    let column = |quantity: &Quantity| Column {
+        quantity: quantity.row().name,
+        at: None,
+        unit: quantity.unit(time),
+        label: headed(*quantity, time),
+    };
+    outcomes.columns = Quantity::ALL.iter().map(column).collect();
+    let mut first: Option<Run> = None;
+    for (outcome, (rule, _)) in outcomes.policies.iter_mut().zip(rules) {
+        listener(&outcome.policy);
+        let run = within_budget(simulate(campaign, rule, settings, |_| ()))?;
+        if run.interrupted {
+            break;
+        }
+        let values = Quantity::ALL.iter().map(|own| run.estimate(*own));
+        outcome.values = values.collect();
+        let ratio = first.as_ref();
+        let ratio = ratio.and_then(|own| against(&run, own, Quantity::MedianMakespan));
+        if let Some(ratio) = ratio {
+            let is_sure = (ratio.mean - 1.0).abs() > ratio.half_width;
+            outcomes.notes.push(format!(
+                "{}: {} times the median makespan of {}, {} {}",
+                outcome.policy,
+                estimate(Some(ratio)),
+                asked.policies[0],
+                if is_sure { "surely" } else { "not surely" },
+                if ratio.mean > 1.0 {
+                    "longer"
+                } else {
+                    "shorter"
+                }
+            ));
+        }
+        first.get_or_insert(run);
+    }
+    outcomes.interrupted = settings.interrupt.load(Ordering::Relaxed);
+    outcomes.notes.push(format!(
+        "means over {} campaigns with the same hosts and jobs for all policies, 95 % intervals; – where a batch was not done in some campaign",
+        settings.replications
+    ));
+    Ok(outcomes)
+}

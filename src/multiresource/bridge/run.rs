@@ -126,7 +126,7 @@ impl Bridge {
     pub fn begin(slurm: Slurm, setup: Setup) -> Result<Self, Box<dyn Error>> {
         let (rule, map) = Rule::read(&setup)?;
         let (cluster, nodes) = slurm.site()?;
-        map.check_nodes(&nodes.nodes, setup.pool)?;
+        map.check_nodes(&nodes.rows, setup.pool)?;
         // Beside a bridge that runs another policy may be tried.
         let lock = if setup.dry_run {
             None
@@ -518,7 +518,7 @@ impl Bridge {
     fn read_again(&mut self) -> Result<Queue, Box<dyn Error>> {
         let (rule, map) = Rule::read(&self.setup)?;
         let (queue, nodes) = (self.slurm.queue()?, self.slurm.nodes()?);
-        map.check_nodes(&nodes.nodes, self.setup.pool)?;
+        map.check_nodes(&nodes.rows, self.setup.pool)?;
         let watch = rule.watch(map, &self.setup);
         let before = std::mem::replace(&mut self.watch, watch);
         self.watch.jobs = before.jobs;

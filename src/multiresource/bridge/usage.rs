@@ -56,7 +56,7 @@ impl Usage {
                 nodes.unread.count
             ));
         }
-        for node in &nodes.nodes {
+        for node in &nodes.rows {
             let was = self.nodes.iter().find(|was| was.name == node.name);
             let was_up = was.is_none_or(|was| was.state == NodeState::Up);
             let is_up = node.state == NodeState::Up;
@@ -86,7 +86,7 @@ impl Usage {
             .filter(|was| nodes.unread.known.contains(&was.name))
             .cloned();
         let unread: Vec<Node> = unread.collect();
-        self.nodes.clone_from(&nodes.nodes);
+        self.nodes.clone_from(&nodes.rows);
         self.nodes.extend(unread);
         let rows = by_node(queue);
         let before = std::mem::take(&mut self.unaccounted);

@@ -24,7 +24,7 @@ mod watch;
 pub use error::BridgeError;
 pub use export::slurm as export_slurm;
 pub use journal::{Head, Record, Recorded, Replayed, Round, jobs_csv, replay};
-pub use release::{Opened, release_all};
+pub use release::release_all;
 pub use run::{Bridge, Signals};
 pub use setup::Setup;
 pub use types::TypeMap;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 
-use super::format::{self, Fate, Opened, Raw};
+use super::format::{self, Fate, Line, Opened, Raw};
 use super::{Account, Demands, Format, Job, Options, Reason, Seen, Servers, Tick, TraceError};
 
 /// Where a trace is read from.
@@ -126,7 +126,12 @@ impl Trace {
             if self.is_read {
                 break;
             }
-            match reader.read(rows, &mut self.demand, account) {
+            let line = Line {
+                rows,
+                demand: &mut self.demand,
+                account,
+            };
+            match reader.read(line) {
                 Ok(None) => {}
                 Ok(job) => return Ok(job),
                 Err(fault) => fault.note(rows.number(), account),

@@ -35,16 +35,12 @@ pub fn slurm(
         folder: &format!("/etc/synth/{partition}"),
     };
     let fleet = checked.workload();
-    let demands: Vec<Vec<u64>> = fleet
-        .types()
-        .iter()
-        .map(|job| job.units().to_vec())
-        .collect();
+    let demands = fleet.types().iter().map(|job| job.units().to_vec());
+    let demands: Vec<Vec<u64>> = demands.collect();
     let types = Types {
         partition,
         resources: resources(fleet),
-        alike: types::alike(fleet, &demands)
-            .map(|[first, second]| format!("{} and {}", one_line(first), one_line(second))),
+        alike: types::alike(fleet, &demands).map(|names| names.map(one_line).join(" and ")),
         types: fleet
             .types()
             .iter()
@@ -55,7 +51,10 @@ pub fn slurm(
     let files = [
         ("README.md", Readme { site }.render()),
         ("job_submit.lua", Lua { partition }.render()),
-        ("slurm-lines.conf", Lines {}.render()),
+        (
+            "slurm-lines.conf",
+            Ok(include_str!("../../../templates/slurm/slurm-lines.conf").to_owned()),
+        ),
         ("types.yaml", types.render()),
         (site.unit, Unit { site }.render()),
     ];
@@ -87,10 +86,6 @@ struct Readme<'a> {
 struct Lua<'a> {
     partition: &'a str,
 }
-
-#[derive(Template)]
-#[template(path = "slurm/slurm-lines.conf", escape = "none")]
-struct Lines {}
 
 #[derive(Template)]
 #[template(path = "slurm/bridge.service", escape = "none")]
@@ -176,10 +171,8 @@ fn shapes(fleet: &Fleet) -> Vec<NamedShape> {
 fn amounts(fleet: &Fleet, amounts: &[Decimal]) -> String {
     let pairs = fleet.envelope().resources().iter().zip(amounts);
     let there = pairs.filter(|(_, amount)| !amount.is_zero());
-    let words: Vec<String> = there
-        .map(|(resource, amount)| format!("{} {amount}", one_line(resource.name())))
-        .collect();
-    words.join(", ")
+    let words = there.map(|(of, amount)| format!("{} {amount}", one_line(of.name())));
+    words.collect::<Vec<_>>().join(", ")
 }
 
 /// Returns a text as YAML, in quotes where it needs them.

@@ -44,14 +44,10 @@ impl Source {
             "cpu" | "cpus" | "core" | "cores" | "vcpu" | "vcpus" => Source::Cpus,
             "gpu" | "gpus" => Source::Gres("gpu".into()),
             "memory" | "mem" => Source::Memory(GIB),
-            name => {
-                let (memory, unit) = name.rsplit_once('_')?;
-                let is_memory = matches!(memory, "memory" | "mem");
-                is_memory
-                    .then(|| named_bytes(unit))
-                    .flatten()
-                    .map(Source::Memory)?
-            }
+            name => match name.rsplit_once('_')? {
+                ("memory" | "mem", unit) => Source::Memory(named_bytes(unit)?),
+                _ => return None,
+            },
         })
     }
 
@@ -93,10 +89,9 @@ impl Source {
 fn bytes_of(unit: &str) -> Option<u64> {
     let letters = unit.find(|c: char| !c.is_ascii_digit())?;
     let (digits, letters) = unit.split_at(letters);
-    let count = if digits.is_empty() {
-        1
-    } else {
-        digits.parse().ok()?
+    let count: u64 = match digits {
+        "" => 1,
+        digits => digits.parse().ok()?,
     };
     let step = match letters.strip_suffix("iB").unwrap_or(letters) {
         "B" => 0,
@@ -180,9 +175,8 @@ impl Resources {
 
     /// Returns whether some are generic resources.
     pub fn have_gres(&self) -> bool {
-        self.own
-            .iter()
-            .any(|own| matches!(own.source, Source::Gres(_)))
+        let mut sources = self.own.iter().map(|own| &own.source);
+        sources.any(|source| matches!(source, Source::Gres(_)))
     }
 
     /// What is had, in whole units of the policy, rounded up (R).
@@ -215,10 +209,8 @@ impl Own {
             return 0;
         };
         let amount = u128::from(self.source.of(amounts)).checked_mul(denominator);
-        let units = amount.map(|amount| divide(amount, numerator));
-        units
-            .and_then(|units| u64::try_from(units).ok())
-            .unwrap_or(u64::MAX)
+        let units = amount.map(|amount| divide(amount, numerator).try_into());
+        units.and_then(Result::ok).unwrap_or(u64::MAX)
     }
 }
 

@@ -12,10 +12,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use crate::multiresource::artifact::Checked;
-use crate::multiresource::policy::{Job, Violation};
+use crate::multiresource::policy::{Event, Job, Violation};
 use crate::simulation::{Stream, Streams};
 pub use place::Places;
-use site::{Site, Way};
+use site::Site;
 
 /// A job that a scheduler tells of.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -172,7 +172,7 @@ impl Scheduler {
                 self.review(&[server], &mut decided);
             }
             ClusterEvent::Time => self.ring_due(&mut decided),
-            ClusterEvent::Ring(clock) => self.act(Way::Ring(clock), &mut decided),
+            ClusterEvent::Ring(clock) => self.act(Some(Event::Clock(clock)), &mut decided),
         }
         self.is_sound()?;
         Ok(decided)
@@ -180,12 +180,12 @@ impl Scheduler {
 
     /// Checks that all that was decided could be carried out.
     fn is_sound(&self) -> Result<(), String> {
-        let violated = self.violation.clone();
-        violated.map_or(Ok(()), |why| {
-            Err(format!(
+        match &self.violation {
+            None => Ok(()),
+            Some(why) => Err(format!(
                 "{why}: a fault of this program; nothing more is decided"
-            ))
-        })
+            )),
+        }
     }
 
     /// Returns whether the rule decides by the limits of jobs.
@@ -217,9 +217,8 @@ impl Scheduler {
     /// Returns whether the job is known, and runs.
     #[must_use]
     pub fn runs(&self, job: &str) -> bool {
-        self.known
-            .get(job)
-            .is_some_and(|known| self.is_running(known))
+        let known = self.known.get(job);
+        known.is_some_and(|known| self.is_running(known))
     }
 
     /// Returns whether anything but running jobs has been told.
@@ -252,24 +251,21 @@ impl Scheduler {
     /// Returns why a job waits: what is known of it and of its place; none where it does not wait.
     #[must_use]
     pub fn waits(&self, job: &str) -> Option<Waits> {
-        let known = self
-            .known
-            .get(job)
-            .filter(|known| !self.is_running(known))?;
+        let known = self.known.get(job);
+        let known = known.filter(|known| !self.is_running(known))?;
         let names: Vec<&str> = self.places.types().collect();
         let is_in = matches!(known.place, Place::In(_));
         let queue = self.site.queue(known.job_type);
+        let (mut ahead, mut doing) = (0, None);
+        if is_in {
+            ahead = queue.take_while(|id| ***id != *job).count();
+            doing = self.site.rule.doing(&names, &self.site.system);
+        }
         Some(Waits {
             job_type: known.job_type,
-            ahead: if is_in {
-                queue.take_while(|id| ***id != *job).count()
-            } else {
-                0
-            },
+            ahead,
             is_shut_out: !is_in,
-            doing: is_in
-                .then(|| self.site.rule.doing(&names, &self.site.system))
-                .flatten(),
+            doing,
         })
     }
 
@@ -324,8 +320,8 @@ impl Scheduler {
     }
 
     /// The rule acts on what has changed.
-    fn act(&mut self, way: Way, decided: &mut Decided) {
-        self.site.act(way, self.now, &mut self.clocks);
+    fn act(&mut self, event: Option<Event>, decided: &mut Decided) {
+        self.site.act(event, self.now, &mut self.clocks);
         self.site.take(decided);
         if self.violation.is_none() {
             self.violation = self.site.system.violation().cloned();
@@ -348,14 +344,14 @@ impl Scheduler {
 
     fn arrive(&mut self, job: &Submission<'_>, decided: &mut Decided) {
         let id = self.meet(job, Place::Aside(None));
-        if let Some(way) = self.send(&id) {
-            self.act(way, decided);
+        if let Some(event) = self.send(&id) {
+            self.act(event, decided);
         }
     }
 
-    /// A job that waits outside comes in if it could run: how. One that was there
-    /// before comes into its old place in the queue.
-    fn send(&mut self, id: &Arc<str>) -> Option<Way> {
+    /// A job that waits outside comes in if it could run: on what the rule then acts. One that was there before comes into
+    /// its old place in the queue, which is no event.
+    fn send(&mut self, id: &Arc<str>) -> Option<Option<Event>> {
         let known = self.known.get_mut(id)?;
         let (job_type, limit, order) = (known.job_type, known.limit, known.order);
         if !self.site.open[job_type] {
@@ -363,18 +359,18 @@ impl Scheduler {
             return None;
         }
         self.aside.remove(&order);
-        let (job, way) = match known.place {
+        let (job, event) = match known.place {
             Place::Aside(Some(was)) => {
                 let job = self.site.restore(job_type, was, limit, id, self.now);
-                (job, Way::Changed)
+                (job, None)
             }
             _ => {
                 let job = self.site.arrive(job_type, limit, id, self.now);
-                (job, Way::Arrived(job_type))
+                (job, Some(Event::Arrival(job_type)))
             }
         };
         known.place = Place::In(job);
-        Some(way)
+        Some(event)
     }
 
     fn adopt(
@@ -399,7 +395,7 @@ impl Scheduler {
                 self.places.take_beyond(job.job_type, &on);
                 self.review(&on, decided);
             }
-            (Some(_), true) => self.act(Way::Changed, decided),
+            (Some(_), true) => self.act(None, decided),
             (Some(_), false) => self.site.begin(true, self.now, &mut self.clocks),
         }
     }
@@ -411,7 +407,7 @@ impl Scheduler {
         match known.place {
             Place::In(job) => {
                 let ended = self.site.system.complete_slot(job.slot, self.now);
-                self.act(Way::Ended(ended.job_type), decided);
+                self.act(Some(Event::Completion(ended.job_type)), decided);
             }
             Place::Beyond(servers) => {
                 self.places.give_beyond(known.job_type, &servers);
@@ -429,7 +425,7 @@ impl Scheduler {
             Place::In(job) => {
                 let system = &mut self.site.system;
                 system.withdraw(known.job_type, job, self.now);
-                self.act(Way::Changed, decided);
+                self.act(None, decided);
             }
             _ => drop(self.aside.remove(&known.order)),
         }
@@ -444,7 +440,7 @@ impl Scheduler {
             Place::In(job) => {
                 self.site.system.put_back(job_type, job, self.now);
                 let open = self.site.open[job_type];
-                self.act(Way::Changed, decided);
+                self.act(None, decided);
                 if !open {
                     self.review(&[], decided);
                 }
@@ -479,14 +475,14 @@ impl Scheduler {
         }
         let aside: Vec<Arc<str>> = self.aside.values().cloned().collect();
         for id in &aside {
-            if let Some(way) = self.send(id) {
-                let way = if is_unheard { Way::Changed } else { way };
+            if let Some(event) = self.send(id) {
+                let event = event.filter(|_| !is_unheard);
                 is_unheard = false;
-                self.act(way, decided);
+                self.act(event, decided);
             }
         }
         if self.has_begun && (is_unheard || !servers.is_empty()) {
-            self.act(Way::Changed, decided);
+            self.act(None, decided);
         }
     }
 
@@ -498,7 +494,7 @@ impl Scheduler {
         due.sort_by(|a, b| a.0.total_cmp(&b.0));
         for (at, clock) in due {
             if self.site.rings_at(clock) == at {
-                self.act(Way::Ring(clock), decided);
+                self.act(Some(Event::Clock(clock)), decided);
             }
         }
     }

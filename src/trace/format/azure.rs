@@ -8,9 +8,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-use super::{Fate, File, Format, Parts, Raw, Rows};
+use super::{Fate, File, Format, Line, Parts, Raw, Rows};
 use crate::trace::fields::name;
-use crate::trace::{Account, Seen, Tick, TraceError};
+use crate::trace::{Seen, Tick, TraceError};
 
 /// Seconds in a day.
 const DAY: f64 = 86_400.0;
@@ -26,7 +26,12 @@ pub(super) fn open(file: File<'_>) -> Result<Parts, TraceError> {
     let path = options.vm_types.as_deref();
     let path = path.ok_or_else(|| rows.wrong(NO_TYPES))?;
     let kinds = kinds(path, options.machine.as_deref(), &servers.resources)?;
-    let read = move |rows: &Rows, demand: &mut [f64], account: &mut Account| {
+    let read = move |line: Line<'_>| {
+        let Line {
+            rows,
+            demand,
+            account,
+        } = line;
         let start = rows.time(begin, DAY, "a time [days]", account)?;
         let end = match rows.get(finish) {
             b"" | b"NULL" => None,

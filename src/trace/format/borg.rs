@@ -9,7 +9,7 @@
 
 use std::collections::HashMap;
 
-use super::{Fate, File, Parts, Raw, Reader, Rows};
+use super::{Fate, File, Line, Parts, Raw, Reader, Rows};
 use crate::trace::fields::{Fault, name, number, ticks, whole};
 use crate::trace::{Account, Reason, Seen, Tick, TraceError};
 
@@ -90,12 +90,12 @@ pub(super) fn open(file: File<'_>) -> Result<Parts, TraceError> {
 }
 
 impl Reader for Borg {
-    fn read(
-        &mut self,
-        rows: &Rows,
-        demand: &mut [f64],
-        account: &mut Account,
-    ) -> Result<Option<Raw>, Fault> {
+    fn read(&mut self, line: Line<'_>) -> Result<Option<Raw>, Fault> {
+        let Line {
+            rows,
+            demand,
+            account,
+        } = line;
         let ended = self.event(rows, account)?;
         Ok(ended.map(|(instance, fate)| self.job(instance, Some(fate), demand, account)))
     }

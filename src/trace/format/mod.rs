@@ -101,9 +101,8 @@ impl Format {
 
     /// The format of a file that begins with this line, which is neither empty nor blank.
     fn found(first: &[u8]) -> Option<Self> {
-        let words = first
-            .split(u8::is_ascii_whitespace)
-            .filter(|word| !word.is_empty());
+        // An empty word is no number.
+        let words = first.split(u8::is_ascii_whitespace);
         let numbers = words.filter(|word| super::fields::number(word).is_some());
         if first.starts_with(b";") || numbers.count() >= swf::FIELDS {
             return Some(Format::Swf);
@@ -119,9 +118,8 @@ impl Format {
             (Format::Azure, b',', ["vmTypeId", "starttime"]),
             (Format::Borg, b',', ["collection_id", "instance_index"]),
         ];
-        let known = known
-            .into_iter()
-            .find(|(_, separator, names)| has(*separator, *names));
+        let mut known = known.into_iter();
+        let known = known.find(|(_, separator, names)| has(*separator, *names));
         let table = || first.contains(&b',').then_some(Format::Csv);
         known.map(|(format, ..)| format).or_else(table)
     }
@@ -173,6 +171,13 @@ pub(in crate::trace) enum Fate {
     Unplaced,
 }
 
+/// The row that is read, and what it is read into.
+pub(in crate::trace) struct Line<'a> {
+    pub rows: &'a Rows,
+    pub demand: &'a mut [f64],
+    pub account: &'a mut Account,
+}
+
 /// Reads the rows of a format. Memory does not grow with the rows, but with what runs at one time.
 pub(in crate::trace) trait Reader {
     /// Reads the row: the job that it stands for, if it does; `demand` (R) is set to what that demands of the resources
@@ -180,12 +185,7 @@ pub(in crate::trace) trait Reader {
     ///
     /// # Errors
     /// What is wrong with the row.
-    fn read(
-        &mut self,
-        rows: &Rows,
-        demand: &mut [f64],
-        account: &mut Account,
-    ) -> Result<Option<Raw>, Fault>;
+    fn read(&mut self, line: Line<'_>) -> Result<Option<Raw>, Fault>;
 
     /// A job that is known only at the end of the file.
     fn left(&mut self, _demand: &mut [f64], _account: &mut Account) -> Option<Raw> {
@@ -193,17 +193,9 @@ pub(in crate::trace) trait Reader {
     }
 }
 
-impl<F> Reader for F
-where
-    F: FnMut(&Rows, &mut [f64], &mut Account) -> Result<Option<Raw>, Fault>,
-{
-    fn read(
-        &mut self,
-        rows: &Rows,
-        demand: &mut [f64],
-        account: &mut Account,
-    ) -> Result<Option<Raw>, Fault> {
-        self(rows, demand, account)
+impl<F: FnMut(Line<'_>) -> Result<Option<Raw>, Fault>> Reader for F {
+    fn read(&mut self, line: Line<'_>) -> Result<Option<Raw>, Fault> {
+        self(line)
     }
 }
 

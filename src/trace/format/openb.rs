@@ -6,10 +6,10 @@
 
 use std::path::Path;
 
-use super::{Fate, File, Format, Parts, Raw, Rows};
+use super::{Fate, File, Format, Line, Parts, Raw, Rows};
 use crate::number::Decimal;
 use crate::trace::fields::{AMOUNT, Fault};
-use crate::trace::{Account, Servers, Shape, Tick, TraceError};
+use crate::trace::{Servers, Shape, Tick, TraceError};
 
 /// Thousandths in a unit.
 const MILLI: f64 = 1000.0;
@@ -37,7 +37,12 @@ pub(super) fn open(file: File<'_>) -> Result<Parts, TraceError> {
     let amounts: Vec<Amount> = amounts.collect::<Result<_, _>>()?;
     let (created, scheduled) = (column("creation_time")?, column("scheduled_time")?);
     let (deleted, phase) = (column("deletion_time")?, column("pod_phase")?);
-    let read = move |rows: &Rows, demand: &mut [f64], account: &mut Account| {
+    let read = move |line: Line<'_>| {
+        let Line {
+            rows,
+            demand,
+            account,
+        } = line;
         for (demand, amount) in demand.iter_mut().zip(&amounts) {
             *demand = match *amount {
                 Amount::Column(column, unit) => rows.demand(column, account)? / unit,

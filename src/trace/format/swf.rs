@@ -2,10 +2,10 @@
 //! `; Key: value` (Parallel Workloads Archive, version 2.2; S. J. Chapin et al., Benchmarks and Standards for the
 //! Evaluation of Parallel Job Schedulers, JSSPP 1999).
 
-use super::{Fate, File, Parts, Raw, Reader, Rows};
+use super::{Fate, File, Line, Parts, Raw, Reader, Rows};
 use crate::number::Decimal;
 use crate::trace::fields::{Fault, MOST, name, number};
-use crate::trace::{Account, Reason, Servers, Tick, TraceError};
+use crate::trace::{Reason, Servers, Tick, TraceError};
 
 /// How many fields a line has.
 pub(super) const FIELDS: usize = 18;
@@ -76,12 +76,12 @@ fn header(text: &[u8], key: &str) -> Option<Decimal> {
 }
 
 impl Reader for Swf {
-    fn read(
-        &mut self,
-        rows: &Rows,
-        demand: &mut [f64],
-        account: &mut Account,
-    ) -> Result<Option<Raw>, Fault> {
+    fn read(&mut self, line: Line<'_>) -> Result<Option<Raw>, Fault> {
+        let Line {
+            rows,
+            demand,
+            account,
+        } = line;
         let mut time = |n: usize| rows.time(n, 1.0, "a time [s]", account);
         let (submit, run, limit) = (time(field::SUBMIT)?, time(field::RUN)?, time(field::LIMIT)?);
         if submit < 0 {

@@ -1,10 +1,10 @@
 //! A table with a header, of which is said what stands in which column.
 
-use super::{File, Parts, Raw, Reader, Rows};
+use super::{File, Line, Parts, Raw, Reader, Rows};
 use crate::document::suggest;
 use crate::number::seconds_in;
 use crate::trace::fields::{Fault, name};
-use crate::trace::{Account, Options, Seen, Servers, Tick, TraceError};
+use crate::trace::{Options, Seen, Servers, Tick, TraceError};
 
 /// What may be taken beside resources.
 const ROLES: [&str; 7] = ["time", "size", "end", "limit", "user", "batch", "censored"];
@@ -109,12 +109,12 @@ fn missing(what: &str, rows: &Rows) -> TraceError {
 }
 
 impl Reader for Columns {
-    fn read(
-        &mut self,
-        rows: &Rows,
-        demand: &mut [f64],
-        account: &mut Account,
-    ) -> Result<Option<Raw>, Fault> {
+    fn read(&mut self, line: Line<'_>) -> Result<Option<Raw>, Fault> {
+        let Line {
+            rows,
+            demand,
+            account,
+        } = line;
         for (demand, column) in demand.iter_mut().zip(&self.amounts) {
             *demand = rows.demand(*column, account)?;
         }

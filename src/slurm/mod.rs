@@ -29,7 +29,7 @@ pub use actions::{Refusal, Why};
 pub use amounts::Amounts;
 pub use columns::{Table, Unread};
 pub use error::SlurmError;
-pub use hostlist::expand;
+pub use hostlist::{expand, is_plain};
 pub use id::{JobId, Key};
 pub use nodes::{Node, NodeState, Nodes};
 pub use queue::{Hold, Queue, Row, State};

@@ -2,7 +2,7 @@
 
 use super::amounts::whole;
 use super::columns::{Cells, Layout, Table, layout};
-use super::{Amounts, Slurm, SlurmError};
+use super::{Amounts, Slurm, SlurmError, is_plain};
 
 /// All nodes of a partition; those that were not understood with their names where these were.
 pub type Nodes = Table<Node, String>;
@@ -90,18 +90,11 @@ impl Nodes {
     pub(super) fn parse(bytes: &[u8]) -> Self {
         LAYOUT.read(bytes, |cells| {
             let name = cells.cell(NAME);
-            let name = name.filter(|cell| !cell.is_full && is_name(cell.text));
+            let name = name.filter(|cell| !cell.is_full && is_plain(cell.text));
             let name = name.ok_or_else(|| (String::from("no name of a node"), None))?;
             Node::read(name.text, cells).map_err(|fault| (fault, Some(name.text.to_owned())))
         })
     }
-}
-
-fn is_name(text: &str) -> bool {
-    !text.is_empty()
-        && text
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
 }
 
 impl Node {

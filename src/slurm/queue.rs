@@ -174,7 +174,11 @@ impl Row {
 
     /// Reads a row; or says what is wrong with it, and whose it is if that is known.
     pub(super) fn read(cells: &Cells<'_>) -> Result<Self, (String, Option<Key>)> {
-        let key = Key::read(cells).map_err(|fault| (fault, None))?;
+        let unknown = |fault| (fault, None);
+        let id = cells.read(ID, |text| text.parse::<JobId>().ok());
+        let submitted = cells.read(SUBMITTED, instant).map_err(unknown)?;
+        let id = id.map_err(unknown)?;
+        let key = Key { submitted, id };
         Row::of(key, cells).map_err(|fault| (fault, Some(key)))
     }
 
@@ -219,15 +223,6 @@ impl Row {
             comment: cells.free(COMMENT),
             name: cells.free(NAME),
             node_list,
-        })
-    }
-}
-
-impl Key {
-    fn read(cells: &Cells<'_>) -> Result<Self, String> {
-        Ok(Key {
-            id: cells.read(ID, |text| text.parse::<JobId>().ok())?,
-            submitted: cells.read(SUBMITTED, instant)?,
         })
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 
-use super::format::{self, Fate, Line, Opened, Raw};
+use super::format::{self, Fate, Opened, Raw, Reader, Rows};
 use super::{Account, Demands, Format, Job, Options, Reason, Seen, Servers, Tick, TraceError};
 
 /// Where a trace is read from.
@@ -41,8 +41,10 @@ const FAULTS: f64 = 0.01;
 
 /// A trace that is being read.
 pub struct Trace {
-    name: String,
-    file: Opened,
+    tick: Tick,
+    servers: Servers,
+    rows: Rows,
+    reader: Box<dyn Reader>,
     /// One over the capacity of all servers together (R); 0 where there is none.
     per_capacity: Vec<f64>,
     options: Options,
@@ -70,19 +72,20 @@ impl Trace {
     /// When it cannot be read, has no known format or not the one that is named, or does not tell its servers and
     /// the options do not, either.
     pub fn open(source: &Source, options: &Options) -> Result<Self, TraceError> {
-        let opened = format::open(source, options)?;
-        Ok(Self::of(source.name(), opened, options))
+        Ok(Self::of(format::open(source, options)?, options))
     }
 
     /// The jobs of a file that is open.
-    pub(super) fn of(name: String, file: Opened, options: &Options) -> Self {
+    pub(super) fn of((tick, servers, rows, reader): Opened, options: &Options) -> Self {
         let per = |total: f64| if total > 0.0 { 1.0 / total } else { 0.0 };
-        let per_capacity: Vec<f64> = file.servers.total().into_iter().map(per).collect();
+        let per_capacity: Vec<f64> = servers.total().into_iter().map(per).collect();
         Trace {
-            name,
             demand: vec![0.0; per_capacity.len()],
             per_capacity,
-            file,
+            tick,
+            servers,
+            rows,
+            reader,
             options: options.clone(),
             demands: Demands::default(),
             shares: Vec::new(),
@@ -120,18 +123,13 @@ impl Trace {
 
     /// The next line that stands for a job. Faulty lines, and those that are no jobs, are noted and passed over.
     fn read(&mut self) -> Result<Option<Raw>, TraceError> {
-        let (Opened { rows, reader, .. }, account) = (&mut self.file, &mut self.account);
+        let (rows, reader, account) = (&mut self.rows, &mut self.reader, &mut self.account);
         while !self.is_read {
             self.is_read = !rows.advance(account)?;
             if self.is_read {
                 break;
             }
-            let line = Line {
-                rows,
-                demand: &mut self.demand,
-                account,
-            };
-            match reader.read(line) {
+            match reader.read((rows, &mut self.demand, account)) {
                 Ok(None) => {}
                 Ok(job) => return Ok(job),
                 Err(fault) => fault.note(rows.number(), account),
@@ -143,19 +141,19 @@ impl Trace {
     /// What the jobs ran on.
     #[must_use]
     pub fn servers(&self) -> &Servers {
-        &self.file.servers
+        &self.servers
     }
 
     /// The format that was named or found.
     #[must_use]
     pub fn format(&self) -> Format {
-        self.file.format
+        self.rows.format
     }
 
     /// The resolution of its times.
     #[must_use]
     pub fn tick(&self) -> Tick {
-        self.file.tick
+        self.tick
     }
 
     /// The vectors of demands of the jobs read so far.
@@ -212,7 +210,7 @@ impl Trace {
             limit = size;
         }
         // Events stand in order; that jobs are known when they end is no disorder of the file.
-        if raw.submit < self.before && self.file.format != Format::Borg {
+        if raw.submit < self.before && self.rows.format != Format::Borg {
             note(Reason::Unsorted);
         }
         let mut seen = raw.seen;
@@ -227,7 +225,7 @@ impl Trace {
             }
         }
         self.before = raw.submit;
-        let fits = |demand: &[f64]| self.file.servers.hold(demand);
+        let fits = |demand: &[f64]| self.servers.hold(demand);
         let demand = self.demands.number(&self.demand, fits);
         if demand as usize == self.shares.len() {
             // It may have been rounded.
@@ -259,7 +257,7 @@ impl Trace {
             Some(Reason::TooLarge)
         } else if self.demand.iter().all(|demand| *demand == 0.0) {
             Some(Reason::NoDemand)
-        } else if !self.file.servers.hold(&self.demand) {
+        } else if !self.servers.hold(&self.demand) {
             Some(Reason::TooLarge)
         } else {
             None
@@ -272,10 +270,10 @@ impl Trace {
         if job.submit < last {
             return Err(TraceError::Refused(format!(
                 "{}, line {}: submitted before a job of more than {} lines earlier: {}",
-                self.name,
+                self.rows.name,
                 job.line,
                 Self::MOST_OUT_OF_ORDER,
-                self.file.format.sort()
+                self.rows.format.sort()
             )));
         }
         self.span = Some((first, job.submit));
@@ -293,7 +291,7 @@ impl Trace {
 
     /// At the end: whether the lines were such that it is worth going on.
     fn conclude(&self) -> Result<(), TraceError> {
-        let (name, account) = (&self.name, &self.account);
+        let (name, account) = (&self.rows.name, &self.account);
         let most = self.options.faults.unwrap_or(FAULTS);
         if account.count(Reason::Fault) as f64 > most * account.lines as f64 {
             return Err(TraceError::Refused(format!(
@@ -301,7 +299,7 @@ impl Trace {
                  mend the lines, name another --format, or allow more with --faults, such as --faults 5%",
                 account.count(Reason::Fault),
                 account.lines,
-                self.file.format.name(),
+                self.rows.format.name(),
                 100.0 * most,
                 account.faulty()
             )));

@@ -70,21 +70,15 @@ impl Said {
     pub fn parse(text: &str, name: &str, fleet: &Fleet) -> Result<Self, DocumentError> {
         let document = Document::parse(text, name, EXAMPLE)?;
         let (written, mut faults) = document.read::<Written>();
-        let said = written.map(|written| written.check(fleet, &mut faults));
-        match said {
-            Some(said) if faults.is_empty() => Ok(said),
-            _ => Err(document.refuse(faults)),
-        }
-    }
-}
-
-impl Written {
-    fn check(self, fleet: &Fleet, faults: &mut Vec<Fault>) -> Said {
-        Said {
-            resources: resources(self.resources.unwrap_or_default(), fleet, faults),
-            rules: self.types.map(|types| rules(types, fleet, faults)),
-            servers: self.servers.map(|servers| nodes(servers, fleet, faults)),
-        }
+        let said = written.map(|written| Said {
+            resources: resources(written.resources.unwrap_or_default(), fleet, &mut faults),
+            rules: written.types.map(|types| rules(types, fleet, &mut faults)),
+            servers: written
+                .servers
+                .map(|servers| nodes(servers, fleet, &mut faults)),
+        });
+        said.filter(|_| faults.is_empty())
+            .ok_or_else(|| document.refuse(faults))
     }
 }
 

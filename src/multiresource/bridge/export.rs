@@ -10,6 +10,7 @@ use crate::document::to_yaml;
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::workload::{Fleet, JobType, Resource, Shape};
 use crate::number::Decimal;
+use crate::slurm::is_plain;
 
 /// Returns the files, by name. `policy` is how the policy's file is called in commands.
 ///
@@ -20,8 +21,7 @@ pub fn slurm(
     policy: &Path,
     partition: &str,
 ) -> Result<Vec<(String, String)>, String> {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    if partition.is_empty() || partition.starts_with('-') || !partition.chars().all(is_plain) {
+    if partition.starts_with('-') || !is_plain(partition) {
         return Err(format!(
             "`{partition}` is no name of a partition: `sinfo -s` lists them"
         ));
@@ -145,8 +145,9 @@ fn resources(fleet: &Fleet) -> Vec<NamedResource> {
 
 impl Type {
     fn of(job: &JobType, fleet: &Fleet) -> Self {
-        let is_word = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-        let word: String = job.name().chars().filter(|c| is_word(*c)).collect();
+        let word = job
+            .name()
+            .replace(|c: char| !is_plain(c.encode_utf8(&mut [0; 4])), "");
         Type {
             name: yaml(job.name()),
             word: if word.is_empty() { "NAME".into() } else { word },

@@ -12,7 +12,7 @@ use crate::document::line::{sealed, unsealed};
 use crate::document::text_of;
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::live::Scheduler;
-use crate::multiresource::live::protocol::{Line, Started, started, tell};
+use crate::multiresource::live::protocol::{Line, Started, starts, tell};
 
 /// A line of a journal.
 #[derive(Debug, Deserialize, Serialize)]
@@ -227,14 +227,14 @@ impl Replayed {
         self.rounds += 1;
         self.starts += start.len() as u64;
         for id in start.iter().map(Started::id) {
-            self.present
-                .entry(id.into())
-                .and_modify(|job| job.start = Some(self.t));
+            if let Some(job) = self.present.get_mut(id) {
+                job.start = Some(self.t);
+            }
         }
         for id in &round.began {
-            self.present
-                .entry(id.clone())
-                .and_modify(|job| job.began = Some(self.t));
+            if let Some(job) = self.present.get_mut(id) {
+                job.began = Some(self.t);
+            }
         }
         if start != round.start && self.differs.is_none() {
             self.differs = Some((place, round.start.clone(), start));
@@ -279,10 +279,7 @@ impl Replayed {
 /// Tells a line: what starts.
 pub(super) fn decide(scheduler: &mut Scheduler, line: &Line) -> Result<Vec<Started>, String> {
     let decided = tell(scheduler, line)?;
-    let places = scheduler.places();
-    let starts = decided.start.iter();
-    let starts = starts.map(|(id, servers)| started(id, servers, places));
-    Ok(starts.collect())
+    Ok(starts(&decided, scheduler.places()))
 }
 
 /// Returns the jobs as `synth simulate --jobs` reads them.

@@ -55,13 +55,11 @@ impl Source {
     pub fn written(&self) -> String {
         match self {
             Source::Cpus => "cpu".into(),
-            Source::Memory(bytes) => match bytes.trailing_zeros() / 10 {
-                3 => format!("mem:{}G", bytes >> 30),
-                2 => format!("mem:{}M", bytes >> 20),
-                1 => format!("mem:{}K", bytes >> 10),
-                0 => format!("mem:{bytes}B"),
-                _ => format!("mem:{}T", bytes >> 40),
-            },
+            Source::Memory(bytes) => {
+                let unit = UNITS.iter().find(|(_, n)| bytes.trailing_zeros() >= *n);
+                let (unit, steps) = unit.unwrap_or(&("B", 0));
+                format!("mem:{}{unit}", bytes >> steps)
+            }
             Source::Gres(name) => format!("gres/{name}"),
             Source::Nothing => "none".into(),
         }
@@ -85,6 +83,9 @@ impl Source {
     }
 }
 
+/// Units of memory as powers of 2 bytes, the largest first.
+const UNITS: [(&str, u32); 5] = [("T", 40), ("G", 30), ("M", 20), ("K", 10), ("B", 0)];
+
 /// `G`, `GiB`, `1000M` or `4096B`, in Slurm's steps of 1024.
 fn bytes_of(unit: &str) -> Option<u64> {
     let letters = unit.find(|c: char| !c.is_ascii_digit())?;
@@ -93,14 +94,8 @@ fn bytes_of(unit: &str) -> Option<u64> {
         "" => 1,
         digits => digits.parse().ok()?,
     };
-    let step = match letters.strip_suffix("iB").unwrap_or(letters) {
-        "B" => 0,
-        "K" => 10,
-        "M" => 20,
-        "G" => 30,
-        "T" => 40,
-        _ => return None,
-    };
+    let letters = letters.strip_suffix("iB").unwrap_or(letters);
+    let (_, step) = UNITS.iter().find(|(unit, _)| *unit == letters)?;
     (count > 0).then(|| 1_u64 << step)?.checked_mul(count)
 }
 

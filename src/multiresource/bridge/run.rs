@@ -333,8 +333,19 @@ impl Bridge {
         let mut is_sound = true;
         let mut lines = std::mem::take(&mut found.lines);
         lines.sort_by_key(|(order, _)| *order);
-        for (_, line) in lines {
+        // Behind all that was read stands the time alone, where clocks are due.
+        let clocks = Line {
+            t,
+            ..Line::default()
+        };
+        let lines = lines.into_iter().map(|(_, line)| line);
+        for line in lines.chain([Line::default()]) {
             let mut line = Line { t, ..line };
+            let scheduler = &self.rule.scheduler;
+            let is_due = scheduler.wake().is_some_and(|wake| wake <= t);
+            if line == clocks && scheduler.has_begun() && !is_due {
+                continue;
+            }
             // It may have been started by what was told before, a moment ago: then it leaves.
             let runs = |id: &mut String| self.rule.scheduler.runs(id);
             if let Some(id) = line.withdraw.take_if(runs) {
@@ -349,19 +360,6 @@ impl Bridge {
                 }
             }
             round.told.push(line);
-        }
-        if self.rule.scheduler.wake().is_some_and(|wake| wake <= t)
-            || !self.rule.scheduler.has_begun()
-        {
-            let clocks = Line {
-                t,
-                ..Line::default()
-            };
-            match decide(&mut self.rule.scheduler, &clocks) {
-                Ok(starts) => round.start.extend(starts),
-                Err(_) => is_sound = false,
-            }
-            round.told.push(clocks);
         }
         round.ms = deciding.elapsed().as_secs_f64() * 1e3;
         (round, is_sound)

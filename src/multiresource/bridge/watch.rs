@@ -89,20 +89,18 @@ const OCCUPIED: u8 = 3;
 const CAME: u8 = 4;
 
 impl Found {
+    fn push(&mut self, order: Order, tell: impl FnOnce(&mut Line)) {
+        let mut line = Line::default();
+        tell(&mut line);
+        self.lines.push((order, line));
+    }
+
     fn leaves(&mut self, id: String) {
-        let line = Line {
-            leave: Some(id),
-            ..Line::default()
-        };
-        self.lines.push(((ENDED, 0, None), line));
+        self.push((ENDED, 0, None), |line| line.leave = Some(id));
     }
 
     fn withdraws(&mut self, id: String) {
-        let line = Line {
-            withdraw: Some(id),
-            ..Line::default()
-        };
-        self.lines.push(((WITHDRAWN, 0, None), line));
+        self.push((WITHDRAWN, 0, None), |line| line.withdraw = Some(id));
     }
 }
 
@@ -157,7 +155,7 @@ impl Watch {
             servers: (0..places.servers())
                 .map(|n| places.server_name(n).to_owned())
                 .collect(),
-            resources: places.resources().to_vec(),
+            resources: places.resources().map(str::to_owned).collect(),
             second,
         }
     }
@@ -235,11 +233,7 @@ impl Watch {
         let id = id_of(row.key);
         match (before, is) {
             (Phase::Running(a), Phase::Waiting(b)) if a == b && !gave_up => {
-                let line = Line {
-                    put_back: Some(id),
-                    ..Line::default()
-                };
-                return found.lines.push(((ENDED, 0, None), line));
+                return found.push((ENDED, 0, None), |line| line.put_back = Some(id));
             }
             (Phase::Running(_), Phase::Running(_)) => return,
             (Phase::Waiting(a), Phase::Waiting(b)) if a == b => return,

@@ -359,16 +359,15 @@ impl Scheduler {
             return None;
         }
         self.aside.remove(&order);
+        let system = &mut self.site.system;
         let (job, event) = match known.place {
-            Place::Aside(Some(was)) => {
-                let job = self.site.restore(job_type, was, limit, id, self.now);
-                (job, None)
-            }
+            Place::Aside(Some(was)) => (system.restore(job_type, was, limit, self.now), None),
             _ => {
-                let job = self.site.arrive(job_type, limit, id, self.now);
+                let job = system.arrive_limited(job_type, self.now, limit);
                 (job, Some(Event::Arrival(job_type)))
             }
         };
+        self.site.name(job, id);
         known.place = Place::In(job);
         Some(event)
     }
@@ -382,7 +381,12 @@ impl Scheduler {
     ) {
         let id = self.meet(job, Place::Aside(None));
         let of = [ran, job.limit + self.latency];
-        let adopted = self.site.adopt(job.job_type, of, &servers, &id, self.now);
+        let system = &mut self.site.system;
+        system.start_at(self.now);
+        let adopted = system.adopt(job.job_type, of, &servers, self.now);
+        if let Some(job) = adopted {
+            self.site.name(job, &id);
+        }
         let on = if servers.is_empty() { vec![0] } else { servers };
         if let Some(known) = self.known.get_mut(&id) {
             known.place = match adopted {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead as _, BufReader, Read, Write};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -217,25 +218,27 @@ fn answer(scheduler: &mut Scheduler, text: &[u8]) -> Result<Answer, String> {
     let line: Line = serde_json::from_slice(text).map_err(|e| e.to_string())?;
     line.is_whole(scheduler)?;
     let decided = tell(scheduler, &line)?;
-    let places = scheduler.places();
-    let start = decided.start.iter();
-    let start = start.map(|(id, on)| started(id, on, places));
     Ok(Answer::Decided {
         t: line.t,
-        start: start.collect(),
+        start: starts(&decided, scheduler.places()),
         stop: decided.stop.iter().map(|id| id.to_string()).collect(),
         wake: scheduler.wake(),
     })
 }
 
-/// Returns a job that starts, as it is told.
+/// Returns the jobs that start, as they are told.
 #[must_use]
-pub fn started(id: &str, servers: &[usize], places: &Places) -> Started {
-    let names = servers.iter().map(|n| places.server_name(*n).to_owned());
-    match servers {
-        [] => Started::Job(id.into()),
-        _ => Started::On(std::iter::once(id.to_owned()).chain(names).collect()),
-    }
+pub fn starts(decided: &Decided, places: &Places) -> Vec<Started> {
+    let name = |n: &usize| places.server_name(*n).to_owned();
+    let started = |(id, servers): &(Arc<str>, Vec<usize>)| match &servers[..] {
+        [] => Started::Job(id.to_string()),
+        on => Started::On(
+            std::iter::once(id.to_string())
+                .chain(on.iter().map(name))
+                .collect(),
+        ),
+    };
+    decided.start.iter().map(started).collect()
 }
 
 /// Tells a scheduler what a line says.
@@ -318,9 +321,9 @@ fn server_of(name: Option<&str>, places: &Places) -> Result<usize, String> {
 fn amounts_of(used: &BTreeMap<String, f64>, places: &Places) -> Result<Vec<f64>, String> {
     let mut amounts = vec![0.0; places.resources().len()];
     for (name, amount) in used {
-        let known = places.resources().iter().position(|own| own == name);
+        let known = places.resources().position(|own| own == name);
         let j = known.ok_or_else(|| {
-            let names = places.resources().join(", ");
+            let names = places.resources().collect::<Vec<_>>().join(", ");
             format!("there is no resource {name:?} in the policy: its resources are {names}")
         })?;
         amounts[j] = nonnegative(name, Some(*amount))?.unwrap_or(0.0);

@@ -95,33 +95,8 @@ impl Site {
         self.system.clear_actions();
     }
 
-    pub fn arrive(&mut self, own: usize, limit: f64, id: &Arc<str>, now: f64) -> Job {
-        let job = self.system.arrive_limited(own, now, limit);
-        self.name(job, id);
-        job
-    }
-
-    pub fn restore(&mut self, own: usize, job: Job, limit: f64, id: &Arc<str>, now: f64) -> Job {
-        let job = self.system.restore(own, job, limit, now);
-        self.name(job, id);
-        job
-    }
-
-    pub fn adopt(
-        &mut self,
-        own: usize,
-        of: [f64; 2],
-        servers: &[usize],
-        id: &Arc<str>,
-        now: f64,
-    ) -> Option<Job> {
-        self.system.start_at(now);
-        let job = self.system.adopt(own, of, servers, now)?;
-        self.name(job, id);
-        Some(job)
-    }
-
-    fn name(&mut self, job: Job, id: &Arc<str>) {
+    /// The job is called like this.
+    pub fn name(&mut self, job: Job, id: &Arc<str>) {
         let slot = job.slot as usize;
         if self.ids.len() <= slot {
             self.ids.resize(slot + 1, Arc::clone(id));

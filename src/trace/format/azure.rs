@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-use super::{Fate, File, Format, Line, Parts, Raw, Rows};
+use super::{Fate, File, Format, Line, Opened, Raw, Rows};
 use crate::trace::fields::name;
 use crate::trace::{Seen, Tick, TraceError};
 
@@ -17,7 +17,7 @@ const DAY: f64 = 86_400.0;
 /// No end later than this is told \[s\].
 const LAST_END: i64 = 90 * 86_400;
 
-pub(super) fn open(file: File<'_>) -> Result<Parts, TraceError> {
+pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
     let options = file.options;
     let (servers, rows) = file.table()?;
     let column = |name: &str| rows.needed(&[name]);
@@ -26,12 +26,7 @@ pub(super) fn open(file: File<'_>) -> Result<Parts, TraceError> {
     let path = options.vm_types.as_deref();
     let path = path.ok_or_else(|| rows.wrong(NO_TYPES))?;
     let kinds = kinds(path, options.machine.as_deref(), &servers.resources)?;
-    let read = move |line: Line<'_>| {
-        let Line {
-            rows,
-            demand,
-            account,
-        } = line;
+    let read = move |(rows, demand, account): Line<'_>| {
         let start = rows.time(begin, DAY, "a time [days]", account)?;
         let end = match rows.get(finish) {
             b"" | b"NULL" => None,

@@ -9,12 +9,18 @@
 
 use std::collections::HashMap;
 
-use super::{Fate, File, Line, Parts, Raw, Reader, Rows};
+use super::{Fate, File, Line, Opened, Raw, Reader, Rows};
 use crate::trace::fields::{Fault, name, number, ticks, whole};
 use crate::trace::{Account, Reason, Seen, Tick, TraceError};
 
 struct Borg {
-    columns: Columns,
+    /// The columns that are looked at.
+    time: usize,
+    kind: usize,
+    collection: usize,
+    index: usize,
+    alloc: Option<usize>,
+    request: [usize; 2],
     /// By resource of the capacity, whether it is the cpu (0) or the memory (1) of a request.
     resources: Vec<usize>,
     /// Those that wait or run, by collection and index.
@@ -24,16 +30,6 @@ struct Borg {
     now: i64,
     /// The ones that are left at the end, the last one first.
     left: Option<Vec<Instance>>,
-}
-
-/// The columns that are looked at.
-struct Columns {
-    time: usize,
-    kind: usize,
-    collection: usize,
-    index: usize,
-    alloc: Option<usize>,
-    request: [usize; 2],
 }
 
 /// An instance that waits or runs.
@@ -59,19 +55,11 @@ enum Event {
     Other,
 }
 
-pub(super) fn open(file: File<'_>) -> Result<Parts, TraceError> {
+pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
     let (servers, rows) = file.table()?;
     let column = |name: &str| rows.needed(&[name]);
     // A query for `resource_request.cpus` names its column `cpus`.
     let request = |name: &str| rows.needed(&[&format!("resource_request.{name}"), name]);
-    let columns = Columns {
-        time: column("time")?,
-        kind: column("type")?,
-        collection: column("collection_id")?,
-        index: column("instance_index")?,
-        alloc: rows.column("alloc_collection_id")?,
-        request: [request("cpus")?, request("memory")?],
-    };
     let resource = |resource: &String| match resource.as_str() {
         "cpu" => Ok(0),
         "memory" => Ok(1),
@@ -80,7 +68,12 @@ pub(super) fn open(file: File<'_>) -> Result<Parts, TraceError> {
     let resources = servers.resources.iter().map(resource);
     let reader = Borg {
         resources: resources.collect::<Result<_, _>>()?,
-        columns,
+        time: column("time")?,
+        kind: column("type")?,
+        collection: column("collection_id")?,
+        index: column("instance_index")?,
+        alloc: rows.column("alloc_collection_id")?,
+        request: [request("cpus")?, request("memory")?],
         instances: HashMap::new(),
         start: 0,
         now: 0,
@@ -90,12 +83,7 @@ pub(super) fn open(file: File<'_>) -> Result<Parts, TraceError> {
 }
 
 impl Reader for Borg {
-    fn read(&mut self, line: Line<'_>) -> Result<Option<Raw>, Fault> {
-        let Line {
-            rows,
-            demand,
-            account,
-        } = line;
+    fn read(&mut self, (rows, demand, account): Line<'_>) -> Result<Option<Raw>, Fault> {
         let ended = self.event(rows, account)?;
         Ok(ended.map(|(instance, fate)| self.job(instance, Some(fate), demand, account)))
     }
@@ -122,21 +110,19 @@ impl Borg {
         let Some(time) = self.time(rows)? else {
             return Ok(None);
         };
-        let columns = &self.columns;
-        let event = event(rows.get(columns.kind)).ok_or_else(|| {
-            rows.fault(columns.kind, "an event such as SCHEDULE or 3, of 0 to 10")
-        })?;
+        let event = event(rows.get(self.kind))
+            .ok_or_else(|| rows.fault(self.kind, "an event such as SCHEDULE or 3, of 0 to 10"))?;
         let place = |column: usize| {
             whole(rows.get(column)).ok_or_else(|| rows.fault(column, "a whole number"))
         };
-        let instance = (place(columns.collection)?, place(columns.index)?);
-        let [cpus, memory] = columns.request;
+        let instance = (place(self.collection)?, place(self.index)?);
+        let [cpus, memory] = self.request;
         let request = [rows.amount(cpus)?, rows.amount(memory)?];
         self.now = time;
         if self.start == 0 {
             self.start = time;
         }
-        let alloc = columns.alloc.map_or(&b""[..], |column| rows.get(column));
+        let alloc = self.alloc.map_or(&b""[..], |column| rows.get(column));
         if !matches!(alloc, b"" | b"0") {
             if matches!(event, Event::Schedule) {
                 account.note(Reason::Step, rows.number(), 0.0);
@@ -147,7 +133,7 @@ impl Borg {
             line: rows.number(),
             submit: time,
             since: None,
-            batch: name(rows.get(columns.collection)),
+            batch: name(rows.get(self.collection)),
             request,
         };
         Ok(match event {
@@ -180,7 +166,7 @@ impl Borg {
     fn time(&self, rows: &Rows) -> Result<Option<i64>, Fault> {
         /// What is told of 2⁶³ − 1 stays above this, however it is written.
         const AFTER: f64 = 9.2e18;
-        let field = rows.get(self.columns.time);
+        let field = rows.get(self.time);
         if number(field).is_some_and(|time| time >= AFTER) {
             return Ok(None);
         }
@@ -191,7 +177,7 @@ impl Borg {
             }
             None => "a time [µs]",
         };
-        Err(rows.fault(self.columns.time, expected))
+        Err(rows.fault(self.time, expected))
     }
 
     /// What is known of a job that ended now like this, or still runs.

@@ -14,7 +14,7 @@ use clap::ValueEnum;
 
 use super::fields::Fault;
 use super::{Account, Options, Seen, Servers, Source, Tick, TraceError, input};
-use rows::Rows;
+pub(super) use rows::Rows;
 
 pub use openb::nodes;
 
@@ -172,11 +172,7 @@ pub(in crate::trace) enum Fate {
 }
 
 /// The row that is read, and what it is read into.
-pub(in crate::trace) struct Line<'a> {
-    pub rows: &'a Rows,
-    pub demand: &'a mut [f64],
-    pub account: &'a mut Account,
-}
+pub(in crate::trace) type Line<'a> = (&'a Rows, &'a mut [f64], &'a mut Account);
 
 /// Reads the rows of a format. Memory does not grow with the rows, but with what runs at one time.
 pub(in crate::trace) trait Reader {
@@ -208,18 +204,8 @@ fn unquoted(field: &[u8]) -> &[u8] {
     inside.unwrap_or(field)
 }
 
-/// A file whose format is known.
-pub(super) struct Opened {
-    pub format: Format,
-    /// The resolution of its times.
-    pub tick: Tick,
-    pub servers: Servers,
-    pub rows: Rows,
-    pub reader: Box<dyn Reader>,
-}
-
-/// What a format makes of a file: its tick, what its jobs ran on, its rows and how they are read.
-type Parts = (Tick, Servers, Rows, Box<dyn Reader>);
+/// A file whose format is known: its tick, what its jobs ran on, its rows and how they are read.
+pub(super) type Opened = (Tick, Servers, Rows, Box<dyn Reader>);
 
 /// How much of a file is looked at to find out its format.
 const LOOK: u64 = 1 << 16;
@@ -268,21 +254,14 @@ pub(super) fn read(
         input,
         options,
     };
-    let (tick, servers, rows, reader) = match format {
+    match format {
         Format::Swf => swf::open(file),
         Format::Sacct => sacct::open(file),
         Format::Openb => openb::open(file),
         Format::Azure => azure::open(file),
         Format::Borg => borg::open(file),
         Format::Csv => table::open(file),
-    }?;
-    Ok(Opened {
-        format,
-        tick,
-        servers,
-        rows,
-        reader,
-    })
+    }
 }
 
 /// The format that was named, unless the file is of another one for certain; else the one that is found.

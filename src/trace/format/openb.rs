@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use super::{Fate, File, Format, Line, Parts, Raw, Rows};
+use super::{Fate, File, Format, Line, Opened, Raw, Rows};
 use crate::number::Decimal;
 use crate::trace::fields::{AMOUNT, Fault};
 use crate::trace::{Servers, Shape, Tick, TraceError};
@@ -24,7 +24,7 @@ enum Amount {
     Gpus(usize, usize),
 }
 
-pub(super) fn open(file: File<'_>) -> Result<Parts, TraceError> {
+pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
     let (servers, rows) = file.table()?;
     let column = |name: &str| rows.needed(&[name]);
     let amount = |resource: &String| match resource.as_str() {
@@ -37,12 +37,7 @@ pub(super) fn open(file: File<'_>) -> Result<Parts, TraceError> {
     let amounts: Vec<Amount> = amounts.collect::<Result<_, _>>()?;
     let (created, scheduled) = (column("creation_time")?, column("scheduled_time")?);
     let (deleted, phase) = (column("deletion_time")?, column("pod_phase")?);
-    let read = move |line: Line<'_>| {
-        let Line {
-            rows,
-            demand,
-            account,
-        } = line;
+    let read = move |(rows, demand, account): Line<'_>| {
         for (demand, amount) in demand.iter_mut().zip(&amounts) {
             *demand = match *amount {
                 Amount::Column(column, unit) => rows.demand(column, account)? / unit,

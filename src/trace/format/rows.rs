@@ -13,8 +13,8 @@ use crate::trace::{Account, Reason, Source, TraceError};
 
 /// A file that is being read, row by row.
 pub(in crate::trace) struct Rows {
-    name: String,
-    format: Format,
+    pub name: String,
+    pub format: Format,
     lines: Lines,
     /// The line that was read last has not been given as a row yet.
     is_pending: bool,

@@ -5,7 +5,7 @@
 //! allocated, else requested. Times are local and taken as they stand: where clocks are set back or forth in the trace,
 //! `TZ=UTC sacct …` tells times that never jump. Seconds since 1970 (`SLURM_TIME_FORMAT=%s`) are read as well.
 
-use super::{Fate, File, Line, Parts, Raw, Reader, Rows};
+use super::{Fate, File, Line, Opened, Raw, Reader, Rows};
 use crate::number::civil;
 use crate::trace::fields::{Fault, amount, name, ticks, whole};
 use crate::trace::{Account, Reason, Seen, Tick, TraceError};
@@ -35,7 +35,7 @@ struct Sacct {
     names: Vec<String>,
 }
 
-pub(super) fn open(file: File<'_>) -> Result<Parts, TraceError> {
+pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
     let (servers, rows) = file.table()?;
     let tres = [rows.column("AllocTRES")?, rows.column("ReqTRES")?];
     let name = |resource: &String| match resource.as_str() {
@@ -70,12 +70,7 @@ enum State {
 }
 
 impl Reader for Sacct {
-    fn read(&mut self, line: Line<'_>) -> Result<Option<Raw>, Fault> {
-        let Line {
-            rows,
-            demand,
-            account,
-        } = line;
+    fn read(&mut self, (rows, demand, account): Line<'_>) -> Result<Option<Raw>, Fault> {
         // `123.batch` and `123.0` are steps of job 123; `123_4` is a job, the fourth of an array.
         if rows.get(self.id).contains(&b'.') {
             account.note(Reason::Step, rows.number(), 0.0);

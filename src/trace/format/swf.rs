@@ -2,7 +2,7 @@
 //! `; Key: value` (Parallel Workloads Archive, version 2.2; S. J. Chapin et al., Benchmarks and Standards for the
 //! Evaluation of Parallel Job Schedulers, JSSPP 1999).
 
-use super::{Fate, File, Line, Parts, Raw, Reader, Rows};
+use super::{Fate, File, Line, Opened, Raw, Reader, Rows};
 use crate::number::Decimal;
 use crate::trace::fields::{Fault, MOST, name, number};
 use crate::trace::{Reason, Servers, Tick, TraceError};
@@ -35,7 +35,7 @@ struct Swf {
     memory: Option<usize>,
 }
 
-pub(super) fn open(file: File<'_>) -> Result<Parts, TraceError> {
+pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
     let mut rows = Rows::new(&file.name, file.format, file.input);
     let mut size = [None; 2];
     let has_rows = rows.comments(|text| {
@@ -76,12 +76,7 @@ fn header(text: &[u8], key: &str) -> Option<Decimal> {
 }
 
 impl Reader for Swf {
-    fn read(&mut self, line: Line<'_>) -> Result<Option<Raw>, Fault> {
-        let Line {
-            rows,
-            demand,
-            account,
-        } = line;
+    fn read(&mut self, (rows, demand, account): Line<'_>) -> Result<Option<Raw>, Fault> {
         let mut time = |n: usize| rows.time(n, 1.0, "a time [s]", account);
         let (submit, run, limit) = (time(field::SUBMIT)?, time(field::RUN)?, time(field::LIMIT)?);
         if submit < 0 {

@@ -1,6 +1,6 @@
 //! A table with a header, of which is said what stands in which column.
 
-use super::{File, Line, Parts, Raw, Reader, Rows};
+use super::{File, Line, Opened, Raw, Reader, Rows};
 use crate::document::suggest;
 use crate::number::seconds_in;
 use crate::trace::fields::{Fault, name};
@@ -25,7 +25,7 @@ struct Columns {
     amounts: Vec<usize>,
 }
 
-pub(super) fn open(file: File<'_>) -> Result<Parts, TraceError> {
+pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
     let options = file.options;
     let (servers, rows) = file.table()?;
     let (tick, per_unit) = unit(options).map_err(TraceError::Refused)?;
@@ -109,12 +109,7 @@ fn missing(what: &str, rows: &Rows) -> TraceError {
 }
 
 impl Reader for Columns {
-    fn read(&mut self, line: Line<'_>) -> Result<Option<Raw>, Fault> {
-        let Line {
-            rows,
-            demand,
-            account,
-        } = line;
+    fn read(&mut self, (rows, demand, account): Line<'_>) -> Result<Option<Raw>, Fault> {
         for (demand, column) in demand.iter_mut().zip(&self.amounts) {
             *demand = rows.demand(*column, account)?;
         }

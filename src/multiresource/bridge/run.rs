@@ -15,8 +15,8 @@ use super::watch::{Found, Moment, Phase, Watch, key_of};
 use super::{BridgeError, TypeMap, bridgeable};
 use crate::document::{digest, text_of};
 use crate::multiresource::artifact::Checked;
-use crate::multiresource::live::Scheduler;
 use crate::multiresource::live::protocol::{Line, Started};
+use crate::multiresource::live::{Places, Scheduler};
 use crate::multiresource::workload::Fleet;
 use crate::number::seconds_in;
 use crate::slurm::{Hold, Nodes, Queue, Slurm, SlurmError};
@@ -70,7 +70,7 @@ impl Rule {
         let map = TypeMap::new(&policy, setup.types.as_deref())?;
         Ok(Rule {
             digest: digest(&text),
-            watch: Watch::new(map, setup, scheduler.places(), second),
+            watch: Watch::new(map, setup, Places::new(policy.workload()), second),
             policy,
             scheduler,
             second,

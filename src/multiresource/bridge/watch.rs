@@ -120,10 +120,7 @@ pub(super) struct Watch {
     /// Types of jobs that have left since this was last taken, and when they began \[s\].
     pub ended: Vec<(usize, f64)>,
     pub usage: Usage,
-    /// Names of the types, and of the servers.
-    types: Vec<String>,
-    servers: Vec<String>,
-    resources: Vec<String>,
+    places: Places,
     /// Seconds in the policy's unit of time.
     second: f64,
 }
@@ -143,7 +140,7 @@ pub(super) fn key_of(id: &str) -> Option<Key> {
 }
 
 impl Watch {
-    pub fn new(map: TypeMap, setup: &Setup, places: &Places, second: f64) -> Self {
+    pub fn new(map: TypeMap, setup: &Setup, places: Places, second: f64) -> Self {
         Watch {
             usage: Usage::new(map.servers.count()),
             setup: setup.clone(),
@@ -151,11 +148,7 @@ impl Watch {
             jobs: BTreeMap::new(),
             present: HashSet::new(),
             ended: Vec::new(),
-            types: places.types().map(str::to_owned).collect(),
-            servers: (0..places.servers())
-                .map(|n| places.server_name(n).to_owned())
-                .collect(),
-            resources: places.resources().map(str::to_owned).collect(),
+            places,
             second,
         }
     }
@@ -173,11 +166,11 @@ impl Watch {
         let jobs = &self.jobs;
         let is_own = |key: &Key| jobs.get(key).is_some_and(Seen::runs);
         for (n, amounts) in self.usage.count(queue, &self.map, is_own) {
-            let amounts = self.resources.iter().cloned().zip(amounts);
+            let amounts = self.places.resources().map(str::to_owned).zip(amounts);
             let used = amounts.filter(|(_, amount)| *amount > 0.0);
             let line = Line {
                 occupy: Some(used.collect()),
-                server: (self.servers.len() > 1).then(|| self.servers[n].clone()),
+                server: (self.places.servers() > 1).then(|| self.places.server_name(n).to_owned()),
                 ..Line::default()
             };
             found.lines.push(((OCCUPIED, 0, None), line));
@@ -299,7 +292,7 @@ impl Watch {
             (_, Hold::None) => match self.map.type_of(row) {
                 None => Phase::Passed,
                 // In a fleet it is not known where it will run.
-                Some(_) if self.servers.len() > 1 => Phase::Out,
+                Some(_) if self.places.servers() > 1 => Phase::Out,
                 Some(i) => Phase::Running(i),
             },
             _ if !held => Phase::Out,
@@ -317,7 +310,7 @@ impl Watch {
         }
         // In a fleet the rule says where a job runs: not of one that says it itself. One that takes whole nodes holds
         // more than its type.
-        let is_free = !row.is_exclusive && (self.servers.len() == 1 || !row.names_nodes);
+        let is_free = !row.is_exclusive && (self.places.servers() == 1 || !row.names_nodes);
         match self.map.type_of(row).filter(|_| is_free) {
             Some(i) => Phase::Waiting(i),
             None if self.setup.unknown == Unknown::Hold => Phase::Out,
@@ -359,7 +352,7 @@ impl Watch {
         let since = row.eligible.unwrap_or(row.key.submitted);
         let order = (CAME, since, Some(row.key));
         let line = Line {
-            arrive: Some(self.types[i].clone()),
+            arrive: Some(self.places.type_name(i).to_owned()),
             job: Some(id_of(row.key)),
             limit: self.limit(row),
             ..Line::default()
@@ -369,10 +362,10 @@ impl Watch {
 
     fn adoption(&self, row: &Row, i: usize) -> (Order, Line) {
         let server = self.map.servers.of_node(&row.node_list);
-        let server = server.filter(|_| self.servers.len() > 1);
-        let servers = server.map(|n| self.servers[n].clone());
+        let server = server.filter(|_| self.places.servers() > 1);
+        let servers = server.map(|n| self.places.server_name(n).to_owned());
         let line = Line {
-            adopt: Some(self.types[i].clone()),
+            adopt: Some(self.places.type_name(i).to_owned()),
             job: Some(id_of(row.key)),
             limit: self.limit(row),
             servers: servers.into_iter().collect(),

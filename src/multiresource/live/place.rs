@@ -22,7 +22,9 @@ struct Server {
 }
 
 impl Places {
-    pub(super) fn new(fleet: &Fleet) -> Self {
+    /// Returns those of a fleet, of which others use nothing.
+    #[must_use]
+    pub fn new(fleet: &Fleet) -> Self {
         let mut servers = Vec::new();
         for (h, shape) in fleet.shapes().iter().enumerate() {
             let capacity: Vec<f64> = shape.capacity().iter().map(|c| c.value()).collect();

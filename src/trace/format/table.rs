@@ -4,7 +4,7 @@ use super::{File, Line, Opened, Raw, Reader, Rows};
 use crate::document::suggest;
 use crate::number::seconds_in;
 use crate::trace::fields::{Fault, name};
-use crate::trace::{Options, Seen, Servers, Tick, TraceError};
+use crate::trace::{Options, Seen, Tick, TraceError};
 
 /// What may be taken beside resources.
 const ROLES: [&str; 7] = ["time", "size", "end", "limit", "user", "batch", "censored"];
@@ -29,7 +29,43 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
     let options = file.options;
     let (servers, rows) = file.table()?;
     let (tick, per_unit) = unit(options).map_err(TraceError::Refused)?;
-    let columns = Columns::of(&rows, &servers, options, per_unit)?;
+    for (what, _) in &options.columns {
+        if !ROLES.contains(&what.as_str()) && !servers.resources.contains(what) {
+            return Err(TraceError::Refused(format!(
+                "--columns {what}=…: that is neither a resource of the capacity ({}) nor one of {}",
+                servers.resources.join(", "),
+                ROLES.join(", ")
+            )));
+        }
+    }
+    let named = |column: &str| {
+        rows.column(column)?.ok_or_else(|| {
+            let near = suggest(column, "the file's columns", &rows.header());
+            rows.wrong(format!("no column `{column}`; {near}"))
+        })
+    };
+    let column = |what: &str| {
+        let given = options.columns.iter().find(|(own, _)| own == what);
+        given.map(|(_, column)| named(column)).transpose()
+    };
+    // What is not said is taken from a column of that very name.
+    let needed = |what: &str| match column(what)? {
+        Some(place) => Ok(place),
+        None => rows.column(what)?.ok_or_else(|| missing(what, &rows)),
+    };
+    let end = column("end")?;
+    let resources = servers.resources.iter();
+    let columns = Columns {
+        per_unit,
+        time: needed("time")?,
+        size: end.map_or_else(|| needed("size"), Ok)?,
+        is_end: end.is_some(),
+        limit: column("limit")?,
+        user: column("user")?,
+        batch: column("batch")?,
+        censored: column("censored")?,
+        amounts: resources.map(|r| needed(r)).collect::<Result<_, _>>()?,
+    };
     Ok((tick, servers, rows, Box::new(columns)))
 }
 
@@ -51,53 +87,6 @@ fn unit(options: &Options) -> Result<(Tick, f64), String> {
         found = (tick, (seconds * tick.per_second() as f64).round());
     }
     Ok(found)
-}
-
-impl Columns {
-    fn of(
-        rows: &Rows,
-        servers: &Servers,
-        options: &Options,
-        per_unit: f64,
-    ) -> Result<Self, TraceError> {
-        for (what, _) in &options.columns {
-            if !ROLES.contains(&what.as_str()) && !servers.resources.contains(what) {
-                return Err(TraceError::Refused(format!(
-                    "--columns {what}=…: that is neither a resource of the capacity ({}) nor one of {}",
-                    servers.resources.join(", "),
-                    ROLES.join(", ")
-                )));
-            }
-        }
-        let named = |column: &str| {
-            rows.column(column)?.ok_or_else(|| {
-                let near = suggest(column, "the file's columns", &rows.header());
-                rows.wrong(format!("no column `{column}`; {near}"))
-            })
-        };
-        let column = |what: &str| {
-            let given = options.columns.iter().find(|(own, _)| own == what);
-            given.map(|(_, column)| named(column)).transpose()
-        };
-        // What is not said is taken from a column of that very name.
-        let needed = |what: &str| match column(what)? {
-            Some(place) => Ok(place),
-            None => rows.column(what)?.ok_or_else(|| missing(what, rows)),
-        };
-        let end = column("end")?;
-        let resources = servers.resources.iter();
-        Ok(Columns {
-            per_unit,
-            time: needed("time")?,
-            size: end.map_or_else(|| needed("size"), Ok)?,
-            is_end: end.is_some(),
-            limit: column("limit")?,
-            user: column("user")?,
-            batch: column("batch")?,
-            censored: column("censored")?,
-            amounts: resources.map(|r| needed(r)).collect::<Result<_, _>>()?,
-        })
-    }
 }
 
 fn missing(what: &str, rows: &Rows) -> TraceError {

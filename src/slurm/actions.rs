@@ -131,12 +131,9 @@ fn refusals(text: &str, jobs: &[JobId]) -> Vec<Refusal> {
     let places: HashMap<String, JobId> = jobs.iter().map(|id| (id.to_string(), *id)).collect();
     for line in text.lines().map(str::trim) {
         let before = line.rsplit_once(" for job ").map(|(text, id)| (id, text));
-        let behind = line.split_once(": ");
-        let said = [before, behind].into_iter().flatten();
-        let of_job = said
-            .filter_map(|(id, text)| Some((*places.get(id.trim())?, text)))
-            .next();
-        let Some((id, text)) = of_job else {
+        let told = [before, line.split_once(": ")].into_iter().flatten();
+        let mut of_job = told.filter_map(|(id, text)| Some((*places.get(id.trim())?, text)));
+        let Some((id, text)) = of_job.next() else {
             continue;
         };
         let known = refused.iter().any(|refusal| refusal.id == id);

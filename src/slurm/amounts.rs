@@ -25,32 +25,29 @@ impl Amounts {
     /// Both together.
     #[must_use]
     pub fn plus(mut self, more: &Amounts) -> Amounts {
-        self.cpus += more.cpus;
-        self.memory = self.memory.saturating_add(more.memory);
-        for (name, count) in &more.gres {
-            *self.gres.entry(name.clone()).or_default() += count;
+        for name in more.gres.keys() {
+            self.gres.entry(name.clone()).or_default();
         }
-        self
+        self.with(more, u64::saturating_add)
     }
 
     /// Without these, no less than nothing.
     #[must_use]
-    pub fn less(mut self, less: &Amounts) -> Amounts {
-        self.cpus = self.cpus.saturating_sub(less.cpus);
-        self.memory = self.memory.saturating_sub(less.memory);
-        for (name, count) in &mut self.gres {
-            *count = count.saturating_sub(less.gres(name));
-        }
-        self
+    pub fn less(self, less: &Amounts) -> Amounts {
+        self.with(less, u64::saturating_sub)
     }
 
     /// Of each the lesser.
     #[must_use]
-    pub fn least(mut self, other: &Amounts) -> Amounts {
-        self.cpus = self.cpus.min(other.cpus);
-        self.memory = self.memory.min(other.memory);
+    pub fn least(self, other: &Amounts) -> Amounts {
+        self.with(other, u64::min)
+    }
+
+    fn with(mut self, other: &Amounts, of: fn(u64, u64) -> u64) -> Amounts {
+        self.cpus = of(self.cpus, other.cpus);
+        self.memory = of(self.memory, other.memory);
         for (name, count) in &mut self.gres {
-            *count = (*count).min(other.gres(name));
+            *count = of(*count, other.gres(name));
         }
         self
     }
@@ -58,14 +55,12 @@ impl Amounts {
     /// One of so many equal parts, rounded up.
     #[must_use]
     pub fn part(&self, parts: u32) -> Amounts {
-        let parts = u64::from(parts.max(1));
+        let of = |amount: u64| amount.div_ceil(u64::from(parts.max(1)));
         let gres = self.gres.iter();
         Amounts {
-            cpus: self.cpus.div_ceil(parts),
-            memory: self.memory.div_ceil(parts),
-            gres: gres
-                .map(|(name, count)| (name.clone(), count.div_ceil(parts)))
-                .collect(),
+            cpus: of(self.cpus),
+            memory: of(self.memory),
+            gres: gres.map(|(name, n)| (name.clone(), of(*n))).collect(),
         }
     }
 
@@ -95,8 +90,7 @@ impl Amounts {
     pub(super) fn add_gres(&mut self, text: &str, times: u64) -> Option<()> {
         for part in text.split(',').filter(|part| !part.is_empty()) {
             // Other resources of a task, such as cpu=2, are counted already.
-            let is_other = part.contains('=') && !part.starts_with("gres/");
-            if is_other {
+            if part.contains('=') && !part.starts_with("gres/") {
                 continue;
             }
             let (name, amount) = gres_of(part)?;

@@ -1,6 +1,6 @@
 //! Tables of fixed widths: so many bytes of every column, and an end of line behind the last.
 
-use super::SlurmError;
+use super::{Slurm, SlurmError};
 
 /// Columns as they are asked for.
 pub(super) struct Layout {
@@ -10,6 +10,16 @@ pub(super) struct Layout {
     pub columns: &'static [(&'static str, &'static str, usize)],
     /// What of the last column is printed though it is longer than its width.
     pub overflows: bool,
+}
+
+/// What a command printed of a partition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Table<T, K> {
+    /// The rows that were understood, in Slurm's order.
+    pub rows: Vec<T>,
+    /// Those that were not: that something is among the known of these is no sign that it has left, and where some are
+    /// nameless, no absence is.
+    pub unread: Unread<K>,
 }
 
 /// What was not understood.
@@ -24,23 +34,13 @@ pub struct Unread<K> {
 }
 
 impl<K> Unread<K> {
-    /// None so far.
-    pub(super) fn none() -> Self {
-        Unread {
-            count: 0,
-            known: Vec::new(),
-            example: None,
-        }
-    }
-
-    /// One more: the row's beginning, what is wrong, and what is known of it all the same.
-    pub(super) fn add(&mut self, row: &[u8], fault: &str, known: Option<K>) {
-        self.count += 1;
-        self.known.extend(known);
-        if self.example.is_none() {
-            let text: String = text(row).chars().take(60).collect();
-            self.example = Some(format!("{fault}: `{}`", text.trim_end()));
-        }
+    /// Returns what a person should know of it, if there is any; `program` printed it.
+    #[must_use]
+    pub fn note(&self, program: &str) -> Option<String> {
+        let (count, example) = (self.count, self.example.as_ref()?);
+        Some(format!(
+            "{count} rows of {program} are not understood, for instance: {example}"
+        ))
     }
 
     /// Rows of which nothing is known: any job may stand in them.
@@ -67,10 +67,8 @@ pub(super) struct Cell<'a> {
 impl Layout {
     /// Returns what is typed after `-O`.
     pub fn asked(&self) -> String {
-        let columns = self
-            .columns
-            .iter()
-            .map(|(name, _, width)| format!("{name}:{width}"));
+        let columns = self.columns.iter();
+        let columns = columns.map(|(name, _, width)| format!("{name}:{width}"));
         columns.collect::<Vec<_>>().join(",")
     }
 
@@ -96,11 +94,11 @@ impl Layout {
         &'static self,
         mut bytes: &[u8],
         mut read: impl FnMut(&Cells<'_>) -> Result<T, (String, Option<K>)>,
-    ) -> (Vec<T>, Unread<K>) {
-        let (mut rows, mut unread) = (Vec::new(), Unread::none());
+    ) -> Table<T, K> {
+        let (mut rows, mut count, mut known, mut example) = (Vec::new(), 0, Vec::new(), None);
         while !bytes.is_empty() {
             let mut rest = bytes;
-            let (fault, known) = match self.next(&mut rest).map(|cells| read(&cells)) {
+            let (fault, key) = match self.next(&mut rest).map(|cells| read(&cells)) {
                 Some(Ok(row)) => {
                     rows.push(row);
                     bytes = rest;
@@ -110,38 +108,78 @@ impl Layout {
                 None => (String::from("not a whole row"), None),
             };
             let line = bytes.iter().position(|byte| *byte == b'\n');
-            let line = line.map_or(bytes.len(), |end| end + 1);
-            unread.add(&bytes[..line], &fault, known);
-            bytes = &bytes[line..];
+            let (line, rest) = bytes.split_at(line.map_or(bytes.len(), |end| end + 1));
+            count += 1;
+            known.extend(key);
+            example.get_or_insert_with(|| {
+                let text: String = text(line).chars().take(60).collect();
+                format!("{fault}: `{}`", text.trim_end())
+            });
+            bytes = rest;
         }
-        (rows, unread)
+        let unread = Unread {
+            count,
+            known,
+            example,
+        };
+        Table { rows, unread }
     }
 
     /// Checks the titles in the first row, and gives what stands below it.
-    pub fn below_titles<'a>(&'static self, mut bytes: &'a [u8]) -> Result<&'a [u8], SlurmError> {
-        let fails = |column: &str, found: String| SlurmError::Column {
-            program: self.program.into(),
-            column: column.into(),
-            found,
-        };
+    fn below_titles<'a>(&'static self, mut bytes: &'a [u8]) -> Result<&'a [u8], SlurmError> {
         let start = text(&bytes[..bytes.len().min(80)]);
         let Some(titles) = self.next(&mut bytes) else {
-            let found = format!(
-                "its first line is `{}`",
-                start.lines().next().unwrap_or_default().trim_end()
-            );
-            return Err(fails(self.columns[0].0, found));
+            let first = start.lines().next().unwrap_or_default().trim_end();
+            return Err(self.unprinted(self.columns[0].0, &format!("its first line is `{first}`")));
         };
         for (i, (name, title, _)) in self.columns.iter().enumerate() {
             let found = titles.cell(i).map_or("", |cell| cell.text);
             if found != *title {
-                return Err(fails(
-                    name,
-                    format!("its title is `{found}`, expected `{title}`"),
-                ));
+                let why = format!("its title is `{found}`, expected `{title}`");
+                return Err(self.unprinted(name, &why));
             }
         }
         Ok(bytes)
+    }
+
+    fn unprinted(&self, column: &str, found: &str) -> SlurmError {
+        SlurmError::Unusable(format!(
+            "{program} of this Slurm does not print the column {column}: {found}. Slurm 22.05 to 26.05 do; see which version `{program} --version` tells",
+            program = self.program
+        ))
+    }
+}
+
+/// Jobs that wait, are made ready, run, end, or are stopped.
+pub(super) const STATES: &str = "PD,CF,R,CG,S";
+
+impl Slurm {
+    /// Returns what a command prints of the partition; with its titles, they are checked and left out.
+    pub(super) fn print(
+        &self,
+        layout: &'static Layout,
+        has_titles: bool,
+    ) -> Result<Vec<u8>, SlurmError> {
+        let (partition, columns) = (&*self.partition, layout.asked());
+        let options: &[&str] = match layout.program {
+            "squeue" => &["-r", "-a", "-p", partition, "-t", STATES, "-O", &columns],
+            _ => &["-N", "-p", partition, "-O", &columns],
+        };
+        if !has_titles {
+            return self.ask(layout.program, &[&["-h"], options].concat());
+        }
+        let printed = self.ask(layout.program, options).map_err(|error| {
+            // Slurm names a column that it does not know: `Invalid job format specification: X`.
+            let SlurmError::Failed { text, .. } = &error else {
+                return error;
+            };
+            let named = text.rsplit_once("format specification:");
+            match named.and_then(|(_, column)| column.split_whitespace().next()) {
+                Some(column) => layout.unprinted(column, &format!("`{}`", text.trim())),
+                None => error,
+            }
+        })?;
+        layout.below_titles(&printed).map(<[u8]>::to_vec)
     }
 }
 
@@ -167,12 +205,22 @@ impl<'a> Cells<'a> {
         }
     }
 
-    fn bytes(&self, i: usize) -> &'a [u8] {
-        let widths = |columns: &[(&str, &str, usize)]| {
-            columns.iter().map(|(_, _, width)| width).sum::<usize>()
+    /// Column i, which is read whole or not at all.
+    pub fn read<T>(&self, i: usize, of: impl Fn(&'a str) -> Option<T>) -> Result<T, String> {
+        let Some(cell) = self.cell(i).filter(|cell| !cell.is_full) else {
+            return Err(self.wrong(i, &self.free(i)));
         };
+        of(cell.text).ok_or_else(|| self.wrong(i, cell.text))
+    }
+
+    /// Column i is not what was expected.
+    pub fn wrong(&self, i: usize, found: &str) -> String {
+        format!("{} is `{found}`", self.layout.columns[i].0)
+    }
+
+    fn bytes(&self, i: usize) -> &'a [u8] {
         let columns = self.layout.columns;
-        let start = widths(&columns[..i]);
+        let start: usize = columns[..i].iter().map(|(_, _, width)| width).sum();
         let end = if i + 1 == columns.len() {
             self.row.len()
         } else {
@@ -186,3 +234,21 @@ impl<'a> Cells<'a> {
 pub(super) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
+
+/// Names the places of the columns that a command is asked for, and lists them.
+macro_rules! layout {
+    ($program:literal, $overflows:literal; $($column:ident: $name:literal, $title:literal, $width:literal;)+) => {
+        #[derive(Clone, Copy)]
+        #[allow(non_camel_case_types, clippy::upper_case_acronyms)]
+        enum Place { $($column),+ }
+        $(const $column: usize = Place::$column as usize;)+
+
+        /// The columns that the command is asked for; free text comes last.
+        pub(super) static LAYOUT: Layout = Layout {
+            program: $program,
+            columns: &[$(($name, $title, $width)),+],
+            overflows: $overflows,
+        };
+    };
+}
+pub(super) use layout;

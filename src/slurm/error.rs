@@ -6,7 +6,7 @@ use std::time::Duration;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SlurmError {
-    /// A command could not be run, or what it wrote is no answer of Slurm.
+    /// A command could not be run, or what it wrote is no answer of Slurm, or has not the columns that are read here.
     #[error("{0}")]
     Unusable(String),
     /// It had not ended, or not closed its output, when its time was over; it was killed.
@@ -29,18 +29,6 @@ pub enum SlurmError {
         /// What it wrote to standard error, or else to standard output.
         text: String,
     },
-    /// It does not print the columns that are read here.
-    #[error(
-        "{program} of this Slurm does not print the column {column}: {found}. Slurm 22.05 to 26.05 do; see which version `{program} --version` tells"
-    )]
-    Column {
-        /// The command's name.
-        program: String,
-        /// The column, as it is asked for.
-        column: String,
-        /// What was found instead.
-        found: String,
-    },
     /// There is no such partition.
     #[error("Slurm has no partition `{partition}`: {text}. `sinfo -s` lists them")]
     Partition {
@@ -52,22 +40,17 @@ pub enum SlurmError {
 }
 
 fn ended(code: Option<i32>) -> String {
-    code.map_or_else(
-        || "by a signal".into(),
-        |code| format!("with exit code {code}"),
-    )
+    match code {
+        None => "by a signal".into(),
+        Some(code) => format!("with exit code {code}"),
+    }
 }
 
 /// Returns the first lines of what a command wrote.
 fn first_lines(text: &str) -> String {
-    let lines: Vec<&str> = text
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty())
-        .take(3)
-        .collect();
-    match lines[..] {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    match &lines.take(3).collect::<Vec<_>>()[..] {
         [] => "it wrote nothing".into(),
-        _ => lines.join("; "),
+        lines => lines.join("; "),
     }
 }

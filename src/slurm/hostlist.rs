@@ -25,16 +25,20 @@ pub fn expand(list: &str) -> Option<Vec<String>> {
             own = own.iter().flat_map(longer).collect();
             rest = behind;
         }
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
         names.extend(own.into_iter().map(|start| start + rest));
         if names.len() > MOST {
             return None;
         }
-        names
-            .last()
-            .filter(|name| !name.is_empty() && name.chars().all(is_plain))?;
+        names.last().filter(|name| is_plain(name))?;
     }
     Some(names)
+}
+
+/// Whether a text is a name as nodes, partitions and resources have them.
+#[must_use]
+pub fn is_plain(text: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    !text.is_empty() && text.chars().all(is_plain)
 }
 
 /// Returns the parts between commas that stand outside of brackets.

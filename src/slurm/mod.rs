@@ -21,22 +21,18 @@ mod hostlist;
 mod id;
 mod nodes;
 mod queue;
-mod row;
-mod site;
 
 #[cfg(test)]
 mod tests;
 
 pub use actions::{Refusal, Why};
 pub use amounts::Amounts;
-pub use columns::Unread;
+pub use columns::{Table, Unread};
 pub use error::SlurmError;
-pub use hostlist::expand;
+pub use hostlist::{expand, is_plain};
 pub use id::{JobId, Key};
 pub use nodes::{Node, NodeState, Nodes};
-pub use queue::Queue;
-pub use row::{Hold, Row, State};
-pub use site::Cluster;
+pub use queue::{Hold, Queue, Row, State};
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -70,5 +66,78 @@ impl Slurm {
             programs: None,
             configuration: None,
         }
+    }
+}
+
+/// A cluster and its controller.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cluster {
+    /// Its name.
+    pub name: String,
+    /// When its controller was started, in Slurm's words: another text is another start.
+    pub booted: String,
+}
+
+impl Slurm {
+    /// Looks whether all is there that is needed: the commands, the controller, the partition, and every column that is
+    /// read later. Returns the cluster, and the partition's nodes at that moment.
+    ///
+    /// # Errors
+    /// As [`SlurmError`] has it; a partition or a column that does not exist is named.
+    pub fn site(&self) -> Result<(Cluster, Nodes), SlurmError> {
+        let cluster = self.cluster()?;
+        self.check_partition()?;
+        self.print(&queue::LAYOUT, true)?;
+        let nodes = self.print(&nodes::LAYOUT, true)?;
+        Ok((cluster, Nodes::parse(&nodes)))
+    }
+
+    /// Asks for the cluster's name, and since when its controller runs.
+    ///
+    /// # Errors
+    /// As [`SlurmError`] has it.
+    pub fn cluster(&self) -> Result<Cluster, SlurmError> {
+        let text = self.show(&["show", "config"])?;
+        let value = |key: &str| {
+            let mut pairs = text.lines().filter_map(|line| line.split_once('='));
+            let value = pairs.find(|(name, _)| name.trim() == key);
+            let value = value.map(|(_, value)| value.trim().to_owned());
+            value.ok_or_else(|| {
+                SlurmError::Unusable(format!(
+                    "scontrol show config does not tell {key}: see what `scontrol show config` is in PATH"
+                ))
+            })
+        };
+        Ok(Cluster {
+            name: value("ClusterName")?,
+            booted: value("BOOT_TIME")?,
+        })
+    }
+
+    /// Checks that there is the partition.
+    fn check_partition(&self) -> Result<(), SlurmError> {
+        let name = &self.partition;
+        let missing = |text: &str| SlurmError::Partition {
+            partition: name.clone(),
+            text: text.to_owned(),
+        };
+        let text = match self.show(&["show", "partition", name]) {
+            Err(SlurmError::Failed { text, .. }) if text.contains("not found") => {
+                return Err(missing(text.trim()));
+            }
+            shown => shown?,
+        };
+        let words = text.split_whitespace();
+        let mut names = words.filter_map(|word| word.strip_prefix("PartitionName="));
+        if names.next() == Some(name) {
+            return Ok(());
+        }
+        Err(missing("`scontrol show partition` does not show it"))
+    }
+
+    /// Returns what `scontrol` shows, as text.
+    fn show(&self, words: &[&str]) -> Result<String, SlurmError> {
+        let bytes = self.ask("scontrol", words)?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 }

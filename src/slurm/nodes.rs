@@ -1,18 +1,11 @@
 //! The nodes of a partition.
 
 use super::amounts::whole;
-use super::columns::{Cells, Layout};
-use super::queue::unprinted;
-use super::{Amounts, Slurm, SlurmError, Unread};
+use super::columns::{Cells, Layout, Table, layout};
+use super::{Amounts, Slurm, SlurmError, is_plain};
 
-/// All nodes of a partition.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Nodes {
-    /// Those that were understood.
-    pub nodes: Vec<Node>,
-    /// Those that were not, with their names where these were.
-    pub unread: Unread<String>,
-}
+/// All nodes of a partition; those that were not understood with their names where these were.
+pub type Nodes = Table<Node, String>;
 
 /// A node.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,22 +75,7 @@ impl Slurm {
     /// # Errors
     /// As [`SlurmError`] has it. An unknown partition is none: it has no nodes.
     pub fn nodes(&self) -> Result<Nodes, SlurmError> {
-        let bytes = self.ask_nodes(&["-h"])?;
-        Ok(Nodes::parse(&bytes))
-    }
-
-    /// Checks that this Slurm prints the columns that are read here; returns the nodes.
-    pub(super) fn titled_nodes(&self) -> Result<Nodes, SlurmError> {
-        let bytes = self
-            .ask_nodes(&[])
-            .map_err(|error| unprinted(&LAYOUT, error))?;
-        Ok(Nodes::parse(LAYOUT.below_titles(&bytes)?))
-    }
-
-    fn ask_nodes(&self, words: &[&str]) -> Result<Vec<u8>, SlurmError> {
-        let columns = LAYOUT.asked();
-        let fixed = ["-N", "-p", &self.partition, "-O", &columns];
-        self.ask("sinfo", &[words, &fixed].concat())
+        Ok(Nodes::parse(&self.print(&LAYOUT, false)?))
     }
 }
 
@@ -110,96 +88,57 @@ impl Nodes {
 
     /// Reads what `sinfo` printed, whatever it is.
     pub(super) fn parse(bytes: &[u8]) -> Self {
-        let (nodes, unread) = LAYOUT.read(bytes, |cells| {
-            let name = cells
-                .cell(NAME)
-                .filter(|cell| !cell.is_full && is_name(cell.text));
-            let name = name
-                .ok_or_else(|| (String::from("no name of a node"), None))?
-                .text;
-            Node::read(name, cells).map_err(|fault| (fault, Some(name.to_owned())))
-        });
-        Nodes { nodes, unread }
+        LAYOUT.read(bytes, |cells| {
+            let name = cells.cell(NAME);
+            let name = name.filter(|cell| !cell.is_full && is_plain(cell.text));
+            let name = name.ok_or_else(|| (String::from("no name of a node"), None))?;
+            Node::read(name.text, cells).map_err(|fault| (fault, Some(name.text.to_owned())))
+        })
     }
-}
-
-fn is_name(text: &str) -> bool {
-    !text.is_empty()
-        && text
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
 }
 
 impl Node {
     fn read(name: &str, cells: &Cells<'_>) -> Result<Self, String> {
-        let text = |column: usize| {
-            let cell = cells.cell(column).filter(|cell| !cell.is_full);
-            let (name, ..) = LAYOUT.columns[column];
-            cell.map(|cell| cell.text)
-                .ok_or_else(|| format!("{name} is `{}`", cells.free(column)))
-        };
-        let wrong =
-            |column: usize, found: &str| format!("{} is `{found}`", LAYOUT.columns[column].0);
-        let mebibytes = |column| {
-            let found = text(column)?;
-            let bytes = whole(found).and_then(|memory| memory.checked_mul(1 << 20));
-            bytes.ok_or_else(|| wrong(column, found))
-        };
-        let gres = |column| {
-            let found = text(column)?;
-            Amounts::gres_of_node(found).ok_or_else(|| wrong(column, found))
-        };
-        let cpus = text(CPUS)?;
-        let counts: Option<Vec<u64>> = cpus.split('/').map(whole).collect();
-        let Some([allocated, _, _, all]) = counts.as_deref() else {
-            return Err(wrong(CPUS, cpus));
-        };
-        let words = text(STATE)?;
-        let reason = cells.free(REASON);
+        let mebibytes = |text: &str| whole(text)?.checked_mul(1 << 20);
+        let [allocated, all] = cells.read(CPUS, |text| {
+            let counts: Vec<u64> = text.split('/').map(whole).collect::<Option<_>>()?;
+            let [allocated, _, _, all] = counts[..] else {
+                return None;
+            };
+            Some([allocated, all])
+        })?;
+        let words = cells.read(STATE, |text| Some(text.to_owned()))?;
+        let mut reason = cells.free(REASON);
+        if reason == "none" {
+            reason.clear();
+        }
         Ok(Node {
             name: name.to_owned(),
-            state: NodeState::of(words),
-            words: words.to_owned(),
-            reason: if reason == "none" {
-                String::new()
-            } else {
-                reason
-            },
+            state: NodeState::of(&words),
+            words,
+            reason,
             capacity: Amounts {
-                cpus: *all,
-                memory: mebibytes(MEMORY)?,
-                gres: gres(GRES)?,
+                cpus: all,
+                memory: cells.read(MEMORY, mebibytes)?,
+                gres: cells.read(GRES, Amounts::gres_of_node)?,
             },
             allocated: Amounts {
-                cpus: *allocated,
-                memory: mebibytes(ALLOCATED)?,
-                gres: gres(USED)?,
+                cpus: allocated,
+                memory: cells.read(ALLOCATED, mebibytes)?,
+                gres: cells.read(USED, Amounts::gres_of_node)?,
             },
         })
     }
 }
 
-const NAME: usize = 0;
-const STATE: usize = 1;
-const CPUS: usize = 2;
-const MEMORY: usize = 3;
-const ALLOCATED: usize = 4;
-const GRES: usize = 5;
-const USED: usize = 6;
-const REASON: usize = 7;
-
-/// The columns that `sinfo` is asked for; free text comes last.
-static LAYOUT: Layout = Layout {
-    program: "sinfo",
-    columns: &[
-        ("NodeList", "NODELIST", 64),
-        ("StateComplete", "STATECOMPLETE", 120),
-        ("CPUsState", "CPUS(A/I/O/T)", 32),
-        ("Memory", "MEMORY", 24),
-        ("AllocMem", "ALLOCMEM", 24),
-        ("Gres", "GRES", 200),
-        ("GresUsed", "GRES_USED", 200),
-        ("Reason", "REASON", 80),
-    ],
-    overflows: false,
-};
+layout! {
+    "sinfo", false;
+    NAME: "NodeList", "NODELIST", 64;
+    STATE: "StateComplete", "STATECOMPLETE", 120;
+    CPUS: "CPUsState", "CPUS(A/I/O/T)", 32;
+    MEMORY: "Memory", "MEMORY", 24;
+    ALLOCATED: "AllocMem", "ALLOCMEM", 24;
+    GRES: "Gres", "GRES", 200;
+    USED: "GresUsed", "GRES_USED", 200;
+    REASON: "Reason", "REASON", 80;
+}

@@ -1,23 +1,13 @@
-//! The queue of a partition.
+//! The queue of a partition, and its jobs.
 
 use std::collections::HashSet;
 
-use super::columns::Layout;
-use super::row::LAYOUT;
-use super::{Key, Row, Slurm, SlurmError, Unread};
+use super::amounts::{instant, time_limit, whole};
+use super::columns::{Cells, Layout, STATES, Table, layout};
+use super::{Amounts, JobId, Key, Slurm, SlurmError};
 
-/// All jobs of a partition that wait or run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Queue {
-    /// Those that were understood, in Slurm's order. Each has a key of its own.
-    pub rows: Vec<Row>,
-    /// Those that were not: that a job is among the known of these is no sign that it has left, and where some are
-    /// nameless, no job's absence is.
-    pub unread: Unread<Key>,
-}
-
-/// Jobs that wait, are made ready, run, end, or are stopped.
-const STATES: &str = "PD,CF,R,CG,S";
+/// All jobs of a partition that wait or run, each with a key of its own.
+pub type Queue = Table<Row, Key>;
 
 impl Slurm {
     /// Reads the queue.
@@ -25,8 +15,7 @@ impl Slurm {
     /// # Errors
     /// As [`SlurmError`] has it. An unknown partition is none: its queue is empty.
     pub fn queue(&self) -> Result<Queue, SlurmError> {
-        let bytes = self.ask_queue(&["-h"])?;
-        Ok(Queue::parse(&bytes))
+        Ok(Queue::parse(&self.print(&LAYOUT, false)?))
     }
 
     /// Numbers of all jobs and arrays that wait or run, in any partition.
@@ -36,33 +25,8 @@ impl Slurm {
     pub fn present(&self) -> Result<HashSet<u32>, SlurmError> {
         let bytes = self.ask("squeue", &["-h", "-a", "-t", STATES, "-o", "%F"])?;
         let text = String::from_utf8_lossy(&bytes);
-        Ok(text
-            .lines()
-            .filter_map(|line| line.trim().parse().ok())
-            .collect())
-    }
-
-    /// Checks that this Slurm prints the columns that are read here; returns its queue.
-    pub(super) fn titled_queue(&self) -> Result<Queue, SlurmError> {
-        let bytes = self
-            .ask_queue(&[])
-            .map_err(|error| unprinted(&LAYOUT, error))?;
-        Ok(Queue::parse(LAYOUT.below_titles(&bytes)?))
-    }
-
-    fn ask_queue(&self, words: &[&str]) -> Result<Vec<u8>, SlurmError> {
-        let columns = LAYOUT.asked();
-        let fixed = [
-            "-r",
-            "-a",
-            "-p",
-            &self.partition,
-            "-t",
-            STATES,
-            "-O",
-            &columns,
-        ];
-        self.ask("squeue", &[words, &fixed].concat())
+        let numbers = text.lines().filter_map(|line| line.trim().parse().ok());
+        Ok(numbers.collect())
     }
 }
 
@@ -76,45 +40,284 @@ impl Queue {
     /// Reads what `squeue` printed, whatever it is.
     pub(super) fn parse(bytes: &[u8]) -> Self {
         let mut seen = HashSet::new();
-        let (rows, unread) = LAYOUT.read(bytes, |cells| {
+        LAYOUT.read(bytes, |cells| {
             let row = Row::read(cells)?;
             if seen.insert(row.key.id) {
                 Ok(row)
             } else {
                 Err(("a second row of one job".into(), Some(row.key)))
             }
-        });
-        Queue { rows, unread }
+        })
     }
 }
 
-/// Slurm names a column that it does not know: `Invalid job format specification: X`.
-pub(super) fn unprinted(layout: &Layout, error: SlurmError) -> SlurmError {
-    match error {
-        SlurmError::Failed {
-            program,
-            code,
-            text,
-        } => {
-            let named = text.rsplit_once("format specification:");
-            match named.and_then(|(_, column)| column.split_whitespace().next()) {
-                Some(column) => SlurmError::Column {
-                    column: column.into(),
-                    found: format!("`{}`", text.trim()),
-                    program,
-                },
-                None => SlurmError::Failed {
-                    program,
-                    code,
-                    text,
-                },
-            }
+/// A job, as the queue shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// What it is known by.
+    pub key: Key,
+    /// What it does.
+    pub state: State,
+    /// Who holds it, while it is pending.
+    pub hold: Hold,
+    /// Why it waits, in Slurm's words, perhaps cut; `None` and the like where it does not.
+    pub reason: String,
+    /// Whether it waits for other jobs. Of a job that is held Slurm does not look whether it still has to (seen in 22.05).
+    pub depends: bool,
+    /// Those whose end it waits for, by the number of the job or of the array; not those that have to begin only, and of
+    /// very many the first.
+    pub waits_for: Vec<u32>,
+    /// From when on it may start \[s since 1970, UTC\]; `None` where no time was given, and none has come.
+    pub eligible: Option<i64>,
+    /// How many nodes it has, or asks for at least, ≥ 1.
+    pub nodes: u32,
+    /// Whether it asks for nodes by their names or features. Which nodes it does not want `squeue` does not tell.
+    pub names_nodes: bool,
+    /// Whether it has all of its nodes (`--exclusive`), whatever it asks for.
+    pub is_exclusive: bool,
+    /// What it has on all its nodes, or asks for.
+    pub amounts: Amounts,
+    /// Whether generic resources are asked for in a way whose amount is not known before the job starts.
+    pub has_unknown_gres: bool,
+    /// How long it may run \[s\]; `None` where nothing limits it.
+    pub time_limit: Option<u64>,
+    /// The partitions that it may run in, or the one that it runs in.
+    pub partition: String,
+    /// Its quality of service; empty where there is none.
+    pub qos: String,
+    /// Its account; empty where there is none.
+    pub account: String,
+    /// Its owner.
+    pub user: String,
+    /// Its comment, perhaps cut: its owner can change it.
+    pub comment: String,
+    /// Its name, perhaps cut.
+    pub name: String,
+    /// The nodes that it has, with brackets; empty while it has none.
+    pub node_list: String,
+}
+
+/// What a job does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It waits (PD).
+    Pending,
+    /// Its nodes are made ready (CF).
+    Configuring,
+    /// It runs (R).
+    Running,
+    /// It is ending (CG).
+    Completing,
+    /// It was stopped, and keeps its CPUs' memory (S).
+    Suspended,
+    /// A state that is not known here, in Slurm's letters: nothing follows but that the job is there.
+    Unknown(String),
+}
+
+/// Who holds a pending job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hold {
+    /// Nobody.
+    None,
+    /// Its submission or its owner, who can release it (`JobHeldUser`).
+    User,
+    /// An operator (`JobHeldAdmin`).
+    Admin,
+    /// Slurm itself, as after a failed launch: its priority is 0 for another reason.
+    Other,
+}
+
+/// Returns the jobs of `afterok:17(unfulfilled):18_3(unfulfilled),after:5+10?afterany:20` whose end is waited for.
+fn waited_for(text: &str) -> Vec<u32> {
+    let mut jobs = Vec::new();
+    for part in text.split([',', '?']) {
+        let mut words = part.split(':');
+        let kind = words.next().unwrap_or_default();
+        if kind == "after" || !kind.starts_with("after") {
+            continue;
         }
-        SlurmError::Column { column, found, .. } => SlurmError::Column {
-            program: layout.program.into(),
-            column,
-            found,
-        },
-        other => other,
+        for word in words {
+            let digits = word.trim_end_matches(|c: char| c != ')').len();
+            let number = word[..digits]
+                .split(['_', '+', '('])
+                .next()
+                .unwrap_or_default();
+            // What was cut has no closing bracket, and may be another number.
+            jobs.extend(number.parse::<u32>().ok().filter(|_| word.ends_with(')')));
+        }
+    }
+    jobs
+}
+
+impl State {
+    fn of(text: &str) -> Self {
+        match text {
+            "PD" => State::Pending,
+            "CF" => State::Configuring,
+            "R" => State::Running,
+            "CG" => State::Completing,
+            "S" => State::Suspended,
+            other => State::Unknown(other.to_owned()),
+        }
+    }
+}
+
+impl Row {
+    /// Returns whether it has nodes: configuring, running, completing or suspended.
+    #[must_use]
+    pub fn has_nodes(&self) -> bool {
+        matches!(
+            self.state,
+            State::Configuring | State::Running | State::Completing | State::Suspended
+        )
+    }
+
+    /// Reads a row; or says what is wrong with it, and whose it is if that is known.
+    pub(super) fn read(cells: &Cells<'_>) -> Result<Self, (String, Option<Key>)> {
+        let unknown = |fault| (fault, None);
+        let id = cells.read(ID, |text| text.parse::<JobId>().ok());
+        let submitted = cells.read(SUBMITTED, instant).map_err(unknown)?;
+        let id = id.map_err(unknown)?;
+        let key = Key { submitted, id };
+        Row::of(key, cells).map_err(|fault| (fault, Some(key)))
+    }
+
+    fn of(key: Key, cells: &Cells<'_>) -> Result<Self, String> {
+        let state = State::of(&word(cells, STATE)?);
+        let reason = cells.free(REASON);
+        let priority = cells.read(PRIORITY, whole)?;
+        let (amounts, has_unknown_gres) = amounts(cells)?;
+        let nodes = cells.read(NODES, |text| u32::try_from(whole(text)?).ok())?;
+        let node_list = word(cells, NODE_LIST)?;
+        if node_list.contains(' ') {
+            return Err(cells.wrong(NODE_LIST, &node_list));
+        }
+        Ok(Row {
+            key,
+            hold: match (&state, &*reason) {
+                (State::Pending, "JobHeldUser") => Hold::User,
+                (State::Pending, "JobHeldAdmin") => Hold::Admin,
+                (State::Pending, _) if priority == 0 => Hold::Other,
+                _ => Hold::None,
+            },
+            state,
+            reason,
+            depends: !matches!(&*cells.free(DEPENDENCY), "" | "N/A"),
+            waits_for: waited_for(&cells.free(DEPENDENCY)),
+            names_nodes: [REQUIRED, FEATURES]
+                .iter()
+                .any(|column| !matches!(&*cells.free(*column), "" | "(null)" | "N/A")),
+            is_exclusive: cells.free(SHARING) == "NO",
+            eligible: cells.read(ELIGIBLE, |text| match text {
+                "N/A" | "Unknown" => Some(None),
+                text => instant(text).map(Some),
+            })?,
+            nodes: nodes.max(1),
+            amounts,
+            has_unknown_gres,
+            time_limit: cells.read(LIMIT, time_limit)?,
+            partition: word(cells, PARTITION)?,
+            qos: word(cells, QOS)?,
+            account: word(cells, ACCOUNT)?,
+            user: word(cells, USER)?,
+            comment: cells.free(COMMENT),
+            name: cells.free(NAME),
+            node_list,
+        })
+    }
+}
+
+/// Returns what a job has or asks for; and whether more of it is not known.
+fn amounts(cells: &Cells<'_>) -> Result<(Amounts, bool), String> {
+    let mut amounts = cells.read(TRES, Amounts::of_tres)?;
+    if !amounts.gres.is_empty() {
+        return Ok((amounts, false));
+    }
+    // What accounting does not track is not in TRES, only in what was asked for.
+    let number = |column| cells.read(column, whole);
+    let mut is_known = true;
+    for (column, times) in [
+        (PER_NODE, number(NODES)?),
+        (PER_JOB, 1),
+        (PER_TASK, number(TASKS)?),
+    ] {
+        let asked = cells.free(column);
+        if !matches!(&*asked, "" | "N/A") {
+            let is_whole = cells.cell(column).is_some_and(|cell| !cell.is_full);
+            is_known &= is_whole && amounts.add_gres(&asked, times).is_some();
+        }
+    }
+    is_known &= matches!(&*cells.free(PER_SOCKET), "" | "N/A");
+    Ok((amounts, !is_known))
+}
+
+/// Returns a column with one word, such as an account, or none; it may fill the last column, which is not cut.
+fn word(cells: &Cells<'_>, column: usize) -> Result<String, String> {
+    let cell = cells.cell(column).filter(|cell| {
+        let is_cut = cell.is_full && column != NODE_LIST;
+        !is_cut && !cell.text.contains(char::is_control)
+    });
+    match cell.map(|cell| cell.text) {
+        None => Err(cells.wrong(column, &cells.free(column))),
+        Some("(null)" | "N/A") => Ok(String::new()),
+        Some(text) => Ok(text.to_owned()),
+    }
+}
+
+// Behind the free text come the nodes, which are not cut.
+layout! {
+    "squeue", true;
+    ID: "JobArrayID", "JOBID", 24;
+    SUBMITTED: "SubmitTime", "SUBMIT_TIME", 20;
+    ELIGIBLE: "EligibleTime", "ELIGIBLE_TIME", 20;
+    STATE: "StateCompact", "ST", 8;
+    PRIORITY: "PriorityLong", "PRIORITY", 12;
+    REASON: "Reason", "REASON", 40;
+    DEPENDENCY: "Dependency", "DEPENDENCY", 120;
+    REQUIRED: "ReqNodes", "REQ_NODES", 40;
+    FEATURES: "Feature", "FEATURES", 24;
+    SHARING: "OverSubscribe", "OVER_SUBSCRIBE", 16;
+    NODES: "NumNodes", "NODES", 8;
+    TASKS: "NumTasks", "TASKS", 8;
+    TRES: "tres-alloc", "TRES_ALLOC", 120;
+    PER_NODE: "tres-per-node", "TRES_PER_NODE", 40;
+    PER_JOB: "tres-per-job", "TRES_PER_JOB", 32;
+    PER_TASK: "tres-per-task", "TRES_PER_TASK", 32;
+    PER_SOCKET: "tres-per-socket", "TRES_PER_SOCKET", 16;
+    LIMIT: "TimeLimit", "TIME_LIMIT", 16;
+    PARTITION: "Partition", "PARTITION", 40;
+    QOS: "QOS", "QOS", 40;
+    ACCOUNT: "Account", "ACCOUNT", 40;
+    USER: "UserName", "USER", 32;
+    COMMENT: "Comment", "COMMENT", 64;
+    NAME: "Name", "NAME", 64;
+    NODE_LIST: "NodeList", "NODELIST", 24;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dependencies_name_the_jobs_that_have_to_end() {
+        for (text, jobs) in [
+            ("(null)", vec![]),
+            ("afterany:10(unfulfilled)", vec![10]),
+            (
+                "afterany:12(unfulfilled)?afterok:13_4(unfulfilled)",
+                vec![12, 13],
+            ),
+            (
+                "afternotok:12(unfulfilled),singleton(unfulfilled)",
+                vec![12],
+            ),
+            ("after:7+5(unfulfilled),aftercorr:9_*(unfulfilled)", vec![9]),
+            (
+                "afterok:1(unfulfilled):2(unfulfilled):31(unfulf",
+                vec![1, 2],
+            ),
+        ] {
+            assert_eq!(waited_for(text), jobs, "{text}");
+        }
     }
 }

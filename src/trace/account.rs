@@ -86,23 +86,21 @@ impl Account {
 
     /// A line of this number has this reason, and this much work.
     pub fn note(&mut self, reason: Reason, line: u32, work: f64) {
-        match self.rows.binary_search_by_key(&reason, |row| row.reason) {
-            Ok(at) => {
-                let row = &mut self.rows[at];
-                row.lines += 1;
-                row.first_line = row.first_line.min(line);
-                row.work += work;
-            }
-            Err(at) => self.rows.insert(
-                at,
-                Row {
-                    reason,
-                    lines: 1,
-                    first_line: line,
-                    work,
-                },
-            ),
-        }
+        let place = self.rows.binary_search_by_key(&reason, |row| row.reason);
+        let at = place.unwrap_or_else(|at| {
+            let fresh = Row {
+                reason,
+                lines: 0,
+                first_line: line,
+                work: 0.0,
+            };
+            self.rows.insert(at, fresh);
+            at
+        });
+        let row = &mut self.rows[at];
+        row.lines += 1;
+        row.first_line = row.first_line.min(line);
+        row.work += work;
     }
 
     /// The line that is read now is taken like this, if it takes part.
@@ -110,12 +108,6 @@ impl Account {
         if !self.supposed.contains(&reason) {
             self.supposed.push(reason);
         }
-    }
-
-    /// The same of each of these that holds.
-    pub(super) fn suppose_where<const N: usize>(&mut self, found: [(Reason, bool); N]) {
-        let there = found.into_iter().filter(|(_, holds)| *holds);
-        there.for_each(|(reason, _)| self.suppose(reason));
     }
 
     /// The line that is read now, with so much work, takes part or not.
@@ -145,6 +137,30 @@ impl Account {
         self.work + out.map(|row| row.work).sum::<f64>()
     }
 
+    /// The first faults, and how many more there are.
+    pub(super) fn faulty(&self) -> String {
+        let mut lines: Vec<String> = self.faults.iter().map(|f| format!("  {f}")).collect();
+        let more = self.count(Reason::Fault) - self.faults.len() as u64;
+        if more > 0 {
+            lines.push(format!("  and {more} more"));
+        }
+        lines.join("\n")
+    }
+
+    /// Why no job takes part, in words.
+    pub(super) fn why_none(&self) -> String {
+        if self.lines == 0 {
+            return ": no line stands for a job".into();
+        }
+        let rows = self.rows.iter().map(|row| {
+            let (found, done) = (row.reason.found(), row.reason.done());
+            let option = row.reason.option().map(|option| format!(" ({option})"));
+            let option = option.unwrap_or_default();
+            format!("\n  {} {found}: {done}{option}", row.lines)
+        });
+        format!(" of {} lines:{}", self.lines, rows.collect::<String>())
+    }
+
     /// How many lines have this reason.
     #[must_use]
     pub fn count(&self, reason: Reason) -> u64 {
@@ -157,57 +173,48 @@ impl Account {
 const LEFT_OUT: &str = "left out";
 
 impl Reason {
+    /// What was found, and what is done with it, in words.
+    fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Reason::Fault => ("not what the format has", LEFT_OUT),
+            Reason::NeverRan => ("never ran", LEFT_OUT),
+            Reason::LessThanATick => ("took less than a tick", "taken as one tick"),
+            Reason::NotCompleted => ("did not complete", LEFT_OUT),
+            Reason::Partial => ("partial executions", LEFT_OUT),
+            Reason::NoDemand => ("ask for nothing", LEFT_OUT),
+            Reason::RequestedTaken => ("allocated nothing", "requested taken"),
+            Reason::TooLarge => ("larger than any server", LEFT_OUT),
+            Reason::OutsideSpan => ("outside the span", LEFT_OUT),
+            Reason::Unsorted => ("submitted before the line before", "sorted"),
+            Reason::NoLimit => ("without a limit", "size taken as limit"),
+            Reason::PastLimit => ("ran past their limit", "limit raised"),
+            Reason::Killed => ("ran past their limit", "cut to their limit"),
+            Reason::NoAmount => ("without an amount of a resource", "taken as 0"),
+            Reason::MoreText => ("text behind the last field", "ignored"),
+            Reason::Censored => (
+                "still running at the end",
+                "size known in part; not replayed",
+            ),
+            Reason::Initial => (
+                "there before the start",
+                "no arrival; replayed from the start",
+            ),
+            Reason::AmbiguousTime => ("local clock set by an hour meanwhile", "taken as it stands"),
+            Reason::RoundedTime => ("times with fractions of a tick", "rounded"),
+            Reason::Step => ("steps of other jobs", LEFT_OUT),
+        }
+    }
+
     /// What was found, in words.
     #[must_use]
     pub fn found(self) -> &'static str {
-        match self {
-            Reason::Fault => "not what the format has",
-            Reason::NeverRan => "never ran",
-            Reason::LessThanATick => "took less than a tick",
-            Reason::NotCompleted => "did not complete",
-            Reason::Partial => "partial executions",
-            Reason::NoDemand => "ask for nothing",
-            Reason::RequestedTaken => "allocated nothing",
-            Reason::TooLarge => "larger than any server",
-            Reason::OutsideSpan => "outside the span",
-            Reason::Unsorted => "submitted before the line before",
-            Reason::NoLimit => "without a limit",
-            Reason::PastLimit | Reason::Killed => "ran past their limit",
-            Reason::NoAmount => "without an amount of a resource",
-            Reason::MoreText => "text behind the last field",
-            Reason::Censored => "still running at the end",
-            Reason::Initial => "there before the start",
-            Reason::AmbiguousTime => "local clock set by an hour meanwhile",
-            Reason::RoundedTime => "times with fractions of a tick",
-            Reason::Step => "steps of other jobs",
-        }
+        self.words().0
     }
 
     /// What is done with them, in words.
     #[must_use]
     pub fn done(self) -> &'static str {
-        match self {
-            Reason::Fault
-            | Reason::NeverRan
-            | Reason::NotCompleted
-            | Reason::Partial
-            | Reason::NoDemand
-            | Reason::TooLarge
-            | Reason::OutsideSpan
-            | Reason::Step => LEFT_OUT,
-            Reason::LessThanATick => "taken as one tick",
-            Reason::RequestedTaken => "requested taken",
-            Reason::Unsorted => "sorted",
-            Reason::NoLimit => "size taken as limit",
-            Reason::PastLimit => "limit raised",
-            Reason::Killed => "cut to their limit",
-            Reason::NoAmount => "taken as 0",
-            Reason::MoreText => "ignored",
-            Reason::Censored => "size known in part; not replayed",
-            Reason::Initial => "no arrival; replayed from the start",
-            Reason::AmbiguousTime => "taken as it stands",
-            Reason::RoundedTime => "rounded",
-        }
+        self.words().1
     }
 
     /// Whether the line takes no part.

@@ -2,8 +2,6 @@
 
 use std::io;
 
-use super::{Account, Trace};
-
 /// Why a trace cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -18,57 +16,21 @@ pub enum TraceError {
         /// Why.
         source: io::Error,
     },
-    /// It has no format that is known, or not the one that was named.
-    #[error("{name}: {why}")]
-    Format {
-        /// The file.
-        name: String,
-        /// What was found, and what to do.
-        why: String,
-    },
-    /// What was asked for does not go with the trace.
+    /// It has another format, or too many of its lines have, or what was asked for does not go with it.
     #[error("{0}")]
-    Request(String),
-    /// Too many lines are not what the format has.
-    #[error(
-        "{name}: {} of {} lines are not what the format {format} has, more than {limit} of them may be:\n{}{}",
-        .account.count(super::Reason::Fault), .account.lines, told(.account), FAULTS_HELP
-    )]
-    Faults {
-        /// The file.
-        name: String,
-        /// The format.
-        format: &'static str,
-        /// The share that may be, as it is told.
-        limit: String,
-        /// What was done with the lines.
-        account: Box<Account>,
-    },
-    /// Lines are too far from the order of their submission.
-    #[error(
-        "{name}, line {line}: submitted before a job of more than {} lines earlier: {sort}",
-        Trace::MOST_OUT_OF_ORDER
-    )]
-    Disorder {
-        /// The file.
-        name: String,
-        /// The line.
-        line: u32,
-        /// What to do.
-        sort: &'static str,
-    },
+    Refused(String),
     /// No job takes part.
-    #[error("{name}: no job takes part{}", why_none(.account))]
-    Empty {
-        /// The file.
-        name: String,
-        /// What was done with the lines.
-        account: Box<Account>,
-    },
+    #[error("{0}")]
+    Empty(String),
 }
 
-const FAULTS_HELP: &str =
-    "\nmend the lines, name another --format, or allow more with --faults, such as --faults 5%";
+impl TraceError {
+    /// The file of this name cannot be read beyond this line.
+    pub(super) fn unreadable(name: &str, line: u32, source: io::Error) -> Self {
+        let name = name.into();
+        TraceError::Io { name, line, source }
+    }
+}
 
 fn after(line: u32) -> String {
     match line {
@@ -85,37 +47,4 @@ fn help(source: &io::Error) -> &'static str {
         }
         _ => "",
     }
-}
-
-fn told(account: &Account) -> String {
-    let mut text = account
-        .faults
-        .iter()
-        .map(|fault| format!("  {fault}"))
-        .collect::<Vec<_>>();
-    let more = account.count(super::Reason::Fault) - account.faults.len() as u64;
-    if more > 0 {
-        text.push(format!("  and {more} more"));
-    }
-    text.join("\n")
-}
-
-fn why_none(account: &Account) -> String {
-    if account.lines == 0 {
-        return ": no line stands for a job".into();
-    }
-    let rows = account.rows.iter();
-    let rows = rows.map(|row| {
-        let option = row
-            .reason
-            .option()
-            .map_or(String::new(), |o| format!(" ({o})"));
-        format!(
-            "\n  {} {}: {}{option}",
-            row.lines,
-            row.reason.found(),
-            row.reason.done()
-        )
-    });
-    format!(" of {} lines:{}", account.lines, rows.collect::<String>())
 }

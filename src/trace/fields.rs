@@ -36,12 +36,8 @@ impl Fault {
 
     /// In words.
     pub fn told(&self, line: u32) -> String {
-        let Fault {
-            column,
-            found,
-            expected,
-        } = self;
-        let found = found.escape_debug();
+        let (column, expected) = (self.column, self.expected);
+        let found = self.found.escape_debug();
         format!("line {line}, column {column}: found `{found}`, expected {expected}")
     }
 }
@@ -108,38 +104,6 @@ pub(super) fn ticks(field: &[u8], per_unit: f64) -> Option<(i64, bool)> {
     })
 }
 
-/// An instant `2024-03-31T02:30:00` of the Gregorian calendar \[s since 1970 by that clock\].
-pub(super) fn civil(field: &[u8]) -> Option<i64> {
-    let [date @ .., b'T', _, _, b':', _, _, b':', _, _] = field else {
-        return None;
-    };
-    let [_, _, _, _, b'-', _, _, b'-', _, _] = date else {
-        return None;
-    };
-    let part = |from: usize, length: usize, least: i64, most: i64| {
-        let digits = &field[from..from + length];
-        let part = whole(digits).filter(|part| (least..=most).contains(part));
-        part.filter(|_| digits.iter().all(u8::is_ascii_digit))
-    };
-    let (year, month, day) = (part(0, 4, 1, 9999)?, part(5, 2, 1, 12)?, part(8, 2, 1, 31)?);
-    let (hour, minute, second) = (
-        part(11, 2, 0, 23)?,
-        part(14, 2, 0, 59)?,
-        part(17, 2, 0, 60)?,
-    );
-    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let most = match month {
-        2 => 28 + i64::from(is_leap),
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    };
-    // Years begin in March, so that the day that is put in is the last one; of five months 153 days.
-    let (year, month) = (year - i64::from(month <= 2), (month + 9) % 12);
-    let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1;
-    // 719 468 days lie between the first of March of year 0 and the first day of 1970.
-    (day <= most).then_some((days - 719_468) * 86_400 + hour * 3600 + minute * 60 + second)
-}
-
 /// A number that stands for a name: equal names have equal ones, and none has 0.
 #[inline]
 pub(super) fn name(field: &[u8]) -> u32 {
@@ -170,27 +134,5 @@ mod tests {
         assert_eq!(ticks(b"18.00", 1.0), Some((18, false)));
         assert_eq!(ticks(b"129.6", 1.0), Some((130, true)));
         assert_eq!(ticks(b"1e300", 1.0), None);
-    }
-
-    #[test]
-    fn instants_are_counted_in_the_gregorian_calendar() {
-        assert_eq!(civil(b"1970-01-01T00:00:00"), Some(0));
-        assert_eq!(civil(b"2000-02-29T23:59:59"), Some(951_868_799));
-        assert_eq!(civil(b"2024-03-31T02:30:00"), Some(1_711_852_200));
-        for wrong in [
-            "2023-02-29T00:00:00",
-            "1900-02-29T00:00:00",
-            "2024-04-31T00:00:00",
-            "2024-13-01T00:00:00",
-            "2024-01-01T24:00:00",
-            "2024-01-01 00:00:00",
-            "2024-01-01T00:00",
-            "2024-01-01T00:00:0x",
-            "-024-01-01T00:00:00",
-            "Unknown",
-            "",
-        ] {
-            assert_eq!(civil(wrong.as_bytes()), None, "{wrong}");
-        }
     }
 }

@@ -12,7 +12,11 @@ use super::jobs::Source;
 ///
 /// # Errors
 /// When it cannot be opened or read.
-pub(super) fn open(source: &Source) -> io::Result<Box<dyn BufRead>> {
+pub(super) fn open(source: &Source) -> Result<Box<dyn BufRead>, TraceError> {
+    unpacked(source).map_err(|why| TraceError::unreadable(&source.name(), 0, why))
+}
+
+fn unpacked(source: &Source) -> io::Result<Box<dyn BufRead>> {
     let raw: Box<dyn Read> = match source {
         Source::File(path) => Box::new(File::open(path)?),
         Source::Input => Box::new(io::stdin()),
@@ -43,10 +47,9 @@ const LONGEST: u64 = 1 << 20;
 
 impl Lines {
     pub fn new(input: Box<dyn BufRead>) -> Self {
-        let line = Vec::new();
         Lines {
             input,
-            line,
+            line: Vec::new(),
             number: 0,
         }
     }
@@ -56,38 +59,27 @@ impl Lines {
         self.number
     }
 
-    /// Reads the next line; `false` at the end.
+    /// Reads the next line of the file of this name; `false` at the end.
     ///
     /// # Errors
     /// When the input cannot be read further, or a line does not end.
-    pub fn advance(&mut self) -> io::Result<bool> {
+    pub fn advance_in(&mut self, name: &str) -> Result<bool, TraceError> {
         self.line.clear();
         let read = (&mut self.input)
             .take(LONGEST)
-            .read_until(b'\n', &mut self.line)?;
-        if read as u64 == LONGEST {
-            return Err(io::Error::other(
+            .read_until(b'\n', &mut self.line);
+        let read = match read {
+            Ok(read) if read as u64 == LONGEST => Err(io::Error::other(
                 "the next line has more than a million bytes",
-            ));
-        }
+            )),
+            read => read,
+        };
+        let read = read.map_err(|why| TraceError::unreadable(name, self.number, why))?;
         while let [.., b'\n' | b'\r'] = self.line.as_slice() {
             self.line.pop();
         }
         self.number = self.number.saturating_add(1);
         Ok(read > 0)
-    }
-
-    /// The same in the file of this name.
-    ///
-    /// # Errors
-    /// As [`Lines::advance`], with the line up to which it was read.
-    pub fn advance_in(&mut self, name: &str) -> Result<bool, TraceError> {
-        let read = self.advance();
-        read.map_err(|source| TraceError::Io {
-            name: name.into(),
-            line: self.number,
-            source,
-        })
     }
 
     /// The line.

@@ -1,10 +1,9 @@
 //! The jobs of a trace, one after the other.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 
-use super::format::{self, Fate, Held, Opened, Raw, Reader};
+use super::format::{self, Fate, Opened, Raw, Reader, Rows};
 use super::{Account, Demands, Format, Job, Options, Reason, Seen, Servers, Tick, TraceError};
 
 /// Where a trace is read from.
@@ -42,12 +41,12 @@ const FAULTS: f64 = 0.01;
 
 /// A trace that is being read.
 pub struct Trace {
-    name: String,
-    format: Format,
+    tick: Tick,
     servers: Servers,
+    rows: Rows,
+    reader: Box<dyn Reader>,
     /// One over the capacity of all servers together (R); 0 where there is none.
     per_capacity: Vec<f64>,
-    reader: Box<dyn Reader>,
     options: Options,
     demands: Demands,
     /// By vector, the largest fraction of a resource of all servers together.
@@ -73,24 +72,19 @@ impl Trace {
     /// When it cannot be read, has no known format or not the one that is named, or does not tell its servers and
     /// the options do not, either.
     pub fn open(source: &Source, options: &Options) -> Result<Self, TraceError> {
-        let opened = format::open(source, options)?;
-        Ok(Self::of(source.name(), opened, options))
+        Ok(Self::of(format::open(source, options)?, options))
     }
 
     /// The jobs of a file that is open.
-    pub(super) fn of(name: String, opened: Opened, options: &Options) -> Self {
-        let Opened {
-            format,
-            servers,
-            reader,
-        } = opened;
+    pub(super) fn of((tick, servers, rows, reader): Opened, options: &Options) -> Self {
         let per = |total: f64| if total > 0.0 { 1.0 / total } else { 0.0 };
+        let per_capacity: Vec<f64> = servers.total().into_iter().map(per).collect();
         Trace {
-            name,
-            format,
-            per_capacity: servers.total().into_iter().map(per).collect(),
-            demand: vec![0.0; servers.resources.len()],
+            demand: vec![0.0; per_capacity.len()],
+            per_capacity,
+            tick,
             servers,
+            rows,
             reader,
             options: options.clone(),
             demands: Demands::default(),
@@ -110,14 +104,12 @@ impl Trace {
     /// part.
     pub fn next_job(&mut self) -> Result<Option<Job>, TraceError> {
         loop {
-            while !self.is_read && self.buffer.len() <= Self::MOST_OUT_OF_ORDER {
-                match self.reader.next(&mut self.demand, &mut self.account)? {
-                    Some(raw) => {
-                        if let Some(job) = self.admit(raw) {
-                            self.buffer.push(job);
-                        }
-                    }
-                    None => self.is_read = true,
+            while self.buffer.len() <= Self::MOST_OUT_OF_ORDER {
+                let Some(raw) = self.read()? else {
+                    break;
+                };
+                if let Some(job) = self.admit(raw) {
+                    self.buffer.push(job);
                 }
             }
             let Some(job) = self.buffer.pop() else {
@@ -129,6 +121,23 @@ impl Trace {
         }
     }
 
+    /// The next line that stands for a job. Faulty lines, and those that are no jobs, are noted and passed over.
+    fn read(&mut self) -> Result<Option<Raw>, TraceError> {
+        let (rows, reader, account) = (&mut self.rows, &mut self.reader, &mut self.account);
+        while !self.is_read {
+            self.is_read = !rows.advance(account)?;
+            if self.is_read {
+                break;
+            }
+            match reader.read((rows, &mut self.demand, account)) {
+                Ok(None) => {}
+                Ok(job) => return Ok(job),
+                Err(fault) => fault.note(rows.number(), account),
+            }
+        }
+        Ok(reader.left(&mut self.demand, account))
+    }
+
     /// What the jobs ran on.
     #[must_use]
     pub fn servers(&self) -> &Servers {
@@ -138,13 +147,13 @@ impl Trace {
     /// The format that was named or found.
     #[must_use]
     pub fn format(&self) -> Format {
-        self.format
+        self.rows.format
     }
 
     /// The resolution of its times.
     #[must_use]
     pub fn tick(&self) -> Tick {
-        self.reader.tick()
+        self.tick
     }
 
     /// The vectors of demands of the jobs read so far.
@@ -177,26 +186,20 @@ impl Trace {
     fn admit(&mut self, raw: Raw) -> Option<Job> {
         self.account.lines += 1;
         let share = self.share(&self.demand);
-        let size = match raw.held {
-            Held::Ticks(size) | Held::Censored(size) | Held::Initial(size) => size,
-        };
-        let work = share * size.max(0) as f64;
-        if let Some(reason) = self.left_out(&raw, size) {
-            self.account.decide(false, raw.line, work);
+        let work = share * raw.size.max(0) as f64;
+        let reason = self.left_out(&raw);
+        self.account.decide(reason.is_none(), raw.line, work);
+        if let Some(reason) = reason {
             self.account.note(reason, raw.line, work);
             return None;
         }
-        self.account.decide(true, raw.line, work);
         let mut note = |reason| self.account.note(reason, raw.line, work);
-        let mut size = size.unsigned_abs();
+        let mut size = raw.size.unsigned_abs();
         if size == 0 {
             note(Reason::LessThanATick);
             size = 1;
         }
-        let mut limit = raw
-            .limit
-            .filter(|limit| *limit > 0)
-            .map_or(0, i64::unsigned_abs);
+        let mut limit = raw.limit.map_or(0, |limit| limit.max(0).unsigned_abs());
         if limit == 0 {
             note(Reason::NoLimit);
         } else if limit < size && self.options.kill {
@@ -207,29 +210,23 @@ impl Trace {
             limit = size;
         }
         // Events stand in order; that jobs are known when they end is no disorder of the file.
-        if raw.submit < self.before && self.format != Format::Borg {
+        if raw.submit < self.before && self.rows.format != Format::Borg {
             note(Reason::Unsorted);
         }
-        let seen = match raw.held {
-            Held::Censored(_) => {
+        let mut seen = raw.seen;
+        match seen {
+            Seen::Whole => {}
+            Seen::Initial => note(Reason::Initial),
+            Seen::Censored => {
                 note(Reason::Censored);
                 if self.options.censored_end {
-                    Seen::Whole
-                } else {
-                    Seen::Censored
+                    seen = Seen::Whole;
                 }
             }
-            Held::Initial(_) => {
-                note(Reason::Initial);
-                Seen::Initial
-            }
-            Held::Ticks(_) => Seen::Whole,
-        };
+        }
         self.before = raw.submit;
-        let servers = &self.servers;
-        let demand = self
-            .demands
-            .number(&self.demand, |demand| servers.hold(demand));
+        let fits = |demand: &[f64]| self.servers.hold(demand);
+        let demand = self.demands.number(&self.demand, fits);
         if demand as usize == self.shares.len() {
             // It may have been rounded.
             let share = self.share(&self.demands.vectors()[demand as usize]);
@@ -248,11 +245,11 @@ impl Trace {
     }
 
     /// Why a line takes no part, if it does not.
-    fn left_out(&self, raw: &Raw, size: i64) -> Option<Reason> {
+    fn left_out(&self, raw: &Raw) -> Option<Reason> {
         let broken = raw.fate == Fate::Broken;
         if raw.fate == Fate::Part {
             Some(Reason::Partial)
-        } else if size < 0 || size == 0 && broken {
+        } else if raw.size < 0 || raw.size == 0 && broken {
             Some(Reason::NeverRan)
         } else if broken && self.options.completed_only {
             Some(Reason::NotCompleted)
@@ -271,8 +268,13 @@ impl Trace {
     fn takes_part(&mut self, job: &Job) -> Result<bool, TraceError> {
         let (first, last) = self.span.unwrap_or((job.submit, job.submit));
         if job.submit < last {
-            let (name, line, sort) = (self.name.clone(), job.line, self.format.sort());
-            return Err(TraceError::Disorder { name, line, sort });
+            return Err(TraceError::Refused(format!(
+                "{}, line {}: submitted before a job of more than {} lines earlier: {}",
+                self.rows.name,
+                job.line,
+                Self::MOST_OUT_OF_ORDER,
+                self.rows.format.sort()
+            )));
         }
         self.span = Some((first, job.submit));
         let work = self.work(job);
@@ -289,25 +291,24 @@ impl Trace {
 
     /// At the end: whether the lines were such that it is worth going on.
     fn conclude(&self) -> Result<(), TraceError> {
-        let Account { lines, jobs, .. } = self.account;
-        let (name, account) = (self.name.clone(), || Box::new(self.account.clone()));
-        let faults = self.account.count(Reason::Fault);
+        let (name, account) = (&self.rows.name, &self.account);
         let most = self.options.faults.unwrap_or(FAULTS);
-        if faults as f64 > most * lines as f64 {
-            return Err(TraceError::Faults {
-                name,
-                format: self.format.name(),
-                limit: format!("{} %", 100.0 * most),
-                account: account(),
-            });
+        if account.count(Reason::Fault) as f64 > most * account.lines as f64 {
+            return Err(TraceError::Refused(format!(
+                "{name}: {} of {} lines are not what the format {} has, more than {} % of them may be:\n{}\n\
+                 mend the lines, name another --format, or allow more with --faults, such as --faults 5%",
+                account.count(Reason::Fault),
+                account.lines,
+                self.rows.format.name(),
+                100.0 * most,
+                account.faulty()
+            )));
         }
-        match jobs {
-            0 => Err(TraceError::Empty {
-                name,
-                account: account(),
-            }),
-            _ => Ok(()),
+        if account.jobs == 0 {
+            let why = account.why_none();
+            return Err(TraceError::Empty(format!("{name}: no job takes part{why}")));
         }
+        Ok(())
     }
 }
 
@@ -316,7 +317,7 @@ impl Trace {
 /// Those that come in order stand in a queue; only the others pay for being sorted.
 struct Buffer {
     ordered: VecDeque<Job>,
-    late: BinaryHeap<Reverse<Late>>,
+    late: BTreeMap<(i64, u32), Job>,
 }
 
 impl Buffer {
@@ -325,7 +326,7 @@ impl Buffer {
     fn new(jobs: usize) -> Self {
         Buffer {
             ordered: VecDeque::with_capacity(jobs),
-            late: BinaryHeap::new(),
+            late: BTreeMap::new(),
         }
     }
 
@@ -335,41 +336,22 @@ impl Buffer {
 
     fn push(&mut self, job: Job) {
         match self.ordered.back() {
-            Some(last) if place(&job) < place(last) => self.late.push(Reverse(Late(job))),
+            Some(last) if place(&job) < place(last) => drop(self.late.insert(place(&job), job)),
             _ => self.ordered.push_back(job),
         }
     }
 
     /// The job that was submitted first; of several at one instant that of the first line.
     fn pop(&mut self) -> Option<Job> {
-        let late_first = match (self.late.peek(), self.ordered.front()) {
-            (Some(Reverse(Late(late))), Some(ordered)) => place(late) < place(ordered),
-            (late, _) => late.is_some(),
-        };
-        if late_first {
-            self.late.pop().map(|Reverse(Late(job))| job)
-        } else {
-            self.ordered.pop_front()
+        let late = self.late.first_key_value().map(|(place, _)| *place);
+        match (late, self.ordered.front()) {
+            (Some(late), Some(ordered)) if late > place(ordered) => self.ordered.pop_front(),
+            (Some(_), _) => self.late.pop_first().map(|(_, job)| job),
+            (None, _) => self.ordered.pop_front(),
         }
     }
 }
 
 fn place(job: &Job) -> (i64, u32) {
     (job.submit, job.line)
-}
-
-/// A job, ordered by its place.
-#[derive(PartialEq, Eq)]
-struct Late(Job);
-
-impl Ord for Late {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        place(&self.0).cmp(&place(&other.0))
-    }
-}
-
-impl PartialOrd for Late {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
 }

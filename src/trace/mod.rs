@@ -155,24 +155,25 @@ pub enum Tick {
 }
 
 impl Tick {
+    /// How many make a second, and what a workload in ticks calls its unit of time.
+    fn facts(self) -> (u64, &'static str) {
+        match self {
+            Tick::Second => (1, "s"),
+            Tick::Millisecond => (1000, "ms"),
+            Tick::Microsecond => (1_000_000, "us"),
+        }
+    }
+
     /// How many make a second.
     #[must_use]
     pub fn per_second(self) -> u64 {
-        match self {
-            Tick::Second => 1,
-            Tick::Millisecond => 1000,
-            Tick::Microsecond => 1_000_000,
-        }
+        self.facts().0
     }
 
     /// What a workload in ticks calls its unit of time.
     #[must_use]
     pub fn unit(self) -> &'static str {
-        match self {
-            Tick::Second => "s",
-            Tick::Millisecond => "ms",
-            Tick::Microsecond => "us",
-        }
+        self.facts().1
     }
 }
 

@@ -42,13 +42,9 @@ impl Servers {
     /// Capacity of all servers together (R).
     #[must_use]
     pub fn total(&self) -> Vec<f64> {
-        let of = |j: usize| {
-            let shapes = self.shapes.iter();
-            shapes
-                .map(|shape| f64::from(shape.count) * shape.capacity[j].value())
-                .sum()
-        };
-        (0..self.resources.len()).map(of).collect()
+        let of = |shape: &Shape, j: usize| f64::from(shape.count) * shape.capacity[j].value();
+        let total = |j: usize| self.shapes.iter().map(|shape| of(shape, j)).sum();
+        (0..self.resources.len()).map(total).collect()
     }
 
     /// Reads `40xcpu=96,memory=384;8xcpu=48,gpu=8`: a number of servers of each shape, or one where no number is
@@ -93,18 +89,14 @@ impl std::fmt::Display for Servers {
         let amounts = |shape: &Shape| {
             let pairs = self.resources.iter().zip(&shape.capacity);
             let there = pairs.filter(|(_, amount)| **amount > Decimal::ZERO);
-            let words: Vec<String> = there
-                .map(|(name, amount)| format!("{name}={amount}"))
-                .collect();
-            words.join(",")
+            let words = there.map(|(name, amount)| format!("{name}={amount}"));
+            words.collect::<Vec<_>>().join(",")
         };
         if let [shape @ Shape { count: 1, .. }] = &self.shapes[..] {
             return f.write_str(&amounts(shape));
         }
-        let shapes = self
-            .shapes
-            .iter()
-            .map(|shape| format!("{}x{}", shape.count, amounts(shape)));
+        let shapes = self.shapes.iter();
+        let shapes = shapes.map(|shape| format!("{}x{}", shape.count, amounts(shape)));
         f.write_str(&shapes.collect::<Vec<_>>().join(";"))
     }
 }

@@ -178,11 +178,8 @@ impl<'a> World<'a> {
 
     fn occupy(&mut self, n: usize, amounts: Vec<f64>) {
         let places = self.scheduler.places();
-        let named = places
-            .resources()
-            .iter()
-            .cloned()
-            .zip(amounts.iter().copied());
+        let names = places.resources().map(str::to_owned);
+        let named = names.zip(amounts.iter().copied());
         let line = Line {
             occupy: Some(named.collect()),
             server: self.is_fleet().then(|| places.server_name(n).to_owned()),
@@ -384,12 +381,8 @@ pub fn exchanged(policy: &Checked) -> Vec<(Line, Decision)> {
 
 fn decide(scheduler: &mut Scheduler, line: &Line) -> Decision {
     let decided = protocol::tell(scheduler, line).unwrap();
-    let places = scheduler.places();
-    let starts = decided.start.iter();
     Decision {
-        start: starts
-            .map(|(id, on)| protocol::started(id, on, places))
-            .collect(),
+        start: protocol::starts(&decided, scheduler.places()),
         stop: decided.stop.iter().map(|id| id.to_string()).collect(),
     }
 }

@@ -31,7 +31,7 @@ fn a_queue_is_read_as_it_is() {
     assert!(slurm.hold(&[id(&operators)]).unwrap().is_empty());
 
     let (found, nodes) = slurm.site().unwrap();
-    assert_eq!((&*found.name, nodes.nodes.len()), ("synthtest", 1));
+    assert_eq!((&*found.name, nodes.rows.len()), ("synthtest", 1));
     let queue = slurm.queue().unwrap();
     assert_eq!((queue.rows.len(), queue.unread.count), (9, 0));
 
@@ -95,7 +95,7 @@ fn jobs_are_released_held_and_placed() {
         });
     }
     assert_eq!(cluster.row("synth", &second).unwrap().hold, Hold::User);
-    let node = &slurm.nodes().unwrap().nodes[0];
+    let node = &slurm.nodes().unwrap().rows[0];
     assert_eq!((&*node.name, node.state), ("n1", NodeState::Up));
     assert_eq!((node.capacity.cpus, node.allocated.cpus), (20, 5));
 
@@ -126,7 +126,7 @@ fn jobs_are_released_held_and_placed() {
         "scontrol",
         &["update", "NodeName=n4", "State=drain", "Reason=a test"],
     );
-    let node = &fleet.nodes().unwrap().nodes[1];
+    let node = &fleet.nodes().unwrap().rows[1];
     assert_eq!((node.state, &*node.reason), (NodeState::Drained, "a test"));
 }
 

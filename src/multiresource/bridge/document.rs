@@ -70,21 +70,15 @@ impl Said {
     pub fn parse(text: &str, name: &str, fleet: &Fleet) -> Result<Self, DocumentError> {
         let document = Document::parse(text, name, EXAMPLE)?;
         let (written, mut faults) = document.read::<Written>();
-        let said = written.map(|written| written.check(fleet, &mut faults));
-        match said {
-            Some(said) if faults.is_empty() => Ok(said),
-            _ => Err(document.refuse(faults)),
-        }
-    }
-}
-
-impl Written {
-    fn check(self, fleet: &Fleet, faults: &mut Vec<Fault>) -> Said {
-        Said {
-            resources: resources(self.resources.unwrap_or_default(), fleet, faults),
-            rules: self.types.map(|types| rules(types, fleet, faults)),
-            servers: self.servers.map(|servers| nodes(servers, fleet, faults)),
-        }
+        let said = written.map(|written| Said {
+            resources: resources(written.resources.unwrap_or_default(), fleet, &mut faults),
+            rules: written.types.map(|types| rules(types, fleet, &mut faults)),
+            servers: written
+                .servers
+                .map(|servers| nodes(servers, fleet, &mut faults)),
+        });
+        said.filter(|_| faults.is_empty())
+            .ok_or_else(|| document.refuse(faults))
     }
 }
 
@@ -93,12 +87,8 @@ fn resources(
     fleet: &Fleet,
     faults: &mut Vec<Fault>,
 ) -> BTreeMap<String, Source> {
-    let known: Vec<&str> = fleet
-        .envelope()
-        .resources()
-        .iter()
-        .map(Resource::name)
-        .collect();
+    let known = fleet.envelope().resources().iter().map(Resource::name);
+    let known: Vec<&str> = known.collect();
     let mut sources = BTreeMap::new();
     for (name, text) in written {
         let place = place!("resources", &name);
@@ -107,15 +97,12 @@ fn resources(
             faults.push(Fault::new(place, message, suggest(&name, "resource", &known)).of_key());
             continue;
         }
-        match Source::parse(&text) {
-            Some(source) => {
-                sources.insert(name, source);
-            }
-            None => faults.push(Fault::new(
-                place,
-                format!("`{text}` is nothing that Slurm counts"),
-                "write cpu, mem:G (memory, and the unit that the policy counts it in: K, M, G, T or such as 1000M), gres/NAME, or none",
-            )),
+        if let Some(source) = Source::parse(&text) {
+            sources.insert(name, source);
+        } else {
+            let message = format!("`{text}` is nothing that Slurm counts");
+            let help = "write cpu, mem:G (memory, and the unit that the policy counts it in: K, M, G, T or such as 1000M), gres/NAME, or none";
+            faults.push(Fault::new(place, message, help));
         }
     }
     sources
@@ -128,11 +115,8 @@ fn rules(written: Vec<WrittenType>, fleet: &Fleet, faults: &mut Vec<Fault>) -> V
         let at = place!("types", n, "name");
         let Some(place) = names.iter().position(|name| *name == written.name) else {
             let message = format!("the policy has no type `{}`", written.name);
-            faults.push(Fault::new(
-                at,
-                message,
-                suggest(&written.name, "type", &names),
-            ));
+            let help = suggest(&written.name, "type", &names);
+            faults.push(Fault::new(at, message, help));
             continue;
         };
         if fleet.types()[place].nodes() > 1 {
@@ -142,20 +126,15 @@ fn rules(written: Vec<WrittenType>, fleet: &Fleet, faults: &mut Vec<Fault>) -> V
         }
         if rules.iter().any(|rule| rule.place == place) {
             let message = format!("the type `{}` has an entry already", written.name);
-            faults.push(Fault::new(
-                at,
-                message,
-                "write all its conditions into one `match:`",
-            ));
+            let help = "write all its conditions into one `match:`";
+            faults.push(Fault::new(at, message, help));
         }
-        let conditions = written
-            .conditions
-            .unwrap_or_default()
-            .into_iter()
-            .enumerate();
-        let conditions = conditions
-            .map(|(m, condition)| condition.check(&place!("types", n, "match", m), faults));
-        let conditions = conditions.collect();
+        let conditions = written.conditions.unwrap_or_default();
+        let conditions = conditions.into_iter().enumerate();
+        let check = |(m, condition): (usize, WrittenCondition)| {
+            condition.check(&place!("types", n, "match", m), faults)
+        };
+        let conditions = conditions.map(check).collect();
         rules.push(Rule { place, conditions });
     }
     rules
@@ -171,29 +150,22 @@ impl WrittenCondition {
             (|row| &row.name, self.name),
             (|row| &row.comment, self.comment),
         ];
-        let texts: Vec<(Text, String)> = texts
-            .into_iter()
-            .filter_map(|(text, pattern)| Some((text, pattern?)))
-            .collect();
+        let texts = texts.into_iter();
+        let texts = texts.filter_map(|(text, pattern)| Some((text, pattern?)));
+        let texts: Vec<(Text, String)> = texts.collect();
         if texts.is_empty() && self.time_limit.is_none() {
+            let message = "a condition that says nothing";
             let help = "name partition, qos, account, user, name, comment or time_limit; a type without `match:` takes all jobs that fit it";
-            faults.push(Fault::new(
-                place.clone(),
-                "a condition that says nothing",
-                help,
-            ));
+            faults.push(Fault::new(place.clone(), message, help));
         }
         let at = place.then("time_limit");
         let mut bound = |text: Option<String>, key: &str| {
             let text = text?;
             let seconds = seconds_of(&text);
             if seconds.is_none() {
+                let message = format!("`{text}` is no length of time");
                 let help = "write seconds, or a number with s, min, h or d, such as 90min";
-                faults.push(Fault::new(
-                    at.then(key),
-                    format!("`{text}` is no length of time"),
-                    help,
-                ));
+                faults.push(Fault::new(at.then(key), message, help));
             }
             seconds
         };
@@ -223,12 +195,8 @@ fn nodes(
     let shapes: Vec<&str> = fleet.shapes().iter().map(Shape::name).collect();
     for name in written.keys().filter(|name| !shapes.contains(&&***name)) {
         let message = format!("the policy has no servers of the shape `{name}`");
-        let fault = Fault::new(
-            place!("servers", name),
-            message,
-            suggest(name, "shape", &shapes),
-        );
-        faults.push(fault.of_key());
+        let help = suggest(name, "shape", &shapes);
+        faults.push(Fault::new(place!("servers", name), message, help).of_key());
     }
     let mut taken: Vec<String> = Vec::new();
     let mut of_shape = |shape: &Shape| -> Vec<String> {
@@ -246,12 +214,9 @@ fn nodes(
         for (n, list) in lists.iter().enumerate() {
             let at = place!("servers", shape.name(), n);
             let Some(names) = expand(list) else {
+                let message = format!("`{list}` is no list of nodes");
                 let help = "write names of nodes such as n1, or \"n[1-4,7]\" with quotes";
-                faults.push(Fault::new(
-                    at,
-                    format!("`{list}` is no list of nodes"),
-                    help,
-                ));
+                faults.push(Fault::new(at, message, help));
                 continue;
             };
             for node in names {

@@ -10,6 +10,7 @@ use crate::document::to_yaml;
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::workload::{Fleet, JobType, Resource, Shape};
 use crate::number::Decimal;
+use crate::slurm::is_plain;
 
 /// Returns the files, by name. `policy` is how the policy's file is called in commands.
 ///
@@ -20,8 +21,7 @@ pub fn slurm(
     policy: &Path,
     partition: &str,
 ) -> Result<Vec<(String, String)>, String> {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    if partition.is_empty() || partition.starts_with('-') || !partition.chars().all(is_plain) {
+    if partition.starts_with('-') || !is_plain(partition) {
         return Err(format!(
             "`{partition}` is no name of a partition: `sinfo -s` lists them"
         ));
@@ -35,16 +35,12 @@ pub fn slurm(
         folder: &format!("/etc/synth/{partition}"),
     };
     let fleet = checked.workload();
-    let demands: Vec<Vec<u64>> = fleet
-        .types()
-        .iter()
-        .map(|job| job.units().to_vec())
-        .collect();
+    let demands = fleet.types().iter().map(|job| job.units().to_vec());
+    let demands: Vec<Vec<u64>> = demands.collect();
     let types = Types {
         partition,
         resources: resources(fleet),
-        alike: types::alike(fleet, &demands)
-            .map(|[first, second]| format!("{} and {}", one_line(first), one_line(second))),
+        alike: types::alike(fleet, &demands).map(|names| names.map(one_line).join(" and ")),
         types: fleet
             .types()
             .iter()
@@ -55,7 +51,10 @@ pub fn slurm(
     let files = [
         ("README.md", Readme { site }.render()),
         ("job_submit.lua", Lua { partition }.render()),
-        ("slurm-lines.conf", Lines {}.render()),
+        (
+            "slurm-lines.conf",
+            Ok(include_str!("../../../templates/slurm/slurm-lines.conf").to_owned()),
+        ),
         ("types.yaml", types.render()),
         (site.unit, Unit { site }.render()),
     ];
@@ -87,10 +86,6 @@ struct Readme<'a> {
 struct Lua<'a> {
     partition: &'a str,
 }
-
-#[derive(Template)]
-#[template(path = "slurm/slurm-lines.conf", escape = "none")]
-struct Lines {}
 
 #[derive(Template)]
 #[template(path = "slurm/bridge.service", escape = "none")]
@@ -150,8 +145,9 @@ fn resources(fleet: &Fleet) -> Vec<NamedResource> {
 
 impl Type {
     fn of(job: &JobType, fleet: &Fleet) -> Self {
-        let is_word = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-        let word: String = job.name().chars().filter(|c| is_word(*c)).collect();
+        let word = job
+            .name()
+            .replace(|c: char| !is_plain(c.encode_utf8(&mut [0; 4])), "");
         Type {
             name: yaml(job.name()),
             word: if word.is_empty() { "NAME".into() } else { word },
@@ -176,10 +172,8 @@ fn shapes(fleet: &Fleet) -> Vec<NamedShape> {
 fn amounts(fleet: &Fleet, amounts: &[Decimal]) -> String {
     let pairs = fleet.envelope().resources().iter().zip(amounts);
     let there = pairs.filter(|(_, amount)| !amount.is_zero());
-    let words: Vec<String> = there
-        .map(|(resource, amount)| format!("{} {amount}", one_line(resource.name())))
-        .collect();
-    words.join(", ")
+    let words = there.map(|(of, amount)| format!("{} {amount}", one_line(of.name())));
+    words.collect::<Vec<_>>().join(", ")
 }
 
 /// Returns a text as YAML, in quotes where it needs them.

@@ -12,7 +12,7 @@ use crate::document::line::{sealed, unsealed};
 use crate::document::text_of;
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::live::Scheduler;
-use crate::multiresource::live::protocol::{Line, Started, started, tell};
+use crate::multiresource::live::protocol::{Line, Started, starts, tell};
 
 /// A line of a journal.
 #[derive(Debug, Deserialize, Serialize)]
@@ -111,8 +111,19 @@ pub struct Replayed {
     pub scheduler: Scheduler,
     /// When that is.
     pub t: f64,
-    /// By id of a job that has not ended: when it came.
-    pub arrivals: BTreeMap<String, f64>,
+    /// By id, jobs that came and have not ended.
+    pub present: BTreeMap<String, Present>,
+    /// When the bridge began that runs, of several one behind the other, without the time between them.
+    began: f64,
+}
+
+/// A job that came and has not ended.
+pub struct Present {
+    job_type: String,
+    /// When it was first seen to wait \[time\].
+    pub arrival: f64,
+    start: Option<f64>,
+    began: Option<f64>,
 }
 
 /// A job that came and ended.
@@ -141,7 +152,7 @@ pub fn replay(path: &Path, policy: &Checked, digest: &str) -> Result<Replayed, S
     let text = text_of(path).map_err(|why| format!("cannot read {name}: {why}"))?;
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let mut heads: Vec<Head> = Vec::new();
-    let mut replay: Option<Replay> = None;
+    let mut replay: Option<Replayed> = None;
     let mut is_own = false;
     for (n, line) in lines.iter().enumerate() {
         // A bridge that was killed may have left the last line unfinished.
@@ -158,8 +169,12 @@ pub fn replay(path: &Path, policy: &Checked, digest: &str) -> Result<Replayed, S
                 if is_own {
                     let scheduler = Scheduler::new(policy, head.seed);
                     match &mut replay {
-                        None => replay = Some(Replay::new(scheduler)),
-                        Some(replay) => replay.again(scheduler),
+                        None => replay = Some(Replayed::new(scheduler)),
+                        // The same policy begins again: another bridge, or the file was read again.
+                        Some(replay) => {
+                            replay.scheduler = scheduler;
+                            replay.present.clear();
+                        }
                     }
                 }
                 heads.push(head);
@@ -177,85 +192,52 @@ pub fn replay(path: &Path, policy: &Checked, digest: &str) -> Result<Replayed, S
             "{name}, line 1: no policy begins in it: it is empty, or no journal"
         ));
     }
-    replay.map(Replay::done).ok_or_else(|| {
-        let policies: Vec<String> = heads
-            .iter()
-            .map(|head| format!("{} ({})", head.policy, head.digest))
-            .collect();
-        let policies = policies.join(", ");
+    replay.ok_or_else(|| {
+        let heads = heads.iter();
+        let policies = heads.map(|head| format!("{} ({})", head.policy, head.digest));
+        let policies = policies.collect::<Vec<_>>().join(", ");
         format!("{name} has no decisions of the policy {digest}; it is of {policies}")
     })
 }
 
-struct Replay {
-    done: Replayed,
-    /// By id, those that came and have not ended.
-    jobs: BTreeMap<String, Followed>,
-    /// When the bridge began that runs, of several one behind the other, without the time between them.
-    began: f64,
-}
-
-/// A job on its way.
-struct Followed {
-    job_type: String,
-    arrival: f64,
-    start: Option<f64>,
-    began: Option<f64>,
-}
-
-impl Replay {
+impl Replayed {
     fn new(scheduler: Scheduler) -> Self {
-        Replay {
-            done: Replayed {
-                rounds: 0,
-                starts: 0,
-                differs: None,
-                jobs: Vec::new(),
-                scheduler,
-                t: 0.0,
-                arrivals: BTreeMap::new(),
-            },
-            jobs: BTreeMap::new(),
+        Replayed {
+            rounds: 0,
+            starts: 0,
+            differs: None,
+            jobs: Vec::new(),
+            scheduler,
+            t: 0.0,
+            present: BTreeMap::new(),
             began: 0.0,
         }
     }
 
-    /// The same policy begins again: another bridge, or the file was read again.
-    fn again(&mut self, scheduler: Scheduler) {
-        self.done.scheduler = scheduler;
-        self.jobs.clear();
-    }
-
-    fn done(mut self) -> Replayed {
-        let jobs = self.jobs.into_iter();
-        self.done.arrivals = jobs.map(|(id, job)| (id, job.arrival)).collect();
-        self.done
-    }
-
     fn round(&mut self, place: usize, round: &Round) -> Result<(), String> {
-        if self.began + round.t < self.done.t {
-            self.began = self.done.t;
+        if self.began + round.t < self.t {
+            self.began = self.t;
         }
-        self.done.t = self.began + round.t;
+        self.t = self.began + round.t;
         let mut start = Vec::new();
         for line in &round.told {
             self.notify(line);
-            start.extend(decide(&mut self.done.scheduler, line)?);
+            start.extend(decide(&mut self.scheduler, line)?);
         }
-        self.done.rounds += 1;
-        self.done.starts += start.len() as u64;
+        self.rounds += 1;
+        self.starts += start.len() as u64;
         for id in start.iter().map(Started::id) {
-            if let Some(job) = self.jobs.get_mut(id) {
-                job.start = Some(self.done.t);
+            if let Some(job) = self.present.get_mut(id) {
+                job.start = Some(self.t);
             }
         }
         for id in &round.began {
-            if let Some(job) = self.jobs.get_mut(id) {
-                job.began = Some(self.done.t);
+            if let Some(job) = self.present.get_mut(id) {
+                job.began = Some(self.t);
             }
         }
-        if start != round.start && self.done.differs.is_none() {
-            self.done.differs = Some((place, round.start.clone(), start));
+        if start != round.start && self.differs.is_none() {
+            self.differs = Some((place, round.start.clone(), start));
         }
         Ok(())
     }
@@ -263,9 +245,9 @@ impl Replay {
     /// Follows a job from its arrival to its end; what was found running is not followed. One that is withdrawn may
     /// come again as another type, and has waited since it came first.
     fn notify(&mut self, line: &Line) {
-        let now = self.done.t;
+        let now = self.t;
         if let (Some(kind), Some(id)) = (&line.arrive, &line.job) {
-            let job = self.jobs.entry(id.clone()).or_insert(Followed {
+            let job = self.present.entry(id.clone()).or_insert(Present {
                 job_type: String::new(),
                 arrival: now,
                 start: None,
@@ -274,15 +256,15 @@ impl Replay {
             job.job_type.clone_from(kind);
         }
         if let Some(id) = &line.put_back
-            && let Some(job) = self.jobs.get_mut(id)
+            && let Some(job) = self.present.get_mut(id)
         {
             (job.start, job.began) = (None, None);
         }
         if let Some(id) = &line.leave
-            && let Some(job) = self.jobs.remove(id)
+            && let Some(job) = self.present.remove(id)
             && let (Some(start), Some(began)) = (job.start, job.began)
         {
-            self.done.jobs.push(Recorded {
+            self.jobs.push(Recorded {
                 id: id.clone(),
                 job_type: job.job_type,
                 arrival: job.arrival,
@@ -297,11 +279,7 @@ impl Replay {
 /// Tells a line: what starts.
 pub(super) fn decide(scheduler: &mut Scheduler, line: &Line) -> Result<Vec<Started>, String> {
     let decided = tell(scheduler, line)?;
-    let places = scheduler.places();
-    let starts = decided.start.iter();
-    Ok(starts
-        .map(|(id, servers)| started(id, servers, places))
-        .collect())
+    Ok(starts(&decided, scheduler.places()))
 }
 
 /// Returns the jobs as `synth simulate --jobs` reads them.

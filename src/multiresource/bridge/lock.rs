@@ -48,14 +48,10 @@ impl Lock {
 /// Whoever ran a bridge before has made the file, and it stays: it is for all users. One that cannot be written can be
 /// locked all the same.
 fn open(path: &Path) -> io::Result<File> {
-    let there = OpenOptions::new().read(true).write(true).open(path);
-    match there {
+    let mut options = OpenOptions::new();
+    match options.read(true).write(true).open(path) {
         Err(why) if why.kind() == io::ErrorKind::NotFound => {
-            let file = OpenOptions::new()
-                .read(true)
-                .write(true)
-                .create_new(true)
-                .open(path)?;
+            let file = options.create_new(true).open(path)?;
             file.set_permissions(Permissions::from_mode(0o666))?;
             Ok(file)
         }

@@ -66,24 +66,20 @@ impl Measured {
                 if apart { " (!)" } else { "" }
             };
             let rate_mark = mark(rate, of.arrival_rate(), n.max(1.0).sqrt() / time);
-            let ended = own.ended as f64;
-            let runs = match own.ended {
-                0 => "none has ended".to_owned(),
-                _ => {
-                    // Without the dead time before it.
-                    let expected = of.size().mean();
-                    let mean = own.sum / ended;
-                    let variance = (own.squares / ended - mean * mean).max(0.0);
-                    // Of a few jobs the spread says little: that of the policy's own sizes is taken.
-                    let spread = if own.ended < 10 {
-                        mean.max(expected)
-                    } else {
-                        variance.sqrt()
-                    };
-                    let mark = mark(mean, expected, spread / ended.sqrt());
-                    format!("run {mean:.3} {unit} of {expected:.3}{mark}")
-                }
-            };
+            let mut runs = "none has ended".to_owned();
+            if own.ended > 0 {
+                // Without the dead time before it.
+                let expected = of.size().mean();
+                let ended = own.ended as f64;
+                let mean = own.sum / ended;
+                // Of a few jobs the spread says little: that of the policy's own sizes is taken.
+                let spread = match own.ended {
+                    ..10 => mean.max(expected),
+                    _ => (own.squares / ended - mean * mean).max(0.0).sqrt(),
+                };
+                let mark = mark(mean, expected, spread / ended.sqrt());
+                runs = format!("run {mean:.3} {unit} of {expected:.3}{mark}");
+            }
             lines.push(format!(
                 "{}: {} came, {rate:.4} per {unit} of {:.4}{rate_mark}; {runs}",
                 of.name(),

@@ -4,7 +4,6 @@
 //! [`TypeMap`] is the one door between the amounts of [`crate::slurm`] and the types, units and servers of a policy.
 
 mod document;
-mod error;
 mod export;
 mod journal;
 mod lock;
@@ -21,15 +20,32 @@ mod types;
 mod usage;
 mod watch;
 
-pub use error::BridgeError;
 pub use export::slurm as export_slurm;
-pub use journal::{Head, Record, Recorded, Replayed, Round, jobs_csv, replay};
-pub use release::{Opened, release_all};
+pub use journal::{Head, Present, Record, Recorded, Replayed, Round, jobs_csv, replay};
+pub use release::release_all;
 pub use run::{Bridge, Signals};
 pub use setup::Setup;
 pub use types::TypeMap;
 
 use crate::multiresource::artifact::{Checked, Family, Preemption};
+use crate::slurm::SlurmError;
+
+/// Why a bridge does not run, or has no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum BridgeError {
+    /// Slurm does not answer as it should; the next time it may.
+    #[error(transparent)]
+    Slurm(#[from] SlurmError),
+    /// What was found, and what to do.
+    #[error("{0}")]
+    Refused(String),
+}
+
+impl From<String> for BridgeError {
+    fn from(why: String) -> Self {
+        BridgeError::Refused(why)
+    }
+}
 
 /// Checks that a policy decides only when jobs start, which is all that a bridge to Slurm can do.
 ///

@@ -44,14 +44,10 @@ impl Source {
             "cpu" | "cpus" | "core" | "cores" | "vcpu" | "vcpus" => Source::Cpus,
             "gpu" | "gpus" => Source::Gres("gpu".into()),
             "memory" | "mem" => Source::Memory(GIB),
-            name => {
-                let (memory, unit) = name.rsplit_once('_')?;
-                let is_memory = matches!(memory, "memory" | "mem");
-                is_memory
-                    .then(|| named_bytes(unit))
-                    .flatten()
-                    .map(Source::Memory)?
-            }
+            name => match name.rsplit_once('_')? {
+                ("memory" | "mem", unit) => Source::Memory(named_bytes(unit)?),
+                _ => return None,
+            },
         })
     }
 
@@ -59,13 +55,11 @@ impl Source {
     pub fn written(&self) -> String {
         match self {
             Source::Cpus => "cpu".into(),
-            Source::Memory(bytes) => match bytes.trailing_zeros() / 10 {
-                3 => format!("mem:{}G", bytes >> 30),
-                2 => format!("mem:{}M", bytes >> 20),
-                1 => format!("mem:{}K", bytes >> 10),
-                0 => format!("mem:{bytes}B"),
-                _ => format!("mem:{}T", bytes >> 40),
-            },
+            Source::Memory(bytes) => {
+                let unit = UNITS.iter().find(|(_, n)| bytes.trailing_zeros() >= *n);
+                let (unit, steps) = unit.unwrap_or(&("B", 0));
+                format!("mem:{}{unit}", bytes >> steps)
+            }
             Source::Gres(name) => format!("gres/{name}"),
             Source::Nothing => "none".into(),
         }
@@ -89,23 +83,19 @@ impl Source {
     }
 }
 
+/// Units of memory as powers of 2 bytes, the largest first.
+const UNITS: [(&str, u32); 5] = [("T", 40), ("G", 30), ("M", 20), ("K", 10), ("B", 0)];
+
 /// `G`, `GiB`, `1000M` or `4096B`, in Slurm's steps of 1024.
 fn bytes_of(unit: &str) -> Option<u64> {
     let letters = unit.find(|c: char| !c.is_ascii_digit())?;
     let (digits, letters) = unit.split_at(letters);
-    let count = if digits.is_empty() {
-        1
-    } else {
-        digits.parse().ok()?
+    let count: u64 = match digits {
+        "" => 1,
+        digits => digits.parse().ok()?,
     };
-    let step = match letters.strip_suffix("iB").unwrap_or(letters) {
-        "B" => 0,
-        "K" => 10,
-        "M" => 20,
-        "G" => 30,
-        "T" => 40,
-        _ => return None,
-    };
+    let letters = letters.strip_suffix("iB").unwrap_or(letters);
+    let (_, step) = UNITS.iter().find(|(unit, _)| *unit == letters)?;
     (count > 0).then(|| 1_u64 << step)?.checked_mul(count)
 }
 
@@ -180,9 +170,8 @@ impl Resources {
 
     /// Returns whether some are generic resources.
     pub fn have_gres(&self) -> bool {
-        self.own
-            .iter()
-            .any(|own| matches!(own.source, Source::Gres(_)))
+        let mut sources = self.own.iter().map(|own| &own.source);
+        sources.any(|source| matches!(source, Source::Gres(_)))
     }
 
     /// What is had, in whole units of the policy, rounded up (R).
@@ -215,10 +204,8 @@ impl Own {
             return 0;
         };
         let amount = u128::from(self.source.of(amounts)).checked_mul(denominator);
-        let units = amount.map(|amount| divide(amount, numerator));
-        units
-            .and_then(|units| u64::try_from(units).ok())
-            .unwrap_or(u64::MAX)
+        let units = amount.map(|amount| divide(amount, numerator).try_into());
+        units.and_then(Result::ok).unwrap_or(u64::MAX)
     }
 }
 

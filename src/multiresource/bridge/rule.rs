@@ -26,16 +26,13 @@ pub(super) type Text = fn(&Row) -> &str;
 
 impl Rule {
     pub fn is_of(&self, row: &Row) -> bool {
-        let is_met = |condition: &Condition| condition.is_met(row);
-        self.conditions.is_empty() || self.conditions.iter().any(is_met)
+        self.conditions.is_empty() || self.conditions.iter().any(|c| c.is_met(row))
     }
 }
 
 impl Condition {
     fn is_met(&self, row: &Row) -> bool {
-        let limit = row
-            .time_limit
-            .map_or(f64::INFINITY, |seconds| seconds as f64);
+        let limit = row.time_limit.map_or(f64::INFINITY, |s| s as f64);
         let has = |(text, pattern): &(Text, String)| fits(pattern, text(row));
         self.above.is_none_or(|above| limit > above)
             && self.up_to.is_none_or(|up_to| limit <= up_to)

@@ -11,13 +11,12 @@ use super::lock::Lock;
 use super::measured::Measured;
 use super::release::release_all;
 use super::setup::{OnExit, Setup};
-use super::usage::Usage;
 use super::watch::{Found, Moment, Phase, Watch, key_of};
 use super::{BridgeError, TypeMap, bridgeable};
 use crate::document::{digest, text_of};
 use crate::multiresource::artifact::Checked;
-use crate::multiresource::live::Scheduler;
 use crate::multiresource::live::protocol::{Line, Started};
+use crate::multiresource::live::{Places, Scheduler};
 use crate::multiresource::workload::Fleet;
 use crate::number::seconds_in;
 use crate::slurm::{Hold, Nodes, Queue, Slurm, SlurmError};
@@ -48,13 +47,15 @@ pub(super) struct Rule {
     policy: Checked,
     digest: String,
     pub scheduler: Scheduler,
+    /// What the cluster is for it.
+    pub watch: Watch,
     /// Seconds in the policy's unit of time.
     second: f64,
 }
 
 impl Rule {
     /// Reads the policy, and what Slurm's jobs are for it; refuses what a bridge cannot carry out.
-    fn read(setup: &Setup) -> Result<(Self, TypeMap), Box<dyn Error>> {
+    fn read(setup: &Setup) -> Result<Self, Box<dyn Error>> {
         let path = setup.policy.display().to_string();
         let text = text_of(&setup.policy).map_err(|why| format!("cannot read {path}: {why}"))?;
         let policy = Checked::parse_with(&text, &path, setup.changes)?;
@@ -67,29 +68,17 @@ impl Rule {
             )
         })?;
         let map = TypeMap::new(&policy, setup.types.as_deref())?;
-        let rule = Rule {
+        Ok(Rule {
             digest: digest(&text),
+            watch: Watch::new(map, setup, Places::new(policy.workload()), second),
             policy,
             scheduler,
             second,
-        };
-        Ok((rule, map))
+        })
     }
 
     fn fleet(&self) -> &Fleet {
         self.policy.workload()
-    }
-
-    /// Returns what looks at the cluster for it.
-    fn watch(&self, map: TypeMap, setup: &Setup) -> Watch {
-        Watch::new(
-            map,
-            (setup.hold, setup.unknown),
-            setup.stuck.as_secs_f64(),
-            Usage::new(self.fleet()),
-            self.scheduler.places(),
-            self.second,
-        )
     }
 
     /// It begins anew.
@@ -103,7 +92,6 @@ pub struct Bridge {
     pub(super) slurm: Slurm,
     pub(super) setup: Setup,
     pub(super) rule: Rule,
-    pub(super) watch: Watch,
     journal: Option<Journal>,
     measured: Measured,
     started: Instant,
@@ -124,9 +112,9 @@ impl Bridge {
     /// When the policy is refused or does not fit the cluster, Slurm does not answer, another bridge runs, or the journal
     /// cannot be written.
     pub fn begin(slurm: Slurm, setup: Setup) -> Result<Self, Box<dyn Error>> {
-        let (rule, map) = Rule::read(&setup)?;
+        let rule = Rule::read(&setup)?;
         let (cluster, nodes) = slurm.site()?;
-        map.check_nodes(&nodes.nodes, setup.pool)?;
+        rule.watch.map.check_nodes(&nodes.rows, setup.pool)?;
         // Beside a bridge that runs another policy may be tried.
         let lock = if setup.dry_run {
             None
@@ -136,7 +124,6 @@ impl Bridge {
         let now = Instant::now();
         let mut bridge = Bridge {
             measured: Measured::new(rule.fleet().types().len(), 0.0),
-            watch: rule.watch(map, &setup),
             rule,
             cluster: cluster.name,
             booted: cluster.booted,
@@ -186,7 +173,7 @@ impl Bridge {
     /// What it is about to do, for the one who started it.
     #[must_use]
     pub fn announced(&self) -> String {
-        let names = self.watch.map.resources.names();
+        let names = self.rule.watch.map.resources.names();
         let names = names.map(|(name, source)| format!("{name} = {}", source.written()));
         let names: Vec<String> = names.collect();
         format!(
@@ -239,16 +226,15 @@ impl Bridge {
         }
         self.tell_measured(say);
         if self.setup.on_exit == OnExit::Release {
-            let opened = release_all(&self.slurm, self.setup.hold)?;
-            say(&format!("the gate is open: {opened}"));
+            let released = release_all(&self.slurm, self.setup.hold)?;
+            say(&format!("the gate is open: {released}"));
         }
         Ok(())
     }
 
     fn is_over(&self) -> bool {
-        self.setup
-            .until
-            .is_some_and(|until| self.started.elapsed() >= until)
+        let until = self.setup.until;
+        until.is_some_and(|until| self.started.elapsed() >= until)
     }
 
     pub(super) fn now(&self) -> f64 {
@@ -281,11 +267,8 @@ impl Bridge {
     fn pause(&self, time: Duration, signals: &Signals) {
         let until = Instant::now() + time;
         while Instant::now() < until && !signals.end.load(Ordering::Relaxed) && !self.is_over() {
-            std::thread::sleep(
-                until
-                    .saturating_duration_since(Instant::now())
-                    .min(Duration::from_millis(50)),
-            );
+            let left = until.saturating_duration_since(Instant::now());
+            std::thread::sleep(left.min(Duration::from_millis(50)));
         }
     }
 
@@ -296,7 +279,7 @@ impl Bridge {
         if !self.has_settled(holds, say)? {
             return Ok(());
         }
-        self.watch.present = if queue.rows.iter().any(|row| !row.waits_for.is_empty()) {
+        self.rule.watch.present = if queue.rows.iter().any(|row| !row.waits_for.is_empty()) {
             self.slurm.present()?
         } else {
             HashSet::new()
@@ -308,10 +291,10 @@ impl Bridge {
             self.plan(&queue, nodes.as_ref(), say);
             return Ok(());
         }
-        let mut found = self.watch.look(&queue, nodes.as_ref(), at);
+        let mut found = self.rule.watch.look(&queue, nodes.as_ref(), at);
         let (mut round, is_sound) = self.decide(&mut found, at.now, deciding);
         if gives_up {
-            found.give_up.extend(self.watch.give_up(at.now));
+            found.give_up.extend(self.rule.watch.give_up(at.now));
         }
         self.measure(&round, at.now);
         round.notes.clone_from(&found.notes);
@@ -321,7 +304,7 @@ impl Bridge {
         for (job, reason) in &found.stuck {
             say(&format!(
                 "warning: job {job} was released {:.0} s ago, and Slurm does not start it ({reason}); its place stays taken",
-                self.watch.stuck
+                self.setup.stuck.as_secs_f64()
             ));
         }
         // Before anything is done: a release that fails was decided all the same.
@@ -347,13 +330,22 @@ impl Bridge {
             began: std::mem::take(&mut found.began),
             ..Round::default()
         };
+        let mut is_sound = true;
+        let mut lines = std::mem::take(&mut found.lines);
+        lines.sort_by_key(|(order, _)| *order);
+        // Behind all that was read stands the time alone, where clocks are due.
         let clocks = Line {
             t,
             ..Line::default()
         };
-        let mut is_sound = true;
-        let lines = std::mem::take(&mut found.lines);
-        for mut line in lines.into_iter().map(|line| Line { t, ..line }) {
+        let lines = lines.into_iter().map(|(_, line)| line);
+        for line in lines.chain([Line::default()]) {
+            let mut line = Line { t, ..line };
+            let scheduler = &self.rule.scheduler;
+            let is_due = scheduler.wake().is_some_and(|wake| wake <= t);
+            if line == clocks && scheduler.has_begun() && !is_due {
+                continue;
+            }
             // It may have been started by what was told before, a moment ago: then it leaves.
             let runs = |id: &mut String| self.rule.scheduler.runs(id);
             if let Some(id) = line.withdraw.take_if(runs) {
@@ -368,15 +360,6 @@ impl Bridge {
                 }
             }
             round.told.push(line);
-        }
-        if self.rule.scheduler.wake().is_some_and(|wake| wake <= t)
-            || !self.rule.scheduler.has_begun()
-        {
-            match decide(&mut self.rule.scheduler, &clocks) {
-                Ok(starts) => round.start.extend(starts),
-                Err(_) => is_sound = false,
-            }
-            round.told.push(clocks);
         }
         round.ms = deciding.elapsed().as_secs_f64() * 1e3;
         (round, is_sound)
@@ -413,10 +396,10 @@ impl Bridge {
     /// What would be released if the policy began now.
     fn plan(&mut self, queue: &Queue, nodes: Option<&Nodes>, say: &mut dyn FnMut(&str)) {
         self.rule.begin_again(&self.setup);
-        self.watch.jobs.clear();
-        self.watch.usage.forget();
+        self.rule.watch.jobs.clear();
+        self.rule.watch.usage.forget();
         let at = self.moment();
-        let mut found = self.watch.look(queue, nodes, at);
+        let mut found = self.rule.watch.look(queue, nodes, at);
         let (round, _) = self.decide(&mut found, at.now, Instant::now());
         let passed = found.pass.iter().map(|id| Started::Job(id.to_string()));
         let mut starts: Vec<Started> = round.start.clone();
@@ -432,12 +415,9 @@ impl Bridge {
                 }
             });
             let words: Vec<String> = words.collect();
-            let waiting = self
-                .watch
-                .jobs
-                .values()
-                .filter(|seen| matches!(seen.phase, Phase::Waiting(_)))
-                .count();
+            let jobs = self.rule.watch.jobs.values();
+            let waiting = jobs.filter(|seen| matches!(seen.phase, Phase::Waiting(_)));
+            let waiting = waiting.count();
             say(&match &words[..] {
                 [] => format!("{waiting} jobs wait; nothing would be released"),
                 words => format!("{waiting} jobs wait; would release {}", words.join(", ")),
@@ -456,13 +436,13 @@ impl Bridge {
             }
         }
         for id in &round.began {
-            let seen = key_of(id).and_then(|key| self.watch.jobs.get(&key));
+            let seen = key_of(id).and_then(|key| self.rule.watch.jobs.get(&key));
             if let Some(released) = seen.and_then(|seen| seen.released) {
-                self.measured
-                    .began_after((now - released) / self.rule.second);
+                let latency = (now - released) / self.rule.second;
+                self.measured.began_after(latency);
             }
         }
-        for (i, began) in self.watch.ended.drain(..) {
+        for (i, began) in self.rule.watch.ended.drain(..) {
             self.measured.ran(i, (now - began) / self.rule.second);
         }
     }
@@ -487,11 +467,8 @@ impl Bridge {
     }
 
     fn note(&mut self, record: Record, say: &mut dyn FnMut(&str)) {
-        if let Some(why) = self
-            .journal
-            .as_mut()
-            .and_then(|journal| journal.write(&record))
-        {
+        let journal = self.journal.as_mut();
+        if let Some(why) = journal.and_then(|journal| journal.write(&record)) {
             say(&format!(
                 "warning: the journal cannot be written ({why}): it ends here, the bridge goes on"
             ));
@@ -516,13 +493,11 @@ impl Bridge {
 
     /// Puts the policy that the file now has into the place of the old one; with the queue.
     fn read_again(&mut self) -> Result<Queue, Box<dyn Error>> {
-        let (rule, map) = Rule::read(&self.setup)?;
+        let mut rule = Rule::read(&self.setup)?;
         let (queue, nodes) = (self.slurm.queue()?, self.slurm.nodes()?);
-        map.check_nodes(&nodes.nodes, self.setup.pool)?;
-        let watch = rule.watch(map, &self.setup);
-        let before = std::mem::replace(&mut self.watch, watch);
-        self.watch.jobs = before.jobs;
-        self.watch.usage.look(&nodes, &queue, &mut Vec::new());
+        rule.watch.map.check_nodes(&nodes.rows, self.setup.pool)?;
+        rule.watch.jobs = std::mem::take(&mut self.rule.watch.jobs);
+        rule.watch.usage.look(&nodes, &queue, &mut Vec::new());
         self.measured = Measured::new(rule.fleet().types().len(), self.now() / rule.second);
         self.rule = rule;
         Ok(queue)
@@ -532,7 +507,7 @@ impl Bridge {
     fn again(&mut self, queue: &Queue, say: &mut dyn FnMut(&str)) -> Result<(), BridgeError> {
         self.rule.begin_again(&self.setup);
         let at = self.moment();
-        let mut found = self.watch.again(queue, at);
+        let mut found = self.rule.watch.again(queue, at);
         self.note(Record::Head(self.head()), say);
         let (round, _) = self.decide(&mut found, at.now, Instant::now());
         self.note(Record::Round(round.clone()), say);

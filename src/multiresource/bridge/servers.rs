@@ -12,38 +12,52 @@ pub(super) struct Servers {
     /// By server its node; none where all nodes are one server.
     nodes: Vec<String>,
     places: HashMap<String, usize>,
-    /// By server its shape, by shape its name and its capacity in whole units (R).
+    /// By server its shape.
     shapes: Vec<usize>,
-    wanted: Vec<(String, Vec<u64>)>,
+    all: Vec<ServerShape>,
+}
+
+/// A shape of servers.
+#[derive(Clone, Debug)]
+pub(super) struct ServerShape {
+    /// Capacity in whole units (R).
+    pub units: Vec<u64>,
+    /// The same as it is written.
+    pub capacity: Vec<f64>,
 }
 
 impl Servers {
     pub fn new(fleet: &Fleet, said: Option<Vec<Vec<String>>>) -> Result<Self, String> {
         let shapes = fleet.shapes();
-        let said = match said {
-            Some(said) => said,
-            None if fleet.is_one_server() => Vec::new(),
-            None => {
-                return Err(format!(
-                    "the policy is of a fleet, and no file says which nodes are its servers: write `servers: {{{}: [n1, \"n[2-4]\"]}}` with {} nodes for this shape, and name the file by --types",
-                    shapes[0].name(),
-                    shapes[0].count()
-                ));
-            }
+        if said.is_none() && !fleet.is_one_server() {
+            return Err(format!(
+                "the policy is of a fleet, and no file says which nodes are its servers: write `servers: {{{}: [n1, \"n[2-4]\"]}}` with {} nodes for this shape, and name the file by --types",
+                shapes[0].name(),
+                shapes[0].count()
+            ));
+        }
+        let nodes: Vec<String> = said.into_iter().flatten().flatten().collect();
+        let of_shape = |(h, shape): (usize, &Shape)| vec![h; shape.count() as usize];
+        let all = |(h, shape): (usize, &Shape)| ServerShape {
+            units: fleet.units(h),
+            capacity: shape.capacity().iter().map(|c| c.value()).collect(),
         };
-        let wanted = |(h, shape): (usize, &Shape)| (shape.name().to_owned(), fleet.units(h));
-        let of_shape = said
-            .iter()
-            .enumerate()
-            .flat_map(|(h, nodes)| vec![h; nodes.len()]);
-        let shapes_of: Vec<usize> = of_shape.collect();
-        let nodes: Vec<String> = said.into_iter().flatten().collect();
         Ok(Servers {
             places: nodes.iter().cloned().zip(0..).collect(),
             nodes,
-            shapes: shapes_of,
-            wanted: shapes.iter().enumerate().map(wanted).collect(),
+            shapes: shapes.iter().enumerate().flat_map(of_shape).collect(),
+            all: shapes.iter().enumerate().map(all).collect(),
         })
+    }
+
+    /// Returns how many servers there are.
+    pub fn count(&self) -> usize {
+        self.shapes.len()
+    }
+
+    /// Returns the shape of a server.
+    pub fn shape(&self, server: usize) -> &ServerShape {
+        &self.all[self.shapes[server]]
     }
 
     /// Returns the server that a node is, counted over the shapes in their order; `None` where it is none. Where no
@@ -69,46 +83,46 @@ impl Servers {
         resources: &Resources,
     ) -> Result<(), String> {
         if self.nodes.is_empty() {
-            let [node] = nodes else {
-                if !is_pooled || nodes.is_empty() {
-                    return Err(format!(
-                        "the policy is of one server, and the partition has {} nodes: make a policy of a fleet, whose document has `servers:`, or take all nodes for one server with --pool: then jobs may wait though the policy starts them, since what is free lies on several nodes",
-                        nodes.len()
-                    ));
-                }
-                let capacities = nodes.iter().map(|node| &node.capacity);
-                let all = capacities.fold(Amounts::default(), Amounts::plus);
-                let name = format!("all {} nodes together", nodes.len());
-                return self.check_node(0, &name, &all, resources);
+            if nodes.is_empty() || nodes.len() > 1 && !is_pooled {
+                return Err(format!(
+                    "the policy is of one server, and the partition has {} nodes: make a policy of a fleet, whose document has `servers:`, or take all nodes for one server with --pool: then jobs may wait though the policy starts them, since what is free lies on several nodes",
+                    nodes.len()
+                ));
+            }
+            let capacities = nodes.iter().map(|node| &node.capacity);
+            let all = capacities.fold(Amounts::default(), Amounts::plus);
+            let name = match nodes {
+                [node] => node.name.clone(),
+                _ => format!("all {} nodes together", nodes.len()),
             };
-            return self.check_node(0, &node.name, &node.capacity, resources);
+            return self.check_node(0, &name, &all, resources);
         }
-        for (name, shape) in self.nodes.iter().zip(&self.shapes) {
+        for (server, name) in self.nodes.iter().enumerate() {
             let node = nodes.iter().find(|node| node.name == *name);
             let node = node.ok_or_else(|| {
                 format!("node `{name}` of `servers:` is not in the partition: `sinfo -N -p PARTITION` lists those that are")
             })?;
-            self.check_node(*shape, name, &node.capacity, resources)?;
+            self.check_node(server, name, &node.capacity, resources)?;
         }
         Ok(())
     }
 
     fn check_node(
         &self,
-        shape: usize,
+        server: usize,
         name: &str,
         capacity: &Amounts,
         resources: &Resources,
     ) -> Result<(), String> {
-        let (_, wanted) = &self.wanted[shape];
+        let units = &self.shape(server).units;
         let found = resources.units_within(capacity);
         let names = resources.names().map(|(name, _)| name);
         for (j, resource) in names.enumerate() {
-            if found[j] < wanted[j] && resources.is_counted(j) {
+            if found[j] < units[j] && resources.is_counted(j) {
                 return Err(format!(
                     "{name} has {} of `{resource}`, and the policy counts on {}: make the policy for what the node has, or say by --types in which unit the policy counts (`resources: {{memory: mem:1000M}}`)",
                     resources.amount(j, found[j]),
-                    resources.amount(j, wanted[j])
+                    resources.amount(j, units[j])
                 ));
             }
         }

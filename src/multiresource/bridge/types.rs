@@ -51,11 +51,12 @@ impl TypeMap {
             None => Said::default(),
             Some(path) => {
                 let name = path.display().to_string();
-                let text = text_of(path).map_err(|why| {
+                let unread = |why| {
                     format!(
                         "cannot read the types {name}: {why}: check the path that --types names"
                     )
-                })?;
+                };
+                let text = text_of(path).map_err(unread)?;
                 Said::parse(&text, &name, fleet).map_err(|why| why.to_string())?
             }
         };
@@ -107,21 +108,17 @@ impl TypeMap {
             } => {
                 let units: Vec<f64> = units.iter().map(|units| *units as f64).collect();
                 let alike = dominating.types_of(&units);
-                let promised = row
-                    .time_limit
-                    .map_or(f64::INFINITY, |seconds| seconds as f64);
-                let mut alike: Vec<usize> =
-                    alike.into_iter().map(|(_, place)| places[place]).collect();
+                let promised = row.time_limit.map_or(f64::INFINITY, |s| s as f64);
+                let alike = alike.into_iter().map(|(_, place)| places[place]);
+                let mut alike: Vec<usize> = alike.collect();
                 alike.sort_by(|a, b| limits[*a].total_cmp(&limits[*b]));
                 let own = alike.iter().find(|i| promised <= limits[**i]);
                 own.or(alike.last()).copied()
             }
             By::Rules(rules) => {
                 let holds = |rule: &&Rule| {
-                    units
-                        .iter()
-                        .zip(&self.demands[rule.place])
-                        .all(|(job, own)| job <= own)
+                    let mut pairs = units.iter().zip(&self.demands[rule.place]);
+                    pairs.all(|(job, own)| job <= own)
                 };
                 let rule = rules.iter().filter(holds).find(|rule| rule.is_of(row));
                 rule.map(|rule| rule.place)
@@ -149,10 +146,8 @@ impl By {
         }
         let limits = limits(fleet);
         let places = singles(fleet);
-        let own = places
-            .iter()
-            .map(|i| demands[*i].iter().map(|units| *units as f64).collect());
-        let own: Vec<Vec<f64>> = own.collect();
+        let own = |i: &usize| demands[*i].iter().map(|units| *units as f64).collect();
+        let own: Vec<Vec<f64>> = places.iter().map(own).collect();
         Ok(By::Demand {
             dominating: Dominating::of(&own, &worths(fleet, prices)),
             places,
@@ -163,9 +158,10 @@ impl By {
 
 /// Returns the types of jobs on one server.
 fn singles(fleet: &Fleet) -> Vec<usize> {
-    let types = fleet.types();
-    (0..types.len())
-        .filter(|i| types[*i].nodes() == 1)
+    let types = fleet.types().iter().enumerate();
+    types
+        .filter(|(_, job)| job.nodes() == 1)
+        .map(|(i, _)| i)
         .collect()
 }
 
@@ -201,14 +197,14 @@ fn worths(fleet: &Fleet, prices: &[f64]) -> Vec<f64> {
             .sum()
     };
     let capacity: Vec<f64> = (0..resources.len()).map(units).collect();
-    let priced = |(capacity, price): (&f64, &f64)| price * capacity;
-    let all: f64 = capacity.iter().zip(prices).map(priced).sum();
-    let of = |(j, capacity): (usize, &f64)| {
-        let price = prices.get(j).filter(|_| all > 0.0);
-        match price {
-            Some(price) => 1.0 / (price / all + 1e-6 / capacity.max(1.0)),
-            None => *capacity,
-        }
+    let all: f64 = capacity
+        .iter()
+        .zip(prices)
+        .map(|(c, price)| c * price)
+        .sum();
+    let of = |(j, capacity): (usize, &f64)| match prices.get(j) {
+        Some(price) if all > 0.0 => 1.0 / (price / all + 1e-6 / capacity.max(1.0)),
+        _ => *capacity,
     };
     capacity.iter().enumerate().map(of).collect()
 }

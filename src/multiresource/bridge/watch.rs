@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::TypeMap;
-use super::setup::{HoldBy, Unknown};
+use super::setup::{HoldBy, Setup, Unknown};
 use super::usage::Usage;
 use crate::multiresource::live::Places;
 use crate::multiresource::live::protocol::Line;
 use crate::slurm::{Hold, JobId, Key, Nodes, Queue, Row, State};
 
 /// A job of the queue, as it was last seen.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Seen {
     pub phase: Phase,
     /// When it was released \[s\]; none where somebody else did that, or the bridge before.
@@ -27,15 +27,14 @@ pub(super) struct Seen {
 }
 
 impl Seen {
+    fn runs(&self) -> bool {
+        matches!(self.phase, Phase::Running(_))
+    }
+
     fn new(phase: Phase) -> Self {
         Seen {
             phase,
-            released: None,
-            pending_since: None,
-            began: None,
-            held_since: None,
-            gave_up: false,
-            is_warned: false,
+            ..Seen::default()
         }
     }
 }
@@ -48,9 +47,10 @@ pub(super) struct Moment {
 }
 
 /// What a job is for the rule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Phase {
     /// Not its business now: it depends on others, its time has not come, or somebody else holds it.
+    #[default]
     Out,
     /// It waits, of this type.
     Waiting(usize),
@@ -63,10 +63,8 @@ pub(super) enum Phase {
 /// What a round has found.
 #[derive(Debug, Default)]
 pub(super) struct Found {
-    /// To be told, in this order.
-    pub lines: Vec<Line>,
-    /// The same, each with its place in that order.
-    placed: Vec<(Order, Line)>,
+    /// What the scheduler has to know, each with its place in the order in which it is told.
+    pub lines: Vec<(Order, Line)>,
     /// Jobs without a type that are to be let go.
     pub pass: Vec<JobId>,
     /// Jobs that an operator has to hold first.
@@ -83,7 +81,7 @@ pub(super) struct Found {
 
 /// The order in which a round is told: what is not to be started first, so that no end of another job starts it; of
 /// arrivals by when they could have started, and by key.
-type Order = (u8, i64, Option<Key>);
+pub(super) type Order = (u8, i64, Option<Key>);
 const WITHDRAWN: u8 = 0;
 const ENDED: u8 = 1;
 const ADOPTED: u8 = 2;
@@ -91,20 +89,18 @@ const OCCUPIED: u8 = 3;
 const CAME: u8 = 4;
 
 impl Found {
+    fn push(&mut self, order: Order, tell: impl FnOnce(&mut Line)) {
+        let mut line = Line::default();
+        tell(&mut line);
+        self.lines.push((order, line));
+    }
+
     fn leaves(&mut self, id: String) {
-        let line = Line {
-            leave: Some(id),
-            ..Line::default()
-        };
-        self.placed.push(((ENDED, 0, None), line));
+        self.push((ENDED, 0, None), |line| line.leave = Some(id));
     }
 
     fn withdraws(&mut self, id: String) {
-        let line = Line {
-            withdraw: Some(id),
-            ..Line::default()
-        };
-        self.placed.push(((WITHDRAWN, 0, None), line));
+        self.push((WITHDRAWN, 0, None), |line| line.withdraw = Some(id));
     }
 }
 
@@ -117,20 +113,14 @@ const GIVE_UP: f64 = 600.0;
 /// What is known of the cluster.
 pub(super) struct Watch {
     pub map: TypeMap,
-    pub hold: HoldBy,
-    pub unknown: Unknown,
-    /// Released jobs that do not start within this time are told \[s\].
-    pub stuck: f64,
+    pub setup: Setup,
     pub jobs: BTreeMap<Key, Seen>,
     /// Jobs and arrays of all partitions that have not ended, where some job waits for others.
     pub present: HashSet<u32>,
     /// Types of jobs that have left since this was last taken, and when they began \[s\].
     pub ended: Vec<(usize, f64)>,
     pub usage: Usage,
-    /// Names of the types, and of the servers.
-    types: Vec<String>,
-    servers: Vec<String>,
-    resources: Vec<String>,
+    places: Places,
     /// Seconds in the policy's unit of time.
     second: f64,
 }
@@ -150,28 +140,15 @@ pub(super) fn key_of(id: &str) -> Option<Key> {
 }
 
 impl Watch {
-    pub fn new(
-        map: TypeMap,
-        (hold, unknown): (HoldBy, Unknown),
-        stuck: f64,
-        usage: Usage,
-        places: &Places,
-        second: f64,
-    ) -> Self {
+    pub fn new(map: TypeMap, setup: &Setup, places: Places, second: f64) -> Self {
         Watch {
+            usage: Usage::new(map.servers.count()),
+            setup: setup.clone(),
             map,
-            hold,
-            unknown,
-            stuck,
             jobs: BTreeMap::new(),
             present: HashSet::new(),
             ended: Vec::new(),
-            usage,
-            types: places.types().map(str::to_owned).collect(),
-            servers: (0..places.servers())
-                .map(|n| places.server_name(n).to_owned())
-                .collect(),
-            resources: places.resources().to_vec(),
+            places,
             second,
         }
     }
@@ -187,47 +164,30 @@ impl Watch {
             self.usage.look(nodes, queue, &mut found.notes);
         }
         let jobs = &self.jobs;
-        let typed = |key: &Key| {
-            matches!(
-                jobs.get(key).map(|seen| seen.phase),
-                Some(Phase::Running(_))
-            )
-        };
-        for n in self.usage.count(queue, &self.map, typed) {
-            let amounts = self.resources.iter().cloned().zip(self.usage.amounts(n));
+        let is_own = |key: &Key| jobs.get(key).is_some_and(Seen::runs);
+        for (n, amounts) in self.usage.count(queue, &self.map, is_own) {
+            let amounts = self.places.resources().map(str::to_owned).zip(amounts);
             let used = amounts.filter(|(_, amount)| *amount > 0.0);
             let line = Line {
                 occupy: Some(used.collect()),
-                server: (self.servers.len() > 1).then(|| self.servers[n].clone()),
+                server: (self.places.servers() > 1).then(|| self.places.server_name(n).to_owned()),
                 ..Line::default()
             };
-            found.placed.push(((OCCUPIED, 0, None), line));
+            found.lines.push(((OCCUPIED, 0, None), line));
         }
-        found.placed.sort_by_key(|(order, _)| *order);
-        found.lines = found.placed.drain(..).map(|(_, line)| line).collect();
         found
     }
 
     /// Jobs that the queue does not have any more.
     fn depart(&mut self, queue: &Queue, found: &mut Found) {
-        if queue.unread.count > 0 {
-            let example = queue.unread.example.clone().unwrap_or_default();
-            found.notes.push(format!(
-                "{} rows of squeue are not understood, for instance: {example}",
-                queue.unread.count
-            ));
-        }
+        found.notes.extend(queue.unread.note("squeue"));
         if queue.unread.nameless() > 0 {
             return;
         }
         let rows = queue.rows.iter().map(|row| row.key);
         let there: HashSet<Key> = rows.chain(queue.unread.known.iter().copied()).collect();
-        let left: Vec<Key> = self
-            .jobs
-            .keys()
-            .filter(|key| !there.contains(key))
-            .copied()
-            .collect();
+        let left = self.jobs.keys().filter(|key| !there.contains(key));
+        let left: Vec<Key> = left.copied().collect();
         for key in left {
             let Some(seen) = self.jobs.remove(&key) else {
                 continue;
@@ -249,17 +209,15 @@ impl Watch {
         let gave_up = seen.is_some_and(|seen| seen.gave_up);
         let is = self.phase_of(row, before, at, found);
         self.tell(row, [before, is], gave_up, found);
-        let jobs = self.jobs.entry(row.key);
-        let seen = jobs.or_insert_with(|| Seen::new(is));
-        match is {
-            Phase::Running(_) => {
-                seen.phase = is;
-                if seen.began.is_none() && row.state == State::Running {
-                    seen.began = Some(at.now);
-                    found.began.push(id_of(row.key));
-                }
-            }
-            _ => *seen = Seen::new(is),
+        let seen = self.jobs.entry(row.key).or_default();
+        if !matches!(is, Phase::Running(_)) {
+            *seen = Seen::new(is);
+            return;
+        }
+        seen.phase = is;
+        if seen.began.is_none() && row.state == State::Running {
+            seen.began = Some(at.now);
+            found.began.push(id_of(row.key));
         }
     }
 
@@ -268,11 +226,7 @@ impl Watch {
         let id = id_of(row.key);
         match (before, is) {
             (Phase::Running(a), Phase::Waiting(b)) if a == b && !gave_up => {
-                let line = Line {
-                    put_back: Some(id),
-                    ..Line::default()
-                };
-                return found.placed.push(((ENDED, 0, None), line));
+                return found.push((ENDED, 0, None), |line| line.put_back = Some(id));
             }
             (Phase::Running(_), Phase::Running(_)) => return,
             (Phase::Waiting(a), Phase::Waiting(b)) if a == b => return,
@@ -282,15 +236,12 @@ impl Watch {
             (Phase::Out | Phase::Passed, _) => {}
         }
         match is {
-            Phase::Waiting(i) => found.placed.push(self.arrival(row, i)),
+            Phase::Waiting(i) => found.lines.push(self.arrival(row, i)),
             Phase::Running(i) => {
-                let order = (ADOPTED, 0, Some(row.key));
-                found.placed.push((order, self.adoption(row, i)));
+                found.lines.push(self.adoption(row, i));
                 if matches!(before, Phase::Waiting(_)) {
-                    let job = row.key.id;
-                    found
-                        .notes
-                        .push(format!("job {job} was released by somebody else"));
+                    let note = format!("job {} was released by somebody else", row.key.id);
+                    found.notes.push(note);
                 }
             }
             Phase::Out | Phase::Passed => {}
@@ -318,7 +269,8 @@ impl Watch {
                 _ => Phase::Passed,
             };
         }
-        let held = row.hold == Hold::User || self.hold == HoldBy::Admin && row.hold == Hold::Admin;
+        let held =
+            row.hold == Hold::User || self.setup.hold == HoldBy::Admin && row.hold == Hold::Admin;
         // Slurm itself waits, with a job that is not held: it is none of ours until then.
         if row.hold == Hold::None && row.depends {
             return Phase::Out;
@@ -340,7 +292,7 @@ impl Watch {
             (_, Hold::None) => match self.map.type_of(row) {
                 None => Phase::Passed,
                 // In a fleet it is not known where it will run.
-                Some(_) if self.servers.len() > 1 => Phase::Out,
+                Some(_) if self.places.servers() > 1 => Phase::Out,
                 Some(i) => Phase::Running(i),
             },
             _ if !held => Phase::Out,
@@ -353,15 +305,15 @@ impl Watch {
 
     /// Decides on a held job that could start: it waits, or is let go.
     fn waiting(&self, row: &Row, found: &mut Found) -> Phase {
-        if self.hold == HoldBy::Admin && row.hold == Hold::User {
+        if self.setup.hold == HoldBy::Admin && row.hold == Hold::User {
             found.hold.push(row.key.id);
         }
         // In a fleet the rule says where a job runs: not of one that says it itself. One that takes whole nodes holds
         // more than its type.
-        let is_free = !row.is_exclusive && (self.servers.len() == 1 || !row.names_nodes);
+        let is_free = !row.is_exclusive && (self.places.servers() == 1 || !row.names_nodes);
         match self.map.type_of(row).filter(|_| is_free) {
             Some(i) => Phase::Waiting(i),
-            None if self.unknown == Unknown::Hold => Phase::Out,
+            None if self.setup.unknown == Unknown::Hold => Phase::Out,
             None => {
                 found.pass.push(row.key.id);
                 Phase::Out
@@ -383,7 +335,7 @@ impl Watch {
         if let Some(seen) = self.jobs.get_mut(&row.key) {
             seen.held_since = None;
             let since = *seen.pending_since.get_or_insert(now);
-            if now - since > self.stuck && !seen.is_warned {
+            if now - since > self.setup.stuck.as_secs_f64() && !seen.is_warned {
                 seen.is_warned = true;
                 found.stuck.push((row.key.id, row.reason.clone()));
             }
@@ -400,7 +352,7 @@ impl Watch {
         let since = row.eligible.unwrap_or(row.key.submitted);
         let order = (CAME, since, Some(row.key));
         let line = Line {
-            arrive: Some(self.types[i].clone()),
+            arrive: Some(self.places.type_name(i).to_owned()),
             job: Some(id_of(row.key)),
             limit: self.limit(row),
             ..Line::default()
@@ -408,22 +360,18 @@ impl Watch {
         (order, line)
     }
 
-    fn adoption(&self, row: &Row, i: usize) -> Line {
-        let server = self
-            .map
-            .servers
-            .of_node(&row.node_list)
-            .filter(|_| self.servers.len() > 1);
-        Line {
-            adopt: Some(self.types[i].clone()),
+    fn adoption(&self, row: &Row, i: usize) -> (Order, Line) {
+        let server = self.map.servers.of_node(&row.node_list);
+        let server = server.filter(|_| self.places.servers() > 1);
+        let servers = server.map(|n| self.places.server_name(n).to_owned());
+        let line = Line {
+            adopt: Some(self.places.type_name(i).to_owned()),
             job: Some(id_of(row.key)),
             limit: self.limit(row),
-            servers: server
-                .map(|n| self.servers[n].clone())
-                .into_iter()
-                .collect(),
+            servers: servers.into_iter().collect(),
             ..Line::default()
-        }
+        };
+        ((ADOPTED, 0, Some(row.key)), line)
     }
 
     fn limit(&self, row: &Row) -> Option<f64> {
@@ -432,12 +380,9 @@ impl Watch {
 
     /// Released jobs that Slurm has not started for long: they are held again, and go behind the others.
     pub fn give_up(&mut self, now: f64) -> Vec<JobId> {
-        let stuck = self.stuck;
+        let stuck = self.setup.stuck.as_secs_f64();
         let late = self.jobs.iter_mut().filter(|(_, seen)| {
-            let since = seen
-                .pending_since
-                .filter(|_| matches!(seen.phase, Phase::Running(_)));
-            since.is_some_and(|at| now - at > stuck)
+            seen.runs() && seen.pending_since.is_some_and(|at| now - at > stuck)
         });
         late.map(|(key, seen)| {
             seen.gave_up = true;
@@ -459,29 +404,26 @@ impl Watch {
 
     /// Returns all that waits and runs, for a scheduler that begins: what it has to be told.
     pub fn again(&mut self, queue: &Queue, at: Moment) -> Found {
-        let released: BTreeMap<Key, Seen> = std::mem::take(&mut self.jobs);
-        let kept = released
-            .into_iter()
-            .filter(|(_, seen)| matches!(seen.phase, Phase::Running(_)));
-        let kept: BTreeMap<Key, Seen> = kept.collect();
+        let mut running = std::mem::take(&mut self.jobs);
+        running.retain(|_, seen| seen.runs());
         self.usage.forget();
         let mut found = self.look(queue, None, at);
-        // What was released a moment ago may show as held: it runs.
-        for row in queue.rows.iter().filter(|row| kept.contains_key(&row.key)) {
-            let seen = self.jobs.get(&row.key);
-            let Some(Phase::Waiting(i)) = seen.map(|seen| seen.phase) else {
-                continue;
-            };
-            let id = id_of(row.key);
-            found.lines.retain(|line| line.job.as_ref() != Some(&id));
-            found.lines.insert(0, self.adoption(row, i));
-            self.jobs.insert(row.key, Seen::new(Phase::Running(i)));
-        }
-        for (key, seen) in &mut self.jobs {
-            if let Some(was) = kept
-                .get(key)
-                .filter(|_| matches!(seen.phase, Phase::Running(_)))
+        for row in &queue.rows {
+            // What was released a moment ago may show as held: it runs.
+            if running.contains_key(&row.key)
+                && let Some(seen) = self.jobs.get_mut(&row.key)
+                && let Phase::Waiting(i) = seen.phase
             {
+                *seen = Seen::new(Phase::Running(i));
+                let id = id_of(row.key);
+                found
+                    .lines
+                    .retain(|(_, line)| line.job.as_ref() != Some(&id));
+                found.lines.push(self.adoption(row, i));
+            }
+        }
+        for (key, seen) in self.jobs.iter_mut().filter(|(_, seen)| seen.runs()) {
+            if let Some(was) = running.get(key) {
                 (seen.released, seen.began) = (was.released, was.began);
             }
         }

@@ -121,9 +121,9 @@ impl SlurmArguments {
         let slurm = Slurm::new(&self.partition);
         if self.release_all {
             slurm.site()?;
-            let opened = release_all(&slurm, self.setup.hold)?;
+            let released = release_all(&slurm, self.setup.hold)?;
             return Ok(VerbOutput {
-                table: format!("{}: {opened}", self.partition),
+                table: format!("{}: {released}", self.partition),
                 ..VerbOutput::default()
             });
         }
@@ -199,7 +199,7 @@ impl Again {
 fn why(job: &str, replayed: &Replayed, unit: &str) -> Result<String, Box<dyn Error>> {
     let scheduler = &replayed.scheduler;
     let mut ids = replayed
-        .arrivals
+        .present
         .keys()
         .filter(|id| id.split('@').next() == Some(job));
     let Some(id) = ids.next_back().filter(|id| scheduler.knows(id)) else {
@@ -212,7 +212,7 @@ fn why(job: &str, replayed: &Replayed, unit: &str) -> Result<String, Box<dyn Err
     };
     let places = scheduler.places();
     let name = places.type_name(waits.job_type);
-    let since = replayed.t - replayed.arrivals[id];
+    let since = replayed.t - replayed.present[id].arrival;
     let ahead = match waits.ahead {
         0 => "it is the next of its type".to_owned(),
         ahead => format!("{ahead} older ones of its type are ahead"),

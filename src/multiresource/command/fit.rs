@@ -117,7 +117,7 @@ fn opening<'a>(
     let is_read = Cell::new(false);
     move || {
         if *source == Source::Input && is_read.replace(true) {
-            Err(TraceError::Request(
+            Err(TraceError::Refused(
             "this fit reads the trace twice, for batches or a coarse clock, and standard input can be read once: give a file, \
              or --arrivals poisson"
                 .into(),

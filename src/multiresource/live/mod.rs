@@ -12,10 +12,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use crate::multiresource::artifact::Checked;
-use crate::multiresource::policy::{Job, Violation};
+use crate::multiresource::policy::{Event, Job};
 use crate::simulation::{Stream, Streams};
 pub use place::Places;
-use site::{Site, Way};
+use site::Site;
 
 /// A job that a scheduler tells of.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -112,8 +112,8 @@ pub struct Scheduler {
     clocks: Stream,
     now: f64,
     has_begun: bool,
-    /// The first decision that could not be carried out.
-    violation: Option<Violation>,
+    /// What has been decided since a thing was last told.
+    decided: Decided,
 }
 
 impl Scheduler {
@@ -132,7 +132,7 @@ impl Scheduler {
             clocks: Streams::new(seed, 0).service,
             now: f64::NEG_INFINITY,
             has_begun: false,
-            violation: None,
+            decided: Decided::default(),
         }
     }
 
@@ -158,34 +158,31 @@ impl Scheduler {
         if !self.has_begun && !matches!(told, ClusterEvent::Adopt { .. }) {
             self.begin();
         }
-        let mut decided = Decided::default();
         match told {
-            ClusterEvent::Arrive(job) => self.arrive(&job, &mut decided),
-            ClusterEvent::Adopt { job, ran, servers } => {
-                self.adopt(&job, ran, servers, &mut decided)
-            }
-            ClusterEvent::Leave(job) => self.leave(job, &mut decided),
-            ClusterEvent::Withdraw(job) => self.withdraw(job, &mut decided),
-            ClusterEvent::PutBack(job) => self.put_back(job, &mut decided),
+            ClusterEvent::Arrive(job) => self.arrive(&job),
+            ClusterEvent::Adopt { job, ran, servers } => self.adopt(&job, ran, servers),
+            ClusterEvent::Leave(job) => self.leave(job),
+            ClusterEvent::Withdraw(job) => self.withdraw(job),
+            ClusterEvent::PutBack(job) => self.put_back(job),
             ClusterEvent::Occupy(server, amounts) => {
                 self.places.occupy(server, &amounts);
-                self.review(&[server], &mut decided);
+                self.review(&[server]);
             }
-            ClusterEvent::Time => self.ring_due(&mut decided),
-            ClusterEvent::Ring(clock) => self.act(Way::Ring(clock), &mut decided),
+            ClusterEvent::Time => self.ring_due(),
+            ClusterEvent::Ring(clock) => self.act(Some(Event::Clock(clock))),
         }
         self.is_sound()?;
-        Ok(decided)
+        Ok(std::mem::take(&mut self.decided))
     }
 
     /// Checks that all that was decided could be carried out.
     fn is_sound(&self) -> Result<(), String> {
-        let violated = self.violation.clone();
-        violated.map_or(Ok(()), |why| {
-            Err(format!(
+        match self.site.system.violation() {
+            None => Ok(()),
+            Some(why) => Err(format!(
                 "{why}: a fault of this program; nothing more is decided"
-            ))
-        })
+            )),
+        }
     }
 
     /// Returns whether the rule decides by the limits of jobs.
@@ -217,9 +214,8 @@ impl Scheduler {
     /// Returns whether the job is known, and runs.
     #[must_use]
     pub fn runs(&self, job: &str) -> bool {
-        self.known
-            .get(job)
-            .is_some_and(|known| self.is_running(known))
+        let known = self.known.get(job);
+        known.is_some_and(|known| self.is_running(known))
     }
 
     /// Returns whether anything but running jobs has been told.
@@ -234,8 +230,6 @@ impl Scheduler {
     /// When something does not hold: a fault of this program.
     pub fn audit(&mut self) -> Result<(), String> {
         self.site.system.audit();
-        let found = self.site.system.violation();
-        self.violation = self.violation.take().or(found.cloned());
         self.is_sound()
     }
 
@@ -252,24 +246,21 @@ impl Scheduler {
     /// Returns why a job waits: what is known of it and of its place; none where it does not wait.
     #[must_use]
     pub fn waits(&self, job: &str) -> Option<Waits> {
-        let known = self
-            .known
-            .get(job)
-            .filter(|known| !self.is_running(known))?;
+        let known = self.known.get(job);
+        let known = known.filter(|known| !self.is_running(known))?;
         let names: Vec<&str> = self.places.types().collect();
         let is_in = matches!(known.place, Place::In(_));
         let queue = self.site.queue(known.job_type);
+        let (mut ahead, mut doing) = (0, None);
+        if is_in {
+            ahead = queue.take_while(|id| ***id != *job).count();
+            doing = self.site.rule.doing(&names, &self.site.system);
+        }
         Some(Waits {
             job_type: known.job_type,
-            ahead: if is_in {
-                queue.take_while(|id| ***id != *job).count()
-            } else {
-                0
-            },
+            ahead,
             is_shut_out: !is_in,
-            doing: is_in
-                .then(|| self.site.rule.doing(&names, &self.site.system))
-                .flatten(),
+            doing,
         })
     }
 
@@ -324,38 +315,35 @@ impl Scheduler {
     }
 
     /// The rule acts on what has changed.
-    fn act(&mut self, way: Way, decided: &mut Decided) {
-        self.site.act(way, self.now, &mut self.clocks);
-        self.site.take(decided);
-        if self.violation.is_none() {
-            self.violation = self.site.system.violation().cloned();
-        }
+    fn act(&mut self, event: Option<Event>) {
+        self.site.act(event, self.now, &mut self.clocks);
+        self.site.take(&mut self.decided);
     }
 
     /// A job is known from now on.
-    fn meet(&mut self, job: &Submission<'_>, place: Place) -> Arc<str> {
+    fn meet(&mut self, job: &Submission<'_>) -> Arc<str> {
         let id: Arc<str> = job.id.into();
         let known = Known {
             job_type: job.job_type,
             order: self.came,
             limit: job.limit + self.latency,
-            place,
+            place: Place::Aside(None),
         };
         self.came += 1;
         self.known.insert(Arc::clone(&id), known);
         id
     }
 
-    fn arrive(&mut self, job: &Submission<'_>, decided: &mut Decided) {
-        let id = self.meet(job, Place::Aside(None));
-        if let Some(way) = self.send(&id) {
-            self.act(way, decided);
+    fn arrive(&mut self, job: &Submission<'_>) {
+        let id = self.meet(job);
+        if let Some(event) = self.send(&id) {
+            self.act(event);
         }
     }
 
-    /// A job that waits outside comes in if it could run: how. One that was there
-    /// before comes into its old place in the queue.
-    fn send(&mut self, id: &Arc<str>) -> Option<Way> {
+    /// A job that waits outside comes in if it could run: on what the rule then acts. One that was there before comes into
+    /// its old place in the queue, which is no event.
+    fn send(&mut self, id: &Arc<str>) -> Option<Option<Event>> {
         let known = self.known.get_mut(id)?;
         let (job_type, limit, order) = (known.job_type, known.limit, known.order);
         if !self.site.open[job_type] {
@@ -363,30 +351,28 @@ impl Scheduler {
             return None;
         }
         self.aside.remove(&order);
-        let (job, way) = match known.place {
-            Place::Aside(Some(was)) => {
-                let job = self.site.restore(job_type, was, limit, id, self.now);
-                (job, Way::Changed)
-            }
+        let system = &mut self.site.system;
+        let (job, event) = match known.place {
+            Place::Aside(Some(was)) => (system.restore(job_type, was, limit, self.now), None),
             _ => {
-                let job = self.site.arrive(job_type, limit, id, self.now);
-                (job, Way::Arrived(job_type))
+                let job = system.arrive_limited(job_type, self.now, limit);
+                (job, Some(Event::Arrival(job_type)))
             }
         };
+        self.site.name(job, id);
         known.place = Place::In(job);
-        Some(way)
+        Some(event)
     }
 
-    fn adopt(
-        &mut self,
-        job: &Submission<'_>,
-        ran: f64,
-        servers: Vec<usize>,
-        decided: &mut Decided,
-    ) {
-        let id = self.meet(job, Place::Aside(None));
+    fn adopt(&mut self, job: &Submission<'_>, ran: f64, servers: Vec<usize>) {
+        let id = self.meet(job);
         let of = [ran, job.limit + self.latency];
-        let adopted = self.site.adopt(job.job_type, of, &servers, &id, self.now);
+        let system = &mut self.site.system;
+        system.start_at(self.now);
+        let adopted = system.adopt(job.job_type, of, &servers, self.now);
+        if let Some(job) = adopted {
+            self.site.name(job, &id);
+        }
         let on = if servers.is_empty() { vec![0] } else { servers };
         if let Some(known) = self.known.get_mut(&id) {
             known.place = match adopted {
@@ -397,31 +383,31 @@ impl Scheduler {
         match (adopted, self.has_begun) {
             (None, _) => {
                 self.places.take_beyond(job.job_type, &on);
-                self.review(&on, decided);
+                self.review(&on);
             }
-            (Some(_), true) => self.act(Way::Changed, decided),
+            (Some(_), true) => self.act(None),
             (Some(_), false) => self.site.begin(true, self.now, &mut self.clocks),
         }
     }
 
-    fn leave(&mut self, job: &str, decided: &mut Decided) {
+    fn leave(&mut self, job: &str) {
         let Some(known) = self.known.remove(job) else {
             return;
         };
         match known.place {
             Place::In(job) => {
                 let ended = self.site.system.complete_slot(job.slot, self.now);
-                self.act(Way::Ended(ended.job_type), decided);
+                self.act(Some(Event::Completion(ended.job_type)));
             }
             Place::Beyond(servers) => {
                 self.places.give_beyond(known.job_type, &servers);
-                self.review(&servers, decided);
+                self.review(&servers);
             }
             Place::Aside(_) => {}
         }
     }
 
-    fn withdraw(&mut self, job: &str, decided: &mut Decided) {
+    fn withdraw(&mut self, job: &str) {
         let Some(known) = self.known.remove(job) else {
             return;
         };
@@ -429,13 +415,13 @@ impl Scheduler {
             Place::In(job) => {
                 let system = &mut self.site.system;
                 system.withdraw(known.job_type, job, self.now);
-                self.act(Way::Changed, decided);
+                self.act(None);
             }
             _ => drop(self.aside.remove(&known.order)),
         }
     }
 
-    fn put_back(&mut self, job: &str, decided: &mut Decided) {
+    fn put_back(&mut self, job: &str) {
         let Some((id, known)) = self.known.get_key_value(job) else {
             return;
         };
@@ -444,9 +430,9 @@ impl Scheduler {
             Place::In(job) => {
                 self.site.system.put_back(job_type, job, self.now);
                 let open = self.site.open[job_type];
-                self.act(Way::Changed, decided);
+                self.act(None);
                 if !open {
-                    self.review(&[], decided);
+                    self.review(&[]);
                 }
             }
             Place::Beyond(servers) => {
@@ -455,7 +441,7 @@ impl Scheduler {
                     self.aside.insert(known.order, id);
                 }
                 self.places.give_beyond(job_type, &servers);
-                self.review(&servers, decided);
+                self.review(&servers);
             }
             Place::Aside(_) => {}
         }
@@ -463,7 +449,7 @@ impl Scheduler {
 
     /// What others use has changed on these servers: jobs that cannot run at all wait outside; those that can again come
     /// back.
-    fn review(&mut self, servers: &[usize], decided: &mut Decided) {
+    fn review(&mut self, servers: &[usize]) {
         for &n in servers {
             self.site.occupy(n, self.places.occupied(n), self.now);
         }
@@ -479,26 +465,26 @@ impl Scheduler {
         }
         let aside: Vec<Arc<str>> = self.aside.values().cloned().collect();
         for id in &aside {
-            if let Some(way) = self.send(id) {
-                let way = if is_unheard { Way::Changed } else { way };
+            if let Some(event) = self.send(id) {
+                let event = event.filter(|_| !is_unheard);
                 is_unheard = false;
-                self.act(way, decided);
+                self.act(event);
             }
         }
         if self.has_begun && (is_unheard || !servers.is_empty()) {
-            self.act(Way::Changed, decided);
+            self.act(None);
         }
     }
 
     /// Each clock rings at most once: one that was set anew at this time is not due before the next.
-    fn ring_due(&mut self, decided: &mut Decided) {
+    fn ring_due(&mut self) {
         let clocks = 0..self.site.rule.clocks();
         let due = clocks.map(|clock| (self.site.rings_at(clock), clock));
         let mut due: Vec<(f64, usize)> = due.filter(|(at, _)| *at <= self.now).collect();
         due.sort_by(|a, b| a.0.total_cmp(&b.0));
         for (at, clock) in due {
             if self.site.rings_at(clock) == at {
-                self.act(Way::Ring(clock), decided);
+                self.act(Some(Event::Clock(clock)));
             }
         }
     }

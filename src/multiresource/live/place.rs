@@ -1,16 +1,11 @@
-use crate::multiresource::workload::Fleet;
+use std::collections::HashSet;
+
+use crate::multiresource::workload::{Fleet, JobType, Resource};
 
 /// The types, resources and servers of a policy by name; and what others use on each server.
 pub struct Places {
-    types: Vec<Kind>,
-    resources: Vec<String>,
+    fleet: Fleet,
     servers: Vec<Server>,
-}
-
-struct Kind {
-    name: String,
-    nodes: usize,
-    demand: Vec<f64>,
 }
 
 struct Server {
@@ -27,7 +22,9 @@ struct Server {
 }
 
 impl Places {
-    pub(super) fn new(fleet: &Fleet) -> Self {
+    /// Returns those of a fleet, of which others use nothing.
+    #[must_use]
+    pub fn new(fleet: &Fleet) -> Self {
         let mut servers = Vec::new();
         for (h, shape) in fleet.shapes().iter().enumerate() {
             let capacity: Vec<f64> = shape.capacity().iter().map(|c| c.value()).collect();
@@ -43,20 +40,8 @@ impl Places {
                 });
             }
         }
-        let resources = fleet.envelope().resources().iter();
-        Places {
-            types: fleet
-                .types()
-                .iter()
-                .map(|t| Kind {
-                    name: t.name().into(),
-                    nodes: t.nodes() as usize,
-                    demand: t.demand().iter().map(|d| d.value()).collect(),
-                })
-                .collect(),
-            resources: resources.map(|r| r.name().into()).collect(),
-            servers,
-        }
+        let fleet = fleet.clone();
+        Places { fleet, servers }
     }
 
     /// Returns how many servers there are.
@@ -85,37 +70,38 @@ impl Places {
 
     /// Returns the names of the types (K).
     pub fn types(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.types.iter().map(|kind| kind.name.as_str())
+        self.fleet.types().iter().map(JobType::name)
     }
 
     /// Returns the name of type i.
     #[must_use]
     pub fn type_name(&self, i: usize) -> &str {
-        &self.types[i].name
+        self.fleet.types()[i].name()
     }
 
     /// Returns the type of this name.
     #[must_use]
     pub fn job_type(&self, name: &str) -> Option<usize> {
-        self.types.iter().position(|kind| kind.name == name)
+        self.types().position(|own| own == name)
     }
 
     /// Servers that a job of type i takes.
     #[must_use]
     pub fn nodes(&self, i: usize) -> usize {
-        self.types[i].nodes
+        self.fleet.types()[i].nodes() as usize
     }
 
     /// Returns what a job of type i takes of each resource (R), on each of its servers.
     #[must_use]
-    pub fn demand(&self, i: usize) -> &[f64] {
-        &self.types[i].demand
+    pub fn demand(&self, i: usize) -> Vec<f64> {
+        let demand = self.fleet.types()[i].demand().iter();
+        demand.map(|amount| amount.value()).collect()
     }
 
     /// Returns the names of the resources (R).
-    #[must_use]
-    pub fn resources(&self) -> &[String] {
-        &self.resources
+    pub fn resources(&self) -> impl ExactSizeIterator<Item = &str> {
+        let resources = self.fleet.envelope().resources().iter();
+        resources.map(Resource::name)
     }
 
     /// Whether a job of type i can run on these: as many different ones as it takes; of one server none are named.
@@ -123,11 +109,9 @@ impl Places {
         if self.servers.len() == 1 {
             return servers.is_empty();
         }
-        let mut sorted = servers.to_vec();
-        sorted.sort_unstable();
-        sorted.dedup();
-        sorted.len() == self.nodes(i)
-            && sorted.len() == servers.len()
+        let different: HashSet<&usize> = servers.iter().collect();
+        different.len() == self.nodes(i)
+            && different.len() == servers.len()
             && servers.iter().all(|n| *n < self.servers.len())
     }
 
@@ -146,9 +130,10 @@ impl Places {
     }
 
     fn change_beyond(&mut self, i: usize, servers: &[usize], sign: f64) {
+        let demand = self.demand(i);
         for &n in servers {
             let server = &mut self.servers[n];
-            for (beyond, demand) in server.beyond.iter_mut().zip(&self.types[i].demand) {
+            for (beyond, demand) in server.beyond.iter_mut().zip(&demand) {
                 *beyond = (*beyond + sign * demand).max(0.0);
             }
             server.count();

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead as _, BufReader, Read, Write};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -173,10 +174,13 @@ pub fn drive(
 ) -> io::Result<Driven> {
     let (mut driven, mut text) = (Driven::default(), Vec::new());
     loop {
-        let answered = match read_line(&mut input, &mut text)? {
-            Next::End => break,
-            Next::Line => answer(scheduler, &text),
-            Next::TooLong => Err(format!("longer than {LONGEST} bytes")),
+        let Some(is_whole) = read_line(&mut input, &mut text)? else {
+            break;
+        };
+        let answered = if is_whole {
+            answer(scheduler, &text)
+        } else {
+            Err(format!("longer than {LONGEST} bytes"))
         };
         driven.lines += 1;
         let answer = answered.unwrap_or_else(|error| {
@@ -184,7 +188,8 @@ pub fn drive(
             let line = driven.lines;
             Answer::Refused { error, line }
         });
-        output.write_all(written(&answer)?.as_bytes())?;
+        let answer = harmless(serde_json::to_string(&answer)?) + "\n";
+        output.write_all(answer.as_bytes())?;
         // Who waits for an answer has sent no further line.
         if !input.buffer().contains(&b'\n') {
             output.flush()?;
@@ -194,61 +199,46 @@ pub fn drive(
     Ok(driven)
 }
 
-/// Returns the line of an answer.
-fn written(answer: &Answer) -> io::Result<String> {
-    Ok(harmless(serde_json::to_string(answer)?) + "\n")
-}
-
-enum Next {
-    Line,
-    TooLong,
-    End,
-}
-
-/// Reads a line without its end. Of one that is too long the rest is passed over.
-fn read_line(input: &mut BufReader<impl Read>, text: &mut Vec<u8>) -> io::Result<Next> {
+/// Reads a line without its end: whether all of it, or it is too long and the rest was passed over; `None` at the end.
+fn read_line(input: &mut BufReader<impl Read>, text: &mut Vec<u8>) -> io::Result<Option<bool>> {
     text.clear();
     let mut limited = input.by_ref().take(LONGEST as u64 + 1);
     if limited.read_until(b'\n', text)? == 0 {
-        return Ok(Next::End);
+        return Ok(None);
     }
-    if text.last() == Some(&b'\n') {
-        text.pop();
-        return Ok(Next::Line);
+    let is_ended = text.pop_if(|byte| *byte == b'\n').is_some();
+    let is_whole = is_ended || text.len() <= LONGEST;
+    if !is_whole {
+        input.skip_until(b'\n')?;
     }
-    if text.len() <= LONGEST {
-        return Ok(Next::Line);
-    }
-    input.skip_until(b'\n')?;
-    Ok(Next::TooLong)
+    Ok(Some(is_whole))
 }
 
 fn answer(scheduler: &mut Scheduler, text: &[u8]) -> Result<Answer, String> {
     let line: Line = serde_json::from_slice(text).map_err(|e| e.to_string())?;
     line.is_whole(scheduler)?;
-    let t = line.t;
     let decided = tell(scheduler, &line)?;
-    let places = scheduler.places();
     Ok(Answer::Decided {
-        t,
-        start: decided
-            .start
-            .iter()
-            .map(|(id, on)| started(id, on, places))
-            .collect(),
+        t: line.t,
+        start: starts(&decided, scheduler.places()),
         stop: decided.stop.iter().map(|id| id.to_string()).collect(),
         wake: scheduler.wake(),
     })
 }
 
-/// Returns a job that starts, as it is told.
+/// Returns the jobs that start, as they are told.
 #[must_use]
-pub fn started(id: &str, servers: &[usize], places: &Places) -> Started {
-    let names = servers.iter().map(|n| places.server_name(*n).to_owned());
-    match servers {
-        [] => Started::Job(id.into()),
-        _ => Started::On(std::iter::once(id.to_owned()).chain(names).collect()),
-    }
+pub fn starts(decided: &Decided, places: &Places) -> Vec<Started> {
+    let name = |n: &usize| places.server_name(*n).to_owned();
+    let started = |(id, servers): &(Arc<str>, Vec<usize>)| match &servers[..] {
+        [] => Started::Job(id.to_string()),
+        on => Started::On(
+            std::iter::once(id.to_string())
+                .chain(on.iter().map(name))
+                .collect(),
+        ),
+    };
+    decided.start.iter().map(started).collect()
 }
 
 /// Tells a scheduler what a line says.
@@ -263,42 +253,29 @@ pub fn tell(scheduler: &mut Scheduler, line: &Line) -> Result<Decided, String> {
 /// Returns what a line says, with numbers in place of names.
 fn understood<'a>(line: &'a Line, places: &Places) -> Result<ClusterEvent<'a>, String> {
     line.is_of_one_thing()?;
-    Ok(match line {
-        Line {
-            arrive: Some(name), ..
-        } => ClusterEvent::Arrive(newcomer(line, name, places)?),
-        Line {
-            adopt: Some(name), ..
-        } => ClusterEvent::Adopt {
-            job: newcomer(line, name, places)?,
+    if let Some(name) = &line.arrive {
+        return Ok(ClusterEvent::Arrive(submission(line, name, places)?));
+    }
+    if let Some(name) = &line.adopt {
+        return Ok(ClusterEvent::Adopt {
+            job: submission(line, name, places)?,
             ran: nonnegative("ran", line.ran)?.unwrap_or(0.0),
             servers: servers_of(line, places)?,
-        },
-        Line {
-            leave: Some(job), ..
-        } => ClusterEvent::Leave(job),
-        Line {
-            withdraw: Some(job),
-            ..
-        } => ClusterEvent::Withdraw(job),
-        Line {
-            put_back: Some(job),
-            ..
-        } => ClusterEvent::PutBack(job),
-        Line {
-            occupy: Some(used), ..
-        } => ClusterEvent::Occupy(
-            server_of(line.server.as_deref(), places)?,
-            amounts_of(used, places)?,
-        ),
-        Line {
-            ring: Some(clock), ..
-        } => ClusterEvent::Ring(*clock),
-        _ => ClusterEvent::Time,
-    })
+        });
+    }
+    if let Some(used) = &line.occupy {
+        let server = server_of(line.server.as_deref(), places)?;
+        return Ok(ClusterEvent::Occupy(server, amounts_of(used, places)?));
+    }
+    let leave = line.leave.as_deref().map(ClusterEvent::Leave);
+    let withdraw = line.withdraw.as_deref().map(ClusterEvent::Withdraw);
+    let put_back = line.put_back.as_deref().map(ClusterEvent::PutBack);
+    let event = leave.or(withdraw).or(put_back);
+    let event = event.or(line.ring.map(ClusterEvent::Ring));
+    Ok(event.unwrap_or(ClusterEvent::Time))
 }
 
-fn newcomer<'a>(line: &'a Line, name: &str, places: &Places) -> Result<Submission<'a>, String> {
+fn submission<'a>(line: &'a Line, name: &str, places: &Places) -> Result<Submission<'a>, String> {
     let id = line.job.as_deref();
     let id = id.ok_or("a job that comes has an id: give \"job\"")?;
     let job_type = places.job_type(name).ok_or_else(|| {
@@ -326,38 +303,27 @@ fn nonnegative(what: &str, value: Option<f64>) -> Result<Option<f64>, String> {
 
 fn servers_of(line: &Line, places: &Places) -> Result<Vec<usize>, String> {
     let named = line.servers.iter();
-    let numbers = named.map(|name| {
-        places
-            .server(name)
-            .ok_or_else(|| unknown_server(name, places))
-    });
-    numbers.collect()
+    named.map(|name| server_of(Some(name), places)).collect()
 }
 
 fn server_of(name: Option<&str>, places: &Places) -> Result<usize, String> {
     match name {
         None if places.servers() == 1 => Ok(0),
         None => Err("say on which server: \"server\"".into()),
-        Some(name) => places
-            .server(name)
-            .ok_or_else(|| unknown_server(name, places)),
+        Some(name) => places.server(name).ok_or_else(|| {
+            let last = places.servers() - 1;
+            let (first, last) = (places.server_name(0), places.server_name(last));
+            format!("there is no server {name:?}: they are {first} to {last}")
+        }),
     }
-}
-
-fn unknown_server(name: &str, places: &Places) -> String {
-    let (first, last) = (
-        places.server_name(0),
-        places.server_name(places.servers() - 1),
-    );
-    format!("there is no server {name:?}: they are {first} to {last}")
 }
 
 fn amounts_of(used: &BTreeMap<String, f64>, places: &Places) -> Result<Vec<f64>, String> {
     let mut amounts = vec![0.0; places.resources().len()];
     for (name, amount) in used {
-        let known = places.resources().iter().position(|own| own == name);
+        let known = places.resources().position(|own| own == name);
         let j = known.ok_or_else(|| {
-            let names = places.resources().join(", ");
+            let names = places.resources().collect::<Vec<_>>().join(", ");
             format!("there is no resource {name:?} in the policy: its resources are {names}")
         })?;
         amounts[j] = nonnegative(name, Some(*amount))?.unwrap_or(0.0);

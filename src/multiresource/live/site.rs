@@ -17,15 +17,6 @@ pub(super) struct Site {
     pub open: Vec<bool>,
 }
 
-/// On what a rule acts.
-#[derive(Clone, Copy)]
-pub(super) enum Way {
-    Arrived(usize),
-    Ended(usize),
-    Changed,
-    Ring(usize),
-}
-
 impl Site {
     /// Of the policy, on an empty system.
     pub fn new(policy: &Checked) -> Self {
@@ -53,17 +44,15 @@ impl Site {
         self.set_timers(clocks);
     }
 
-    /// The rule acts, and sets its clocks.
-    pub fn act(&mut self, way: Way, now: f64, clocks: &mut Stream) {
+    /// The rule acts on an event, or on what else has changed, and sets its clocks.
+    pub fn act(&mut self, event: Option<Event>, now: f64, clocks: &mut Stream) {
         self.system.advance(now);
-        match way {
-            Way::Arrived(own) => self.rule.react(Event::Arrival(own), &mut self.system),
-            Way::Ended(own) => self.rule.react(Event::Completion(own), &mut self.system),
-            Way::Changed => self.rule.changed(&mut self.system),
-            Way::Ring(clock) => {
-                self.timers[clock] = (0.0, f64::INFINITY);
-                self.rule.react(Event::Clock(clock), &mut self.system);
-            }
+        if let Some(Event::Clock(clock)) = event {
+            self.timers[clock] = (0.0, f64::INFINITY);
+        }
+        match event {
+            Some(event) => self.rule.react(event, &mut self.system),
+            None => self.rule.changed(&mut self.system),
         }
         self.set_timers(clocks);
     }
@@ -72,11 +61,10 @@ impl Site {
     fn set_timers(&mut self, clocks: &mut Stream) {
         for (timer, &rate) in self.timers.iter_mut().zip(self.system.clocks()) {
             if timer.0 != rate {
-                let due = if rate > 0.0 {
-                    self.system.now() + clocks.exponential() / rate
-                } else {
-                    f64::INFINITY
-                };
+                let mut due = f64::INFINITY;
+                if rate > 0.0 {
+                    due = self.system.now() + clocks.exponential() / rate;
+                }
                 *timer = (rate, due);
             }
         }
@@ -107,33 +95,8 @@ impl Site {
         self.system.clear_actions();
     }
 
-    pub fn arrive(&mut self, own: usize, limit: f64, id: &Arc<str>, now: f64) -> Job {
-        let job = self.system.arrive_limited(own, now, limit);
-        self.name(job, id);
-        job
-    }
-
-    pub fn restore(&mut self, own: usize, job: Job, limit: f64, id: &Arc<str>, now: f64) -> Job {
-        let job = self.system.restore(own, job, limit, now);
-        self.name(job, id);
-        job
-    }
-
-    pub fn adopt(
-        &mut self,
-        own: usize,
-        of: [f64; 2],
-        servers: &[usize],
-        id: &Arc<str>,
-        now: f64,
-    ) -> Option<Job> {
-        self.system.start_at(now);
-        let job = self.system.adopt(own, of, servers, now)?;
-        self.name(job, id);
-        Some(job)
-    }
-
-    fn name(&mut self, job: Job, id: &Arc<str>) {
+    /// The job is called like this.
+    pub fn name(&mut self, job: Job, id: &Arc<str>) {
         let slot = job.slot as usize;
         if self.ids.len() <= slot {
             self.ids.resize(slot + 1, Arc::clone(id));

@@ -61,7 +61,7 @@ impl Log {
             let submit = job.submit - *first.get_or_insert(job.submit);
             if submit >= LARGEST || job.size.max(job.limit) >= LARGEST as u64 {
                 let why = "a time is 2^53 ticks or more, which cannot be counted exactly: leave the job out, or write the trace in a coarser unit of time";
-                return Err(TraceError::Request(format!("line {}: {why}", job.line)));
+                return Err(TraceError::Refused(format!("line {}: {why}", job.line)));
             }
             has_limits |= job.limit > 0;
             jobs.push(Job {
@@ -82,7 +82,7 @@ impl Log {
         }
         if jobs.is_empty() {
             let why = "every job still ran when the trace ended, so that no size is known: `--censored end` takes what was seen of them";
-            return Err(TraceError::Request(why.into()));
+            return Err(TraceError::Refused(why.into()));
         }
         Ok(Log {
             jobs,

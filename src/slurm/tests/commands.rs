@@ -113,7 +113,7 @@ fn every_column_is_asked_for_and_its_title_checked() {
         ("sinfo", &sinfo),
     ]);
     let (cluster, nodes) = slurm.site().unwrap();
-    assert_eq!((&*cluster.name, nodes.nodes.len()), ("test", 0));
+    assert_eq!((&*cluster.name, nodes.rows.len()), ("test", 0));
 
     let squeue = squeue.replace("TRES_ALLOC", "TRES_OTHER");
     std::fs::write(folder.path().join("squeue.sh"), squeue).unwrap();

@@ -106,7 +106,7 @@ fn random_bytes_are_no_jobs() {
         let queue = Queue::parse(&bytes);
         assert!(queue.rows.is_empty());
         assert_eq!(queue.unread.count > 0, !bytes.is_empty());
-        assert!(Nodes::parse(&bytes).nodes.is_empty());
+        assert!(Nodes::parse(&bytes).rows.is_empty());
     }
 }
 

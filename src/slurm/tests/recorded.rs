@@ -106,9 +106,9 @@ fn generic_resources_of_22_05() {
 fn nodes_of_22_05() {
     let nodes = Nodes::parse(NODES);
     assert_eq!(nodes.unread.example, None);
-    let names: Vec<&str> = nodes.nodes.iter().map(|node| &*node.name).collect();
+    let names: Vec<&str> = nodes.rows.iter().map(|node| &*node.name).collect();
     assert_eq!(names, ["n1", "n2", "n3", "n4"]);
-    let busy = &nodes.nodes[1];
+    let busy = &nodes.rows[1];
     assert_eq!(
         (busy.state, &*busy.words, &*busy.reason),
         (NodeState::Up, "mixed", "")
@@ -134,7 +134,7 @@ fn states_of_nodes() {
     let mut state = |words: &str| {
         line[64..184].fill(b' ');
         line[64..64 + words.len()].copy_from_slice(words.as_bytes());
-        Nodes::parse(&line).nodes[0].state
+        Nodes::parse(&line).rows[0].state
     };
     let states = [
         ("idle", NodeState::Up),

@@ -8,50 +8,54 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-use super::rows::{Row, Rows};
-use super::{Fate, File, Format, Held, Opened, Raw};
-use crate::trace::fields::{Fault, name};
-use crate::trace::{Account, Reason, Source, TraceError, input};
+use super::{Fate, File, Format, Line, Opened, Raw, Rows};
+use crate::trace::fields::name;
+use crate::trace::{Seen, Tick, TraceError};
 
 /// Seconds in a day.
 const DAY: f64 = 86_400.0;
 /// No end later than this is told \[s\].
 const LAST_END: i64 = 90 * 86_400;
 
-struct Azure {
-    rows: Rows,
-    kind: usize,
-    tenant: usize,
-    start: usize,
-    end: usize,
-    /// By type what it asks for (R).
-    kinds: HashMap<Vec<u8>, Box<[f64]>>,
-}
-
 pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
-    let servers = file.servers()?;
-    let rows = Rows::open(&file.name, file.input, b',')?;
-    let column = |name: &str| rows.needed(&[name], Format::Azure);
+    let options = file.options;
+    let (servers, rows) = file.table()?;
+    let column = |name: &str| rows.needed(&[name]);
     let (kind, tenant) = (column("vmTypeId")?, column("tenantId")?);
-    let (start, end) = (column("starttime")?, column("endtime")?);
-    let (types, machine) = (&file.options.vm_types, &file.options.machine);
-    let Some(types) = types else {
-        return Err(rows.wrong(NO_TYPES.into()));
+    let (begin, finish) = (column("starttime")?, column("endtime")?);
+    let path = options.vm_types.as_deref();
+    let path = path.ok_or_else(|| rows.wrong(NO_TYPES))?;
+    let kinds = kinds(path, options.machine.as_deref(), &servers.resources)?;
+    let read = move |(rows, demand, account): Line<'_>| {
+        let start = rows.time(begin, DAY, "a time [days]", account)?;
+        let end = match rows.get(finish) {
+            b"" | b"NULL" => None,
+            _ => Some(rows.time(finish, DAY, "a time [days], or nothing", account)?),
+        };
+        if start >= LAST_END {
+            return Err(rows.fault(begin, "a time before day 90, where the trace ends"));
+        }
+        if end.is_some_and(|end| end < start) {
+            return Err(rows.fault(finish, "a time not before starttime [days]"));
+        }
+        let asked = kinds.get(rows.get(kind));
+        match asked {
+            Some(asked) => demand.copy_from_slice(asked),
+            None => demand.fill(0.0),
+        }
+        let submit = start.max(0);
+        Ok(Some(Raw {
+            seen: match end {
+                _ if start < 0 => Seen::Initial,
+                Some(_) => Seen::Whole,
+                None => Seen::Censored,
+            },
+            user: name(rows.get(tenant)),
+            fate: asked.map_or(Fate::Unplaced, |_| Fate::Completed),
+            ..Raw::new(rows.number(), submit, end.unwrap_or(LAST_END) - submit)
+        }))
     };
-    let kinds = kinds(types, machine.as_deref(), &servers.resources)?;
-    let reader = Azure {
-        rows,
-        kind,
-        tenant,
-        start,
-        end,
-        kinds,
-    };
-    Ok(Opened {
-        format: Format::Azure,
-        servers,
-        reader: Box::new(reader),
-    })
+    Ok((Tick::Second, servers, rows, Box::new(read)))
 }
 
 const NO_TYPES: &str = "what its types ask for stands in a second table, vmType: give --vm-types FILE, and with \
@@ -63,42 +67,31 @@ fn kinds(
     machine: Option<&str>,
     resources: &[String],
 ) -> Result<HashMap<Vec<u8>, Box<[f64]>>, TraceError> {
-    let source = Source::File(path.into());
-    let input = input::open(&source).map_err(|why| TraceError::Io {
-        name: source.name(),
-        line: 0,
-        source: why,
-    })?;
-    let mut rows = Rows::open(&source.name(), input, b',')?;
-    let column = |name: &str| rows.needed(&[name], Format::Azure);
+    let mut rows = Rows::of_file(path, Format::Azure)?;
+    let column = |name: &str| rows.needed(&[name]);
     let (kind, own) = (column("vmTypeId")?, column("machineId")?);
     let amount = |resource: &String| match resource.as_str() {
         "cpu" => column("core"),
         "memory" | "hdd" | "ssd" | "nic" => column(resource),
-        _ => Err(rows.wrong(Format::Azure.without(resource))),
+        _ => Err(rows.untold(resource)),
     };
     let amounts: Vec<usize> = resources.iter().map(amount).collect::<Result<_, _>>()?;
     let mut kinds = HashMap::new();
     let mut machines: BTreeMap<String, u32> = BTreeMap::new();
-    let mut account = Account::default();
-    while rows.advance(&mut account)? {
+    rows.read_all(|rows| {
         let name = String::from_utf8_lossy(rows.get(own)).into_owned();
         if machine == Some(&name) {
-            let mut asked = vec![0.0; amounts.len()];
-            rows.amounts(&amounts, &mut asked)
-                .map_err(|fault| rows.wrong(fault.told(rows.number())))?;
-            kinds.insert(rows.get(kind).to_vec(), asked.into());
+            let asked = amounts.iter().map(|column| rows.amount(*column));
+            let asked = asked.map(|amount| Ok(amount?.unwrap_or(0.0)));
+            kinds.insert(rows.get(kind).to_vec(), asked.collect::<Result<_, _>>()?);
         }
         *machines.entry(name).or_default() += 1;
-    }
-    if let Some(fault) = account.faults.first() {
-        return Err(rows.wrong(fault.clone()));
-    }
+        Ok(())
+    })?;
     if kinds.is_empty() {
-        Err(rows.wrong(unchosen(machine, machines)))
-    } else {
-        Ok(kinds)
+        return Err(rows.wrong(unchosen(machine, machines)));
     }
+    Ok(kinds)
 }
 
 fn unchosen(machine: Option<&str>, machines: BTreeMap<String, u32>) -> String {
@@ -115,52 +108,4 @@ fn unchosen(machine: Option<&str>, machines: BTreeMap<String, u32>) -> String {
     format!(
         "{found}say with --machine which one the servers are; the ones with most types: {machines}"
     )
-}
-
-impl Row for Azure {
-    fn rows(&mut self) -> &mut Rows {
-        &mut self.rows
-    }
-
-    fn read(&self, demand: &mut [f64], account: &mut Account) -> Result<Raw, Fault> {
-        let rows = &self.rows;
-        let (start, is_start_rounded) = rows.time(self.start, DAY, "a time [days]")?;
-        let (end, is_end_rounded) = match rows.get(self.end) {
-            b"" | b"NULL" => (None, false),
-            _ => {
-                let (end, is_rounded) = rows.time(self.end, DAY, "a time [days], or nothing")?;
-                (Some(end), is_rounded)
-            }
-        };
-        if start >= LAST_END {
-            return Err(rows.fault(self.start, "a time before day 90, where the trace ends"));
-        }
-        if end.is_some_and(|end| end < start) {
-            return Err(rows.fault(self.end, "a time not before starttime [days]"));
-        }
-        let until = end.unwrap_or(LAST_END);
-        let asked = self.kinds.get(rows.get(self.kind));
-        demand.fill(0.0);
-        if let Some(asked) = asked {
-            demand.copy_from_slice(asked);
-        }
-        let found = [(Reason::RoundedTime, is_start_rounded || is_end_rounded)];
-        account.suppose_where(found);
-        Ok(Raw {
-            line: rows.number(),
-            submit: start.max(0),
-            held: match end {
-                _ if start < 0 => Held::Initial(until),
-                Some(end) => Held::Ticks(end - start),
-                None => Held::Censored(until - start),
-            },
-            limit: None,
-            user: name(rows.get(self.tenant)),
-            batch: 0,
-            fate: match asked {
-                Some(_) => Fate::Completed,
-                None => Fate::Unplaced,
-            },
-        })
-    }
 }

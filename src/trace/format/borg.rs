@@ -9,14 +9,18 @@
 
 use std::collections::HashMap;
 
-use super::rows::Rows;
-use super::{Fate, File, Format, Held, Opened, Raw, Reader};
-use crate::trace::fields::{Fault, name, number, whole};
-use crate::trace::{Account, Reason, Tick, TraceError};
+use super::{Fate, File, Line, Opened, Raw, Reader, Rows};
+use crate::trace::fields::{Fault, name, number, ticks, whole};
+use crate::trace::{Account, Reason, Seen, Tick, TraceError};
 
 struct Borg {
-    rows: Rows,
-    columns: Columns,
+    /// The columns that are looked at.
+    time: usize,
+    kind: usize,
+    collection: usize,
+    index: usize,
+    alloc: Option<usize>,
+    request: [usize; 2],
     /// By resource of the capacity, whether it is the cpu (0) or the memory (1) of a request.
     resources: Vec<usize>,
     /// Those that wait or run, by collection and index.
@@ -26,16 +30,6 @@ struct Borg {
     now: i64,
     /// The ones that are left at the end, the last one first.
     left: Option<Vec<Instance>>,
-}
-
-/// The columns that are looked at.
-struct Columns {
-    time: usize,
-    kind: usize,
-    collection: usize,
-    index: usize,
-    alloc: Option<usize>,
-    request: [usize; 2],
 }
 
 /// An instance that waits or runs.
@@ -61,100 +55,74 @@ enum Event {
     Other,
 }
 
-/// How a job came to its end.
-enum End {
-    With(Fate),
-    StillRuns,
-}
-
 pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
-    let servers = file.servers()?;
-    let rows = Rows::open(&file.name, file.input, b',')?;
-    let column = |name: &str| rows.needed(&[name], Format::Borg);
+    let (servers, rows) = file.table()?;
+    let column = |name: &str| rows.needed(&[name]);
     // A query for `resource_request.cpus` names its column `cpus`.
-    let request =
-        |name: &str| rows.needed(&[&format!("resource_request.{name}"), name], Format::Borg);
-    let columns = Columns {
+    let request = |name: &str| rows.needed(&[&format!("resource_request.{name}"), name]);
+    let resource = |resource: &String| match resource.as_str() {
+        "cpu" => Ok(0),
+        "memory" => Ok(1),
+        _ => Err(rows.untold(resource)),
+    };
+    let resources = servers.resources.iter().map(resource);
+    let reader = Borg {
+        resources: resources.collect::<Result<_, _>>()?,
         time: column("time")?,
         kind: column("type")?,
         collection: column("collection_id")?,
         index: column("instance_index")?,
         alloc: rows.column("alloc_collection_id")?,
         request: [request("cpus")?, request("memory")?],
-    };
-    let resource = |resource: &String| match resource.as_str() {
-        "cpu" => Ok(0),
-        "memory" => Ok(1),
-        _ => Err(rows.wrong(Format::Borg.without(resource))),
-    };
-    let resources = servers.resources.iter().map(resource);
-    let reader = Borg {
-        resources: resources.collect::<Result<_, _>>()?,
-        rows,
-        columns,
         instances: HashMap::new(),
         start: 0,
         now: 0,
         left: None,
     };
-    Ok(Opened {
-        format: Format::Borg,
-        servers,
-        reader: Box::new(reader),
-    })
+    Ok((Tick::Microsecond, servers, rows, Box::new(reader)))
 }
 
 impl Reader for Borg {
-    fn tick(&self) -> Tick {
-        Tick::Microsecond
+    fn read(&mut self, (rows, demand, account): Line<'_>) -> Result<Option<Raw>, Fault> {
+        let ended = self.event(rows, account)?;
+        Ok(ended.map(|(instance, fate)| self.job(instance, Some(fate), demand, account)))
     }
 
-    fn next(
-        &mut self,
-        demand: &mut [f64],
-        account: &mut Account,
-    ) -> Result<Option<Raw>, TraceError> {
-        while self.left.is_none() && self.rows.advance(account)? {
-            match self.event(account) {
-                Ok(None) => {}
-                Ok(Some((instance, end))) => {
-                    return Ok(Some(self.job(instance, end, demand, account)));
-                }
-                Err(fault) => fault.note(self.rows.number(), account),
-            }
-        }
+    fn left(&mut self, demand: &mut [f64], account: &mut Account) -> Option<Raw> {
         let instances = &mut self.instances;
         let left = self.left.get_or_insert_with(|| {
             let mut left: Vec<Instance> = instances.drain().map(|(_, instance)| instance).collect();
             left.sort_unstable_by_key(|instance| std::cmp::Reverse(instance.line));
             left
         });
-        let last = left.pop();
-        Ok(last.map(|instance| self.job(instance, End::StillRuns, demand, account)))
+        let last = left.pop()?;
+        Some(self.job(last, None, demand, account))
     }
 }
 
 impl Borg {
     /// Reads the row; the job that it ends, if it does.
-    fn event(&mut self, account: &mut Account) -> Result<Option<(Instance, End)>, Fault> {
-        let Some(time) = self.time()? else {
+    fn event(
+        &mut self,
+        rows: &Rows,
+        account: &mut Account,
+    ) -> Result<Option<(Instance, Fate)>, Fault> {
+        let Some(time) = self.time(rows)? else {
             return Ok(None);
         };
-        let Borg { rows, columns, .. } = self;
-        let event = event(rows.get(columns.kind)).ok_or_else(|| {
-            rows.fault(columns.kind, "an event such as SCHEDULE or 3, of 0 to 10")
-        })?;
+        let event = event(rows.get(self.kind))
+            .ok_or_else(|| rows.fault(self.kind, "an event such as SCHEDULE or 3, of 0 to 10"))?;
         let place = |column: usize| {
             whole(rows.get(column)).ok_or_else(|| rows.fault(column, "a whole number"))
         };
-        let instance = (place(columns.collection)?, place(columns.index)?);
-        let [cpus, memory] = columns.request.map(|column| rows.amount(column));
-        let request = [cpus?, memory?];
+        let instance = (place(self.collection)?, place(self.index)?);
+        let [cpus, memory] = self.request;
+        let request = [rows.amount(cpus)?, rows.amount(memory)?];
         self.now = time;
         if self.start == 0 {
             self.start = time;
         }
-        let alloc = columns.alloc.map_or(&b""[..], |column| rows.get(column));
+        let alloc = self.alloc.map_or(&b""[..], |column| rows.get(column));
         if !matches!(alloc, b"" | b"0") {
             if matches!(event, Event::Schedule) {
                 account.note(Reason::Step, rows.number(), 0.0);
@@ -165,7 +133,7 @@ impl Borg {
             line: rows.number(),
             submit: time,
             since: None,
-            batch: name(rows.get(columns.collection)),
+            batch: name(rows.get(self.collection)),
             request,
         };
         Ok(match event {
@@ -185,67 +153,60 @@ impl Borg {
                 self.instances.insert(instance, scheduled);
                 // The end of the run before it was not logged.
                 let lost = before.filter(|before| before.since.is_some());
-                lost.map(|lost| (lost, End::With(Fate::Broken)))
+                lost.map(|lost| (lost, Fate::Broken))
             }
             Event::End(fate) => {
                 let ended = self.instances.remove(&instance).unwrap_or(fresh);
-                Some((ended, End::With(fate)))
+                Some((ended, fate))
             }
         })
     }
 
     /// When the event was \[µs\]; `None` after the trace.
-    fn time(&self) -> Result<Option<i64>, Fault> {
-        let Borg { rows, columns, .. } = self;
+    fn time(&self, rows: &Rows) -> Result<Option<i64>, Fault> {
         /// What is told of 2⁶³ − 1 stays above this, however it is written.
         const AFTER: f64 = 9.2e18;
-        if number(rows.get(columns.time)).is_some_and(|time| time >= AFTER) {
+        let field = rows.get(self.time);
+        if number(field).is_some_and(|time| time >= AFTER) {
             return Ok(None);
         }
-        let (time, _) = rows.time(columns.time, 1.0, "a time [µs]")?;
-        if time >= self.now {
-            Ok(Some(time))
-        } else {
-            Err(rows.fault(
-                columns.time,
-                "a time not before that of the line before: export the events ordered by time",
-            ))
-        }
+        let expected = match ticks(field, 1.0) {
+            Some((time, _)) if time >= self.now => return Ok(Some(time)),
+            Some(_) => {
+                "a time not before that of the line before: export the events ordered by time"
+            }
+            None => "a time [µs]",
+        };
+        Err(rows.fault(self.time, expected))
     }
 
-    /// What is known of a job that ended now.
-    fn job(&self, instance: Instance, end: End, demand: &mut [f64], account: &mut Account) -> Raw {
-        let Instance {
-            line,
-            submit,
-            since,
-            batch,
-            request,
-        } = instance;
-        let asked = self.resources.iter().map(|resource| request[*resource]);
-        for (demand, asked) in demand.iter_mut().zip(asked) {
+    /// What is known of a job that ended now like this, or still runs.
+    fn job(
+        &self,
+        instance: Instance,
+        end: Option<Fate>,
+        demand: &mut [f64],
+        account: &mut Account,
+    ) -> Raw {
+        for (demand, resource) in demand.iter_mut().zip(&self.resources) {
+            let asked = instance.request[*resource];
             if asked.is_none() {
                 account.suppose(Reason::NoAmount);
             }
             *demand = asked.unwrap_or(0.0);
         }
+        let since = instance.since;
         let held = since.map_or(-1, |since| self.now - since.max(self.start));
         Raw {
-            line,
-            submit: submit.max(self.start),
-            held: match end {
-                _ if since.is_none() => Held::Ticks(held),
-                _ if submit == 0 => Held::Initial(held),
-                End::With(_) => Held::Ticks(held),
-                End::StillRuns => Held::Censored(held),
+            seen: match end {
+                _ if since.is_none() => Seen::Whole,
+                _ if instance.submit == 0 => Seen::Initial,
+                Some(_) => Seen::Whole,
+                None => Seen::Censored,
             },
-            limit: None,
-            user: 0,
-            batch,
-            fate: match end {
-                End::With(fate) => fate,
-                End::StillRuns => Fate::Completed,
-            },
+            batch: instance.batch,
+            fate: end.unwrap_or(Fate::Completed),
+            ..Raw::new(instance.line, instance.submit.max(self.start), held)
         }
     }
 }

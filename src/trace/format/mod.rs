@@ -12,9 +12,9 @@ use std::io::{BufRead, Cursor, Read};
 
 use clap::ValueEnum;
 
-use super::input;
-use super::jobs::Source;
-use super::{Account, Options, Servers, Tick, TraceError};
+use super::fields::Fault;
+use super::{Account, Options, Seen, Servers, Source, Tick, TraceError, input};
+pub(super) use rows::Rows;
 
 pub use openb::nodes;
 
@@ -99,17 +99,10 @@ impl Format {
         }
     }
 
-    /// It tells nothing of this resource.
-    fn without(self, resource: &str) -> String {
-        let (name, amounts) = (self.name(), self.amounts());
-        format!("{name} tells {amounts} of a job, and the servers have `{resource}`")
-    }
-
     /// The format of a file that begins with this line, which is neither empty nor blank.
     fn found(first: &[u8]) -> Option<Self> {
-        let words = first
-            .split(u8::is_ascii_whitespace)
-            .filter(|word| !word.is_empty());
+        // An empty word is no number.
+        let words = first.split(u8::is_ascii_whitespace);
         let numbers = words.filter(|word| super::fields::number(word).is_some());
         if first.starts_with(b";") || numbers.count() >= swf::FIELDS {
             return Some(Format::Swf);
@@ -125,9 +118,8 @@ impl Format {
             (Format::Azure, b',', ["vmTypeId", "starttime"]),
             (Format::Borg, b',', ["collection_id", "instance_index"]),
         ];
-        let known = known
-            .into_iter()
-            .find(|(_, separator, names)| has(*separator, *names));
+        let mut known = known.into_iter();
+        let known = known.find(|(_, separator, names)| has(*separator, *names));
         let table = || first.contains(&b',').then_some(Format::Csv);
         known.map(|(format, ..)| format).or_else(table)
     }
@@ -139,7 +131,10 @@ pub(in crate::trace) struct Raw {
     pub line: u32,
     /// \[ticks\]
     pub submit: i64,
-    pub held: Held,
+    /// How long it held its room \[ticks\]; of a censored job how long at least, of an initial one how long after the
+    /// start. It never ran where that is negative.
+    pub size: i64,
+    pub seen: Seen,
     /// \[ticks\], where one is told.
     pub limit: Option<i64>,
     pub user: u32,
@@ -147,15 +142,20 @@ pub(in crate::trace) struct Raw {
     pub fate: Fate,
 }
 
-/// How long a job held its room.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::trace) enum Held {
-    /// So many ticks; it never ran where that is negative.
-    Ticks(i64),
-    /// At least so many: it still ran at the end.
-    Censored(i64),
-    /// So many after the start, before which it was there.
-    Initial(i64),
+impl Raw {
+    /// A job that completed, of which the line tells no more.
+    fn new(line: u32, submit: i64, size: i64) -> Self {
+        Raw {
+            line,
+            submit,
+            size,
+            seen: Seen::Whole,
+            limit: None,
+            user: 0,
+            batch: 0,
+            fate: Fate::Completed,
+        }
+    }
 }
 
 /// What became of a job.
@@ -171,21 +171,28 @@ pub(in crate::trace) enum Fate {
     Unplaced,
 }
 
-/// A format, read line by line. Memory does not grow with the lines.
-pub(in crate::trace) trait Reader {
-    /// The resolution of its times.
-    fn tick(&self) -> Tick;
+/// The row that is read, and what it is read into.
+pub(in crate::trace) type Line<'a> = (&'a Rows, &'a mut [f64], &'a mut Account);
 
-    /// The next line that stands for a job; `demand` (R) is set to what it demands of the resources looked at.
-    /// Faulty lines, and those that are no jobs, are noted and passed over. `None` at the end.
+/// Reads the rows of a format. Memory does not grow with the rows, but with what runs at one time.
+pub(in crate::trace) trait Reader {
+    /// Reads the row: the job that it stands for, if it does; `demand` (R) is set to what that demands of the resources
+    /// looked at.
     ///
     /// # Errors
-    /// When the file cannot be read further.
-    fn next(
-        &mut self,
-        demand: &mut [f64],
-        account: &mut Account,
-    ) -> Result<Option<Raw>, TraceError>;
+    /// What is wrong with the row.
+    fn read(&mut self, line: Line<'_>) -> Result<Option<Raw>, Fault>;
+
+    /// A job that is known only at the end of the file.
+    fn left(&mut self, _demand: &mut [f64], _account: &mut Account) -> Option<Raw> {
+        None
+    }
+}
+
+impl<F: FnMut(Line<'_>) -> Result<Option<Raw>, Fault>> Reader for F {
+    fn read(&mut self, line: Line<'_>) -> Result<Option<Raw>, Fault> {
+        self(line)
+    }
 }
 
 fn unquoted(field: &[u8]) -> &[u8] {
@@ -197,12 +204,8 @@ fn unquoted(field: &[u8]) -> &[u8] {
     inside.unwrap_or(field)
 }
 
-/// A file whose format is known.
-pub(super) struct Opened {
-    pub format: Format,
-    pub servers: Servers,
-    pub reader: Box<dyn Reader>,
-}
+/// A file whose format is known: its tick, what its jobs ran on, its rows and how they are read.
+pub(super) type Opened = (Tick, Servers, Rows, Box<dyn Reader>);
 
 /// How much of a file is looked at to find out its format.
 const LOOK: u64 = 1 << 16;
@@ -210,24 +213,15 @@ const LOOK: u64 = 1 << 16;
 /// Opens a file, and finds out what it is.
 pub(super) fn open(source: &Source, options: &Options) -> Result<Opened, TraceError> {
     let name = source.name();
-    let unreadable = |source| TraceError::Io {
-        name: name.clone(),
-        line: 0,
-        source,
-    };
     let mut start = Vec::new();
-    let mut input = input::open(source).map_err(unreadable)?;
+    let mut input = input::open(source)?;
     (&mut input)
         .take(LOOK)
         .read_to_end(&mut start)
-        .map_err(unreadable)?;
-    let format = choose(options.format, first_line(&start)).map_err(|why| TraceError::Format {
-        name: name.clone(),
-        why,
-    })?;
-    if let Some(why) = without_use(format, options) {
-        return Err(TraceError::Request(format!("{name}: {why}")));
-    }
+        .map_err(|why| TraceError::unreadable(&name, 0, why))?;
+    let refused = |why| TraceError::Refused(format!("{name}: {why}"));
+    let format = choose(options.format, first_line(&start)).map_err(refused)?;
+    without_use(format, options).map_or(Ok(()), |why| Err(refused(why)))?;
     let input: Box<dyn BufRead> = Box::new(Cursor::new(start).chain(input));
     read(format, name, input, options)
 }
@@ -298,18 +292,18 @@ pub(super) struct File<'a> {
 }
 
 impl File<'_> {
-    /// The servers that were told.
+    /// The servers that were told, and the rows below the header.
     ///
     /// # Errors
-    /// When none were.
-    pub fn servers(&self) -> Result<Servers, TraceError> {
-        let why = || {
+    /// When none were, or the file is no table.
+    fn table(self) -> Result<(Servers, Rows), TraceError> {
+        let Some(servers) = self.options.servers.clone() else {
             let (name, help) = (&self.name, self.format.servers());
-            TraceError::Request(format!(
+            return Err(TraceError::Refused(format!(
                 "{name}: what its jobs ran on is not told: give {help}"
-            ))
+            )));
         };
-        self.options.servers.clone().ok_or_else(why)
+        Ok((servers, Rows::open(&self.name, self.format, self.input)?))
     }
 }
 
@@ -320,10 +314,7 @@ fn first_line(start: &[u8]) -> &[u8] {
 }
 
 fn unknown(first: &[u8]) -> String {
-    let all: Vec<&str> = Format::value_variants()
-        .iter()
-        .map(|format| format.name())
-        .collect();
+    let all: Vec<&str> = Format::value_variants().iter().map(|f| f.name()).collect();
     format!(
         "no known format begins with `{}`: name one with --format ({})",
         short(first),

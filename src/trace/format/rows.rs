@@ -1,53 +1,81 @@
-//! Tables whose first line names the columns: a field may stand in quotation marks, a line is a row.
+//! Files in which a line is a row: tables whose first line names the columns, where a field may stand in quotation marks,
+//! and fields between blanks.
 
+use std::fmt::Display;
 use std::io::BufRead;
+use std::path::Path;
 
-use super::{Format, Raw, Reader};
+use super::{Format, swf};
 use crate::document::suggest;
 use crate::trace::fields::{AMOUNT, Fault, amount, ticks};
-use crate::trace::input::Lines;
-use crate::trace::{Account, Reason, Tick, TraceError};
+use crate::trace::input::{self, Lines};
+use crate::trace::{Account, Reason, Source, TraceError};
 
-/// A table that is being read, row by row.
-pub(super) struct Rows {
-    name: String,
+/// A file that is being read, row by row.
+pub(in crate::trace) struct Rows {
+    pub name: String,
+    pub format: Format,
     lines: Lines,
-    separator: u8,
+    /// The line that was read last has not been given as a row yet.
+    is_pending: bool,
+    /// The names of the columns; none where fields stand between blanks.
     header: Vec<String>,
     /// From where to where each field of the line reaches, without the blanks and the quotation marks around it.
     bounds: Vec<(usize, usize)>,
 }
 
 impl Rows {
+    /// Begins to read a file without a header.
+    pub fn new(name: &str, format: Format, input: Box<dyn BufRead>) -> Self {
+        Rows {
+            name: name.into(),
+            format,
+            lines: Lines::new(input),
+            is_pending: false,
+            header: Vec::new(),
+            bounds: Vec::new(),
+        }
+    }
+
     /// Reads the names of the columns.
     ///
     /// # Errors
     /// When the file cannot be read, is empty, or its first line is none of a table.
-    pub fn open(name: &str, input: Box<dyn BufRead>, separator: u8) -> Result<Self, TraceError> {
-        let mut rows = Rows {
-            name: name.into(),
-            lines: Lines::new(input),
-            separator,
-            header: Vec::new(),
-            bounds: Vec::new(),
-        };
+    pub fn open(name: &str, format: Format, input: Box<dyn BufRead>) -> Result<Self, TraceError> {
+        let mut rows = Rows::new(name, format, input);
         while rows.is_blank() {
             if !rows.lines.advance_in(name)? {
-                return Err(rows.wrong("the file is empty".into()));
+                return Err(rows.wrong("the file is empty"));
             }
         }
         if let Err(fault) = rows.cut() {
             let why = format!("in its first line, {}", fault.told(rows.number()));
             return Err(rows.wrong(why));
         }
-        let names = 0..rows.bounds.len();
         let text = |column| String::from_utf8_lossy(rows.get(column)).into_owned();
-        rows.header = names.map(text).collect();
+        rows.header = (0..rows.bounds.len()).map(text).collect();
         // Spreadsheets mark the first bytes of what they write as UTF-8.
         if let Some(unmarked) = rows.header[0].strip_prefix('\u{feff}') {
             rows.header[0] = unmarked.into();
         }
         Ok(rows)
+    }
+
+    /// Opens a table that belongs to a trace.
+    pub fn of_file(path: &Path, format: Format) -> Result<Self, TraceError> {
+        let source = Source::File(path.into());
+        Rows::open(&source.name(), format, input::open(&source)?)
+    }
+
+    /// Reads the comments before the first row; returns whether there is one.
+    pub fn comments(&mut self, mut read: impl FnMut(&[u8])) -> Result<bool, TraceError> {
+        while !self.is_pending && self.lines.advance_in(&self.name)? {
+            match comment(self.lines.line()) {
+                Some(text) => read(text),
+                None => self.is_pending = !self.is_blank(),
+            }
+        }
+        Ok(self.is_pending)
     }
 
     /// Goes on to the next row that has as many fields as there are columns; the others are noted as faults. `false`
@@ -56,11 +84,16 @@ impl Rows {
     /// # Errors
     /// When the file cannot be read further.
     pub fn advance(&mut self, account: &mut Account) -> Result<bool, TraceError> {
-        while self.lines.advance_in(&self.name)? {
+        while std::mem::take(&mut self.is_pending) || self.lines.advance_in(&self.name)? {
             if self.is_blank() {
                 continue;
             }
-            match self.cut().and_then(|()| self.count()) {
+            let cut = match self.format {
+                Format::Swf if comment(self.lines.line()).is_some() => continue,
+                Format::Swf => self.cut_at_blanks(),
+                _ => self.cut().and_then(|()| self.count()),
+            };
+            match cut {
                 Ok(()) => return Ok(true),
                 Err(fault) => fault.note(self.number(), account),
             }
@@ -68,13 +101,54 @@ impl Rows {
         Ok(false)
     }
 
+    /// Reads all rows; the first fault is an error.
+    pub fn read_all(
+        &mut self,
+        mut read: impl FnMut(&Rows) -> Result<(), Fault>,
+    ) -> Result<(), TraceError> {
+        let mut account = Account::default();
+        while self.advance(&mut account)? {
+            read(self).map_err(|fault| self.wrong(fault.told(self.number())))?;
+        }
+        let fault = account.faults.first();
+        fault.map_or(Ok(()), |fault| Err(self.wrong(fault)))
+    }
+
     fn is_blank(&self) -> bool {
         self.lines.line().trim_ascii().is_empty()
     }
 
+    /// Finds the fields of a line of the Standard Workload Format, which may have more text behind them.
+    fn cut_at_blanks(&mut self) -> Result<(), Fault> {
+        let line = self.lines.line();
+        self.bounds.clear();
+        let mut at = 0;
+        for _ in 0..swf::FIELDS {
+            while line.get(at).is_some_and(is_blank) {
+                at += 1;
+            }
+            let start = at;
+            while line.get(at).is_some_and(|byte| !is_blank(byte)) {
+                at += 1;
+            }
+            if at == start {
+                return Err(Fault::at(line, b"", "18 fields: the line ends here"));
+            }
+            self.bounds.push((start, at));
+        }
+        Ok(())
+    }
+
+    fn separator(&self) -> u8 {
+        match self.format {
+            Format::Sacct => b'|',
+            _ => b',',
+        }
+    }
+
     /// Finds the fields of the line.
     fn cut(&mut self) -> Result<(), Fault> {
-        let line = self.lines.line();
+        let (line, separator) = (self.lines.line(), self.separator());
         self.bounds.clear();
         let mut at = 0;
         loop {
@@ -82,9 +156,7 @@ impl Rows {
             let (field, end) = match line.get(start) {
                 Some(b'"') => quoted(line, start)?,
                 _ => {
-                    let end = line[start..]
-                        .iter()
-                        .position(|byte| *byte == self.separator);
+                    let end = line[start..].iter().position(|byte| *byte == separator);
                     let end = end.map_or(line.len(), |length| start + length);
                     let length = line[start..end].trim_ascii_end().len();
                     ((start, start + length), end)
@@ -94,7 +166,7 @@ impl Rows {
             let next = end + blanks(&line[end..]);
             match line.get(next) {
                 None => return Ok(()),
-                Some(byte) if *byte == self.separator => at = next + 1,
+                Some(byte) if *byte == separator => at = next + 1,
                 Some(_) => {
                     let expected = "the end of the field after its quotation mark";
                     return Err(Fault::at(&line[..next], &line[next..], expected));
@@ -108,8 +180,8 @@ impl Rows {
         let (line, columns) = (self.lines.line(), self.header.len());
         match self.bounds.get(columns) {
             Some((start, _)) => {
-                let expected = match self.separator {
-                    b'|' => {
+                let expected = match self.format {
+                    Format::Sacct => {
                         "no more fields than the header has: a `|` in a name makes more of them; leave JobName out"
                     }
                     _ => {
@@ -149,8 +221,8 @@ impl Rows {
     /// The column that has one of these names.
     ///
     /// # Errors
-    /// When there is none, or two: says what `format` has.
-    pub fn needed(&self, names: &[&str], format: Format) -> Result<usize, TraceError> {
+    /// When there is none, or two: says what the format has.
+    pub fn needed(&self, names: &[&str]) -> Result<usize, TraceError> {
         for name in names {
             if let Some(column) = self.column(name)? {
                 return Ok(column);
@@ -159,16 +231,23 @@ impl Rows {
         Err(self.wrong(format!(
             "its first line has no column `{}`, which {} has; {}. {}",
             names[0],
-            format.name(),
+            self.format.name(),
             suggest(names[0], "it has", &self.header()),
-            format.help()
+            self.format.help()
         )))
     }
 
+    /// The format tells nothing of this resource.
+    pub fn untold(&self, resource: &str) -> TraceError {
+        let (name, amounts) = (self.format.name(), self.format.amounts());
+        self.wrong(format!(
+            "{name} tells {amounts} of a job, and the servers have `{resource}`"
+        ))
+    }
+
     /// It is not what was expected of it.
-    pub fn wrong(&self, why: String) -> TraceError {
-        let name = self.name.clone();
-        TraceError::Format { name, why }
+    pub fn wrong(&self, why: impl Display) -> TraceError {
+        TraceError::Refused(format!("{}: {why}", self.name))
     }
 
     /// The number of the line, from 1.
@@ -188,14 +267,26 @@ impl Rows {
         Fault::at(before, self.get(column), expected)
     }
 
-    /// A time in ticks, of which `per_unit` make the unit of the column; and whether it had to be rounded.
+    /// What stands behind the last field.
+    pub fn rest(&self) -> &[u8] {
+        let (_, end) = self.bounds.last().copied().unwrap_or_default();
+        &self.lines.line()[end..]
+    }
+
+    /// A time in ticks, of which `per_unit` make the unit of the column; where it has to be rounded, that is noted.
     pub fn time(
         &self,
         column: usize,
         per_unit: f64,
         expected: &'static str,
-    ) -> Result<(i64, bool), Fault> {
-        ticks(self.get(column), per_unit).ok_or_else(|| self.fault(column, expected))
+        account: &mut Account,
+    ) -> Result<i64, Fault> {
+        let ticks = ticks(self.get(column), per_unit);
+        let (ticks, is_rounded) = ticks.ok_or_else(|| self.fault(column, expected))?;
+        if is_rounded {
+            account.suppose(Reason::RoundedTime);
+        }
+        Ok(ticks)
     }
 
     /// An amount ≥ 0; `None` where nothing stands.
@@ -208,62 +299,23 @@ impl Rows {
         }
     }
 
-    /// An amount ≥ 0 by resource from its column; whether one is missing, and 0 is taken.
-    pub fn amounts(&self, columns: &[usize], demand: &mut [f64]) -> Result<bool, Fault> {
-        let mut is_missing = false;
-        for (demand, column) in demand.iter_mut().zip(columns) {
-            let amount = self.amount(*column)?;
-            is_missing |= amount.is_none();
-            *demand = amount.unwrap_or(0.0);
+    /// An amount ≥ 0; where none stands, 0 is taken, and that is noted.
+    pub fn demand(&self, column: usize, account: &mut Account) -> Result<f64, Fault> {
+        let amount = self.amount(column)?;
+        if amount.is_none() {
+            account.suppose(Reason::NoAmount);
         }
-        Ok(is_missing)
+        Ok(amount.unwrap_or(0.0))
     }
 }
 
-/// A format that has a row a job.
-pub(super) trait Row {
-    /// The resolution of its times.
-    fn tick(&self) -> Tick {
-        Tick::Second
-    }
-
-    /// Its rows.
-    fn rows(&mut self) -> &mut Rows;
-
-    /// Whether the row is a part of a job, and none by itself.
-    fn is_step(&self) -> bool {
-        false
-    }
-
-    /// Reads the row.
-    ///
-    /// # Errors
-    /// What is wrong with it.
-    fn read(&self, demand: &mut [f64], account: &mut Account) -> Result<Raw, Fault>;
+/// The text of a comment.
+fn comment(line: &[u8]) -> Option<&[u8]> {
+    line.trim_ascii_start().strip_prefix(b";")
 }
 
-impl<R: Row> Reader for R {
-    fn tick(&self) -> Tick {
-        Row::tick(self)
-    }
-
-    fn next(
-        &mut self,
-        demand: &mut [f64],
-        account: &mut Account,
-    ) -> Result<Option<Raw>, TraceError> {
-        while self.rows().advance(account)? {
-            if self.is_step() {
-                account.note(Reason::Step, self.rows().number(), 0.0);
-                continue;
-            }
-            match self.read(demand, account) {
-                Ok(raw) => return Ok(Some(raw)),
-                Err(fault) => fault.note(self.rows().number(), account),
-            }
-        }
-        Ok(None)
-    }
+fn is_blank(byte: &u8) -> bool {
+    matches!(byte, b' ' | b'\t')
 }
 
 /// How many blanks the text begins with.

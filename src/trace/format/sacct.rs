@@ -5,10 +5,10 @@
 //! allocated, else requested. Times are local and taken as they stand: where clocks are set back or forth in the trace,
 //! `TZ=UTC sacct …` tells times that never jump. Seconds since 1970 (`SLURM_TIME_FORMAT=%s`) are read as well.
 
-use super::rows::{Row, Rows};
-use super::{Fate, File, Format, Held, Opened, Raw};
-use crate::trace::fields::{Fault, amount, civil, name, whole};
-use crate::trace::{Account, Reason, TraceError};
+use super::{Fate, File, Line, Opened, Raw, Reader, Rows};
+use crate::number::civil;
+use crate::trace::fields::{Fault, amount, name, ticks, whole};
+use crate::trace::{Account, Reason, Seen, Tick, TraceError};
 
 /// What to type for a file that is read without complaint.
 pub(super) const EXPORT_HELP: &str = "Export with `sacct -aXP --format=JobIDRaw,Submit,Start,End,ElapsedRaw,State,ReqTRES,\
@@ -19,14 +19,8 @@ const MINUTE: f64 = 60.0;
 /// By how much clocks are set back and forth \[s\].
 const HOUR: i64 = 3600;
 
+/// The columns that are looked at.
 struct Sacct {
-    rows: Rows,
-    columns: Columns,
-    /// The TRES of each resource.
-    tres: Vec<String>,
-}
-
-struct Columns {
     id: usize,
     submit: usize,
     start: Option<usize>,
@@ -37,45 +31,34 @@ struct Columns {
     tres: [Option<usize>; 2],
     limit: Option<usize>,
     user: Option<usize>,
+    /// The TRES of each resource.
+    names: Vec<String>,
 }
 
 pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
-    let servers = file.servers()?;
-    let rows = Rows::open(&file.name, file.input, b'|')?;
-    let needed = |names: &[&str]| rows.needed(names, Format::Sacct);
+    let (servers, rows) = file.table()?;
     let tres = [rows.column("AllocTRES")?, rows.column("ReqTRES")?];
-    let columns = Columns {
-        id: needed(&["JobIDRaw", "JobID"])?,
-        submit: needed(&["Submit"])?,
+    let name = |resource: &String| match resource.as_str() {
+        "memory" => "mem".to_owned(),
+        "gpu" => "gres/gpu".to_owned(),
+        other => other.to_owned(),
+    };
+    let reader = Sacct {
+        id: rows.needed(&["JobIDRaw", "JobID"])?,
+        submit: rows.needed(&["Submit"])?,
         start: rows.column("Start")?,
         end: rows.column("End")?,
-        elapsed: needed(&["ElapsedRaw"])?,
-        state: needed(&["State"])?,
+        elapsed: rows.needed(&["ElapsedRaw"])?,
+        state: rows.needed(&["State"])?,
         tres: match tres {
-            [None, None] => [Some(needed(&["AllocTRES"])?), None],
+            [None, None] => [Some(rows.needed(&["AllocTRES"])?), None],
             tres => tres,
         },
         limit: rows.column("TimelimitRaw")?,
         user: rows.column("User")?,
+        names: servers.resources.iter().map(name).collect(),
     };
-    let tres = servers
-        .resources
-        .iter()
-        .map(|resource| match resource.as_str() {
-            "memory" => "mem".to_owned(),
-            "gpu" => "gres/gpu".to_owned(),
-            other => other.to_owned(),
-        });
-    let reader = Sacct {
-        tres: tres.collect(),
-        rows,
-        columns,
-    };
-    Ok(Opened {
-        format: Format::Sacct,
-        servers,
-        reader: Box::new(reader),
-    })
+    Ok((Tick::Second, servers, rows, Box::new(reader)))
 }
 
 /// What is known of a job's end.
@@ -86,128 +69,98 @@ enum State {
     Waits,
 }
 
-impl Row for Sacct {
-    fn rows(&mut self) -> &mut Rows {
-        &mut self.rows
-    }
-
-    /// `123.batch` and `123.0` are steps of job 123; `123_4` is a job, the fourth of an array.
-    fn is_step(&self) -> bool {
-        self.rows.get(self.columns.id).contains(&b'.')
-    }
-
-    fn read(&self, demand: &mut [f64], account: &mut Account) -> Result<Raw, Fault> {
-        let Sacct { rows, columns, .. } = self;
-        let submit = self.instant(columns.submit)?;
-        let Some(submit) = submit else {
-            return Err(rows.fault(columns.submit, INSTANT));
-        };
-        let state = rows.get(columns.state);
-        let state = self::state(state).ok_or_else(|| {
-            rows.fault(
-                columns.state,
-                "a state of Slurm, such as COMPLETED or TIMEOUT",
-            )
-        })?;
-        let (elapsed, _) = rows.time(columns.elapsed, 1.0, "a length of time ≥ 0 [s]")?;
-        if elapsed < 0 {
-            return Err(rows.fault(columns.elapsed, "a length of time ≥ 0 [s]"));
+impl Reader for Sacct {
+    fn read(&mut self, (rows, demand, account): Line<'_>) -> Result<Option<Raw>, Fault> {
+        // `123.batch` and `123.0` are steps of job 123; `123_4` is a job, the fourth of an array.
+        if rows.get(self.id).contains(&b'.') {
+            account.note(Reason::Step, rows.number(), 0.0);
+            return Ok(None);
         }
-        let [start, end] = [columns.start, columns.end].map(|column| {
-            let instant = column.map(|column| self.instant(column));
-            instant.transpose().map(Option::flatten)
-        });
-        let (start, end) = (start?, end?);
-        let limit = columns.limit.map(|column| self.limit(column));
-        let limit = limit.transpose()?.flatten();
-        let from = self.demand(demand)?;
-        let jumps = start
-            .zip(end)
-            .is_some_and(|(start, end)| (end - start - elapsed).abs() == HOUR);
-        let found = [
-            (Reason::RequestedTaken, from.is_requested),
-            (Reason::NoAmount, from.is_missing),
-            (Reason::AmbiguousTime, jumps && state != State::Runs),
-        ];
-        account.suppose_where(found);
-        Ok(Raw {
-            line: rows.number(),
-            submit,
-            held: match state {
-                State::Waits => Held::Ticks(-1),
-                _ if columns.start.is_some() && start.is_none() => Held::Ticks(-1),
-                State::Runs => Held::Censored(elapsed),
-                State::Ended(_) => Held::Ticks(elapsed),
+        let submit = instant(rows, Some(self.submit))?;
+        let submit = submit.ok_or_else(|| rows.fault(self.submit, INSTANT))?;
+        let state = state(rows.get(self.state)).ok_or_else(|| {
+            let expected = "a state of Slurm, such as COMPLETED or TIMEOUT";
+            rows.fault(self.state, expected)
+        })?;
+        let time = |column: usize, per_unit: f64, expected: &'static str| {
+            let ticks = ticks(rows.get(column), per_unit);
+            ticks.map_or_else(|| Err(rows.fault(column, expected)), |(ticks, _)| Ok(ticks))
+        };
+        let elapsed = time(self.elapsed, 1.0, LENGTH)?;
+        if elapsed < 0 {
+            return Err(rows.fault(self.elapsed, LENGTH));
+        }
+        let (start, end) = (instant(rows, self.start)?, instant(rows, self.end)?);
+        let limit = match self.limit.map(|column| (column, rows.get(column))) {
+            None | Some((_, b"" | b"UNLIMITED" | b"Partition_Limit")) => None,
+            Some((column, _)) => {
+                let expected = "a limit [min], UNLIMITED or Partition_Limit";
+                Some(time(column, MINUTE, expected)?)
+            }
+        };
+        self.demand(rows, demand, account)?;
+        let span = start.zip(end).map(|(start, end)| end - start - elapsed);
+        if span.is_some_and(|off| off.abs() == HOUR) && state != State::Runs {
+            account.suppose(Reason::AmbiguousTime);
+        }
+        let never_ran = state == State::Waits || self.start.is_some() && start.is_none();
+        let size = if never_ran { -1 } else { elapsed };
+        Ok(Some(Raw {
+            seen: match state {
+                State::Runs if !never_ran => Seen::Censored,
+                _ => Seen::Whole,
             },
             limit,
-            user: columns.user.map_or(0, |column| name(rows.get(column))),
-            batch: 0,
+            user: self.user.map_or(0, |column| name(rows.get(column))),
             fate: match state {
                 State::Ended(fate) => fate,
                 State::Runs | State::Waits => Fate::Completed,
             },
-        })
+            ..Raw::new(rows.number(), submit, size)
+        }))
     }
 }
 
 impl Sacct {
-    /// An instant \[s since 1970, local\]; `None` where none is known.
-    fn instant(&self, column: usize) -> Result<Option<i64>, Fault> {
-        match self.rows.get(column) {
-            b"" | b"Unknown" | b"None" => Ok(None),
-            field => match civil(field).or_else(|| whole(field)) {
-                None => Err(self.rows.fault(column, INSTANT)),
-                known => Ok(known),
-            },
-        }
-    }
-
-    /// A limit \[s\], if one is told.
-    fn limit(&self, column: usize) -> Result<Option<i64>, Fault> {
-        match self.rows.get(column) {
-            b"" | b"UNLIMITED" | b"Partition_Limit" => Ok(None),
-            _ => {
-                let expected = "a limit [min], UNLIMITED or Partition_Limit";
-                let (limit, _) = self.rows.time(column, MINUTE, expected)?;
-                Ok(Some(limit))
-            }
-        }
-    }
-
     /// Reads what it was allocated, or what it requested if that is nothing.
-    fn demand(&self, demand: &mut [f64]) -> Result<Asked, Fault> {
-        let columns = self.columns.tres;
-        let told = columns.map(|column| column.filter(|column| !self.rows.get(*column).is_empty()));
-        let mut asked = Asked {
-            is_requested: told[0].is_none() && told[1].is_some(),
-            is_missing: false,
-        };
+    fn demand(&self, rows: &Rows, demand: &mut [f64], account: &mut Account) -> Result<(), Fault> {
+        let there = |column: &usize| !rows.get(*column).is_empty();
+        let [allocated, requested] = self.tres.map(|column| column.filter(there));
+        if allocated.is_none() && requested.is_some() {
+            account.suppose(Reason::RequestedTaken);
+        }
         demand.fill(0.0);
-        let Some(column) = told[0].or(told[1]) else {
-            return Ok(asked);
+        let Some(column) = allocated.or(requested) else {
+            return Ok(());
         };
-        let text = self.rows.get(column);
-        for (demand, tres) in demand.iter_mut().zip(&self.tres) {
+        let text = rows.get(column);
+        for (demand, tres) in demand.iter_mut().zip(&self.names) {
             let amount = tres_of(text, tres).map_err(|found| Fault {
                 found: String::from_utf8_lossy(found).into_owned(),
-                ..self
-                    .rows
-                    .fault(column, "amounts such as cpu=32,mem=500G,gres/gpu=2")
+                ..rows.fault(column, "amounts such as cpu=32,mem=500G,gres/gpu=2")
             })?;
             // A job without GPUs does not name them.
-            asked.is_missing |= amount.is_none() && matches!(tres.as_str(), "cpu" | "mem");
+            if amount.is_none() && matches!(tres.as_str(), "cpu" | "mem") {
+                account.suppose(Reason::NoAmount);
+            }
             *demand = amount.unwrap_or(0.0);
         }
-        Ok(asked)
+        Ok(())
     }
 }
 
-/// Where a demand was found.
-struct Asked {
-    is_requested: bool,
-    is_missing: bool,
+/// An instant \[s since 1970, local\]; `None` where none is known.
+fn instant(rows: &Rows, column: Option<usize>) -> Result<Option<i64>, Fault> {
+    match column.map(|column| (column, rows.get(column))) {
+        None | Some((_, b"" | b"Unknown" | b"None")) => Ok(None),
+        Some((column, field)) => {
+            let instant = civil(field).or_else(|| whole(field));
+            instant.map_or_else(|| Err(rows.fault(column, INSTANT)), |at| Ok(Some(at)))
+        }
+    }
 }
 
+const LENGTH: &str = "a length of time ≥ 0 [s]";
 const INSTANT: &str = "an instant such as 2024-03-31T02:30:00";
 
 /// What a state says; `CANCELLED by 1000` is CANCELLED.
@@ -237,18 +190,15 @@ fn tres_of<'a>(text: &'a [u8], name: &str) -> Result<Option<f64>, &'a [u8]> {
     let Some((part, text)) = part else {
         return Ok(None);
     };
-    let (text, unit) = match text {
-        [text @ .., b'K'] => (text, Some(1.0)),
-        [text @ .., b'M'] => (text, Some(2.0)),
-        [text @ .., b'G'] => (text, Some(3.0)),
-        [text @ .., b'T'] => (text, Some(4.0)),
-        text => (text, None),
-    };
     // Without a unit memory is in MiB; other resources count in ones.
-    let (none, gib) = match name {
-        "mem" => (2.0, 3.0),
-        _ => (0.0, 0.0),
+    let (without, gib) = if name == "mem" { (2, 3) } else { (0, 0) };
+    let (text, unit) = match text {
+        [text @ .., b'K'] => (text, 1),
+        [text @ .., b'M'] => (text, 2),
+        [text @ .., b'G'] => (text, 3),
+        [text @ .., b'T'] => (text, 4),
+        text => (text, without),
     };
-    let scale = 1024_f64.powf(unit.unwrap_or(none) - gib);
+    let scale = 1024_f64.powi(unit - gib);
     amount(text).map(|amount| Some(amount * scale)).ok_or(part)
 }

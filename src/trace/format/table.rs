@@ -1,27 +1,22 @@
 //! A table with a header, of which is said what stands in which column.
 
-use super::rows::{Row, Rows};
-use super::{Fate, File, Format, Held, Opened, Raw};
+use super::{File, Line, Opened, Raw, Reader, Rows};
 use crate::document::suggest;
 use crate::number::seconds_in;
 use crate::trace::fields::{Fault, name};
-use crate::trace::{Account, Options, Reason, Servers, Tick, TraceError};
+use crate::trace::{Options, Seen, Tick, TraceError};
 
 /// What may be taken beside resources.
 const ROLES: [&str; 7] = ["time", "size", "end", "limit", "user", "batch", "censored"];
 
-struct Table {
-    rows: Rows,
-    tick: Tick,
-    /// Ticks in a unit of the file.
-    per_unit: f64,
-    columns: Columns,
-}
-
 /// The columns that are looked at, from 0.
 struct Columns {
+    /// Ticks in a unit of the file.
+    per_unit: f64,
     time: usize,
-    size: Size,
+    /// How long it held its room, or when it ended: then it started as it came.
+    size: usize,
+    is_end: bool,
     limit: Option<usize>,
     user: Option<usize>,
     batch: Option<usize>,
@@ -30,29 +25,48 @@ struct Columns {
     amounts: Vec<usize>,
 }
 
-enum Size {
-    /// How long it held its room.
-    Held(usize),
-    /// When it ended; it started as it came.
-    Until(usize),
-}
-
 pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
-    let servers = file.servers()?;
-    let rows = Rows::open(&file.name, file.input, b',')?;
-    let columns = Columns::of(&rows, &servers, file.options)?;
-    let (tick, per_unit) = unit(file.options).map_err(TraceError::Request)?;
-    let reader = Table {
-        rows,
-        tick,
-        per_unit,
-        columns,
+    let options = file.options;
+    let (servers, rows) = file.table()?;
+    let (tick, per_unit) = unit(options).map_err(TraceError::Refused)?;
+    for (what, _) in &options.columns {
+        if !ROLES.contains(&what.as_str()) && !servers.resources.contains(what) {
+            return Err(TraceError::Refused(format!(
+                "--columns {what}=…: that is neither a resource of the capacity ({}) nor one of {}",
+                servers.resources.join(", "),
+                ROLES.join(", ")
+            )));
+        }
+    }
+    let named = |column: &str| {
+        rows.column(column)?.ok_or_else(|| {
+            let near = suggest(column, "the file's columns", &rows.header());
+            rows.wrong(format!("no column `{column}`; {near}"))
+        })
     };
-    Ok(Opened {
-        format: Format::Csv,
-        servers,
-        reader: Box::new(reader),
-    })
+    let column = |what: &str| {
+        let given = options.columns.iter().find(|(own, _)| own == what);
+        given.map(|(_, column)| named(column)).transpose()
+    };
+    // What is not said is taken from a column of that very name.
+    let needed = |what: &str| match column(what)? {
+        Some(place) => Ok(place),
+        None => rows.column(what)?.ok_or_else(|| missing(what, &rows)),
+    };
+    let end = column("end")?;
+    let resources = servers.resources.iter();
+    let columns = Columns {
+        per_unit,
+        time: needed("time")?,
+        size: end.map_or_else(|| needed("size"), Ok)?,
+        is_end: end.is_some(),
+        limit: column("limit")?,
+        user: column("user")?,
+        batch: column("batch")?,
+        censored: column("censored")?,
+        amounts: resources.map(|r| needed(r)).collect::<Result<_, _>>()?,
+    };
+    Ok((tick, servers, rows, Box::new(columns)))
 }
 
 /// The tick, and how many of them make the unit in which the file counts time.
@@ -75,49 +89,6 @@ fn unit(options: &Options) -> Result<(Tick, f64), String> {
     Ok(found)
 }
 
-impl Columns {
-    fn of(rows: &Rows, servers: &Servers, options: &Options) -> Result<Self, TraceError> {
-        for (what, _) in &options.columns {
-            if !ROLES.contains(&what.as_str()) && !servers.resources.contains(what) {
-                return Err(TraceError::Request(format!(
-                    "--columns {what}=…: that is neither a resource of the capacity ({}) nor one of {}",
-                    servers.resources.join(", "),
-                    ROLES.join(", ")
-                )));
-            }
-        }
-        let named = |column: &str| {
-            rows.column(column)?.ok_or_else(|| {
-                let near = suggest(column, "the file's columns", &rows.header());
-                rows.wrong(format!("no column `{column}`; {near}"))
-            })
-        };
-        let column = |what: &str| {
-            let given = options.columns.iter().find(|(own, _)| own == what);
-            given.map(|(_, column)| named(column)).transpose()
-        };
-        // What is not said is taken from a column of that very name.
-        let needed = |what: &str| match column(what)? {
-            Some(place) => Ok(place),
-            None => rows.column(what)?.ok_or_else(|| missing(what, rows)),
-        };
-        let size = match column("end")? {
-            Some(place) => Size::Until(place),
-            None => Size::Held(needed("size")?),
-        };
-        let resources = servers.resources.iter();
-        Ok(Columns {
-            time: needed("time")?,
-            size,
-            limit: column("limit")?,
-            user: column("user")?,
-            batch: column("batch")?,
-            censored: column("censored")?,
-            amounts: resources.map(|r| needed(r)).collect::<Result<_, _>>()?,
-        })
-    }
-}
-
 fn missing(what: &str, rows: &Rows) -> TraceError {
     rows.wrong(format!(
         "which column has `{what}` is not told: give --columns time=…,size=…,cpu=… (and limit, user, batch, censored where \
@@ -126,64 +97,37 @@ fn missing(what: &str, rows: &Rows) -> TraceError {
     ))
 }
 
-impl Row for Table {
-    fn tick(&self) -> Tick {
-        self.tick
-    }
-
-    fn rows(&mut self) -> &mut Rows {
-        &mut self.rows
-    }
-
-    fn read(&self, demand: &mut [f64], account: &mut Account) -> Result<Raw, Fault> {
-        let Table { rows, columns, .. } = self;
-        let is_missing = rows.amounts(&columns.amounts, demand)?;
-        let mut is_rounded = false;
-        let mut time = |column: usize| {
-            let (ticks, rounded) = rows.time(column, self.per_unit, "a time")?;
-            is_rounded |= rounded;
-            Ok(ticks)
-        };
-        let submit = time(columns.time)?;
-        let held = match columns.size {
-            Size::Held(column) | Size::Until(column) if rows.get(column).is_empty() => -1,
-            Size::Held(column) => time(column)?,
-            Size::Until(column) => {
-                let held = time(column)? - submit;
+impl Reader for Columns {
+    fn read(&mut self, (rows, demand, account): Line<'_>) -> Result<Option<Raw>, Fault> {
+        for (demand, column) in demand.iter_mut().zip(&self.amounts) {
+            *demand = rows.demand(*column, account)?;
+        }
+        let mut time = |column: usize| rows.time(column, self.per_unit, "a time", account);
+        let submit = time(self.time)?;
+        let mut held = -1;
+        if !rows.get(self.size).is_empty() {
+            held = time(self.size)?;
+            if self.is_end {
+                held -= submit;
                 if held < 0 {
-                    return Err(rows.fault(column, "an end that is not before its time"));
+                    return Err(rows.fault(self.size, "an end that is not before its time"));
                 }
-                held
             }
-        };
-        let limit = columns.limit.filter(|c| !rows.get(*c).is_empty());
+        }
+        let limit = self.limit.filter(|column| !rows.get(*column).is_empty());
         let limit = limit.map(time).transpose()?;
-        let is_censored = match columns.censored {
-            None => false,
-            Some(column) => match rows.get(column) {
-                b"" | b"0" | b"false" | b"no" => false,
-                b"1" | b"true" | b"yes" => true,
-                _ => return Err(rows.fault(column, "0 or 1")),
-            },
+        let seen = match self.censored.map(|column| (column, rows.get(column))) {
+            None | Some((_, b"" | b"0" | b"false" | b"no")) => Seen::Whole,
+            Some((_, b"1" | b"true" | b"yes")) => Seen::Censored,
+            Some((column, _)) => return Err(rows.fault(column, "0 or 1")),
         };
-        let found = [
-            (Reason::NoAmount, is_missing),
-            (Reason::RoundedTime, is_rounded),
-        ];
-        account.suppose_where(found);
         let of = |column: Option<usize>| column.map_or(0, |c| name(rows.get(c)));
-        Ok(Raw {
-            line: rows.number(),
-            submit,
-            held: if is_censored {
-                Held::Censored(held)
-            } else {
-                Held::Ticks(held)
-            },
+        Ok(Some(Raw {
+            seen,
             limit,
-            user: of(columns.user),
-            batch: of(columns.batch),
-            fate: Fate::Completed,
-        })
+            user: of(self.user),
+            batch: of(self.batch),
+            ..Raw::new(rows.number(), submit, held)
+        }))
     }
 }

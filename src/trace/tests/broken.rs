@@ -374,7 +374,7 @@ fn ten_million_faults_are_counted_and_ten_are_kept() {
     let input: Box<dyn BufRead> = Box::new(io::BufReader::new(lines));
     let options = on("cpu=4");
     let opened = format::read(Format::Swf, "lines".into(), input, &options).unwrap();
-    let mut trace = Trace::of("lines".into(), opened, &options);
+    let mut trace = Trace::of(opened, &options);
     let why = drain(&mut trace).1.unwrap_err().to_string();
     assert!(
         why.contains("10000000 of 10000000 lines") && why.contains("and 9999990 more"),

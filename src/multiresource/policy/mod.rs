@@ -41,6 +41,7 @@ mod tdc;
 mod type_set;
 mod unsuitable;
 mod view;
+mod words;
 
 pub use adaptive_msr::AdaptiveMsr;
 pub use by_need::ByNeed;
@@ -49,7 +50,7 @@ pub use conservative_backfill::ConservativeBackfill;
 pub(crate) use drive::Completed;
 pub use easy_backfill::EasyBackfill;
 pub use estimates::Estimates;
-pub use family::{FamilyRule, KnobRange, has_lengths};
+pub use family::{KnobRange, has_lengths};
 pub use first_fit::{Fcfs, FirstFit};
 pub use guarded::Guarded;
 pub use hosts::Hosts;
@@ -177,15 +178,6 @@ fn in_words(schedule: impl Iterator<Item = (usize, u32)>, names: &[&str]) -> Str
         return "nothing".into();
     }
     slots.join(", ")
-}
-
-/// The next value of a grid.
-fn along(grid: &[f64], value: f64, up: bool) -> Option<f64> {
-    let mut grid = grid.iter().copied();
-    if up {
-        return grid.find(|x| *x > value);
-    }
-    grid.rfind(|x| *x < value)
 }
 
 #[cfg(test)]

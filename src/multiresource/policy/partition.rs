@@ -1,9 +1,9 @@
 use std::collections::HashSet;
 
 use super::hosts::Openings;
-use super::{Event, FamilyRule, Hosts, Policy, System};
+use super::{Event, Hosts, Policy, System};
 use crate::multiresource::artifact::PartitionPolicy;
-use crate::multiresource::workload::{Fleet, JobType, Workload};
+use crate::multiresource::workload::Fleet;
 
 /// The clock that ends an assignment; clock `1 + i` ends a slot of type i that has no job, where its server is led to
 /// another schedule.
@@ -328,36 +328,4 @@ fn teams(policy: &PartitionPolicy, m: usize, fleet: &Fleet) -> Vec<Vec<Vec<usize
         nodes => policy.teams(m, i, nodes),
     });
     of_type.collect()
-}
-
-impl FamilyRule for PartitionPolicy {
-    fn rule(&self, fleet: &Fleet) -> Box<dyn Policy> {
-        Box::new(Partition::new(self, fleet))
-    }
-
-    fn is_proved_stable(&self, workload: &Workload) -> bool {
-        let memoryless = workload.types().iter().all(JobType::is_memoryless);
-        memoryless && workload.is_poisson()
-    }
-
-    fn words(&self, workload: &Workload) -> String {
-        let slots = |m: usize| {
-            let nodes: Vec<u32> = workload.types().iter().map(|t| t.nodes()).collect();
-            let each = workload.types().iter().zip(self.jobs(m, &nodes));
-            let each: Vec<String> = each.map(|(t, c)| format!("{c} of {}", t.name())).collect();
-            each.join(", ")
-        };
-        match self.switching_rate {
-            None => format!(
-                "A partition: each server keeps one schedule, without preemption; jobs wait in one place for a slot of their type, of which there are {}.",
-                slots(0)
-            ),
-            Some(rate) => format!(
-                "A partition in {} assignments, without preemption: each server keeps one schedule until a clock (α = {rate} per {}) leads to the next assignment; servers with another schedule there start nothing until they are empty. Jobs wait in one place for a slot of their type; at first there are {}.",
-                self.assignments.len(),
-                workload.time_unit(),
-                slots(0)
-            ),
-        }
-    }
 }

@@ -1,8 +1,8 @@
 use super::estimates::{Estimates, Running, covers, reduce};
 use super::shortest::Shortest;
-use super::{Event, FamilyRule, Hosts, Policy, System};
+use super::{Event, Hosts, Policy, System};
 use crate::multiresource::artifact::{Placement, PooledEasyPolicy};
-use crate::multiresource::workload::{Fleet, Workload};
+use crate::multiresource::workload::Fleet;
 
 /// EASY backfilling over all servers of a fleet, whose jobs wait in one place: first come, first served, until
 /// the head of the queue fits nowhere. One server is then kept for it, that where by the estimates it fits
@@ -264,22 +264,5 @@ impl Policy for PooledEasy {
             }
         }
         self.go_on(system);
-    }
-}
-
-impl FamilyRule for PooledEasyPolicy {
-    fn rule(&self, fleet: &Fleet) -> Box<dyn Policy> {
-        Box::new(PooledEasy::new(self, fleet))
-    }
-
-    fn words(&self, _: &Workload) -> String {
-        let length = if self.limits {
-            "its limit"
-        } else {
-            "the mean of its type"
-        };
-        format!(
-            "EASY backfilling over all servers, without preemption: jobs wait in one place and start in order of arrival, where the least room is left. While the oldest fits nowhere, one server is kept for it; others start elsewhere, and there if they end before it can start or leave it its room, each taken to be as long as {length}."
-        )
     }
 }

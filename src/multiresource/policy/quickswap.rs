@@ -1,8 +1,8 @@
 use super::by_need::ByNeed;
-use super::{Event, FamilyRule, KnobRange, Policy, System, Unsuitable};
-use crate::multiresource::artifact::{Family, StaticQuickswapPolicy};
+use super::{Event, Policy, System, Unsuitable};
+use crate::multiresource::artifact::StaticQuickswapPolicy;
 use crate::multiresource::schedule::Packing;
-use crate::multiresource::workload::{Fleet, JobType, Workload};
+use crate::multiresource::workload::{JobType, Workload};
 
 /// A system of two types, one of which runs alone: as heavy as the whole server, while several of
 /// the other, light one run together (Quickswap paper, section 4.1, where a light job needs one
@@ -185,70 +185,6 @@ pub fn time_of_turns(workload: &Workload) -> f64 {
         job_type.offered_load() / f64::from(packing.most(i, packing.capacity()))
     };
     types.map(turn).sum()
-}
-
-impl FamilyRule for StaticQuickswapPolicy {
-    fn rule(&self, fleet: &Fleet) -> Box<dyn Policy> {
-        Box::new(StaticQuickswap::new(self, fleet.envelope()))
-    }
-
-    fn words(&self, workload: &Workload) -> String {
-        let turn = |i: &usize| {
-            let name = workload.types()[*i].name();
-            format!("{name} ({})", self.thresholds[*i])
-        };
-        let turns: Vec<String> = self.cycle.iter().map(turn).collect();
-        let next = if self.overlap {
-            "as soon as it fits, while the last one drains"
-        } else {
-            "when the last one has drained"
-        };
-        format!(
-            "Static Quickswap, without preemption: the types have their turns in the order {}. A turn ends when no more jobs of the type are left than its threshold (in brackets), all in service, and another type waits; the next type starts {next}.",
-            turns.join(", ")
-        )
-    }
-
-    fn is_proved_stable(&self, workload: &Workload) -> bool {
-        !self.overlap && time_of_turns(workload) < 1.0
-    }
-
-    /// Overlap, all thresholds together, each of them, each two turns that follow each other.
-    fn axes(&self, range: &KnobRange<'_>) -> usize {
-        1 + range.several.len() + self.cycle.len()
-    }
-
-    fn stepped(&self, axis: usize, up: bool, range: &KnobRange<'_>) -> Option<Family> {
-        let mut stepped = self.clone();
-        let turned = |i: usize, l: u32| {
-            if up {
-                (2 * l + 1).min(range.most[i] - 1)
-            } else {
-                l / 2
-            }
-        };
-        match axis {
-            0 => stepped.overlap = up,
-            1 => {
-                let thresholds = stepped.thresholds.iter_mut().enumerate();
-                thresholds.for_each(|(i, l)| *l = turned(i, *l));
-            }
-            axis if axis - 2 < range.several.len() => {
-                let i = range.several[axis - 2];
-                stepped.thresholds[i] = turned(i, stepped.thresholds[i]);
-            }
-            axis if up => {
-                let place = axis - 2 - range.several.len();
-                // A cycle of two has one order.
-                if self.cycle.len() < 3 {
-                    return None;
-                }
-                stepped.cycle.swap(place, place + 1);
-            }
-            _ => return None,
-        }
-        (stepped != *self).then(|| stepped.into())
-    }
 }
 
 impl Policy for StaticQuickswap {

@@ -1,8 +1,8 @@
 use super::backfill::BackfillRule;
 use super::drain::prices;
-use super::{Event, FamilyRule, KnobRange, Policy, System, along};
-use crate::multiresource::artifact::{Family, ReservingPolicy};
-use crate::multiresource::workload::{Fleet, Workload};
+use super::{Event, Policy, System};
+use crate::multiresource::artifact::ReservingPolicy;
+use crate::multiresource::workload::Workload;
 
 /// First-Fit with one reservation at a time, without preemption.
 ///
@@ -156,43 +156,5 @@ impl Policy for Reserving {
     fn changed(&mut self, system: &mut System) {
         (self.reserved, self.turn) = (None, None);
         self.take_over(system);
-    }
-}
-
-const WORTH: [f64; 13] = [
-    0.0, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 8.0, 16.0,
-];
-const EXHAUST: [f64; 7] = [1.0, 2.0, 4.0, 8.0, 20.0, 100.0, 1e6];
-const LET_IN: [f64; 10] = [0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.3, 2.0, 4.0];
-
-impl FamilyRule for ReservingPolicy {
-    fn rule(&self, fleet: &Fleet) -> Box<dyn Policy> {
-        Box::new(Reserving::new(self, fleet.envelope()))
-    }
-
-    fn own_work(&self, workload: &Workload) -> f64 {
-        0.4 + 0.02 * (workload.types().len() as f64).powi(2)
-    }
-
-    fn words(&self, _: &Workload) -> String {
-        let length = if self.limits { "limit" } else { "mean size" };
-        format!(
-            "First-Fit with a reservation, without preemption: the oldest waiting job that fits starts. Where the waiting work of a type that does not fit is worth {} times what is wasted until it does, room is kept for one job of it (worth); until that starts, others start that fit beside it, or whose {length} is at most {} times what is left of the wait (let in). Then jobs of that type take the places of those that end, until {} times as much work waits of another type with a reservation (exhaust).",
-            self.worth, self.let_in, self.exhaust
-        )
-    }
-
-    fn axes(&self, _: &KnobRange<'_>) -> usize {
-        3
-    }
-
-    fn stepped(&self, axis: usize, up: bool, _: &KnobRange<'_>) -> Option<Family> {
-        let mut stepped = self.clone();
-        match axis {
-            0 => stepped.worth = along(&WORTH, self.worth, up)?,
-            1 => stepped.exhaust = along(&EXHAUST, self.exhaust, up)?,
-            _ => stepped.let_in = along(&LET_IN, self.let_in, up)?,
-        }
-        Some(stepped.into())
     }
 }

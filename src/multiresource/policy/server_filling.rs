@@ -1,9 +1,8 @@
 use std::collections::VecDeque;
 
-use super::unsuitable::{fills, one_resource};
-use super::{Event, FamilyRule, Job, Policy, System, Unsuitable};
-use crate::multiresource::artifact::ServerFillingPolicy;
-use crate::multiresource::workload::{Fleet, Workload};
+use super::unsuitable::one_resource;
+use super::{Event, Job, Policy, System, Unsuitable};
+use crate::multiresource::workload::Workload;
 
 /// ServerFilling: of the shortest prefix of the jobs in the system, in order of arrival, that needs
 /// all k servers together, the jobs in descending need, each that fits; of equals the oldest.
@@ -159,27 +158,5 @@ impl Policy for ServerFilling {
         self.extend(system);
         self.aim(system);
         self.serve(system);
-    }
-}
-
-impl FamilyRule for ServerFillingPolicy {
-    fn rule(&self, fleet: &Fleet) -> Box<dyn Policy> {
-        let rule = ServerFilling::new(fleet.envelope());
-        Box::new(rule.expect("the policy was checked: there is one resource"))
-    }
-
-    fn is_proved_stable(&self, workload: &Workload) -> bool {
-        fills(workload)
-    }
-
-    /// A job leaves from the middle of those that run: where these are 30 000 a decision takes 35 times as long as one of
-    /// First-Fit.
-    fn own_work(&self, workload: &Workload) -> f64 {
-        let running: f64 = workload.types().iter().map(|t| t.offered_load()).sum();
-        running / 900.0
-    }
-
-    fn words(&self, _: &Workload) -> String {
-        "ServerFilling, with preemption: of the oldest jobs that need all servers together, those that need most run, each that fits.".into()
     }
 }

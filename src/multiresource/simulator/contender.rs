@@ -143,7 +143,7 @@ impl Contender {
                 let made = self.on_server(fleet, workload);
                 made.map_err(|why| self.unsuitable(why, fleet, workload))
             }
-            (Contender::Policy(policy), None) if pools => Ok(policy.spec().rule(fleet)),
+            (Contender::Policy(policy), None) if pools => Ok(policy.rule(fleet)),
             (_, None) => Err(FOR_ONE),
         }
     }
@@ -159,7 +159,7 @@ impl Contender {
                 if policy.needs_limits() {
                     Unsuitable::unless_known(workload, false)?;
                 }
-                Ok(policy.spec().rule(fleet))
+                Ok(policy.rule(fleet))
             }
         }
     }

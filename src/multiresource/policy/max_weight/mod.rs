@@ -2,10 +2,10 @@ mod setups;
 
 pub use setups::MaxWeightSetups;
 
-use super::{Event, FamilyRule, KnobRange, Policy, System};
-use crate::multiresource::artifact::{Family, MaxWeightPolicy};
+use super::{Event, Policy, System};
+use crate::multiresource::artifact::MaxWeightPolicy;
 use crate::multiresource::schedule::{Knapsack, Packing, Schedule, maximal};
-use crate::multiresource::workload::{Fleet, JobType, Workload};
+use crate::multiresource::workload::Workload;
 
 /// MaxWeight: serves the schedule `argmax Σ_i Q_i u_i` over u ∈ S, with Q_i the jobs of type i in
 /// the system. Preempts, the youngest first, so that the oldest u_i of type i are served.
@@ -42,11 +42,6 @@ const WORK: usize = 20_000;
 /// Steps of a search after which the best that it found is taken: ten microseconds. Reached where many schedules are
 /// worth nearly the same: at the program's prices.
 const STEPS: usize = 1_000;
-
-/// Counts that are scanned in the time that a simple rule takes for a decision, and how many times as long branch
-/// and bound takes.
-const SCANNED: f64 = 1_500.0;
-const BOUNDED: f64 = 20.0;
 
 /// Candidates among which maximal schedules are looked for.
 const VISITS: usize = 2_000_000;
@@ -164,7 +159,7 @@ impl Policy for MaxWeight {
 }
 
 /// All maximal schedules, if they are few.
-fn few_maximal(packing: &Packing) -> Option<Vec<Schedule>> {
+pub(super) fn few_maximal(packing: &Packing) -> Option<Vec<Schedule>> {
     maximal(packing, WORK / packing.types(), VISITS)
 }
 
@@ -325,23 +320,7 @@ impl Powers {
     }
 }
 
-/// Exponents, and how much a type's worth changes in a step, by its service rate and alone.
-const EXPONENTS: [f64; 14] = [
-    0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.75, 1.0, 1.25, 1.5, 2.0,
-];
-const SPEED: f64 = 0.125;
-const WORTH: f64 = 1.25;
-
-/// Worths are turned one by one of no more types.
-const FEW_TYPES: usize = 8;
-
 impl MaxWeightPolicy {
-    fn worths_in_words(&self, workload: &Workload) -> String {
-        let pairs = workload.types().iter().zip(&self.worths);
-        let worths: Vec<String> = pairs.map(|(t, c)| format!("{c:.3} {}", t.name())).collect();
-        worths.join(", ")
-    }
-
     /// The worths times these, the largest of them 1, to six digits.
     pub fn times(&self, factors: impl Iterator<Item = f64>) -> Self {
         let pairs = self.worths.iter().zip(factors);
@@ -355,63 +334,5 @@ impl MaxWeightPolicy {
             worths: rounded.collect(),
             exponent: self.exponent,
         }
-    }
-
-    /// Returns the policy with one knob a step up or down; `None` at its end.
-    fn turned(&self, axis: usize, up: bool, range: &KnobRange<'_>) -> Option<Self> {
-        let types = range.workload.types();
-        let sign = if up { 1.0 } else { -1.0 };
-        match axis {
-            0 => {
-                let exponent = super::along(&EXPONENTS, self.exponent, up)?;
-                let worths = self.worths.clone();
-                Some(MaxWeightPolicy { worths, exponent })
-            }
-            1 if !super::has_lengths(range.workload) => None,
-            1 => Some(self.times(types.iter().map(|t| t.service_rate().powf(sign * SPEED)))),
-            _ => {
-                let own = |i: usize| if i + 2 == axis { WORTH.powf(sign) } else { 1.0 };
-                Some(self.times((0..types.len()).map(own)))
-            }
-        }
-    }
-}
-
-impl FamilyRule for MaxWeightPolicy {
-    fn rule(&self, fleet: &Fleet) -> Box<dyn Policy> {
-        Box::new(MaxWeight::weighted(fleet.envelope(), self))
-    }
-
-    /// By the Lyapunov function, where the maximum is found: a search that was cut short may miss it.
-    fn is_proved_stable(&self, workload: &Workload) -> bool {
-        let memoryless = workload.types().iter().all(JobType::is_memoryless);
-        memoryless && workload.is_poisson() && few_maximal(&Packing::new(workload)).is_some()
-    }
-
-    fn own_work(&self, workload: &Workload) -> f64 {
-        let packing = Packing::new(workload);
-        let types = packing.types();
-        match few_maximal(&packing) {
-            Some(schedules) => (schedules.len() * types) as f64 / SCANNED,
-            None => BOUNDED + types as f64 / 4.0,
-        }
-    }
-
-    /// The exponent, the speed, and the types.
-    fn axes(&self, _: &KnobRange<'_>) -> usize {
-        let types = self.worths.len();
-        2 + if types <= FEW_TYPES { types } else { 0 }
-    }
-
-    fn stepped(&self, axis: usize, up: bool, range: &KnobRange<'_>) -> Option<Family> {
-        Some(self.turned(axis, up, range)?.into())
-    }
-
-    fn words(&self, workload: &Workload) -> String {
-        format!(
-            "MaxWeight, with preemption: of the schedules that there are jobs for, that of the most weight is served; each of Q jobs of a type weighs c Q^{}, where c is {}.",
-            self.exponent,
-            self.worths_in_words(workload)
-        )
     }
 }

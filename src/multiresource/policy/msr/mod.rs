@@ -2,11 +2,11 @@ mod slots;
 
 use super::estimates::{covers, reduce};
 use super::type_set::TypeSet;
-use super::{Event, FamilyRule, KnobRange, Policy, System};
+use super::{Event, Policy, System};
 use crate::multiresource::artifact::{
-    Admission, Backfill, Drain, EmptySlots, Family, MsrPolicy, Preemption,
+    Admission, Backfill, Drain, EmptySlots, MsrPolicy, Preemption,
 };
-use crate::multiresource::workload::{Fleet, JobType, Workload};
+use crate::multiresource::workload::Workload;
 use slots::Slots;
 
 /// The clock that ends a working schedule; clock `1 + i` ends a slot of type i that no job
@@ -385,61 +385,6 @@ impl Msr {
             }
             _ => self.fill(system),
         }
-    }
-}
-
-/// A step of the switching rate.
-const RATE: f64 = 1.5;
-
-impl FamilyRule for MsrPolicy {
-    fn rule(&self, fleet: &Fleet) -> Box<dyn Policy> {
-        Box::new(Msr::new(self, fleet.envelope()))
-    }
-
-    fn own_work(&self, workload: &Workload) -> f64 {
-        0.3 * (workload.types().len() as f64).powi(2)
-    }
-
-    fn words(&self, workload: &Workload) -> String {
-        let way = match self.preemption {
-            Preemption::None => {
-                "jobs run to their end, and those that the next schedule has no place for are waited for"
-            }
-            Preemption::Setup => "jobs are preempted, and their room is held for a setup time",
-            Preemption::Full => "jobs are preempted at no cost",
-        };
-        let left = match self.backfill {
-            Backfill::None => "",
-            Backfill::FirstFit => "; room that is left is offered to other waiting jobs",
-        };
-        match self.order.len() {
-            1 => format!("MSR: one schedule serves all types, and is never left{left}."),
-            count => format!(
-                "MSR: it works on {count} schedules in turn. A clock ends each after an exponential time, on average after {:.4} {} of work; {way}{left}.",
-                1.0 / self.switching_rate,
-                workload.time_unit()
-            ),
-        }
-    }
-
-    /// By the loads ρ_i < 1, with exponential sizes, independent of each other.
-    fn is_proved_stable(&self, workload: &Workload) -> bool {
-        workload.types().iter().all(JobType::is_memoryless)
-    }
-
-    fn axes(&self, _: &KnobRange<'_>) -> usize {
-        1
-    }
-
-    fn stepped(&self, _: usize, up: bool, range: &KnobRange<'_>) -> Option<Family> {
-        let factor = if up { RATE } else { 1.0 / RATE };
-        let switching_rate = self.switching_rate * factor;
-        let stepped = || MsrPolicy {
-            switching_rate,
-            ..self.clone()
-        };
-        let may = self.order.len() > 1 && switching_rate < 0.98 * range.largest_rate;
-        may.then(|| stepped().into())
     }
 }
 

@@ -1,9 +1,9 @@
 mod kept;
 
 use super::by_need::descending;
-use super::{Event, FamilyRule, Hosts, KnobRange, Policy, System, along};
-use crate::multiresource::artifact::{Family, Order, Placement, PooledPolicy};
-use crate::multiresource::workload::{Fleet, Workload};
+use super::{Event, Hosts, Policy, System};
+use crate::multiresource::artifact::{Order, PooledPolicy};
+use crate::multiresource::workload::Fleet;
 use kept::Kept;
 
 /// A rule over all servers of a fleet, whose jobs wait in one place: which job starts next, on which of the servers
@@ -167,72 +167,5 @@ impl Policy for Pooled {
         if self.policy.zone.is_some() {
             system.keep_zone(None);
         }
-    }
-}
-
-/// What is kept, in steps.
-const RESERVES: [f64; 10] = [0.3, 0.5, 0.7, 0.85, 1.0, 1.15, 1.3, 1.5, 1.75, 2.0];
-
-impl FamilyRule for PooledPolicy {
-    fn rule(&self, fleet: &Fleet) -> Box<dyn Policy> {
-        Box::new(Pooled::new(self, fleet))
-    }
-
-    fn axes(&self, range: &KnobRange<'_>) -> usize {
-        1 + self.zone.as_ref().map_or(0, |_| range.servers.len())
-    }
-
-    fn stepped(&self, axis: usize, up: bool, range: &KnobRange<'_>) -> Option<Family> {
-        let mut policy = self.clone();
-        match (axis, &mut policy.zone) {
-            (0, _) if self.reserve > 0.0 => {
-                policy.reserve = along(&RESERVES, self.reserve, up)?;
-            }
-            (1.., Some(zone)) => {
-                let (own, all) = (&mut zone.servers[axis - 1], range.servers[axis - 1]);
-                let step = (all / 50).max(1);
-                *own = if up {
-                    Some(*own + step).filter(|more| *more <= all)?
-                } else {
-                    own.checked_sub(step)?
-                };
-                (zone.servers.iter().sum::<u32>() > 0).then_some(())?;
-            }
-            _ => return None,
-        }
-        Some(policy.into())
-    }
-
-    fn words(&self, workload: &Workload) -> String {
-        let order = match self.order {
-            Order::Fcfs => "the oldest job starts, and none before it",
-            Order::Oldest => "the oldest job that fits somewhere starts",
-            Order::Largest => "the largest job that fits somewhere starts, by dominant share",
-            Order::Smallest => "the smallest job that fits somewhere starts, by dominant share",
-        };
-        let placement = match self.placement {
-            Placement::First => "on the first server that has room for it",
-            Placement::Best => "on the server with the least room left that has room for it",
-        };
-        let kept = if self.reserve > 0.0 {
-            format!(
-                " Room is kept: a job starts only where after it, beside the jobs that are longer than they, at least {} (1 − E[S_j]/E[S_i]) λ_j E[S_j] jobs of each shorter type j still fit on all servers; i is its own type.",
-                self.reserve
-            )
-        } else {
-            String::new()
-        };
-        let zone = self.zone.as_ref().map_or(String::new(), |zone| {
-            let names: Vec<&str> = zone.types.iter().map(|i| workload.types()[*i].name()).collect();
-            let servers: Vec<String> = zone.servers.iter().map(u32::to_string).collect();
-            format!(
-                " A zone is kept: on the first {} servers, by shape, only jobs of {} start; they start elsewhere, too.",
-                servers.join(", "),
-                names.join(", ")
-            )
-        });
-        format!(
-            "Over all servers, without preemption: jobs wait in one place, and whenever there is room, {order}, {placement}.{kept}{zone}"
-        )
     }
 }

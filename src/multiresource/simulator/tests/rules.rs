@@ -194,7 +194,7 @@ fn rules_over_one_server_are_those_of_a_server() {
         let Some(pooled) = rule.pooled else { continue };
         let own = rule.with(None).unwrap();
         let own = own.simulate_on(&fleet, &settings, quiet).unwrap();
-        let policy = pooled().spec().rule(&fleet);
+        let policy = pooled().rule(&fleet);
         let system = || System::of_fleet(&fleet, policy.clocks(), policy.preempts());
         let mut simulation = Simulation::on(&fleet, &system, &*policy, &settings);
         let pooled = simulation.run(&settings, &mut quiet).unwrap();

@@ -31,7 +31,7 @@ impl BackfillRule {
         let packing = Packing::new(workload);
         let packed = Packed::new(&packing);
         let empty: Vec<u64> = packed.nothing_of(packing.capacity());
-        let limits = || Estimated::new(Estimates::Limits, packing.types());
+        let limits = || Estimated::new(Estimates::Limits, packing.types(), 1);
         BackfillRule {
             let_in,
             drains: Drains::new(workload),
@@ -39,7 +39,7 @@ impl BackfillRule {
             used: empty.clone(),
             packed,
             empty,
-            free: vec![0; packing.capacity().len()],
+            free: Vec::new(),
         }
     }
 
@@ -50,18 +50,15 @@ impl BackfillRule {
     /// What has happened.
     pub fn look(&mut self, event: Event, system: &System) {
         if let Some(jobs) = &mut self.limits {
-            match event {
-                Event::Arrival(i) => drop(jobs.arrived(i, system)),
-                Event::Completion(_) => jobs.ended(system),
-                Event::Clock(_) => {}
-            }
+            jobs.look(event, system);
         }
     }
 
     /// Begins with what waits and runs now.
     pub fn take_over(&mut self, system: &System) {
         if let Some(jobs) = &mut self.limits {
-            jobs.take_over(system);
+            jobs.forget_running();
+            jobs.look_anew(system);
         }
     }
 
@@ -116,7 +113,7 @@ impl BackfillRule {
 
     fn start_within(&mut self, i: usize, limit: f64, system: &mut System) {
         match &mut self.limits {
-            Some(jobs) => drop(jobs.start(i, limit, system)),
+            Some(jobs) => drop(jobs.start(i, limit, &[0], system)),
             None => system.start(i),
         }
     }
@@ -124,7 +121,7 @@ impl BackfillRule {
     /// How long a job may take by its limit that passes the lead.
     fn limit(&mut self, lead: usize, system: &System) -> f64 {
         self.limits.as_ref().map_or(0.0, |jobs| {
-            let until = jobs.room_for(lead, &mut self.free, system);
+            let until = jobs.room_for(lead, 0, &mut self.free, system);
             self.let_in * (until - system.now())
         })
     }

@@ -67,11 +67,7 @@ impl System {
         }
         let job = self.arrive_limited(i, now, limit);
         let noted = self.actions.len();
-        if self.hosts.is_some() {
-            self.start_job_on(i, job, servers);
-        } else {
-            self.start_job(i, job);
-        }
+        self.start_job_on(i, job, servers);
         self.actions.truncate(noted);
         self.entries[job.slot as usize].started = now - ran;
         Some(job)

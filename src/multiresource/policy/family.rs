@@ -6,8 +6,8 @@ use super::max_weight::few_maximal;
 use super::unsuitable::fills;
 use super::{
     AdaptiveMsr, AdaptiveQuickswap, ByNeed, EasyBackfill, Estimates, FirstFit, Guarded, MaxWeight,
-    MaxWeightSetups, Msr, Partition, Policy, Pooled, PooledEasy, Reserving, ServerFilling,
-    StaticQuickswap, Tdc, time_of_turns,
+    MaxWeightSetups, Msr, Partition, Policy, Pooled, Reserving, ServerFilling, StaticQuickswap,
+    Tdc, time_of_turns,
 };
 use crate::multiresource::artifact::{Family, MaxWeightPolicy, StaticQuickswapPolicy, TdcOrder};
 use crate::multiresource::schedule::Packing;
@@ -38,7 +38,7 @@ impl Family {
                 Box::new(rule.expect("the policy was checked: there is one resource"))
             }
             Family::Pooled(policy) => Box::new(Pooled::new(policy, fleet)),
-            Family::PooledEasy(policy) => Box::new(PooledEasy::new(policy, fleet)),
+            Family::PooledEasy(policy) => Box::new(EasyBackfill::over(fleet, policy.limits)),
             Family::Partition(policy) => Box::new(Partition::new(policy, fleet)),
             Family::Guarded(policy) => Box::new(Guarded::new(policy, fleet)),
         }

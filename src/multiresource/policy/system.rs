@@ -289,7 +289,7 @@ impl System {
         self.start_job_where(i, job, None);
     }
 
-    /// Starts this waiting job of type i on these servers of a fleet, as many as it takes.
+    /// Starts this waiting job of type i on these servers, as many as it takes; of one server they say nothing.
     pub fn start_job_on(&mut self, i: usize, job: Job, servers: &[usize]) {
         self.start_job_where(i, job, Some(servers));
     }
@@ -405,7 +405,7 @@ impl System {
     #[inline(always)]
     fn take_room(&mut self, i: usize, slot: u32, servers: Option<&[usize]>) -> bool {
         let Some(hosts) = &mut self.hosts else {
-            return servers.is_none() && self.room.take(i);
+            return self.room.take(i);
         };
         let (found, team) = match servers {
             Some(servers) => (hosts.takes(i, servers), servers),

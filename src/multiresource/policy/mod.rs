@@ -11,7 +11,6 @@
 
 mod adaptive_msr;
 mod backfill;
-mod by_need;
 mod cluster;
 mod conservative_backfill;
 mod drain;
@@ -19,7 +18,7 @@ mod drive;
 mod easy_backfill;
 mod estimates;
 mod family;
-mod first_fit;
+mod greedy;
 mod guarded;
 mod hosts;
 mod max_weight;
@@ -43,14 +42,13 @@ mod view;
 mod words;
 
 pub use adaptive_msr::AdaptiveMsr;
-pub use by_need::ByNeed;
 pub use conservative_backfill::ConservativeBackfill;
 #[cfg(feature = "cli")]
 pub(crate) use drive::Completed;
 pub use easy_backfill::EasyBackfill;
 pub use estimates::Estimates;
 pub use family::{KnobRange, has_lengths};
-pub use first_fit::{Fcfs, FirstFit};
+pub use greedy::{ByNeed, Fcfs, FirstFit};
 pub use guarded::Guarded;
 pub use hosts::Hosts;
 pub use max_weight::{MaxWeight, MaxWeightSetups};

@@ -160,33 +160,30 @@ impl Partition {
             return false;
         };
         system.start_on(i, &[n]);
-        if let Some(hosts) = system.hosts() {
-            self.look(n, hosts);
-        }
+        self.look(n, system.fleet());
         true
     }
 
     fn start_gang(&mut self, i: usize, system: &mut System) -> bool {
         // Where there are gangs all servers are left together.
-        let may = !self.leaving[0];
-        let hosts = system.hosts().filter(|_| may);
-        let found = hosts.and_then(|hosts| self.gangs.find(i, hosts));
+        if self.leaving[0] {
+            return false;
+        }
+        let found = self.gangs.find(i, system.fleet());
         let (Some(team), Some(number)) = (found, system.nth_number(i, 0)) else {
             return false;
         };
         system.start_on(i, &team);
         self.gangs.running.insert(number);
         // Beside jobs that another rule has started it may take the room of others.
-        if let Some(hosts) = system.hosts() {
-            team.iter().for_each(|n| self.look(*n, hosts));
-        }
+        team.iter().for_each(|n| self.look(*n, system.fleet()));
         true
     }
 
     fn depart(&mut self, system: &mut System) {
         system.set_clock(SWITCH, 0.0);
         system.count_switch();
-        let Some(hosts) = system.hosts() else { return };
+        let hosts = system.fleet();
         let gangs = self.gangs.are_any();
         for n in 0..hosts.count() {
             let (here, there) = (self.position, self.next());
@@ -226,11 +223,9 @@ impl Partition {
         }
         self.position = self.next();
         self.gangs.renew(self.position);
-        if let Some(hosts) = system.hosts() {
-            for n in 0..hosts.count() {
-                if std::mem::take(&mut self.leaving[n]) {
-                    self.look(n, hosts);
-                }
+        for n in 0..self.leaving.len() {
+            if std::mem::take(&mut self.leaving[n]) {
+                self.look(n, system.fleet());
             }
         }
         system.set_clock(SWITCH, self.leaving_rates[self.position]);
@@ -251,9 +246,7 @@ impl Policy for Partition {
         self.leaving.fill(false);
         (self.left, _) = (0, self.phantoms.fill(0));
         self.gangs.renew(0);
-        if let Some(hosts) = system.hosts() {
-            (0..hosts.count()).for_each(|n| self.look(n, hosts));
-        }
+        (0..self.leaving.len()).for_each(|n| self.look(n, system.fleet()));
         if self.places.len() > 1 {
             system.set_clock(SWITCH, self.leaving_rates[0]);
         }
@@ -267,7 +260,7 @@ impl Policy for Partition {
                 }
             }
             Event::Completion(i) => {
-                let Some(hosts) = system.hosts() else { return };
+                let hosts = system.fleet();
                 if self.gangs.running.remove(&system.ended()) {
                     self.gangs.free[i].push(hosts.freed().to_vec());
                 }
@@ -301,7 +294,7 @@ impl Policy for Partition {
 
     fn changed(&mut self, system: &mut System) {
         self.gangs.recount(self.position, system);
-        let Some(hosts) = system.hosts() else { return };
+        let hosts = system.fleet();
         let leaving = (0..hosts.count()).filter(|n| self.leaving[*n]);
         let left = leaving.flat_map(|n| hosts.running(n)).copied();
         let is_leaving = self.leaving.contains(&true);

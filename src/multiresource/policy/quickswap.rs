@@ -1,5 +1,4 @@
-use super::by_need::ByNeed;
-use super::{Event, Policy, System, Unsuitable};
+use super::{ByNeed, Event, Policy, System, Unsuitable};
 use crate::multiresource::artifact::StaticQuickswapPolicy;
 use crate::multiresource::schedule::Packing;
 use crate::multiresource::workload::{JobType, Workload};
@@ -278,7 +277,7 @@ impl Policy for AdaptiveQuickswap {
             }
             self.needs.start_all(system);
         } else {
-            self.needs.start_fitting(event, system);
+            self.needs.react(event, system);
         }
         self.draining = is_stuck(system);
     }

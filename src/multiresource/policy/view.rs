@@ -122,6 +122,11 @@ impl System {
         self.hosts.as_ref()
     }
 
+    /// The servers of the fleet, for rules that are for one.
+    pub(super) fn fleet(&self) -> &Hosts {
+        self.hosts.as_ref().expect("the rule is for a fleet")
+    }
+
     /// Says which of the servers with room [`System::start`] takes.
     pub fn place_by(&mut self, placement: Placement) {
         if let Some(hosts) = &mut self.hosts {

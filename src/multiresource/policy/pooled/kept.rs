@@ -1,4 +1,4 @@
-use super::Hosts;
+use crate::multiresource::policy::Hosts;
 use crate::multiresource::policy::room::Packed;
 use crate::multiresource::schedule::Packing;
 use crate::multiresource::workload::Fleet;

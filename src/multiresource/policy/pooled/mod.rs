@@ -1,7 +1,7 @@
 mod kept;
 
-use super::by_need::descending;
-use super::{Event, Hosts, Policy, System};
+use super::greedy::oldest;
+use super::{ByNeed, Event, Policy, System};
 use crate::multiresource::artifact::{Order, PooledPolicy};
 use crate::multiresource::workload::Fleet;
 use kept::Kept;
@@ -22,8 +22,8 @@ use kept::Kept;
 #[derive(Clone, Debug)]
 pub struct Pooled {
     policy: PooledPolicy,
-    /// By type: who goes first, but for age.
-    rank: Vec<u32>,
+    /// Types in the order in which they are offered free room; those of a class by age.
+    classes: Vec<Vec<usize>>,
     kept: Option<Kept>,
     /// By type: no server will have its next job now.
     refused: Vec<bool>,
@@ -34,59 +34,44 @@ pub struct Pooled {
 impl Pooled {
     /// The rule for this fleet.
     pub fn new(policy: &PooledPolicy, fleet: &Fleet) -> Self {
-        let workload = fleet.envelope();
+        let (workload, types) = (fleet.envelope(), fleet.types().len());
         Pooled {
             policy: policy.clone(),
-            rank: rank(
-                policy.order,
-                &workload.dominant_shares(),
-                &descending(workload),
-            ),
+            classes: match policy.order {
+                Order::Fcfs | Order::Oldest => vec![(0..types).collect()],
+                Order::Largest => ByNeed::largest_first(workload).classes,
+                Order::Smallest => ByNeed::smallest_first(workload).classes,
+            },
             kept: (policy.reserve > 0.0).then(|| Kept::new(policy.reserve, fleet)),
-            refused: vec![false; workload.types().len()],
+            refused: vec![false; types],
             team: Vec::new(),
         }
     }
 
-    /// Finds where the next job of type i starts, if some servers will have it.
-    fn find(&mut self, i: usize, hosts: &Hosts) -> bool {
-        match &mut self.kept {
-            Some(kept) => kept.team(i, hosts, &mut self.team),
-            None => hosts.team(i, |_| true, &mut self.team),
-        }
-    }
-
-    /// Starts the next job of type i, if some server will have it: whether one does.
+    /// Starts the next job of type i, if some servers will have it: whether they do.
     fn start(&mut self, i: usize, system: &mut System) -> bool {
-        let found = system.hosts().is_some_and(|hosts| self.find(i, hosts));
+        let found = match &mut self.kept {
+            Some(kept) => kept.team(i, system.fleet(), &mut self.team),
+            None => system.find_team(i, &mut self.team),
+        };
         if found {
             system.start_on(i, &self.team);
-            if let (Some(kept), Some(hosts)) = (&mut self.kept, system.hosts()) {
-                self.team.iter().for_each(|n| kept.look(i, *n, hosts));
+            if let Some(kept) = &mut self.kept {
+                self.team
+                    .iter()
+                    .for_each(|n| kept.look(i, *n, system.fleet()));
             }
         }
         found
     }
 
-    /// A job of type i has ended, and has freed servers.
-    fn look_at_freed(&mut self, i: usize, system: &System) {
-        if let (Some(kept), Some(hosts)) = (&mut self.kept, system.hosts()) {
-            hosts.freed().iter().for_each(|n| kept.look(i, *n, hosts));
-        }
-    }
-
-    /// The type whose turn it is, of those that were not refused.
-    fn next(&self, system: &System) -> Option<usize> {
-        let waiting = system.queued().filter(|i| !self.refused[*i]);
-        match self.policy.order {
-            Order::Fcfs => system.oldest_type().filter(|i| !self.refused[*i]),
-            _ => waiting
-                .filter(|i| system.fits(*i))
-                .min_by_key(|i| (self.rank[*i], system.nth_number(*i, 0))),
-        }
-    }
-
     fn start_all(&mut self, system: &mut System) {
+        if self.policy.order == Order::Fcfs {
+            while let Some(i) = system.oldest_type()
+                && self.start(i, system)
+            {}
+            return;
+        }
         if self.kept.is_none() && self.policy.order == Order::Oldest {
             while let Some(i) = system.oldest_fitting_type() {
                 self.start(i, system);
@@ -94,27 +79,17 @@ impl Pooled {
             return;
         }
         self.refused.fill(false);
-        while let Some(i) = self.next(system) {
-            // One that is refused has no room made by those that start after it.
-            self.refused[i] = !self.start(i, system);
+        for n in 0..self.classes.len() {
+            while let Some(i) = oldest(
+                &self.classes[n],
+                |i| !self.refused[i] && system.fits(i),
+                system,
+            ) {
+                // One that is refused has no room made by those that start after it.
+                self.refused[i] = !self.start(i, system);
+            }
         }
     }
-}
-
-/// By type (K): the less, the earlier.
-fn rank(order: Order, shares: &[f64], descending: &[usize]) -> Vec<u32> {
-    let classes = descending.chunk_by(|a, b| shares[*a] == shares[*b]);
-    let mut rank = vec![0; shares.len()];
-    for (place, class) in classes.enumerate() {
-        for &i in class {
-            rank[i] = match order {
-                Order::Fcfs | Order::Oldest => 0,
-                Order::Largest => place as u32,
-                Order::Smallest => (shares.len() - place) as u32,
-            };
-        }
-    }
-    rank
 }
 
 impl Policy for Pooled {
@@ -123,28 +98,22 @@ impl Policy for Pooled {
         if self.policy.zone.is_some() {
             system.keep_zone(self.policy.zone.as_ref());
         }
-        if let (Some(kept), Some(hosts)) = (&mut self.kept, system.hosts()) {
-            kept.begin(hosts);
+        if let Some(kept) = &mut self.kept {
+            kept.begin(system.fleet());
         }
     }
 
     fn react(&mut self, event: Event, system: &mut System) {
+        self.note(event, system);
         match event {
             // An arrival frees no room: no other job has come to fit.
             Event::Arrival(i) => {
-                let first = match self.policy.order {
-                    Order::Fcfs => system.oldest_type() == Some(i),
-                    _ => true,
-                };
-                if first && system.waiting(i) == 1 && system.fits(i) {
+                let is_first = self.policy.order != Order::Fcfs || system.oldest_type() == Some(i);
+                if is_first && system.waiting(i) == 1 && system.fits(i) {
                     self.start(i, system);
                 }
             }
-            Event::Completion(i) => {
-                self.look_at_freed(i, system);
-                self.start_all(system);
-            }
-            Event::Clock(_) => self.start_all(system),
+            Event::Completion(_) | Event::Clock(_) => self.start_all(system),
         }
     }
 
@@ -153,8 +122,9 @@ impl Policy for Pooled {
     }
 
     fn note(&mut self, event: Event, system: &mut System) {
-        if let Event::Completion(i) = event {
-            self.look_at_freed(i, system);
+        if let (Event::Completion(i), Some(kept)) = (event, &mut self.kept) {
+            let hosts = system.fleet();
+            hosts.freed().iter().for_each(|n| kept.look(i, *n, hosts));
         }
     }
 

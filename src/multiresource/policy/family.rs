@@ -3,7 +3,7 @@
 //! and in the table of families.
 
 use super::max_weight::few_maximal;
-use super::unsuitable::fills;
+use super::server_filling::fills;
 use super::{
     AdaptiveMsr, AdaptiveQuickswap, ByNeed, EasyBackfill, Estimates, FirstFit, Guarded, MaxWeight,
     MaxWeightSetups, Msr, Partition, Policy, Pooled, Reserving, ServerFilling, StaticQuickswap,

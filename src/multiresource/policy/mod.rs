@@ -37,7 +37,6 @@ mod shortest;
 mod system;
 mod tdc;
 mod type_set;
-mod unsuitable;
 mod view;
 mod words;
 
@@ -61,7 +60,6 @@ pub use reserving::Reserving;
 pub use server_filling::ServerFilling;
 pub use system::{Action, Counters, Job, System, Violation};
 pub use tdc::Tdc;
-pub use unsuitable::Unsuitable;
 
 /// What a policy reacts to. Types are indices in the workload's order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -146,6 +144,11 @@ pub trait Policy: CloneRule {
     /// Another rule decides from here on: no clock of this one rings, and no server is kept.
     fn let_go(&mut self, _system: &mut System) {}
 }
+
+/// Why a rule cannot serve a workload.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Unsuitable(pub String);
 
 /// What every rule that is [`Clone`] and [`Send`] has: a copy of it behind its interface.
 pub trait CloneRule: Send {

@@ -23,21 +23,29 @@ impl OneOrAll {
     /// Which types break it.
     pub fn new(workload: &Workload) -> Result<Self, Unsuitable> {
         let packing = Packing::new(workload);
-        let name = |i: &usize| workload.types()[*i].name().to_owned();
+        let name = |i: &usize| workload.types()[*i].name();
         let alone = |i: &usize| {
             let one: Vec<u32> = (0..packing.types()).map(|j| u32::from(j == *i)).collect();
             packing.is_maximal(&one)
         };
         let (heavy, light): (Vec<usize>, Vec<usize>) = (0..packing.types()).partition(alone);
-        match (&*light, &*heavy) {
-            (&[light], &[heavy]) => Ok(OneOrAll {
-                light,
-                heavy,
-                servers: packing.most(light, packing.capacity()),
-            }),
-            (others, [_]) => Err(Unsuitable::Light(others.iter().map(name).collect())),
-            (_, heavy) => Err(Unsuitable::Alone(heavy.iter().map(name).collect())),
-        }
+        let names = |types: &[usize]| types.iter().map(name).collect::<Vec<_>>().join(", ");
+        let found = match (&*light, &*heavy) {
+            (&[light], &[heavy]) => {
+                return Ok(OneOrAll {
+                    light,
+                    heavy,
+                    servers: packing.most(light, packing.capacity()),
+                });
+            }
+            ([], [_]) => "beside that there is none".into(),
+            (light, [_]) => format!("beside that there are {}", names(light)),
+            (_, []) => "none does".into(),
+            (_, heavy) => format!("{} do", names(heavy)),
+        };
+        Err(Unsuitable(format!(
+            "it is for two types, one of which takes the whole server, and {found} here; for any types there are static-quickswap and adaptive-quickswap"
+        )))
     }
 }
 
@@ -85,7 +93,9 @@ impl Msfq {
         let most = system.servers - 1;
         let threshold = threshold.unwrap_or(most);
         if threshold > most {
-            return Err(Unsuitable::Threshold(threshold, most));
+            return Err(Unsuitable(format!(
+                "its threshold ℓ is from 0 to {most} here, and not {threshold}"
+            )));
         }
         Ok(Msfq {
             system,

@@ -1,8 +1,7 @@
 use std::collections::VecDeque;
 
-use super::unsuitable::one_resource;
 use super::{Event, Job, Policy, System, Unsuitable};
-use crate::multiresource::workload::Workload;
+use crate::multiresource::workload::{JobType, Workload};
 
 /// ServerFilling: of the shortest prefix of the jobs in the system, in order of arrival, that needs
 /// all k servers together, the jobs in descending need, each that fits; of equals the oldest.
@@ -159,4 +158,32 @@ impl Policy for ServerFilling {
         self.aim(system);
         self.serve(system);
     }
+}
+
+/// Servers k and the needs n (K) of a workload with one resource.
+fn one_resource(workload: &Workload) -> Result<(u64, Vec<u64>), Unsuitable> {
+    match workload.resources() {
+        [resource] => {
+            let needs = workload.types().iter().map(|t| t.units()[0]);
+            Ok((resource.units(), needs.collect()))
+        }
+        several => Err(Unsuitable(format!(
+            "it is defined for one resource, and the workload has {}",
+            several.len()
+        ))),
+    }
+}
+
+/// Whether ServerFilling fills all servers wherever there is work for them, and is known to be stable: of any
+/// two needs, and of k, the smaller divides the larger (the paper has powers of two, and its proof asks for no more);
+/// Poisson arrivals and exponential sizes.
+pub(super) fn fills(workload: &Workload) -> bool {
+    let Ok((servers, mut needs)) = one_resource(workload) else {
+        return false;
+    };
+    needs.push(servers);
+    needs.sort_unstable();
+    let divide = needs.windows(2).all(|pair| pair[1] % pair[0] == 0);
+    let memoryless = workload.types().iter().all(JobType::is_memoryless);
+    divide && memoryless && workload.is_poisson()
 }

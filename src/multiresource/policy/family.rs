@@ -7,7 +7,7 @@ use super::server_filling::fills;
 use super::{
     AdaptiveMsr, AdaptiveQuickswap, ByNeed, EasyBackfill, Estimates, FirstFit, Guarded, MaxWeight,
     MaxWeightSetups, Msr, Partition, Policy, Pooled, Reserving, ServerFilling, StaticQuickswap,
-    Tdc, time_of_turns,
+    tdc, time_of_turns,
 };
 use crate::multiresource::artifact::{Family, MaxWeightPolicy, StaticQuickswapPolicy, TdcOrder};
 use crate::multiresource::schedule::Packing;
@@ -30,7 +30,7 @@ impl Family {
             Family::AdaptiveQuickswap(_) => Box::new(AdaptiveQuickswap::new(workload)),
             Family::AdaptiveMsr(policy) => Box::new(AdaptiveMsr::new(policy, workload)),
             Family::Reserving(policy) => Box::new(Reserving::new(policy, workload)),
-            Family::Tdc(policy) => Box::new(Tdc::new(policy, workload)),
+            Family::Tdc(policy) => tdc::rule(policy, workload),
             Family::MaxWeight(policy) => Box::new(MaxWeight::weighted(workload, policy)),
             Family::MaxWeightSetup(policy) => Box::new(MaxWeightSetups::new(policy, workload)),
             Family::ServerFilling(_) => {

@@ -26,7 +26,6 @@ mod msr;
 mod partition;
 mod pooled;
 mod pools;
-mod profile;
 mod queued;
 mod quickswap;
 mod randomized_timers;
@@ -44,6 +43,7 @@ pub use adaptive_msr::AdaptiveMsr;
 pub use conservative_backfill::ConservativeBackfill;
 #[cfg(feature = "cli")]
 pub(crate) use drive::Completed;
+pub use drive::Counters;
 pub use easy_backfill::EasyBackfill;
 pub use estimates::Estimates;
 pub use family::{KnobRange, has_lengths};
@@ -58,8 +58,7 @@ pub use quickswap::{AdaptiveQuickswap, Msfq, OneOrAll, StaticQuickswap, time_of_
 pub use randomized_timers::RandomizedTimers;
 pub use reserving::Reserving;
 pub use server_filling::ServerFilling;
-pub use system::{Action, Counters, Job, System, Violation};
-pub use tdc::Tdc;
+pub use system::{Action, Job, System, Violation};
 
 /// What a policy reacts to. Types are indices in the workload's order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -168,15 +167,24 @@ impl Clone for Box<dyn Policy> {
     }
 }
 
+/// Returns the first of so many with the largest worth.
+fn first_largest(count: usize, worth: impl Fn(usize) -> f64) -> usize {
+    let from_last = (0..count).rev();
+    let largest = from_last.max_by(|a, b| worth(*a).total_cmp(&worth(*b)));
+    largest.unwrap_or(0)
+}
+
 /// A schedule in words.
 fn in_words(schedule: impl Iterator<Item = (usize, u32)>, names: &[&str]) -> String {
     let slots = schedule.filter(|(_, count)| *count > 0);
-    let slots = slots.map(|(i, count)| format!("{count} {}", names[i]));
-    let slots: Vec<String> = slots.collect();
+    let slots: Vec<String> = slots
+        .map(|(i, count)| format!("{count} {}", names[i]))
+        .collect();
     if slots.is_empty() {
-        return "nothing".into();
+        "nothing".into()
+    } else {
+        slots.join(", ")
     }
-    slots.join(", ")
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@ use std::collections::HashSet;
 use super::hosts::Openings;
 use super::{Event, Hosts, Policy, System};
 use crate::multiresource::artifact::PartitionPolicy;
-use crate::multiresource::workload::Fleet;
+use crate::multiresource::workload::{Fleet, JobType};
 
 /// The clock that ends an assignment; clock `1 + i` ends a slot of type i that has no job, where its server is led to
 /// another schedule.
@@ -104,11 +104,21 @@ impl Partition {
     pub fn new(policy: &PartitionPolicy, fleet: &Fleet) -> Self {
         let assignments = 0..policy.assignments.len();
         let types = fleet.types();
+        let teams = |m| {
+            let of_type = |(i, job_type): (usize, &JobType)| match job_type.nodes() {
+                1 => Vec::new(),
+                nodes => policy.teams(m, i, nodes),
+            };
+            types.iter().enumerate().map(of_type).collect()
+        };
         let places = |m| policy.places(m).iter().map(|(_, s)| *s as u32).collect();
         Partition {
             schedules: policy.schedules.clone(),
             places: assignments.clone().map(places).collect(),
-            leaving_rates: assignments.map(|m| policy.leaving_rate(m)).collect(),
+            leaving_rates: assignments
+                .clone()
+                .map(|m| policy.leaving_rate(m))
+                .collect(),
             service_rates: types.iter().map(|t| t.service_rate()).collect(),
             position: 0,
             leaving: vec![false; fleet.servers()],
@@ -117,9 +127,7 @@ impl Partition {
             openings: Openings::none_of(types.len(), fleet.servers()),
             gangs: Gangs {
                 nodes: types.iter().map(|t| t.nodes()).collect(),
-                teams: (0..policy.assignments.len())
-                    .map(|m| teams(policy, m, fleet))
-                    .collect(),
+                teams: assignments.clone().map(teams).collect(),
                 ..Gangs::default()
             },
         }
@@ -156,7 +164,7 @@ impl Partition {
         if self.gangs.are(i) {
             return self.start_gang(i, system);
         }
-        let Some(n) = self.openings.of(i).first() else {
+        let Some(n) = self.openings.open[i].first() else {
             return false;
         };
         system.start_on(i, &[n]);
@@ -244,7 +252,8 @@ impl Policy for Partition {
     fn begin(&mut self, system: &mut System) {
         self.position = 0;
         self.leaving.fill(false);
-        (self.left, _) = (0, self.phantoms.fill(0));
+        self.left = 0;
+        self.phantoms.fill(0);
         self.gangs.renew(0);
         (0..self.leaving.len()).for_each(|n| self.look(n, system.fleet()));
         if self.places.len() > 1 {
@@ -307,18 +316,6 @@ impl Policy for Partition {
     }
 
     fn let_go(&mut self, system: &mut System) {
-        for clock in 0..self.clocks() {
-            system.set_clock(clock, 0.0);
-        }
+        system.stop_clocks();
     }
-}
-
-/// See [`Gangs::teams`].
-fn teams(policy: &PartitionPolicy, m: usize, fleet: &Fleet) -> Vec<Vec<Vec<usize>>> {
-    let types = fleet.types().iter().enumerate();
-    let of_type = types.map(|(i, kind)| match kind.nodes() {
-        1 => Vec::new(),
-        nodes => policy.teams(m, i, nodes),
-    });
-    of_type.collect()
 }

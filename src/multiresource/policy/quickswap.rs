@@ -1,4 +1,4 @@
-use super::{ByNeed, Event, Policy, System, Unsuitable};
+use super::{ByNeed, Event, Policy, System, Unsuitable, first_largest};
 use crate::multiresource::artifact::StaticQuickswapPolicy;
 use crate::multiresource::schedule::Packing;
 use crate::multiresource::workload::{JobType, Workload};
@@ -244,11 +244,7 @@ impl Policy for StaticQuickswap {
             let i = self.policy.cycle[place];
             self.shares[i] * f64::from(system.running(i))
         };
-        for place in 0..self.policy.cycle.len() {
-            if fills(place) > fills(self.turn) {
-                self.turn = place;
-            }
-        }
+        self.turn = first_largest(self.policy.cycle.len(), fills);
         self.react(Event::Clock(usize::MAX), system);
     }
 }

@@ -80,8 +80,8 @@ impl ServerFilling {
         self.inside[i] -= 1;
     }
 
-    /// Takes in jobs until they need all servers.
-    fn extend(&mut self, system: &System) {
+    fn go_on(&mut self, system: &mut System) {
+        // Jobs come in until they need all servers.
         while self.needed < self.servers
             && let Some((i, job)) = self.next(system)
         {
@@ -90,28 +90,13 @@ impl ServerFilling {
             self.needed += class.need;
             self.inside[i] += 1;
         }
-    }
-
-    /// The oldest job outside of the prefix, and its type. No queue is scanned: O(K).
-    fn next(&self, system: &System) -> Option<(usize, Job)> {
-        let place = |i: usize| (self.inside[i] - system.running(i)) as usize;
-        let heads =
-            (0..self.inside.len()).filter_map(|i| Some((system.nth_number(i, place(i))?, i)));
-        let (_, i) = heads.min()?;
-        Some((i, system.nth_waiting(i, place(i))?))
-    }
-
-    /// Descending need, while there is room.
-    fn aim(&mut self, system: &System) {
+        // Descending need, while there is room.
         let mut free = system.left(0);
         for class in &mut self.classes {
             class.target = (free / class.need).min(class.jobs.len() as u64) as usize;
             free -= class.target as u64 * class.need;
         }
-    }
-
-    /// Stops what shall not run, then starts what shall.
-    fn serve(&mut self, system: &mut System) {
+        // What shall not run stops, then starts what shall.
         for class in &mut self.classes {
             while class.served > class.target {
                 class.served -= 1;
@@ -127,6 +112,15 @@ impl ServerFilling {
             }
         }
     }
+
+    /// The oldest job outside of the prefix, and its type. No queue is scanned: O(K).
+    fn next(&self, system: &System) -> Option<(usize, Job)> {
+        let place = |i: usize| (self.inside[i] - system.running(i)) as usize;
+        let heads =
+            (0..self.inside.len()).filter_map(|i| Some((system.nth_number(i, place(i))?, i)));
+        let (_, i) = heads.min()?;
+        Some((i, system.nth_waiting(i, place(i))?))
+    }
 }
 
 impl Policy for ServerFilling {
@@ -140,9 +134,7 @@ impl Policy for ServerFilling {
             _ if self.needed >= self.servers => return,
             _ => {}
         }
-        self.extend(system);
-        self.aim(system);
-        self.serve(system);
+        self.go_on(system);
     }
 
     /// From the beginning: nothing runs.
@@ -154,9 +146,7 @@ impl Policy for ServerFilling {
         }
         self.inside.fill(0);
         self.needed = 0;
-        self.extend(system);
-        self.aim(system);
-        self.serve(system);
+        self.go_on(system);
     }
 }
 

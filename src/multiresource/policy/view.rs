@@ -1,7 +1,7 @@
 //! What a policy sees of its [`System`].
 
 use super::hosts::Hosts;
-use super::system::{Entry, WAITING};
+use super::system::WAITING;
 use super::{Job, System};
 use crate::multiresource::artifact::{Placement, Zone};
 
@@ -39,7 +39,7 @@ impl System {
 
     /// The types with waiting jobs, in type order.
     pub fn queued(&self) -> impl Iterator<Item = usize> + '_ {
-        self.queued.types()
+        self.queued.types.iter()
     }
 
     /// The type with the oldest waiting job of all.
@@ -58,8 +58,8 @@ impl System {
 
     /// The oldest waiting job of type i.
     pub fn oldest(&self, i: usize) -> Option<Job> {
-        let head = self.types[i].waiting.front();
-        head.map(|ticket| self.job(ticket.slot()))
+        let head = self.types[i].waiting.front()?;
+        Some(self.job(head.slot()))
     }
 
     /// The waiting jobs of type i, in order of arrival.
@@ -115,11 +115,6 @@ impl System {
     /// The number of the job that ended last.
     pub fn ended(&self) -> u64 {
         self.ended
-    }
-
-    /// The servers of the fleet, if it is one.
-    pub fn hosts(&self) -> Option<&Hosts> {
-        self.hosts.as_ref()
     }
 
     /// The servers of the fleet, for rules that are for one.
@@ -263,12 +258,10 @@ impl System {
     }
 
     pub(super) fn job(&self, slot: u32) -> Job {
-        let Entry {
-            number, arrived, ..
-        } = self.entries[slot as usize];
+        let entry = &self.entries[slot as usize];
         Job {
-            number,
-            arrived,
+            number: entry.number,
+            arrived: entry.arrived,
             slot,
         }
     }

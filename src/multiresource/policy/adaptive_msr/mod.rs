@@ -1,7 +1,7 @@
 mod draining;
 mod worth;
 
-use super::{Event, Policy, System};
+use super::{Event, Policy, System, first_largest};
 use crate::multiresource::artifact::{AdaptiveMsrPolicy, Switching};
 use crate::multiresource::workload::Workload;
 use draining::Draining;
@@ -32,8 +32,7 @@ pub struct AdaptiveMsr {
     worths: Worths,
     prices: Vec<f64>,
     switching: Switching,
-    /// Of the prices and fillings of drains, where one of them is on.
-    draining: Option<Box<Draining>>,
+    draining: Draining,
     /// The present schedule.
     present: usize,
     /// Whether nothing that waited after the last decision fitted.
@@ -43,41 +42,33 @@ pub struct AdaptiveMsr {
 impl AdaptiveMsr {
     /// It begins with the first schedule.
     pub fn new(policy: &AdaptiveMsrPolicy, workload: &Workload) -> Self {
-        let switching = policy.switching;
-        let on = switching.drain > 0.0 || switching.let_in > 0.0 || policy.limits;
         AdaptiveMsr {
             worths: Worths::new(&policy.schedules, &policy.prices),
             prices: policy.prices.clone(),
-            switching,
-            draining: on.then(|| Box::new(Draining::new(policy, workload))),
+            switching: policy.switching,
+            draining: Draining::new(policy, workload),
             present: 0,
             full: false,
         }
     }
 
     fn choose(&mut self, stuck: bool, system: &mut System) {
-        let Switching {
-            waste,
-            margin,
-            floor,
-            drain,
-            ..
-        } = self.switching;
+        let knobs = &self.switching;
         let Worths { uses, weighs, .. } = &self.worths;
         let used = uses[self.present];
-        let wasteful = used <= waste;
-        if stuck && !wasteful && drain <= 0.0 {
+        let wasteful = used <= knobs.waste;
+        if stuck && !wasteful && knobs.drain <= 0.0 {
             return;
         }
-        let enough = weighs[self.present] * (1.0 + margin) + floor;
+        let enough = weighs[self.present] * (1.0 + knobs.margin) + knobs.floor;
         let (mut best, mut most) = (self.present, if wasteful { 0.0 } else { enough });
         let mut next = self.worths.next_heavier(0, most);
         while let Some(s) = next {
             let saves = wasteful && uses[s] > used;
-            let part = match &mut self.draining {
-                Some(draining) if drain > 0.0 => draining.part(&self.worths.schedules[s], system),
-                _ if saves || self.worths.can_start(s, system) => 1.0,
-                _ => 0.0,
+            let part = if knobs.drain > 0.0 {
+                self.draining.part(&self.worths.schedules[s], system)
+            } else {
+                f64::from(u8::from(saves || self.worths.can_start(s, system)))
             };
             let weigh = part * weighs[s];
             if weigh > most && (saves || weigh > enough) {
@@ -96,7 +87,7 @@ impl AdaptiveMsr {
         let mut blocked = false;
         for slots in &self.worths.schedules[self.present] {
             while slots.lack(system) && system.fits(slots.job_type) {
-                start(&mut self.draining, slots.job_type, system);
+                self.draining.backfill.start(slots.job_type, system);
             }
             blocked |= slots.lack(system);
         }
@@ -107,9 +98,8 @@ impl AdaptiveMsr {
     /// fits.
     fn start_beside(&mut self, system: &mut System) -> bool {
         let patience = self.switching.patience;
-        if let Some(draining) = &mut self.draining {
-            draining.let_in(&self.worths.schedules[self.present], system);
-        }
+        self.draining
+            .let_in(&self.worths.schedules[self.present], system);
         if patience <= 0.0 {
             return false;
         }
@@ -130,7 +120,7 @@ impl AdaptiveMsr {
             if left * weighs >= patience {
                 return false;
             }
-            start(&mut self.draining, oldest, system);
+            self.draining.backfill.start(oldest, system);
             idle -= self.prices[oldest];
             match system.oldest_fitting_type() {
                 Some(next) => oldest = next,
@@ -140,25 +130,13 @@ impl AdaptiveMsr {
     }
 }
 
-/// Starts the oldest job of type i.
-#[inline]
-fn start(draining: &mut Option<Box<Draining>>, i: usize, system: &mut System) {
-    match draining {
-        Some(draining) => draining.passing.start(i, system),
-        None => system.start(i),
-    }
-}
-
 impl Policy for AdaptiveMsr {
     fn needs_limits(&self) -> bool {
-        let draining = self.draining.as_ref();
-        draining.is_some_and(|draining| draining.passing.needs_limits())
+        self.draining.backfill.needs_limits()
     }
 
     fn react(&mut self, event: Event, system: &mut System) {
-        if let Some(draining) = &mut self.draining {
-            draining.passing.look(event, system);
-        }
+        self.draining.backfill.look(event, system);
         let is_next = self.worths.look(event, system);
         // Where nothing fitted before, only the job that has just come could start.
         let stuck = is_next && self.full && matches!(event, Event::Arrival(i) if !system.fits(i));
@@ -170,18 +148,15 @@ impl Policy for AdaptiveMsr {
             self.full = self.start_beside(system);
             return;
         }
-        while let Some(i) = system.oldest_fitting_type() {
-            start(&mut self.draining, i, system);
-        }
+        self.draining.backfill.start_all_that_fit(system);
         self.full = true;
     }
 
     fn take_over(&mut self, system: &mut System) {
-        if let Some(draining) = &mut self.draining {
-            draining.passing.take_over(system);
-        }
+        self.draining.backfill.take_over(system);
         self.react(Event::Clock(usize::MAX), system);
     }
+
     fn doing(&self, names: &[&str], _: &System) -> Option<String> {
         let slots = self.worths.schedules[self.present].iter();
         let slots = slots.map(|slots| (slots.job_type, slots.count));
@@ -199,11 +174,7 @@ impl Policy for AdaptiveMsr {
             });
             filled.sum()
         };
-        for s in 0..self.worths.schedules.len() {
-            if fills(s) > fills(self.present) {
-                self.present = s;
-            }
-        }
+        self.present = first_largest(self.worths.schedules.len(), fills);
         self.take_over(system);
     }
 }

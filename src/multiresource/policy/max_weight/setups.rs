@@ -83,9 +83,10 @@ impl MaxWeightSetups {
         std::mem::swap(&mut self.fill, &mut self.ahead);
         self.fill(system, false);
         let way = self.way(system);
-        let starts = match way {
-            Way::Fill => &self.fill,
-            Way::Drain | Way::Stop => &self.ahead,
+        let starts = if way == Way::Fill {
+            &self.fill
+        } else {
+            &self.ahead
         };
         for (i, (count, most)) in starts.iter().zip(&self.most).enumerate() {
             while way == Way::Stop && system.running(i) > *most {
@@ -93,7 +94,9 @@ impl MaxWeightSetups {
             }
             (0..*count).for_each(|_| system.start(i));
         }
-        system.set_setup_clocks(self.setup_rate);
+        for i in 0..self.weights.len() {
+            system.set_clock(i, f64::from(system.held(i)) * self.setup_rate);
+        }
     }
 
     /// What starts beside what runs: of all that waits, or of what the best schedule has.
@@ -188,6 +191,6 @@ impl Policy for MaxWeightSetups {
     }
 
     fn let_go(&mut self, system: &mut System) {
-        (0..self.weights.len()).for_each(|i| system.set_clock(i, 0.0));
+        system.stop_clocks();
     }
 }

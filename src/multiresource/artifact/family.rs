@@ -8,9 +8,9 @@ use crate::multiresource::schedule::Packing;
 use crate::multiresource::workload::Workload;
 
 /// Makes the enum of the families from their table, a row a family: its shape in documents, and its
-/// name there. `each_family` evaluates an expression with the policy, whatever its family.
+/// name there.
 macro_rules! families {
-    (($d:tt) $($(#[$doc:meta])* $Variant:ident($Policy:ty): $name:literal;)+) => {
+    ($($(#[$doc:meta])* $Variant:ident($Policy:ty): $name:literal;)+) => {
         /// All that the online rule needs beside the workload, in one shape a family.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
         pub enum Family {
@@ -37,20 +37,10 @@ macro_rules! families {
                 }
             }
         }
-
-        macro_rules! each_family {
-            ($d family:expr, $d policy:ident => $d value:expr) => {
-                match $d family {
-                    $($crate::multiresource::artifact::Family::$Variant($d policy) => $d value,)+
-                }
-            };
-        }
-        pub(crate) use each_family;
     };
 }
 
 families! {
-    ($)
     /// First-Fit: the oldest job that fits.
     FirstFit(FirstFitPolicy): "first-fit";
     /// Most Servers First: the largest job that fits.

@@ -20,7 +20,6 @@ pub(crate) use check::loads_of_partition;
 pub use check::{check_against, check_within};
 pub use evidence::{Evidence, Mix, SearchNode, SearchRecord, ShapeWorth, Simulation};
 pub use exact::{ExactRecord, Fraction, MOST_DIGITS, Proven};
-pub(crate) use family::each_family;
 pub use family::{
     AdaptiveMsrPolicy, AdaptiveQuickswapPolicy, EasyBackfillPolicy, EasyByMeanPolicy, Family,
     FirstFitPolicy, Guard, GuardedPolicy, LeastServersFirstPolicy, MaxWeightPolicy,

@@ -31,7 +31,7 @@ impl BackfillRule {
         let packing = Packing::new(workload);
         let packed = Packed::new(&packing);
         let empty: Vec<u64> = packed.nothing_of(packing.capacity());
-        let limits = || Estimated::new(Estimates::Limits, packing.types());
+        let limits = || Estimated::new(Estimates::Limits, packing.types(), 1);
         BackfillRule {
             let_in,
             drains: Drains::new(workload),
@@ -39,7 +39,7 @@ impl BackfillRule {
             used: empty.clone(),
             packed,
             empty,
-            free: vec![0; packing.capacity().len()],
+            free: Vec::new(),
         }
     }
 
@@ -50,18 +50,15 @@ impl BackfillRule {
     /// What has happened.
     pub fn look(&mut self, event: Event, system: &System) {
         if let Some(jobs) = &mut self.limits {
-            match event {
-                Event::Arrival(i) => drop(jobs.arrived(i, system)),
-                Event::Completion(_) => jobs.ended(system),
-                Event::Clock(_) => {}
-            }
+            jobs.look(event, system);
         }
     }
 
     /// Begins with what waits and runs now.
     pub fn take_over(&mut self, system: &System) {
         if let Some(jobs) = &mut self.limits {
-            jobs.take_over(system);
+            jobs.forget_running();
+            jobs.look_anew(system);
         }
     }
 
@@ -92,63 +89,46 @@ impl BackfillRule {
     /// Starts the oldest job that may pass the next one of type `lead`, for which all running jobs leave but
     /// those that are kept: whether there was one.
     pub fn pass(&mut self, lead: usize, kept: &[u32], system: &mut System) -> bool {
-        let within = self.limit(lead, system);
+        // How long a job may take by its limit that passes the lead.
+        let within = self.limits.as_ref().map_or(0.0, |jobs| {
+            let until = jobs.room_for(lead, 0, &mut self.free, system);
+            self.let_in * (until - system.now())
+        });
         let mut oldest: Option<(u64, usize, f64)> = None;
         for i in 0..kept.len() {
             let Some(head) = system.nth_number(i, 0).filter(|_| system.fits(i)) else {
                 continue;
             };
-            // Nobody of this type is older than its head.
+            // No job of this type is older than its head.
             if oldest.is_some_and(|(other, ..)| other < head) {
                 continue;
             }
-            if let Some((number, limit)) = self.first(i, head, lead, kept, within, system)
+            let first = if self.packed.fits(&self.used, i, 1) {
+                Some((head, f64::MAX))
+            } else if let Some(jobs) = &self.limits {
+                jobs.oldest_within(i, within).map(|number| (number, within))
+            } else {
+                let mean = self.drains.means[i];
+                let left = self.drains.wait(lead, kept, mean, system);
+                (mean <= self.let_in * left).then_some((head, f64::MAX))
+            };
+            if let Some((number, limit)) = first
                 && oldest.is_none_or(|(other, ..)| number < other)
             {
                 oldest = Some((number, i, limit));
             }
         }
-        if let Some((_, i, limit)) = oldest {
-            self.start_within(i, limit, system);
-        }
-        oldest.is_some()
+        let Some((_, i, limit)) = oldest else {
+            return false;
+        };
+        self.start_within(i, limit, system);
+        true
     }
 
     fn start_within(&mut self, i: usize, limit: f64, system: &mut System) {
         match &mut self.limits {
-            Some(jobs) => drop(jobs.start(i, limit, system)),
+            Some(jobs) => drop(jobs.start(i, limit, &[0], system)),
             None => system.start(i),
-        }
-    }
-
-    /// How long a job may take by its limit that passes the lead.
-    fn limit(&mut self, lead: usize, system: &System) -> f64 {
-        self.limits.as_ref().map_or(0.0, |jobs| {
-            let until = jobs.room_for(lead, &mut self.free, system);
-            self.let_in * (until - system.now())
-        })
-    }
-
-    /// The number of the first job of type i that may pass, and the limit by which it may.
-    fn first(
-        &mut self,
-        i: usize,
-        head: u64,
-        lead: usize,
-        kept: &[u32],
-        within: f64,
-        system: &System,
-    ) -> Option<(u64, f64)> {
-        if self.packed.fits(&self.used, i, 1) {
-            return Some((head, f64::MAX));
-        }
-        match &self.limits {
-            Some(jobs) => Some((jobs.oldest_within(i, within)?, within)),
-            None => {
-                let mean = self.drains.means[i];
-                let left = self.drains.wait(lead, kept, mean, system);
-                (mean <= self.let_in * left).then_some((head, f64::MAX))
-            }
         }
     }
 }

@@ -28,14 +28,8 @@ impl System {
     /// [`System::arrive_limited`], infinity where none is known.
     pub fn restore(&mut self, i: usize, job: Job, limit: f64, now: f64) -> Job {
         self.advance(now);
-        let slot = self.settle(Entry {
-            number: job.number,
-            arrived: job.arrived,
-            work: f64::NAN,
-            started: job.arrived,
-            place: WAITING,
-            job_type: i as u32,
-        });
+        let entry = Entry::waiting(i, job.number, job.arrived, f64::NAN);
+        let slot = self.settle(entry);
         let job = Job { slot, ..job };
         self.set_limit(job, limit);
         self.enqueue(i, job);
@@ -67,11 +61,7 @@ impl System {
         }
         let job = self.arrive_limited(i, now, limit);
         let noted = self.actions.len();
-        if self.hosts.is_some() {
-            self.start_job_on(i, job, servers);
-        } else {
-            self.start_job(i, job);
-        }
+        self.start_job_on(i, job, servers);
         self.actions.truncate(noted);
         self.entries[job.slot as usize].started = now - ran;
         Some(job)
@@ -170,11 +160,11 @@ impl System {
     pub(super) fn wait_again(&mut self, i: usize, job: Job) {
         self.stop_running(i, self.entries[job.slot as usize].place);
         let entry = &mut self.entries[job.slot as usize];
-        // Rounding must not leave a negative amount of work.
-        entry.work = match entry.work - self.now {
-            left if left < 0.0 => 0.0,
-            left => left,
-        };
+        entry.work -= self.now;
+        // Rounding must not leave a negative amount of work; that of unknown sizes stays NaN.
+        if entry.work < 0.0 {
+            entry.work = 0.0;
+        }
         entry.place = WAITING;
         self.enqueue(i, job);
         self.queued.length += 1;

@@ -1,7 +1,40 @@
 //! How a simulator, or a scheduler that embeds a policy, drives its [`System`].
 
 use super::system::{Entry, MOST_JOBS, Ticket, WAITING};
-use super::{Action, Counters, Job, System, Violation};
+use super::{Action, Job, System, Violation};
+
+/// How often things happened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Counters {
+    /// Jobs that came.
+    pub arrivals: u64,
+    /// Jobs that left.
+    pub completions: u64,
+    /// Jobs stopped.
+    pub preemptions: u64,
+    /// Slots put into setup.
+    pub setups: u64,
+    /// Departures from a working schedule, as the policy reports them.
+    pub switches: u64,
+    /// Times that the guard of the policy took over.
+    #[serde(default)]
+    pub guards: u64,
+}
+
+impl Counters {
+    /// What happened in both.
+    #[must_use]
+    pub(crate) fn plus(self, more: Self) -> Self {
+        Counters {
+            arrivals: self.arrivals + more.arrivals,
+            completions: self.completions + more.completions,
+            preemptions: self.preemptions + more.preemptions,
+            setups: self.setups + more.setups,
+            switches: self.switches + more.switches,
+            guards: self.guards + more.guards,
+        }
+    }
+}
 
 /// A job that has ended.
 pub(crate) struct Completed {
@@ -43,27 +76,20 @@ impl System {
     #[inline(always)]
     pub fn arrive_sized(&mut self, i: usize, now: f64, size: f64) -> Job {
         self.advance(now);
-        let entry = Entry {
-            number: self.counters.arrivals,
-            arrived: now,
-            work: size,
-            started: now,
-            place: WAITING,
-            job_type: i as u32,
-        };
-        let slot = self.settle(entry);
+        let number = self.counters.arrivals;
+        let slot = self.settle(Entry::waiting(i, number, now, size));
         let at = now - self.origin;
         let own = &mut self.types[i];
-        own.waiting.push_back(Ticket::new(entry.number, slot));
+        own.waiting.push_back(Ticket::new(number, slot));
         own.present.rise(at);
         if own.waiting.len() == 1 {
-            self.queued.set_oldest(i, Some(entry.number));
+            self.queued.set_oldest(i, Some(number));
         }
         self.queued.length += 1;
         self.counters.arrivals += 1;
         self.account();
         Job {
-            number: entry.number,
+            number,
             arrived: now,
             slot,
         }
@@ -72,15 +98,15 @@ impl System {
     /// The `n`-th running job of type i (in no particular order) ends at time `now`.
     /// `None`, without effect, when there are not so many.
     pub fn complete(&mut self, i: usize, n: usize, now: f64) -> Option<Job> {
-        let found = self.running_jobs(i).nth(n)?;
-        Some(self.complete_slot(found.slot, now).job)
+        let slot = self.running_jobs(i).nth(n)?.slot;
+        Some(self.complete_slot(slot, now).job)
     }
 
     /// The running job of type i with this number ends at time `now`. `None`, without effect, when it does not run.
     /// O(running jobs of type i).
     pub fn complete_job(&mut self, i: usize, number: u64, now: f64) -> Option<Job> {
-        let found = self.running_jobs(i).find(|job| job.number == number)?;
-        Some(self.complete_slot(found.slot, now).job)
+        let slot = self.running_jobs(i).find(|job| job.number == number)?.slot;
+        Some(self.complete_slot(slot, now).job)
     }
 
     /// Time begins where nothing has come yet.
@@ -94,14 +120,9 @@ impl System {
     #[inline(always)]
     pub(crate) fn complete_slot(&mut self, slot: u32, now: f64) -> Completed {
         self.advance(now);
-        let Entry {
-            job_type,
-            place,
-            started,
-            ..
-        } = self.entries[slot as usize];
-        let (job, i) = (self.job(slot), job_type as usize);
-        self.stop_running(i, place);
+        let entry = self.entries[slot as usize];
+        let (job, i) = (self.job(slot), entry.job_type as usize);
+        self.stop_running(i, entry.place);
         self.give_room(i, slot);
         self.entries[slot as usize].place = WAITING;
         self.vacant.push(slot);
@@ -113,7 +134,7 @@ impl System {
         Completed {
             job_type: i,
             job,
-            started,
+            started: entry.started,
         }
     }
 
@@ -129,11 +150,6 @@ impl System {
     /// Decisions since they were last taken.
     pub fn actions(&self) -> &[Action] {
         &self.actions
-    }
-
-    /// Stops recording decisions, where they are not needed.
-    pub(crate) fn leave_off_noting(&mut self) {
-        self.noting = false;
     }
 
     /// Clears the decisions, once they are carried out.
@@ -162,12 +178,8 @@ impl System {
         self.clock_rate = self.clocks.iter().sum();
         self.pools.recount();
         let inside: u64 = (0..self.types.len()).map(|i| self.present(i)).sum();
-        let Counters {
-            arrivals,
-            completions,
-            ..
-        } = self.counters;
-        if arrivals != completions + self.withdrawn + inside || inside != self.jobs() {
+        self.account();
+        if inside != self.jobs() {
             self.violate_conservation(inside);
         }
         let running: Vec<u32> = (0..self.types.len()).map(|i| self.running(i)).collect();
@@ -198,7 +210,7 @@ impl System {
     /// the last [`System::audit`].
     #[inline]
     pub(crate) fn rates(&self) -> [f64; 2] {
-        [self.clock_rate, self.pools.rate()]
+        [self.clock_rate, self.pools.rate]
     }
 
     /// The slot of the running job that ends, for a point drawn uniformly below the bound of
@@ -223,12 +235,12 @@ impl System {
 
     /// Running jobs of all types.
     pub(crate) fn all_running(&self) -> u64 {
-        self.pools.len()
+        self.pools.count
     }
 
     /// Jobs in the system.
     pub(crate) fn jobs(&self) -> u64 {
-        self.queued.length + self.pools.len()
+        self.queued.length + self.pools.count
     }
 
     /// Whether any job waits.
@@ -291,11 +303,7 @@ impl System {
     }
 
     fn violate_conservation(&mut self, inside: u64) {
-        let Counters {
-            arrivals,
-            completions,
-            ..
-        } = self.counters;
-        self.violate(Violation::Conservation(arrivals, completions, inside));
+        let (came, left) = (self.counters.arrivals, self.counters.completions);
+        self.violate(Violation::Conservation(came, left, inside));
     }
 }

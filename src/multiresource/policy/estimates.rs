@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 
 use super::shortest::Shortest;
-use super::{Job, System};
+use super::{Event, Job, System};
 use crate::multiresource::workload::Workload;
 
 /// Users' estimates of their jobs' sizes.
@@ -67,45 +67,86 @@ fn uniform(number: u64) -> f64 {
     ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
 }
 
-/// Jobs by their estimates: the waiting ones of each type, and when the running ones will have ended.
+/// Jobs by their estimates: the waiting ones of each type, and when the running ones will have ended, by server.
 ///
-/// Whoever keeps it says what comes and ends, and starts jobs through it.
+/// Its owner reports what comes and ends, and starts jobs through it.
 #[derive(Clone, Debug)]
 pub(super) struct Estimated {
     pub estimates: Estimates,
     /// Waiting jobs, by type.
     queues: Vec<Shortest>,
-    running: Running,
+    /// By server: estimated end, number and type of the running jobs, by estimated end.
+    running: Vec<Vec<(f64, u64, usize)>>,
 }
 
-/// Running jobs: estimated end, number and type, by estimated end.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Running(Vec<(f64, u64, usize)>);
-
-impl Running {
-    /// Adds a job of type i that is estimated to end then.
-    pub fn add(&mut self, i: usize, job: Job, end: f64) {
-        let place = self.0.partition_point(|(other, ..)| *other <= end);
-        self.0.insert(place, (end, job.number, i));
+impl Estimated {
+    pub fn new(estimates: Estimates, types: usize, servers: usize) -> Self {
+        Estimated {
+            estimates,
+            queues: vec![Shortest::default(); types],
+            running: vec![Vec::new(); servers],
+        }
     }
 
-    /// Removes the job of this number; whether it was there.
-    pub fn remove(&mut self, number: u64) -> bool {
-        // Nearly always among the first: they are in order of estimated ends.
-        let place = self.0.iter().position(|(_, other, _)| *other == number);
-        place.map(|place| self.0.remove(place)).is_some()
+    pub fn is_of_one_server(&self) -> bool {
+        self.running.len() == 1
     }
 
-    /// Returns when one more job of type i has room beside what is free now, of each resource; that becomes what is free
-    /// then, together with its room.
-    pub fn room_for(&self, i: usize, free: &mut [u64], system: &System) -> f64 {
+    /// Takes in what has happened.
+    pub fn look(&mut self, event: Event, system: &System) {
+        match event {
+            Event::Arrival(i) => {
+                let job = system.youngest(i).expect("the job that has come waits");
+                self.queues[i].push(job, self.estimates.of(job, i, system));
+            }
+            Event::Completion(_) => {
+                let ended = system.ended();
+                for &n in system.freed() {
+                    // Nearly always among the first: they are in order of estimated ends.
+                    let place = self.running[n].iter().position(|(_, own, _)| *own == ended);
+                    self.running[n].remove(place.expect("the job that has ended was started here"));
+                }
+            }
+            Event::Clock(_) => {}
+        }
+    }
+
+    /// The number of the oldest waiting job of type i whose estimate is within the limit.
+    pub fn oldest_within(&self, i: usize, limit: f64) -> Option<u64> {
+        let (_, job, _) = self.queues[i].oldest_within(limit)?;
+        Some(job.number)
+    }
+
+    /// Starts that job on these servers; returns its estimate.
+    pub fn start(&mut self, i: usize, limit: f64, servers: &[usize], system: &mut System) -> f64 {
+        let oldest = self.queues[i].oldest_within(limit);
+        let (place, job, estimate) = oldest.expect("a job within the limit waits");
+        self.queues[i].remove(place);
+        system.start_job_on(i, job, servers);
+        for &n in servers {
+            self.add(n, i, job, system.now() + estimate);
+        }
+        estimate
+    }
+
+    /// A job of type i runs on server n, and is estimated to end then.
+    fn add(&mut self, n: usize, i: usize, job: Job, end: f64) {
+        let place = self.running[n].partition_point(|(other, ..)| *other <= end);
+        self.running[n].insert(place, (end, job.number, i));
+    }
+
+    /// When there is room for one more job of type i on server n by the estimates; and what is free then, of each
+    /// resource, together with its room.
+    pub fn room_for(&self, i: usize, n: usize, free: &mut Vec<u64>, system: &System) -> f64 {
         let demand = system.demand(i);
+        free.clear();
+        free.extend((0..demand.len()).map(|j| system.free_on(n, j)));
         let mut from = if covers(free, demand) {
             system.now()
         } else {
             f64::INFINITY
         };
-        for (end, _, job_type) in &self.0 {
+        for (end, _, job_type) in &self.running[n] {
             if *end > from {
                 break;
             }
@@ -117,77 +158,27 @@ impl Running {
         }
         from
     }
-}
 
-impl Estimated {
-    pub fn new(estimates: Estimates, types: usize) -> Self {
-        Estimated {
-            estimates,
-            queues: vec![Shortest::default(); types],
-            running: Running::default(),
-        }
-    }
-
-    /// The youngest job of type i has just come: its estimate.
-    pub fn arrived(&mut self, i: usize, system: &System) -> f64 {
-        let job = system.youngest(i).expect("the job that has come waits");
-        let estimate = self.estimates.of(job, i, system);
-        self.queues[i].push(job, estimate);
-        estimate
-    }
-
-    /// The job that ended last was started here.
-    pub fn ended(&mut self, system: &System) {
-        let was_here = self.running.remove(system.ended());
-        assert!(was_here, "the job that has ended was started here");
-    }
-
-    /// The number of the oldest waiting job of type i whose estimate is within the limit.
-    pub fn oldest_within(&self, i: usize, limit: f64) -> Option<u64> {
-        let (_, job, _) = self.queues[i].oldest_within(limit)?;
-        Some(job.number)
-    }
-
-    /// Starts that job; returns its estimate.
-    pub fn start(&mut self, i: usize, limit: f64, system: &mut System) -> f64 {
-        let oldest = self.queues[i].oldest_within(limit);
-        let (place, job, estimate) = oldest.expect("a job within the limit waits");
-        self.queues[i].remove(place);
-        system.start_job(i, job);
-        self.running.add(i, job, system.now() + estimate);
-        estimate
-    }
-
-    /// When there is room for one more job of type i by the estimates; and what is free then, of each
-    /// resource, together with its room.
-    pub fn room_for(&self, i: usize, free: &mut [u64], system: &System) -> f64 {
-        for (j, free) in free.iter_mut().enumerate() {
-            *free = system.free(j);
-        }
-        self.running.room_for(i, free, system)
-    }
-
-    /// Begins with what waits and runs now. Jobs that others started are taken to have started now, where
-    /// nothing is known but their types.
-    pub fn take_over(&mut self, system: &System) {
-        self.running = Running::default();
-        self.look_anew(system);
+    /// Jobs that others started are taken to have started now, where nothing is known but their types.
+    pub fn forget_running(&mut self) {
+        self.running.iter_mut().for_each(Vec::clear);
     }
 
     /// What waits and runs now; of the jobs that were started here it is known when they will have ended.
     pub fn look_anew(&mut self, system: &System) {
-        let running = std::mem::take(&mut self.running).0.into_iter();
-        let known: HashMap<u64, f64> = running.map(|(end, number, _)| (number, end)).collect();
+        let known = self.running.iter_mut().flat_map(|own| own.drain(..));
+        let known: HashMap<u64, f64> = known.map(|(end, number, _)| (number, end)).collect();
         for i in 0..self.queues.len() {
             self.queues[i] = Shortest::default();
             for job in system.waiting_jobs(i) {
-                let estimate = self.estimates.of(job, i, system);
-                self.queues[i].push(job, estimate);
+                self.queues[i].push(job, self.estimates.of(job, i, system));
             }
             for job in system.running_jobs(i) {
                 let estimate = || system.now() + self.estimates.of(job, i, system);
                 let end = known.get(&job.number).copied().unwrap_or_else(estimate);
-                self.running.add(i, job, end);
+                for &n in system.places_of(job) {
+                    self.add(n, i, job, end);
+                }
             }
         }
     }

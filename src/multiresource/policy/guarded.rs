@@ -1,6 +1,6 @@
-use super::{Event, FamilyRule, Policy, System};
+use super::{Event, Policy, System};
 use crate::multiresource::artifact::{Family, GuardedPolicy};
-use crate::multiresource::workload::{Fleet, Workload};
+use crate::multiresource::workload::Fleet;
 
 /// Any rule but a Markovian Service Rate policy, under guard: from B jobs in the system on, a policy that is proved to be stable
 /// takes over, until fewer than b remain. On one server that is a Markovian Service Rate policy without
@@ -73,6 +73,17 @@ impl Policy for Guarded {
 }
 
 impl Guarded {
+    /// The rule of a policy for this fleet.
+    pub fn new(policy: &GuardedPolicy, fleet: &Fleet) -> Self {
+        Guarded {
+            rule: policy.rule.rule(fleet),
+            guard: Family::from(policy.guard.clone()).rule(fleet),
+            from: policy.from,
+            until: policy.until,
+            guarding: false,
+        }
+    }
+
     fn in_charge(&mut self) -> &mut Box<dyn Policy> {
         if self.guarding {
             &mut self.guard
@@ -98,37 +109,5 @@ impl Guarded {
             return false;
         }
         true
-    }
-}
-
-impl GuardedPolicy {
-    fn guard(&self) -> Family {
-        self.guard.clone().into()
-    }
-}
-
-impl FamilyRule for GuardedPolicy {
-    fn rule(&self, fleet: &Fleet) -> Box<dyn Policy> {
-        Box::new(Guarded {
-            rule: self.rule.spec().rule(fleet),
-            guard: self.guard().spec().rule(fleet),
-            from: self.from,
-            until: self.until,
-            guarding: false,
-        })
-    }
-
-    fn is_proved_stable(&self, workload: &Workload) -> bool {
-        workload.is_poisson() && self.guard().spec().is_proved_stable(workload)
-    }
-
-    fn words(&self, workload: &Workload) -> String {
-        format!(
-            "{}\nUnder guard: from {} jobs in the system on, a policy whose stability is proved takes over, until fewer than {} remain. {}",
-            self.rule.spec().words(workload),
-            self.from,
-            self.until,
-            self.guard().spec().words(workload)
-        )
     }
 }

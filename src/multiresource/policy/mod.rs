@@ -11,7 +11,6 @@
 
 mod adaptive_msr;
 mod backfill;
-mod by_need;
 mod cluster;
 mod conservative_backfill;
 mod drain;
@@ -19,16 +18,14 @@ mod drive;
 mod easy_backfill;
 mod estimates;
 mod family;
-mod first_fit;
+mod greedy;
 mod guarded;
 mod hosts;
 mod max_weight;
 mod msr;
 mod partition;
 mod pooled;
-mod pooled_easy;
 mod pools;
-mod profile;
 mod queued;
 mod quickswap;
 mod randomized_timers;
@@ -39,32 +36,29 @@ mod shortest;
 mod system;
 mod tdc;
 mod type_set;
-mod unsuitable;
 mod view;
+mod words;
 
 pub use adaptive_msr::AdaptiveMsr;
-pub use by_need::ByNeed;
 pub use conservative_backfill::ConservativeBackfill;
 #[cfg(feature = "cli")]
 pub(crate) use drive::Completed;
+pub use drive::Counters;
 pub use easy_backfill::EasyBackfill;
 pub use estimates::Estimates;
-pub use family::{FamilyRule, KnobRange, has_lengths};
-pub use first_fit::{Fcfs, FirstFit};
+pub use family::{KnobRange, has_lengths};
+pub use greedy::{ByNeed, Fcfs, FirstFit};
 pub use guarded::Guarded;
 pub use hosts::Hosts;
 pub use max_weight::{MaxWeight, MaxWeightSetups};
 pub use msr::Msr;
 pub use partition::Partition;
 pub use pooled::Pooled;
-pub use pooled_easy::PooledEasy;
 pub use quickswap::{AdaptiveQuickswap, Msfq, OneOrAll, StaticQuickswap, time_of_turns};
 pub use randomized_timers::RandomizedTimers;
 pub use reserving::Reserving;
 pub use server_filling::ServerFilling;
-pub use system::{Action, Counters, Job, System, Violation};
-pub use tdc::Tdc;
-pub use unsuitable::Unsuitable;
+pub use system::{Action, Job, System, Violation};
 
 /// What a policy reacts to. Types are indices in the workload's order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -150,6 +144,11 @@ pub trait Policy: CloneRule {
     fn let_go(&mut self, _system: &mut System) {}
 }
 
+/// Why a rule cannot serve a workload.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Unsuitable(pub String);
+
 /// What every rule that is [`Clone`] and [`Send`] has: a copy of it behind its interface.
 pub trait CloneRule: Send {
     /// Returns the copy.
@@ -168,24 +167,24 @@ impl Clone for Box<dyn Policy> {
     }
 }
 
+/// Returns the first of so many with the largest worth.
+fn first_largest(count: usize, worth: impl Fn(usize) -> f64) -> usize {
+    let from_last = (0..count).rev();
+    let largest = from_last.max_by(|a, b| worth(*a).total_cmp(&worth(*b)));
+    largest.unwrap_or(0)
+}
+
 /// A schedule in words.
 fn in_words(schedule: impl Iterator<Item = (usize, u32)>, names: &[&str]) -> String {
     let slots = schedule.filter(|(_, count)| *count > 0);
-    let slots = slots.map(|(i, count)| format!("{count} {}", names[i]));
-    let slots: Vec<String> = slots.collect();
+    let slots: Vec<String> = slots
+        .map(|(i, count)| format!("{count} {}", names[i]))
+        .collect();
     if slots.is_empty() {
-        return "nothing".into();
+        "nothing".into()
+    } else {
+        slots.join(", ")
     }
-    slots.join(", ")
-}
-
-/// The next value of a grid.
-fn along(grid: &[f64], value: f64, up: bool) -> Option<f64> {
-    let mut grid = grid.iter().copied();
-    if up {
-        return grid.find(|x| *x > value);
-    }
-    grid.rfind(|x| *x < value)
 }
 
 #[cfg(test)]

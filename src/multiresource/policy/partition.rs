@@ -1,9 +1,9 @@
 use std::collections::HashSet;
 
 use super::hosts::Openings;
-use super::{Event, FamilyRule, Hosts, Policy, System};
+use super::{Event, Hosts, Policy, System};
 use crate::multiresource::artifact::PartitionPolicy;
-use crate::multiresource::workload::{Fleet, JobType, Workload};
+use crate::multiresource::workload::{Fleet, JobType};
 
 /// The clock that ends an assignment; clock `1 + i` ends a slot of type i that has no job, where its server is led to
 /// another schedule.
@@ -104,11 +104,21 @@ impl Partition {
     pub fn new(policy: &PartitionPolicy, fleet: &Fleet) -> Self {
         let assignments = 0..policy.assignments.len();
         let types = fleet.types();
+        let teams = |m| {
+            let of_type = |(i, job_type): (usize, &JobType)| match job_type.nodes() {
+                1 => Vec::new(),
+                nodes => policy.teams(m, i, nodes),
+            };
+            types.iter().enumerate().map(of_type).collect()
+        };
         let places = |m| policy.places(m).iter().map(|(_, s)| *s as u32).collect();
         Partition {
             schedules: policy.schedules.clone(),
             places: assignments.clone().map(places).collect(),
-            leaving_rates: assignments.map(|m| policy.leaving_rate(m)).collect(),
+            leaving_rates: assignments
+                .clone()
+                .map(|m| policy.leaving_rate(m))
+                .collect(),
             service_rates: types.iter().map(|t| t.service_rate()).collect(),
             position: 0,
             leaving: vec![false; fleet.servers()],
@@ -117,9 +127,7 @@ impl Partition {
             openings: Openings::none_of(types.len(), fleet.servers()),
             gangs: Gangs {
                 nodes: types.iter().map(|t| t.nodes()).collect(),
-                teams: (0..policy.assignments.len())
-                    .map(|m| teams(policy, m, fleet))
-                    .collect(),
+                teams: assignments.clone().map(teams).collect(),
                 ..Gangs::default()
             },
         }
@@ -156,37 +164,34 @@ impl Partition {
         if self.gangs.are(i) {
             return self.start_gang(i, system);
         }
-        let Some(n) = self.openings.of(i).first() else {
+        let Some(n) = self.openings.open[i].first() else {
             return false;
         };
         system.start_on(i, &[n]);
-        if let Some(hosts) = system.hosts() {
-            self.look(n, hosts);
-        }
+        self.look(n, system.fleet());
         true
     }
 
     fn start_gang(&mut self, i: usize, system: &mut System) -> bool {
         // Where there are gangs all servers are left together.
-        let may = !self.leaving[0];
-        let hosts = system.hosts().filter(|_| may);
-        let found = hosts.and_then(|hosts| self.gangs.find(i, hosts));
+        if self.leaving[0] {
+            return false;
+        }
+        let found = self.gangs.find(i, system.fleet());
         let (Some(team), Some(number)) = (found, system.nth_number(i, 0)) else {
             return false;
         };
         system.start_on(i, &team);
         self.gangs.running.insert(number);
         // Beside jobs that another rule has started it may take the room of others.
-        if let Some(hosts) = system.hosts() {
-            team.iter().for_each(|n| self.look(*n, hosts));
-        }
+        team.iter().for_each(|n| self.look(*n, system.fleet()));
         true
     }
 
     fn depart(&mut self, system: &mut System) {
         system.set_clock(SWITCH, 0.0);
         system.count_switch();
-        let Some(hosts) = system.hosts() else { return };
+        let hosts = system.fleet();
         let gangs = self.gangs.are_any();
         for n in 0..hosts.count() {
             let (here, there) = (self.position, self.next());
@@ -226,11 +231,9 @@ impl Partition {
         }
         self.position = self.next();
         self.gangs.renew(self.position);
-        if let Some(hosts) = system.hosts() {
-            for n in 0..hosts.count() {
-                if std::mem::take(&mut self.leaving[n]) {
-                    self.look(n, hosts);
-                }
+        for n in 0..self.leaving.len() {
+            if std::mem::take(&mut self.leaving[n]) {
+                self.look(n, system.fleet());
             }
         }
         system.set_clock(SWITCH, self.leaving_rates[self.position]);
@@ -249,11 +252,10 @@ impl Policy for Partition {
     fn begin(&mut self, system: &mut System) {
         self.position = 0;
         self.leaving.fill(false);
-        (self.left, _) = (0, self.phantoms.fill(0));
+        self.left = 0;
+        self.phantoms.fill(0);
         self.gangs.renew(0);
-        if let Some(hosts) = system.hosts() {
-            (0..hosts.count()).for_each(|n| self.look(n, hosts));
-        }
+        (0..self.leaving.len()).for_each(|n| self.look(n, system.fleet()));
         if self.places.len() > 1 {
             system.set_clock(SWITCH, self.leaving_rates[0]);
         }
@@ -267,7 +269,7 @@ impl Policy for Partition {
                 }
             }
             Event::Completion(i) => {
-                let Some(hosts) = system.hosts() else { return };
+                let hosts = system.fleet();
                 if self.gangs.running.remove(&system.ended()) {
                     self.gangs.free[i].push(hosts.freed().to_vec());
                 }
@@ -301,7 +303,7 @@ impl Policy for Partition {
 
     fn changed(&mut self, system: &mut System) {
         self.gangs.recount(self.position, system);
-        let Some(hosts) = system.hosts() else { return };
+        let hosts = system.fleet();
         let leaving = (0..hosts.count()).filter(|n| self.leaving[*n]);
         let left = leaving.flat_map(|n| hosts.running(n)).copied();
         let is_leaving = self.leaving.contains(&true);
@@ -314,50 +316,6 @@ impl Policy for Partition {
     }
 
     fn let_go(&mut self, system: &mut System) {
-        for clock in 0..self.clocks() {
-            system.set_clock(clock, 0.0);
-        }
-    }
-}
-
-/// See [`Gangs::teams`].
-fn teams(policy: &PartitionPolicy, m: usize, fleet: &Fleet) -> Vec<Vec<Vec<usize>>> {
-    let types = fleet.types().iter().enumerate();
-    let of_type = types.map(|(i, kind)| match kind.nodes() {
-        1 => Vec::new(),
-        nodes => policy.teams(m, i, nodes),
-    });
-    of_type.collect()
-}
-
-impl FamilyRule for PartitionPolicy {
-    fn rule(&self, fleet: &Fleet) -> Box<dyn Policy> {
-        Box::new(Partition::new(self, fleet))
-    }
-
-    fn is_proved_stable(&self, workload: &Workload) -> bool {
-        let memoryless = workload.types().iter().all(JobType::is_memoryless);
-        memoryless && workload.is_poisson()
-    }
-
-    fn words(&self, workload: &Workload) -> String {
-        let slots = |m: usize| {
-            let nodes: Vec<u32> = workload.types().iter().map(|t| t.nodes()).collect();
-            let each = workload.types().iter().zip(self.jobs(m, &nodes));
-            let each: Vec<String> = each.map(|(t, c)| format!("{c} of {}", t.name())).collect();
-            each.join(", ")
-        };
-        match self.switching_rate {
-            None => format!(
-                "A partition: each server keeps one schedule, without preemption; jobs wait in one place for a slot of their type, of which there are {}.",
-                slots(0)
-            ),
-            Some(rate) => format!(
-                "A partition in {} assignments, without preemption: each server keeps one schedule until a clock (α = {rate} per {}) leads to the next assignment; servers with another schedule there start nothing until they are empty. Jobs wait in one place for a slot of their type; at first there are {}.",
-                self.assignments.len(),
-                workload.time_unit(),
-                slots(0)
-            ),
-        }
+        system.stop_clocks();
     }
 }

@@ -7,10 +7,10 @@ pub(super) struct Pools {
     pools: Vec<Pool>,
     /// By type.
     of_type: Vec<u32>,
-    /// Σ of the pools' rates.
-    rate: f64,
+    /// A bound on the total service rate \[1/time\], at most twice as high; a running sum.
+    pub rate: f64,
     /// Jobs that run.
-    count: u64,
+    pub count: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -30,22 +30,22 @@ impl Pools {
         powers.dedup();
         // The fastest first: their jobs start and end most often.
         powers.reverse();
-        let place = |rate: f64| {
-            let place = powers.iter().position(|p| *p == power(rate));
-            place.expect("each power is listed")
+        let pool = |p: &f64| {
+            let own = rates.iter().copied().filter(|rate| power(*rate) == *p);
+            let top = own.fold(0.0, f64::max);
+            Pool {
+                jobs: Vec::new(),
+                top,
+                inverse: 1.0 / top,
+            }
         };
-        let top = |p: usize| {
-            let own = rates.iter().filter(|rate| place(**rate) == p);
-            own.copied().fold(0.0, f64::max)
-        };
-        let pool = |p: usize| Pool {
-            jobs: Vec::new(),
-            top: top(p),
-            inverse: 1.0 / top(p),
+        let place = |rate: &f64| {
+            let place = powers.iter().position(|p| *p == power(*rate));
+            place.expect("each power is listed") as u32
         };
         Pools {
-            pools: (0..powers.len()).map(pool).collect(),
-            of_type: rates.iter().map(|rate| place(*rate) as u32).collect(),
+            pools: powers.iter().map(pool).collect(),
+            of_type: rates.iter().map(place).collect(),
             rate: 0.0,
             count: 0,
         }
@@ -74,18 +74,6 @@ impl Pools {
         self.rate -= pool.top;
         self.count -= 1;
         pool.jobs.get(place as usize).copied()
-    }
-
-    /// Jobs that run.
-    #[inline]
-    pub fn len(&self) -> u64 {
-        self.count
-    }
-
-    /// A bound on the total service rate \[1/time\], at most twice as high; a running sum.
-    #[inline]
-    pub fn rate(&self) -> f64 {
-        self.rate
     }
 
     /// Sums the rate again.

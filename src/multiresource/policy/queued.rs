@@ -17,7 +17,7 @@ pub(super) struct Queued {
     /// that the least key gives both.
     heads: Vec<u64>,
     /// Types of which jobs wait.
-    types: TypeSet,
+    pub types: TypeSet,
     /// Waiting jobs of all types.
     pub length: u64,
 }
@@ -38,11 +38,6 @@ impl Queued {
         self.types.put(i, number.is_some());
     }
 
-    /// In type order.
-    pub fn types(&self) -> impl Iterator<Item = usize> + '_ {
-        self.types.iter()
-    }
-
     /// The type with the oldest waiting job.
     #[inline]
     pub fn oldest(&self) -> Option<usize> {
@@ -53,7 +48,7 @@ impl Queued {
     /// The type with the oldest waiting job of those that are wanted.
     #[inline]
     pub fn oldest_of(&self, wanted: impl Fn(usize) -> bool) -> Option<usize> {
-        let wanted = self.types().filter(|i| wanted(*i));
+        let wanted = self.types.iter().filter(|i| wanted(*i));
         wanted.map(|i| self.heads[i]).min().map(type_of)
     }
 

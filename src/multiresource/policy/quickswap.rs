@@ -1,8 +1,7 @@
-use super::by_need::ByNeed;
-use super::{Event, FamilyRule, KnobRange, Policy, System, Unsuitable};
-use crate::multiresource::artifact::{Family, StaticQuickswapPolicy};
+use super::{ByNeed, Event, Policy, System, Unsuitable, first_largest};
+use crate::multiresource::artifact::StaticQuickswapPolicy;
 use crate::multiresource::schedule::Packing;
-use crate::multiresource::workload::{Fleet, JobType, Workload};
+use crate::multiresource::workload::{JobType, Workload};
 
 /// A system of two types, one of which runs alone: as heavy as the whole server, while several of
 /// the other, light one run together (Quickswap paper, section 4.1, where a light job needs one
@@ -24,21 +23,29 @@ impl OneOrAll {
     /// Which types break it.
     pub fn new(workload: &Workload) -> Result<Self, Unsuitable> {
         let packing = Packing::new(workload);
-        let name = |i: &usize| workload.types()[*i].name().to_owned();
+        let name = |i: &usize| workload.types()[*i].name();
         let alone = |i: &usize| {
             let one: Vec<u32> = (0..packing.types()).map(|j| u32::from(j == *i)).collect();
             packing.is_maximal(&one)
         };
         let (heavy, light): (Vec<usize>, Vec<usize>) = (0..packing.types()).partition(alone);
-        match (&*light, &*heavy) {
-            (&[light], &[heavy]) => Ok(OneOrAll {
-                light,
-                heavy,
-                servers: packing.most(light, packing.capacity()),
-            }),
-            (others, [_]) => Err(Unsuitable::Light(others.iter().map(name).collect())),
-            (_, heavy) => Err(Unsuitable::Alone(heavy.iter().map(name).collect())),
-        }
+        let names = |types: &[usize]| types.iter().map(name).collect::<Vec<_>>().join(", ");
+        let found = match (&*light, &*heavy) {
+            (&[light], &[heavy]) => {
+                return Ok(OneOrAll {
+                    light,
+                    heavy,
+                    servers: packing.most(light, packing.capacity()),
+                });
+            }
+            ([], [_]) => "beside that there is none".into(),
+            (light, [_]) => format!("beside that there are {}", names(light)),
+            (_, []) => "none does".into(),
+            (_, heavy) => format!("{} do", names(heavy)),
+        };
+        Err(Unsuitable(format!(
+            "it is for two types, one of which takes the whole server, and {found} here; for any types there are static-quickswap and adaptive-quickswap"
+        )))
     }
 }
 
@@ -86,7 +93,9 @@ impl Msfq {
         let most = system.servers - 1;
         let threshold = threshold.unwrap_or(most);
         if threshold > most {
-            return Err(Unsuitable::Threshold(threshold, most));
+            return Err(Unsuitable(format!(
+                "its threshold ℓ is from 0 to {most} here, and not {threshold}"
+            )));
         }
         Ok(Msfq {
             system,
@@ -187,70 +196,6 @@ pub fn time_of_turns(workload: &Workload) -> f64 {
     types.map(turn).sum()
 }
 
-impl FamilyRule for StaticQuickswapPolicy {
-    fn rule(&self, fleet: &Fleet) -> Box<dyn Policy> {
-        Box::new(StaticQuickswap::new(self, fleet.envelope()))
-    }
-
-    fn words(&self, workload: &Workload) -> String {
-        let turn = |i: &usize| {
-            let name = workload.types()[*i].name();
-            format!("{name} ({})", self.thresholds[*i])
-        };
-        let turns: Vec<String> = self.cycle.iter().map(turn).collect();
-        let next = if self.overlap {
-            "as soon as it fits, while the last one drains"
-        } else {
-            "when the last one has drained"
-        };
-        format!(
-            "Static Quickswap, without preemption: the types have their turns in the order {}. A turn ends when no more jobs of the type are left than its threshold (in brackets), all in service, and another type waits; the next type starts {next}.",
-            turns.join(", ")
-        )
-    }
-
-    fn is_proved_stable(&self, workload: &Workload) -> bool {
-        !self.overlap && time_of_turns(workload) < 1.0
-    }
-
-    /// Overlap, all thresholds together, each of them, each two turns that follow each other.
-    fn axes(&self, range: &KnobRange<'_>) -> usize {
-        1 + range.several.len() + self.cycle.len()
-    }
-
-    fn stepped(&self, axis: usize, up: bool, range: &KnobRange<'_>) -> Option<Family> {
-        let mut stepped = self.clone();
-        let turned = |i: usize, l: u32| {
-            if up {
-                (2 * l + 1).min(range.most[i] - 1)
-            } else {
-                l / 2
-            }
-        };
-        match axis {
-            0 => stepped.overlap = up,
-            1 => {
-                let thresholds = stepped.thresholds.iter_mut().enumerate();
-                thresholds.for_each(|(i, l)| *l = turned(i, *l));
-            }
-            axis if axis - 2 < range.several.len() => {
-                let i = range.several[axis - 2];
-                stepped.thresholds[i] = turned(i, stepped.thresholds[i]);
-            }
-            axis if up => {
-                let place = axis - 2 - range.several.len();
-                // A cycle of two has one order.
-                if self.cycle.len() < 3 {
-                    return None;
-                }
-                stepped.cycle.swap(place, place + 1);
-            }
-            _ => return None,
-        }
-        (stepped != *self).then(|| stepped.into())
-    }
-}
-
 impl Policy for StaticQuickswap {
     fn react(&mut self, _: Event, system: &mut System) {
         loop {
@@ -299,11 +244,7 @@ impl Policy for StaticQuickswap {
             let i = self.policy.cycle[place];
             self.shares[i] * f64::from(system.running(i))
         };
-        for place in 0..self.policy.cycle.len() {
-            if fills(place) > fills(self.turn) {
-                self.turn = place;
-            }
-        }
+        self.turn = first_largest(self.policy.cycle.len(), fills);
         self.react(Event::Clock(usize::MAX), system);
     }
 }
@@ -342,7 +283,7 @@ impl Policy for AdaptiveQuickswap {
             }
             self.needs.start_all(system);
         } else {
-            self.needs.start_fitting(event, system);
+            self.needs.react(event, system);
         }
         self.draining = is_stuck(system);
     }

@@ -32,7 +32,7 @@ pub struct RandomizedTimers {
     service_rates: Vec<f64>,
     /// f(Q_i), by type.
     growth: Vec<f64>,
-    /// Dummies in the server, by type.
+    /// Dummies in the server, by type. Clock i starts jobs of type i, and clock K + i ends dummies of it.
     dummies: Vec<u32>,
 }
 
@@ -52,11 +52,6 @@ impl RandomizedTimers {
             growth: vec![0.0; types.len()],
             dummies: vec![0; types.len()],
         }
-    }
-
-    /// The clock that ends dummies of type i; clock i starts jobs of it.
-    fn end_of(&self, i: usize) -> usize {
-        self.dummies.len() + i
     }
 
     fn leave(&mut self, i: usize, system: &mut System) {
@@ -87,14 +82,10 @@ impl RandomizedTimers {
         let largest = self.growth.iter().copied().fold(0.0, f64::max);
         let least = FLOOR * largest;
         for (i, growth) in self.growth.iter().enumerate() {
-            let rate = if system.fits(i) {
-                self.rate * self.service_rates[i] * growth.max(least).exp()
-            } else {
-                0.0
-            };
-            system.set_clock(i, rate);
+            let rate = || self.rate * self.service_rates[i] * growth.max(least).exp();
+            system.set_clock(i, if system.fits(i) { rate() } else { 0.0 });
             let ends = f64::from(self.dummies[i]) * self.service_rates[i];
-            system.set_clock(self.end_of(i), ends);
+            system.set_clock(self.dummies.len() + i, ends);
         }
     }
 }
@@ -110,27 +101,18 @@ impl Policy for RandomizedTimers {
 
     fn react(&mut self, event: Event, system: &mut System) {
         let types = self.dummies.len();
-        let i = match event {
-            Event::Arrival(i) => {
-                if self.dummies[i] > 0 {
-                    self.leave(i, system);
-                    system.start(i);
-                }
-                i
+        let (Event::Arrival(i) | Event::Completion(i) | Event::Clock(i)) = event;
+        let i = i % types;
+        match event {
+            Event::Arrival(_) if self.dummies[i] > 0 => {
+                self.leave(i, system);
+                system.start(i);
             }
-            Event::Completion(i) => i,
-            Event::Clock(clock) if clock < types => {
-                self.attempt(clock, system);
-                clock
-            }
-            Event::Clock(clock) => {
-                // A ring that comes too late, after its clock was stopped.
-                if self.dummies[clock - types] > 0 {
-                    self.leave(clock - types, system);
-                }
-                clock - types
-            }
-        };
+            Event::Clock(clock) if clock < types => self.attempt(i, system),
+            // Not of a ring that comes too late, after its clock was stopped.
+            Event::Clock(_) if self.dummies[i] > 0 => self.leave(i, system),
+            _ => {}
+        }
         self.weigh(i, system);
         self.set_clocks(system);
     }

@@ -1,8 +1,8 @@
 use super::backfill::BackfillRule;
 use super::drain::prices;
-use super::{Event, FamilyRule, KnobRange, Policy, System, along};
-use crate::multiresource::artifact::{Family, ReservingPolicy};
-use crate::multiresource::workload::{Fleet, Workload};
+use super::{Event, Policy, System};
+use crate::multiresource::artifact::ReservingPolicy;
+use crate::multiresource::workload::Workload;
 
 /// First-Fit with one reservation at a time, without preemption.
 ///
@@ -11,7 +11,7 @@ use crate::multiresource::workload::{Fleet, Workload};
 /// `W_i = Σ_k p_k x_k (D_i − E[S_k] (1 − e^{−D_i/E[S_k]}))` over the x_k jobs that leave, but for types that
 /// are let in meanwhile, and D_i times the price of the free room. Of several the one with most waiting work has it.
 ///
-/// Until its job starts, others may pass it (see `passing.rs`); room is kept for it and the longest running jobs that
+/// Until its job starts, others may pass it ([`BackfillRule`]); room is kept for it and the longest running jobs that
 /// can stay. Then jobs of its type take the places of those that end, as the drain is paid for:
 /// until none waits, or there is a reservation for a type of which h times as much work waits.
 ///
@@ -22,7 +22,7 @@ pub struct Reserving {
     worth: f64,
     exhaust: f64,
     prices: Vec<f64>,
-    passing: BackfillRule,
+    backfill: BackfillRule,
     /// The type that there is a reservation for.
     reserved: Option<usize>,
     /// The type of the last one, as long as others of it take the place of those that end.
@@ -38,7 +38,7 @@ impl Reserving {
             worth: policy.worth,
             exhaust: policy.exhaust,
             prices: prices(&policy.prices, workload),
-            passing: BackfillRule::new(policy.let_in, policy.limits, workload),
+            backfill: BackfillRule::new(policy.let_in, policy.limits, workload),
             kept: vec![0; workload.types().len()],
             reserved: None,
             turn: None,
@@ -47,23 +47,23 @@ impl Reserving {
 
     /// The longest running jobs, as long as one of type i fits beside them.
     fn keep_beside(&mut self, i: usize, system: &System) {
-        self.passing.keep_nothing();
-        self.passing.keep(i, 1);
+        self.backfill.keep_nothing();
+        self.backfill.keep(i, 1);
         for n in 0..self.kept.len() {
-            let k = self.passing.drains.longest[n];
-            self.kept[k] = self.passing.keep(k, system.running(k).into());
+            let k = self.backfill.drains.longest[n];
+            self.kept[k] = self.backfill.keep(k, system.running(k).into());
         }
     }
 
     /// The work of type i that waits.
     fn waits(&self, i: usize, system: &System) -> f64 {
-        self.prices[i] * self.passing.drains.means[i] * f64::from(system.waiting(i))
+        self.prices[i] * self.backfill.drains.means[i] * f64::from(system.waiting(i))
     }
 
     /// What is wasted until one more job of type i fits, if those that would be let in keep their room in use.
     fn wasted(&mut self, i: usize, system: &System) -> f64 {
         self.keep_beside(i, system);
-        let BackfillRule { drains, let_in, .. } = &mut self.passing;
+        let BackfillRule { drains, let_in, .. } = &mut self.backfill;
         let drain = drains.wait(i, &self.kept, 0.0, system);
         let mut in_use = 0.0;
         let mut wasted = 0.0;
@@ -100,18 +100,18 @@ impl Reserving {
         {
             self.reserved = None;
             if system.waiting(reserved) > 0 {
-                self.passing.start(reserved, system);
+                self.backfill.start(reserved, system);
                 system.count_switch();
                 self.turn = Some(reserved);
             }
         }
         let Some(reserved) = self.reserved else {
             // A server that is full has the least to lose by a drain.
-            self.passing.start_all_that_fit(system);
+            self.backfill.start_all_that_fit(system);
             return self.reserve(system);
         };
         self.keep_beside(reserved, system);
-        while self.passing.pass(reserved, &self.kept, system) {
+        while self.backfill.pass(reserved, &self.kept, system) {
             self.keep_beside(reserved, system);
         }
     }
@@ -119,16 +119,16 @@ impl Reserving {
 
 impl Policy for Reserving {
     fn needs_limits(&self) -> bool {
-        self.passing.needs_limits()
+        self.backfill.needs_limits()
     }
 
     fn react(&mut self, event: Event, system: &mut System) {
-        self.passing.look(event, system);
+        self.backfill.look(event, system);
         if let (Some(turn), Event::Completion(i)) = (self.turn, event)
             && turn == i
         {
             if system.waiting(i) > 0 && system.fits(i) {
-                self.passing.start(i, system)
+                self.backfill.start(i, system)
             } else {
                 self.turn = None
             }
@@ -141,7 +141,7 @@ impl Policy for Reserving {
     }
 
     fn take_over(&mut self, system: &mut System) {
-        self.passing.take_over(system);
+        self.backfill.take_over(system);
         self.react(Event::Clock(usize::MAX), system);
     }
 
@@ -156,43 +156,5 @@ impl Policy for Reserving {
     fn changed(&mut self, system: &mut System) {
         (self.reserved, self.turn) = (None, None);
         self.take_over(system);
-    }
-}
-
-const WORTH: [f64; 13] = [
-    0.0, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 8.0, 16.0,
-];
-const EXHAUST: [f64; 7] = [1.0, 2.0, 4.0, 8.0, 20.0, 100.0, 1e6];
-const LET_IN: [f64; 10] = [0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.3, 2.0, 4.0];
-
-impl FamilyRule for ReservingPolicy {
-    fn rule(&self, fleet: &Fleet) -> Box<dyn Policy> {
-        Box::new(Reserving::new(self, fleet.envelope()))
-    }
-
-    fn own_work(&self, workload: &Workload) -> f64 {
-        0.4 + 0.02 * (workload.types().len() as f64).powi(2)
-    }
-
-    fn words(&self, _: &Workload) -> String {
-        let length = if self.limits { "limit" } else { "mean size" };
-        format!(
-            "First-Fit with a reservation, without preemption: the oldest waiting job that fits starts. Where the waiting work of a type that does not fit is worth {} times what is wasted until it does, room is kept for one job of it (worth); until that starts, others start that fit beside it, or whose {length} is at most {} times what is left of the wait (let in). Then jobs of that type take the places of those that end, until {} times as much work waits of another type with a reservation (exhaust).",
-            self.worth, self.let_in, self.exhaust
-        )
-    }
-
-    fn axes(&self, _: &KnobRange<'_>) -> usize {
-        3
-    }
-
-    fn stepped(&self, axis: usize, up: bool, _: &KnobRange<'_>) -> Option<Family> {
-        let mut stepped = self.clone();
-        match axis {
-            0 => stepped.worth = along(&WORTH, self.worth, up)?,
-            1 => stepped.exhaust = along(&EXHAUST, self.exhaust, up)?,
-            _ => stepped.let_in = along(&LET_IN, self.let_in, up)?,
-        }
-        Some(stepped.into())
     }
 }

@@ -57,8 +57,8 @@ impl Room {
 
     #[cold]
     fn least_fitting_in_all_words(&self, keys: &[u64]) -> Option<u64> {
-        let fitting = keys.iter().enumerate().filter(|(i, _)| self.fits(*i));
-        let least = fitting.map(|(_, key)| *key).min();
+        let fitting = (0..keys.len()).filter(|i| self.fits(*i));
+        let least = fitting.map(|i| keys[i]).min();
         least.filter(|key| *key != u64::MAX)
     }
 
@@ -109,7 +109,7 @@ impl Field {
 }
 
 /// What is used, in words: one for most servers, known to the compiler, or as many as it takes.
-pub(super) trait Words: Clone + AsRef<[u64]> + AsMut<[u64]> {
+pub(super) trait Words: Clone + Send + AsRef<[u64]> + AsMut<[u64]> + 'static {
     fn of(words: &[u64]) -> Self;
 }
 

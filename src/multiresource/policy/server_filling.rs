@@ -1,9 +1,7 @@
 use std::collections::VecDeque;
 
-use super::unsuitable::{fills, one_resource};
-use super::{Event, FamilyRule, Job, Policy, System, Unsuitable};
-use crate::multiresource::artifact::ServerFillingPolicy;
-use crate::multiresource::workload::{Fleet, Workload};
+use super::{Event, Job, Policy, System, Unsuitable};
+use crate::multiresource::workload::{JobType, Workload};
 
 /// ServerFilling: of the shortest prefix of the jobs in the system, in order of arrival, that needs
 /// all k servers together, the jobs in descending need, each that fits; of equals the oldest.
@@ -82,8 +80,8 @@ impl ServerFilling {
         self.inside[i] -= 1;
     }
 
-    /// Takes in jobs until they need all servers.
-    fn extend(&mut self, system: &System) {
+    fn go_on(&mut self, system: &mut System) {
+        // Jobs come in until they need all servers.
         while self.needed < self.servers
             && let Some((i, job)) = self.next(system)
         {
@@ -92,28 +90,13 @@ impl ServerFilling {
             self.needed += class.need;
             self.inside[i] += 1;
         }
-    }
-
-    /// The oldest job outside of the prefix, and its type. No queue is scanned: O(K).
-    fn next(&self, system: &System) -> Option<(usize, Job)> {
-        let place = |i: usize| (self.inside[i] - system.running(i)) as usize;
-        let heads =
-            (0..self.inside.len()).filter_map(|i| Some((system.nth_number(i, place(i))?, i)));
-        let (_, i) = heads.min()?;
-        Some((i, system.nth_waiting(i, place(i))?))
-    }
-
-    /// Descending need, while there is room.
-    fn aim(&mut self, system: &System) {
+        // Descending need, while there is room.
         let mut free = system.left(0);
         for class in &mut self.classes {
             class.target = (free / class.need).min(class.jobs.len() as u64) as usize;
             free -= class.target as u64 * class.need;
         }
-    }
-
-    /// Stops what shall not run, then starts what shall.
-    fn serve(&mut self, system: &mut System) {
+        // What shall not run stops, then starts what shall.
         for class in &mut self.classes {
             while class.served > class.target {
                 class.served -= 1;
@@ -129,6 +112,15 @@ impl ServerFilling {
             }
         }
     }
+
+    /// The oldest job outside of the prefix, and its type. No queue is scanned: O(K).
+    fn next(&self, system: &System) -> Option<(usize, Job)> {
+        let place = |i: usize| (self.inside[i] - system.running(i)) as usize;
+        let heads =
+            (0..self.inside.len()).filter_map(|i| Some((system.nth_number(i, place(i))?, i)));
+        let (_, i) = heads.min()?;
+        Some((i, system.nth_waiting(i, place(i))?))
+    }
 }
 
 impl Policy for ServerFilling {
@@ -142,9 +134,7 @@ impl Policy for ServerFilling {
             _ if self.needed >= self.servers => return,
             _ => {}
         }
-        self.extend(system);
-        self.aim(system);
-        self.serve(system);
+        self.go_on(system);
     }
 
     /// From the beginning: nothing runs.
@@ -156,30 +146,34 @@ impl Policy for ServerFilling {
         }
         self.inside.fill(0);
         self.needed = 0;
-        self.extend(system);
-        self.aim(system);
-        self.serve(system);
+        self.go_on(system);
     }
 }
 
-impl FamilyRule for ServerFillingPolicy {
-    fn rule(&self, fleet: &Fleet) -> Box<dyn Policy> {
-        let rule = ServerFilling::new(fleet.envelope());
-        Box::new(rule.expect("the policy was checked: there is one resource"))
+/// Servers k and the needs n (K) of a workload with one resource.
+fn one_resource(workload: &Workload) -> Result<(u64, Vec<u64>), Unsuitable> {
+    match workload.resources() {
+        [resource] => {
+            let needs = workload.types().iter().map(|t| t.units()[0]);
+            Ok((resource.units(), needs.collect()))
+        }
+        several => Err(Unsuitable(format!(
+            "it is defined for one resource, and the workload has {}",
+            several.len()
+        ))),
     }
+}
 
-    fn is_proved_stable(&self, workload: &Workload) -> bool {
-        fills(workload)
-    }
-
-    /// A job leaves from the middle of those that run: where these are 30 000 a decision takes 35 times as long as one of
-    /// First-Fit.
-    fn own_work(&self, workload: &Workload) -> f64 {
-        let running: f64 = workload.types().iter().map(|t| t.offered_load()).sum();
-        running / 900.0
-    }
-
-    fn words(&self, _: &Workload) -> String {
-        "ServerFilling, with preemption: of the oldest jobs that need all servers together, those that need most run, each that fits.".into()
-    }
+/// Whether ServerFilling fills all servers wherever there is work for them, and is known to be stable: of any
+/// two needs, and of k, the smaller divides the larger (the paper has powers of two, and its proof asks for no more);
+/// Poisson arrivals and exponential sizes.
+pub(super) fn fills(workload: &Workload) -> bool {
+    let Ok((servers, mut needs)) = one_resource(workload) else {
+        return false;
+    };
+    needs.push(servers);
+    needs.sort_unstable();
+    let divide = needs.windows(2).all(|pair| pair[1] % pair[0] == 0);
+    let memoryless = workload.types().iter().all(JobType::is_memoryless);
+    divide && memoryless && workload.is_poisson()
 }

@@ -1,12 +1,12 @@
 use std::collections::VecDeque;
 
-use super::Policy;
 use super::hosts::Hosts;
 use super::pools::Pools;
 use super::queued::Queued;
 use super::room::Room;
+use super::{Counters, Policy};
 use crate::multiresource::schedule::Packing;
-use crate::multiresource::workload::{Fleet, JobType, Workload};
+use crate::multiresource::workload::{Fleet, Workload};
 use crate::simulation::{Meter, Moment};
 
 /// A job as rules know it.
@@ -35,9 +35,6 @@ pub enum Violation {
     /// A job was started that does not fit.
     #[error("a job of type {0} was started where it does not fit")]
     Capacity(usize),
-    /// Room was held on a server that was not named.
-    #[error("room for a job of type {0} was held on no server")]
-    Nowhere(usize),
     /// A job was stopped where preemption is not allowed.
     #[error("a job of type {0} was preempted where preemption is none")]
     Preemption(usize),
@@ -58,39 +55,6 @@ pub enum Violation {
     Service(usize, u32, u32),
 }
 
-/// How often things happened.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Counters {
-    /// Jobs that came.
-    pub arrivals: u64,
-    /// Jobs that left.
-    pub completions: u64,
-    /// Jobs stopped.
-    pub preemptions: u64,
-    /// Slots put into setup.
-    pub setups: u64,
-    /// Departures from a working schedule, as the policy reports them.
-    pub switches: u64,
-    /// Times that the guard of the policy took over.
-    #[serde(default)]
-    pub guards: u64,
-}
-
-impl Counters {
-    /// What happened in both.
-    #[must_use]
-    pub(crate) fn plus(self, more: Self) -> Self {
-        Counters {
-            arrivals: self.arrivals + more.arrivals,
-            completions: self.completions + more.completions,
-            preemptions: self.preemptions + more.preemptions,
-            setups: self.setups + more.setups,
-            switches: self.switches + more.switches,
-            guards: self.guards + more.guards,
-        }
-    }
-}
-
 /// A job in the system.
 #[derive(Clone, Copy)]
 pub(super) struct Entry {
@@ -104,6 +68,20 @@ pub(super) struct Entry {
     /// Place in its pool while it runs, or [`WAITING`].
     pub place: u32,
     pub job_type: u32,
+}
+
+impl Entry {
+    /// A job of type i that waits, and has this much work left.
+    pub fn waiting(i: usize, number: u64, arrived: f64, work: f64) -> Self {
+        Entry {
+            number,
+            arrived,
+            work,
+            started: arrived,
+            place: WAITING,
+            job_type: i as u32,
+        }
+    }
 }
 
 /// The place of a job that does not run.
@@ -137,6 +115,7 @@ impl Ticket {
 }
 
 /// The jobs of one type.
+#[derive(Default)]
 pub(super) struct Type {
     pub service_rate: f64,
     /// The waiting jobs, in order of arrival.
@@ -184,7 +163,7 @@ pub struct System {
     pub(super) origin: f64,
     pub(super) actions: Vec<Action>,
     /// Whether decisions are noted in `actions`.
-    pub(super) noting: bool,
+    pub(crate) noting: bool,
     pub(super) counters: Counters,
     pub(super) ended: u64,
     /// Jobs that left before they ended.
@@ -200,17 +179,12 @@ impl System {
     pub fn new(workload: &Workload, clocks: usize, preemptible: bool) -> Self {
         let packing = Packing::new(workload);
         let rates: Vec<f64> = workload.types().iter().map(|t| t.service_rate()).collect();
-        let empty = |t: &JobType| Type {
-            service_rate: t.service_rate(),
-            waiting: VecDeque::new(),
-            running: 0,
-            held: 0,
-            present: Moment::default(),
-            busy: Moment::default(),
-            offered: Meter::default(),
+        let empty = |rate: &f64| Type {
+            service_rate: *rate,
+            ..Type::default()
         };
         System {
-            types: workload.types().iter().map(empty).collect(),
+            types: rates.iter().map(empty).collect(),
             entries: Vec::new(),
             limits: Vec::new(),
             vacant: Vec::new(),
@@ -258,7 +232,7 @@ impl System {
     #[inline]
     pub fn start(&mut self, i: usize) {
         if self.hosts.is_some() {
-            return self.start_oldest_of_fleet(i, None);
+            return self.start_oldest(i, None);
         }
         if !self.room.take(i) {
             return self.violate(Violation::Capacity(i));
@@ -274,10 +248,10 @@ impl System {
 
     /// Starts the oldest waiting job of type i on these servers of a fleet, as many as it takes.
     pub fn start_on(&mut self, i: usize, servers: &[usize]) {
-        self.start_oldest_of_fleet(i, Some(servers));
+        self.start_oldest(i, Some(servers));
     }
 
-    fn start_oldest_of_fleet(&mut self, i: usize, servers: Option<&[usize]>) {
+    fn start_oldest(&mut self, i: usize, servers: Option<&[usize]>) {
         match self.oldest(i) {
             Some(job) => self.start_job_where(i, job, servers),
             None => self.violate(Violation::NoJob(i)),
@@ -289,7 +263,7 @@ impl System {
         self.start_job_where(i, job, None);
     }
 
-    /// Starts this waiting job of type i on these servers of a fleet, as many as it takes.
+    /// Starts this waiting job of type i on these servers, as many as it takes; of one server they say nothing.
     pub fn start_job_on(&mut self, i: usize, job: Job, servers: &[usize]) {
         self.start_job_where(i, job, Some(servers));
     }
@@ -344,10 +318,8 @@ impl System {
 
     /// Holds the room of a type-i slot that has no job, until [`System::release_setup`].
     pub fn hold(&mut self, i: usize) {
-        if self.hosts.is_some() {
-            return self.violate(Violation::Nowhere(i));
-        }
-        if !self.room.take(i) {
+        // Slots are held on one server only.
+        if self.hosts.is_some() || !self.room.take(i) {
             return self.violate(Violation::Capacity(i));
         }
         self.types[i].held += 1;
@@ -373,11 +345,9 @@ impl System {
         self.clocks[clock] = rate;
     }
 
-    /// Clocks of setups in progress, one a type, from the first on: each slot's rings at this rate \[1/time\].
-    pub fn set_setup_clocks(&mut self, rate: f64) {
-        for i in 0..self.types() {
-            self.set_clock(i, f64::from(self.types[i].held) * rate);
-        }
+    /// Stops all clocks.
+    pub(super) fn stop_clocks(&mut self) {
+        (0..self.clocks.len()).for_each(|clock| self.set_clock(clock, 0.0));
     }
 
     /// Records how many slots the policy offers to type i, for the statistics.
@@ -405,17 +375,14 @@ impl System {
     #[inline(always)]
     fn take_room(&mut self, i: usize, slot: u32, servers: Option<&[usize]>) -> bool {
         let Some(hosts) = &mut self.hosts else {
-            return servers.is_none() && self.room.take(i);
+            return self.room.take(i);
         };
-        let (found, team) = match servers {
-            Some(servers) => (hosts.takes(i, servers), servers),
-            None => (
-                hosts.team(i, |_| true, &mut self.team),
-                self.team.as_slice(),
-            ),
+        let found = match servers {
+            Some(servers) => hosts.takes(i, servers),
+            None => hosts.team(i, |_| true, &mut self.team),
         };
         if found {
-            hosts.take(i, team, slot);
+            hosts.take(i, servers.unwrap_or(&self.team), slot);
         }
         found
     }

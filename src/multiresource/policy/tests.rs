@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::multiresource::artifact::{Backfill, EmptySlots, MsrPolicy, Preemption, Route};
+use crate::multiresource::artifact::{Backfill, EmptySlots, Family, MsrPolicy, Preemption, Route};
 use crate::multiresource::workload::Workload;
 
 mod backfilling;
@@ -89,8 +89,8 @@ impl<P: Policy + ?Sized> Stage<P> {
 }
 
 /// The rule of a policy on a server.
-fn driven(workload: &Workload, policy: &dyn FamilyRule) -> Stage<dyn Policy> {
-    let rule = policy.rule(&workload.clone().into());
+fn driven(workload: &Workload, policy: &(impl Clone + Into<Family>)) -> Stage<dyn Policy> {
+    let rule = policy.clone().into().rule(&workload.clone().into());
     let preempts = rule.preempts();
     Stage::boxed(workload, rule, preempts)
 }

@@ -1,7 +1,7 @@
 //! What a policy sees of its [`System`].
 
 use super::hosts::Hosts;
-use super::system::{Entry, WAITING};
+use super::system::WAITING;
 use super::{Job, System};
 use crate::multiresource::artifact::{Placement, Zone};
 
@@ -39,7 +39,7 @@ impl System {
 
     /// The types with waiting jobs, in type order.
     pub fn queued(&self) -> impl Iterator<Item = usize> + '_ {
-        self.queued.types()
+        self.queued.types.iter()
     }
 
     /// The type with the oldest waiting job of all.
@@ -58,8 +58,8 @@ impl System {
 
     /// The oldest waiting job of type i.
     pub fn oldest(&self, i: usize) -> Option<Job> {
-        let head = self.types[i].waiting.front();
-        head.map(|ticket| self.job(ticket.slot()))
+        let head = self.types[i].waiting.front()?;
+        Some(self.job(head.slot()))
     }
 
     /// The waiting jobs of type i, in order of arrival.
@@ -117,9 +117,9 @@ impl System {
         self.ended
     }
 
-    /// The servers of the fleet, if it is one.
-    pub fn hosts(&self) -> Option<&Hosts> {
-        self.hosts.as_ref()
+    /// The servers of the fleet, for rules that are for one.
+    pub(super) fn fleet(&self) -> &Hosts {
+        self.hosts.as_ref().expect("the rule is for a fleet")
     }
 
     /// Says which of the servers with room [`System::start`] takes.
@@ -148,6 +148,64 @@ impl System {
         let runs = self.entries[job.slot as usize].place != WAITING;
         let hosts = self.hosts.as_ref().filter(|_| runs);
         hosts.map_or(&[], |hosts| hosts.of_slot(job.slot))
+    }
+
+    /// The servers where this running job is: of one server, 0.
+    pub(super) fn places_of(&self, job: Job) -> &[usize] {
+        match &self.hosts {
+            None => &[0],
+            Some(hosts) => hosts.of_slot(job.slot),
+        }
+    }
+
+    /// How many servers there are.
+    pub(super) fn servers(&self) -> usize {
+        self.hosts.as_ref().map_or(1, Hosts::count)
+    }
+
+    /// Servers that a job of type i takes at once.
+    pub(super) fn nodes(&self, i: usize) -> usize {
+        self.hosts.as_ref().map_or(1, |hosts| hosts.nodes(i))
+    }
+
+    /// The servers where a job ended last.
+    pub(super) fn freed(&self) -> &[usize] {
+        self.hosts.as_ref().map_or(&[0], Hosts::freed)
+    }
+
+    /// Whether one more job of type i, or a part of it, fits on server n.
+    pub(super) fn fits_on(&self, i: usize, n: usize) -> bool {
+        match &self.hosts {
+            None => self.room.fits(i),
+            Some(hosts) => hosts.fits_on(i, n),
+        }
+    }
+
+    /// Free units of resource j on server n.
+    pub(super) fn free_on(&self, n: usize, j: usize) -> u64 {
+        match &self.hosts {
+            None => self.room.free(j),
+            Some(hosts) => hosts.free_on(n, j),
+        }
+    }
+
+    /// Whether one of the servers that are not locked and have room for type i is the last that is wanted; these come
+    /// by the placement.
+    pub(super) fn any_server(&self, i: usize, mut is_last: impl FnMut(usize) -> bool) -> bool {
+        match &self.hosts {
+            None => self.room.fits(i) && is_last(0),
+            Some(hosts) => hosts.any(i, is_last),
+        }
+    }
+
+    /// Finds where the next job of type i may start, by the placement.
+    pub(super) fn find_team(&self, i: usize, team: &mut Vec<usize>) -> bool {
+        let nodes = self.nodes(i);
+        team.clear();
+        self.any_server(i, |n| {
+            team.push(n);
+            team.len() == nodes
+        })
     }
 
     /// Capacity of each resource, in whole units; in a fleet the most that a server has.
@@ -200,12 +258,10 @@ impl System {
     }
 
     pub(super) fn job(&self, slot: u32) -> Job {
-        let Entry {
-            number, arrived, ..
-        } = self.entries[slot as usize];
+        let entry = &self.entries[slot as usize];
         Job {
-            number,
-            arrived,
+            number: entry.number,
+            arrived: entry.arrived,
             slot,
         }
     }

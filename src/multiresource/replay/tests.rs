@@ -40,7 +40,7 @@ fn played_late(log: &Log, rule: &str, speed: Speed, late: WholeParts) -> Vec<Vis
     let seen = [false, true].into_iter().find_map(|sizes| {
         let (fleet, types) =
             gathered(log, &log.jobs, &kinds.demands, clock, latency, sizes).unwrap();
-        contender.fits(&fleet).is_ok().then_some((fleet, types))
+        contender.rule(&fleet).is_ok().then_some((fleet, types))
     });
     let (fleet, types) = seen.unwrap();
     let scene = DecisionState {

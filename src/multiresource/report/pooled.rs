@@ -35,7 +35,7 @@ pub(super) fn pooled(
     text += &choice::left_out(own.unclaimed.as_deref(), &own.skipped, width);
     let _ = writeln!(text, "{}", stability(found.stability, record.is_some()));
     text += &wrap(&room_for_more(fleet, artifact), width);
-    let rule = artifact.policy.followed().spec().words(workload);
+    let rule = artifact.policy.followed().words(workload);
     let _ = writeln!(text, "\n{}", wrap(&rule, width));
     let _ = writeln!(text, "\n{}", costs(fleet, artifact, width));
     text + &wrap(&conditions(fleet, artifact), width)

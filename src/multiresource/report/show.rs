@@ -19,7 +19,7 @@ pub fn show(checked: &Checked, width: usize) -> String {
     if let Some(note) = start_latency(fleet.envelope()) {
         let _ = writeln!(text, "{}", wrap(&note, width));
     }
-    let rule = artifact.policy.spec().words(fleet.envelope());
+    let rule = artifact.policy.words(fleet.envelope());
     let _ = writeln!(text, "\n{}", wrap(&rule, width));
     text += &schedules(artifact, fleet.envelope(), width);
     let _ = write!(text, "\n{}", promises(artifact, checked, width));

@@ -1,6 +1,6 @@
 //! Policies that can be simulated: rules by their names, and policies from artifacts.
 
-use super::rules::{RULES, Rule};
+use super::rules::{RULES, Rule, require_known};
 use super::{Run, Simulation};
 use crate::document::nearest;
 use crate::multiresource::artifact::Family;
@@ -45,9 +45,6 @@ pub enum Failure {
     Violation(#[from] Violation),
 }
 
-const FOR_SEVERAL: Failure = Failure::Servers("the policy is for a fleet, and here is one server");
-const FOR_ONE: Failure = Failure::Servers("the policy is for one server, and here is a fleet");
-
 impl Contender {
     /// Returns all rules that need no artifact.
     pub fn rules() -> &'static [Rule] {
@@ -63,20 +60,8 @@ impl Contender {
             Some((name, parameter)) => (name, Some(parameter)),
             None => (text, None),
         };
-        match Rule::named(name) {
-            Some(rule) => rule.with(parameter),
-            None => {
-                let names: Vec<&str> = RULES.iter().map(|rule| rule.name).collect();
-                let aliases = RULES.iter().flat_map(|rule| rule.aliases);
-                let known: Vec<&str> = names.iter().chain(aliases).copied().collect();
-                let meant = nearest(name, &known)
-                    .map_or(String::new(), |near| format!(" (did you mean `{near}`?)"));
-                Err(format!(
-                    "there is no rule `{name}`{meant}; the rules are {}",
-                    names.join(", ")
-                ))
-            }
-        }
+        let rule = Rule::named(name).ok_or_else(|| unknown(name, "", |_| true))?;
+        rule.with(parameter)
     }
 
     /// Returns the rule that a text names for such servers: on one server all that are made for one, and over several
@@ -89,15 +74,10 @@ impl Contender {
             return Contender::parse(text);
         }
         let pooled = Rule::named(text).and_then(|rule| rule.pooled);
-        pooled.map(|policy| policy().into()).ok_or_else(|| {
-            let all = RULES.iter().filter(|rule| rule.pooled.is_some());
-            let names: Vec<&str> = all.map(|rule| rule.name).collect();
-            let meant = nearest(text, &names).map_or(String::new(), |near| format!(" (`{near}`?)"));
-            format!(
-                "no rule `{text}`{meant} over the servers of a fleet; these are {}",
-                names.join(", ")
-            )
-        })
+        let pools = |rule: &Rule| rule.pooled.is_some();
+        pooled
+            .map(|policy| policy().into())
+            .ok_or_else(|| unknown(text, " over the servers of a fleet", pools))
     }
 
     /// Returns the name of the rule, without its parameter; of a policy from an artifact, its family's.
@@ -136,51 +116,46 @@ impl Contender {
     /// # Errors
     /// Where the rule cannot serve the fleet: why not, and which rules can.
     pub fn rule(&self, fleet: &Fleet) -> Result<Box<dyn Policy>, Failure> {
-        let pools = matches!(self, Contender::Policy(policy) if policy.pools());
-        match (self, fleet.one_server()) {
-            (_, Some(_)) if pools => Err(FOR_SEVERAL),
-            (_, Some(workload)) => {
-                let made = self.on_server(fleet, workload);
-                made.map_err(|why| self.unsuitable(why, fleet, workload))
-            }
-            (Contender::Policy(policy), None) if pools => Ok(policy.spec().rule(fleet)),
-            (_, None) => Err(FOR_ONE),
+        let pooled = match self {
+            Contender::Policy(policy) if policy.pools() => Some(policy),
+            _ => None,
+        };
+        match (pooled, fleet.is_one_server()) {
+            (Some(policy), false) => Ok(policy.rule(fleet)),
+            (None, true) => self.on_server(fleet).map_err(|why| {
+                let all = RULES.iter().filter_map(|rule| rule.with(None).ok());
+                let can = all.filter(|other| other.on_server(fleet).is_ok());
+                let names: Vec<&str> = can.map(|other| other.name()).collect();
+                Failure::Unsuitable {
+                    rule: self.name(),
+                    why,
+                    others: names.join(", "),
+                }
+            }),
+            (Some(_), true) => Err(Failure::Servers(
+                "the policy is for a fleet, and here is one server",
+            )),
+            (None, false) => Err(Failure::Servers(
+                "the policy is for one server, and here is a fleet",
+            )),
         }
     }
 
-    fn on_server(&self, fleet: &Fleet, workload: &Workload) -> Result<Box<dyn Policy>, Unsuitable> {
+    fn on_server(&self, fleet: &Fleet) -> Result<Box<dyn Policy>, Unsuitable> {
+        let workload = fleet.envelope();
         // A start latency is of jobs that start once.
         if self.preempts() && workload.start_latency().is_some() {
-            return Err(Unsuitable::StartLatency);
+            return Err(Unsuitable(PREEMPTED_LATENCY.into()));
         }
         match self {
             Contender::Rule(rule, parameter) => (rule.make)(workload, *parameter),
             Contender::Policy(policy) => {
                 if policy.needs_limits() {
-                    Unsuitable::unless_known(workload, false)?;
+                    require_known(workload, false)?;
                 }
-                Ok(policy.spec().rule(fleet))
+                Ok(policy.rule(fleet))
             }
         }
-    }
-
-    fn unsuitable(&self, why: Unsuitable, fleet: &Fleet, workload: &Workload) -> Failure {
-        let all = RULES.iter().map(|r| Contender::Rule(r, r.default()));
-        let can = all.filter(|other| other.on_server(fleet, workload).is_ok());
-        let names: Vec<&str> = can.map(|other| other.name()).collect();
-        Failure::Unsuitable {
-            rule: self.name(),
-            why,
-            others: names.join(", "),
-        }
-    }
-
-    /// Whether the rule can serve this fleet.
-    ///
-    /// # Errors
-    /// Why not, and which rules can.
-    pub fn fits(&self, fleet: &Fleet) -> Result<(), Failure> {
-        self.rule(fleet).map(drop)
     }
 
     /// Simulates it on one server; see [`simulate`](super::simulate).
@@ -221,6 +196,22 @@ impl Contender {
     ) -> Result<Simulation<'w>, Failure> {
         Ok(Simulation::new(fleet, &*self.rule(fleet)?, settings))
     }
+}
+
+const PREEMPTED_LATENCY: &str = "it stops jobs, and the workload has a start latency, of which it is not said what a stopped job pays again: take a rule that stops none, or leave the start latency out: setup times (--preemption setup) say what a stopped job costs";
+
+/// Says that there is no rule of this name in a scope, which is near, and which there are.
+fn unknown(name: &str, scope: &str, is_there: impl Fn(&Rule) -> bool) -> String {
+    let rules = || RULES.iter().filter(|rule| is_there(rule));
+    let names: Vec<&str> = rules().map(|rule| rule.name).collect();
+    let aliases = rules().flat_map(|rule| rule.aliases);
+    let known: Vec<&str> = names.iter().chain(aliases).copied().collect();
+    let meant =
+        nearest(name, &known).map_or(String::new(), |near| format!(" (did you mean `{near}`?)"));
+    format!(
+        "there is no rule `{name}`{scope}{meant}; the rules are {}",
+        names.join(", ")
+    )
 }
 
 #[cfg(test)]

@@ -71,11 +71,16 @@ impl Engine {
     #[inline(always)]
     fn step(&mut self) {
         if self.next == BLOCK {
-            self.refill();
+            self.given.fill(f64::NAN);
+            self.arrivals.fill(&mut self.block, &mut self.given);
+            self.next = 0;
         }
         let arrival = self.block[self.next];
         let (now, due) = self.server.due(arrival.time);
-        self.pass(now);
+        // Time passes, and with it the ticks of the series.
+        while now >= self.recorder.series.next_tick() {
+            self.tick(now);
+        }
         match due {
             None => self.arrive(arrival),
             Some(due) => match self.server.happen(now, due, &mut self.service) {
@@ -92,13 +97,6 @@ impl Engine {
     }
 
     #[inline(always)]
-    fn refill(&mut self) {
-        self.given.fill(f64::NAN);
-        self.arrivals.fill(&mut self.block, &mut self.given);
-        self.next = 0;
-    }
-
-    #[inline(always)]
     fn arrive(&mut self, Arrival { time, class }: Arrival) {
         let i = class as usize;
         let size = self.given.get(self.next).copied().unwrap_or(f64::NAN);
@@ -106,14 +104,6 @@ impl Engine {
         self.server.arrive(i, time, size, &mut self.sizes);
         let system = &self.server.system;
         self.recorder.arrived(i, time, || system.present(i));
-    }
-
-    /// Time passes, and with it the ticks of the series.
-    #[inline(always)]
-    fn pass(&mut self, now: f64) {
-        while now >= self.recorder.series.next_tick() {
-            self.tick(now);
-        }
     }
 
     /// Ticks up to the event at time `now`, until which nothing changes.

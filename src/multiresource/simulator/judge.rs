@@ -6,7 +6,9 @@ use crate::multiresource::artifact::{
     Artifact, Claim, Family, Measure, MsrPolicy, Quantity, unmet,
 };
 use crate::multiresource::workload::Workload;
-use crate::simulation::{self, Estimate, Found, Health, Measuring, Threshold, Watch, judge_all};
+use crate::simulation::{
+    self, Estimate, Found, Health, Measuring, Threshold, Watch, Watched, judge_all,
+};
 
 /// A claim beside what was measured.
 pub type Judgement = simulation::Judgement<Quantity>;
@@ -41,10 +43,6 @@ struct Judge<'a> {
 
 impl Measuring<Quantity> for Judge<'_> {
     fn unexamined(&self, claim: &Claim) -> Option<&'static str> {
-        let watched = || {
-            let watch = watch(claim, self.workload);
-            watch.is_some_and(|watch| self.run.watched.iter().any(|w| w.watch == watch))
-        };
         match claim.quantity.row().measure {
             Measure::Nothing(why) => Some(why),
             Measure::Load if claim.job_type.is_none() => Some("it is proved for all policies"),
@@ -54,7 +52,7 @@ impl Measuring<Quantity> for Judge<'_> {
             | Measure::Percentile(_)
             | Measure::WaitingAbove
             | Measure::ResponseAbove
-                if !watched() =>
+                if self.watched(claim).is_none() =>
             {
                 Some("the run did not watch it")
             }
@@ -64,12 +62,8 @@ impl Measuring<Quantity> for Judge<'_> {
 
     fn unmet(&self, claim: &Claim) -> Unmet {
         let job_type = claim.job_type.as_deref();
-        unmet(
-            &claim.holds_for,
-            job_type,
-            self.workload,
-            self.policy.preempts(),
-        )
+        let preempts = self.policy.preempts();
+        unmet(&claim.holds_for, job_type, self.workload, preempts)
     }
 
     fn found(&self, claim: &Claim) -> Option<Found> {
@@ -77,14 +71,18 @@ impl Measuring<Quantity> for Judge<'_> {
         let of_type = self.of_type(claim);
         let mean = |measured: Option<Estimate>| Some(Found::mean(measured?, claim.value));
         let queue = |measured: Option<Estimate>, side: Side| {
-            let found = Found::of_queue(measured?, claim.value, claim.half_width, side);
-            Some(self.settled(claim, found))
+            Some(Found::of_queue(
+                measured?,
+                claim.value,
+                claim.half_width,
+                side,
+            ))
         };
-        match claim.quantity.row().measure {
-            Measure::Offered => mean(of_type?.1.own.mean_offered),
-            Measure::Load => mean(self.load(claim)),
-            Measure::Switches => mean(run.own.switching_frequency),
-            Measure::WorkingTime => mean(self.working_time()),
+        let found = match claim.quantity.row().measure {
+            Measure::Offered => return mean(of_type?.1.own.mean_offered),
+            Measure::Load => return mean(self.load(claim)),
+            Measure::Switches => return mean(run.own.switching_frequency),
+            Measure::WorkingTime => return mean(self.working_time()),
             Measure::Number(side) => {
                 let number = of_type.map_or(run.mean_number, |(_, found)| found.mean_number);
                 queue(number, side)
@@ -96,16 +94,14 @@ impl Measuring<Quantity> for Judge<'_> {
             Measure::WeightedResponse => queue(run.weighted_response, Side::Equal),
             Measure::NumberAbove => {
                 let (p, mean) = (claim.value, of_type?.1.mean_number?);
-                let found = Found::above(self.above(claim)?, p, &mean);
-                Some(self.settled(claim, found))
+                Some(Found::above(self.watched(claim)?.above?, p, &mean))
             }
             Measure::WaitingAbove | Measure::ResponseAbove => {
-                let (above, mean) = (self.above(claim)?, of_type?.1.mean_response?);
-                let found = match claim.half_width {
+                let (above, mean) = (self.watched(claim)?.above?, of_type?.1.mean_response?);
+                Some(match claim.half_width {
                     Some(own) if claim.value == 0.0 => Found::hardly_above(above, own, &mean),
                     own => Found::above(above, claim.value, &mean).known_within(own),
-                };
-                Some(self.settled(claim, found))
+                })
             }
             Measure::Percentile(_) if claim.job_type.is_none() => {
                 queue(run.p99_response, Side::Equal)
@@ -113,11 +109,17 @@ impl Measuring<Quantity> for Judge<'_> {
             Measure::Percentile(place) => {
                 let found = of_type?.1;
                 let p = 1.0 - claim.quantity.row().measure.percentile()?;
-                let above = Found::above(self.above(claim)?, p, &found.mean_response?);
-                Some(self.settled(claim, above.for_percentile(found.percentiles?[place])))
+                let above = Found::above(self.watched(claim)?.above?, p, &found.mean_response?);
+                Some(above.for_percentile(found.percentiles?[place]))
             }
             Measure::Nothing(_) => None,
-        }
+        }?;
+        // Where the run is long enough beside the memory of the claim's queue.
+        let (number, jobs) = match of_type {
+            Some((_, measured)) => (measured.mean_number, measured.completions),
+            None => (run.mean_number, u64::MAX),
+        };
+        Some(found.settled(number, jobs))
     }
 
     fn excess(&self, claim: &Claim) -> Option<Vec<f64>> {
@@ -174,21 +176,10 @@ impl Judge<'_> {
         self.run.own.switching_frequency.map(|f| f.times(period))
     }
 
-    /// The fraction of time, or of jobs, above the threshold that the claim is about.
-    fn above(&self, claim: &Claim) -> Option<Estimate> {
+    /// What the run has watched for the claim: the fraction of time, or of jobs, above its threshold.
+    fn watched(&self, claim: &Claim) -> Option<&Watched> {
         let watch = watch(claim, self.workload)?;
-        let watched = self.run.watched.iter().find(|w| w.watch == watch)?;
-        watched.above
-    }
-
-    /// What was found, if the run is long enough beside the memory of the claim's queue.
-    fn settled(&self, claim: &Claim, found: Found) -> Found {
-        let run = self.run;
-        let (number, jobs) = match self.of_type(claim) {
-            Some((_, found)) => (found.mean_number, found.completions),
-            None => (run.mean_number, u64::MAX),
-        };
-        found.settled(number, jobs)
+        self.run.watched.iter().find(|w| w.watch == watch)
     }
 }
 

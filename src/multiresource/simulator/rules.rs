@@ -6,7 +6,7 @@ use crate::multiresource::policy::{
     AdaptiveQuickswap, ByNeed, ConservativeBackfill, EasyBackfill, Estimates, Fcfs, FirstFit,
     MaxWeight, Msfq, Policy, RandomizedTimers, ServerFilling, StaticQuickswap, Unsuitable,
 };
-use crate::multiresource::workload::Workload;
+use crate::multiresource::workload::{Known, Workload};
 use crate::simulation::sweep::Knows;
 
 /// A rule that can be asked for by name.
@@ -57,11 +57,6 @@ impl Rule {
         RULES.iter().find(is_called)
     }
 
-    /// Returns its parameter where nothing is said.
-    pub(super) fn default(&self) -> Option<f64> {
-        self.parameter?.default
-    }
-
     /// Returns the rule with this parameter, or as it is where nothing is said.
     ///
     /// # Errors
@@ -69,7 +64,7 @@ impl Rule {
     pub fn with(&'static self, parameter: Option<&str>) -> Result<Contender, String> {
         let name = self.name;
         match (self.parameter, parameter) {
-            (_, None) => Ok(Contender::Rule(self, self.default())),
+            (own, None) => Ok(Contender::Rule(self, own.and_then(|own| own.default))),
             (None, Some(found)) => Err(format!(
                 "the rule {name} has no parameter, and was given `{found}`; write just {name}"
             )),
@@ -234,10 +229,32 @@ fn plain(order: Order, placement: Placement) -> Family {
 
 /// Inflated sizes, or what the workload says is known, and sizes where it says nothing.
 fn estimates(workload: &Workload, inflation: Option<f64>) -> Result<Estimates, Unsuitable> {
-    let given = inflation.is_some();
-    Unsuitable::unless_known(workload, given || workload.known().is_none())?;
-    if !given && workload.has_limits() {
+    require_known(workload, inflation.is_some() || workload.known().is_none())?;
+    if inflation.is_none() && workload.has_limits() {
         return Ok(Estimates::Limits);
     }
     Ok(Estimates::Inflated(inflation.unwrap_or(1.0)))
+}
+
+/// Refuses a workload of which it is known that the sizes of jobs are not known, or, where these are not asked for, of
+/// which no limits are.
+pub(super) fn require_known(workload: &Workload, sizes: bool) -> Result<(), Unsuitable> {
+    let known = match workload.known() {
+        Some(Known::Type) => "nothing but their types is known (`known: type`)",
+        Some(Known::Limit(_) | Known::TypeLimit) if sizes => {
+            "limits are known (`known: {limit: …}` or `known: type-limit`)"
+        }
+        None if !sizes => {
+            "nothing of them; say what is known, for instance `known: {limit: {law: uniform, low: 1, high: 3}}`"
+        }
+        _ => return Ok(()),
+    };
+    let needed = if sizes {
+        "the sizes"
+    } else {
+        "limits on the sizes"
+    };
+    Err(Unsuitable(format!(
+        "it asks for {needed} of jobs when they come, and the workload says that {known}"
+    )))
 }

@@ -58,7 +58,7 @@ impl Server {
         service: &mut Stream,
     ) -> Self {
         if ends.is_none() {
-            system.leave_off_noting();
+            system.noting = false;
         }
         policy.begin(&mut system);
         let mut server = Server {

@@ -4,7 +4,7 @@
 
 use super::*;
 use crate::multiresource::artifact::{Backfill, Family, Preemption, Route, section_seven};
-use crate::multiresource::policy::{Event, Fcfs, FirstFit, System, Unsuitable};
+use crate::multiresource::policy::{Event, Fcfs, FirstFit, System};
 use crate::simulation::Unsettled;
 use std::sync::{Arc, Mutex};
 

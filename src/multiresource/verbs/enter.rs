@@ -24,7 +24,7 @@ pub struct Entered {
 /// When there is no such rule and no such file, and when the file is refused.
 pub fn enter(name: &str, fleet: &Fleet, changes: Changes) -> Result<Entered, VerbError> {
     let entered = |digest, preempts, rule: Contender, is_for: Result<(), String>| {
-        let fits = is_for.and_then(|()| rule.fits(fleet).map_err(|why| why.to_string()));
+        let fits = is_for.and_then(|()| rule.rule(fleet).map_err(|why| why.to_string()));
         Entered {
             entrant: Entrant {
                 name: name.into(),
@@ -32,7 +32,7 @@ pub fn enter(name: &str, fleet: &Fleet, changes: Changes) -> Result<Entered, Ver
                 preempts,
                 knows: rule.knows_of(fleet),
             },
-            rule: fits.map(|()| rule),
+            rule: fits.map(|_| rule),
         }
     };
     let unnamed = match Contender::named(name, fleet) {

@@ -312,7 +312,7 @@ fn in_passing(workload: &Workload, request: &Request) -> Option<f64> {
 
 pub(super) fn stability(workload: &Workload, policy: &Family) -> Stability {
     match policy {
-        _ if !policy.spec().is_proved_stable(workload) => Stability::Seen,
+        _ if !policy.is_proved_stable(workload) => Stability::Seen,
         Family::Guarded(policy) => match &policy.guard {
             Guard::Partition(_) => Stability::Partition(policy.from),
             _ => Stability::Guard(policy.from),

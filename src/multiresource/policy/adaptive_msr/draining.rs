@@ -21,7 +21,7 @@ pub(super) struct Draining {
     price: f64,
     /// By type.
     prices: Vec<f64>,
-    pub passing: BackfillRule,
+    pub backfill: BackfillRule,
     /// The running jobs that have a slot, by type.
     kept: Vec<u32>,
 }
@@ -31,7 +31,7 @@ impl Draining {
         Draining {
             price: policy.switching.drain,
             prices: prices(&policy.prices, workload),
-            passing: BackfillRule::new(policy.switching.let_in, policy.limits, workload),
+            backfill: BackfillRule::new(policy.switching.let_in, policy.limits, workload),
             kept: vec![0; workload.types().len()],
         }
     }
@@ -42,7 +42,7 @@ impl Draining {
         let Some(lead) = self.lead(schedule, system) else {
             return 0.0;
         };
-        let drains = &mut self.passing.drains;
+        let drains = &mut self.backfill.drains;
         let drain = drains.wait(lead, &self.kept, 0.0, system);
         if drain <= 0.0 {
             return 1.0;
@@ -57,14 +57,14 @@ impl Draining {
 
     /// Starts what may start while a job of this schedule waits for room.
     pub fn let_in(&mut self, schedule: &[Slots], system: &mut System) {
-        if self.passing.let_in <= 0.0 {
+        if self.backfill.let_in <= 0.0 {
             return;
         }
         while system.oldest_fitting_type().is_some() {
             self.keep_own(schedule, system);
             self.keep_others(schedule, system);
             let lead = self.lead(schedule, system);
-            let passed = lead.is_some_and(|lead| self.passing.pass(lead, &self.kept, system));
+            let passed = lead.is_some_and(|lead| self.backfill.pass(lead, &self.kept, system));
             if !passed {
                 return;
             }
@@ -94,15 +94,15 @@ impl Draining {
 
     /// The room of what the schedule has jobs for, and of the longest others beside it.
     fn keep_others(&mut self, schedule: &[Slots], system: &System) {
-        self.passing.keep_nothing();
+        self.backfill.keep_nothing();
         for slots in schedule {
             let jobs = system.present(slots.job_type).min(slots.count.into());
-            self.passing.keep(slots.job_type, jobs);
+            self.backfill.keep(slots.job_type, jobs);
         }
         for n in 0..self.kept.len() {
-            let k = self.passing.drains.longest[n];
+            let k = self.backfill.drains.longest[n];
             let others = system.running(k) - self.kept[k];
-            self.passing.keep(k, others.into());
+            self.backfill.keep(k, others.into());
         }
     }
 }

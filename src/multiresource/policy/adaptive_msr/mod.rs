@@ -1,9 +1,9 @@
 mod draining;
 mod worth;
 
-use super::{Event, FamilyRule, KnobRange, Policy, System, along, has_lengths};
-use crate::multiresource::artifact::{AdaptiveMsrPolicy, Family, Switching};
-use crate::multiresource::workload::{Fleet, Workload};
+use super::{Event, Policy, System, first_largest};
+use crate::multiresource::artifact::{AdaptiveMsrPolicy, Switching};
+use crate::multiresource::workload::Workload;
 use draining::Draining;
 use worth::Worths;
 
@@ -32,8 +32,7 @@ pub struct AdaptiveMsr {
     worths: Worths,
     prices: Vec<f64>,
     switching: Switching,
-    /// Of the prices and fillings of drains, where one of them is on.
-    draining: Option<Box<Draining>>,
+    draining: Draining,
     /// The present schedule.
     present: usize,
     /// Whether nothing that waited after the last decision fitted.
@@ -43,41 +42,33 @@ pub struct AdaptiveMsr {
 impl AdaptiveMsr {
     /// It begins with the first schedule.
     pub fn new(policy: &AdaptiveMsrPolicy, workload: &Workload) -> Self {
-        let switching = policy.switching;
-        let on = switching.drain > 0.0 || switching.let_in > 0.0 || policy.limits;
         AdaptiveMsr {
             worths: Worths::new(&policy.schedules, &policy.prices),
             prices: policy.prices.clone(),
-            switching,
-            draining: on.then(|| Box::new(Draining::new(policy, workload))),
+            switching: policy.switching,
+            draining: Draining::new(policy, workload),
             present: 0,
             full: false,
         }
     }
 
     fn choose(&mut self, stuck: bool, system: &mut System) {
-        let Switching {
-            waste,
-            margin,
-            floor,
-            drain,
-            ..
-        } = self.switching;
+        let knobs = &self.switching;
         let Worths { uses, weighs, .. } = &self.worths;
         let used = uses[self.present];
-        let wasteful = used <= waste;
-        if stuck && !wasteful && drain <= 0.0 {
+        let wasteful = used <= knobs.waste;
+        if stuck && !wasteful && knobs.drain <= 0.0 {
             return;
         }
-        let enough = weighs[self.present] * (1.0 + margin) + floor;
+        let enough = weighs[self.present] * (1.0 + knobs.margin) + knobs.floor;
         let (mut best, mut most) = (self.present, if wasteful { 0.0 } else { enough });
         let mut next = self.worths.next_heavier(0, most);
         while let Some(s) = next {
             let saves = wasteful && uses[s] > used;
-            let part = match &mut self.draining {
-                Some(draining) if drain > 0.0 => draining.part(&self.worths.schedules[s], system),
-                _ if saves || self.worths.can_start(s, system) => 1.0,
-                _ => 0.0,
+            let part = if knobs.drain > 0.0 {
+                self.draining.part(&self.worths.schedules[s], system)
+            } else {
+                f64::from(u8::from(saves || self.worths.can_start(s, system)))
             };
             let weigh = part * weighs[s];
             if weigh > most && (saves || weigh > enough) {
@@ -96,7 +87,7 @@ impl AdaptiveMsr {
         let mut blocked = false;
         for slots in &self.worths.schedules[self.present] {
             while slots.lack(system) && system.fits(slots.job_type) {
-                start(&mut self.draining, slots.job_type, system);
+                self.draining.backfill.start(slots.job_type, system);
             }
             blocked |= slots.lack(system);
         }
@@ -107,9 +98,8 @@ impl AdaptiveMsr {
     /// fits.
     fn start_beside(&mut self, system: &mut System) -> bool {
         let patience = self.switching.patience;
-        if let Some(draining) = &mut self.draining {
-            draining.let_in(&self.worths.schedules[self.present], system);
-        }
+        self.draining
+            .let_in(&self.worths.schedules[self.present], system);
         if patience <= 0.0 {
             return false;
         }
@@ -130,7 +120,7 @@ impl AdaptiveMsr {
             if left * weighs >= patience {
                 return false;
             }
-            start(&mut self.draining, oldest, system);
+            self.draining.backfill.start(oldest, system);
             idle -= self.prices[oldest];
             match system.oldest_fitting_type() {
                 Some(next) => oldest = next,
@@ -140,25 +130,13 @@ impl AdaptiveMsr {
     }
 }
 
-/// Starts the oldest job of type i.
-#[inline]
-fn start(draining: &mut Option<Box<Draining>>, i: usize, system: &mut System) {
-    match draining {
-        Some(draining) => draining.passing.start(i, system),
-        None => system.start(i),
-    }
-}
-
 impl Policy for AdaptiveMsr {
     fn needs_limits(&self) -> bool {
-        let draining = self.draining.as_ref();
-        draining.is_some_and(|draining| draining.passing.needs_limits())
+        self.draining.backfill.needs_limits()
     }
 
     fn react(&mut self, event: Event, system: &mut System) {
-        if let Some(draining) = &mut self.draining {
-            draining.passing.look(event, system);
-        }
+        self.draining.backfill.look(event, system);
         let is_next = self.worths.look(event, system);
         // Where nothing fitted before, only the job that has just come could start.
         let stuck = is_next && self.full && matches!(event, Event::Arrival(i) if !system.fits(i));
@@ -170,18 +148,15 @@ impl Policy for AdaptiveMsr {
             self.full = self.start_beside(system);
             return;
         }
-        while let Some(i) = system.oldest_fitting_type() {
-            start(&mut self.draining, i, system);
-        }
+        self.draining.backfill.start_all_that_fit(system);
         self.full = true;
     }
 
     fn take_over(&mut self, system: &mut System) {
-        if let Some(draining) = &mut self.draining {
-            draining.passing.take_over(system);
-        }
+        self.draining.backfill.take_over(system);
         self.react(Event::Clock(usize::MAX), system);
     }
+
     fn doing(&self, names: &[&str], _: &System) -> Option<String> {
         let slots = self.worths.schedules[self.present].iter();
         let slots = slots.map(|slots| (slots.job_type, slots.count));
@@ -199,90 +174,7 @@ impl Policy for AdaptiveMsr {
             });
             filled.sum()
         };
-        for s in 0..self.worths.schedules.len() {
-            if fills(s) > fills(self.present) {
-                self.present = s;
-            }
-        }
+        self.present = first_largest(self.worths.schedules.len(), fills);
         self.take_over(system);
-    }
-}
-
-const WASTE: [f64; 11] = [0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.35, 0.5, 0.65, 0.8, 0.95];
-const MARGIN: [f64; 6] = [0.0, 0.25, 0.5, 1.0, 2.0, 4.0];
-const FLOOR: [f64; 16] = [
-    0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 24.0, 36.0, 60.0, 100.0, 160.0, 250.0, 500.0, 1e3, 4e3, 1e5,
-];
-const PATIENCE: [f64; 12] = [0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 2.0, 4.0, 16.0, 1e6];
-const DRAIN: [f64; 10] = [0.0, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0];
-const LET_IN: [f64; 10] = [0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.3, 2.0, 4.0];
-
-impl FamilyRule for AdaptiveMsrPolicy {
-    fn rule(&self, fleet: &Fleet) -> Box<dyn Policy> {
-        Box::new(AdaptiveMsr::new(self, fleet.envelope()))
-    }
-
-    fn own_work(&self, workload: &Workload) -> f64 {
-        0.3 + 0.12 * workload.types().len() as f64
-    }
-
-    fn words(&self, _: &Workload) -> String {
-        let Switching {
-            waste,
-            margin,
-            floor,
-            patience,
-            drain,
-            let_in,
-        } = self.switching;
-        let ready = match drain > 0.0 {
-            true => format!(
-                "; a schedule weighs less by F/(F + {drain} D), where room for what it lacks most takes D and its jobs last for F (drain)"
-            ),
-            false => " and can start a job at once".into(),
-        };
-        let beside = match let_in > 0.0 {
-            true if self.limits => format!(
-                ", or they fit beside all of the schedule, or their limit is at most {let_in} times what is left of the wait by the limits of those that run (let in)"
-            ),
-            true => format!(
-                ", or they fit beside all of the schedule, or their mean size is at most {let_in} times what is left of the wait (let in)"
-            ),
-            false => String::new(),
-        };
-        format!(
-            "Adaptive MSR, without preemption: it works on one schedule of the mix below at a time. It leaves it for the schedule that weighs most by queue lengths when the present one uses no more than {:.0} % of what it could (waste), or when the other weighs more than {} times as much plus {floor} jobs (margin, floor){ready}. While jobs of the schedule wait for room, others start only if what would stay idle weighs less than {patience} jobs (patience){beside}.",
-            100.0 * waste,
-            1.0 + margin
-        )
-    }
-
-    fn axes(&self, range: &KnobRange<'_>) -> usize {
-        if self.limits || has_lengths(range.workload) {
-            6
-        } else {
-            4
-        }
-    }
-
-    fn stepped(&self, axis: usize, up: bool, _: &KnobRange<'_>) -> Option<Family> {
-        let mut stepped = self.clone();
-        let Switching {
-            waste,
-            margin,
-            floor,
-            patience,
-            drain,
-            let_in,
-        } = &mut stepped.switching;
-        match axis {
-            0 => *floor = along(&FLOOR, *floor, up)?,
-            1 => *patience = along(&PATIENCE, *patience, up)?,
-            2 => *margin = along(&MARGIN, *margin, up)?,
-            3 => *waste = along(&WASTE, *waste, up)?,
-            4 => *drain = along(&DRAIN, *drain, up)?,
-            _ => *let_in = along(&LET_IN, *let_in, up)?,
-        }
-        Some(stepped.into())
     }
 }

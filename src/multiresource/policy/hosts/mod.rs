@@ -50,8 +50,7 @@ pub struct Hosts {
     free: Vec<u64>,
     /// By server and resource: units that others use; none where nobody ever did.
     others: Option<Vec<u64>>,
-    /// K × R: demands in units.
-    demand: Vec<u64>,
+    packing: Packing,
     /// The server that is counted next in an audit.
     audited: usize,
     /// Where a job ended last.
@@ -99,9 +98,7 @@ impl Hosts {
             pieces: vec![0; types],
             free,
             others: None,
-            demand: (0..types)
-                .flat_map(|i| packing.demand(i).to_vec())
-                .collect(),
+            packing,
             audited: 0,
             freed: Vec::new(),
         };
@@ -138,7 +135,7 @@ impl Hosts {
     /// Whether one more job of type i fits on servers that are not locked.
     #[inline]
     pub fn fits(&self, i: usize) -> bool {
-        self.openings.of(i).has(self.nodes[i])
+        self.openings.open[i].len >= self.nodes(i)
     }
 
     /// Free units of resource j on server n.
@@ -149,11 +146,6 @@ impl Hosts {
     /// Free units of resource j on all servers.
     pub(super) fn free(&self, j: usize) -> f64 {
         self.free[j] as f64
-    }
-
-    fn demand(&self, i: usize) -> &[u64] {
-        let resources = self.free.len();
-        &self.demand[i * resources..][..resources]
     }
 
     /// The servers where a job ended last.
@@ -172,28 +164,22 @@ impl Hosts {
     ) -> bool {
         team.clear();
         let nodes = self.nodes(i);
-        let last = self.place(i, |n| {
+        self.any(i, |n| {
             wanted(n) && {
                 team.push(n);
                 team.len() == nodes
             }
-        });
-        last.is_some()
+        })
     }
 
     /// Whether one of the servers that are not locked and have room for type i is the last that is wanted; these come
     /// by the placement.
-    pub(super) fn any(&self, i: usize, is_last: impl FnMut(usize) -> bool) -> bool {
-        self.place(i, is_last).is_some()
-    }
-
-    /// The first server by the placement, of those that are not locked and have room for type i, that is wanted.
     #[inline]
-    fn place(&self, i: usize, mut wanted: impl FnMut(usize) -> bool) -> Option<usize> {
-        let open = self.openings.of(i);
+    pub(super) fn any(&self, i: usize, mut is_last: impl FnMut(usize) -> bool) -> bool {
+        let open = &self.openings.open[i];
         match &self.levels {
-            None => open.first_common(open, &mut wanted),
-            Some(levels) => levels.least(i, open, &mut wanted),
+            None => open.any_common(open, &mut is_last),
+            Some(levels) => levels.any(i, open, &mut is_last),
         }
     }
 
@@ -316,19 +302,15 @@ impl Hosts {
     /// Units of resource j that jobs use on server n.
     fn used_of(&self, n: usize, j: usize) -> u64 {
         let jobs = self.running(n).iter().enumerate();
-        jobs.map(|(i, u)| u64::from(*u) * self.demand(i)[j]).sum()
+        jobs.map(|(i, u)| u64::from(*u) * self.packing.demand(i)[j])
+            .sum()
     }
 
     /// Whether one job of type i would fit if no other ran.
     pub(super) fn could_run(&self, i: usize) -> bool {
-        let holds = |n: &usize| {
-            let mut demand = self.demand(i).iter().enumerate();
-            demand.all(|(j, d)| *d <= self.left(*n, j))
-        };
-        (0..self.count())
-            .filter(holds)
-            .nth(self.nodes(i) - 1)
-            .is_some()
+        let demand = self.packing.demand(i);
+        let holds = |n: &usize| (0..demand.len()).all(|j| demand[j] <= self.left(*n, j));
+        (0..self.count()).filter(holds).count() >= self.nodes(i)
     }
 
     /// Whether what is in use is what these jobs (K) use, in all, and on some servers, others each time.
@@ -339,10 +321,10 @@ impl Hosts {
         let mut servers =
             (0..Hosts::AUDITED.min(self.count())).map(|k| (self.audited + k) % self.count());
         let holds = |n: usize| {
-            let mut units = self.units[self.shape(n)].iter().enumerate();
-            units.all(|(j, all)| {
-                let used = self.used_of(n, j);
-                used <= *all && self.free_on(n, j) == self.left(n, j).saturating_sub(used)
+            (0..self.free.len()).all(|j| {
+                let (used, left) = (self.used_of(n, j), self.left(n, j));
+                let is_free = self.free_on(n, j) == left.saturating_sub(used);
+                is_free && used <= self.units[self.shape(n)][j]
             })
         };
         let hold = servers.all(holds);
@@ -353,9 +335,7 @@ impl Hosts {
     /// Jobs of type i start or end on so many servers.
     #[inline]
     fn count_in(&mut self, i: usize, servers: usize, start: bool) {
-        let resources = self.free.len();
-        let demand = &self.demand[i * resources..][..resources];
-        let pairs = self.free.iter_mut().zip(demand);
+        let pairs = self.free.iter_mut().zip(self.packing.demand(i));
         let servers = servers as u64;
         if start {
             self.pieces[i] += servers;

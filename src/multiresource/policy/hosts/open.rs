@@ -3,7 +3,8 @@
 pub(in crate::multiresource::policy) struct Open {
     /// A bit a server; then a bit a word of the level below that is not 0; the last level is one word.
     levels: Vec<Vec<u64>>,
-    len: usize,
+    /// How many there are.
+    pub len: usize,
 }
 
 impl Open {
@@ -14,12 +15,6 @@ impl Open {
             levels.push(vec![0; below.div_ceil(64)]);
         }
         Open { levels, len: 0 }
-    }
-
-    /// Whether there are so many at least.
-    #[inline]
-    pub fn has(&self, count: u32) -> bool {
-        self.len >= count as usize
     }
 
     /// A server that was not there is there now.
@@ -65,36 +60,25 @@ impl Open {
         Some(n)
     }
 
-    /// The first that is in both sets, of as many servers, and that is wanted.
-    pub fn first_common(
-        &self,
-        other: &Open,
-        wanted: &mut impl FnMut(usize) -> bool,
-    ) -> Option<usize> {
-        self.common_below(other, self.levels.len() - 1, 0, wanted)
+    /// Goes through the servers that are in both sets, of as many servers, up to the last that is wanted: whether there
+    /// is one.
+    pub fn any_common(&self, other: &Open, is_last: &mut impl FnMut(usize) -> bool) -> bool {
+        self.any_below(other, self.levels.len() - 1, 0, is_last)
     }
 
     /// The same of the servers below a word of a level.
-    fn common_below(
+    fn any_below(
         &self,
         other: &Open,
         level: usize,
         word: usize,
-        wanted: &mut impl FnMut(usize) -> bool,
-    ) -> Option<usize> {
-        let mut both = self.levels[level].get(word)? & other.levels[level].get(word)?;
-        while both != 0 {
-            let at = 64 * word + both.trailing_zeros() as usize;
-            let found = match level {
-                0 => wanted(at).then_some(at),
-                _ => self.common_below(other, level - 1, at, wanted),
-            };
-            if found.is_some() {
-                return found;
-            }
-            both &= both - 1;
-        }
-        None
+        is_last: &mut impl FnMut(usize) -> bool,
+    ) -> bool {
+        let both = self.levels[level][word] & other.levels[level][word];
+        bits(both).any(|bit| match level {
+            0 => is_last(64 * word + bit),
+            _ => self.any_below(other, level - 1, 64 * word + bit, is_last),
+        })
     }
 }
 
@@ -104,8 +88,8 @@ pub(in crate::multiresource::policy) struct Openings {
     types: usize,
     /// By server, a bit a type, in words.
     may: Vec<u64>,
-    /// By type.
-    open: Vec<Open>,
+    /// By type: the servers where one may start.
+    pub open: Vec<Open>,
 }
 
 impl Openings {
@@ -116,12 +100,6 @@ impl Openings {
             may: vec![0; servers * types.div_ceil(64)],
             open: vec![Open::none_of(servers); types],
         }
-    }
-
-    /// The servers where one of type i may start.
-    #[inline]
-    pub fn of(&self, i: usize) -> &Open {
-        &self.open[i]
     }
 
     /// The types of which one may start on server n, a bit each.
@@ -138,14 +116,11 @@ impl Openings {
             let first = 64 * w;
             let types = first..self.types.min(first + 64);
             let now = types.fold(0, |now, i| now | u64::from(may_start(i)) << (i - first));
-            let mut changed = now ^ std::mem::replace(may, now);
-            while changed != 0 {
-                let i = changed.trailing_zeros() as usize;
+            for i in bits(now ^ std::mem::replace(may, now)) {
                 match now >> i & 1 {
                     1 => self.open[first + i].insert(n),
                     _ => self.open[first + i].remove(n),
                 }
-                changed &= changed - 1;
             }
         }
     }
@@ -215,17 +190,12 @@ impl Levels {
         }
     }
 
-    /// The first server that is wanted, of those where type i fits, with the least room.
+    /// Goes through the servers where type i fits, those with the least room first, up to the last that is wanted.
     #[inline]
-    pub fn least(
-        &self,
-        i: usize,
-        open: &Open,
-        wanted: &mut impl FnMut(usize) -> bool,
-    ) -> Option<usize> {
+    pub fn any(&self, i: usize, open: &Open, is_last: &mut impl FnMut(usize) -> bool) -> bool {
         let words = self.any[i].iter().enumerate();
         let mut levels = words.flat_map(|(w, word)| bits(*word).map(move |level| 64 * w + level));
-        levels.find_map(|level| self.servers[level].first_common(open, wanted))
+        levels.any(|level| self.servers[level].any_common(open, is_last))
     }
 }
 
@@ -261,11 +231,17 @@ mod tests {
                     }
                 }
                 assert_eq!(open.first(), set.first().copied());
-                assert!(open.has(set.len() as u32) && !open.has(set.len() as u32 + 1));
+                assert_eq!(open.len, set.len());
                 let [(a, of_a), (b, of_b)] = &pair;
                 let from = random.random_range(0..servers);
                 let common = of_a.intersection(of_b).find(|n| **n >= from);
-                assert_eq!(a.first_common(b, &mut |n| n >= from), common.copied());
+                let mut found = None;
+                let is_last = &mut |n| {
+                    found = Some(n).filter(|n| *n >= from);
+                    found.is_some()
+                };
+                assert_eq!(a.any_common(b, is_last), common.is_some());
+                assert_eq!(found, common.copied());
             }
         }
     }

@@ -2,10 +2,10 @@ mod setups;
 
 pub use setups::MaxWeightSetups;
 
-use super::{Event, FamilyRule, KnobRange, Policy, System};
-use crate::multiresource::artifact::{Family, MaxWeightPolicy};
+use super::{Event, Policy, System};
+use crate::multiresource::artifact::MaxWeightPolicy;
 use crate::multiresource::schedule::{Knapsack, Packing, Schedule, maximal};
-use crate::multiresource::workload::{Fleet, JobType, Workload};
+use crate::multiresource::workload::Workload;
 
 /// MaxWeight: serves the schedule `argmax Σ_i Q_i u_i` over u ∈ S, with Q_i the jobs of type i in
 /// the system. Preempts, the youngest first, so that the oldest u_i of type i are served.
@@ -43,11 +43,6 @@ const WORK: usize = 20_000;
 /// worth nearly the same: at the program's prices.
 const STEPS: usize = 1_000;
 
-/// Counts that are scanned in the time that a simple rule takes for a decision, and how many times as long branch
-/// and bound takes.
-const SCANNED: f64 = 1_500.0;
-const BOUNDED: f64 = 20.0;
-
 /// Candidates among which maximal schedules are looked for.
 const VISITS: usize = 2_000_000;
 
@@ -61,7 +56,12 @@ enum Maximum {
 impl MaxWeight {
     /// Each job weighs as many as there are of its type.
     pub fn plain(workload: &Workload) -> Self {
-        MaxWeight::new(workload, Weights::Jobs)
+        let weights = Weights {
+            worths: Vec::new(),
+            exponent: 1.0,
+            few: Vec::new(),
+        };
+        MaxWeight::new(workload, weights)
     }
 
     /// The rule with these weights.
@@ -102,8 +102,7 @@ impl MaxWeight {
         let weights = &self.weights;
         match &mut self.maximum {
             Maximum::Scan(scan) => {
-                let weight = |jobs| weights.of(i, jobs);
-                scan.update(i, [before, system.present(i)], weight);
+                scan.update(i, [before, system.present(i)], weights);
                 scan.choose(&mut self.chosen);
             }
             Maximum::Bound(bound) => bound.choose(&mut self.chosen, weights, system),
@@ -118,8 +117,7 @@ impl MaxWeight {
             Maximum::Scan(scan) => {
                 scan.worths.fill(0);
                 for i in 0..self.chosen.len() {
-                    let weight = |jobs| weights.of(i, jobs);
-                    scan.update(i, [0, system.present(i)], weight);
+                    scan.update(i, [0, system.present(i)], weights);
                 }
                 scan.choose(&mut self.chosen);
             }
@@ -164,7 +162,7 @@ impl Policy for MaxWeight {
 }
 
 /// All maximal schedules, if they are few.
-fn few_maximal(packing: &Packing) -> Option<Vec<Schedule>> {
+pub(super) fn few_maximal(packing: &Packing) -> Option<Vec<Schedule>> {
     maximal(packing, WORK / packing.types(), VISITS)
 }
 
@@ -186,9 +184,9 @@ impl Scan {
         }
     }
 
-    /// Type i had so many jobs, and has so many now; each of so many weighs so much.
-    fn update(&mut self, i: usize, jobs: [u64; 2], weight: impl Fn(u64) -> u64) {
-        let weights = jobs.map(weight);
+    /// Type i had so many jobs, and has so many now.
+    fn update(&mut self, i: usize, jobs: [u64; 2], weights: &Weights) {
+        let weights = jobs.map(|jobs| weights.of(i, jobs));
         for (total, count) in self.worths.iter_mut().zip(&self.counts[i]) {
             let count = u64::from(*count);
             *total += weights[1] * count.min(jobs[1]);
@@ -229,21 +227,17 @@ impl Bound {
     }
 
     fn choose(&mut self, chosen: &mut [u32], weights: &Weights, system: &System) {
-        self.look(chosen, weights, system);
-        if self.all_fit(system) {
-            chosen.copy_from_slice(&self.bounds);
-        } else {
-            self.knapsack.improve(&self.values, &self.bounds, chosen);
-        }
-    }
-
-    /// Values and bounds; and the present schedule within them.
-    fn look(&mut self, chosen: &mut [u32], weights: &Weights, system: &System) {
+        // The search begins at the present schedule.
         for (i, count) in chosen.iter_mut().enumerate() {
             let jobs = system.present(i);
             self.values[i] = weights.of(i, jobs);
             self.bounds[i] = u64::from(self.most[i]).min(jobs) as u32;
             *count = (*count).min(self.bounds[i]);
+        }
+        if self.all_fit(system) {
+            chosen.copy_from_slice(&self.bounds);
+        } else {
+            self.knapsack.improve(&self.values, &self.bounds, chosen);
         }
     }
 
@@ -254,27 +248,20 @@ impl Bound {
             let amounts = counts.map(|(i, u)| u128::from(*u) * u128::from(system.demand(i)[j]));
             amounts.sum()
         };
-        let capacity = system.capacity().iter().enumerate();
-        capacity.into_iter().all(|(j, p)| used(j) <= u128::from(*p))
+        let mut capacity = system.capacity().iter().enumerate();
+        capacity.all(|(j, p)| used(j) <= u128::from(*p))
     }
 }
 
-/// What a job of type i weighs where so many of the type are in the system. Whole numbers, so that a sum that is
-/// changed at each event never drifts, and branch and bound tells what is better by 1.
+/// What a job of type i weighs where so many of the type are in the system: as much as there are jobs of its type, or
+/// `c_i Q_i^a`. Whole numbers, so that a sum that is changed at each event never drifts, and branch and bound tells what
+/// is better by 1.
 #[derive(Clone, Debug)]
-enum Weights {
-    /// As much as there are jobs of its type.
-    Jobs,
-    /// `c_i Q_i^a`.
-    Powers(Powers),
-}
-
-#[derive(Clone, Debug)]
-struct Powers {
+struct Weights {
     /// By type, the largest is [`UNIT`].
     worths: Vec<f64>,
     exponent: f64,
-    /// By type, for few jobs.
+    /// By type, for few jobs; none where a job weighs as much as there are jobs.
     few: Vec<Vec<u64>>,
 }
 
@@ -291,29 +278,26 @@ const FEW: u64 = 1024;
 impl Weights {
     fn of_policy(policy: &MaxWeightPolicy) -> Self {
         let most = policy.worths.iter().copied().fold(0.0, f64::max);
-        let worths = policy.worths.iter().map(|c| c / most * UNIT);
-        let mut powers = Powers {
-            worths: worths.collect(),
+        let mut weights = Weights {
+            worths: policy.worths.iter().map(|c| c / most * UNIT).collect(),
             exponent: policy.exponent,
             few: Vec::new(),
         };
-        let of_type = |i: usize| (0..FEW).map(|jobs| powers.compute(i, jobs)).collect();
-        powers.few = (0..powers.worths.len()).map(of_type).collect();
-        Weights::Powers(powers)
+        let few = |i: usize| (0..FEW).map(|jobs| weights.compute(i, jobs)).collect();
+        weights.few = (0..policy.worths.len()).map(few).collect();
+        weights
     }
 
     fn of(&self, i: usize, jobs: u64) -> u64 {
-        match self {
-            Weights::Jobs => jobs,
-            Weights::Powers(powers) => match powers.few[i].get(jobs as usize) {
-                Some(weight) => *weight,
-                None => powers.compute(i, jobs),
-            },
+        let Some(few) = self.few.get(i) else {
+            return jobs;
+        };
+        match few.get(jobs as usize) {
+            Some(weight) => *weight,
+            None => self.compute(i, jobs),
         }
     }
-}
 
-impl Powers {
     /// At least 1 where there are jobs: none is worth nothing.
     fn compute(&self, i: usize, jobs: u64) -> u64 {
         let weight = self.worths[i] * (jobs as f64).powf(self.exponent);
@@ -325,93 +309,23 @@ impl Powers {
     }
 }
 
-/// Exponents, and how much a type's worth changes in a step, by its service rate and alone.
-const EXPONENTS: [f64; 14] = [
-    0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.75, 1.0, 1.25, 1.5, 2.0,
-];
-const SPEED: f64 = 0.125;
-const WORTH: f64 = 1.25;
-
-/// Worths are turned one by one of no more types.
-const FEW_TYPES: usize = 8;
-
 impl MaxWeightPolicy {
-    fn worths_in_words(&self, workload: &Workload) -> String {
-        let pairs = workload.types().iter().zip(&self.worths);
-        let worths: Vec<String> = pairs.map(|(t, c)| format!("{c:.3} {}", t.name())).collect();
-        worths.join(", ")
-    }
-
     /// The worths times these, the largest of them 1, to six digits.
     pub fn times(&self, factors: impl Iterator<Item = f64>) -> Self {
-        let pairs = self.worths.iter().zip(factors);
-        let worths: Vec<f64> = pairs.map(|(c, f)| c * f).collect();
-        let most = worths.iter().copied().fold(0.0, f64::max);
-        // A type that costs nothing has a weight, too.
-        let rounded = worths
+        let mut worths: Vec<f64> = self
+            .worths
             .iter()
-            .map(|c| (c / most * 1e6).ceil().max(1.0) / 1e6);
+            .zip(factors)
+            .map(|(c, f)| c * f)
+            .collect();
+        let most = worths.iter().copied().fold(0.0, f64::max);
+        for c in &mut worths {
+            // A type that costs nothing has a weight, too.
+            *c = (*c / most * 1e6).ceil().max(1.0) / 1e6;
+        }
         MaxWeightPolicy {
-            worths: rounded.collect(),
+            worths,
             exponent: self.exponent,
         }
-    }
-
-    /// Returns the policy with one knob a step up or down; `None` at its end.
-    fn turned(&self, axis: usize, up: bool, range: &KnobRange<'_>) -> Option<Self> {
-        let types = range.workload.types();
-        let sign = if up { 1.0 } else { -1.0 };
-        match axis {
-            0 => {
-                let exponent = super::along(&EXPONENTS, self.exponent, up)?;
-                let worths = self.worths.clone();
-                Some(MaxWeightPolicy { worths, exponent })
-            }
-            1 if !super::has_lengths(range.workload) => None,
-            1 => Some(self.times(types.iter().map(|t| t.service_rate().powf(sign * SPEED)))),
-            _ => {
-                let own = |i: usize| if i + 2 == axis { WORTH.powf(sign) } else { 1.0 };
-                Some(self.times((0..types.len()).map(own)))
-            }
-        }
-    }
-}
-
-impl FamilyRule for MaxWeightPolicy {
-    fn rule(&self, fleet: &Fleet) -> Box<dyn Policy> {
-        Box::new(MaxWeight::weighted(fleet.envelope(), self))
-    }
-
-    /// By the Lyapunov function, where the maximum is found: a search that was cut short may miss it.
-    fn is_proved_stable(&self, workload: &Workload) -> bool {
-        let memoryless = workload.types().iter().all(JobType::is_memoryless);
-        memoryless && workload.is_poisson() && few_maximal(&Packing::new(workload)).is_some()
-    }
-
-    fn own_work(&self, workload: &Workload) -> f64 {
-        let packing = Packing::new(workload);
-        let types = packing.types();
-        match few_maximal(&packing) {
-            Some(schedules) => (schedules.len() * types) as f64 / SCANNED,
-            None => BOUNDED + types as f64 / 4.0,
-        }
-    }
-
-    /// The exponent, the speed, and the types.
-    fn axes(&self, _: &KnobRange<'_>) -> usize {
-        let types = self.worths.len();
-        2 + if types <= FEW_TYPES { types } else { 0 }
-    }
-
-    fn stepped(&self, axis: usize, up: bool, range: &KnobRange<'_>) -> Option<Family> {
-        Some(self.turned(axis, up, range)?.into())
-    }
-
-    fn words(&self, workload: &Workload) -> String {
-        format!(
-            "MaxWeight, with preemption: of the schedules that there are jobs for, that of the most weight is served; each of Q jobs of a type weighs c Q^{}, where c is {}.",
-            self.exponent,
-            self.worths_in_words(workload)
-        )
     }
 }

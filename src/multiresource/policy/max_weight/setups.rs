@@ -1,9 +1,9 @@
 use super::MaxWeight;
-use crate::multiresource::artifact::{Family, MaxWeightSetupPolicy};
+use crate::multiresource::artifact::MaxWeightSetupPolicy;
 use crate::multiresource::policy::estimates::{covers, reduce};
-use crate::multiresource::policy::{Event, FamilyRule, KnobRange, Policy, System, along};
+use crate::multiresource::policy::{Event, Policy, System};
 use crate::multiresource::schedule::Schedule;
-use crate::multiresource::workload::{Fleet, Workload};
+use crate::multiresource::workload::Workload;
 
 /// MaxWeight that knows what a setup costs: goes to the schedule of most weight where the gain outlasts the way.
 ///
@@ -83,9 +83,10 @@ impl MaxWeightSetups {
         std::mem::swap(&mut self.fill, &mut self.ahead);
         self.fill(system, false);
         let way = self.way(system);
-        let starts = match way {
-            Way::Fill => &self.fill,
-            Way::Drain | Way::Stop => &self.ahead,
+        let starts = if way == Way::Fill {
+            &self.fill
+        } else {
+            &self.ahead
         };
         for (i, (count, most)) in starts.iter().zip(&self.most).enumerate() {
             while way == Way::Stop && system.running(i) > *most {
@@ -93,7 +94,9 @@ impl MaxWeightSetups {
             }
             (0..*count).for_each(|_| system.start(i));
         }
-        system.set_setup_clocks(self.setup_rate);
+        for i in 0..self.weights.len() {
+            system.set_clock(i, f64::from(system.held(i)) * self.setup_rate);
+        }
     }
 
     /// What starts beside what runs: of all that waits, or of what the best schedule has.
@@ -188,46 +191,6 @@ impl Policy for MaxWeightSetups {
     }
 
     fn let_go(&mut self, system: &mut System) {
-        (0..self.weights.len()).for_each(|i| system.set_clock(i, 0.0));
-    }
-}
-
-const EAGERNESS: [f64; 11] = [0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0];
-const HASTE: [f64; 9] = [0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.5, 3.0];
-
-impl FamilyRule for MaxWeightSetupPolicy {
-    fn rule(&self, fleet: &Fleet) -> Box<dyn Policy> {
-        Box::new(MaxWeightSetups::new(self, fleet.envelope()))
-    }
-
-    fn own_work(&self, workload: &Workload) -> f64 {
-        1.0 + self.weights.own_work(workload)
-    }
-
-    /// The eagerness, the haste, and the weights.
-    fn axes(&self, range: &KnobRange<'_>) -> usize {
-        2 + self.weights.axes(range)
-    }
-
-    fn stepped(&self, axis: usize, up: bool, range: &KnobRange<'_>) -> Option<Family> {
-        let mut policy = self.clone();
-        match axis {
-            0 => policy.eagerness = along(&EAGERNESS, self.eagerness, up)?,
-            1 => policy.haste = along(&HASTE, self.haste, up)?,
-            _ => policy.weights = self.weights.turned(axis - 2, up, range)?,
-        }
-        Some(policy.into())
-    }
-
-    fn words(&self, workload: &Workload) -> String {
-        format!(
-            "MaxWeight with setups: jobs are preempted, and their room is held for a setup of {:.4} {} on average. Of the schedules that there are jobs for, that of the most weight is gone to where the gain outlasts the way there (eagerness {}), by stopping jobs or by waiting for their ends, whichever loses less (haste {}); else what waits starts where it fits. Each of Q jobs of a type weighs c Q^{}, where c is {}.",
-            1.0 / self.setup_rate,
-            workload.time_unit(),
-            self.eagerness,
-            self.haste,
-            self.weights.exponent,
-            self.weights.worths_in_words(workload)
-        )
+        system.stop_clocks();
     }
 }

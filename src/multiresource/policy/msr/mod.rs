@@ -2,11 +2,11 @@ mod slots;
 
 use super::estimates::{covers, reduce};
 use super::type_set::TypeSet;
-use super::{Event, FamilyRule, KnobRange, Policy, System};
+use super::{Event, Policy, System, first_largest};
 use crate::multiresource::artifact::{
-    Admission, Backfill, Drain, EmptySlots, Family, MsrPolicy, Preemption,
+    Admission, Backfill, Drain, EmptySlots, MsrPolicy, Preemption,
 };
-use crate::multiresource::workload::{Fleet, JobType, Workload};
+use crate::multiresource::workload::Workload;
 use slots::Slots;
 
 /// The clock that ends a working schedule; clock `1 + i` ends a slot of type i that no job
@@ -26,7 +26,6 @@ pub struct Msr {
     shares: Vec<f64>,
     /// By position in the loop: the types of which the schedule has other counts than the one before.
     differing: Vec<Vec<usize>>,
-    setup_rate: f64,
     /// Position in the loop: of the working schedule, or of the one that the route goes to.
     position: usize,
     working: bool,
@@ -53,10 +52,6 @@ impl Msr {
             service_rates: workload.types().iter().map(|t| t.service_rate()).collect(),
             shares: workload.dominant_shares(),
             differing: (0..positions).map(differing).collect(),
-            setup_rate: match policy.preemption {
-                Preemption::Setup => policy.setup_rate.expect("setups have a rate"),
-                Preemption::None | Preemption::Full => 0.0,
-            },
             position: 0,
             working: true,
             slots: Slots::new(policy.schedule(0)),
@@ -104,10 +99,10 @@ impl Msr {
         }
         let mut from = 0;
         while let Some(i) = self.slots.moving.next_of_either(&self.slots.short, from) {
-            while system.running(i) > self.slots.target(i) {
+            while system.running(i) > self.slots.target[i] {
                 system.stop(i);
             }
-            self.slots.set(i, self.slots.target(i), system);
+            self.slots.set(i, self.slots.target[i], system);
             from = i + 1;
         }
     }
@@ -132,10 +127,10 @@ impl Msr {
         let slots = &self.slots;
         let at_once = |i: &usize| match self.policy.preemption {
             Preemption::Full => false,
-            Preemption::Setup => slots.in_use(*i, system) > slots.target(*i),
+            Preemption::Setup => slots.in_use(*i, system) > slots.target[*i],
             Preemption::None => {
                 self.policy.empty_slots == EmptySlots::Release
-                    && slots.serving(*i) > slots.target(*i).max(system.running(*i))
+                    && slots.serving[*i] > slots.target[*i].max(system.running(*i))
             }
         };
         match self.policy.route.drain {
@@ -145,11 +140,11 @@ impl Msr {
     }
 
     fn lower(&mut self, i: usize, system: &mut System) {
-        let target = self.slots.target(i);
+        let target = self.slots.target[i];
         if self.policy.preemption == Preemption::None {
             return self.slots.set(i, target.max(system.running(i)), system);
         }
-        let (mut serving, mut setups) = (self.slots.serving(i), self.slots.setups(i));
+        let (mut serving, mut setups) = (self.slots.serving[i], self.slots.setups[i]);
         while system.running(i) > target {
             system.stop_into_setup(i);
             setups += 1;
@@ -175,7 +170,7 @@ impl Msr {
         // No type holds more slots than the schedule gives it.
         let mut from = 0;
         while let Some(i) = self.slots.short.next(from) {
-            self.slots.set(i, self.slots.target(i), system);
+            self.slots.set(i, self.slots.target[i], system);
             from = i + 1;
         }
         system.set_clock(SWITCH, self.policy.leaving_rate(self.position));
@@ -184,30 +179,28 @@ impl Msr {
     /// Eager admission: raises the counts of types with too few slots, in type order, each
     /// by as many as fit beside all slots that hold room.
     fn admit(&mut self, system: &mut System) {
-        let Some(mut short) = self.slots.short.next(0) else {
+        if self.slots.short.next(0).is_none() {
             return;
-        };
+        }
         for (j, room) in self.room.iter_mut().enumerate() {
             *room = system.free(j);
         }
         for i in self.slots.empty.iter() {
             // Slots without a job hold room that the system counts as free; where backfilled
             // jobs use it, no room is left to admit into.
-            let empty = u64::from(self.slots.serving(i) - system.running(i));
+            let empty = u64::from(self.slots.serving[i] - system.running(i));
             for (room, d) in self.room.iter_mut().zip(system.demand(i)) {
                 *room = room.saturating_sub(empty * d);
             }
         }
-        loop {
-            let mut serving = self.slots.serving(short);
-            while serving < self.slots.target(short) && self.take_room(short, serving, system) {
+        let mut from = 0;
+        while let Some(i) = self.slots.short.next(from) {
+            let mut serving = self.slots.serving[i];
+            while serving < self.slots.target[i] && self.take_room(i, serving, system) {
                 serving += 1;
             }
-            self.slots.set(short, serving, system);
-            match self.slots.short.next(short + 1) {
-                Some(next) => short = next,
-                None => return,
-            }
+            self.slots.set(i, serving, system);
+            from = i + 1;
         }
     }
 
@@ -239,16 +232,12 @@ impl Msr {
         }
     }
 
-    /// Whether jobs without a slot may start.
+    /// Whether jobs without a slot may start. On a route room that comes free may be lent to them: not while a job waits
+    /// that the schedule ahead has a place for; and not where jobs would be preempted at once, into a setup of their own.
     fn may_backfill(&self, system: &System) -> bool {
-        self.policy.backfill == Backfill::FirstFit && (self.working || self.may_lend(system))
-    }
-
-    /// Whether room that comes free on a route may be lent: not while a job waits that the
-    /// schedule ahead has a place for; and not where jobs would be preempted at once, into a
-    /// setup of their own.
-    fn may_lend(&self, system: &System) -> bool {
-        self.policy.preemption != Preemption::Setup && !self.slots.is_awaited(system)
+        let may_lend =
+            || self.policy.preemption != Preemption::Setup && !self.slots.is_awaited(system);
+        self.policy.backfill == Backfill::FirstFit && (self.working || may_lend())
     }
 
     fn start(&mut self, i: usize, system: &mut System) {
@@ -259,7 +248,7 @@ impl Msr {
     /// Starts waiting jobs of type i in its free slots, while no backfilled job is in the way
     /// that cannot be preempted.
     fn fill_type(&mut self, i: usize, system: &mut System) {
-        while system.running(i) < self.slots.serving(i) && system.waiting(i) > 0 {
+        while system.running(i) < self.slots.serving[i] && system.waiting(i) > 0 {
             let full = self.policy.preemption == Preemption::Full;
             if !(system.fits(i) || full && self.evict(i, system)) {
                 return;
@@ -285,12 +274,8 @@ impl Msr {
     fn set_clocks(&mut self, system: &mut System) {
         let mut from = 0;
         while let Some(i) = self.slots.moving.next_of_either(&self.clocked, from) {
-            let rate = if self.is_moving(i) {
-                self.clock_rate(i, system)
-            } else {
-                0.0
-            };
-            self.set_clock(i, rate, system);
+            let rate = self.is_moving(i).then(|| self.clock_rate(i, system));
+            self.set_clock(i, rate.unwrap_or(0.0), system);
             from = i + 1;
         }
     }
@@ -298,9 +283,12 @@ impl Msr {
     /// The rate at which a type on its way out loses slots without a job.
     fn clock_rate(&self, i: usize, system: &System) -> f64 {
         match self.policy.preemption {
-            Preemption::Setup => f64::from(self.slots.setups(i)) * self.setup_rate,
+            Preemption::Setup => {
+                let rate = self.policy.setup_rate.expect("setups have a rate");
+                f64::from(self.slots.setups[i]) * rate
+            }
             _ => {
-                let empty = self.slots.serving(i).saturating_sub(system.running(i));
+                let empty = self.slots.serving[i].saturating_sub(system.running(i));
                 f64::from(empty) * self.service_rates[i]
             }
         }
@@ -308,7 +296,7 @@ impl Msr {
 
     /// What runs holds its slots, and the route goes to the schedule in this position.
     fn go_to(&mut self, position: usize, system: &mut System) {
-        for i in 0..self.slots.types() {
+        for i in 0..self.shares.len() {
             self.slots.aim(i, self.policy.schedule(position)[i], system);
             self.slots.set_setups(i, system.held(i), system);
             self.slots.set(i, system.running(i), system);
@@ -322,34 +310,31 @@ impl Msr {
 
     /// An event on a route.
     fn route_event(&mut self, event: Event, system: &mut System) {
-        let changed = match event {
-            Event::Arrival(_) => false,
+        let unchanged = match event {
+            Event::Arrival(i) => Some(i),
             Event::Completion(i) => {
-                let before = self.slots.serving(i).max(system.running(i) + 1);
+                let before = self.slots.serving[i].max(system.running(i) + 1);
                 self.lose_slot(i, system);
-                before > self.slots.in_use(i, system)
-            }
-            Event::Clock(clock) if self.policy.preemption == Preemption::Setup => {
-                let i = clock - 1;
-                system.release_setup(i);
-                self.slots.set_setups(i, self.slots.setups(i) - 1, system);
-                true
+                (before <= self.slots.in_use(i, system)).then_some(i)
             }
             Event::Clock(clock) => {
                 let i = clock - 1;
-                self.slots.set(i, self.slots.serving(i) - 1, system);
-                true
+                if self.policy.preemption == Preemption::Setup {
+                    system.release_setup(i);
+                    self.slots.set_setups(i, self.slots.setups[i] - 1, system);
+                } else {
+                    self.slots.set(i, self.slots.serving[i] - 1, system);
+                }
+                None
             }
         };
-        match event {
-            Event::Arrival(i) | Event::Completion(i) if !changed => {
-                // The room that is held has not changed.
-                self.refill(event, system);
-                if self.clocked.has(i) || self.is_moving(i) {
-                    self.set_clock(i, self.clock_rate(i, system), system);
-                }
-            }
-            _ => self.follow_route(system),
+        let Some(i) = unchanged else {
+            return self.follow_route(system);
+        };
+        // The room that is held has not changed.
+        self.refill(event, system);
+        if self.clocked.has(i) || self.is_moving(i) {
+            self.set_clock(i, self.clock_rate(i, system), system);
         }
     }
 
@@ -360,13 +345,13 @@ impl Msr {
         }
         let slots = &self.slots;
         // Moving before this completion, and no surplus job.
-        let before = slots.serving(i).max(system.running(i) + 1) > slots.target(i);
+        let before = slots.serving[i].max(system.running(i) + 1) > slots.target[i];
         let moving = match self.policy.route.drain {
             Drain::Concurrent => before,
             Drain::Sequential => before && slots.moving.next(0).is_none_or(|first| first >= i),
         };
-        if moving && system.running(i) < slots.serving(i) {
-            self.slots.set(i, self.slots.serving(i) - 1, system);
+        if moving && system.running(i) < slots.serving[i] {
+            self.slots.set(i, self.slots.serving[i] - 1, system);
         }
     }
 
@@ -388,64 +373,9 @@ impl Msr {
     }
 }
 
-/// A step of the switching rate.
-const RATE: f64 = 1.5;
-
-impl FamilyRule for MsrPolicy {
-    fn rule(&self, fleet: &Fleet) -> Box<dyn Policy> {
-        Box::new(Msr::new(self, fleet.envelope()))
-    }
-
-    fn own_work(&self, workload: &Workload) -> f64 {
-        0.3 * (workload.types().len() as f64).powi(2)
-    }
-
-    fn words(&self, workload: &Workload) -> String {
-        let way = match self.preemption {
-            Preemption::None => {
-                "jobs run to their end, and those that the next schedule has no place for are waited for"
-            }
-            Preemption::Setup => "jobs are preempted, and their room is held for a setup time",
-            Preemption::Full => "jobs are preempted at no cost",
-        };
-        let left = match self.backfill {
-            Backfill::None => "",
-            Backfill::FirstFit => "; room that is left is offered to other waiting jobs",
-        };
-        match self.order.len() {
-            1 => format!("MSR: one schedule serves all types, and is never left{left}."),
-            count => format!(
-                "MSR: it works on {count} schedules in turn. A clock ends each after an exponential time, on average after {:.4} {} of work; {way}{left}.",
-                1.0 / self.switching_rate,
-                workload.time_unit()
-            ),
-        }
-    }
-
-    /// By the loads ρ_i < 1, with exponential sizes, independent of each other.
-    fn is_proved_stable(&self, workload: &Workload) -> bool {
-        workload.types().iter().all(JobType::is_memoryless)
-    }
-
-    fn axes(&self, _: &KnobRange<'_>) -> usize {
-        1
-    }
-
-    fn stepped(&self, _: usize, up: bool, range: &KnobRange<'_>) -> Option<Family> {
-        let factor = if up { RATE } else { 1.0 / RATE };
-        let switching_rate = self.switching_rate * factor;
-        let stepped = || MsrPolicy {
-            switching_rate,
-            ..self.clone()
-        };
-        let may = self.order.len() > 1 && switching_rate < 0.98 * range.largest_rate;
-        may.then(|| stepped().into())
-    }
-}
-
 impl Policy for Msr {
     fn clocks(&self) -> usize {
-        1 + self.slots.types()
+        1 + self.shares.len()
     }
 
     fn preempts(&self) -> bool {
@@ -454,8 +384,8 @@ impl Policy for Msr {
 
     fn begin(&mut self, system: &mut System) {
         self.arrive(system);
-        for i in 0..self.slots.types() {
-            system.offer(i, self.slots.serving(i));
+        for i in 0..self.shares.len() {
+            system.offer(i, self.slots.serving[i]);
         }
     }
 
@@ -478,7 +408,7 @@ impl Policy for Msr {
     }
 
     fn changed(&mut self, system: &mut System) {
-        for i in 0..self.slots.types() {
+        for i in 0..self.shares.len() {
             self.slots.look(i, system);
         }
         if self.working {
@@ -507,22 +437,14 @@ impl Policy for Msr {
             let filled = slots.map(|(i, u)| f64::from(system.running(i).min(*u)));
             filled.zip(&self.shares).map(|(x, share)| x * share).sum()
         };
-        let mut most = 0;
-        for position in 1..self.policy.order.len() {
-            if fills(position) > fills(most) {
-                most = position;
-            }
-        }
-        self.go_to(most, system);
+        self.go_to(first_largest(self.policy.order.len(), fills), system);
     }
 
     fn let_go(&mut self, system: &mut System) {
-        for clock in 0..self.clocks() {
-            system.set_clock(clock, 0.0);
-        }
-        for i in 0..self.slots.types() {
+        system.stop_clocks();
+        for i in 0..self.shares.len() {
             system.offer(i, 0);
         }
-        self.clocked = TypeSet::none_of(self.slots.types());
+        self.clocked = TypeSet::none_of(self.shares.len());
     }
 }

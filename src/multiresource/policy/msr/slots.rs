@@ -8,11 +8,11 @@ use super::super::type_set::TypeSet;
 #[derive(Clone, Debug)]
 pub(super) struct Slots {
     /// Slots that serve.
-    serving: Vec<u32>,
+    pub serving: Vec<u32>,
     /// Slots in setup.
-    setups: Vec<u32>,
+    pub setups: Vec<u32>,
     /// Slots in the schedule ahead.
-    target: Vec<u32>,
+    pub target: Vec<u32>,
     /// Types on their way out: they hold more than the schedule ahead gives them, or slots in setup.
     pub moving: TypeSet,
     /// Types with fewer slots than the schedule ahead gives them.
@@ -26,36 +26,20 @@ pub(super) struct Slots {
 impl Slots {
     /// Those of this schedule, all without a job.
     pub fn new(schedule: &[u32]) -> Self {
-        let types = schedule.len();
+        let none = TypeSet::none_of(schedule.len());
         let mut slots = Slots {
             serving: schedule.to_vec(),
-            setups: vec![0; types],
+            setups: vec![0; schedule.len()],
             target: schedule.to_vec(),
-            moving: TypeSet::none_of(types),
-            short: TypeSet::none_of(types),
-            empty: TypeSet::none_of(types),
-            surplus: TypeSet::none_of(types),
+            moving: none.clone(),
+            short: none.clone(),
+            empty: none.clone(),
+            surplus: none,
         };
         for (i, count) in schedule.iter().enumerate() {
             slots.empty.put(i, *count > 0);
         }
         slots
-    }
-
-    pub fn types(&self) -> usize {
-        self.serving.len()
-    }
-
-    pub fn serving(&self, i: usize) -> u32 {
-        self.serving[i]
-    }
-
-    pub fn setups(&self, i: usize) -> u32 {
-        self.setups[i]
-    }
-
-    pub fn target(&self, i: usize) -> u32 {
-        self.target[i]
     }
 
     /// Type i has so many slots that serve.

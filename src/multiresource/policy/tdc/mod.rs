@@ -1,14 +1,12 @@
-mod kinds;
 mod target;
 
 use super::drain::Drains;
 use super::room::{Packed, Words};
-use super::{Event, FamilyRule, KnobRange, Policy, System, along};
-use crate::multiresource::artifact::{Family, TdcKnobs, TdcOrder, TdcPolicy};
+use super::{Event, Policy, System};
+use crate::multiresource::artifact::TdcPolicy;
 use crate::multiresource::schedule::Packing;
-use crate::multiresource::workload::{Fleet, Workload};
-use kinds::Kinds;
-use target::{Lead, Making, Scene, Target};
+use crate::multiresource::workload::Workload;
+use target::{DecisionState, Kinds, Lead, Making, Target};
 
 /// Targets, drain, commitment (TDC), without preemption: of all that might run together what earns
 /// most a time, the way there included.
@@ -29,40 +27,9 @@ use target::{Lead, Making, Scene, Target};
 /// All is weighed at each completion, and where a type comes to wait: O((K + N) K) with N schedules. Ours;
 /// it has no proof of stability.
 #[derive(Clone, Debug)]
-pub struct Tdc(Width);
-
-/// The rule, for servers whose room is one word and for others.
-#[derive(Clone, Debug)]
-enum Width {
-    One(Box<Rule<[u64; 1]>>),
-    Any(Box<Rule<Vec<u64>>>),
-}
-
-impl Tdc {
-    /// The rule of a policy for this workload.
-    pub fn new(policy: &TdcPolicy, workload: &Workload) -> Self {
-        let packed = Packed::new(&Packing::new(workload));
-        Tdc(match packed.words() {
-            1 => Width::One(Box::new(Rule::new(policy, workload))),
-            _ => Width::Any(Box::new(Rule::new(policy, workload))),
-        })
-    }
-}
-
-impl Policy for Tdc {
-    fn react(&mut self, event: Event, system: &mut System) {
-        match &mut self.0 {
-            Width::One(rule) => rule.react(event, system),
-            Width::Any(rule) => rule.react(event, system),
-        }
-    }
-}
-
-#[derive(Clone, Debug)]
-struct Rule<U> {
-    knobs: TdcKnobs,
+struct Tdc<U> {
     kinds: Kinds<U>,
-    scene: Scene<U>,
+    state: DecisionState<U>,
     /// Whom room is made for, and the type that leads.
     lead: Lead,
     leads: Option<usize>,
@@ -73,13 +40,36 @@ struct Rule<U> {
     drains: Drains,
 }
 
-impl<U: Words> Rule<U> {
+/// The rule of a policy for this workload: for servers whose room is one word, or more.
+pub(super) fn rule(policy: &TdcPolicy, workload: &Workload) -> Box<dyn Policy> {
+    match Packed::new(&Packing::new(workload)).words() {
+        1 => Box::new(Tdc::<[u64; 1]>::new(policy, workload)),
+        _ => Box::new(Tdc::<Vec<u64>>::new(policy, workload)),
+    }
+}
+
+impl<U: Words> Policy for Tdc<U> {
+    fn react(&mut self, event: Event, system: &mut System) {
+        // One more that waits behind others of its type changes little: all is weighed at the next
+        // completion.
+        if !matches!(event, Event::Arrival(i) if system.waiting(i) > 1) {
+            self.state.look(&self.kinds, system);
+            let before = self.lead;
+            self.choose(system);
+            if before != self.lead && self.lead != Lead::None {
+                system.count_switch();
+            }
+            self.start(system);
+        }
+    }
+}
+
+impl<U: Words> Tdc<U> {
     fn new(policy: &TdcPolicy, workload: &Workload) -> Self {
         let kinds = Kinds::new(policy, workload);
-        Rule {
-            knobs: policy.knobs,
-            scene: Scene::new(&kinds),
-            lead: Lead::Nobody,
+        Tdc {
+            state: DecisionState::new(&kinds),
+            lead: Lead::None,
             leads: None,
             target: Target::new(&kinds),
             other: Target::new(&kinds),
@@ -88,60 +78,38 @@ impl<U: Words> Rule<U> {
         }
     }
 
-    fn react(&mut self, event: Event, system: &mut System) {
-        // One more that waits behind others of its type changes little: all is weighed at the next
-        // completion.
-        let weighed = match event {
-            Event::Arrival(i) => system.waiting(i) == 1,
-            _ => true,
-        };
-        if weighed {
-            self.scene.look(&self.kinds, system);
-            let before = self.lead;
-            self.choose(system);
-            if before != self.lead && self.lead != Lead::Nobody {
-                system.count_switch();
-            }
-            self.start(system);
-        }
-    }
-
     /// The target that earns most a time.
     fn choose(&mut self, system: &System) {
-        let (kinds, scene) = (&self.kinds, &self.scene);
+        let (kinds, state) = (&self.kinds, &self.state);
         let last = self.lead;
-        self.target.stay(kinds, scene);
-        let all_run = self.target.jobs == scene.there;
+        self.target.stay(kinds, state);
+        let all_run = self.target.jobs == state.there;
         let mut most = self.target.worth;
-        if last == Lead::Nobody {
-            most *= 1.0 + self.knobs.margin;
+        if last == Lead::None {
+            most *= 1.0 + self.kinds.knobs.margin;
         }
-        (self.lead, self.leads) = (Lead::Nobody, None);
+        (self.lead, self.leads) = (Lead::None, None);
         if all_run {
             return;
         }
         // The last first: the greater what is to beat, the fewer targets have to be priced.
-        self.consider(last, 1.0 + self.knobs.margin, &mut most, system);
-        for n in 0..self.scene.waiting.len() {
-            let i = self.scene.waiting[n];
+        self.consider(last, 1.0 + self.kinds.knobs.margin, &mut most, system);
+        let mut consider = |lead: Lead, rule: &mut Self| {
+            if lead != last {
+                rule.consider(lead, 1.0, &mut most, system);
+            }
+        };
+        for n in 0..self.state.waiting.len() {
             for way in Making::WAYS {
-                self.consider_new(Lead::Type(i, way), last, &mut most, system);
+                consider(Lead::Type(self.state.waiting[n], way), self);
             }
         }
-        for s in 0..self.kinds.schedules.len() {
-            self.consider_new(Lead::Schedule(s), last, &mut most, system);
-        }
-    }
-
-    fn consider_new(&mut self, lead: Lead, last: Lead, most: &mut f64, system: &System) {
-        if lead != last {
-            self.consider(lead, 1.0, most, system);
-        }
+        (0..self.kinds.schedules.len()).for_each(|s| consider(Lead::Schedule(s), self));
     }
 
     /// Takes a lead if its target earns more than `most`.
     fn consider(&mut self, lead: Lead, bonus: f64, most: &mut f64, system: &System) {
-        let Some(leads) = self.other.aim(lead, &self.kinds, &self.scene) else {
+        let Some(leads) = self.other.aim(lead, &self.kinds, &self.state) else {
             return;
         };
         // A drain earns no more than what runs, and that no more than what is to beat.
@@ -159,126 +127,51 @@ impl<U: Words> Rule<U> {
     /// What the other target earns a time, the drain included, until what waits of its lead is done.
     fn earns(&mut self, leads: usize, system: &System) -> f64 {
         let target = &self.other;
-        let (kinds, scene) = (&self.kinds, &self.scene);
+        let (kinds, state) = (&self.kinds, &self.state);
         let drain = self.drains.wait(leads, &target.jobs, 0.0, system);
         if drain <= 0.0 {
             return target.worth;
         }
-        let lets_in = self.knobs.let_in * drain;
+        let lets_in = self.kinds.knobs.let_in * drain;
         let mut earned = 0.0;
-        for &k in &scene.long {
+        for &k in &state.long {
             let own = &kinds.types[k];
-            let stay = scene.running[k].min(target.jobs[k]);
-            let leave = f64::from(scene.running[k] - stay);
+            let stay = state.running[k].min(target.jobs[k]);
+            let leave = f64::from(state.running[k] - stay);
             let time = if own.mean <= lets_in {
                 drain
             } else {
                 self.drains.works(k, drain)
             };
-            earned += scene.value[k] * (f64::from(stay) * drain + leave * time);
+            earned += state.value[k] * (f64::from(stay) * drain + leave * time);
         }
         let backlog = system.present(leads) as f64 * kinds.types[leads].mean;
-        let lasts = self.knobs.patience * backlog / f64::from(target.jobs[leads]);
+        let lasts = self.kinds.knobs.patience * backlog / f64::from(target.jobs[leads]);
         (earned + lasts * target.worth) / (drain + lasts)
     }
 
     /// Starts what fits of the target, and during a drain what is gone before it ends.
     fn start(&mut self, system: &mut System) {
         let jobs = &self.target.jobs;
-        let start = |i: usize, system: &mut System| {
-            let more = jobs[i].saturating_sub(system.running(i));
-            for _ in 0..more.min(system.waiting(i)) {
-                if !system.fits(i) {
-                    break;
-                }
+        for &i in self.leads.iter().chain(&self.state.waiting) {
+            while jobs[i] > system.running(i) && system.waiting(i) > 0 && system.fits(i) {
                 system.start(i);
             }
-        };
-        let lead = self.leads;
-        if let Some(lead) = lead {
-            start(lead, system);
         }
-        for &i in &self.scene.waiting {
-            start(i, system);
-        }
-        let Some(lead) = lead.filter(|i| jobs[*i] > system.running(*i)) else {
+        let Some(lead) = self.leads.filter(|i| jobs[*i] > system.running(*i)) else {
             return;
         };
-        for &i in &self.scene.waiting {
+        for &i in &self.state.waiting {
             if i == lead || system.waiting(i) == 0 || !system.fits(i) {
                 continue;
             }
             let mean = self.kinds.types[i].mean;
             let left = self.drains.wait(lead, jobs, mean, system);
-            if mean <= self.knobs.let_in * left {
+            if mean <= self.kinds.knobs.let_in * left {
                 while system.waiting(i) > 0 && system.fits(i) {
                     system.start(i);
                 }
             }
         }
-    }
-}
-
-const EXPONENT: [f64; 12] = [
-    0.0, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 1.0,
-];
-const FAVOUR: [f64; 9] = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8, 1.0];
-const RESERVE: [f64; 11] = [0.0, 0.15, 0.3, 0.45, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2];
-const MARGIN: [f64; 11] = [0.0, 0.02, 0.04, 0.07, 0.1, 0.2, 0.4, 0.8, 1.5, 2.5, 4.0];
-const LET_IN: [f64; 11] = [0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.3, 2.0, 4.0, 16.0];
-const LASTS: [f64; 11] = [0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.5, 5.0];
-
-impl FamilyRule for TdcPolicy {
-    fn rule(&self, fleet: &Fleet) -> Box<dyn Policy> {
-        Box::new(Tdc::new(self, fleet.envelope()))
-    }
-
-    fn own_work(&self, workload: &Workload) -> f64 {
-        6.0 + 0.15 * (workload.types().len() as f64).powi(2)
-    }
-
-    fn words(&self, _: &Workload) -> String {
-        let TdcKnobs {
-            exponent,
-            favour,
-            reserve,
-            margin,
-            let_in,
-            patience,
-            order,
-        } = self.knobs;
-        let first = match order {
-            TdcOrder::Worth => "those of the most urgent type first",
-            TdcOrder::Age => "the oldest first",
-        };
-        format!(
-            "TDC (targets, drain, commitment), without preemption: of the sets of jobs that might run it goes to the one that earns most a time, the way there included. A job in service earns its price times the {exponent}th power of the number of its type in the system (exponent), less for large and long jobs (favour {favour}). A set counts for {patience} times as long as the jobs that room is made for last (patience), and another one has to be better by {:.0} % (margin). Jobs start, {first}, if they leave room for {reserve} times what shorter ones bring while they run (reserve), or room is made for them; during a drain, if their mean size is at most {let_in} times what is left of it (let in).",
-            100.0 * margin
-        )
-    }
-
-    fn axes(&self, _: &KnobRange<'_>) -> usize {
-        7
-    }
-
-    fn stepped(&self, axis: usize, up: bool, _: &KnobRange<'_>) -> Option<Family> {
-        let mut stepped = self.clone();
-        let knobs = &mut stepped.knobs;
-        match axis {
-            0 => knobs.reserve = along(&RESERVE, knobs.reserve, up)?,
-            1 => knobs.let_in = along(&LET_IN, knobs.let_in, up)?,
-            2 => knobs.patience = along(&LASTS, knobs.patience, up)?,
-            3 => knobs.exponent = along(&EXPONENT, knobs.exponent, up)?,
-            4 => knobs.favour = along(&FAVOUR, knobs.favour, up)?,
-            5 => knobs.margin = along(&MARGIN, knobs.margin, up)?,
-            _ => {
-                knobs.order = match (knobs.order, up) {
-                    (TdcOrder::Worth, true) => TdcOrder::Age,
-                    (TdcOrder::Age, false) => TdcOrder::Worth,
-                    _ => return None,
-                }
-            }
-        }
-        Some(stepped.into())
     }
 }

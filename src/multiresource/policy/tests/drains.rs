@@ -186,7 +186,7 @@ fn a_guard_takes_over_and_lets_go() {
         from: 6,
         until: 3,
     };
-    assert!(policy.is_proved_stable(&workload));
+    assert!(Family::from(policy.clone()).is_proved_stable(&workload));
     let mut stage = driven(&workload, &policy);
     for n in 0..4 {
         assert_eq!(stage.arrive(0), format!("+0:{n}"));

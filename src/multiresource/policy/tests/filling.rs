@@ -40,9 +40,10 @@ fn server_filling_leaves_servers_idle_where_needs_are_no_powers_of_two() {
 
 #[test]
 fn server_filling_refuses_several_resources() {
-    assert_eq!(
-        ServerFilling::new(&section7()).unwrap_err(),
-        Unsuitable::Resources(3)
+    let refused = ServerFilling::new(&section7()).unwrap_err().to_string();
+    assert!(
+        refused.contains("one resource, and the workload has 3"),
+        "{refused}"
     );
 }
 

@@ -142,7 +142,7 @@ fn slots_in_setup_are_handed_over() {
         from: 5,
         until: 2,
     });
-    let mut stage = driven(&workload, guarded.spec());
+    let mut stage = driven(&workload, &guarded);
     assert_eq!(stage.arrive(1), "+1:0");
     assert_eq!([stage.arrive(0), stage.arrive(0)], ["", ""]);
     assert_eq!(stage.arrive(0), "-1:0", "by the rule");

@@ -20,7 +20,7 @@ fn one_type_is_the_queue_with_many_servers() {
     let queueing = blocking / (1.0 - offered / 8.0 * (1.0 - blocking));
     let exact = 1.0 + queueing / (8.0 - offered);
     let workload = one_type(8, offered);
-    for contender in all().filter(|c| c.fits(&workload.clone().into()).is_ok()) {
+    for contender in all().filter(|c| c.rule(&workload.clone().into()).is_ok()) {
         let contender = match contender.name() {
             "randomized-timers" => rule("randomized-timers:1000"),
             _ => contender,
@@ -81,7 +81,7 @@ fn powers_of_two() -> Workload {
 fn all_work_is_done() {
     let two = model("section7_phases").scaled(0.5).unwrap();
     for workload in [powers_of_two(), two] {
-        for contender in all().filter(|c| c.fits(&workload.clone().into()).is_ok()) {
+        for contender in all().filter(|c| c.rule(&workload.clone().into()).is_ok()) {
             let run = contender
                 .simulate(&workload, &events(2_000_000), quiet)
                 .unwrap();
@@ -194,7 +194,7 @@ fn rules_over_one_server_are_those_of_a_server() {
         let Some(pooled) = rule.pooled else { continue };
         let own = rule.with(None).unwrap();
         let own = own.simulate_on(&fleet, &settings, quiet).unwrap();
-        let policy = pooled().spec().rule(&fleet);
+        let policy = pooled().rule(&fleet);
         let system = || System::of_fleet(&fleet, policy.clocks(), policy.preempts());
         let mut simulation = Simulation::on(&fleet, &system, &*policy, &settings);
         let pooled = simulation.run(&settings, &mut quiet).unwrap();
@@ -208,7 +208,7 @@ fn rules_over_one_server_are_those_of_a_server() {
         events: 20_000,
         ..settings
     };
-    for rule in all().filter(|rule| rule.fits(&fleet).is_ok()) {
+    for rule in all().filter(|rule| rule.rule(&fleet).is_ok()) {
         let run = |on: &Fleet| {
             let run = rule.simulate_on(on, &few, quiet).unwrap();
             serde_json::to_string(&run).unwrap()

@@ -257,7 +257,7 @@ fn unsettled<'w>(
         let lasts = LASTING * run.simulated_time > longest * run.replications.len() as f64;
         lasts && evaluator.rough_cost(run).is_finite()
     };
-    let proved = |c: &Candidate<'_>| c.policy.spec().is_proved_stable(evaluator.workload);
+    let proved = |c: &Candidate<'_>| c.policy.is_proved_stable(evaluator.workload);
     let runs_away = |c: &Candidate<'_>| !proved(c) && c.runs_away();
     let find = |what: &dyn Fn(&Candidate<'_>) -> bool| {
         let is = |c: &Candidate<'_>| c.is_eligible && what(c);

@@ -116,7 +116,7 @@ impl<'a> Evaluator<'a> {
             policy,
             Family::Msr(_) | Family::Partition(_) | Family::Guarded(_)
         );
-        (without_clocks && !policy.spec().is_proved_stable(self.workload)).then(|| {
+        (without_clocks && !policy.is_proved_stable(self.workload)).then(|| {
             Family::Guarded(GuardedPolicy {
                 rule: Box::new(policy.clone()),
                 guard: guard.policy.clone(),

@@ -123,7 +123,7 @@ impl<'w> Candidate<'w> {
         let Some(run) = self.measured(evaluator) else {
             return Steadiness::Unsettled;
         };
-        let proved = self.policy.spec().is_proved_stable(evaluator.workload);
+        let proved = self.policy.is_proved_stable(evaluator.workload);
         match (evaluator.value(run), run.health) {
             (Some(_), _) => Steadiness::Steady,
             (None, Health::Unstable) if !proved => Steadiness::Unstable,

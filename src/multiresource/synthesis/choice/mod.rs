@@ -240,9 +240,7 @@ fn guard(workload: &Workload, choice: &ChoiceOptions, msr: &Synthesis) -> Option
         empty_slots: EmptySlots::Phantom,
         ..msr.policy.clone()
     };
-    let proved = Family::from(policy.clone())
-        .spec()
-        .is_proved_stable(workload);
+    let proved = Family::from(policy.clone()).is_proved_stable(workload);
     proved.then(|| Guard {
         mean_number: mean_number(msr),
         policy: artifact::Guard::Msr(policy),

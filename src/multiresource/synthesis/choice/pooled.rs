@@ -93,7 +93,7 @@ fn by_analysis(
     let policy = Family::from(partition.policy.clone());
     if !choice.promises.is_empty()
         || choice.families != Families::All
-        || !policy.spec().is_proved_stable(workload)
+        || !policy.is_proved_stable(workload)
     {
         return None;
     }

@@ -64,9 +64,8 @@ pub(super) fn search<'w>(
                 .map_or(f64::INFINITY, |run| evaluator.rough_cost(run));
             cost.is_finite() && best.is_some_and(|best| cost <= NEAR * best)
         };
-        let is_next = |c: &Candidate<'_>| {
-            c.policy.spec().axes(knobs) > 0 && near(c) && !turned.contains(&c.name())
-        };
+        let is_next =
+            |c: &Candidate<'_>| c.policy.axes(knobs) > 0 && near(c) && !turned.contains(&c.name());
         let Some(n) = field.iter().position(is_next) else {
             break;
         };
@@ -127,7 +126,7 @@ impl Walk<'_, '_> {
         let Some(mut best) = self.place(evaluator, start)? else {
             return Ok(None);
         };
-        let axes = start.spec().axes(self.knobs);
+        let axes = start.axes(self.knobs);
         let (mut axis, mut idle) = (0, 0);
         while idle < axes && self.affords(evaluator, start) {
             let before = best.cost;
@@ -153,7 +152,7 @@ impl Walk<'_, '_> {
         (axis, up): (usize, bool),
         best: &mut Place,
     ) -> Result<(), Failure> {
-        while let Some(policy) = best.policy.spec().stepped(axis, up, self.knobs) {
+        while let Some(policy) = best.policy.stepped(axis, up, self.knobs) {
             if self.seen.contains(&policy) || !self.affords(evaluator, &policy) {
                 break;
             }

@@ -371,7 +371,7 @@ impl<'a> Stage<'a> {
         let (mut fleet, mut types) = seen(false)?;
         let rule = Contender::named(name, &fleet)?;
         // A rule that asks for sizes is told them.
-        if rule.fits(&fleet).is_err() {
+        if rule.rule(&fleet).is_err() {
             (fleet, types) = seen(true)?;
         }
         let scene = DecisionState {

@@ -1,5 +1,51 @@
+//! Rules that start whatever fits, in some order.
+
 use super::{Event, Policy, System};
 use crate::multiresource::workload::Workload;
+
+/// First come, first served: starts the oldest waiting job while it fits, and stops at the
+/// first that does not.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Fcfs;
+
+impl Policy for Fcfs {
+    fn decides_on_state(&self) -> bool {
+        true
+    }
+
+    fn react(&mut self, _event: Event, system: &mut System) {
+        while let Some(head) = system.oldest_type()
+            && system.fits(head)
+        {
+            system.start(head);
+        }
+    }
+}
+
+/// First-Fit (backfilling): scans the queue in arrival order and starts each job that fits.
+///
+/// Jobs of a type are alike, so the scan is over the oldest job of each type.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FirstFit;
+
+impl Policy for FirstFit {
+    fn decides_on_state(&self) -> bool {
+        true
+    }
+
+    fn react(&mut self, event: Event, system: &mut System) {
+        match event {
+            // An arrival frees no room: no other job has come to fit.
+            Event::Arrival(i) if system.waiting(i) > 1 || !system.fits(i) => {}
+            Event::Arrival(i) => system.start(i),
+            _ => {
+                while let Some(i) = system.oldest_fitting_type() {
+                    system.start(i);
+                }
+            }
+        }
+    }
+}
 
 /// By need, without preemption: repeatedly the fitting job of the largest need, or of the smallest; of equals the oldest.
 ///
@@ -8,15 +54,7 @@ use crate::multiresource::workload::Workload;
 #[derive(Clone, Debug)]
 pub struct ByNeed {
     /// Types of equal need, in the order in which they are offered free room.
-    classes: Vec<Vec<usize>>,
-}
-
-/// The types by need, the largest first, of equals the first type.
-pub(super) fn descending(workload: &Workload) -> Vec<usize> {
-    let needs = workload.dominant_shares();
-    let mut order: Vec<usize> = (0..needs.len()).collect();
-    order.sort_by(|&a, &b| needs[b].total_cmp(&needs[a]));
-    order
+    pub(super) classes: Vec<Vec<usize>>,
 }
 
 impl ByNeed {
@@ -28,7 +66,8 @@ impl ByNeed {
     /// throughput-optimal. "Best" is read as the largest dominant share of the whole server.
     pub fn largest_first(workload: &Workload) -> Self {
         let needs = workload.dominant_shares();
-        let order = descending(workload);
+        let mut order: Vec<usize> = (0..needs.len()).collect();
+        order.sort_by(|&a, &b| needs[b].total_cmp(&needs[a]));
         let classes = order.chunk_by(|&a, &b| needs[a] == needs[b]);
         ByNeed {
             classes: classes.map(<[usize]>::to_vec).collect(),
@@ -43,19 +82,9 @@ impl ByNeed {
         types
     }
 
-    /// Repeatedly starts the oldest of the jobs of the first class with one that fits.
-    pub(super) fn start_fitting(&self, event: Event, system: &mut System) {
-        match event {
-            // An arrival frees no room: no other job has come to fit.
-            Event::Arrival(i) if system.waiting(i) > 1 || !system.fits(i) => {}
-            Event::Arrival(i) => system.start(i),
-            _ => self.start_all(system),
-        }
-    }
-
     /// The type of the waiting job with the largest need, of equals the oldest.
     pub(super) fn first_waiting(&self, system: &System) -> Option<usize> {
-        let of_class = |class: &Vec<usize>| oldest(class.iter().copied(), system);
+        let of_class = |class: &Vec<usize>| oldest(class, |_| true, system);
         self.classes.iter().find_map(of_class)
     }
 
@@ -63,7 +92,7 @@ impl ByNeed {
     /// not fit after it.
     pub(super) fn start_all(&self, system: &mut System) {
         for class in &self.classes {
-            while let Some(i) = oldest_fitting(class, system) {
+            while let Some(i) = oldest(class, |i| system.fits(i), system) {
                 system.start(i);
             }
         }
@@ -76,17 +105,22 @@ impl Policy for ByNeed {
     }
 
     fn react(&mut self, event: Event, system: &mut System) {
-        self.start_fitting(event, system);
+        match event {
+            // An arrival frees no room: no other job has come to fit.
+            Event::Arrival(i) if system.waiting(i) > 1 || !system.fits(i) => {}
+            Event::Arrival(i) => system.start(i),
+            _ => self.start_all(system),
+        }
     }
 }
 
-/// Of these types, the one with the oldest waiting job of those that fit.
-fn oldest_fitting(class: &[usize], system: &System) -> Option<usize> {
-    oldest(class.iter().copied().filter(|&i| system.fits(i)), system)
-}
-
-/// Of these types, the one with the oldest waiting job.
-fn oldest(types: impl Iterator<Item = usize>, system: &System) -> Option<usize> {
-    let heads = types.filter_map(|i| Some((system.nth_number(i, 0)?, i)));
+/// Of these types, the one with the oldest waiting job of those that are wanted.
+pub(super) fn oldest(
+    types: &[usize],
+    wanted: impl Fn(usize) -> bool,
+    system: &System,
+) -> Option<usize> {
+    let wanted = types.iter().filter(|i| wanted(**i));
+    let heads = wanted.filter_map(|&i| Some((system.nth_number(i, 0)?, i)));
     heads.min().map(|(_, i)| i)
 }

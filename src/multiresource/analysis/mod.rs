@@ -62,6 +62,18 @@ impl Cost {
     }
 }
 
+/// Returns the weights w of the types (K), of sum 1, with which `Σ w_i E[T_i]` is the objective; of [`Objective::P99`] those
+/// of the mean.
+pub fn weights(workload: &Workload, objective: Objective) -> Vec<f64> {
+    match objective {
+        Objective::Mean | Objective::P99 => {
+            let (types, all) = (workload.types().iter(), workload.total_arrival_rate());
+            types.map(|t| t.arrival_rate() / all).collect()
+        }
+        Objective::Weighted => workload.load_shares(),
+    }
+}
+
 /// Why there is no exact answer.
 #[derive(Debug, thiserror::Error)]
 pub enum AnalysisError {

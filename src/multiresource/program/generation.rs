@@ -9,7 +9,8 @@ use super::master::{Master, Primal};
 use super::pricing::{Effort, Priced, Search, Tree, efforts};
 use super::problem::{Column, Problem};
 use super::solution::MET;
-use super::{Knapsack, Limits, ProgramError, ServerBound};
+use super::{Knapsack, Limits, ProgramError};
+use crate::multiresource::artifact::ShapeWorth;
 use crate::multiresource::schedule::{Schedule, worth};
 
 /// Nodes of the first search of each pricing by branch and bound; a proof that needs more gets more.
@@ -30,7 +31,7 @@ pub(super) struct Proof {
     /// What a running job of each type is worth (K), `Σ_i b_i v_i = 1`.
     pub values: Vec<f64>,
     /// What a server of each site is worth (H); the searches that prove it are there once the generation is over.
-    pub servers: Vec<ServerBound>,
+    pub servers: Vec<ShapeWorth>,
     /// The search that bounds each site (H), where it takes one with prices of its own at each node.
     trees: Vec<Option<Tree>>,
     /// The bound.
@@ -241,9 +242,10 @@ impl<'a> Generation<'a> {
             all_exact &= priced.exact;
             proof.t += site.count * priced.bound;
             proof.trees.push(priced.tree);
-            proof.servers.push(ServerBound {
+            proof.servers.push(ShapeWorth {
                 worth: priced.bound,
                 resource_prices: knapsack.resource_prices(),
+                mix: None,
                 search: None,
             });
         }
@@ -291,9 +293,10 @@ impl Proof {
             t += site.count * price;
             let mut resource_prices = vec![0.0; capacity.len()];
             resource_prices[j] = price / capacity[j] as f64;
-            servers.push(ServerBound {
+            servers.push(ShapeWorth {
                 worth: price,
                 resource_prices,
+                mix: None,
                 search: None,
             });
         }

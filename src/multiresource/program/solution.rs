@@ -4,7 +4,8 @@ use std::time::Duration;
 
 pub use crate::multiresource::artifact::Mix;
 
-use crate::multiresource::artifact::SearchRecord;
+use super::Exact;
+use crate::multiresource::artifact::ShapeWorth;
 use crate::multiresource::schedule::Schedule;
 use crate::multiresource::workload::Workload;
 use crate::number::told;
@@ -86,22 +87,11 @@ pub struct Certificate {
     pub load: f64,
     /// Prices `y` (K), nonnegative, of sum 1.
     pub prices: Vec<f64>,
-    /// What a server of each shape is worth at these prices (H).
-    pub servers: Vec<ServerBound>,
+    /// What a server of each shape is worth at these prices (H), without the mixes. The prices of the resources are the dual
+    /// of the priced knapsack's relaxation: they name what is scarce.
+    pub servers: Vec<ShapeWorth>,
     /// No policy has a load below this: `1 / Σ_h n_h z_h`.
     pub bound: f64,
-}
-
-/// A bound on the worth of schedules on a server, at given values of running jobs.
-#[derive(Clone, Debug)]
-pub struct ServerBound {
-    /// `z_h ≥ max_u Σ_i (y_i/b_i) u_i`.
-    pub worth: f64,
-    /// Prices of the resources' integer units (R_h): `D_i·w ≥ y_i/b_i` for every type, the dual of the priced
-    /// knapsack's relaxation. They name what is scarce.
-    pub resource_prices: Vec<f64>,
-    /// The search that proves it, where it takes prices of its own at each node.
-    pub search: Option<SearchRecord>,
 }
 
 impl Certificate {
@@ -124,6 +114,8 @@ pub struct Solution {
     pub mixes: Vec<Mix>,
     /// The proof that they are best, or the gap that is left.
     pub certificate: Certificate,
+    /// The optimum in fractions, where it was sought and there is one.
+    pub exact: Option<Exact>,
     /// Of one server, schedules that optimal mixes may use, those of this mix among them; none where any optimum
     /// was taken.
     pub face: Vec<Schedule>,

@@ -42,6 +42,7 @@ pub fn solve_from(
     let mut solution = Solution {
         certificate: certificate(&problem, &generation.proof, load(fleet, &mixes)),
         mixes,
+        exact: None,
         face: Vec::new(),
         rounds: generation.rounds,
         columns: columns.len(),

@@ -6,18 +6,16 @@ mod exact;
 mod log;
 mod msfq;
 mod partition;
-mod pooled;
 mod sweep;
 mod tuning;
 mod upgrades;
 
 pub use choice::{
-    Basis, ChoiceError, ChoiceOptions, Chosen, Families, PooledChosen, Stage, choose,
+    Basis, ChoiceError, ChoiceOptions, Chosen, Families, Pooling, Stage, choose, pool,
 };
 pub use log::{CLOSE, Candidate, Choice, Interval, Log, RouteTried, Steadiness};
 pub use msfq::{MsfqOutlook, MsfqRow, MsfqTable};
 pub use partition::{Partitioned, partition};
-pub use pooled::{PooledSynthesis, Pooling, pool};
 pub use sweep::{SweepPoint, sweep};
 pub use tuning::{Outlook, RouteOption};
 pub use upgrades::{Upgrade, Upgrades, upgrades};
@@ -36,7 +34,6 @@ use crate::multiresource::program::{
     Certificate, Exact, LOAD_MARGIN, Limits, ProgramError, Solution,
 };
 use crate::multiresource::workload::{JobType, Workload};
-use exact::Settled;
 
 /// Phases up to which a chain is built.
 pub const PHASE_LIMIT: usize = 20_000;
@@ -148,8 +145,6 @@ pub struct Synthesis {
     pub policy: MsrPolicy,
     /// The program's solution, with the mix that the policy takes.
     pub solution: Solution,
-    /// The same in fractions, where there are any.
-    pub exact: Option<Exact>,
     /// The routes that were considered.
     pub routes: Vec<RouteOption>,
     /// Of each type that has bounds in place of an exact mean, why.
@@ -226,47 +221,32 @@ pub enum SynthesisError {
 /// When options contradict each other or the given switching rate is unstable; when the
 /// solver fails.
 pub fn synthesize(workload: &Workload, options: &Options) -> Result<Outcome, SynthesisError> {
-    Ok(match Settled::new(&workload.clone().into(), options)? {
-        Outcome::Policy(settled) => {
-            Outcome::Policy(Box::new(of_solution(workload, options, *settled)?))
+    Ok(match exact::solved(&workload.clone().into(), options)? {
+        Outcome::Policy(solution) => {
+            Outcome::Policy(Box::new(of_solution(workload, options, *solution)?))
         }
         Outcome::Overloaded(overload) => Outcome::Overloaded(overload),
     })
 }
 
-/// The policy with other options than those of its schedules.
-fn again(
-    workload: &Workload,
-    options: &Options,
-    synthesis: Synthesis,
-) -> Result<Synthesis, SynthesisError> {
-    let settled = Settled {
-        solution: synthesis.solution,
-        exact: synthesis.exact,
-    };
-    of_solution(workload, options, settled)
-}
-
-/// The policy for a solved program of load below 1.
+/// Returns the policy for a solved program of load below 1.
 fn of_solution(
     workload: &Workload,
     options: &Options,
-    settled: Settled,
+    solution: Solution,
 ) -> Result<Synthesis, SynthesisError> {
-    let Settled { solution, exact } = settled;
     let draft = first_draft(workload, options, &solution);
     let (policy, routes) = tuning::with_best_route(workload, options, draft)?;
     let modulation = Modulation::new(workload, &policy, PHASE_LIMIT)?;
     let (claims, out_of_reach) =
         claims::claims(workload, options, &policy, &modulation, &solution)?;
-    let evidence = exact::evidence(&solution, exact.as_ref(), true);
+    let evidence = exact::evidence(&solution, true);
     Ok(Synthesis {
         artifact: Artifact::new(workload.record(), policy.clone().into(), claims, evidence),
         drains: modulation::drains(&policy.schedules, &policy.order),
         objective: options.objective.analysed(),
         policy,
         solution,
-        exact,
         routes,
         out_of_reach,
     })

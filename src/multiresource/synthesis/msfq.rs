@@ -1,6 +1,7 @@
 //! MSFQ on a one-or-all system: its threshold by exact analysis.
 
 use crate::multiresource::analysis::one_or_all::{MsfqError, MsfqMeans, MsfqQueue, Stream};
+use crate::multiresource::analysis::weights;
 use crate::multiresource::artifact::Objective;
 use crate::multiresource::policy::OneOrAll;
 use crate::multiresource::workload::Workload;
@@ -61,17 +62,12 @@ impl MsfqOutlook {
             })
         };
         let (light, heavy) = (stream(system.light)?, stream(system.heavy)?);
-        let shares = workload.load_shares();
-        let rates = light.arrival_rate + heavy.arrival_rate;
-        let weights = match objective {
-            Objective::Mean | Objective::P99 => [light, heavy].map(|s| s.arrival_rate / rates),
-            Objective::Weighted => [system.light, system.heavy].map(|i| shares[i]),
-        };
+        let weights = weights(workload, objective);
         Some(MsfqOutlook {
+            weights: [system.light, system.heavy].map(|i| weights[i]),
             system,
             light,
             heavy,
-            weights,
         })
     }
 

@@ -1,6 +1,6 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::exact::Settled;
+use super::exact::solved;
 use super::{Options, Outcome, PHASE_LIMIT, SynthesisError, first_draft, tuning};
 use crate::multiresource::analysis::{AnalysisError, Cost, TypeQueue};
 use crate::multiresource::artifact::{MsrPolicy, Route};
@@ -39,8 +39,8 @@ pub fn sweep(
     interrupt: &AtomicBool,
     begun: impl FnOnce(),
 ) -> Result<Vec<SweepPoint>, SynthesisError> {
-    let solution = match Settled::new(&workload.clone().into(), options)? {
-        Outcome::Policy(settled) => settled.solution,
+    let solution = match solved(&workload.clone().into(), options)? {
+        Outcome::Policy(solution) => solution,
         Outcome::Overloaded(overload) => {
             return Err(SynthesisError::Overloaded(overload.certificate.load));
         }

@@ -1,9 +1,8 @@
 //! The search for the best of each family: all that may be good climb the ladder, then the knobs of the best are
 //! turned, one at a time over grids, in steps up or down as long as the cost falls.
 
-use super::Stage;
 use super::evaluator::{Evaluator, FEW};
-use super::ladder::{CLOSE, Candidate, Ladder, promising, ranked};
+use super::ladder::{CLOSE, Candidate, Ladder, ranked};
 use crate::multiresource::artifact::Family;
 use crate::multiresource::policy::KnobRange;
 use crate::multiresource::simulator::{Failure, Run};
@@ -36,7 +35,6 @@ pub(super) fn search<'w>(
     knobs: &KnobRange<'_>,
     starts: Vec<Family>,
     share: f64,
-    progress: &mut impl FnMut(Stage),
 ) -> Result<Vec<Candidate<'w>>, Failure> {
     let begun = evaluator.spent;
     let mut seen: Vec<Family> = Vec::new();
@@ -51,30 +49,26 @@ pub(super) fn search<'w>(
         replications: FEW,
         until: begun + STARTING * share,
     };
-    ladder.climb(evaluator, &mut field, "trying", promising, progress)?;
+    ladder.climb(evaluator, &mut field, "trying", |c| c.promising())?;
     ranked(evaluator, &mut field);
     let mut turned: Vec<&str> = Vec::new();
     let best = field
         .first()
         .and_then(|c| Some(evaluator.rough_cost(c.longest()?)));
     for part in SHARES {
-        let near = |c: &Candidate<'_>| {
-            let cost = c
-                .longest()
-                .map_or(f64::INFINITY, |run| evaluator.rough_cost(run));
+        let is_near = |run: &Run| {
+            let cost = evaluator.rough_cost(run);
             cost.is_finite() && best.is_some_and(|best| cost <= NEAR * best)
         };
         let is_next = |c: &Candidate<'_>| {
-            c.policy.spec().axes(knobs) > 0 && near(c) && !turned.contains(&c.name())
+            let is_near = c.longest().is_some_and(is_near);
+            c.policy.spec().axes(knobs) > 0 && is_near && !turned.contains(&c.name())
         };
         let Some(n) = field.iter().position(is_next) else {
             break;
         };
         turned.push(field[n].name());
-        progress(Stage {
-            what: format!("tuning {}", field[n].name()),
-            spent: evaluator.spent / evaluator.budget,
-        });
+        evaluator.report(format!("tuning {}", field[n].name()));
         let work = part * (begun + share - evaluator.spent).max(0.0);
         let (work_of_event, rung) = (evaluator.work(&field[n].policy), field[n].runs.len() - 1);
         let walk = Walk {
@@ -124,7 +118,10 @@ impl Walk<'_, '_> {
         evaluator: &mut Evaluator<'_>,
         start: &Family,
     ) -> Result<Option<Family>, Failure> {
-        let Some(mut best) = self.place(evaluator, start)? else {
+        if !self.affords(evaluator, start) {
+            return Ok(None);
+        }
+        let Some(mut best) = self.evaluate(evaluator, start.clone(), None)? else {
             return Ok(None);
         };
         let axes = start.spec().axes(self.knobs);
@@ -137,10 +134,8 @@ impl Walk<'_, '_> {
                     break;
                 }
             }
-            idle = match best.cost < before * (1.0 - WORTHWHILE * CLOSE) {
-                true => 0,
-                false => idle + 1,
-            };
+            let is_worthwhile = best.cost < before * (1.0 - WORTHWHILE * CLOSE);
+            idle = if is_worthwhile { 0 } else { idle + 1 };
             axis = (axis + 1) % axes;
         }
         Ok(Some(best.policy))
@@ -158,39 +153,30 @@ impl Walk<'_, '_> {
                 break;
             }
             self.seen.push(policy.clone());
-            let mut underway = None;
-            let first = evaluator.go_on(&mut underway, &policy, self.length / QUARTER, FEW)?;
-            let Some(first) = first.filter(|run| !evaluator.surely_worse(run, &best.first)) else {
-                break;
-            };
-            let run = evaluator.go_on(&mut underway, &policy, self.length, FEW)?;
-            let cost = run.map_or(f64::INFINITY, |run| evaluator.rough_cost(&run));
-            if cost >= best.cost {
-                break;
+            match self.evaluate(evaluator, policy, Some(&best.first))? {
+                Some(place) if place.cost < best.cost => *best = place,
+                _ => break,
             }
-            *best = Place {
-                policy,
-                first,
-                cost,
-            };
         }
         Ok(())
     }
 
-    fn place(
+    /// Runs a policy; `None` where it is surely worse than the first part of another run, or was cut short.
+    fn evaluate(
         &self,
         evaluator: &mut Evaluator<'_>,
-        start: &Family,
+        policy: Family,
+        than: Option<&Run>,
     ) -> Result<Option<Place>, Failure> {
-        if !self.affords(evaluator, start) {
-            return Ok(None);
-        }
         let mut underway = None;
-        let first = evaluator.go_on(&mut underway, start, self.length / QUARTER, FEW)?;
-        let run = evaluator.go_on(&mut underway, start, self.length, FEW)?;
-        let both = first.zip(run);
-        Ok(both.map(|(first, run)| Place {
-            policy: start.clone(),
+        let first = evaluator.run(&mut underway, &policy, self.length / QUARTER, FEW)?;
+        let is_worse = |run: &Run| than.is_some_and(|than| evaluator.surely_worse(run, than));
+        let Some(first) = first.filter(|run| !is_worse(run)) else {
+            return Ok(None);
+        };
+        let run = evaluator.run(&mut underway, &policy, self.length, FEW)?;
+        Ok(run.map(|run| Place {
+            policy,
             first,
             cost: evaluator.rough_cost(&run),
         }))

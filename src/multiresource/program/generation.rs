@@ -179,14 +179,11 @@ impl<'a> Generation<'a> {
         let used: Vec<usize> = used.collect();
         let mut found = Vec::new();
         for place in 0..used.len() {
-            let Column { site, schedule } =
+            let Column(site, schedule) =
                 &self.master.columns()[used[(self.turn + place) % used.len()]];
             let improved = exchanges[*site].improved(schedule);
             let worth = |u: &Schedule| worth(u, &values[*site]) > bars[*site] * (1.0 + WORTH);
-            found.extend(improved.filter(worth).map(|schedule| Column {
-                site: *site,
-                schedule,
-            }));
+            found.extend(improved.filter(worth).map(|u| Column(*site, u)));
             if found.len() == ENOUGH {
                 self.turn += place + 1;
                 break;
@@ -237,8 +234,7 @@ impl<'a> Generation<'a> {
             let values = self.problem.local(h, &primal.values);
             let knapsack = Knapsack::new(&site.packing, &values);
             let priced = search(&knapsack, &values, bars[h]);
-            let schedules = priced.schedules.into_iter();
-            columns.extend(schedules.map(|schedule| Column { site: h, schedule }));
+            columns.extend(priced.schedules.into_iter().map(|u| Column(h, u)));
             all_exact &= priced.exact;
             proof.t += site.count * priced.bound;
             proof.trees.push(priced.tree);

@@ -192,9 +192,9 @@ pub enum SynthesisError {
         "the load is below 1, exactly, but by less than {LOAD_MARGIN:e}: some policy stabilizes this workload, but double precision is not enough to tune or to analyse it; lower the arrival rates by a factor of 1 - 1e-10 or so"
     )]
     JustBelow,
-    /// Setup rate missing, superfluous, or no rate.
+    /// A rate that is missing, superfluous, out of range, or under which the policy is unstable.
     #[error("{0}")]
-    SetupRate(String),
+    Rate(String),
     /// A route where there is none to take.
     #[error(
         "the route {0} goes with preemption `none` or `setup`; with full preemption there is nothing to wait for on the way: leave --route out"
@@ -210,9 +210,6 @@ pub enum SynthesisError {
         "no partition of this fleet is stable: rounded to whole slots, and with the time that changes of assignments take, it does not carry this load; take --family auto, fewer jobs or more servers"
     )]
     NoPartition,
-    /// A switching rate that is no rate, or under which the policy is unstable.
-    #[error("{0}")]
-    SwitchingRate(String),
 }
 
 /// Synthesizes an MSR policy for the workload.
@@ -286,20 +283,19 @@ pub fn queue_assumptions(preemption: Preemption, types: &[JobType]) -> HoldsFor 
 }
 
 fn check_options(workload: &Workload, options: &Options) -> Result<(), SynthesisError> {
-    let range = |name: &str, rate: f64| {
-        let relative = rate * mean_size(workload);
-        (!(RATES.contains(&relative))).then(|| {
-            format!(
-                "the {name} is {rate}; together with a mean size of {} that is out of range: give between {:e} and {:e}",
-                mean_size(workload), RATES.start() / mean_size(workload), RATES.end() / mean_size(workload)
-            )
-        })
+    let mean = mean_size(workload);
+    let check = |name: &str, rate: f64| {
+        if RATES.contains(&(rate * mean)) {
+            return Ok(());
+        }
+        Err(SynthesisError::Rate(format!(
+            "the {name} is {rate}; together with a mean size of {mean} that is out of range: give between {:e} and {:e}",
+            RATES.start() / mean,
+            RATES.end() / mean
+        )))
     };
-    if let Some(why) = options
-        .switching_rate
-        .and_then(|rate| range("switching rate", rate))
-    {
-        return Err(SynthesisError::SwitchingRate(why));
+    if let Some(rate) = options.switching_rate {
+        check("switching rate", rate)?;
     }
     if options.preemption != Preemption::None && workload.start_latency().is_some() {
         return Err(SynthesisError::StartLatency);
@@ -307,15 +303,14 @@ fn check_options(workload: &Workload, options: &Options) -> Result<(), Synthesis
     if let (Preemption::Full, Some(route)) = (options.preemption, options.route) {
         return Err(SynthesisError::Route(route));
     }
-    let refuse = |why: String| Err(SynthesisError::SetupRate(why));
     match (options.preemption, options.setup_rate) {
-        (Preemption::Setup, None) => refuse(
+        (Preemption::Setup, None) => Err(SynthesisError::Rate(
             "preemption `setup` needs the setup rate γ: give `--setup-rate γ`, one over the mean setup time of a slot, in the workload's time unit".into(),
-        ),
-        (Preemption::Setup, Some(rate)) => range("setup rate", rate).map_or(Ok(()), refuse),
-        (Preemption::None | Preemption::Full, Some(rate)) => refuse(format!(
-            "a setup rate ({rate}) goes with `--preemption setup` only; leave it out, or ask for setups"
         )),
+        (Preemption::Setup, Some(rate)) => check("setup rate", rate),
+        (Preemption::None | Preemption::Full, Some(rate)) => Err(SynthesisError::Rate(format!(
+            "a setup rate ({rate}) goes with `--preemption setup` only; leave it out, or ask for setups"
+        ))),
         _ => Ok(()),
     }
 }

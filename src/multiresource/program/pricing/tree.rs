@@ -9,15 +9,14 @@
 //! A node that a short depth-first search or a table over one resource settles is closed; so trees
 //! are small, and with their prices they prove the bound without a solver.
 
-use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::time::Instant;
 
 use super::simplex::Simplex;
-use super::subtree::{Item, Subtree};
-use super::{Knapsack, Priced, WORTH};
+use super::subtree::Subtree;
+use super::{Item, Knapsack, Priced, WORTH};
 use crate::multiresource::artifact::{SearchNode, SearchRecord};
-use crate::multiresource::schedule::{Packing, Schedule, worth};
+use crate::multiresource::schedule::{Packing, Schedule, price, worth};
 
 /// How long a search may take: nodes of the tree, and nodes of the depth-first search in each.
 pub(in crate::multiresource::program) type Effort = (usize, u64);
@@ -78,34 +77,25 @@ struct Branch {
     children: [usize; 2],
 }
 
-/// Bounds on the counts in one node.
+/// Bounds on the counts in one node, in the order of the bounds of their worth.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Open {
+    /// Bits of the bound, which is not negative: they have the order of the numbers.
+    bound: u64,
+    place: usize,
     least: Vec<u32>,
     most: Vec<u32>,
-    bound: f64,
-    place: usize,
 }
 
-impl Ord for Open {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let by_bound = self.bound.total_cmp(&other.bound);
-        by_bound.then(self.place.cmp(&other.place))
+impl Open {
+    fn bound(&self) -> f64 {
+        f64::from_bits(self.bound)
+    }
+
+    fn lower(&mut self, bound: f64) {
+        self.bound = self.bound().min(bound).to_bits();
     }
 }
-
-impl PartialOrd for Open {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Open {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for Open {}
 
 /// A search for `max Σ v_i u_i` over the schedules.
 pub(in crate::multiresource::program) struct Search<'a> {
@@ -164,7 +154,7 @@ impl<'a> Search<'a> {
         let mut open = BinaryHeap::from([self.root()]);
         let mut visited = 0;
         while let Some(mut node) = open.pop() {
-            if node.bound <= self.bar() {
+            if node.bound() <= self.bar() {
                 break;
             }
             let is_late =
@@ -176,10 +166,10 @@ impl<'a> Search<'a> {
             }
             visited += 1;
             if let Some((k, most)) = self.examine(&mut node, each) {
-                open.extend(self.branch(node, k, most));
+                open.extend(self.branch(&node, k, most));
             }
         }
-        let highest = open.peek().map_or(0.0, |node| node.bound);
+        let highest = open.peek().map_or(0.0, Open::bound);
         let exact = highest <= self.bar();
         let bound = highest.max(self.bar()) * self.unit;
         let schedules = self.found.iter().rev().take(super::COLUMNS_A_ROUND);
@@ -207,7 +197,7 @@ impl<'a> Search<'a> {
         Open {
             most: most.collect(),
             least: vec![0; self.types.len()],
-            bound: f64::INFINITY,
+            bound: f64::INFINITY.to_bits(),
             place: 0,
         }
     }
@@ -236,34 +226,29 @@ impl<'a> Search<'a> {
         let share = self.shares_left();
         // Sums of some hundred terms round by 1e-14 or so.
         let bound = (self.settled + self.simplex.bound(&self.more, &share)) * (1.0 + 1e-13);
-        node.bound = node.bound.min(bound);
-        if node.bound <= self.bar() {
+        node.lower(bound);
+        if node.bound() <= self.bar() {
             return true;
         }
         self.tighten(node, bound);
         if !self.fit(node) {
             return true;
         }
-        let subtree = Subtree {
-            packing: self.packing,
-            prices: self.unit_prices().iter().map(|w| w / self.unit).collect(),
-            room: self.room.clone(),
-            settled: self.settled,
-        };
-        let searched = subtree.search(self.items(), self.best, each);
-        for (value, counts) in &searched.found {
-            let mut all = node.least.clone();
-            counts.iter().for_each(|(k, count)| all[*k] += count);
-            self.take(*value, &all);
+        let subtree = self.subtree();
+        let (complete, spent, found) = subtree.search(self.best, each);
+        for (value, counts) in found {
+            let mut schedule = self.schedule(&node.least);
+            counts.iter().for_each(|(i, count)| schedule[*i] += count);
+            self.take(value, schedule);
         }
-        if searched.complete {
-            self.work += searched.spent;
+        if complete {
+            self.work += spent;
             return true;
         }
-        if let Some(by_table) = subtree.by_table(&self.items()) {
-            node.bound = node.bound.min(by_table * (1.0 + 1e-13));
+        if let Some(by_table) = subtree.by_table() {
+            node.lower(by_table * (1.0 + 1e-13));
         }
-        node.bound <= self.bar()
+        node.bound() <= self.bar()
     }
 
     /// What the node's least counts leave and are worth; the others as many as then fit. `false` where
@@ -331,24 +316,30 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn items(&self) -> Vec<Item> {
+    /// Returns what is left to choose in the node at hand, at its prices.
+    fn subtree(&self) -> Subtree<'a> {
+        let prices: Vec<f64> = self.unit_prices().iter().map(|w| w / self.unit).collect();
+        let item = |k: usize| {
+            let cost = price(self.packing.demand(self.types[k]), &prices);
+            Item::new(self.types[k], self.values[k], cost, self.more[k] as u32)
+        };
         let open = (0..self.types.len()).filter(|&k| self.more[k] > 0.0);
-        open.map(|place| Item {
-            place,
-            job_type: self.types[place],
-            value: self.values[place],
-            most: self.more[place] as u32,
-        })
-        .collect()
+        Subtree {
+            items: open.map(item).collect(),
+            packing: self.packing,
+            room: self.room.clone(),
+            settled: self.settled,
+            prices,
+        }
     }
 
     /// The relaxation's solution where it is whole.
     fn take_whole(&mut self, counts: &[f64]) {
         if counts.iter().all(|count| !is_fractional(*count)) {
             let whole: Vec<u32> = counts.iter().map(|count| count.round() as u32).collect();
-            let value = worth(&whole, &self.values);
-            if value > self.bar() && self.packing.fits(&self.schedule(&whole)) {
-                self.take(value, &whole);
+            let (value, schedule) = (worth(&whole, &self.values), self.schedule(&whole));
+            if value > self.bar() && self.packing.fits(&schedule) {
+                self.take(value, schedule);
             }
         }
     }
@@ -361,11 +352,10 @@ impl<'a> Search<'a> {
         schedule
     }
 
-    fn take(&mut self, value: f64, counts: &[u32]) {
+    fn take(&mut self, value: f64, schedule: Schedule) {
         self.best = value;
         let all: Vec<usize> = (0..self.packing.types()).collect();
-        self.found
-            .push(self.packing.filled(self.schedule(counts), &all));
+        self.found.push(self.packing.filled(schedule, &all));
     }
 
     /// Returns the type to branch by: of fractional count, or of any that is open; of them the one whose jobs
@@ -382,7 +372,7 @@ impl<'a> Search<'a> {
     }
 
     /// Returns the two nodes below.
-    fn branch(&mut self, node: Open, k: usize, most: u32) -> [Open; 2] {
+    fn branch(&mut self, node: &Open, k: usize, most: u32) -> [Open; 2] {
         let children = [self.nodes.len(), self.nodes.len() + 1];
         let prices = self.nodes[node.place].prices.clone();
         self.nodes[node.place].branch = Some(Branch {
@@ -390,23 +380,17 @@ impl<'a> Search<'a> {
             most,
             children,
         });
-        for _ in 0..2 {
-            let (prices, branch) = (prices.clone(), None);
-            self.nodes.push(Node { prices, branch });
-        }
-        let mut fewer = Open {
+        let branch = None;
+        self.nodes.extend(vec![Node { prices, branch }; 2]);
+        let mut below = children.map(|place| Open {
+            place,
+            bound: node.bound,
             least: node.least.clone(),
             most: node.most.clone(),
-            place: children[0],
-            ..node
-        };
-        fewer.most[k] = most.min(node.most[k]);
-        let mut more = Open {
-            place: children[1],
-            ..node
-        };
-        more.least[k] = more.least[k].max(most + 1);
-        [fewer, more]
+        });
+        below[0].most[k] = most.min(node.most[k]);
+        below[1].least[k] = node.least[k].max(most + 1);
+        below
     }
 }
 
@@ -436,7 +420,7 @@ impl Tree {
             if let (false, Some(branch)) = (search.is_closed(&mut node, each), branch) {
                 let k = search.types.iter().position(|&i| i == branch.job_type)?;
                 // The bounds may be tighter than they were.
-                let below = search.branch(node, k, branch.most);
+                let below = search.branch(&node, k, branch.most);
                 let possible = below.into_iter().zip(branch.children);
                 open.extend(possible.filter(|(node, _)| node.least[k] <= node.most[k]));
             }

@@ -266,7 +266,7 @@ impl Proof {
     fn compact(&mut self, problem: &Problem) {
         for (h, (site, server)) in problem.sites.iter().zip(&mut self.servers).enumerate() {
             let values = problem.local(h, &self.values);
-            let coarser = |tree: Tree| tree.coarser(&site.packing, &values, server.worth);
+            let coarser = |tree: Tree| Search::coarser(&tree, &site.packing, &values, server.worth);
             server.search = self.trees[h].take().and_then(coarser);
         }
     }

@@ -8,7 +8,6 @@ use super::Exact;
 use crate::multiresource::artifact::ShapeWorth;
 use crate::multiresource::schedule::Schedule;
 use crate::multiresource::workload::Workload;
-use crate::number::told;
 
 /// A certificate is a proof when its relative gap is at most this.
 pub const PROOF_GAP: f64 = 1e-9;
@@ -135,12 +134,7 @@ pub enum ProgramError {
     Solver(String),
     /// Numbers beyond what double precision can compare with each other.
     #[error(
-        "{what} is {}; from 1e-100 to 1e100 can be handled. Choose a time unit in which rates and sizes are in that range, or leave out a type that never arrives", told(*value)
+        "{0}; from 1e-100 to 1e100 can be handled. Choose a time unit in which rates and sizes are in that range, or leave out a type that never arrives"
     )]
-    OutOfRange {
-        /// What it is, and of which type.
-        what: String,
-        /// Its value.
-        value: f64,
-    },
+    OutOfRange(String),
 }

@@ -6,6 +6,7 @@ use super::problem::{Column, Problem};
 use super::solution::{Certificate, Limits, Mix, ProgramError, Solution};
 use crate::multiresource::schedule::{Fluid, Packing, Schedule};
 use crate::multiresource::workload::{Fleet, Workload};
+use crate::number::told;
 
 /// Solves the program by column generation. Whether the optimum is proven: [`Certificate::proven`].
 ///
@@ -29,20 +30,13 @@ pub fn solve_from(
     known: &[Vec<Schedule>],
 ) -> Result<Solution, ProgramError> {
     if let Some(workload) = fleet.one_server() {
-        let what = "the fluid bound on the load".into();
-        in_range(what, Fluid::new(workload).bound())?;
+        in_range("the fluid bound on the load", Fluid::new(workload).bound())?;
     }
     for kind in fleet.types() {
-        let name = kind.name();
-        in_range(
-            format!("the offered load of type `{name}`"),
-            kind.offered_load(),
-        )?;
-        in_range(
-            format!("the arrival rate of type `{name}`"),
-            kind.arrival_rate(),
-        )?;
-        in_range(format!("the mean size of type `{name}`"), kind.mean_size())?;
+        let check = |what, value| in_range(&format!("the {what} of type `{}`", kind.name()), value);
+        check("offered load", kind.offered_load())?;
+        check("arrival rate", kind.arrival_rate())?;
+        check("mean size", kind.mean_size())?;
     }
     let problem = Problem::new(fleet);
     let columns = first_columns(fleet, &problem, known);
@@ -110,11 +104,14 @@ fn mixes(sites: usize, columns: &[Column], weights: &[f64]) -> Vec<Mix> {
     (0..sites).map(mix).collect()
 }
 
-fn in_range(what: String, value: f64) -> Result<(), ProgramError> {
+fn in_range(what: &str, value: f64) -> Result<(), ProgramError> {
     if (1e-100..=1e100).contains(&value) {
         Ok(())
     } else {
-        Err(ProgramError::OutOfRange { what, value })
+        Err(ProgramError::OutOfRange(format!(
+            "{what} is {}",
+            told(value)
+        )))
     }
 }
 

@@ -168,7 +168,7 @@ impl Claims<'_> {
                     self.all.extend(claims);
                     Some(number)
                 }
-                Err(error @ AnalysisError::Unstable { .. }) => return Err(error.into()),
+                Err(error @ AnalysisError::Unstable(_)) => return Err(error.into()),
                 Err(error) => {
                     out_of_reach.push(error);
                     self.bounds(i)

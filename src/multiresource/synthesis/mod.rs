@@ -192,24 +192,9 @@ pub enum SynthesisError {
         "the load is below 1, exactly, but by less than {LOAD_MARGIN:e}: some policy stabilizes this workload, but double precision is not enough to tune or to analyse it; lower the arrival rates by a factor of 1 - 1e-10 or so"
     )]
     JustBelow,
-    /// A rate that is missing, superfluous, out of range, or under which the policy is unstable.
+    /// Options that do not go together or with the workload, or a rate that is out of range or unstable.
     #[error("{0}")]
-    Rate(String),
-    /// A route where there is none to take.
-    #[error(
-        "the route {0} goes with preemption `none` or `setup`; with full preemption there is nothing to wait for on the way: leave --route out"
-    )]
-    Route(Route),
-    /// A start latency where jobs are stopped.
-    #[error(
-        "the workload has a start latency, and what a stopped job pays of it when it starts again is not said: give --preemption none; or leave `start_latency` out: setup times (--preemption setup and --setup-rate) say what a stopped job costs"
-    )]
-    StartLatency,
-    /// Slots that do not suffice.
-    #[error(
-        "no partition of this fleet is stable: rounded to whole slots, and with the time that changes of assignments take, it does not carry this load; take --family auto, fewer jobs or more servers"
-    )]
-    NoPartition,
+    Refused(String),
 }
 
 /// Synthesizes an MSR policy for the workload.
@@ -288,31 +273,39 @@ fn check_options(workload: &Workload, options: &Options) -> Result<(), Synthesis
         if RATES.contains(&(rate * mean)) {
             return Ok(());
         }
-        Err(SynthesisError::Rate(format!(
+        refused(format!(
             "the {name} is {rate}; together with a mean size of {mean} that is out of range: give between {:e} and {:e}",
             RATES.start() / mean,
             RATES.end() / mean
-        )))
+        ))
     };
     if let Some(rate) = options.switching_rate {
         check("switching rate", rate)?;
     }
     if options.preemption != Preemption::None && workload.start_latency().is_some() {
-        return Err(SynthesisError::StartLatency);
+        return refused(
+            "the workload has a start latency, and what a stopped job pays of it when it starts again is not said: give --preemption none; or leave `start_latency` out: setup times (--preemption setup and --setup-rate) say what a stopped job costs",
+        );
     }
     if let (Preemption::Full, Some(route)) = (options.preemption, options.route) {
-        return Err(SynthesisError::Route(route));
+        return refused(format!(
+            "the route {route} goes with preemption `none` or `setup`; with full preemption there is nothing to wait for on the way: leave --route out"
+        ));
     }
     match (options.preemption, options.setup_rate) {
-        (Preemption::Setup, None) => Err(SynthesisError::Rate(
-            "preemption `setup` needs the setup rate γ: give `--setup-rate γ`, one over the mean setup time of a slot, in the workload's time unit".into(),
-        )),
+        (Preemption::Setup, None) => refused(
+            "preemption `setup` needs the setup rate γ: give `--setup-rate γ`, one over the mean setup time of a slot, in the workload's time unit",
+        ),
         (Preemption::Setup, Some(rate)) => check("setup rate", rate),
-        (Preemption::None | Preemption::Full, Some(rate)) => Err(SynthesisError::Rate(format!(
+        (_, Some(rate)) => refused(format!(
             "a setup rate ({rate}) goes with `--preemption setup` only; leave it out, or ask for setups"
-        ))),
+        )),
         _ => Ok(()),
     }
+}
+
+fn refused<T>(why: impl Into<String>) -> Result<T, SynthesisError> {
+    Err(SynthesisError::Refused(why.into()))
 }
 
 /// The policy but for route and switching rate, which stand at 1 per mean size.

@@ -68,7 +68,7 @@ pub fn sweep(
             let budget = options.work(POINT);
             let exact = match analysis::exact(workload, &modulation, options.preemption, budget) {
                 Ok(cost) => Some(cost),
-                Err(error @ AnalysisError::Unstable { .. }) => return Err(error.into()),
+                Err(error @ AnalysisError::Unstable(_)) => return Err(error.into()),
                 Err(_) => None,
             };
             let response = |number: fn(&PaperBounds) -> f64| {

@@ -1,7 +1,7 @@
 //! Tuning: the route and the switching rate with the least cost, exactly where that is affordable.
 
 use super::claims::LAWS;
-use super::{Options, PHASE_LIMIT, PHASES_OF_TYPES, SynthesisError, mean_size};
+use super::{Options, PHASE_LIMIT, PHASES_OF_TYPES, SynthesisError, mean_size, refused};
 use crate::multiresource::analysis::{self, AnalysisError, Cost, PaperBounds};
 use crate::multiresource::artifact::{Drain, Method, MsrPolicy, Preemption, Route};
 use crate::multiresource::modulation::{Modulation, ModulationError};
@@ -92,10 +92,10 @@ pub(super) fn with_best_route(
     let best = best_route(&mut searches)?.ok_or(ModulationError::TooLarge(PHASE_LIMIT))?;
     let (route, outlook) = (searches[best].route, &searches[best].outlook);
     if outlook.rate >= outlook.largest {
-        return Err(SynthesisError::Rate(format!(
+        return refused(format!(
             "at switching rate {} too much time goes into routes and the policy is unstable; it is stable below {:.6} (route {route}): leave --switching-rate out, or give less",
             outlook.rate, outlook.largest
-        )));
+        ));
     }
     let policy = MsrPolicy {
         route,
@@ -311,7 +311,7 @@ impl<'a> RateSearch<'a> {
     fn take_exact(&mut self) -> Result<(), AnalysisError> {
         match self.exact(self.outlook.rate) {
             Ok(value) => (self.outlook.value, self.outlook.method) = (value, Method::ExactQbd),
-            Err(error @ AnalysisError::Unstable { .. }) => return Err(error),
+            Err(error @ AnalysisError::Unstable(_)) => return Err(error),
             Err(_) => {}
         }
         Ok(())

@@ -52,29 +52,16 @@ const COARSE_WORK: u64 = 20_000_000;
 
 /// Proof that no schedule is worth more than a bound, without a solver: the root first, a branch before the two nodes
 /// below it.
-#[derive(Clone, Debug)]
-pub(in crate::multiresource::program) struct Tree {
-    nodes: Vec<Node>,
-}
+pub(in crate::multiresource::program) type Tree = Vec<Node>;
 
 /// A node of the tree.
 #[derive(Clone, Debug)]
-struct Node {
+pub(in crate::multiresource::program) struct Node {
     /// Prices of one unit of each resource.
     prices: Vec<f64>,
-    /// Where it is not closed.
-    branch: Option<Branch>,
-}
-
-/// Two nodes: with at most so many jobs of a type, and with more.
-#[derive(Clone, Copy, Debug)]
-struct Branch {
-    /// The type.
-    job_type: usize,
-    /// The most jobs of it in the first node.
-    most: u32,
-    /// The places of both in the tree.
-    children: [usize; 2],
+    /// Where it is not closed: a type, the most jobs of it in the first node below, which in the second has more; and
+    /// the places of both.
+    branch: Option<(usize, u32, [usize; 2])>,
 }
 
 /// Bounds on the counts in one node, in the order of the bounds of their worth.
@@ -177,7 +164,7 @@ impl<'a> Search<'a> {
             schedules: schedules.cloned().collect(),
             bound,
             exact,
-            tree: (self.work <= CARRIED).then_some(Tree { nodes: self.nodes }),
+            tree: (self.work <= CARRIED).then_some(self.nodes),
         };
         (priced, NODE * visited as u64 + self.work)
     }
@@ -375,11 +362,7 @@ impl<'a> Search<'a> {
     fn branch(&mut self, node: &Open, k: usize, most: u32) -> [Open; 2] {
         let children = [self.nodes.len(), self.nodes.len() + 1];
         let prices = self.nodes[node.place].prices.clone();
-        self.nodes[node.place].branch = Some(Branch {
-            job_type: self.types[k],
-            most,
-            children,
-        });
+        self.nodes[node.place].branch = Some((self.types[k], most, children));
         let branch = None;
         self.nodes.extend(vec![Node { prices, branch }; 2]);
         let mut below = children.map(|place| Open {
@@ -394,11 +377,11 @@ impl<'a> Search<'a> {
     }
 }
 
-impl Tree {
+impl Search<'_> {
     /// Writes the same proof with fewer nodes, of larger searches: that at these values no schedule is worth
     /// more than the bound. `None` where one search at prices of the root proves it.
     pub(in crate::multiresource::program) fn coarser(
-        self,
+        tree: &Tree,
         packing: &Packing,
         values: &[f64],
         bound: f64,
@@ -407,51 +390,50 @@ impl Tree {
             return None;
         }
         let mut search = Search::new(packing, values, bound / (1.0 + WORTH));
-        let each = COARSE.min(COARSE_WORK / self.nodes.len() as u64);
+        let each = COARSE.min(COARSE_WORK / tree.len() as u64);
         let root = search.root();
         let mut open = vec![(root, 0)];
         while let Some((mut node, at)) = open.pop() {
             if !search.fit(&mut node) {
                 continue;
             }
-            let Node { prices, branch } = &self.nodes[at];
-            search.set_prices(prices);
+            let Node { prices, branch } = &tree[at];
+            let of_all = prices.iter().zip(packing.capacity());
+            let of_all = of_all.map(|(w, all)| w * *all as f64 / search.unit);
+            search.simplex.take_prices(of_all.collect());
             search.nodes[node.place].prices.clone_from(prices);
-            if let (false, Some(branch)) = (search.is_closed(&mut node, each), branch) {
-                let k = search.types.iter().position(|&i| i == branch.job_type)?;
+            if let (false, Some((i, most, children))) = (search.is_closed(&mut node, each), branch)
+            {
+                let k = search.types.iter().position(|own| own == i)?;
                 // The bounds may be tighter than they were.
-                let below = search.branch(&node, k, branch.most);
-                let possible = below.into_iter().zip(branch.children);
+                let below = search.branch(&node, k, *most);
+                let possible = below.into_iter().zip(*children);
                 open.extend(possible.filter(|(node, _)| node.least[k] <= node.most[k]));
             }
         }
         Some(search.record())
     }
-}
 
-impl Search<'_> {
     /// Writes the nodes with each branch before all nodes of its first part, and then those of the second.
     fn record(self) -> SearchRecord {
         let mut nodes = Vec::with_capacity(self.nodes.len());
         let mut open = vec![0];
         while let Some(at) = open.pop() {
             let Node { prices, branch } = &self.nodes[at];
-            open.extend(branch.iter().flat_map(|b| b.children.iter().rev()));
+            open.extend(
+                branch
+                    .iter()
+                    .flat_map(|(.., children)| children.iter().rev()),
+            );
             nodes.push(SearchNode {
                 prices: prices.clone(),
-                branch: branch.map(|b| (b.job_type, b.most)),
+                branch: branch.map(|(i, most, _)| (i, most)),
             });
         }
         SearchRecord {
             types: self.types,
             nodes,
         }
-    }
-
-    fn set_prices(&mut self, of_units: &[f64]) {
-        let pairs = of_units.iter().zip(self.packing.capacity());
-        let of_all = pairs.map(|(w, all)| w * *all as f64 / self.unit).collect();
-        self.simplex.take_prices(of_all);
     }
 }
 

@@ -48,7 +48,9 @@ pub fn pool(
     };
     let own = slots.map(|own| Family::from(own.policy.clone()));
     let chosen = match (wanted, own) {
-        (Pooling::Partition, None) => return Err(SynthesisError::NoPartition.into()),
+        (Pooling::Partition, None) => {
+            return Err(SynthesisError::Refused("no partition of this fleet is stable: rounded to whole slots, and with the time that changes of assignments take, it does not carry this load; take --family auto, fewer jobs or more servers".into()).into());
+        }
         (Pooling::Partition, Some(own)) => Chosen::new(artifact(&own, None), Basis::Given),
         (Pooling::Chosen(choice), own) => {
             match own.zip(by_analysis(fleet, objective, choice, slots)) {

@@ -1,7 +1,7 @@
 //! From candidates to a decision: search, comparison on fresh arrivals and sizes, and a run of its own for the best.
 
 use super::evaluator::{self, DONE, Evaluator, REPLICATIONS};
-use super::ladder::{self, Candidate, Comparison, Ladder};
+use super::ladder::{Candidate, Comparison, Ladder};
 use super::{Basis, ChoiceError, Chosen, Families, record, search};
 use crate::multiresource::artifact::{Artifact, Family};
 use crate::multiresource::policy::KnobRange;
@@ -55,37 +55,40 @@ pub(super) fn decide(
             });
         }
     }
-    evaluator.seed = choice.seed;
-    evaluator.end = until(COMPARISON);
-    compare(evaluator, &mut candidates)?;
-    evaluator.end = choice.end;
+    let mut comparison = Comparison {
+        evaluator,
+        candidates,
+    };
+    comparison.evaluator.seed = choice.seed;
+    comparison.evaluator.end = until(COMPARISON);
+    comparison.run()?;
+    comparison.evaluator.end = choice.end;
     let mut is_decided = false;
-    let (n, basis) = match taken(evaluator, &mut candidates)? {
+    let (n, basis) = match comparison.taken()? {
         Some((n, basis)) => {
-            let comparison = Comparison::new(evaluator, &candidates);
-            let mut others = (0..candidates.len()).filter(|other| *other != n);
+            let mut others = (0..comparison.candidates.len()).filter(|other| *other != n);
             is_decided = others.all(|other| comparison.is_decided(n, other));
             (n, basis)
         }
-        None => unsettled(evaluator, &mut candidates)?,
+        None => comparison.unsettled()?,
     };
-    let first = candidates.remove(n);
+    let first = comparison.candidates.remove(n);
     if basis.has_settled() {
-        ladder::ranked(evaluator, &mut candidates);
+        comparison.rank();
     }
-    candidates.insert(0, first);
-    if let Some(why) = record::broken(evaluator, &candidates[0]) {
+    comparison.candidates.insert(0, first);
+    let (evaluator, taken) = (&*comparison.evaluator, &comparison.candidates[0]);
+    if let Some(why) = record::broken(evaluator, taken) {
         return Err(ChoiceError::Broken(why));
     }
-    let (run, unclaimed) = description(&candidates[0], &basis, evaluator);
+    let (run, unclaimed) = description(taken, &basis, evaluator);
     let claimed = run.filter(|_| unclaimed.is_none());
-    let record = record::choice(evaluator, &candidates, &basis, is_decided);
     Ok(Chosen {
         run: run.cloned(),
         is_cut: evaluator.is_cut,
-        choice: Some(record),
+        choice: Some(record::choice(&comparison, &basis, is_decided)),
         unclaimed,
-        ..Chosen::new(artifact(&candidates[0].policy, claimed)?, basis)
+        ..Chosen::new(artifact(&taken.policy, claimed)?, basis)
     })
 }
 
@@ -112,130 +115,120 @@ fn description<'a>(
     (None, Some(why.into()))
 }
 
-/// Runs candidates on fresh arrivals and sizes until it is known which is best, or the work is done. Where none has settled
-/// by then, the one that costs least runs on alone.
-fn compare<'w>(
-    evaluator: &mut Evaluator<'w>,
-    candidates: &mut Vec<Candidate<'w>>,
-) -> Result<(), ChoiceError> {
-    let until = evaluator.budget * COMPARISON;
-    let all: f64 = candidates.iter().map(|c| evaluator.work(&c.policy)).sum();
-    let ladder = Ladder {
-        first: (FIRST.0 * (until - evaluator.spent) / all).clamp(1.0, FIRST.1) as u64,
-        replications: REPLICATIONS,
-        until,
-    };
-    ladder.climb(evaluator, candidates, "comparing", |c| c.open())?;
-    let longer = Ladder {
-        until: evaluator.budget * LONGER,
-        ..ladder
-    };
-    longer.climb(evaluator, candidates, "comparing", |c| c.may_be_better())?;
-    ladder::ranked(evaluator, candidates);
-    let least = candidates.iter().position(|c| c.is_eligible).unwrap_or(0);
-    let alone = |Comparison {
-                     evaluator,
-                     candidates,
-                 }: &Comparison<'_, 'w>| {
-        let none = candidates.iter().all(|c| !c.is_settled(evaluator));
-        Vec::from_iter((none && !candidates[least].runs_away()).then_some(least))
-    };
-    let ladder = Ladder {
-        until: evaluator.budget,
-        ..ladder
-    };
-    Ok(ladder.climb(evaluator, candidates, "comparing", alone)?)
-}
-
-/// The best, once a run of its own has not refuted it; `None` where none has settled.
-fn taken<'w>(
-    evaluator: &mut Evaluator<'w>,
-    candidates: &mut [Candidate<'w>],
-) -> Result<Option<(usize, Basis)>, ChoiceError> {
-    loop {
-        let comparison = Comparison::new(evaluator, candidates);
-        let Some(best) = comparison.best() else {
-            return Ok(None);
-        };
-        let (n, basis) = match comparison.fairest(best) {
-            Some((n, slowed)) => (n, Basis::Fairest(candidates[best].name(), 1.0 - slowed)),
-            None => (best, Basis::Settled),
-        };
-        evaluator.report(format!("measuring {}", candidates[n].name()));
-        measure(evaluator, &mut candidates[n])?;
-        if !candidates[n].is_refuted() {
-            return Ok(Some((n, basis)));
-        }
-    }
-}
-
 /// The part of what is left that one run for claims may take: it may be refuted, and another one taken.
 const OWN_RUN: f64 = 0.7;
 
-/// Runs a candidate under guard, on arrivals and sizes of its own, for as long as its claims need by what was seen.
-fn measure(
-    evaluator: &mut Evaluator<'_>,
-    candidate: &mut Candidate<'_>,
-) -> Result<(), ChoiceError> {
-    let Some(run) = candidate.longest() else {
-        return Ok(());
-    };
-    let value = evaluator.value(run).map_or(1.0, |value| value.relative());
-    let rarest = evaluator.fewest_done(run).map_or(DONE, |t| t.completions);
-    let precise = (value / PRECISION).powi(2);
-    let seen = 1.5 * DONE as f64 / rarest.max(1) as f64;
-    let wanted = (run.events as f64 * precise.max(seen)).max(SHORTEST);
-    let number = run.mean_number.map_or(0.0, |number| number.mean);
-    if let Some(guarded) = evaluator.guarded(&candidate.policy, number) {
-        candidate.policy = guarded;
+impl Comparison<'_, '_> {
+    /// Runs candidates on fresh arrivals and sizes until it is known which is best, or the work is done. Where none has
+    /// settled by then, the one that costs least runs on alone.
+    fn run(&mut self) -> Result<(), ChoiceError> {
+        let until = self.evaluator.budget * COMPARISON;
+        let works = self
+            .candidates
+            .iter()
+            .map(|c| self.evaluator.work(&c.policy));
+        let all: f64 = works.sum();
+        let ladder = Ladder {
+            first: (FIRST.0 * (until - self.evaluator.spent) / all).clamp(1.0, FIRST.1) as u64,
+            replications: REPLICATIONS,
+            until,
+        };
+        self.climb(ladder, "comparing", Comparison::open)?;
+        let until = self.evaluator.budget * LONGER;
+        self.climb(
+            Ladder { until, ..ladder },
+            "comparing",
+            Comparison::may_be_better,
+        )?;
+        self.rank();
+        let least = self.first(|_| true).unwrap_or(0);
+        let alone = |own: &Self| {
+            let none = own.candidates.iter().all(|c| !c.is_settled(own.evaluator));
+            Vec::from_iter((none && !own.candidates[least].runs_away()).then_some(least))
+        };
+        let until = self.evaluator.budget;
+        Ok(self.climb(Ladder { until, ..ladder }, "comparing", alone)?)
     }
-    let affordable = OWN_RUN * evaluator.left() / evaluator.work(&candidate.policy);
-    evaluator.seed = evaluator.seed.wrapping_add(2);
-    let events = wanted.min(affordable) as u64;
-    candidate.own = evaluator.run(&mut None, &candidate.policy, events, REPLICATIONS)?;
-    evaluator.seed = evaluator.seed.wrapping_sub(2);
-    Ok(())
-}
 
-/// Where none has settled: the policy whose jobs stayed least as far as its longest run tells, under guard. Replications
-/// that are much shorter than the longest mean size tell nothing: all policies look alike there.
-fn unsettled<'w>(
-    evaluator: &Evaluator<'w>,
-    candidates: &mut Vec<Candidate<'w>>,
-) -> Result<(usize, Basis), ChoiceError> {
-    ladder::ranked(evaluator, candidates);
-    let sizes = evaluator.workload.types().iter().map(|t| t.mean_size());
-    let longest = sizes.fold(0.0, f64::max);
-    let tells = |run: &Run| {
-        let lasts = LASTING * run.simulated_time > longest * run.replications.len() as f64;
-        lasts && evaluator.rough_cost(run).is_finite()
-    };
-    let proved = |c: &Candidate<'_>| c.policy.spec().is_proved_stable(evaluator.workload);
-    let runs_away = |c: &Candidate<'_>| !proved(c) && c.runs_away();
-    let find = |what: &dyn Fn(&Candidate<'_>) -> bool| {
-        let is = |c: &Candidate<'_>| c.is_eligible && what(c);
-        candidates.iter().position(is)
-    };
-    let unseen = || find(&proved).or_else(|| find(&|c| !runs_away(c)));
-    let (n, basis) = match find(&|c| c.longest().is_some_and(tells)) {
-        Some(n) => (n, Basis::StaysLeast),
-        None => match unseen() {
-            Some(n) => (n, Basis::Unseen),
-            None => (find(&|_| true).unwrap_or(0), Basis::Guarded),
-        },
-    };
-    let first = &mut candidates[n];
-    let number = first.longest().map_or(0.0, evaluator::rough_number);
-    match evaluator.guarded(&first.policy, number) {
-        Some(guarded) => first.policy = guarded,
-        None if basis == Basis::Guarded => {
-            let names: Vec<&str> = candidates.iter().map(Candidate::name).collect();
-            return Err(ChoiceError::Broken(format!(
-                "all policies of these families were seen to run away ({}), and nothing is proved that could take over: take --family auto, add resources or take fewer jobs",
-                names.join(", ")
-            )));
+    /// Returns the best, once a run of its own has not refuted it; `None` where none has settled.
+    fn taken(&mut self) -> Result<Option<(usize, Basis)>, ChoiceError> {
+        loop {
+            let Some(best) = self.best() else {
+                return Ok(None);
+            };
+            let (n, basis) = match self.fairest(best) {
+                Some((n, slowed)) => {
+                    let name = self.candidates[best].name();
+                    (n, Basis::Fairest(name, 1.0 - slowed))
+                }
+                None => (best, Basis::Settled),
+            };
+            self.measure(n)?;
+            if !self.candidates[n].is_refuted() {
+                return Ok(Some((n, basis)));
+            }
         }
-        None => {}
     }
-    Ok((n, basis))
+
+    /// Runs a candidate under guard, on arrivals and sizes of its own, for as long as its claims need by what was seen.
+    fn measure(&mut self, n: usize) -> Result<(), ChoiceError> {
+        let (evaluator, candidate) = (&mut *self.evaluator, &mut self.candidates[n]);
+        evaluator.report(format!("measuring {}", candidate.name()));
+        let Some(run) = candidate.longest() else {
+            return Ok(());
+        };
+        let value = evaluator.value(run).map_or(1.0, |value| value.relative());
+        let rarest = evaluator.fewest_done(run).map_or(DONE, |t| t.completions);
+        let precise = (value / PRECISION).powi(2);
+        let seen = 1.5 * DONE as f64 / rarest.max(1) as f64;
+        let needed = (run.events as f64 * precise.max(seen)).max(SHORTEST);
+        let number = run.mean_number.map_or(0.0, |number| number.mean);
+        if let Some(guarded) = evaluator.guarded(&candidate.policy, number) {
+            candidate.policy = guarded;
+        }
+        let affordable = OWN_RUN * evaluator.left() / evaluator.work(&candidate.policy);
+        evaluator.seed = evaluator.seed.wrapping_add(2);
+        let events = needed.min(affordable) as u64;
+        candidate.own = evaluator.run(&mut None, &candidate.policy, events, REPLICATIONS)?;
+        evaluator.seed = evaluator.seed.wrapping_sub(2);
+        Ok(())
+    }
+
+    /// Returns, where none has settled, the policy whose jobs stayed least as far as its longest run tells, under guard.
+    /// Replications that are much shorter than the longest mean size tell nothing: all policies look alike there.
+    fn unsettled(&mut self) -> Result<(usize, Basis), ChoiceError> {
+        self.rank();
+        let evaluator = &*self.evaluator;
+        let sizes = evaluator.workload.types().iter().map(|t| t.mean_size());
+        let longest = sizes.fold(0.0, f64::max);
+        let tells = |run: &Run| {
+            let lasts = LASTING * run.simulated_time > longest * run.replications.len() as f64;
+            lasts && evaluator.rough_cost(run).is_finite()
+        };
+        let proved = |c: &Candidate<'_>| c.policy.spec().is_proved_stable(evaluator.workload);
+        let (n, basis) = if let Some(n) = self.first(|c| c.longest().is_some_and(tells)) {
+            (n, Basis::StaysLeast)
+        } else if let Some(n) = self.first(proved) {
+            (n, Basis::Unseen)
+        } else if let Some(n) = self.first(|c| !c.runs_away()) {
+            (n, Basis::Unseen)
+        } else {
+            (self.first(|_| true).unwrap_or(0), Basis::Guarded)
+        };
+        let number = self.candidates[n]
+            .longest()
+            .map_or(0.0, evaluator::rough_number);
+        match evaluator.guarded(&self.candidates[n].policy, number) {
+            Some(guarded) => self.candidates[n].policy = guarded,
+            None if basis == Basis::Guarded => {
+                let names: Vec<&str> = self.candidates.iter().map(Candidate::name).collect();
+                return Err(ChoiceError::Broken(format!(
+                    "all policies of these families were seen to run away ({}), and nothing is proved that could take over: take --family auto, add resources or take fewer jobs",
+                    names.join(", ")
+                )));
+            }
+            None => {}
+        }
+        Ok((n, basis))
+    }
 }

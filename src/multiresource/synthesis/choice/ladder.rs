@@ -149,39 +149,6 @@ impl Ladder {
         let times = LONGER.saturating_pow(rung as u32);
         self.first.saturating_mul(times)
     }
-
-    /// Runs candidates, the cheapest next run first, as long as some are `open` and there is work left for them.
-    pub fn climb<'w>(
-        &self,
-        evaluator: &mut Evaluator<'w>,
-        candidates: &mut [Candidate<'w>],
-        what: &str,
-        open: impl Fn(&Comparison<'_, 'w>) -> Vec<usize>,
-    ) -> Result<(), Failure> {
-        loop {
-            let mut next: Option<(f64, usize)> = None;
-            for n in open(&Comparison::new(evaluator, candidates)) {
-                let rung = candidates[n].runs.len();
-                let before = rung.checked_sub(1).map_or(0, |rung| self.length(rung));
-                let events = (self.length(rung) - before) as f64;
-                let work = events * evaluator.work(&candidates[n].policy);
-                let is_less = next.is_none_or(|(least, _)| work < least);
-                if evaluator.spent + work <= self.until && is_less {
-                    next = Some((work, n));
-                }
-            }
-            let Some((_, n)) = next.filter(|_| !evaluator.is_over()) else {
-                return Ok(());
-            };
-            evaluator.report(format!("{what} {}", candidates[n].name()));
-            let candidate = &mut candidates[n];
-            let events = self.length(candidate.runs.len());
-            let (underway, policy) = (&mut candidate.underway, &candidate.policy);
-            let run = evaluator.run(underway, policy, events, self.replications)?;
-            let Some(run) = run else { return Ok(()) };
-            candidate.runs.push(run);
-        }
-    }
 }
 
 /// The runs of two candidates on the highest rung that both have reached.
@@ -202,35 +169,70 @@ fn tells(evaluator: &Evaluator<'_>, run: &Run) -> bool {
     }
 }
 
-/// Sorts candidates by cost, the least first: as many are ahead of one as have less on a common rung.
-pub(super) fn ranked<'w>(evaluator: &Evaluator<'w>, candidates: &mut Vec<Candidate<'w>>) {
-    let comparison = Comparison::new(evaluator, candidates);
-    // What was never run is last.
-    let key = |c: &Candidate<'_>| (c.runs.is_empty(), comparison.ahead(c).len());
-    let keys: Vec<_> = candidates.iter().map(key).collect();
-    let mut keyed: Vec<_> = keys.into_iter().zip(candidates.drain(..)).collect();
-    keyed.sort_by_key(|(key, _)| *key);
-    candidates.extend(keyed.into_iter().map(|(_, candidate)| candidate));
-}
-
-/// The final comparison: who is the best, and who may still be.
+/// Candidates that are compared: who is the best, and who may still be.
 pub(super) struct Comparison<'a, 'w> {
-    pub evaluator: &'a Evaluator<'w>,
-    pub candidates: &'a [Candidate<'w>],
+    pub evaluator: &'a mut Evaluator<'w>,
+    pub candidates: Vec<Candidate<'w>>,
 }
 
-impl<'a, 'w> Comparison<'a, 'w> {
-    pub fn new(evaluator: &'a Evaluator<'w>, candidates: &'a [Candidate<'w>]) -> Self {
-        Comparison {
-            evaluator,
-            candidates,
+impl<'w> Comparison<'_, 'w> {
+    /// Runs candidates, the cheapest next run first, as long as some are `open` and there is work left for them.
+    pub fn climb(
+        &mut self,
+        ladder: Ladder,
+        what: &str,
+        open: impl Fn(&Self) -> Vec<usize>,
+    ) -> Result<(), Failure> {
+        loop {
+            let mut next: Option<(f64, usize)> = None;
+            for n in open(self) {
+                let candidate = &self.candidates[n];
+                let rung = candidate.runs.len();
+                let before = rung.checked_sub(1).map_or(0, |rung| ladder.length(rung));
+                let events = (ladder.length(rung) - before) as f64;
+                let work = events * self.evaluator.work(&candidate.policy);
+                let is_less = next.is_none_or(|(least, _)| work < least);
+                if self.evaluator.spent + work <= ladder.until && is_less {
+                    next = Some((work, n));
+                }
+            }
+            let Some((_, n)) = next.filter(|_| !self.evaluator.is_over()) else {
+                return Ok(());
+            };
+            let candidate = &mut self.candidates[n];
+            self.evaluator
+                .report(format!("{what} {}", candidate.name()));
+            let events = ladder.length(candidate.runs.len());
+            let (underway, policy) = (&mut candidate.underway, &candidate.policy);
+            let run = self
+                .evaluator
+                .run(underway, policy, events, ladder.replications)?;
+            let Some(run) = run else { return Ok(()) };
+            candidate.runs.push(run);
         }
+    }
+
+    /// Sorts the candidates by cost, the least first: as many are ahead of one as have less on a common rung.
+    pub fn rank(&mut self) {
+        // What was never run is last.
+        let key = |c: &Candidate<'_>| (c.runs.is_empty(), self.ahead(c).len());
+        let keys: Vec<_> = self.candidates.iter().map(key).collect();
+        let mut keyed: Vec<_> = keys.into_iter().zip(self.candidates.drain(..)).collect();
+        keyed.sort_by_key(|(key, _)| *key);
+        self.candidates
+            .extend(keyed.into_iter().map(|(_, candidate)| candidate));
     }
 
     /// Returns the candidates, by index, of which this holds.
     fn all(&self, is: impl Fn(usize, &Candidate<'w>) -> bool) -> Vec<usize> {
         let each = self.candidates.iter().enumerate();
         each.filter(|(n, c)| is(*n, c)).map(|(n, _)| n).collect()
+    }
+
+    /// Returns the first that may be taken and of which this holds.
+    pub fn first(&self, is: impl Fn(&Candidate<'w>) -> bool) -> Option<usize> {
+        let mut each = self.candidates.iter();
+        each.position(|c| c.is_eligible && is(c))
     }
 
     /// Returns what a candidate and each one ahead of it cost, roughly, on their highest common rung.
@@ -298,7 +300,7 @@ impl<'a, 'w> Comparison<'a, 'w> {
     /// Of those that surely have no more than the best, but for what is not worth longer runs, the one that slows down
     /// its most slowed type least, and how many times as much; `None` where that is the best, or not worth it.
     pub fn fairest(&self, best: usize) -> Option<(usize, f64)> {
-        let evaluator = self.evaluator;
+        let evaluator = &*self.evaluator;
         let as_good = self.all(|n, c| {
             let ratio = self.ratio(evaluator.objective, n, best);
             let keeps = c.longest().is_some_and(|run| evaluator.keeps_all(run));

@@ -25,18 +25,13 @@ impl From<Estimate> for Interval {
 }
 
 /// Returns the record of a choice; the policy taken comes first.
-pub(super) fn choice<'w>(
-    evaluator: &Evaluator<'w>,
-    order: &[ladder::Candidate<'w>],
-    basis: &Basis,
-    decided: bool,
-) -> Choice {
-    let all = 0..order.len();
-    let candidate = |n| candidate(evaluator, order, basis, n);
-    let mut candidates: Vec<Candidate> = all.map(candidate).collect();
+pub(super) fn choice(comparison: &Comparison<'_, '_>, basis: &Basis, decided: bool) -> Choice {
+    let all = 0..comparison.candidates.len();
+    let mut candidates: Vec<Candidate> = all.map(|n| candidate(comparison, basis, n)).collect();
     // By the values that are shown: ratios may be of shorter runs than the order was found by.
     let value = |c: &Candidate| c.value.map_or(f64::INFINITY, |value| value.mean);
     candidates[1..].sort_by(|a, b| value(a).total_cmp(&value(b)));
+    let evaluator = &comparison.evaluator;
     Choice {
         objective: evaluator.objective,
         promises: evaluator.choice.promises.clone(),
@@ -49,14 +44,9 @@ pub(super) fn choice<'w>(
     }
 }
 
-fn candidate<'w>(
-    evaluator: &Evaluator<'w>,
-    order: &[ladder::Candidate<'w>],
-    basis: &Basis,
-    n: usize,
-) -> Candidate {
+fn candidate(comparison: &Comparison<'_, '_>, basis: &Basis, n: usize) -> Candidate {
+    let (order, evaluator) = (&comparison.candidates, &*comparison.evaluator);
     let (own, objective) = (&order[n], evaluator.objective);
-    let comparison = Comparison::new(evaluator, order);
     let outcome = if n == 0 && !basis.has_settled() {
         Steadiness::Unsettled
     } else {

@@ -2,7 +2,7 @@
 //! turned, one at a time over grids, in steps up or down as long as the cost falls.
 
 use super::evaluator::{Evaluator, FEW};
-use super::ladder::{CLOSE, Candidate, Ladder, ranked};
+use super::ladder::{CLOSE, Candidate, Comparison, Ladder};
 use crate::multiresource::artifact::Family;
 use crate::multiresource::policy::KnobRange;
 use crate::multiresource::simulator::{Failure, Run};
@@ -43,14 +43,22 @@ pub(super) fn search<'w>(
             seen.push(start);
         }
     }
-    let mut field: Vec<Candidate<'w>> = seen.iter().map(|p| Candidate::new(p.clone(), 1)).collect();
+    let candidates = seen.iter().map(|p| Candidate::new(p.clone(), 1));
     let ladder = Ladder {
         first: first_length(evaluator, &seen, STARTING * share),
         replications: FEW,
         until: begun + STARTING * share,
     };
-    ladder.climb(evaluator, &mut field, "trying", |c| c.promising())?;
-    ranked(evaluator, &mut field);
+    let mut comparison = Comparison {
+        candidates: candidates.collect(),
+        evaluator,
+    };
+    comparison.climb(ladder, "trying", Comparison::promising)?;
+    comparison.rank();
+    let Comparison {
+        evaluator,
+        candidates: mut field,
+    } = comparison;
     let mut turned: Vec<&str> = Vec::new();
     let best = field
         .first()

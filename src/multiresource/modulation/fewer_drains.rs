@@ -114,11 +114,10 @@ impl<'a> Descent<'a> {
     /// leaves, or the load would change.
     fn pivot(&self, basis: &Basis, schedule: &Schedule) -> Option<(usize, Vec<f64>)> {
         let n = self.mix.schedules.len();
-        let column = DVector::from_fn(n + 1, |row, _| {
+        let change = basis.equations.solve(&DVector::from_fn(n + 1, |row, _| {
             let tight = basis.tight.get(row);
             tight.map_or(1.0, |&i| f64::from(schedule[i]) / self.offered(i))
-        });
-        let change = basis.equations.solve(&column)?;
+        }))?;
         if change[n].abs() > TIGHT {
             return None;
         }

@@ -33,9 +33,11 @@ pub struct Modulation {
     pub environment: Environment,
     /// By edge: the type whose completion it is.
     completions: Arc<[Option<usize>]>,
-    working: f64,
+    /// Fraction of time in working schedules; the rest is spent on routes.
+    pub working_time: f64,
     transit: f64,
-    mean_schedule: Vec<f64>,
+    /// `E[u]` (K): how many slots of each type serve on average, routes included.
+    pub mean_schedule: Vec<f64>,
     mean_in_transit: Vec<f64>,
     switching_rate: f64,
 }
@@ -95,7 +97,7 @@ impl Modulation {
             phases,
             environment,
             completions,
-            working,
+            working_time: working,
             transit,
             mean_schedule,
             mean_in_transit,
@@ -126,25 +128,15 @@ impl Modulation {
         ModulatedQueue::new(&self.environment, lambda, mu, servers, serves)
     }
 
-    /// `E[u]` (K): how many slots of each type serve on average, routes included.
-    pub fn mean_schedule(&self) -> &[f64] {
-        &self.mean_schedule
-    }
-
     /// `ρ_i = b_i / E[u_i]` (K).
     pub fn loads(&self, workload: &Workload) -> Vec<f64> {
         let pairs = workload.types().iter().zip(&self.mean_schedule);
         pairs.map(|(t, u)| t.offered_load() / u).collect()
     }
 
-    /// Fraction of time in working schedules; the rest is spent on routes.
-    pub fn working_time(&self) -> f64 {
-        self.working
-    }
-
     /// Switches per time: α times the fraction of time in working schedules.
     pub fn switching_frequency(&self) -> f64 {
-        self.switching_rate * self.working
+        self.switching_rate * self.working_time
     }
 
     /// Returns the supremum of the switching rates that keep every type stable; infinite where routes cost no
@@ -157,7 +149,7 @@ impl Modulation {
         let mut largest = f64::INFINITY;
         for (i, job_type) in workload.types().iter().enumerate() {
             let (offered, in_transit) = (job_type.offered_load(), self.mean_in_transit[i]);
-            let spare = self.mean_schedule[i] - in_transit - offered * self.working;
+            let spare = self.mean_schedule[i] - in_transit - offered * self.working_time;
             // Time on routes is summed, not 1 − working: where there are no routes it must be 0 exactly.
             let missed = offered * self.transit - in_transit;
             // Both are per unit of time at this α: working time scales as 1/α. The missed service is a

@@ -166,7 +166,7 @@ impl Leg<'_> {
 
     /// Returns the phases that follow one on the route.
     fn steps(&self, phase: &Phase) -> impl Iterator<Item = (Phase, Step)> {
-        let after = |i: usize| {
+        self.moving(phase).into_iter().map(|i: usize| {
             let mut next = phase.clone();
             let step = if self.policy.preemption == Preemption::Setup {
                 let setup_rate = self.policy.setup_rate.expect("setups have a rate");
@@ -178,8 +178,7 @@ impl Leg<'_> {
             };
             self.settle(&mut next);
             (next, step)
-        };
-        self.moving(phase).into_iter().map(after)
+        })
     }
 
     /// Returns the types whose slots are on their way out in this phase.

@@ -252,10 +252,8 @@ pub fn optimum(
     let costs = costs(workload, sought.objective)?;
     let work: f64 = workload.types().iter().map(JobType::offered_load).sum();
     let mean = work / workload.total_arrival_rate();
-    if let Some(rate) = sought
-        .setup_rate
-        .filter(|rate| !SETUPS.contains(&(rate * mean)))
-    {
+    let is_far = |rate: &f64| !SETUPS.contains(&(rate * mean));
+    if let Some(rate) = sought.setup_rate.filter(is_far) {
         return refused(format!(
             "a setup of mean {} beside jobs of mean {mean}: the dynamic program is for setups up to 1e6 times as long, or as short; slower ones are as --preemption none, faster ones as full",
             1.0 / rate

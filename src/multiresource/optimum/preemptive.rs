@@ -50,10 +50,9 @@ impl Preemptive {
         let length = self.region.limits.last().map_or(1, |most| most + 1);
         let mut next = std::mem::take(&mut self.next);
         let mut choices = std::mem::take(&mut self.choices);
-        let rows = next
+        let bounds = next
             .par_chunks_mut(length)
-            .zip(choices.par_chunks_mut(length));
-        let bounds = rows
+            .zip(choices.par_chunks_mut(length))
             .enumerate()
             .map_init(
                 || Row::new(self.rates.services.len(), length),
@@ -121,8 +120,7 @@ impl Preemptive {
             for (n, (own, gain)) in row.own.iter_mut().zip(&row.gains[last]).enumerate() {
                 *own += n.min(most) as f64 * gain;
             }
-            let pairs = row.best.iter_mut().zip(&row.own).zip(&mut *choices);
-            for ((best, own), choice) in pairs {
+            for ((best, own), choice) in row.best.iter_mut().zip(&row.own).zip(&mut *choices) {
                 if *own > *best {
                     (*best, *choice) = (*own, m as u32);
                 }

@@ -51,15 +51,11 @@ impl Sweeps {
         let types = workload.types();
         let stops = |s: usize| {
             let after = |i: usize| more[fewer[s][i]?][types.len() + i];
-            (types.len()..schedules[s].len())
-                .map(|j| after(j - types.len()))
-                .collect()
+            let setups = schedules[s].len() - types.len();
+            (0..setups).map(after).collect()
         };
-        let setups = setup_rate
-            .iter()
-            .flat_map(|rate| std::iter::repeat_n(*rate, types.len()));
-        let rates = types.iter().map(|t| t.service_rate());
-        let services: Vec<f64> = rates.chain(setups).collect();
+        let mut services: Vec<f64> = types.iter().map(|t| t.service_rate()).collect();
+        services.extend(setup_rate.iter().flat_map(|rate| vec![*rate; types.len()]));
         let values = vec![vec![0.0; waiting.states]; schedules.len()];
         let places = 0..schedules.len();
         Sweeps {
@@ -95,12 +91,11 @@ impl Sweeps {
 
     /// The same after some jobs have been stopped. A job that is stopped at the edge of the box is lost.
     fn stop(&mut self) {
-        let running = |s: &usize| {
+        for s in (0..self.stopped.len()).sorted_by_key(|s: &usize| {
             self.schedules[*s][..self.rates.arrivals.len()]
                 .iter()
                 .sum::<u32>()
-        };
-        for s in (0..self.stopped.len()).sorted_by_key(running) {
+        }) {
             let mut own = std::mem::take(&mut self.least[s]);
             for (i, after) in self.stopped[s].iter().enumerate() {
                 let Some(after) = after else { continue };

@@ -143,9 +143,8 @@ impl Program {
             let times = solve_independent(rows, basis.len())?;
             // The types that get less than `b_i`.
             let served = |i: usize| dot(&row(i), &times.numerators);
-            let starved: Vec<usize> = (0..self.loads.len())
-                .filter(|&i| served(i) < &self.loads[i] * &times.denominator)
-                .collect();
+            let is_starved = |&i: &usize| served(i) < &self.loads[i] * &times.denominator;
+            let starved: Vec<usize> = (0..self.loads.len()).filter(is_starved).collect();
             if starved.is_empty() && times.numerators.iter().all(|x| !x.is_negative()) {
                 let most = solution.certificate.load * (1.0 + ROUNDING);
                 return (nearest(&self.load(&times)) <= most)
@@ -206,13 +205,12 @@ impl Program {
 
     /// Returns the resource j with `Σ_i b_i D_ij / P_j = ρ`, if there is one.
     fn bottleneck(&self, load: &BigRational) -> Option<usize> {
-        let is_filled = |&j: &usize| {
+        (0..self.packing.capacity().len()).find(|&j: &usize| {
             let loads = self.loads.iter().enumerate();
             let needed: BigInt = loads.map(|(i, b)| b * self.packing.demand(i)[j]).sum();
             let capacity = BigInt::from(self.packing.capacity()[j]);
             needed.is_positive() && needed * load.denom() == load.numer() * capacity * &self.unit
-        };
-        (0..self.packing.capacity().len()).find(is_filled)
+        })
     }
 
     /// Returns `y_i = b_i v_i / ρ`.
@@ -252,8 +250,7 @@ impl Program {
             });
         }
         let equations = rows.into_iter().map(|row| (row, BigInt::one()));
-        let solved = solve_independent(equations, priced.len())?;
-        Some(solved.spread(&priced, prices.len()))
+        Some(solve_independent(equations, priced.len())?.spread(&priced, prices.len()))
     }
 }
 
@@ -297,6 +294,5 @@ fn in_use(
         },
     )
 }
-
 #[cfg(test)]
 mod tests;

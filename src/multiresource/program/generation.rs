@@ -120,7 +120,9 @@ impl<'a> Generation<'a> {
     /// much. `false` when the optimum is proven or no column is found.
     fn improve(&mut self, primal: &Primal) -> Result<bool, ProgramError> {
         if self.is_small {
-            let (columns, exact) = self.glimpsed(primal);
+            // A short depth-first search at the prices of the root.
+            let glimpse = |knapsack: &Knapsack, _: &[f64], bar| knapsack.solve(bar, FIRST_LOOK);
+            let (columns, exact) = self.priced(primal, glimpse);
             self.is_small = exact;
             if self.is_met(primal) {
                 return Ok(false);
@@ -190,11 +192,6 @@ impl<'a> Generation<'a> {
             }
         }
         found
-    }
-
-    /// Columns by a short depth-first search at the prices of the root, and whether it was complete.
-    fn glimpsed(&mut self, primal: &Primal) -> (Vec<Column>, bool) {
-        self.priced(primal, |knapsack, _, bar| knapsack.solve(bar, FIRST_LOOK))
     }
 
     /// Columns by branch and bound with prices of its own at each node, and whether it was complete.

@@ -41,8 +41,7 @@ pub(super) fn choose(
     let t = 1.0 / solution.certificate.load;
     let offered: Vec<f64> = workload.types().iter().map(|t| t.offered_load()).collect();
     let centre: Vec<f64> = offered.iter().map(|b| t * b).collect();
-    let priced = solution.certificate.prices.iter().zip(&offered);
-    let values: Vec<f64> = priced.map(|(y, b)| y / b).collect();
+    let values = solution.certificate.values(workload.types());
     let knapsack = Knapsack::new(packing, &values);
     let face = face.min(ENTRIES / offered.len());
     let walked = knapsack.face(t, SLACK, &centre, face, NODES_A_SCHEDULE * face as u64);
@@ -59,8 +58,7 @@ pub(super) fn choose(
     let chosen = Mix::new(&columns, &weights).schedules;
     let problem = Problem::new(&workload.clone().into());
     let mut master = Master::new(&problem)?;
-    let basis = chosen.iter().map(|u| Column(0, u.clone()));
-    master.add(basis.collect())?;
+    master.add(chosen.iter().map(|u| Column(0, u.clone())).collect())?;
     // Where it has none, the first mix stands.
     let weights = master.solve().ok().map(|primal| primal.weights);
     let mix = weights.map(|weights| Mix::new(&chosen, &master.polished(weights)));

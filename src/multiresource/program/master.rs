@@ -123,8 +123,7 @@ impl<'a> Master<'a> {
         let weights: Vec<f64> = solution.columns()[1..].iter().map(|p| p.max(0.0)).collect();
         // In a maximization HiGHS gives the duals of ≥ rows as negative numbers. They belong to the
         // scaled rows: divided by the scale they are what a running job is worth.
-        let duals = solution.dual_rows();
-        let (of_types, of_convexity) = duals.split_at(self.rows.len());
+        let (of_types, of_convexity) = solution.dual_rows().split_at(self.rows.len());
         let scaled = of_types.iter().zip(&self.scaled);
         let raw: Vec<f64> = scaled.map(|(y, s)| (-y).max(0.0) / s).collect();
         let worths = raw.iter().zip(&self.problem.offered);
@@ -258,7 +257,6 @@ impl<'a> Master<'a> {
 fn refused(status: highs::HighsStatus) -> ProgramError {
     ProgramError::Solver(format!("{status:?}"))
 }
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]

@@ -314,8 +314,7 @@ fn relaxation(packing: &Packing, values: &[f64]) -> (Vec<f64>, Vec<f64>) {
             price / *units as f64
         }
     };
-    let prices = prices.iter().zip(capacity).map(price).collect();
-    (counts, prices)
+    (counts, prices.iter().zip(capacity).map(price).collect())
 }
 
 /// Up to this, prices of the solver that do not cover a value are scaled up.
@@ -383,8 +382,7 @@ fn relaxed_program(
     values: &[f64],
     units: Option<&[f64]>,
 ) -> Option<(Vec<f64>, Vec<f64>)> {
-    let plain = (f64::INFINITY, 1e-7);
-    let (most, tolerance) = units.map_or(plain, |_| (MOST, 1e-10));
+    let (most, tolerance) = units.map_or((f64::INFINITY, 1e-7), |_| (MOST, 1e-10));
     let ones = vec![1.0; values.len()];
     let alone = units.unwrap_or(&ones);
     let full: Vec<f64> = values.iter().zip(alone).map(|(v, n)| v * n).collect();

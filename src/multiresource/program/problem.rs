@@ -39,8 +39,7 @@ impl Problem {
             types: shape.types().to_vec(),
         });
         let sites: Vec<Site> = sites.collect();
-        let types = fleet.types().iter();
-        let offered: Vec<f64> = types.map(JobType::offered_pieces).collect();
+        let offered: Vec<f64> = fleet.types().iter().map(JobType::offered_pieces).collect();
         let scaled = match fleet.one_server() {
             Some(workload) => scaled_loads(workload),
             None => scaled_over(&sites, &offered),
@@ -94,10 +93,8 @@ fn scaled_over(sites: &[Site], offered: &[f64]) -> Vec<f64> {
     let servers: f64 = sites.iter().map(|site| site.count).sum();
     let work: f64 = offered.iter().zip(&least).map(|(b, share)| b * share).sum();
     let unit = work / servers;
-    let pairs = offered.iter().zip(most);
-    pairs
-        .map(|(b, most)| (b / unit).max(1e-13 * most))
-        .collect()
+    let scaled = |(b, most): (&f64, f64)| (b / unit).max(1e-13 * most);
+    offered.iter().zip(most).map(scaled).collect()
 }
 
 /// See [`Problem::scaled`], for one server.

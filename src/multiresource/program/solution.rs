@@ -7,7 +7,7 @@ pub use crate::multiresource::artifact::Mix;
 use super::Exact;
 use crate::multiresource::artifact::ShapeWorth;
 use crate::multiresource::schedule::Schedule;
-use crate::multiresource::workload::Workload;
+use crate::multiresource::workload::{JobType, Workload};
 
 /// A certificate is a proof when its relative gap is at most this.
 pub const PROOF_GAP: f64 = 1e-9;
@@ -68,8 +68,7 @@ impl Mix {
 
     /// Returns `ρ_i = b_i / (πW)_i` for each type, recomputed from the mix itself.
     pub fn loads(&self, workload: &Workload) -> Vec<f64> {
-        let served = self.mean_schedule();
-        let pairs = workload.types().iter().zip(served);
+        let pairs = workload.types().iter().zip(self.mean_schedule());
         pairs.map(|(t, s)| t.offered_load() / s).collect()
     }
 
@@ -94,6 +93,12 @@ pub struct Certificate {
 }
 
 impl Certificate {
+    /// Returns `y_i/b_i` (K): what a running job of each type is worth.
+    pub fn values(&self, types: &[JobType]) -> Vec<f64> {
+        let pairs = self.prices.iter().zip(types);
+        pairs.map(|(y, t)| y / t.offered_load()).collect()
+    }
+
     /// Returns the relative gap `load/bound − 1`, at least 0: rounding may put the load below its bound.
     pub fn gap(&self) -> f64 {
         (self.load / self.bound - 1.0).max(0.0)

@@ -66,8 +66,7 @@ impl<'a> Walk<'a> {
         };
         let beside = |units: &[u64]| {
             let others = (0..capacity.len()).filter(|r| *r != j);
-            let most = others.map(|r| share(units, r)).fold(0.0, f64::max);
-            share(units, j) / most
+            share(units, j) / others.map(|r| share(units, r)).fold(0.0, f64::max)
         };
         demands.sort_by(|a, b| beside(a).total_cmp(&beside(b)));
         Walk {
@@ -105,7 +104,6 @@ impl<'a> Walk<'a> {
         pairs.for_each(|(r, d)| *r += d * taken);
     }
 }
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]

@@ -79,10 +79,9 @@ pub(super) fn of_slots(workload: &Workload, numbers: &[f64]) -> Vec<Claim> {
     let each = types.map(|(i, (kind, number))| (Some(i), kind.arrival_rate(), *number));
     let all = (None, workload.total_arrival_rate(), numbers.iter().sum());
     let both = |(of, rate, number): (Option<usize>, f64, f64)| {
-        let response = number / rate;
         [
             claim(workload, law, Quantity::MeanNumber, of, number),
-            claim(workload, law, Quantity::MeanResponse, of, response),
+            claim(workload, law, Quantity::MeanResponse, of, number / rate),
         ]
     };
     each.chain([all]).flat_map(both).collect()
@@ -91,10 +90,9 @@ pub(super) fn of_slots(workload: &Workload, numbers: &[f64]) -> Vec<Claim> {
 /// Returns what makes a rule under a guard stable, whatever the rule: the loads while the guard is in charge.
 pub(super) fn under_guard(workload: &Workload, loads: &[f64]) -> Vec<Claim> {
     let proof = &memoryless(Method::ProofByGuard);
-    let loads = loads.iter().enumerate();
-    loads
-        .map(|(i, load)| claim(workload, proof, Quantity::LoadUnderGuard, Some(i), *load))
-        .collect()
+    let own =
+        |(i, load): (usize, &f64)| claim(workload, proof, Quantity::LoadUnderGuard, Some(i), *load);
+    loads.iter().enumerate().map(own).collect()
 }
 
 /// Returns the same of a guard with a loop.
@@ -139,7 +137,7 @@ impl Claims<'_> {
         let of_method = |method| (method, holds_for.clone());
         let law = &of_method(Method::ExactStationaryLaw);
         let modulation = self.modulation;
-        self.push(law, Quantity::WorkingTime, None, modulation.working_time());
+        self.push(law, Quantity::WorkingTime, None, modulation.working_time);
         let frequency = modulation.switching_frequency();
         self.push(law, Quantity::SwitchingFrequency, None, frequency);
         let largest = modulation.largest_stable_rate(self.workload);
@@ -148,7 +146,7 @@ impl Claims<'_> {
             self.push(round, Quantity::LargestStableSwitchingRate, None, largest);
         }
         for (i, load) in modulation.loads(self.workload).into_iter().enumerate() {
-            let slots = modulation.mean_schedule()[i];
+            let slots = modulation.mean_schedule[i];
             self.push(law, Quantity::MeanSchedule, Some(i), slots);
             self.push(law, Quantity::Load, Some(i), load);
         }

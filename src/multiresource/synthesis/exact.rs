@@ -66,8 +66,7 @@ fn adopt(workload: &Workload, exact: Exact, solution: &mut Solution) {
     if !certificate.proven() {
         certificate.prices = prices.iter().map(nearest).collect();
         // At these every job costs its value `y_i/b_i` at least, and the server as little as can be.
-        let pairs = certificate.prices.iter().zip(workload.types());
-        let values: Vec<f64> = pairs.map(|(y, t)| y / t.offered_load()).collect();
+        let values = certificate.values(workload.types());
         certificate.servers[0].resource_prices =
             Knapsack::new(&Packing::new(workload), &values).resource_prices();
         certificate.servers[0].search = None;

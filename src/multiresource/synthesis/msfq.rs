@@ -54,8 +54,7 @@ impl MsfqOutlook {
         let system = OneOrAll::new(workload).ok()?;
         let stream = |i: usize| {
             let kind = &workload.types()[i];
-            let memoryless = kind.is_poisson() && kind.holding().is_exponential();
-            memoryless.then(|| Stream {
+            (kind.is_poisson() && kind.holding().is_exponential()).then(|| Stream {
                 arrival_rate: kind.arrival_rate(),
                 service_rate: kind.service_rate(),
             })
@@ -96,8 +95,7 @@ impl MsfqOutlook {
             .iter()
             .filter_map(|(l, means)| Some((l, means.as_ref().ok()?)));
         let values = known.map(|(l, means)| (*l, self.value(means.response)));
-        let least = values.min_by(|a, b| a.1.total_cmp(&b.1));
-        least.map(|(l, _)| l)
+        values.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(l, _)| l)
     }
 
     fn look(&self) -> Looked {
@@ -138,8 +136,7 @@ impl MsfqOutlook {
     }
 
     fn approximation(&self, threshold: usize) -> Option<f64> {
-        let guess = self.queue(threshold).ok()?.approximation()?;
-        Some(self.value(guess.response))
+        Some(self.value(self.queue(threshold).ok()?.approximation()?.response))
     }
 }
 

@@ -59,8 +59,7 @@ pub fn sweep(
             if interrupt.load(Ordering::Relaxed) || options.left().is_zero() {
                 return Ok(swept);
             }
-            let fraction = k as f64 / (points - 1).max(1) as f64;
-            let switching_rate = low * (high / low).powf(fraction);
+            let switching_rate = low * (high / low).powf(k as f64 / (points - 1).max(1) as f64);
             let modulation = search.modulation.at(switching_rate);
             let types = 0..workload.types().len();
             let queue = |i| TypeQueue::new(workload, &modulation, options.preemption, i);

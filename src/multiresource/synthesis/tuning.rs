@@ -323,8 +323,7 @@ impl<'a> RateSearch<'a> {
             let stable = (rate < self.outlook.largest).then(|| self.exact(rate).ok());
             stable.flatten().unwrap_or(f64::INFINITY)
         };
-        let start = self.outlook.predicted.0;
-        let (rate, value) = minimum(exact, start, self.ceiling(), tolerance);
+        let (rate, value) = minimum(exact, self.outlook.predicted.0, self.ceiling(), tolerance);
         if !value.is_finite() {
             // The failure occurs at the predicted rate too, where it is reported.
             return self.take_exact();
@@ -463,7 +462,6 @@ fn vertex(a: Point, b: Point, c: Point) -> Option<f64> {
     let step = 0.5 * ((b.0 - a.0) * r - (c.0 - a.0) * s) / (r - s);
     step.is_finite().then_some(step)
 }
-
 #[cfg(test)]
 mod minimum {
     use super::minimum;

@@ -127,8 +127,8 @@ fn inverse(matrix: &[Vec<u32>]) -> Option<Vec<Vec<u64>>> {
     };
     let mut rows: Vec<Vec<u64>> = matrix.iter().enumerate().map(wide).collect();
     for k in 0..n {
-        let found = (k..n).find(|&i| rows[i][k] > 0)?;
-        rows.swap(k, found);
+        let pivot = (k..n).find(|&i| rows[i][k] > 0)?;
+        rows.swap(k, pivot);
         let scale = power(rows[k][k], P - 2);
         rows[k].iter_mut().for_each(|x| *x = *x * scale % P);
         let pivot = rows[k].clone();
@@ -228,7 +228,6 @@ pub(super) fn dot(row: &[u32], x: &[BigInt]) -> BigInt {
     let terms = row.iter().zip(x).filter(|(u, _)| **u > 0);
     terms.map(|(u, x)| x * *u).sum()
 }
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]

@@ -391,8 +391,7 @@ impl Search<'_> {
         }
         let mut search = Search::new(packing, values, bound / (1.0 + WORTH));
         let each = COARSE.min(COARSE_WORK / tree.len() as u64);
-        let root = search.root();
-        let mut open = vec![(root, 0)];
+        let mut open = vec![(search.root(), 0)];
         while let Some((mut node, at)) = open.pop() {
             if !search.fit(&mut node) {
                 continue;
@@ -406,8 +405,7 @@ impl Search<'_> {
             {
                 let k = search.types.iter().position(|own| own == i)?;
                 // The bounds may be tighter than they were.
-                let below = search.branch(&node, k, *most);
-                let possible = below.into_iter().zip(*children);
+                let possible = search.branch(&node, k, *most).into_iter().zip(*children);
                 open.extend(possible.filter(|(node, _)| node.least[k] <= node.most[k]));
             }
         }

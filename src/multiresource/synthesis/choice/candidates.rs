@@ -68,11 +68,7 @@ fn draining(
 
 /// The prices of the program's proof, such that the dearest of these schedules is worth 1.
 fn prices(workload: &Workload, msr: &Synthesis) -> Vec<f64> {
-    let prices = msr.solution.certificate.prices.iter();
-    let prices = prices.zip(workload.types());
-    let prices: Vec<f64> = prices
-        .map(|(y, job_type)| y / job_type.offered_load())
-        .collect();
+    let prices = msr.solution.certificate.values(workload.types());
     let worths = msr.policy.schedules.iter().map(|u| worth(u, &prices));
     let dearest = worths.fold(0.0, f64::max);
     prices.iter().map(|p| p / dearest).collect()

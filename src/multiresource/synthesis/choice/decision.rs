@@ -43,8 +43,7 @@ pub(super) fn decide(
         _ => {
             evaluator.seed = choice.seed.wrapping_add(1);
             evaluator.end = until(SEARCH);
-            let work = SEARCH * evaluator.left();
-            search::search(evaluator, knobs, starts, work)?
+            search::search(evaluator, knobs, starts, SEARCH * evaluator.left())?
         }
     };
     for rule in rivals {
@@ -123,11 +122,8 @@ impl Comparison<'_, '_> {
     /// settled by then, the one that costs least runs on alone.
     fn run(&mut self) -> Result<(), ChoiceError> {
         let until = self.evaluator.budget * COMPARISON;
-        let works = self
-            .candidates
-            .iter()
-            .map(|c| self.evaluator.work(&c.policy));
-        let all: f64 = works.sum();
+        let work = |c: &Candidate<'_>| self.evaluator.work(&c.policy);
+        let all: f64 = self.candidates.iter().map(work).sum();
         let ladder = Ladder {
             first: (FIRST.0 * (until - self.evaluator.spent) / all).clamp(1.0, FIRST.1) as u64,
             replications: REPLICATIONS,
@@ -215,9 +211,8 @@ impl Comparison<'_, '_> {
         } else {
             (self.first(|_| true).unwrap_or(0), Basis::Guarded)
         };
-        let number = self.candidates[n]
-            .longest()
-            .map_or(0.0, evaluator::rough_number);
+        let longest = self.candidates[n].longest();
+        let number = longest.map_or(0.0, evaluator::rough_number);
         match evaluator.guarded(&self.candidates[n].policy, number) {
             Some(guarded) => self.candidates[n].policy = guarded,
             None if basis == Basis::Guarded => {

@@ -175,8 +175,7 @@ impl<'a> Evaluator<'a> {
 
     fn settings(&self, events: u64, replications: u32) -> Settings {
         let all = u64::from(replications);
-        let types = self.workload.types().iter();
-        let in_service: f64 = types.map(|t| t.offered_load()).sum();
+        let in_service: f64 = self.workload.types().iter().map(|t| t.offered_load()).sum();
         Settings {
             seed: self.seed,
             replications,
@@ -211,8 +210,7 @@ impl<'a> Evaluator<'a> {
 
     /// The value, increased where promises are broken; infinite where there is no steady state.
     pub fn cost(&self, run: &Run) -> f64 {
-        let value = self.value(run).map_or(f64::INFINITY, |value| value.mean);
-        value * self.broken(run)
+        self.value(run).map_or(f64::INFINITY, |value| value.mean) * self.broken(run)
     }
 
     fn watches(&self) -> impl Iterator<Item = Option<Watch>> {
@@ -254,11 +252,11 @@ impl<'a> Evaluator<'a> {
     /// Events by which it is no longer chance that a policy costs twice as much as another: of each type that is
     /// not rare some jobs have come.
     pub fn telling(&self) -> u64 {
-        let rates = classes(self.workload);
-        let rates = rates.iter().filter(|class| !class.is_rare());
-        let rarest = rates
-            .map(|class| class.arrival_rate)
-            .fold(f64::INFINITY, f64::min);
+        let classes = classes(self.workload)
+            .into_iter()
+            .filter(|class| !class.is_rare());
+        let rates = classes.map(|class| class.arrival_rate);
+        let rarest = rates.fold(f64::INFINITY, f64::min);
         let jobs = SOME * self.workload.total_arrival_rate() / rarest;
         // An arrival and a completion each.
         TELLING.max((2.0 * jobs) as u64)

@@ -163,8 +163,7 @@ fn tells(evaluator: &Evaluator<'_>, run: &Run) -> bool {
         Health::Unstable => true,
         Health::Unsettled => false,
         Health::Settled => {
-            let value = evaluator.value(run);
-            value.is_some_and(|v| v.relative() < VAGUE) && evaluator.all_done(run)
+            evaluator.value(run).is_some_and(|v| v.relative() < VAGUE) && evaluator.all_done(run)
         }
     }
 }
@@ -204,11 +203,11 @@ impl<'w> Comparison<'_, 'w> {
                 .report(format!("{what} {}", candidate.name()));
             let events = ladder.length(candidate.runs.len());
             let (underway, policy) = (&mut candidate.underway, &candidate.policy);
-            let run = self
-                .evaluator
-                .run(underway, policy, events, ladder.replications)?;
-            let Some(run) = run else { return Ok(()) };
-            candidate.runs.push(run);
+            let (evaluator, replications) = (&mut self.evaluator, ladder.replications);
+            match evaluator.run(underway, policy, events, replications)? {
+                Some(run) => candidate.runs.push(run),
+                None => return Ok(()),
+            }
         }
     }
 
@@ -367,8 +366,7 @@ impl<'w> Comparison<'_, 'w> {
     pub fn is_decided(&self, best: usize, n: usize) -> bool {
         let latest = self.candidates[n].longest();
         let ratio = self.ratio(self.evaluator.objective, n, best);
-        let is_within = ratio.is_some_and(|r| (r.mean - 1.0).abs() + r.half_width < CLOSE);
-        is_within
+        ratio.is_some_and(|r| (r.mean - 1.0).abs() + r.half_width < CLOSE)
             || self.is_far(best, n)
             || self.is_surely_behind(best, n)
             || latest.is_some_and(|run| self.evaluator.surely_breaks(run))
@@ -389,8 +387,7 @@ impl<'w> Comparison<'_, 'w> {
         });
         let values: Vec<(&str, &[Option<f64>])> = settled.collect();
         let [own, others] = [first, n].map(|n| self.candidates[n].name());
-        let ranking = Ranking::new(&values);
-        let is_apart = ranking
+        let is_apart = Ranking::new(&values)
             .pair(own, others)
             .is_some_and(|p| p.apart && p.slower == others);
         is_apart && self.costs(first, n).is_some_and(|(a, b)| a <= b)

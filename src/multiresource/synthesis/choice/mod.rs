@@ -206,13 +206,12 @@ pub fn choose(
     let mut synthesis = None;
     let artifact = |policy: &Family, run: Option<&Run>| {
         let Some(turned) = policy.msr() else {
-            let claimed = (run, options.objective);
             return Ok(record::artifact(
                 &fleet,
                 &msr.solution,
                 policy,
                 None,
-                claimed,
+                (run, options.objective),
             ));
         };
         let msr = synthesis.insert(retuned(workload, options, msr, turned)?);

@@ -61,17 +61,14 @@ pub fn pool(
                     )],
                     ..Chosen::new(artifact(&own, None), Basis::Analysis)
                 },
-                None => {
-                    let starts = starts(fleet, &choice.families, slots);
-                    simulated(
-                        fleet,
-                        objective,
-                        choice,
-                        (starts, slots),
-                        artifact,
-                        &mut progress,
-                    )?
-                }
+                None => simulated(
+                    fleet,
+                    objective,
+                    choice,
+                    (starts(fleet, &choice.families, slots), slots),
+                    artifact,
+                    &mut progress,
+                )?,
             }
         }
     };

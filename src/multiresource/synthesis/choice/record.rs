@@ -172,8 +172,7 @@ pub(super) fn artifact(
             own.extend(match (policy.guard.msr(), slots) {
                 (Some(guard), _) => claims::of_guard(workload, guard),
                 (None, slots) => {
-                    let loads = slots.map_or(&[][..], |slots| &slots.loads);
-                    claims::under_guard(workload, loads)
+                    claims::under_guard(workload, slots.map_or(&[][..], |slots| &slots.loads))
                 }
             });
             own.extend(simulated.into_iter().flatten());
@@ -198,8 +197,7 @@ fn simulated(run: &Run, objective: Objective, workload: &Workload) -> Vec<Claim>
     let claim = |quantity, job_type: Option<&str>, own: Option<Estimate>, least: f64| {
         let own = reaching(own?, least);
         // What is too rare to be measured is not claimed.
-        let is_known = own.mean > 0.0 && own.half_width < own.mean;
-        is_known.then(|| measured(quantity, job_type, own))
+        (own.mean > 0.0 && own.half_width < own.mean).then(|| measured(quantity, job_type, own))
     };
     // The record of the choice follows from responses as they were measured, and nothing from numbers. Where arrivals and
     // sizes are constant all that is unsure is what the ends of a replication cut off, a job or so.

@@ -39,13 +39,14 @@ pub(super) fn search<'w>(
     let begun = evaluator.spent;
     let mut seen: Vec<Family> = Vec::new();
     for start in starts {
-        if !seen.contains(&start) {
-            seen.push(start);
-        }
+        seen.extend((!seen.contains(&start)).then_some(start));
     }
     let candidates = seen.iter().map(|p| Candidate::new(p.clone(), 1));
+    let work = |start| evaluator.work(start);
+    let each: f64 = seen.iter().map(work).sum();
     let ladder = Ladder {
-        first: first_length(evaluator, &seen, STARTING * share),
+        // All first runs together take no more than half of the work.
+        first: ((STARTING * share / 2.0 / each.max(1.0)) as u64).clamp(1, FIRST),
         replications: FEW,
         until: begun + STARTING * share,
     };
@@ -60,19 +61,17 @@ pub(super) fn search<'w>(
         candidates: mut field,
     } = comparison;
     let mut turned: Vec<&str> = Vec::new();
-    let best = field
-        .first()
-        .and_then(|c| Some(evaluator.rough_cost(c.longest()?)));
+    let longest = field.first().and_then(Candidate::longest);
+    let best = longest.map(|run| evaluator.rough_cost(run));
     for part in SHARES {
         let is_near = |run: &Run| {
             let cost = evaluator.rough_cost(run);
             cost.is_finite() && best.is_some_and(|best| cost <= NEAR * best)
         };
-        let is_next = |c: &Candidate<'_>| {
+        let Some(n) = field.iter().position(|c: &Candidate<'_>| {
             let is_near = c.longest().is_some_and(is_near);
             c.policy.spec().axes(knobs) > 0 && is_near && !turned.contains(&c.name())
-        };
-        let Some(n) = field.iter().position(is_next) else {
+        }) else {
             break;
         };
         turned.push(field[n].name());
@@ -92,13 +91,6 @@ pub(super) fn search<'w>(
         }
     }
     Ok(best_of_each(field, &seen))
-}
-
-/// Events of the first runs: such that all of these together take no more than half of the work.
-fn first_length(evaluator: &mut Evaluator<'_>, starts: &[Family], work: f64) -> u64 {
-    let each: f64 = starts.iter().map(|start| evaluator.work(start)).sum();
-    let most = (work / 2.0 / each.max(1.0)) as u64;
-    most.clamp(1, FIRST)
 }
 
 /// A walk over the knobs of one policy.

@@ -14,8 +14,8 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use synth::ctmc::{Edge, Environment, ModulatedQueue, rounds};
 use synth::multiresource::analysis::one_or_all::{MsfqQueue, Stream};
-use synth::multiresource::artifact::{Artifact, Preemption};
-use synth::multiresource::program::{self, Certificate, Limits, Mix, ServerBound, Solution};
+use synth::multiresource::artifact::{Artifact, Preemption, ShapeWorth};
+use synth::multiresource::program::{self, Certificate, Limits, Mix, Solution};
 use synth::multiresource::synthesis::{Options, Outcome, Pooling, pool, synthesize};
 use synth::multiresource::workload::{Fleet, Workload};
 
@@ -171,13 +171,15 @@ fn full_basis(types: usize) -> (Workload, Solution) {
         certificate: Certificate {
             load: LOAD,
             prices: vec![1.0 / types as f64; types],
-            servers: vec![ServerBound {
+            servers: vec![ShapeWorth {
                 worth: 1.0 / LOAD,
                 resource_prices: vec![1.0 / f64::from(capacity)],
+                mix: None,
                 search: None,
             }],
             bound: LOAD,
         },
+        exact: None,
         face: Vec::new(),
         rounds: 0,
         columns: types,
@@ -216,7 +218,7 @@ fn fleets(c: &mut Criterion) {
     for (name, parsed) in both {
         let fleet = parsed.workload;
         let made = || match pool(black_box(&fleet), &options, Pooling::Partition, |_| ()).unwrap() {
-            Outcome::Policy(made) => made.artifact,
+            Outcome::Policy(made) => made.0.artifact,
             Outcome::Overloaded(_) => unreachable!("its load is below 1"),
         };
         let artifact = made();

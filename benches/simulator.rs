@@ -141,7 +141,7 @@ fn fleets(c: &mut Criterion) {
         ("best-fit", named("best-fit")),
         ("easy-by-mean", named("easy-by-mean")),
         ("pooled", Family::from(keeping).into()),
-        ("partition", made.artifact.policy.into()),
+        ("partition", made.0.artifact.policy.into()),
     ] {
         group.bench_function(format!("{name}/fleet"), |b| {
             b.iter(|| {

@@ -352,7 +352,7 @@ fn over_fleets() -> Vec<(&'static str, Artifact)> {
         let Outcome::Policy(made) = made else {
             panic!("{made:?}")
         };
-        let mut artifact = made.artifact;
+        let mut artifact = made.0.artifact;
         if let Some(rule) = rule {
             artifact.policy = rule;
             artifact.claims.truncate(1);

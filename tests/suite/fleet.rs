@@ -4,9 +4,9 @@ use crate::common::{Folder, changed, code, is_refused, stderr, synth};
 use serde_json::{Value, json};
 use synth::document::DocumentError;
 use synth::multiresource::artifact::{Artifact, Checked, Preemption, Quantity, Subject, unmet};
-use synth::multiresource::program::{Limits, solve};
+use synth::multiresource::program::{Limits, Solution, solve};
 use synth::multiresource::schedule::{Packing, Schedule, enumerate};
-use synth::multiresource::synthesis::{Options, Outcome, PooledSynthesis, Pooling, pool};
+use synth::multiresource::synthesis::{Chosen, Options, Outcome, Pooling, pool};
 use synth::multiresource::workload::{Fleet, Workload};
 
 const MODEL: &str = "models/fleet.yaml";
@@ -64,14 +64,14 @@ pub(crate) fn load(fleet: &Fleet) -> f64 {
 }
 
 /// Slots for each type, which are found by analysis.
-fn in_slots(fleet: &Fleet) -> Outcome<PooledSynthesis> {
+fn in_slots(fleet: &Fleet) -> Outcome<(Chosen, Solution)> {
     let options = Options::new(Preemption::None);
     pool(fleet, &options, Pooling::Partition, |_| ()).unwrap()
 }
 
 fn artifact(fleet: &Fleet) -> Artifact {
     match in_slots(fleet) {
-        Outcome::Policy(made) => made.artifact,
+        Outcome::Policy(made) => made.0.artifact,
         other => panic!("no policy: {other:?}"),
     }
 }

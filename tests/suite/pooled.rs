@@ -6,19 +6,19 @@ use serde_json::{Value, json};
 use synth::multiresource::artifact::{Checked, Family, Method, Preemption, Quantity, Subject};
 use synth::multiresource::simulator::{Contender, Settings};
 use synth::multiresource::synthesis::{
-    ChoiceOptions, Families, Options, Outcome, PooledSynthesis, Pooling, pool,
+    ChoiceOptions, Chosen, Families, Options, Outcome, Pooling, pool,
 };
 use synth::multiresource::workload::Fleet;
 
-fn made(fleet: &Fleet, wanted: Pooling<'_>) -> PooledSynthesis {
+fn made(fleet: &Fleet, wanted: Pooling<'_>) -> Chosen {
     let options = Options::new(Preemption::None);
     match pool(fleet, &options, wanted, |_| ()).unwrap() {
-        Outcome::Policy(made) => *made,
+        Outcome::Policy(made) => made.0,
         other => panic!("{other:?}"),
     }
 }
 
-fn chosen(fleet: &Fleet, events: u64) -> PooledSynthesis {
+fn chosen(fleet: &Fleet, events: u64) -> Chosen {
     let choice = ChoiceOptions::new(Families::All, events, 1);
     made(fleet, Pooling::Chosen(&choice))
 }
@@ -63,7 +63,7 @@ fn a_partition_is_one_queue_a_type() {
 #[test]
 fn the_chosen_rule_is_proved_stable_by_its_guard() {
     let fleet = two_shapes();
-    let PooledSynthesis {
+    let Chosen {
         artifact, choice, ..
     } = chosen(&fleet, 2_000_000);
     let kinds = fleet.types().iter();

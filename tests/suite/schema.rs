@@ -103,7 +103,7 @@ fn synthesized(workload: &Workload, options: &Options) -> Artifact {
 
 fn in_slots(fleet: &Fleet, options: &Options) -> Artifact {
     match pool(fleet, options, Pooling::Partition, |_| ()).unwrap() {
-        Outcome::Policy(made) => made.artifact,
+        Outcome::Policy(made) => made.0.artifact,
         other => panic!("no policy: {other:?}"),
     }
 }

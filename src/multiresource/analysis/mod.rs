@@ -62,44 +62,30 @@ impl Cost {
     }
 }
 
+/// Returns the weights w of the types (K), of sum 1, with which `Σ w_i E[T_i]` is the objective; of [`Objective::P99`] those
+/// of the mean.
+pub fn weights(workload: &Workload, objective: Objective) -> Vec<f64> {
+    match objective {
+        Objective::Mean | Objective::P99 => {
+            let (types, all) = (workload.types().iter(), workload.total_arrival_rate());
+            types.map(|t| t.arrival_rate() / all).collect()
+        }
+        Objective::Weighted => workload.load_shares(),
+    }
+}
+
 /// Why there is no exact answer.
 #[derive(Debug, thiserror::Error)]
 pub enum AnalysisError {
-    /// Beyond the budget.
+    /// Beyond the budget, with the size of the chain.
     #[error("{0}")]
-    TooLarge(Size),
+    TooLarge(String),
     /// A type is unstable under the policy.
-    #[error("type `{name}` has load {load} under this policy, and must have less than 1")]
-    Unstable {
-        /// The type.
-        name: String,
-        /// Its load.
-        load: f64,
-    },
+    #[error("{0}")]
+    Unstable(String),
     /// The solver found no reliable answer.
-    #[error("the queue of type `{name}` (load {load}) has no answer with a digit left: {source}")]
-    Solver {
-        /// The type.
-        name: String,
-        /// Its load.
-        load: f64,
-        /// What failed.
-        source: Box<dyn std::error::Error + Send + Sync>,
-    },
-}
-
-/// The size of a chain that was not solved.
-#[derive(Clone, Debug, thiserror::Error)]
-#[error(
-    "the chain of type `{name}` has {} phases and {} levels, more than the budget for exact analysis allows", counted("", *phases), counted("about ", *levels)
-)]
-pub struct Size {
-    /// The type.
-    pub name: String,
-    /// Phases.
-    pub phases: f64,
-    /// Levels that matter.
-    pub levels: f64,
+    #[error("{0}")]
+    Solver(String),
 }
 
 /// Returns a number of states; beyond what is worth telling, none.
@@ -135,13 +121,6 @@ const LEAST: f64 = 100.0;
 /// From so many phases of all types together on, types are taken side by side.
 const SIDE_BY_SIDE: usize = 20_000;
 
-/// How a queue is solved.
-#[derive(Clone, Copy, Debug)]
-enum Way {
-    Matrices,
-    Rounds,
-}
-
 /// The queue of one type under a policy.
 pub struct TypeQueue<'a> {
     job_type: &'a JobType,
@@ -161,14 +140,11 @@ impl<'a> TypeQueue<'a> {
         i: usize,
     ) -> Self {
         let job_type = &workload.types()[i];
+        let has_stages = preemption != Preemption::None && !job_type.holding().is_exponential();
         TypeQueue {
             job_type,
             queue: modulation.queue(workload, i),
-            stages: if preemption != Preemption::None && !job_type.holding().is_exponential() {
-                job_type.holding().phases()
-            } else {
-                None
-            },
+            stages: has_stages.then(|| job_type.holding().phases()).flatten(),
         }
     }
 
@@ -186,24 +162,20 @@ impl<'a> TypeQueue<'a> {
         self.queue.arrival_rate() / self.queue.capacity()
     }
 
-    /// Returns the cheaper way, and its work.
-    fn plan(&self) -> (Way, f64) {
+    /// Returns whether going round is cheaper than matrices, and the work of the cheaper way.
+    fn plan(&self) -> (bool, f64) {
         let matrices = self.queue.matrix_work();
         if matrices < SMALL {
-            return (Way::Matrices, matrices);
+            return (false, matrices);
         }
         let rounds = rounds::work(&self.queue);
-        if matrices <= rounds {
-            (Way::Matrices, matrices)
-        } else {
-            (Way::Rounds, rounds)
-        }
+        (rounds < matrices, rounds.min(matrices))
     }
 
     /// Returns how many numbers its law takes in memory, at most.
     pub fn numbers(&self) -> f64 {
         match (&self.stages, self.plan().0) {
-            (None, Way::Rounds) => rounds::kept(&self.queue),
+            (None, true) => rounds::kept(&self.queue),
             _ => matrix_numbers(self.phases(), f64::from(self.queue.most_servers())),
         }
     }
@@ -224,35 +196,35 @@ impl<'a> TypeQueue<'a> {
         }
     }
 
-    fn failed(&self, source: impl std::error::Error + Send + Sync + 'static) -> AnalysisError {
-        AnalysisError::Solver {
-            name: self.job_type.name().into(),
-            load: self.load(),
-            source: Box::new(source),
-        }
+    fn failed(&self, source: impl std::error::Error) -> AnalysisError {
+        let (name, load) = (self.job_type.name(), self.load());
+        AnalysisError::Solver(format!(
+            "the queue of type `{name}` (load {load}) has no answer with a digit left: {source}"
+        ))
     }
 
     fn check(&self, budget: f64) -> Result<(), AnalysisError> {
         let load = self.load();
         if load >= 1.0 || load.is_nan() {
-            let name = self.job_type.name().into();
-            return Err(AnalysisError::Unstable { name, load });
+            let name = self.job_type.name();
+            return Err(AnalysisError::Unstable(format!(
+                "type `{name}` has load {load} under this policy, and must have less than 1"
+            )));
         }
         // Infinite where memory does not suffice.
         let is_within = |work: f64| work <= budget && work.is_finite();
-        match budget > 0.0 && is_within(self.work()) {
-            true => Ok(()),
-            false => Err(AnalysisError::TooLarge(Size {
-                name: self.job_type.name().into(),
-                phases: self.phases(),
-                // Of many types with long chains that would take longer than all else.
-                levels: if budget > 0.0 || self.phases() < TOLD {
-                    rounds::levels(&self.queue).unwrap_or(f64::INFINITY)
-                } else {
-                    f64::INFINITY
-                },
-            })),
+        if budget > 0.0 && is_within(self.work()) {
+            return Ok(());
         }
+        // Of many types with long chains the levels would take longer than all else.
+        let is_counted = budget > 0.0 || self.phases() < TOLD;
+        let levels = is_counted.then(|| rounds::levels(&self.queue)).flatten();
+        Err(AnalysisError::TooLarge(format!(
+            "the chain of type `{}` has {} phases and {} levels, more than the budget for exact analysis allows",
+            self.job_type.name(),
+            counted("", self.phases()),
+            counted("about ", levels.unwrap_or(f64::INFINITY))
+        )))
     }
 
     /// `E[Q_i]` \[jobs\].
@@ -262,16 +234,12 @@ impl<'a> TypeQueue<'a> {
     pub fn mean_number(&self, budget: f64) -> Result<f64, AnalysisError> {
         self.check(budget)?;
         if let Some(stages) = &self.stages {
-            return self.staged_mean(stages);
+            return Ok(self.by_matrices(&staged_qbd(&self.queue, stages))?.mean());
         }
         if let Some(mean) = self.by_rounds(budget, rounds::mean)? {
             return self.sound(mean);
         }
         Ok(self.by_matrices(&self.queue.qbd())?.mean())
-    }
-
-    fn staged_mean(&self, stages: &PhaseType) -> Result<f64, AnalysisError> {
-        Ok(self.by_matrices(&staged_qbd(&self.queue, stages))?.mean())
     }
 
     /// Returns the law by matrices; refused where its mean has too few digits. Next to a load of 1 rounding of
@@ -322,7 +290,7 @@ impl<'a> TypeQueue<'a> {
         budget: f64,
         solve: impl Fn(&ModulatedQueue<'_>) -> Result<T, rounds::RoundsError>,
     ) -> Result<Option<T>, AnalysisError> {
-        if let Way::Matrices = self.plan().0 {
+        if !self.plan().0 {
             return Ok(None);
         }
         match solve(&self.queue) {
@@ -431,12 +399,11 @@ pub fn work(
     preemption: Preemption,
     most: f64,
 ) -> f64 {
-    let types = workload.types().len();
     if least_work(workload, modulation) > most {
         return f64::INFINITY;
     }
     let mut all = 0.0;
-    for i in 0..types {
+    for i in 0..workload.types().len() {
         all += TypeQueue::new(workload, modulation, preemption, i).work();
         if all > most {
             return f64::INFINITY;

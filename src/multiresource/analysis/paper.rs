@@ -34,8 +34,7 @@ impl PaperBounds {
             let primary = relative.primary_term();
             lower = primary - most;
             upper = primary - least + f64::from(queue.most_servers());
-            let servers = offered / load;
-            let waits = erlang_c(servers, offered);
+            let waits = erlang_c(offered / load, offered);
             approximation = waits * load * (1.0 + ahead) / (1.0 - load) + offered;
             approximation = approximation.min(upper).max(lower);
         }
@@ -55,15 +54,13 @@ impl PaperBounds {
 /// By Jagerman's integral (Bell System Technical Journal 53, 1974) the blocking probability is
 /// `1/B = a ∫₀^∞ e^{−at}(1+t)^k dt = e^a a^{−k} Γ(k+1, a)`, and `C = B/(1 − ρ(1 − B))`, ρ = a/k.
 pub fn erlang_c(servers: f64, offered: f64) -> f64 {
-    let upper = gamma_ur(servers + 1.0, offered);
     let ln_blocking = servers * offered.ln()
         - offered
         - ln_gamma(servers + 1.0)
-        - upper.max(f64::MIN_POSITIVE).ln();
+        - gamma_ur(servers + 1.0, offered).max(f64::MIN_POSITIVE).ln();
     let blocking = ln_blocking.exp().min(1.0);
     blocking / (1.0 - offered / servers * (1.0 - blocking))
 }
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,6 +2,9 @@
 //! face. A schedule worth as much as those in use comes in, and the ratio test says which one goes
 //! out, as in the simplex method; where the loop is then shorter, that is the mix.
 
+use std::cmp::Reverse;
+
+use itertools::Itertools;
 use nalgebra::{DMatrix, DVector, Dyn, LU};
 
 use super::loop_order::{distance, drains, least_drain_order};
@@ -22,11 +25,10 @@ pub fn fewer_drains(workload: &Workload, mix: Mix, face: &[Schedule]) -> Mix {
         return mix;
     }
     let mut best = Descent::new(workload, mix);
-    let types = workload.types().len();
     let mut work = 0;
     while let Some(basis) = best.basis() {
         let n = best.mix.schedules.len();
-        work += face.len() * n * (n + types);
+        work += face.len() * n * (n + workload.types().len());
         if work > WORK {
             break;
         }
@@ -74,9 +76,8 @@ impl<'a> Descent<'a> {
     fn basis(&self) -> Option<Basis> {
         let n = self.mix.schedules.len();
         let loads = self.mix.loads(self.workload);
-        let tight: Vec<usize> = (0..loads.len())
-            .filter(|&i| loads[i] * self.t >= 1.0 - TIGHT)
-            .collect();
+        let is_tight = |i: &usize| loads[*i] * self.t >= 1.0 - TIGHT;
+        let tight: Vec<usize> = (0..loads.len()).filter(is_tight).collect();
         let entry = |row: usize, s: usize| match (row < n, s < n) {
             (true, true) => f64::from(self.mix.schedules[s][tight[row]]) / self.offered(tight[row]),
             (true, false) => -self.t,
@@ -89,53 +90,40 @@ impl<'a> Descent<'a> {
 
     /// Returns the mix after the exchange that shortens the loop most.
     fn next(&self, basis: &Basis, face: &[Schedule]) -> Option<Descent<'a>> {
-        let mut gains: Vec<(i64, usize, usize)> = Vec::new();
-        for (place, schedule) in face.iter().enumerate() {
-            if self.mix.schedules.contains(schedule) {
-                continue;
-            }
-            if let Some((leaving, _)) = self.pivot(basis, schedule) {
-                let gain = self.gain(leaving, schedule);
-                if gain > 0 {
-                    gains.push((gain, place, leaving));
-                }
-            }
-        }
-        gains.sort_by_key(|&(gain, place, _)| (std::cmp::Reverse(gain), place));
-        let mixes = gains.iter().filter_map(|&(_, place, _)| {
-            let (leaving, weights) = self.pivot(basis, &face[place])?;
+        let others = face.iter().filter(|u| !self.mix.schedules.contains(u));
+        let gains = others.filter_map(|schedule| {
+            let (leaving, _) = self.pivot(basis, schedule)?;
+            Some((self.gain(leaving, schedule), schedule))
+        });
+        let gains = gains.filter(|(gain, _)| *gain > 0);
+        let gains = gains.sorted_by_key(|(gain, _)| Reverse(*gain));
+        let mut mixes = gains.filter_map(|(_, schedule)| {
+            let (leaving, weights) = self.pivot(basis, schedule)?;
             let mut schedules = self.mix.schedules.clone();
-            schedules[leaving].clone_from(&face[place]);
-            let kept = |p: &f64| *p > 0.0;
-            let (schedules, weights): (Vec<_>, Vec<_>) = schedules
-                .into_iter()
-                .zip(weights)
-                .filter(|(_, p)| kept(p))
-                .unzip();
+            schedules[leaving].clone_from(schedule);
+            let pairs = schedules.into_iter().zip(weights);
+            let (schedules, weights) = pairs.filter(|(_, p)| *p > 0.0).unzip();
             let next = Descent::new(self.workload, Mix { schedules, weights });
             let is_as_good = next.t >= self.t * (1.0 - 1e-13);
             (is_as_good && next.drains < self.drains).then_some(next)
         });
-        mixes.take(TRIED).next()
+        mixes.next()
     }
 
     /// Returns the schedule that leaves when this one comes in, and the new weights; `None` where no schedule
     /// leaves, or the load would change.
     fn pivot(&self, basis: &Basis, schedule: &Schedule) -> Option<(usize, Vec<f64>)> {
         let n = self.mix.schedules.len();
-        let entry = |row: usize, _| match basis.tight.get(row) {
-            Some(&i) => f64::from(schedule[i]) / self.offered(i),
-            None => 1.0,
-        };
-        let column = DVector::from_fn(n + 1, |row, _| entry(row, 0));
-        let change = basis.equations.solve(&column)?;
+        let change = basis.equations.solve(&DVector::from_fn(n + 1, |row, _| {
+            let tight = basis.tight.get(row);
+            tight.map_or(1.0, |&i| f64::from(schedule[i]) / self.offered(i))
+        }))?;
         if change[n].abs() > TIGHT {
             return None;
         }
         let ratio = |s: usize| self.mix.weights[s] / change[s];
-        let leaving = (0..n)
-            .filter(|&s| change[s] > 1e-12)
-            .min_by(|&a, &b| ratio(a).total_cmp(&ratio(b)))?;
+        let falling = (0..n).filter(|&s| change[s] > 1e-12);
+        let leaving = falling.min_by(|&a, &b| ratio(a).total_cmp(&ratio(b)))?;
         let step = ratio(leaving);
         let weight = |s: usize| {
             if s == leaving {
@@ -149,12 +137,8 @@ impl<'a> Descent<'a> {
 
     /// By how much the loop becomes shorter, with the schedule in the best place of the present tour.
     fn gain(&self, leaving: usize, schedule: &Schedule) -> i64 {
-        let rest: Vec<&Schedule> = self
-            .order
-            .iter()
-            .filter(|s| **s != leaving)
-            .map(|&s| &self.mix.schedules[s])
-            .collect();
+        let rest = self.order.iter().filter(|s| **s != leaving);
+        let rest: Vec<&Schedule> = rest.map(|&s| &self.mix.schedules[s]).collect();
         if rest.is_empty() {
             return 0;
         }
@@ -167,6 +151,3 @@ impl<'a> Descent<'a> {
         2 * self.drains as i64 - (around + longer)
     }
 }
-
-/// The most exchanges of a step that are evaluated in full.
-const TRIED: usize = 20;

@@ -19,9 +19,8 @@ pub fn drains(schedules: &[Schedule], order: &[usize]) -> u64 {
 
 /// Returns the paper's order: schedules sorted lexicographically.
 pub fn lexicographic_order(schedules: &[Schedule]) -> Vec<usize> {
-    (0..schedules.len())
-        .sorted_by_key(|&s| &schedules[s])
-        .collect()
+    let all = 0..schedules.len();
+    all.sorted_by_key(|&s| &schedules[s]).collect()
 }
 
 /// Returns an order with the least to drain: exact up to 12 schedules, a 2-opt tour beyond.
@@ -45,10 +44,8 @@ pub fn least_drain_order(schedules: &[Schedule]) -> Vec<usize> {
 
 /// L1 distance.
 pub(super) fn distance(u: &[u32], v: &[u32]) -> u64 {
-    u.iter()
-        .zip(v)
-        .map(|(u, v)| u64::from(u.abs_diff(*v)))
-        .sum()
+    let pairs = u.iter().zip(v);
+    pairs.map(|(u, v)| u64::from(u.abs_diff(*v))).sum()
 }
 
 /// Held and Karp: the shortest way from 0 through each set of stops, by last stop.

@@ -33,9 +33,11 @@ pub struct Modulation {
     pub environment: Environment,
     /// By edge: the type whose completion it is.
     completions: Arc<[Option<usize>]>,
-    working: f64,
+    /// Fraction of time in working schedules; the rest is spent on routes.
+    pub working_time: f64,
     transit: f64,
-    mean_schedule: Vec<f64>,
+    /// `E[u]` (K): how many slots of each type serve on average, routes included.
+    pub mean_schedule: Vec<f64>,
     mean_in_transit: Vec<f64>,
     switching_rate: f64,
 }
@@ -66,22 +68,11 @@ impl Modulation {
         let chain = chain(workload, policy, limit)?;
         let environment = Environment::of(&chain)?;
         let completions = chain.edge_weights().map(|step| step.completion).collect();
-        let phases = chain
-            .into_nodes_edges()
-            .0
-            .into_iter()
-            .map(|node| node.weight);
+        let phases: Arc<[Phase]> = chain.node_weights().cloned().collect();
         // A single schedule is never left.
-        let switching_rate = match policy.order.len() {
-            1 => 0.0,
-            _ => policy.switching_rate,
-        };
-        Ok(Self::summed(
-            phases.collect(),
-            completions,
-            environment,
-            switching_rate,
-        ))
+        let is_left = policy.order.len() > 1;
+        let rate = if is_left { policy.switching_rate } else { 0.0 };
+        Ok(Self::summed(phases, completions, environment, rate))
     }
 
     fn summed(
@@ -94,23 +85,19 @@ impl Modulation {
         let (mut mean_schedule, mut mean_in_transit) = (vec![0.0; types], vec![0.0; types]);
         let (mut working, mut transit) = (0.0, 0.0);
         for (phase, p) in phases.iter().zip(environment.law()) {
-            if phase.working {
-                working += p;
-            } else {
-                transit += p;
-            }
+            let is_here = |working: bool| f64::from(u8::from(phase.working == working));
+            working += p * is_here(true);
+            transit += p * is_here(false);
             for (i, slots) in phase.slots.iter().enumerate() {
                 mean_schedule[i] += p * f64::from(*slots);
-                if !phase.working {
-                    mean_in_transit[i] += p * f64::from(*slots);
-                }
+                mean_in_transit[i] += p * f64::from(*slots) * is_here(false);
             }
         }
         Modulation {
             phases,
             environment,
             completions,
-            working,
+            working_time: working,
             transit,
             mean_schedule,
             mean_in_transit,
@@ -125,9 +112,8 @@ impl Modulation {
             return self.clone();
         }
         let faster = rate / self.switching_rate;
-        let environment = self
-            .environment
-            .with_exits_scaled(|s| if self.phases[s].working { faster } else { 1.0 });
+        let scale = |s: usize| if self.phases[s].working { faster } else { 1.0 };
+        let environment = self.environment.with_exits_scaled(scale);
         let (phases, completions) = (self.phases.clone(), self.completions.clone());
         Self::summed(phases, completions, environment, rate)
     }
@@ -142,29 +128,15 @@ impl Modulation {
         ModulatedQueue::new(&self.environment, lambda, mu, servers, serves)
     }
 
-    /// `E[u]` (K): how many slots of each type serve on average, routes included.
-    pub fn mean_schedule(&self) -> &[f64] {
-        &self.mean_schedule
-    }
-
     /// `ρ_i = b_i / E[u_i]` (K).
     pub fn loads(&self, workload: &Workload) -> Vec<f64> {
-        workload
-            .types()
-            .iter()
-            .zip(&self.mean_schedule)
-            .map(|(t, u)| t.offered_load() / u)
-            .collect()
-    }
-
-    /// Fraction of time in working schedules; the rest is spent on routes.
-    pub fn working_time(&self) -> f64 {
-        self.working
+        let pairs = workload.types().iter().zip(&self.mean_schedule);
+        pairs.map(|(t, u)| t.offered_load() / u).collect()
     }
 
     /// Switches per time: α times the fraction of time in working schedules.
     pub fn switching_frequency(&self) -> f64 {
-        self.switching_rate * self.working
+        self.switching_rate * self.working_time
     }
 
     /// Returns the supremum of the switching rates that keep every type stable; infinite where routes cost no
@@ -174,21 +146,19 @@ impl Modulation {
     /// routes, whatever α is, time `T` and service `C_i`. Type i is stable iff
     /// `b_i (N/α + T) < (N/α)(πW)_i + C_i`, which is linear in 1/α.
     pub fn largest_stable_rate(&self, workload: &Workload) -> f64 {
-        // Summed, not 1 − working: where there are no routes it must be 0 exactly.
-        let transit = self.transit;
-        let per_type = workload.types().iter().enumerate().map(|(i, job_type)| {
-            let offered = job_type.offered_load();
-            let spare = self.mean_schedule[i] - self.mean_in_transit[i] - offered * self.working;
-            let missed = offered * transit - self.mean_in_transit[i];
+        let mut largest = f64::INFINITY;
+        for (i, job_type) in workload.types().iter().enumerate() {
+            let (offered, in_transit) = (job_type.offered_load(), self.mean_in_transit[i]);
+            let spare = self.mean_schedule[i] - in_transit - offered * self.working_time;
+            // Time on routes is summed, not 1 − working: where there are no routes it must be 0 exactly.
+            let missed = offered * self.transit - in_transit;
             // Both are per unit of time at this α: working time scales as 1/α. The missed service is a
             // difference, and counts as 0 below its rounding error.
-            if missed > 1e-12 * (offered * transit + self.mean_in_transit[i]) {
-                self.switching_rate * spare / missed
-            } else {
-                f64::INFINITY
+            if missed > 1e-12 * (offered * self.transit + in_transit) {
+                largest = largest.min(self.switching_rate * spare / missed);
             }
-        });
-        per_type.fold(f64::INFINITY, f64::min)
+        }
+        largest
     }
 }
 

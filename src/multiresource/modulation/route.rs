@@ -52,7 +52,7 @@ pub(super) fn chain(
     let packing = Packing::new(workload);
     let rates: Vec<f64> = workload.types().iter().map(|t| t.service_rate()).collect();
     let mut chain = DiGraph::new();
-    let first = chain.add_node(working(policy, 0));
+    let first = chain.add_node(Phase::new(0, true, policy.schedule(0)));
     let mut here = first;
     for position in 0..policy.order.len() {
         let next = (position + 1) % policy.order.len();
@@ -66,13 +66,8 @@ pub(super) fn chain(
             position: next,
         };
         let closing = (next == 0).then_some(first);
-        here = route.build(
-            &mut chain,
-            here,
-            policy.leaving_rate(position),
-            closing,
-            limit,
-        )?;
+        let leaving = policy.leaving_rate(position);
+        here = route.build(&mut chain, here, leaving, closing, limit)?;
     }
     Ok(chain)
 }
@@ -81,33 +76,33 @@ pub(super) fn chain(
 /// slots still to go, a sequential one for each slot.
 fn least_phases(policy: &MsrPolicy) -> f64 {
     let leg = |position: usize| -> f64 {
-        let (from, to) = (
-            policy.schedule(position),
-            policy.schedule((position + 1) % policy.order.len()),
-        );
-        let excess = from
-            .iter()
-            .zip(to)
-            .map(|(u, v)| f64::from(u.saturating_sub(*v)));
+        let to = policy.schedule((position + 1) % policy.order.len());
+        let pairs = policy.schedule(position).iter().zip(to);
+        let excess = pairs.map(|(u, v)| f64::from(u.saturating_sub(*v)));
         match (policy.preemption, policy.route.drain) {
             (Preemption::Full, _) => 0.0,
             (_, Drain::Sequential) => excess.sum(),
             (_, Drain::Concurrent) => excess.map(|e| e + 1.0).product::<f64>() - 1.0,
         }
     };
-    (0..policy.order.len())
-        .map(|position| 1.0 + leg(position))
-        .sum()
+    let legs = 0..policy.order.len();
+    legs.map(|position| 1.0 + leg(position)).sum()
 }
 
-fn working(policy: &MsrPolicy, position: usize) -> Phase {
-    let slots = policy.schedule(position).to_vec();
-    let setups = vec![0; slots.len()];
-    Phase {
-        position,
-        working: true,
-        slots,
-        setups,
+impl Phase {
+    fn new(position: usize, working: bool, slots: &[u32]) -> Self {
+        Phase {
+            position,
+            working,
+            slots: slots.to_vec(),
+            setups: vec![0; slots.len()],
+        }
+    }
+}
+
+impl Step {
+    fn new(rate: f64, completion: Option<usize>) -> Self {
+        Step { rate, completion }
     }
 }
 
@@ -130,14 +125,14 @@ impl Leg<'_> {
         limit: usize,
     ) -> Result<NodeIndex, ModulationError> {
         let mut known: HashMap<Phase, NodeIndex> = HashMap::new();
-        let mut layer = vec![(
-            from,
-            self.depart(&chain[from].slots),
-            Step {
-                rate: leaving,
-                completion: None,
-            },
-        )];
+        // The phase at the very moment when the timer fires.
+        let slots = match self.policy.preemption {
+            Preemption::Full => self.target(),
+            _ => &chain[from].slots,
+        };
+        let mut departure = Phase::new(self.position, false, slots);
+        self.settle(&mut departure);
+        let mut layer = vec![(from, departure, Step::new(leaving, None))];
         let mut end = closing;
         while !layer.is_empty() {
             let mut following = Vec::new();
@@ -169,43 +164,21 @@ impl Leg<'_> {
         self.policy.schedule(self.position)
     }
 
-    /// Returns the phase at the very moment when the timer fires.
-    fn depart(&self, slots: &[u32]) -> Phase {
-        let mut phase = Phase {
-            position: self.position,
-            working: false,
-            slots: slots.to_vec(),
-            setups: vec![0; slots.len()],
-        };
-        if self.policy.preemption == Preemption::Full {
-            phase.slots = self.target().to_vec();
-        }
-        self.settle(&mut phase);
-        phase
-    }
-
     /// Returns the phases that follow one on the route.
     fn steps(&self, phase: &Phase) -> impl Iterator<Item = (Phase, Step)> {
-        let after = |i: usize| {
+        self.moving(phase).into_iter().map(|i: usize| {
             let mut next = phase.clone();
             let step = if self.policy.preemption == Preemption::Setup {
                 let setup_rate = self.policy.setup_rate.expect("setups have a rate");
                 next.setups[i] -= 1;
-                Step {
-                    rate: f64::from(phase.setups[i]) * setup_rate,
-                    completion: None,
-                }
+                Step::new(f64::from(phase.setups[i]) * setup_rate, None)
             } else {
                 next.slots[i] -= 1;
-                Step {
-                    rate: f64::from(phase.slots[i]) * self.rates[i],
-                    completion: Some(i),
-                }
+                Step::new(f64::from(phase.slots[i]) * self.rates[i], Some(i))
             };
             self.settle(&mut next);
             (next, step)
-        };
-        self.moving(phase).into_iter().map(after)
+        })
     }
 
     /// Returns the types whose slots are on their way out in this phase.
@@ -218,7 +191,8 @@ impl Leg<'_> {
         }
     }
 
-    /// What happens at once after an event: setups begin, room is filled, the route ends.
+    /// Does what happens at once after an event: setups begin, room is filled, the route ends. Eager admission goes in
+    /// type order, each as many as fit up to its target.
     fn settle(&self, phase: &mut Phase) {
         if self.policy.preemption == Preemption::Setup {
             for i in self.moving(phase) {
@@ -231,25 +205,16 @@ impl Leg<'_> {
             phase.slots = self.target().to_vec();
             phase.working = true;
         } else if self.policy.route.admission == Admission::Eager {
-            self.admit(phase);
-        }
-    }
-
-    /// Eager admission: in type order, each as many as fit up to its target.
-    fn admit(&self, phase: &mut Phase) {
-        let held: Vec<u32> = phase
-            .slots
-            .iter()
-            .zip(&phase.setups)
-            .map(|(c, x)| c + x)
-            .collect();
-        let room = self.packing.room(&held);
-        let mut room = room.expect("the slots of a phase fit");
-        for (i, target) in self.target().iter().enumerate() {
-            let wanted = target.saturating_sub(phase.slots[i]);
-            let more = wanted.min(self.packing.most(i, &room));
-            self.packing.take(i, more, &mut room);
-            phase.slots[i] += more;
+            let pairs = phase.slots.iter().zip(&phase.setups);
+            let held: Vec<u32> = pairs.map(|(c, x)| c + x).collect();
+            let room = self.packing.room(&held);
+            let mut room = room.expect("the slots of a phase fit");
+            for (i, target) in self.target().iter().enumerate() {
+                let lacking = target.saturating_sub(phase.slots[i]);
+                let more = lacking.min(self.packing.most(i, &room));
+                self.packing.take(i, more, &mut room);
+                phase.slots[i] += more;
+            }
         }
     }
 }

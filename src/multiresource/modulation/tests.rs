@@ -45,11 +45,11 @@ fn largest_stable_rate_is_where_a_type_becomes_unstable() {
             };
             let largest = at(0.01).largest_stable_rate(&workload);
             assert!((at(3.0).largest_stable_rate(&workload) / largest - 1.0).abs() < 1e-10);
-            let scaled = at(0.01).at(0.3).mean_schedule().to_vec();
+            let scaled = at(0.01).at(0.3).mean_schedule.to_vec();
             assert!(
                 scaled
                     .iter()
-                    .zip(at(0.3).mean_schedule())
+                    .zip(at(0.3).mean_schedule)
                     .all(|(a, b)| (a - b).abs() < 1e-13)
             );
             let heaviest = |rate| at(rate).loads(&workload).into_iter().fold(0.0, f64::max);
@@ -71,11 +71,11 @@ fn mean_schedule_by_renewal_and_reward() {
     )
     .unwrap();
     let (working, transit) = (2.0 / rate, 1.5 + 37.0 / 12.0);
-    assert!((modulation.working_time() - working / (working + transit)).abs() < 1e-14);
+    assert!((modulation.working_time - working / (working + transit)).abs() < 1e-14);
     let third = (working * 1.0 + 3.5) / (working + transit);
-    assert!((modulation.mean_schedule()[2] - third).abs() < 1e-14);
+    assert!((modulation.mean_schedule[2] - third).abs() < 1e-14);
     let second = (working * 2.0 + 9.0) / (working + transit);
-    assert!((modulation.mean_schedule()[1] - second).abs() < 1e-14);
+    assert!((modulation.mean_schedule[1] - second).abs() < 1e-14);
 }
 
 /// Returns a random server with three types, and a random loop of up to four of its schedules.
@@ -157,7 +157,7 @@ fn fast_setups_approach_full_preemption() {
     let full = random_policy(&schedules, Preemption::Full, Route::ALL[0]);
     let mean = Modulation::new(&workload, &full, 100)
         .unwrap()
-        .mean_schedule()
+        .mean_schedule
         .to_vec();
     for i in 0..3 {
         let mixed: f64 = full
@@ -175,7 +175,7 @@ fn fast_setups_approach_full_preemption() {
         };
         let near = Modulation::new(&workload, &setup, 10_000).unwrap();
         assert!(
-            near.mean_schedule()
+            near.mean_schedule
                 .iter()
                 .zip(&mean)
                 .all(|(a, b)| (a - b).abs() < 1e-7)
@@ -221,7 +221,7 @@ fn a_single_schedule_is_never_left() {
         };
         let modulation = Modulation::new(&section7(), &single, 10).unwrap();
         assert_eq!(
-            (modulation.working_time(), modulation.switching_frequency()),
+            (modulation.working_time, modulation.switching_frequency()),
             (1.0, 0.0)
         );
         assert_eq!(modulation.largest_stable_rate(&section7()), f64::INFINITY);

@@ -18,18 +18,16 @@
 
 mod preemptive;
 mod region;
-mod space;
 mod sweep;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::multiresource::artifact::{Objective, Preemption};
-use crate::multiresource::schedule::{Packing, enumerate, maximal};
+use crate::multiresource::schedule::{Packing, Schedule, enumerate, maximal, worth};
 use crate::multiresource::workload::{JobType, Workload};
 use preemptive::Preemptive;
 use region::Region;
-use space::Space;
 use sweep::Sweeps;
 
 /// What is sought the least of.
@@ -162,21 +160,70 @@ impl Step {
     }
 }
 
+/// Rates and costs over the uniformization rate.
+struct Uniform {
+    /// λ of each type.
+    arrivals: Vec<f64>,
+    /// μ of each type; with setups then γ.
+    services: Vec<f64>,
+    /// Cost of a job of each type \[1/time\].
+    costs: Vec<f64>,
+    rate: f64,
+}
+
+impl Uniform {
+    fn new(workload: &Workload, services: &[f64], schedules: &[Schedule], costs: &[f64]) -> Self {
+        let served = schedules.iter().map(|s| worth(s, services));
+        let rate = workload.total_arrival_rate() + served.fold(0.0, f64::max);
+        let types = workload.types().iter();
+        Uniform {
+            arrivals: types.map(|t| t.arrival_rate() / rate).collect(),
+            services: services.iter().map(|mu| mu / rate).collect(),
+            costs: costs.iter().map(|c| c / rate).collect(),
+            rate,
+        }
+    }
+
+    /// Adds the values after arrivals to a row of the last type's jobs, from a state on. Beyond the box an arrival is
+    /// lost. Returns the cost with that of the other types' jobs there.
+    fn arrive(
+        &self,
+        region: &Region,
+        start: usize,
+        values: &[f64],
+        row: &mut [f64],
+        mut cost: f64,
+    ) -> f64 {
+        let (last, length) = (self.arrivals.len() - 1, row.len());
+        for i in 0..last {
+            let count = region.count(i, start);
+            cost += count as f64 * self.costs[i];
+            let is_in = count < region.limits[i];
+            let more = start + if is_in { region.strides[i] } else { 0 };
+            add(row, self.arrivals[i], &values[more..more + length]);
+        }
+        let here = &values[start..start + length];
+        add(row, self.arrivals[last], &here[1..]);
+        row[length - 1] += self.arrivals[last] * here[length - 1];
+        cost
+    }
+}
+
+/// Adds `rate` times each value.
+fn add(row: &mut [f64], rate: f64, values: &[f64]) {
+    row.iter_mut().zip(values).for_each(|(v, u)| *v += rate * u);
+}
+
 /// Value iteration on a box that grows.
 trait Dynamic {
-    fn states(&self) -> usize;
+    /// Returns the present box, and how many states there are for each of its places.
+    fn region(&self) -> (&Region, usize);
 
-    /// States of the next box.
-    fn states_grown(&self) -> usize;
-
-    /// Bounds on the average cost in the box, and the number of sweeps that they took.
+    /// Returns bounds on the average cost in the box, and the number of sweeps that they took.
     fn sweep(&mut self) -> ([f64; 2], usize);
 
-    /// On to the next box.
-    fn grow(&mut self);
-
-    /// Returns the most jobs of each type in the box.
-    fn limits(&self) -> &[usize];
+    /// Goes on to a larger box.
+    fn grow(&mut self, larger: Region);
 }
 
 /// Returns the least mean response time that a policy with this preemption can have, or that weighted by load.
@@ -205,112 +252,105 @@ pub fn optimum(
     let costs = costs(workload, sought.objective)?;
     let work: f64 = workload.types().iter().map(JobType::offered_load).sum();
     let mean = work / workload.total_arrival_rate();
-    if let Some(rate) = sought
-        .setup_rate
-        .filter(|rate| !SETUPS.contains(&(rate * mean)))
-    {
+    let is_far = |rate: &f64| !SETUPS.contains(&(rate * mean));
+    if let Some(rate) = sought.setup_rate.filter(is_far) {
         return refused(format!(
             "a setup of mean {} beside jobs of mean {mean}: the dynamic program is for setups up to 1e6 times as long, or as short; slower ones are as --preemption none, faster ones as full",
             1.0 / rate
         ));
     }
-    let effort = Effort {
-        interrupt,
-        end: Instant::now().checked_add(limits.time),
-        updates: limits.updates,
-    };
     let packing = Packing::new(workload);
     Ok(match sought.preemption {
         Preemption::None | Preemption::Setup => {
             let found = enumerate(&packing, MOST_SCHEDULES);
             let schedules = found.complete.then_some(found.schedules);
             let mut schedules = schedules.ok_or_else(|| too_many(MOST_SCHEDULES))?;
-            let setup_rate = sought
-                .setup_rate
-                .filter(|_| sought.preemption == Preemption::Setup);
+            let is_setup = sought.preemption == Preemption::Setup;
+            let setup_rate = sought.setup_rate.filter(|_| is_setup);
             if setup_rate.is_some() {
-                schedules = Space::in_setup(&schedules);
+                schedules = sweep::in_setup(&schedules);
             }
             let waiting = first_box(workload, schedules.len(), limits.states)?;
-            let space = Space::new(schedules, waiting);
-            let sweeps = Sweeps::new(space, setup_rate, workload, &costs);
-            closed_in(sweeps, limits, effort, progress)
+            let sweeps = Sweeps::new(schedules, waiting, setup_rate, workload, &costs);
+            closed_in(sweeps, limits, interrupt, progress)
         }
         Preemption::Full => {
             let schedules = maximal(&packing, MOST_MAXIMAL, VISITS);
             let schedules = schedules.ok_or_else(|| too_many(MOST_MAXIMAL))?;
             let present = first_box(workload, 1, limits.states)?;
             let sweeps = Preemptive::new(present, schedules, workload, &costs);
-            closed_in(sweeps, limits, effort, progress)
+            closed_in(sweeps, limits, interrupt, progress)
         }
     })
 }
 
-/// Grows the box until that hardly changes the optimum, or a limit is reached.
+/// Grows the box until that hardly changes the optimum, or a limit is reached; in each box sweeps until the bounds are
+/// close or a limit is reached.
 fn closed_in(
     mut solver: impl Dynamic,
     limits: &Limits,
-    mut effort: Effort<'_>,
+    interrupt: &AtomicBool,
     mut progress: impl FnMut(Step),
 ) -> Optimum {
-    let (mut best, mut sweeps) = (0.0_f64, 0);
+    let (end, mut updates) = (Instant::now().checked_add(limits.time), limits.updates);
+    let is_cut =
+        || interrupt.load(Ordering::Relaxed) || end.is_some_and(|end| Instant::now() >= end);
+    let (mut best, mut all_sweeps) = (0.0_f64, 0);
     let (mut before, mut grown) = (None, None);
     loop {
-        let (bounds, here) = close_in(&mut solver, limits, &mut effort, &mut progress);
+        let (region, copies) = solver.region();
+        let states = copies * region.states;
+        let (mut sweeps, mut reported) = (0, 0);
+        let (bounds, are_close, is_over) = loop {
+            let (bounds, count) = solver.sweep();
+            sweeps += count;
+            updates = updates.saturating_sub((count * states) as u64);
+            if sweeps >= reported + 16 {
+                reported = sweeps;
+                progress(Step {
+                    states,
+                    sweeps,
+                    bounds,
+                });
+            }
+            let are_close = bounds[1] - bounds[0] <= limits.tolerance / 2.0 * bounds[0];
+            let is_over = updates == 0 || is_cut();
+            if are_close || sweeps >= limits.sweeps || is_over {
+                break (bounds, are_close, is_over);
+            }
+        };
         let [lower, upper] = bounds;
         // The lower bound of each box holds.
         best = best.max(lower);
-        sweeps += here;
+        all_sweeps += sweeps;
         let growth = before.map_or(f64::INFINITY, |b: f64| (lower - b).abs() / lower);
         // Changes of growing boxes fall at least geometrically: what all further ones would change.
         let rest = match grown {
             Some(earlier) if growth < earlier => growth * growth / (earlier - growth),
             _ => growth,
         };
-        let settled = rest.min(growth) <= limits.tolerance / 2.0;
-        let ended = match effort.is_over() || !limits.are_close(bounds) {
-            true => Some(Ended::Cut),
-            false if settled => Some(Ended::Close),
-            false => (solver.states_grown() > limits.states).then_some(Ended::Full),
+        let (region, copies) = solver.region();
+        let larger = region.grown();
+        let ended = if is_over || !are_close {
+            Some(Ended::Cut)
+        } else if rest.min(growth) <= limits.tolerance / 2.0 {
+            Some(Ended::Close)
+        } else {
+            (copies * larger.states > limits.states).then_some(Ended::Full)
         };
         if let Some(ended) = ended {
             return Optimum {
                 lower: best,
                 upper_in_box: upper,
-                states: solver.states(),
-                sweeps,
+                states,
+                sweeps: all_sweeps,
                 growth,
                 ended,
-                limits: solver.limits().to_vec(),
+                limits: region.limits.clone(),
             };
         }
         (before, grown) = (Some(lower), Some(growth).filter(|g| g.is_finite()));
-        solver.grow();
-    }
-}
-
-/// What may still be spent.
-struct Effort<'a> {
-    interrupt: &'a AtomicBool,
-    end: Option<Instant>,
-    updates: u64,
-}
-
-impl Effort<'_> {
-    fn spend(&mut self, states: usize) {
-        self.updates = self.updates.saturating_sub(states as u64);
-    }
-
-    fn is_over(&self) -> bool {
-        self.updates == 0
-            || self.interrupt.load(Ordering::Relaxed)
-            || self.end.is_some_and(|end| Instant::now() >= end)
-    }
-}
-
-impl Limits {
-    fn are_close(&self, [low, high]: [f64; 2]) -> bool {
-        high - low <= self.tolerance / 2.0 * low
+        solver.grow(larger);
     }
 }
 
@@ -330,33 +370,6 @@ fn costs(workload: &Workload, objective: Objective) -> Result<Vec<f64>, OptimumE
             shares.iter().zip(rates).map(|(w, l)| w / l).collect()
         }
     })
-}
-
-/// Sweeps over one box until its bounds are close or a limit is reached; returns the bounds and the
-/// number of sweeps.
-fn close_in(
-    solver: &mut impl Dynamic,
-    limits: &Limits,
-    effort: &mut Effort<'_>,
-    progress: &mut impl FnMut(Step),
-) -> ([f64; 2], usize) {
-    let (states, mut sweeps, mut told) = (solver.states(), 0, 0);
-    loop {
-        let (bounds, count) = solver.sweep();
-        sweeps += count;
-        effort.spend(count * states);
-        if sweeps >= told + 16 {
-            told = sweeps;
-            progress(Step {
-                states,
-                sweeps,
-                bounds,
-            });
-        }
-        if limits.are_close(bounds) || sweeps >= limits.sweeps || effort.is_over() {
-            return (bounds, sweeps);
-        }
-    }
 }
 
 /// Rates of setups, times the mean size of jobs.
@@ -382,22 +395,17 @@ fn too_many(most: usize) -> OptimumError {
 /// Returns the first box.
 fn first_box(workload: &Workload, schedules: usize, states: usize) -> Result<Region, OptimumError> {
     let in_service = |t: &JobType| t.offered_load().ceil().min(100.0) as usize;
-    let sides = |more: &usize| -> Vec<usize> {
+    let (mut least, limit) = (f64::INFINITY, states as f64);
+    for more in FIRST {
         let types = workload.types().iter();
-        types.map(|t| more + in_service(t)).collect()
-    };
-    // In floating point: with dozens of types this is beyond any integer.
-    let size = |sides: &[usize]| -> f64 {
+        let sides: Vec<usize> = types.map(|t| more + in_service(t)).collect();
+        // In floating point: with dozens of types this is beyond any integer.
         let waiting: f64 = sides.iter().map(|b| *b as f64 + 1.0).product();
-        schedules as f64 * waiting
-    };
-    let limit = states as f64;
-    let mut boxes = FIRST.iter().map(sides);
-    if let Some(sides) = boxes.find(|sides| size(sides) <= limit) {
-        return Ok(Region::new(sides));
+        least = least.min(schedules as f64 * waiting);
+        if least <= limit {
+            return Ok(Region::new(sides));
+        }
     }
-    let sizes = FIRST.iter().map(|more| size(&sides(more)));
-    let least = sizes.fold(f64::INFINITY, f64::min);
     let times = match schedules {
         1 => String::new(),
         several => format!("{several} schedules × "),

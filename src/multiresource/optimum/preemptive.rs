@@ -1,7 +1,7 @@
 use rayon::prelude::*;
 
-use super::Dynamic;
 use super::region::Region;
+use super::{Dynamic, Uniform};
 use crate::multiresource::schedule::Schedule;
 use crate::multiresource::workload::Workload;
 
@@ -16,13 +16,7 @@ use crate::multiresource::workload::Workload;
 pub(super) struct Preemptive {
     region: Region,
     schedules: Vec<Schedule>,
-    /// Of each type: λ over the uniformization rate.
-    arrivals: Vec<f64>,
-    /// Of each type: μ over it.
-    services: Vec<f64>,
-    /// Cost of a job of each type \[1/time\], over it.
-    costs: Vec<f64>,
-    rate: f64,
+    rates: Uniform,
     values: Vec<f64>,
     /// V'.
     next: Vec<f64>,
@@ -40,24 +34,14 @@ impl Preemptive {
         workload: &Workload,
         costs: &[f64],
     ) -> Self {
-        let types = workload.types();
-        let services: Vec<f64> = types.iter().map(|t| t.service_rate()).collect();
-        let served = |s: &Schedule| -> f64 {
-            let pairs = s.iter().zip(&services);
-            pairs.map(|(n, mu)| f64::from(*n) * mu).sum()
-        };
-        let fastest = schedules.iter().map(served).fold(0.0, f64::max);
-        let rate = workload.total_arrival_rate() + fastest;
+        let services: Vec<f64> = workload.types().iter().map(|t| t.service_rate()).collect();
         Preemptive {
-            arrivals: types.iter().map(|t| t.arrival_rate() / rate).collect(),
-            services: services.iter().map(|mu| mu / rate).collect(),
-            costs: costs.iter().map(|c| c / rate).collect(),
+            rates: Uniform::new(workload, &services, &schedules, costs),
             values: vec![0.0; region.states],
             next: vec![0.0; region.states],
             choices: vec![0; region.states],
             region,
             schedules,
-            rate,
         }
     }
 
@@ -66,13 +50,12 @@ impl Preemptive {
         let length = self.region.limits.last().map_or(1, |most| most + 1);
         let mut next = std::mem::take(&mut self.next);
         let mut choices = std::mem::take(&mut self.choices);
-        let rows = next
+        let bounds = next
             .par_chunks_mut(length)
-            .zip(choices.par_chunks_mut(length));
-        let bounds = rows
+            .zip(choices.par_chunks_mut(length))
             .enumerate()
             .map_init(
-                || Row::new(self.services.len(), length),
+                || Row::new(self.rates.services.len(), length),
                 |row, (n, (next, choices))| self.row(row, n * length, next, choices, decides),
             )
             .reduce(
@@ -83,7 +66,7 @@ impl Preemptive {
         next.par_iter_mut().for_each(|v| *v -= origin);
         self.next = std::mem::replace(&mut self.values, next);
         self.choices = choices;
-        bounds.map(|b| b * self.rate)
+        bounds.map(|b| b * self.rates.rate)
     }
 
     /// Returns the same of a row of the last type's jobs, from a state on.
@@ -97,36 +80,22 @@ impl Preemptive {
     ) -> [f64; 2] {
         let (region, length) = (&self.region, next.len());
         let here = &self.values[start..start + length];
-        let last = self.services.len() - 1;
+        let last = self.rates.services.len() - 1;
         row.look(self, start, here);
         if decides {
-            self.decide(row, choices)
+            self.decide(row, choices);
         } else {
-            self.keep(row, choices)
+            self.keep(row, choices);
         }
-        let stays = 1.0 - self.arrivals.iter().sum::<f64>();
+        let stays = 1.0 - self.rates.arrivals.iter().sum::<f64>();
         for ((v, u), gain) in next.iter_mut().zip(here).zip(&row.best) {
             *v = stays * u - gain;
         }
-        let mut cost = 0.0;
-        for i in 0..last {
-            cost += row.counts[i] as f64 * self.costs[i];
-            // Beyond the box an arrival is lost.
-            let is_in = row.counts[i] < region.limits[i];
-            let more = start + if is_in { region.strides[i] } else { 0 };
-            let more = &self.values[more..more + length];
-            for (v, u) in next.iter_mut().zip(more) {
-                *v += self.arrivals[i] * u;
-            }
-        }
-        for (v, u) in next.iter_mut().zip(&here[1..]) {
-            *v += self.arrivals[last] * u;
-        }
-        next[length - 1] += self.arrivals[last] * here[length - 1];
+        let mut cost = self.rates.arrive(region, start, &self.values, next, 0.0);
         let mut bounds = [f64::INFINITY, f64::NEG_INFINITY];
         for (v, u) in next.iter_mut().zip(here) {
             *v += cost;
-            cost += self.costs[last];
+            cost += self.rates.costs[last];
             let change = *v - u;
             bounds = [bounds[0].min(change), bounds[1].max(change)];
         }
@@ -135,7 +104,7 @@ impl Preemptive {
 
     /// The schedules that gain most; of equals the first.
     fn decide(&self, row: &mut Row, choices: &mut [u32]) {
-        let last = self.services.len() - 1;
+        let last = self.rates.services.len() - 1;
         row.best.fill(f64::NEG_INFINITY);
         for (m, schedule) in self.schedules.iter().enumerate() {
             row.own.fill(0.0);
@@ -151,8 +120,7 @@ impl Preemptive {
             for (n, (own, gain)) in row.own.iter_mut().zip(&row.gains[last]).enumerate() {
                 *own += n.min(most) as f64 * gain;
             }
-            let pairs = row.best.iter_mut().zip(&row.own).zip(&mut *choices);
-            for ((best, own), choice) in pairs {
+            for ((best, own), choice) in row.best.iter_mut().zip(&row.own).zip(&mut *choices) {
                 if *own > *best {
                     (*best, *choice) = (*own, m as u32);
                 }
@@ -162,7 +130,7 @@ impl Preemptive {
 
     /// What the schedules gain that were chosen.
     fn keep(&self, row: &mut Row, choices: &[u32]) {
-        let last = self.services.len() - 1;
+        let last = self.rates.services.len() - 1;
         for (n, choice) in choices.iter().enumerate() {
             let schedule = &self.schedules[*choice as usize];
             let counts = row.counts[..last].iter().copied().chain([n]);
@@ -201,23 +169,19 @@ impl Row {
             if self.counts[i] > 0 {
                 let fewer = &dynamic.values[start - region.strides[i]..][..here.len()];
                 for ((gain, v), u) in self.gains[i].iter_mut().zip(here).zip(fewer) {
-                    *gain = dynamic.services[i] * (v - u);
+                    *gain = dynamic.rates.services[i] * (v - u);
                 }
             }
         }
         for (gain, pair) in self.gains[last][1..].iter_mut().zip(here.windows(2)) {
-            *gain = dynamic.services[last] * (pair[1] - pair[0]);
+            *gain = dynamic.rates.services[last] * (pair[1] - pair[0]);
         }
     }
 }
 
 impl Dynamic for Preemptive {
-    fn states(&self) -> usize {
-        self.region.states
-    }
-
-    fn states_grown(&self) -> usize {
-        self.region.grown().states
+    fn region(&self) -> (&Region, usize) {
+        (&self.region, 1)
     }
 
     fn sweep(&mut self) -> ([f64; 2], usize) {
@@ -227,16 +191,11 @@ impl Dynamic for Preemptive {
         (self.step(true), KEPT + 1)
     }
 
-    fn grow(&mut self) {
-        let larger = self.region.grown();
+    fn grow(&mut self, larger: Region) {
         self.values = self.region.extended(&larger, &self.values);
         self.next = vec![0.0; larger.states];
         self.choices = vec![0; larger.states];
         self.region = larger;
         self.step(true);
-    }
-
-    fn limits(&self) -> &[usize] {
-        &self.region.limits
     }
 }

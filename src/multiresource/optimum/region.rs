@@ -23,8 +23,7 @@ impl Region {
 
     /// Returns a box that is half as large again in each type.
     pub fn grown(&self) -> Self {
-        let limits = self.limits.iter().map(|b| b + b.div_ceil(2));
-        Region::new(limits.collect())
+        Region::new(self.limits.iter().map(|b| b + b.div_ceil(2)).collect())
     }
 
     /// Jobs of type i in a state.

@@ -410,9 +410,10 @@ fn the_box_with_preemption_is_the_optimum_of_a_linear_program() {
 
 #[test]
 fn neighbours_differ_by_one_job() {
-    let found = space::Neighbours::new(vec![vec![0, 0], vec![0, 1], vec![1, 0], vec![2, 0]]);
-    assert_eq!(found.more[0], [Some(2), Some(1)]);
-    assert_eq!(found.more[1], [None, None]);
-    assert_eq!(found.fewer[3], [Some(2), None]);
-    assert_eq!(found.fewer[0], [None, None]);
+    let schedules = [vec![0, 0], vec![0, 1], vec![1, 0], vec![2, 0]];
+    let [more, fewer] = [true, false].map(|up| sweep::neighbours(&schedules, up));
+    assert_eq!(more[0], [Some(2), Some(1)]);
+    assert_eq!(more[1], [None, None]);
+    assert_eq!(fewer[3], [Some(2), None]);
+    assert_eq!(fewer[0], [None, None]);
 }

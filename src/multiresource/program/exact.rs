@@ -27,7 +27,7 @@ mod system;
 use num_bigint::BigInt;
 use num_integer::Integer;
 use num_rational::BigRational;
-use num_traits::{One, Signed, ToPrimitive, Zero};
+use num_traits::{One, Signed, ToPrimitive};
 
 use super::{Mix, Solution};
 use crate::multiresource::schedule::{Packing, Schedule};
@@ -66,13 +66,11 @@ pub fn exact(workload: &Workload, solution: &Solution, nodes: u64) -> Option<Exa
     let program = Program::new(workload)?;
     let (schedules, times) = program.times(solution)?;
     let total: BigInt = times.numerators.iter().sum();
-    let load = BigRational::new(total.clone(), &times.denominator * &program.unit);
-    let weights = times.numerators.into_iter();
+    let load = program.load(&times);
+    let weight = |x: BigInt| BigRational::new(x, total.clone());
     Some(Exact {
         prices: program.prices(solution, &schedules, &load, nodes),
-        weights: weights
-            .map(|x| BigRational::new(x, total.clone()))
-            .collect(),
+        weights: times.numerators.into_iter().map(weight).collect(),
         load,
         schedules,
     })
@@ -124,6 +122,12 @@ impl Program {
         nearest(&BigRational::new(self.loads[i].clone(), self.unit.clone()))
     }
 
+    /// Returns `ρ = Σ_s x_s`, of times in multiples of 1/unit.
+    fn load(&self, times: &Fractions) -> BigRational {
+        let total: BigInt = times.numerators.iter().sum();
+        BigRational::new(total, &times.denominator * &self.unit)
+    }
+
     /// Schedules with `x_s > 0` in multiples of 1/unit, feasible and as good as in doubles.
     fn times(&self, solution: &Solution) -> Option<(Vec<Schedule>, Fractions)> {
         let Mix { schedules, weights } = &solution.mixes[0];
@@ -133,13 +137,18 @@ impl Program {
         let mut order = self.by_tightness(solution);
         for _ in 0..CORRECTIONS {
             let basis: Vec<&Schedule> = used.iter().map(|&s| &schedules[s]).collect();
-            let times = self.at_vertex(&basis, &order)?;
-            let starved = self.starved(&basis, &times);
+            // The equations of the first independent types in order; 0 for schedules that depend on the others.
+            let row = |i: usize| basis.iter().map(|u| u[i]).collect::<Vec<u32>>();
+            let rows = order.iter().map(|&i| (row(i), self.loads[i].clone()));
+            let times = solve_independent(rows, basis.len())?;
+            // The types that get less than `b_i`.
+            let served = |i: usize| dot(&row(i), &times.numerators);
+            let is_starved = |&i: &usize| served(i) < &self.loads[i] * &times.denominator;
+            let starved: Vec<usize> = (0..self.loads.len()).filter(is_starved).collect();
             if starved.is_empty() && times.numerators.iter().all(|x| !x.is_negative()) {
-                let total = times.numerators.iter().sum();
-                let load = BigRational::new(total, &times.denominator * &self.unit);
-                let as_good = nearest(&load) <= solution.certificate.load * (1.0 + ROUNDING);
-                return as_good.then(|| in_use(schedules, used, times));
+                let most = solution.certificate.load * (1.0 + ROUNDING);
+                return (nearest(&self.load(&times)) <= most)
+                    .then(|| in_use(schedules, used, times));
             }
             // The doubles did not tell these from 0: a schedule that is not in use, a tight type.
             let signs = used.iter().zip(&times.numerators);
@@ -164,25 +173,6 @@ impl Program {
             by_price.then(slack[a].total_cmp(&slack[b]))
         });
         order
-    }
-
-    /// Returns the solution of the equations of the first independent types in order; 0 for schedules that
-    /// depend on the others.
-    fn at_vertex(&self, schedules: &[&Schedule], order: &[usize]) -> Option<Fractions> {
-        let row = |i: usize| schedules.iter().map(|u| u[i]).collect::<Vec<u32>>();
-        let rows = order.iter().map(|&i| (row(i), self.loads[i].clone()));
-        solve_independent(rows, schedules.len())
-    }
-
-    /// Returns the types that get less than `b_i`.
-    fn starved(&self, schedules: &[&Schedule], times: &Fractions) -> Vec<usize> {
-        let served = |i: usize| -> BigInt {
-            let pairs = schedules.iter().zip(&times.numerators);
-            pairs.filter(|(u, _)| u[i] > 0).map(|(u, x)| x * u[i]).sum()
-        };
-        (0..self.loads.len())
-            .filter(|&i| served(i) < &self.loads[i] * &times.denominator)
-            .collect()
     }
 
     /// Prices that prove the load.
@@ -215,13 +205,12 @@ impl Program {
 
     /// Returns the resource j with `Σ_i b_i D_ij / P_j = ρ`, if there is one.
     fn bottleneck(&self, load: &BigRational) -> Option<usize> {
-        let is_filled = |&j: &usize| {
+        (0..self.packing.capacity().len()).find(|&j: &usize| {
             let loads = self.loads.iter().enumerate();
             let needed: BigInt = loads.map(|(i, b)| b * self.packing.demand(i)[j]).sum();
             let capacity = BigInt::from(self.packing.capacity()[j]);
             needed.is_positive() && needed * load.denom() == load.numer() * capacity * &self.unit
-        };
-        (0..self.packing.capacity().len()).find(is_filled)
+        })
     }
 
     /// Returns `y_i = b_i v_i / ρ`.
@@ -229,8 +218,9 @@ impl Program {
         let numerator = &values.denominator * &self.unit * load.numer();
         let whole = BigRational::new(numerator, load.denom().clone());
         let pairs = self.loads.iter().zip(&values.numerators);
-        let worth = |(b, v): (&BigInt, &BigInt)| BigRational::from_integer(b * v) / &whole;
-        pairs.map(worth).collect()
+        pairs
+            .map(|(b, v)| BigRational::from_integer(b * v) / &whole)
+            .collect()
     }
 
     /// Values `v` (K) of running jobs at which each schedule of the mix is worth 1; 0 for types without
@@ -246,7 +236,9 @@ impl Program {
         if rank < priced.len() {
             let mut tried = 0;
             let guide = &solution.certificate.servers[0].resource_prices;
-            let rough = self.rough_values(solution);
+            // `v_i = ρ y_i / b_i` in doubles.
+            let value = |(i, y)| solution.certificate.load * y / self.offered(i);
+            let rough: Vec<f64> = prices.iter().enumerate().map(value).collect();
             knapsack::near(&self.packing, &rough, guide, TIGHT, nodes, |u| {
                 let row = row(&u);
                 if echelon.admit(&row) {
@@ -258,23 +250,7 @@ impl Program {
             });
         }
         let equations = rows.into_iter().map(|row| (row, BigInt::one()));
-        let solved = solve_independent(equations, priced.len())?;
-        let mut numerators = vec![BigInt::zero(); prices.len()];
-        for (i, v) in priced.into_iter().zip(solved.numerators) {
-            numerators[i] = v;
-        }
-        Some(Fractions {
-            numerators,
-            denominator: solved.denominator,
-        })
-    }
-
-    /// Returns `v_i = ρ y_i / b_i` in doubles.
-    fn rough_values(&self, solution: &Solution) -> Vec<f64> {
-        let certificate = &solution.certificate;
-        let prices = certificate.prices.iter().enumerate();
-        let value = |(i, y): (usize, &f64)| certificate.load * y / self.offered(i);
-        prices.map(value).collect()
+        Some(solve_independent(equations, priced.len())?.spread(&priced, prices.len()))
     }
 }
 
@@ -295,15 +271,7 @@ fn solve_independent(
     let columns = echelon.columns();
     let of_columns = |row: &Vec<u32>| columns.iter().map(|&c| row[c]).collect();
     let square: Vec<Vec<u32>> = rows.iter().map(of_columns).collect();
-    let solved = system::solve(&square, &right)?;
-    let mut numerators = vec![BigInt::zero(); unknowns];
-    for (c, x) in columns.into_iter().zip(solved.numerators) {
-        numerators[c] = x;
-    }
-    Some(Fractions {
-        numerators,
-        denominator: solved.denominator,
-    })
+    Some(system::solve(&square, &right)?.spread(&columns, unknowns))
 }
 
 /// Returns the schedules with a positive time, in the order of the mix.
@@ -315,15 +283,16 @@ fn in_use(
     let pairs = used.into_iter().zip(times.numerators);
     let mut positive: Vec<(usize, BigInt)> = pairs.filter(|(_, x)| x.is_positive()).collect();
     positive.sort_by_key(|(s, _)| *s);
-    let (used, numerators): (Vec<usize>, Vec<BigInt>) = positive.into_iter().unzip();
+    let own = positive.into_iter();
+    let (used, numerators) = own.map(|(s, x)| (schedules[s].clone(), x)).unzip();
     let denominator = times.denominator;
-    let times = Fractions {
-        numerators,
-        denominator,
-    };
-    let used = used.into_iter().map(|s| schedules[s].clone());
-    (used.collect(), times)
+    (
+        used,
+        Fractions {
+            numerators,
+            denominator,
+        },
+    )
 }
-
 #[cfg(test)]
 mod tests;

@@ -24,12 +24,8 @@ const STEPS: usize = 3;
 /// Relative gain below which an exchange is none.
 const WORTH: f64 = 1e-12;
 
-/// Some jobs less of one type, more of others.
-struct Step {
-    gain: f64,
-    less: Option<(usize, u32)>,
-    more: [(usize, u32); 2],
-}
+/// Some jobs less of one type, more of others: the gain, and both.
+type Step = (f64, Option<(usize, u32)>, [(usize, u32); 2]);
 
 impl<'a> Exchange<'a> {
     /// With values (one a type) that are nonnegative.
@@ -50,14 +46,14 @@ impl<'a> Exchange<'a> {
         let mut room = self.packing.room(schedule)?;
         let mut better = schedule.clone();
         for _ in 0..STEPS {
-            let Some(step) = self.best_step(&better, &room) else {
+            let Some((_, less, more)) = self.best_step(&better, &room) else {
                 break;
             };
-            if let Some((i, count)) = step.less {
+            if let Some((i, count)) = less {
                 better[i] -= count;
                 self.packing.give_back(i, count, &mut room);
             }
-            for (i, count) in step.more {
+            for (i, count) in more {
                 better[i] += count;
                 self.packing.take(i, count, &mut room);
             }
@@ -74,7 +70,7 @@ impl<'a> Exchange<'a> {
             for count in counts {
                 let mut room = room.to_vec();
                 self.packing.give_back(i, count, &mut room);
-                let bar = best.as_ref().map_or(0.0, |b| b.gain);
+                let bar = best.as_ref().map_or(0.0, |b| b.0);
                 best = self.filling(&room, Some((i, count)), bar).or(best);
             }
         }
@@ -88,13 +84,9 @@ impl<'a> Exchange<'a> {
         let mut bar = bar.max(WORTH * lost);
         let mut best = None;
         let mut left = room.to_vec();
-        let others = self
-            .order
-            .iter()
-            .filter(|i| less.is_none_or(|l| l.0 != **i));
-        for &i in others {
+        for &i in &self.order {
             let count = self.packing.most(i, room);
-            if count == 0 {
+            if count == 0 || less.is_some_and(|less| less.0 == i) {
                 continue;
             }
             let mut gain = f64::from(count) * self.values[i] - lost;
@@ -108,11 +100,7 @@ impl<'a> Exchange<'a> {
             }
             if gain > bar {
                 bar = gain;
-                best = Some(Step {
-                    gain,
-                    less,
-                    more: [(i, count), third],
-                });
+                best = Some((gain, less, [(i, count), third]));
             }
         }
         best

@@ -9,7 +9,8 @@ use super::master::{Master, Primal};
 use super::pricing::{Effort, Priced, Search, Tree, efforts};
 use super::problem::{Column, Problem};
 use super::solution::MET;
-use super::{Knapsack, Limits, ProgramError, ServerBound};
+use super::{Knapsack, Limits, ProgramError};
+use crate::multiresource::artifact::ShapeWorth;
 use crate::multiresource::schedule::{Schedule, worth};
 
 /// Nodes of the first search of each pricing by branch and bound; a proof that needs more gets more.
@@ -30,7 +31,7 @@ pub(super) struct Proof {
     /// What a running job of each type is worth (K), `Σ_i b_i v_i = 1`.
     pub values: Vec<f64>,
     /// What a server of each site is worth (H); the searches that prove it are there once the generation is over.
-    pub servers: Vec<ServerBound>,
+    pub servers: Vec<ShapeWorth>,
     /// The search that bounds each site (H), where it takes one with prices of its own at each node.
     trees: Vec<Option<Tree>>,
     /// The bound.
@@ -119,7 +120,9 @@ impl<'a> Generation<'a> {
     /// much. `false` when the optimum is proven or no column is found.
     fn improve(&mut self, primal: &Primal) -> Result<bool, ProgramError> {
         if self.is_small {
-            let (columns, exact) = self.glimpsed(primal);
+            // A short depth-first search at the prices of the root.
+            let glimpse = |knapsack: &Knapsack, _: &[f64], bar| knapsack.solve(bar, FIRST_LOOK);
+            let (columns, exact) = self.priced(primal, glimpse);
             self.is_small = exact;
             if self.is_met(primal) {
                 return Ok(false);
@@ -178,25 +181,17 @@ impl<'a> Generation<'a> {
         let used: Vec<usize> = used.collect();
         let mut found = Vec::new();
         for place in 0..used.len() {
-            let Column { site, schedule } =
+            let Column(site, schedule) =
                 &self.master.columns()[used[(self.turn + place) % used.len()]];
             let improved = exchanges[*site].improved(schedule);
             let worth = |u: &Schedule| worth(u, &values[*site]) > bars[*site] * (1.0 + WORTH);
-            found.extend(improved.filter(worth).map(|schedule| Column {
-                site: *site,
-                schedule,
-            }));
+            found.extend(improved.filter(worth).map(|u| Column(*site, u)));
             if found.len() == ENOUGH {
                 self.turn += place + 1;
                 break;
             }
         }
         found
-    }
-
-    /// Columns by a short depth-first search at the prices of the root, and whether it was complete.
-    fn glimpsed(&mut self, primal: &Primal) -> (Vec<Column>, bool) {
-        self.priced(primal, |knapsack, _, bar| knapsack.solve(bar, FIRST_LOOK))
     }
 
     /// Columns by branch and bound with prices of its own at each node, and whether it was complete.
@@ -236,14 +231,14 @@ impl<'a> Generation<'a> {
             let values = self.problem.local(h, &primal.values);
             let knapsack = Knapsack::new(&site.packing, &values);
             let priced = search(&knapsack, &values, bars[h]);
-            let schedules = priced.schedules.into_iter();
-            columns.extend(schedules.map(|schedule| Column { site: h, schedule }));
+            columns.extend(priced.schedules.into_iter().map(|u| Column(h, u)));
             all_exact &= priced.exact;
             proof.t += site.count * priced.bound;
             proof.trees.push(priced.tree);
-            proof.servers.push(ServerBound {
+            proof.servers.push(ShapeWorth {
                 worth: priced.bound,
                 resource_prices: knapsack.resource_prices(),
+                mix: None,
                 search: None,
             });
         }
@@ -268,7 +263,7 @@ impl Proof {
     fn compact(&mut self, problem: &Problem) {
         for (h, (site, server)) in problem.sites.iter().zip(&mut self.servers).enumerate() {
             let values = problem.local(h, &self.values);
-            let coarser = |tree: Tree| tree.coarser(&site.packing, &values, server.worth);
+            let coarser = |tree: Tree| Search::coarser(&tree, &site.packing, &values, server.worth);
             server.search = self.trees[h].take().and_then(coarser);
         }
     }
@@ -291,9 +286,10 @@ impl Proof {
             t += site.count * price;
             let mut resource_prices = vec![0.0; capacity.len()];
             resource_prices[j] = price / capacity[j] as f64;
-            servers.push(ServerBound {
+            servers.push(ShapeWorth {
                 worth: price,
                 resource_prices,
+                mix: None,
                 search: None,
             });
         }

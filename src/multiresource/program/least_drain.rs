@@ -6,9 +6,11 @@
 //! slackness every optimal mix uses only schedules worth exactly t at the certificate's
 //! prices; those are walked, nearest to `t b` first, within a budget.
 
-use std::collections::HashSet;
-
-use good_lp::{Expression, ProblemVariables, Solution as _, SolverModel, constraint, variable};
+use good_lp::{
+    Expression, ProblemVariables, ResolutionError, Solution as _, SolverModel, Variable,
+    constraint, variable,
+};
+use itertools::Itertools;
 
 use super::master::Master;
 use super::pricing::quiet;
@@ -26,63 +28,41 @@ const SLACK: f64 = 1e-9;
 /// Entries of the secondary program: with many types, fewer schedules are considered.
 const ENTRIES: usize = 100_000;
 
-/// The optimal face, as far as it was listed.
-pub(super) struct Settled {
-    /// A mix as good as the solution's, with the least distance to the mean schedule; `None` when
-    /// no better one is found.
-    pub mix: Option<Mix>,
-    /// The schedules that it was chosen from.
-    pub face: Vec<Schedule>,
-}
-
-/// Chooses among the known columns and at most `face` further schedules.
+/// Chooses among the known columns and at most `face` further schedules. Returns the schedules of the optimal face, as far
+/// as they were listed, and a mix as good as the solution's with the least distance to the mean schedule; `None` when no
+/// better one is found.
 pub(super) fn choose(
     workload: &Workload,
     packing: &Packing,
     solution: &Solution,
     known: &[Schedule],
     face: usize,
-) -> Result<Settled, ProgramError> {
+) -> Result<(Vec<Schedule>, Option<Mix>), ProgramError> {
     let t = 1.0 / solution.certificate.load;
     let offered: Vec<f64> = workload.types().iter().map(|t| t.offered_load()).collect();
     let centre: Vec<f64> = offered.iter().map(|b| t * b).collect();
-    let priced = solution.certificate.prices.iter().zip(&offered);
-    let values: Vec<f64> = priced.map(|(y, b)| y / b).collect();
+    let values = solution.certificate.values(workload.types());
     let knapsack = Knapsack::new(packing, &values);
     let face = face.min(ENTRIES / offered.len());
     let walked = knapsack.face(t, SLACK, &centre, face, NODES_A_SCHEDULE * face as u64);
-    let known = known
-        .iter()
-        .filter(|u| worth(u, &values) >= t * (1.0 - SLACK));
-    let mut seen = HashSet::new();
+    let is_optimal = |u: &&Schedule| worth(u, &values) >= t * (1.0 - SLACK);
+    let known = known.iter().filter(is_optimal);
     let used = solution.mixes[0].schedules.iter().chain(known).cloned();
-    let columns: Vec<Schedule> = used
-        .chain(walked)
-        .filter(|u| seen.insert(u.clone()))
-        .collect();
+    let columns: Vec<Schedule> = used.chain(walked).unique().collect();
     let (scaled, fluid) = (scaled_loads(workload), Fluid::new(workload).bound());
     let Some(weights) = nearest_mix(&columns, &scaled, &centre, t * fluid) else {
-        return Ok(Settled {
-            mix: None,
-            face: columns,
-        });
+        return Ok((columns, None));
     };
     // Since t is held at a rounded number, the vertex may have one schedule too many, of a weight of
     // about 1e-12. The program over the chosen schedules alone has a basis of at most K.
     let chosen = Mix::new(&columns, &weights).schedules;
     let problem = Problem::new(&workload.clone().into());
     let mut master = Master::new(&problem)?;
-    let basis = chosen.iter().map(|u| Column {
-        site: 0,
-        schedule: u.clone(),
-    });
-    master.add(basis.collect())?;
+    master.add(chosen.iter().map(|u| Column(0, u.clone())).collect())?;
     // Where it has none, the first mix stands.
     let weights = master.solve().ok().map(|primal| primal.weights);
-    Ok(Settled {
-        mix: weights.map(|weights| Mix::new(&chosen, &master.polished(weights))),
-        face: columns,
-    })
+    let mix = weights.map(|weights| Mix::new(&chosen, &master.polished(weights)));
+    Ok((columns, mix))
 }
 
 /// Returns `min Σ_s π_s ‖u_s − centre‖₁` s.t. `Σ_s π_s u_si / b_i ≥ t` (both scaled), `Σ π_s = 1`; `None` if HiGHS
@@ -124,11 +104,9 @@ pub fn most_even(rows: &[Vec<f64>], offered: &[f64]) -> Result<Vec<f64>, Program
     }
     let total: Expression = weights.iter().copied().sum();
     program = program.with(constraint!(total <= 1.0));
-    let solution = program
-        .solve()
-        .map_err(|e| ProgramError::Solver(e.to_string()))?;
-    let raw = weights.iter().map(|w| solution.value(*w).max(0.0));
-    let raw: Vec<f64> = raw.collect();
-    let all: f64 = raw.iter().sum();
-    Ok(raw.iter().map(|weight| weight / all).collect())
+    let failed = |error: ResolutionError| ProgramError::Solver(error.to_string());
+    let solution = program.solve().map_err(failed)?;
+    let weight = |w: &Variable| solution.value(*w).max(0.0);
+    let all: f64 = weights.iter().map(weight).sum();
+    Ok(weights.iter().map(|w| weight(w) / all).collect())
 }

@@ -101,14 +101,11 @@ impl<'a> Master<'a> {
     }
 
     fn factors(&self, column: &Column) -> Vec<(Row, f64)> {
-        let site = &self.problem.sites[column.site];
-        let jobs = column.schedule.iter().enumerate().filter(|(_, u)| **u > 0);
-        let served = jobs.map(|(place, u)| {
-            let i = site.types[place];
-            let factor = site.count * f64::from(*u) / self.scaled[i];
-            (self.rows[i], factor)
-        });
-        served.chain([(self.convexity[column.site], 1.0)]).collect()
+        let site = &self.problem.sites[column.0];
+        let jobs = site.types.iter().zip(&column.1).filter(|(_, u)| **u > 0);
+        let factor = |i: usize, u: u32| site.count * f64::from(u) / self.scaled[i];
+        let served = jobs.map(|(&i, &u)| (self.rows[i], factor(i, u)));
+        served.chain([(self.convexity[column.0], 1.0)]).collect()
     }
 
     pub fn solve(&mut self) -> Result<Primal, ProgramError> {
@@ -126,8 +123,7 @@ impl<'a> Master<'a> {
         let weights: Vec<f64> = solution.columns()[1..].iter().map(|p| p.max(0.0)).collect();
         // In a maximization HiGHS gives the duals of ≥ rows as negative numbers. They belong to the
         // scaled rows: divided by the scale they are what a running job is worth.
-        let duals = solution.dual_rows();
-        let (of_types, of_convexity) = duals.split_at(self.rows.len());
+        let (of_types, of_convexity) = solution.dual_rows().split_at(self.rows.len());
         let scaled = of_types.iter().zip(&self.scaled);
         let raw: Vec<f64> = scaled.map(|(y, s)| (-y).max(0.0) / s).collect();
         let worths = raw.iter().zip(&self.problem.offered);
@@ -162,7 +158,7 @@ impl<'a> Master<'a> {
     /// prices prove what they prove; but the two sides may not meet.
     fn coarsen(&mut self) -> Result<(), ProgramError> {
         let mut scaled = self.scaled.clone();
-        for Column { site, schedule } in &self.columns {
+        for Column(site, schedule) in &self.columns {
             let site = &self.problem.sites[*site];
             for (&i, u) in site.types.iter().zip(schedule) {
                 scaled[i] = scaled[i].max(site.count * f64::from(*u) / COARSE);
@@ -183,7 +179,7 @@ impl<'a> Master<'a> {
         let served = self.served(&weights);
         let mut tight: Vec<usize> = (0..self.rows.len()).collect();
         tight.sort_by(|&a, &b| served[a].total_cmp(&served[b]));
-        let mut sites: Vec<usize> = used.iter().map(|&s| self.columns[s].site).collect();
+        let mut sites: Vec<usize> = used.iter().map(|&s| self.columns[s].0).collect();
         sites.sort_unstable();
         sites.dedup();
         let n = used.len();
@@ -191,14 +187,20 @@ impl<'a> Master<'a> {
         if equations > tight.len() {
             return weights;
         }
+        // What a column in full use adds to a type's row.
+        let factor = |Column(site, schedule): &Column, i: usize| {
+            let site = &self.problem.sites[*site];
+            let place = site.types.binary_search(&i);
+            place.map_or(0.0, |place| {
+                site.count * f64::from(schedule[place]) / self.problem.scaled[i]
+            })
+        };
+        let is_on = |s: usize, site: usize| f64::from(u8::from(self.columns[s].0 == site));
         // Unknowns: the weights in use, then t. Rows: the tight types, then Σ π = 1 a site.
         let entry = |row: usize, s: usize| match (row < equations, s < n) {
-            (true, true) => self.factor(used[s], tight[row]),
+            (true, true) => factor(&self.columns[used[s]], tight[row]),
             (true, false) => -1.0,
-            (false, true) => {
-                let is_own = self.columns[used[s]].site == sites[row - equations];
-                f64::from(u8::from(is_own))
-            }
+            (false, true) => is_on(used[s], sites[row - equations]),
             (false, false) => 0.0,
         };
         let system = DMatrix::from_fn(n + 1, n + 1, entry);
@@ -224,16 +226,6 @@ impl<'a> Master<'a> {
         }
     }
 
-    /// What a column in full use adds to a type's row.
-    fn factor(&self, column: usize, i: usize) -> f64 {
-        let Column { site, schedule } = &self.columns[column];
-        let site = &self.problem.sites[*site];
-        match site.types.binary_search(&i) {
-            Ok(place) => site.count * f64::from(schedule[place]) / self.problem.scaled[i],
-            Err(_) => 0.0,
-        }
-    }
-
     /// t of the weights as they are, recomputed, not as the solver states it.
     pub fn coverage(&self, weights: &[f64]) -> f64 {
         let served = self.served(weights).into_iter();
@@ -244,14 +236,14 @@ impl<'a> Master<'a> {
     fn served(&self, weights: &[f64]) -> Vec<f64> {
         let used = || self.columns.iter().zip(weights).filter(|(_, p)| **p > 0.0);
         let mut totals = vec![0.0; self.problem.sites.len()];
-        for (column, weight) in used() {
-            totals[column.site] += weight;
+        for (Column(site, _), weight) in used() {
+            totals[*site] += weight;
         }
         let mut served = vec![0.0; self.rows.len()];
-        for (column, weight) in used() {
-            let site = &self.problem.sites[column.site];
-            let part = site.count * weight / totals[column.site];
-            for (&i, u) in site.types.iter().zip(&column.schedule) {
+        for (Column(h, schedule), weight) in used() {
+            let site = &self.problem.sites[*h];
+            let part = site.count * weight / totals[*h];
+            for (&i, u) in site.types.iter().zip(schedule) {
                 served[i] += part * f64::from(*u);
             }
         }
@@ -265,7 +257,6 @@ impl<'a> Master<'a> {
 fn refused(status: highs::HighsStatus) -> ProgramError {
     ProgramError::Solver(format!("{status:?}"))
 }
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
@@ -287,7 +278,7 @@ mod tests {
             let workload = Workload::parse(&text, "rare").unwrap().workload;
             let problem = Problem::new(&workload.clone().into());
             let all = enumerate(&Packing::new(&workload), 10_000).schedules;
-            let columns = all.into_iter().map(|schedule| Column { site: 0, schedule });
+            let columns = all.into_iter().map(|schedule| Column(0, schedule));
             let mut master = Master::new(&problem).unwrap();
             master.add(columns.collect()).unwrap();
             let fine = master.solve().unwrap();

@@ -31,9 +31,7 @@ pub(crate) use exact::nearest;
 pub use exact::{Exact, exact};
 pub(crate) use least_drain::most_even;
 pub(crate) use pricing::Knapsack;
-pub use solution::{
-    Certificate, LOAD_MARGIN, Limits, Mix, PROOF_GAP, ProgramError, ServerBound, Solution,
-};
+pub use solution::{Certificate, LOAD_MARGIN, Limits, Mix, PROOF_GAP, ProgramError, Solution};
 pub use solve::{solve, solve_from};
 
 #[cfg(test)]

@@ -32,6 +32,8 @@ pub(crate) struct Knapsack<'a> {
     items: Vec<Item>,
 }
 
+/// A type that may be taken.
+#[derive(Clone)]
 struct Item {
     job_type: usize,
     value: f64,
@@ -41,6 +43,30 @@ struct Item {
     efficiency: f64,
     /// Whole jobs of it in the relaxation's solution; `None` outside its basis.
     relaxed: Option<u32>,
+    /// No more are taken.
+    most: u32,
+}
+
+impl Item {
+    fn new(job_type: usize, value: f64, cost: f64, most: u32) -> Self {
+        Item {
+            job_type,
+            value,
+            cost,
+            efficiency: value / cost,
+            relaxed: None,
+            most,
+        }
+    }
+}
+
+/// Sorts types, the most efficient first.
+fn by_efficiency(items: &mut [Item]) {
+    items.sort_by(|a, b| {
+        let efficiency = b.efficiency.total_cmp(&a.efficiency);
+        let cost = b.cost.total_cmp(&a.cost);
+        efficiency.then(cost).then(a.job_type.cmp(&b.job_type))
+    });
 }
 
 /// What a knapsack search found.
@@ -65,23 +91,14 @@ const WORTH: f64 = 1e-12;
 impl<'a> Knapsack<'a> {
     /// Prepares `max Σ v_i u_i` over the packing; values are nonnegative, one a type.
     pub fn new(packing: &'a Packing, values: &[f64]) -> Self {
-        let Relaxation { prices, counts } = Relaxation::solve(packing, values);
-        let cost = |i: usize| price(packing.demand(i), &prices);
+        let (counts, prices) = relaxation(packing, values);
         let item = |i: usize| Item {
-            job_type: i,
-            value: values[i],
-            cost: cost(i),
-            efficiency: values[i] / cost(i),
             relaxed: (counts[i] > 0.0).then_some(counts[i] as u32),
+            ..Item::new(i, values[i], price(packing.demand(i), &prices), u32::MAX)
         };
         let valued = (0..values.len()).filter(|&i| values[i] > 0.0);
         let mut items: Vec<Item> = valued.map(item).collect();
-        items.sort_by(|a, b| {
-            b.efficiency
-                .total_cmp(&a.efficiency)
-                .then(b.cost.total_cmp(&a.cost))
-                .then(a.job_type.cmp(&b.job_type))
-        });
+        by_efficiency(&mut items);
         Knapsack {
             packing,
             prices,
@@ -107,27 +124,29 @@ impl<'a> Knapsack<'a> {
     /// Searches for schedules worth more than `threshold`, visiting at most `nodes` nodes.
     pub(super) fn solve(&self, threshold: f64, nodes: u64) -> Priced {
         let mut search = BranchAndBound {
-            knapsack: self,
+            packing: self.packing,
+            items: &self.items,
+            surplus: vec![0.0; self.items.len() + 1],
             nodes,
             best: threshold,
             ceiling: self.relaxed(),
             counts: vec![0; self.items.len()],
+            room: self.packing.capacity().to_vec(),
             found: Vec::new(),
         };
-        let mut room = self.packing.capacity().to_vec();
-        let exact = search.visit(0, 0.0, self.relaxed(), &mut room);
+        let complete = search.visit(0, 0.0, self.relaxed());
         // A search that reached the relaxation's bound is as good as a complete one.
-        let met = search.best >= search.ceiling * (1.0 - WORTH);
-        let bound = if exact || met {
+        let exact = complete || search.best >= search.ceiling * (1.0 - WORTH);
+        let bound = if exact {
             search.best * (1.0 + WORTH)
         } else {
             search.ceiling
         };
         let best = search.found.iter().rev().take(COLUMNS_A_ROUND);
         Priced {
-            schedules: best.map(|counts| self.schedule(counts)).collect(),
+            schedules: best.map(|(_, counts)| self.schedule(counts)).collect(),
             bound: bound.min(search.ceiling.max(threshold)),
-            exact: exact || met,
+            exact,
             tree: None,
         }
     }
@@ -168,53 +187,63 @@ impl<'a> Knapsack<'a> {
     }
 }
 
+/// A depth-first search for schedules that are worth more than the best so far.
 struct BranchAndBound<'a> {
-    knapsack: &'a Knapsack<'a>,
+    packing: &'a Packing,
+    /// The most efficient first.
+    items: &'a [Item],
+    /// What the items from each on are worth above their cost, at most.
+    surplus: Vec<f64>,
     nodes: u64,
     best: f64,
+    /// Nothing is worth more.
     ceiling: f64,
     counts: Vec<u32>,
-    found: Vec<Vec<u32>>,
+    room: Vec<u64>,
+    /// Worth, and counts of the first items; each worth more than the one before.
+    found: Vec<(f64, Vec<u32>)>,
 }
 
 impl BranchAndBound<'_> {
-    /// Visits the counts of the items from `k` on; `false` when the nodes are spent.
-    fn visit(&mut self, k: usize, value: f64, room_value: f64, room: &mut [u64]) -> bool {
+    /// Visits the counts of the items from `k` on, in room of this price; `false` when the nodes are spent.
+    fn visit(&mut self, k: usize, value: f64, price: f64) -> bool {
         if value > self.best * (1.0 + WORTH) {
             self.best = value;
-            self.found.push(self.counts[..k].to_vec());
+            self.found.push((value, self.counts[..k].to_vec()));
         }
-        let Some(item) = self.knapsack.items.get(k) else {
+        let items = self.items;
+        let Some(item) = items.get(k) else {
             return true;
         };
-        if value + item.efficiency * room_value <= self.best * (1.0 + WORTH) {
+        let bound = item.efficiency * price + self.surplus[k];
+        if value + bound <= self.best * (1.0 + WORTH) {
             return true;
         }
         if self.nodes == 0 {
             return false;
         }
         self.nodes -= 1;
-        let next = self.knapsack.items.get(k + 1).map_or(0.0, |i| i.efficiency);
-        let most = self.knapsack.packing.most(item.job_type, room);
+        let next = items.get(k + 1).map_or(0.0, |i| i.efficiency);
+        let most = self.packing.most(item.job_type, &self.room).min(item.most);
         // Counts near the relaxation's solution first; types outside its basis at their largest count.
         let first = item.relaxed.unwrap_or(most).min(most);
         let mut complete = true;
         for count in (first..=most).chain((0..first).rev()) {
             let value = value + f64::from(count) * item.value;
-            let left = room_value - f64::from(count) * item.cost;
-            if value.max(value + next * left) <= self.best * (1.0 + WORTH) {
+            let left = price - f64::from(count) * item.cost;
+            let bound = next * left + self.surplus[k + 1];
+            if value.max(value + bound) <= self.best * (1.0 + WORTH) {
                 // With fewer of this item the bound only falls.
                 if count < first { break } else { continue }
             }
             self.counts[k] = count;
-            self.knapsack.packing.take(item.job_type, count, room);
-            complete = self.visit(k + 1, value, left, room);
-            self.knapsack.packing.give_back(item.job_type, count, room);
+            self.packing.take(item.job_type, count, &mut self.room);
+            complete = self.visit(k + 1, value, left);
+            self.packing.give_back(item.job_type, count, &mut self.room);
             if !complete || self.best >= self.ceiling * (1.0 - WORTH) {
                 break;
             }
         }
-        self.counts[k] = 0;
         complete
     }
 }
@@ -262,39 +291,30 @@ impl Walk<'_> {
     }
 }
 
-/// The knapsack without integrality: at most R types in its basis, and the dual prices.
-struct Relaxation {
-    /// Jobs of each type (K).
-    counts: Vec<f64>,
-    /// Price of each resource's unit (R), with `D_i·w ≥ v_i` for every type.
-    prices: Vec<f64>,
-}
-
-impl Relaxation {
-    fn solve(packing: &Packing, values: &[f64]) -> Self {
-        let capacity = packing.capacity();
-        let (counts, per_capacity) = if capacity.len() == 1 {
-            one_resource(packing, values)
+/// Solves the knapsack without integrality: jobs of each type (K), of which at most R in the basis; and the dual prices of
+/// each resource's unit (R), with `D_i·w ≥ v_i` for every type.
+fn relaxation(packing: &Packing, values: &[f64]) -> (Vec<f64>, Vec<f64>) {
+    let capacity = packing.capacity();
+    let (counts, per_capacity) = if capacity.len() == 1 {
+        one_resource(packing, values)
+    } else {
+        let alone = (0..values.len()).map(|i| 1.0 / packing.largest_share(i));
+        let alone: Vec<f64> = alone.collect();
+        relaxed_program(packing, values, None)
+            .filter(|(_, prices)| shortage(packing, values, prices) <= 1.0 + SHORT)
+            .or_else(|| relaxed_program(packing, values, Some(&alone)))
+            // Without an answer every price is 0, and what is missing is added.
+            .unwrap_or_else(|| (vec![0.0; values.len()], vec![0.0; capacity.len()]))
+    };
+    let prices = covering(packing, values, per_capacity);
+    let price = |(price, units): (&f64, &u64)| {
+        if *units == 0 {
+            0.0
         } else {
-            let alone = (0..values.len()).map(|i| 1.0 / packing.largest_share(i));
-            let alone: Vec<f64> = alone.collect();
-            let plain = relaxed_program(packing, values, None);
-            plain
-                .filter(|(_, prices)| shortage(packing, values, prices) <= 1.0 + SHORT)
-                .or_else(|| relaxed_program(packing, values, Some(&alone)))
-                // Without an answer every price is 0, and what is missing is added.
-                .unwrap_or_else(|| (vec![0.0; values.len()], vec![0.0; capacity.len()]))
-        };
-        let per_capacity = covering(packing, values, per_capacity);
-        let price = |j: usize| match capacity[j] {
-            0 => 0.0,
-            units => per_capacity[j] / units as f64,
-        };
-        Relaxation {
-            counts,
-            prices: (0..capacity.len()).map(price).collect(),
+            price / *units as f64
         }
-    }
+    };
+    (counts, prices.iter().zip(capacity).map(price).collect())
 }
 
 /// Up to this, prices of the solver that do not cover a value are scaled up.
@@ -362,8 +382,7 @@ fn relaxed_program(
     values: &[f64],
     units: Option<&[f64]>,
 ) -> Option<(Vec<f64>, Vec<f64>)> {
-    let plain = (f64::INFINITY, 1e-7);
-    let (most, tolerance) = units.map_or(plain, |_| (MOST, 1e-10));
+    let (most, tolerance) = units.map_or((f64::INFINITY, 1e-7), |_| (MOST, 1e-10));
     let ones = vec![1.0; values.len()];
     let alone = units.unwrap_or(&ones);
     let full: Vec<f64> = values.iter().zip(alone).map(|(v, n)| v * n).collect();

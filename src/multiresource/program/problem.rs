@@ -26,12 +26,9 @@ pub(super) struct Site {
     pub types: Vec<usize>,
 }
 
-/// A schedule on a server of a shape, over the types of that shape.
+/// A shape, and a schedule on a server of it, over the types of that shape.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Column {
-    pub site: usize,
-    pub schedule: Schedule,
-}
+pub(super) struct Column(pub usize, pub Schedule);
 
 impl Problem {
     /// Returns the servers of a fleet.
@@ -42,8 +39,7 @@ impl Problem {
             types: shape.types().to_vec(),
         });
         let sites: Vec<Site> = sites.collect();
-        let types = fleet.types().iter();
-        let offered: Vec<f64> = types.map(JobType::offered_pieces).collect();
+        let offered: Vec<f64> = fleet.types().iter().map(JobType::offered_pieces).collect();
         let scaled = match fleet.one_server() {
             Some(workload) => scaled_loads(workload),
             None => scaled_over(&sites, &offered),
@@ -55,11 +51,6 @@ impl Problem {
         }
     }
 
-    /// Number of types K.
-    pub fn types(&self) -> usize {
-        self.offered.len()
-    }
-
     /// Values of the types (K) to a column's site, in the order of its own types.
     pub fn local(&self, site: usize, values: &[f64]) -> Vec<f64> {
         self.sites[site].types.iter().map(|&i| values[i]).collect()
@@ -69,30 +60,22 @@ impl Problem {
     /// with, those of the fluid bound where there is one shape. In the scale of
     /// `Σ_i b_i v_i = 1` (K).
     pub fn fluid_values(&self) -> Vec<f64> {
-        let mut values = vec![0.0; self.types()];
+        let mut values = vec![0.0; self.offered.len()];
         for site in &self.sites {
-            let scarce = site.scarcest(&self.offered);
+            // The resource with the largest utilization if all offered load of the types that fit came here.
+            let utilization = |j: usize| {
+                let types = site.types.iter().enumerate();
+                let used = types.map(|(place, &i)| self.offered[i] * site.packing.share(place, j));
+                used.sum()
+            };
+            let resources = 0..site.packing.capacity().len();
+            let scarce = largest(&resources.map(utilization).collect::<Vec<f64>>());
             for (place, &i) in site.types.iter().enumerate() {
                 values[i] += site.count * site.packing.share(place, scarce);
             }
         }
         let total: f64 = values.iter().zip(&self.offered).map(|(v, b)| v * b).sum();
         values.iter().map(|v| v / total).collect()
-    }
-}
-
-impl Site {
-    /// Returns the resource with the largest utilization if all offered load (K) of the types that fit came here.
-    fn scarcest(&self, offered: &[f64]) -> usize {
-        let utilization = |j: usize| -> f64 {
-            let types = self.types.iter().enumerate();
-            let used = types.map(|(place, &i)| offered[i] * self.packing.share(place, j));
-            used.sum()
-        };
-        let of_all: Vec<f64> = (0..self.packing.capacity().len())
-            .map(utilization)
-            .collect();
-        largest(&of_all)
     }
 }
 
@@ -110,9 +93,8 @@ fn scaled_over(sites: &[Site], offered: &[f64]) -> Vec<f64> {
     let servers: f64 = sites.iter().map(|site| site.count).sum();
     let work: f64 = offered.iter().zip(&least).map(|(b, share)| b * share).sum();
     let unit = work / servers;
-    let pairs = offered.iter().zip(most);
-    let scaled = pairs.map(|(b, most)| (b / unit).max(1e-13 * most));
-    scaled.collect()
+    let scaled = |(b, most): (&f64, f64)| (b / unit).max(1e-13 * most);
+    offered.iter().zip(most).map(scaled).collect()
 }
 
 /// See [`Problem::scaled`], for one server.

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 pub use crate::multiresource::artifact::Mix;
 
-use crate::multiresource::artifact::SearchRecord;
+use super::Exact;
+use crate::multiresource::artifact::ShapeWorth;
 use crate::multiresource::schedule::Schedule;
-use crate::multiresource::workload::Workload;
-use crate::number::shown;
+use crate::multiresource::workload::{JobType, Workload};
 
 /// A certificate is a proof when its relative gap is at most this.
 pub const PROOF_GAP: f64 = 1e-9;
@@ -68,8 +68,7 @@ impl Mix {
 
     /// Returns `ρ_i = b_i / (πW)_i` for each type, recomputed from the mix itself.
     pub fn loads(&self, workload: &Workload) -> Vec<f64> {
-        let served = self.mean_schedule();
-        let pairs = workload.types().iter().zip(served);
+        let pairs = workload.types().iter().zip(self.mean_schedule());
         pairs.map(|(t, s)| t.offered_load() / s).collect()
     }
 
@@ -86,25 +85,20 @@ pub struct Certificate {
     pub load: f64,
     /// Prices `y` (K), nonnegative, of sum 1.
     pub prices: Vec<f64>,
-    /// What a server of each shape is worth at these prices (H).
-    pub servers: Vec<ServerBound>,
+    /// What a server of each shape is worth at these prices (H), without the mixes. The prices of the resources are the dual
+    /// of the priced knapsack's relaxation: they name what is scarce.
+    pub servers: Vec<ShapeWorth>,
     /// No policy has a load below this: `1 / Σ_h n_h z_h`.
     pub bound: f64,
 }
 
-/// A bound on the worth of schedules on a server, at given values of running jobs.
-#[derive(Clone, Debug)]
-pub struct ServerBound {
-    /// `z_h ≥ max_u Σ_i (y_i/b_i) u_i`.
-    pub worth: f64,
-    /// Prices of the resources' integer units (R_h): `D_i·w ≥ y_i/b_i` for every type, the dual of the priced
-    /// knapsack's relaxation. They name what is scarce.
-    pub resource_prices: Vec<f64>,
-    /// The search that proves it, where it takes prices of its own at each node.
-    pub search: Option<SearchRecord>,
-}
-
 impl Certificate {
+    /// Returns `y_i/b_i` (K): what a running job of each type is worth.
+    pub fn values(&self, types: &[JobType]) -> Vec<f64> {
+        let pairs = self.prices.iter().zip(types);
+        pairs.map(|(y, t)| y / t.offered_load()).collect()
+    }
+
     /// Returns the relative gap `load/bound − 1`, at least 0: rounding may put the load below its bound.
     pub fn gap(&self) -> f64 {
         (self.load / self.bound - 1.0).max(0.0)
@@ -124,6 +118,8 @@ pub struct Solution {
     pub mixes: Vec<Mix>,
     /// The proof that they are best, or the gap that is left.
     pub certificate: Certificate,
+    /// The optimum in fractions, where it was sought and there is one.
+    pub exact: Option<Exact>,
     /// Of one server, schedules that optimal mixes may use, those of this mix among them; none where any optimum
     /// was taken.
     pub face: Vec<Schedule>,
@@ -143,12 +139,7 @@ pub enum ProgramError {
     Solver(String),
     /// Numbers beyond what double precision can compare with each other.
     #[error(
-        "{what} is {}; from 1e-100 to 1e100 can be handled. Choose a time unit in which rates and sizes are in that range, or leave out a type that never arrives", shown(*value)
+        "{0}; from 1e-100 to 1e100 can be handled. Choose a time unit in which rates and sizes are in that range, or leave out a type that never arrives"
     )]
-    OutOfRange {
-        /// What it is, and of which type.
-        what: String,
-        /// Its value.
-        value: f64,
-    },
+    OutOfRange(String),
 }

@@ -1,11 +1,12 @@
 //! Program (7), solved by column generation.
 
-use super::generation::{Generation, Proof};
+use super::generation::Generation;
 use super::least_drain;
 use super::problem::{Column, Problem};
 use super::solution::{Certificate, Limits, Mix, ProgramError, Solution};
 use crate::multiresource::schedule::{Fluid, Packing, Schedule};
-use crate::multiresource::workload::{Fleet, JobType, Workload};
+use crate::multiresource::workload::{Fleet, Workload};
+use crate::number::told;
 
 /// Solves the program by column generation. Whether the optimum is proven: [`Certificate::proven`].
 ///
@@ -29,19 +30,31 @@ pub fn solve_from(
     known: &[Vec<Schedule>],
 ) -> Result<Solution, ProgramError> {
     if let Some(workload) = fleet.one_server() {
-        let what = "the fluid bound on the load".into();
-        in_range(what, Fluid::new(workload).bound())?;
+        in_range("the fluid bound on the load", Fluid::new(workload).bound())?;
     }
-    check_types(fleet.types())?;
+    for kind in fleet.types() {
+        let check = |what, value| in_range(&format!("the {what} of type `{}`", kind.name()), value);
+        check("offered load", kind.offered_load())?;
+        check("arrival rate", kind.arrival_rate())?;
+        check("mean size", kind.mean_size())?;
+    }
     let problem = Problem::new(fleet);
     let columns = first_columns(fleet, &problem, known);
     let mut generation = Generation::new(&problem, columns, limits)?;
     generation.run()?;
     let columns = generation.master.columns();
     let mixes = mixes(problem.sites.len(), columns, &generation.weights);
+    let proof = &generation.proof;
+    let prices = proof.values.iter().zip(&problem.offered);
     let mut solution = Solution {
-        certificate: certificate(&problem, &generation.proof, load(fleet, &mixes)),
+        certificate: Certificate {
+            load: load(fleet, &mixes),
+            prices: prices.map(|(v, b)| v * b).collect(),
+            servers: proof.servers.clone(),
+            bound: 1.0 / proof.t,
+        },
         mixes,
+        exact: None,
         face: Vec::new(),
         rounds: generation.rounds,
         columns: columns.len(),
@@ -51,10 +64,10 @@ pub fn solve_from(
         && limits.face > 0
     {
         let packing = &problem.sites[0].packing;
-        let columns: Vec<Schedule> = columns.iter().map(|c| c.schedule.clone()).collect();
-        let settled = least_drain::choose(workload, packing, &solution, &columns, limits.face)?;
-        solution.face = settled.face;
-        if let Some(mix) = settled.mix {
+        let columns: Vec<Schedule> = columns.iter().map(|c| c.1.clone()).collect();
+        let (face, mix) = least_drain::choose(workload, packing, &solution, &columns, limits.face)?;
+        solution.face = face;
+        if let Some(mix) = mix {
             solution.certificate.load = mix.load(workload);
             solution.mixes = vec![mix];
         }
@@ -71,7 +84,7 @@ fn first_columns(fleet: &Fleet, problem: &Problem, known: &[Vec<Schedule>]) -> V
         let known = known.get(site).into_iter().flatten().map(own);
         let fitting = known.filter(|u| packing.fits(u));
         let schedules = fitting.chain(starting_columns(shape.server(), packing));
-        columns.extend(schedules.map(|schedule| Column { site, schedule }));
+        columns.extend(schedules.map(|schedule| Column(site, schedule)));
     }
     columns
 }
@@ -80,10 +93,9 @@ fn first_columns(fleet: &Fleet, problem: &Problem, known: &[Vec<Schedule>]) -> V
 fn mixes(sites: usize, columns: &[Column], weights: &[f64]) -> Vec<Mix> {
     let mix = |site: usize| {
         let pairs = columns.iter().zip(weights);
-        let own = pairs.filter(|(column, _)| column.site == site);
-        let (schedules, mut weights): (Vec<Schedule>, Vec<f64>) = own
-            .map(|(column, weight)| (column.schedule.clone(), *weight))
-            .unzip();
+        let own = pairs.filter(|(Column(h, _), _)| *h == site);
+        let own = own.map(|(Column(_, schedule), weight)| (schedule.clone(), *weight));
+        let (schedules, mut weights): (Vec<Schedule>, Vec<f64>) = own.unzip();
         if weights.iter().all(|weight| *weight <= 0.0) {
             weights[0] = 1.0;
         }
@@ -92,35 +104,14 @@ fn mixes(sites: usize, columns: &[Column], weights: &[f64]) -> Vec<Mix> {
     (0..sites).map(mix).collect()
 }
 
-fn certificate(problem: &Problem, proof: &Proof, load: f64) -> Certificate {
-    let prices = proof.values.iter().zip(&problem.offered);
-    Certificate {
-        load,
-        prices: prices.map(|(v, b)| v * b).collect(),
-        servers: proof.servers.clone(),
-        bound: 1.0 / proof.t,
-    }
-}
-
-fn check_types(types: &[JobType]) -> Result<(), ProgramError> {
-    for job_type in types {
-        let figures = [
-            ("offered load", job_type.offered_load()),
-            ("arrival rate", job_type.arrival_rate()),
-            ("mean size", job_type.mean_size()),
-        ];
-        for (what, value) in figures {
-            in_range(format!("the {what} of type `{}`", job_type.name()), value)?;
-        }
-    }
-    Ok(())
-}
-
-fn in_range(what: String, value: f64) -> Result<(), ProgramError> {
+fn in_range(what: &str, value: f64) -> Result<(), ProgramError> {
     if (1e-100..=1e100).contains(&value) {
         Ok(())
     } else {
-        Err(ProgramError::OutOfRange { what, value })
+        Err(ProgramError::OutOfRange(format!(
+            "{what} is {}",
+            told(value)
+        )))
     }
 }
 

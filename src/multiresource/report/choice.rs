@@ -18,7 +18,9 @@ pub(super) fn choice(
     heading: &str,
     width: usize,
 ) -> String {
-    let record = &chosen.choice;
+    let Some(record) = &chosen.choice else {
+        return heading.into();
+    };
     let mut text = taken(
         &chosen.artifact.policy,
         Some(record),
@@ -80,6 +82,7 @@ pub(super) fn taken(
         Basis::Guarded => "all policies were seen to run away; its guard carries the load".into(),
         Basis::Unseen => "no run was long enough to say anything of any policy".into(),
         Basis::Analysis => "by analysis no policy can be better by 1 %".into(),
+        Basis::Given => "its family was asked for".into(),
     };
     let cut = if is_cut {
         " The choice was cut short by the time limit or an interrupt: this is the best so far, and another machine may take another."

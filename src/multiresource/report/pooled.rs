@@ -5,25 +5,20 @@ use std::fmt::Write as _;
 use super::{Table, choice, claim, load, number, percent, within, wrap};
 use crate::multiresource::artifact::{Artifact, Claim, Family, Preemption, Quantity, unmet};
 use crate::multiresource::program::PROOF_GAP;
-use crate::multiresource::synthesis::PooledSynthesis;
+use crate::multiresource::synthesis::{Basis, Chosen};
 use crate::multiresource::verbs::{Stability, Synthesized, demand};
 use crate::multiresource::workload::Fleet;
 
 /// The summary.
-pub(super) fn pooled(
-    fleet: &Fleet,
-    found: &Synthesized,
-    own: &PooledSynthesis,
-    width: usize,
-) -> String {
+pub(super) fn pooled(fleet: &Fleet, found: &Synthesized, own: &Chosen, width: usize) -> String {
     let (artifact, workload) = (&found.artifact, fleet.envelope());
     let record = own.choice.as_ref();
     let mut text = match &own.basis {
-        Some(basis) => {
+        Basis::Given => String::new(),
+        basis => {
             let basis = (basis, own.is_cut);
             choice::taken(&artifact.policy, record, basis, found.stability, width)
         }
-        None => String::new(),
     };
     text += &heading(fleet, artifact);
     let _ = writeln!(text, "\n{}", shapes(fleet, artifact, width));

@@ -8,9 +8,9 @@ use super::pooled::{pooled, shares};
 use super::upgrades::{bounds, of_overloaded, upgrades};
 use super::{Table, bar, claim, load, number, percent};
 use crate::multiresource::artifact::{
-    Evidence, Method, MsrPolicy, Preemption, Proven, Quantity, unmet,
+    Evidence, Method, MsrPolicy, Preemption, Proven, Quantity, ShapeWorth, unmet,
 };
-use crate::multiresource::program::{Exact, LOAD_MARGIN, PROOF_GAP, ServerBound};
+use crate::multiresource::program::{Exact, LOAD_MARGIN, PROOF_GAP};
 use crate::multiresource::schedule::Fluid;
 use crate::multiresource::synthesis::{RouteOption, Synthesis, queue_assumptions};
 use crate::multiresource::verbs::{How, Refusal, Schedules, Synthesized};
@@ -21,7 +21,7 @@ pub fn synthesis(fleet: &Fleet, found: &Synthesized, width: usize) -> String {
     let (workload, evidence) = (fleet.envelope(), &found.artifact.evidence);
     let summary = match &found.how {
         How::Analysed(synthesis) => {
-            heading(workload, evidence, synthesis.exact.as_ref())
+            heading(workload, evidence, synthesis.solution.exact.as_ref())
                 + &of_loop(workload, synthesis, width)
         }
         How::Chosen(chosen, known) => {
@@ -136,7 +136,7 @@ pub fn refusal(fleet: &Fleet, refusal: &Refusal, width: usize) -> String {
 }
 
 /// What there is too little of on one server.
-fn over_committed(workload: &Workload, bound: &ServerBound) -> String {
+fn over_committed(workload: &Workload, bound: &ShapeWorth) -> String {
     let fluid = Fluid::new(workload);
     let mut text = bottleneck(workload, &fluid) + "\n";
     let resources = workload.resources().iter().zip(&fluid.utilization);

@@ -19,9 +19,7 @@ pub fn enumerate(packing: &Packing, budget: usize) -> Enumeration {
     let mut found = Vec::new();
     let complete = visit_schedules(packing, false, |schedule, _| {
         let is_affordable = found.len() < budget;
-        if is_affordable {
-            found.push(schedule.to_vec());
-        }
+        found.extend(is_affordable.then(|| schedule.to_vec()));
         is_affordable
     });
     Enumeration {

@@ -71,14 +71,13 @@ impl Packing {
 
     /// Returns what a schedule leaves free of each resource; `None` when it does not fit.
     pub fn room(&self, schedule: &[u32]) -> Option<Vec<u64>> {
-        let used = |j: usize| -> u128 {
-            let load = |(u, d): (&u32, &Vec<u64>)| u128::from(*u) * u128::from(d[j]);
-            schedule.iter().zip(&self.demand).map(load).sum()
+        let left = |j: usize| {
+            let jobs = schedule.iter().zip(&self.demand);
+            let used: u128 = jobs.map(|(u, d)| u128::from(*u) * u128::from(d[j])).sum();
+            let left = u128::from(self.capacity[j]).checked_sub(used)?;
+            Some(u64::try_from(left).expect("at most the capacity is left"))
         };
-        (0..self.capacity.len())
-            .map(|j| u128::from(self.capacity[j]).checked_sub(used(j)))
-            .map(|left| left.map(|l| u64::try_from(l).expect("at most the capacity is left")))
-            .collect()
+        (0..self.capacity.len()).map(left).collect()
     }
 
     /// Returns whether `u·D ≤ P`, exactly.
@@ -88,11 +87,8 @@ impl Packing {
 
     /// Returns how many jobs of type `i` fit into the room.
     pub fn most(&self, i: usize, room: &[u64]) -> u32 {
-        let per_resource = room.iter().zip(&self.demand[i]);
-        let most = per_resource
-            .filter(|(_, d)| **d > 0)
-            .map(|(r, d)| r / d)
-            .min();
+        let demanded = room.iter().zip(&self.demand[i]).filter(|(_, d)| **d > 0);
+        let most = demanded.map(|(r, d)| r / d).min();
         let most = most.expect("a checked workload's types demand something");
         most.min(u32::MAX.into()) as u32
     }
@@ -146,13 +142,11 @@ impl Fluid {
     /// Returns the fluid bound of a workload. Capacity counts in whole multiples of the resource's
     /// unit (the common divisor of its demands): what is left over serves no job.
     pub fn new(workload: &Workload) -> Self {
-        let demanded = |j: usize| -> f64 {
+        let fraction = |j: usize| {
             let types = workload.types().iter();
-            types.map(|t| t.offered_load() * t.units()[j] as f64).sum()
-        };
-        let fraction = |j: usize| match demanded(j) {
-            0.0 => 0.0,
-            work => work / workload.resources()[j].units() as f64,
+            let work: f64 = types.map(|t| t.offered_load() * t.units()[j] as f64).sum();
+            let units = workload.resources()[j].units() as f64;
+            if work == 0.0 { 0.0 } else { work / units }
         };
         let utilization: Vec<f64> = (0..workload.resources().len()).map(fraction).collect();
         Fluid {
@@ -169,9 +163,8 @@ impl Fluid {
 
 /// Returns the place of the largest utilization, of equals the first.
 pub(crate) fn largest(utilization: &[f64]) -> usize {
-    let by_utilization =
-        |a: &usize, b: &usize| utilization[*a].total_cmp(&utilization[*b]).then(b.cmp(a));
-    let largest = (0..utilization.len()).max_by(by_utilization);
+    let descending = (0..utilization.len()).rev();
+    let largest = descending.max_by(|a, b| utilization[*a].total_cmp(&utilization[*b]));
     largest.expect("a server has a resource")
 }
 

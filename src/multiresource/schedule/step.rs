@@ -24,8 +24,9 @@ pub fn smallest_step(fleet: &Fleet, h: usize, j: usize) -> Option<Decimal> {
     }
     let units = fleet.units(h);
     let unit = demanding.demand()[j].exact() / BigInt::from(demanding.units()[j]);
-    let excess = Walk::new(fleet.types(), &units, j).least_excess();
-    let needed = excess.map_or_else(BigRational::zero, |excess| {
+    let mut walk = Walk::new(fleet.types(), &units, j);
+    walk.visit(0, &mut units.clone());
+    let needed = walk.least.map_or_else(BigRational::zero, |excess| {
         unit * BigInt::from(units[j] + excess) - capacity.exact()
     });
     Decimal::nearest(&if is_counted(fleet, h, j) {
@@ -49,8 +50,8 @@ struct Walk<'a> {
     /// Demands in units (K × R) of the types that demand the resource, those that need most of it beside the others
     /// last: these are counted up first, and soon need more of it than there is.
     demands: Vec<&'a [u64]>,
-    capacity: &'a [u64],
     j: usize,
+    /// By how much the smallest load of the resource that is above what there is exceeds that.
     least: Option<u64>,
     visits: u32,
 }
@@ -65,43 +66,30 @@ impl<'a> Walk<'a> {
         };
         let beside = |units: &[u64]| {
             let others = (0..capacity.len()).filter(|r| *r != j);
-            let most = others.map(|r| share(units, r)).fold(0.0, f64::max);
-            share(units, j) / most
+            share(units, j) / others.map(|r| share(units, r)).fold(0.0, f64::max)
         };
         demands.sort_by(|a, b| beside(a).total_cmp(&beside(b)));
         Walk {
             demands,
-            capacity,
             j,
             least: None,
             visits: 0,
         }
     }
 
-    /// By how much the smallest load of resource j that is above what there is exceeds that.
-    fn least_excess(mut self) -> Option<u64> {
-        let mut room = self.capacity.to_vec();
-        self.from(0, &mut room);
-        self.least
-    }
-
-    fn is_over(&self) -> bool {
-        self.visits >= VISITS || self.least == Some(1)
-    }
-
-    /// All numbers of jobs of type k, as many as the other resources allow, and of the types after it. `room` is what
-    /// is left.
-    fn from(&mut self, k: usize, room: &mut [u64]) {
+    /// Visits all numbers of jobs of type k, as many as the other resources allow, and of the types after it. `room` is
+    /// what is left.
+    fn visit(&mut self, k: usize, room: &mut [u64]) {
         let Some(&demand) = self.demands.get(k) else {
             return;
         };
         let mut taken = 0;
         loop {
             self.visits += 1;
-            self.from(k + 1, room);
-            let own = (0..room.len()).filter(|r| *r != self.j);
-            let fits = own.into_iter().all(|r| demand[r] <= room[r]);
-            if !fits || self.is_over() {
+            self.visit(k + 1, room);
+            let is_over = self.visits >= VISITS || self.least == Some(1);
+            let mut others = (0..room.len()).filter(|r| *r != self.j);
+            if is_over || !others.all(|r| demand[r] <= room[r]) {
                 break;
             }
             if demand[self.j] > room[self.j] {
@@ -112,11 +100,10 @@ impl<'a> Walk<'a> {
             room.iter_mut().zip(demand).for_each(|(r, d)| *r -= d);
             taken += 1;
         }
-        let back = |d: &u64| d * taken;
-        room.iter_mut().zip(demand).for_each(|(r, d)| *r += back(d));
+        let pairs = room.iter_mut().zip(demand);
+        pairs.for_each(|(r, d)| *r += d * taken);
     }
 }
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]

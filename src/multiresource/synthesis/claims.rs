@@ -4,8 +4,8 @@ use rayon::prelude::*;
 
 use super::{Options, PHASE_LIMIT, SynthesisError, queue_assumptions};
 use crate::artifact::{ArrivalLaw, SizeLaw, Subject};
-use crate::ctmc::{MEMORY, Survival};
-use crate::multiresource::analysis::{AnalysisError, Cost, TypeLaw, TypeQueue, least_work};
+use crate::ctmc::MEMORY;
+use crate::multiresource::analysis::{AnalysisError, Cost, TypeQueue, least_work};
 use crate::multiresource::artifact::{
     Claim, Conditions, HoldsFor, Method, MsrPolicy, PERCENTILES, Preemption, Quantity,
 };
@@ -28,30 +28,19 @@ const MANY: f64 = 10.0;
 const RARE: f64 = 0.01;
 
 /// How numbers were derived, and what they hold for.
-struct Derivation {
-    method: Method,
-    holds_for: HoldsFor,
-}
+type Derivation = (Method, HoldsFor);
 
-impl Derivation {
-    /// Returns the claim of a number so derived, of a type or of all.
-    fn claim(
-        &self,
-        workload: &Workload,
-        quantity: Quantity,
-        job_type: Option<usize>,
-        value: f64,
-    ) -> Claim {
-        let subject = Subject::of_type(job_type.map(|i| workload.types()[i].name()));
-        let value = (value, workload.time_unit());
-        Claim::new(
-            quantity,
-            subject,
-            value,
-            self.method,
-            self.holds_for.clone(),
-        )
-    }
+/// Returns the claim of a number, of a type or of all.
+fn claim(
+    workload: &Workload,
+    (method, holds_for): &Derivation,
+    quantity: Quantity,
+    job_type: Option<usize>,
+    value: f64,
+) -> Claim {
+    let subject = Subject::of_type(job_type.map(|i| workload.types()[i].name()));
+    let value = (value, workload.time_unit());
+    Claim::new(quantity, subject, value, *method, holds_for.clone())
 }
 
 /// Returns all claims; and of each type whose exact mean is out of reach, why.
@@ -79,27 +68,20 @@ pub(super) fn claims(
 
 /// Returns the claim of a load that the program has proved.
 pub(super) fn load(workload: &Workload, load: f64) -> Claim {
-    let program = Derivation {
-        method: Method::ExactProgram,
-        holds_for: HoldsFor::default(),
-    };
-    program.claim(workload, Quantity::Load, None, load)
+    let program = &(Method::ExactProgram, HoldsFor::default());
+    claim(workload, program, Quantity::Load, None, load)
 }
 
 /// Returns what the mean numbers of jobs of the types say of a partition, in which each is a queue of its own.
 pub(super) fn of_slots(workload: &Workload, numbers: &[f64]) -> Vec<Claim> {
-    let law = Derivation {
-        method: Method::ExactQbd,
-        holds_for: memoryless(),
-    };
+    let law = &memoryless(Method::ExactQbd);
     let types = workload.types().iter().zip(numbers).enumerate();
     let each = types.map(|(i, (kind, number))| (Some(i), kind.arrival_rate(), *number));
     let all = (None, workload.total_arrival_rate(), numbers.iter().sum());
     let both = |(of, rate, number): (Option<usize>, f64, f64)| {
-        let response = number / rate;
         [
-            law.claim(workload, Quantity::MeanNumber, of, number),
-            law.claim(workload, Quantity::MeanResponse, of, response),
+            claim(workload, law, Quantity::MeanNumber, of, number),
+            claim(workload, law, Quantity::MeanResponse, of, number / rate),
         ]
     };
     each.chain([all]).flat_map(both).collect()
@@ -107,13 +89,10 @@ pub(super) fn of_slots(workload: &Workload, numbers: &[f64]) -> Vec<Claim> {
 
 /// Returns what makes a rule under a guard stable, whatever the rule: the loads while the guard is in charge.
 pub(super) fn under_guard(workload: &Workload, loads: &[f64]) -> Vec<Claim> {
-    let proof = Derivation {
-        method: Method::ProofByGuard,
-        holds_for: memoryless(),
-    };
-    let claim =
-        |(i, load): (usize, &f64)| proof.claim(workload, Quantity::LoadUnderGuard, Some(i), *load);
-    loads.iter().enumerate().map(claim).collect()
+    let proof = &memoryless(Method::ProofByGuard);
+    let own =
+        |(i, load): (usize, &f64)| claim(workload, proof, Quantity::LoadUnderGuard, Some(i), *load);
+    loads.iter().enumerate().map(own).collect()
 }
 
 /// Returns the same of a guard with a loop.
@@ -123,12 +102,13 @@ pub(super) fn of_guard(workload: &Workload, guard: &MsrPolicy) -> Vec<Claim> {
     under_guard(workload, &loads)
 }
 
-fn memoryless() -> HoldsFor {
-    HoldsFor {
+fn memoryless(method: Method) -> Derivation {
+    let holds_for = HoldsFor {
         sizes: Some(SizeLaw::Exponential),
         arrivals: Some(ArrivalLaw::Poisson),
         own: Conditions::default(),
-    }
+    };
+    (method, holds_for)
 }
 
 struct Claims<'a> {
@@ -141,24 +121,23 @@ struct Claims<'a> {
 
 impl Claims<'_> {
     fn push(&mut self, own: &Derivation, quantity: Quantity, of: Option<usize>, value: f64) {
-        self.all.push(own.claim(self.workload, quantity, of, value));
+        self.all
+            .push(claim(self.workload, own, quantity, of, value));
     }
 
     /// Adds what the modulating chain and its law say. It waits for completions without preemption, and
     /// never for arrivals: empty slots keep their clocks.
     fn chain(&mut self) {
         let drains = self.policy.preemption == Preemption::None;
-        let of_method = |method| Derivation {
-            method,
-            holds_for: HoldsFor {
-                sizes: drains.then_some(SizeLaw::Exponential),
-                arrivals: None,
-                own: Conditions::analysed(),
-            },
+        let holds_for = HoldsFor {
+            sizes: drains.then_some(SizeLaw::Exponential),
+            arrivals: None,
+            own: Conditions::analysed(),
         };
+        let of_method = |method| (method, holds_for.clone());
         let law = &of_method(Method::ExactStationaryLaw);
         let modulation = self.modulation;
-        self.push(law, Quantity::WorkingTime, None, modulation.working_time());
+        self.push(law, Quantity::WorkingTime, None, modulation.working_time);
         let frequency = modulation.switching_frequency();
         self.push(law, Quantity::SwitchingFrequency, None, frequency);
         let largest = modulation.largest_stable_rate(self.workload);
@@ -167,7 +146,7 @@ impl Claims<'_> {
             self.push(round, Quantity::LargestStableSwitchingRate, None, largest);
         }
         for (i, load) in modulation.loads(self.workload).into_iter().enumerate() {
-            let slots = modulation.mean_schedule()[i];
+            let slots = modulation.mean_schedule[i];
             self.push(law, Quantity::MeanSchedule, Some(i), slots);
             self.push(law, Quantity::Load, Some(i), load);
         }
@@ -182,20 +161,19 @@ impl Claims<'_> {
     fn queues(&mut self) -> Result<Vec<AnalysisError>, SynthesisError> {
         let (mut out_of_reach, mut numbers) = (Vec::new(), Vec::new());
         for (i, queue) in self.exact_queues().into_iter().enumerate() {
-            match queue {
+            numbers.push(match queue {
                 Ok((number, claims)) => {
-                    numbers.push(Some(number));
                     self.all.extend(claims);
+                    Some(number)
                 }
-                Err(error @ AnalysisError::Unstable { .. }) => return Err(error.into()),
+                Err(error @ AnalysisError::Unstable(_)) => return Err(error.into()),
                 Err(error) => {
-                    numbers.push(self.bounds(i));
                     out_of_reach.push(error);
+                    self.bounds(i)
                 }
-            }
+            });
         }
-        let numbers: Option<Vec<f64>> = numbers.into_iter().collect();
-        if let Some(numbers) = numbers {
+        if let Some(numbers) = numbers.into_iter().collect() {
             self.totals(&Cost { numbers }, out_of_reach.is_empty());
         }
         Ok(out_of_reach)
@@ -210,14 +188,14 @@ impl Claims<'_> {
         if least_work(self.workload, self.modulation) > SOME * all {
             return vec![0.0; types];
         }
-        let works: Vec<f64> = (0..types).map(|i| self.type_queue(i).work()).collect();
-        let mut order: Vec<usize> = (0..works.len()).collect();
-        order.sort_by(|a, b| works[*a].total_cmp(&works[*b]));
-        let is_enough = works.iter().sum::<f64>() <= all;
+        let mut works: Vec<(usize, f64)> =
+            (0..types).map(|i| (i, self.type_queue(i).work())).collect();
+        let is_enough = works.iter().map(|(_, work)| work).sum::<f64>() <= all;
+        works.sort_by(|a, b| a.1.total_cmp(&b.1));
         let mut left = if is_enough { all } else { SOME * all };
-        let mut budgets = vec![0.0; works.len()];
-        for i in order {
-            left -= works[i];
+        let mut budgets = vec![0.0; types];
+        for (i, work) in works {
+            left -= work;
             if left >= 0.0 {
                 budgets[i] = f64::INFINITY;
             }
@@ -231,33 +209,44 @@ impl Claims<'_> {
         let tried = budgets.iter().filter(|(_, budget)| *budget > 0.0);
         let numbers = tried.map(|(i, _)| self.type_queue(*i).numbers());
         let most = numbers.fold(1.0, f64::max);
-        let groups = budgets.chunks((MEMORY / most).max(1.0) as usize);
-        let of_group = |group: &[(usize, f64)]| -> Vec<_> {
+        let mut exact = Vec::new();
+        for group in budgets.chunks((MEMORY / most).max(1.0) as usize) {
             let queues = group.par_iter();
-            let exact = queues.map(|(i, budget)| self.exact_queue(*i, *budget));
-            exact.collect()
-        };
-        groups.flat_map(of_group).collect()
+            exact.par_extend(queues.map(|(i, budget)| self.exact_queue(*i, *budget)));
+        }
+        exact
     }
 
     /// Returns the mean number of type i, and that and what else its queue says as claims.
     fn exact_queue(&self, i: usize, budget: f64) -> Result<(f64, Vec<Claim>), AnalysisError> {
-        let kind = &self.workload.types()[i];
         let exact = &self.of_queues(Method::ExactQbd, Some(i));
+        let claim = |quantity, value| claim(self.workload, exact, quantity, Some(i), value);
         let queue = self.type_queue(i);
         let law = queue.law(budget)?;
         let number = match &law {
             Some(law) => law.mean_number(),
             None => queue.mean_number(budget)?,
         };
-        let response = number / kind.arrival_rate();
-        let claim = |quantity, value| exact.claim(self.workload, quantity, Some(i), value);
+        let response = number / self.workload.types()[i].arrival_rate();
         let mut claims = vec![
             claim(Quantity::MeanNumber, number),
             claim(Quantity::MeanResponse, response),
         ];
-        if let Some(law) = law {
-            claims.extend(self.distribution(&queue, law, &claim));
+        let Some(law) = law else {
+            return Ok((number, claims));
+        };
+        claims.extend(law.rarely_above(RARE).map(|(at, above)| Claim {
+            at: Some(at),
+            ..claim(Quantity::NumberAbove, above)
+        }));
+        let share = (MANY / self.workload.types().len() as f64).min(1.0);
+        if let Some(survival) = queue.survival(law, self.options.work(share * SURVIVAL)) {
+            let [p50, p95, p99] = PERCENTILES.map(|p| survival.percentile(p));
+            claims.extend([
+                claim(Quantity::ResponseP50, p50),
+                claim(Quantity::ResponseP95, p95),
+                claim(Quantity::ResponseP99, p99),
+            ]);
         }
         Ok((number, claims))
     }
@@ -269,43 +258,14 @@ impl Claims<'_> {
             let guess = &self.of_queues(Method::ApproximationQueueLength, None);
             return self.push(guess, Quantity::MeanResponse, None, response);
         }
-        let (own, number) = (
-            &self.of_queues(Method::ExactQbd, None),
+        let own = &self.of_queues(Method::ExactQbd, None);
+        let (number, weighted) = (
             cost.numbers.iter().sum(),
+            cost.weighted_response(self.workload),
         );
-        let weighted = cost.weighted_response(self.workload);
         self.push(own, Quantity::MeanNumber, None, number);
         self.push(own, Quantity::MeanResponse, None, response);
         self.push(own, Quantity::WeightedResponse, None, weighted);
-    }
-
-    /// Returns a number that is rarely exceeded, and percentiles of the response time.
-    fn distribution(
-        &self,
-        queue: &TypeQueue<'_>,
-        law: TypeLaw,
-        claim: &dyn Fn(Quantity, f64) -> Claim,
-    ) -> Vec<Claim> {
-        let mut claims = Vec::new();
-        if let Some((at, above)) = law.rarely_above(RARE) {
-            claims.push(Claim {
-                at: Some(at),
-                ..claim(Quantity::NumberAbove, above)
-            });
-        }
-        let share = (MANY / self.workload.types().len() as f64).min(1.0);
-        let budget = self.options.work(share * SURVIVAL);
-        let survival: Option<Survival> = queue.survival(law, budget);
-        let quantities = [
-            Quantity::ResponseP50,
-            Quantity::ResponseP95,
-            Quantity::ResponseP99,
-        ];
-        for (quantity, p) in quantities.into_iter().zip(PERCENTILES) {
-            let time = survival.as_ref().map(|s| s.percentile(p));
-            claims.extend(time.map(|time| claim(quantity, time)));
-        }
-        claims
     }
 
     /// Adds theorem 8 and section 6.4 for type i; returns the approximation. They are for exponential sizes, and
@@ -338,6 +298,6 @@ impl Claims<'_> {
         } else {
             queue_assumptions(self.policy.preemption, types)
         };
-        Derivation { method, holds_for }
+        (method, holds_for)
     }
 }

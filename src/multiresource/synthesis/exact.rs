@@ -15,91 +15,74 @@ use crate::multiresource::workload::{Fleet, Workload};
 /// Nodes that the exact proof may take.
 const NODES: u64 = 2_000_000;
 
-/// A solved program; the doubles are the nearest to the fractions where there are any.
-pub(super) struct Settled {
-    pub solution: Solution,
-    pub exact: Option<Exact>,
-}
-
-impl Settled {
-    /// Solves the program where some policy carries the load, as far as that is known.
-    ///
-    /// # Errors
-    /// When options contradict each other, and when the solver fails.
-    pub fn new(fleet: &Fleet, options: &Options) -> Result<Outcome<Self>, SynthesisError> {
-        check_options(fleet.envelope(), options)?;
-        let mut solution = program::solve(fleet, &options.limits_now())?;
-        let mut exact = None;
-        if let Some(workload) = fleet.one_server() {
-            if options.preemption != Preemption::Full {
-                let (mix, face) = (solution.mixes.remove(0), std::mem::take(&mut solution.face));
-                let mix = modulation::fewer_drains(workload, mix, &face);
-                solution.certificate.load = mix.load(workload);
-                solution.mixes = vec![mix];
-            }
-            exact = program::exact(workload, &solution, NODES);
-            if let Some(exact) = &exact {
-                adopt(workload, exact, &mut solution);
-            }
+/// Solves the program where some policy carries the load, as far as that is known. On one server the mix is one with few
+/// drains, and the doubles are the nearest to the fractions where there are any.
+///
+/// # Errors
+/// When options contradict each other, and when the solver fails.
+pub(super) fn solved(
+    fleet: &Fleet,
+    options: &Options,
+) -> Result<Outcome<Solution>, SynthesisError> {
+    check_options(fleet.envelope(), options)?;
+    let mut solution = program::solve(fleet, &options.limits_now())?;
+    if let Some(workload) = fleet.one_server() {
+        if options.preemption != Preemption::Full {
+            let (mix, face) = (solution.mixes.remove(0), std::mem::take(&mut solution.face));
+            let mix = modulation::fewer_drains(workload, mix, &face);
+            solution.certificate.load = mix.load(workload);
+            solution.mixes = vec![mix];
         }
-        let certificate = &solution.certificate;
-        // Decided in fractions where there are any, with a margin else.
-        if certificate.load < 1.0 - LOAD_MARGIN {
-            return Ok(Outcome::Policy(Box::new(Settled { solution, exact })));
+        if let Some(exact) = program::exact(workload, &solution, NODES) {
+            adopt(workload, exact, &mut solution);
         }
-        if exact
-            .as_ref()
-            .is_some_and(|exact| exact.load < BigRational::one())
-        {
-            return Err(SynthesisError::JustBelow);
-        }
-        Ok(Outcome::Overloaded(Overload {
-            decided: exact.as_ref().is_some_and(Exact::is_proven)
-                || certificate.bound >= 1.0 - 2.0 * LOAD_MARGIN,
-            certificate: solution.certificate,
-            exact,
-        }))
     }
+    let certificate = &solution.certificate;
+    // Decided in fractions where there are any, with a margin else.
+    if certificate.load < 1.0 - LOAD_MARGIN {
+        return Ok(Outcome::Policy(Box::new(solution)));
+    }
+    let exact = solution.exact;
+    let is_below = |exact: &Exact| exact.load < BigRational::one();
+    if exact.as_ref().is_some_and(is_below) {
+        return Err(SynthesisError::JustBelow);
+    }
+    Ok(Outcome::Overloaded(Overload {
+        decided: exact.as_ref().is_some_and(Exact::is_proven)
+            || certificate.bound >= 1.0 - 2.0 * LOAD_MARGIN,
+        certificate: solution.certificate,
+        exact,
+    }))
 }
 
 /// Makes the doubles the nearest to the fractions.
-fn adopt(workload: &Workload, exact: &Exact, solution: &mut Solution) {
+fn adopt(workload: &Workload, exact: Exact, solution: &mut Solution) {
     solution.mixes = vec![exact.mix()];
     let certificate = &mut solution.certificate;
     certificate.load = nearest(&exact.load);
+    let exact = solution.exact.insert(exact);
     let Some(prices) = &exact.prices else { return };
     // Prices in doubles that have proved the load are as good, and nearer to those of the program.
     if !certificate.proven() {
         certificate.prices = prices.iter().map(nearest).collect();
-        certificate.servers[0].resource_prices = covering(workload, &certificate.prices);
+        // At these every job costs its value `y_i/b_i` at least, and the server as little as can be.
+        let values = certificate.values(workload.types());
+        certificate.servers[0].resource_prices =
+            Knapsack::new(&Packing::new(workload), &values).resource_prices();
         certificate.servers[0].search = None;
     }
     certificate.bound = certificate.load;
     certificate.servers[0].worth = 1.0 / certificate.bound;
 }
 
-/// Prices of the resources' units at which every job costs its value `y_i/b_i` at least, and the server
-/// as little as can be.
-fn covering(workload: &Workload, prices: &[f64]) -> Vec<f64> {
-    let pairs = prices.iter().zip(workload.types());
-    let values: Vec<f64> = pairs.map(|(y, t)| y / t.offered_load()).collect();
-    Knapsack::new(&Packing::new(workload), &values).resource_prices()
-}
-
 /// Returns what proves the load as the artifact has it, with the fractions where there are any. The mixes are those of
 /// the solution, unless they stand in the policy.
-pub(super) fn evidence(
-    solution: &Solution,
-    fractions: Option<&Exact>,
-    in_policy: bool,
-) -> Evidence {
+pub(super) fn evidence(solution: &Solution, in_policy: bool) -> Evidence {
     let certificate = &solution.certificate;
     let shapes = certificate.servers.iter().zip(&solution.mixes);
     let servers = shapes.map(|(server, mix)| ShapeWorth {
-        resource_prices: server.resource_prices.clone(),
-        worth: server.worth,
         mix: (!in_policy).then(|| mix.clone()),
-        search: server.search.clone(),
+        ..server.clone()
     });
     Evidence {
         load: certificate.load,
@@ -108,7 +91,7 @@ pub(super) fn evidence(
         bound: certificate.bound,
         gap: certificate.gap(),
         proven: certificate.proven(),
-        exact: fractions.and_then(record),
+        exact: solution.exact.as_ref().and_then(record),
         simulation: None,
     }
 }
@@ -118,19 +101,14 @@ fn record(exact: &Exact) -> Option<ExactRecord> {
     let fractions = |all: &Vec<BigRational>| -> Option<Vec<Fraction>> {
         all.iter().cloned().map(Fraction::new).collect()
     };
-    let prices = match &exact.prices {
-        Some(prices) => Some(fractions(prices)?),
-        None => None,
+    let (proven, prices) = match &exact.prices {
+        Some(prices) => (Proven::Optimum, Some(fractions(prices)?)),
+        None => (Proven::Mix, None),
     };
-    let is_proven = prices.is_some();
     let record = ExactRecord {
         load: Fraction::new(exact.load.clone())?,
         weights: fractions(&exact.weights)?,
-        proven: if is_proven {
-            Proven::Optimum
-        } else {
-            Proven::Mix
-        },
+        proven,
         prices,
     };
     (record.digits() <= MOST_DIGITS).then_some(record)
@@ -157,7 +135,7 @@ mod tests {
         };
         let mut solution = program::solve(&workload, &limits).unwrap();
         assert!(!solution.certificate.proven());
-        adopt(&workload, &exact, &mut solution);
+        adopt(&workload, exact.clone(), &mut solution);
         let certificate = &solution.certificate;
         assert!(certificate.proven() && certificate.gap() == 0.0);
         let prices: Vec<f64> = exact.prices.unwrap().iter().map(nearest).collect();

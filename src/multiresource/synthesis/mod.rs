@@ -6,18 +6,16 @@ mod exact;
 mod log;
 mod msfq;
 mod partition;
-mod pooled;
 mod sweep;
 mod tuning;
 mod upgrades;
 
 pub use choice::{
-    Basis, ChoiceError, ChoiceOptions, Chosen, Families, PooledChosen, Stage, choose,
+    Basis, ChoiceError, ChoiceOptions, Chosen, Families, Pooling, Stage, choose, pool,
 };
 pub use log::{CLOSE, Candidate, Choice, Interval, Log, RouteTried, Steadiness};
 pub use msfq::{MsfqOutlook, MsfqRow, MsfqTable};
 pub use partition::{Partitioned, partition};
-pub use pooled::{PooledSynthesis, Pooling, pool};
 pub use sweep::{SweepPoint, sweep};
 pub use tuning::{Outlook, RouteOption};
 pub use upgrades::{Upgrade, Upgrades, upgrades};
@@ -36,7 +34,6 @@ use crate::multiresource::program::{
     Certificate, Exact, LOAD_MARGIN, Limits, ProgramError, Solution,
 };
 use crate::multiresource::workload::{JobType, Workload};
-use exact::Settled;
 
 /// Phases up to which a chain is built.
 pub const PHASE_LIMIT: usize = 20_000;
@@ -148,8 +145,6 @@ pub struct Synthesis {
     pub policy: MsrPolicy,
     /// The program's solution, with the mix that the policy takes.
     pub solution: Solution,
-    /// The same in fractions, where there are any.
-    pub exact: Option<Exact>,
     /// The routes that were considered.
     pub routes: Vec<RouteOption>,
     /// Of each type that has bounds in place of an exact mean, why.
@@ -197,27 +192,9 @@ pub enum SynthesisError {
         "the load is below 1, exactly, but by less than {LOAD_MARGIN:e}: some policy stabilizes this workload, but double precision is not enough to tune or to analyse it; lower the arrival rates by a factor of 1 - 1e-10 or so"
     )]
     JustBelow,
-    /// Setup rate missing, superfluous, or no rate.
+    /// Options that do not go together or with the workload, or a rate that is out of range or unstable.
     #[error("{0}")]
-    SetupRate(String),
-    /// A route where there is none to take.
-    #[error(
-        "the route {0} goes with preemption `none` or `setup`; with full preemption there is nothing to wait for on the way: leave --route out"
-    )]
-    Route(Route),
-    /// A start latency where jobs are stopped.
-    #[error(
-        "the workload has a start latency, and what a stopped job pays of it when it starts again is not said: give --preemption none; or leave `start_latency` out: setup times (--preemption setup and --setup-rate) say what a stopped job costs"
-    )]
-    StartLatency,
-    /// Slots that do not suffice.
-    #[error(
-        "no partition of this fleet is stable: rounded to whole slots, and with the time that changes of assignments take, it does not carry this load; take --family auto, fewer jobs or more servers"
-    )]
-    NoPartition,
-    /// A switching rate that is no rate, or under which the policy is unstable.
-    #[error("{0}")]
-    SwitchingRate(String),
+    Refused(String),
 }
 
 /// Synthesizes an MSR policy for the workload.
@@ -226,47 +203,32 @@ pub enum SynthesisError {
 /// When options contradict each other or the given switching rate is unstable; when the
 /// solver fails.
 pub fn synthesize(workload: &Workload, options: &Options) -> Result<Outcome, SynthesisError> {
-    Ok(match Settled::new(&workload.clone().into(), options)? {
-        Outcome::Policy(settled) => {
-            Outcome::Policy(Box::new(of_solution(workload, options, *settled)?))
+    Ok(match exact::solved(&workload.clone().into(), options)? {
+        Outcome::Policy(solution) => {
+            Outcome::Policy(Box::new(of_solution(workload, options, *solution)?))
         }
         Outcome::Overloaded(overload) => Outcome::Overloaded(overload),
     })
 }
 
-/// The policy with other options than those of its schedules.
-fn again(
-    workload: &Workload,
-    options: &Options,
-    synthesis: Synthesis,
-) -> Result<Synthesis, SynthesisError> {
-    let settled = Settled {
-        solution: synthesis.solution,
-        exact: synthesis.exact,
-    };
-    of_solution(workload, options, settled)
-}
-
-/// The policy for a solved program of load below 1.
+/// Returns the policy for a solved program of load below 1.
 fn of_solution(
     workload: &Workload,
     options: &Options,
-    settled: Settled,
+    solution: Solution,
 ) -> Result<Synthesis, SynthesisError> {
-    let Settled { solution, exact } = settled;
     let draft = first_draft(workload, options, &solution);
     let (policy, routes) = tuning::with_best_route(workload, options, draft)?;
     let modulation = Modulation::new(workload, &policy, PHASE_LIMIT)?;
     let (claims, out_of_reach) =
         claims::claims(workload, options, &policy, &modulation, &solution)?;
-    let evidence = exact::evidence(&solution, exact.as_ref(), true);
+    let evidence = exact::evidence(&solution, true);
     Ok(Synthesis {
         artifact: Artifact::new(workload.record(), policy.clone().into(), claims, evidence),
         drains: modulation::drains(&policy.schedules, &policy.order),
         objective: options.objective.analysed(),
         policy,
         solution,
-        exact,
         routes,
         out_of_reach,
     })
@@ -306,38 +268,44 @@ pub fn queue_assumptions(preemption: Preemption, types: &[JobType]) -> HoldsFor 
 }
 
 fn check_options(workload: &Workload, options: &Options) -> Result<(), SynthesisError> {
-    let range = |name: &str, rate: f64| {
-        let relative = rate * mean_size(workload);
-        (!(RATES.contains(&relative))).then(|| {
-            format!(
-                "the {name} is {rate}; together with a mean size of {} that is out of range: give between {:e} and {:e}",
-                mean_size(workload), RATES.start() / mean_size(workload), RATES.end() / mean_size(workload)
-            )
-        })
+    let mean = mean_size(workload);
+    let check = |name: &str, rate: f64| {
+        if RATES.contains(&(rate * mean)) {
+            return Ok(());
+        }
+        refused(format!(
+            "the {name} is {rate}; together with a mean size of {mean} that is out of range: give between {:e} and {:e}",
+            RATES.start() / mean,
+            RATES.end() / mean
+        ))
     };
-    if let Some(why) = options
-        .switching_rate
-        .and_then(|rate| range("switching rate", rate))
-    {
-        return Err(SynthesisError::SwitchingRate(why));
+    if let Some(rate) = options.switching_rate {
+        check("switching rate", rate)?;
     }
     if options.preemption != Preemption::None && workload.start_latency().is_some() {
-        return Err(SynthesisError::StartLatency);
+        return refused(
+            "the workload has a start latency, and what a stopped job pays of it when it starts again is not said: give --preemption none; or leave `start_latency` out: setup times (--preemption setup and --setup-rate) say what a stopped job costs",
+        );
     }
     if let (Preemption::Full, Some(route)) = (options.preemption, options.route) {
-        return Err(SynthesisError::Route(route));
+        return refused(format!(
+            "the route {route} goes with preemption `none` or `setup`; with full preemption there is nothing to wait for on the way: leave --route out"
+        ));
     }
-    let refuse = |why: String| Err(SynthesisError::SetupRate(why));
     match (options.preemption, options.setup_rate) {
-        (Preemption::Setup, None) => refuse(
-            "preemption `setup` needs the setup rate γ: give `--setup-rate γ`, one over the mean setup time of a slot, in the workload's time unit".into(),
+        (Preemption::Setup, None) => refused(
+            "preemption `setup` needs the setup rate γ: give `--setup-rate γ`, one over the mean setup time of a slot, in the workload's time unit",
         ),
-        (Preemption::Setup, Some(rate)) => range("setup rate", rate).map_or(Ok(()), refuse),
-        (Preemption::None | Preemption::Full, Some(rate)) => refuse(format!(
+        (Preemption::Setup, Some(rate)) => check("setup rate", rate),
+        (_, Some(rate)) => refused(format!(
             "a setup rate ({rate}) goes with `--preemption setup` only; leave it out, or ask for setups"
         )),
         _ => Ok(()),
     }
+}
+
+fn refused<T>(why: impl Into<String>) -> Result<T, SynthesisError> {
+    Err(SynthesisError::Refused(why.into()))
 }
 
 /// The policy but for route and switching rate, which stand at 1 per mean size.

@@ -1,6 +1,11 @@
 //! MSFQ on a one-or-all system: its threshold by exact analysis.
 
+use std::collections::BTreeMap;
+
+use itertools::Itertools;
+
 use crate::multiresource::analysis::one_or_all::{MsfqError, MsfqMeans, MsfqQueue, Stream};
+use crate::multiresource::analysis::weights;
 use crate::multiresource::artifact::Objective;
 use crate::multiresource::policy::OneOrAll;
 use crate::multiresource::workload::Workload;
@@ -40,13 +45,8 @@ pub struct MsfqRow {
     pub approximation: Option<f64>,
 }
 
-/// Thresholds that were looked at.
-struct Looked {
-    most: usize,
-    /// Those with certain means.
-    known: Vec<(usize, MsfqMeans)>,
-    unknown: Vec<MsfqError>,
-}
+/// Means by the thresholds that were looked at.
+type Looked = BTreeMap<usize, Result<MsfqMeans, MsfqError>>;
 
 impl MsfqOutlook {
     /// Returns `None` where the workload is no such system.
@@ -54,24 +54,18 @@ impl MsfqOutlook {
         let system = OneOrAll::new(workload).ok()?;
         let stream = |i: usize| {
             let kind = &workload.types()[i];
-            let memoryless = kind.is_poisson() && kind.holding().is_exponential();
-            memoryless.then(|| Stream {
+            (kind.is_poisson() && kind.holding().is_exponential()).then(|| Stream {
                 arrival_rate: kind.arrival_rate(),
                 service_rate: kind.service_rate(),
             })
         };
         let (light, heavy) = (stream(system.light)?, stream(system.heavy)?);
-        let shares = workload.load_shares();
-        let rates = light.arrival_rate + heavy.arrival_rate;
-        let weights = match objective {
-            Objective::Mean | Objective::P99 => [light, heavy].map(|s| s.arrival_rate / rates),
-            Objective::Weighted => [system.light, system.heavy].map(|i| shares[i]),
-        };
+        let weights = weights(workload, objective);
         Some(MsfqOutlook {
+            weights: [system.light, system.heavy].map(|i| weights[i]),
             system,
             light,
             heavy,
-            weights,
         })
     }
 
@@ -93,25 +87,29 @@ impl MsfqOutlook {
     /// looked at; of more, powers of 2, and from the best of these on ever smaller steps, as if there were
     /// one minimum.
     pub fn best(&self) -> Option<usize> {
-        self.look().best(self)
+        self.best_of(&self.look())
+    }
+
+    fn best_of(&self, looked: &Looked) -> Option<usize> {
+        let known = looked
+            .iter()
+            .filter_map(|(l, means)| Some((l, means.as_ref().ok()?)));
+        let values = known.map(|(l, means)| (*l, self.value(means.response)));
+        values.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(l, _)| l)
     }
 
     fn look(&self) -> Looked {
         let most = self.system.servers as usize - 1;
-        let mut looked = Looked {
-            most,
-            known: Vec::new(),
-            unknown: Vec::new(),
-        };
+        let means = |l: usize| self.queue(l).and_then(|queue| queue.means());
         if most < 64 {
-            (0..=most).for_each(|l| looked.at(self, l));
-            return looked;
+            return (0..=most).map(|l| (l, means(l))).collect();
         }
-        shown(most).for_each(|l| looked.at(self, l));
-        let mut step = looked.best(self).map_or(0, |l| l / 4);
-        while let Some(l) = looked.best(self).filter(|_| step > 0) {
-            looked.at(self, l - step);
-            looked.at(self, (l + step).min(most));
+        let mut looked: Looked = shown(most).map(|l| (l, means(l))).collect();
+        let mut step = self.best_of(&looked).map_or(0, |l| l / 4);
+        while let Some(l) = self.best_of(&looked).filter(|_| step > 0) {
+            for at in [l - step, (l + step).min(most)] {
+                looked.entry(at).or_insert_with(|| means(at));
+            }
             step /= 2;
         }
         looked
@@ -119,27 +117,26 @@ impl MsfqOutlook {
 
     /// MSFQ by its threshold.
     pub fn table(&self) -> MsfqTable {
-        let looked = self.look();
-        let best = looked.best(self);
-        let mut thresholds: Vec<usize> = shown(looked.most).chain(best).collect();
-        thresholds.sort_unstable();
-        thresholds.dedup();
+        let (looked, most) = (self.look(), self.system.servers as usize - 1);
+        let best = self.best_of(&looked);
+        let response = |l: &usize| Some(looked.get(l)?.as_ref().ok()?.response);
         let row = |threshold: usize| MsfqRow {
             threshold,
             is_best: Some(threshold) == best,
-            response: looked.means(threshold).map(|means| means.response),
+            response: response(&threshold),
             approximation: self.approximation(threshold),
         };
+        let thresholds = shown(most).chain(best).sorted_unstable().dedup();
+        let unknown = looked.values().filter_map(|means| means.as_ref().err());
         MsfqTable {
-            rows: thresholds.into_iter().map(row).collect(),
-            is_complete: looked.known.len() == looked.most + 1,
-            unknown: looked.unknown,
+            rows: thresholds.map(row).collect(),
+            is_complete: looked.len() == most + 1 && looked.values().all(Result::is_ok),
+            unknown: unknown.unique_by(|why| why.to_string()).cloned().collect(),
         }
     }
 
     fn approximation(&self, threshold: usize) -> Option<f64> {
-        let guess = self.queue(threshold).ok()?.approximation()?;
-        Some(self.value(guess.response))
+        Some(self.value(self.queue(threshold).ok()?.approximation()?.response))
     }
 }
 
@@ -148,30 +145,4 @@ fn shown(most: usize) -> impl Iterator<Item = usize> {
     let powers = (0..usize::BITS).map(|p| 1 << p);
     let between = powers.take_while(move |l| *l < most);
     [0, most].into_iter().chain(between)
-}
-
-impl Looked {
-    fn at(&mut self, outlook: &MsfqOutlook, threshold: usize) {
-        if self.means(threshold).is_some() {
-            return;
-        }
-        let queue = outlook.queue(threshold);
-        match queue.and_then(|queue| queue.means()) {
-            Ok(means) => self.known.push((threshold, means)),
-            Err(why) if !self.unknown.contains(&why) => self.unknown.push(why),
-            Err(_) => {}
-        }
-    }
-
-    fn means(&self, threshold: usize) -> Option<&MsfqMeans> {
-        let found = self.known.iter().find(|(l, _)| *l == threshold);
-        found.map(|(_, means)| means)
-    }
-
-    fn best(&self, outlook: &MsfqOutlook) -> Option<usize> {
-        let value = |(_, means): &&(usize, MsfqMeans)| outlook.value(means.response);
-        let known = self.known.iter();
-        let least = known.min_by(|a, b| value(a).total_cmp(&value(b)));
-        least.map(|(l, _)| *l)
-    }
 }

@@ -60,10 +60,11 @@ pub fn partition(fleet: &Fleet, solution: &Solution) -> Option<Partitioned> {
     let sample = |theta: &f64| site.sampled(&solution.mixes, *theta);
     let sampled: Vec<Assignment> = thetas.iter().map(sample).collect();
     let mut queues = Queues::new(fleet);
-    let costs = sampled.iter().map(|own| queues.cost(&site.slots(own)));
-    let costs: Vec<f64> = costs.collect();
-    let best = (0..costs.len()).min_by(|a, b| costs[*a].total_cmp(&costs[*b]))?;
-    let best = site.improved(sampled[best].clone(), &mut queues);
+    let costs = sampled
+        .iter()
+        .map(|own| (queues.cost(&site.slots(own)), own));
+    let (_, best) = costs.min_by(|a, b| a.0.total_cmp(&b.0))?;
+    let best = site.improved(best.clone(), &mut queues);
     let nodes: Vec<u32> = fleet.types().iter().map(|kind| kind.nodes()).collect();
     let policy = site.policy(vec![best], vec![1.0], None);
     let slots = policy.jobs(0, &nodes);
@@ -113,13 +114,12 @@ impl<'a> Site<'a> {
             let mut schedules: Vec<Vec<u32>> = mix.schedules.iter().map(|u| wide(u)).collect();
             // Beside them, those in which one type has all that it can, and what is left goes to the others.
             let own = mix.schedules.iter().cloned();
-            let of_one = |i: usize, count: u32| {
+            let of_one = |i: usize, most: u32| {
                 let mut schedule = vec![0; types.len()];
-                schedule[i] = count;
+                schedule[i] = most.min(packing.most(i, packing.capacity()));
                 schedule
             };
-            let most = |i: usize| packing.most(i, packing.capacity());
-            let alone = (0..types.len()).map(|i| of_one(i, most(i)));
+            let alone = (0..types.len()).map(|i| of_one(i, u32::MAX));
             let one = (0..types.len()).map(|i| of_one(i, 1));
             for begun in own.chain(alone).chain(one) {
                 for up in [true, false] {
@@ -174,8 +174,7 @@ impl<'a> Site<'a> {
     fn slots(&self, assignment: &Assignment) -> Vec<u64> {
         let mut slots = vec![0; self.fleet.types().len()];
         for (schedules, counts) in self.schedules.iter().zip(assignment) {
-            let pairs = schedules.iter().zip(counts);
-            for (schedule, count) in pairs.filter(|(_, count)| **count > 0) {
+            for (schedule, count) in schedules.iter().zip(counts) {
                 for (all, own) in slots.iter_mut().zip(schedule) {
                     *all += u64::from(*count) * u64::from(*own);
                 }
@@ -222,8 +221,7 @@ impl<'a> Site<'a> {
         for _ in 0..CHANGES {
             let mut best = (-1e-9, None);
             for (h, schedules) in self.schedules.iter().enumerate() {
-                let used = (0..schedules.len()).filter(|s| assignment[h][*s] > 0);
-                for from in used {
+                for from in (0..schedules.len()).filter(|s| assignment[h][*s] > 0) {
                     for to in (0..schedules.len()).filter(|to| *to != from) {
                         let gain = queues.gain(&slots, &schedules[from], &schedules[to]);
                         if gain < best.0 {
@@ -277,20 +275,17 @@ fn filled(packing: &Packing, mut schedule: Vec<u32>, up: bool) -> Vec<u32> {
     let Some(mut room) = packing.room(&schedule) else {
         return schedule;
     };
-    let mut types: Vec<usize> = (0..schedule.len()).collect();
-    if !up {
-        types.reverse();
-    }
+    let types = schedule.len();
     loop {
-        let mut any = false;
-        for &i in &types {
+        let before = schedule.clone();
+        for n in 0..types {
+            let i = if up { n } else { types - 1 - n };
             if packing.most(i, &room) > 0 {
                 packing.take(i, 1, &mut room);
                 schedule[i] += 1;
-                any = true;
             }
         }
-        if !any {
+        if schedule == before {
             return schedule;
         }
     }
@@ -321,14 +316,13 @@ impl<'a> Queues<'a> {
     /// Returns the same for so many jobs at once.
     fn number(&mut self, i: usize, slots: u64) -> f64 {
         let offered = self.fleet.types()[i].offered_load();
-        let number = || {
+        *self.known[i].entry(slots).or_insert_with(|| {
             if slots as f64 > offered {
                 mean_number(slots, offered)
             } else {
                 LACKING * (1.0 + offered - slots as f64)
             }
-        };
-        *self.known[i].entry(slots).or_insert_with(number)
+        })
     }
 
     fn cost(&mut self, slots: &[u64]) -> f64 {
@@ -390,10 +384,8 @@ impl Legs {
             let slots = policy.jobs(m, &nodes);
             let (here, there) = (policy.places(m), policy.places((m + 1) % count));
             let mut ending = vec![0_u64; rates.len()];
-            for (h, s) in (0..here.len())
-                .filter(|n| here[*n] != there[*n])
-                .map(|n| here[n])
-            {
+            for n in (0..here.len()).filter(|n| here[*n] != there[*n]) {
+                let (h, s) = here[n];
                 let slots = ending.iter_mut().zip(&policy.schedules[h][s]);
                 slots.for_each(|(all, u)| *all += u64::from(*u));
             }
@@ -425,8 +417,7 @@ impl Legs {
 
     /// Returns a switching rate at which all types are stable; `None` where no rate is seen to be.
     fn stable_rate(&self, fleet: &Fleet) -> Option<f64> {
-        let types = fleet.types().iter().enumerate();
-        let most = types.map(|(i, t)| {
+        let most = fleet.types().iter().enumerate().map(|(i, t)| {
             let lost = t.offered_load() * self.time - self.served[i];
             if lost > 0.0 {
                 self.count * (self.mix[i] - t.offered_load()) / lost
@@ -459,7 +450,6 @@ fn largest(counts: &[u64], rates: &[f64]) -> f64 {
     let each = (-600..=500).map(value).filter(|value| value.is_finite());
     STEP * each.sum::<f64>()
 }
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,10 +1,10 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::exact::Settled;
-use super::{Options, Outcome, PHASE_LIMIT, SynthesisError, first_draft, tuning};
-use crate::multiresource::analysis::{AnalysisError, Cost, TypeQueue};
-use crate::multiresource::artifact::{MsrPolicy, Route};
-use crate::multiresource::modulation::Modulation;
+use super::exact::solved;
+use super::tuning::{self, RateSearch};
+use super::{Options, Outcome, PHASE_LIMIT, SynthesisError, first_draft};
+use crate::multiresource::analysis::{self, AnalysisError, Cost, PaperBounds, TypeQueue};
+use crate::multiresource::artifact::Route;
 use crate::multiresource::workload::Workload;
 
 /// A policy's cost at one switching rate on one route: mean response times \[time\].
@@ -39,8 +39,8 @@ pub fn sweep(
     interrupt: &AtomicBool,
     begun: impl FnOnce(),
 ) -> Result<Vec<SweepPoint>, SynthesisError> {
-    let solution = match Settled::new(&workload.clone().into(), options)? {
-        Outcome::Policy(settled) => settled.solution,
+    let solution = match solved(&workload.clone().into(), options)? {
+        Outcome::Policy(solution) => solution,
         Outcome::Overloaded(overload) => {
             return Err(SynthesisError::Overloaded(overload.certificate.load));
         }
@@ -52,61 +52,40 @@ pub fn sweep(
     begun();
     let mut swept = Vec::new();
     for route in tuning::candidates(options) {
-        let policy = MsrPolicy {
-            route,
-            ..draft.clone()
-        };
-        let modulation = match Modulation::new(workload, &policy, PHASE_LIMIT) {
-            Ok(modulation) => modulation,
-            Err(_) if options.route.is_none() => continue,
-            Err(error) => return Err(error.into()),
-        };
-        let search = tuning::RateSearch::new(workload, options, &modulation);
+        let search = RateSearch::new(workload, options, &draft, route, PHASE_LIMIT)?;
+        let Some(search) = search else { continue };
         let (low, high) = search.range();
         for k in 0..points {
             if interrupt.load(Ordering::Relaxed) || options.left().is_zero() {
                 return Ok(swept);
             }
-            let fraction = k as f64 / (points - 1).max(1) as f64;
-            let rate = low * (high / low).powf(fraction);
-            swept.push(point(
-                workload,
-                options,
-                &modulation.at(rate),
-                (route, rate),
-            )?);
+            let switching_rate = low * (high / low).powf(k as f64 / (points - 1).max(1) as f64);
+            let modulation = search.modulation.at(switching_rate);
+            let types = 0..workload.types().len();
+            let queue = |i| TypeQueue::new(workload, &modulation, options.preemption, i);
+            let bounds: Vec<_> = types.map(|i| queue(i).bounds()).collect();
+            let budget = options.work(POINT);
+            let exact = match analysis::exact(workload, &modulation, options.preemption, budget) {
+                Ok(cost) => Some(cost),
+                Err(error @ AnalysisError::Unstable(_)) => return Err(error.into()),
+                Err(_) => None,
+            };
+            let response = |number: fn(&PaperBounds) -> f64| {
+                let numbers = bounds.iter().map(number).collect();
+                Cost { numbers }.mean_response(workload)
+            };
+            swept.push(SweepPoint {
+                route,
+                switching_rate,
+                mean_response: exact.as_ref().map(|cost| cost.mean_response(workload)),
+                weighted_response: exact.as_ref().map(|cost| cost.weighted_response(workload)),
+                lower: response(|bounds| bounds.lower),
+                approximation: response(|bounds| bounds.approximation),
+                upper: response(|bounds| bounds.upper),
+            });
         }
     }
     Ok(swept)
-}
-
-fn point(
-    workload: &Workload,
-    options: &Options,
-    modulation: &Modulation,
-    (route, switching_rate): (Route, f64),
-) -> Result<SweepPoint, SynthesisError> {
-    let queues: Vec<TypeQueue<'_>> = (0..workload.types().len())
-        .map(|i| TypeQueue::new(workload, modulation, options.preemption, i))
-        .collect();
-    let bounds: Vec<_> = queues.iter().map(TypeQueue::bounds).collect();
-    let response = |numbers: Vec<f64>| Cost { numbers }.mean_response(workload);
-    let mean = |queue: &TypeQueue<'_>| queue.mean_number(options.work(POINT));
-    let exact: Result<Vec<f64>, AnalysisError> = queues.iter().map(mean).collect();
-    let exact = match exact {
-        Ok(numbers) => Some(Cost { numbers }),
-        Err(error @ AnalysisError::Unstable { .. }) => return Err(error.into()),
-        Err(_) => None,
-    };
-    Ok(SweepPoint {
-        route,
-        switching_rate,
-        mean_response: exact.as_ref().map(|cost| cost.mean_response(workload)),
-        weighted_response: exact.as_ref().map(|cost| cost.weighted_response(workload)),
-        lower: response(bounds.iter().map(|b| b.lower).collect()),
-        approximation: response(bounds.iter().map(|b| b.approximation).collect()),
-        upper: response(bounds.iter().map(|b| b.upper).collect()),
-    })
 }
 
 /// Work that goes into one type at one point at effort 1, roughly in nanoseconds.

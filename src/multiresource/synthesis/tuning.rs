@@ -1,7 +1,7 @@
 //! Tuning: the route and the switching rate with the least cost, exactly where that is affordable.
 
 use super::claims::LAWS;
-use super::{Options, PHASE_LIMIT, PHASES_OF_TYPES, SynthesisError, mean_size};
+use super::{Options, PHASE_LIMIT, PHASES_OF_TYPES, SynthesisError, mean_size, refused};
 use crate::multiresource::analysis::{self, AnalysisError, Cost, PaperBounds};
 use crate::multiresource::artifact::{Drain, Method, MsrPolicy, Preemption, Route};
 use crate::multiresource::modulation::{Modulation, ModulationError};
@@ -66,90 +66,78 @@ pub(super) fn with_best_route(
     options: &Options,
     draft: MsrPolicy,
 ) -> Result<(MsrPolicy, Vec<RouteOption>), SynthesisError> {
-    let (mut routes, mut chains) = (Vec::new(), Vec::new());
+    let mut searches: Vec<RateSearch<'_>> = Vec::new();
     for route in candidates(options) {
-        let policy = MsrPolicy {
-            route,
-            ..draft.clone()
-        };
         let limit = match route.drain {
             // No time is left for another one.
-            _ if !chains.is_empty() && options.left().is_zero() => 0,
+            _ if !searches.is_empty() && options.left().is_zero() => 0,
             Drain::Sequential => PHASE_LIMIT,
             Drain::Concurrent => PHASE_LIMIT.min(PHASES_OF_TYPES / workload.types().len()),
         };
-        match Modulation::new(workload, &policy, limit) {
-            Ok(modulation) => chains.push((routes.len(), modulation)),
-            Err(ModulationError::TooLarge(_)) if options.route.is_none() => {}
-            Err(error) => return Err(error.into()),
-        }
-        routes.push(RouteOption {
-            route,
-            outlook: None,
-        });
+        searches.extend(RateSearch::new(workload, options, &draft, route, limit)?);
     }
-    let mut searches = Vec::new();
-    for (n, modulation) in &chains {
-        let search = RateSearch::new(workload, options, modulation);
-        let outlook = search.prediction();
-        searches.push((*n, search, outlook));
-    }
-    searches.sort_by(|a, b| a.2.value.total_cmp(&b.2.value));
+    let value = |n: &usize| searches[*n].outlook.value;
+    let mut order: Vec<usize> = (0..searches.len()).collect();
+    order.sort_by(|a, b| value(a).total_cmp(&value(b)));
     let mut budget = options.work(TUNING);
     let mut best_exact = f64::INFINITY;
-    for (_, search, outlook) in &mut searches {
-        budget -= search.refine(outlook, budget, best_exact)?;
-        if outlook.is_exact() {
-            best_exact = best_exact.min(outlook.value);
+    for n in order {
+        let search = &mut searches[n];
+        budget -= search.refine(budget, best_exact)?;
+        if search.outlook.is_exact() {
+            best_exact = best_exact.min(search.outlook.value);
         }
     }
-    // Equals in the order of the routes.
-    searches.sort_by_key(|(n, ..)| *n);
     // Sequential routes always have an outlook, or the error has been returned.
     let best = best_route(&mut searches)?.ok_or(ModulationError::TooLarge(PHASE_LIMIT))?;
-    let (route, outlook) = (routes[searches[best].0].route, &searches[best].2);
+    let (route, outlook) = (searches[best].route, &searches[best].outlook);
     if outlook.rate >= outlook.largest {
-        return Err(SynthesisError::SwitchingRate(format!(
+        return refused(format!(
             "at switching rate {} too much time goes into routes and the policy is unstable; it is stable below {:.6} (route {route}): leave --switching-rate out, or give less",
             outlook.rate, outlook.largest
-        )));
+        ));
     }
     let policy = MsrPolicy {
         route,
         switching_rate: outlook.rate,
         ..draft
     };
-    for (n, _, outlook) in searches {
-        routes[n].outlook = Some(outlook);
-    }
-    Ok((policy, routes))
+    let outlook = |route| {
+        let search = searches.iter().find(|search| search.route == route);
+        search.map(|search| search.outlook.clone())
+    };
+    let routes = candidates(options).into_iter().map(|route| RouteOption {
+        route,
+        outlook: outlook(route),
+    });
+    Ok((policy, routes.collect()))
 }
 
 /// Returns the index of the best route by what is known. One that is predicted to be better than another one whose exact value is
 /// known is evaluated before it is believed, where that is within reach.
-fn best_route(
-    searches: &mut [(usize, RateSearch<'_>, Outlook)],
-) -> Result<Option<usize>, SynthesisError> {
+fn best_route(searches: &mut [RateSearch<'_>]) -> Result<Option<usize>, SynthesisError> {
     loop {
         // By how much the approximation missed where the exact value is known.
-        let exact = searches.iter().filter(|(.., outlook)| outlook.is_exact());
-        let missed: Vec<f64> = exact.map(|(.., o)| o.value / o.predicted.1).collect();
-        let factor = missed.iter().copied().fold(1.0, f64::max);
-        let rank = |n: usize| match &searches[n].2 {
+        let exact = searches.iter().filter(|search| search.outlook.is_exact());
+        let missed = exact.map(|search| search.outlook.value / search.outlook.predicted.1);
+        let factor = missed.clone().fold(1.0, f64::max);
+        let none_is_exact = missed.count() == 0;
+        let rank = |search: &RateSearch<'_>| match &search.outlook {
             outlook if outlook.is_exact() => outlook.value,
             outlook if outlook.within_reach => factor * outlook.value,
             outlook => WORTH_A_GUESS * factor * outlook.value,
         };
-        let best = (0..searches.len()).min_by(|a, b| rank(*a).total_cmp(&rank(*b)));
-        let Some((_, search, outlook)) = best.map(|n| &mut searches[n]) else {
+        let ranks = searches.iter().map(rank).enumerate();
+        let Some((best, _)) = ranks.min_by(|a, b| a.1.total_cmp(&b.1)) else {
             return Ok(None);
         };
+        let outlook = &searches[best].outlook;
         let is_unseen = !outlook.is_exact() && outlook.within_reach && outlook.value.is_finite();
-        if missed.is_empty() || !is_unseen {
-            return Ok(best);
+        if none_is_exact || !is_unseen {
+            return Ok(Some(best));
         }
-        search.take_exact(outlook)?;
-        outlook.within_reach = outlook.is_exact();
+        searches[best].take_exact()?;
+        searches[best].outlook.within_reach = searches[best].outlook.is_exact();
     }
 }
 
@@ -168,35 +156,83 @@ pub(super) fn candidates(options: &Options) -> Vec<Route> {
 pub(super) struct RateSearch<'a> {
     workload: &'a Workload,
     options: &'a Options,
-    modulation: &'a Modulation,
-    largest: f64,
+    route: Route,
+    pub modulation: Modulation,
+    /// What is known so far: first the prediction.
+    outlook: Outlook,
 }
 
 impl<'a> RateSearch<'a> {
-    pub(super) fn new(
+    /// Returns a search along a route of the draft's loop; `None` where its chain has more phases than the limit, and
+    /// other routes may be taken.
+    pub fn new(
         workload: &'a Workload,
         options: &'a Options,
-        modulation: &'a Modulation,
-    ) -> Self {
-        RateSearch {
+        draft: &MsrPolicy,
+        route: Route,
+        limit: usize,
+    ) -> Result<Option<Self>, ModulationError> {
+        let policy = MsrPolicy {
+            route,
+            ..draft.clone()
+        };
+        let modulation = match Modulation::new(workload, &policy, limit) {
+            Err(ModulationError::TooLarge(_)) if options.route.is_none() => return Ok(None),
+            modulation => modulation?,
+        };
+        let mut search = RateSearch {
             workload,
             options,
+            route,
+            outlook: Outlook {
+                phases: modulation.phases.len(),
+                largest: modulation.largest_stable_rate(workload),
+                rate: f64::NAN,
+                value: f64::INFINITY,
+                method: Method::ApproximationQueueLength,
+                within_reach: false,
+                predicted: (f64::NAN, f64::INFINITY),
+            },
             modulation,
-            largest: modulation.largest_stable_rate(workload),
+        };
+        search.predict();
+        Ok(Some(search))
+    }
+
+    /// Takes what section 6.4's approximation says.
+    fn predict(&mut self) {
+        let start = (0.5 / mean_size(self.workload)).min(0.5 * self.outlook.largest);
+        // Infinite once the time is over, which ends a search.
+        let in_time = |rate: f64| {
+            let is_over = self.options.left().is_zero();
+            if is_over {
+                f64::INFINITY
+            } else {
+                self.approximation(rate)
+            }
+        };
+        let predicted = match self.settled_rate().filter(|_| self.is_free()) {
+            Some(rate) => (rate, self.approximation(rate)),
+            None => minimum(in_time, start, self.ceiling(), 1e-4),
+        };
+        let rate = self.settled_rate().unwrap_or(predicted.0);
+        (self.outlook.predicted, self.outlook.rate) = (predicted, rate);
+        if rate < self.outlook.largest {
+            self.outlook.value = self.approximation(rate);
         }
     }
 
     /// Returns a rate below which the best one is sought. How many switches a job are worth their cost is not known
     /// beforehand: where setups are short and types differ much in size, thousands are.
     fn ceiling(&self) -> f64 {
-        self.largest
-            .min(super::RATES.end() / mean_size(self.workload))
+        let most = super::RATES.end() / mean_size(self.workload);
+        self.outlook.largest.min(most)
     }
 
-    /// Switching rates around the best that is predicted, all stable.
-    pub(super) fn range(&self) -> (f64, f64) {
-        let best = self.prediction().rate;
-        (best / 30.0, (best * 30.0).min(0.98 * self.largest))
+    /// Returns switching rates around the best that is predicted, all stable.
+    pub fn range(&self) -> (f64, f64) {
+        let best = self.outlook.rate;
+        (best / 30.0, (best * 30.0).min(0.98 * self.outlook.largest))
     }
 
     fn value(&self, cost: &Cost) -> f64 {
@@ -206,15 +242,6 @@ impl<'a> RateSearch<'a> {
     fn approximation(&self, rate: f64) -> f64 {
         let modulation = self.modulation.at(rate);
         self.value(&analysis::approximate(self.workload, &modulation))
-    }
-
-    /// Returns the same; infinite once the time is over, which ends a search.
-    fn in_time(&self, rate: f64) -> f64 {
-        if self.options.left().is_zero() {
-            f64::INFINITY
-        } else {
-            self.approximation(rate)
-        }
     }
 
     /// Returns the objective at theorem 8's lower bounds.
@@ -242,59 +269,36 @@ impl<'a> RateSearch<'a> {
             .or_else(|| self.is_free().then(brisk))
     }
 
-    /// What section 6.4's approximation says.
-    fn prediction(&self) -> Outlook {
-        let unit = mean_size(self.workload);
-        let start = (0.5 / unit).min(0.5 * self.largest);
-        let predicted = match self.settled_rate().filter(|_| self.is_free()) {
-            Some(rate) => (rate, self.approximation(rate)),
-            None => minimum(|rate| self.in_time(rate), start, self.ceiling(), 1e-4),
-        };
-        let rate = self.settled_rate().unwrap_or(predicted.0);
-        Outlook {
-            phases: self.modulation.phases.len(),
-            largest: self.largest,
-            rate,
-            value: if rate < self.largest {
-                self.approximation(rate)
-            } else {
-                f64::INFINITY
-            },
-            method: Method::ApproximationQueueLength,
-            within_reach: false,
-            predicted,
-        }
-    }
-
     /// Replaces the prediction by exact values within the budget; none is spent on a route whose lower
     /// bound is above the best so far. Returns the work spent.
-    fn refine(&self, outlook: &mut Outlook, budget: f64, best: f64) -> Result<f64, SynthesisError> {
-        let chain = self.modulation.at(outlook.rate);
+    fn refine(&mut self, budget: f64, best: f64) -> Result<f64, SynthesisError> {
+        let chain = self.modulation.at(self.outlook.rate);
         let most = self.options.work(LAWS);
         let work = analysis::work(self.workload, &chain, self.options.preemption, most);
-        outlook.within_reach = work <= most;
-        if outlook.value.is_infinite() {
-            return Ok(0.0);
-        }
-        if self.settled_rate().is_some() {
-            if work > budget {
-                return Ok(0.0);
-            }
-            self.take_exact(outlook)?;
-            return Ok(work);
-        }
-        let affordable = |(evaluations, _): &&(f64, f64)| work * evaluations <= budget;
-        let Some((evaluations, tolerance)) = EVALUATIONS.iter().find(affordable) else {
+        self.outlook.within_reach = work <= most;
+        let is_settled = self.settled_rate().is_some();
+        let efforts = if is_settled {
+            &[(1.0, 0.0)][..]
+        } else {
+            &EVALUATIONS
+        };
+        let affordable = efforts.iter().find(|(n, _)| work * n <= budget);
+        let Some((evaluations, tolerance)) = affordable.filter(|_| self.outlook.value.is_finite())
+        else {
             return Ok(0.0);
         };
+        if is_settled {
+            self.take_exact()?;
+            return Ok(work);
+        }
         if work > CHEAP && best.is_finite() {
             let bound = |rate: f64| self.lower_bound(rate);
-            let (_, least) = minimum(bound, outlook.rate, self.ceiling(), 1e-2);
+            let (_, least) = minimum(bound, self.outlook.rate, self.ceiling(), 1e-2);
             if least > best {
                 return Ok(0.0);
             }
         }
-        self.search(outlook, *tolerance)?;
+        self.search(*tolerance)?;
         Ok(work * evaluations)
     }
 
@@ -303,31 +307,29 @@ impl<'a> RateSearch<'a> {
         self.options.preemption == Preemption::Full || self.modulation.phases.len() == 1
     }
 
-    fn take_exact(&self, outlook: &mut Outlook) -> Result<(), SynthesisError> {
-        match self.exact(outlook.rate) {
-            Ok(value) => {
-                (outlook.value, outlook.method) = (value, Method::ExactQbd);
-                Ok(())
-            }
-            Err(error @ AnalysisError::Unstable { .. }) => Err(error.into()),
-            // Without an exact value the prediction remains.
-            Err(_) => Ok(()),
+    /// Takes the exact value at the present rate; where there is none the prediction remains.
+    fn take_exact(&mut self) -> Result<(), AnalysisError> {
+        match self.exact(self.outlook.rate) {
+            Ok(value) => (self.outlook.value, self.outlook.method) = (value, Method::ExactQbd),
+            Err(error @ AnalysisError::Unstable(_)) => return Err(error),
+            Err(_) => {}
         }
+        Ok(())
     }
 
-    fn search(&self, outlook: &mut Outlook, tolerance: f64) -> Result<(), SynthesisError> {
+    fn search(&mut self, tolerance: f64) -> Result<(), AnalysisError> {
         // Infinite where it is unstable or has no digit left.
         let exact = |rate: f64| {
-            let stable = (rate < self.largest).then(|| self.exact(rate).ok());
+            let stable = (rate < self.outlook.largest).then(|| self.exact(rate).ok());
             stable.flatten().unwrap_or(f64::INFINITY)
         };
-        let (rate, value) = minimum(exact, outlook.predicted.0, self.ceiling(), tolerance);
+        let (rate, value) = minimum(exact, self.outlook.predicted.0, self.ceiling(), tolerance);
         if !value.is_finite() {
             // The failure occurs at the predicted rate too, where it is reported.
-            return self.take_exact(outlook);
+            return self.take_exact();
         }
-        outlook.method = Method::ExactQbd;
-        (outlook.rate, outlook.value) = (rate, value);
+        self.outlook.method = Method::ExactQbd;
+        (self.outlook.rate, self.outlook.value) = (rate, value);
         Ok(())
     }
 }
@@ -344,11 +346,8 @@ fn minimum(
 ) -> (f64, f64) {
     let ceiling = largest.ln();
     let mut at = |x: f64| {
-        if x < ceiling {
-            function(x.exp())
-        } else {
-            f64::INFINITY
-        }
+        let is_below = x < ceiling;
+        is_below.then(|| function(x.exp())).unwrap_or(f64::INFINITY)
     };
     let Some(bracket) = bracket(&mut at, start.ln(), ceiling) else {
         return (start, f64::INFINITY);
@@ -463,7 +462,6 @@ fn vertex(a: Point, b: Point, c: Point) -> Option<f64> {
     let step = 0.5 * ((b.0 - a.0) * r - (c.0 - a.0) * s) / (r - s);
     step.is_finite().then_some(step)
 }
-
 #[cfg(test)]
 mod minimum {
     use super::minimum;

@@ -9,10 +9,11 @@ use crate::kind;
 use crate::multiresource::artifact::{Artifact, Family, Guard, Preemption, Promise, check_within};
 use crate::multiresource::optimum::{self, Ended};
 use crate::multiresource::policy::time_of_turns;
+use crate::multiresource::program::Solution;
 use crate::multiresource::schedule::{Packing, Schedule, enumerate};
 use crate::multiresource::synthesis::{
-    self, ChoiceError, ChoiceOptions, Chosen, Families, Log, Options, Outcome, Overload,
-    PooledSynthesis, Pooling, Synthesis, Upgrades,
+    self, ChoiceError, ChoiceOptions, Chosen, Families, Log, Options, Outcome, Overload, Pooling,
+    Synthesis, Upgrades,
 };
 use crate::multiresource::workload::{Fleet, JobType, Workload};
 
@@ -78,7 +79,7 @@ pub enum How {
     /// By simulation.
     Chosen(Box<Chosen>, Knowledge),
     /// Over all servers of a fleet.
-    Pooled(Box<PooledSynthesis>),
+    Pooled(Box<Chosen>),
 }
 
 /// What is known of a policy that was chosen by simulation.
@@ -95,8 +96,7 @@ impl How {
     fn artifact(&self) -> &Artifact {
         match self {
             How::Analysed(synthesis) => &synthesis.artifact,
-            How::Chosen(chosen, _) => &chosen.artifact,
-            How::Pooled(synthesis) => &synthesis.artifact,
+            How::Chosen(chosen, _) | How::Pooled(chosen) => &chosen.artifact,
         }
     }
 }
@@ -218,7 +218,7 @@ fn of_server(
     progress(Doing::Candidates(None));
     let report = |stage| progress(Doing::Candidates(Some(stage)));
     let chosen = synthesis::choose(workload, options, &request.choice(families), msr, report)?;
-    log.choice = Some(chosen.choice.clone());
+    log.choice = chosen.choice.clone();
     let known = Knowledge {
         preemption: options.preemption,
         optimum: in_passing(workload, request),
@@ -242,24 +242,25 @@ fn over_fleet(
         _ => Pooling::Chosen(&choice),
     };
     let report = |stage| progress(Doing::Candidates(Some(stage)));
-    let synthesis = match synthesis::pool(fleet, &request.options, wanted, report)? {
-        Outcome::Policy(synthesis) => synthesis,
+    let (chosen, solution) = match synthesis::pool(fleet, &request.options, wanted, report)? {
+        Outcome::Policy(policy) => *policy,
         Outcome::Overloaded(overload) => return Ok(Outcome::Overloaded(overload)),
     };
-    let known = known_schedules(fleet, &synthesis);
+    let known = known_schedules(fleet, &solution);
     let log = Log {
-        rounds: synthesis.solution.rounds,
-        columns: synthesis.solution.columns,
-        choice: synthesis.choice.clone(),
+        rounds: solution.rounds,
+        columns: solution.columns,
+        choice: chosen.choice.clone(),
         upgrades: synthesis::upgrades(fleet, &request.options, &known),
         ..Log::default()
     };
-    Ok(Outcome::Policy(Box::new((How::Pooled(synthesis), log))))
+    let how = How::Pooled(Box::new(chosen));
+    Ok(Outcome::Policy(Box::new((how, log))))
 }
 
 /// The schedules of the mixes of each shape (H), over all types.
-fn known_schedules(fleet: &Fleet, synthesis: &PooledSynthesis) -> Vec<Vec<Schedule>> {
-    let shapes = fleet.shapes().iter().zip(&synthesis.solution.mixes);
+fn known_schedules(fleet: &Fleet, solution: &Solution) -> Vec<Vec<Schedule>> {
+    let shapes = fleet.shapes().iter().zip(&solution.mixes);
     let of_shape = shapes.map(|(shape, mix)| {
         let wide = |own: &Schedule| {
             let mut all = vec![0; fleet.types().len()];

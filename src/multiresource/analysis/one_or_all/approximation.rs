@@ -29,49 +29,37 @@ impl MsfqApproximation {
     }
 }
 
-/// The phases' lengths, in their first two moments.
-struct Phases {
-    /// Phase 4 with the phase 1 that follows it, and phases 2, 3 and 4.
-    away: Time,
-    switched: Time,
-    means: [f64; 4],
-}
-
-impl Phases {
-    /// `None` where the mean of phase 2 would not be positive.
-    fn new(queue: &MsfqQueue, passages: &Passages) -> Option<Self> {
-        let (light, heavy) = (queue.light.arrival_rate, queue.heavy);
-        let one = Time::busy_period(heavy.arrival_rate, heavy.service_rate);
-        let (many, busy) = (queue.servers - 1, passages.busy);
-        let steps = &passages.down[queue.threshold..many];
-        let slow = steps.iter().fold(Time::default(), |t, s| t.plus(s.0));
-        let drain = passages.drains[queue.threshold];
-        // Phase 1 is a busy period started by the jobs that came in 2, 3 and 4; phase 2 one started by
-        // those that came in 4 and 1, except k − 1.
-        let (grows, shrinks) = (heavy.arrival_rate * one.mean, light * busy.mean);
-        let rest = slow.mean + drain.mean;
-        let full = shrinks * (drain.mean + grows * rest) - many as f64 * busy.mean;
-        let full = full / (1.0 - shrinks * grows);
-        if full <= 0.0 {
-            return None;
-        }
-        let first = grows * (full + rest);
-        let away = drain.mean + first;
-        // The same for variances: that of phase 2, which depends on the phases 4 and 1 before it alone,
-        // is `own` and shrinks² that of these.
-        let own = full / busy.mean * busy.variance + light * away * busy.mean.powi(2);
-        let noise = grows.powi(2) * (slow.variance + own)
-            + (1.0 + grows).powi(2) * drain.variance
-            + heavy.arrival_rate * (full + rest) * one.square();
-        let spread = noise / (1.0 - (grows * shrinks).powi(2));
-        let other = own + shrinks.powi(2) * spread + slow.variance + drain.variance;
-        let time = |mean, variance| Time { mean, variance };
-        Some(Phases {
-            away: time(away, spread),
-            switched: time(full + rest, other),
-            means: [first, full, slow.mean, drain.mean],
-        })
+/// Returns the length of phase 4 with the phase 1 that follows it, and that of phases 2, 3 and 4; and the means of all.
+/// `None` where the mean of phase 2 would not be positive.
+fn phases(queue: &MsfqQueue, passages: &Passages) -> Option<(Time, Time, [f64; 4])> {
+    let (light, heavy) = (queue.light.arrival_rate, queue.heavy);
+    let one = Time::busy_period(heavy.arrival_rate, heavy.service_rate);
+    let (many, busy) = (queue.servers - 1, passages.busy);
+    let steps = &passages.down[queue.threshold..many];
+    let slow = steps.iter().fold(Time::default(), |t, s| t.plus(s.0));
+    let drain = passages.drains[queue.threshold];
+    // Phase 1 is a busy period started by the jobs that came in 2, 3 and 4; phase 2 one started by
+    // those that came in 4 and 1, except k − 1.
+    let (grows, shrinks) = (heavy.arrival_rate * one.mean, light * busy.mean);
+    let rest = slow.mean + drain.mean;
+    let full = shrinks * (drain.mean + grows * rest) - many as f64 * busy.mean;
+    let full = full / (1.0 - shrinks * grows);
+    if full <= 0.0 {
+        return None;
     }
+    let first = grows * (full + rest);
+    let away = drain.mean + first;
+    // The same for variances: that of phase 2, which depends on the phases 4 and 1 before it alone,
+    // is `own` and shrinks² that of these.
+    let own = full / busy.mean * busy.variance + light * away * busy.mean.powi(2);
+    let noise = grows.powi(2) * (slow.variance + own)
+        + (1.0 + grows).powi(2) * drain.variance
+        + heavy.arrival_rate * (full + rest) * one.square();
+    let spread = noise / (1.0 - (grows * shrinks).powi(2));
+    let other = own + shrinks.powi(2) * spread + slow.variance + drain.variance;
+    let time = |mean, variance| Time { mean, variance };
+    let means = [first, full, slow.mean, drain.mean];
+    Some((time(away, spread), time(full + rest, other), means))
 }
 
 /// Returns the mean wait of a job that comes in a busy period of an M/M/1 queue that is started by the jobs
@@ -93,11 +81,7 @@ impl MsfqQueue {
         }
         let (light, heavy, many) = (self.light, self.heavy, (self.servers - 1) as f64);
         let passages = Passages::new(self);
-        let Phases {
-            away,
-            switched,
-            means,
-        } = Phases::new(self, &passages)?;
+        let (away, switched, means) = phases(self, &passages)?;
         let full = Stream {
             service_rate: self.servers as f64 * light.service_rate,
             ..light
@@ -105,8 +89,7 @@ impl MsfqQueue {
         let age = |time: Time| time.square() / (2.0 * time.mean);
 
         // Of light jobs that come in phase 3, ∫ (n − (k−1))⁺: there are passages above k − 1 too.
-        let above = full.service_rate * passages.busy.mean.powi(2);
-        let (mut jobs, mut area) = (above, 0.0);
+        let (mut jobs, mut area) = (full.service_rate * passages.busy.mean.powi(2), 0.0);
         for i in (self.threshold + 1..self.servers).rev() {
             jobs *= light.arrival_rate / (i as f64 * light.service_rate);
             area += jobs;

@@ -166,13 +166,11 @@ impl Cycles {
 
     /// [`Self::effect`] for j = 0 … k.
     pub fn effects(&self) -> Vec<Cycle> {
-        let each = 0..self.from.len();
-        each.map(|j| self.effect(j, -1.0)).collect()
+        (0..self.from.len()).map(|j| self.effect(j, -1.0)).collect()
     }
 
     pub fn magnitudes(&self) -> Vec<Cycle> {
-        let each = 0..self.from.len();
-        each.map(|j| self.effect(j, 1.0)).collect()
+        (0..self.from.len()).map(|j| self.effect(j, 1.0)).collect()
     }
 }
 

@@ -17,7 +17,7 @@
 //!
 //! Iterating z → y(z) → 1 leaves p_0 … p_{k−1} (`transforms.rs`), which the first k coefficients of Π
 //! determine (`light_left.rs`). Means follow by renewal and reward over a cycle, whose integrals are
-//! quadratic in j from k on (`cycle.rs`, `means.rs`).
+//! quadratic in j from k on (`cycle.rs`, `queue.rs`).
 //!
 //! # Practice
 //! One run takes `O(k³)` and `O(k² n)`, n growing as `1/(1 − y'(1))` towards saturation.
@@ -31,7 +31,6 @@
 mod approximation;
 mod cycle;
 mod light_left;
-mod means;
 mod passages;
 mod queue;
 mod transforms;

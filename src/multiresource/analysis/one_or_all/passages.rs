@@ -76,8 +76,7 @@ impl Passages {
         }
         let mut drains = vec![Time::default()];
         for i in 1..=queue.threshold {
-            let step = Time::exponential(i as f64 * queue.light.service_rate);
-            drains.push(drains[i - 1].plus(step));
+            drains.push(drains[i - 1].plus(Time::exponential(i as f64 * queue.light.service_rate)));
         }
         Passages { down, drains, busy }
     }

@@ -32,11 +32,10 @@ pub(super) fn is_bounded(
     let is_worth_more = |u: &Schedule| dot(u, &values.numerators) > values.denominator;
     let mut found = false;
     let walk = walk(packing, &rounded, prices);
-    let complete = above(walk, threshold, nodes, |schedule| {
+    above(walk, threshold, nodes, |schedule| {
         found = is_worth_more(&schedule);
         !found
-    });
-    complete && !found
+    }) && !found
 }
 
 /// Hands schedules worth more than `1 − slack` to `visit`, until it returns false.
@@ -85,10 +84,9 @@ fn walk(packing: &Packing, values: &[i128], prices: &[f64]) -> DepthFirst<i128> 
     let useful = (0..values.len()).filter(|&i| values[i] > 0);
     let mut items: Vec<Item<i128>> = useful.map(item).collect();
     items.sort_by(|a, b| {
-        let order = (b.value * a.cost).cmp(&(a.value * b.cost));
-        order
-            .then(b.cost.cmp(&a.cost))
-            .then(a.job_type.cmp(&b.job_type))
+        let efficiency = (b.value * a.cost).cmp(&(a.value * b.cost));
+        let cost = b.cost.cmp(&a.cost);
+        efficiency.then(cost).then(a.job_type.cmp(&b.job_type))
     });
     DepthFirst::new(packing, items, cost(packing.capacity()))
 }
@@ -133,7 +131,6 @@ fn whole(capacity: &[u64], prices: &[f64]) -> Vec<i128> {
     let scaled = |w: &f64| if total > 0.0 { w / total * SERVER } else { 0.0 };
     prices.iter().map(|w| 1 + scaled(w) as i128).collect()
 }
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]

@@ -25,6 +25,17 @@ pub(super) struct Fractions {
     pub denominator: BigInt,
 }
 
+impl Fractions {
+    /// Puts the numbers at these places among `all`, and 0 elsewhere.
+    pub fn spread(self, places: &[usize], all: usize) -> Self {
+        let mut numerators = vec![BigInt::zero(); all];
+        for (&place, x) in places.iter().zip(self.numerators) {
+            numerators[place] = x;
+        }
+        Fractions { numerators, ..self }
+    }
+}
+
 /// Rows that are independent modulo the prime, admitted one by one.
 #[derive(Default)]
 pub(super) struct Echelon {
@@ -71,11 +82,8 @@ pub(super) fn solve(matrix: &[Vec<u32>], right: &[BigInt]) -> Option<Fractions> 
             *x += &modulus * d;
         }
         for (r, row) in residual.iter_mut().zip(matrix) {
-            let product: u128 = row
-                .iter()
-                .zip(&digit)
-                .map(|(a, d)| u128::from(*a) * u128::from(*d))
-                .sum();
+            let pairs = row.iter().zip(&digit);
+            let product: u128 = pairs.map(|(a, d)| u128::from(*a) * u128::from(*d)).sum();
             *r = (&*r - product) / P;
         }
         modulus *= P;
@@ -119,8 +127,8 @@ fn inverse(matrix: &[Vec<u32>]) -> Option<Vec<Vec<u64>>> {
     };
     let mut rows: Vec<Vec<u64>> = matrix.iter().enumerate().map(wide).collect();
     for k in 0..n {
-        let found = (k..n).find(|&i| rows[i][k] > 0)?;
-        rows.swap(k, found);
+        let pivot = (k..n).find(|&i| rows[i][k] > 0)?;
+        rows.swap(k, pivot);
         let scale = power(rows[k][k], P - 2);
         rows[k].iter_mut().for_each(|x| *x = *x * scale % P);
         let pivot = rows[k].clone();
@@ -138,16 +146,11 @@ fn inverse(matrix: &[Vec<u32>]) -> Option<Vec<Vec<u64>>> {
 /// Returns the next digit of the solution: `A⁻¹ r` modulo the prime.
 fn digit(inverse: &[Vec<u64>], residual: &[BigInt]) -> Vec<u64> {
     let p = BigInt::from(P);
-    let residual: Vec<u64> = residual
-        .iter()
-        .map(|r| r.mod_floor(&p).to_u64().expect("a residue is below p"))
-        .collect();
+    let residue = |r: &BigInt| r.mod_floor(&p).to_u64().expect("a residue is below p");
+    let residual: Vec<u64> = residual.iter().map(residue).collect();
     let product = |row: &Vec<u64>| {
-        let sum: u128 = row
-            .iter()
-            .zip(&residual)
-            .map(|(c, r)| u128::from(c * r))
-            .sum();
+        let pairs = row.iter().zip(&residual);
+        let sum: u128 = pairs.map(|(c, r)| u128::from(c * r)).sum();
         (sum % u128::from(P)) as u64
     };
     inverse.iter().map(product).collect()
@@ -157,15 +160,11 @@ fn digit(inverse: &[Vec<u64>], residual: &[BigInt]) -> Vec<u64> {
 /// determinants, by Hadamard's inequality at most the product of the rows' norms; and the modulus has
 /// to pass twice the square of either.
 fn digits(matrix: &[Vec<u32>], right: &[BigInt]) -> usize {
-    let norm = |row: &Vec<u32>| {
-        row.iter()
-            .map(|x| f64::from(*x).powi(2))
-            .sum::<f64>()
-            .sqrt()
-    };
     let largest = right.iter().map(BigInt::bits).max().unwrap_or(0) as f64;
     let n = matrix.len() as f64;
-    let bits: f64 = matrix.iter().map(|row| norm(row).max(1.0).log2()).sum();
+    let square = |row: &Vec<u32>| row.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>();
+    let norms = matrix.iter().map(|row| square(row).sqrt());
+    let bits: f64 = norms.map(|norm| norm.max(1.0).log2()).sum();
     (2.0 * (bits + largest + n.log2() + 1.0) / 30.9).ceil() as usize + 1
 }
 
@@ -229,7 +228,6 @@ pub(super) fn dot(row: &[u32], x: &[BigInt]) -> BigInt {
     let terms = row.iter().zip(x).filter(|(u, _)| **u > 0);
     terms.map(|(u, x)| x * *u).sum()
 }
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]

@@ -9,15 +9,14 @@
 //! A node that a short depth-first search or a table over one resource settles is closed; so trees
 //! are small, and with their prices they prove the bound without a solver.
 
-use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::time::Instant;
 
 use super::simplex::Simplex;
-use super::subtree::{Item, Subtree};
-use super::{Knapsack, Priced, WORTH};
+use super::subtree::Subtree;
+use super::{Item, Knapsack, Priced, WORTH};
 use crate::multiresource::artifact::{SearchNode, SearchRecord};
-use crate::multiresource::schedule::{Packing, Schedule, worth};
+use crate::multiresource::schedule::{Packing, Schedule, price, worth};
 
 /// How long a search may take: nodes of the tree, and nodes of the depth-first search in each.
 pub(in crate::multiresource::program) type Effort = (usize, u64);
@@ -53,59 +52,37 @@ const COARSE_WORK: u64 = 20_000_000;
 
 /// Proof that no schedule is worth more than a bound, without a solver: the root first, a branch before the two nodes
 /// below it.
-#[derive(Clone, Debug)]
-pub(in crate::multiresource::program) struct Tree {
-    nodes: Vec<Node>,
-}
+pub(in crate::multiresource::program) type Tree = Vec<Node>;
 
 /// A node of the tree.
 #[derive(Clone, Debug)]
-struct Node {
+pub(in crate::multiresource::program) struct Node {
     /// Prices of one unit of each resource.
     prices: Vec<f64>,
-    /// Where it is not closed.
-    branch: Option<Branch>,
+    /// Where it is not closed: a type, the most jobs of it in the first node below, which in the second has more; and
+    /// the places of both.
+    branch: Option<(usize, u32, [usize; 2])>,
 }
 
-/// Two nodes: with at most so many jobs of a type, and with more.
-#[derive(Clone, Copy, Debug)]
-struct Branch {
-    /// The type.
-    job_type: usize,
-    /// The most jobs of it in the first node.
-    most: u32,
-    /// The places of both in the tree.
-    children: [usize; 2],
-}
-
-/// Bounds on the counts in one node.
+/// Bounds on the counts in one node, in the order of the bounds of their worth.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Open {
+    /// Bits of the bound, which is not negative: they have the order of the numbers.
+    bound: u64,
+    place: usize,
     least: Vec<u32>,
     most: Vec<u32>,
-    bound: f64,
-    place: usize,
 }
 
-impl Ord for Open {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let by_bound = self.bound.total_cmp(&other.bound);
-        by_bound.then(self.place.cmp(&other.place))
+impl Open {
+    fn bound(&self) -> f64 {
+        f64::from_bits(self.bound)
+    }
+
+    fn lower(&mut self, bound: f64) {
+        self.bound = self.bound().min(bound).to_bits();
     }
 }
-
-impl PartialOrd for Open {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Open {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for Open {}
 
 /// A search for `max Σ v_i u_i` over the schedules.
 pub(in crate::multiresource::program) struct Search<'a> {
@@ -164,7 +141,7 @@ impl<'a> Search<'a> {
         let mut open = BinaryHeap::from([self.root()]);
         let mut visited = 0;
         while let Some(mut node) = open.pop() {
-            if node.bound <= self.bar() {
+            if node.bound() <= self.bar() {
                 break;
             }
             let is_late =
@@ -176,10 +153,10 @@ impl<'a> Search<'a> {
             }
             visited += 1;
             if let Some((k, most)) = self.examine(&mut node, each) {
-                open.extend(self.branch(node, k, most));
+                open.extend(self.branch(&node, k, most));
             }
         }
-        let highest = open.peek().map_or(0.0, |node| node.bound);
+        let highest = open.peek().map_or(0.0, Open::bound);
         let exact = highest <= self.bar();
         let bound = highest.max(self.bar()) * self.unit;
         let schedules = self.found.iter().rev().take(super::COLUMNS_A_ROUND);
@@ -187,7 +164,7 @@ impl<'a> Search<'a> {
             schedules: schedules.cloned().collect(),
             bound,
             exact,
-            tree: (self.work <= CARRIED).then_some(Tree { nodes: self.nodes }),
+            tree: (self.work <= CARRIED).then_some(self.nodes),
         };
         (priced, NODE * visited as u64 + self.work)
     }
@@ -207,7 +184,7 @@ impl<'a> Search<'a> {
         Open {
             most: most.collect(),
             least: vec![0; self.types.len()],
-            bound: f64::INFINITY,
+            bound: f64::INFINITY.to_bits(),
             place: 0,
         }
     }
@@ -236,34 +213,29 @@ impl<'a> Search<'a> {
         let share = self.shares_left();
         // Sums of some hundred terms round by 1e-14 or so.
         let bound = (self.settled + self.simplex.bound(&self.more, &share)) * (1.0 + 1e-13);
-        node.bound = node.bound.min(bound);
-        if node.bound <= self.bar() {
+        node.lower(bound);
+        if node.bound() <= self.bar() {
             return true;
         }
         self.tighten(node, bound);
         if !self.fit(node) {
             return true;
         }
-        let subtree = Subtree {
-            packing: self.packing,
-            prices: self.unit_prices().iter().map(|w| w / self.unit).collect(),
-            room: self.room.clone(),
-            settled: self.settled,
-        };
-        let searched = subtree.search(self.items(), self.best, each);
-        for (value, counts) in &searched.found {
-            let mut all = node.least.clone();
-            counts.iter().for_each(|(k, count)| all[*k] += count);
-            self.take(*value, &all);
+        let subtree = self.subtree();
+        let (complete, spent, found) = subtree.search(self.best, each);
+        for (value, counts) in found {
+            let mut schedule = self.schedule(&node.least);
+            counts.iter().for_each(|(i, count)| schedule[*i] += count);
+            self.take(value, schedule);
         }
-        if searched.complete {
-            self.work += searched.spent;
+        if complete {
+            self.work += spent;
             return true;
         }
-        if let Some(by_table) = subtree.by_table(&self.items()) {
-            node.bound = node.bound.min(by_table * (1.0 + 1e-13));
+        if let Some(by_table) = subtree.by_table() {
+            node.lower(by_table * (1.0 + 1e-13));
         }
-        node.bound <= self.bar()
+        node.bound() <= self.bar()
     }
 
     /// What the node's least counts leave and are worth; the others as many as then fit. `false` where
@@ -331,24 +303,30 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn items(&self) -> Vec<Item> {
+    /// Returns what is left to choose in the node at hand, at its prices.
+    fn subtree(&self) -> Subtree<'a> {
+        let prices: Vec<f64> = self.unit_prices().iter().map(|w| w / self.unit).collect();
+        let item = |k: usize| {
+            let cost = price(self.packing.demand(self.types[k]), &prices);
+            Item::new(self.types[k], self.values[k], cost, self.more[k] as u32)
+        };
         let open = (0..self.types.len()).filter(|&k| self.more[k] > 0.0);
-        open.map(|place| Item {
-            place,
-            job_type: self.types[place],
-            value: self.values[place],
-            most: self.more[place] as u32,
-        })
-        .collect()
+        Subtree {
+            items: open.map(item).collect(),
+            packing: self.packing,
+            room: self.room.clone(),
+            settled: self.settled,
+            prices,
+        }
     }
 
     /// The relaxation's solution where it is whole.
     fn take_whole(&mut self, counts: &[f64]) {
         if counts.iter().all(|count| !is_fractional(*count)) {
             let whole: Vec<u32> = counts.iter().map(|count| count.round() as u32).collect();
-            let value = worth(&whole, &self.values);
-            if value > self.bar() && self.packing.fits(&self.schedule(&whole)) {
-                self.take(value, &whole);
+            let (value, schedule) = (worth(&whole, &self.values), self.schedule(&whole));
+            if value > self.bar() && self.packing.fits(&schedule) {
+                self.take(value, schedule);
             }
         }
     }
@@ -361,11 +339,10 @@ impl<'a> Search<'a> {
         schedule
     }
 
-    fn take(&mut self, value: f64, counts: &[u32]) {
+    fn take(&mut self, value: f64, schedule: Schedule) {
         self.best = value;
         let all: Vec<usize> = (0..self.packing.types()).collect();
-        self.found
-            .push(self.packing.filled(self.schedule(counts), &all));
+        self.found.push(self.packing.filled(schedule, &all));
     }
 
     /// Returns the type to branch by: of fractional count, or of any that is open; of them the one whose jobs
@@ -382,39 +359,29 @@ impl<'a> Search<'a> {
     }
 
     /// Returns the two nodes below.
-    fn branch(&mut self, node: Open, k: usize, most: u32) -> [Open; 2] {
+    fn branch(&mut self, node: &Open, k: usize, most: u32) -> [Open; 2] {
         let children = [self.nodes.len(), self.nodes.len() + 1];
         let prices = self.nodes[node.place].prices.clone();
-        self.nodes[node.place].branch = Some(Branch {
-            job_type: self.types[k],
-            most,
-            children,
-        });
-        for _ in 0..2 {
-            let (prices, branch) = (prices.clone(), None);
-            self.nodes.push(Node { prices, branch });
-        }
-        let mut fewer = Open {
+        self.nodes[node.place].branch = Some((self.types[k], most, children));
+        let branch = None;
+        self.nodes.extend(vec![Node { prices, branch }; 2]);
+        let mut below = children.map(|place| Open {
+            place,
+            bound: node.bound,
             least: node.least.clone(),
             most: node.most.clone(),
-            place: children[0],
-            ..node
-        };
-        fewer.most[k] = most.min(node.most[k]);
-        let mut more = Open {
-            place: children[1],
-            ..node
-        };
-        more.least[k] = more.least[k].max(most + 1);
-        [fewer, more]
+        });
+        below[0].most[k] = most.min(node.most[k]);
+        below[1].least[k] = node.least[k].max(most + 1);
+        below
     }
 }
 
-impl Tree {
+impl Search<'_> {
     /// Writes the same proof with fewer nodes, of larger searches: that at these values no schedule is worth
     /// more than the bound. `None` where one search at prices of the root proves it.
     pub(in crate::multiresource::program) fn coarser(
-        self,
+        tree: &Tree,
         packing: &Packing,
         values: &[f64],
         bound: f64,
@@ -423,51 +390,48 @@ impl Tree {
             return None;
         }
         let mut search = Search::new(packing, values, bound / (1.0 + WORTH));
-        let each = COARSE.min(COARSE_WORK / self.nodes.len() as u64);
-        let root = search.root();
-        let mut open = vec![(root, 0)];
+        let each = COARSE.min(COARSE_WORK / tree.len() as u64);
+        let mut open = vec![(search.root(), 0)];
         while let Some((mut node, at)) = open.pop() {
             if !search.fit(&mut node) {
                 continue;
             }
-            let Node { prices, branch } = &self.nodes[at];
-            search.set_prices(prices);
+            let Node { prices, branch } = &tree[at];
+            let of_all = prices.iter().zip(packing.capacity());
+            let of_all = of_all.map(|(w, all)| w * *all as f64 / search.unit);
+            search.simplex.take_prices(of_all.collect());
             search.nodes[node.place].prices.clone_from(prices);
-            if let (false, Some(branch)) = (search.is_closed(&mut node, each), branch) {
-                let k = search.types.iter().position(|&i| i == branch.job_type)?;
+            if let (false, Some((i, most, children))) = (search.is_closed(&mut node, each), branch)
+            {
+                let k = search.types.iter().position(|own| own == i)?;
                 // The bounds may be tighter than they were.
-                let below = search.branch(node, k, branch.most);
-                let possible = below.into_iter().zip(branch.children);
+                let possible = search.branch(&node, k, *most).into_iter().zip(*children);
                 open.extend(possible.filter(|(node, _)| node.least[k] <= node.most[k]));
             }
         }
         Some(search.record())
     }
-}
 
-impl Search<'_> {
     /// Writes the nodes with each branch before all nodes of its first part, and then those of the second.
     fn record(self) -> SearchRecord {
         let mut nodes = Vec::with_capacity(self.nodes.len());
         let mut open = vec![0];
         while let Some(at) = open.pop() {
             let Node { prices, branch } = &self.nodes[at];
-            open.extend(branch.iter().flat_map(|b| b.children.iter().rev()));
+            open.extend(
+                branch
+                    .iter()
+                    .flat_map(|(.., children)| children.iter().rev()),
+            );
             nodes.push(SearchNode {
                 prices: prices.clone(),
-                branch: branch.map(|b| (b.job_type, b.most)),
+                branch: branch.map(|(i, most, _)| (i, most)),
             });
         }
         SearchRecord {
             types: self.types,
             nodes,
         }
-    }
-
-    fn set_prices(&mut self, of_units: &[f64]) {
-        let pairs = of_units.iter().zip(self.packing.capacity());
-        let of_all = pairs.map(|(w, all)| w * *all as f64 / self.unit).collect();
-        self.simplex.take_prices(of_all);
     }
 }
 

@@ -1,13 +1,14 @@
 //! Where the search begins: policies of each family, with knobs that were good somewhere.
 
 use super::super::{MsfqOutlook, Options, Synthesis};
-use super::{ChoiceOptions, preemptive};
+use super::ChoiceOptions;
 use crate::multiresource::artifact::{
     AdaptiveMsrPolicy, AdaptiveQuickswapPolicy, EasyBackfillPolicy, EasyByMeanPolicy, Family,
-    FirstFitPolicy, LeastServersFirstPolicy, MostServersFirstPolicy, Objective, Preemption,
-    ReservingPolicy, StaticQuickswapPolicy, Switching, TdcKnobs, TdcOrder, TdcPolicy,
+    FirstFitPolicy, LeastServersFirstPolicy, MaxWeightPolicy, MaxWeightSetupPolicy,
+    MostServersFirstPolicy, Objective, Preemption, ReservingPolicy, ServerFillingPolicy,
+    StaticQuickswapPolicy, Switching, TdcKnobs, TdcOrder, TdcPolicy,
 };
-use crate::multiresource::policy::{has_lengths, time_of_turns};
+use crate::multiresource::policy::{ServerFilling, has_lengths, time_of_turns};
 use crate::multiresource::schedule::worth;
 use crate::multiresource::workload::Workload;
 
@@ -22,11 +23,11 @@ pub(super) fn all(
     msr: &Synthesis,
 ) -> (Vec<Family>, Vec<String>) {
     let (mut all, skipped) = match options.preemption {
-        Preemption::Full => (preemptive::full(workload, msr), Vec::new()),
+        Preemption::Full => (full(workload, msr), Vec::new()),
         Preemption::None | Preemption::Setup => draining(workload, options, choice, msr),
     };
     if let (Preemption::Setup, Some(rate)) = (options.preemption, options.setup_rate) {
-        all.extend(preemptive::with_setups(workload, rate, msr));
+        all.extend(with_setups(workload, rate, msr));
     }
     all.retain(|policy| choice.families.have(policy.name()));
     (all, skipped)
@@ -66,12 +67,8 @@ fn draining(
 }
 
 /// The prices of the program's proof, such that the dearest of these schedules is worth 1.
-pub(super) fn prices(workload: &Workload, msr: &Synthesis) -> Vec<f64> {
-    let prices = msr.solution.certificate.prices.iter();
-    let prices = prices.zip(workload.types());
-    let prices: Vec<f64> = prices
-        .map(|(y, job_type)| y / job_type.offered_load())
-        .collect();
+fn prices(workload: &Workload, msr: &Synthesis) -> Vec<f64> {
+    let prices = msr.solution.certificate.values(workload.types());
     let worths = msr.policy.schedules.iter().map(|u| worth(u, &prices));
     let dearest = worths.fold(0.0, f64::max);
     prices.iter().map(|p| p / dearest).collect()
@@ -196,4 +193,63 @@ fn static_quickswap(workload: &Workload, objective: Objective) -> Vec<Family> {
         starts.push(Family::StaticQuickswap(policy));
     }
     starts
+}
+
+/// Exponents a, and powers b of the service rates, that were good somewhere.
+const WEIGHTS: [(f64, f64); 7] = [
+    (0.25, 0.0),
+    (0.25, 0.25),
+    (0.5, 0.0),
+    (0.5, 0.5),
+    (0.1, 0.25),
+    (0.25, 0.75),
+    (1.0, 1.0),
+];
+
+/// Returns the candidates with full preemption.
+fn full(workload: &Workload, msr: &Synthesis) -> Vec<Family> {
+    let mut starts: Vec<Family> = vec![msr.policy.clone().into(), max_weight(workload).into()];
+    if workload.start_latency().is_none() && ServerFilling::new(workload).is_ok() {
+        starts.push(ServerFillingPolicy {}.into());
+    }
+    starts.extend(WEIGHTS.map(|weights| weighted(workload, msr, weights).into()));
+    starts
+}
+
+/// At the prices of the program.
+fn weighted(
+    workload: &Workload,
+    msr: &Synthesis,
+    (exponent, power): (f64, f64),
+) -> MaxWeightPolicy {
+    let prices = MaxWeightPolicy {
+        worths: prices(workload, msr),
+        exponent,
+    };
+    let speeds = workload.types().iter();
+    prices.times(speeds.map(|t| t.service_rate().powf(power)))
+}
+
+/// Eagerness and haste that were good somewhere.
+const SETUPS: [(f64, f64); 3] = [(0.5, 0.35), (1.0, 0.2), (0.3, 1.0)];
+
+/// With setups at this rate: those that preempt, beside all that do not.
+fn with_setups(workload: &Workload, setup_rate: f64, msr: &Synthesis) -> Vec<Family> {
+    let starts = SETUPS.iter().flat_map(|(eagerness, haste)| {
+        WEIGHTS[..4].iter().map(|weights| MaxWeightSetupPolicy {
+            weights: weighted(workload, msr, *weights),
+            setup_rate,
+            eagerness: *eagerness,
+            haste: *haste,
+        })
+    });
+    starts.map(Family::from).collect()
+}
+
+/// The rule as it is published.
+pub(super) fn max_weight(workload: &Workload) -> MaxWeightPolicy {
+    MaxWeightPolicy {
+        worths: vec![1.0; workload.types().len()],
+        exponent: 1.0,
+    }
 }

@@ -1,9 +1,9 @@
 //! From candidates to a decision: search, comparison on fresh arrivals and sizes, and a run of its own for the best.
 
 use super::evaluator::{self, DONE, Evaluator, REPLICATIONS};
-use super::ladder::{self, Candidate, Comparison, Ladder};
-use super::{Basis, ChoiceError, ChoiceOptions, Families, Stage, record, search};
-use crate::multiresource::artifact::Family;
+use super::ladder::{Candidate, Comparison, Ladder};
+use super::{Basis, ChoiceError, Chosen, Families, record, search};
+use crate::multiresource::artifact::{Artifact, Family};
 use crate::multiresource::policy::KnobRange;
 use crate::multiresource::simulator::Run;
 use crate::multiresource::synthesis::left;
@@ -26,272 +26,204 @@ const SHORTEST: f64 = 1e6;
 /// The longest mean size is no more than so many replications, where these tell anything.
 const LASTING: f64 = 4.0;
 
-/// What a choice is made among.
-pub(super) struct Field {
-    /// Where the search begins.
-    pub starts: Vec<Family>,
-    /// Rules that people run now: there for comparison, at least.
-    pub rivals: Vec<Family>,
-}
-
-/// How a choice ended.
-pub(super) struct Decision<'w> {
-    /// The policy taken first, the others by cost.
-    pub order: Vec<Candidate<'w>>,
-    pub basis: Basis,
-    /// Whether all others are surely behind it, or as good.
-    pub is_decided: bool,
-}
-
-impl<'w> Decision<'w> {
-    /// The policy taken.
-    pub fn taken(&self) -> &Candidate<'w> {
-        &self.order[0]
-    }
-
-    /// All that were compared.
-    pub fn comparison<'a>(&'a self, evaluator: &'a Evaluator<'w>) -> Comparison<'a, 'w> {
-        Comparison {
-            evaluator,
-            candidates: &self.order,
-        }
-    }
-
-    /// The run by which the policy taken is described, and why nothing that was simulated is claimed of it.
-    pub fn description(&self, evaluator: &Evaluator<'_>) -> (Option<&Run>, Option<String>) {
-        let taken = self.taken();
-        let why = match self.basis {
-            Basis::Settled | Basis::Fairest(..) => {
-                let short = taken.unclaimed(evaluator);
-                let short = short.map(|why| format!("its own run was too short ({why})"));
-                let none = || "there was no time for a run of its own".to_owned();
-                return match taken.own {
-                    None => (taken.longest(), Some(none())),
-                    Some(_) => (taken.measured(evaluator), short),
-                };
-            }
-            Basis::StaysLeast | Basis::Guarded => "no policy was seen to settle",
-            Basis::Unseen => "no run was long enough to say anything",
-            Basis::Analysis => return (None, None),
-        };
-        (None, Some(why.into()))
-    }
-}
-
-/// Searches, compares on fresh arrivals and sizes, and measures the best.
-pub(super) fn decide<'w>(
-    evaluator: &mut Evaluator<'w>,
-    choice: &ChoiceOptions,
-    field: Field,
+/// Searches from `starts`, compares on fresh arrivals and sizes, and measures the best. The `rivals`, rules that people run
+/// now, are compared at least. `artifact` makes the artifact of a policy, with the run that its claims come from.
+pub(super) fn decide(
+    evaluator: &mut Evaluator<'_>,
+    starts: Vec<Family>,
+    rivals: Vec<Family>,
     knobs: &KnobRange<'_>,
-    progress: &mut impl FnMut(Stage),
-) -> Result<Decision<'w>, ChoiceError> {
-    let time = choice.end.map(|_| left(choice.end));
-    let until = |part: f64| {
-        let end = choice.end.zip(time);
-        end.map(|(end, time)| end - time.mul_f64(1.0 - part))
-    };
+    artifact: impl FnOnce(&Family, Option<&Run>) -> Result<Artifact, ChoiceError>,
+) -> Result<Chosen, ChoiceError> {
+    let choice = evaluator.choice;
+    let time = left(choice.end);
+    let until = |part: f64| choice.end.map(|end| end - time.mul_f64(1.0 - part));
     let mut candidates = match &choice.families {
         Families::Fixed(policy) => vec![Candidate::new((**policy).clone(), 1)],
         _ => {
             evaluator.seed = choice.seed.wrapping_add(1);
             evaluator.end = until(SEARCH);
-            let work = SEARCH * evaluator.left();
-            search::search(evaluator, knobs, field.starts, work, progress)?
+            search::search(evaluator, knobs, starts, SEARCH * evaluator.left())?
         }
     };
-    for rule in field.rivals {
+    for rule in rivals {
         if candidates.iter().all(|c| c.name() != rule.called()) {
-            let mut rival = Candidate::new(rule, 1);
-            rival.is_eligible = false;
-            candidates.push(rival);
+            candidates.push(Candidate {
+                is_eligible: false,
+                ..Candidate::new(rule, 1)
+            });
         }
     }
-    evaluator.seed = choice.seed;
-    evaluator.end = until(COMPARISON);
-    compare(evaluator, &mut candidates, progress)?;
-    evaluator.end = choice.end;
-    let decision = match taken(evaluator, &mut candidates, progress)? {
+    let mut comparison = Comparison {
+        evaluator,
+        candidates,
+    };
+    comparison.evaluator.seed = choice.seed;
+    comparison.evaluator.end = until(COMPARISON);
+    comparison.run()?;
+    comparison.evaluator.end = choice.end;
+    let mut is_decided = false;
+    let (n, basis) = match comparison.taken()? {
         Some((n, basis)) => {
-            let comparison = Comparison {
-                evaluator,
-                candidates: &candidates,
-            };
-            let mut others = (0..candidates.len()).filter(|other| *other != n);
-            let is_decided = others.all(|other| comparison.is_told(n, other));
-            let first = candidates.remove(n);
-            ladder::ranked(evaluator, &mut candidates);
-            candidates.insert(0, first);
-            Decision {
-                order: candidates,
-                basis,
-                is_decided,
-            }
+            let mut others = (0..comparison.candidates.len()).filter(|other| *other != n);
+            is_decided = others.all(|other| comparison.is_decided(n, other));
+            (n, basis)
         }
-        None => unsettled(evaluator, candidates)?,
+        None => comparison.unsettled()?,
     };
-    match record::broken(evaluator, decision.taken()) {
-        Some(why) => Err(ChoiceError::Broken(why)),
-        None => Ok(decision),
+    let first = comparison.candidates.remove(n);
+    if basis.has_settled() {
+        comparison.rank();
     }
+    comparison.candidates.insert(0, first);
+    let (evaluator, taken) = (&*comparison.evaluator, &comparison.candidates[0]);
+    if let Some(why) = record::broken(evaluator, taken) {
+        return Err(ChoiceError::Broken(why));
+    }
+    let (run, unclaimed) = description(taken, &basis, evaluator);
+    let claimed = run.filter(|_| unclaimed.is_none());
+    Ok(Chosen {
+        run: run.cloned(),
+        is_cut: evaluator.is_cut,
+        choice: Some(record::choice(&comparison, &basis, is_decided)),
+        unclaimed,
+        ..Chosen::new(artifact(&taken.policy, claimed)?, basis)
+    })
 }
 
-/// Runs candidates on fresh arrivals and sizes until it is known which is best, or the work is done. Where none has settled
-/// by then, the one that costs least runs on alone.
-fn compare<'w>(
-    evaluator: &mut Evaluator<'w>,
-    candidates: &mut Vec<Candidate<'w>>,
-    progress: &mut impl FnMut(Stage),
-) -> Result<(), ChoiceError> {
-    let until = evaluator.budget * COMPARISON;
-    let all: f64 = candidates.iter().map(|c| evaluator.work(&c.policy)).sum();
-    let ladder = Ladder {
-        first: (FIRST.0 * (until - evaluator.spent) / all).clamp(1.0, FIRST.1) as u64,
-        replications: REPLICATIONS,
-        until,
-    };
-    let open = |evaluator: &Evaluator<'w>, candidates: &[Candidate<'w>]| {
-        let comparison = Comparison {
-            evaluator,
-            candidates,
-        };
-        comparison.open()
-    };
-    ladder.climb(evaluator, candidates, "comparing", open, progress)?;
-    let may_be_better = |evaluator: &Evaluator<'w>, candidates: &[Candidate<'w>]| {
-        let comparison = Comparison {
-            evaluator,
-            candidates,
-        };
-        comparison.may_be_better()
-    };
-    let longer = Ladder {
-        until: evaluator.budget * LONGER,
-        ..ladder
-    };
-    longer.climb(evaluator, candidates, "comparing", may_be_better, progress)?;
-    ladder::ranked(evaluator, candidates);
-    let least = candidates.iter().position(|c| c.is_eligible).unwrap_or(0);
-    let alone = |evaluator: &Evaluator<'w>, candidates: &[Candidate<'w>]| {
-        let none = candidates.iter().all(|c| !c.is_settled(evaluator));
-        Vec::from_iter((none && !candidates[least].runs_away()).then_some(least))
-    };
-    let ladder = Ladder {
-        until: evaluator.budget,
-        ..ladder
-    };
-    Ok(ladder.climb(evaluator, candidates, "comparing", alone, progress)?)
-}
-
-/// The best, once a run of its own has not refuted it; `None` where none has settled.
-fn taken(
-    evaluator: &mut Evaluator<'_>,
-    candidates: &mut [Candidate<'_>],
-    progress: &mut impl FnMut(Stage),
-) -> Result<Option<(usize, Basis)>, ChoiceError> {
-    loop {
-        let comparison = Comparison {
-            evaluator,
-            candidates,
-        };
-        let Some(best) = comparison.best() else {
-            return Ok(None);
-        };
-        let (n, basis) = match comparison.fairest(best) {
-            Some((n, slowed)) => (n, Basis::Fairest(candidates[best].name(), 1.0 - slowed)),
-            None => (best, Basis::Settled),
-        };
-        progress(Stage {
-            what: format!("measuring {}", candidates[n].name()),
-            spent: evaluator.spent / evaluator.budget,
-        });
-        measure(evaluator, &mut candidates[n])?;
-        if !candidates[n].is_refuted() {
-            return Ok(Some((n, basis)));
+/// Returns the run by which the policy taken is described, and why nothing that was simulated is claimed of it.
+fn description<'a>(
+    taken: &'a Candidate<'_>,
+    basis: &Basis,
+    evaluator: &Evaluator<'_>,
+) -> (Option<&'a Run>, Option<String>) {
+    let why = match basis {
+        Basis::Settled | Basis::Fairest(..) if taken.own.is_none() => {
+            let why = "there was no time for a run of its own";
+            return (taken.longest(), Some(why.into()));
         }
-    }
+        Basis::Settled | Basis::Fairest(..) => {
+            let short = taken.unclaimed(evaluator);
+            let why = short.map(|why| format!("its own run was too short ({why})"));
+            return (taken.measured(evaluator), why);
+        }
+        Basis::StaysLeast | Basis::Guarded => "no policy was seen to settle",
+        Basis::Unseen => "no run was long enough to say anything",
+        Basis::Analysis | Basis::Given => return (None, None),
+    };
+    (None, Some(why.into()))
 }
 
 /// The part of what is left that one run for claims may take: it may be refuted, and another one taken.
 const OWN_RUN: f64 = 0.7;
 
-/// Runs a candidate under guard, on arrivals and sizes of its own, for as long as its claims need by what was seen.
-fn measure(
-    evaluator: &mut Evaluator<'_>,
-    candidate: &mut Candidate<'_>,
-) -> Result<(), ChoiceError> {
-    let Some(run) = candidate.longest() else {
-        return Ok(());
-    };
-    let value = evaluator.value(run).map_or(1.0, |value| value.relative());
-    let rarest = evaluator.fewest_done(run).map_or(DONE, |t| t.completions);
-    let precise = (value / PRECISION).powi(2);
-    let seen = 1.5 * DONE as f64 / rarest.max(1) as f64;
-    let wanted = (run.events as f64 * precise.max(seen)).max(SHORTEST);
-    let number = run.mean_number.map_or(0.0, |number| number.mean);
-    if let Some(guarded) = evaluator.guarded(&candidate.policy, number) {
-        candidate.policy = guarded;
+impl Comparison<'_, '_> {
+    /// Runs candidates on fresh arrivals and sizes until it is known which is best, or the work is done. Where none has
+    /// settled by then, the one that costs least runs on alone.
+    fn run(&mut self) -> Result<(), ChoiceError> {
+        let until = self.evaluator.budget * COMPARISON;
+        let work = |c: &Candidate<'_>| self.evaluator.work(&c.policy);
+        let all: f64 = self.candidates.iter().map(work).sum();
+        let ladder = Ladder {
+            first: (FIRST.0 * (until - self.evaluator.spent) / all).clamp(1.0, FIRST.1) as u64,
+            replications: REPLICATIONS,
+            until,
+        };
+        self.climb(ladder, "comparing", Comparison::open)?;
+        let until = self.evaluator.budget * LONGER;
+        self.climb(
+            Ladder { until, ..ladder },
+            "comparing",
+            Comparison::may_be_better,
+        )?;
+        self.rank();
+        let least = self.first(|_| true).unwrap_or(0);
+        let alone = |own: &Self| {
+            let none = own.candidates.iter().all(|c| !c.is_settled(own.evaluator));
+            Vec::from_iter((none && !own.candidates[least].runs_away()).then_some(least))
+        };
+        let until = self.evaluator.budget;
+        Ok(self.climb(Ladder { until, ..ladder }, "comparing", alone)?)
     }
-    let affordable = OWN_RUN * evaluator.left() / evaluator.work(&candidate.policy);
-    evaluator.seed = evaluator.seed.wrapping_add(2);
-    let own = evaluator.run(
-        &candidate.policy,
-        wanted.min(affordable) as u64,
-        REPLICATIONS,
-    )?;
-    evaluator.seed = evaluator.seed.wrapping_sub(2);
-    candidate.own = own;
-    Ok(())
-}
 
-/// Where none has settled: the policy whose jobs stayed least as far as its longest run tells, under guard. Replications
-/// that are much shorter than the longest mean size tell nothing: all policies look alike there.
-fn unsettled<'w>(
-    evaluator: &mut Evaluator<'w>,
-    mut candidates: Vec<Candidate<'w>>,
-) -> Result<Decision<'w>, ChoiceError> {
-    ladder::ranked(evaluator, &mut candidates);
-    let sizes = evaluator.workload.types().iter().map(|t| t.mean_size());
-    let longest = sizes.fold(0.0, f64::max);
-    let tells = |run: &Run| {
-        let lasts = LASTING * run.simulated_time > longest * run.replications.len() as f64;
-        lasts && evaluator.rough_cost(run).is_finite()
-    };
-    let proved = |c: &Candidate<'_>| c.policy.is_proved_stable(evaluator.workload);
-    let runs_away = |c: &Candidate<'_>| !proved(c) && c.runs_away();
-    let find = |what: &dyn Fn(&Candidate<'_>) -> bool| {
-        let is = |c: &Candidate<'_>| c.is_eligible && what(c);
-        candidates.iter().position(is)
-    };
-    let unseen = || find(&proved).or_else(|| find(&|c| !runs_away(c)));
-    let (n, basis) = match find(&|c| c.longest().is_some_and(tells)) {
-        Some(n) => (n, Basis::StaysLeast),
-        None => match unseen() {
-            Some(n) => (n, Basis::Unseen),
-            None => (find(&|_| true).unwrap_or(0), Basis::Guarded),
-        },
-    };
-    let mut first = candidates.remove(n);
-    let number = first.longest().map_or(0.0, evaluator::rough_number);
-    match evaluator.guarded(&first.policy, number) {
-        Some(guarded) => first.policy = guarded,
-        None if basis == Basis::Guarded => {
-            let names: Vec<&str> = candidates
-                .iter()
-                .chain([&first])
-                .map(Candidate::name)
-                .collect();
-            return Err(ChoiceError::Broken(format!(
-                "all policies of these families were seen to run away ({}), and nothing is proved that could take over: take --family auto, add resources or take fewer jobs",
-                names.join(", ")
-            )));
+    /// Returns the best, once a run of its own has not refuted it; `None` where none has settled.
+    fn taken(&mut self) -> Result<Option<(usize, Basis)>, ChoiceError> {
+        loop {
+            let Some(best) = self.best() else {
+                return Ok(None);
+            };
+            let (n, basis) = match self.fairest(best) {
+                Some((n, slowed)) => {
+                    let name = self.candidates[best].name();
+                    (n, Basis::Fairest(name, 1.0 - slowed))
+                }
+                None => (best, Basis::Settled),
+            };
+            self.measure(n)?;
+            if !self.candidates[n].is_refuted() {
+                return Ok(Some((n, basis)));
+            }
         }
-        None => {}
     }
-    candidates.insert(0, first);
-    Ok(Decision {
-        order: candidates,
-        basis,
-        is_decided: false,
-    })
+
+    /// Runs a candidate under guard, on arrivals and sizes of its own, for as long as its claims need by what was seen.
+    fn measure(&mut self, n: usize) -> Result<(), ChoiceError> {
+        let (evaluator, candidate) = (&mut *self.evaluator, &mut self.candidates[n]);
+        evaluator.report(format!("measuring {}", candidate.name()));
+        let Some(run) = candidate.longest() else {
+            return Ok(());
+        };
+        let value = evaluator.value(run).map_or(1.0, |value| value.relative());
+        let rarest = evaluator.fewest_done(run).map_or(DONE, |t| t.completions);
+        let precise = (value / PRECISION).powi(2);
+        let seen = 1.5 * DONE as f64 / rarest.max(1) as f64;
+        let needed = (run.events as f64 * precise.max(seen)).max(SHORTEST);
+        let number = run.mean_number.map_or(0.0, |number| number.mean);
+        if let Some(guarded) = evaluator.guarded(&candidate.policy, number) {
+            candidate.policy = guarded;
+        }
+        let affordable = OWN_RUN * evaluator.left() / evaluator.work(&candidate.policy);
+        evaluator.seed = evaluator.seed.wrapping_add(2);
+        let events = needed.min(affordable) as u64;
+        candidate.own = evaluator.run(&mut None, &candidate.policy, events, REPLICATIONS)?;
+        evaluator.seed = evaluator.seed.wrapping_sub(2);
+        Ok(())
+    }
+
+    /// Returns, where none has settled, the policy whose jobs stayed least as far as its longest run tells, under guard.
+    /// Replications that are much shorter than the longest mean size tell nothing: all policies look alike there.
+    fn unsettled(&mut self) -> Result<(usize, Basis), ChoiceError> {
+        self.rank();
+        let evaluator = &*self.evaluator;
+        let sizes = evaluator.workload.types().iter().map(|t| t.mean_size());
+        let longest = sizes.fold(0.0, f64::max);
+        let tells = |run: &Run| {
+            let lasts = LASTING * run.simulated_time > longest * run.replications.len() as f64;
+            lasts && evaluator.rough_cost(run).is_finite()
+        };
+        let proved = |c: &Candidate<'_>| c.policy.is_proved_stable(evaluator.workload);
+        let (n, basis) = if let Some(n) = self.first(|c| c.longest().is_some_and(tells)) {
+            (n, Basis::StaysLeast)
+        } else if let Some(n) = self.first(proved) {
+            (n, Basis::Unseen)
+        } else if let Some(n) = self.first(|c| !c.runs_away()) {
+            (n, Basis::Unseen)
+        } else {
+            (self.first(|_| true).unwrap_or(0), Basis::Guarded)
+        };
+        let longest = self.candidates[n].longest();
+        let number = longest.map_or(0.0, evaluator::rough_number);
+        match evaluator.guarded(&self.candidates[n].policy, number) {
+            Some(guarded) => self.candidates[n].policy = guarded,
+            None if basis == Basis::Guarded => {
+                let names: Vec<&str> = self.candidates.iter().map(Candidate::name).collect();
+                return Err(ChoiceError::Broken(format!(
+                    "all policies of these families were seen to run away ({}), and nothing is proved that could take over: take --family auto, add resources or take fewer jobs",
+                    names.join(", ")
+                )));
+            }
+            None => {}
+        }
+        Ok((n, basis))
+    }
 }

@@ -1,9 +1,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use super::ChoiceOptions;
+use super::{ChoiceOptions, Stage};
+use crate::multiresource::analysis::weights;
 use crate::multiresource::artifact::{self, Family, GuardedPolicy, Objective, Promise};
 use crate::multiresource::simulator::{
     Contender, Ending, Estimate, Failure, Health, Run, Settings, Simulation, TypeResult, Watch,
@@ -44,12 +45,8 @@ pub(super) struct Guard {
     pub mean_number: f64,
 }
 
-/// A simulation of a candidate.
-pub(super) struct Underway<'w> {
-    simulation: Simulation<'w>,
-    /// Events so far.
-    events: u64,
-}
+/// A simulation of a candidate, and its events so far.
+pub(super) type Underway<'w> = (Simulation<'w>, u64);
 
 /// Simulates candidates on common arrivals and sizes, and keeps account of the work: the same on each machine,
 /// unless a time limit or an interrupt ends it.
@@ -58,12 +55,10 @@ pub(super) struct Evaluator<'a> {
     /// Types and resources, whatever the servers.
     pub workload: &'a Workload,
     pub objective: Objective,
-    /// What is promised of types.
-    pub promises: &'a [Promise],
+    pub choice: &'a ChoiceOptions,
     pub seed: u64,
     /// What takes over where a rule without proof lets jobs pile up: the first that preempts no more than it.
     pub guards: Vec<Guard>,
-    interrupt: Arc<AtomicBool>,
     /// When the present stage has to end, if ever.
     pub end: Option<Instant>,
     /// The work that all stages may do, in events of First-Fit with few types.
@@ -76,31 +71,39 @@ pub(super) struct Evaluator<'a> {
     works: HashMap<&'static str, f64>,
     /// Events that were simulated.
     pub events: u64,
+    progress: &'a mut dyn FnMut(Stage),
 }
 
 impl<'a> Evaluator<'a> {
-    /// With all of the budget left.
+    /// Returns an evaluator with all of the budget left.
     pub fn new(
         fleet: &'a Fleet,
         objective: Objective,
         choice: &'a ChoiceOptions,
         guards: Vec<Guard>,
+        progress: &'a mut dyn FnMut(Stage),
     ) -> Self {
         Evaluator {
             fleet,
             workload: fleet.envelope(),
             objective,
-            promises: &choice.promises,
+            choice,
             seed: choice.seed,
             guards,
-            interrupt: Arc::clone(&choice.interrupt),
             end: choice.end,
             budget: choice.budget as f64,
             spent: 0.0,
             is_cut: false,
             works: HashMap::new(),
             events: 0,
+            progress,
         }
+    }
+
+    /// Reports what is done now.
+    pub fn report(&mut self, what: String) {
+        let spent = self.spent / self.budget;
+        (self.progress)(Stage { what, spent });
     }
 
     /// The policy under guard, if it needs one: B is at least ten times the mean number of jobs that was seen,
@@ -133,7 +136,7 @@ impl<'a> Evaluator<'a> {
 
     /// Whether it was interrupted, or its time is over.
     pub fn is_over(&self) -> bool {
-        self.interrupt.load(Ordering::Relaxed) || left(self.end).is_zero()
+        self.choice.interrupt.load(Ordering::Relaxed) || left(self.end).is_zero()
     }
 
     /// The work of an event under this policy.
@@ -143,37 +146,26 @@ impl<'a> Evaluator<'a> {
         *works.or_insert_with(|| policy.work(workload))
     }
 
-    /// Simulates this many events in so many replications; `None` where an interrupt or the time limit ended it:
-    /// what it saw until then depends on the machine.
+    /// Simulates this many events in so many replications, counted from the start of a simulation that may be under way;
+    /// `None` where an interrupt or the time limit ended it: what it saw until then depends on the machine.
     pub fn run(
         &mut self,
-        policy: &Family,
-        events: u64,
-        replications: u32,
-    ) -> Result<Option<Run>, Failure> {
-        self.go_on(&mut None, policy, events, replications)
-    }
-
-    /// The same for a simulation that may have begun: so many events from its start on.
-    pub fn go_on(
-        &mut self,
-        begun: &mut Option<Underway<'a>>,
+        underway: &mut Option<Underway<'a>>,
         policy: &Family,
         events: u64,
         replications: u32,
     ) -> Result<Option<Run>, Failure> {
         let settings = self.settings(events, replications);
-        let mut underway = match begun.take() {
+        let (mut simulation, before) = match underway.take() {
             Some(underway) => underway,
-            None => Underway {
-                simulation: Contender::from(policy.clone()).begin_on(self.fleet, &settings)?,
-                events: 0,
-            },
+            None => (
+                Contender::from(policy.clone()).begin_on(self.fleet, &settings)?,
+                0,
+            ),
         };
-        let run = underway.simulation.run(&settings, &mut |_| ())?;
-        let simulated = run.events - underway.events;
-        underway.events = run.events;
-        *begun = Some(underway);
+        let run = simulation.run(&settings, &mut |_| ())?;
+        let simulated = run.events - before;
+        *underway = Some((simulation, run.events));
         self.events += simulated;
         self.spent += self.work(policy) * simulated as f64;
         let is_cut = matches!(run.ending, Ending::Interrupted | Ending::Time);
@@ -183,8 +175,7 @@ impl<'a> Evaluator<'a> {
 
     fn settings(&self, events: u64, replications: u32) -> Settings {
         let all = u64::from(replications);
-        let types = self.workload.types().iter();
-        let in_service: f64 = types.map(|t| t.offered_load()).sum();
+        let in_service: f64 = self.workload.types().iter().map(|t| t.offered_load()).sum();
         Settings {
             seed: self.seed,
             replications,
@@ -196,22 +187,13 @@ impl<'a> Evaluator<'a> {
             common_sizes: true,
             percentiles: replications == REPLICATIONS || self.objective == Objective::P99,
             watch: self.watches().flatten().collect(),
-            interrupt: Arc::clone(&self.interrupt),
+            interrupt: Arc::clone(&self.choice.interrupt),
         }
     }
 
-    /// What is made least, by replication.
-    pub fn values<'r>(&self, run: &'r Run) -> &'r [Option<f64>] {
-        values(self.objective, run)
-    }
-
-    /// What is made least \[time\].
+    /// Returns the objective \[time\].
     pub fn value(&self, run: &Run) -> Option<Estimate> {
-        match self.objective {
-            Objective::Mean => run.mean_response,
-            Objective::Weighted => run.weighted_response,
-            Objective::P99 => run.p99_response,
-        }
+        measured(self.objective, run).0
     }
 
     /// Whether enough jobs of each type that is not rare were done.
@@ -228,18 +210,17 @@ impl<'a> Evaluator<'a> {
 
     /// The value, increased where promises are broken; infinite where there is no steady state.
     pub fn cost(&self, run: &Run) -> f64 {
-        let value = self.value(run).map_or(f64::INFINITY, |value| value.mean);
-        value * self.broken(run)
+        self.value(run).map_or(f64::INFINITY, |value| value.mean) * self.broken(run)
     }
 
     fn watches(&self) -> impl Iterator<Item = Option<Watch>> {
-        self.promises.iter().map(|p| p.watch(self.workload))
+        self.choice.promises.iter().map(|p| p.watch(self.workload))
     }
 
     /// What a run saw of each promise.
     pub fn kept<'r>(&self, run: &'r Run) -> impl Iterator<Item = (&Promise, Option<&'r Watched>)> {
         let seen = |watch: Option<Watch>| run.watched.iter().find(|w| Some(w.watch) == watch);
-        self.promises.iter().zip(self.watches().map(seen))
+        self.choice.promises.iter().zip(self.watches().map(seen))
     }
 
     /// The factor of the cost for promises that are broken: that of the worst, so that any policy that
@@ -253,11 +234,6 @@ impl<'a> Evaluator<'a> {
             worst if worst > 1.0 => BROKEN * worst,
             _ => 1.0,
         }
-    }
-
-    /// Whether anything is promised.
-    pub fn is_bound(&self) -> bool {
-        !self.promises.is_empty()
     }
 
     /// Whether all promises were kept, as far as a run could see.
@@ -276,11 +252,11 @@ impl<'a> Evaluator<'a> {
     /// Events by which it is no longer chance that a policy costs twice as much as another: of each type that is
     /// not rare some jobs have come.
     pub fn telling(&self) -> u64 {
-        let rates = classes(self.workload);
-        let rates = rates.iter().filter(|class| !class.is_rare());
-        let rarest = rates
-            .map(|class| class.arrival_rate)
-            .fold(f64::INFINITY, f64::min);
+        let classes = classes(self.workload)
+            .into_iter()
+            .filter(|class| !class.is_rare());
+        let rates = classes.map(|class| class.arrival_rate);
+        let rarest = rates.fold(f64::INFINITY, f64::min);
         let jobs = SOME * self.workload.total_arrival_rate() / rarest;
         // An arrival and a completion each.
         TELLING.max((2.0 * jobs) as u64)
@@ -298,18 +274,10 @@ impl<'a> Evaluator<'a> {
     /// than a twentieth of a replication, it is increased in proportion: else knobs that push the wait of a rare
     /// type beyond the end of the run would look good.
     pub fn late_cost(&self, run: &Run) -> f64 {
-        let types = self.workload.types();
-        let pairs = run.types.iter().zip(types);
+        let pairs = run.types.iter().zip(self.workload.types());
         let stays: Vec<f64> = pairs.map(|(t, own)| late(t) / own.arrival_rate()).collect();
-        let rates = || types.iter().map(|t| t.arrival_rate());
-        let shares = match self.objective {
-            Objective::Mean | Objective::P99 => {
-                rates().map(|rate| rate / rates().sum::<f64>()).collect()
-            }
-            Objective::Weighted => self.workload.load_shares(),
-        };
-        let stays_and_shares = stays.iter().zip(&shares);
-        let mean: f64 = stays_and_shares.map(|(stay, share)| share * stay).sum();
+        let weights = weights(self.workload, self.objective);
+        let mean: f64 = stays.iter().zip(&weights).map(|(t, w)| w * t).sum();
         let value = match self.objective {
             Objective::P99 => run.rough_p99.map_or(mean, |p99| p99.max(mean)),
             Objective::Mean | Objective::Weighted => mean,
@@ -324,51 +292,44 @@ impl<'a> Evaluator<'a> {
         if run.health == Health::Unstable {
             return true;
         }
-        let ratio = self.ratio(run, than);
+        let ratio = ratio(self.objective, run, than);
         ratio.is_some_and(|r| r.mean - r.half_width > 1.0) && self.cost(run) > self.cost(than)
-    }
-
-    /// How many times as much one has as another, in the replications in which both have a value.
-    pub fn ratio(&self, run: &Run, than: &Run) -> Option<Estimate> {
-        ratio(self.objective, run, than)
     }
 }
 
-/// How many times as much of this one run has as another, in the replications in which both have a value.
+/// Returns the ratio of an objective in two runs, over the replications in which both have a value.
 pub(super) fn ratio(objective: Objective, run: &Run, than: &Run) -> Option<Estimate> {
-    let pairs = values(objective, run).iter().zip(values(objective, than));
-    let known = pairs.filter_map(|(a, b)| Some(((*a)?, (*b)?)));
-    let (a, b): (Vec<f64>, Vec<f64>) = known.unzip();
+    let [own, other] = [run, than].map(|run| measured(objective, run).1);
+    let known = own.iter().zip(other);
+    let (a, b): (Vec<f64>, Vec<f64>) = known.filter_map(|(a, b)| Some(((*a)?, (*b)?))).unzip();
     paired_ratio(&a, &b)
 }
 
-/// An objective, by replication.
-fn values(objective: Objective, run: &Run) -> &[Option<f64>] {
+/// Returns an objective as a run measured it: the mean over replications, and each of them.
+pub(super) fn measured(objective: Objective, run: &Run) -> (Option<Estimate>, &[Option<f64>]) {
     match objective {
-        Objective::Mean => &run.replications,
-        Objective::Weighted => &run.weighted_replications,
-        Objective::P99 => &run.p99_replications,
+        Objective::Mean => (run.mean_response, &run.replications),
+        Objective::Weighted => (run.weighted_response, &run.weighted_replications),
+        Objective::P99 => (run.p99_response, &run.p99_replications),
     }
 }
 
-/// The mean number of jobs in the second half of a run.
+/// Returns the mean number of jobs in the second half of a run.
 pub(super) fn rough_number(run: &Run) -> f64 {
     run.types.iter().map(late).sum()
 }
 
-/// The same of a type.
+/// Returns the mean number of jobs of a type in the second half of a run.
 fn late(of: &TypeResult) -> f64 {
     of.late.iter().sum::<f64>() / of.late.len() as f64
 }
 
-/// The largest mean slowdown of a type over the smallest.
-pub(super) fn slowdown_ratio(run: &Run) -> Option<f64> {
-    let each = run.types.iter().map(|t| t.slowdown.map(|e| e.mean));
+/// Returns the least and the largest mean slowdown `E[T_i]/E[S_i]` of a type.
+pub(super) fn slowdowns(run: &Run) -> Option<[f64; 2]> {
+    let each = run.types.iter().map(|t| Some(t.slowdown?.mean));
     let each: Vec<f64> = each.collect::<Option<_>>()?;
-    Some(spread(each.into_iter()))
-}
-
-/// The largest over the smallest.
-fn spread(values: impl Iterator<Item = f64> + Clone) -> f64 {
-    values.clone().fold(0.0, f64::max) / values.fold(f64::INFINITY, f64::min)
+    Some([
+        each.iter().copied().fold(f64::INFINITY, f64::min),
+        each.iter().copied().fold(0.0, f64::max),
+    ])
 }

@@ -5,8 +5,7 @@
 //! so that the ratio of two is known better than their means
 //! ([`crate::multiresource::simulator::paired_ratio`]). Two are compared on the highest rung that both have reached.
 
-use super::Stage;
-use super::evaluator::{DONE, Evaluator, Underway};
+use super::evaluator::{DONE, Evaluator, Underway, measured, ratio, slowdowns};
 use crate::multiresource::artifact::{Family, Objective};
 use crate::multiresource::simulator::{Estimate, Failure, Health, Ranking, Run};
 use crate::multiresource::synthesis::log::Steadiness;
@@ -45,7 +44,7 @@ pub(super) struct Candidate<'w> {
     pub is_eligible: bool,
     /// Its runs, by rung: each goes on where the one before ended.
     pub runs: Vec<Run>,
-    underway: Option<Underway<'w>>,
+    pub underway: Option<Underway<'w>>,
     /// The run that its claims come from, on arrivals and sizes that decided nothing: the best of several is partly the
     /// best by chance.
     pub own: Option<Run>,
@@ -150,43 +149,6 @@ impl Ladder {
         let times = LONGER.saturating_pow(rung as u32);
         self.first.saturating_mul(times)
     }
-
-    /// Runs candidates, the cheapest next run first, as long as some are `open` and there is work left for them.
-    pub fn climb<'w>(
-        &self,
-        evaluator: &mut Evaluator<'w>,
-        candidates: &mut [Candidate<'w>],
-        what: &str,
-        open: impl Fn(&Evaluator<'w>, &[Candidate<'w>]) -> Vec<usize>,
-        progress: &mut impl FnMut(Stage),
-    ) -> Result<(), Failure> {
-        loop {
-            let mut next: Option<(f64, usize)> = None;
-            for n in open(evaluator, candidates) {
-                let rung = candidates[n].runs.len();
-                let before = rung.checked_sub(1).map_or(0, |rung| self.length(rung));
-                let events = (self.length(rung) - before) as f64;
-                let work = events * evaluator.work(&candidates[n].policy);
-                let is_less = next.is_none_or(|(least, _)| work < least);
-                if evaluator.spent + work <= self.until && is_less {
-                    next = Some((work, n));
-                }
-            }
-            let Some((_, n)) = next.filter(|_| !evaluator.is_over()) else {
-                return Ok(());
-            };
-            progress(Stage {
-                what: format!("{what} {}", candidates[n].name()),
-                spent: evaluator.spent / evaluator.budget,
-            });
-            let candidate = &mut candidates[n];
-            let events = self.length(candidate.runs.len());
-            let (underway, policy) = (&mut candidate.underway, &candidate.policy);
-            let run = evaluator.go_on(underway, policy, events, self.replications)?;
-            let Some(run) = run else { return Ok(()) };
-            candidate.runs.push(run);
-        }
-    }
 }
 
 /// The runs of two candidates on the highest rung that both have reached.
@@ -195,71 +157,106 @@ fn common<'c>(one: &'c Candidate<'_>, other: &'c Candidate<'_>) -> Option<(&'c R
     Some((&one.runs[rung], &other.runs[rung]))
 }
 
-/// The candidates that a search goes on with: those whose runs do not tell yet how good they are, and that are not
-/// behind too many others, or too far.
-pub(super) fn promising(evaluator: &Evaluator<'_>, candidates: &[Candidate<'_>]) -> Vec<usize> {
-    let is_open = |n: &usize| {
-        let one = &candidates[*n];
-        let Some(rung) = one.runs.len().checked_sub(1) else {
-            return true;
-        };
-        if tells(evaluator, &one.runs[rung]) {
-            return false;
-        }
-        let costs = candidates.iter().filter_map(|other| {
-            let (own, others) = common(one, other)?;
-            Some((evaluator.rough_cost(own), evaluator.rough_cost(others)))
-        });
-        let slack = SLACK[(rung / 2).min(SLACK.len() - 1)];
-        let (mut ahead, mut is_far) = (0, false);
-        for (own, others) in costs.filter(|(own, others)| others < own) {
-            ahead += 1;
-            is_far |= own > slack * others;
-        }
-        ahead < FIELD[(rung / 2).min(FIELD.len() - 1)] && !is_far
-    };
-    (0..candidates.len()).filter(is_open).collect()
-}
-
 /// Whether a run says enough to turn knobs by.
 fn tells(evaluator: &Evaluator<'_>, run: &Run) -> bool {
     match run.health {
         Health::Unstable => true,
         Health::Unsettled => false,
         Health::Settled => {
-            let value = evaluator.value(run);
-            value.is_some_and(|v| v.relative() < VAGUE) && evaluator.all_done(run)
+            evaluator.value(run).is_some_and(|v| v.relative() < VAGUE) && evaluator.all_done(run)
         }
     }
 }
 
-/// Candidates by what they cost, the least first: as many are ahead of one as have less on a common rung.
-pub(super) fn ranked(evaluator: &Evaluator<'_>, candidates: &mut Vec<Candidate<'_>>) {
-    let cost = |run: &Run| evaluator.rough_cost(run);
-    let ahead = |one: &Candidate<'_>| {
-        let pairs = candidates.iter().filter_map(|other| common(one, other));
-        pairs
-            .filter(|(own, others)| cost(others) < cost(own))
-            .count()
-    };
-    let places: Vec<usize> = candidates.iter().map(ahead).collect();
-    let mut places = places.into_iter();
-    let keyed = candidates
-        .drain(..)
-        .map(|c| (places.next().unwrap_or(usize::MAX), c));
-    let mut keyed: Vec<(usize, Candidate<'_>)> = keyed.collect();
-    // Where it was never run it is last.
-    keyed.sort_by_key(|(place, candidate)| (candidate.runs.is_empty(), *place));
-    candidates.extend(keyed.into_iter().map(|(_, candidate)| candidate));
-}
-
-/// The final comparison: who is the best, and who may still be.
+/// Candidates that are compared: who is the best, and who may still be.
 pub(super) struct Comparison<'a, 'w> {
-    pub evaluator: &'a Evaluator<'w>,
-    pub candidates: &'a [Candidate<'w>],
+    pub evaluator: &'a mut Evaluator<'w>,
+    pub candidates: Vec<Candidate<'w>>,
 }
 
-impl Comparison<'_, '_> {
+impl<'w> Comparison<'_, 'w> {
+    /// Runs candidates, the cheapest next run first, as long as some are `open` and there is work left for them.
+    pub fn climb(
+        &mut self,
+        ladder: Ladder,
+        what: &str,
+        open: impl Fn(&Self) -> Vec<usize>,
+    ) -> Result<(), Failure> {
+        loop {
+            let mut next: Option<(f64, usize)> = None;
+            for n in open(self) {
+                let candidate = &self.candidates[n];
+                let rung = candidate.runs.len();
+                let before = rung.checked_sub(1).map_or(0, |rung| ladder.length(rung));
+                let events = (ladder.length(rung) - before) as f64;
+                let work = events * self.evaluator.work(&candidate.policy);
+                let is_less = next.is_none_or(|(least, _)| work < least);
+                if self.evaluator.spent + work <= ladder.until && is_less {
+                    next = Some((work, n));
+                }
+            }
+            let Some((_, n)) = next.filter(|_| !self.evaluator.is_over()) else {
+                return Ok(());
+            };
+            let candidate = &mut self.candidates[n];
+            self.evaluator
+                .report(format!("{what} {}", candidate.name()));
+            let events = ladder.length(candidate.runs.len());
+            let (underway, policy) = (&mut candidate.underway, &candidate.policy);
+            let (evaluator, replications) = (&mut self.evaluator, ladder.replications);
+            match evaluator.run(underway, policy, events, replications)? {
+                Some(run) => candidate.runs.push(run),
+                None => return Ok(()),
+            }
+        }
+    }
+
+    /// Sorts the candidates by cost, the least first: as many are ahead of one as have less on a common rung.
+    pub fn rank(&mut self) {
+        // What was never run is last.
+        let key = |c: &Candidate<'_>| (c.runs.is_empty(), self.ahead(c).len());
+        let keys: Vec<_> = self.candidates.iter().map(key).collect();
+        let mut keyed: Vec<_> = keys.into_iter().zip(self.candidates.drain(..)).collect();
+        keyed.sort_by_key(|(key, _)| *key);
+        self.candidates
+            .extend(keyed.into_iter().map(|(_, candidate)| candidate));
+    }
+
+    /// Returns the candidates, by index, of which this holds.
+    fn all(&self, is: impl Fn(usize, &Candidate<'w>) -> bool) -> Vec<usize> {
+        let each = self.candidates.iter().enumerate();
+        each.filter(|(n, c)| is(*n, c)).map(|(n, _)| n).collect()
+    }
+
+    /// Returns the first that may be taken and of which this holds.
+    pub fn first(&self, is: impl Fn(&Candidate<'w>) -> bool) -> Option<usize> {
+        let mut each = self.candidates.iter();
+        each.position(|c| c.is_eligible && is(c))
+    }
+
+    /// Returns what a candidate and each one ahead of it cost, roughly, on their highest common rung.
+    fn ahead(&self, one: &Candidate<'_>) -> Vec<(f64, f64)> {
+        let pairs = self.candidates.iter().filter_map(|c| common(one, c));
+        let cost = |run| self.evaluator.rough_cost(run);
+        let costs = pairs.map(|(own, other)| (cost(own), cost(other)));
+        costs.filter(|(own, other)| other < own).collect()
+    }
+
+    /// Returns the candidates that a search goes on with: those whose runs do not tell yet how good they are, and that are
+    /// not behind too many others, or too far.
+    pub fn promising(&self) -> Vec<usize> {
+        self.all(|_, one| {
+            let Some(rung) = one.runs.len().checked_sub(1) else {
+                return true;
+            };
+            let slack = SLACK[(rung / 2).min(SLACK.len() - 1)];
+            let most = FIELD[(rung / 2).min(FIELD.len() - 1)];
+            let ahead = self.ahead(one);
+            let is_far = ahead.iter().any(|(own, other)| *own > slack * other);
+            !tells(self.evaluator, &one.runs[rung]) && ahead.len() < most && !is_far
+        })
+    }
+
     /// The costs of two on the highest rung on which both have settled.
     fn costs(&self, one: usize, other: usize) -> Option<(f64, f64)> {
         let rung = self.settled_rung(one, other)?;
@@ -279,68 +276,57 @@ impl Comparison<'_, '_> {
     pub fn ratio(&self, objective: Objective, one: usize, other: usize) -> Option<Estimate> {
         let rung = self.settled_rung(one, other)?;
         let run = |n: usize| &self.candidates[n].runs[rung];
-        super::evaluator::ratio(objective, run(one), run(other))
+        ratio(objective, run(one), run(other))
     }
 
     /// The best of those that may be taken and have settled: fewest are ahead of it.
     pub fn best(&self) -> Option<usize> {
-        let settled: Vec<usize> = (0..self.candidates.len())
-            .filter(|n| self.candidates[*n].is_eligible)
-            .filter(|n| self.candidates[*n].is_settled(self.evaluator))
-            .collect();
+        let settled = self.all(|_, c| c.is_eligible && c.is_settled(self.evaluator));
         let is_ahead = |other: &usize, n: usize| {
             let costs = self.costs(n, *other);
             costs.is_some_and(|(own, others)| others < own)
         };
         let ahead = |n: usize| settled.iter().filter(|other| is_ahead(other, n)).count();
         let cost = |n: usize| {
-            self.candidates[n]
-                .longest()
-                .map_or(f64::INFINITY, |run| self.evaluator.cost(run))
+            let run = self.candidates[n].longest();
+            run.map_or(f64::INFINITY, |run| self.evaluator.cost(run))
         };
-        let least = |a: &&usize, b: &&usize| {
-            let by_place = ahead(**a).cmp(&ahead(**b));
-            by_place.then(cost(**a).total_cmp(&cost(**b)))
-        };
-        settled.iter().min_by(least).copied()
+        let by_place = |a: usize, b: usize| ahead(a).cmp(&ahead(b));
+        let all = settled.iter().copied();
+        all.min_by(|a, b| by_place(*a, *b).then(cost(*a).total_cmp(&cost(*b))))
     }
 
     /// Of those that surely have no more than the best, but for what is not worth longer runs, the one that slows down
     /// its most slowed type least, and how many times as much; `None` where that is the best, or not worth it.
     pub fn fairest(&self, best: usize) -> Option<(usize, f64)> {
-        let objective = self.evaluator.objective;
-        let is_as_good = |n: &usize| {
-            let candidate = &self.candidates[*n];
-            let ratio = self.ratio(objective, *n, best);
-            let keeps = candidate
-                .longest()
-                .is_some_and(|run| self.evaluator.keeps_all(run));
-            let settled = candidate.is_eligible && candidate.is_settled(self.evaluator) && keeps;
-            settled && ratio.is_some_and(|r| r.mean + r.half_width < 1.0 + CLOSE)
-        };
+        let evaluator = &*self.evaluator;
+        let as_good = self.all(|n, c| {
+            let ratio = self.ratio(evaluator.objective, n, best);
+            let keeps = c.longest().is_some_and(|run| evaluator.keeps_all(run));
+            let is_sound = n != best && c.is_eligible && c.is_settled(evaluator) && keeps;
+            is_sound && ratio.is_some_and(|r| r.mean + r.half_width < 1.0 + CLOSE)
+        });
         let slowed = |n: usize| {
             let rung = self.settled_rung(n, best)?;
-            let [own, of_best] = [n, best].map(|n| most_slowed(&self.candidates[n].runs[rung]));
-            Some(own? / of_best?)
+            let most = |n: usize| Some(slowdowns(&self.candidates[n].runs[rung])?[1]);
+            Some(most(n)? / most(best)?)
         };
-        let as_good = (0..self.candidates.len())
-            .filter(|n| *n != best)
-            .filter(is_as_good);
-        let ratios = as_good.filter_map(|n| Some((n, slowed(n)?)));
+        let ratios = as_good.into_iter().filter_map(|n| Some((n, slowed(n)?)));
         let least = ratios.min_by(|a, b| a.1.total_cmp(&b.1));
         least.filter(|(_, slowed)| *slowed < 1.0 - CLOSE)
     }
 
     /// Those that run on: the best, and all that may yet be better by what is worth it.
     pub fn open(&self) -> Vec<usize> {
-        let all = 0..self.candidates.len();
         let Some(best) = self.best() else {
             // What has not settled may look good as long as jobs that it starves are few.
-            return all.filter(|n| !self.candidates[*n].runs_away()).collect();
+            return self.all(|_, c| !c.runs_away());
         };
-        let mut open: Vec<usize> = all
-            .filter(|n| *n != best && !self.is_known(best, *n))
-            .collect();
+        // Of what cannot be taken it is enough to know that it is better.
+        let is_known = |n: usize, c: &Candidate<'_>| {
+            self.is_decided(best, n) || !c.is_eligible && self.is_surely_behind(n, best)
+        };
+        let mut open = self.all(|n, c| n != best && !is_known(n, c));
         // It runs on as far as there is somebody to compare it with.
         let rung = |n: usize| self.candidates[n].runs.len();
         if open.iter().any(|n| rung(best) <= rung(*n)) {
@@ -354,16 +340,13 @@ impl Comparison<'_, '_> {
         let Some(best) = self.best() else {
             return Vec::new();
         };
-        let looks_better = |n: &usize| {
-            let candidate = &self.candidates[*n];
-            let pair = common(candidate, &self.candidates[best]);
-            let cost = |run| self.evaluator.rough_cost(run);
-            candidate.is_eligible
-                && !candidate.runs_away()
-                && !candidate.is_settled(self.evaluator)
-                && pair.is_some_and(|(own, of_best)| cost(own) < cost(of_best) * (1.0 - CLOSE))
-        };
-        (0..self.candidates.len()).filter(looks_better).collect()
+        let cost = |run: &Run| self.evaluator.rough_cost(run);
+        self.all(|_, c| {
+            let pair = common(c, &self.candidates[best]);
+            let looks_better = |(own, of_best)| cost(own) < cost(of_best) * (1.0 - CLOSE);
+            let is_open = c.is_eligible && !c.runs_away() && !c.is_settled(self.evaluator);
+            is_open && pair.is_some_and(looks_better)
+        })
     }
 
     /// Whether a candidate costs far more than another, roughly. Shorter runs tell nothing of what has not settled.
@@ -374,25 +357,16 @@ impl Comparison<'_, '_> {
         };
         let cost = |run| self.evaluator.rough_cost(run);
         let has_settled = |run| self.evaluator.value(run).is_some();
-        let most = match has_settled(a) && has_settled(b) {
-            true => FAR,
-            false => FAR_UNSETTLED,
-        };
+        let both = has_settled(a) && has_settled(b);
+        let most = if both { FAR } else { FAR_UNSETTLED };
         a.events.min(b.events) >= self.evaluator.telling() && cost(b) > most * cost(a)
     }
 
-    /// Whether it is known that a candidate is no better than the best by what is worth longer runs; or that it is, where
-    /// it cannot be taken.
-    fn is_known(&self, best: usize, n: usize) -> bool {
-        self.is_told(best, n) || !self.candidates[n].is_eligible && self.is_surely_behind(n, best)
-    }
-
     /// Whether it is known that a candidate is no better than the best by what is worth longer runs.
-    pub fn is_told(&self, best: usize, n: usize) -> bool {
+    pub fn is_decided(&self, best: usize, n: usize) -> bool {
         let latest = self.candidates[n].longest();
         let ratio = self.ratio(self.evaluator.objective, n, best);
-        let is_within = ratio.is_some_and(|r| (r.mean - 1.0).abs() + r.half_width < CLOSE);
-        is_within
+        ratio.is_some_and(|r| (r.mean - 1.0).abs() + r.half_width < CLOSE)
             || self.is_far(best, n)
             || self.is_surely_behind(best, n)
             || latest.is_some_and(|run| self.evaluator.surely_breaks(run))
@@ -407,26 +381,15 @@ impl Comparison<'_, '_> {
         let Some(rung) = self.settled_rung(first, n) else {
             return false;
         };
-        let here = self
-            .candidates
-            .iter()
-            .filter_map(|c| Some((c.name(), c.runs.get(rung)?)));
-        let settled = here.filter(|(_, run)| self.evaluator.value(run).is_some());
-        let values: Vec<(&str, &[Option<f64>])> = settled
-            .map(|(name, run)| (name, self.evaluator.values(run)))
-            .collect();
+        let settled = self.candidates.iter().filter_map(|c| {
+            let (mean, values) = measured(self.evaluator.objective, c.runs.get(rung)?);
+            mean.map(|_| (c.name(), values))
+        });
+        let values: Vec<(&str, &[Option<f64>])> = settled.collect();
         let [own, others] = [first, n].map(|n| self.candidates[n].name());
-        let ranking = Ranking::new(&values);
-        let is_apart = ranking
+        let is_apart = Ranking::new(&values)
             .pair(own, others)
             .is_some_and(|p| p.apart && p.slower == others);
         is_apart && self.costs(first, n).is_some_and(|(a, b)| a <= b)
     }
-}
-
-/// The largest mean slowdown E[T_i]/E[S_i] of a type.
-fn most_slowed(run: &Run) -> Option<f64> {
-    let each = run.types.iter().map(|t| t.slowdown.map(|e| e.mean));
-    let each: Vec<f64> = each.collect::<Option<_>>()?;
-    each.into_iter().reduce(f64::max)
 }

@@ -20,7 +20,6 @@ mod decision;
 mod evaluator;
 mod ladder;
 mod pooled;
-mod preemptive;
 mod record;
 mod search;
 
@@ -28,7 +27,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use super::{Choice, Options, Outcome, Synthesis, SynthesisError, again, synthesize};
+use super::{Choice, Options, Outcome, Synthesis, SynthesisError, of_solution, synthesize};
 use crate::multiresource::artifact::{
     self, Artifact, Backfill, EmptySlots, Family, FirstFitPolicy, MostServersFirstPolicy,
     MsrPolicy, Preemption, Promise, Quantity,
@@ -36,11 +35,11 @@ use crate::multiresource::artifact::{
 use crate::multiresource::policy::KnobRange;
 use crate::multiresource::simulator::{Failure, Run};
 use crate::multiresource::workload::{Fleet, Workload};
-use decision::{Field, decide};
+use decision::decide;
 use evaluator::{Evaluator, Guard};
-pub use pooled::{PooledChosen, choose_pooled};
+pub use pooled::{Pooling, pool};
 
-/// Families that a choice is msr among.
+/// Families that a choice is made among.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Families {
     /// This policy as it is.
@@ -109,6 +108,8 @@ pub enum Basis {
     Unseen,
     /// By analysis no policy can be better by what is worth it.
     Analysis,
+    /// Its family was asked for, and there is no other policy of it.
+    Given,
 }
 
 impl Basis {
@@ -131,12 +132,28 @@ pub struct Chosen {
     pub run: Option<Run>,
     /// Why nothing that was simulated is claimed of it.
     pub unclaimed: Option<String>,
-    /// How it was chosen.
-    pub choice: Choice,
+    /// How it was chosen by simulation, if it was.
+    pub choice: Option<Choice>,
     /// What was synthesized of its family, if that is Markovian Service Rate.
     pub synthesis: Option<Box<Synthesis>>,
     /// What was not considered, and why.
     pub skipped: Vec<String>,
+}
+
+impl Chosen {
+    /// Returns a policy of which nothing was simulated.
+    fn new(artifact: Artifact, basis: Basis) -> Self {
+        Chosen {
+            artifact,
+            basis,
+            is_cut: false,
+            run: None,
+            unclaimed: None,
+            choice: None,
+            synthesis: None,
+            skipped: Vec::new(),
+        }
+    }
 }
 
 /// Why there is no choice.
@@ -177,33 +194,34 @@ pub fn choose(
     let (starts, skipped) = candidates::all(workload, options, choice, &msr);
     let guards = guards(workload, options, choice, &msr);
     let fleet = Fleet::from(workload.clone());
-    let mut evaluator = Evaluator::new(&fleet, options.objective, choice, guards);
     let taken = msr.routes.iter().find(|r| r.route == msr.policy.route);
     let outlook = taken.and_then(|r| r.outlook.as_ref());
     let outlook = outlook.expect("the route taken has an outlook");
     let knobs = KnobRange::new(workload, outlook.largest);
     let rivals: Vec<Family> = match options.preemption {
-        Preemption::Full => vec![preemptive::max_weight(workload).into()],
+        Preemption::Full => vec![candidates::max_weight(workload).into()],
         _ => vec![FirstFitPolicy {}.into(), MostServersFirstPolicy {}.into()],
     };
-    let field = Field { starts, rivals };
-    let decision = decide(&mut evaluator, choice, field, &knobs, &mut progress)?;
-    let policy = decision.taken().policy.clone();
-    let msr = retuned(workload, options, msr, &policy)?;
-    let record = record::choice(&evaluator, choice, &decision);
-    let (run, unclaimed) = decision.description(&evaluator);
-    let run = run.cloned();
-    let claimed = run.as_ref().filter(|_| unclaimed.is_none());
-    let artifact = record::artifact(&msr, &policy, claimed, options.objective, workload);
+    let mut evaluator = Evaluator::new(&fleet, options.objective, choice, guards, &mut progress);
+    let mut synthesis = None;
+    let artifact = |policy: &Family, run: Option<&Run>| {
+        let Some(turned) = policy.msr() else {
+            return Ok(record::artifact(
+                &fleet,
+                &msr.solution,
+                policy,
+                None,
+                (run, options.objective),
+            ));
+        };
+        let msr = synthesis.insert(retuned(workload, options, msr, turned)?);
+        Ok(msr.artifact.clone())
+    };
+    let chosen = decide(&mut evaluator, starts, rivals, &knobs, artifact)?;
     Ok(Chosen {
-        artifact,
-        choice: record,
-        basis: decision.basis,
-        is_cut: evaluator.is_cut,
-        run,
-        unclaimed,
-        synthesis: policy.msr().is_some().then_some(msr),
+        synthesis,
         skipped,
+        ..chosen
     })
 }
 
@@ -256,22 +274,20 @@ fn mean_number(msr: &Synthesis) -> f64 {
     all.map_or_else(|| most.map(|c| c.value).sum(), |claim| claim.value)
 }
 
-/// The synthesis with the switching rate that was chosen, of the same schedules.
+/// Returns the synthesis of the same schedules with the switching rate that was chosen.
 fn retuned(
     workload: &Workload,
     options: &Options,
     msr: Box<Synthesis>,
-    policy: &Family,
-) -> Result<Box<Synthesis>, ChoiceError> {
-    match policy.msr() {
-        Some(turned) if *turned != msr.policy => {
-            let options = Options {
-                switching_rate: Some(turned.switching_rate),
-                route: Some(turned.route),
-                ..options.clone()
-            };
-            Ok(Box::new(again(workload, &options, *msr)?))
-        }
-        _ => Ok(msr),
+    turned: &MsrPolicy,
+) -> Result<Box<Synthesis>, SynthesisError> {
+    if *turned == msr.policy {
+        return Ok(msr);
     }
+    let options = Options {
+        switching_rate: Some(turned.switching_rate),
+        route: Some(turned.route),
+        ..options.clone()
+    };
+    of_solution(workload, &options, msr.solution).map(Box::new)
 }

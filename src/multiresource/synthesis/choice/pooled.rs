@@ -1,132 +1,129 @@
-//! The choice among rules over all servers of a fleet.
+//! From a fleet to a rule over all of its servers, whose jobs wait in one place.
 
-use super::decision::{Field, decide};
+use super::decision::decide;
 use super::evaluator::{Evaluator, Guard};
 use super::ladder::CLOSE;
-use super::{Basis, ChoiceError, ChoiceOptions, Families, Stage, record};
+use super::record::artifact;
+use super::{Basis, ChoiceError, ChoiceOptions, Chosen, Families, Stage};
+use crate::multiresource::analysis::Cost;
 use crate::multiresource::artifact::{
-    self, Claim, Family, Objective, Order, Placement, PooledEasyPolicy, PooledPolicy, Simulation,
-    Zone,
+    self, Artifact, Family, Objective, Order, Placement, PooledEasyPolicy, PooledPolicy, Zone,
 };
 use crate::multiresource::policy::KnobRange;
+use crate::multiresource::program::Solution;
 use crate::multiresource::schedule::Packing;
-use crate::multiresource::synthesis::{Choice, Partitioned};
+use crate::multiresource::simulator::Run;
+use crate::multiresource::synthesis::exact::solved;
+use crate::multiresource::synthesis::partition::{Partitioned, partition};
+use crate::multiresource::synthesis::{Options, Outcome, SynthesisError};
 use crate::multiresource::workload::{Fleet, Shape};
 
-/// The rule that was chosen.
-#[derive(Debug)]
-pub struct PooledChosen {
-    /// The rule, under guard where there is one.
-    pub policy: Family,
-    /// What speaks for it.
-    pub basis: Basis,
-    /// Whether an interrupt or a time limit ended the choice.
-    pub is_cut: bool,
-    /// How it was chosen; none where only its proof speaks for it.
-    pub choice: Option<Choice>,
-    /// What was simulated and may be claimed of it.
-    pub claims: Vec<Claim>,
-    /// The run that these come from.
-    pub simulation: Option<Simulation>,
-    /// Why nothing that was simulated is claimed of it.
-    pub unclaimed: Option<String>,
-    /// What was not considered, and why.
-    pub skipped: Vec<String>,
+/// Which rule is wanted.
+#[derive(Clone, Copy, Debug)]
+pub enum Pooling<'a> {
+    /// Slots for each type, by analysis.
+    Partition,
+    /// The best, by simulation.
+    Chosen(&'a ChoiceOptions),
 }
 
-/// Chooses a rule over all servers of a fleet. What is given as a partition takes over where jobs pile up.
+/// Makes a rule over all servers of a fleet; with the program's solution.
 ///
 /// # Errors
-/// As [`super::choose`].
-pub fn choose_pooled(
+/// When the solver fails; and where nothing can be chosen.
+pub fn pool(
+    fleet: &Fleet,
+    options: &Options,
+    wanted: Pooling<'_>,
+    mut progress: impl FnMut(Stage),
+) -> Result<Outcome<(Chosen, Solution)>, ChoiceError> {
+    let solution = match solved(fleet, options)? {
+        Outcome::Policy(solution) => *solution,
+        Outcome::Overloaded(overload) => return Ok(Outcome::Overloaded(overload)),
+    };
+    let (slots, objective) = (partition(fleet, &solution), options.objective);
+    let slots = slots.as_ref();
+    let artifact = |policy: &Family, run: Option<&Run>| {
+        artifact(fleet, &solution, policy, slots, (run, objective))
+    };
+    let own = slots.map(|own| Family::from(own.policy.clone()));
+    let chosen = match (wanted, own) {
+        (Pooling::Partition, None) => {
+            return Err(SynthesisError::Refused("no partition of this fleet is stable: rounded to whole slots, and with the time that changes of assignments take, it does not carry this load; take --family auto, fewer jobs or more servers".into()).into());
+        }
+        (Pooling::Partition, Some(own)) => Chosen::new(artifact(&own, None), Basis::Given),
+        (Pooling::Chosen(choice), own) => {
+            match own.zip(by_analysis(fleet, objective, choice, slots)) {
+                Some((own, above)) => Chosen {
+                    skipped: vec![format!(
+                        "rules that would have to be simulated: jobs of the partition stay {:.2} % longer than they run, and no rule can have less than 0",
+                        100.0 * above
+                    )],
+                    ..Chosen::new(artifact(&own, None), Basis::Analysis)
+                },
+                None => simulated(
+                    fleet,
+                    objective,
+                    choice,
+                    (starts(fleet, &choice.families, slots), slots),
+                    artifact,
+                    &mut progress,
+                )?,
+            }
+        }
+    };
+    Ok(Outcome::Policy(Box::new((chosen, solution))))
+}
+
+/// Chooses a rule by simulation. Where there is a partition it takes over where jobs pile up.
+fn simulated(
     fleet: &Fleet,
     objective: Objective,
     choice: &ChoiceOptions,
-    partition: Option<&Partitioned>,
-    mut progress: impl FnMut(Stage),
-) -> Result<PooledChosen, ChoiceError> {
-    if let Some(chosen) = by_analysis(fleet, objective, choice, partition) {
-        return Ok(chosen);
-    }
-    let workload = fleet.envelope();
-    let guard = partition.filter(|_| workload.is_poisson());
-    let guards = guard.into_iter().map(|own| Guard {
-        policy: artifact::Guard::Partition(own.policy.clone()),
-        mean_number: own.mean_number(fleet),
-    });
-    let mut evaluator = Evaluator::new(fleet, objective, choice, guards.collect());
+    (starts, slots): (Vec<Family>, Option<&Partitioned>),
+    artifact: impl Fn(&Family, Option<&Run>) -> Artifact,
+    progress: &mut dyn FnMut(Stage),
+) -> Result<Chosen, ChoiceError> {
+    let guards = slots
+        .filter(|_| fleet.envelope().is_poisson())
+        .map(|own| Guard {
+            policy: artifact::Guard::Partition(own.policy.clone()),
+            mean_number: own.mean_number(fleet),
+        });
+    let guards = guards.into_iter().collect();
+    let mut evaluator = Evaluator::new(fleet, objective, choice, guards, progress);
     let knobs = KnobRange {
         servers: fleet.shapes().iter().map(Shape::count).collect(),
-        ..KnobRange::new(workload, f64::INFINITY)
+        ..KnobRange::new(fleet.envelope(), f64::INFINITY)
     };
-    let field = Field {
-        starts: starts(fleet, &choice.families, partition),
-        // What people run now.
-        rivals: vec![PooledPolicy::plain(Order::Oldest, Placement::First).into()],
-    };
-    let decision = decide(&mut evaluator, choice, field, &knobs, &mut progress)?;
-    let (run, unclaimed) = decision.description(&evaluator);
-    let claimed = run.filter(|_| unclaimed.is_none());
-    Ok(PooledChosen {
-        claims: claimed
-            .iter()
-            .flat_map(|run| record::simulated(run, objective, workload))
-            .collect(),
-        simulation: claimed.map(record::simulation),
-        choice: Some(record::choice(&evaluator, choice, &decision)),
-        policy: decision.taken().policy.clone(),
-        basis: decision.basis,
-        is_cut: evaluator.is_cut,
-        unclaimed,
-        skipped: Vec::new(),
+    // What people run now.
+    let rivals = vec![PooledPolicy::plain(Order::Oldest, Placement::First).into()];
+    decide(&mut evaluator, starts, rivals, &knobs, |policy, run| {
+        Ok(artifact(policy, run))
     })
 }
 
-/// The partition, where no rule can be better by what is worth the trouble: jobs stay for as long as they run, at least.
+/// Returns how much longer than they run the jobs of the partition stay, relatively, where no rule can be better by what is
+/// worth the trouble: jobs stay for as long as they run, at least.
 fn by_analysis(
     fleet: &Fleet,
     objective: Objective,
     choice: &ChoiceOptions,
     partition: Option<&Partitioned>,
-) -> Option<PooledChosen> {
+) -> Option<f64> {
     let (partition, workload) = (partition?, fleet.envelope());
     let policy = Family::from(partition.policy.clone());
     if !choice.promises.is_empty()
         || choice.families != Families::All
+        || objective == Objective::P99
         || !policy.is_proved_stable(workload)
     {
         return None;
     }
-    let weights: Vec<f64> = match objective {
-        Objective::Mean => vec![1.0; fleet.types().len()],
-        Objective::Weighted => {
-            let shares = workload.load_shares().into_iter().zip(fleet.types());
-            shares.map(|(share, t)| share / t.arrival_rate()).collect()
-        }
-        Objective::P99 => return None,
-    };
-    let sum = |numbers: &mut dyn Iterator<Item = f64>| -> f64 {
-        numbers
-            .zip(&weights)
-            .map(|(number, weight)| number * weight)
-            .sum()
-    };
-    let found = sum(&mut partition.numbers.as_ref()?.iter().copied());
-    let least = sum(&mut fleet.types().iter().map(|t| t.offered_load()));
-    let above = found / least - 1.0;
-    (above <= CLOSE).then(|| PooledChosen {
-        policy,
-        basis: Basis::Analysis,
-        is_cut: false,
-        choice: None,
-        claims: Vec::new(),
-        simulation: None,
-        unclaimed: None,
-        skipped: vec![format!(
-            "rules that would have to be simulated: jobs of the partition stay {:.2} % longer than they run, and no rule can have less than 0",
-            100.0 * above
-        )],
-    })
+    let value = |numbers| Cost { numbers }.value(workload, objective);
+    let least = fleet.types().iter().map(|t| t.offered_load()).collect();
+    let above = value(partition.numbers.clone()?) / value(least) - 1.0;
+    (above <= CLOSE).then_some(above)
 }
 
 /// Rules in common use, and those that keep room.
@@ -155,16 +152,11 @@ fn starts(fleet: &Fleet, families: &Families, partition: Option<&Partitioned>) -
     .map(Family::from)
     .into();
     for zone in zones(fleet) {
-        for (order, reserve) in [(Order::Oldest, 0.0), (Order::Largest, 0.0)] {
-            let zone = Some(zone.clone());
-            starts.push(
-                PooledPolicy {
-                    zone,
-                    ..keeping(order, reserve)
-                }
-                .into(),
-            );
-        }
+        let with_zone = |order| PooledPolicy {
+            zone: Some(zone.clone()),
+            ..keeping(order, 0.0)
+        };
+        starts.extend([Order::Oldest, Order::Largest].map(|order| with_zone(order).into()));
     }
     starts.push(PooledEasyPolicy { limits: false }.into());
     if fleet.envelope().has_limits() {

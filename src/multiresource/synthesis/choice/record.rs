@@ -1,16 +1,19 @@
-//! The record of a choice in an artifact.
+//! The record of a choice, and what an artifact has of it.
 
-use super::decision::Decision;
-use super::evaluator::{DONE, Evaluator, REPLICATIONS, slowdown_ratio};
-use super::{ChoiceOptions, Synthesis, ladder};
+use super::Basis;
+use super::evaluator::{self, DONE, Evaluator, REPLICATIONS, slowdowns};
+use super::ladder::{self, Comparison};
+use crate::multiresource::analysis::Cost;
 use crate::multiresource::artifact::{
     Artifact, Claim, Evidence, Family, HoldsFor, Method, Objective, Quantity, Simulation, Subject,
 };
+use crate::multiresource::program::Solution;
 use crate::multiresource::simulator::{Estimate, Run, Threshold, TypeResult};
-use crate::multiresource::synthesis::claims::of_guard;
+use crate::multiresource::synthesis::claims;
 use crate::multiresource::synthesis::exact::evidence;
 use crate::multiresource::synthesis::log::{Candidate, Choice, Interval, Steadiness};
-use crate::multiresource::workload::{JobType, Workload};
+use crate::multiresource::synthesis::partition::Partitioned;
+use crate::multiresource::workload::{Fleet, JobType, Workload};
 
 impl From<Estimate> for Interval {
     fn from(estimate: Estimate) -> Self {
@@ -21,80 +24,67 @@ impl From<Estimate> for Interval {
     }
 }
 
-pub(super) fn choice(
-    evaluator: &Evaluator<'_>,
-    options: &ChoiceOptions,
-    decision: &Decision<'_>,
-) -> Choice {
-    let all = 0..decision.order.len();
-    let mut candidates: Vec<Candidate> = all.map(|n| candidate(evaluator, decision, n)).collect();
-    // By what is told of them: ratios may be of shorter runs than the order was found by.
+/// Returns the record of a choice; the policy taken comes first.
+pub(super) fn choice(comparison: &Comparison<'_, '_>, basis: &Basis, decided: bool) -> Choice {
+    let all = 0..comparison.candidates.len();
+    let mut candidates: Vec<Candidate> = all.map(|n| candidate(comparison, basis, n)).collect();
+    // By the values that are shown: ratios may be of shorter runs than the order was found by.
     let value = |c: &Candidate| c.value.map_or(f64::INFINITY, |value| value.mean);
     candidates[1..].sort_by(|a, b| value(a).total_cmp(&value(b)));
+    let evaluator = &comparison.evaluator;
     Choice {
         objective: evaluator.objective,
-        promises: options.promises.clone(),
-        seed: options.seed,
+        promises: evaluator.choice.promises.clone(),
+        seed: evaluator.choice.seed,
         replications: REPLICATIONS,
-        budget: options.budget,
+        budget: evaluator.choice.budget,
         events: evaluator.events,
-        decided: decision.is_decided,
+        decided,
         candidates,
     }
 }
 
-fn candidate(evaluator: &Evaluator<'_>, decision: &Decision<'_>, n: usize) -> Candidate {
-    let (entrant, comparison) = (&decision.order[n], decision.comparison(evaluator));
-    let outcome = match (n, &decision.basis) {
-        (0, basis) if !basis.has_settled() => Steadiness::Unsettled,
-        _ => entrant.outcome(evaluator, comparison.is_far(0, n)),
+fn candidate(comparison: &Comparison<'_, '_>, basis: &Basis, n: usize) -> Candidate {
+    let (order, evaluator) = (&comparison.candidates, &*comparison.evaluator);
+    let (own, objective) = (&order[n], evaluator.objective);
+    let outcome = if n == 0 && !basis.has_settled() {
+        Steadiness::Unsettled
+    } else {
+        own.outcome(evaluator, comparison.is_far(0, n))
     };
     let steady = outcome == Steadiness::Steady;
-    let run = entrant.measured(evaluator).filter(|_| steady);
+    let run = own.measured(evaluator).filter(|_| steady);
     let ratio = |objective| {
         let ratio = || comparison.ratio(objective, n, 0);
         (n > 0 && steady).then(ratio).flatten()
     };
-    let (objective, first) = (evaluator.objective, decision.taken());
-    let of_first = first
-        .measured(evaluator)
-        .and_then(|run| value(evaluator, run));
+    let value = |run: &Run| {
+        let least = least(objective, evaluator.workload);
+        Some(reaching(evaluator.value(run)?, least))
+    };
+    let of_first = order[0].measured(evaluator).and_then(value);
+    let is_bound = !evaluator.choice.promises.is_empty();
     Candidate {
-        name: entrant.name().into(),
-        knobs: entrant.policy.knobs(evaluator.workload),
-        tried: entrant.tried,
+        name: own.name().into(),
+        knobs: own.policy.knobs(evaluator.workload),
+        tried: own.tried,
         outcome,
         value: match of_first.zip(ratio(objective)) {
             Some((first, ratio)) => Some(product(&first, &ratio)),
-            None => run.and_then(|run| value(evaluator, run)).map(Into::into),
+            None => run.and_then(value).map(Into::into),
         },
         ratio: ratio(objective).map(Into::into),
         other_ratio: ratio(objective.other()).map(Into::into),
-        slowdown_ratio: run.and_then(slowdown_ratio),
-        kept: run
-            .filter(|_| evaluator.is_bound())
-            .map(|run| evaluator.keeps_all(run)),
+        slowdown_ratio: run.and_then(slowdowns).map(|[least, most]| most / least),
+        kept: run.filter(|_| is_bound).map(|run| evaluator.keeps_all(run)),
     }
 }
 
-/// What a run says of what is made least.
-fn value(evaluator: &Evaluator<'_>, run: &Run) -> Option<Estimate> {
-    let least = least(evaluator.objective, evaluator.workload);
-    Some(reaching(evaluator.value(run)?, least))
-}
-
-/// What is made least is this at least, since jobs are there while they run; 0 where that says nothing.
+/// Returns the least that the objective can be, since jobs are there while they run; 0 where that says nothing.
 fn least(objective: Objective, workload: &Workload) -> f64 {
-    let types = workload.types().iter();
+    let numbers = workload.types().iter().map(JobType::offered_load).collect();
     match objective {
-        Objective::Mean => {
-            let number: f64 = types.map(JobType::offered_load).sum();
-            number / workload.total_arrival_rate()
-        }
-        Objective::Weighted => {
-            let shares = types.zip(workload.load_shares());
-            shares.map(|(t, share)| share * t.mean_size()).sum()
-        }
+        Objective::Mean | Objective::Weighted => Cost { numbers }.value(workload, objective),
         Objective::P99 => 0.0,
     }
 }
@@ -120,7 +110,7 @@ fn product(first: &Estimate, ratio: &Estimate) -> Interval {
 
 /// That the best policy that was found breaks a promise, and which, if it does.
 pub(super) fn broken(evaluator: &Evaluator<'_>, taken: &ladder::Candidate<'_>) -> Option<String> {
-    if !evaluator.is_bound() {
+    if evaluator.choice.promises.is_empty() {
         return None;
     }
     let Some(run) = taken.measured(evaluator) else {
@@ -130,21 +120,17 @@ pub(super) fn broken(evaluator: &Evaluator<'_>, taken: &ladder::Candidate<'_>) -
         return None;
     }
     let unit = evaluator.workload.time_unit();
+    let percent = |share: f64| format!("{:.2}", 100.0 * share);
     let lines = evaluator.kept(run).map(|(promise, seen)| {
-        let found = match seen.and_then(|w| Some((w.rough?, w.above))) {
+        let kept = match seen.and_then(|w| Some((percent(1.0 - w.rough?), w.above))) {
             Some((_, Some(above))) => {
-                format!(
-                    "{:.2} ± {:.2} % of them do",
-                    100.0 * (1.0 - above.mean),
-                    100.0 * above.half_width
-                )
+                let (kept, error) = (percent(1.0 - above.mean), percent(above.half_width));
+                format!("{kept} ± {error} % of them do")
             }
-            Some((rough, None)) => {
-                format!("{:.2} % of them do, in short runs", 100.0 * (1.0 - rough))
-            }
+            Some((rough, None)) => format!("{rough} % of them do, in short runs"),
             None => "runs were too short to tell".into(),
         };
-        format!("{promise} {unit}: {found}")
+        format!("{promise} {unit}: {kept}")
     });
     let lines: Vec<String> = lines.collect();
     Some(format!(
@@ -154,66 +140,69 @@ pub(super) fn broken(evaluator: &Evaluator<'_>, taken: &ladder::Candidate<'_>) -
     ))
 }
 
-/// The artifact of a policy: as it was synthesized, if it is a Markovian Service Rate policy; else
-/// with the program's proof of the load, and what was simulated, if that is to be claimed.
+/// Returns the artifact of a policy with the program's proof of the load, what is proved of its slots or its guard, and what
+/// was simulated, if that is to be claimed. The `slots` are those of a fleet's partition.
 pub(super) fn artifact(
-    synthesis: &Synthesis,
+    fleet: &Fleet,
+    solution: &Solution,
     policy: &Family,
-    run: Option<&Run>,
-    objective: Objective,
-    workload: &Workload,
+    slots: Option<&Partitioned>,
+    (run, objective): (Option<&Run>, Objective),
 ) -> Artifact {
-    let mut artifact = synthesis.artifact.clone();
-    if policy.msr().is_some() {
-        return artifact;
-    }
-    artifact.policy = policy.clone();
-    artifact.evidence = Evidence {
-        simulation: run.map(simulation),
-        ..evidence(&synthesis.solution, synthesis.exact.as_ref(), false)
+    let evidence = Evidence {
+        simulation: run.map(|run| Simulation {
+            seed: run.seed,
+            replications: run.replications.len() as u32,
+            events: run.events,
+        }),
+        ..evidence(solution, false)
     };
-    let claims = &mut artifact.claims;
-    claims.retain(|claim| claim.method == Method::ExactProgram);
-    if let Family::Guarded(policy) = policy {
-        let guard = policy.guard.msr().into_iter();
-        claims.extend(guard.flat_map(|guard| of_guard(workload, guard)));
+    let (workload, mut own) = (fleet.envelope(), Vec::new());
+    // With gangs it is a bound: whether a policy attains it is not known.
+    if evidence.proven && fleet.gangs().next().is_none() {
+        own.push(claims::load(workload, evidence.load));
     }
-    claims.extend(
-        run.into_iter()
-            .flat_map(|run| simulated(run, objective, workload)),
-    );
-    artifact
-}
-
-/// How a run measured.
-pub(super) fn simulation(run: &Run) -> Simulation {
-    Simulation {
-        seed: run.seed,
-        replications: run.replications.len() as u32,
-        events: run.events,
-    }
-}
-
-/// What a run measured, as claims.
-pub(super) fn simulated(run: &Run, objective: Objective, workload: &Workload) -> Vec<Claim> {
-    let measured = |quantity: Quantity, job_type: Option<&str>, found: Estimate| {
-        let (subject, time) = (Subject::of_type(job_type), workload.time_unit());
-        let (value, method) = ((found.mean, time), Method::Simulated);
-        Claim {
-            half_width: Some(found.half_width),
-            ..Claim::new(quantity, subject, value, method, HoldsFor::default())
+    let simulated = run.map(|run| simulated(run, objective, workload));
+    match (policy, slots) {
+        (Family::Partition(_), Some(slots)) => {
+            let numbers = slots.numbers.iter();
+            own.extend(numbers.flat_map(|numbers| claims::of_slots(workload, numbers)));
         }
+        (Family::Guarded(policy), _) => {
+            own.extend(match (policy.guard.msr(), slots) {
+                (Some(guard), _) => claims::of_guard(workload, guard),
+                (None, slots) => {
+                    claims::under_guard(workload, slots.map_or(&[][..], |slots| &slots.loads))
+                }
+            });
+            own.extend(simulated.into_iter().flatten());
+        }
+        _ => own.extend(simulated.into_iter().flatten()),
+    }
+    Artifact::new(fleet.record(), policy.clone(), own, evidence)
+}
+
+/// Returns what a run measured, as claims.
+fn simulated(run: &Run, objective: Objective, workload: &Workload) -> Vec<Claim> {
+    let measured = |quantity: Quantity, job_type: Option<&str>, own: Estimate| Claim {
+        half_width: Some(own.half_width),
+        ..Claim::new(
+            quantity,
+            Subject::of_type(job_type),
+            (own.mean, workload.time_unit()),
+            Method::Simulated,
+            HoldsFor::default(),
+        )
     };
-    let claim = |quantity, job_type: Option<&str>, found: Option<Estimate>, least: f64| {
-        let found = reaching(found?, least);
+    let claim = |quantity, job_type: Option<&str>, own: Option<Estimate>, least: f64| {
+        let own = reaching(own?, least);
         // What is too rare to be measured is not claimed.
-        let is_known = found.mean > 0.0 && found.half_width < found.mean;
-        is_known.then(|| measured(quantity, job_type, found))
+        (own.mean > 0.0 && own.half_width < own.mean).then(|| measured(quantity, job_type, own))
     };
     // The record of the choice follows from responses as they were measured, and nothing from numbers. Where arrivals and
     // sizes are constant all that is unsure is what the ends of a replication cut off, a job or so.
-    let number = |job_type: Option<&str>, found: Option<Estimate>, least: f64, cut: f64| {
-        let claim = claim(Quantity::MeanNumber, job_type, found, least)?;
+    let number = |job_type: Option<&str>, own: Option<Estimate>, least: f64, cut: f64| {
+        let claim = claim(Quantity::MeanNumber, job_type, own, least)?;
         Some(Claim {
             value: claim.value.max(least),
             half_width: claim.half_width.map(|own| own.max(cut)),
@@ -224,33 +213,25 @@ pub(super) fn simulated(run: &Run, objective: Objective, workload: &Workload) ->
         let at_ends = of.mean_number.map_or(0.0, |number| number.mean.min(1.0));
         at_ends * run.replications.len() as f64 / of.completions.max(1) as f64
     };
-    let least = |objective| least(objective, workload);
-    let (mean, weighted) = (least(Objective::Mean), least(Objective::Weighted));
-    let (present, ends) = (
-        mean * workload.total_arrival_rate(),
-        run.types.iter().map(cut),
-    );
+    let of_all = |quantity, of| {
+        let least = least(of, workload);
+        claim(quantity, None, evaluator::measured(of, run).0, least)
+    };
+    let present = least(Objective::Mean, workload) * workload.total_arrival_rate();
+    let ends = run.types.iter().map(cut).sum();
     let mut claims = vec![
-        claim(Quantity::MeanResponse, None, run.mean_response, mean),
-        claim(
-            Quantity::WeightedResponse,
-            None,
-            run.weighted_response,
-            weighted,
-        ),
-        number(None, run.mean_number, present, ends.sum()),
+        of_all(Quantity::MeanResponse, Objective::Mean),
+        of_all(Quantity::WeightedResponse, Objective::Weighted),
+        number(None, run.mean_number, present, ends),
     ];
     if objective == Objective::P99 {
-        claims.push(claim(Quantity::ResponseP99, None, run.p99_response, 0.0));
+        claims.push(of_all(Quantity::ResponseP99, Objective::P99));
     }
     for watched in &run.watched {
-        let about = |threshold| match threshold {
-            Threshold::Waiting(time) => Some((Quantity::WaitingAbove, time)),
-            Threshold::Response(time) => Some((Quantity::ResponseAbove, time)),
-            Threshold::Number(_) => None,
-        };
-        let Some((quantity, time)) = about(watched.watch.threshold) else {
-            continue;
+        let (quantity, time) = match watched.watch.threshold {
+            Threshold::Waiting(time) => (Quantity::WaitingAbove, time),
+            Threshold::Response(time) => (Quantity::ResponseAbove, time),
+            Threshold::Number(_) => continue,
         };
         let own = &run.types[watched.watch.job_type];
         claims.push(watched.above.map(|above| Claim {
@@ -260,15 +241,10 @@ pub(super) fn simulated(run: &Run, objective: Objective, workload: &Workload) ->
         }));
     }
     let types = run.types.iter().zip(workload.types());
-    for (found, own) in types.filter(|(found, _)| found.completions >= DONE) {
-        let (response, count, name) = (found.mean_response, found.mean_number, Some(own.name()));
-        claims.push(claim(
-            Quantity::MeanResponse,
-            name,
-            response,
-            own.mean_size(),
-        ));
-        claims.push(number(name, count, own.offered_load(), cut(found)));
+    for (own, kind) in types.filter(|(own, _)| own.completions >= DONE) {
+        let (name, response, least) = (Some(kind.name()), own.mean_response, kind.mean_size());
+        claims.push(claim(Quantity::MeanResponse, name, response, least));
+        claims.push(number(name, own.mean_number, kind.offered_load(), cut(own)));
     }
     claims.into_iter().flatten().collect()
 }

@@ -1,9 +1,8 @@
 //! The search for the best of each family: all that may be good climb the ladder, then the knobs of the best are
 //! turned, one at a time over grids, in steps up or down as long as the cost falls.
 
-use super::Stage;
 use super::evaluator::{Evaluator, FEW};
-use super::ladder::{CLOSE, Candidate, Ladder, promising, ranked};
+use super::ladder::{CLOSE, Candidate, Comparison, Ladder};
 use crate::multiresource::artifact::Family;
 use crate::multiresource::policy::KnobRange;
 use crate::multiresource::simulator::{Failure, Run};
@@ -36,44 +35,47 @@ pub(super) fn search<'w>(
     knobs: &KnobRange<'_>,
     starts: Vec<Family>,
     share: f64,
-    progress: &mut impl FnMut(Stage),
 ) -> Result<Vec<Candidate<'w>>, Failure> {
     let begun = evaluator.spent;
     let mut seen: Vec<Family> = Vec::new();
     for start in starts {
-        if !seen.contains(&start) {
-            seen.push(start);
-        }
+        seen.extend((!seen.contains(&start)).then_some(start));
     }
-    let mut field: Vec<Candidate<'w>> = seen.iter().map(|p| Candidate::new(p.clone(), 1)).collect();
+    let candidates = seen.iter().map(|p| Candidate::new(p.clone(), 1));
+    let work = |start| evaluator.work(start);
+    let each: f64 = seen.iter().map(work).sum();
     let ladder = Ladder {
-        first: first_length(evaluator, &seen, STARTING * share),
+        // All first runs together take no more than half of the work.
+        first: ((STARTING * share / 2.0 / each.max(1.0)) as u64).clamp(1, FIRST),
         replications: FEW,
         until: begun + STARTING * share,
     };
-    ladder.climb(evaluator, &mut field, "trying", promising, progress)?;
-    ranked(evaluator, &mut field);
+    let mut comparison = Comparison {
+        candidates: candidates.collect(),
+        evaluator,
+    };
+    comparison.climb(ladder, "trying", Comparison::promising)?;
+    comparison.rank();
+    let Comparison {
+        evaluator,
+        candidates: mut field,
+    } = comparison;
     let mut turned: Vec<&str> = Vec::new();
-    let best = field
-        .first()
-        .and_then(|c| Some(evaluator.rough_cost(c.longest()?)));
+    let longest = field.first().and_then(Candidate::longest);
+    let best = longest.map(|run| evaluator.rough_cost(run));
     for part in SHARES {
-        let near = |c: &Candidate<'_>| {
-            let cost = c
-                .longest()
-                .map_or(f64::INFINITY, |run| evaluator.rough_cost(run));
+        let is_near = |run: &Run| {
+            let cost = evaluator.rough_cost(run);
             cost.is_finite() && best.is_some_and(|best| cost <= NEAR * best)
         };
-        let is_next =
-            |c: &Candidate<'_>| c.policy.axes(knobs) > 0 && near(c) && !turned.contains(&c.name());
-        let Some(n) = field.iter().position(is_next) else {
+        let Some(n) = field.iter().position(|c: &Candidate<'_>| {
+            let is_near = c.longest().is_some_and(is_near);
+            c.policy.axes(knobs) > 0 && is_near && !turned.contains(&c.name())
+        }) else {
             break;
         };
         turned.push(field[n].name());
-        progress(Stage {
-            what: format!("tuning {}", field[n].name()),
-            spent: evaluator.spent / evaluator.budget,
-        });
+        evaluator.report(format!("tuning {}", field[n].name()));
         let work = part * (begun + share - evaluator.spent).max(0.0);
         let (work_of_event, rung) = (evaluator.work(&field[n].policy), field[n].runs.len() - 1);
         let walk = Walk {
@@ -89,13 +91,6 @@ pub(super) fn search<'w>(
         }
     }
     Ok(best_of_each(field, &seen))
-}
-
-/// Events of the first runs: such that all of these together take no more than half of the work.
-fn first_length(evaluator: &mut Evaluator<'_>, starts: &[Family], work: f64) -> u64 {
-    let each: f64 = starts.iter().map(|start| evaluator.work(start)).sum();
-    let most = (work / 2.0 / each.max(1.0)) as u64;
-    most.clamp(1, FIRST)
 }
 
 /// A walk over the knobs of one policy.
@@ -123,7 +118,10 @@ impl Walk<'_, '_> {
         evaluator: &mut Evaluator<'_>,
         start: &Family,
     ) -> Result<Option<Family>, Failure> {
-        let Some(mut best) = self.place(evaluator, start)? else {
+        if !self.affords(evaluator, start) {
+            return Ok(None);
+        }
+        let Some(mut best) = self.evaluate(evaluator, start.clone(), None)? else {
             return Ok(None);
         };
         let axes = start.axes(self.knobs);
@@ -136,10 +134,8 @@ impl Walk<'_, '_> {
                     break;
                 }
             }
-            idle = match best.cost < before * (1.0 - WORTHWHILE * CLOSE) {
-                true => 0,
-                false => idle + 1,
-            };
+            let is_worthwhile = best.cost < before * (1.0 - WORTHWHILE * CLOSE);
+            idle = if is_worthwhile { 0 } else { idle + 1 };
             axis = (axis + 1) % axes;
         }
         Ok(Some(best.policy))
@@ -157,39 +153,30 @@ impl Walk<'_, '_> {
                 break;
             }
             self.seen.push(policy.clone());
-            let mut underway = None;
-            let first = evaluator.go_on(&mut underway, &policy, self.length / QUARTER, FEW)?;
-            let Some(first) = first.filter(|run| !evaluator.surely_worse(run, &best.first)) else {
-                break;
-            };
-            let run = evaluator.go_on(&mut underway, &policy, self.length, FEW)?;
-            let cost = run.map_or(f64::INFINITY, |run| evaluator.rough_cost(&run));
-            if cost >= best.cost {
-                break;
+            match self.evaluate(evaluator, policy, Some(&best.first))? {
+                Some(place) if place.cost < best.cost => *best = place,
+                _ => break,
             }
-            *best = Place {
-                policy,
-                first,
-                cost,
-            };
         }
         Ok(())
     }
 
-    fn place(
+    /// Runs a policy; `None` where it is surely worse than the first part of another run, or was cut short.
+    fn evaluate(
         &self,
         evaluator: &mut Evaluator<'_>,
-        start: &Family,
+        policy: Family,
+        than: Option<&Run>,
     ) -> Result<Option<Place>, Failure> {
-        if !self.affords(evaluator, start) {
-            return Ok(None);
-        }
         let mut underway = None;
-        let first = evaluator.go_on(&mut underway, start, self.length / QUARTER, FEW)?;
-        let run = evaluator.go_on(&mut underway, start, self.length, FEW)?;
-        let both = first.zip(run);
-        Ok(both.map(|(first, run)| Place {
-            policy: start.clone(),
+        let first = evaluator.run(&mut underway, &policy, self.length / QUARTER, FEW)?;
+        let is_worse = |run: &Run| than.is_some_and(|than| evaluator.surely_worse(run, than));
+        let Some(first) = first.filter(|run| !is_worse(run)) else {
+            return Ok(None);
+        };
+        let run = evaluator.run(&mut underway, &policy, self.length, FEW)?;
+        Ok(run.map(|run| Place {
+            policy,
             first,
             cost: evaluator.rough_cost(&run),
         }))

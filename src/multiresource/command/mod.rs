@@ -22,6 +22,7 @@ use crate::kind::{
     run_document, wanted,
 };
 use crate::multiresource::artifact::{Checked, Multiresource};
+use crate::multiresource::replay::Speed;
 use crate::multiresource::report;
 use crate::multiresource::verbs::{self, Doing};
 use crate::multiresource::workload::{Fleet, Workload};
@@ -29,10 +30,9 @@ use crate::number::Decimal;
 use crate::number::quantity::explained;
 use crate::simulation::Settings;
 use crate::simulation::sweep::{Comparing, Stage, Swept, Whole};
-use crate::trace::Source;
 use crate::typed::fraction;
 pub use synthesis_args::SynthesisArgs;
-use verbs::replay::Pace;
+use verbs::replay::{Pace, Replaying, TraceArgs};
 
 /// What is typed to run a policy in other ways than its own.
 #[derive(Args)]
@@ -43,7 +43,7 @@ pub struct SimulationArgs {
     start_latency: Option<Decimal>,
 
     #[command(flatten)]
-    trace: replay::Trace,
+    trace: TraceArgs,
 
     /// Let the jobs of the trace come so fast that its load is this: the most that a resource is asked for, over what
     /// there is of it
@@ -65,7 +65,7 @@ pub struct ComparisonArgs {
     start_latency: Option<Decimal>,
 
     #[command(flatten)]
-    trace: replay::Trace,
+    trace: TraceArgs,
 
     /// Replicate the trace: whole weeks of it drawn with replacement, 8 times, the same for each policy
     #[arg(long, requires = "trace")]
@@ -169,28 +169,29 @@ impl Kind for Multiresource {
         settings: &Settings,
         caller: &mut Caller<'_>,
     ) -> VerbResult<(VerbOutput, String)> {
-        let latency = ways.start_latency;
-        if let Some(file) = ways.trace.recorded() {
-            let given = (workload.as_ref(), latency);
-            return replay::run_recorded(file, policy, given, settings, caller);
+        let (trace, latency) = (&ways.trace, ways.start_latency);
+        if trace.file.is_some() {
+            let speed = Pace::Speed(trace.speed.unwrap_or(Speed::ONE));
+            let asked = Replaying {
+                trace,
+                workload: workload.as_ref(),
+                policies: &[policy.to_owned()],
+                paces: vec![ways.load.map_or(speed, Pace::Load)],
+                start_latency: latency,
+                resample: false,
+                changes: caller.changes,
+                seed: settings.seed,
+                interrupt: settings.interrupt.clone(),
+            };
+            return replay::on_trace(&asked, caller)?.simulated(caller.width);
         }
-        if let Some(file) = ways.trace.file() {
-            let (source, policies) = (Source::named(file), [policy.to_owned()]);
-            let trace = &ways.trace;
-            let mut asked = trace.replaying(&source, &policies, settings, caller.changes);
-            asked.workload = workload.as_ref();
-            asked.start_latency = latency;
-            if let Some(load) = ways.load {
-                asked.paces = vec![Pace::Load(load)];
-            }
-            return trace.replay(&asked, caller)?.simulated(caller.width);
+        if let Some(file) = &trace.jobs {
+            let workload = (workload.as_ref(), latency);
+            return replay::run_recorded(file, policy, workload, settings, caller);
         }
-        let ways = verbs::SimulationArgs {
-            start_latency: latency,
-            changes: caller.changes,
-        };
+        let ways = (latency, caller.changes);
         let listener = |what: &str, reached| caller.notify(Notice::Simulating(what, reached));
-        let simulated = verbs::simulate(policy, workload, &ways, settings, listener)?;
+        let simulated = verbs::simulate(policy, workload, ways, settings, listener)?;
         let (run, verdicts) = (&simulated.run, &simulated.verdicts);
         let answered = VerbOutput {
             table: report::simulation(&simulated.workload, run, verdicts, caller.width),
@@ -202,7 +203,7 @@ impl Kind for Multiresource {
     }
 
     fn trace(extras: &ComparisonArgs) -> Option<&Path> {
-        extras.trace.file()
+        extras.trace.file.as_deref()
     }
 
     fn compare(
@@ -211,10 +212,10 @@ impl Kind for Multiresource {
         extras: &ComparisonArgs,
         caller: &mut Caller<'_>,
     ) -> VerbResult<Compared> {
-        if let Some(file) = extras.trace.file() {
-            return on_trace(file, workload, asked, extras, caller);
+        if extras.trace.file.is_some() {
+            return on_trace(workload, asked, extras, caller);
         }
-        if extras.trace.recorded().is_some() {
+        if extras.trace.jobs.is_some() {
             return Err("--jobs without --trace runs recorded jobs, under one policy: give it to `synth simulate`, or give --trace FILE".into());
         }
         let workload = wanted(workload)?;
@@ -274,26 +275,32 @@ fn over_loads(workload: &Fleet, swept: verbs::Compared, width: usize) -> VerbRes
     Compared::over_loads(swept, &besides, width)
 }
 
-/// A comparison on a trace.
+/// Compares policies on a trace.
 fn on_trace(
-    file: &Path,
     workload: Option<&Fleet>,
     asked: &Comparing<'_>,
     extras: &ComparisonArgs,
     caller: &mut Caller<'_>,
 ) -> VerbResult<Compared> {
-    let (source, trace) = (Source::named(file), &extras.trace);
-    let mut replaying = trace.replaying(&source, asked.policies, asked.settings, caller.changes);
-    replaying.workload = workload;
-    replaying.start_latency = extras.start_latency;
-    replaying.resample = extras.resample;
-    if !asked.loads.is_empty() {
-        if trace.has_speed() {
+    let paces = match (asked.loads, extras.trace.speed) {
+        ([], speed) => vec![Pace::Speed(speed.unwrap_or(Speed::ONE))],
+        (loads, None) => loads.iter().copied().map(Pace::Load).collect(),
+        _ => {
             return Err("--loads and --speed both say how fast jobs come: keep one of them".into());
         }
-        replaying.paces = asked.loads.iter().copied().map(Pace::Load).collect();
-    }
-    trace.replay(&replaying, caller)?.compared(caller)
+    };
+    let replaying = Replaying {
+        trace: &extras.trace,
+        workload,
+        policies: asked.policies,
+        paces,
+        start_latency: extras.start_latency,
+        resample: extras.resample,
+        changes: caller.changes,
+        seed: asked.settings.seed,
+        interrupt: asked.settings.interrupt.clone(),
+    };
+    replay::on_trace(&replaying, caller)?.compared(caller)
 }
 
 const DYNAMIC: &str = "solving the dynamic program";

@@ -48,7 +48,8 @@ fn played_late(log: &Log, rule: &str, speed: Speed, late: WholeParts) -> Vec<Vis
         types,
         fleet,
         clock,
-        latency: StartLatency::same(latency),
+        latency,
+        drawn: Vec::new(),
         seed: 1,
     };
     let replayed = replay(&contender, &scene, &mut |_| true).unwrap();
@@ -58,10 +59,7 @@ fn played_late(log: &Log, rule: &str, speed: Speed, late: WholeParts) -> Vec<Vis
 /// Measures of all jobs under a rule by name.
 fn under(log: &Log, rule: &str, speed: Speed) -> Measured {
     let visits = played(log, rule, speed);
-    let kinds = Kinds::exact(log);
-    let all = [0.0, log.span()];
-    let resources = log.servers.resources.len();
-    Measured::of(&visits, all, resources, |n| kinds.held(&log.jobs[n]))
+    Measured::of(&visits, [0.0, log.span()], &Kinds::exact(log))
 }
 
 /// A log with jobs of these times of submission, sizes and processors, on a server with four of them.
@@ -137,9 +135,7 @@ fn a_rule_that_shares_or_stops_has_no_starts() {
             .iter()
             .all(|visit| visit.start.is_nan() && visit.wait >= 0.0)
     );
-    let kinds = Kinds::exact(&log);
-    let steps = course(&visits, 2.0, 1.0, 1, |n| kinds.held(&log.jobs[n]));
-    assert!(steps.is_empty());
+    assert!(time_series(&visits, 2.0, 1.0, &Kinds::exact(&log)).is_empty());
 }
 
 /// What a rule starts next of these waiting jobs, by place, if any of them.
@@ -253,7 +249,7 @@ fn a_course_adds_up() {
     let visits = played(&log, "first-fit", Speed::ONE);
     let kinds = Kinds::exact(&log);
     let sum = |step: f64| {
-        let steps = course(&visits, 30.0, step, 1, |n| kinds.held(&log.jobs[n]));
+        let steps = time_series(&visits, 30.0, step, &kinds);
         let sum = |of: fn(&Step) -> f64| steps.iter().map(of).sum::<f64>() * step;
         [
             sum(|s| s.waiting),

@@ -1,6 +1,7 @@
 //! Policies over loads, on the same arrivals and sizes.
 
-use super::{Entered, VerbError, enter, own_load, refuse};
+use super::enter::{Entered, enter};
+use super::{VerbError, own_load, refuse};
 use crate::multiresource::simulator::{Measures, Offered, Run, Settings};
 use crate::multiresource::workload::Fleet;
 use crate::simulation::Progress;

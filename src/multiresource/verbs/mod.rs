@@ -10,10 +10,10 @@ mod simulate;
 mod synthesize;
 
 pub use compare::{Compared, compare};
-pub use enter::{Entered, against, enter};
+pub use enter::against;
 pub use optimum::{Asking, Distance, Least, least};
 pub use room::{Room, demand, room};
-pub use simulate::{Simulated, SimulationArgs, Unjudged, simulate};
+pub use simulate::{Simulated, Unjudged, simulate};
 pub use synthesize::{
     Answer, How, Knowledge, Refusal, Request, Schedules, Stability, Synthesized, Wanted, synthesize,
 };

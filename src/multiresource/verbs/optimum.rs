@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::{Doing, Entered, VerbError, enter, own_load, refuse};
+use super::enter::{Entered, enter};
+use super::{Doing, VerbError, own_load, refuse};
 use crate::artifact::Changes;
 use crate::multiresource::artifact::{Objective, Preemption};
 use crate::multiresource::optimum::{Ended, Limits, Sought, optimum};

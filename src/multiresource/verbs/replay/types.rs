@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use crate::multiresource::replay::{Job, Kinds, Log};
-use crate::multiresource::workload::{Dominating, Fleet, Workload};
+use crate::multiresource::workload::{self, Dominating, Fleet, Workload};
 use crate::number::{Decimal, seconds_in};
 use crate::trace::{Servers, Shape};
 
@@ -40,7 +40,7 @@ impl Types {
         let places = places(workload, log)?;
         let own: Vec<usize> = (0..places.len()).collect();
         if shapes(&servers_of(&fleet), &own) != shapes(&log.servers, &places) {
-            return Err("the workload is of other servers than those that are told: leave --capacity and --servers out, or write the workload for these servers".into());
+            return Err("the workload is of other servers than those of the trace: leave --capacity and --servers out, or write the workload for these servers".into());
         }
         let unit = workload.time_unit();
         let unit = seconds_in(unit).ok_or_else(|| format!(
@@ -53,10 +53,9 @@ impl Types {
             let types = dominating.types_of(&own(vector)).into_iter();
             types.map(|(limit, i)| (limit * ticks, i)).collect()
         };
-        let vectors = log.vectors.iter();
         let mut types = Types {
             kinds: Kinds::of_types(log, workload, &places),
-            by_vector: vectors.map(|vector| types_of(vector)).collect(),
+            by_vector: log.vectors.iter().map(|v| types_of(v)).collect(),
             fleet,
             jobs: Vec::new(),
             ticks,
@@ -106,7 +105,12 @@ impl Types {
 
 /// Σ size times the largest fraction of a resource that is held.
 fn work<'a>(jobs: impl Iterator<Item = &'a Job>, kinds: &Kinds) -> f64 {
-    let largest = |job: &Job| kinds.held(job).iter().copied().fold(0.0, f64::max);
+    let largest = |job: &Job| {
+        kinds.held[job.kind as usize]
+            .iter()
+            .copied()
+            .fold(0.0, f64::max)
+    };
     jobs.map(|job| job.size * largest(job)).sum()
 }
 
@@ -123,37 +127,28 @@ fn shapes(servers: &Servers, places: &[usize]) -> Vec<(Vec<Decimal>, u32)> {
 
 /// What the jobs of a workload run on.
 pub fn servers_of(fleet: &Fleet) -> Servers {
-    let resources = fleet.envelope().resources();
-    let shapes = fleet.shapes().iter().map(|shape| Shape {
+    let resources = fleet.envelope().resources().iter();
+    let shape = |shape: &workload::Shape| Shape {
         count: shape.count(),
         capacity: shape.capacity().to_vec(),
-    });
+    };
     Servers {
-        resources: resources.iter().map(|r| r.name().to_owned()).collect(),
-        shapes: shapes.collect(),
+        resources: resources.map(|r| r.name().to_owned()).collect(),
+        shapes: fleet.shapes().iter().map(shape).collect(),
     }
 }
 
 /// For each resource of a workload, which one of the trace it is.
 fn places(workload: &Workload, log: &Log) -> Result<Vec<usize>, String> {
     let known = &log.servers.resources;
-    let own = workload.resources().iter().map(|resource| {
-        let found = known.iter().position(|name| name == resource.name());
-        found.ok_or_else(|| {
-            format!(
-                "the workload has `{}`, and the trace is read with {}: leave --capacity and --servers out, or name the same resources",
-                resource.name(),
-                known.join(", ")
-            )
-        })
-    });
-    let places: Vec<usize> = own.collect::<Result<_, _>>()?;
-    if places.len() == known.len() {
-        Ok(places)
-    } else {
-        Err(format!(
-            "the trace is read with {}, and the workload has fewer resources: leave --capacity and --servers out, or name the same ones",
+    let own: Vec<&str> = workload.resources().iter().map(|r| r.name()).collect();
+    let place = |name: &&str| known.iter().position(|known| known == name);
+    let places: Option<Vec<usize>> = own.iter().map(place).collect();
+    places.filter(|places| places.len() == known.len()).ok_or_else(|| {
+        format!(
+            "the workload has the resources {}, and the trace is read with {}: leave --capacity and --servers out, or name the same resources",
+            own.join(", "),
             known.join(", ")
-        ))
-    }
+        )
+    })
 }

@@ -8,21 +8,19 @@
 //! are Poisson unless the *work* of jobs, not their number, is more uneven than that (`dispersion`).
 //!
 //! # Practice
-//! [`fit`] reads a trace once, or twice. What it found stands in a [`Fit`]: the workload, and what it stands on.
+//! [`fit`] reads a trace once, into memory: 36 bytes a job. What it found stands in a [`Fit`]: the workload, and what it
+//! stands on.
 
-mod again;
 mod arrivals;
-mod course;
 mod dispersion;
+mod fitting;
+mod jobs;
 mod limits;
-mod made;
 mod merge;
 mod sizes;
-mod tally;
 mod types;
 
-pub use course::Drift;
-pub use dispersion::{Dispersion, Excess};
+pub use dispersion::{Dispersion, Drift, Excess};
 pub use types::{NoTypes, Tried};
 
 use clap::ValueEnum;
@@ -32,9 +30,8 @@ use crate::document::DocumentError;
 use crate::multiresource::workload::Fleet;
 use crate::number::Decimal;
 use crate::trace::{Account, Format, Trace, TraceError};
-use again::Again;
-use made::{Counts, Made};
-use tally::{Asked, Tally};
+use fitting::Fitting;
+use jobs::Jobs;
 use types::Search;
 
 /// What is asked of a fit.
@@ -181,57 +178,26 @@ pub enum FitError {
         /// How many years.
         years: f64,
     },
-    /// An end was wanted.
+    /// The listener ended it.
     #[error("interrupted before the trace was read")]
     Interrupted,
 }
 
 /// After so long a job weighs twice as much where recent ones weigh more \[s\].
 const DOUBLES: f64 = 14.0 * 86_400.0;
-/// The most that the last job may weigh over the first, as a power of two.
-const MOST_DOUBLINGS: f64 = 900.0;
 
-/// Fits a workload to a trace, which `open` opens; twice, where jobs come in batches or the clock is coarse. `tell` hears
-/// what is done, and says whether to go on.
+/// Fits a workload to a trace. `listener` is notified of progress, and says whether to go on.
 ///
 /// # Errors
 /// When the trace cannot be read, has no rates, or what was found makes no workload.
 pub fn fit(
-    open: &dyn Fn() -> Result<Trace, TraceError>,
+    trace: &mut Trace,
     options: &Options,
-    tell: &mut dyn FnMut(&str) -> bool,
+    listener: &mut dyn FnMut(&str) -> bool,
 ) -> Result<Fit, FitError> {
-    let trace = &mut open()?;
-    let asked = Asked {
-        by_limit: options.by_limit,
-        doubles: options.since.as_ref().map(|_| DOUBLES),
-    };
-    let mut goes_on = true;
-    let tally = Tally::of(trace, asked, |read| {
-        goes_on = tell(&format!("reading: {read} jobs so far"));
-        goes_on
-    })?;
-    if !goes_on {
-        return Err(FitError::Interrupted);
-    }
-    let Some((first, last)) = tally.span else {
-        return Err(FitError::NoArrivals);
-    };
-    if first == last {
-        return Err(FitError::OneInstant {
-            jobs: tally.arrived(),
-        });
-    }
-    let counts = Counts::of(trace, &tally, last.abs_diff(first));
-    if asked
-        .doubles
-        .is_some_and(|doubles| counts.seconds() > MOST_DOUBLINGS * doubles)
-    {
-        return Err(FitError::TooLong {
-            years: counts.seconds() / (365.25 * 86_400.0),
-        });
-    }
-    let search = Search::new(trace.servers(), &counts, options.max_types);
+    let doubles = options.since.as_ref().map(|_| DOUBLES);
+    let jobs = Jobs::read(trace, options.by_limit, doubles, listener)?;
+    let search = Search::new(jobs.trace.servers(), &jobs, options.max_types);
     let (types, tried) = match &options.since {
         Some(kept) => {
             let demands: Vec<Vec<f64>> = kept.iter().map(|(_, demand)| demand.clone()).collect();
@@ -239,24 +205,10 @@ pub fn fit(
             (types, Vec::new())
         }
         None => search.types(options.max_types, options.rounding_loss, |count| {
-            tell(&format!("solving the program of {count} types"));
+            listener(&format!("solving the program of {count} types"));
         })?,
     };
-    let made = Made::new(trace, &tally, &counts, types, options);
-    let again = if made.is_read_again() {
-        let again = Again::of(&mut open()?, &made, |read| {
-            goes_on = tell(&format!("reading again: {read} jobs so far"));
-            goes_on
-        })?;
-        Some(again)
-    } else {
-        None
-    };
-    if goes_on {
-        made.conclude(tried, again.as_ref())
-    } else {
-        Err(FitError::Interrupted)
-    }
+    Fitting::new(&jobs, types, options).conclude(tried)
 }
 
 /// Nine digits of a number: more are none that a trace knows.

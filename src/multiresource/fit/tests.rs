@@ -46,7 +46,7 @@ fn fitted(rows: &[Row], options: &Options) -> Result<Fit, FitError> {
         ..trace::Options::default()
     };
     let source = Source::named(file.path());
-    fit(&|| Trace::open(&source, &reading), options, &mut |_| true)
+    fit(&mut Trace::open(&source, &reading)?, options, &mut |_| true)
 }
 
 fn server(fit: &Fit) -> &Workload {

@@ -24,7 +24,7 @@ use crate::kind::{
 use crate::multiresource::artifact::{Checked, Multiresource};
 use crate::multiresource::replay::Speed;
 use crate::multiresource::report;
-use crate::multiresource::verbs::{self, Doing};
+use crate::multiresource::verbs;
 use crate::multiresource::workload::{Fleet, Workload};
 use crate::number::Decimal;
 use crate::number::quantity::explained;
@@ -303,34 +303,21 @@ fn on_trace(
     replay::on_trace(&replaying, caller)?.compared(caller)
 }
 
-const DYNAMIC: &str = "solving the dynamic program";
-
 /// Reads the workload of one server; the caller hears warnings.
 fn server_of(file: &Path, caller: &mut Caller<'_>) -> VerbResult<Workload> {
     let parsed = Workload::read(file)?;
-    let warnings = parsed.warnings.iter();
-    warnings.for_each(|warning| caller.notify(Notice::Known(warning)));
+    for warning in &parsed.warnings {
+        caller.notify(Notice::Known(warning));
+    }
     Ok(parsed.workload)
 }
 
-/// Tells what a verb is doing.
-fn notify_doing(step: &Doing, caller: &mut Caller<'_>) {
-    caller.notify(Notice::Interruptible);
-    let text = match step {
-        Doing::Program => "solving the program".into(),
-        Doing::Dynamic(None) => DYNAMIC.into(),
-        Doing::Dynamic(Some(step)) => report::optimum_step(step),
-        Doing::Candidates(None) => "simulating candidates".into(),
-        Doing::Candidates(Some(stage)) => {
-            format!(
-                "{} ({:.0} % of the budget)",
-                stage.what,
-                100.0 * stage.spent
-            )
-        }
-        Doing::Simulating(name) => format!("simulating {name}"),
-    };
-    caller.notify(Notice::Doing(&text));
+/// Notifies the caller of what a verb does, which may be interrupted from then on.
+fn progress(caller: &mut Caller<'_>) -> impl FnMut(&str) {
+    |text| {
+        caller.notify(Notice::Interruptible);
+        caller.notify(Notice::Doing(text));
+    }
 }
 
 const EXAMPLES: &str = "  synth fit cluster.swf -o workload.yaml

@@ -101,15 +101,14 @@ pub(super) fn same_record(own: &Record, other: &Record) -> Result<(), String> {
 /// # Errors
 /// When one is of a fleet, and the other of one server.
 pub fn against(policy: &Checked, workload: &Fleet) -> Result<Vec<Finding>, VerbError> {
-    let given = workload.record();
-    let made_for = &policy.artifact().workload;
-    match (made_for.is_of_one_server(), given.is_of_one_server()) {
+    let (own, other) = (&policy.artifact().workload, workload.record());
+    match (own.is_of_one_server(), other.is_of_one_server()) {
         (true, false) => refuse(
             "the policy is of one server, and the workload is a fleet: give that of one server",
         ),
         (false, true) => refuse(
             "the policy is of a fleet, and the workload of one server: give that of the fleet",
         ),
-        _ => Ok(check_against(made_for, &given)),
+        _ => Ok(check_against(own, &other)),
     }
 }

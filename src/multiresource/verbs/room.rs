@@ -64,11 +64,10 @@ fn binding(fleet: &Fleet, artifact: &Artifact) -> Vec<(String, String, f64)> {
 
 /// What part of all that there is of each resource (R) the jobs need, whatever the shapes.
 pub fn demand(fleet: &Fleet) -> Vec<f64> {
-    let used = |j: usize| -> f64 {
+    let used = |j: usize| {
         let types = fleet.types().iter();
-        types
-            .map(|kind| kind.offered_pieces() * kind.demand()[j].value())
-            .sum()
+        let pieces = types.map(|kind| kind.offered_pieces() * kind.demand()[j].value());
+        pieces.sum::<f64>()
     };
     let capacity = fleet.capacity().into_iter().enumerate();
     capacity.map(|(j, capacity)| used(j) / capacity).collect()

@@ -12,7 +12,7 @@ mod synthesize;
 pub use compare::{Compared, compare};
 pub use enter::against;
 pub use optimum::{Asking, Distance, Least, least};
-pub use room::{Room, demand, room};
+pub use room::{demand, room};
 pub use simulate::{Simulated, Unjudged, simulate};
 pub use synthesize::{Answer, How, Request, Stability, Synthesized, synthesize};
 

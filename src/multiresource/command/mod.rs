@@ -183,7 +183,7 @@ impl Kind for Multiresource {
                 seed: settings.seed,
                 interrupt: settings.interrupt.clone(),
             };
-            return replay::on_trace(&asked, caller)?.simulated(caller.width);
+            return replay::simulate(&asked, caller);
         }
         if let Some(file) = &trace.jobs {
             let workload = (workload.as_ref(), latency);
@@ -300,7 +300,7 @@ fn on_trace(
         seed: asked.settings.seed,
         interrupt: asked.settings.interrupt.clone(),
     };
-    replay::on_trace(&replaying, caller)?.compared(caller)
+    replay::compare(&replaying, caller)
 }
 
 /// Reads the workload of one server; the caller hears warnings.

@@ -29,8 +29,8 @@ impl NamesFiles for TraceArgs {
     }
 }
 
-/// Replays a trace, and renders all that is asked for.
-pub fn on_trace(asked: &Replaying<'_>, caller: &mut Caller<'_>) -> VerbResult<OnTrace> {
+/// Replays a trace; returns all that is to be written besides, too.
+fn on_trace(asked: &Replaying<'_>, caller: &mut Caller<'_>) -> VerbResult<(Replays, Documents)> {
     caller.notify(Notice::Interruptible);
     let replays = replay_trace(asked, &mut |what| caller.notify(Notice::Doing(what)))?;
     let mut documents = Vec::new();
@@ -40,52 +40,51 @@ pub fn on_trace(asked: &Replaying<'_>, caller: &mut Caller<'_>) -> VerbResult<On
     if let Some(file) = &asked.trace.series {
         documents.push((file.clone(), series(&replays)?));
     }
-    Ok(OnTrace { replays, documents })
+    Ok((replays, documents))
 }
 
-/// Policies on a trace.
-pub struct OnTrace {
-    replays: Replays,
-    documents: Vec<(PathBuf, String)>,
+type Documents = Vec<(PathBuf, String)>;
+
+/// Replays a trace under one policy; returns the answer, and the same for programs.
+///
+/// # Errors
+/// When the policy could not be replayed.
+pub fn simulate(
+    asked: &Replaying<'_>,
+    caller: &mut Caller<'_>,
+) -> VerbResult<(VerbOutput, String)> {
+    let (replays, documents) = on_trace(asked, caller)?;
+    if let Some((_, _, why)) = replays.failures().next() {
+        return Err(why.into());
+    }
+    let answered = VerbOutput {
+        notes: notes(&replays, caller.width),
+        table: replayed(&replays, caller.width),
+        documents,
+        negative: false,
+    };
+    Ok((answered, json(&replays)?))
 }
 
-impl OnTrace {
-    /// Returns the answer about one policy, and the same for programs.
-    ///
-    /// # Errors
-    /// When the policy could not be replayed.
-    pub fn simulated(self, width: usize) -> VerbResult<(VerbOutput, String)> {
-        if let Some((_, _, why)) = self.replays.failures().next() {
-            return Err(why.into());
-        }
-        let answered = VerbOutput {
-            notes: notes(&self.replays, width),
-            table: replayed(&self.replays, width),
-            documents: self.documents,
-            negative: false,
-        };
-        Ok((answered, json(&self.replays)?))
+/// Replays a trace under several policies; the caller hears what should be known of it.
+///
+/// # Errors
+/// When a picture cannot be drawn.
+pub fn compare(asked: &Replaying<'_>, caller: &mut Caller<'_>) -> VerbResult<Compared> {
+    let (replays, documents) = on_trace(asked, caller)?;
+    for note in notes(&replays, caller.width) {
+        caller.notify(Notice::Known(&note));
     }
-
-    /// Returns the comparison of several; the caller hears what should be known of it.
-    ///
-    /// # Errors
-    /// When a picture cannot be drawn.
-    pub fn compared(self, caller: &mut Caller<'_>) -> VerbResult<Compared> {
-        for note in notes(&self.replays, caller.width) {
-            caller.notify(Notice::Known(&note));
-        }
-        Ok(Compared {
-            table: replayed(&self.replays, caller.width),
-            document: json(&self.replays)?,
-            csv: replay_csv(&self.replays)?,
-            page: replay_page(&self.replays)?,
-            interrupted: self.replays.interrupted,
-            has_failure: self.replays.failures().next().is_some(),
-            documents: self.documents,
-            journal: None,
-        })
-    }
+    Ok(Compared {
+        table: replayed(&replays, caller.width),
+        document: json(&replays)?,
+        csv: replay_csv(&replays)?,
+        page: replay_page(&replays)?,
+        interrupted: replays.interrupted,
+        has_failure: replays.failures().next().is_some(),
+        documents,
+        journal: None,
+    })
 }
 
 /// Runs recorded jobs once.

@@ -119,17 +119,21 @@ impl<'a> Jobs<'a> {
             rates: Vec::new(),
             used: Vec::new(),
         };
-        let Some(last) = jobs.all.last() else {
-            return Err(FitError::NoArrivals);
-        };
-        if last.at == 0 {
-            let jobs = jobs.all.len() as u64;
-            return Err(FitError::OneInstant { jobs });
+        let (count, seconds) = (jobs.all.len(), jobs.seconds());
+        if count == 0 {
+            let none = "no job arrived: all were there before the start";
+            return Err(FitError::Jobs(none.into()));
         }
-        let seconds = jobs.seconds();
+        if seconds == 0.0 {
+            return Err(FitError::Jobs(format!(
+                "{count} jobs all came at one instant: a rate needs jobs at two times at least"
+            )));
+        }
         if doubles.is_some_and(|doubles| seconds > MOST_DOUBLINGS * doubles) {
             let years = seconds / (365.25 * 86_400.0);
-            return Err(FitError::TooLong { years });
+            return Err(FitError::Jobs(format!(
+                "the trace spans {years:.0} years: recent jobs cannot be weighed against the first; take a part with --from"
+            )));
         }
         jobs.count();
         Ok(jobs)

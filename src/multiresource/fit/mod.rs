@@ -21,12 +21,13 @@ mod sizes;
 mod types;
 
 pub use dispersion::{Dispersion, Drift, Excess};
-pub use types::{NoTypes, Tried};
+pub use types::Tried;
 
 use clap::ValueEnum;
 use serde::Serialize;
 
 use crate::document::DocumentError;
+use crate::multiresource::program::ProgramError;
 use crate::multiresource::workload::Fleet;
 use crate::number::Decimal;
 use crate::trace::{Account, Format, Trace, TraceError};
@@ -154,30 +155,13 @@ pub enum FitError {
     Trace(#[from] TraceError),
     /// The program of the types has no answer.
     #[error(transparent)]
-    Types(#[from] NoTypes),
+    Program(#[from] ProgramError),
     /// What was found makes no workload.
     #[error(transparent)]
     Document(#[from] DocumentError),
-    /// The trace has no rates.
-    #[error("{jobs} jobs all came at one instant: a rate needs jobs at two times at least")]
-    OneInstant {
-        /// How many there are.
-        jobs: u64,
-    },
-    /// The trace has no arrivals.
-    #[error("no job arrived: all were there before the start")]
-    NoArrivals,
-    /// No job is of a type that was to be kept.
-    #[error("no job fits into a type of the policy: fit the trace anew, without --since")]
-    NoneOfTheTypes,
-    /// Weights beyond the range of doubles.
-    #[error(
-        "the trace spans {years:.0} years: recent jobs cannot be weighed against the first; take a part with --from"
-    )]
-    TooLong {
-        /// How many years.
-        years: f64,
-    },
+    /// The jobs make no workload of this kind.
+    #[error("{0}")]
+    Jobs(String),
     /// The listener ended it.
     #[error("interrupted before the trace was read")]
     Interrupted,
@@ -201,8 +185,9 @@ pub fn fit(
     let (types, tried) = match &options.since {
         Some(kept) => {
             let demands: Vec<Vec<f64>> = kept.iter().map(|(_, demand)| demand.clone()).collect();
-            let types = search.given(&demands)?.ok_or(FitError::NoneOfTheTypes)?;
-            (types, Vec::new())
+            let none = "no job fits into a type of the policy: fit the trace anew, without --since";
+            let types = search.given(&demands)?;
+            (types.ok_or(FitError::Jobs(none.into()))?, Vec::new())
         }
         None => search.types(options.max_types, options.rounding_loss, |count| {
             listener(&format!("solving the program of {count} types"));

@@ -2,10 +2,9 @@
 
 use super::jobs::Jobs;
 use super::merge::{Merging, Vector};
-use super::short;
-use crate::document::DocumentError;
+use super::{FitError, short};
 use crate::law::{ArrivalProcess, Size};
-use crate::multiresource::program::{self, Limits, ProgramError};
+use crate::multiresource::program::{self, Limits};
 use crate::multiresource::workload::{Dominating, Header, Part, Parts};
 use crate::trace::Servers;
 
@@ -22,17 +21,6 @@ pub struct Types {
 
 /// The number of types that was tried, and the load.
 pub type Tried = (usize, f64);
-
-/// Why there are no types.
-#[derive(Debug, thiserror::Error)]
-pub enum NoTypes {
-    /// The program has no answer.
-    #[error(transparent)]
-    Program(#[from] ProgramError),
-    /// What was counted makes no workload.
-    #[error(transparent)]
-    Document(#[from] DocumentError),
-}
 
 /// What types are looked for among.
 pub struct Search<'a> {
@@ -77,7 +65,7 @@ impl<'a> Search<'a> {
         most: usize,
         loss: f64,
         mut listener: impl FnMut(usize),
-    ) -> Result<(Types, Vec<Tried>), NoTypes> {
+    ) -> Result<(Types, Vec<Tried>), FitError> {
         let occurring = self.vectors.iter().filter(|vector| vector.busy > 0.0);
         let occurring = occurring.count();
         let most = most.min(occurring).max(1);
@@ -90,7 +78,7 @@ impl<'a> Search<'a> {
             let types = self.of(count)?;
             let load = types.load.0;
             tried.push((count, types));
-            Ok::<f64, NoTypes>(load)
+            Ok::<f64, FitError>(load)
         };
         let mut few = FEWEST.min(most);
         let mut enough = few;
@@ -128,7 +116,7 @@ impl<'a> Search<'a> {
     }
 
     /// So many types, or fewer where one serves no vector.
-    fn of(&self, count: usize) -> Result<Types, NoTypes> {
+    fn of(&self, count: usize) -> Result<Types, FitError> {
         let mut demands = self.merging.representatives(count);
         demands.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
         demands.dedup();
@@ -140,7 +128,7 @@ impl<'a> Search<'a> {
     ///
     /// # Errors
     /// When the program has no answer.
-    pub fn given(&self, demands: &[Vec<f64>]) -> Result<Option<Types>, NoTypes> {
+    pub fn given(&self, demands: &[Vec<f64>]) -> Result<Option<Types>, FitError> {
         let dominating = Dominating::of(demands, &self.servers.total());
         let serves = |vector: &Vector| {
             let types = dominating.types_of(&vector.demand);
@@ -168,7 +156,7 @@ impl<'a> Search<'a> {
         &self,
         demands: &[Vec<f64>],
         of_vector: &[Option<usize>],
-    ) -> Result<(f64, bool), NoTypes> {
+    ) -> Result<(f64, bool), FitError> {
         let mut sums = vec![(0.0, 0.0); demands.len()];
         for (v, i) in of_vector.iter().enumerate() {
             if let Some(i) = i {

@@ -241,7 +241,12 @@ pub fn time_series(visits: &[Visit], span: f64, step: f64, kinds: &Kinds) -> Vec
         return Vec::new();
     }
     let count = (span / step).ceil().max(1.0) as usize;
-    let mut averages = vec![Averages::new(step, count); 3 + kinds.resources()];
+    let none = Averages {
+        step,
+        parts: vec![0.0; count],
+        changes: vec![0.0; count + 1],
+    };
+    let mut averages = vec![none; 3 + kinds.resources()];
     for visit in visits {
         let held = kinds.held(visit);
         let work = (visit.latency + visit.size) * held.iter().copied().fold(0.0, f64::max);
@@ -274,14 +279,6 @@ struct Averages {
 }
 
 impl Averages {
-    fn new(step: f64, count: usize) -> Self {
-        Averages {
-            step,
-            parts: vec![0.0; count],
-            changes: vec![0.0; count + 1],
-        }
-    }
-
     /// Adds an amount that is there from one time to another.
     fn add(&mut self, from: f64, to: f64, amount: f64) {
         let count = self.parts.len();

@@ -4,13 +4,12 @@ use itertools::Itertools as _;
 
 use super::{RunWords, Table, estimate, number, percent, run_report};
 use crate::artifact::Quantity as _;
-use crate::kind::other_workload;
 use crate::law::Size;
 use crate::multiresource::artifact::Quantity;
 use crate::multiresource::simulator::{
     Contender, Ending, Health, Judgement, Measures, Offered, Parameter, Run,
 };
-use crate::multiresource::verbs::{Simulated, Unjudged};
+use crate::multiresource::verbs::Simulated;
 use crate::multiresource::workload::Workload;
 use crate::report::{Besides, Shares, list};
 use crate::simulation::sweep::Knows;
@@ -33,13 +32,7 @@ pub fn notes(simulated: &Simulated) -> Vec<String> {
     let knows = simulated.knows.words();
     let mut notes = Vec::from_iter(knows.map(|knows| format!("The rule {knows}.")));
     notes.extend(start_latency(&simulated.workload));
-    match simulated.unjudged {
-        Some(Unjudged::OtherWorkload) => notes.extend(other_workload(true)),
-        Some(Unjudged::Interrupted) => {
-            notes.push("Interrupted before the claims could be judged.".into());
-        }
-        None => {}
-    }
+    notes.extend(simulated.unjudged.map(String::from));
     let Some(run) = &simulated.as_analysed else {
         return notes;
     };

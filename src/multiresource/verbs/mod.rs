@@ -13,7 +13,7 @@ pub use compare::{Compared, compare};
 pub use enter::against;
 pub use optimum::{Asking, Distance, Least, least};
 pub use room::{demand, room};
-pub use simulate::{Simulated, Unjudged, simulate};
+pub use simulate::{Simulated, simulate};
 pub use synthesize::{Answer, How, Request, Stability, Synthesized, synthesize};
 
 use std::sync::atomic::Ordering;

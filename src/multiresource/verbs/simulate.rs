@@ -24,18 +24,9 @@ pub struct Simulated {
     /// Its claims, judged; none of a rule.
     pub verdicts: Vec<Judgement>,
     /// Why its claims are not judged, if it has any.
-    pub unjudged: Option<Unjudged>,
+    pub unjudged: Option<&'static str>,
     /// What the policy knows of jobs.
     pub knows: Knows,
-}
-
-/// Why claims are not judged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unjudged {
-    /// They are about another workload.
-    OtherWorkload,
-    /// It was told to end before.
-    Interrupted,
 }
 
 impl Simulated {
@@ -86,6 +77,8 @@ pub fn simulate(
     })
 }
 
+const OTHER_WORKLOAD: &str =
+    "The workload is not the one that the policy was made for: its claims are not judged.";
 const AS_ASKED: &str = "simulating";
 const AS_ANALYSED: &str = "simulating as analysed";
 
@@ -112,8 +105,8 @@ fn judged(
     let once = is_own && analysed == *rule;
     let run = simulate(rule, if once { &watching } else { settings }, AS_ASKED)?;
     let unjudged = match run.ending {
-        _ if !is_own => Some(Unjudged::OtherWorkload),
-        Ending::Interrupted if !once => Some(Unjudged::Interrupted),
+        _ if !is_own => Some(OTHER_WORKLOAD),
+        Ending::Interrupted if !once => Some("Interrupted before the claims could be judged."),
         _ => None,
     };
     let (mut as_analysed, mut verdicts) = (None, Vec::new());

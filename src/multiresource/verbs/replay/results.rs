@@ -63,7 +63,7 @@ pub struct Traced {
 }
 
 /// What became of vectors as types.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Typed {
     /// Types.
     pub types: u64,

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use super::super::enter::{has_types_of, resolve_policy};
 use super::super::{VerbError, refuse};
-use super::results::{AtPace, Outcome, Played, Ratio, Replays, Spread, Traced, Typed};
+use super::results::{AtPace, Outcome, Played, Ratio, Replays, Spread, Traced};
 use super::types::{Types, servers_of};
 use super::{Demands, Pace, Replaying};
 use crate::multiresource::replay::{
@@ -362,12 +362,6 @@ impl<'a> Stage<'a> {
     /// All results, with what is known of the trace.
     pub fn results(&self, paces: Vec<AtPace>, resampled: Option<Spread>) -> Replays {
         let log = &self.log;
-        let types = self.typed.as_ref().map(|typed| Typed {
-            types: typed.kinds.demands.len() as u64,
-            rounding: typed.worth,
-            untyped: typed.untyped,
-            untyped_work: typed.untyped_work,
-        });
         let counts = log.servers.shapes.iter().map(|shape| shape.count);
         Replays {
             trace: Traced {
@@ -384,7 +378,7 @@ impl<'a> Stage<'a> {
                 censored: log.censored,
                 has_limits: log.has_limits,
                 account: log.account.clone(),
-                types,
+                types: self.typed.as_ref().map(|types| types.typed.clone()),
             },
             window: self.window(),
             start_latency: self.asked.start_latency.unwrap_or(Decimal::ZERO),

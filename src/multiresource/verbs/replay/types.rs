@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use super::results::Typed;
 use crate::multiresource::replay::{Job, Kinds, Log};
 use crate::multiresource::workload::{self, Dominating, Fleet, Workload};
 use crate::number::{Decimal, seconds_in};
@@ -17,12 +18,8 @@ pub struct Types {
     pub jobs: Vec<Job>,
     /// Ticks in the workload's unit of time.
     pub ticks: f64,
-    /// The work of jobs at what their types hold, over their own.
-    pub worth: f64,
-    /// Jobs of a vector that no type holds.
-    pub untyped: u64,
-    /// Their share of the work.
-    pub untyped_work: f64,
+    /// What became of vectors as types.
+    pub typed: Typed,
     /// By vector, the types of its jobs: until which limit each, the last of all others; the cheapest that hold it.
     by_vector: Vec<Vec<(f64, usize)>>,
 }
@@ -59,9 +56,7 @@ impl Types {
             fleet,
             jobs: Vec::new(),
             ticks,
-            worth: 1.0,
-            untyped: 0,
-            untyped_work: 0.0,
+            typed: Typed::default(),
         };
         types.jobs = types.rounded(&log.jobs);
         if types.jobs.is_empty() {
@@ -69,17 +64,20 @@ impl Types {
         }
         let held = log.jobs.iter().filter(|job| types.holds(job));
         let (all, held) = (work(log.jobs.iter(), exact), work(held, exact));
-        types.worth = work(types.jobs.iter(), &types.kinds) / held;
-        types.untyped = (log.jobs.len() - types.jobs.len()) as u64;
-        types.untyped_work = (all - held) / all;
-        if types.untyped_work > MOST_UNTYPED && !unknown_out {
+        let untyped_work = (all - held) / all;
+        let (untyped, jobs) = (log.jobs.len() - types.jobs.len(), log.jobs.len());
+        if untyped_work > MOST_UNTYPED && !unknown_out {
             return Err(format!(
-                "{} of {} jobs, {:.1} % of the work, demand more than every type of the workload holds: fit a workload to this trace, or leave them out for every policy with --unknown-out",
-                types.untyped,
-                log.jobs.len(),
-                100.0 * types.untyped_work
+                "{untyped} of {jobs} jobs, {:.1} % of the work, demand more than every type of the workload holds: fit a workload to this trace, or leave them out for every policy with --unknown-out",
+                100.0 * untyped_work
             ));
         }
+        types.typed = Typed {
+            types: types.kinds.demands.len() as u64,
+            rounding: work(types.jobs.iter(), &types.kinds) / held,
+            untyped: untyped as u64,
+            untyped_work,
+        };
         Ok(types)
     }
 

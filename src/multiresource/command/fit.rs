@@ -11,7 +11,7 @@ use crate::kind::{
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::fit::{self, Arrivals, Options};
 use crate::multiresource::report;
-use crate::multiresource::verbs::replay::servers_of;
+use crate::multiresource::verbs::replay::{places, servers_of};
 use crate::multiresource::workload::Fleet;
 use crate::trace::{self, Source, Trace};
 use crate::typed::{count, share};
@@ -90,31 +90,26 @@ impl OwnVerb for Arguments {
                 !interrupt.load(Ordering::Relaxed)
             },
         )?;
-        let mut answered = VerbOutput {
+        let mut documents = Vec::new();
+        if let Some(file) = &self.output {
+            documents.push((file.clone(), fit.workload.to_yaml()));
+        }
+        if let Some(file) = &self.report {
+            documents.push((file.clone(), json(&fit.report)?));
+        }
+        Ok(VerbOutput {
             table: report::fit(&fit.report, caller.width),
             negative: fit.report.load >= 1.0,
             notes: report::fit_notes(&fit.report),
-            documents: Vec::new(),
-        };
-        if let Some(file) = &self.output {
-            answered
-                .documents
-                .push((file.clone(), fit.workload.to_yaml()));
-        }
-        if let Some(file) = &self.report {
-            answered.documents.push((file.clone(), json(&fit.report)?));
-        }
-        Ok(answered)
+            documents,
+        })
     }
 }
 
 /// The fleet that the policy in a file was made for.
 fn policy_of(file: &Path, caller: &Caller<'_>) -> VerbResult<Fleet> {
-    let (checked, _): (Checked, _) = read_policy(
-        &file.display().to_string(),
-        "--since needs a policy file",
-        caller.changes,
-    )?;
+    let (name, needed) = (file.display().to_string(), "--since needs a policy file");
+    let (checked, _): (Checked, _) = read_policy(&name, needed, caller.changes)?;
     Ok(checked.workload().clone())
 }
 
@@ -122,13 +117,10 @@ fn policy_of(file: &Path, caller: &Caller<'_>) -> VerbResult<Fleet> {
 fn types_of(fleet: &Fleet, reading: &trace::Options) -> VerbResult<Vec<(String, Vec<f64>)>> {
     let own = servers_of(fleet);
     let servers = reading.servers.as_ref().unwrap_or(&own);
-    let own = &own.resources;
-    let place = |name: &String| own.iter().position(|own| own == name);
-    let places: Option<Vec<usize>> = servers.resources.iter().map(place).collect();
-    let Some(places) = places.filter(|places| places.len() == own.len()) else {
+    let Some(places) = places(&servers.resources, &own.resources) else {
         return Err(format!(
-            "the policy is for servers with {}, and the trace tells {}: give the same resources with --capacity or --servers",
-            own.join(", "),
+            "the policy is for servers with {}, and the trace has {}: give the same resources with --capacity or --servers",
+            own.resources.join(", "),
             servers.resources.join(", ")
         )
         .into());

@@ -146,7 +146,7 @@ impl Kind for Multiresource {
         args: &SynthesisArgs,
         caller: &mut Caller<'_>,
     ) -> VerbResult<Answer<Self>> {
-        hear_latency(workload, caller);
+        notify_latency(workload, caller);
         synthesize::synthesize(workload, args, caller)
     }
 
@@ -180,8 +180,7 @@ impl Kind for Multiresource {
                 start_latency: latency,
                 resample: false,
                 changes: caller.changes,
-                seed: settings.seed,
-                interrupt: settings.interrupt.clone(),
+                settings,
             };
             return replay::simulate(&asked, caller);
         }
@@ -219,7 +218,7 @@ impl Kind for Multiresource {
             return Err("--jobs without --trace runs recorded jobs, under one policy: give it to `synth simulate`, or give --trace FILE".into());
         }
         let workload = wanted(workload)?;
-        hear_latency(workload, caller);
+        notify_latency(workload, caller);
         caller.notify(Notice::Doing("solving the program"));
         let listener = |stage: Stage<'_>| {
             caller.notify(Notice::Interruptible);
@@ -256,8 +255,8 @@ fn start_latency(text: &str) -> Result<Decimal, String> {
     }
 }
 
-/// That jobs have a start latency.
-fn hear_latency(workload: &Fleet, caller: &mut Caller<'_>) {
+/// Notifies the caller that jobs have a start latency.
+fn notify_latency(workload: &Fleet, caller: &mut Caller<'_>) {
     if let Some(note) = report::start_latency(workload.envelope()) {
         caller.notify(Notice::Known(&note));
     }
@@ -297,8 +296,7 @@ fn on_trace(
         start_latency: extras.start_latency,
         resample: extras.resample,
         changes: caller.changes,
-        seed: asked.settings.seed,
-        interrupt: asked.settings.interrupt.clone(),
+        settings: asked.settings,
     };
     replay::compare(&replaying, caller)
 }

@@ -26,20 +26,14 @@ pub fn modulated(rate: f64, kappa: f64, forgets: f64) -> ArrivalProcess {
     }
 }
 
-/// A type whose rate is modulated.
-#[derive(Clone, Copy, Debug)]
-pub struct Modulated {
-    /// λ \[1/s\]
-    pub rate: f64,
-    /// Mean work of its jobs, and of its square, in any one unit.
-    pub work: (f64, f64),
-}
-
-/// κ that gives independent types the dispersion of work that all jobs have together:
-/// `κ = A Σ λ_i E[X_i²] / Σ λ_i E[X_i]²`.
-pub fn kappa(types: &[Modulated], excess: Excess) -> f64 {
-    let squares: f64 = types.iter().map(|t| t.rate * t.work.1).sum();
-    let means: f64 = types.iter().map(|t| t.rate * t.work.0 * t.work.0).sum();
+/// κ that gives independent types, with their rates and the means of their work and of its square, the dispersion of work
+/// that all jobs have together: `κ = A Σ λ_i E[X_i²] / Σ λ_i E[X_i]²`.
+pub fn kappa(types: impl Iterator<Item = (f64, (f64, f64))>, excess: Excess) -> f64 {
+    let (mut squares, mut means) = (0.0, 0.0);
+    for (rate, (mean, square)) in types {
+        squares += rate * square;
+        means += rate * mean * mean;
+    }
     excess.amount * squares / means
 }
 

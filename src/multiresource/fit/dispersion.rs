@@ -1,4 +1,4 @@
-//! How unevenly work arrives: variances over windows of time, and whether the last week has a load that weeks before had, too.
+//! How unevenly work arrives: variances over windows of time; and whether the load of the last week is a usual one.
 //!
 //! # Theory
 //! With X the work of a job, `IDW(w) = Var[Σ X in a window of length w] / (λ w E[X²])`, which is 1 for compound Poisson

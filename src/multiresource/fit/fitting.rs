@@ -1,15 +1,15 @@
 //! The workload of the jobs of a trace.
 
-use super::arrivals::{Modulated, common, kappa, modulated};
+use super::arrivals::{common, kappa, modulated};
 use super::jobs::{Job, Jobs, NO_LIMIT};
 use super::limits::{self, Cut};
 use super::sizes::Law;
-use super::types::{Types, parts_of, seconds};
+use super::types::{Types, parts_of};
 use super::{
     Arrivals, Dispersion, Excess, Fit, FitError, Options, Report, Tried, TypeFound, short,
 };
 use crate::law::{ArrivalProcess, CommonModulation, Size};
-use crate::multiresource::workload::{Header, Known, Part, Parts};
+use crate::multiresource::workload::{Known, Part, Parts};
 
 /// From this many jobs on a type has a law of sizes of its own, and may be modulated.
 const ENOUGH: u64 = 30;
@@ -137,17 +137,10 @@ impl<'a> Fitting<'a> {
             Arrivals::Auto => apart_or_together(&dispersion),
             asked => asked,
         };
-        let mut parts = Parts {
-            header: Header {
-                source: Some(self.options.source.clone()),
-                known: types
-                    .iter()
-                    .all(|own| own.limit.is_some())
-                    .then_some(Known::TypeLimit),
-                ..seconds()
-            },
-            ..parts_of(trace.servers(), self.parts(constant))
-        };
+        let mut parts = parts_of(trace.servers(), self.parts(constant));
+        parts.header.source = Some(self.options.source.clone());
+        let all_promise = types.iter().all(|own| own.limit.is_some());
+        parts.header.known = all_promise.then_some(Known::TypeLimit);
         match (changes, excess) {
             (Arrivals::Modulated, Some(excess)) => self.modulate(&mut parts, excess),
             (Arrivals::Common, Some(excess)) => {
@@ -213,11 +206,7 @@ impl<'a> Fitting<'a> {
     fn modulate(&self, parts: &mut Parts, excess: Excess) {
         let follows = |own: &Type| own.law.count >= ENOUGH && excess.rate <= UNSEEN * own.rate;
         let following = self.types.iter().filter(|own| follows(own));
-        let following = following.map(|own| Modulated {
-            rate: own.rate,
-            work: own.work,
-        });
-        let kappa = kappa(&following.collect::<Vec<_>>(), excess);
+        let kappa = kappa(following.map(|own| (own.rate, own.work)), excess);
         for (part, own) in parts.types.iter_mut().zip(&self.types) {
             if follows(own) {
                 part.arrivals = modulated(own.rate, kappa, excess.rate);

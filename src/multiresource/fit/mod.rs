@@ -181,7 +181,7 @@ pub fn fit(
 ) -> Result<Fit, FitError> {
     let doubles = options.since.as_ref().map(|_| DOUBLES);
     let jobs = Jobs::read(trace, options.by_limit, doubles, listener)?;
-    let search = Search::new(jobs.trace.servers(), &jobs, options.max_types);
+    let search = Search::new(&jobs, options.max_types);
     let (types, tried) = match &options.since {
         Some(kept) => {
             let demands: Vec<Vec<f64>> = kept.iter().map(|(_, demand)| demand.clone()).collect();

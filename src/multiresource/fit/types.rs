@@ -24,10 +24,8 @@ pub type Tried = (usize, f64);
 
 /// What types are looked for among.
 pub struct Search<'a> {
+    jobs: &'a Jobs<'a>,
     servers: &'a Servers,
-    vectors: &'a [Vector],
-    /// Jobs \[1/s\] of each vector.
-    rates: &'a [f64],
     merging: Merging<'a>,
     /// The load if nothing were lost by packing, ρ̄ = max_r ρ̄_r.
     fluid: f64,
@@ -40,17 +38,14 @@ const FEWEST: usize = 4;
 
 impl<'a> Search<'a> {
     /// Looks among what was counted, by the prices of the fluid bound, y_r = ρ̄_r/(ρ̄ P_r).
-    pub fn new(servers: &'a Servers, jobs: &'a Jobs<'_>, most: usize) -> Self {
-        let fluid = jobs.fluid();
+    pub fn new(jobs: &'a Jobs<'a>, most: usize) -> Self {
+        let (servers, fluid) = (jobs.trace.servers(), jobs.fluid());
         let pairs = jobs.used.iter().zip(servers.total());
         let prices: Vec<f64> = pairs.map(|(used, total)| used / (fluid * total)).collect();
-        let (vectors, rates) = (&jobs.vectors, &jobs.rates);
-        let merging = Merging::new(vectors, &prices, 2 * most, |demand| servers.hold(demand));
         Search {
+            jobs,
             servers,
-            vectors,
-            rates,
-            merging,
+            merging: Merging::new(&jobs.vectors, &prices, 2 * most, |d| servers.hold(d)),
             fluid,
         }
     }
@@ -66,7 +61,7 @@ impl<'a> Search<'a> {
         loss: f64,
         mut listener: impl FnMut(usize),
     ) -> Result<(Types, Vec<Tried>), FitError> {
-        let occurring = self.vectors.iter().filter(|vector| vector.busy > 0.0);
+        let occurring = self.jobs.vectors.iter().filter(|vector| vector.busy > 0.0);
         let occurring = occurring.count();
         let most = most.min(occurring).max(1);
         let mut tried: Vec<(usize, Types)> = Vec::new();
@@ -134,7 +129,7 @@ impl<'a> Search<'a> {
             let types = dominating.types_of(&vector.demand);
             types.first().map(|(_, i)| *i).filter(|_| vector.busy > 0.0)
         };
-        let of_vector: Vec<Option<usize>> = self.vectors.iter().map(serves).collect();
+        let of_vector: Vec<Option<usize>> = self.jobs.vectors.iter().map(serves).collect();
         let is_used = |i: &usize| of_vector.contains(&Some(*i));
         let used: Vec<usize> = (0..demands.len()).filter(is_used).collect();
         let place = |i: usize| used.iter().position(|own| *own == i);
@@ -160,8 +155,8 @@ impl<'a> Search<'a> {
         let mut sums = vec![(0.0, 0.0); demands.len()];
         for (v, i) in of_vector.iter().enumerate() {
             if let Some(i) = i {
-                sums[*i].0 += self.rates[v];
-                sums[*i].1 += self.vectors[v].busy;
+                sums[*i].0 += self.jobs.rates[v];
+                sums[*i].1 += self.jobs.vectors[v].busy;
             }
         }
         let part = |(i, (demand, (rate, busy))): (usize, (&Vec<f64>, (f64, f64)))| Part {
@@ -191,17 +186,12 @@ pub fn parts_of(servers: &Servers, types: Vec<Part>) -> Parts {
         .iter()
         .map(|shape| (shape.count, shape.capacity.clone()));
     Parts {
-        header: seconds(),
+        header: Header {
+            time_unit: "s".into(),
+            ..Header::default()
+        },
         resources: servers.resources.clone(),
         shapes: shapes.collect(),
         types,
-    }
-}
-
-/// What a fit says of all types, before more is known.
-pub fn seconds() -> Header {
-    Header {
-        time_unit: "s".into(),
-        ..Header::default()
     }
 }

@@ -186,12 +186,6 @@ pub struct WholeParts {
 const MOST_PARTS: u64 = 1_000_000;
 
 impl WholeParts {
-    /// None of it.
-    pub const NONE: WholeParts = WholeParts {
-        count: 0.0,
-        parts: 1,
-    };
-
     /// A time in seconds, of which each has so many ticks; `None` where a tick would have more than a million parts.
     #[must_use]
     pub fn of_seconds(time: Decimal, per_second: u64) -> Option<Self> {
@@ -283,7 +277,7 @@ mod tests {
             (45.0, 0.9)
         );
         assert_eq!(of(".57", 1000).unwrap().in_policy_time(Speed::ONE), 570.0);
-        assert_eq!(of("0", 1), Some(WholeParts::NONE));
+        assert_eq!(of("0", 1).unwrap().ticks(), 0.0);
         assert_eq!(of("1e-9", 1), None);
     }
 }

@@ -27,9 +27,14 @@ fn log(path: &Path, options: &Options) -> Log {
     Log::read(&mut trace, |_| ()).unwrap()
 }
 
+/// No start latency.
+fn at_once() -> WholeParts {
+    WholeParts::of_seconds(Decimal::ZERO, 1).unwrap()
+}
+
 /// The visits of all jobs under a rule by name.
 fn played(log: &Log, rule: &str, speed: Speed) -> Vec<Visit> {
-    played_late(log, rule, speed, WholeParts::NONE)
+    played_late(log, rule, speed, at_once())
 }
 
 /// The same with a start latency.
@@ -122,7 +127,7 @@ fn each_start_takes_its_latency_and_times_stay_exact() {
         let visits = played_late(&log, "easy", Speed::ONE, late);
         visits.iter().map(|visit| visit.start).collect::<Vec<_>>()
     };
-    assert_eq!(starts(WholeParts::NONE), [0.0, 10.0, 0.0, 15.0]);
+    assert_eq!(starts(at_once()), [0.0, 10.0, 0.0, 15.0]);
     assert_eq!(starts(late), [0.0, 10.9, 0.0, 16.8]);
 }
 

@@ -83,9 +83,9 @@ pub fn visits(replays: &Replays) -> Drawn<String> {
     for (at, own, played) in replays.played() {
         let [from, to] = replays.window.within(at.span);
         for (visit, passes) in played.visits.iter().zip(passes(&played.visits)) {
-            let known = |value: f64| match visit.start.is_nan() {
-                true => String::new(),
-                false => value.to_string(),
+            let known = |value: f64| {
+                let known = Some(value).filter(|_| !visit.start.is_nan());
+                known.map_or(String::new(), |value| value.to_string())
             };
             let measured = u8::from((from..=to).contains(&visit.submit));
             table.row([

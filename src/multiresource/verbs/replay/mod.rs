@@ -7,11 +7,9 @@ mod types;
 
 pub use recorded::{OfJobs, OfType, Recorded, Recording, run_once};
 pub use results::{AtPace, Outcome, Played, Ratio, Replays, Spread, Traced};
-pub use types::servers_of;
+pub use types::{places, servers_of};
 
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
@@ -21,6 +19,7 @@ use crate::artifact::Changes;
 use crate::multiresource::replay::{Speed, Window};
 use crate::multiresource::workload::Fleet;
 use crate::number::Decimal;
+use crate::simulation::Settings;
 use crate::trace::Options;
 use crate::typed::duration;
 use stage::Stage;
@@ -92,10 +91,8 @@ pub struct Replaying<'a> {
     pub resample: bool,
     /// What becomes of policy files that were changed after they were written.
     pub changes: Changes,
-    /// Seed of all that is drawn.
-    pub seed: u64,
-    /// Once it is set, the replay ends with what it has.
-    pub interrupt: Arc<AtomicBool>,
+    /// Seed of all that is drawn; and its interrupt ends the replay with what it has.
+    pub settings: &'a Settings,
 }
 
 /// How fast jobs come.

@@ -140,7 +140,7 @@ impl<'a> Stage<'a> {
 
     /// Whether it is to end.
     pub fn is_interrupted(&self) -> bool {
-        self.asked.interrupt.load(Ordering::Relaxed)
+        self.asked.settings.interrupt.load(Ordering::Relaxed)
     }
 
     /// Ticks in a second.
@@ -191,7 +191,7 @@ impl<'a> Stage<'a> {
         let week = 7.0 * DAY * self.per_second();
         let mut means = vec![Vec::new(); self.policies.len()];
         for n in 0..REPLICATIONS {
-            let Some(jobs) = resampled(&self.log.jobs, week, self.asked.seed, n) else {
+            let Some(jobs) = resampled(&self.log.jobs, week, self.asked.settings.seed, n) else {
                 return refuse(
                     "--resample draws from whole weeks, and the trace has fewer than two: leave it out",
                 );
@@ -292,7 +292,7 @@ impl<'a> Stage<'a> {
 
     fn blocks(&self, visits: &[Visit], window: [f64; 2], block: f64) -> Option<Blocks> {
         let submits: Vec<f64> = visits.iter().map(|visit| visit.submit).collect();
-        Blocks::draw(&submits, window, block, self.asked.seed)
+        Blocks::draw(&submits, window, block, self.asked.settings.seed)
     }
 
     /// Replays a policy on jobs of its kinds; returns their visits, and the number of events.
@@ -333,7 +333,7 @@ impl<'a> Stage<'a> {
             clock,
             latency,
             drawn: Vec::new(),
-            seed: self.asked.seed,
+            seed: self.asked.settings.seed,
         };
         if let (Some((_, rule)), Some(typed)) = (&policy.file, &self.typed) {
             let types = (0..kinds.demands.len() as u32).collect();
@@ -382,7 +382,7 @@ impl<'a> Stage<'a> {
             },
             window: self.window(),
             start_latency: self.asked.start_latency.unwrap_or(Decimal::ZERO),
-            seed: self.asked.seed,
+            seed: self.asked.settings.seed,
             paces,
             resampled,
             interrupted: self.is_interrupted(),

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::results::Typed;
 use crate::multiresource::replay::{Job, Kinds, Log};
-use crate::multiresource::workload::{self, Dominating, Fleet, Workload};
+use crate::multiresource::workload::{self, Dominating, Fleet};
 use crate::number::{Decimal, seconds_in};
 use crate::trace::{Servers, Shape};
 
@@ -34,9 +34,14 @@ impl Types {
     /// When the workload is of other servers or resources, or no type holds too much of the work.
     pub fn of(log: &Log, exact: &Kinds, fleet: Fleet, unknown_out: bool) -> Result<Self, String> {
         let workload = fleet.envelope();
-        let places = places(workload, log)?;
+        let (servers, known) = (servers_of(&fleet), &log.servers.resources);
+        let places = places(&servers.resources, known).ok_or_else(|| format!(
+            "the workload has the resources {}, and the trace is read with {}: leave --capacity and --servers out, or name the same resources",
+            servers.resources.join(", "),
+            known.join(", ")
+        ))?;
         let own: Vec<usize> = (0..places.len()).collect();
-        if shapes(&servers_of(&fleet), &own) != shapes(&log.servers, &places) {
+        if shapes(&servers, &own) != shapes(&log.servers, &places) {
             return Err("the workload is of other servers than those of the trace: leave --capacity and --servers out, or write the workload for these servers".into());
         }
         let unit = workload.time_unit();
@@ -136,17 +141,9 @@ pub fn servers_of(fleet: &Fleet) -> Servers {
     }
 }
 
-/// For each resource of a workload, which one of the trace it is.
-fn places(workload: &Workload, log: &Log) -> Result<Vec<usize>, String> {
-    let known = &log.servers.resources;
-    let own: Vec<&str> = workload.resources().iter().map(|r| r.name()).collect();
-    let place = |name: &&str| known.iter().position(|known| known == name);
-    let places: Option<Vec<usize>> = own.iter().map(place).collect();
-    places.filter(|places| places.len() == known.len()).ok_or_else(|| {
-        format!(
-            "the workload has the resources {}, and the trace is read with {}: leave --capacity and --servers out, or name the same resources",
-            own.join(", "),
-            known.join(", ")
-        )
-    })
+/// Returns for each resource which one of others it is; `None` where they are not the same.
+pub fn places(resources: &[String], others: &[String]) -> Option<Vec<usize>> {
+    let place = |name: &String| others.iter().position(|other| other == name);
+    let places: Option<Vec<usize>> = resources.iter().map(place).collect();
+    places.filter(|places| places.len() == others.len())
 }

@@ -15,9 +15,7 @@ use synth::multiresource::artifact::{
     AdaptiveMsrPolicy, Backfill, EmptySlots, Family, Order, Placement, PooledPolicy, Preemption,
     Switching,
 };
-use synth::multiresource::replay::{
-    self, Clock, DecisionState, Kinds, Log, Speed, StartLatency, gathered,
-};
+use synth::multiresource::replay::{self, Clock, DecisionState, Kinds, Log, Speed, gathered};
 use synth::multiresource::simulator::{Contender, Settings};
 use synth::multiresource::synthesis::{Options, Outcome, Pooling, pool, synthesize};
 use synth::multiresource::workload::{Fleet, Workload};
@@ -292,7 +290,8 @@ fn replays(c: &mut Criterion) {
             types,
             fleet,
             clock,
-            latency: StartLatency::default(),
+            latency: 0.0,
+            drawn: Vec::new(),
             seed: 1,
         };
         group.bench_function(format!("{name}/replay"), |b| {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::{Args, Subcommand};
+use itertools::Itertools as _;
 
 use crate::document::{digest, text_of};
 use crate::kind::{Caller, Files, NamesFiles, Notice, OwnVerb, VerbOutput, VerbResult};
@@ -92,18 +93,14 @@ const AGAIN: Duration = Duration::from_secs(60);
 impl NamesFiles for Arguments {
     fn files(&self) -> Files<'_> {
         let (policy, read, written) = match &self.to {
-            None => (
-                self.again.policy.typed(),
-                &self.again.replay,
-                &self.again.jobs,
-            ),
+            None => {
+                let own = &self.again;
+                (own.policy.typed(), &own.replay, &own.jobs)
+            }
             Some(To::Slurm(own)) => (own.policy.typed(), &own.setup.types, &own.setup.journal),
         };
         let read = policy.into_iter().chain(read.as_deref());
-        (
-            read.collect(),
-            written.iter().map(PathBuf::as_path).collect(),
-        )
+        (read.collect(), Vec::from_iter(written.as_deref()))
     }
 }
 
@@ -198,11 +195,9 @@ impl Again {
 /// Why a job waits where the journal ends.
 fn why(job: &str, replayed: &Replayed, unit: &str) -> Result<String, Box<dyn Error>> {
     let scheduler = &replayed.scheduler;
-    let mut ids = replayed
-        .present
-        .keys()
-        .filter(|id| id.split('@').next() == Some(job));
-    let Some(id) = ids.next_back().filter(|id| scheduler.knows(id)) else {
+    let is_own = |id: &&String| id.split('@').next() == Some(job);
+    let id = replayed.present.keys().rfind(is_own);
+    let Some(id) = id.filter(|id| scheduler.knows(id)) else {
         return Err(format!("job {job} neither waits nor runs where the journal ends").into());
     };
     let Some(waits) = scheduler.waits(id) else {
@@ -224,10 +219,9 @@ fn why(job: &str, replayed: &Replayed, unit: &str) -> Result<String, Box<dyn Err
     if let Some(doing) = &waits.doing {
         text += &format!("The policy: {doing}.\n");
     }
-    let counts = places.types().enumerate().map(|(i, name)| {
+    let mut counts = places.types().enumerate().map(|(i, name)| {
         let [waiting, running] = scheduler.count(i);
         format!("{name}: {running} run, {waiting} wait")
     });
-    let counts: Vec<String> = counts.collect();
     Ok(text + &counts.join("; "))
 }

@@ -78,10 +78,10 @@ impl OwnVerb for Export {
         }
         std::fs::create_dir_all(folder)
             .map_err(|e| format!("cannot make the folder {}: {e}", folder.display()))?;
-        let mut table = String::new();
-        for (file, _) in &documents {
-            table += &format!("  {}\n", file.display());
-        }
+        let names = documents
+            .iter()
+            .map(|(file, _)| format!("  {}\n", file.display()));
+        let mut table: String = names.collect();
         table += &format!(
             "Read {} first: it says in which order, how to try it with --dry-run, and how to go back.",
             folder.join("README.md").display()

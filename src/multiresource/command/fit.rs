@@ -1,6 +1,5 @@
 //! A workload from a trace.
 
-use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
@@ -12,9 +11,9 @@ use crate::kind::{
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::fit::{self, Arrivals, Options};
 use crate::multiresource::report;
-use crate::multiresource::verbs::replay::servers_of;
+use crate::multiresource::verbs::replay::{places, servers_of};
 use crate::multiresource::workload::Fleet;
-use crate::trace::{self, Servers, Source, Trace, TraceError};
+use crate::trace::{self, Source, Trace};
 use crate::typed::{count, share};
 
 /// What is typed.
@@ -69,14 +68,10 @@ impl OwnVerb for Arguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let source = Source::named(&self.trace);
         caller.notify(Notice::Doing("reading the trace"));
-        let policy = self
-            .since
-            .as_ref()
-            .map(|file| policy_of(file, caller))
-            .transpose()?;
+        let policy = self.since.as_ref().map(|file| policy_of(file, caller));
+        let policy = policy.transpose()?;
         let mut reading = self.reading.clone();
-        reading.servers = reading.servers.or_else(|| policy.as_ref().map(servers));
-        let open = opening(&source, &reading);
+        reading.servers = reading.servers.or_else(|| policy.as_ref().map(servers_of));
         let since = policy.map(|fleet| types_of(&fleet, &reading)).transpose()?;
         let options = Options {
             source: format!("synth fit {}", source.name()),
@@ -87,72 +82,45 @@ impl OwnVerb for Arguments {
             since,
         };
         let interrupt = caller.interrupt.clone();
-        let fit = fit::fit(&open, &options, &mut |doing| {
-            caller.notify(Notice::Doing(doing));
-            !interrupt.load(Ordering::Relaxed)
-        })?;
-        let mut answered = VerbOutput {
+        let fit = fit::fit(
+            &mut Trace::open(&source, &reading)?,
+            &options,
+            &mut |doing| {
+                caller.notify(Notice::Doing(doing));
+                !interrupt.load(Ordering::Relaxed)
+            },
+        )?;
+        let mut documents = Vec::new();
+        if let Some(file) = &self.output {
+            documents.push((file.clone(), fit.workload.to_yaml()));
+        }
+        if let Some(file) = &self.report {
+            documents.push((file.clone(), json(&fit.report)?));
+        }
+        Ok(VerbOutput {
             table: report::fit(&fit.report, caller.width),
             negative: fit.report.load >= 1.0,
             notes: report::fit_notes(&fit.report),
-            documents: Vec::new(),
-        };
-        if let Some(file) = &self.output {
-            answered
-                .documents
-                .push((file.clone(), fit.workload.to_yaml()));
-        }
-        if let Some(file) = &self.report {
-            answered.documents.push((file.clone(), json(&fit.report)?));
-        }
-        Ok(answered)
-    }
-}
-
-/// What opens the trace, as often as it is read. Standard input can be read once.
-fn opening<'a>(
-    source: &'a Source,
-    reading: &'a trace::Options,
-) -> impl Fn() -> Result<Trace, TraceError> + 'a {
-    let is_read = Cell::new(false);
-    move || {
-        if *source == Source::Input && is_read.replace(true) {
-            Err(TraceError::Refused(
-            "this fit reads the trace twice, for batches or a coarse clock, and standard input can be read once: give a file, \
-             or --arrivals poisson"
-                .into(),
-        ))
-        } else {
-            Trace::open(source, reading)
-        }
+            documents,
+        })
     }
 }
 
 /// The fleet that the policy in a file was made for.
 fn policy_of(file: &Path, caller: &Caller<'_>) -> VerbResult<Fleet> {
-    let (checked, _): (Checked, _) = read_policy(
-        &file.display().to_string(),
-        "--since needs a policy file",
-        caller.changes,
-    )?;
+    let (name, needed) = (file.display().to_string(), "--since needs a policy file");
+    let (checked, _): (Checked, _) = read_policy(&name, needed, caller.changes)?;
     Ok(checked.workload().clone())
-}
-
-fn servers(fleet: &Fleet) -> Servers {
-    servers_of(fleet)
 }
 
 /// The types of a policy, with their demands in the order in which the trace's servers have the resources.
 fn types_of(fleet: &Fleet, reading: &trace::Options) -> VerbResult<Vec<(String, Vec<f64>)>> {
-    let own = servers(fleet);
+    let own = servers_of(fleet);
     let servers = reading.servers.as_ref().unwrap_or(&own);
-    let own = &own.resources;
-    let place = |name: &String| own.iter().position(|own| own == name);
-    let places: Option<Vec<usize>> = servers.resources.iter().map(place).collect();
-    let Some(places) = places.filter(|places| places.len() == own.len()) else {
+    let Some(places) = places(&servers.resources, &own.resources) else {
         return Err(format!(
-            "the policy is for servers with {}, and the trace tells {}: give the same resources with --capacity or --servers",
-            own.join(", "),
+            "the policy is for servers with {}, and the trace has {}: give the same resources with --capacity or --servers",
+            own.resources.join(", "),
             servers.resources.join(", ")
         )
         .into());

@@ -22,17 +22,17 @@ use crate::kind::{
     required_workload, run_document,
 };
 use crate::multiresource::artifact::{Checked, Multiresource};
+use crate::multiresource::replay::Speed;
 use crate::multiresource::report;
-use crate::multiresource::verbs::{self, Doing};
+use crate::multiresource::verbs;
 use crate::multiresource::workload::{Fleet, Workload};
 use crate::number::Decimal;
 use crate::number::quantity::explained;
 use crate::simulation::Settings;
 use crate::simulation::sweep::{Comparing, Stage, Whole};
-use crate::trace::Source;
 use crate::typed::fraction;
 pub use synthesis_args::SynthesisArgs;
-use verbs::replay::Pace;
+use verbs::replay::{Pace, Replaying, TraceArgs};
 
 /// What is typed to run a policy in other ways than its own.
 #[derive(Args)]
@@ -43,7 +43,7 @@ pub struct SimulationArgs {
     start_latency: Option<Decimal>,
 
     #[command(flatten)]
-    trace: replay::Trace,
+    trace: TraceArgs,
 
     /// Let the jobs of the trace come so fast that its load is this: the most that a resource is asked for, over what
     /// there is of it
@@ -65,7 +65,7 @@ pub struct ComparisonArgs {
     start_latency: Option<Decimal>,
 
     #[command(flatten)]
-    trace: replay::Trace,
+    trace: TraceArgs,
 
     /// Replicate the trace: whole weeks of it drawn with replacement, 8 times, the same for each policy
     #[arg(long, requires = "trace")]
@@ -141,7 +141,7 @@ impl Kind for Multiresource {
         args: &SynthesisArgs,
         caller: &mut Caller<'_>,
     ) -> VerbResult<Answer<Self>> {
-        hear_latency(workload, caller);
+        notify_latency(workload, caller);
         synthesize::synthesize(workload, args, caller)
     }
 
@@ -164,28 +164,28 @@ impl Kind for Multiresource {
         settings: &Settings,
         caller: &mut Caller<'_>,
     ) -> VerbResult<(VerbOutput, String)> {
-        let latency = ways.start_latency;
-        if let Some(file) = ways.trace.recorded() {
-            let given = (workload.as_ref(), latency);
-            return replay::run_recorded(file, policy, given, settings, caller);
+        let (trace, latency) = (&ways.trace, ways.start_latency);
+        if trace.file.is_some() {
+            let speed = Pace::Speed(trace.speed.unwrap_or(Speed::ONE));
+            let asked = Replaying {
+                trace,
+                workload: workload.as_ref(),
+                policies: &[policy.to_owned()],
+                paces: vec![ways.load.map_or(speed, Pace::Load)],
+                start_latency: latency,
+                resample: false,
+                changes: caller.changes,
+                settings,
+            };
+            return replay::simulate(&asked, caller);
         }
-        if let Some(file) = ways.trace.file() {
-            let (source, policies) = (Source::named(file), [policy.to_owned()]);
-            let trace = &ways.trace;
-            let mut asked = trace.replaying(&source, &policies, settings, caller.changes);
-            asked.workload = workload.as_ref();
-            asked.start_latency = latency;
-            if let Some(load) = ways.load {
-                asked.paces = vec![Pace::Load(load)];
-            }
-            return trace.replay(&asked, caller)?.simulated(caller.width);
+        if let Some(file) = &trace.jobs {
+            let workload = (workload.as_ref(), latency);
+            return replay::run_recorded(file, policy, workload, settings, caller);
         }
-        let ways = verbs::SimulationArgs {
-            start_latency: latency,
-            changes: caller.changes,
-        };
+        let ways = (latency, caller.changes);
         let listener = |what: &str, reached| caller.notify(Notice::Simulating(what, reached));
-        let simulated = verbs::simulate(policy, workload, &ways, settings, listener)?;
+        let simulated = verbs::simulate(policy, workload, ways, settings, listener)?;
         let (run, verdicts) = (&simulated.run, &simulated.verdicts);
         let answered = VerbOutput {
             table: report::simulation(&simulated.workload, run, verdicts, caller.width),
@@ -197,7 +197,7 @@ impl Kind for Multiresource {
     }
 
     fn trace(extras: &ComparisonArgs) -> Option<&Path> {
-        extras.trace.file()
+        extras.trace.file.as_deref()
     }
 
     fn compare(
@@ -206,14 +206,14 @@ impl Kind for Multiresource {
         extras: &ComparisonArgs,
         caller: &mut Caller<'_>,
     ) -> VerbResult<Compared> {
-        if let Some(file) = extras.trace.file() {
-            return on_trace(file, workload, asked, extras, caller);
+        if extras.trace.file.is_some() {
+            return on_trace(workload, asked, extras, caller);
         }
-        if extras.trace.recorded().is_some() {
+        if extras.trace.jobs.is_some() {
             return Err("--jobs without --trace runs recorded jobs, under one policy: give it to `synth simulate`, or give --trace FILE".into());
         }
         let workload = required_workload(workload)?;
-        hear_latency(workload, caller);
+        notify_latency(workload, caller);
         caller.notify(Notice::Doing("solving the program"));
         let listener = |stage: Stage<'_>| {
             caller.notify(Notice::Interruptible);
@@ -246,8 +246,8 @@ fn start_latency(text: &str) -> Result<Decimal, String> {
     }
 }
 
-/// That jobs have a start latency.
-fn hear_latency(workload: &Fleet, caller: &mut Caller<'_>) {
+/// Notifies the caller that jobs have a start latency.
+fn notify_latency(workload: &Fleet, caller: &mut Caller<'_>) {
     if let Some(note) = report::start_latency(workload.envelope()) {
         caller.notify(Notice::Known(&note));
     }
@@ -269,56 +269,48 @@ fn over_loads(
     Compared::over_loads(comparison, &besides, width)
 }
 
-/// A comparison on a trace.
+/// Compares policies on a trace.
 fn on_trace(
-    file: &Path,
     workload: Option<&Fleet>,
     asked: &Comparing<'_>,
     extras: &ComparisonArgs,
     caller: &mut Caller<'_>,
 ) -> VerbResult<Compared> {
-    let (source, trace) = (Source::named(file), &extras.trace);
-    let mut replaying = trace.replaying(&source, asked.policies, asked.settings, caller.changes);
-    replaying.workload = workload;
-    replaying.start_latency = extras.start_latency;
-    replaying.resample = extras.resample;
-    if !asked.loads.is_empty() {
-        if trace.has_speed() {
+    let paces = match (asked.loads, extras.trace.speed) {
+        ([], speed) => vec![Pace::Speed(speed.unwrap_or(Speed::ONE))],
+        (loads, None) => loads.iter().copied().map(Pace::Load).collect(),
+        _ => {
             return Err("--loads and --speed both say how fast jobs come: keep one of them".into());
         }
-        replaying.paces = asked.loads.iter().copied().map(Pace::Load).collect();
-    }
-    trace.replay(&replaying, caller)?.compared(caller)
+    };
+    let replaying = Replaying {
+        trace: &extras.trace,
+        workload,
+        policies: asked.policies,
+        paces,
+        start_latency: extras.start_latency,
+        resample: extras.resample,
+        changes: caller.changes,
+        settings: asked.settings,
+    };
+    replay::compare(&replaying, caller)
 }
-
-const DYNAMIC: &str = "solving the dynamic program";
 
 /// Reads the workload of one server; the caller hears warnings.
 fn server_of(file: &Path, caller: &mut Caller<'_>) -> VerbResult<Workload> {
     let parsed = Workload::read(file)?;
-    let warnings = parsed.warnings.iter();
-    warnings.for_each(|warning| caller.notify(Notice::Known(warning)));
+    for warning in &parsed.warnings {
+        caller.notify(Notice::Known(warning));
+    }
     Ok(parsed.workload)
 }
 
-/// Tells what a verb is doing.
-fn notify_doing(step: &Doing, caller: &mut Caller<'_>) {
-    caller.notify(Notice::Interruptible);
-    let text = match step {
-        Doing::Program => "solving the program".into(),
-        Doing::Dynamic(None) => DYNAMIC.into(),
-        Doing::Dynamic(Some(step)) => report::optimum_step(step),
-        Doing::Candidates(None) => "simulating candidates".into(),
-        Doing::Candidates(Some(stage)) => {
-            format!(
-                "{} ({:.0} % of the budget)",
-                stage.what,
-                100.0 * stage.spent
-            )
-        }
-        Doing::Simulating(name) => format!("simulating {name}"),
-    };
-    caller.notify(Notice::Doing(&text));
+/// Notifies the caller of what a verb does, which may be interrupted from then on.
+fn progress(caller: &mut Caller<'_>) -> impl FnMut(&str) {
+    |text| {
+        caller.notify(Notice::Interruptible);
+        caller.notify(Notice::Doing(text));
+    }
 }
 
 const EXAMPLES: &str = "  synth fit cluster.swf -o workload.yaml

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::{notify_doing, server_of};
+use super::{progress, server_of};
 use crate::kind::{Caller, Files, NamesFiles, OwnVerb, VerbOutput, VerbResult, json};
 use crate::multiresource::artifact::{Objective, Preemption};
 use crate::multiresource::optimum::{Limits, Sought};
 use crate::multiresource::report;
-use crate::multiresource::verbs::{self, Asking, Doing};
+use crate::multiresource::verbs::{self, Asking};
 use crate::simulation::Settings;
 use crate::typed::{Budget, WorkloadFile, count, load, part, positive, seconds, time};
 
@@ -102,17 +102,15 @@ impl OwnVerb for Arguments {
             },
             settings: &settings,
         };
-        let listener = |step: Doing| notify_doing(&step, caller);
-        let found = verbs::least(&workload, &asking, listener)?;
-        let output = self.output.iter().cloned();
-        let document = json(&found)?;
+        let found = verbs::least(&workload, &asking, &mut progress(caller))?;
+        let files = self.output.iter().cloned();
+        let documents = files.map(|file| Ok((file, json(&found)?)));
+        let failures = found.failures.iter();
         Ok(VerbOutput {
             table: report::optimum(&found, asking.sought.objective, caller.width) + "\n",
-            documents: output.map(|file| (file, document.clone())).collect(),
+            documents: documents.collect::<VerbResult<_>>()?,
             negative: !found.failures.is_empty(),
-            notes: found
-                .failures
-                .into_iter()
+            notes: failures
                 .map(|(name, why)| format!("{name}: {why}"))
                 .collect(),
         })

@@ -16,11 +16,8 @@ pub(super) fn promise(text: &str, workload: &Workload) -> Result<Promise, String
         let known = suggest(job_type, "the workload's types", &names);
         return Err(wrong(&format!("no job type `{job_type}`; {known}")));
     }
-    let spaced = rest
-        .replace('%', " % ")
-        .replace("<=", "<")
-        .replace('≤', "<");
-    let spaced = spaced.replace('<', " < ");
+    let spaced = rest.replace('%', " % ").replace("<=", "<");
+    let spaced = spaced.replace(['<', '≤'], " < ");
     let words: Vec<&str> = spaced.split_whitespace().collect();
     let [delay, percent, "%", "<", time, unit @ ..] = words.as_slice() else {
         return Err(form());
@@ -57,16 +54,13 @@ pub(super) fn promise(text: &str, workload: &Workload) -> Result<Promise, String
 
 /// How many units of the workload one of these is.
 fn factor(unit: Option<&str>, own: &str) -> Result<f64, String> {
-    match unit {
-        None => Ok(1.0),
-        Some(unit) if unit == own => Ok(1.0),
-        Some(unit) => match (seconds_in(unit), seconds_in(own)) {
-            (Some(a), Some(b)) => Ok(a / b),
-            _ => Err(format!(
-                "the workload counts in `{own}`: give the time in that, without `{unit}`"
-            )),
-        },
-    }
+    let Some(unit) = unit.filter(|unit| *unit != own) else {
+        return Ok(1.0);
+    };
+    let ratio = seconds_in(unit).zip(seconds_in(own)).map(|(a, b)| a / b);
+    ratio.ok_or_else(|| {
+        format!("the workload counts in `{own}`: give the time in that, without `{unit}`")
+    })
 }
 
 #[cfg(test)]

@@ -7,10 +7,10 @@ use clap::{Args, ValueEnum};
 
 use super::promise::promise;
 use crate::kind::{Caller, Files, NamesFiles, VerbResult, json};
-use crate::multiresource::artifact::{Backfill, EmptySlots, Objective, Preemption, Promise, Route};
+use crate::multiresource::artifact::{Backfill, EmptySlots, Objective, Preemption, Route};
 use crate::multiresource::program::Limits;
-use crate::multiresource::synthesis::{Families, Log, Options};
-use crate::multiresource::verbs::{Request, Wanted};
+use crate::multiresource::synthesis::{ChoiceOptions, Families, Log, Options};
+use crate::multiresource::verbs::Request;
 use crate::multiresource::workload::Workload;
 use crate::typed::{count, positive, seconds, time};
 
@@ -99,9 +99,8 @@ impl NamesFiles for SynthesisArgs {
 impl SynthesisArgs {
     /// The log, where it is asked for, with its file.
     pub(super) fn documents(&self, log: &Log) -> VerbResult<Vec<(PathBuf, String)>> {
-        let file = self.log.clone();
-        let document = file.map(|file| VerbResult::Ok((file, json(log)?)));
-        Ok(document.transpose()?.into_iter().collect())
+        let files = self.log.iter().cloned();
+        files.map(|file| Ok((file, json(log)?))).collect()
     }
 
     /// A part of the time that is given, if any is.
@@ -110,7 +109,7 @@ impl SynthesisArgs {
     }
 
     /// The options of an MSR policy.
-    pub(super) fn options(&self) -> Options {
+    fn options(&self) -> Options {
         Options {
             setup_rate: self.setup_rate,
             switching_rate: self.switching_rate,
@@ -127,93 +126,68 @@ impl SynthesisArgs {
         }
     }
 
-    /// The family: as given, or as the other options imply.
-    fn family(&self) -> Result<Family, String> {
-        match self.asked_family()? {
-            Family::Msr | Family::Partition if self.objective == Objective::P99 => Err(
-                "--objective p99 goes with families that are chosen by simulation: msr and partition are made by analysis"
-                    .into(),
-            ),
-            Family::Msr | Family::Partition if !self.slo.is_empty() => Err(
-                "--slo goes with families that are chosen by simulation: msr and partition are made by analysis".into(),
-            ),
-            family => Ok(family),
-        }
-    }
-
-    fn asked_family(&self) -> Result<Family, String> {
+    /// The families among which the policy is chosen, by the options; none where it is made by analysis.
+    fn families(&self) -> Result<Option<Families>, String> {
         let for_msr = [
             ("--route", self.route.is_some()),
             ("--switching-rate", self.switching_rate.is_some()),
             ("--explain", self.explain),
         ];
-        let typed = for_msr
-            .iter()
-            .find(|(_, typed)| *typed)
-            .map(|(name, _)| *name);
-        let drains = self.preemption == Preemption::None;
+        let typed = for_msr.iter().find(|(_, typed)| *typed);
+        let typed = typed.map(|(name, _)| *name);
         let family = match self.family {
-            None if typed.is_none() => return Ok(Family::Auto),
-            None | Some(Family::Msr) => return Ok(Family::Msr),
-            Some(family) => family,
+            None if typed.is_some() => Family::Msr,
+            family => family.unwrap_or(Family::Auto),
         };
-        match (family, drains) {
-            (Family::MaxWeight, true) => Err(
-                "max-weight stops jobs: it goes with --preemption full, or setup".into(),
-            ),
-            (Family::MaxWeight | Family::Auto, false) | (_, true) => {
-                match typed.filter(|name| *name != "--explain") {
-                    Some(name) => Err(format!(
-                        "{name} goes with --family msr: leave it out, or that"
-                    )),
-                    None => Ok(family),
-                }
-            }
-            (_, false) => Err(
-                "of the families only msr and max-weight preempt: the others go with --preemption none".into(),
-            ),
-        }
+        let families = match family {
+            Family::Msr | Family::Partition => None,
+            Family::Auto => Some(Families::All),
+            Family::Pooled => Some(Families::Only(&["pooled", "pooled-easy"])),
+            Family::Quickswap => Some(Families::Only(&["static-quickswap", "adaptive-quickswap"])),
+            Family::AdaptiveMsr => Some(Families::Only(&["adaptive-msr"])),
+            Family::Reserving => Some(Families::Only(&["reserving"])),
+            Family::Tdc => Some(Families::Only(&["tdc"])),
+            Family::MaxWeight => Some(Families::Only(&["max-weight", "max-weight-setup"])),
+        };
+        let drains = self.preemption == Preemption::None;
+        let option = typed.filter(|name| family != Family::Msr && *name != "--explain");
+        let preempts = matches!(family, Family::Msr | Family::MaxWeight | Family::Auto);
+        let by_analysis = families.is_none();
+        Err(if drains && family == Family::MaxWeight {
+            "max-weight stops jobs: it goes with --preemption full, or setup".into()
+        } else if !drains && !preempts {
+            "of the families only msr and max-weight preempt: the others go with --preemption none"
+                .into()
+        } else if let Some(name) = option {
+            format!("{name} goes with --family msr: leave it out, or that")
+        } else if by_analysis && self.objective == Objective::P99 {
+            "--objective p99 goes with families that are chosen by simulation: msr and partition are made by analysis".into()
+        } else if by_analysis && !self.slo.is_empty() {
+            "--slo goes with families that are chosen by simulation: msr and partition are made by analysis".into()
+        } else {
+            return Ok(families);
+        })
     }
 
     /// All that is asked for; of a fleet the workload is its envelope.
     pub(super) fn request(&self, workload: &Workload, caller: &Caller<'_>) -> VerbResult<Request> {
-        let mut options = self.options();
-        let wanted = self.wanted()?;
         let now = Instant::now();
-        options.end = self.within(ANALYSIS).map(|time| now + time);
-        Ok(Request {
-            options,
-            wanted,
-            budget: self.budget,
-            end: self.within(1.0).map(|time| now + time),
-            seed: self.seed,
-            promises: self.promises(workload)?,
-            interrupt: caller.interrupt.clone(),
-        })
-    }
-
-    /// What is promised of types.
-    fn promises(&self, workload: &Workload) -> Result<Vec<Promise>, String> {
+        let families = self.families()?;
         let promises = self.slo.iter().map(|text| promise(text, workload));
-        promises.collect()
-    }
-
-    /// Among which families the policy is chosen.
-    fn wanted(&self) -> Result<Wanted, String> {
-        Ok(match self.family()? {
-            Family::Msr => Wanted::Msr,
-            Family::Partition => Wanted::Partition,
-            Family::Pooled => Wanted::Simulated(Families::Only(&["pooled", "pooled-easy"])),
-            Family::Quickswap => {
-                Wanted::Simulated(Families::Only(&["static-quickswap", "adaptive-quickswap"]))
-            }
-            Family::AdaptiveMsr => Wanted::Simulated(Families::Only(&["adaptive-msr"])),
-            Family::Reserving => Wanted::Simulated(Families::Only(&["reserving"])),
-            Family::Tdc => Wanted::Simulated(Families::Only(&["tdc"])),
-            Family::MaxWeight => {
-                Wanted::Simulated(Families::Only(&["max-weight", "max-weight-setup"]))
-            }
-            Family::Auto => Wanted::Simulated(Families::All),
+        Ok(Request {
+            options: Options {
+                end: self.within(ANALYSIS).map(|time| now + time),
+                ..self.options()
+            },
+            by_analysis: families.is_none(),
+            choice: ChoiceOptions {
+                families: families.unwrap_or(Families::All),
+                budget: self.budget,
+                end: self.within(1.0).map(|time| now + time),
+                seed: self.seed,
+                promises: promises.collect::<Result<_, _>>()?,
+                interrupt: caller.interrupt.clone(),
+            },
         })
     }
 }

@@ -1,13 +1,13 @@
 //! What is typed to make a policy → the request to the library → the answer in words.
 
-use super::notify_doing;
+use super::progress;
 use super::synthesis_args::{Family, SynthesisArgs};
 use crate::kind::{Answer, Caller, VerbResult};
-use crate::multiresource::artifact::{Multiresource, Objective, Preemption};
+use crate::multiresource::artifact::{Multiresource, Preemption};
 use crate::multiresource::report;
 use crate::multiresource::synthesis::{self, MsfqOutlook};
-use crate::multiresource::verbs::{self, Doing, How};
-use crate::multiresource::workload::{Fleet, Workload};
+use crate::multiresource::verbs::{self, How};
+use crate::multiresource::workload::Fleet;
 
 /// Makes a policy.
 pub fn synthesize(
@@ -32,13 +32,13 @@ pub fn synthesize(
     let workload = fleet.envelope();
     let request = args.request(workload, caller)?;
     let objective = request.options.objective;
-    let report_step = |step: Doing| notify_doing(&step, caller);
-    let synthesized = match verbs::synthesize(fleet, &request, report_step)? {
+    let answer = verbs::synthesize(fleet, &request, &mut progress(caller))?;
+    let synthesized = match answer {
         verbs::Answer::Policy(synthesized) => synthesized,
-        verbs::Answer::Refused(refusal) => {
+        verbs::Answer::Refused(overload, upgrades) => {
             return Ok(Answer::Refused {
-                why: report::refusal(fleet, &refusal, caller.width),
-                decided: refusal.overload.decided,
+                why: report::refusal(fleet, &overload, &upgrades, caller.width),
+                decided: overload.decided,
             });
         }
         verbs::Answer::Broken(why) => return Ok(Answer::Refused { why, decided: true }),
@@ -47,28 +47,19 @@ pub fn synthesize(
     if args.explain {
         if let How::Analysed(analysed) = &synthesized.how {
             let bounds = synthesis::paper_bounds(workload, &analysed.policy)?;
-            let table = report::explain(
-                workload,
-                (&synthesized.artifact, &synthesized.log),
-                &bounds,
-                caller.width,
-            );
-            summary = summary + "\n" + &table;
+            let found = (&analysed.artifact, &synthesized.log);
+            summary += "\n";
+            summary += &report::explain(workload, found, &bounds, caller.width);
         }
-        summary += &thresholds(workload, objective, caller.width);
+        // The exact means of MSFQ, where it is for this workload: they wait for no simulation.
+        if let Some(outlook) = MsfqOutlook::new(workload, objective) {
+            summary += &report::thresholds(workload, &outlook, caller.width);
+        }
     }
     Ok(Answer::Policy {
         documents: args.documents(&synthesized.log)?,
-        artifact: Box::new(synthesized.artifact),
+        artifact: Box::new(synthesized.artifact().clone()),
         summary,
-    })
-}
-
-/// The exact means of MSFQ, where it is for this workload: they wait for no simulation.
-fn thresholds(workload: &Workload, objective: Objective, width: usize) -> String {
-    let outlook = MsfqOutlook::new(workload, objective);
-    outlook.map_or(String::new(), |outlook| {
-        report::thresholds(workload, &outlook, width)
     })
 }
 
@@ -80,8 +71,7 @@ const STOPS_NOTHING: &str = "\nNo job is stopped: rules over a fleet do not pree
 
 /// Refuses options that are about one server.
 fn goes_with_a_fleet(args: &SynthesisArgs) -> Result<(), String> {
-    let is_of_fleets =
-        |family: Family| matches!(family, Family::Auto | Family::Pooled | Family::Partition);
+    use Family::{Auto, Partition, Pooled};
     let typed = [
         ("--backfill", args.backfill.is_some()),
         ("--empty-slots", args.empty_slots.is_some()),
@@ -90,7 +80,7 @@ fn goes_with_a_fleet(args: &SynthesisArgs) -> Result<(), String> {
         ("--explain", args.explain),
         (
             "this --family",
-            args.family.is_some_and(|family| !is_of_fleets(family)),
+            !matches!(args.family, None | Some(Auto | Pooled | Partition)),
         ),
     ];
     match typed.iter().find(|(_, typed)| *typed) {

@@ -26,20 +26,14 @@ pub fn modulated(rate: f64, kappa: f64, forgets: f64) -> ArrivalProcess {
     }
 }
 
-/// A type whose rate is modulated.
-#[derive(Clone, Copy, Debug)]
-pub struct Modulated {
-    /// λ \[1/s\]
-    pub rate: f64,
-    /// Mean work of its jobs, and of its square, in any one unit.
-    pub work: (f64, f64),
-}
-
-/// κ that gives independent types the dispersion of work that all jobs have together:
-/// `κ = A Σ λ_i E[X_i²] / Σ λ_i E[X_i]²`.
-pub fn kappa(types: &[Modulated], excess: Excess) -> f64 {
-    let squares: f64 = types.iter().map(|t| t.rate * t.work.1).sum();
-    let means: f64 = types.iter().map(|t| t.rate * t.work.0 * t.work.0).sum();
+/// κ that gives independent types, with their rates and the means of their work and of its square, the dispersion of work
+/// that all jobs have together: `κ = A Σ λ_i E[X_i²] / Σ λ_i E[X_i]²`.
+pub fn kappa(types: impl Iterator<Item = (f64, (f64, f64))>, excess: Excess) -> f64 {
+    let (mut squares, mut means) = (0.0, 0.0);
+    for (rate, (mean, square)) in types {
+        squares += rate * square;
+        means += rate * mean * mean;
+    }
     excess.amount * squares / means
 }
 
@@ -88,10 +82,9 @@ impl Batched {
             others * squares,
             sum * sum - squares,
         ];
-        self.sums
-            .iter_mut()
-            .zip(own)
-            .for_each(|(all, own)| *all += own);
+        for (all, own) in self.sums.iter_mut().zip(own) {
+            *all += own;
+        }
     }
 
     /// The correlation of the sizes of two jobs of a batch, in \[0, 1\].
@@ -110,14 +103,10 @@ impl Batched {
     /// The process of these batches whose jobs come at rate λ \[1/s\].
     pub fn process(&self, rate: f64) -> ArrivalProcess {
         let (sizes, weights) = self.numbers();
-        let probabilities = millionths(&weights);
-        let there = sizes.into_iter().zip(probabilities).filter(|(_, p)| *p > 0);
-        let (sizes, probabilities): (Vec<u32>, Vec<u64>) = there.unzip();
-        let mean: f64 = sizes
-            .iter()
-            .zip(&probabilities)
-            .map(|(n, p)| f64::from(*n) * *p as f64 / 1e6)
-            .sum();
+        let pairs = sizes.into_iter().zip(millionths(&weights));
+        let (sizes, probabilities): (Vec<u32>, Vec<u64>) = pairs.filter(|(_, p)| *p > 0).unzip();
+        let pairs = sizes.iter().zip(&probabilities);
+        let mean: f64 = pairs.map(|(n, p)| f64::from(*n) * *p as f64 / 1e6).sum();
         let decimal = |p: &u64| Decimal::parse(&format!("{p}e-6")).unwrap_or(Decimal::ZERO);
         ArrivalProcess::Batches {
             rate: short(rate / mean),
@@ -129,19 +118,17 @@ impl Batched {
 
     /// Numbers of jobs with the batches that have them; of more than can be told apart, several as their mean.
     fn numbers(&self) -> (Vec<u32>, Vec<f64>) {
-        let counts = self
-            .counts
-            .iter()
-            .map(|(n, count)| ((*n).min(LARGEST), *count));
-        let counts: Vec<(u32, u64)> = counts.collect();
+        let counts = self.counts.iter();
+        let counts: Vec<(u32, u64)> = counts
+            .map(|(n, count)| ((*n).min(LARGEST), *count))
+            .collect();
         let (few, many) = counts.split_at(counts.len().min(NUMBERS));
-        let parts = many
-            .chunks(many.len().div_ceil(NUMBERS).max(1))
-            .map(|part| {
-                let batches: u64 = part.iter().map(|(_, count)| count).sum();
-                let jobs: u64 = part.iter().map(|(n, count)| u64::from(*n) * count).sum();
-                ((jobs as f64 / batches as f64).round() as u32, batches)
-            });
+        let part = |part: &[(u32, u64)]| {
+            let batches: u64 = part.iter().map(|(_, count)| count).sum();
+            let jobs: u64 = part.iter().map(|(n, count)| u64::from(*n) * count).sum();
+            ((jobs as f64 / batches as f64).round() as u32, batches)
+        };
+        let parts = many.chunks(many.len().div_ceil(NUMBERS).max(1)).map(part);
         let all = few.iter().copied().chain(parts);
         all.map(|(n, count)| (n, count as f64)).unzip()
     }
@@ -150,10 +137,8 @@ impl Batched {
 /// Probabilities in millionths, of sum 1 exactly.
 fn millionths(weights: &[f64]) -> Vec<u64> {
     let total: f64 = weights.iter().sum();
-    let mut parts: Vec<u64> = weights
-        .iter()
-        .map(|w| (1e6 * w / total).round() as u64)
-        .collect();
+    let part = |w: &f64| (1e6 * w / total).round() as u64;
+    let mut parts: Vec<u64> = weights.iter().map(part).collect();
     let sum: u64 = parts.iter().sum();
     if let Some(largest) = parts.iter_mut().max() {
         *largest = (*largest + 1_000_000).saturating_sub(sum);

@@ -1,9 +1,11 @@
-//! How unevenly work arrives: variances over windows of time.
+//! How unevenly work arrives: variances over windows of time; and whether the load of the last week is a usual one.
 //!
 //! # Theory
 //! With X the work of a job, `IDW(w) = Var[Σ X in a window of length w] / (λ w E[X²])`, which is 1 for compound Poisson
 //! arrivals: bursts of short jobs, which raise the dispersion of counts, hardly raise it.
 //! A two-state modulation of the rate has `IDW(w) − 1 = A (1 − (1 − e^{−rw})/(rw))`.
+
+use std::ops::Range;
 
 use serde::Serialize;
 
@@ -94,33 +96,25 @@ impl Windows {
 
     /// The dispersion over each length of which there are enough windows in a trace of this length \[ticks\].
     pub fn dispersion(&self, length: u64, per_second: u64) -> Vec<Dispersion> {
-        let levels = self
-            .levels
-            .iter()
-            .filter(|level| length / level.width >= FEWEST);
         let of = |level: &Level| {
-            let windows = (length / level.width) as f64;
-            let share = level.width as f64 / length as f64;
-            let work = share * self.squares;
-            let kinds = level.kinds.iter().map(|(index, moment)| {
-                let mut moment = *moment;
+            let windows = length / level.width;
+            let variance = |index: u64, mut moment: Moment| {
                 // Its last window has ended, unless the trace ended with it.
-                if *index < length / level.width {
+                if index < windows {
                     moment.close();
                 }
-                moment.variance(windows)
-            });
-            let mut all = level.work;
-            if level.index < length / level.width {
-                all.close();
-            }
+                moment.variance(windows as f64)
+            };
+            let work = level.width as f64 / length as f64 * self.squares;
+            let kinds = level.kinds.iter();
             Dispersion {
                 window: level.width as f64 / per_second as f64,
-                work: all.variance(windows) / work,
-                if_independent: kinds.sum::<f64>() / work,
+                work: variance(level.index, level.work) / work,
+                if_independent: kinds.map(|(n, own)| variance(*n, *own)).sum::<f64>() / work,
             }
         };
-        levels.map(of).collect()
+        let enough = |level: &&Level| length / level.width >= FEWEST;
+        self.levels.iter().filter(enough).map(of).collect()
     }
 }
 
@@ -155,10 +149,8 @@ impl Excess {
         let points: Vec<(f64, f64)> = points.filter(|(_, excess)| *excess > NOTICEABLE).collect();
         let (first, last) = (points.first()?.0, points.last()?.0);
         let at = |rate: f64| {
-            let gaps = points
-                .iter()
-                .map(|(w, excess)| excess.ln() - rise(rate * w).ln());
-            let gaps: Vec<f64> = gaps.collect();
+            let gap = |(w, excess): &(f64, f64)| excess.ln() - rise(rate * w).ln();
+            let gaps: Vec<f64> = points.iter().map(gap).collect();
             let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
             let error: f64 = gaps.iter().map(|gap| (gap - mean).powi(2)).sum();
             (error, mean.exp())
@@ -184,10 +176,53 @@ fn rise(x: f64) -> f64 {
     }
 }
 
+/// The load of the last seven days beside that of all weeks before.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Drift {
+    /// Mean share of all servers that the jobs of the last seven whole days take.
+    pub last_week: f64,
+    /// Between which 95 % of all spans of seven days before lie.
+    pub usual: [f64; 2],
+}
+
+impl Drift {
+    /// Fewer days than four weeks before the last say nothing of weeks; a longer trace is none of days.
+    pub const DAYS: Range<u64> = 35..100_000;
+
+    /// From the loads of all whole days.
+    pub fn of(loads: &[f64]) -> Self {
+        let mean = |week: &[f64]| week.iter().sum::<f64>() / week.len() as f64;
+        let (before, last) = loads.split_at(loads.len() - 7);
+        let mut weeks: Vec<f64> = before.windows(7).map(mean).collect();
+        weeks.sort_by(f64::total_cmp);
+        let at = |share: f64| weeks[(share * (weeks.len() - 1) as f64).round() as usize];
+        Drift {
+            last_week: mean(last),
+            usual: [at(0.025), at(0.975)],
+        }
+    }
+
+    /// Whether it is time to make the policy anew.
+    #[must_use]
+    pub fn is_unusual(&self) -> bool {
+        !(self.usual[0]..=self.usual[1]).contains(&self.last_week)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+
+    #[test]
+    fn a_week_beyond_all_others_is_seen() {
+        let mut loads: Vec<f64> = (0..60).map(|day| 0.4 + 0.1 * f64::from(day % 7)).collect();
+        let drift = Drift::of(&loads);
+        assert!(!drift.is_unusual(), "{drift:?}");
+        assert!((drift.last_week - 0.7).abs() < 1e-12, "{drift:?}");
+        loads[53..].fill(0.9);
+        assert!(Drift::of(&loads).is_unusual());
+    }
 
     /// Windows of 1 and 2 s by hand: works 1, 2, 0, 3 in four seconds, of two kinds.
     #[test]

@@ -6,8 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::sizes::Weighing;
-use super::tally::{Class, Counted};
+use super::jobs::Jobs;
 
 /// Jobs of one type by demand, with limits in these classes.
 #[derive(Clone, Debug)]
@@ -23,16 +22,9 @@ pub struct Cut {
 struct Logs([f64; 3]);
 
 impl Logs {
-    fn of(class: &Class) -> Self {
-        let mut sums = [0.0; 3];
-        let sizes = [&class.whole, &class.censored].map(|sizes| sizes.atoms(Weighing::Jobs));
-        for (size, count) in sizes.into_iter().flatten() {
-            let log = size.ln();
-            sums[0] += count;
-            sums[1] += count * log;
-            sums[2] += count * log * log;
-        }
-        Logs(sums)
+    fn of(size: u64) -> Self {
+        let log = (size as f64).ln();
+        Logs([1.0, log, log * log])
     }
 
     fn plus(self, other: Logs) -> Self {
@@ -56,18 +48,12 @@ const WORTH: f64 = 0.005;
 const ENOUGH: f64 = 30.0;
 
 /// Cuts types into at most so many. `of_vector` has the type by demand of each vector.
-pub fn cut(
-    vectors: &[Counted],
-    of_vector: &[Option<usize>],
-    types: usize,
-    most: usize,
-) -> Vec<Cut> {
+pub fn cut(jobs: &Jobs<'_>, of_vector: &[Option<usize>], types: usize, most: usize) -> Vec<Cut> {
     let mut logs: Vec<BTreeMap<u8, Logs>> = vec![BTreeMap::new(); types];
-    for (counted, own) in vectors.iter().zip(of_vector) {
-        let Some(own) = own else { continue };
-        for (class, jobs) in &counted.classes {
-            let sums = logs[*own].entry(*class).or_default();
-            *sums = sums.plus(Logs::of(jobs));
+    for job in &jobs.all {
+        if let Some(own) = of_vector[job.vector as usize] {
+            let sums = logs[own].entry(job.class).or_default();
+            *sums = sums.plus(Logs::of(job.size));
         }
     }
     let whole = logs.iter().enumerate().map(|(by_demand, classes)| Cut {

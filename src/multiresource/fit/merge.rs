@@ -46,16 +46,11 @@ impl<'a> Merging<'a> {
         most: usize,
         fits: impl Fn(&[f64]) -> bool,
     ) -> Self {
+        let fits = &fits;
         let order = if prices.len() == 1 && vectors.len() <= 4 * MOST {
             intervals(vectors, most)
         } else {
-            Order::Pairs(pairs(
-                vectors,
-                &Costs {
-                    prices,
-                    fits: &fits,
-                },
-            ))
+            Order::Pairs(pairs(vectors, &Costs { prices, fits }))
         };
         Merging { vectors, order }
     }
@@ -63,16 +58,13 @@ impl<'a> Merging<'a> {
     /// The demands of so many types, at most as many as there are vectors; of more, where so few groups fit on no
     /// server.
     pub fn representatives(&self, types: usize) -> Vec<Vec<f64>> {
-        self.groups(types)
-            .iter()
-            .map(|group| self.largest(group))
-            .collect()
+        let groups = self.groups(types);
+        groups.iter().map(|group| self.largest(group)).collect()
     }
 
     fn largest(&self, group: &[usize]) -> Vec<f64> {
-        let mut demands = group.iter().map(|v| &self.vectors[*v].demand);
-        let first = demands.next().cloned().unwrap_or_default();
-        demands.fold(first, |largest, demand| join(&largest, demand))
+        let demands = group.iter().map(|v| self.vectors[*v].demand.clone());
+        demands.reduce(|a, b| join(&a, &b)).unwrap_or_default()
     }
 
     /// The vectors of each of so many groups.
@@ -91,8 +83,8 @@ impl<'a> Merging<'a> {
                 groups
             }
             Order::Pairs(pairs) => {
-                let mut groups: Vec<Vec<usize>> =
-                    (0..self.vectors.len()).map(|v| vec![v]).collect();
+                let alone = (0..self.vectors.len()).map(|v| vec![v]);
+                let mut groups: Vec<Vec<usize>> = alone.collect();
                 let joined = self.vectors.len().saturating_sub(types.max(1));
                 for (from, into) in &pairs[..joined.min(pairs.len())] {
                     let moved = std::mem::take(&mut groups[*from]);
@@ -126,9 +118,8 @@ fn intervals(vectors: &[Vector], most: usize) -> Order {
         let largest = vectors[sorted[to - 1]].demand[0];
         largest * (busy[to] - busy[from]) - (work[to] - work[from])
     };
-    let mut cost: Vec<f64> = (0..=n)
-        .map(|to| if to == 0 { 0.0 } else { added(0, to) })
-        .collect();
+    let of_one = (1..=n).map(|to| added(0, to));
+    let mut cost: Vec<f64> = std::iter::once(0.0).chain(of_one).collect();
     let mut begins = vec![vec![0; n + 1]];
     for _ in 1..most.min(n) {
         let mut next = vec![0.0; n + 1];
@@ -167,11 +158,12 @@ fn pairs(vectors: &[Vector], costs: &Costs<'_>) -> Vec<(usize, usize)> {
     let mut groups: Vec<Group> = vectors.iter().map(alone).collect();
     let mut merged = Vec::new();
     let mut left: Vec<usize> = (0..groups.len()).collect();
-    let work = |group: &Group| group.busy * priced(&group.demand, costs.prices);
-    left.sort_by(|a, b| {
-        let by_work = work(&groups[*b]).total_cmp(&work(&groups[*a]));
-        by_work.then(a.cmp(b))
-    });
+    let work = |group: &Group| {
+        let pairs = group.demand.iter().zip(costs.prices);
+        group.busy * pairs.map(|(demand, price)| demand * price).sum::<f64>()
+    };
+    // Stable: of equal work the first comes first.
+    left.sort_by(|a, b| work(&groups[*b]).total_cmp(&work(&groups[*a])));
     let mut alone = Vec::new();
     while left.len() > MOST {
         let Some(least) = left.pop() else { break };
@@ -236,23 +228,12 @@ impl Costs<'_> {
         if !(self.fits)(&most) {
             return f64::INFINITY;
         }
-        let resources = self
-            .prices
-            .iter()
-            .zip(&most)
-            .zip(a.demand.iter().zip(&b.demand));
-        let costs = resources
-            .map(|((price, most), (x, y))| price * ((most - x) * a.busy + (most - y) * b.busy));
-        costs.sum()
+        let cost = |(r, price): (usize, &f64)| {
+            let [x, y] = [a, b].map(|own| (most[r] - own.demand[r]) * own.busy);
+            price * (x + y)
+        };
+        self.prices.iter().enumerate().map(cost).sum()
     }
-}
-
-fn priced(demand: &[f64], prices: &[f64]) -> f64 {
-    demand
-        .iter()
-        .zip(prices)
-        .map(|(demand, price)| demand * price)
-        .sum()
 }
 
 #[cfg(test)]

@@ -8,33 +8,31 @@
 //! are Poisson unless the *work* of jobs, not their number, is more uneven than that (`dispersion`).
 //!
 //! # Practice
-//! [`fit`] reads a trace once, or twice. What it found stands in a [`Fit`]: the workload, and what it stands on.
+//! [`fit`] reads a trace once, into memory: 36 bytes a job. What it found stands in a [`Fit`]: the workload, and what it
+//! stands on.
 
-mod again;
 mod arrivals;
-mod course;
 mod dispersion;
+mod fitting;
+mod jobs;
 mod limits;
-mod made;
 mod merge;
 mod sizes;
-mod tally;
 mod types;
 
-pub use course::Drift;
-pub use dispersion::{Dispersion, Excess};
-pub use types::{NoTypes, Tried};
+pub use dispersion::{Dispersion, Drift, Excess};
+pub use types::Tried;
 
 use clap::ValueEnum;
 use serde::Serialize;
 
 use crate::document::DocumentError;
+use crate::multiresource::program::ProgramError;
 use crate::multiresource::workload::Fleet;
 use crate::number::Decimal;
 use crate::trace::{Account, Format, Trace, TraceError};
-use again::Again;
-use made::{Counts, Made};
-use tally::{Asked, Tally};
+use fitting::Fitting;
+use jobs::Jobs;
 use types::Search;
 
 /// What is asked of a fit.
@@ -157,106 +155,45 @@ pub enum FitError {
     Trace(#[from] TraceError),
     /// The program of the types has no answer.
     #[error(transparent)]
-    Types(#[from] NoTypes),
+    Program(#[from] ProgramError),
     /// What was found makes no workload.
     #[error(transparent)]
     Document(#[from] DocumentError),
-    /// The trace has no rates.
-    #[error("{jobs} jobs all came at one instant: a rate needs jobs at two times at least")]
-    OneInstant {
-        /// How many there are.
-        jobs: u64,
-    },
-    /// The trace has no arrivals.
-    #[error("no job arrived: all were there before the start")]
-    NoArrivals,
-    /// No job is of a type that was to be kept.
-    #[error("no job fits into a type of the policy: fit the trace anew, without --since")]
-    NoneOfTheTypes,
-    /// Weights beyond the range of doubles.
-    #[error(
-        "the trace spans {years:.0} years: recent jobs cannot be weighed against the first; take a part with --from"
-    )]
-    TooLong {
-        /// How many years.
-        years: f64,
-    },
-    /// An end was wanted.
+    /// The jobs make no workload of this kind.
+    #[error("{0}")]
+    Jobs(String),
+    /// The listener ended it.
     #[error("interrupted before the trace was read")]
     Interrupted,
 }
 
 /// After so long a job weighs twice as much where recent ones weigh more \[s\].
 const DOUBLES: f64 = 14.0 * 86_400.0;
-/// The most that the last job may weigh over the first, as a power of two.
-const MOST_DOUBLINGS: f64 = 900.0;
 
-/// Fits a workload to a trace, which `open` opens; twice, where jobs come in batches or the clock is coarse. `tell` hears
-/// what is done, and says whether to go on.
+/// Fits a workload to a trace. `listener` is notified of progress, and says whether to go on.
 ///
 /// # Errors
 /// When the trace cannot be read, has no rates, or what was found makes no workload.
 pub fn fit(
-    open: &dyn Fn() -> Result<Trace, TraceError>,
+    trace: &mut Trace,
     options: &Options,
-    tell: &mut dyn FnMut(&str) -> bool,
+    listener: &mut dyn FnMut(&str) -> bool,
 ) -> Result<Fit, FitError> {
-    let trace = &mut open()?;
-    let asked = Asked {
-        by_limit: options.by_limit,
-        doubles: options.since.as_ref().map(|_| DOUBLES),
-    };
-    let mut goes_on = true;
-    let tally = Tally::of(trace, asked, |read| {
-        goes_on = tell(&format!("reading: {read} jobs so far"));
-        goes_on
-    })?;
-    if !goes_on {
-        return Err(FitError::Interrupted);
-    }
-    let Some((first, last)) = tally.span else {
-        return Err(FitError::NoArrivals);
-    };
-    if first == last {
-        return Err(FitError::OneInstant {
-            jobs: tally.arrived(),
-        });
-    }
-    let counts = Counts::of(trace, &tally, last.abs_diff(first));
-    if asked
-        .doubles
-        .is_some_and(|doubles| counts.seconds() > MOST_DOUBLINGS * doubles)
-    {
-        return Err(FitError::TooLong {
-            years: counts.seconds() / (365.25 * 86_400.0),
-        });
-    }
-    let search = Search::new(trace.servers(), &counts, options.max_types);
+    let doubles = options.since.as_ref().map(|_| DOUBLES);
+    let jobs = Jobs::read(trace, options.by_limit, doubles, listener)?;
+    let search = Search::new(&jobs, options.max_types);
     let (types, tried) = match &options.since {
         Some(kept) => {
             let demands: Vec<Vec<f64>> = kept.iter().map(|(_, demand)| demand.clone()).collect();
-            let types = search.given(&demands)?.ok_or(FitError::NoneOfTheTypes)?;
-            (types, Vec::new())
+            let none = "no job fits into a type of the policy: fit the trace anew, without --since";
+            let types = search.given(&demands)?;
+            (types.ok_or(FitError::Jobs(none.into()))?, Vec::new())
         }
         None => search.types(options.max_types, options.rounding_loss, |count| {
-            tell(&format!("solving the program of {count} types"));
+            listener(&format!("solving the program of {count} types"));
         })?,
     };
-    let made = Made::new(trace, &tally, &counts, types, options);
-    let again = if made.is_read_again() {
-        let again = Again::of(&mut open()?, &made, |read| {
-            goes_on = tell(&format!("reading again: {read} jobs so far"));
-            goes_on
-        })?;
-        Some(again)
-    } else {
-        None
-    };
-    if goes_on {
-        made.conclude(tried, again.as_ref())
-    } else {
-        Err(FitError::Interrupted)
-    }
+    Fitting::new(&jobs, types, options).conclude(tried)
 }
 
 /// Nine digits of a number: more are none that a trace knows.

@@ -1,11 +1,10 @@
 //! How many types, and which.
 
-use super::made::Counts;
+use super::jobs::Jobs;
 use super::merge::{Merging, Vector};
-use super::short;
-use crate::document::DocumentError;
+use super::{FitError, short};
 use crate::law::{ArrivalProcess, Size};
-use crate::multiresource::program::{self, Limits, ProgramError};
+use crate::multiresource::program::{self, Limits};
 use crate::multiresource::workload::{Dominating, Header, Part, Parts};
 use crate::trace::Servers;
 
@@ -23,23 +22,10 @@ pub struct Types {
 /// The number of types that was tried, and the load.
 pub type Tried = (usize, f64);
 
-/// Why there are no types.
-#[derive(Debug, thiserror::Error)]
-pub enum NoTypes {
-    /// The program has no answer.
-    #[error(transparent)]
-    Program(#[from] ProgramError),
-    /// What was counted makes no workload.
-    #[error(transparent)]
-    Document(#[from] DocumentError),
-}
-
 /// What types are looked for among.
 pub struct Search<'a> {
+    jobs: &'a Jobs<'a>,
     servers: &'a Servers,
-    vectors: &'a [Vector],
-    /// Jobs \[1/s\] of each vector.
-    rates: &'a [f64],
     merging: Merging<'a>,
     /// The load if nothing were lost by packing, ρ̄ = max_r ρ̄_r.
     fluid: f64,
@@ -52,23 +38,20 @@ const FEWEST: usize = 4;
 
 impl<'a> Search<'a> {
     /// Looks among what was counted, by the prices of the fluid bound, y_r = ρ̄_r/(ρ̄ P_r).
-    pub fn new(servers: &'a Servers, counts: &'a Counts, most: usize) -> Self {
-        let fluid = counts.fluid();
-        let pairs = counts.used.iter().zip(servers.total());
+    pub fn new(jobs: &'a Jobs<'a>, most: usize) -> Self {
+        let (servers, fluid) = (jobs.trace.servers(), jobs.fluid());
+        let pairs = jobs.used.iter().zip(servers.total());
         let prices: Vec<f64> = pairs.map(|(used, total)| used / (fluid * total)).collect();
-        let (vectors, rates) = (&counts.vectors, &counts.rates);
-        let merging = Merging::new(vectors, &prices, 2 * most, |demand| servers.hold(demand));
         Search {
+            jobs,
             servers,
-            vectors,
-            rates,
-            merging,
+            merging: Merging::new(&jobs.vectors, &prices, 2 * most, |d| servers.hold(d)),
             fluid,
         }
     }
 
     /// The least number of types, at most `most`, whose load is within `loss` of the fluid bound; where there is none,
-    /// of the load with most types. And what was tried, with half and twice the number. `tell` hears what is tried.
+    /// of the load with most types. And what was tried, with half and twice the number. `listener` is notified of each.
     ///
     /// # Errors
     /// When a program has no answer.
@@ -76,24 +59,21 @@ impl<'a> Search<'a> {
         &self,
         most: usize,
         loss: f64,
-        mut tell: impl FnMut(usize),
-    ) -> Result<(Types, Vec<Tried>), NoTypes> {
-        let there = self
-            .vectors
-            .iter()
-            .filter(|vector| vector.busy > 0.0)
-            .count();
-        let most = most.min(there).max(1);
+        mut listener: impl FnMut(usize),
+    ) -> Result<(Types, Vec<Tried>), FitError> {
+        let occurring = self.jobs.vectors.iter().filter(|vector| vector.busy > 0.0);
+        let occurring = occurring.count();
+        let most = most.min(occurring).max(1);
         let mut tried: Vec<(usize, Types)> = Vec::new();
         let mut of = |count: usize, tried: &mut Vec<(usize, Types)>| {
             if let Some((_, types)) = tried.iter().find(|(known, _)| *known == count) {
                 return Ok(types.load.0);
             }
-            tell(count);
+            listener(count);
             let types = self.of(count)?;
             let load = types.load.0;
             tried.push((count, types));
-            Ok::<f64, NoTypes>(load)
+            Ok::<f64, FitError>(load)
         };
         let mut few = FEWEST.min(most);
         let mut enough = few;
@@ -101,14 +81,10 @@ impl<'a> Search<'a> {
             (few, enough) = (enough, (enough + enough.div_ceil(2)).min(most));
         }
         let attained = of(enough, &mut tried)?;
-        // More types than fluid allows: as good as the most.
-        let goal = (1.0 + loss)
-            * if attained > (1.0 + loss) * self.fluid {
-                attained
-            } else {
-                self.fluid
-            };
-        if attained > (1.0 + loss) * self.fluid {
+        let mut goal = (1.0 + loss) * self.fluid;
+        if attained > goal {
+            // Out of reach: as good as the most types.
+            goal = (1.0 + loss) * attained;
             few = FEWEST.min(most);
         }
         while few < enough {
@@ -119,17 +95,15 @@ impl<'a> Search<'a> {
                 few = between + 1
             }
         }
-        for count in [enough / 2, (2 * enough).min(there).min(MOST_TRIED)] {
+        for count in [enough / 2, (2 * enough).min(occurring).min(MOST_TRIED)] {
             if count > 0 {
                 of(count, &mut tried)?;
             }
         }
         tried.sort_by_key(|(count, _)| *count);
         // Where fewer would fit on no server there are more.
-        let loads = tried
-            .iter()
-            .map(|(_, types)| (types.demands.len(), types.load.0));
-        let mut loads: Vec<Tried> = loads.collect();
+        let load = |(_, types): &(usize, Types)| (types.demands.len(), types.load.0);
+        let mut loads: Vec<Tried> = tried.iter().map(load).collect();
         loads.dedup_by_key(|(count, _)| *count);
         let chosen = tried.into_iter().find(|(count, _)| *count == enough);
         let (_, types) = chosen.expect("the number that is enough was tried");
@@ -137,7 +111,7 @@ impl<'a> Search<'a> {
     }
 
     /// So many types, or fewer where one serves no vector.
-    fn of(&self, count: usize) -> Result<Types, NoTypes> {
+    fn of(&self, count: usize) -> Result<Types, FitError> {
         let mut demands = self.merging.representatives(count);
         demands.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
         demands.dedup();
@@ -149,16 +123,13 @@ impl<'a> Search<'a> {
     ///
     /// # Errors
     /// When the program has no answer.
-    pub fn given(&self, demands: &[Vec<f64>]) -> Result<Option<Types>, NoTypes> {
+    pub fn given(&self, demands: &[Vec<f64>]) -> Result<Option<Types>, FitError> {
         let dominating = Dominating::of(demands, &self.servers.total());
         let serves = |vector: &Vector| {
-            if vector.busy > 0.0 {
-                dominating.types_of(&vector.demand).first().map(|(_, i)| *i)
-            } else {
-                None
-            }
+            let types = dominating.types_of(&vector.demand);
+            types.first().map(|(_, i)| *i).filter(|_| vector.busy > 0.0)
         };
-        let of_vector: Vec<Option<usize>> = self.vectors.iter().map(serves).collect();
+        let of_vector: Vec<Option<usize>> = self.jobs.vectors.iter().map(serves).collect();
         let is_used = |i: &usize| of_vector.contains(&Some(*i));
         let used: Vec<usize> = (0..demands.len()).filter(is_used).collect();
         let place = |i: usize| used.iter().position(|own| *own == i);
@@ -180,27 +151,24 @@ impl<'a> Search<'a> {
         &self,
         demands: &[Vec<f64>],
         of_vector: &[Option<usize>],
-    ) -> Result<(f64, bool), NoTypes> {
+    ) -> Result<(f64, bool), FitError> {
         let mut sums = vec![(0.0, 0.0); demands.len()];
         for (v, i) in of_vector.iter().enumerate() {
             if let Some(i) = i {
-                sums[*i].0 += self.rates[v];
-                sums[*i].1 += self.vectors[v].busy;
+                sums[*i].0 += self.jobs.rates[v];
+                sums[*i].1 += self.jobs.vectors[v].busy;
             }
         }
-        let parts = demands
-            .iter()
-            .zip(sums)
-            .enumerate()
-            .map(|(i, (demand, (rate, busy)))| Part {
-                name: i.to_string(),
-                demand: demand.iter().map(|d| short(*d)).collect(),
-                arrivals: ArrivalProcess::Poisson { rate: short(rate) },
-                size: Size::Exponential {
-                    mean: short(busy / rate),
-                },
-                limit: None,
-            });
+        let part = |(i, (demand, (rate, busy))): (usize, (&Vec<f64>, (f64, f64)))| Part {
+            name: i.to_string(),
+            demand: demand.iter().map(|d| short(*d)).collect(),
+            arrivals: ArrivalProcess::Poisson { rate: short(rate) },
+            size: Size::Exponential {
+                mean: short(busy / rate),
+            },
+            limit: None,
+        };
+        let parts = demands.iter().zip(sums).enumerate().map(part);
         let fleet = parts_of(self.servers, parts.collect()).check()?;
         let limits = Limits {
             face: 0,
@@ -218,17 +186,12 @@ pub fn parts_of(servers: &Servers, types: Vec<Part>) -> Parts {
         .iter()
         .map(|shape| (shape.count, shape.capacity.clone()));
     Parts {
-        header: seconds(),
+        header: Header {
+            time_unit: "s".into(),
+            ..Header::default()
+        },
         resources: servers.resources.clone(),
         shapes: shapes.collect(),
         types,
-    }
-}
-
-/// What a fit says of all types, before more is known.
-pub fn seconds() -> Header {
-    Header {
-        time_unit: "s".into(),
-        ..Header::default()
     }
 }

@@ -1,12 +1,74 @@
-//! One server, or a fleet with one queue, to which given jobs come.
+//! One server, or a fleet with one queue, to which the jobs of a trace come.
 
 use super::scene::DecisionState;
 use crate::multiresource::policy::{Event, Policy, System, Violation};
-use crate::multiresource::simulator::{Due, Ends, Server};
+use crate::multiresource::simulator::{Contender, Due, Ends, Failure, Server};
 use crate::simulation::{Stream, Streams};
 
+/// The result of a replay.
+#[derive(Clone, Debug)]
+pub struct Replayed {
+    /// When each job left, in the policy's time.
+    pub ends: Vec<f64>,
+    /// Whether every job ran without a pause at full speed: then it started its size, and its start latency, before it
+    /// left.
+    pub runs_through: bool,
+    /// Whether the policy has clocks, which are drawn.
+    pub has_clocks: bool,
+    /// Arrivals, completions and clocks.
+    pub events: u64,
+}
+
+/// Why a replay has no result.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Stopped {
+    /// The policy cannot serve such jobs, or made a decision that no server could carry out.
+    #[error(transparent)]
+    Failure(#[from] Failure),
+    /// The policy never starts the jobs that are left.
+    #[error("the policy starts no more jobs, and {0} of them are left waiting at the end")]
+    Stuck(u64),
+    /// The caller ended it.
+    #[error("interrupted before the last job had left")]
+    Interrupted,
+}
+
+/// Events between two looks at whether to go on: of a rule that is slow with long queues this may be a second.
+const BURST: u64 = 1 << 10;
+
+/// After so many clocks since the last job came or left, none is expected to start another one.
+const FUTILE: u64 = 10_000_000;
+
+/// Replays jobs under a policy. `goes_on` gets the number of jobs that have come now and then, and says whether to go on.
+///
+/// # Errors
+/// When the policy cannot serve these jobs or leaves some unserved, and when `goes_on` ends it.
+pub fn replay(
+    rule: &Contender,
+    scene: &DecisionState<'_>,
+    goes_on: &mut dyn FnMut(usize) -> bool,
+) -> Result<Replayed, Stopped> {
+    let mut engine = Engine::new(scene, rule.rule(&scene.fleet)?);
+    let violated = |violation: Violation| Stopped::Failure(violation.into());
+    while engine.go_on(BURST) {
+        engine.audit().map_err(violated)?;
+        if !goes_on(engine.next) {
+            return Err(Stopped::Interrupted);
+        }
+    }
+    match engine.audit().map_err(violated)? {
+        0 => Ok(Replayed {
+            runs_through: engine.server.system.counters().preemptions == 0,
+            has_clocks: !engine.server.system.clocks().is_empty(),
+            events: engine.events,
+            ends: engine.ends,
+        }),
+        left => Err(Stopped::Stuck(left)),
+    }
+}
+
 /// A replay under way.
-pub(super) struct Engine<'a> {
+struct Engine<'a> {
     scene: &'a DecisionState<'a>,
     server: Server,
     /// The job that comes next.
@@ -17,13 +79,10 @@ pub(super) struct Engine<'a> {
     needs_limits: bool,
     decides_on_state: bool,
     /// Arrivals, completions and clocks so far.
-    pub events: u64,
+    events: u64,
     /// Clocks that rang since a job came or left.
     rings: u64,
 }
-
-/// After so many clocks since the last job came or left, none is thought to start another one.
-const FUTILE: u64 = 10_000_000;
 
 /// What comes next.
 #[derive(Clone, Copy, PartialEq)]
@@ -33,15 +92,14 @@ enum Next {
 }
 
 impl<'a> Engine<'a> {
-    pub fn new(scene: &'a DecisionState<'a>, policy: Box<dyn Policy>) -> Self {
+    fn new(scene: &'a DecisionState<'a>, policy: Box<dyn Policy>) -> Self {
         let mut service = Streams::new(scene.seed, 0).service;
         let system = System::for_policy(&scene.fleet, &*policy);
-        // Jobs come with their sizes.
-        let ends = Some(Ends::default());
         let (needs_limits, decides_on_state) = (policy.needs_limits(), policy.decides_on_state());
         Engine {
             scene,
-            server: Server::new(system, policy, ends, &mut service),
+            // Jobs come with their sizes.
+            server: Server::new(system, policy, Some(Ends::default()), &mut service),
             next: 0,
             ends: Vec::with_capacity(scene.jobs.len()),
             service,
@@ -52,28 +110,8 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Jobs that have come.
-    pub fn come(&self) -> usize {
-        self.next
-    }
-
-    /// Whether no job was stopped.
-    pub fn runs_through(&self) -> bool {
-        self.server.system.counters().preemptions == 0
-    }
-
-    /// Whether the policy has clocks.
-    pub fn has_clocks(&self) -> bool {
-        !self.server.system.clocks().is_empty()
-    }
-
-    /// When each job left, in the order of their arrivals.
-    pub fn into_ends(self) -> Vec<f64> {
-        self.ends
-    }
-
-    /// Goes on for about so many events; whether there is more to come.
-    pub fn go_on(&mut self, events: u64) -> bool {
+    /// Goes on for about so many events; returns whether there is more to come.
+    fn go_on(&mut self, events: u64) -> bool {
         let until = self.events + events;
         while self.events < until {
             if !self.step() {
@@ -83,8 +121,8 @@ impl<'a> Engine<'a> {
         true
     }
 
-    /// Checks what must hold; how many jobs are there that nothing starts any more, once it is over.
-    pub fn audit(&mut self) -> Result<u64, Violation> {
+    /// Checks the system's invariants; returns how many jobs are there, which nothing starts any more once it is over.
+    fn audit(&mut self) -> Result<u64, Violation> {
         self.server.settle();
         match self.server.system.violation() {
             Some(violation) => Err(violation.clone()),
@@ -92,7 +130,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// What happens at the next instant; whether anything does.
+    /// Carries out the next instant; returns whether there was one.
     #[inline(always)]
     fn step(&mut self) -> bool {
         let (end, arrival) = (self.server.next_end(), self.arrival());
@@ -101,7 +139,8 @@ impl<'a> Engine<'a> {
             return false;
         }
         if self.server.rates().total > 0.0 {
-            return self.step_with_clocks(end, arrival);
+            self.step_with_clocks(end, arrival);
+            return true;
         }
         if until == f64::INFINITY {
             return false;
@@ -113,15 +152,14 @@ impl<'a> Engine<'a> {
         };
         if self.decides_on_state {
             self.instant(until, next)
-        } else {
-            let event = self.happen(until, next);
-            self.react(event);
+        } else if let Some(event) = self.happen(until, next) {
+            self.server.react(event);
         }
         true
     }
 
     /// The same where the rule's clocks may ring before.
-    fn step_with_clocks(&mut self, end: f64, arrival: f64) -> bool {
+    fn step_with_clocks(&mut self, end: f64, arrival: f64) {
         // Where both come at one instant, the end comes first.
         let bound = if end <= arrival {
             f64::INFINITY
@@ -129,46 +167,44 @@ impl<'a> Engine<'a> {
             arrival
         };
         let (now, due) = self.server.due(bound);
-        match due {
-            None => {
-                let event = self.happen(now, Next::Arrival);
-                self.react(event);
-            }
-            Some(Due::End) => {
-                let event = self.happen(now, Next::End);
-                self.react(event);
-            }
+        let next = match due {
+            None => Next::Arrival,
+            Some(Due::End) => Next::End,
             Some(due) => {
                 self.server.happen(now, due, &mut self.service);
                 self.events += 1;
                 self.rings += 1;
+                return;
             }
+        };
+        if let Some(event) = self.happen(now, next) {
+            self.server.react(event);
         }
-        true
     }
 
-    /// All that happens at this instant, and one decision.
+    /// Carries out all that happens at this instant, and then one decision.
     fn instant(&mut self, now: f64, first: Next) {
-        let event = self.happen(now, first);
-        let mut next = self.at(now);
-        if next.is_none() {
-            return self.react(event);
+        let mut event = self.happen(now, first);
+        let mut is_alone = true;
+        loop {
+            let next = if self.server.next_end() == now {
+                Next::End
+            } else if self.arrival() == now {
+                Next::Arrival
+            } else {
+                break;
+            };
+            is_alone = false;
+            event.into_iter().for_each(|event| self.server.note(event));
+            event = self.happen(now, next);
         }
-        self.note(event);
-        while let Some(more) = next {
-            let event = self.happen(now, more);
-            self.note(event);
-            next = self.at(now);
-        }
-        self.server.decide();
-    }
-
-    /// What else happens now.
-    fn at(&mut self, now: f64) -> Option<Next> {
-        match now {
-            now if self.server.next_end() == now => Some(Next::End),
-            now if self.arrival() == now => Some(Next::Arrival),
-            _ => None,
+        match event {
+            Some(event) if is_alone => self.server.react(event),
+            _ if is_alone => {}
+            event => {
+                event.into_iter().for_each(|event| self.server.note(event));
+                self.server.decide();
+            }
         }
     }
 
@@ -202,19 +238,6 @@ impl<'a> Engine<'a> {
                 self.ends.push(f64::NAN);
                 Some(Event::Arrival(i))
             }
-        }
-    }
-
-    #[inline(always)]
-    fn react(&mut self, event: Option<Event>) {
-        if let Some(event) = event {
-            self.server.react(event);
-        }
-    }
-
-    fn note(&mut self, event: Option<Event>) {
-        if let Some(event) = event {
-            self.server.note(event);
         }
     }
 }

@@ -46,7 +46,7 @@ pub struct Log {
 const LARGEST: i64 = 1 << 53;
 
 impl Log {
-    /// Reads a trace to its end; `hears` gets the number of jobs now and then.
+    /// Reads a trace to its end; `listener` gets the number of jobs now and then.
     ///
     /// # Errors
     /// As [`Trace::next_job`]; and where no job can be replayed, or its times are too large.
@@ -110,21 +110,17 @@ impl Log {
         for job in &self.jobs {
             sizes[job.kind as usize] += job.size;
         }
-        let of = |j: usize| {
-            let pairs = self.vectors.iter().zip(&sizes);
-            pairs.map(|(demand, size)| demand[j] * size).sum()
-        };
+        let pairs = || self.vectors.iter().zip(&sizes);
+        let of = |j: usize| pairs().map(|(demand, size)| demand[j] * size).sum();
         (0..self.servers.resources.len()).map(of).collect()
     }
 
     /// The fluid bound on the load: `ρ = max_r Σ size · demand_r / (T capacity_r)`.
     #[must_use]
     pub fn load(&self) -> f64 {
-        let span = self.span();
         let pairs = self.work().into_iter().zip(self.servers.total());
-        let loads = pairs.filter(|(_, capacity)| *capacity > 0.0);
-        loads
-            .map(|(work, capacity)| work / (span * capacity))
-            .fold(0.0, f64::max)
+        let there = pairs.filter(|(_, capacity)| *capacity > 0.0);
+        let loads = there.map(|(work, capacity)| work / (self.span() * capacity));
+        loads.fold(0.0, f64::max)
     }
 }

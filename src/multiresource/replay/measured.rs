@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
-use super::run::Replayed;
-use super::scene::DecisionState;
+use super::engine::Replayed;
+use super::log::Job;
+use super::scene::{DecisionState, Kinds};
 
 /// Of which jobs measures are: those submitted in a part of the span.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -31,12 +32,9 @@ impl Window {
         if text.trim() == "all" {
             return Ok(Window::ALL);
         }
-        let ends = text.split_once(',').map(|(from, to)| {
-            let read = |text: &str| text.trim().parse::<f64>().unwrap_or(f64::NAN);
-            (read(from), read(to))
-        });
-        match ends {
-            Some((from, to)) if 0.0 <= from && from < to && to <= 1.0 => Ok(Window { from, to }),
+        let (from, to) = text.split_once(',').unwrap_or_default();
+        match (from.trim().parse(), to.trim().parse()) {
+            (Ok(from), Ok(to)) if 0.0 <= from && from < to && to <= 1.0 => Ok(Window { from, to }),
             _ => Err(format!(
                 "`{text}` is no part of the span: write all, or two fractions of it such as .1,.9"
             )),
@@ -100,6 +98,10 @@ pub struct Visit {
     pub latency: f64,
     /// From submission to end, without the size and the latency, ≥ 0.
     pub wait: f64,
+    /// Line of the file.
+    pub line: u32,
+    /// Its kind, as the policy saw it.
+    pub kind: u32,
 }
 
 impl Visit {
@@ -131,86 +133,80 @@ pub fn visits<'a>(
     } else {
         clock.size(1e-6)
     };
-    scene
-        .jobs
-        .iter()
-        .zip(&replayed.ends)
-        .enumerate()
-        .map(move |(n, (job, end))| {
-            let (submit, held) = (clock.submit(job.submit), scene.held(n));
-            let wait = end - submit - held;
-            let start = if replayed.runs_through {
-                end - held
-            } else {
-                f64::NAN
-            };
-            Visit {
-                submit: seconds(submit),
-                start: seconds(start),
-                end: seconds(*end),
-                size: seconds(clock.size(job.size)),
-                limit: seconds(clock.size(job.limit)),
-                latency: seconds(scene.latency.of(n)),
-                wait: if wait > grain { seconds(wait) } else { 0.0 },
-            }
-        })
+    let starts_known = if replayed.runs_through { 0.0 } else { f64::NAN };
+    let visit = move |(n, (job, end)): (usize, (&Job, &f64))| {
+        let (submit, held) = (clock.submit(job.submit), scene.held(n));
+        let wait = end - submit - held;
+        Visit {
+            submit: seconds(submit),
+            start: seconds(end - held) + starts_known,
+            end: seconds(*end),
+            size: seconds(clock.size(job.size)),
+            limit: seconds(clock.size(job.limit)),
+            latency: seconds(scene.latency(n)),
+            wait: if wait > grain { seconds(wait) } else { 0.0 },
+            line: job.line,
+            kind: job.kind,
+        }
+    };
+    scene.jobs.iter().zip(&replayed.ends).enumerate().map(visit)
 }
 
 /// For each of these visits, by submission, whether it started before one that had come earlier.
-pub fn passes(visits: &[Visit]) -> Vec<bool> {
+pub fn passes(visits: &[Visit]) -> impl Iterator<Item = bool> {
     let mut latest = f64::NEG_INFINITY;
-    let passes = visits.iter().map(|visit| {
+    visits.iter().map(move |visit| {
         let passes = visit.start < latest;
         latest = latest.max(visit.start);
         passes
-    });
-    passes.collect()
+    })
 }
 
 impl Measured {
-    /// Of the visits of all jobs, those submitted within these seconds; `held` gives what a job holds of each resource
-    /// over all that there is (R).
+    /// Measures, of the visits of all jobs, which are of these kinds, those submitted within these seconds.
     #[must_use]
-    pub fn of<'a>(
-        visits: &[Visit],
-        window: [f64; 2],
-        resources: usize,
-        held: impl Fn(usize) -> &'a [f64],
-    ) -> Self {
+    pub fn of(visits: &[Visit], window: [f64; 2], kinds: &Kinds) -> Self {
         let [from, to] = window;
         let first = visits.partition_point(|visit| visit.submit < from);
         let last = visits.partition_point(|visit| visit.submit <= to);
         let own = &visits[first..last];
-        let count = own.len() as f64;
-        let total_wait: f64 = own.iter().map(|visit| visit.wait).sum();
-        let mean = |of: fn(&Visit) -> f64| own.iter().map(of).sum::<f64>() / count;
-        let starts_known = visits.first().is_some_and(|visit| !visit.start.is_nan());
-        let passes = starts_known.then(|| passes(visits));
-        let mut utilization = vec![0.0; if starts_known { resources } else { 0 }];
+        let waits = || own.iter().map(|visit| visit.wait);
+        let total_wait: f64 = waits().sum();
+        let mean = |of: fn(&Visit) -> f64| own.iter().map(of).sum::<f64>() / own.len() as f64;
+        let starts_known = starts_known(visits);
+        let mut utilization = vec![0.0; if starts_known { kinds.resources() } else { 0 }];
         let length = (to - from).max(f64::MIN_POSITIVE);
-        for (n, visit) in visits.iter().enumerate().filter(|_| starts_known) {
+        for visit in visits.iter().filter(|_| starts_known) {
             let within = (visit.end.min(to) - visit.start.max(from)).max(0.0);
-            let pairs = utilization.iter_mut().zip(held(n));
+            let pairs = utilization.iter_mut().zip(kinds.held(visit));
             pairs.for_each(|(used, held)| *used += held * within / length);
         }
+        let passing = || {
+            passes(visits)
+                .take(last)
+                .skip(first)
+                .filter(|passes| *passes)
+        };
         Measured {
             jobs: own.len() as u64,
-            mean_wait: total_wait / count,
+            mean_wait: total_wait / own.len() as f64,
             mean_response: mean(Visit::response),
             mean_bounded_slowdown: mean(Visit::bounded_slowdown),
-            wait_percentiles: percentiles(own.iter().map(|visit| visit.wait)),
+            wait_percentiles: percentiles(waits()),
             response_percentiles: percentiles(own.iter().map(Visit::response)),
             total_wait,
-            waited: own.iter().filter(|visit| visit.wait > 0.0).count() as u64,
-            longest_wait: own.iter().map(|visit| visit.wait).fold(0.0, f64::max),
-            backfilled: passes.map(|passes| {
-                let own = passes[first..last].iter();
-                own.filter(|passes| **passes).count() as u64
-            }),
+            waited: waits().filter(|wait| *wait > 0.0).count() as u64,
+            longest_wait: waits().fold(0.0, f64::max),
+            backfilled: starts_known.then(|| passing().count() as u64),
             utilization,
             last_end: visits.iter().map(|visit| visit.end).fold(0.0, f64::max),
         }
     }
+}
+
+/// Whether the policy let every job run through.
+fn starts_known(visits: &[Visit]) -> bool {
+    visits.first().is_some_and(|visit| !visit.start.is_nan())
 }
 
 /// Quantiles .5, .95 and .99: the least value that so many are not above.
@@ -238,22 +234,21 @@ pub struct Step {
     pub used: Vec<f64>,
 }
 
-/// Averages over steps of this length \[s\] from 0 to `span`; none where starts are not known. `held` as for
-/// [`Measured::of`].
-pub fn course<'a>(
-    visits: &[Visit],
-    span: f64,
-    step: f64,
-    resources: usize,
-    held: impl Fn(usize) -> &'a [f64],
-) -> Vec<Step> {
-    if visits.first().is_none_or(|visit| visit.start.is_nan()) {
+/// Averages over steps of this length \[s\] from 0 to `span`; none where starts are not known.
+#[must_use]
+pub fn time_series(visits: &[Visit], span: f64, step: f64, kinds: &Kinds) -> Vec<Step> {
+    if !starts_known(visits) {
         return Vec::new();
     }
     let count = (span / step).ceil().max(1.0) as usize;
-    let mut averages = vec![Averages::new(step, count); 3 + resources];
-    for (n, visit) in visits.iter().enumerate() {
-        let held = held(n);
+    let none = Averages {
+        step,
+        parts: vec![0.0; count],
+        changes: vec![0.0; count + 1],
+    };
+    let mut averages = vec![none; 3 + kinds.resources()];
+    for visit in visits {
+        let held = kinds.held(visit);
         let work = (visit.latency + visit.size) * held.iter().copied().fold(0.0, f64::max);
         averages[0].add(visit.submit, visit.start, 1.0);
         averages[1].add(visit.start, visit.end, 1.0);
@@ -262,7 +257,7 @@ pub fn course<'a>(
             own.add(visit.start, visit.end, *held);
         }
     }
-    let averages: Vec<Vec<f64>> = averages.into_iter().map(Averages::all).collect();
+    let averages: Vec<Vec<f64>> = averages.into_iter().map(Averages::by_step).collect();
     let step_at = |n: usize| Step {
         time: n as f64 * step,
         waiting: averages[0][n],
@@ -284,15 +279,7 @@ struct Averages {
 }
 
 impl Averages {
-    fn new(step: f64, count: usize) -> Self {
-        Averages {
-            step,
-            parts: vec![0.0; count],
-            changes: vec![0.0; count + 1],
-        }
-    }
-
-    /// This amount is there from one time to another.
+    /// Adds an amount that is there from one time to another.
     fn add(&mut self, from: f64, to: f64, amount: f64) {
         let count = self.parts.len();
         let (from, to) = (from / self.step, (to / self.step).min(count as f64));
@@ -312,14 +299,14 @@ impl Averages {
         }
     }
 
-    /// By step.
-    fn all(self) -> Vec<f64> {
-        let mut there = 0.0;
+    /// Returns the averages by step.
+    fn by_step(self) -> Vec<f64> {
+        let mut all = 0.0;
         let pairs = self.parts.iter().zip(&self.changes);
         let sums = pairs.map(|(part, change)| {
-            there += change;
+            all += change;
             // Rounding must not leave less than nothing.
-            (there + part).max(0.0)
+            (all + part).max(0.0)
         });
         sums.collect()
     }

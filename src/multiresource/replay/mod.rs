@@ -8,8 +8,8 @@
 //! has to be exact: a second here or there changes which job fits first, and through the jobs behind it means by
 //! several percent.
 //!
-//! With a start latency a job holds its room for that long before it runs ([`StartLatency`]); where times are whole
-//! ticks it is a whole number of parts of one.
+//! With a start latency a job holds its room for that long before it runs; where times are whole ticks it is a whole
+//! number of parts of one ([`WholeParts`]).
 //!
 //! At one instant first all jobs end that end then, then all come that come then, in the order of the file, then a
 //! rule that [decides on the state](crate::multiresource::policy::Policy::decides_on_state) decides once. Others react
@@ -20,7 +20,7 @@
 //!
 //! # Practice
 //! [`Log::read`] keeps the jobs of a trace, [`gathered`] makes the workload that a rule sees of them, [`replay`] runs
-//! a policy, and [`Measured`] tells what came of it. A job takes 48 bytes: 40 for itself, 8 for its end.
+//! a policy, and [`Measured`] has what came of it. A job takes 48 bytes: 40 for itself, 8 for its end.
 //!
 //! # Bibliography
 //! Künsch, "The jackknife and the bootstrap for general stationary observations", Annals of Statistics 17(3), 1989.
@@ -32,17 +32,16 @@ mod engine;
 mod log;
 mod measured;
 mod record;
-mod run;
 mod scene;
 mod speed;
 
 pub use blocks::{Blocks, Interval, resampled};
+pub use engine::{Replayed, Stopped, replay};
 pub use log::{Job, Log};
-pub use measured::{Measured, Step, Visit, Window, course, passes, visits};
+pub use measured::{Measured, Step, Visit, Window, passes, time_series, visits};
 pub use record::record;
-pub use run::{Replayed, Stopped, replay};
 pub use scene::{DecisionState, Kinds, gathered};
-pub use speed::{Clock, Speed, StartLatency, WholeParts};
+pub use speed::{Clock, Speed, WholeParts};
 
 #[cfg(test)]
 mod tests;

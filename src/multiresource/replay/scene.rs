@@ -1,7 +1,9 @@
 //! What a policy sees of a trace: what its jobs demand, and the jobs as types of a workload.
 
+use itertools::Itertools as _;
+
 use super::speed::Clock;
-use super::{Job, Log, StartLatency};
+use super::{Job, Log, Visit};
 use crate::document::DocumentError;
 use crate::law::{ArrivalProcess, Size};
 use crate::multiresource::workload::{Fleet, Header, Known, Part, Parts, Workload};
@@ -19,17 +21,15 @@ pub struct Kinds {
 impl Kinds {
     fn new(log: &Log, demands: Vec<(String, Vec<Decimal>)>) -> Self {
         let capacity = log.servers.total();
-        let share = |(demand, capacity): (&Decimal, &f64)| {
-            if *capacity > 0.0 {
-                demand.value() / capacity
-            } else {
-                0.0
-            }
+        let share = |(demand, capacity): (&Decimal, &f64)| match *capacity {
+            0.0 => 0.0,
+            capacity => demand.value() / capacity,
         };
-        let held = demands.iter();
-        let held = held.map(|(_, demand)| demand.iter().zip(&capacity).map(share).collect());
+        let held = |(_, demand): &(String, Vec<Decimal>)| {
+            demand.iter().zip(&capacity).map(share).collect()
+        };
         Kinds {
-            held: held.collect(),
+            held: demands.iter().map(held).collect(),
             demands,
         }
     }
@@ -38,14 +38,12 @@ impl Kinds {
     #[must_use]
     pub fn exact(log: &Log) -> Self {
         let named = log.vectors.iter().map(|demand| {
-            let decimals = demand
-                .iter()
-                .map(|d| Decimal::new(*d).unwrap_or(Decimal::ZERO));
-            let decimals: Vec<Decimal> = decimals.collect();
-            let pairs = log.servers.resources.iter().zip(&decimals);
-            let there = pairs.filter(|(_, demand)| **demand > Decimal::ZERO);
-            let words: Vec<String> = there.map(|(name, d)| format!("{name}={d}")).collect();
-            (words.join(" "), decimals)
+            let decimal = |d: &f64| Decimal::new(*d).unwrap_or(Decimal::ZERO);
+            let demand: Vec<Decimal> = demand.iter().map(decimal).collect();
+            let pairs = log.servers.resources.iter().zip(&demand);
+            let demanded = pairs.filter(|(_, demand)| **demand > Decimal::ZERO);
+            let name = demanded.map(|(name, d)| format!("{name}={d}")).join(" ");
+            (name, demand)
         });
         Kinds::new(log, named.collect())
     }
@@ -63,10 +61,14 @@ impl Kinds {
         Kinds::new(log, named.collect())
     }
 
-    /// By job, what it holds of each resource over what all servers have together (R).
-    #[must_use]
-    pub fn held(&self, job: &Job) -> &[f64] {
-        &self.held[job.kind as usize]
+    /// What a visit holds of each resource over what all servers have together (R).
+    pub(super) fn held(&self, visit: &Visit) -> &[f64] {
+        &self.held[visit.kind as usize]
+    }
+
+    /// How many resources there are.
+    pub(super) fn resources(&self) -> usize {
+        self.held.first().map_or(0, Vec::len)
     }
 }
 
@@ -81,8 +83,11 @@ pub struct DecisionState<'a> {
     pub fleet: Fleet,
     /// How ticks become the policy's time.
     pub clock: Clock,
-    /// How long jobs hold their room before they run.
-    pub latency: StartLatency,
+    /// How long each job holds its room before it runs, or the mean of what is drawn, in the policy's time; rules that
+    /// plan by limits add it to these.
+    pub latency: f64,
+    /// The start latency of each job; empty where it is the same for all.
+    pub drawn: Vec<f64>,
     /// Seed of the policy's clocks, if it has some.
     pub seed: u64,
 }
@@ -90,17 +95,22 @@ pub struct DecisionState<'a> {
 impl DecisionState<'_> {
     /// Whether all times are whole.
     pub(super) fn is_whole(&self) -> bool {
-        self.clock.is_whole() && self.latency.drawn.is_empty() && self.latency.mean.fract() == 0.0
+        self.clock.is_whole() && self.drawn.is_empty() && self.latency.fract() == 0.0
+    }
+
+    /// How long the n-th job holds its room before it runs, in the policy's time.
+    pub(super) fn latency(&self, n: usize) -> f64 {
+        self.drawn.get(n).copied().unwrap_or(self.latency)
     }
 
     /// How long the n-th job holds its room, in the policy's time.
     pub(super) fn held(&self, n: usize) -> f64 {
-        self.clock.size(self.jobs[n].size) + self.latency.of(n)
+        self.clock.size(self.jobs[n].size) + self.latency(n)
     }
 
     /// How long the n-th job is thought to hold its room at most, by its limit.
     pub(super) fn limit(&self, n: usize) -> f64 {
-        self.clock.size(self.jobs[n].limit) + self.latency.mean
+        self.clock.size(self.jobs[n].limit) + self.latency
     }
 }
 
@@ -125,26 +135,24 @@ pub fn gathered(
         *size += job.size;
     }
     let span = clock.submit(jobs.last().map_or(1.0, |job| job.submit.max(1.0)));
-    let mut number = 0;
-    let place = |&(count, _): &(u64, f64)| {
-        let own = number;
-        number += u32::from(count > 0);
-        own
-    };
-    let types = counts.iter().map(place).collect();
-    let there = demands.iter().zip(&counts).filter(|(_, (n, _))| *n > 0);
     let decimal = |value: f64| Decimal::new(value).unwrap_or(Decimal::ONE);
-    let counted = there.map(|((name, demand), (count, size))| Part {
-        name: name.clone(),
-        demand: demand.clone(),
-        arrivals: ArrivalProcess::Poisson {
-            rate: decimal(*count as f64 / span),
-        },
-        size: Size::Exponential {
-            mean: decimal(clock.size(*size) / *count as f64),
-        },
-        limit: None,
-    });
+    let (mut places, mut types) = (Vec::new(), Vec::new());
+    for ((name, demand), (count, size)) in demands.iter().zip(counts) {
+        places.push(types.len() as u32);
+        if count > 0 {
+            types.push(Part {
+                name: name.clone(),
+                demand: demand.clone(),
+                arrivals: ArrivalProcess::Poisson {
+                    rate: decimal(count as f64 / span),
+                },
+                size: Size::Exponential {
+                    mean: decimal(clock.size(size) / count as f64),
+                },
+                limit: None,
+            });
+        }
+    }
     let shapes = log.servers.shapes.iter();
     let parts = Parts {
         header: Header {
@@ -163,7 +171,7 @@ pub fn gathered(
         shapes: shapes
             .map(|shape| (shape.count, shape.capacity.clone()))
             .collect(),
-        types: counted.collect(),
+        types,
     };
-    Ok((parts.check()?, types))
+    Ok((parts.check()?, places))
 }

@@ -34,20 +34,16 @@ impl Speed {
     /// When it is no such fraction; says what is expected.
     pub fn parse(text: &str) -> Result<Self, String> {
         let part = |text: &str| Decimal::parse(text.trim()).ok().map(Decimal::exact);
-        let ratio = match text.split_once('/') {
-            Some((a, b)) => part(a)
-                .zip(part(b).filter(|b| !b.is_zero()))
-                .map(|(a, b)| a / b),
-            None => part(text),
-        };
         let whole = |n: &BigInt| n.to_u64().filter(|n| (1..=LARGEST).contains(n));
-        let speed = ratio.and_then(|ratio| {
+        let speed = || {
+            let (a, b) = text.split_once('/').unwrap_or((text, "1"));
+            let ratio = part(a)? / part(b).filter(|b| !b.is_zero())?;
             Some(Speed {
                 numerator: whole(ratio.numer())?,
                 denominator: whole(ratio.denom())?,
             })
-        });
-        speed.ok_or_else(|| format!(
+        };
+        speed().ok_or_else(|| format!(
             "`{text}` is no speed: write a fraction of whole numbers up to {LARGEST}, such as 5/4, or 1.25"
         ))
     }
@@ -60,18 +56,18 @@ impl Speed {
             return None;
         }
         // Fractions of this kind are in lowest terms.
-        let (mut before, mut last) = ((0, 1), (1, 0));
+        let (mut before, mut last) = ([0, 1], [1, 0]);
         let mut rest = ratio;
         loop {
             let part = rest.floor();
-            let next = |before: u64, last: u64| before + part as u64 * last;
-            let found = (next(before.0, last.0), next(before.1, last.1));
-            (before, last) = (last, found);
-            let (a, b) = found;
-            if a > 0 && (a as f64 / b as f64 / ratio - 1.0).abs() <= NEAR {
+            let next = [0, 1].map(|n| before[n] + part as u64 * last[n]);
+            (before, last) = (last, next);
+            let [numerator, denominator] = next;
+            if numerator > 0 && (numerator as f64 / denominator as f64 / ratio - 1.0).abs() <= NEAR
+            {
                 return Some(Speed {
-                    numerator: a,
-                    denominator: b,
+                    numerator,
+                    denominator,
                 });
             }
             rest = 1.0 / (rest - part);
@@ -119,18 +115,6 @@ impl Clock {
             per: 1.0,
             unit: speed.numerator as f64,
             whole: true,
-        }
-    }
-
-    /// The same with each part divided into so many.
-    #[must_use]
-    pub fn finer(self, parts: u64) -> Self {
-        let parts = parts as f64;
-        Clock {
-            submit: self.submit * parts,
-            size: self.size * parts,
-            unit: self.unit * parts,
-            ..self
         }
     }
 
@@ -188,32 +172,6 @@ impl Clock {
     }
 }
 
-/// The start latency of each job, in the policy's time.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct StartLatency {
-    /// That of every job where none are drawn; else their mean, which rules that plan by limits add to these.
-    pub mean: f64,
-    /// That of each job, by submission; empty where all have the same.
-    pub drawn: Vec<f64>,
-}
-
-impl StartLatency {
-    /// The same for each job.
-    #[must_use]
-    pub fn same(time: f64) -> Self {
-        StartLatency {
-            mean: time,
-            drawn: Vec::new(),
-        }
-    }
-
-    /// That of the n-th job.
-    #[must_use]
-    pub fn of(&self, n: usize) -> f64 {
-        self.drawn.get(n).copied().unwrap_or(self.mean)
-    }
-}
-
 /// A time that is a whole number of parts of a tick: .9 s of ticks of a second is 9 tenths. Where ticks are counted
 /// in these parts, sums with it stay exact.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -228,12 +186,6 @@ pub struct WholeParts {
 const MOST_PARTS: u64 = 1_000_000;
 
 impl WholeParts {
-    /// None of it.
-    pub const NONE: WholeParts = WholeParts {
-        count: 0.0,
-        parts: 1,
-    };
-
     /// A time in seconds, of which each has so many ticks; `None` where a tick would have more than a million parts.
     #[must_use]
     pub fn of_seconds(time: Decimal, per_second: u64) -> Option<Self> {
@@ -246,7 +198,13 @@ impl WholeParts {
     /// A clock of these parts.
     #[must_use]
     pub fn clock(self, speed: Speed) -> Clock {
-        Clock::whole(speed).finer(self.parts)
+        let (whole, parts) = (Clock::whole(speed), self.parts as f64);
+        Clock {
+            submit: whole.submit * parts,
+            size: whole.size * parts,
+            unit: whole.unit * parts,
+            ..whole
+        }
     }
 
     /// The time in ticks.
@@ -319,7 +277,7 @@ mod tests {
             (45.0, 0.9)
         );
         assert_eq!(of(".57", 1000).unwrap().in_policy_time(Speed::ONE), 570.0);
-        assert_eq!(of("0", 1), Some(WholeParts::NONE));
+        assert_eq!(of("0", 1).unwrap().ticks(), 0.0);
         assert_eq!(of("1e-9", 1), None);
     }
 }

@@ -27,9 +27,14 @@ fn log(path: &Path, options: &Options) -> Log {
     Log::read(&mut trace, |_| ()).unwrap()
 }
 
+/// No start latency.
+fn at_once() -> WholeParts {
+    WholeParts::of_seconds(Decimal::ZERO, 1).unwrap()
+}
+
 /// The visits of all jobs under a rule by name.
 fn played(log: &Log, rule: &str, speed: Speed) -> Vec<Visit> {
-    played_late(log, rule, speed, WholeParts::NONE)
+    played_late(log, rule, speed, at_once())
 }
 
 /// The same with a start latency.
@@ -48,7 +53,8 @@ fn played_late(log: &Log, rule: &str, speed: Speed, late: WholeParts) -> Vec<Vis
         types,
         fleet,
         clock,
-        latency: StartLatency::same(latency),
+        latency,
+        drawn: Vec::new(),
         seed: 1,
     };
     let replayed = replay(&contender, &scene, &mut |_| true).unwrap();
@@ -58,10 +64,7 @@ fn played_late(log: &Log, rule: &str, speed: Speed, late: WholeParts) -> Vec<Vis
 /// Measures of all jobs under a rule by name.
 fn under(log: &Log, rule: &str, speed: Speed) -> Measured {
     let visits = played(log, rule, speed);
-    let kinds = Kinds::exact(log);
-    let all = [0.0, log.span()];
-    let resources = log.servers.resources.len();
-    Measured::of(&visits, all, resources, |n| kinds.held(&log.jobs[n]))
+    Measured::of(&visits, [0.0, log.span()], &Kinds::exact(log))
 }
 
 /// A log with jobs of these times of submission, sizes and processors, on a server with four of them.
@@ -124,7 +127,7 @@ fn each_start_takes_its_latency_and_times_stay_exact() {
         let visits = played_late(&log, "easy", Speed::ONE, late);
         visits.iter().map(|visit| visit.start).collect::<Vec<_>>()
     };
-    assert_eq!(starts(WholeParts::NONE), [0.0, 10.0, 0.0, 15.0]);
+    assert_eq!(starts(at_once()), [0.0, 10.0, 0.0, 15.0]);
     assert_eq!(starts(late), [0.0, 10.9, 0.0, 16.8]);
 }
 
@@ -137,9 +140,7 @@ fn a_rule_that_shares_or_stops_has_no_starts() {
             .iter()
             .all(|visit| visit.start.is_nan() && visit.wait >= 0.0)
     );
-    let kinds = Kinds::exact(&log);
-    let steps = course(&visits, 2.0, 1.0, 1, |n| kinds.held(&log.jobs[n]));
-    assert!(steps.is_empty());
+    assert!(time_series(&visits, 2.0, 1.0, &Kinds::exact(&log)).is_empty());
 }
 
 /// What a rule starts next of these waiting jobs, by place, if any of them.
@@ -253,7 +254,7 @@ fn a_course_adds_up() {
     let visits = played(&log, "first-fit", Speed::ONE);
     let kinds = Kinds::exact(&log);
     let sum = |step: f64| {
-        let steps = course(&visits, 30.0, step, 1, |n| kinds.held(&log.jobs[n]));
+        let steps = time_series(&visits, 30.0, step, &kinds);
         let sum = |of: fn(&Step) -> f64| steps.iter().map(of).sum::<f64>() * step;
         [
             sum(|s| s.waiting),

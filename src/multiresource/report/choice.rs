@@ -1,12 +1,14 @@
 use std::fmt::Write as _;
 
+use itertools::{Itertools as _, chain};
+
 use super::optimum::{allowed, beyond};
 use super::{Table, below, number, synthesis, within, wrap};
 use crate::multiresource::artifact::{Artifact, Family, Objective, Preemption};
 use crate::multiresource::synthesis::{
     Basis, CLOSE, Candidate, Choice, Chosen, Interval, MsfqOutlook, Steadiness,
 };
-use crate::multiresource::verbs::{Knowledge, Stability};
+use crate::multiresource::verbs::Stability;
 use crate::multiresource::workload::Workload;
 use crate::report::{class_table, list};
 
@@ -14,25 +16,17 @@ use crate::report::{class_table, list};
 pub(super) fn choice(
     workload: &Workload,
     chosen: &Chosen,
-    (known, stability): (&Knowledge, Stability),
+    (optimum, stability): (Option<(f64, Preemption)>, Stability),
     heading: &str,
     width: usize,
 ) -> String {
     let Some(record) = &chosen.choice else {
         return heading.into();
     };
-    let mut text = taken(
-        &chosen.artifact.policy,
-        Some(record),
-        (&chosen.basis, chosen.is_cut),
-        stability,
-        width,
-    );
-    text += heading;
-    text += "\n";
-    text += &compared(workload, record, (known.preemption, known.optimum), width);
-    text += &wrap(&verdict(record), width);
-    text += &promised(record, &chosen.artifact);
+    let basis = (&chosen.basis, chosen.is_cut);
+    let rule = &chosen.artifact.policy;
+    let mut text = taken(rule, Some(record), basis, stability, width) + heading + "\n";
+    text += &simulated(workload, record, &chosen.artifact, optimum, width);
     text += &left_out(chosen.unclaimed.as_deref(), &chosen.skipped, width);
     let _ = writeln!(text, "{}", self::stability(stability));
     let unit = workload.time_unit();
@@ -92,6 +86,19 @@ pub(super) fn taken(
     wrap(&format!("{name} is taken: {why}{proved}.{cut}\n"), width)
 }
 
+/// What was simulated, what follows from it, and what was promised.
+pub(super) fn simulated(
+    workload: &Workload,
+    record: &Choice,
+    artifact: &Artifact,
+    optimum: Option<(f64, Preemption)>,
+    width: usize,
+) -> String {
+    compared(workload, record, optimum, width)
+        + &wrap(&verdict(record), width)
+        + &promised(record, artifact)
+}
+
 /// What is not claimed, and what was not considered.
 pub(super) fn left_out(unclaimed: Option<&str>, skipped: &[String], width: usize) -> String {
     let mut text = String::new();
@@ -106,65 +113,62 @@ pub(super) fn left_out(unclaimed: Option<&str>, skipped: &[String], width: usize
 }
 
 /// What was simulated, the policy taken first; where the optimum is known, with the distance from it.
-pub(super) fn compared(
+fn compared(
     workload: &Workload,
     record: &Choice,
-    (preemption, optimum): (Preemption, Option<f64>),
+    optimum: Option<(f64, Preemption)>,
     width: usize,
 ) -> String {
-    let what = record.objective.label();
-    let value = format!("{what} [{}]", workload.time_unit());
-    let other = match record.objective.other() {
-        Objective::Mean => "E[T]",
-        _ => "weighted",
+    let value = format!("{} [{}]", record.objective.label(), workload.time_unit());
+    let (other, counts) = match record.objective.other() {
+        Objective::Mean => ("E[T]", "in which all jobs count alike"),
+        _ => ("weighted", "in which jobs count by the work they bring"),
     };
-    let mut header = vec!["policy", &value, "times"];
-    header.extend(optimum.map(|_| "gap"));
-    header.extend([other, "slowdowns", "tried", "knobs"]);
-    let knobs = header.len() - 1;
+    let gap_head = optimum.map(|_| "gap");
+    let header = chain!(
+        ["policy", &value, "times"],
+        gap_head,
+        [other, "slowdowns", "tried", "knobs"]
+    );
+    let knobs = 6 + gap_head.iter().len();
     let mut rows = Table::new(header).words(knobs).wrapping(knobs);
     let shown = |interval: Option<Interval>| {
         interval.map_or("–".into(), |i| within(i.mean, i.half_width))
     };
     let plain = |value: Option<f64>| value.map_or("–".into(), number);
     for candidate in &record.candidates {
-        let mut row = vec![
-            candidate.name.clone(),
-            match candidate.outcome {
-                Steadiness::Steady if candidate.kept == Some(false) => {
-                    format!("{} breaks", shown(candidate.value))
-                }
-                Steadiness::Steady => shown(candidate.value),
-                Steadiness::Unsettled => "unsettled".into(),
-                Steadiness::Behind => "far behind".into(),
-                Steadiness::Unstable => "unstable".into(),
-            },
-            shown(candidate.ratio),
-        ];
-        row.extend(optimum.map(|least| gap(candidate, least)));
-        row.extend([
-            shown(candidate.other_ratio),
-            plain(candidate.slowdown_ratio),
-            candidate.tried.to_string(),
-            candidate.knobs.clone().unwrap_or_default(),
-        ]);
-        rows.row(row);
+        let value = match candidate.outcome {
+            Steadiness::Steady if candidate.kept == Some(false) => {
+                format!("{} breaks", shown(candidate.value))
+            }
+            Steadiness::Steady => shown(candidate.value),
+            Steadiness::Unsettled => "unsettled".into(),
+            Steadiness::Behind => "far behind".into(),
+            Steadiness::Unstable => "unstable".into(),
+        };
+        let is_steady = candidate.outcome == Steadiness::Steady;
+        let steady = candidate.value.filter(|_| is_steady);
+        let gap = optimum
+            .map(|(least, _)| steady.map_or("–".into(), |own| beyond(own.mean / least - 1.0)));
+        rows.row(chain!(
+            [candidate.name.clone(), value, shown(candidate.ratio)],
+            gap,
+            [
+                shown(candidate.other_ratio),
+                plain(candidate.slowdown_ratio),
+                candidate.tried.to_string(),
+                candidate.knobs.clone().unwrap_or_default(),
+            ]
+        ));
     }
-    let counts = match record.objective.other() {
-        Objective::Mean => "in which all jobs count alike",
-        _ => "in which jobs count by the work they bring",
-    };
     let broken = if record.candidates.iter().any(|c| c.kept == Some(false)) {
         " breaks: a promise of --slo."
     } else {
         ""
     };
-    let least = optimum.map_or(String::new(), |least| {
-        format!(
-            " gap: to {}, which no policy {} can beat (`synth optimum`).",
-            below(least),
-            allowed(preemption)
-        )
+    let least = optimum.map_or(String::new(), |(least, preemption)| {
+        let (least, allowed) = (below(least), allowed(preemption));
+        format!(" gap: to {least}, which no policy {allowed} can beat (`synth optimum`).")
     });
     let note = format!(
         "simulated: {:.2e} events, {} replications, seed {}; 95 % intervals. times: the ratio to the mean of the first, on the same arrivals and sizes; means of the others are that of the first, so many times. {other}: the same of the mean {counts}. slowdowns: the largest E[T_i]/E[S_i] over the smallest.{least}{broken}\n",
@@ -173,16 +177,8 @@ pub(super) fn compared(
     format!("{}\n{}\n", rows.within(width), wrap(&note, width))
 }
 
-/// How far a candidate is above what none can beat.
-fn gap(candidate: &Candidate, least: f64) -> String {
-    let value = candidate
-        .value
-        .filter(|_| candidate.outcome == Steadiness::Steady);
-    value.map_or("–".into(), |v| beyond(v.mean / least - 1.0))
-}
-
 /// What is not sure of the choice, and what speaks for another one.
-pub(super) fn verdict(record: &Choice) -> String {
+fn verdict(record: &Choice) -> String {
     let [taken, others @ ..] = record.candidates.as_slice() else {
         return String::new();
     };
@@ -252,16 +248,17 @@ pub(super) fn stability(stability: Stability) -> String {
 }
 
 /// What was promised, and what the policy does.
-pub(super) fn promised(record: &Choice, artifact: &Artifact) -> String {
+fn promised(record: &Choice, artifact: &Artifact) -> String {
     let lines = record.promises.iter().map(|promise| {
         let Some(claim) = promise.claimed(&artifact.claims) else {
             return format!("promise {promise}: kept, as far as runs could see\n");
         };
         let half_width = claim.half_width.unwrap_or(0.0);
-        let doubt = if claim.value + half_width > promise.allowed() {
-            ", but that is not sure"
-        } else {
+        let is_sure = claim.value + half_width <= promise.allowed();
+        let doubt = if is_sure {
             ""
+        } else {
+            ", but that is not sure"
         };
         let share = within(100.0 * (1.0 - claim.value), 100.0 * half_width);
         format!("promise {promise}: kept{doubt}: {share} % of them do\n")
@@ -282,8 +279,7 @@ fn digits(value: f64) -> String {
 pub fn thresholds(workload: &Workload, outlook: &MsfqOutlook, width: usize) -> String {
     let unit = workload.time_unit();
     let table = outlook.table();
-    let reasons = table.unknown.iter().map(ToString::to_string);
-    let reasons = reasons.collect::<Vec<_>>().join("; ");
+    let reasons = table.unknown.iter().join("; ");
     if table.rows.iter().all(|row| row.response.is_none()) {
         return format!("\nMSFQ(ℓ), strict: no exact means: {reasons}\n");
     }
@@ -291,13 +287,14 @@ pub fn thresholds(workload: &Workload, outlook: &MsfqOutlook, width: usize) -> S
     let header = ["ℓ", "objective", names[0], names[1], "", "approximation"];
     let mut rows = Table::new(header);
     for row in &table.rows {
-        let shown =
-            |of: &dyn Fn([f64; 2]) -> f64| row.response.map_or("–".into(), |r| digits(of(r)));
+        let values = row.response.map(|r| [outlook.value(r), r[0], r[1]]);
+        let [value, light, heavy] =
+            [0, 1, 2].map(|n| values.map_or("–".into(), |own| digits(own[n])));
         rows.row([
             row.threshold.to_string(),
-            shown(&|response| outlook.value(response)),
-            shown(&|response| response[0]),
-            shown(&|response| response[1]),
+            value,
+            light,
+            heavy,
             if row.is_best { "ℓ*" } else { "" }.into(),
             row.approximation.map_or("not valid".into(), number),
         ]);

@@ -17,43 +17,38 @@ pub(super) fn cost_table(workload: &Workload, made: &Synthesis, width: usize) ->
     let mean = format!("E[T] [{unit}]");
     let missing = made.out_of_reach.len();
     let (some, all) = (missing < workload.types().len(), missing == 0);
-    let of_all = [
-        ("served", Quantity::MeanSchedule),
-        ("load ρ_i", Quantity::Load),
+    let columns = [
+        (true, "served", Quantity::MeanSchedule),
+        (true, "load ρ_i", Quantity::Load),
+        (some, mean.as_str(), Quantity::MeanResponse),
+        (some, "E[N]", Quantity::MeanNumber),
+        (some, "P50", Quantity::ResponseP50),
+        (some, "P95", Quantity::ResponseP95),
+        (some, "P99", Quantity::ResponseP99),
+        (!all, "E[N] at least", Quantity::MeanNumberAtLeast),
+        // Where some are exact, approximations stand among them.
+        (!some, "approx.", Quantity::MeanNumber),
+        (!all, "at most", Quantity::MeanNumberAtMost),
     ];
-    let exact = [
-        (mean.as_str(), Quantity::MeanResponse),
-        ("E[N]", Quantity::MeanNumber),
-        ("P50", Quantity::ResponseP50),
-        ("P95", Quantity::ResponseP95),
-        ("P99", Quantity::ResponseP99),
-    ];
-    let bounds = [
-        ("E[N] at least", Quantity::MeanNumberAtLeast),
-        ("approx.", Quantity::MeanNumber),
-        ("at most", Quantity::MeanNumberAtMost),
-    ];
-    let mut columns = of_all.to_vec();
-    columns.extend(exact.iter().filter(|_| some));
-    // Where some are exact, approximations stand among them.
-    let is_shown = |(_, quantity): &&(&str, Quantity)| !some || *quantity != Quantity::MeanNumber;
-    columns.extend(bounds.iter().filter(|_| !all).filter(is_shown));
-    let heads = columns.iter().map(|(head, _)| *head);
+    let columns = || columns.iter().filter(|(is_shown, ..)| *is_shown);
+    let heads = columns().map(|(_, head, _)| *head);
     let mut table = Table::new(["type", "arrivals", "mean size"].into_iter().chain(heads));
     table = table.wrapping(1);
     for kind in workload.types() {
-        let value = |(_, quantity): &(&str, Quantity)| {
-            let found = claim(artifact, *quantity, Some(kind.name()));
-            let approximate = |c: &Claim| c.method == Method::ApproximationQueueLength;
-            let sign = |c: &Claim| if some && approximate(c) { "≈ " } else { "" };
-            found.map_or("–".into(), |c| format!("{}{}", sign(c), number(c.value)))
+        let value = |(_, _, quantity): &(bool, &str, Quantity)| {
+            let Some(claim) = claim(artifact, *quantity, Some(kind.name())) else {
+                return "–".into();
+            };
+            let approximates = claim.method == Method::ApproximationQueueLength;
+            let sign = if some && approximates { "≈ " } else { "" };
+            format!("{sign}{}", number(claim.value))
         };
         let row = [
             kind.name().into(),
             arrivals(kind, unit),
             format!("{} {unit}", number(kind.size().mean())),
         ];
-        table.row(row.into_iter().chain(columns.iter().map(value)));
+        table.row(row.into_iter().chain(columns().map(value)));
     }
     if all {
         let total =
@@ -70,28 +65,27 @@ fn arrivals(kind: &JobType, unit: &str) -> String {
     let rate = format!("{} /{unit}", number(kind.arrival_rate()));
     let process = kind.arrivals();
     if !process.is_poisson() {
-        return format!("{rate}, {}", process.process());
+        format!("{rate}, {}", process.process())
+    } else if kind.is_poisson() {
+        rate
+    } else {
+        format!("{rate}, modulated")
     }
-    if kind.is_poisson() {
-        return rate;
-    }
-    format!("{rate}, modulated")
 }
 
 /// Under what conditions the costs hold, and whether the policy runs under them.
 pub(super) fn conditions(workload: &Workload, made: &Synthesis) -> String {
     let artifact = &made.artifact;
     let unit = workload.time_unit();
-    let mut text = String::new();
     let Some(mean) = claim(artifact, Quantity::MeanResponse, None) else {
-        for why in &made.out_of_reach {
-            let _ = writeln!(text, "no mean is claimed: {why}{}", more(why));
-        }
-        return text;
+        let reasons = made.out_of_reach.iter().map(reason);
+        return reasons
+            .map(|why| format!("no mean is claimed: {why}"))
+            .collect();
     };
     let weighted = claim(artifact, Quantity::WeightedResponse, None);
-    let weighted = weighted.map_or(String::new(), |weighted| {
-        format!(", weighted by load {} {unit}", number(weighted.value))
+    let weighted = weighted.map_or(String::new(), |own| {
+        format!(", weighted by load {} {unit}", number(own.value))
     });
     let policy = &made.policy;
     let drains = policy.preemption == Preemption::None;
@@ -101,15 +95,12 @@ pub(super) fn conditions(workload: &Workload, made: &Synthesis) -> String {
     } else {
         ""
     };
-    let _ = writeln!(
-        text,
-        "E[T] = {} {unit} over all jobs{weighted}, {}{without}",
+    let mut text = format!(
+        "E[T] = {} {unit} over all jobs{weighted}, {}{without}\n",
         number(mean.value),
         how(workload, mean, policy.preemption)
     );
-    for why in made.out_of_reach.iter().take(REASONS) {
-        let _ = writeln!(text, "{why}{}", more(why));
-    }
+    text.extend(made.out_of_reach.iter().take(REASONS).map(reason));
     if let Some(others) = made.out_of_reach.len().checked_sub(REASONS + 1) {
         let _ = writeln!(text, "and so on, {} types more", others + 1);
     }
@@ -126,22 +117,25 @@ fn how(workload: &Workload, mean: &Claim, preemption: Preemption) -> String {
     }
     let preempts = preemption != Preemption::None;
     let unmet = unmet(&mean.holds_for, None, workload, preempts);
-    let Some(taken) = unmet.words() else {
-        return "exactly".into();
-    };
-    // Only a chain that waits for completions depends on the law of sizes.
-    if (unmet.sizes || unmet.independence) && !preempts {
-        format!("as if {taken}; with these sizes even its stability is not proved: simulate it")
-    } else {
-        format!("as if {taken} (loads and stability are exact; simulate it for the means)")
+    match unmet.words() {
+        None => "exactly".into(),
+        // Only a chain that waits for completions depends on the law of sizes.
+        Some(assumed) if (unmet.sizes || unmet.independence) && !preempts => {
+            format!(
+                "as if {assumed}; with these sizes even its stability is not proved: simulate it"
+            )
+        }
+        Some(assumed) => {
+            format!("as if {assumed} (loads and stability are exact; simulate it for the means)")
+        }
     }
 }
 
-/// What to do about it.
-fn more(why: &AnalysisError) -> &'static str {
+/// Why something is not known, and what to do about it.
+fn reason(why: &AnalysisError) -> String {
     match why {
-        AnalysisError::TooLarge(_) => "; more with --effort",
-        _ => "",
+        AnalysisError::TooLarge(_) => format!("{why}; more with --effort\n"),
+        why => format!("{why}\n"),
     }
 }
 
@@ -152,22 +146,12 @@ pub fn explain(
     bounds: &[PaperBounds],
     width: usize,
 ) -> String {
-    let mut table = Table::new([
-        "type",
-        "load ρ_i",
-        "E[Δ]",
-        "min Δ",
-        "max Δ",
-        "at least",
-        "approx.",
-        "exact",
-        "at most",
-    ]);
+    let header = "type,load ρ_i,E[Δ],min Δ,max Δ,at least,approx.,exact,at most";
+    let mut table = Table::new(header.split(','));
     for (kind, paper) in workload.types().iter().zip(bounds) {
-        let exact = claim(artifact, Quantity::MeanNumber, Some(kind.name()));
-        let exact = exact.filter(|claim| {
-            claim.method == Method::ExactQbd && !unmet_by(claim, artifact, workload).any()
-        });
+        let exact = claim(artifact, Quantity::MeanNumber, Some(kind.name()))
+            .filter(|own| own.method == Method::ExactQbd)
+            .filter(|own| !unmet_by(own, artifact, workload).any());
         table.row([
             kind.name().into(),
             percent(paper.load),
@@ -185,12 +169,8 @@ pub fn explain(
         table.within(width)
     );
     for tried in &log.routes {
-        let _ = writeln!(
-            text,
-            "{}: α* = {}",
-            tried.route,
-            number(tried.switching_rate)
-        );
+        let rate = number(tried.switching_rate);
+        let _ = writeln!(text, "{}: α* = {rate}", tried.route);
     }
     text
 }

@@ -1,5 +1,7 @@
 //! What a fit to a trace stands on.
 
+use itertools::Itertools as _;
+
 use crate::multiresource::fit::{Drift, Report};
 use crate::report::{Table, number, percent};
 use crate::trace::{Account, Reason};
@@ -24,18 +26,10 @@ synth compare --trace TRACE --workload WORKLOAD --policies first-fit,easy-backfi
 
 /// What was done with the lines of a trace. A row a reason; `known_in_part` is the number of jobs that still ran at the end and are not taken to have ended then.
 pub(super) fn lines(account: &Account, known_in_part: u64, width: usize) -> String {
-    let header = [
-        "lines",
-        "",
-        "of lines",
-        "of work",
-        "first line",
-        "done",
-        "changed by",
-    ];
     if account.rows.is_empty() {
         return String::new();
     }
+    let header = "lines,,of lines,of work,first line,done,changed by".split(',');
     let table = Table::new(header).words(1).words(5).wrapping(5);
     let mut table = table.words(6).wrapping(6);
     let work = account.all_work();
@@ -48,10 +42,10 @@ pub(super) fn lines(account: &Account, known_in_part: u64, width: usize) -> Stri
             percent(row.work / work),
             row.first_line.to_string(),
             match (row.reason, known_in_part) {
-                (Reason::Censored, 0) => "taken to have ended then".to_owned(),
-                (reason, _) => reason.done().to_owned(),
+                (Reason::Censored, 0) => "taken to have ended then".into(),
+                (reason, _) => reason.done().into(),
             },
-            row.reason.option().unwrap_or_default().to_owned(),
+            row.reason.option().unwrap_or_default().into(),
         ]);
     }
     table.within(width)
@@ -72,24 +66,13 @@ fn headline(report: &Report) -> String {
 fn time(seconds: f64) -> String {
     let units = [(86_400.0, "days"), (3600.0, "h"), (60.0, "min")];
     let unit = units.iter().find(|(unit, _)| seconds >= 2.0 * unit);
-    unit.map_or_else(
-        || format!("{} s", number(seconds)),
-        |(unit, name)| format!("{} {name}", number(seconds / unit)),
-    )
+    let (unit, name) = unit.unwrap_or(&(1.0, "s"));
+    format!("{} {name}", number(seconds / unit))
 }
 
 fn types(report: &Report, width: usize) -> String {
-    let header = [
-        "type",
-        "jobs",
-        "of work",
-        "mean size [s]",
-        "scv",
-        "kept",
-        "longest 1 %",
-        "law of sizes",
-    ];
-    let mut table = Table::new(header).words(7);
+    let header = "type,jobs,of work,mean size [s],scv,kept,longest 1 %,law of sizes";
+    let mut table = Table::new(header.split(',')).words(7);
     for found in &report.types {
         table.row([
             found.name.clone(),
@@ -106,35 +89,28 @@ fn types(report: &Report, width: usize) -> String {
 }
 
 fn load(report: &Report) -> String {
-    let tried = report.load_by_types.iter();
-    let tried: Vec<String> = tried
-        .map(|(k, load)| format!("{k} types {load:.5}"))
-        .collect();
-    let by_types = if tried.is_empty() {
-        String::new()
+    let proven = if report.load_proven {
+        "proven"
     } else {
-        format!("\nBy the number of types: {}.", tried.join(", "))
+        "not proven to be the least"
     };
-    format!(
-        "Load: ρ = {:.5} of {} types, {}; {:.5} is held on average of the resource used most.{by_types}",
+    let mut text = format!(
+        "Load: ρ = {:.5} of {} types, {proven}; {:.5} is held on average of the resource used most.",
         report.load,
         report.types.len(),
-        if report.load_proven {
-            "proven"
-        } else {
-            "not proven to be the least"
-        },
         report.fluid_load,
-    )
+    );
+    if !report.load_by_types.is_empty() {
+        let tried = report.load_by_types.iter();
+        let mut tried = tried.map(|(k, load)| format!("{k} types {load:.5}"));
+        text += &format!("\nBy the number of types: {}.", tried.join(", "));
+    }
+    text
 }
 
 fn dispersion(report: &Report, width: usize) -> String {
-    let header = [
-        "window [s]",
-        "dispersion of work",
-        "if types were independent",
-    ];
-    let mut table = Table::new(header);
+    let header = "window [s],dispersion of work,if types were independent";
+    let mut table = Table::new(header.split(','));
     for d in &report.dispersion {
         table.row([d.window, d.work, d.if_independent].map(number));
     }

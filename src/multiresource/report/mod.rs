@@ -16,7 +16,7 @@ mod upgrades;
 pub use choice::thresholds;
 pub use cost::explain;
 pub use fit::{fit, fit_notes};
-pub use optimum::{optimum, optimum_step};
+pub use optimum::optimum;
 pub use show::{about, show};
 pub use simulation::{besides, notes, rules, simulation, start_latency, start_latency_of};
 pub use sweep::{sweep_csv, sweep_page};
@@ -42,6 +42,14 @@ fn unmet_by(claim: &Claim, artifact: &Artifact, workload: &Workload) -> Unmet {
         workload,
         preempts,
     )
+}
+
+/// What part of each resource the jobs need.
+fn shares(workload: &Workload, demand: &[f64]) -> String {
+    let resources = workload.resources().iter().zip(demand);
+    let parts =
+        resources.map(|(resource, share)| format!("{} {}", resource.name(), percent(*share)));
+    parts.collect::<Vec<_>>().join(", ")
 }
 
 /// A load with the digits that a decision near 1 needs; a small one to nine significant digits.

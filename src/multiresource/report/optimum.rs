@@ -1,19 +1,7 @@
 use super::{Table, below, estimate, number};
 use crate::multiresource::artifact::{Objective, Preemption};
-use crate::multiresource::optimum::Step;
 use crate::multiresource::simulator::Health;
-use crate::multiresource::verbs::{Distance, Least};
-
-/// How far the dynamic program is.
-pub fn optimum_step(step: &Step) -> String {
-    let [low, high] = step.bounds.map(number);
-    format!(
-        "dynamic program: {} states ({:.0} MB), sweep {}, between {low} and {high}",
-        step.states,
-        step.bytes() / 1e6,
-        step.sweeps
-    )
-}
+use crate::multiresource::verbs::Least;
 
 /// What policies may do.
 pub(super) fn allowed(preemption: Preemption) -> &'static str {
@@ -26,10 +14,12 @@ pub(super) fn allowed(preemption: Preemption) -> &'static str {
 
 /// That the bound would be higher, and why it is not; empty where it is as high as can be.
 fn shortfall(found: &Least) -> String {
-    let why = match (found.interrupted, found.full) {
-        (true, _) => "interrupted, --time-limit, or sweeps that come no closer",
-        (_, true) => "a larger box has more states than --states",
-        _ => return String::new(),
+    let why = if found.interrupted {
+        "interrupted, --time-limit, or sweeps that come no closer"
+    } else if found.full {
+        "a larger box has more states than --states"
+    } else {
+        return String::new();
     };
     let other = match found.preemption {
         Preemption::Setup => " That of --preemption full holds, too.",
@@ -73,18 +63,15 @@ pub fn optimum(found: &Least, objective: Objective, width: usize) -> String {
     let mean = format!("{symbol} [{unit}]");
     let mut rows = Table::new(["policy, simulated", &mean, "over the bound"]);
     for distance in &found.policies {
+        let response = match distance.health {
+            Health::Unstable => "unstable".into(),
+            Health::Unsettled => "unsettled".into(),
+            Health::Settled => estimate(distance.response),
+        };
         let over = distance.over.map_or("–".into(), beyond);
-        rows.row([distance.policy.clone(), response(distance), over]);
+        rows.row([distance.policy.clone(), response, over]);
     }
     format!("{text}\n{}", rows.within(width))
-}
-
-fn response(distance: &Distance) -> String {
-    match distance.health {
-        Health::Unstable => "unstable".into(),
-        Health::Unsettled => "unsettled".into(),
-        Health::Settled => estimate(distance.response),
-    }
 }
 
 /// So far above a bound; below it by chance.

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use itertools::chain;
+
 use super::upgrades::bounds;
 use super::{Table, bar, load, percent, start_latency, unmet_by, within, wrap};
 use crate::artifact::{Method as _, Quantity as _, Standing};
@@ -45,26 +47,21 @@ fn purpose(artifact: &Artifact) -> String {
         1 => "one server".to_string(),
         many => format!("{many} servers of {} shapes", workload.servers.len()),
     };
-    let mut text = format!(
-        "A scheduling policy for {} types of jobs on {whole}, made by {}.\n",
-        workload.types.len(),
-        artifact.tool
-    );
+    let (types, tool) = (workload.types.len(), &artifact.tool);
+    let mut text =
+        format!("A scheduling policy for {types} types of jobs on {whole}, made by {tool}.\n");
     if let Some(source) = &workload.source {
         let _ = writeln!(text, "Workload: {source}");
     }
     let evidence = &artifact.evidence;
     let gangs = workload.types.iter().any(|kind| kind.nodes > 1);
-    let (sign, best) = match evidence.proven {
-        true if gangs => (
-            "≥",
-            "no policy can have less, jobs on several servers being taken apart",
-        ),
-        true => ("=", "no policy can have less, which is proved"),
-        false => ("=", "whether another policy can have less is not proved"),
+    let best = match evidence.proven {
+        true if gangs => "no policy can have less, jobs on several servers being taken apart",
+        true => "no policy can have less, which is proved",
+        false => "whether another policy can have less is not proved",
     };
-    let _ = writeln!(text, "Load ρ {sign} {}: {best}.", load(evidence.load));
-    text
+    let sign = if evidence.proven && gangs { "≥" } else { "=" };
+    text + &format!("Load ρ {sign} {}: {best}.\n", load(evidence.load))
 }
 
 /// The schedules of the mix, as bars.
@@ -74,20 +71,18 @@ fn schedules(artifact: &Artifact, workload: &Workload, width: usize) -> String {
     };
     let mut text = String::new();
     let rule = &artifact.policy;
-    let order: Vec<usize> = rule
-        .msr()
-        .map_or((0..schedules.len()).collect(), |msr| msr.order.clone());
+    let in_order = || (0..schedules.len()).collect();
+    let order: Vec<usize> = rule.msr().map_or_else(in_order, |msr| msr.order.clone());
     if !matches!(rule, Family::Msr(_) | Family::AdaptiveMsr(_)) {
         text += "It does not follow this mix, which proves the load:\n";
     }
     let names = workload.types().iter().map(|t| t.name());
-    let header = ["schedule"].into_iter().chain(names);
-    let header = header.chain(["share", ""]);
-    let mut table = Table::new(header).words(workload.types().len() + 2);
+    let mut table = Table::new(chain!(["schedule"], names, ["share", ""]));
+    table = table.words(workload.types().len() + 2);
     for (n, &s) in order.iter().take(DRAWN).enumerate() {
         let counts = schedules[s].iter().map(u32::to_string);
-        let cells = [(n + 1).to_string()].into_iter().chain(counts);
-        table.row(cells.chain([percent(weights[s]), bar(weights[s])]));
+        let share = [percent(weights[s]), bar(weights[s])];
+        table.row(chain!([(n + 1).to_string()], counts, share));
     }
     let _ = writeln!(text, "\n{}", table.within(width));
     if schedules.len() > DRAWN {

@@ -1,5 +1,7 @@
 //! Rules by name, simulations and comparisons.
 
+use itertools::Itertools as _;
+
 use super::{RunWords, Table, estimate, number, percent, run_report};
 use crate::artifact::Quantity as _;
 use crate::law::Size;
@@ -7,7 +9,7 @@ use crate::multiresource::artifact::Quantity;
 use crate::multiresource::simulator::{
     Contender, Ending, Health, Judgement, Measures, Offered, Parameter, Run,
 };
-use crate::multiresource::verbs::{Simulated, Unjudged};
+use crate::multiresource::verbs::Simulated;
 use crate::multiresource::workload::Workload;
 use crate::report::{Besides, Shares, list};
 use crate::simulation::sweep::Knows;
@@ -28,24 +30,19 @@ pub fn simulation(workload: &Workload, run: &Run, verdicts: &[Judgement], width:
 /// What should be known of the run that claims are judged by, and why they are not.
 pub fn notes(simulated: &Simulated) -> Vec<String> {
     let knows = simulated.knows.words();
-    let knows = knows.map(|knows| format!("The rule {knows}."));
-    let mut notes = Vec::from_iter(knows);
+    let mut notes = Vec::from_iter(knows.map(|knows| format!("The rule {knows}.")));
     notes.extend(start_latency(&simulated.workload));
-    notes.extend(simulated.unjudged.map(|why| match why {
-        Unjudged::OtherWorkload => "The workload is not the one that the policy was made for: its claims are not judged.".into(),
-        Unjudged::Interrupted => "Interrupted before the claims could be judged.".into(),
-    }));
+    notes.extend(simulated.unjudged.map(String::from));
     let Some(run) = &simulated.as_analysed else {
         return notes;
     };
-    let how = match run.health {
-        Health::Settled => None,
-        Health::Unsettled => Some("did not settle"),
-        Health::Unstable => Some("is unstable"),
-    };
-    notes.extend(how.map(|how| {
-        format!("Under the conditions that its claims hold for, the policy {how}: of these claims nothing is measured.")
-    }));
+    if run.health != Health::Settled {
+        let how = match run.health {
+            Health::Unstable => "is unstable",
+            _ => "did not settle",
+        };
+        notes.push(format!("Under the conditions that its claims hold for, the policy {how}: of these claims nothing is measured."));
+    }
     if run.ending == Ending::Interrupted {
         notes.push("Interrupted: the claims are judged by what was there.".into());
     }
@@ -54,24 +51,22 @@ pub fn notes(simulated: &Simulated) -> Vec<String> {
 
 fn overall(workload: &Workload, run: &Run) -> String {
     let used = workload.resources().iter().zip(&run.own.utilization);
-    let used: Vec<String> = used
-        .zip(&run.own.wastage)
-        .map(|((r, u), w)| format!("{} {} ({})", r.name(), percent(*u), percent(*w)))
-        .collect();
+    let used = used.zip(&run.own.wastage);
     let c = &run.own.counters;
     let guarded = match c.guards {
         0 => String::new(),
-        guards => format!(
-            ", guard {guards} times, {} of the time",
-            percent(run.own.guarded)
-        ),
+        guards => {
+            let share = percent(run.own.guarded);
+            format!(", guard {guards} times, {share} of the time")
+        }
     };
     format!(
         "weighted by load share: E[T] = {}; waiting {}; fairness (Jain) {}\nin use (and free while a job waits): {}; switches {}, preemptions {}, setups {}{guarded}\nmeans with 95 % confidence intervals (batch means of independent replications)",
         estimate(run.weighted_response),
         estimate(run.mean_waiting),
         run.fairness.map_or("–".into(), |f| format!("{f:.3}")),
-        used.join(", "),
+        used.map(|((r, u), w)| format!("{} {} ({})", r.name(), percent(*u), percent(*w)))
+            .join(", "),
         c.switches,
         c.preemptions,
         c.setups,
@@ -134,21 +129,17 @@ pub fn rules(width: usize) -> String {
     let header = ["rule", "preempts", "knows", "what it does"];
     let mut table = Table::new(header).words(1).words(2).words(3).wrapping(3);
     for rule in Contender::rules() {
-        let name = match &rule.parameter {
-            Some(Parameter {
-                default: Some(default),
-                ..
-            }) => format!("{}:{default}", rule.name),
-            _ => rule.name.into(),
-        };
-        let also = match rule.aliases {
-            [] => String::new(),
-            aliases => format!(" (also {})", aliases.join(", ")),
-        };
-        let meaning = rule.parameter.as_ref().map_or(String::new(), |p| {
-            let most = Parameter::MOST;
-            format!("; the number is {}, from {} to {most}", p.what, p.least)
-        });
+        let (mut name, mut about) = (rule.name.to_owned(), rule.about.to_owned());
+        if let Some(parameter) = &rule.parameter {
+            let (what, least, most) = (parameter.what, parameter.least, Parameter::MOST);
+            about += &format!("; the number is {what}, from {least} to {most}");
+            if let Some(default) = parameter.default {
+                name += &format!(":{default}");
+            }
+        }
+        if !rule.aliases.is_empty() {
+            about += &format!(" (also {})", rule.aliases.join(", "));
+        }
         let preempts = if rule.preempts { "yes" } else { "" };
         let knows = match rule.knows {
             Knows::Means => "",
@@ -156,12 +147,7 @@ pub fn rules(width: usize) -> String {
             Knows::Sizes if rule.parameter.is_some() => "sizes; estimates above 1",
             Knows::Sizes => "sizes",
         };
-        table.row([
-            name,
-            preempts.into(),
-            knows.into(),
-            format!("{}{meaning}{also}", rule.about),
-        ]);
+        table.row([name, preempts.into(), knows.into(), about]);
     }
     table.within(width)
 }

@@ -13,16 +13,15 @@ use crate::report::{Csv, Page, Section, Shown, number};
 /// When the text cannot be put together.
 pub fn sweep_csv(workload: &Workload, swept: &[SweepPoint]) -> Drawn<String> {
     let unit = workload.time_unit();
-    let times = [
-        "mean_response",
-        "weighted_response",
-        "lower_bound",
-        "approximation",
-        "upper_bound",
-    ];
-    let heads = ["route".to_owned(), format!("switching_rate [1/{unit}]")];
-    let times = times.iter().map(|time| format!("{time} [{unit}]"));
-    let mut table = Csv::titled(heads.into_iter().chain(times))?;
+    let mut table = Csv::titled([
+        "route".to_owned(),
+        format!("switching_rate [1/{unit}]"),
+        format!("mean_response [{unit}]"),
+        format!("weighted_response [{unit}]"),
+        format!("lower_bound [{unit}]"),
+        format!("approximation [{unit}]"),
+        format!("upper_bound [{unit}]"),
+    ])?;
     let exact = |value: Option<f64>| value.map_or(String::new(), |v| v.to_string());
     for point in swept {
         table.row([

@@ -2,11 +2,13 @@
 
 use std::fmt::Write as _;
 
+use itertools::Itertools as _;
+
 use super::{Table, change, number, percent, unmet_by, wrap};
 use crate::multiresource::artifact::{Artifact, Quantity};
 use crate::multiresource::program::PROOF_GAP;
 use crate::multiresource::synthesis::{Upgrade, Upgrades};
-use crate::multiresource::verbs::{Room, room};
+use crate::multiresource::verbs::room;
 use crate::multiresource::workload::Fleet;
 
 /// Relative changes below this are none.
@@ -14,8 +16,7 @@ const SAME: f64 = 5e-5;
 
 /// What bounds the load.
 pub(super) fn bounds(fleet: &Fleet, artifact: &Artifact, width: usize) -> String {
-    let room = room(artifact, fleet);
-    format!("\n{}", wrap(&why(fleet, artifact, &room), width))
+    format!("\n{}", wrap(&why(fleet, artifact), width))
 }
 
 /// What would help where no policy keeps up; `load` is what it is now.
@@ -29,30 +30,31 @@ pub(super) fn of_overloaded(fleet: &Fleet, upgrades: &Upgrades, load: f64, width
 }
 
 /// Why not more load.
-fn why(fleet: &Fleet, artifact: &Artifact, room: &Room) -> String {
-    let gangs = fleet.gangs().next().is_some();
-    let is_proven = room.of_any >= room.of_none * (1.0 - PROOF_GAP);
+fn why(fleet: &Fleet, artifact: &Artifact) -> String {
+    let room = room(artifact, fleet);
     let [any, none] = [room.of_any, room.of_none].map(number);
-    let limits = match (gangs, is_proven) {
-        (true, _) => format!(
+    let limits = if fleet.gangs().next().is_some() {
+        format!(
             "no policy keeps up with {none} times these arrivals, all scaled alike, or with more; with jobs on several servers it may be less"
-        ),
-        (false, true) => format!(
-            "up to {any} times these arrivals, all scaled alike, some policy keeps up, and with more none, which is proved"
-        ),
-        (false, false) => format!(
-            "up to {any} times these arrivals, all scaled alike, some policy keeps up, and from {none} times on none"
-        ),
-    };
-    let binding = room.binding.iter().map(|(shape, resource, share)| {
-        let of = if fleet.is_one_server() {
-            String::new()
+        )
+    } else {
+        let beyond = if room.of_any >= room.of_none * (1.0 - PROOF_GAP) {
+            "with more none, which is proved".into()
         } else {
-            format!(" of {shape}")
+            format!("from {none} times on none")
         };
-        format!("{resource}{of} ({})", percent(*share))
+        format!(
+            "up to {any} times these arrivals, all scaled alike, some policy keeps up, and {beyond}"
+        )
+    };
+    let mut binding = room.binding.iter().map(|(shape, resource, share)| {
+        let share = percent(*share);
+        if fleet.is_one_server() {
+            format!("{resource} ({share})")
+        } else {
+            format!("{resource} of {shape} ({share})")
+        }
     });
-    let binding: Vec<String> = binding.collect();
     let mut text = format!(
         "why not more load: {limits}. What binds, by its share of the price of all that there is: {}. ",
         binding.join(", ")
@@ -101,8 +103,8 @@ pub(super) fn upgrades(fleet: &Fleet, upgrades: &Upgrades, load: f64, width: usi
     }
     let mut notes = String::new();
     if !idle.is_empty() {
-        let names: Vec<String> = idle.iter().map(|step| name(fleet, step)).collect();
-        let _ = writeln!(notes, "no more load with: {}", names.join("; "));
+        let names = idle.iter().map(|step| name(fleet, step)).join("; ");
+        let _ = writeln!(notes, "no more load with: {names}");
     }
     let mut amounts = upgrades.found.iter().filter(|step| step.resource.is_some());
     if amounts.any(|step| step.more != 1.0) {
@@ -112,10 +114,10 @@ pub(super) fn upgrades(fleet: &Fleet, upgrades: &Upgrades, load: f64, width: usi
         notes += "≤: perhaps it is less, which the time did not suffice to tell.\n";
     }
     if upgrades.skipped > 0 {
+        let skipped = upgrades.skipped;
         let _ = writeln!(
             notes,
-            "{} more steps were not looked at: there was no time left for them",
-            upgrades.skipped
+            "{skipped} more steps were not looked at: there was no time left for them"
         );
     }
     text + &wrap(&notes, width)

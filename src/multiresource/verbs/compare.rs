@@ -1,6 +1,7 @@
 //! Policies over loads, on the same arrivals and sizes.
 
-use super::{Entered, VerbError, enter, own_load, refuse};
+use super::enter::{Entered, enter};
+use super::{VerbError, own_load, refuse};
 use crate::multiresource::simulator::{Measures, Offered, Run, Settings};
 use crate::multiresource::workload::Fleet;
 use crate::simulation::Progress;
@@ -20,7 +21,17 @@ pub fn compare(
     progress: impl FnMut(Stage<'_>),
 ) -> Result<Comparison, VerbError> {
     let settings = asked.settings;
-    let entered = entered(workload, asked)?;
+    let policies = asked.policies.iter();
+    let entered = policies.map(|name| enter(name, workload, asked.changes));
+    let entered = entered.collect::<Result<Vec<Entered>, VerbError>>()?;
+    let misfits = entered.iter().filter_map(|e| e.rule.as_ref().err());
+    let misfits: Vec<&str> = misfits.map(String::as_str).collect();
+    if misfits.len() == entered.len() {
+        return refuse(format!(
+            "no policy can run on this workload: {}",
+            misfits.join("; ")
+        ));
+    }
     let own = own_load(settings.time, workload)?;
     let cells = LoadCells {
         workload,
@@ -71,19 +82,4 @@ impl Cells for LoadCells<'_> {
         let run = rule.simulate_on(scene, self.settings, progress);
         run.map_err(|why| why.to_string())
     }
-}
-
-fn entered(workload: &Fleet, asked: &Comparing<'_>) -> Result<Vec<Entered>, VerbError> {
-    let policies = asked.policies.iter();
-    let entered = policies.map(|name| enter(name, workload, asked.changes));
-    let entered = entered.collect::<Result<Vec<Entered>, VerbError>>()?;
-    let misfits = entered.iter().filter_map(|e| e.rule.as_ref().err());
-    let misfits: Vec<&str> = misfits.map(String::as_str).collect();
-    if misfits.len() == entered.len() {
-        return refuse(format!(
-            "no policy can run on this workload: {}",
-            misfits.join("; ")
-        ));
-    }
-    Ok(entered)
 }

@@ -8,7 +8,7 @@ use crate::multiresource::simulator::Contender;
 use crate::multiresource::workload::{Fleet, Record};
 use crate::simulation::sweep::Entrant;
 
-/// A policy that was entered; or why it cannot run on this workload.
+/// A policy that takes part in a comparison; or why it cannot run on the workload.
 #[derive(Clone, Debug)]
 pub struct Entered {
     /// Its name and what identifies it.
@@ -17,46 +17,69 @@ pub struct Entered {
     pub rule: Result<Contender, String>,
 }
 
-/// A rule by name, or a policy file, which may not fit the workload's types; `changes` is what becomes
-/// of one that was changed after it was written.
+/// Returns the rule with this name, for this fleet if one is known; else the policy in the file with this name, with
+/// the digest of the file. `changes` is what becomes of one that was changed after it was written.
 ///
 /// # Errors
 /// When there is no such rule and no such file, and when the file is refused.
-pub fn enter(name: &str, fleet: &Fleet, changes: Changes) -> Result<Entered, VerbError> {
-    let entered = |digest, preempts, rule: Contender, is_for: Result<(), String>| {
-        let fits = is_for.and_then(|()| rule.rule(fleet).map_err(|why| why.to_string()));
-        Entered {
-            entrant: Entrant {
-                name: name.into(),
-                digest,
-                preempts,
-                knows: rule.knows_of(fleet),
-            },
-            rule: fits.map(|_| rule),
+pub(super) fn resolve_policy(
+    name: &str,
+    fleet: Option<&Fleet>,
+    changes: Changes,
+) -> Result<(Contender, Option<(Checked, String)>), VerbError> {
+    let named = match fleet {
+        Some(fleet) => Contender::named(name, fleet),
+        None => Contender::parse(name),
+    };
+    match named {
+        Ok(rule) => Ok((rule, None)),
+        Err(unnamed) => {
+            let file: (Checked, String) = read_policy(name, unnamed, changes)?;
+            Ok((file.0.artifact().policy.clone().into(), Some(file)))
         }
-    };
-    let unnamed = match Contender::named(name, fleet) {
-        Ok(rule) => return Ok(entered(None, rule.preempts(), rule, Ok(()))),
-        Err(unnamed) => unnamed,
-    };
-    let (checked, digest): (Checked, String) = read_policy(name, unnamed, changes)?;
-    let artifact = checked.artifact();
-    let is_for = same_record(&artifact.workload, &fleet.record());
-    let (policy, preempts) = (artifact.policy.clone(), artifact.policy.preempts());
-    Ok(entered(Some(digest), preempts, policy.into(), is_for))
+    }
 }
 
-/// A policy runs on another workload if the types, the servers and the time unit are the same.
+/// Returns a rule by name, or a policy file, which may not fit the workload's types.
+///
+/// # Errors
+/// When there is no such rule and no such file, and when the file is refused.
+pub(super) fn enter(name: &str, fleet: &Fleet, changes: Changes) -> Result<Entered, VerbError> {
+    let (rule, file) = resolve_policy(name, Some(fleet), changes)?;
+    let is_for = file.as_ref().map_or(Ok(()), |(checked, _)| {
+        same_record(&checked.artifact().workload, &fleet.record())
+    });
+    let fits = is_for.and_then(|()| rule.rule(fleet).map_err(|why| why.to_string()));
+    Ok(Entered {
+        entrant: Entrant {
+            name: name.into(),
+            digest: file.map(|(_, digest)| digest),
+            preempts: rule.preempts(),
+            knows: rule.knows_of(fleet),
+        },
+        rule: fits.map(|_| rule),
+    })
+}
+
+/// Checks that a policy file, by its name, is for types that are known; takes its own where none are.
+pub(super) fn has_types_of(
+    name: &str,
+    policy: &Checked,
+    types: &mut Option<Fleet>,
+) -> Result<(), VerbError> {
+    let types = types.get_or_insert_with(|| policy.workload().clone());
+    same_record(&policy.artifact().workload, &types.record())
+        .or_else(|why| refuse(format!("{name}: {why}")))
+}
+
+/// Checks that a policy runs on another workload: the types, the servers and the time unit are the same.
 pub(super) fn same_record(own: &Record, other: &Record) -> Result<(), String> {
-    let demands = |r: &Record| -> Vec<(String, Vec<u64>)> {
-        let types = r.types.iter();
-        types.map(|t| (t.name.clone(), t.units.clone())).collect()
+    let demands = |r: &'_ Record| {
+        let types = r.types.iter().map(|t| (t.name.clone(), t.units.clone()));
+        let servers = r.servers.iter().map(|s| (s.count, s.units.clone()));
+        (types.collect::<Vec<_>>(), servers.collect::<Vec<_>>())
     };
-    let servers = |r: &Record| -> Vec<(u32, Vec<u64>)> {
-        let servers = r.servers.iter();
-        servers.map(|s| (s.count, s.units.clone())).collect()
-    };
-    if demands(own) == demands(other) && servers(own) == servers(other) {
+    if demands(own) == demands(other) {
         if own.time_unit != other.time_unit {
             return Err(format!(
                 "the policy's rates are per {}, the workload's per {}; write the workload in the policy's time unit",
@@ -65,8 +88,7 @@ pub(super) fn same_record(own: &Record, other: &Record) -> Result<(), String> {
         }
         return Ok(());
     }
-    let of = |record: &Record| record.is_of_one_server();
-    Err(match (of(own), of(other)) {
+    Err(match (own.is_of_one_server(), other.is_of_one_server()) {
         (true, false) => "this is the policy of one server, and the workload is a fleet",
         (false, true) => "this is the policy of a fleet, and the workload is one server",
         _ => "the policy was made for other job types or other servers; synthesize one for this workload",
@@ -79,15 +101,14 @@ pub(super) fn same_record(own: &Record, other: &Record) -> Result<(), String> {
 /// # Errors
 /// When one is of a fleet, and the other of one server.
 pub fn against(policy: &Checked, workload: &Fleet) -> Result<Vec<Finding>, VerbError> {
-    let given = workload.record();
-    let made_for = &policy.artifact().workload;
-    match (made_for.is_of_one_server(), given.is_of_one_server()) {
+    let (own, other) = (&policy.artifact().workload, workload.record());
+    match (own.is_of_one_server(), other.is_of_one_server()) {
         (true, false) => refuse(
             "the policy is of one server, and the workload is a fleet: give that of one server",
         ),
         (false, true) => refuse(
             "the policy is of a fleet, and the workload of one server: give that of the fleet",
         ),
-        _ => Ok(check_against(made_for, &given)),
+        _ => Ok(check_against(own, &other)),
     }
 }

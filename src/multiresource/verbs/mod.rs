@@ -10,13 +10,11 @@ mod simulate;
 mod synthesize;
 
 pub use compare::{Comparison, compare};
-pub use enter::{Entered, against, enter};
+pub use enter::against;
 pub use optimum::{Asking, Distance, Least, least};
-pub use room::{Room, demand, room};
-pub use simulate::{Simulated, SimulationArgs, Unjudged, simulate};
-pub use synthesize::{
-    Answer, How, Knowledge, Refusal, Request, Schedules, Stability, Synthesized, Wanted, synthesize,
-};
+pub use room::{demand, room};
+pub use simulate::{Simulated, simulate};
+pub use synthesize::{Answer, How, Request, Stability, Synthesized, synthesize};
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -24,31 +22,16 @@ use std::time::Duration;
 pub use crate::kind::VerbError;
 
 use crate::kind::refuse;
-use crate::multiresource::optimum::Step;
 use crate::multiresource::program::{self, Limits};
 use crate::multiresource::simulator::{Run, Settings};
-use crate::multiresource::synthesis::Stage;
 use crate::multiresource::workload::Fleet;
 use crate::report::number;
 use crate::simulation::Ending;
 
-/// What goes on.
-#[derive(Clone, Debug)]
-pub enum Doing {
-    /// The program and the exact analysis.
-    Program,
-    /// The dynamic program; no step at its beginning.
-    Dynamic(Option<Step>),
-    /// Candidates are simulated; no stage at the beginning.
-    Candidates(Option<Stage>),
-    /// The policy of this name is simulated.
-    Simulating(String),
-}
-
 /// How far from its bound a load may be that arrival rates are scaled by.
 const SCALED_BY: f64 = 0.01;
 
-/// The load ρ that the arrival rates of loads that were asked for are scaled by, found in no more than this time.
+/// Solves in no more than this time for the load ρ by which arrival rates are scaled.
 fn own_load(time: Option<Duration>, fleet: &Fleet) -> Result<f64, VerbError> {
     let usual = Limits::default();
     let limits = Limits {
@@ -56,8 +39,8 @@ fn own_load(time: Option<Duration>, fleet: &Fleet) -> Result<f64, VerbError> {
         face: 0,
         ..usual
     };
-    let found = program::solve(fleet, &limits)?.certificate;
-    known_load(found.load, found.bound)
+    let certificate = program::solve(fleet, &limits)?.certificate;
+    known_load(certificate.load, certificate.bound)
 }
 
 fn known_load(load: f64, bound: f64) -> Result<f64, VerbError> {
@@ -70,7 +53,7 @@ fn known_load(load: f64, bound: f64) -> Result<f64, VerbError> {
     Ok(load)
 }
 
-/// A run that was cut short may by chance be precise enough; it still is not the whole run.
+/// Marks a run that was cut short: it may by chance be precise enough, and still is not the whole run.
 fn marked(mut run: Run, settings: &Settings) -> Run {
     if settings.interrupt.load(Ordering::Relaxed) {
         run.ending = Ending::Interrupted;

@@ -5,12 +5,14 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::{Doing, Entered, VerbError, enter, own_load, refuse};
+use super::enter::{Entered, enter};
+use super::{VerbError, own_load, refuse};
 use crate::artifact::Changes;
 use crate::multiresource::artifact::{Objective, Preemption};
-use crate::multiresource::optimum::{Ended, Limits, Sought, optimum};
-use crate::multiresource::simulator::{Run, Settings};
+use crate::multiresource::optimum::{Ended, Limits, Sought, Step, optimum};
+use crate::multiresource::simulator::Settings;
 use crate::multiresource::workload::{Fleet, Workload};
+use crate::report::number;
 use crate::simulation::{Estimate, Health};
 
 /// How a policy fares beside the optimum.
@@ -88,18 +90,26 @@ pub struct Asking<'a> {
 pub fn least(
     workload: &Workload,
     asking: &Asking<'_>,
-    mut progress: impl FnMut(Doing),
+    listener: &mut dyn FnMut(&str),
 ) -> Result<Least, VerbError> {
     let Asking {
         sought, settings, ..
     } = *asking;
+    let own = Fleet::from(workload.clone());
     let entered = asking.policies.iter();
-    let given = Fleet::from(workload.clone());
-    let entered = entered.map(|name| enter(name, &given, asking.changes));
+    let entered = entered.map(|name| enter(name, &own, asking.changes));
     let entered = entered.collect::<Result<Vec<_>, VerbError>>()?;
     let (load, workload) = at_load(workload, asking.load, asking.limits.time)?;
-    progress(Doing::Dynamic(None));
-    let report = |step| progress(Doing::Dynamic(Some(step)));
+    listener("solving the dynamic program");
+    let report = |step: Step| {
+        let [low, high] = step.bounds.map(number);
+        listener(&format!(
+            "dynamic program: {} states ({:.0} MB), sweep {}, between {low} and {high}",
+            step.states,
+            step.bytes() / 1e6,
+            step.sweeps
+        ));
+    };
     let found = optimum(
         &workload,
         sought,
@@ -113,19 +123,28 @@ pub fn least(
         if settings.interrupt.load(Ordering::Relaxed) {
             break;
         }
-        progress(Doing::Simulating(entrant.name.clone()));
-        match rule {
-            Ok(rule) => {
-                let run = rule.simulate_on(&scene, settings, |_| ())?;
-                policies.push(Distance::new(
-                    &entrant.name,
-                    &run,
-                    sought.objective,
-                    found.lower,
-                ));
+        listener(&format!("simulating {}", entrant.name));
+        let rule = match rule {
+            Ok(rule) => rule,
+            Err(why) => {
+                failures.push((entrant.name, why));
+                continue;
             }
-            Err(why) => failures.push((entrant.name, why)),
-        }
+        };
+        let run = rule.simulate_on(&scene, settings, |_| ())?;
+        let response = match sought.objective {
+            Objective::Mean => run.mean_response,
+            Objective::Weighted => run.weighted_response,
+            Objective::P99 => run.p99_response,
+        };
+        // A dynamic program that was cut short at once has no bound yet.
+        let bounded = response.filter(|_| found.lower > 0.0);
+        policies.push(Distance {
+            policy: entrant.name,
+            health: run.health,
+            response,
+            over: bounded.map(|e| e.mean / found.lower - 1.0),
+        });
     }
     Ok(Least {
         workload,
@@ -158,23 +177,5 @@ fn at_load(
             "the load ρ is {own}, and at 1 and more every response time is infinite: give --load"
         )),
         None => Ok((own, workload.clone())),
-    }
-}
-
-impl Distance {
-    fn new(policy: &str, run: &Run, objective: Objective, lower: f64) -> Self {
-        let response = match objective {
-            Objective::Mean => run.mean_response,
-            Objective::Weighted => run.weighted_response,
-            Objective::P99 => run.p99_response,
-        };
-        // A dynamic program that was cut short at once has no bound yet.
-        let bounded = response.filter(|_| lower > 0.0);
-        Distance {
-            policy: policy.to_owned(),
-            health: run.health,
-            response,
-            over: bounded.map(|e| e.mean / lower - 1.0),
-        }
     }
 }

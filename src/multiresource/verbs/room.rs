@@ -2,7 +2,6 @@
 
 use super::Stability;
 use super::synthesize::stability;
-use crate::artifact::Subject;
 use crate::multiresource::artifact::{Artifact, Family, Quantity};
 use crate::multiresource::policy::time_of_turns;
 use crate::multiresource::schedule::Fluid;
@@ -64,11 +63,10 @@ fn binding(fleet: &Fleet, artifact: &Artifact) -> Vec<(String, String, f64)> {
 
 /// What part of all that there is of each resource (R) the jobs need, whatever the shapes.
 pub fn demand(fleet: &Fleet) -> Vec<f64> {
-    let used = |j: usize| -> f64 {
+    let used = |j: usize| {
         let types = fleet.types().iter();
-        types
-            .map(|kind| kind.offered_pieces() * kind.demand()[j].value())
-            .sum()
+        let pieces = types.map(|kind| kind.offered_pieces() * kind.demand()[j].value());
+        pieces.sum::<f64>()
     };
     let capacity = fleet.capacity().into_iter().enumerate();
     capacity.map(|(j, capacity)| used(j) / capacity).collect()
@@ -96,10 +94,7 @@ fn of_this(artifact: &Artifact, fleet: &Fleet) -> Option<f64> {
 
 /// The largest load of a type that is claimed.
 fn largest(artifact: &Artifact, quantity: Quantity) -> Option<f64> {
-    let types = artifact.workload.types.iter();
-    let loads = types.filter_map(|kind| {
-        let subject = Subject::of_type(Some(kind.name.as_str()));
-        Some(artifact.find(quantity, subject)?.value)
-    });
-    loads.reduce(f64::max)
+    let claims = artifact.claims.iter();
+    let loads = claims.filter(|own| own.quantity == quantity && own.job_type.is_some());
+    loads.map(|own| own.value).reduce(f64::max)
 }

@@ -1,9 +1,8 @@
 //! A policy on its workload or on another, and the verdicts on its claims.
 
-use super::enter::same_record;
+use super::enter::{resolve_policy, same_record};
 use super::{VerbError, marked, refuse};
 use crate::artifact::Changes;
-use crate::kind::read_policy;
 use crate::multiresource::artifact::{Checked, Family};
 use crate::multiresource::simulator::{
     Contender, Judgement, Run, Settings, Verdict, as_analysed, judge, watches,
@@ -12,15 +11,6 @@ use crate::multiresource::workload::{Fleet, Workload};
 use crate::number::Decimal;
 use crate::simulation::sweep::Knows;
 use crate::simulation::{Ending, Health, Progress};
-
-/// Other ways of running a policy than those that its file says.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct SimulationArgs {
-    /// The start latency of jobs, in place of the workload's own \[time\], ≥ 0.
-    pub start_latency: Option<Decimal>,
-    /// What becomes of a file that was changed after it was written.
-    pub changes: Changes,
-}
 
 /// A simulated policy.
 #[derive(Clone, Debug)]
@@ -34,18 +24,9 @@ pub struct Simulated {
     /// Its claims, judged; none of a rule.
     pub verdicts: Vec<Judgement>,
     /// Why its claims are not judged, if it has any.
-    pub unjudged: Option<Unjudged>,
+    pub unjudged: Option<&'static str>,
     /// What the policy knows of jobs.
     pub knows: Knows,
-}
-
-/// Why claims are not judged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unjudged {
-    /// They are about another workload.
-    OtherWorkload,
-    /// It was told to end before.
-    Interrupted,
 }
 
 impl Simulated {
@@ -58,56 +39,46 @@ impl Simulated {
 }
 
 /// Simulates a rule by name, or a policy file, and judges the claims of the file. Claims are judged
-/// in a run of their own where the policy runs under other conditions than they hold for. `progress`
-/// hears what runs, and how far it is.
+/// in a run of their own where the policy runs under other conditions than they hold for. The start latency, if there is
+/// one, is in place of the workload's own \[time\], ≥ 0; `changes` is what becomes of a file that was changed after it was
+/// written. `progress` is notified of what runs, and how far it is.
 ///
 /// # Errors
-/// When there is no such policy, it is refused or cannot run on the workload, or `ways` do not go
-/// with it.
+/// When there is no such policy, it is refused or cannot run on the workload.
 pub fn simulate(
     policy: &str,
     workload: Option<Fleet>,
-    ways: &SimulationArgs,
+    (start_latency, changes): (Option<Decimal>, Changes),
     settings: &Settings,
     mut progress: impl FnMut(&str, Progress),
 ) -> Result<Simulated, VerbError> {
-    let late = |fleet: Fleet| match ways.start_latency {
-        Some(latency) => fleet.with_start_latency(latency),
-        None => Ok(fleet),
+    let (rule, file) = resolve_policy(policy, workload.as_ref(), changes)?;
+    let own = || file.as_ref().map(|(checked, _)| checked.workload().clone());
+    let Some(mut fleet) = workload.or_else(own) else {
+        return refuse(format!(
+            "the rule {policy} needs a workload: give --workload FILE"
+        ));
     };
-    let workload = workload.map(late).transpose()?;
-    let named = match &workload {
-        Some(fleet) => Contender::named(policy, fleet),
-        None => Contender::parse(policy).map_err(|why| why.to_string()),
-    };
-    let unnamed = match (named, workload.clone()) {
-        (Ok(rule), Some(fleet)) => {
-            let run = rule.simulate_on(&fleet, settings, |reached| progress(AS_ASKED, reached))?;
-            return Ok(Simulated {
-                run: marked(run, settings),
-                as_analysed: None,
-                verdicts: Vec::new(),
-                unjudged: None,
-                knows: rule.knows_of(&fleet),
-                workload: fleet.envelope().clone(),
-            });
-        }
-        (Ok(_), None) => {
-            return refuse(format!(
-                "the rule {policy} needs a workload: give --workload FILE"
-            ));
-        }
-        (Err(unnamed), _) => unnamed,
-    };
-    let (checked, _): (Checked, _) = read_policy(policy, unnamed, ways.changes)?;
-    let fleet = match workload {
-        Some(fleet) => fleet,
-        None => late(checked.workload().clone())?,
-    };
-    same_record(&checked.artifact().workload, &fleet.record()).or_else(refuse)?;
-    judged(&checked, &fleet, settings, &mut progress)
+    if let Some(latency) = start_latency {
+        fleet = fleet.with_start_latency(latency)?;
+    }
+    if let Some((checked, _)) = file {
+        same_record(&checked.artifact().workload, &fleet.record()).or_else(refuse)?;
+        return judged(&checked, &fleet, settings, &mut progress);
+    }
+    let run = rule.simulate_on(&fleet, settings, |reached| progress(AS_ASKED, reached))?;
+    Ok(Simulated {
+        run: marked(run, settings),
+        as_analysed: None,
+        verdicts: Vec::new(),
+        unjudged: None,
+        knows: rule.knows_of(&fleet),
+        workload: fleet.envelope().clone(),
+    })
 }
 
+const OTHER_WORKLOAD: &str =
+    "The workload is not the one that the policy was made for: its claims are not judged.";
 const AS_ASKED: &str = "simulating";
 const AS_ANALYSED: &str = "simulating as analysed";
 
@@ -134,19 +105,17 @@ fn judged(
     let once = is_own && analysed == *rule;
     let run = simulate(rule, if once { &watching } else { settings }, AS_ASKED)?;
     let unjudged = match run.ending {
-        _ if !is_own => Some(Unjudged::OtherWorkload),
-        Ending::Interrupted if !once => Some(Unjudged::Interrupted),
+        _ if !is_own => Some(OTHER_WORKLOAD),
+        Ending::Interrupted if !once => Some("Interrupted before the claims could be judged."),
         _ => None,
     };
-    let as_analysed = if once || unjudged.is_some() {
-        None
-    } else {
-        Some(simulate(&analysed, &watching, AS_ANALYSED)?)
-    };
-    let verdicts = match unjudged {
-        Some(_) => Vec::new(),
-        None => judge(artifact, workload, as_analysed.as_ref().unwrap_or(&run)),
-    };
+    let (mut as_analysed, mut verdicts) = (None, Vec::new());
+    if unjudged.is_none() {
+        if !once {
+            as_analysed = Some(simulate(&analysed, &watching, AS_ANALYSED)?);
+        }
+        verdicts = judge(artifact, workload, as_analysed.as_ref().unwrap_or(&run));
+    }
     Ok(Simulated {
         knows: Contender::from(rule.clone()).knows_of(fleet),
         workload: workload.clone(),

@@ -1,7 +1,7 @@
 //! The numbers of a replay, one a line, one job a line, and one step a line.
 
 use crate::multiresource::replay::{Interval, passes};
-use crate::multiresource::verbs::replay::{Played, Replays};
+use crate::multiresource::verbs::replay::Replays;
 use crate::report::Csv;
 use crate::report::plot::Drawn;
 
@@ -10,61 +10,65 @@ use crate::report::plot::Drawn;
 /// # Errors
 /// When the text cannot be put together.
 pub fn replay_csv(replays: &Replays) -> Drawn<String> {
-    let mut table = Csv::titled([
-        "speed", "load", "policy", "quantity", "value", "low", "high", "unit",
-    ])?;
+    let header = "speed,load,policy,quantity,value,low,high,unit";
+    let mut table = Csv::titled(header.split(','))?;
     for (at, own, played) in replays.played() {
-        for (quantity, value, interval, unit) in quantities(replays, played) {
+        let mut row = |quantity: &str, value: f64, interval: Option<Interval>, unit: &str| {
             let ends = interval.map(|i| [i.low, i.high].map(|end| end.to_string()));
             let [low, high] = ends.unwrap_or_default();
+            let (speed, load) = (at.speed.to_string(), at.load.to_string());
+            let value = value.to_string();
             table.row([
-                &at.speed.to_string(),
-                &at.load.to_string(),
+                &*speed,
+                &load,
                 &own.policy,
-                &quantity,
-                &value.to_string(),
+                quantity,
+                &value,
                 &low,
                 &high,
                 unit,
-            ])?;
-        }
-    }
-    table.text()
-}
-
-type Quantity = (String, f64, Option<Interval>, &'static str);
-
-fn quantities(replays: &Replays, played: &Played) -> Vec<Quantity> {
-    let m = &played.measured;
-    let plain = |name: &str, value: f64, unit| (name.to_owned(), value, None, unit);
-    let within = |name: &str, value: f64, interval, unit| (name.to_owned(), value, interval, unit);
-    let slowdown = m.mean_bounded_slowdown;
-    let mut all = vec![
-        plain("jobs", m.jobs as f64, "1"),
-        within("mean_wait", m.mean_wait, played.wait, "s"),
-        within("mean_response", m.mean_response, played.response, "s"),
-        within(
+            ])
+        };
+        let m = &played.measured;
+        let slowdown = m.mean_bounded_slowdown;
+        row("jobs", m.jobs as f64, None, "1")?;
+        row("mean_wait", m.mean_wait, played.wait, "s")?;
+        row("mean_response", m.mean_response, played.response, "s")?;
+        row(
             "mean_bounded_slowdown",
             slowdown,
             played.bounded_slowdown,
             "1",
-        ),
-        plain("total_wait", m.total_wait, "s"),
-        plain("waited", m.waited as f64, "1"),
-        plain("longest_wait", m.longest_wait, "s"),
-        plain("last_end", m.last_end, "s"),
-    ];
-    let both = m.wait_percentiles.iter().zip(&m.response_percentiles);
-    for (quantile, (wait, response)) in ["p50", "p95", "p99"].iter().zip(both) {
-        all.push(plain(&format!("wait_{quantile}"), *wait, "s"));
-        all.push(plain(&format!("response_{quantile}"), *response, "s"));
+        )?;
+        row("total_wait", m.total_wait, None, "s")?;
+        row("waited", m.waited as f64, None, "1")?;
+        row("longest_wait", m.longest_wait, None, "s")?;
+        row("last_end", m.last_end, None, "s")?;
+        for (n, quantile) in ["p50", "p95", "p99"].iter().enumerate() {
+            row(
+                &format!("wait_{quantile}"),
+                m.wait_percentiles[n],
+                None,
+                "s",
+            )?;
+            row(
+                &format!("response_{quantile}"),
+                m.response_percentiles[n],
+                None,
+                "s",
+            )?;
+        }
+        if let Some(backfilled) = m.backfilled {
+            row("backfilled", backfilled as f64, None, "1")?;
+        }
+        for (name, used) in replays.trace.resources.iter().zip(&m.utilization) {
+            row(&format!("used_{name}"), *used, None, "1")?;
+        }
+        if let Some(ratio) = played.ratio {
+            row("ratio_to_first", ratio.value, ratio.interval, "1")?;
+        }
     }
-    all.extend(m.backfilled.map(|n| plain("backfilled", n as f64, "1")));
-    let used = replays.trace.resources.iter().zip(&m.utilization);
-    all.extend(used.map(|(name, used)| plain(&format!("used_{name}"), *used, "1")));
-    let ratio = played.ratio;
-    all.extend(ratio.map(|r| within("ratio_to_first", r.value, r.interval, "1")));
-    all
+    table.text()
 }
 
 /// One job a line, by policy and pace. Times are in seconds after the first submission, as they were replayed; start
@@ -73,43 +77,31 @@ fn quantities(replays: &Replays, played: &Played) -> Vec<Quantity> {
 /// # Errors
 /// When the text cannot be put together.
 pub fn visits(replays: &Replays) -> Drawn<String> {
-    let mut table = Csv::titled([
-        "policy",
-        "speed",
-        "line",
-        "type",
-        "submit",
-        "start",
-        "end",
-        "size",
-        "limit",
-        "wait",
-        "slowdown",
-        "backfilled",
-        "measured",
-    ])?;
+    let header =
+        "policy,speed,line,type,submit,start,end,size,limit,wait,slowdown,backfilled,measured";
+    let mut table = Csv::titled(header.split(','))?;
     for (at, own, played) in replays.played() {
         let [from, to] = replays.window.within(at.span);
-        let course = &played.course;
-        let own_visits: Vec<_> = course.visits.iter().map(|(visit, ..)| *visit).collect();
-        for ((visit, line, kind), passes) in course.visits.iter().zip(passes(&own_visits)) {
-            let starts_known = !visit.start.is_nan();
-            let known = |text: String| if starts_known { text } else { String::new() };
-            let flag = |is: bool| u8::from(is).to_string();
+        for (visit, passes) in played.visits.iter().zip(passes(&played.visits)) {
+            let known = |value: f64| {
+                let known = Some(value).filter(|_| !visit.start.is_nan());
+                known.map_or(String::new(), |value| value.to_string())
+            };
+            let measured = u8::from((from..=to).contains(&visit.submit));
             table.row([
-                &own.policy,
-                &at.speed.to_string(),
-                &line.to_string(),
-                &course.types[*kind as usize],
-                &visit.submit.to_string(),
-                &known(visit.start.to_string()),
-                &visit.end.to_string(),
-                &visit.size.to_string(),
-                &visit.limit.to_string(),
-                &visit.wait.to_string(),
-                &visit.bounded_slowdown().to_string(),
-                &known(flag(passes)),
-                &flag((from..=to).contains(&visit.submit)),
+                own.policy.clone(),
+                at.speed.to_string(),
+                visit.line.to_string(),
+                played.kinds[visit.kind as usize].clone(),
+                visit.submit.to_string(),
+                known(visit.start),
+                visit.end.to_string(),
+                visit.size.to_string(),
+                visit.limit.to_string(),
+                visit.wait.to_string(),
+                visit.bounded_slowdown().to_string(),
+                known(f64::from(u8::from(passes))),
+                measured.to_string(),
             ])?;
         }
     }
@@ -122,19 +114,12 @@ pub fn visits(replays: &Replays) -> Drawn<String> {
 /// # Errors
 /// When the text cannot be put together.
 pub fn series(replays: &Replays) -> Drawn<String> {
+    let header = "policy,speed,time,waiting,running,waiting_work".split(',');
     let used = replays.trace.resources.iter();
     let used = used.map(|name| format!("used_{name}"));
-    let header = [
-        "policy",
-        "speed",
-        "time",
-        "waiting",
-        "running",
-        "waiting_work",
-    ];
-    let mut table = Csv::titled(header.map(str::to_owned).into_iter().chain(used))?;
+    let mut table = Csv::titled(header.map(str::to_owned).chain(used))?;
     for (at, own, played) in replays.played() {
-        for step in &played.course.steps {
+        for step in &played.series {
             let numbers = [step.time, step.waiting, step.running, step.waiting_work];
             let numbers = numbers.iter().chain(&step.used).map(f64::to_string);
             let names = [own.policy.clone(), at.speed.to_string()];

@@ -10,7 +10,7 @@ pub use table::{recorded, replayed};
 
 use super::fit::lines;
 use super::{number, percent, wrap};
-use crate::multiresource::replay::Interval;
+use crate::multiresource::replay::{Interval, Window};
 use crate::multiresource::verbs::replay::{AtPace, Replays};
 
 /// `3411 [2300, 4500]`.
@@ -26,40 +26,46 @@ fn pace(at: &AtPace) -> String {
 
 /// Of which jobs measures are.
 fn window(replays: &Replays) -> String {
-    let window = replays.window;
-    match (window.from, window.to) {
-        (0.0, 1.0) => "all jobs are measured".into(),
-        (from, to) => format!(
-            "measured are jobs submitted from {} to {} of the span: without the first, which find empty servers, and the last, after which nothing comes",
-            percent(from),
-            percent(to)
-        ),
+    if replays.window == Window::ALL {
+        return "all jobs are measured".into();
     }
+    format!(
+        "measured are jobs submitted from {} to {} of the span: without the first, which find empty servers, and the last, after which nothing comes",
+        percent(replays.window.from),
+        percent(replays.window.to)
+    )
+}
+
+/// That it was interrupted, if it was.
+fn interrupted(replays: &Replays) -> Option<String> {
+    let note = "INTERRUPTED: not all of it was replayed.";
+    replays.interrupted.then(|| note.into())
 }
 
 /// Why policies are without an interval; none where each has one.
 fn intervals(replays: &Replays) -> Option<String> {
-    let played = replays.played();
-    let (with, without): (Vec<_>, Vec<_>) = played.partition(|(.., own)| own.response.is_some());
-    let which = if with.is_empty() {
-        "no interval"
-    } else {
+    let has_interval = || replays.played().map(|(.., own)| own.response.is_some());
+    let which = if has_interval().any(|has| has) {
         "where no interval stands"
+    } else {
+        "no interval"
     };
     let why = "the trace is too short (an interval is made of ten blocks at least, each of a day and of 10 mean waits at least)";
-    (!without.is_empty()).then(|| format!("{which}: {why}"))
+    has_interval()
+        .any(|has| !has)
+        .then(|| format!("{which}: {why}"))
 }
 
-/// What was read, what became of it, and how it was replayed, with a table of faulty lines.
+/// Returns what was read, what became of it, and how it was replayed, with a table of faulty lines.
 pub fn notes(replays: &Replays, width: usize) -> Vec<String> {
-    let trace = &replays.trace;
-    let remarks = remarks(replays);
+    let (trace, remarks) = (&replays.trace, remarks(replays));
     let mut notes: Vec<String> = remarks.iter().map(|note| wrap(note, width)).collect();
     if !trace.account.rows.is_empty() {
-        let faults = trace.account.faults.iter();
-        let faults = faults.map(|fault| format!("\n  {fault}"));
-        let table = lines(&trace.account, trace.censored, width);
-        notes.insert(1, table + &faults.collect::<String>());
+        let mut table = lines(&trace.account, trace.censored, width);
+        for fault in &trace.account.faults {
+            table += &format!("\n  {fault}");
+        }
+        notes.insert(1, table);
     }
     notes
 }

@@ -1,13 +1,15 @@
 //! The page of a comparison on a trace.
 
+use itertools::Itertools as _;
+
 use super::super::number;
-use super::{intervals, pace, remarks, window, with_interval};
+use super::{interrupted, intervals, pace, remarks, window, with_interval};
 use crate::multiresource::replay::Step;
-use crate::multiresource::verbs::replay::{AtPace, Outcome, Replays};
+use crate::multiresource::verbs::replay::{AtPace, Outcome, Played, Replays};
 use crate::report::plot::{Axis, Curve, Drawn, Panel, Point, Scale, curves, lines};
 use crate::report::{Page, Section, Shown, list, quoted};
 
-/// A comparison on a trace as a page for people.
+/// Renders a comparison on a trace as a page for people.
 ///
 /// # Errors
 /// When a picture cannot be drawn.
@@ -15,9 +17,12 @@ pub fn replay_page(replays: &Replays) -> Drawn<String> {
     let first = replays.paces.iter().take(1).flat_map(|at| &at.policies);
     let names: Vec<&str> = first.map(|own| own.policy.as_str()).collect();
     let title = format!("{} on {}", list(&names), replays.trace.file);
+    let failures = replays.failures();
+    let failures = failures.map(|(at, name, why)| format!("{name} at {}: {why}", pace(at)));
+    let warnings = interrupted(replays).into_iter().chain(intervals(replays));
     let page = Page {
         headline: headline(replays),
-        warnings: warnings(replays),
+        warnings: warnings.chain(failures).collect(),
         what: "Mean response time [s], with 95 % intervals".into(),
         columns: replays.paces.iter().map(pace).collect(),
         rows: names.iter().map(|name| row(replays, name)).collect(),
@@ -37,36 +42,29 @@ pub fn replay_page(replays: &Replays) -> Drawn<String> {
 /// The policy with the least mean at each pace.
 fn headline(replays: &Replays) -> String {
     let sentences = replays.paces.iter().filter_map(|at| {
-        let played = at.policies.iter();
-        let played = played.filter_map(|own| Some((own, own.replayed.as_deref()?)));
-        let means = played.map(|(own, played)| (own, played.measured.mean_response, played));
-        let (own, mean, played) = means.min_by(|a, b| a.1.total_cmp(&b.1))?;
+        let played = at.policies.iter().filter_map(Outcome::played);
+        let least = played.map(mean_response).min_by(f64::total_cmp)?;
+        let is_least = |own: &&Outcome| own.played().map(mean_response) == Some(least);
+        let best = at.policies.iter().find(is_least)?;
         Some(format!(
             "At {} {} has the least mean response time, {} s.",
             pace(at),
-            own.policy,
-            with_interval(mean, played.response)
+            best.policy,
+            with_interval(least, best.played()?.response)
         ))
     });
-    sentences.collect::<Vec<_>>().join(" ")
+    sentences.collect_vec().join(" ")
 }
 
-fn warnings(replays: &Replays) -> Vec<String> {
-    let cut = replays.interrupted;
-    let cut = cut.then(|| "INTERRUPTED: not all of it was replayed.".to_owned());
-    let failures = replays.failures();
-    let failures = failures.map(|(at, name, why)| format!("{name} at {}: {why}", pace(at)));
-    cut.into_iter()
-        .chain(intervals(replays))
-        .chain(failures)
-        .collect()
+fn mean_response(played: &Played) -> f64 {
+    played.measured.mean_response
 }
 
 fn row(replays: &Replays, name: &str) -> (String, Vec<Shown>) {
     let cells = replays.paces.iter().map(|at| {
         let own = at.policies.iter().find(|own| own.policy == name);
-        let played = own.and_then(|own| own.replayed.as_deref());
-        let text = played.map(|own| with_interval(own.measured.mean_response, own.response));
+        let played = own.and_then(Outcome::played);
+        let text = played.map(|own| with_interval(mean_response(own), own.response));
         Shown::plain(text.unwrap_or("failed".into()))
     });
     (name.to_owned(), cells.collect())
@@ -77,10 +75,8 @@ fn sections(replays: &Replays, names: &[&str]) -> Drawn<Vec<Section>> {
     let waiting = |at| over_time(at, "jobs that wait", |step| step.waiting);
     let used = replays.trace.resources.iter().enumerate();
     let used = used.flat_map(|(j, name)| {
-        let what = format!("{name} in use");
-        paces
-            .iter()
-            .map(move |at| over_time(at, &what, |step| step.used[j]))
+        let in_use = move |at| over_time(at, &format!("{name} in use"), |step| step.used[j]);
+        paces.iter().map(in_use)
     });
     let mut sections = vec![
         Section {
@@ -110,7 +106,7 @@ fn over_loads(replays: &Replays, names: &[&str]) -> Drawn<Panel> {
         let own = replays.played().filter(|(_, own, _)| own.policy == *name);
         let points = own.map(|(at, _, played)| Point {
             at: at.load,
-            value: played.measured.mean_response,
+            value: mean_response(played),
             half_width: played.response.map_or(0.0, |i| (i.high - i.low) / 2.0),
         });
         let mut points: Vec<Point> = points.collect();
@@ -133,14 +129,12 @@ fn over_loads(replays: &Replays, names: &[&str]) -> Drawn<Panel> {
 fn over_time(at: &AtPace, what: &str, of: impl Fn(&Step) -> f64) -> Drawn<Panel> {
     const DAY: f64 = 86_400.0;
     let curve = |(n, own): (usize, &Outcome)| {
-        let played = own.replayed.iter();
-        let points = played
-            .flat_map(|played| &played.course.steps)
-            .map(|step| Point {
-                at: step.time / DAY,
-                value: of(step),
-                half_width: 0.0,
-            });
+        let steps = own.played().into_iter().flat_map(|played| &played.series);
+        let points = steps.map(|step| Point {
+            at: step.time / DAY,
+            value: of(step),
+            half_width: 0.0,
+        });
         Curve::new(n, points.collect())
     };
     let all: Vec<Curve> = at.policies.iter().enumerate().map(curve).collect();
@@ -156,12 +150,12 @@ fn over_time(at: &AtPace, what: &str, of: impl Fn(&Step) -> f64) -> Drawn<Panel>
     ))
 }
 
-/// The command, as far as the results tell it.
+/// The command, as far as the results say it.
 fn command(replays: &Replays, names: &[&str]) -> String {
-    let loads: Vec<String> = replays.paces.iter().map(|at| number(at.load)).collect();
+    let loads = || replays.paces.iter().map(|at| number(at.load)).join(",");
     let pace = match &replays.paces[..] {
         [at] => format!("--speed {}", at.speed),
-        _ => format!("--loads {}", loads.join(",")),
+        _ => format!("--loads {}", loads()),
     };
     format!(
         "synth compare --trace {} --policies {} {pace} --seed {} …",

@@ -1,22 +1,17 @@
 //! The tables of a replay.
 
 use super::super::{Table, estimate, number, percent, start_latency_of, wrap};
-use super::{intervals, pace, window, with_interval};
-use crate::multiresource::verbs::replay::{AtPace, OfJobs, Ratio, Recorded, Replays, Spread};
+use super::{interrupted, intervals, pace, window, with_interval};
+use crate::multiresource::verbs::replay::{AtPace, Recorded, Replays, Spread};
 
-/// What came of a replay, at most `width` characters wide.
+/// Renders what came of a replay, at most `width` characters wide.
 pub fn replayed(replays: &Replays, width: usize) -> String {
-    let mut parts = Vec::new();
-    if replays.interrupted {
-        parts.push("INTERRUPTED: not all of it was replayed.".to_owned());
-    }
+    let mut parts = Vec::from_iter(interrupted(replays));
     let paces = replays.paces.iter();
     parts.extend(paces.map(|at| format!("{}\n\n{}", pace(at), at_pace(at, width))));
     parts.extend(replays.failures().map(|(at, name, why)| {
-        wrap(
-            &format!("{name} is not replayed at {}: {why}", pace(at)),
-            width,
-        )
+        let text = format!("{name} is not replayed at {}: {why}", pace(at));
+        wrap(&text, width)
     }));
     parts.extend(replays.resampled.as_ref().map(|own| spread(own, width)));
     parts.push(wrap(&foot(replays), width));
@@ -33,32 +28,32 @@ fn foot(replays: &Replays) -> String {
         );
     }
     foot += "; in brackets 95 % intervals by moving blocks of time";
-    let missing = intervals(replays);
-    foot + &missing.map_or(String::new(), |why| format!("; {why}"))
+    foot + &intervals(replays).map_or(String::new(), |why| format!("; {why}"))
 }
 
 fn at_pace(at: &AtPace, width: usize) -> String {
     let has_ratios = at.policies.len() > 1;
-    let mut header = vec!["policy", "mean response"];
-    header.extend(has_ratios.then_some("over the first"));
-    header.extend([
-        "mean wait",
-        "p99 wait",
-        "longest wait",
-        "waited",
-        "bounded slowdown",
-        "in use",
-    ]);
-    let mut table = Table::new(header);
+    let ratios = if has_ratios { "over the first," } else { "" };
+    let header = format!(
+        "policy,mean response,{ratios}mean wait,p99 wait,longest wait,waited,bounded slowdown,in use"
+    );
+    let mut table = Table::new(header.split(','));
     for own in &at.policies {
-        let Some(played) = &own.replayed else {
+        let Some(played) = own.played() else {
             table.row([own.policy.as_str(), "failed"]);
             continue;
         };
         let measured = &played.measured;
-        let response = with_interval(measured.mean_response, played.response);
-        let mut row = vec![own.policy.clone(), response];
-        row.extend(has_ratios.then(|| played.ratio.map_or(String::new(), ratio)));
+        let ratio = played.ratio.map_or(String::new(), |ratio| {
+            let interval = ratio.interval;
+            let interval = interval.map(|i| format!(" [{:.3}, {:.3}]", i.low, i.high));
+            format!("{:.3}{}", ratio.value, interval.unwrap_or_default())
+        });
+        let mut row = vec![
+            own.policy.clone(),
+            with_interval(measured.mean_response, played.response),
+        ];
+        row.extend(has_ratios.then_some(ratio));
         let used = measured.utilization.iter().map(|used| percent(*used));
         row.extend([
             number(measured.mean_wait),
@@ -73,27 +68,17 @@ fn at_pace(at: &AtPace, width: usize) -> String {
     table.within(width)
 }
 
-fn ratio(ratio: Ratio) -> String {
-    let within = ratio.interval;
-    let within = within.map(|i| format!(" [{:.3}, {:.3}]", i.low, i.high));
-    format!("{:.3}{}", ratio.value, within.unwrap_or_default())
-}
-
 fn spread(spread: &Spread, width: usize) -> String {
-    let mut table = Table::new([
-        "policy",
-        "mean response",
-        "least",
-        "largest",
-        "over the first",
-    ]);
+    let header = "policy,mean response,least,largest,over the first";
+    let mut table = Table::new(header.split(','));
     for own in &spread.policies {
-        let means = || own.means.iter().copied();
+        let extreme =
+            |of: fn(f64, f64) -> f64| number(own.means.iter().copied().fold(f64::NAN, of));
         table.row([
             own.policy.clone(),
             estimate(own.mean),
-            number(means().fold(f64::NAN, f64::min)),
-            number(means().fold(f64::NAN, f64::max)),
+            extreme(f64::min),
+            extreme(f64::max),
             own.ratio.map_or(String::new(), |own| estimate(Some(own))),
         ]);
     }
@@ -104,30 +89,21 @@ fn spread(spread: &Spread, width: usize) -> String {
     format!("{}\n\n{}", wrap(&head, width), table.within(width))
 }
 
-/// What came of recorded jobs, at most `width` characters wide.
+/// Renders what came of recorded jobs, at most `width` characters wide.
 pub fn recorded(run: &Recorded, width: usize) -> String {
-    let mut table = Table::new([
-        "type",
-        "jobs",
-        "mean response",
-        "mean wait",
-        "median wait",
-        "longest wait",
-    ]);
-    let mut row = |name: &str, own: &OfJobs| {
-        let times = [
-            own.mean_response,
-            own.mean_wait,
-            own.median_wait,
-            own.longest_wait,
-        ];
-        let words = [name.to_owned(), own.jobs.to_string()];
-        table.row(words.into_iter().chain(times.map(number)));
-    };
-    for own in &run.types {
-        row(&own.name, &own.jobs);
+    let header = "type,jobs,mean response,mean wait,median wait,longest wait";
+    let mut table = Table::new(header.split(','));
+    let types = run.types.iter().map(|own| (&*own.name, &own.jobs));
+    for (name, own) in types.chain([("all", &run.all)]) {
+        table.row([
+            name.to_owned(),
+            own.jobs.to_string(),
+            number(own.mean_response),
+            number(own.mean_wait),
+            number(own.median_wait),
+            number(own.longest_wait),
+        ]);
     }
-    row("all", &run.all);
     let unit = &run.time_unit;
     let drawn = match run.seed {
         None => "nothing is drawn at random".to_owned(),
@@ -137,10 +113,16 @@ pub fn recorded(run: &Recorded, width: usize) -> String {
         "times in {unit}; the last job left {} {unit} after the first came; {drawn}",
         number(run.makespan)
     );
-    let head = format!("{} on {}, run once", run.policy, run.file);
-    let foot = wrap(&foot, width);
-    let text = format!("{head}\n\n{}\n\n{foot}", table.within(width));
-    let latency = run.start_latency.as_ref();
-    let latency = latency.map(|law| wrap(&start_latency_of(law, unit), width));
-    text + &latency.map_or(String::new(), |line| format!("\n{line}"))
+    let mut text = format!(
+        "{} on {}, run once\n\n{}\n\n{}",
+        run.policy,
+        run.file,
+        table.within(width),
+        wrap(&foot, width)
+    );
+    if let Some(law) = &run.start_latency {
+        text += "\n";
+        text += &wrap(&start_latency_of(law, unit), width);
+    }
+    text
 }

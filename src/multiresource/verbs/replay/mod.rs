@@ -1,58 +1,98 @@
-//! A trace again, under policies: one, or several on the same jobs.
+//! The replay of a trace under one policy, or under several on the same jobs.
 
-mod enter;
 mod recorded;
 mod results;
 mod stage;
 mod types;
 
 pub use recorded::{OfJobs, OfType, Recorded, Recording, run_once};
-pub use results::{AtPace, Course, Outcome, Played, Ratio, Replays, Spread, Traced};
-pub use types::servers_of;
+pub use results::{AtPace, Outcome, Played, Ratio, Replays, Spread, Traced};
+pub use types::{places, servers_of};
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
 
 use super::VerbError;
 use crate::artifact::Changes;
 use crate::multiresource::replay::{Speed, Window};
 use crate::multiresource::workload::Fleet;
 use crate::number::Decimal;
-use crate::trace::{Options, Source};
+use crate::simulation::Settings;
+use crate::trace::Options;
+use crate::typed::duration;
 use stage::Stage;
+
+/// A trace, and how it is replayed.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Replay of a trace")]
+pub struct TraceArgs {
+    /// Replay the jobs of this trace instead of drawing some (`-`: from standard input; .gz is read as it is)
+    #[arg(id = "trace", long = "trace", value_name = "FILE")]
+    pub file: Option<PathBuf>,
+
+    /// By how much faster jobs come than they did, such as 5/4; sizes stay
+    #[arg(long, value_name = "A/B", requires = "trace", value_parser = Speed::parse)]
+    pub speed: Option<Speed>,
+
+    /// What jobs hold under rules by name: policy files always know jobs by the types of their workload
+    #[arg(long, requires = "trace", value_enum, default_value_t = Demands::Exact)]
+    pub demands: Demands,
+
+    /// Leave out jobs that demand more than every type, for every policy, also where they are over 1 % of the work
+    #[arg(long, requires = "trace")]
+    pub unknown_out: bool,
+
+    /// Of which jobs measures are: all, or those submitted in a part of the span such as .1,.9 [default: .02,.98]
+    #[arg(long, value_name = "PART", requires = "trace", value_parser = Window::parse)]
+    pub measure: Option<Window>,
+
+    /// With --trace: where to write what came of each job, as CSV (`-`: to standard output). Without: recorded jobs to
+    /// run once under --policy of `simulate`, a table with the columns type, arrival and size in the policy's time
+    /// unit, as `synth bridge --replay … --jobs` writes them (`-`: from standard input)
+    #[arg(long, value_name = "FILE")]
+    pub jobs: Option<PathBuf>,
+
+    /// Also write how many wait and run over time, as CSV (`-`: to standard output)
+    #[arg(long, value_name = "FILE", requires = "trace")]
+    pub series: Option<PathBuf>,
+
+    /// Length of a step of the series, such as 1h; a millionth of the span at least [default: a 500th of it]
+    #[arg(long, value_name = "TIME", requires = "series", value_parser = duration)]
+    pub step: Option<Duration>,
+
+    #[command(flatten)]
+    pub(super) reading: Options,
+}
+
+/// What jobs hold under rules by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Demands {
+    /// What they did
+    Exact,
+    /// What their types in --workload do
+    Rounded,
+}
 
 /// A trace, policies, and how they are run.
 pub struct Replaying<'a> {
-    /// The trace.
-    pub source: &'a Source,
-    /// How its lines are read.
-    pub options: Options,
+    /// The trace, and how it is read, measured and replayed.
+    pub trace: &'a TraceArgs,
     /// The workload whose types its jobs are, where one is given.
     pub workload: Option<&'a Fleet>,
     /// Rules by name, or policy files.
     pub policies: &'a [String],
     /// How fast jobs come, once and again; at least one.
     pub paces: Vec<Pace>,
-    /// Whether jobs hold what their types do under rules by name as well.
-    pub rounded: bool,
-    /// Whether jobs of no type are left out however many they are.
-    pub unknown_out: bool,
-    /// How long each job holds its room before it runs \[s\], ≥ 0; none where it is not given.
+    /// How long each job holds its room before it runs \[s\], ≥ 0.
     pub start_latency: Option<Decimal>,
-    /// Of which jobs measures are; of the middle ones where none is given.
-    pub window: Option<Window>,
-    /// Length of a step of the series \[s\]; a 500th of the span where none is given.
-    pub step: Option<f64>,
-    /// Whether what came of each job is kept.
-    pub keeps_visits: bool,
     /// Whether whole weeks are drawn, too.
     pub resample: bool,
     /// What becomes of policy files that were changed after they were written.
     pub changes: Changes,
-    /// Seed of all that is drawn.
-    pub seed: u64,
-    /// Once it is set, the replay ends with what it has.
-    pub interrupt: Arc<AtomicBool>,
+    /// Seed of all that is drawn; and its interrupt ends the replay with what it has.
+    pub settings: &'a Settings,
 }
 
 /// How fast jobs come.
@@ -64,20 +104,19 @@ pub enum Pace {
     Load(f64),
 }
 
-/// Replays a trace under policies, one after the other, at each pace. `hears` is told what goes on.
+/// Replays a trace under policies, one after the other, at each pace. `listener` is notified of progress.
 ///
 /// # Errors
-/// When the trace cannot be read, or the policies, the workload and the trace do not go together. That a policy
-/// cannot serve the jobs is told with it.
+/// When the trace cannot be read, or the policies, the workload and the trace do not go together. Where a policy
+/// cannot serve the jobs, its outcome says why.
 pub fn replay_trace(
     asked: &Replaying<'_>,
     listener: &mut dyn FnMut(&str),
 ) -> Result<Replays, VerbError> {
-    let stage = Stage::set(asked, listener)?;
+    let stage = Stage::read(asked, listener)?;
     let mut paces = Vec::new();
     for &pace in &asked.paces {
-        let speed = stage.speed(pace)?;
-        let at = stage.at(speed, listener);
+        let at = stage.at(stage.speed(pace)?, listener);
         if !at.policies.is_empty() {
             paces.push(at);
         }
@@ -85,10 +124,7 @@ pub fn replay_trace(
             break;
         }
     }
-    let resampled = if asked.resample && !stage.is_interrupted() {
-        Some(stage.resampled(listener)?)
-    } else {
-        None
-    };
+    let resamples = asked.resample && !stage.is_interrupted();
+    let resampled = resamples.then(|| stage.resampled(listener)).transpose()?;
     Ok(stage.results(paces, resampled))
 }

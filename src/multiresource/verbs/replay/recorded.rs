@@ -5,15 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
 
+use super::super::enter::{has_types_of, resolve_policy};
 use super::super::{VerbError, refuse};
-use super::enter::policy_file;
 use crate::artifact::Changes;
 use crate::law::Size;
-use crate::multiresource::replay::{
-    Clock, DecisionState, Job, StartLatency, Visit, record, replay, visits,
-};
-use crate::multiresource::simulator::Contender;
-use crate::multiresource::workload::{Fleet, Known};
+use crate::multiresource::replay::{Clock, DecisionState, Job, Visit, record, replay, visits};
+use crate::multiresource::workload::{Fleet, Known, Workload};
 use crate::number::Decimal;
 use crate::simulation::{Sampler, Streams};
 
@@ -88,8 +85,8 @@ pub struct OfType {
     pub jobs: OfJobs,
 }
 
-/// Runs recorded jobs once. The policy's clocks, start latencies of a law and limits of a law are drawn. `hears` is told
-/// what goes on.
+/// Runs recorded jobs once. The policy's clocks, start latencies of a law and limits of a law are drawn. `listener` is
+/// notified of progress.
 ///
 /// # Errors
 /// When the jobs cannot be read, there is no such policy, it is refused or cannot serve them.
@@ -97,24 +94,34 @@ pub fn run_once(
     asked: &Recording<'_>,
     listener: &mut dyn FnMut(&str),
 ) -> Result<Recorded, VerbError> {
-    let (rule, fleet, digest) = entered(asked)?;
-    let fleet = match asked.start_latency {
-        Some(latency) => fleet.with_start_latency(latency)?,
-        None => fleet,
+    let mut fleet = asked.workload.cloned();
+    let (rule, file) = resolve_policy(asked.policy, fleet.as_ref(), asked.changes)?;
+    if let Some((checked, _)) = &file {
+        has_types_of(asked.policy, checked, &mut fleet)?;
+    }
+    let Some(mut fleet) = fleet else {
+        return refuse(format!(
+            "the rule {} needs a workload, which has types and servers: give --workload FILE",
+            asked.policy
+        ));
     };
+    if let Some(latency) = asked.start_latency {
+        fleet = fleet.with_start_latency(latency)?;
+    }
     let envelope = fleet.envelope();
     let names: Vec<&str> = envelope.types().iter().map(|t| t.name()).collect();
     let jobs = record(asked.text, &names);
-    let jobs = jobs.or_else(|why| refuse(format!("{}: {why}", asked.file)))?;
+    let mut jobs = jobs.or_else(|why| refuse(format!("{}: {why}", asked.file)))?;
     let count = jobs.len();
     listener(&format!("running {count} jobs under {}", asked.policy));
-    let (own, latency, is_drawn) = drawn(&jobs, &fleet, asked.seed);
+    let (drawn, is_drawn) = draw(&mut jobs, envelope, asked.seed);
     let scene = DecisionState {
-        jobs: &own,
+        jobs: &jobs,
         types: (0..names.len() as u32).collect(),
         fleet: fleet.clone(),
         clock: Clock::as_written(),
-        latency,
+        latency: envelope.start_latency().map_or(0.0, Size::mean),
+        drawn,
         seed: asked.seed,
     };
     let replayed = replay(&rule, &scene, &mut |_| {
@@ -122,75 +129,42 @@ pub fn run_once(
     });
     let replayed = replayed.or_else(|why| refuse(why.to_string()))?;
     let visits: Vec<Visit> = visits(&scene, &replayed, 1.0).collect();
-    let of = |i: Option<usize>| {
-        let own = visits.iter().zip(&jobs);
-        let own = own.filter(|(_, job)| i.is_none_or(|i| job.kind as usize == i));
-        OfJobs::of(own.map(|(visit, _)| visit))
-    };
     let types = names.iter().enumerate().filter_map(|(i, name)| {
-        let name = (*name).to_owned();
+        let own = visits.iter().filter(|visit| visit.kind as usize == i);
         Some(OfType {
-            name,
-            jobs: of(Some(i))?,
+            name: (*name).to_owned(),
+            jobs: OfJobs::of(own)?,
         })
     });
-    let types = types.collect();
-    let Some(all) = of(None) else {
+    let Some(all) = OfJobs::of(visits.iter()) else {
         return refuse(format!("{}: there are no jobs", asked.file));
     };
     Ok(Recorded {
         policy: asked.policy.to_owned(),
-        digest,
+        digest: file.map(|(_, digest)| digest),
         file: asked.file.clone(),
         time_unit: envelope.time_unit().to_owned(),
         start_latency: envelope.start_latency().cloned(),
         seed: (is_drawn || replayed.has_clocks).then_some(asked.seed),
         makespan: visits.iter().map(|visit| visit.end).fold(0.0, f64::max),
         all,
-        types,
+        types: types.collect(),
     })
 }
 
-/// The policy, the workload whose types jobs are, and what identifies the policy's file.
-fn entered(asked: &Recording<'_>) -> Result<(Contender, Fleet, Option<String>), VerbError> {
-    let mut types = asked.workload.cloned();
-    let named = match &types {
-        Some(fleet) => Contender::named(asked.policy, fleet),
-        None => Contender::parse(asked.policy).map_err(|why| why.to_string()),
-    };
-    let (rule, digest) = match named {
-        Ok(rule) => (rule, None),
-        Err(no_rule) => {
-            let (rule, digest) = policy_file(asked.policy, &no_rule, asked.changes, &mut types)?;
-            (rule, Some(digest))
-        }
-    };
-    match types {
-        Some(types) => Ok((rule, types, digest)),
-        None => refuse(format!(
-            "the rule {} needs a workload, which tells types and servers: give --workload FILE",
-            asked.policy
-        )),
-    }
-}
-
-/// The jobs with the limits that are known of them, their start latencies, and whether any of these is random.
-fn drawn(jobs: &[Job], fleet: &Fleet, seed: u64) -> (Vec<Job>, StartLatency, bool) {
-    let workload = fleet.envelope();
+/// Draws the limits that are known of jobs; returns their start latencies, and whether any of these is random.
+fn draw(jobs: &mut [Job], workload: &Workload, seed: u64) -> (Vec<f64>, bool) {
     let mut stream = Streams::new(seed, 0).sizes;
-    let mut is_random = |law: &Size| !matches!(law, Size::Deterministic { .. });
-    let latency = workload.start_latency();
     let factor = match workload.known() {
         Some(Known::Limit(factor)) => Some(factor),
         _ => None,
     };
-    let random = latency.is_some_and(&mut is_random) || factor.is_some_and(&mut is_random);
-    let [law, factor] = [latency, factor].map(|law| law.map(Sampler::of));
-    let mut late = StartLatency::same(latency.map_or(0.0, Size::mean));
-    let mut own = jobs.to_vec();
-    for job in &mut own {
-        late.drawn
-            .extend(law.as_ref().map(|law| law.draw(&mut stream)));
+    let laws = [workload.start_latency(), factor];
+    let mut latencies = Vec::new();
+    let [latency, factor] = laws.map(|law| law.map(Sampler::of));
+    for job in jobs {
+        let drawn = latency.as_ref().map(|law| law.draw(&mut stream));
+        latencies.extend(drawn);
         let of_type = workload.types()[job.kind as usize].limit();
         job.limit = match (workload.known(), &factor, of_type) {
             (_, Some(factor), _) => job.size * factor.draw(&mut stream),
@@ -198,11 +172,13 @@ fn drawn(jobs: &[Job], fleet: &Fleet, seed: u64) -> (Vec<Job>, StartLatency, boo
             _ => job.size,
         };
     }
-    (own, late, random)
+    let mut laws = laws.into_iter().flatten();
+    let is_random = laws.any(|law| !matches!(law, Size::Deterministic { .. }));
+    (latencies, is_random)
 }
 
 impl OfJobs {
-    /// What came of these jobs; none where there are none.
+    /// Sums up what came of these jobs; `None` where there are none.
     fn of<'a>(visits: impl Iterator<Item = &'a Visit>) -> Option<Self> {
         let visits: Vec<&Visit> = visits.collect();
         let mut waits: Vec<f64> = visits.iter().map(|visit| visit.wait).collect();

@@ -63,7 +63,7 @@ pub struct Traced {
 }
 
 /// What became of vectors as types.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Typed {
     /// Types.
     pub types: u64,
@@ -123,20 +123,15 @@ pub struct Played {
     pub by_types: bool,
     /// Arrivals, completions and clocks.
     pub events: u64,
-    /// How many waited and ran; empty where starts are not known.
+    /// Averages over steps of time; none where starts are not known.
     #[serde(skip)]
-    pub course: Course,
-}
-
-/// What happened over time.
-#[derive(Clone, Debug, Default)]
-pub struct Course {
-    /// Averages over steps.
-    pub steps: Vec<Step>,
-    /// What came of each job, with its line and the place of its type; none where that is not kept.
-    pub visits: Vec<(Visit, u32, u32)>,
-    /// The names of the types.
-    pub types: Vec<String>,
+    pub series: Vec<Step>,
+    /// The visit of each job; none where that is not kept.
+    #[serde(skip)]
+    pub visits: Vec<Visit>,
+    /// The names of the kinds of jobs that the policy saw.
+    #[serde(skip)]
+    pub kinds: Vec<String>,
 }
 
 /// A ratio with its interval, on the same blocks.
@@ -174,7 +169,7 @@ pub struct SpreadOf {
 
 impl Replays {
     /// Returns all policies at all paces.
-    pub fn outcomes(&self) -> impl Iterator<Item = (&AtPace, &Outcome)> {
+    fn outcomes(&self) -> impl Iterator<Item = (&AtPace, &Outcome)> {
         let each = self.paces.iter();
         each.flat_map(|at| at.policies.iter().map(move |outcome| (at, outcome)))
     }
@@ -182,7 +177,7 @@ impl Replays {
     /// Returns those that were replayed.
     pub fn played(&self) -> impl Iterator<Item = (&AtPace, &Outcome, &Played)> {
         let outcomes = self.outcomes();
-        outcomes.filter_map(|(at, outcome)| Some((at, outcome, outcome.replayed.as_deref()?)))
+        outcomes.filter_map(|(at, own)| Some((at, own, own.played()?)))
     }
 
     /// Returns those that could not be, each with the reason.
@@ -192,8 +187,15 @@ impl Replays {
     }
 }
 
+impl Outcome {
+    /// Returns what was measured, if it was replayed.
+    pub fn played(&self) -> Option<&Played> {
+        self.replayed.as_deref()
+    }
+}
+
 impl Spread {
-    /// Of means by policy and sequence.
+    /// Estimates from means by policy and sequence.
     pub fn of<'a>(
         names: impl Iterator<Item = &'a str>,
         means: Vec<Vec<f64>>,
@@ -201,6 +203,7 @@ impl Spread {
         replications: u32,
     ) -> Self {
         let first = means.first().cloned().unwrap_or_default();
+        let of_sample = |values: &[f64]| (values.len() >= 2).then(|| over_replications(values));
         let policies = names.zip(means).enumerate().map(|(n, (name, means))| {
             let ratios: Vec<f64> = means.iter().zip(&first).map(|(a, b)| a / b).collect();
             SpreadOf {
@@ -216,9 +219,4 @@ impl Spread {
             policies: policies.collect(),
         }
     }
-}
-
-/// The mean of independent values; `None` of fewer than two.
-fn of_sample(values: &[f64]) -> Option<Estimate> {
-    (values.len() >= 2).then(|| over_replications(values))
 }

@@ -1,24 +1,26 @@
 //! A trace in memory, with the policies that are to be replayed on it.
 
+use std::borrow::Cow;
+use std::path::Path;
 use std::sync::atomic::Ordering;
 
+use super::super::enter::{has_types_of, resolve_policy};
 use super::super::{VerbError, refuse};
-use super::enter::{By, Entrant, enter};
-use super::results::{AtPace, Course, Outcome, Played, Ratio, Replays, Spread, Traced, Typed};
+use super::results::{AtPace, Outcome, Played, Ratio, Replays, Spread, Traced};
 use super::types::{Types, servers_of};
-use super::{Pace, Replaying};
+use super::{Demands, Pace, Replaying};
 use crate::multiresource::replay::{
-    Blocks, Clock, DecisionState, Interval, Job, Kinds, Log, Measured, Replayed, Speed,
-    StartLatency, Visit, WholeParts, Window, course, gathered, replay, resampled, visits,
+    Blocks, Clock, DecisionState, Interval, Job, Kinds, Log, Measured, Speed, Visit, WholeParts,
+    Window, gathered, replay, resampled, time_series, visits,
 };
 use crate::multiresource::simulator::Contender;
 use crate::number::Decimal;
-use crate::trace::Trace;
+use crate::trace::{Source, Trace};
 
 /// All that a replay needs.
 pub struct Stage<'a> {
     asked: &'a Replaying<'a>,
-    entrants: Vec<Entrant>,
+    policies: Vec<Policy>,
     file: String,
     log: Log,
     exact: Kinds,
@@ -26,10 +28,13 @@ pub struct Stage<'a> {
     latency: WholeParts,
 }
 
-/// A policy that was replayed.
-struct Run {
-    visits: Vec<Visit>,
-    played: Played,
+/// A policy that takes part.
+struct Policy {
+    /// Its name, or its file.
+    name: String,
+    /// Of a policy file: what identifies it, and its policy, which knows jobs by their types. A rule by name knows them
+    /// by what they demand.
+    file: Option<(String, Contender)>,
 }
 
 /// An interval is made of blocks of a day \[s\] at least…
@@ -40,7 +45,7 @@ const WAITS: f64 = 10.0;
 /// Traces of parts of the trace that are drawn.
 const REPLICATIONS: u32 = 8;
 
-/// Steps of a course.
+/// Steps of a series.
 const STEPS: f64 = 500.0;
 
 /// The same at most: steps that are asked for shorter are made longer.
@@ -48,20 +53,29 @@ const MOST_STEPS: f64 = 1e6;
 
 impl<'a> Stage<'a> {
     /// Reads policies and trace.
-    pub fn set(
+    pub fn read(
         asked: &'a Replaying<'a>,
         listener: &mut dyn FnMut(&str),
     ) -> Result<Self, VerbError> {
-        let (entrants, fleet) = enter(asked)?;
-        let mut options = asked.options.clone();
-        // The workload's servers are those of its jobs.
-        if options.servers.is_none() {
-            options.servers = fleet.as_ref().map(servers_of);
+        // Types are those of the workload that is given, or of the first policy file.
+        let (mut fleet, mut policies) = (asked.workload.cloned(), Vec::new());
+        for name in asked.policies {
+            let (rule, file) = resolve_policy(name, None, asked.changes)?;
+            if let Some((checked, _)) = &file {
+                has_types_of(name, checked, &mut fleet)?;
+            }
+            policies.push(Policy {
+                name: name.clone(),
+                file: file.map(|(_, digest)| (digest, rule)),
+            });
         }
-        let file = asked.source.name();
+        let mut options = asked.trace.reading.clone();
+        // The workload's servers are those of its jobs.
+        options.servers = options.servers.or(fleet.as_ref().map(servers_of));
+        let source = Source::named(asked.trace.file.as_deref().unwrap_or(Path::new("-")));
+        let file = source.name();
         listener(&format!("reading {file}"));
-        let mut trace = Trace::open(asked.source, &options)?;
-        let log = Log::read(&mut trace, |jobs| {
+        let mut log = Log::read(&mut Trace::open(&source, &options)?, |jobs| {
             listener(&format!("reading {file}: {jobs} jobs"));
         })?;
         let latency = asked.start_latency.unwrap_or(Decimal::ZERO);
@@ -72,32 +86,33 @@ impl<'a> Stage<'a> {
                 log.tick.per_second()
             ));
         };
-        let mut stage = Stage {
-            exact: Kinds::exact(&log),
-            asked,
-            entrants,
-            file,
-            log,
-            typed: None,
-            latency: parts,
-        };
-        let by_types = |entrant: &Entrant| matches!(entrant.by, By::Type(_));
-        if asked.rounded || stage.entrants.iter().any(by_types) {
+        let exact = Kinds::exact(&log);
+        let rounds = asked.trace.demands == Demands::Rounded;
+        let typed = if rounds || policies.iter().any(|own| own.file.is_some()) {
             let Some(fleet) = fleet else {
                 return refuse(
                     "--demands rounded needs the types of a workload: give --workload FILE, such as `synth fit` makes",
                 );
             };
-            let typed = Types::of(&stage.log, &stage.exact, fleet, asked.unknown_out);
-            let mut typed = typed.or_else(refuse)?;
+            let mut typed = Types::of(&log, &exact, fleet, asked.trace.unknown_out)?;
             // Dead time is that which is asked for, the same for every policy.
             let latency = Decimal::new(parts.ticks() / typed.ticks).unwrap_or(Decimal::ZERO);
             typed.fleet = typed.fleet.with_start_latency(latency)?;
             // Jobs that have no type are left out, for every policy.
-            stage.log.jobs.retain(|job| typed.holds(job));
-            stage.typed = Some(typed);
-        }
-        Ok(stage)
+            log.jobs.retain(|job| typed.holds(job));
+            Some(typed)
+        } else {
+            None
+        };
+        Ok(Stage {
+            asked,
+            policies,
+            file,
+            log,
+            exact,
+            typed,
+            latency: parts,
+        })
     }
 
     /// The speed of a pace.
@@ -112,8 +127,8 @@ impl<'a> Stage<'a> {
                 "the trace has a load of {own:.3e}, which cannot be brought to what is asked for: choose a load nearer to it"
             ));
         };
-        let jobs = self.log.jobs.iter();
-        let longest = jobs.map(|job| job.limit).fold(self.log.span(), f64::max);
+        let limits = self.log.jobs.iter().map(|job| job.limit);
+        let longest = limits.fold(self.log.span(), f64::max);
         let clock = self.latency.clock(speed);
         if clock.holds(longest + self.latency.ticks()) {
             return Ok(speed);
@@ -125,7 +140,7 @@ impl<'a> Stage<'a> {
 
     /// Whether it is to end.
     pub fn is_interrupted(&self) -> bool {
-        self.asked.interrupt.load(Ordering::Relaxed)
+        self.asked.settings.interrupt.load(Ordering::Relaxed)
     }
 
     /// Ticks in a second.
@@ -136,29 +151,30 @@ impl<'a> Stage<'a> {
     /// Replays every policy at a speed; those before an interruption.
     pub fn at(&self, speed: Speed, listener: &mut dyn FnMut(&str)) -> AtPace {
         let span = self.log.span() / speed.ratio() / self.per_second();
-        let window = self.window();
-        let mut first: Option<Run> = None;
+        let keeps_visits = self.asked.trace.jobs.is_some();
+        let mut first: Option<Played> = None;
         let mut policies = Vec::new();
-        for (n, entrant) in self.entrants.iter().enumerate() {
-            let mut outcome = Outcome {
-                policy: entrant.name.clone(),
-                digest: entrant.digest.clone(),
-                replayed: None,
-                failure: None,
-            };
-            match self.run(n, speed, window.within(span), listener) {
+        for policy in &self.policies {
+            let (mut replayed, mut failure) = (None, None);
+            match self.run(policy, speed, span, first.as_ref(), listener) {
                 Err(_) if self.is_interrupted() => break,
-                Err(why) => outcome.failure = Some(why),
-                Ok(mut run) => {
-                    let ratio = first.as_ref();
-                    let ratio = ratio.map(|first| self.ratio(&run, first, window.within(span)));
-                    run.played.ratio = ratio;
-                    run.played.course = self.course(&run.visits, n, span);
-                    outcome.replayed = Some(Box::new(run.played.clone()));
-                    first.get_or_insert(run);
+                Err(why) => failure = Some(why),
+                Ok(mut played) => {
+                    if first.is_none() {
+                        first = Some(played.clone());
+                    }
+                    if !keeps_visits {
+                        played.visits = Vec::new();
+                    }
+                    replayed = Some(Box::new(played));
                 }
             }
-            policies.push(outcome);
+            policies.push(Outcome {
+                policy: policy.name.clone(),
+                digest: policy.file.as_ref().map(|(digest, _)| digest.clone()),
+                replayed,
+                failure,
+            });
         }
         AtPace {
             speed,
@@ -169,52 +185,41 @@ impl<'a> Stage<'a> {
     }
 
     /// Mean response times of each policy at the first pace on whole weeks of the trace that are drawn with
-    /// replacement, the same for each.
+    /// replacement, the same for each; of a policy fewer where it cannot serve some.
     pub fn resampled(&self, listener: &mut dyn FnMut(&str)) -> Result<Spread, VerbError> {
         let speed = self.speed(self.asked.paces[0])?;
         let week = 7.0 * DAY * self.per_second();
-        let mut means = vec![Vec::new(); self.entrants.len()];
+        let mut means = vec![Vec::new(); self.policies.len()];
         for n in 0..REPLICATIONS {
-            let Some(jobs) = resampled(&self.log.jobs, week, self.asked.seed, n) else {
+            let Some(jobs) = resampled(&self.log.jobs, week, self.asked.settings.seed, n) else {
                 return refuse(
                     "--resample draws from whole weeks, and the trace has fewer than two: leave it out",
                 );
             };
-            for (policy, means) in means.iter_mut().enumerate() {
-                means.extend(self.mean_response(policy, &jobs, speed, listener));
+            for (policy, means) in self.policies.iter().zip(&mut means) {
+                let jobs = self
+                    .types_for(policy)
+                    .map_or(Cow::Borrowed(&jobs), |typed| {
+                        Cow::Owned(typed.rounded(&jobs))
+                    });
+                if let Ok((visits, _)) = self.visits(policy, &jobs, speed, listener)
+                    && !visits.is_empty()
+                {
+                    let total: f64 = visits.iter().map(Visit::response).sum();
+                    means.push(total / visits.len() as f64);
+                }
             }
         }
-        let names = self.entrants.iter().map(|entrant| entrant.name.as_str());
+        let names = self.policies.iter().map(|policy| policy.name.as_str());
         Ok(Spread::of(names, means, speed, REPLICATIONS))
-    }
-
-    /// The mean response time \[s\] of a policy on other jobs than the trace's, all measured; none where it cannot
-    /// serve them.
-    fn mean_response(
-        &self,
-        policy: usize,
-        jobs: &[Job],
-        speed: Speed,
-        listener: &mut dyn FnMut(&str),
-    ) -> Option<f64> {
-        let run = match self.by_types(policy) {
-            None => self.visits(policy, (jobs, &self.exact), speed, listener),
-            Some(typed) => {
-                let jobs = typed.rounded(jobs);
-                self.visits(policy, (&jobs, &typed.kinds), speed, listener)
-            }
-        };
-        let (visits, _) = run.ok()?;
-        let total: f64 = visits.iter().map(Visit::response).sum();
-        (!visits.is_empty()).then(|| total / visits.len() as f64)
     }
 
     /// Of which jobs measures are: all where no job is in the middle.
     fn window(&self) -> Window {
-        self.asked.window.unwrap_or_else(|| {
+        self.asked.trace.measure.unwrap_or_else(|| {
             let [from, to] = Window::MIDDLE.within(self.log.span());
-            let within = |job: &Job| (from..=to).contains(&job.submit);
-            if self.log.jobs.iter().any(within) {
+            let is_within = |job: &Job| (from..=to).contains(&job.submit);
+            if self.log.jobs.iter().any(is_within) {
                 Window::MIDDLE
             } else {
                 Window::ALL
@@ -223,106 +228,84 @@ impl<'a> Stage<'a> {
     }
 
     /// The types by which a policy sees the jobs, if it does.
-    fn by_types(&self, policy: usize) -> Option<&Types> {
-        let by_type = matches!(self.entrants[policy].by, By::Type(_));
-        self.typed
-            .as_ref()
-            .filter(|_| by_type || self.asked.rounded)
+    fn types_for(&self, policy: &Policy) -> Option<&Types> {
+        let rounds = policy.file.is_some() || self.asked.trace.demands == Demands::Rounded;
+        self.typed.as_ref().filter(|_| rounds)
     }
 
-    /// The jobs of the trace as a policy sees them.
-    fn seen(&self, policy: usize) -> (&[Job], &Kinds) {
-        match self.by_types(policy) {
-            Some(typed) => (&typed.jobs, &typed.kinds),
-            None => (&self.log.jobs, &self.exact),
-        }
+    /// The kinds that jobs are of for a policy.
+    fn kinds(&self, policy: &Policy) -> &Kinds {
+        self.types_for(policy)
+            .map_or(&self.exact, |typed| &typed.kinds)
     }
 
-    /// Replays a policy on the trace, and measures.
+    /// Replays a policy on the trace, and measures, also against the first one that was replayed.
     fn run(
         &self,
-        policy: usize,
+        policy: &Policy,
         speed: Speed,
-        window: [f64; 2],
+        span: f64,
+        first: Option<&Played>,
         listener: &mut dyn FnMut(&str),
-    ) -> Result<Run, String> {
-        let (jobs, kinds) = self.seen(policy);
-        let (visits, replayed) = self.visits(policy, (jobs, kinds), speed, listener)?;
-        let resources = self.log.servers.resources.len();
-        let held = |n: usize| kinds.held(&jobs[n]);
-        let measured = Measured::of(&visits, window, resources, held);
+    ) -> Result<Played, String> {
+        let (typed, kinds) = (self.types_for(policy), self.kinds(policy));
+        let jobs = typed.map_or(&self.log.jobs, |typed| &typed.jobs);
+        let (visits, events) = self.visits(policy, jobs, speed, listener)?;
+        let window = self.window().within(span);
+        let measured = Measured::of(&visits, window, kinds);
         if measured.jobs == 0 {
             return Err("no job was submitted in the part of the span that is measured: give another --measure, or --measure all".into());
         }
-        let block = block(&measured);
+        let block = DAY.max(WAITS * measured.mean_wait);
         let blocks = self.blocks(&visits, window, block);
         let interval = |of: fn(&Visit) -> f64| {
             let means = blocks.as_ref()?.means(visits.iter().map(of));
             Interval::of(means.into_iter().flatten())
         };
-        let played = Played {
+        let step = self.asked.trace.step.map(|step| step.as_secs_f64());
+        let step = step.unwrap_or(span / STEPS).max(span / MOST_STEPS);
+        let ratio = first.map(|first| Ratio {
+            value: measured.mean_response / first.measured.mean_response,
+            // Of the same blocks: the longer ones of both.
+            interval: self
+                .blocks(&visits, window, block.max(first.block))
+                .and_then(|blocks| {
+                    let [own, other] = [&visits, &first.visits]
+                        .map(|visits| blocks.means(visits.iter().map(Visit::response)));
+                    Interval::of_ratio(&own, &other)
+                }),
+        });
+        Ok(Played {
             wait: interval(|visit| visit.wait),
             response: interval(Visit::response),
             bounded_slowdown: interval(Visit::bounded_slowdown),
             block,
-            ratio: None,
-            by_types: self.by_types(policy).is_some(),
-            events: replayed.events,
-            course: Course::default(),
+            ratio,
+            by_types: typed.is_some(),
+            events,
+            series: time_series(&visits, span, step.max(f64::MIN_POSITIVE), kinds),
+            kinds: kinds.demands.iter().map(|(name, _)| name.clone()).collect(),
             measured,
-        };
-        Ok(Run { visits, played })
-    }
-
-    /// The ratio of mean response times, on the same blocks: the longer ones of both.
-    fn ratio(&self, run: &Run, first: &Run, window: [f64; 2]) -> Ratio {
-        let block = run.played.block.max(first.played.block);
-        let blocks = self.blocks(&run.visits, window, block);
-        let interval = blocks.and_then(|blocks| {
-            let means = |run: &Run| blocks.means(run.visits.iter().map(Visit::response));
-            Interval::of_ratio(&means(run), &means(first))
-        });
-        Ratio {
-            value: run.played.measured.mean_response / first.played.measured.mean_response,
-            interval,
-        }
+            visits,
+        })
     }
 
     fn blocks(&self, visits: &[Visit], window: [f64; 2], block: f64) -> Option<Blocks> {
         let submits: Vec<f64> = visits.iter().map(|visit| visit.submit).collect();
-        Blocks::draw(&submits, window, block, self.asked.seed)
+        Blocks::draw(&submits, window, block, self.asked.settings.seed)
     }
 
-    /// What happened over time, and of each job where that is asked for.
-    fn course(&self, visits: &[Visit], policy: usize, span: f64) -> Course {
-        let (jobs, kinds) = self.seen(policy);
-        let step = self.asked.step.unwrap_or(span / STEPS);
-        let step = step.max(span / MOST_STEPS).max(f64::MIN_POSITIVE);
-        let resources = self.log.servers.resources.len();
-        let mut found = Course {
-            steps: course(visits, span, step, resources, |n| kinds.held(&jobs[n])),
-            ..Course::default()
-        };
-        if self.asked.keeps_visits {
-            let pairs = visits.iter().zip(jobs);
-            let visits = pairs.map(|(visit, job)| (*visit, job.line, job.kind));
-            found.visits = visits.collect();
-            found.types = kinds.demands.iter().map(|(name, _)| name.clone()).collect();
-        }
-        found
-    }
-
-    /// Replays a policy on jobs of these kinds.
+    /// Replays a policy on jobs of its kinds; returns their visits, and the number of events.
     fn visits(
         &self,
-        policy: usize,
-        (jobs, kinds): (&[Job], &Kinds),
+        policy: &Policy,
+        jobs: &[Job],
         speed: Speed,
         listener: &mut dyn FnMut(&str),
-    ) -> Result<(Vec<Visit>, Replayed), String> {
-        let name = &self.entrants[policy].name;
+    ) -> Result<(Vec<Visit>, u64), String> {
+        let name = &policy.name;
         listener(&format!("replaying {name}"));
-        let (rule, scene) = self.scene(policy, (jobs, kinds), speed)?;
+        let (rule, scene) = self.scene(policy, jobs, speed)?;
         let replayed = replay(&rule, &scene, &mut |come| {
             let share = 100.0 * come as f64 / jobs.len() as f64;
             listener(&format!(
@@ -331,69 +314,54 @@ impl<'a> Stage<'a> {
             !self.is_interrupted()
         });
         let replayed = replayed.map_err(|why| why.to_string())?;
-        let found = visits(&scene, &replayed, self.per_second()).collect();
-        Ok((found, replayed))
+        let visits = visits(&scene, &replayed, self.per_second()).collect();
+        Ok((visits, replayed.events))
     }
 
     /// What a policy sees.
     fn scene<'j>(
         &self,
-        policy: usize,
-        (jobs, kinds): (&'j [Job], &Kinds),
+        policy: &Policy,
+        jobs: &'j [Job],
         speed: Speed,
     ) -> Result<(Contender, DecisionState<'j>), String> {
-        let Entrant { name, by, .. } = &self.entrants[policy];
-        match (by, &self.typed) {
-            (By::Demand, _) => {}
-            (By::Type(rule), Some(typed)) => {
-                let scene = DecisionState {
-                    jobs,
-                    types: (0..kinds.demands.len() as u32).collect(),
-                    fleet: typed.fleet.clone(),
-                    clock: Clock::in_units(speed, typed.ticks),
-                    latency: StartLatency::same(self.latency.ticks() / typed.ticks),
-                    seed: self.asked.seed,
-                };
-                return Ok((rule.clone(), scene));
-            }
-            (By::Type(_), None) => {
-                return Err("it needs types of jobs: give --workload FILE".into());
-            }
+        let kinds = self.kinds(policy);
+        let scene = |fleet, types, clock, latency| DecisionState {
+            jobs,
+            types,
+            fleet,
+            clock,
+            latency,
+            drawn: Vec::new(),
+            seed: self.asked.settings.seed,
+        };
+        if let (Some((_, rule)), Some(typed)) = (&policy.file, &self.typed) {
+            let types = (0..kinds.demands.len() as u32).collect();
+            let clock = Clock::in_units(speed, typed.ticks);
+            let latency = self.latency.ticks() / typed.ticks;
+            return Ok((
+                rule.clone(),
+                scene(typed.fleet.clone(), types, clock, latency),
+            ));
         }
-        let (clock, latency) = (
-            self.latency.clock(speed),
-            self.latency.in_policy_time(speed),
-        );
+        let clock = self.latency.clock(speed);
+        let latency = self.latency.in_policy_time(speed);
         let seen = |sizes| {
             let workload = gathered(&self.log, jobs, &kinds.demands, clock, latency, sizes);
             workload.map_err(|faults| faults.to_string())
         };
         let (mut fleet, mut types) = seen(false)?;
-        let rule = Contender::named(name, &fleet)?;
-        // A rule that asks for sizes is told them.
+        let rule = Contender::named(&policy.name, &fleet)?;
+        // A rule that asks for sizes gets them.
         if rule.rule(&fleet).is_err() {
             (fleet, types) = seen(true)?;
         }
-        let scene = DecisionState {
-            jobs,
-            types,
-            fleet,
-            clock,
-            latency: StartLatency::same(latency),
-            seed: self.asked.seed,
-        };
-        Ok((rule, scene))
+        Ok((rule, scene(fleet, types, clock, latency)))
     }
 
     /// All results, with what is known of the trace.
     pub fn results(&self, paces: Vec<AtPace>, resampled: Option<Spread>) -> Replays {
         let log = &self.log;
-        let types = self.typed.as_ref().map(|typed| Typed {
-            types: typed.kinds.demands.len() as u64,
-            rounding: typed.worth,
-            untyped: typed.untyped,
-            untyped_work: typed.untyped_work,
-        });
         let counts = log.servers.shapes.iter().map(|shape| shape.count);
         Replays {
             trace: Traced {
@@ -410,19 +378,14 @@ impl<'a> Stage<'a> {
                 censored: log.censored,
                 has_limits: log.has_limits,
                 account: log.account.clone(),
-                types,
+                types: self.typed.as_ref().map(|types| types.typed.clone()),
             },
             window: self.window(),
             start_latency: self.asked.start_latency.unwrap_or(Decimal::ZERO),
-            seed: self.asked.seed,
+            seed: self.asked.settings.seed,
             paces,
             resampled,
             interrupted: self.is_interrupted(),
         }
     }
-}
-
-/// How long a block is \[s\].
-fn block(measured: &Measured) -> f64 {
-    DAY.max(WAITS * measured.mean_wait)
 }

@@ -2,8 +2,9 @@
 
 use std::cmp::Ordering;
 
+use super::results::Typed;
 use crate::multiresource::replay::{Job, Kinds, Log};
-use crate::multiresource::workload::{Dominating, Fleet, Workload};
+use crate::multiresource::workload::{self, Dominating, Fleet};
 use crate::number::{Decimal, seconds_in};
 use crate::trace::{Servers, Shape};
 
@@ -17,12 +18,8 @@ pub struct Types {
     pub jobs: Vec<Job>,
     /// Ticks in the workload's unit of time.
     pub ticks: f64,
-    /// The work of jobs at what their types hold, over their own.
-    pub worth: f64,
-    /// Jobs of a vector that no type holds.
-    pub untyped: u64,
-    /// Their share of the work.
-    pub untyped_work: f64,
+    /// What became of vectors as types.
+    pub typed: Typed,
     /// By vector, the types of its jobs: until which limit each, the last of all others; the cheapest that hold it.
     by_vector: Vec<Vec<(f64, usize)>>,
 }
@@ -37,10 +34,15 @@ impl Types {
     /// When the workload is of other servers or resources, or no type holds too much of the work.
     pub fn of(log: &Log, exact: &Kinds, fleet: Fleet, unknown_out: bool) -> Result<Self, String> {
         let workload = fleet.envelope();
-        let places = places(workload, log)?;
+        let (servers, known) = (servers_of(&fleet), &log.servers.resources);
+        let places = places(&servers.resources, known).ok_or_else(|| format!(
+            "the workload has the resources {}, and the trace is read with {}: leave --capacity and --servers out, or name the same resources",
+            servers.resources.join(", "),
+            known.join(", ")
+        ))?;
         let own: Vec<usize> = (0..places.len()).collect();
-        if shapes(&servers_of(&fleet), &own) != shapes(&log.servers, &places) {
-            return Err("the workload is of other servers than those that are told: leave --capacity and --servers out, or write the workload for these servers".into());
+        if shapes(&servers, &own) != shapes(&log.servers, &places) {
+            return Err("the workload is of other servers than those of the trace: leave --capacity and --servers out, or write the workload for these servers".into());
         }
         let unit = workload.time_unit();
         let unit = seconds_in(unit).ok_or_else(|| format!(
@@ -53,16 +55,13 @@ impl Types {
             let types = dominating.types_of(&own(vector)).into_iter();
             types.map(|(limit, i)| (limit * ticks, i)).collect()
         };
-        let vectors = log.vectors.iter();
         let mut types = Types {
             kinds: Kinds::of_types(log, workload, &places),
-            by_vector: vectors.map(|vector| types_of(vector)).collect(),
+            by_vector: log.vectors.iter().map(|v| types_of(v)).collect(),
             fleet,
             jobs: Vec::new(),
             ticks,
-            worth: 1.0,
-            untyped: 0,
-            untyped_work: 0.0,
+            typed: Typed::default(),
         };
         types.jobs = types.rounded(&log.jobs);
         if types.jobs.is_empty() {
@@ -70,17 +69,20 @@ impl Types {
         }
         let held = log.jobs.iter().filter(|job| types.holds(job));
         let (all, held) = (work(log.jobs.iter(), exact), work(held, exact));
-        types.worth = work(types.jobs.iter(), &types.kinds) / held;
-        types.untyped = (log.jobs.len() - types.jobs.len()) as u64;
-        types.untyped_work = (all - held) / all;
-        if types.untyped_work > MOST_UNTYPED && !unknown_out {
+        let untyped_work = (all - held) / all;
+        let (untyped, jobs) = (log.jobs.len() - types.jobs.len(), log.jobs.len());
+        if untyped_work > MOST_UNTYPED && !unknown_out {
             return Err(format!(
-                "{} of {} jobs, {:.1} % of the work, demand more than every type of the workload holds: fit a workload to this trace, or leave them out for every policy with --unknown-out",
-                types.untyped,
-                log.jobs.len(),
-                100.0 * types.untyped_work
+                "{untyped} of {jobs} jobs, {:.1} % of the work, demand more than every type of the workload holds: fit a workload to this trace, or leave them out for every policy with --unknown-out",
+                100.0 * untyped_work
             ));
         }
+        types.typed = Typed {
+            types: types.kinds.demands.len() as u64,
+            rounding: work(types.jobs.iter(), &types.kinds) / held,
+            untyped: untyped as u64,
+            untyped_work,
+        };
         Ok(types)
     }
 
@@ -106,7 +108,12 @@ impl Types {
 
 /// Σ size times the largest fraction of a resource that is held.
 fn work<'a>(jobs: impl Iterator<Item = &'a Job>, kinds: &Kinds) -> f64 {
-    let largest = |job: &Job| kinds.held(job).iter().copied().fold(0.0, f64::max);
+    let largest = |job: &Job| {
+        kinds.held[job.kind as usize]
+            .iter()
+            .copied()
+            .fold(0.0, f64::max)
+    };
     jobs.map(|job| job.size * largest(job)).sum()
 }
 
@@ -123,37 +130,20 @@ fn shapes(servers: &Servers, places: &[usize]) -> Vec<(Vec<Decimal>, u32)> {
 
 /// What the jobs of a workload run on.
 pub fn servers_of(fleet: &Fleet) -> Servers {
-    let resources = fleet.envelope().resources();
-    let shapes = fleet.shapes().iter().map(|shape| Shape {
+    let resources = fleet.envelope().resources().iter();
+    let shape = |shape: &workload::Shape| Shape {
         count: shape.count(),
         capacity: shape.capacity().to_vec(),
-    });
+    };
     Servers {
-        resources: resources.iter().map(|r| r.name().to_owned()).collect(),
-        shapes: shapes.collect(),
+        resources: resources.map(|r| r.name().to_owned()).collect(),
+        shapes: fleet.shapes().iter().map(shape).collect(),
     }
 }
 
-/// For each resource of a workload, which one of the trace it is.
-fn places(workload: &Workload, log: &Log) -> Result<Vec<usize>, String> {
-    let known = &log.servers.resources;
-    let own = workload.resources().iter().map(|resource| {
-        let found = known.iter().position(|name| name == resource.name());
-        found.ok_or_else(|| {
-            format!(
-                "the workload has `{}`, and the trace is read with {}: leave --capacity and --servers out, or name the same resources",
-                resource.name(),
-                known.join(", ")
-            )
-        })
-    });
-    let places: Vec<usize> = own.collect::<Result<_, _>>()?;
-    if places.len() == known.len() {
-        Ok(places)
-    } else {
-        Err(format!(
-            "the trace is read with {}, and the workload has fewer resources: leave --capacity and --servers out, or name the same ones",
-            known.join(", ")
-        ))
-    }
+/// Returns for each resource which one of others it is; `None` where they are not the same.
+pub fn places(resources: &[String], others: &[String]) -> Option<Vec<usize>> {
+    let place = |name: &String| others.iter().position(|other| other == name);
+    let places: Option<Vec<usize>> = resources.iter().map(place).collect();
+    places.filter(|places| places.len() == others.len())
 }

@@ -1,0 +1,305 @@
+//! The jobs of a trace, and what is counted of them.
+
+use std::collections::BTreeMap;
+
+use num_integer::Integer;
+
+use super::arrivals::Batched;
+use super::dispersion::Windows;
+use super::merge::Vector;
+use super::sizes::{Law, Observation};
+use super::{Drift, FitError};
+use crate::trace::{Seen, Trace};
+
+/// A job that arrived. Times are in ticks.
+#[derive(Clone, Copy, Debug)]
+pub struct Job {
+    /// When it was submitted, after the first.
+    pub at: u64,
+    /// Its size, or as much of it as is known.
+    pub size: u64,
+    /// Its vector of demands.
+    pub vector: u32,
+    user: u32,
+    batch: u32,
+    /// The class of its limit: the least c with limit ≤ 2^c, or [`NO_LIMIT`]; 0 where limits are not looked at.
+    pub class: u8,
+    /// Whether it still ran at the end.
+    pub censored: bool,
+}
+
+/// All jobs of a trace that arrived, and sums over those of a vector of demands.
+pub struct Jobs<'a> {
+    /// Where they stand.
+    pub trace: &'a Trace,
+    /// By submission.
+    pub all: Vec<Job>,
+    /// By vector, the places of its jobs.
+    of_vector: Vec<Vec<u32>>,
+    /// Whether the trace names batches.
+    pub names_batches: bool,
+    /// Ticks in a second.
+    pub per_second: u64,
+    /// After how long a job weighs twice as much as the first \[s\]; none where all weigh the same.
+    doubles: Option<f64>,
+    /// By vector: demand, and mean number in service.
+    pub vectors: Vec<Vector>,
+    /// By vector \[1/s\].
+    pub rates: Vec<f64>,
+    /// ρ̄_r (R).
+    pub used: Vec<f64>,
+}
+
+/// Jobs between two calls of the listener.
+const OFTEN: usize = 1 << 18;
+/// The most that the last job may weigh over the first, as a power of two.
+const MOST_DOUBLINGS: f64 = 900.0;
+/// The class of jobs without a limit.
+pub const NO_LIMIT: u8 = u8::MAX;
+
+impl Job {
+    /// Its size, with a weight.
+    pub fn observed(&self, weight: f64) -> Observation {
+        Observation {
+            size: self.size,
+            weight,
+            censored: self.censored,
+        }
+    }
+}
+
+impl<'a> Jobs<'a> {
+    /// Reads a trace to its end. `listener` is notified now and then of how many jobs were read, and says whether to go
+    /// on.
+    ///
+    /// # Errors
+    /// When the trace cannot be read, or its jobs have no rates.
+    pub fn read(
+        trace: &'a mut Trace,
+        by_limit: bool,
+        doubles: Option<f64>,
+        listener: &mut dyn FnMut(&str) -> bool,
+    ) -> Result<Self, FitError> {
+        let (mut all, mut first) = (Vec::new(), None);
+        let mut of_vector: Vec<Vec<u32>> = Vec::new();
+        while let Some(job) = trace.next_job()? {
+            if job.seen == Seen::Initial {
+                continue;
+            }
+            let vector = job.demand as usize;
+            if of_vector.len() <= vector {
+                of_vector.resize(vector + 1, Vec::new());
+            }
+            of_vector[vector].push(all.len() as u32);
+            all.push(Job {
+                at: job.submit.abs_diff(*first.get_or_insert(job.submit)),
+                size: job.size,
+                vector: job.demand,
+                user: job.user,
+                batch: job.batch,
+                class: match job.limit {
+                    _ if !by_limit => 0,
+                    0 => NO_LIMIT,
+                    limit => (u64::BITS - (limit - 1).leading_zeros()) as u8,
+                },
+                censored: job.seen == Seen::Censored,
+            });
+            if all.len() % OFTEN == 0 && !listener(&format!("reading: {} jobs so far", all.len())) {
+                return Err(FitError::Interrupted);
+            }
+        }
+        let mut jobs = Jobs {
+            names_batches: all.iter().any(|job| job.batch != 0),
+            per_second: trace.tick().per_second(),
+            trace,
+            all,
+            of_vector,
+            doubles,
+            vectors: Vec::new(),
+            rates: Vec::new(),
+            used: Vec::new(),
+        };
+        let (count, seconds) = (jobs.all.len(), jobs.seconds());
+        if count == 0 {
+            let none = "no job arrived: all were there before the start";
+            return Err(FitError::Jobs(none.into()));
+        }
+        if seconds == 0.0 {
+            return Err(FitError::Jobs(format!(
+                "{count} jobs all came at one instant: a rate needs jobs at two times at least"
+            )));
+        }
+        if doubles.is_some_and(|doubles| seconds > MOST_DOUBLINGS * doubles) {
+            let years = seconds / (365.25 * 86_400.0);
+            return Err(FitError::Jobs(format!(
+                "the trace spans {years:.0} years: recent jobs cannot be weighed against the first; take a part with --from"
+            )));
+        }
+        jobs.count();
+        Ok(jobs)
+    }
+
+    /// Counts rates and mean numbers in service.
+    fn count(&mut self) {
+        for (v, demand) in self.trace.demands().vectors().iter().enumerate() {
+            let (mut rate, mut mean) = (0.0, 0.0);
+            if self.of_vector(v).next().is_some() {
+                rate = self.rate(self.of_vector(v));
+                mean = self.law(self.of_vector(v)).mean() / self.per_second as f64;
+            }
+            self.rates.push(rate);
+            self.vectors.push(Vector {
+                demand: demand.to_vec(),
+                busy: rate * mean,
+            });
+        }
+        let total = self.trace.servers().total().into_iter().enumerate();
+        let held = |r: usize| self.vectors.iter().map(move |v| v.busy * v.demand[r]);
+        self.used = total
+            .map(|(r, total)| held(r).sum::<f64>() / total)
+            .collect();
+    }
+
+    /// ρ̄ = max_r ρ̄_r.
+    pub fn fluid(&self) -> f64 {
+        self.used.iter().copied().fold(0.0, f64::max)
+    }
+
+    /// The span \[ticks\].
+    pub fn length(&self) -> u64 {
+        self.all.last().map_or(0, |job| job.at)
+    }
+
+    /// The span \[s\].
+    pub fn seconds(&self) -> f64 {
+        self.length() as f64 / self.per_second as f64
+    }
+
+    /// The jobs of a vector.
+    pub fn of_vector(&self, v: usize) -> impl Iterator<Item = &Job> {
+        let own = self.of_vector.get(v).into_iter().flatten();
+        own.map(|n| &self.all[*n as usize])
+    }
+
+    fn weight(&self, job: &Job) -> f64 {
+        let seconds = job.at as f64 / self.per_second as f64;
+        self.doubles
+            .map_or(1.0, |doubles| (seconds / doubles).exp2())
+    }
+
+    /// λ of these jobs \[1/s\], by their weights.
+    pub fn rate<'j>(&self, jobs: impl Iterator<Item = &'j Job>) -> f64 {
+        let seconds = self.seconds();
+        let weight = self.doubles.map_or(seconds, |doubles| {
+            doubles / std::f64::consts::LN_2 * ((seconds / doubles).exp2() - 1.0)
+        });
+        jobs.map(|job| self.weight(job)).sum::<f64>() / weight
+    }
+
+    /// The law of sizes of these jobs \[ticks\], by their weights.
+    pub fn law<'j>(&self, jobs: impl Iterator<Item = &'j Job>) -> Law {
+        Law::of(jobs.map(|job| job.observed(self.weight(job))))
+    }
+
+    /// The greatest common divisor of all times \[ticks\], to which the clock is read; a second at least.
+    pub fn grain(&self) -> u64 {
+        let divisor = self.all.iter().fold(0, |divisor, job| job.at.gcd(&divisor));
+        divisor.max(self.per_second)
+    }
+
+    /// The work of each job \[ticks of all servers\], with the job.
+    fn works(&self) -> impl Iterator<Item = (&Job, f64)> {
+        let shares = self.vectors.iter().map(|v| self.trace.share(&v.demand));
+        let shares: Vec<f64> = shares.collect();
+        let work = move |job: &Job| shares[job.vector as usize] * job.size as f64;
+        self.all.iter().map(move |job| (job, work(job)))
+    }
+
+    /// The work of jobs over windows of time, of which the shortest are as long as the clock's grain.
+    pub fn windows(&self) -> Windows {
+        let mut windows = Windows::new(self.grain(), self.per_second);
+        for (job, work) in self.works() {
+            windows.add(job.at, job.vector as usize, work);
+        }
+        windows
+    }
+
+    /// The loads of the three thirds of the span.
+    pub fn thirds(&self) -> [f64; 3] {
+        let third = self.length() as f64 / 3.0;
+        let mut loads = [0.0; 3];
+        for (job, work) in self.works() {
+            loads[((job.at as f64 / third) as usize).min(2)] += work / third;
+        }
+        loads
+    }
+
+    /// The load of the last week beside that of the weeks before, where there are enough of them.
+    pub fn drift(&self) -> Option<Drift> {
+        let day = 86_400 * self.per_second;
+        let days = self.length() / day;
+        if !Drift::DAYS.contains(&days) {
+            return None;
+        }
+        let mut loads = vec![0.0; days as usize];
+        for (job, work) in self.works() {
+            if let Some(load) = loads.get_mut((job.at / day) as usize) {
+                *load += work / day as f64;
+            }
+        }
+        Some(Drift::of(&loads))
+    }
+
+    /// With which others a job came, if they came at one instant: its batch where batches are named, else its user; 0
+    /// where that is not known.
+    fn group(&self, job: &Job) -> u32 {
+        if self.names_batches {
+            job.batch
+        } else {
+            job.user
+        }
+    }
+
+    /// The jobs of each instant.
+    fn instants(&self) -> impl Iterator<Item = &[Job]> {
+        self.all.chunk_by(|a, b| a.at == b.at)
+    }
+
+    /// The share of jobs that came at one instant with others of their user or batch.
+    pub fn together(&self) -> f64 {
+        let mut together = 0;
+        for instant in self.instants() {
+            let mut groups = BTreeMap::<u32, u64>::new();
+            for job in instant.iter().filter(|job| self.group(job) != 0) {
+                *groups.entry(self.group(job)).or_default() += 1;
+            }
+            together += groups.into_values().filter(|count| *count > 1).sum::<u64>();
+        }
+        together as f64 / self.all.len() as f64
+    }
+
+    /// The batches of each of so many types.
+    pub fn batches(&self, types: usize, type_of: impl Fn(&Job) -> Option<usize>) -> Vec<Batched> {
+        let mut batches = vec![Batched::default(); types];
+        for instant in self.instants() {
+            let mut groups = BTreeMap::<(u32, usize), (u32, f64, f64)>::new();
+            for job in instant {
+                let Some(i) = type_of(job) else { continue };
+                let size = job.size as f64;
+                match self.group(job) {
+                    0 => batches[i].add(1, size, size * size),
+                    group => {
+                        let (jobs, sum, squares) = groups.entry((group, i)).or_default();
+                        *jobs += 1;
+                        *sum += size;
+                        *squares += size * size;
+                    }
+                }
+            }
+            for ((_, i), (jobs, sum, squares)) in groups {
+                batches[i].add(jobs, sum, squares);
+            }
+        }
+        batches
+    }
+}

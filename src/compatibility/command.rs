@@ -16,8 +16,8 @@ use crate::artifact::{Changes, Finding};
 use crate::document::{DocumentError, Parsed};
 use crate::kind::{
     Answer, Caller, Compared, Kind, NamesFiles, NoArgs, NoVerb, Notice, Queueing, VerbOutput,
-    VerbResult, checked, compare_over_loads, merge_over_loads, no_rule, read_policy, run_document,
-    same_workload, split_name, required_workload, workload_of,
+    VerbResult, checked, compare_over_loads, merge_over_loads, no_rule, read_policy,
+    required_workload, run_document, same_workload, split_name, workload_of,
 };
 use crate::report::{Besides, rules_table};
 use crate::simulation::sweep::{Comparing, Entrant, Exact, Knows, Subject, Whole};

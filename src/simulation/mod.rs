@@ -27,8 +27,8 @@ mod verdict;
 mod watch;
 
 pub use comparison::{Pair, Ranked, Ranking, paired_difference, paired_ratio};
-pub use replication::{Class, Progress, Settings, total_arrival_rate};
 pub use queue::QueueMeasure;
+pub use replication::{Class, Progress, Settings, total_arrival_rate};
 pub use run::{ClassResult, Ending, Health, Run};
 pub use settling::Unsettled;
 pub use statistics::{BATCHES, Estimate};

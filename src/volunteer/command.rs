@@ -1,6 +1,6 @@
 //! Campaigns as a kind of workload: what is typed → verbs → reports.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use super::means::{Means, means};
 use super::{Artifact, Claim, Evidence, Method, Part, Policy, Quantity, unmet};
 use crate::artifact::{
-    Findings, Grounds, Known, is_close, length, nonnegative, positive, sums_to_one,
+    Findings, Grounds, Known, is_close, nonnegative, positive, sums_to_one,
 };
 use crate::compatibility::workload::Cluster;
 
@@ -129,7 +129,7 @@ fn most_loaded(
     findings: &mut Findings,
 ) -> Option<f64> {
     let classes = cluster.classes();
-    length("", routing.len(), classes.len(), "class", findings);
+    findings.length("", routing.len(), classes.len(), "class");
     let names = cluster.servers().iter().enumerate();
     let places: HashMap<&str, usize> = names.map(|(s, server)| (&*server.name, s)).collect();
     let mut loads = vec![0.0; rates.len()];

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use super::artifact::{Artifact, Claim, Quantity, unmet};
 use super::workload::Cluster;
 use crate::simulation::{
-    self, Discipline, Estimate, INTERRUPTIONS, MEASURED, Progress, QueueEngine, QueueRun, Results, Sample,
-    Settings, Stream, busy_column, replicate,
+    self, Discipline, Estimate, INTERRUPTIONS, MEASURED, Progress, QueueEngine, QueueRun, Results,
+    Sample, Settings, Stream, busy_column, replicate,
 };
 use processor_sharing::ProcessorSharing;
 use virtual_queue::VirtualQueue;

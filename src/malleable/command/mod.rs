@@ -2,7 +2,6 @@
 
 mod policies;
 
-use std::path::Path;
 use std::sync::atomic::Ordering;
 
 use clap::Args;
@@ -19,8 +18,8 @@ use crate::artifact::{Finding, Quantity as _};
 use crate::document::{DocumentError, Parsed};
 use crate::kind::{
     Answer, Caller, Compared, Kind, NamesFiles, NoArgs, NoVerb, Notice, Queueing, VerbOutput,
-    VerbResult, checked, compare_over_loads, merge_over_loads, refuse, run_document, same_workload,
-    required_workload, workload_of,
+    VerbResult, checked, compare_over_loads, merge_over_loads, refuse, required_workload,
+    run_document, same_workload, workload_of,
 };
 use crate::report::{Besides, Column, Outcome, Outcomes, headed, rules_table};
 use crate::simulation::sweep::{Comparing, Exact, Subject, Whole};

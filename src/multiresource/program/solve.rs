@@ -6,7 +6,7 @@ use super::problem::{Column, Problem};
 use super::solution::{Certificate, Limits, Mix, ProgramError, Solution};
 use crate::multiresource::schedule::{Fluid, Packing, Schedule};
 use crate::multiresource::workload::{Fleet, Workload};
-use crate::number::told;
+use crate::number::shown;
 
 /// Solves the program by column generation. Whether the optimum is proven: [`Certificate::proven`].
 ///
@@ -110,7 +110,7 @@ fn in_range(what: &str, value: f64) -> Result<(), ProgramError> {
     } else {
         Err(ProgramError::OutOfRange(format!(
             "{what} is {}",
-            told(value)
+            shown(value)
         )))
     }
 }

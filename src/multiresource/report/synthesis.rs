@@ -13,9 +13,9 @@ use crate::multiresource::artifact::{
 };
 use crate::multiresource::program::{Exact, LOAD_MARGIN, PROOF_GAP};
 use crate::multiresource::schedule::{Fluid, Packing, enumerate};
-use crate::multiresource::synthesis::{Overload, RouteOption, Synthesis, Upgrades, queue_assumptions};
+use crate::multiresource::synthesis::{Overload, Synthesis, Upgrades, queue_assumptions};
 use crate::multiresource::verbs::{How, Synthesized, demand};
-use crate::multiresource::workload::{Fleet, JobType, Workload};
+use crate::multiresource::workload::{Fleet, Workload};
 
 /// The summary of a policy.
 pub fn synthesis(fleet: &Fleet, found: &Synthesized, width: usize) -> String {

@@ -5,10 +5,11 @@ use crate::kind;
 use crate::multiresource::artifact::{Artifact, Family, Guard, Preemption, check_within};
 use crate::multiresource::optimum::{self, Ended};
 use crate::multiresource::policy::time_of_turns;
+use crate::multiresource::program::Solution;
 use crate::multiresource::schedule::Schedule;
 use crate::multiresource::synthesis::{
-    self, ChoiceError, ChoiceOptions, Chosen, Log, Options, Outcome, Overload,
-    Pooling, Stage, Synthesis, Upgrades,
+    self, ChoiceError, ChoiceOptions, Chosen, Log, Options, Outcome, Overload, Pooling, Stage,
+    Synthesis, Upgrades,
 };
 use crate::multiresource::workload::{Fleet, Workload};
 

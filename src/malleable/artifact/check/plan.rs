@@ -3,9 +3,7 @@
 use super::bound::{least_cost, least_makespan, least_with_rents};
 use super::orders::no_order_costs_less;
 use super::{NEAR, derived_as};
-use crate::artifact::{
-    Findings, Grounds, all_nonnegative, is_close, length, nonnegative, positive,
-};
+use crate::artifact::{Findings, Grounds, is_close, nonnegative, positive};
 use crate::malleable::artifact::{Claim, Evidence, Method, Plan, Quantity};
 use crate::malleable::policy::Rule;
 use crate::malleable::workload::{Objective, Pool};
@@ -32,7 +30,7 @@ pub(super) fn check(
 ) {
     findings.within("policy.plan.rule", |f| rule(&plan.rule, pool, f));
     let jobs = pool.jobs().len();
-    length("evidence.ends", evidence.ends.len(), jobs, "job", findings);
+    findings.length("evidence.ends", evidence.ends.len(), jobs, "job");
     if !findings.is_clear("policy") || !findings.is_clear("evidence") {
         return;
     }
@@ -78,7 +76,7 @@ fn rule(rule: &Rule, pool: &Pool, findings: &mut Findings) {
     let jobs = pool.jobs().len();
     match rule {
         Rule::Prices(prices) => {
-            length("prices", prices.len(), jobs, "job", findings);
+            findings.length("prices", prices.len(), jobs, "job");
             for (i, value) in prices.iter().enumerate() {
                 positive(format!("prices[{i}]"), *value, findings);
             }
@@ -90,7 +88,7 @@ fn rule(rule: &Rule, pool: &Pool, findings: &mut Findings) {
             ascending("phases", phases.iter().map(|phase| phase.until), findings);
             for (n, phase) in phases.iter().enumerate() {
                 let path = format!("phases[{n}].servers");
-                all_nonnegative(&path, &phase.servers, jobs, "job", findings);
+                findings.all_nonnegative(&path, &phase.servers, jobs, "job");
                 let sum: f64 = phase.servers.iter().sum();
                 if sum > pool.servers() * (1.0 + ROUNDING) {
                     let all = pool.servers();
@@ -204,7 +202,7 @@ fn executed(plan: &Plan, pool: &Pool, findings: &mut Findings) -> Vec<f64> {
     }
     const STAGES: &str = "policy.plan.stages";
     if !table.is_empty() {
-        length(STAGES, table.len(), ends.len(), "job", findings);
+        findings.length(STAGES, table.len(), ends.len(), "job");
     }
     findings.stands(STAGES, FLOW);
     findings.stands("evidence.ends", FLOW);
@@ -236,7 +234,7 @@ fn proof(evidence: &Evidence, pool: &Pool, ends: &[f64], findings: &mut Findings
     }
     let Evidence { prices, rents, .. } = evidence;
     if !prices.is_empty() {
-        length("prices", prices.len(), pool.jobs().len(), "job", findings);
+        findings.length("prices", prices.len(), pool.jobs().len(), "job");
     }
     for (i, price) in prices.iter().enumerate() {
         positive(format!("prices[{i}]"), *price, findings);

@@ -347,7 +347,11 @@ fn minimum(
     let ceiling = largest.ln();
     let mut at = |x: f64| {
         let is_below = x < ceiling;
-        is_below.then(|| function(x.exp())).unwrap_or(f64::INFINITY)
+        if is_below {
+            function(x.exp())
+        } else {
+            f64::INFINITY
+        }
     };
     let Some(bracket) = bracket(&mut at, start.ln(), ceiling) else {
         return (start, f64::INFINITY);

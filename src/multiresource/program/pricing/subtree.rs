@@ -2,7 +2,7 @@
 //! table over one resource.
 
 use super::{BranchAndBound, Item, by_efficiency};
-use crate::multiresource::schedule::{Packing, price};
+use crate::multiresource::schedule::{Packing, Schedule, price};
 
 /// What is left to choose in a node: jobs beside those that are settled.
 pub(super) struct Subtree<'a> {
@@ -46,7 +46,7 @@ impl Subtree<'_> {
 
     /// Searches for counts worth more than `best` together with what is settled. Returns whether the search ended within so
     /// many nodes, how many it took, and what it found, the best last: the worth, and counts by type.
-    pub fn search(&self, best: f64, nodes: u64) -> (bool, u64, Vec<(f64, Vec<(usize, u32)>)>) {
+    pub fn search(&self, best: f64, nodes: u64) -> (bool, u64, Vec<(f64, Schedule)>) {
         let mut items = self.items.clone();
         by_efficiency(&mut items);
         let mut surplus = vec![0.0; items.len() + 1];
@@ -66,7 +66,12 @@ impl Subtree<'_> {
             found: Vec::new(),
         };
         let complete = search.visit(0, self.settled, price(&self.room, &self.prices));
-        let of_types = |counts: Vec<u32>| items.iter().map(|i| i.job_type).zip(counts).collect();
+        let of_types = |counts: Vec<u32>| {
+            let mut schedule = vec![0; self.packing.types()];
+            let taken = items.iter().zip(counts);
+            taken.for_each(|(item, count)| schedule[item.job_type] = count);
+            schedule
+        };
         let found = search.found.into_iter();
         let found = found.map(|(worth, counts)| (worth, of_types(counts)));
         (complete, nodes - search.nodes, found.collect())

@@ -223,10 +223,12 @@ impl<'a> Search<'a> {
         }
         let subtree = self.subtree();
         let (complete, spent, found) = subtree.search(self.best, each);
-        for (value, counts) in found {
-            let mut schedule = self.schedule(&node.least);
-            counts.iter().for_each(|(i, count)| schedule[*i] += count);
-            self.take(value, schedule);
+        for (value, more) in found {
+            let least = self.schedule(&node.least).into_iter();
+            self.take(
+                value,
+                least.zip(more).map(|(least, more)| least + more).collect(),
+            );
         }
         if complete {
             self.work += spent;

@@ -157,7 +157,7 @@ impl<'a> Fitting<'a> {
             span: jobs.seconds(),
             arrived: jobs.all.len() as u64,
             censored: jobs.all.iter().filter(|job| job.censored).count() as u64,
-            vectors: jobs.vectors.len(),
+            vectors: jobs.of_vector.len(),
             rounded: trace.demands().rounded(),
             used: resources.zip(jobs.used.iter().copied()).collect(),
             fluid_load: jobs.fluid(),

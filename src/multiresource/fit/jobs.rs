@@ -34,8 +34,8 @@ pub struct Jobs<'a> {
     pub trace: &'a Trace,
     /// By submission.
     pub all: Vec<Job>,
-    /// By vector, the places of its jobs.
-    of_vector: Vec<Vec<u32>>,
+    /// By vector up to the last that a job has, the places of its jobs.
+    pub of_vector: Vec<Vec<u32>>,
     /// Whether the trace names batches.
     pub names_batches: bool,
     /// Ticks in a second.

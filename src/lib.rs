@@ -42,17 +42,15 @@
 //!
 //! # Where things live
 //!
-//! A *kind* of workload is a room ([`compatibility`], [`malleable`] and [`volunteer`] have their own): [`multiresource`] has all that jobs with fixed demands for several
-//! resources need, from the document to the report. What knows no kind stands beside it: [`number`],
-//! [`document`], [`law`], [`ctmc`], [`simulation`], and [`artifact`], the envelope of a policy file with
-//! its claims. Every kind is a feature; `cli` has them all, and adds `report`, `typed`, and `kind`, the
-//! interface that every room implements.
+//! Numbers, documents and policy files ([`number`], [`document`], [`artifact`]) are the crate `synth-core`; [`ctmc`] and [`law`]
+//! `synth-queues`; [`simulation`] is its own. A *kind* of workload has its model, rules, checker and simulator in a crate
+//! (`synth-cluster` for [`multiresource`], [`compatibility`], [`malleable`], [`volunteer`]). What makes policies for multiresource jobs
+//! is `synth-make`: program, modulation, analysis, optimum, synthesis. [`trace`] reads logs, `multiresource::replay` runs and
+//! `multiresource::fit` fits them; [`slurm`] and `multiresource::bridge` run a policy on a real Slurm. This crate puts them under one
+//! roof, and adds the verbs and [`report`] of each kind behind one interface ([`kind`]).
 //!
-//! The stages of a room, in order: workload → schedule → program → modulation → analysis →
-//! synthesis → artifact → policy → simulator → verbs → report; and beside them the optimum, what no
-//! policy can beat. The artifact is the waist: what makes policies stands before it, what runs them
-//! after it, and neither sees the other. Imports run one way, and rooms never import each other;
-//! `tests/house.rs` holds that.
+//! The policy file is the waist: what makes policies stands before it, what runs and checks them after it, and neither lists the other
+//! in its Cargo.toml.
 //!
 //! ```
 //! use synth::multiresource::artifact::Preemption;
@@ -109,32 +107,17 @@
 //! - K. P. White: An effective truncation heuristic for bias reduction in simulation output.
 //!   Simulation 69(6), 1997.
 
-// What several kinds share is not all used by one; with all of them nothing may be unused.
-#![cfg_attr(not(feature = "kinds"), allow(dead_code, unused_imports))]
-
-pub mod artifact;
-#[cfg(feature = "compatibility")]
 pub mod compatibility;
-pub mod ctmc;
-pub mod document;
-#[cfg(feature = "cli")]
 pub mod kind;
-#[cfg(feature = "cli")]
 pub mod kinds;
-pub mod law;
-#[cfg(feature = "malleable")]
 pub mod malleable;
-#[cfg(feature = "multiresource")]
 pub mod multiresource;
-pub mod number;
-#[cfg(feature = "cli")]
 pub mod report;
-pub mod simulation;
-#[cfg(feature = "cli")]
-pub mod slurm;
-#[cfg(feature = "cli")]
-pub mod trace;
-#[cfg(feature = "cli")]
-pub mod typed;
-#[cfg(feature = "volunteer")]
 pub mod volunteer;
+
+pub use synth_bridge::slurm;
+pub use synth_core::{artifact, document, number};
+pub use synth_queues::{ctmc, law};
+pub use synth_simulation as simulation;
+pub use synth_trace::trace;
+pub use synth_typed as typed;

@@ -7,15 +7,7 @@
 //! Source: T. Bonald, C. Comte: Balanced Fair Resource Sharing in Computer Clusters. Performance Evaluation 116, 2017
 //! ("the balanced-fairness paper").
 
-pub mod analysis;
-pub mod artifact;
-#[cfg(feature = "cli")]
-mod command;
-pub mod policy;
-#[cfg(feature = "cli")]
-mod report;
-pub mod simulator;
-pub mod synthesis;
-pub mod workload;
+pub mod command;
+pub mod report;
 
-pub use artifact::Compatibility;
+pub use synth_compatibility::*;

@@ -11,8 +11,8 @@ use crate::artifact::{
 };
 use crate::report::{Shares, WIDTH, number};
 use crate::simulation::Run;
+use crate::simulation::mm1::{Own, run};
 use crate::simulation::sweep::{self, Cells, Entrant, Header, JournalError, Knows};
-use crate::simulation::tests::{Own, run};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Toy;

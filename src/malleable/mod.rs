@@ -7,17 +7,7 @@
 //! Source: B. Berg, R. Vesilo, M. Harchol-Balter: heSRPT: Parallel Scheduling to Minimize Mean Slowdown. Performance
 //! Evaluation 144, 2020 ("the heSRPT paper").
 
-#[cfg(feature = "synthesis")]
-pub mod analysis;
-pub mod artifact;
-#[cfg(feature = "cli")]
-mod command;
-pub mod policy;
-#[cfg(feature = "cli")]
-mod report;
-pub mod simulator;
-#[cfg(feature = "synthesis")]
-pub mod synthesis;
-pub mod workload;
+pub mod command;
+pub mod report;
 
-pub use artifact::Malleable;
+pub use synth_malleable::*;

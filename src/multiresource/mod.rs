@@ -6,33 +6,11 @@
 //! [`bridge`], which runs the jobs of a real Slurm. `artifact`, `policy` and `simulator` never see how a
 //! policy was made; `tests/house.rs` holds that.
 
-#[cfg(feature = "synthesis")]
-pub mod analysis;
-pub mod artifact;
-#[cfg(feature = "cli")]
-pub mod bridge;
-#[cfg(feature = "cli")]
 pub mod command;
-#[cfg(feature = "cli")]
-pub mod fit;
-pub mod live;
-#[cfg(feature = "synthesis")]
-pub mod modulation;
-#[cfg(feature = "synthesis")]
-pub mod optimum;
-pub mod policy;
-#[cfg(feature = "synthesis")]
-pub mod program;
-#[cfg(feature = "cli")]
-pub mod replay;
-#[cfg(feature = "cli")]
 pub mod report;
-pub mod schedule;
-pub mod simulator;
-#[cfg(feature = "synthesis")]
-pub mod synthesis;
-#[cfg(feature = "cli")]
 pub mod verbs;
-pub mod workload;
 
-pub use artifact::Multiresource;
+pub use synth_bridge::bridge;
+pub use synth_cluster::{Multiresource, artifact, live, policy, schedule, simulator, workload};
+pub use synth_make::{analysis, modulation, optimum, program, synthesis};
+pub use synth_trace::{fit, replay};

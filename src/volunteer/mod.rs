@@ -8,17 +8,8 @@
 //! Source: "Server job scheduling", a proposal of the BOINC project, 2012 ("the proposal"), which was never
 //! built; what it leaves open is settled in [`policy`].
 
-pub mod artifact;
-#[cfg(feature = "cli")]
 pub mod command;
-pub mod policy;
-#[cfg(feature = "cli")]
 pub mod report;
-pub mod simulator;
-#[cfg(feature = "synthesis")]
-pub mod synthesis;
-#[cfg(feature = "cli")]
 pub mod verbs;
-pub mod workload;
 
-pub use artifact::Volunteer;
+pub use synth_volunteer::*;

@@ -9,8 +9,8 @@ use std::io::{BufRead, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use synth::volunteer::artifact::Checked;
-use synth::volunteer::policy::{Answer, Dispatch, Request, decide};
+use synth_volunteer::artifact::Checked;
+use synth_volunteer::policy::{Answer, Dispatch, Request, decide};
 
 fn main() -> ExitCode {
     let Some(path) = std::env::args().nth(1) else {

@@ -66,7 +66,7 @@ fn purpose(artifact: &Artifact) -> String {
 
 /// The schedules of the mix, as bars.
 fn schedules(artifact: &Artifact, workload: &Workload, width: usize) -> String {
-    let Some((schedules, weights)) = artifact.mix() else {
+    let Some((schedules, weights)) = crate::multiresource::artifact::mix(artifact) else {
         return String::new();
     };
     let mut text = String::new();

@@ -1,0 +1,69 @@
+//! Policies on a real Slurm: which type a job of its queue belongs to, which node is which server, and what an
+//! administrator installs.
+//!
+//! [`TypeMap`] is the one door between the amounts of [`crate::slurm`] and the types, units and servers of a policy.
+
+mod document;
+mod export;
+mod journal;
+mod lock;
+mod measured;
+mod release;
+mod resources;
+mod rule;
+mod run;
+mod servers;
+mod setup;
+#[cfg(test)]
+mod tests;
+mod types;
+mod usage;
+mod watch;
+
+pub use export::slurm as export_slurm;
+pub use journal::{Head, Present, Record, Recorded, Replayed, Round, jobs_csv, replay};
+pub use release::release_all;
+pub use run::{Bridge, Signals};
+pub use setup::Setup;
+pub use types::TypeMap;
+
+use crate::slurm::SlurmError;
+use synth_cluster::artifact::{Checked, Family, Preemption};
+
+/// Why a bridge does not run, or has no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum BridgeError {
+    /// Slurm does not answer as it should; the next time it may.
+    #[error(transparent)]
+    Slurm(#[from] SlurmError),
+    /// What was found, and what to do.
+    #[error("{0}")]
+    Refused(String),
+}
+
+impl From<String> for BridgeError {
+    fn from(why: String) -> Self {
+        BridgeError::Refused(why)
+    }
+}
+
+/// Checks that a policy decides only when jobs start, which is all that a bridge to Slurm can do.
+///
+/// # Errors
+/// When it stops jobs that run, or waits for setups; says which policy to ask for.
+pub fn bridgeable(policy: &Checked) -> Result<(), String> {
+    let rule = &policy.artifact().policy;
+    let stops = |rule: &Family| {
+        let msr = rule
+            .msr()
+            .is_some_and(|policy| policy.preemption != Preemption::None);
+        msr || rule.preempts() || rule.setup_rate().is_some()
+    };
+    if stops(rule) || stops(rule.followed()) {
+        return Err(format!(
+            "the policy ({}) stops jobs that run, which Slurm cannot do without losing their work or keeping their memory: make one with `synth --workload FILE --preemption none`",
+            rule.called()
+        ));
+    }
+    Ok(())
+}

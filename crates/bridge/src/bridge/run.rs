@@ -1,0 +1,516 @@
+//! The rounds of a bridge: read, compare, decide, release.
+
+use std::collections::HashSet;
+use std::error::Error;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use super::journal::{Head, Journal, Record, Round, decide};
+use super::lock::Lock;
+use super::measured::Measured;
+use super::release::release_all;
+use super::setup::{OnExit, Setup};
+use super::watch::{Found, Moment, Phase, Watch, key_of};
+use super::{BridgeError, TypeMap, bridgeable};
+use crate::slurm::{Hold, Nodes, Queue, Slurm, SlurmError};
+use synth_cluster::artifact::Checked;
+use synth_cluster::live::protocol::{Line, Started};
+use synth_cluster::live::{Places, Scheduler};
+use synth_cluster::workload::Fleet;
+use synth_core::document::{digest, text_of};
+use synth_core::number::seconds_in;
+
+/// What a bridge is told while it runs: flags that signals set.
+#[derive(Clone, Debug, Default)]
+pub struct Signals {
+    /// To end.
+    pub end: Arc<AtomicBool>,
+    /// To read the policy again.
+    pub reload: Arc<AtomicBool>,
+    /// To hold jobs again that were released and do not start.
+    pub give_up: Arc<AtomicBool>,
+}
+
+/// After a round that failed the next one waits twice as long, up to this time.
+const LONGEST: Duration = Duration::from_secs(10);
+
+/// Nodes are read this often at least, and the controller is asked since when it runs: as often where jobs are held.
+const NODES: Duration = Duration::from_secs(1);
+const BOOTED: Duration = Duration::from_secs(10);
+
+/// What was measured is told this often.
+const TELL: Duration = Duration::from_secs(3600);
+
+/// A policy that decides.
+pub(super) struct Rule {
+    policy: Checked,
+    digest: String,
+    pub scheduler: Scheduler,
+    /// What the cluster is for it.
+    pub watch: Watch,
+    /// Seconds in the policy's unit of time.
+    second: f64,
+}
+
+impl Rule {
+    /// Reads the policy, and what Slurm's jobs are for it; refuses what a bridge cannot carry out.
+    fn read(setup: &Setup) -> Result<Self, Box<dyn Error>> {
+        let path = setup.policy.display().to_string();
+        let text = text_of(&setup.policy).map_err(|why| format!("cannot read {path}: {why}"))?;
+        let policy = Checked::parse_with(&text, &path, setup.changes)?;
+        bridgeable(&policy)?;
+        let scheduler = Scheduler::new(&policy, setup.seed);
+        let unit = policy.workload().time_unit();
+        let second = seconds_in(unit).ok_or_else(|| {
+            format!(
+                "the policy counts time in `{unit}`, and it is not known how long that is: write the workload in s, min, h or d"
+            )
+        })?;
+        let map = TypeMap::new(&policy, setup.types.as_deref())?;
+        Ok(Rule {
+            digest: digest(&text),
+            watch: Watch::new(map, setup, Places::new(policy.workload()), second),
+            policy,
+            scheduler,
+            second,
+        })
+    }
+
+    fn fleet(&self) -> &Fleet {
+        self.policy.workload()
+    }
+
+    /// It begins anew.
+    fn begin_again(&mut self, setup: &Setup) {
+        self.scheduler = Scheduler::new(&self.policy, setup.seed);
+    }
+}
+
+/// A bridge that runs.
+pub struct Bridge {
+    pub(super) slurm: Slurm,
+    pub(super) setup: Setup,
+    pub(super) rule: Rule,
+    journal: Option<Journal>,
+    measured: Measured,
+    started: Instant,
+    cluster: String,
+    booted: String,
+    asked_booted: Option<Instant>,
+    asked_nodes: Option<Instant>,
+    settled: Instant,
+    planned: Option<Vec<Started>>,
+    rounds: u64,
+    _lock: Option<Lock>,
+}
+
+impl Bridge {
+    /// Looks at the cluster and takes the partition; nothing has been released yet.
+    ///
+    /// # Errors
+    /// When the policy is refused or does not fit the cluster, Slurm does not answer, another bridge runs, or the journal
+    /// cannot be written.
+    pub fn begin(slurm: Slurm, setup: Setup) -> Result<Self, Box<dyn Error>> {
+        let rule = Rule::read(&setup)?;
+        let (cluster, nodes) = slurm.site()?;
+        rule.watch.map.check_nodes(&nodes.rows, setup.pool)?;
+        // Beside a bridge that runs another policy may be tried.
+        let lock = if setup.dry_run {
+            None
+        } else {
+            Some(Lock::take(&cluster.name, &slurm.partition)?)
+        };
+        let now = Instant::now();
+        let mut bridge = Bridge {
+            measured: Measured::new(rule.fleet().types().len(), 0.0),
+            rule,
+            cluster: cluster.name,
+            booted: cluster.booted,
+            slurm,
+            setup,
+            journal: None,
+            started: now,
+            asked_booted: Some(now),
+            asked_nodes: None,
+            settled: now,
+            planned: None,
+            rounds: 0,
+            _lock: lock,
+        };
+        bridge.open_journal()?;
+        Ok(bridge)
+    }
+
+    fn open_journal(&mut self) -> Result<(), String> {
+        let Some(path) = self.setup.journal.as_ref().filter(|_| !self.setup.dry_run) else {
+            return Ok(());
+        };
+        let begun = Journal::open(path).and_then(|mut journal| {
+            let failed = journal.write(&Record::Head(self.head()));
+            failed.map_or(Ok(journal), Err)
+        });
+        let unwritten = |why| {
+            let path = path.display();
+            format!("cannot write the journal {path}: {why}; choose another place by --journal")
+        };
+        self.journal = Some(begun.map_err(unwritten)?);
+        Ok(())
+    }
+
+    /// Returns which policy decides.
+    fn head(&self) -> Head {
+        Head {
+            policy: self.setup.policy.display().to_string(),
+            digest: self.rule.digest.clone(),
+            cluster: self.cluster.clone(),
+            partition: self.slurm.partition.clone(),
+            time_unit: self.rule.fleet().time_unit().into(),
+            seed: self.setup.seed,
+        }
+    }
+
+    /// What it is about to do, for the one who started it.
+    #[must_use]
+    pub fn announced(&self) -> String {
+        let names = self.rule.watch.map.resources.names();
+        let names = names.map(|(name, source)| format!("{name} = {}", source.written()));
+        let names: Vec<String> = names.collect();
+        format!(
+            "partition {} of {}: {} decides; {}",
+            self.slurm.partition,
+            self.cluster,
+            self.setup.policy.display(),
+            names.join(", ")
+        )
+    }
+
+    /// Round after round, until it is told to end; `say` hears what a person should know.
+    ///
+    /// # Errors
+    /// When whoever runs it may not release jobs.
+    pub fn run(&mut self, signals: &Signals, say: &mut dyn FnMut(&str)) -> Result<(), BridgeError> {
+        let mut pause = self.poll();
+        let mut told = Instant::now();
+        while !signals.end.load(Ordering::Relaxed) && !self.is_over() {
+            if signals.reload.swap(false, Ordering::Relaxed) {
+                match self.reload(say) {
+                    Err(BridgeError::Slurm(why)) => say(&format!("warning: {why}")),
+                    other => other?,
+                }
+            }
+            let gives_up = signals.give_up.swap(false, Ordering::Relaxed);
+            match self.round(gives_up, say) {
+                Ok(()) => pause = self.poll(),
+                Err(BridgeError::Slurm(why)) => {
+                    say(&format!(
+                        "warning: {why}; nothing is concluded, and the next round waits {:.1} s",
+                        pause.as_secs_f64()
+                    ));
+                    // It may be another controller that answers next.
+                    self.asked_booted = None;
+                    self.pause(pause, signals);
+                    pause = (2 * pause).min(LONGEST);
+                    continue;
+                }
+                Err(other) => return Err(other),
+            }
+            if told.elapsed() > TELL {
+                told = Instant::now();
+                self.tell_measured(say);
+            }
+            self.pause(self.until_next(), signals);
+        }
+        if self.setup.dry_run {
+            return Ok(());
+        }
+        self.tell_measured(say);
+        if self.setup.on_exit == OnExit::Release {
+            let released = release_all(&self.slurm, self.setup.hold)?;
+            say(&format!("the gate is open: {released}"));
+        }
+        Ok(())
+    }
+
+    fn is_over(&self) -> bool {
+        let until = self.setup.until;
+        until.is_some_and(|until| self.started.elapsed() >= until)
+    }
+
+    pub(super) fn now(&self) -> f64 {
+        self.started.elapsed().as_secs_f64()
+    }
+
+    fn moment(&self) -> Moment {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH);
+        Moment {
+            now: self.now(),
+            wall: since.map_or(0, |since| since.as_secs() as i64),
+        }
+    }
+
+    /// Until the next round: the poll, or less where a clock rings before. One that is due already has its turn in a
+    /// round.
+    fn until_next(&self) -> Duration {
+        let wake = self.rule.scheduler.wake();
+        let left = wake.map(|wake| wake * self.rule.second - self.now());
+        let left = left.filter(|left| *left > 0.0 && *left < self.poll().as_secs_f64());
+        left.map_or(self.poll(), Duration::from_secs_f64)
+    }
+
+    /// Returns the time between rounds. Oftener is no use: Slurm takes longer to start a job.
+    fn poll(&self) -> Duration {
+        self.setup.poll.max(Duration::from_millis(50))
+    }
+
+    /// In pieces, so that a signal is heard.
+    fn pause(&self, time: Duration, signals: &Signals) {
+        let until = Instant::now() + time;
+        while Instant::now() < until && !signals.end.load(Ordering::Relaxed) && !self.is_over() {
+            let left = until.saturating_duration_since(Instant::now());
+            std::thread::sleep(left.min(Duration::from_millis(50)));
+        }
+    }
+
+    fn round(&mut self, gives_up: bool, say: &mut dyn FnMut(&str)) -> Result<(), BridgeError> {
+        let queue = self.slurm.queue()?;
+        let nodes = self.nodes()?;
+        let holds = queue.rows.iter().any(|row| row.hold != Hold::None);
+        if !self.has_settled(holds, say)? {
+            return Ok(());
+        }
+        self.rule.watch.present = if queue.rows.iter().any(|row| !row.waits_for.is_empty()) {
+            self.slurm.present()?
+        } else {
+            HashSet::new()
+        };
+        self.rounds += 1;
+        let at = self.moment();
+        let deciding = Instant::now();
+        if self.setup.dry_run {
+            self.plan(&queue, nodes.as_ref(), say);
+            return Ok(());
+        }
+        let mut found = self.rule.watch.look(&queue, nodes.as_ref(), at);
+        let (mut round, is_sound) = self.decide(&mut found, at.now, deciding);
+        if gives_up {
+            found.give_up.extend(self.rule.watch.give_up(at.now));
+        }
+        self.measure(&round, at.now);
+        round.notes.clone_from(&found.notes);
+        for note in &found.notes {
+            say(note);
+        }
+        for (job, reason) in &found.stuck {
+            say(&format!(
+                "warning: job {job} was released {:.0} s ago, and Slurm does not start it ({reason}); its place stays taken",
+                self.setup.stuck.as_secs_f64()
+            ));
+        }
+        // Before anything is done: a release that fails was decided all the same.
+        let is_worth = !round.told.is_empty() || !round.start.is_empty() || !round.began.is_empty();
+        if is_worth {
+            self.note(Record::Round(round.clone()), say);
+        }
+        self.act(&found, &round, say)?;
+        if !is_sound {
+            say(
+                "warning: the policy could not take what was read, and begins anew with what waits and runs",
+            );
+            self.again(&queue, say)?;
+        }
+        Ok(())
+    }
+
+    /// Tells the scheduler what was found: what is decided, and whether it could take all of it.
+    fn decide(&mut self, found: &mut Found, now: f64, deciding: Instant) -> (Round, bool) {
+        let t = now / self.rule.second;
+        let mut round = Round {
+            t,
+            began: std::mem::take(&mut found.began),
+            ..Round::default()
+        };
+        let mut is_sound = true;
+        let mut lines = std::mem::take(&mut found.lines);
+        lines.sort_by_key(|(order, _)| *order);
+        // Behind all that was read stands the time alone, where clocks are due.
+        let clocks = Line {
+            t,
+            ..Line::default()
+        };
+        let lines = lines.into_iter().map(|(_, line)| line);
+        for line in lines.chain([Line::default()]) {
+            let mut line = Line { t, ..line };
+            let scheduler = &self.rule.scheduler;
+            let is_due = scheduler.wake().is_some_and(|wake| wake <= t);
+            if line == clocks && scheduler.has_begun() && !is_due {
+                continue;
+            }
+            // It may have been started by what was told before, a moment ago: then it leaves.
+            let runs = |id: &mut String| self.rule.scheduler.runs(id);
+            if let Some(id) = line.withdraw.take_if(runs) {
+                line.leave = Some(id);
+            }
+            match decide(&mut self.rule.scheduler, &line) {
+                Ok(starts) => round.start.extend(starts),
+                Err(why) => {
+                    found.notes.push(format!("warning: {why}"));
+                    is_sound = false;
+                    continue;
+                }
+            }
+            round.told.push(line);
+        }
+        round.ms = deciding.elapsed().as_secs_f64() * 1e3;
+        (round, is_sound)
+    }
+
+    /// Returns the nodes, where it is time to read them.
+    fn nodes(&mut self) -> Result<Option<Nodes>, SlurmError> {
+        if self.asked_nodes.is_some_and(|at| at.elapsed() < NODES) {
+            return Ok(None);
+        }
+        let nodes = self.slurm.nodes()?;
+        self.asked_nodes = Some(Instant::now());
+        Ok(Some(nodes))
+    }
+
+    /// After the controller was started anew nodes have to tell first what they run.
+    fn has_settled(&mut self, holds: bool, say: &mut dyn FnMut(&str)) -> Result<bool, SlurmError> {
+        let often = if holds { NODES } else { BOOTED };
+        if self.asked_booted.is_none_or(|at| at.elapsed() > often) {
+            let cluster = self.slurm.cluster()?;
+            self.asked_booted = Some(Instant::now());
+            if cluster.booted != self.booted {
+                self.booted = cluster.booted;
+                self.settled = Instant::now() + self.setup.settle;
+                say(&format!(
+                    "the controller was started anew: nothing is released for {:.0} s",
+                    self.setup.settle.as_secs_f64()
+                ));
+            }
+        }
+        Ok(Instant::now() >= self.settled)
+    }
+
+    /// What would be released if the policy began now.
+    fn plan(&mut self, queue: &Queue, nodes: Option<&Nodes>, say: &mut dyn FnMut(&str)) {
+        self.rule.begin_again(&self.setup);
+        self.rule.watch.jobs.clear();
+        self.rule.watch.usage.forget();
+        let at = self.moment();
+        let mut found = self.rule.watch.look(queue, nodes, at);
+        let (round, _) = self.decide(&mut found, at.now, Instant::now());
+        let passed = found.pass.iter().map(|id| Started::Job(id.to_string()));
+        let mut starts: Vec<Started> = round.start.clone();
+        starts.extend(passed);
+        if self.planned.as_ref() != Some(&starts) {
+            let words = starts.iter().map(|start| {
+                let on = start.servers().join(" ");
+                let id = start.id().split('@').next().unwrap_or_default();
+                if on.is_empty() {
+                    id.to_owned()
+                } else {
+                    format!("{id} on {on}")
+                }
+            });
+            let words: Vec<String> = words.collect();
+            let jobs = self.rule.watch.jobs.values();
+            let waiting = jobs.filter(|seen| matches!(seen.phase, Phase::Waiting(_)));
+            let waiting = waiting.count();
+            say(&match &words[..] {
+                [] => format!("{waiting} jobs wait; nothing would be released"),
+                words => format!("{waiting} jobs wait; would release {}", words.join(", ")),
+            });
+            found.notes.iter().for_each(|note| say(note));
+            self.planned = Some(starts);
+        }
+    }
+
+    fn measure(&mut self, round: &Round, now: f64) {
+        for line in &round.told {
+            if let Some(name) = line.arrive.as_ref().filter(|_| self.rounds > 1)
+                && let Some(i) = self.rule.scheduler.places().job_type(name)
+            {
+                self.measured.arrived(i);
+            }
+        }
+        for id in &round.began {
+            let seen = key_of(id).and_then(|key| self.rule.watch.jobs.get(&key));
+            if let Some(released) = seen.and_then(|seen| seen.released) {
+                let latency = (now - released) / self.rule.second;
+                self.measured.began_after(latency);
+            }
+        }
+        for (i, began) in self.rule.watch.ended.drain(..) {
+            self.measured.ran(i, (now - began) / self.rule.second);
+        }
+    }
+
+    fn tell_measured(&self, say: &mut dyn FnMut(&str)) {
+        let fleet = self.rule.fleet();
+        let (lines, is_apart) = self.measured.lines(
+            fleet.types(),
+            self.now() / self.rule.second,
+            fleet.time_unit(),
+        );
+        say(&format!(
+            "{} rounds; by type what came and ran, of what the policy was made for:",
+            self.rounds
+        ));
+        lines.iter().for_each(|line| say(&format!("  {line}")));
+        if is_apart {
+            say(
+                "warning: (!) is more than a tenth and three standard errors apart from what the policy was made for: fit what came (`synth fit --since POLICY`), and make a policy of that",
+            );
+        }
+    }
+
+    fn note(&mut self, record: Record, say: &mut dyn FnMut(&str)) {
+        let journal = self.journal.as_mut();
+        if let Some(why) = journal.and_then(|journal| journal.write(&record)) {
+            say(&format!(
+                "warning: the journal cannot be written ({why}): it ends here, the bridge goes on"
+            ));
+        }
+    }
+
+    /// The policy is read again; a bad one is refused, and the old one goes on.
+    fn reload(&mut self, say: &mut dyn FnMut(&str)) -> Result<(), BridgeError> {
+        match self.read_again() {
+            Ok(queue) => {
+                say("the policy was read again");
+                if !self.setup.dry_run {
+                    self.again(&queue, say)?;
+                }
+            }
+            Err(why) => say(&format!(
+                "warning: the policy is not taken, and the old one goes on: {why}"
+            )),
+        }
+        Ok(())
+    }
+
+    /// Puts the policy that the file now has into the place of the old one; with the queue.
+    fn read_again(&mut self) -> Result<Queue, Box<dyn Error>> {
+        let mut rule = Rule::read(&self.setup)?;
+        let (queue, nodes) = (self.slurm.queue()?, self.slurm.nodes()?);
+        rule.watch.map.check_nodes(&nodes.rows, self.setup.pool)?;
+        rule.watch.jobs = std::mem::take(&mut self.rule.watch.jobs);
+        rule.watch.usage.look(&nodes, &queue, &mut Vec::new());
+        self.measured = Measured::new(rule.fleet().types().len(), self.now() / rule.second);
+        self.rule = rule;
+        Ok(queue)
+    }
+
+    /// A scheduler begins with what waits and runs.
+    fn again(&mut self, queue: &Queue, say: &mut dyn FnMut(&str)) -> Result<(), BridgeError> {
+        self.rule.begin_again(&self.setup);
+        let at = self.moment();
+        let mut found = self.rule.watch.again(queue, at);
+        self.note(Record::Head(self.head()), say);
+        let (round, _) = self.decide(&mut found, at.now, Instant::now());
+        self.note(Record::Round(round.clone()), say);
+        self.act(&found, &round, say)
+    }
+}

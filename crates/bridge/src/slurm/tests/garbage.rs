@@ -1,0 +1,158 @@
+//! What is no answer of Slurm: nothing of it becomes a job.
+
+use super::{fault, line};
+use crate::slurm::{Nodes, Queue};
+use synth_simulation::{Stream, Streams};
+
+const QUEUE: &[u8] = include_bytes!("recorded/queue-22.05.txt");
+
+#[test]
+fn values_that_are_none() {
+    let wrong = [
+        ("JobArrayID", "3_[1-4%2]"),
+        ("JobArrayID", ""),
+        ("JobArrayID", "-1"),
+        ("SubmitTime", "Unknown"),
+        ("SubmitTime", "1 hour ago"),
+        ("EligibleTime", "soon"),
+        ("NumNodes", "1-2"),
+        ("PriorityLong", "0.5"),
+        ("tres-alloc", "N/A"),
+        ("tres-alloc", "mem=10M"),
+        ("TimeLimit", "INVALID"),
+        ("Account", "a\tb"),
+        ("NodeList", "n1 n2"),
+    ];
+    for (column, text) in wrong {
+        let found = fault(&[(column, text)]);
+        assert!(found.starts_with(column), "{column} `{text}`: {found}");
+    }
+}
+
+#[test]
+fn a_name_cannot_pose_as_a_job() {
+    // The beginning of a row of a held job, as far as a name can be.
+    let forged = String::from_utf8(line(&[("JobArrayID", "999")])).unwrap();
+    for text in [format!("x\n{forged}"), format!("\n\n{forged}"), forged] {
+        let lines = [
+            line(&[("Name", &text), ("Comment", &text)]),
+            line(&[("JobArrayID", "18")]),
+        ]
+        .concat();
+        let queue = Queue::parse(&lines);
+        let ids: Vec<String> = queue
+            .rows
+            .iter()
+            .map(|row| row.key.id.to_string())
+            .collect();
+        assert_eq!((ids.join(" ").as_str(), queue.unread.count), ("17 18", 0));
+        // Nor where the row before it is not understood.
+        let broken = line(&[("Name", &text), ("Comment", &text), ("TimeLimit", "?")]);
+        let queue = Queue::parse(&[broken, line(&[("JobArrayID", "18")])].concat());
+        let ids: Vec<String> = queue
+            .rows
+            .iter()
+            .map(|row| row.key.id.to_string())
+            .collect();
+        assert_eq!(ids, ["18"]);
+    }
+}
+
+#[test]
+fn a_row_broken_by_a_line_is_none_and_spares_the_next() {
+    let whole = line(&[("JobArrayID", "18")]);
+    let first = line(&[("Name", "new\nline")]);
+    let end = first.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    let queue = Queue::parse(&[&first[..end], &whole[..]].concat());
+    assert_eq!(
+        (
+            queue.rows.len(),
+            queue.unread.count,
+            queue.unread.nameless()
+        ),
+        (1, 1, 1)
+    );
+    assert_eq!(queue.rows[0].key.id.to_string(), "18");
+}
+
+#[test]
+fn one_job_has_one_row() {
+    let queue = Queue::parse(&[line(&[]), line(&[("StateCompact", "R")])].concat());
+    assert_eq!(
+        (
+            queue.rows.len(),
+            queue.unread.count,
+            queue.unread.nameless()
+        ),
+        (1, 1, 0)
+    );
+}
+
+fn below(stream: &mut Stream, n: usize) -> usize {
+    ((stream.uniform() * n as f64) as usize).min(n - 1)
+}
+
+#[test]
+fn random_bytes_are_no_jobs() {
+    let mut stream = Streams::new(1, 0).service;
+    for round in 0..400 {
+        let length = below(&mut stream, 4000);
+        let byte = |stream: &mut Stream| match round % 3 {
+            0 => below(stream, 256) as u8,
+            1 => b" \n017_PDRcpu=,"[below(stream, 14)],
+            _ => 32 + below(stream, 95) as u8,
+        };
+        let bytes: Vec<u8> = (0..length).map(|_| byte(&mut stream)).collect();
+        let queue = Queue::parse(&bytes);
+        assert!(queue.rows.is_empty());
+        assert_eq!(queue.unread.count > 0, !bytes.is_empty());
+        assert!(Nodes::parse(&bytes).rows.is_empty());
+    }
+}
+
+/// Bytes that are lost, doubled, or cut off: every row that is read is one that was written, and those not touched are read.
+#[test]
+fn no_broken_row_becomes_a_job() {
+    let written = Queue::parse(QUEUE).rows;
+    let mut stream = Streams::new(2, 0).service;
+    for _ in 0..2000 {
+        let mut bytes = QUEUE.to_vec();
+        let at = below(&mut stream, bytes.len());
+        let change = below(&mut stream, 4);
+        match change {
+            0 => {
+                bytes.remove(at);
+            }
+            1 => bytes.insert(at, b" \nx9"[below(&mut stream, 4)]),
+            2 => {
+                let end = (at + 1 + below(&mut stream, 100)).min(bytes.len());
+                bytes.drain(at..end);
+            }
+            _ => bytes.truncate(at),
+        }
+        let queue = Queue::parse(&bytes);
+        for row in &queue.rows {
+            assert!(written.contains(row), "{row:?}");
+        }
+        // Where two rows are broken, the lost bytes were those between them.
+        assert!(change == 3 || queue.rows.len() + 2 >= written.len());
+    }
+}
+
+/// Bytes that are others: a row may be of another job then, but nothing panics, and no job is read twice.
+#[test]
+fn changed_bytes_do_no_harm() {
+    let mut stream = Streams::new(3, 0).service;
+    for _ in 0..2000 {
+        let mut bytes = QUEUE.to_vec();
+        for _ in 0..1 + below(&mut stream, 40) {
+            let at = below(&mut stream, bytes.len());
+            bytes[at] = below(&mut stream, 256) as u8;
+        }
+        let queue = Queue::parse(&bytes);
+        let mut ids: Vec<_> = queue.rows.iter().map(|row| row.key.id).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), queue.rows.len());
+    }
+}

@@ -1,0 +1,276 @@
+//! A knapsack bounded by a tree: bounds on the counts in each node, and prices at which what is left
+//! is worth no more than is said. All of it is arithmetic; what the prices of a node do not settle, a
+//! table over one resource or a search does.
+
+use super::knapsack::{Region, Verdict, exceeds};
+use crate::artifact::{SearchNode, SearchRecord};
+use crate::schedule::{Packing, price};
+
+/// Relative rounding of values.
+const ROUNDING: f64 = 1e-12;
+
+/// Rooms of a table times types, at most.
+const TABLE: u64 = 40_000;
+
+/// Nodes times types: what the boxes of a deep tree take in memory is eight bytes each.
+pub(super) const SIZE: usize = 17_000_000;
+
+/// Counts in a node, by place among the types searched.
+#[derive(Clone)]
+struct Counts {
+    least: Vec<u32>,
+    most: Vec<u32>,
+}
+
+/// That no schedule is worth more than `worth` at these values (K); searches may take so many nodes.
+pub(super) fn verify(
+    packing: &Packing,
+    values: &[f64],
+    worth: f64,
+    found: &SearchRecord,
+    nodes: &mut u64,
+) -> Result<(), String> {
+    const NO_TREE: &str = "the nodes of the search are not those of a tree";
+    let proof = Proof {
+        packing,
+        types: &found.types,
+        values: found.types.iter().map(|&i| values[i]).collect(),
+        worth,
+    };
+    if let Some(i) = (0..values.len()).find(|&i| !proof.covers(i, values[i])) {
+        return Err(format!("the search that proves it leaves out type {i}"));
+    }
+    let types = found.types.iter();
+    let most = types.map(|&i| packing.most(i, packing.capacity()));
+    let root = Counts {
+        least: vec![0; found.types.len()],
+        most: most.collect(),
+    };
+    // Where nothing is left to prove there are no counts.
+    let mut open = vec![Some(root)];
+    for (n, node) in found.nodes.iter().enumerate() {
+        let counts = open.pop().ok_or(NO_TREE)?;
+        let left = counts.and_then(|counts| proof.left(counts, &node.prices));
+        match (node.branch, left) {
+            (Some(branch), left) => open.extend(proof.parts(left.map(|l| l.counts), branch)?),
+            (None, Some(left)) if !proof.is_settled(&left, node, nodes) => {
+                return Err(format!(
+                    "node {n} of the search does not prove that no schedule there is worth more than {worth}"
+                ));
+            }
+            (None, _) => {}
+        }
+    }
+    if !open.is_empty() {
+        return Err(NO_TREE.into());
+    }
+    Ok(())
+}
+
+struct Proof<'a> {
+    packing: &'a Packing,
+    types: &'a [usize],
+    /// Of these types.
+    values: Vec<f64>,
+    worth: f64,
+}
+
+/// What the prices of a node leave open.
+struct Left {
+    counts: Counts,
+    /// What the least counts are worth, and the room that they leave.
+    value: f64,
+    room: Vec<u64>,
+}
+
+impl Proof<'_> {
+    /// Returns whether a type is searched, or is worth no more than jobs of one that is, in its place.
+    fn covers(&self, i: usize, value: f64) -> bool {
+        let stands_for = |(&k, v): (&usize, &f64)| {
+            let jobs = f64::from(self.packing.most(k, self.packing.demand(i)));
+            k == i || jobs * v >= value * (1.0 - ROUNDING)
+        };
+        value <= 0.0 || self.types.iter().zip(&self.values).any(stands_for)
+    }
+
+    /// What is not settled by the prices, with counts as tight as they prove; `None` where that is
+    /// nothing.
+    fn left(&self, counts: Counts, prices: &[f64]) -> Option<Left> {
+        let (mut counts, value, room) = self.placed(counts)?;
+        let spare: Vec<f64> = (0..self.types.len())
+            .map(|k| self.values[k] - price(self.packing.demand(self.types[k]), prices))
+            .collect();
+        let ranges = counts.most.iter().zip(&counts.least);
+        let gained = ranges
+            .zip(&spare)
+            .map(|((m, l), d)| f64::from(m - l) * d.max(0.0));
+        let above = value + price(&room, prices) + gained.sum::<f64>() - self.worth;
+        if above <= 0.0 {
+            return None;
+        }
+        for (k, d) in spare.iter().enumerate() {
+            let steps = ((1.0 + ROUNDING) * above / d.abs() + ROUNDING).floor();
+            if steps < f64::from(counts.most[k] - counts.least[k]) {
+                let steps = steps as u32;
+                if *d > 0.0 {
+                    counts.least[k] = counts.most[k] - steps;
+                } else {
+                    counts.most[k] = counts.least[k] + steps;
+                }
+            }
+        }
+        let (counts, value, room) = self.placed(counts)?;
+        Some(Left {
+            counts,
+            value,
+            room,
+        })
+    }
+
+    /// Returns the least counts placed on the server: what they are worth and leave, and how many of each type
+    /// then fit; `None` where they do not fit themselves.
+    fn placed(&self, mut counts: Counts) -> Option<(Counts, f64, Vec<u64>)> {
+        let mut schedule = vec![0; self.packing.types()];
+        let mut value = 0.0;
+        for (k, &i) in self.types.iter().enumerate() {
+            schedule[i] = counts.least[k];
+            value += f64::from(counts.least[k]) * self.values[k];
+        }
+        let room = self.packing.room(&schedule)?;
+        for (k, &i) in self.types.iter().enumerate() {
+            let fits = counts.least[k].saturating_add(self.packing.most(i, &room));
+            counts.most[k] = counts.most[k].min(fits);
+        }
+        let possible = counts.least.iter().zip(&counts.most).all(|(l, m)| l <= m);
+        possible.then_some((counts, value, room))
+    }
+
+    /// Returns the two parts of a branch, the first one last: it is taken first.
+    fn parts(
+        &self,
+        counts: Option<Counts>,
+        (job_type, most): (usize, u32),
+    ) -> Result<[Option<Counts>; 2], String> {
+        let place = self.types.iter().position(|&i| i == job_type);
+        let k = place.ok_or_else(|| format!("type {job_type} is not searched"))?;
+        let Some(counts) = counts else {
+            return Ok([None, None]);
+        };
+        let (mut fewer, mut more) = (counts.clone(), counts);
+        fewer.most[k] = fewer.most[k].min(most);
+        more.least[k] = more.least[k].max(most.saturating_add(1));
+        let possible = |counts: Counts| (counts.least[k] <= counts.most[k]).then_some(counts);
+        Ok([possible(more), possible(fewer)])
+    }
+
+    /// Returns whether a table or a search shows that what is left is not worth more.
+    fn is_settled(&self, left: &Left, node: &SearchNode, nodes: &mut u64) -> bool {
+        let missing = self.worth - left.value;
+        let settles = |j: usize| {
+            let worth = self.table(left, &node.prices, j);
+            worth.is_some_and(|worth| worth <= missing)
+        };
+        if (0..left.room.len()).any(settles) {
+            return true;
+        }
+        let all = self.packing.types();
+        let (mut values, mut costs) = (vec![0.0; all], vec![0.0; all]);
+        let mut most = vec![0; all];
+        for (k, &i) in self.types.iter().enumerate() {
+            most[i] = left.counts.most[k] - left.counts.least[k];
+            values[i] = if most[i] > 0 { self.values[k] } else { 0.0 };
+            costs[i] = price(self.packing.demand(i), &node.prices);
+        }
+        let region = Region {
+            price: price(&left.room, &node.prices),
+            room: left.room.clone(),
+            most,
+        };
+        exceeds(self.packing, (&values, &costs), region, missing, nodes) == Verdict::Bounded
+    }
+
+    /// What is left is worth at most, by resource j in whole units, the others paid for: by the worth of
+    /// each room with one type more. `None` where the rooms are too many.
+    fn table(&self, left: &Left, prices: &[f64], j: usize) -> Option<f64> {
+        let rooms = left.room[j].checked_add(1)?;
+        if rooms.checked_mul(self.types.len() as u64)? > TABLE || prices[j] <= 0.0 {
+            return None;
+        }
+        let others: Vec<f64> = (0..prices.len())
+            .map(|h| if h == j { 0.0 } else { prices[h] })
+            .collect();
+        let mut worth = vec![0.0_f64; rooms as usize];
+        for (k, &i) in self.types.iter().enumerate() {
+            let demand = self.packing.demand(i);
+            let (value, step) = (self.values[k] - price(demand, &others), demand[j] as usize);
+            let most = (left.counts.most[k] - left.counts.least[k]) as usize;
+            if value > 0.0 && most > 0 {
+                let with = |room: usize| {
+                    let fit = room.checked_div(step).unwrap_or(most).min(most);
+                    let counts =
+                        (0..=fit).map(|count| worth[room - count * step] + count as f64 * value);
+                    match step {
+                        0 => worth[room] + most as f64 * value,
+                        _ => counts.fold(0.0, f64::max),
+                    }
+                };
+                worth = (0..worth.len()).map(with).collect();
+            }
+        }
+        Some(worth[worth.len() - 1] + price(&left.room, &others))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::schedule::enumerate;
+    use crate::workload::Workload;
+
+    /// One node without branches settles section 7 at the worth of its best schedule, whatever its
+    /// prices are; a hair below it does not, and neither without a type or a part.
+    #[test]
+    fn what_is_left_out_is_found() {
+        let path = format!("{}/../../models/section7.yaml", env!("CARGO_MANIFEST_DIR"));
+        let packing = Packing::new(&Workload::read(path.as_ref()).unwrap().workload);
+        let values = [1.0, 2.0, 5.0];
+        let schedules = enumerate(&packing, 1000).schedules;
+        let worth = |u: &Vec<u32>| {
+            u.iter()
+                .zip(values)
+                .map(|(u, v)| f64::from(*u) * v)
+                .sum::<f64>()
+        };
+        let best = schedules.iter().map(worth).fold(0.0, f64::max);
+        let leaf = |w: f64| SearchNode {
+            prices: vec![w; packing.capacity().len()],
+            branch: None,
+        };
+        let ask = |types: &[usize], nodes: Vec<SearchNode>, worth: f64| {
+            let found = SearchRecord {
+                types: types.to_vec(),
+                nodes,
+            };
+            verify(&packing, &values, worth, &found, &mut 10_000)
+        };
+        let all = [0, 1, 2];
+        for w in [0.01, 0.3, 2.0] {
+            assert!(ask(&all, vec![leaf(w)], best).is_ok(), "{w}");
+            let below = best * (1.0 - 1e-9);
+            let unproven = ask(&all, vec![leaf(w)], below).unwrap_err();
+            assert!(unproven.starts_with("node 0 of"), "{unproven}");
+            let branch = |i, most| SearchNode {
+                branch: Some((i, most)),
+                ..leaf(w)
+            };
+            let parts = vec![branch(2, 1), branch(1, 3), leaf(w), leaf(w), leaf(w)];
+            assert!(ask(&all, parts.clone(), best).is_ok(), "{w}");
+            assert!(ask(&all, parts.clone(), below).is_err(), "{w}");
+            let cut = ask(&all, parts[..4].to_vec(), best).unwrap_err();
+            assert!(cut.contains("not those of a tree"), "{cut}");
+            let fewer = ask(&[0, 1], vec![leaf(w)], best).unwrap_err();
+            assert!(fewer.contains("leaves out type 2"), "{fewer}");
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! Both sides of the load: from the mixes of schedules, and from the prices.
+
+use super::knapsack::{self, Region, Verdict};
+use super::{Document, branching, exact, fluid, mean_schedule, shape};
+use crate::artifact::ShapeWorth;
+use crate::schedule::{Packing, price};
+use crate::workload::{Shape, Workload};
+use synth_core::artifact::{Findings, Grounds, is_close, nonnegative, positive, sums_to_one};
+
+/// Of evidence in which nothing is wrong.
+const PROVED: Grounds = Grounds::Derived(
+    "the load from the mixes; the bound from the prices, by one knapsack a shape; the resource prices by a fluid program",
+);
+const RUN: Grounds = Grounds::Trusted("no run is made again: `synth simulate` makes others");
+
+/// Relative rounding allowed in load, prices, worth and bound.
+const ROUNDING: f64 = 1e-9;
+
+/// How much dearer than needed resource prices may be, relatively: a solver's tolerance.
+const DEARER: f64 = 1e-6;
+
+/// A gap up to this is a proof.
+const PROOF_GAP: f64 = 1e-9;
+
+/// Nodes that the knapsack of a shape may visit.
+const NODES: u64 = 50_000_000;
+
+/// Checks lengths and signs, then the mixes, then both sides.
+pub(super) fn check(document: &Document<'_>, findings: &mut Findings) {
+    findings.within("evidence", |f| lengths_and_signs(document, f));
+    let shapes = document.fleet.shapes();
+    for (h, (found, shape)) in document.evidence.servers.iter().zip(shapes).enumerate() {
+        findings.within(format!("evidence.servers[{h}]"), |f| {
+            of_shape(document, found, shape, f);
+        });
+    }
+    if findings.is_clear("evidence") {
+        findings.within("evidence", |f| bound_and_gap(document, f));
+    }
+    if findings.is_clear("policy") && findings.is_clear("evidence.servers") {
+        load(document, findings);
+    }
+    if findings.is_clear("evidence") {
+        findings.stands("evidence", PROVED);
+    }
+    let clear = findings.is_clear("evidence") && findings.is_clear("policy");
+    if clear && let (Some(found), Some(mix)) = (&document.evidence.exact, document.mix(0)) {
+        exact::check(document, found, &mix, findings);
+    }
+    if document.evidence.simulation.is_some() {
+        findings.stands("evidence.simulation", RUN);
+    }
+}
+
+fn lengths_and_signs(document: &Document<'_>, findings: &mut Findings) {
+    let (found, fleet) = (document.evidence, document.fleet);
+    let (types, shapes) = (fleet.types().len(), fleet.shapes().len());
+    findings.all_nonnegative("prices", &found.prices, types, "job type");
+    sums_to_one("prices", &found.prices, findings);
+    positive("load", found.load, findings);
+    positive("bound", found.bound, findings);
+    nonnegative("gap", found.gap, findings);
+    findings.length("servers", found.servers.len(), shapes, "shape of servers");
+    if let Some(exact) = &found.exact {
+        match document.mix(0).filter(|_| fleet.is_one_server()) {
+            Some(mix) => {
+                let shape = |f: &mut Findings| exact::shape(exact, mix.schedules.len(), types, f);
+                findings.within("exact", shape);
+            }
+            None => findings.add("exact", "expected none: there are several servers"),
+        }
+    }
+    if let Some(run) = found.simulation.filter(|run| run.replications < 2) {
+        findings.differs("simulation.replications", run.replications, "2 at least");
+    }
+}
+
+/// Checks lengths and signs of what is said of the servers of a shape, and the mix, which is there where the policy is
+/// no mix itself.
+fn of_shape(document: &Document<'_>, found: &ShapeWorth, shape: &Shape, findings: &mut Findings) {
+    let (types, resources) = (shape.types().len(), shape.server().resources().len());
+    let prices = &found.resource_prices;
+    let each = "resource of the shape";
+    findings.all_nonnegative("resource_prices", prices, resources, each);
+    nonnegative("worth", found.worth, findings);
+    if let Some(tree) = &found.search {
+        findings.within("search", |f| shape::search(tree, (types, resources), f));
+    }
+    match (document.rule.msr(), &found.mix) {
+        (None, None) => findings.differs("mix", "absent", "the mix that has the load"),
+        (Some(_), Some(_)) => findings.add("mix", "expected none, since the policy is a mix"),
+        (Some(_), None) => {}
+        (None, Some(mix)) => findings.within("mix", |f| {
+            let (schedules, count) = (&mix.schedules, mix.schedules.len());
+            shape::schedules(schedules, shape.server(), f);
+            f.positive_shares("weights", &mix.weights, count, "schedule");
+            if document.fleet.is_one_server() {
+                shape::all_served(schedules, shape.server(), f);
+            }
+        }),
+    }
+}
+
+/// Checks that `load = max_i b_i / Σ_h n_h (π_h W_h)_i`, and below 1.
+fn load(document: &Document<'_>, findings: &mut Findings) {
+    let (path, found, fleet) = ("evidence.load", document.evidence.load, document.fleet);
+    let mut served = vec![0.0; fleet.types().len()];
+    for (h, shape) in fleet.shapes().iter().enumerate() {
+        let Some(mix) = document.mix(h) else { return };
+        let mean = mean_schedule(mix.schedules, mix.weights);
+        for (&i, mean) in shape.types().iter().zip(mean) {
+            served[i] += f64::from(shape.count()) * mean;
+        }
+    }
+    let types = fleet.types().iter().zip(served);
+    let loads = types.map(|(kind, served)| kind.offered_pieces() / served);
+    let load = loads.fold(0.0, f64::max);
+    if findings.is_clear(path) && !is_close(found, load, ROUNDING) {
+        findings.differs(path, found, load);
+    }
+    let stabilizes = load < 1.0;
+    if !stabilizes {
+        let message = format!("the schedules and weights have load {load}, expected < 1");
+        findings.add(path, message);
+    }
+}
+
+/// Checks that no server is worth more than is said, and that the bound is one over what all are worth; that
+/// `gap = load/bound − 1`, not below 0; and that `proven` says whether it is a proof.
+fn bound_and_gap(document: &Document<'_>, findings: &mut Findings) {
+    let (found, fleet) = (document.evidence, document.fleet);
+    let mut worth = 0.0;
+    for (h, (own, shape)) in found.servers.iter().zip(fleet.shapes()).enumerate() {
+        let value = |&i: &usize| found.prices[i] / fleet.types()[i].offered_pieces();
+        let values: Vec<f64> = shape.types().iter().map(value).collect();
+        findings.within(format!("servers[{h}]"), |f| {
+            worth_of_server(own, &values, shape.server(), f);
+        });
+        worth += f64::from(shape.count()) * own.worth;
+    }
+    if !is_close(found.bound, 1.0 / worth, ROUNDING) {
+        findings.differs("bound", found.bound, 1.0 / worth);
+    }
+    let gap = (found.load / found.bound - 1.0).max(0.0);
+    if !((found.gap - gap).abs() <= 1e-12 || is_close(found.gap, gap, ROUNDING)) {
+        findings.differs("gap", found.gap, gap);
+    } else if found.proven != (found.gap <= PROOF_GAP) {
+        let expected = format!("{} at gap {}", !found.proven, found.gap);
+        findings.differs("proven", found.proven, expected);
+    }
+}
+
+/// Checks that the resource prices cover the values y_i/b_i (K), and that no schedule of this server is worth more than
+/// is said.
+fn worth_of_server(own: &ShapeWorth, values: &[f64], server: &Workload, findings: &mut Findings) {
+    let (packing, types) = (Packing::new(server), server.types());
+    let path = "resource_prices";
+    let cost = |units: &[u64]| price(units, &own.resource_prices);
+    let costs: Vec<f64> = (0..types.len()).map(|i| cost(packing.demand(i))).collect();
+    let relaxed = cost(packing.capacity());
+    if !relaxed.is_finite() {
+        return findings.add(path, "the server's price is out of the range of numbers");
+    }
+    for ((kind, value), cost) in types.iter().zip(values).zip(&costs) {
+        let covered = *cost >= value * (1.0 - ROUNDING);
+        if !covered {
+            let found = format!(
+                "a job of type `{}` costs {cost} at these prices",
+                kind.name()
+            );
+            findings.differs(path, found, format!("at least its value {value}"));
+        }
+    }
+    let least = fluid::worth(&packing, values);
+    if let Some(least) = least.filter(|least| relaxed > least * (1.0 + DEARER)) {
+        let message = format!(
+            "the server costs {relaxed} at these prices, and {least} would cover the values"
+        );
+        findings.add(path, message);
+    }
+    let worth = (1.0 + ROUNDING) * own.worth;
+    // Without integrality already: the knapsack is worth at most P·w.
+    if !findings.is_clear(path) || relaxed <= worth {
+        return;
+    }
+    let mut nodes = NODES;
+    let message = match &own.search {
+        Some(tree) => match branching::verify(&packing, values, worth, tree, &mut nodes) {
+            Ok(()) => return,
+            Err(why) => why,
+        },
+        None => {
+            let (all, values) = (Region::all(&packing, relaxed), (values, &costs[..]));
+            match knapsack::exceeds(&packing, values, all, worth, &mut nodes) {
+                Verdict::Bounded => return,
+                Verdict::Beaten(schedule, value) => {
+                    let worth = own.worth;
+                    format!(
+                        "schedule {schedule:?} is worth {value} at these prices, expected at most {worth}"
+                    )
+                }
+                Verdict::Undecided => format!("could not be verified within {NODES} nodes"),
+            }
+        }
+    };
+    findings.add("worth", format!("{}: {message}", own.worth));
+}

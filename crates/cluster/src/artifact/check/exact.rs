@@ -1,0 +1,176 @@
+//! The certificate in fractions, all of it derived anew in whole numbers: the mix has the load, and
+//! the prices prove that none is lower.
+
+use num_bigint::BigInt;
+use num_integer::Integer;
+use num_rational::BigRational;
+use num_traits::{One, Zero};
+
+use super::knapsack::{self, Region, Verdict};
+use super::{Document, Mixed};
+use crate::artifact::{ExactRecord, Fraction, MOST_DIGITS, Proven};
+use crate::schedule::{Packing, price};
+use synth_core::artifact::Findings;
+
+/// Nodes that the knapsack may visit where numbers are short, and the bits from which on they are
+/// long: what a node costs grows with them.
+const NODES: u64 = 20_000_000;
+const LONG: u64 = 512;
+
+/// What the server costs in the search, about: resolution enough to tell the types apart.
+const SERVER: f64 = (1_u64 << 60) as f64;
+
+/// Checks lengths, signs and sums.
+pub(super) fn shape(found: &ExactRecord, schedules: usize, types: usize, findings: &mut Findings) {
+    let digits = found.digits();
+    if digits > MOST_DIGITS {
+        let expected = format!("at most {MOST_DIGITS}");
+        return findings.differs("", format!("{digits} digits"), expected);
+    }
+    findings.length("weights", found.weights.len(), schedules, "schedule");
+    for (s, weight) in found.weights.iter().enumerate() {
+        if weight.exact().is_zero() {
+            findings.differs(format!("weights[{s}]"), 0, "a fraction > 0");
+        }
+    }
+    sums_to_one("weights", &found.weights, findings);
+    match (found.proven, &found.prices) {
+        (Proven::Optimum, Some(prices)) => {
+            findings.length("prices", prices.len(), types, "job type");
+            sums_to_one("prices", prices, findings);
+        }
+        (Proven::Mix, None) => {}
+        (Proven::Optimum, None) => {
+            findings.differs("", "no prices", "those that prove the optimum");
+        }
+        (Proven::Mix, Some(_)) => {
+            findings.add("", "expected no prices where the optimum is not proven");
+        }
+    }
+}
+
+fn sums_to_one(path: &str, shares: &[Fraction], findings: &mut Findings) {
+    let sum: BigRational = shares.iter().map(Fraction::exact).sum();
+    if !sum.is_one() {
+        findings.add(path, "they do not sum to 1 exactly");
+    }
+}
+
+/// Checks everything that the fractions say.
+pub(super) fn check(
+    document: &Document<'_>,
+    found: &ExactRecord,
+    mix: &Mixed<'_>,
+    findings: &mut Findings,
+) {
+    let types = document.workload.types();
+    let offered: Option<Vec<BigRational>> = types.iter().map(|t| t.exact_load()).collect();
+    let Some(offered) = offered else {
+        let message = "expected none: an offered load of the workload is no fraction";
+        return findings.add("evidence.exact", message);
+    };
+    load(document, found, mix, &offered, findings);
+    if let Some(prices) = &found.prices {
+        let exact = findings.is_clear("evidence.exact");
+        let bound = document.evidence.bound;
+        nearest("evidence.bound", bound, &found.load, findings);
+        if exact && let Some(message) = beaten(document, found, prices, &offered) {
+            findings.add("evidence.exact.prices", message);
+        }
+    }
+}
+
+/// Checks that `ρ = max_i b_i / (πW)_i`, and that doubles are the nearest.
+fn load(
+    document: &Document<'_>,
+    found: &ExactRecord,
+    mix: &Mixed<'_>,
+    offered: &[BigRational],
+    findings: &mut Findings,
+) {
+    let path = "evidence.exact.load";
+    let served = |i: usize| -> BigRational {
+        let pairs = mix.schedules.iter().zip(&found.weights);
+        pairs.map(|(u, p)| p.exact() * BigInt::from(u[i])).sum()
+    };
+    let served: Vec<BigRational> = (0..offered.len()).map(served).collect();
+    if served.iter().any(Zero::is_zero) {
+        return findings.add(path, "a type is served by no schedule");
+    }
+    let load = offered
+        .iter()
+        .zip(served)
+        .map(|(b, served)| b / served)
+        .max();
+    if load.as_ref() != Some(found.load.exact()) {
+        let message = format!("{}, which is not the load of these weights", found.load);
+        findings.add(path, message);
+    } else if *found.load.exact() >= BigRational::one() {
+        findings.differs(path, &found.load, "< 1");
+    }
+    let load = document.evidence.load;
+    nearest("evidence.load", load, &found.load, findings);
+    for (s, (weight, exact)) in mix.weights.iter().zip(&found.weights).enumerate() {
+        let path = format!("{}.weights[{s}]", mix.path);
+        nearest(&path, *weight, exact, findings);
+    }
+}
+
+/// Checks that a number is the double nearest to a fraction.
+fn nearest(path: &str, found: f64, exact: &Fraction, findings: &mut Findings) {
+    let expected = exact.nearest();
+    if found != expected {
+        findings.differs(path, found, format!("{expected}, the exact one"));
+    }
+}
+
+/// Says why it is not proved that no schedule is worth more than `1/ρ` at `y_i/b_i`; `None` where it is.
+fn beaten(
+    document: &Document<'_>,
+    found: &ExactRecord,
+    prices: &[Fraction],
+    offered: &[BigRational],
+) -> Option<String> {
+    let worth = |(y, b): (&Fraction, &BigRational)| y.exact() / b * found.load.exact();
+    let worths: Vec<BigRational> = prices.iter().zip(offered).map(worth).collect();
+    let denominators = worths.iter().map(BigRational::denom);
+    let one = denominators.fold(BigInt::one(), |unit, denominator| unit.lcm(denominator));
+    let whole = worths.iter().map(|v| v.numer() * (&one / v.denom()));
+    let values: Vec<BigInt> = whole.collect();
+    let packing = Packing::new(document.workload);
+    if (0..packing.capacity().len()).any(|j| is_covered(&packing, j, &values, &one)) {
+        return None;
+    }
+    let (costs, capacity) = costs(&packing, &document.evidence.servers[0].resource_prices);
+    let nodes = NODES / (1 + one.bits() / LONG);
+    let all = Region::all(&packing, capacity);
+    match knapsack::exceeds(&packing, (&values, &costs), all, one, &mut nodes.clone()) {
+        Verdict::Bounded => None,
+        Verdict::Beaten(schedule, _) => Some(format!(
+            "schedule {schedule:?} is worth more than 1/ρ at these prices"
+        )),
+        Verdict::Undecided => Some(format!("could not be verified within {nodes} nodes")),
+    }
+}
+
+/// Returns whether every value is at most the type's share of resource j, where all of the resource is
+/// worth `one`: then u·D ≤ P says that no schedule is worth more.
+fn is_covered(packing: &Packing, j: usize, values: &[BigInt], one: &BigInt) -> bool {
+    let capacity = packing.capacity()[j];
+    let holds = |(i, v): (usize, &BigInt)| v * capacity <= one * packing.demand(i)[j];
+    capacity > 0 && values.iter().enumerate().all(holds)
+}
+
+/// Returns what a job of each type (K) and the server cost, at whole prices in proportion to those given.
+/// Whatever they are, they only decide how long the search takes.
+fn costs(packing: &Packing, prices: &[f64]) -> (Vec<BigInt>, BigInt) {
+    let total = price(packing.capacity(), prices);
+    let whole = |w: &f64| 1 + (w / total * SERVER) as u64;
+    let prices: Vec<u64> = prices.iter().map(whole).collect();
+    let cost = |units: &[u64]| {
+        let pairs = units.iter().zip(&prices);
+        pairs.map(|(d, w)| BigInt::from(*d) * w).sum()
+    };
+    let types = (0..packing.types()).map(|i| cost(packing.demand(i)));
+    (types.collect(), cost(packing.capacity()))
+}

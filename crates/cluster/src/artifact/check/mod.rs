@@ -1,0 +1,172 @@
+//! The checker: re-derives what an artifact says from the artifact alone, by other code than made it,
+//! as far as a bounded work goes; reports everything that is wrong, and notes of the rest whether it was
+//! derived, judged for sense, or taken on trust.
+//!
+//! # Theory
+//! Each claim has a second derivation here. The *bound* of the certificate is put to one
+//! integer knapsack: no schedule may be worth more than `1/bound` at the prices stated
+//! (Farley, Operations Research 38, 1990); where it is stated in fractions, both sides of it are
+//! derived in whole numbers. The *modulating chain* is not solved as a chain:
+//! one round of the loop is a renewal cycle, and the time and service of its routes are sums
+//! over the stages of a route, weighted with the probability that the route comes by
+//! ([`round`]). What is left is arithmetic.
+//!
+//! # Practice
+//! The rule is checked, then the load over all shapes of servers, then what is claimed. A check that needs another
+//! field to be right is left out where that is not: a loop that is no permutation is reported, and not also the claims
+//! made from it. Whatever the artifact holds, the checker ends, and does not panic:
+//! its searches count their steps.
+
+mod against;
+mod branching;
+mod claims;
+mod evidence;
+mod exact;
+mod fluid;
+mod knapsack;
+mod least;
+mod partition;
+mod queues;
+mod round;
+mod rule;
+mod shape;
+mod simulated;
+
+pub use against::check_against;
+#[cfg(test)]
+pub use partition::loads as loads_of_partition;
+
+use std::cell::Cell;
+
+use super::{Artifact, Claim, Evidence, Family, Quantity};
+use crate::workload::{Fleet, Workload};
+use synth_core::artifact::{Finding, Findings, Subject, find};
+
+/// Work that solving the queues of what is claimed may take, roughly in
+/// nanoseconds: what would take more is not derived, and said so.
+const CLAIMS: f64 = 1e10;
+
+/// Checks what an artifact says, from itself alone, and notes on which grounds the rest stands.
+///
+/// Where a concurrent route has more stages than can be listed, what is claimed from it is
+/// refused; without such a claim the artifact may pass, its stability unexamined.
+pub(super) fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Fleet> {
+    check_with(artifact, f64::INFINITY, findings)
+}
+
+/// Checks an artifact just made as [`Artifact::check`] does, but that no more than this work, roughly in nanoseconds,
+/// goes into what is solved anew of its claims.
+///
+/// # Errors
+/// All that is wrong.
+pub fn check_within(artifact: &Artifact, work: f64) -> Result<(), Vec<Finding>> {
+    let mut findings = Findings::default();
+    check_with(artifact, work, &mut findings);
+    let wrong = findings.into_list();
+    if wrong.is_empty() { Ok(()) } else { Err(wrong) }
+}
+
+fn check_with(artifact: &Artifact, work: f64, findings: &mut Findings) -> Option<Fleet> {
+    let fleet = findings.workload(artifact.workload.check())?;
+    let document = Document {
+        rule: &artifact.policy,
+        evidence: &artifact.evidence,
+        claims: &artifact.claims,
+        fleet: &fleet,
+        workload: fleet.envelope(),
+        budget: &Cell::new(CLAIMS.min(work)),
+    };
+    document.check(findings);
+    findings.remarks(&["workload.source", "workload.unserved", "tool"]);
+    Some(fleet)
+}
+
+/// The parts of an artifact, for a fleet whose record was checked.
+struct Document<'a> {
+    rule: &'a Family,
+    evidence: &'a Evidence,
+    claims: &'a [Claim],
+    fleet: &'a Fleet,
+    /// The fleet's [envelope](Fleet::envelope); of one server what arrives there.
+    workload: &'a Workload,
+    /// Work that may still go into claims, roughly in nanoseconds.
+    budget: &'a Cell<f64>,
+}
+
+impl<'a> Document<'a> {
+    /// Returns the claim about a type, or about all.
+    fn find(&self, quantity: Quantity, job_type: Option<&str>) -> Option<&Claim> {
+        find(self.claims, quantity, Subject::of_type(job_type))
+    }
+
+    /// Returns whether the load is that of the best policy: where jobs take several servers it is a bound.
+    fn is_load_proven(&self) -> bool {
+        self.evidence.proven && self.fleet.gangs().next().is_none()
+    }
+
+    /// Returns the path of the rule that is followed while nothing is amiss.
+    fn path_of_rule(&self) -> String {
+        match self.rule {
+            Family::Guarded(policy) => format!("policy.guarded.rule.{}", policy.rule.name()),
+            rule => format!("policy.{}", rule.name()),
+        }
+    }
+
+    /// Returns the mix of the servers of a shape: that of the policy where it is one, else that of the evidence.
+    fn mix(&self, h: usize) -> Option<Mixed<'a>> {
+        if let Some(policy) = self.rule.msr() {
+            return Some(Mixed {
+                path: "policy.msr".into(),
+                schedules: &policy.schedules,
+                weights: &policy.weights,
+            });
+        }
+        let mix = self.evidence.servers.get(h)?.mix.as_ref()?;
+        Some(Mixed {
+            path: format!("evidence.servers[{h}].mix"),
+            schedules: &mix.schedules,
+            weights: &mix.weights,
+        })
+    }
+
+    fn check(&self, findings: &mut Findings) {
+        let rule = format!("policy.{}", self.rule.name());
+        if self.rule.preempts() && self.workload.start_latency().is_some() {
+            let message = "the policy stops jobs, and the workload has a start latency, of which it is not said what a stopped job pays again: expected none of both";
+            findings.add(&rule, message);
+        }
+        if self.rule.pools() == self.fleet.is_one_server() {
+            let expected = if self.fleet.is_one_server() {
+                "a rule of one server"
+            } else {
+                "a rule over all servers: pooled, pooled-easy or partition"
+            };
+            return findings.differs(rule, format!("`{}`", self.rule.name()), expected);
+        }
+        let under_guard = rule::check(self, findings);
+        evidence::check(self, findings);
+        rule::certified(self, findings);
+        match self.rule {
+            Family::Msr(policy) => claims::of_loop(self, policy, findings),
+            Family::Partition(policy) => claims::of_slots(self, policy, findings),
+            _ => simulated::check(self, under_guard, findings),
+        }
+    }
+}
+
+/// Schedules with the fraction of time of each, and where they stand.
+struct Mixed<'a> {
+    path: String,
+    schedules: &'a [Vec<u32>],
+    weights: &'a [f64],
+}
+
+/// Returns `πW` (K): the mean schedule of a mix, while it works.
+fn mean_schedule(schedules: &[Vec<u32>], weights: &[f64]) -> Vec<f64> {
+    let types = schedules.first().map_or(0, Vec::len);
+    let of_type = |i: usize| -> f64 {
+        let slots = schedules.iter().map(|u| f64::from(u[i]));
+        slots.zip(weights).map(|(u, p)| u * p).sum()
+    };
+    (0..types).map(of_type).collect()
+}

@@ -1,0 +1,240 @@
+//! The queues of the types, on the chain that [`super::round`] makes.
+
+use std::cell::{Cell, OnceCell};
+
+use statrs::function::gamma::{gamma_ur, ln_gamma};
+
+use super::Document;
+use super::round::Round;
+use crate::artifact::{Claim, Quantity};
+use synth_core::artifact::Quantity as _;
+use synth_queues::ctmc::cycle::{Cycle, Levels, Reward};
+use synth_queues::ctmc::{
+    Environment, ModulatedQueue, PhaseType, RelativeCompletions, staged_phases, staged_qbd,
+};
+
+/// What is derived of all types, each when it is first needed.
+pub(super) struct Queues<'a> {
+    document: &'a Document<'a>,
+    round: &'a Round,
+    environment: Environment,
+    types: Vec<OfType>,
+}
+
+#[derive(Default)]
+struct OfType {
+    /// Of these x `P(Q > x)` is claimed.
+    numbers: Vec<u64>,
+    /// Of these t `P(T ≤ t)` is claimed.
+    times: Vec<f64>,
+    solved: OnceCell<Option<Solved>>,
+    /// Theorem 8's bounds and section 6.4's approximation of a mean number.
+    bounds: OnceCell<[f64; 3]>,
+}
+
+impl<'a> Queues<'a> {
+    /// Prepares the queues of the types under the loop of this round, as far as the budget of the document goes; `None`
+    /// where the chain has no law.
+    pub(super) fn new(document: &'a Document<'a>, round: &'a Round) -> Option<Self> {
+        let mut queues = Queues {
+            document,
+            round,
+            environment: round.environment()?,
+            types: Vec::new(),
+        };
+        for kind in document.workload.types() {
+            let mut own = OfType::default();
+            let is_own = |claim: &&Claim| claim.job_type.as_deref() == Some(kind.name());
+            for claim in document.claims.iter().filter(is_own) {
+                own.numbers.extend(claim.at);
+                let is_time = claim.quantity.row().measure.percentile().is_some();
+                if is_time && (1e-30..1e30).contains(&claim.value) {
+                    own.times.push(claim.value);
+                }
+            }
+            queues.types.push(own);
+        }
+        Some(queues)
+    }
+
+    /// Returns the stages of type i's sizes where they are followed: not on routes made of completions,
+    /// nor where there are none.
+    fn stages(&self, i: usize) -> Option<PhaseType> {
+        let size = self.document.workload.types()[i].holding();
+        let followed = self.document.rule.preempts() && !size.is_exponential();
+        followed.then(|| size.phases())?
+    }
+
+    fn queue(&self, i: usize) -> ModulatedQueue<'_> {
+        let workload = self.document.workload;
+        self.round.queue(&self.environment, workload, i)
+    }
+
+    fn solved(&self, i: usize) -> Option<&Solved> {
+        let (own, budget) = (&self.types[i], self.document.budget);
+        let solve = || match self.stages(i) {
+            Some(size) => Solved::staged(&self.queue(i), &size, budget),
+            None => Solved::new(&self.queue(i), own, budget),
+        };
+        own.solved.get_or_init(solve).as_ref()
+    }
+
+    /// Returns whether the queue of type i could be solved within the budget.
+    pub(super) fn affords(&self, i: usize) -> bool {
+        self.solved(i).is_some()
+    }
+
+    /// Returns whether response times of type i were too much work to follow.
+    pub(super) fn is_late(&self, i: usize) -> bool {
+        self.solved(i).is_some_and(|solved| solved.within.is_none())
+    }
+
+    /// Returns `E[Q_i]`.
+    pub(super) fn mean_number(&self, i: usize) -> Option<f64> {
+        Some(self.solved(i)?.mean)
+    }
+
+    /// Returns what is derived of type i, or of all types, may be wrong by, relatively, since rounding
+    /// errors add up over the levels: at most 1e-6, beyond which nothing is claimed.
+    pub(super) fn rounding(&self, subject: Option<usize>) -> f64 {
+        let of_type = |i: usize| self.solved(i).map_or(0.0, |solved| solved.error.min(1e-6));
+        let types = subject.map_or(0..self.types.len(), |i| i..i + 1);
+        types.map(of_type).fold(0.0, f64::max)
+    }
+
+    /// Returns `P(Q_i > x)`, where that is claimed.
+    pub(super) fn above(&self, i: usize, x: u64) -> Option<f64> {
+        at(&self.solved(i)?.above, x)
+    }
+
+    /// Returns `P(T_i ≤ t)`, where that is claimed, as far as the budget goes.
+    pub(super) fn within(&self, i: usize, time: f64) -> Option<f64> {
+        at(self.solved(i)?.within.as_ref()?, time)
+    }
+
+    /// Returns theorem 8's bounds and section 6.4's approximation of `E[Q_i]`.
+    pub(super) fn bound(&self, i: usize, quantity: Quantity) -> f64 {
+        let bounds = self.types[i].bounds.get_or_init(|| self.bounds(i));
+        match quantity {
+            Quantity::MeanNumberAtLeast => bounds[0],
+            Quantity::MeanNumberAtMost => bounds[1],
+            _ => bounds[2],
+        }
+    }
+
+    fn bounds(&self, i: usize) -> [f64; 3] {
+        let queue = self.queue(i);
+        let relative = RelativeCompletions::new(&queue);
+        let offered = self.document.workload.types()[i].offered_load();
+        let furthest = |sign: f64| {
+            let ahead = relative.ahead.iter().map(|a| sign * a);
+            ahead.fold(f64::MIN, f64::max)
+        };
+        let least = relative.primary_term() - furthest(1.0);
+        let most = relative.primary_term() + furthest(-1.0) + f64::from(queue.most_servers());
+        let servers = offered / relative.load;
+        let waits = waiting_probability(servers, offered);
+        let queued = relative.load * (1.0 + relative.mean_ahead) / (1.0 - relative.load);
+        let approximation = (waits * queued + offered).max(least).min(most);
+        [least.max(offered), most, approximation]
+    }
+}
+
+/// What is derived anew of one type's queue, by means over cycles ([`synth_queues::ctmc::cycle`]): the maker solves for laws,
+/// and shares no step with it.
+struct Solved {
+    /// `E[Q]`.
+    mean: f64,
+    /// What all may be wrong by, relatively, since rounding errors add up over the levels.
+    error: f64,
+    /// `(x, P(Q > x))`.
+    above: Vec<(u64, f64)>,
+    /// `(t, P(T ≤ t))`; `None` where that was too much work.
+    within: Option<Vec<(f64, f64)>>,
+}
+
+impl Solved {
+    /// Solves a queue with exponential sizes; `None` where that takes more than the budget.
+    fn new(queue: &ModulatedQueue<'_>, points: &OfType, budget: &Cell<f64>) -> Option<Self> {
+        let cycle = Cycle::new(queue, budget.get())?;
+        budget.set(budget.get() - cycle.work(queue));
+        let numbers = points.numbers.iter().map(|x| Reward::Above(*x));
+        let rewards: Vec<Reward> = [Reward::Jobs].into_iter().chain(numbers).collect();
+        let means = cycle.means(&rewards);
+        let mean = means[0] / queue.arrival_rate();
+        let within = times(&cycle, queue, (&points.times, mean), budget);
+        means.iter().all(|mean| mean.is_finite()).then(|| Solved {
+            mean: means[0],
+            error: f64::EPSILON * cycle.levels(),
+            above: pairs(&points.numbers, means[1..].iter().copied()),
+            within,
+        })
+    }
+
+    /// Solves a queue whose sizes have stages, of which only the mean is known.
+    fn staged(queue: &ModulatedQueue<'_>, size: &PhaseType, budget: &Cell<f64>) -> Option<Self> {
+        let levels = f64::from(queue.most_servers()) + 1.0;
+        let work = Levels::work(staged_phases(queue, size), levels);
+        if work > budget.get() {
+            return None;
+        }
+        budget.set(budget.get() - work);
+        let process = staged_qbd(queue, size);
+        let cycle = Levels::of_process(&process).ok()?;
+        let means = cycle.means(&[Reward::Jobs]);
+        means[0].is_finite().then(|| Solved {
+            mean: means[0],
+            error: f64::EPSILON * cycle.levels(),
+            above: Vec::new(),
+            within: Some(Vec::new()),
+        })
+    }
+}
+
+fn pairs<T: Copy>(points: &[T], values: impl Iterator<Item = f64>) -> Vec<(T, f64)> {
+    points.iter().copied().zip(values).collect()
+}
+
+/// Returns the value at a point, if it is known there.
+fn at<T: Copy + PartialEq>(known: &[(T, f64)], point: T) -> Option<f64> {
+    let pair = known.iter().find(|(own, _)| *own == point);
+    pair.map(|(_, value)| *value)
+}
+
+/// Returns `P(T ≤ t)` of these times t, with the mean of T; `None` where they take more than the budget. A
+/// time that is a thousand times the mean is not followed: by Markov's inequality next to no job
+/// stays so long, and what is then found is a lower bound.
+fn times(
+    cycle: &Cycle<'_>,
+    queue: &ModulatedQueue<'_>,
+    (points, mean): (&[f64], f64),
+    budget: &Cell<f64>,
+) -> Option<Vec<(f64, f64)>> {
+    /// Means.
+    const LONG: f64 = 1e3;
+    let (near, far): (Vec<f64>, Vec<f64>) = points.iter().partition(|time| **time < LONG * mean);
+    let mut within: Vec<(f64, f64)> = far.iter().map(|t| (*t, 1.0 - mean / t)).collect();
+    if !near.is_empty() {
+        let left = cycle.left(queue, &near, budget.get())?;
+        budget.set(budget.get() - cycle.work_of_times(queue, &near));
+        within.extend(pairs(&near, left.into_iter().map(|left| 1.0 - left)));
+    }
+    Some(within)
+}
+
+/// Erlang C for real numbers of servers: Jagerman's integral for their fraction, and the recursion
+/// `B(k + 1) = a B / (k + 1 + a B)` from there, which forgets where it came from as long as k < a.
+fn waiting_probability(servers: f64, offered: f64) -> f64 {
+    let mut k = servers.fract();
+    let mut blocking = if offered < 100.0 {
+        let rest = gamma_ur(k + 1.0, offered).max(f64::MIN_POSITIVE);
+        (k * offered.ln() - offered - ln_gamma(k + 1.0)).exp() / rest
+    } else {
+        offered / (offered + k)
+    };
+    while k + 0.5 < servers {
+        k += 1.0;
+        blocking = offered * blocking / (k + offered * blocking);
+    }
+    blocking / (1.0 - offered / servers * (1.0 - blocking))
+}

@@ -1,0 +1,158 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Backfill, EmptySlots};
+use synth_core::artifact::{self, Side, Standing, quantities};
+
+quantities! {
+    /// What a claim is about.
+    pub enum Quantity: Method, Conditions, Measure;
+
+    /// ρ: of the workload, or ρ_i of a type under this policy.
+    Load: "load", "load", One, [All, Type], Measure::Load;
+    /// ρ_i of a type while the guard of the policy is in charge.
+    LoadUnderGuard: "load_under_guard", "load under guard", One, [Type],
+        Measure::Nothing("it is about the time in which the guard is in charge");
+    /// `E[u_i]`: mean slots that serve the type, routes included.
+    MeanSchedule: "mean_schedule", "mean schedule", Jobs, [Type], Measure::Offered;
+    /// Fraction of time on working schedules.
+    WorkingTime: "working_time", "working time", One, [All], Measure::WorkingTime;
+    /// Switches per time.
+    SwitchingFrequency: "switching_frequency", "switching frequency", Rate, [All], Measure::Switches;
+    /// Supremum of the switching rates that keep every type stable.
+    LargestStableSwitchingRate: "largest_stable_switching_rate", "largest stable switching rate",
+        Rate, [All], Measure::Nothing("it is about policies with other switching rates");
+    /// `E[Q_i]`, or `Σ E[Q_i]` of the whole policy: jobs waiting or running.
+    MeanNumber: "mean_number", "mean number", Jobs, [All, Type], Measure::Number(Side::Equal);
+    /// Not more than `E[Q_i]`.
+    MeanNumberAtLeast: "mean_number_at_least", "mean number at least", Jobs, [Type],
+        Measure::Number(Side::AtLeast);
+    /// Not less than `E[Q_i]`.
+    MeanNumberAtMost: "mean_number_at_most", "mean number at most", Jobs, [Type],
+        Measure::Number(Side::AtMost);
+    /// `P(Q_i > at)`.
+    NumberAbove: "number_above", "number above", One, [Type], Measure::NumberAbove;
+    /// `E[T_i]`, or `E[T]` over all jobs: from arrival to completion.
+    MeanResponse: "mean_response", "mean response", Time, [All, Type], Measure::Response;
+    /// `Σ w_i E[T_i]`, w the types' shares of the dominant load.
+    WeightedResponse: "weighted_response", "weighted response", Time, [All], Measure::WeightedResponse;
+    /// The median of `T_i`.
+    ResponseP50: "response_p50", "response p50", Time, [Type], Measure::Percentile(0);
+    /// The 95th percentile of `T_i`.
+    ResponseP95: "response_p95", "response p95", Time, [Type], Measure::Percentile(1);
+    /// The 99th percentile of `T_i`, or of all response times.
+    ResponseP99: "response_p99", "response p99", Time, [All, Type], Measure::Percentile(2);
+    /// `P(W_i > longer_than)`: from arrival to the start.
+    WaitingAbove: "waiting_above", "waiting above", One, [Type], Measure::WaitingAbove;
+    /// `P(T_i > longer_than)`.
+    ResponseAbove: "response_above", "response above", One, [Type], Measure::ResponseAbove;
+}
+
+/// The percentiles that are claimed and measured.
+pub const PERCENTILES: [f64; 3] = [0.5, 0.95, 0.99];
+
+/// How a run measures a quantity.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Measure {
+    /// ρ_i, from the slots that serve the type; the load of the workload is proved, not measured.
+    Load,
+    /// The slots that serve the type.
+    Offered,
+    /// Switches, at the rate at which working schedules are left.
+    WorkingTime,
+    /// Switches per time.
+    Switches,
+    /// Jobs in the system.
+    Number(Side),
+    /// The fraction of time with more jobs of the type in the system than the claim says.
+    NumberAbove,
+    /// Response times.
+    Response,
+    /// Response times, weighted by shares of the load.
+    WeightedResponse,
+    /// The fraction of jobs with a response time up to the claimed one, which is to be this of
+    /// [`PERCENTILES`].
+    Percentile(usize),
+    /// The fraction of jobs that waited longer than the claim says.
+    WaitingAbove,
+    /// The fraction of jobs that stayed longer than the claim says.
+    ResponseAbove,
+    /// A run of this policy cannot tell, and why.
+    Nothing(&'static str),
+}
+
+impl Measure {
+    /// Returns whether a claim of it is about a time that jobs take longer than.
+    pub fn is_of_a_time(self) -> bool {
+        matches!(self, Measure::WaitingAbove | Measure::ResponseAbove)
+    }
+
+    /// Returns the probability of a percentile.
+    pub fn percentile(self) -> Option<f64> {
+        match self {
+            Measure::Percentile(place) => Some(PERCENTILES[place]),
+            _ => None,
+        }
+    }
+}
+
+/// How a claim was derived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// The optimum of the program, with its certificate.
+    ExactProgram,
+    /// The stationary law of the modulating chain.
+    ExactStationaryLaw,
+    /// Renewal and reward over one round of the loop.
+    ExactRenewalReward,
+    /// The law of the quasi-birth-death process of jobs and phase.
+    ExactQbd,
+    /// The stationary law of the guard's chain: where its loads are below 1 for all types, the policy under guard
+    /// is positive recurrent, whatever the rule (see [`super::GuardedPolicy`]).
+    ProofByGuard,
+    /// Independent replications under a seed, with a 95 % interval; see `simulation` in the evidence.
+    Simulated,
+    /// Relative completions: theorem 8 of the MSR paper, corrected.
+    BoundRelativeCompletions,
+    /// Section 6.4 of the MSR paper, clamped to the bounds.
+    ApproximationQueueLength,
+}
+
+impl artifact::Method for Method {
+    fn standing(self) -> Standing {
+        match self {
+            Method::ExactProgram
+            | Method::ExactStationaryLaw
+            | Method::ExactRenewalReward
+            | Method::ExactQbd
+            | Method::ProofByGuard => Standing::Exact,
+            Method::Simulated => Standing::Simulated,
+            Method::BoundRelativeCompletions => Standing::Bound,
+            Method::ApproximationQueueLength => Standing::Approximation,
+        }
+    }
+}
+
+/// Conditions under which a claim holds beside the laws of sizes and arrivals; what is absent does
+/// not matter to it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Conditions {
+    /// What becomes of empty draining slots.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub empty_slots: Option<EmptySlots>,
+    /// Whether left-over room is offered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backfill: Option<Backfill>,
+}
+
+impl Conditions {
+    /// Returns those under which a Markovian Service Rate policy is analysed: empty slots keep their clocks,
+    /// and nothing is backfilled.
+    pub fn analysed() -> Self {
+        Conditions {
+            empty_slots: Some(EmptySlots::Phantom),
+            backfill: Some(Backfill::None),
+        }
+    }
+}

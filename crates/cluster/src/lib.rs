@@ -1,0 +1,10 @@
+//! Multiresource jobs: workload, schedules, policy files and their checker, rules, the scheduler and the simulator. Imports nothing that makes policies.
+
+pub mod artifact;
+pub mod live;
+pub mod policy;
+pub mod schedule;
+pub mod simulator;
+pub mod workload;
+
+pub use artifact::Multiresource;

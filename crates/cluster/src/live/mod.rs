@@ -1,0 +1,491 @@
+//! A policy that runs a real scheduler: jobs by their own ids, events as they are seen, decisions to carry out.
+//!
+//! [`Scheduler`] keeps what the online rule does not: which job is which, when its clocks ring, and jobs that cannot run
+//! now because others use the room. [`protocol`] is the same as
+//! lines of JSON, for schedulers in other languages.
+
+mod place;
+pub mod protocol;
+mod site;
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use crate::artifact::Checked;
+use crate::policy::{Event, Job};
+pub use place::Places;
+use site::Site;
+use synth_simulation::{Stream, Streams};
+
+/// A job that a scheduler tells of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Submission<'a> {
+    /// Its id.
+    pub id: &'a str,
+    /// Its type, in the order of the policy's workload.
+    pub job_type: usize,
+    /// What it takes at most; infinity where that is not known \[time\].
+    pub limit: f64,
+}
+
+/// What a scheduler tells of its cluster. Jobs are named by their ids, servers are counted shape by shape.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ClusterEvent<'a> {
+    /// A job came.
+    Arrive(Submission<'a>),
+    /// A job that runs already is found.
+    Adopt {
+        /// The job.
+        job: Submission<'a>,
+        /// For how long it has run \[time\].
+        ran: f64,
+        /// Where it runs: as many servers as it takes of a fleet; none of one server.
+        servers: Vec<usize>,
+    },
+    /// A running job ended.
+    Leave(&'a str),
+    /// A waiting job was cancelled, or is not to be started.
+    Withdraw(&'a str),
+    /// A running job waits again.
+    PutBack(&'a str),
+    /// Others use so much of each resource (R) of this server, or it is out of order, from now on.
+    Occupy(usize, Vec<f64>),
+    /// The clocks that are due ring.
+    Time,
+    /// This clock rings, due or not: for hosts that keep clocks of their own.
+    Ring(usize),
+}
+
+/// Why a job waits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Waits {
+    /// Its type.
+    pub job_type: usize,
+    /// Older waiting jobs of its type, where it waits.
+    pub ahead: usize,
+    /// Whether it would fit nowhere if no other job ran: others use the room.
+    pub is_shut_out: bool,
+    /// What the rule does at present.
+    pub doing: Option<String>,
+}
+
+/// What to do now.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Decided {
+    /// The jobs that start, in order; in a fleet with the servers.
+    pub start: Vec<(Arc<str>, Vec<usize>)>,
+    /// The jobs that are stopped.
+    pub stop: Vec<Arc<str>>,
+}
+
+/// A job that is known.
+struct Known {
+    job_type: usize,
+    /// The how many-th that came.
+    order: u64,
+    limit: f64,
+    place: Place,
+}
+
+/// Where a job is.
+#[derive(Clone, PartialEq)]
+enum Place {
+    /// In the queue or in service.
+    In(Job),
+    /// It waits, and would fit nowhere if no other job ran: others use the room.
+    Aside(Option<Job>),
+    /// It runs on these servers, where the rule had no room for it: it counts as others'.
+    Beyond(Vec<usize>),
+}
+
+/// A policy with the jobs of a cluster.
+pub struct Scheduler {
+    places: Places,
+    site: Site,
+    known: HashMap<Arc<str>, Known>,
+    /// Jobs that wait for others to leave room, in order of arrival.
+    aside: BTreeMap<u64, Arc<str>>,
+    came: u64,
+    /// What a job holds its room for beside its run, in the mean \[time\]: rules that look at limits plan with
+    /// both.
+    latency: f64,
+    clocks: Stream,
+    now: f64,
+    has_begun: bool,
+    /// What has been decided since a thing was last told.
+    decided: Decided,
+}
+
+impl Scheduler {
+    /// Returns the policy on an empty cluster, from the first time that is told on; the seed is that of its clocks.
+    #[must_use]
+    pub fn new(policy: &Checked, seed: u64) -> Self {
+        let fleet = policy.workload();
+        let latency = fleet.envelope().start_latency();
+        Scheduler {
+            site: Site::new(policy),
+            places: Places::new(fleet),
+            known: HashMap::new(),
+            aside: BTreeMap::new(),
+            came: 0,
+            latency: latency.map_or(0.0, |law| law.mean()),
+            clocks: Streams::new(seed, 0).service,
+            now: f64::NEG_INFINITY,
+            has_begun: false,
+            decided: Decided::default(),
+        }
+    }
+
+    /// Returns the types, resources and servers, by name.
+    #[must_use]
+    pub fn places(&self) -> &Places {
+        &self.places
+    }
+
+    /// Takes what was told at time t, and decides.
+    ///
+    /// # Errors
+    /// When it cannot be: then nothing has changed. After a decision that no server can carry out, a fault of this
+    /// program, nothing is decided any more.
+    pub fn tell(&mut self, t: f64, told: ClusterEvent<'_>) -> Result<Decided, String> {
+        self.is_sound()?;
+        if !t.is_finite() || t < self.now {
+            let last = self.now;
+            return Err(format!("time {t} is not after {last}: it never goes back"));
+        }
+        self.is_possible(&told)?;
+        self.now = t;
+        if !self.has_begun && !matches!(told, ClusterEvent::Adopt { .. }) {
+            self.begin();
+        }
+        match told {
+            ClusterEvent::Arrive(job) => self.arrive(&job),
+            ClusterEvent::Adopt { job, ran, servers } => self.adopt(&job, ran, servers),
+            ClusterEvent::Leave(job) => self.leave(job),
+            ClusterEvent::Withdraw(job) => self.withdraw(job),
+            ClusterEvent::PutBack(job) => self.put_back(job),
+            ClusterEvent::Occupy(server, amounts) => {
+                self.places.occupy(server, &amounts);
+                self.review(&[server]);
+            }
+            ClusterEvent::Time => self.ring_due(),
+            ClusterEvent::Ring(clock) => self.act(Some(Event::Clock(clock))),
+        }
+        self.is_sound()?;
+        Ok(std::mem::take(&mut self.decided))
+    }
+
+    /// Checks that all that was decided could be carried out.
+    fn is_sound(&self) -> Result<(), String> {
+        match self.site.system.violation() {
+            None => Ok(()),
+            Some(why) => Err(format!(
+                "{why}: a fault of this program; nothing more is decided"
+            )),
+        }
+    }
+
+    /// Returns whether the rule decides by the limits of jobs.
+    #[must_use]
+    pub fn needs_limits(&self) -> bool {
+        self.site.rule.needs_limits()
+    }
+
+    /// Returns when the next clock rings; none where none runs.
+    #[must_use]
+    pub fn wake(&self) -> Option<f64> {
+        let (at, _) = self.site.due();
+        at.is_finite().then_some(at)
+    }
+
+    /// Returns which one that is.
+    #[must_use]
+    pub fn next_clock(&self) -> Option<usize> {
+        let (at, clock) = self.site.due();
+        at.is_finite().then_some(clock)
+    }
+
+    /// Returns whether a job of this id waits or runs.
+    #[must_use]
+    pub fn knows(&self, job: &str) -> bool {
+        self.known.contains_key(job)
+    }
+
+    /// Returns whether the job is known, and runs.
+    #[must_use]
+    pub fn runs(&self, job: &str) -> bool {
+        let known = self.known.get(job);
+        known.is_some_and(|known| self.is_running(known))
+    }
+
+    /// Returns whether anything but running jobs has been told.
+    #[must_use]
+    pub fn has_begun(&self) -> bool {
+        self.has_begun
+    }
+
+    /// Checks what must always hold: the first thing that does not.
+    ///
+    /// # Errors
+    /// When something does not hold: a fault of this program.
+    pub fn audit(&mut self) -> Result<(), String> {
+        self.site.system.audit();
+        self.is_sound()
+    }
+
+    /// Jobs of this type that wait and run.
+    #[must_use]
+    pub fn count(&self, job_type: usize) -> [u64; 2] {
+        let mut count = [0; 2];
+        for known in self.known.values().filter(|k| k.job_type == job_type) {
+            count[usize::from(self.is_running(known))] += 1;
+        }
+        count
+    }
+
+    /// Returns why a job waits: what is known of it and of its place; none where it does not wait.
+    #[must_use]
+    pub fn waits(&self, job: &str) -> Option<Waits> {
+        let known = self.known.get(job);
+        let known = known.filter(|known| !self.is_running(known))?;
+        let names: Vec<&str> = self.places.types().collect();
+        let is_in = matches!(known.place, Place::In(_));
+        let queue = self.site.queue(known.job_type);
+        let (mut ahead, mut doing) = (0, None);
+        if is_in {
+            ahead = queue.take_while(|id| ***id != *job).count();
+            doing = self.site.rule.doing(&names, &self.site.system);
+        }
+        Some(Waits {
+            job_type: known.job_type,
+            ahead,
+            is_shut_out: !is_in,
+            doing,
+        })
+    }
+
+    fn is_running(&self, known: &Known) -> bool {
+        match &known.place {
+            Place::In(job) => self.site.system.runs(*job),
+            Place::Aside(_) => false,
+            Place::Beyond(_) => true,
+        }
+    }
+
+    /// Checks that what is told can be.
+    fn is_possible(&self, told: &ClusterEvent<'_>) -> Result<(), String> {
+        let runs = |job: &str| match self.known.get(job) {
+            None => Err(format!("no job {job:?} is known")),
+            Some(known) => Ok(self.is_running(known)),
+        };
+        match told {
+            ClusterEvent::Arrive(job) | ClusterEvent::Adopt { job, .. } if self.knows(job.id) => {
+                Err(format!(
+                    "job {:?} is known already: it has to leave or be withdrawn first",
+                    job.id
+                ))
+            }
+            ClusterEvent::Adopt { job, servers, .. }
+                if !self.places.are_servers_of(job.job_type, servers) =>
+            {
+                Err(format!(
+                    "a job of type {} runs on {} of the policy's servers: name them",
+                    self.places.type_name(job.job_type),
+                    self.places.nodes(job.job_type)
+                ))
+            }
+            ClusterEvent::Leave(job) | ClusterEvent::PutBack(job) if !runs(job)? => Err(format!(
+                "job {job:?} waits: a job that goes before it was started is withdrawn"
+            )),
+            ClusterEvent::Withdraw(job) if runs(job)? => {
+                Err(format!("job {job:?} runs: it can leave or be put back"))
+            }
+            ClusterEvent::Ring(clock) if *clock >= self.site.rule.clocks() => Err(format!(
+                "the rule has {} clocks, and {clock} is none of them",
+                self.site.rule.clocks()
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn begin(&mut self) {
+        self.has_begun = true;
+        let adopted = !self.known.is_empty();
+        self.site.begin(adopted, self.now, &mut self.clocks);
+    }
+
+    /// The rule acts on what has changed.
+    fn act(&mut self, event: Option<Event>) {
+        self.site.act(event, self.now, &mut self.clocks);
+        self.site.take(&mut self.decided);
+    }
+
+    /// A job is known from now on.
+    fn meet(&mut self, job: &Submission<'_>) -> Arc<str> {
+        let id: Arc<str> = job.id.into();
+        let known = Known {
+            job_type: job.job_type,
+            order: self.came,
+            limit: job.limit + self.latency,
+            place: Place::Aside(None),
+        };
+        self.came += 1;
+        self.known.insert(Arc::clone(&id), known);
+        id
+    }
+
+    fn arrive(&mut self, job: &Submission<'_>) {
+        let id = self.meet(job);
+        if let Some(event) = self.send(&id) {
+            self.act(event);
+        }
+    }
+
+    /// A job that waits outside comes in if it could run: on what the rule then acts. One that was there before comes into
+    /// its old place in the queue, which is no event.
+    fn send(&mut self, id: &Arc<str>) -> Option<Option<Event>> {
+        let known = self.known.get_mut(id)?;
+        let (job_type, limit, order) = (known.job_type, known.limit, known.order);
+        if !self.site.open[job_type] {
+            self.aside.insert(order, Arc::clone(id));
+            return None;
+        }
+        self.aside.remove(&order);
+        let system = &mut self.site.system;
+        let (job, event) = match known.place {
+            Place::Aside(Some(was)) => (system.restore(job_type, was, limit, self.now), None),
+            _ => {
+                let job = system.arrive_limited(job_type, self.now, limit);
+                (job, Some(Event::Arrival(job_type)))
+            }
+        };
+        self.site.name(job, id);
+        known.place = Place::In(job);
+        Some(event)
+    }
+
+    fn adopt(&mut self, job: &Submission<'_>, ran: f64, servers: Vec<usize>) {
+        let id = self.meet(job);
+        let of = [ran, job.limit + self.latency];
+        let system = &mut self.site.system;
+        system.start_at(self.now);
+        let adopted = system.adopt(job.job_type, of, &servers, self.now);
+        if let Some(job) = adopted {
+            self.site.name(job, &id);
+        }
+        let on = if servers.is_empty() { vec![0] } else { servers };
+        if let Some(known) = self.known.get_mut(&id) {
+            known.place = match adopted {
+                Some(job) => Place::In(job),
+                None => Place::Beyond(on.clone()),
+            };
+        }
+        match (adopted, self.has_begun) {
+            (None, _) => {
+                self.places.take_beyond(job.job_type, &on);
+                self.review(&on);
+            }
+            (Some(_), true) => self.act(None),
+            (Some(_), false) => self.site.begin(true, self.now, &mut self.clocks),
+        }
+    }
+
+    fn leave(&mut self, job: &str) {
+        let Some(known) = self.known.remove(job) else {
+            return;
+        };
+        match known.place {
+            Place::In(job) => {
+                let ended = self.site.system.complete_slot(job.slot, self.now);
+                self.act(Some(Event::Completion(ended.job_type)));
+            }
+            Place::Beyond(servers) => {
+                self.places.give_beyond(known.job_type, &servers);
+                self.review(&servers);
+            }
+            Place::Aside(_) => {}
+        }
+    }
+
+    fn withdraw(&mut self, job: &str) {
+        let Some(known) = self.known.remove(job) else {
+            return;
+        };
+        match known.place {
+            Place::In(job) => {
+                let system = &mut self.site.system;
+                system.withdraw(known.job_type, job, self.now);
+                self.act(None);
+            }
+            _ => drop(self.aside.remove(&known.order)),
+        }
+    }
+
+    fn put_back(&mut self, job: &str) {
+        let Some((id, known)) = self.known.get_key_value(job) else {
+            return;
+        };
+        let (id, job_type) = (Arc::clone(id), known.job_type);
+        match known.place.clone() {
+            Place::In(job) => {
+                self.site.system.put_back(job_type, job, self.now);
+                let open = self.site.open[job_type];
+                self.act(None);
+                if !open {
+                    self.review(&[]);
+                }
+            }
+            Place::Beyond(servers) => {
+                if let Some(known) = self.known.get_mut(&id) {
+                    known.place = Place::Aside(None);
+                    self.aside.insert(known.order, id);
+                }
+                self.places.give_beyond(job_type, &servers);
+                self.review(&servers);
+            }
+            Place::Aside(_) => {}
+        }
+    }
+
+    /// What others use has changed on these servers: jobs that cannot run at all wait outside; those that can again come
+    /// back.
+    fn review(&mut self, servers: &[usize]) {
+        for &n in servers {
+            self.site.occupy(n, self.places.occupied(n), self.now);
+        }
+        // Whether jobs have left of which the rule has not heard.
+        let mut is_unheard = false;
+        for (id, job) in self.site.shut_out(self.now) {
+            let Some(known) = self.known.get_mut(&id) else {
+                continue;
+            };
+            known.place = Place::Aside(Some(job));
+            self.aside.insert(known.order, id);
+            is_unheard = true;
+        }
+        let aside: Vec<Arc<str>> = self.aside.values().cloned().collect();
+        for id in &aside {
+            if let Some(event) = self.send(id) {
+                let event = event.filter(|_| !is_unheard);
+                is_unheard = false;
+                self.act(event);
+            }
+        }
+        if self.has_begun && (is_unheard || !servers.is_empty()) {
+            self.act(None);
+        }
+    }
+
+    /// Each clock rings at most once: one that was set anew at this time is not due before the next.
+    fn ring_due(&mut self) {
+        let clocks = 0..self.site.rule.clocks();
+        let due = clocks.map(|clock| (self.site.rings_at(clock), clock));
+        let mut due: Vec<(f64, usize)> = due.filter(|(at, _)| *at <= self.now).collect();
+        due.sort_by(|a, b| a.0.total_cmp(&b.0));
+        for (at, clock) in due {
+            if self.site.rings_at(clock) == at {
+                self.act(Some(Event::Clock(clock)));
+            }
+        }
+    }
+}

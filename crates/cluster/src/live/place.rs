@@ -1,0 +1,173 @@
+use std::collections::HashSet;
+
+use crate::workload::{Fleet, JobType, Resource};
+
+/// The types, resources and servers of a policy by name; and what others use on each server.
+pub struct Places {
+    fleet: Fleet,
+    servers: Vec<Server>,
+}
+
+struct Server {
+    name: String,
+    capacity: Vec<f64>,
+    /// By resource: the amount of one unit, and units that there are.
+    grains: Vec<(f64, u64)>,
+    /// By resource: what was told.
+    told: Vec<f64>,
+    /// By resource: of jobs that run and that the rule has no room for.
+    beyond: Vec<f64>,
+    /// Both, in units of its system.
+    occupied: Vec<u64>,
+}
+
+impl Places {
+    /// Returns those of a fleet, of which others use nothing.
+    #[must_use]
+    pub fn new(fleet: &Fleet) -> Self {
+        let mut servers = Vec::new();
+        for (h, shape) in fleet.shapes().iter().enumerate() {
+            let capacity: Vec<f64> = shape.capacity().iter().map(|c| c.value()).collect();
+            let grains = grains(fleet, &fleet.units(h));
+            for n in 0..shape.count() {
+                servers.push(Server {
+                    name: format!("{}/{}", shape.name(), n + 1),
+                    told: vec![0.0; capacity.len()],
+                    beyond: vec![0.0; capacity.len()],
+                    occupied: vec![0; grains.len()],
+                    capacity: capacity.clone(),
+                    grains: grains.clone(),
+                });
+            }
+        }
+        let fleet = fleet.clone();
+        Places { fleet, servers }
+    }
+
+    /// Returns how many servers there are.
+    #[must_use]
+    pub fn servers(&self) -> usize {
+        self.servers.len()
+    }
+
+    /// Returns the name of server n: its shape, and its number from 1 among those of the shape.
+    #[must_use]
+    pub fn server_name(&self, n: usize) -> &str {
+        &self.servers[n].name
+    }
+
+    /// Returns the server of this name.
+    #[must_use]
+    pub fn server(&self, name: &str) -> Option<usize> {
+        self.servers.iter().position(|server| server.name == name)
+    }
+
+    /// Returns how much of each resource (R) server n has.
+    #[must_use]
+    pub fn capacity(&self, n: usize) -> &[f64] {
+        &self.servers[n].capacity
+    }
+
+    /// Returns the names of the types (K).
+    pub fn types(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.fleet.types().iter().map(JobType::name)
+    }
+
+    /// Returns the name of type i.
+    #[must_use]
+    pub fn type_name(&self, i: usize) -> &str {
+        self.fleet.types()[i].name()
+    }
+
+    /// Returns the type of this name.
+    #[must_use]
+    pub fn job_type(&self, name: &str) -> Option<usize> {
+        self.types().position(|own| own == name)
+    }
+
+    /// Servers that a job of type i takes.
+    #[must_use]
+    pub fn nodes(&self, i: usize) -> usize {
+        self.fleet.types()[i].nodes() as usize
+    }
+
+    /// Returns what a job of type i takes of each resource (R), on each of its servers.
+    #[must_use]
+    pub fn demand(&self, i: usize) -> Vec<f64> {
+        let demand = self.fleet.types()[i].demand().iter();
+        demand.map(|amount| amount.value()).collect()
+    }
+
+    /// Returns the names of the resources (R).
+    pub fn resources(&self) -> impl ExactSizeIterator<Item = &str> {
+        let resources = self.fleet.envelope().resources().iter();
+        resources.map(Resource::name)
+    }
+
+    /// Whether a job of type i can run on these: as many different ones as it takes; of one server none are named.
+    pub(super) fn are_servers_of(&self, i: usize, servers: &[usize]) -> bool {
+        if self.servers.len() == 1 {
+            return servers.is_empty();
+        }
+        let different: HashSet<&usize> = servers.iter().collect();
+        different.len() == self.nodes(i)
+            && different.len() == servers.len()
+            && servers.iter().all(|n| *n < self.servers.len())
+    }
+
+    pub(super) fn occupy(&mut self, n: usize, amounts: &[f64]) {
+        self.servers[n].told.copy_from_slice(amounts);
+        self.servers[n].count();
+    }
+
+    /// A job of type i runs on these that no room was left for.
+    pub(super) fn take_beyond(&mut self, i: usize, servers: &[usize]) {
+        self.change_beyond(i, servers, 1.0);
+    }
+
+    pub(super) fn give_beyond(&mut self, i: usize, servers: &[usize]) {
+        self.change_beyond(i, servers, -1.0);
+    }
+
+    fn change_beyond(&mut self, i: usize, servers: &[usize], sign: f64) {
+        let demand = self.demand(i);
+        for &n in servers {
+            let server = &mut self.servers[n];
+            for (beyond, demand) in server.beyond.iter_mut().zip(&demand) {
+                *beyond = (*beyond + sign * demand).max(0.0);
+            }
+            server.count();
+        }
+    }
+
+    /// Returns what others use of server n, in units of its system.
+    pub(super) fn occupied(&self, n: usize) -> &[u64] {
+        &self.servers[n].occupied
+    }
+}
+
+/// Relative slack, so that a rest that is whole but for rounding is not rounded down.
+const SLACK: f64 = 1e-9;
+
+impl Server {
+    /// In whole units: what others leave is rounded down.
+    fn count(&mut self) {
+        let grains = self.grains.iter().enumerate();
+        for (occupied, (j, (grain, units))) in self.occupied.iter_mut().zip(grains) {
+            let used = self.told[j] + self.beyond[j];
+            let left = (self.capacity[j] - used).max(0.0) / grain;
+            let left = (left * (1.0 + SLACK) + SLACK).floor();
+            *occupied = units - (left as u64).min(*units);
+        }
+    }
+}
+
+/// By resource: how much one of these units is, and how many there are.
+fn grains(fleet: &Fleet, units: &[u64]) -> Vec<(f64, u64)> {
+    let grain = |(j, units): (usize, &u64)| {
+        let demanding = fleet.types().iter().find(|t| t.units()[j] > 0);
+        let amount = demanding.map(|t| t.demand()[j].value() / t.units()[j] as f64);
+        (amount.unwrap_or(f64::INFINITY), *units)
+    };
+    units.iter().enumerate().map(grain).collect()
+}

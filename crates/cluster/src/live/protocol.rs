@@ -1,0 +1,332 @@
+//! The scheduler as lines of JSON: an object in, an object out (`docs/drive.md`).
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead as _, BufReader, Read, Write};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{ClusterEvent, Decided, Places, Scheduler, Submission};
+use synth_core::document::harmless;
+
+/// Longer lines are refused \[bytes\].
+const LONGEST: usize = 1 << 20;
+
+/// What a line may say: a time, and one thing that happened, or nothing.
+#[derive(Clone, Debug, PartialEq, Default, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Line {
+    /// When, in the policy's time unit.
+    pub t: f64,
+    /// The type of a job that came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arrive: Option<String>,
+    /// The type of a job that runs already.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adopt: Option<String>,
+    /// The id of either.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job: Option<String>,
+    /// What it takes at most, where the rule looks at limits \[time\].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<f64>,
+    /// How long an adopted job has run \[time\].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ran: Option<f64>,
+    /// The servers of a fleet on which an adopted job runs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub servers: Vec<String>,
+    /// The id of a running job that ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub leave: Option<String>,
+    /// The id of a waiting job that is not to be started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub withdraw: Option<String>,
+    /// The id of a running job that waits again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub put_back: Option<String>,
+    /// How much of each resource others use now; of those that are not named they use nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub occupy: Option<BTreeMap<String, f64>>,
+    /// The server of a fleet on which they do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
+    /// A clock that rings, due or not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ring: Option<usize>,
+}
+
+impl Line {
+    /// Checks that it comes in time and says all that the rule looks at: who runs many schedulers by it may forget.
+    fn is_whole(&self, scheduler: &Scheduler) -> Result<(), String> {
+        let comes = self.arrive.is_some() || self.adopt.is_some();
+        if self.adopt.is_some() && scheduler.has_begun() {
+            return Err(
+                "adopt comes before anything else: what others start later is told by occupy"
+                    .into(),
+            );
+        }
+        if comes && scheduler.needs_limits() && self.limit.is_none() {
+            return Err("the rule decides by limits: give \"limit\"".into());
+        }
+        Ok(())
+    }
+
+    /// Checks that it tells of one thing, and of no other's parts.
+    fn is_of_one_thing(&self) -> Result<(), String> {
+        let said = [
+            self.arrive.is_some(),
+            self.adopt.is_some(),
+            self.leave.is_some(),
+            self.withdraw.is_some(),
+            self.put_back.is_some(),
+            self.occupy.is_some(),
+            self.ring.is_some(),
+        ];
+        if said.iter().filter(|said| **said).count() > 1 {
+            return Err("two things happened: say each in a line of its own".into());
+        }
+        let comes = self.arrive.is_some() || self.adopt.is_some();
+        let of_job = self.job.is_some() || self.limit.is_some();
+        let of_adopted = self.ran.is_some() || !self.servers.is_empty();
+        if of_job && !comes || of_adopted && self.adopt.is_none() {
+            return Err("job and limit go with arrive or adopt, ran and servers with adopt".into());
+        }
+        if self.server.is_some() && self.occupy.is_none() {
+            return Err("server goes with occupy".into());
+        }
+        Ok(())
+    }
+}
+
+/// A job that starts: its id, and in a fleet its servers behind it.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Started {
+    /// On the one server.
+    Job(String),
+    /// With the servers.
+    On(Vec<String>),
+}
+
+impl Started {
+    /// Returns the id of the job.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        match self {
+            Started::Job(id) => id,
+            Started::On(words) => words.first().map_or("", String::as_str),
+        }
+    }
+
+    /// Returns the servers of a fleet.
+    #[must_use]
+    pub fn servers(&self) -> &[String] {
+        match self {
+            Started::Job(_) => &[],
+            Started::On(words) => words.get(1..).unwrap_or_default(),
+        }
+    }
+}
+
+/// The answer to a line.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub enum Answer {
+    /// What to do.
+    Decided {
+        /// The time of the line.
+        t: f64,
+        /// The jobs that start, in order.
+        start: Vec<Started>,
+        /// The jobs that are stopped.
+        stop: Vec<String>,
+        /// When the next clock rings: then a line with the time alone is due.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        wake: Option<f64>,
+    },
+    /// Nothing was done.
+    Refused {
+        /// Why.
+        error: String,
+        /// The number of the line, from 1.
+        line: u64,
+    },
+}
+
+/// What went through.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Driven {
+    /// Lines that were answered.
+    pub lines: u64,
+    /// Lines that were refused.
+    pub refused: u64,
+}
+
+/// Answers line by line until the input ends. What is answered is flushed as soon as no further line has been read.
+///
+/// # Errors
+/// When the input cannot be read or the output not be written.
+pub fn drive(
+    scheduler: &mut Scheduler,
+    mut input: BufReader<impl Read>,
+    mut output: impl Write,
+) -> io::Result<Driven> {
+    let (mut driven, mut text) = (Driven::default(), Vec::new());
+    loop {
+        let Some(is_whole) = read_line(&mut input, &mut text)? else {
+            break;
+        };
+        let answered = if is_whole {
+            answer(scheduler, &text)
+        } else {
+            Err(format!("longer than {LONGEST} bytes"))
+        };
+        driven.lines += 1;
+        let answer = answered.unwrap_or_else(|error| {
+            driven.refused += 1;
+            let line = driven.lines;
+            Answer::Refused { error, line }
+        });
+        let answer = harmless(serde_json::to_string(&answer)?) + "\n";
+        output.write_all(answer.as_bytes())?;
+        // Who waits for an answer has sent no further line.
+        if !input.buffer().contains(&b'\n') {
+            output.flush()?;
+        }
+    }
+    output.flush()?;
+    Ok(driven)
+}
+
+/// Reads a line without its end: whether all of it, or it is too long and the rest was passed over; `None` at the end.
+fn read_line(input: &mut BufReader<impl Read>, text: &mut Vec<u8>) -> io::Result<Option<bool>> {
+    text.clear();
+    let mut limited = input.by_ref().take(LONGEST as u64 + 1);
+    if limited.read_until(b'\n', text)? == 0 {
+        return Ok(None);
+    }
+    let is_ended = text.pop_if(|byte| *byte == b'\n').is_some();
+    let is_whole = is_ended || text.len() <= LONGEST;
+    if !is_whole {
+        input.skip_until(b'\n')?;
+    }
+    Ok(Some(is_whole))
+}
+
+fn answer(scheduler: &mut Scheduler, text: &[u8]) -> Result<Answer, String> {
+    let line: Line = serde_json::from_slice(text).map_err(|e| e.to_string())?;
+    line.is_whole(scheduler)?;
+    let decided = tell(scheduler, &line)?;
+    Ok(Answer::Decided {
+        t: line.t,
+        start: starts(&decided, scheduler.places()),
+        stop: decided.stop.iter().map(|id| id.to_string()).collect(),
+        wake: scheduler.wake(),
+    })
+}
+
+/// Returns the jobs that start, as they are told.
+#[must_use]
+pub fn starts(decided: &Decided, places: &Places) -> Vec<Started> {
+    let name = |n: &usize| places.server_name(*n).to_owned();
+    let started = |(id, servers): &(Arc<str>, Vec<usize>)| match &servers[..] {
+        [] => Started::Job(id.to_string()),
+        on => Started::On(
+            std::iter::once(id.to_string())
+                .chain(on.iter().map(name))
+                .collect(),
+        ),
+    };
+    decided.start.iter().map(started).collect()
+}
+
+/// Tells a scheduler what a line says.
+///
+/// # Errors
+/// When it cannot be, in words.
+pub fn tell(scheduler: &mut Scheduler, line: &Line) -> Result<Decided, String> {
+    let told = understood(line, scheduler.places())?;
+    scheduler.tell(line.t, told)
+}
+
+/// Returns what a line says, with numbers in place of names.
+fn understood<'a>(line: &'a Line, places: &Places) -> Result<ClusterEvent<'a>, String> {
+    line.is_of_one_thing()?;
+    if let Some(name) = &line.arrive {
+        return Ok(ClusterEvent::Arrive(submission(line, name, places)?));
+    }
+    if let Some(name) = &line.adopt {
+        return Ok(ClusterEvent::Adopt {
+            job: submission(line, name, places)?,
+            ran: nonnegative("ran", line.ran)?.unwrap_or(0.0),
+            servers: servers_of(line, places)?,
+        });
+    }
+    if let Some(used) = &line.occupy {
+        let server = server_of(line.server.as_deref(), places)?;
+        return Ok(ClusterEvent::Occupy(server, amounts_of(used, places)?));
+    }
+    let leave = line.leave.as_deref().map(ClusterEvent::Leave);
+    let withdraw = line.withdraw.as_deref().map(ClusterEvent::Withdraw);
+    let put_back = line.put_back.as_deref().map(ClusterEvent::PutBack);
+    let event = leave.or(withdraw).or(put_back);
+    let event = event.or(line.ring.map(ClusterEvent::Ring));
+    Ok(event.unwrap_or(ClusterEvent::Time))
+}
+
+fn submission<'a>(line: &'a Line, name: &str, places: &Places) -> Result<Submission<'a>, String> {
+    let id = line.job.as_deref();
+    let id = id.ok_or("a job that comes has an id: give \"job\"")?;
+    let job_type = places.job_type(name).ok_or_else(|| {
+        let names: Vec<&str> = places.types().collect();
+        format!(
+            "there is no type {name:?} in the policy: its types are {}",
+            names.join(", ")
+        )
+    })?;
+    Ok(Submission {
+        id,
+        job_type,
+        limit: nonnegative("limit", line.limit)?.unwrap_or(f64::INFINITY),
+    })
+}
+
+fn nonnegative(what: &str, value: Option<f64>) -> Result<Option<f64>, String> {
+    match value {
+        Some(value) if !value.is_finite() || value < 0.0 => {
+            Err(format!("{what} is {value}: it has to be 0 or more"))
+        }
+        value => Ok(value),
+    }
+}
+
+fn servers_of(line: &Line, places: &Places) -> Result<Vec<usize>, String> {
+    let named = line.servers.iter();
+    named.map(|name| server_of(Some(name), places)).collect()
+}
+
+fn server_of(name: Option<&str>, places: &Places) -> Result<usize, String> {
+    match name {
+        None if places.servers() == 1 => Ok(0),
+        None => Err("say on which server: \"server\"".into()),
+        Some(name) => places.server(name).ok_or_else(|| {
+            let last = places.servers() - 1;
+            let (first, last) = (places.server_name(0), places.server_name(last));
+            format!("there is no server {name:?}: they are {first} to {last}")
+        }),
+    }
+}
+
+fn amounts_of(used: &BTreeMap<String, f64>, places: &Places) -> Result<Vec<f64>, String> {
+    let mut amounts = vec![0.0; places.resources().len()];
+    for (name, amount) in used {
+        let known = places.resources().position(|own| own == name);
+        let j = known.ok_or_else(|| {
+            let names = places.resources().collect::<Vec<_>>().join(", ");
+            format!("there is no resource {name:?} in the policy: its resources are {names}")
+        })?;
+        amounts[j] = nonnegative(name, Some(*amount))?.unwrap_or(0.0);
+    }
+    Ok(amounts)
+}

@@ -1,0 +1,147 @@
+use std::sync::Arc;
+
+use super::Decided;
+use crate::artifact::Checked;
+use crate::policy::{Action, Event, Job, Policy, System};
+use synth_simulation::Stream;
+
+/// The system with its rule and its clocks: a server, or all of a fleet.
+pub(super) struct Site {
+    pub system: System,
+    pub rule: Box<dyn Policy>,
+    /// For each clock of the rule: the rate that it was drawn for, and when it rings.
+    timers: Vec<(f64, f64)>,
+    /// By slot of the system.
+    ids: Vec<Arc<str>>,
+    /// By type: whether a job could run if no other did.
+    pub open: Vec<bool>,
+}
+
+impl Site {
+    /// Of the policy, on an empty system.
+    pub fn new(policy: &Checked) -> Self {
+        let (family, fleet) = (&policy.artifact().policy, policy.workload());
+        let rule = family.rule(fleet);
+        let system = System::for_policy(fleet, &*rule);
+        Site {
+            timers: vec![(0.0, f64::INFINITY); rule.clocks()],
+            open: vec![true; system.types()],
+            ids: Vec::new(),
+            rule,
+            system,
+        }
+    }
+
+    /// The rule begins: on an empty system, or with what runs.
+    pub fn begin(&mut self, adopted: bool, now: f64, clocks: &mut Stream) {
+        // A system begins at 0, and clusters at any time.
+        self.system.start_at(now);
+        if adopted {
+            self.rule.resume(&mut self.system);
+        } else {
+            self.rule.begin(&mut self.system);
+        }
+        self.set_timers(clocks);
+    }
+
+    /// The rule acts on an event, or on what else has changed, and sets its clocks.
+    pub fn act(&mut self, event: Option<Event>, now: f64, clocks: &mut Stream) {
+        self.system.advance(now);
+        if let Some(Event::Clock(clock)) = event {
+            self.timers[clock] = (0.0, f64::INFINITY);
+        }
+        match event {
+            Some(event) => self.rule.react(event, &mut self.system),
+            None => self.rule.changed(&mut self.system),
+        }
+        self.set_timers(clocks);
+    }
+
+    /// An exponential clock has no memory: where its rate is new it is drawn anew.
+    fn set_timers(&mut self, clocks: &mut Stream) {
+        for (timer, &rate) in self.timers.iter_mut().zip(self.system.clocks()) {
+            if timer.0 != rate {
+                let mut due = f64::INFINITY;
+                if rate > 0.0 {
+                    due = self.system.now() + clocks.exponential() / rate;
+                }
+                *timer = (rate, due);
+            }
+        }
+    }
+
+    /// Hands over what was decided, without what is taken back: a job that was stopped and is started again at once goes
+    /// on.
+    pub fn take(&mut self, decided: &mut Decided) {
+        for &action in self.system.actions() {
+            let (Action::Start(_, job) | Action::Stop(_, job)) = action;
+            let id = Arc::clone(&self.ids[job.slot as usize]);
+            match action {
+                Action::Start(..) => {
+                    let servers = self.system.servers_of(job).to_vec();
+                    match decided.stop.iter().position(|other| *other == id) {
+                        Some(place) => drop(decided.stop.remove(place)),
+                        None => decided.start.push((id, servers)),
+                    }
+                }
+                Action::Stop(..) => {
+                    match decided.start.iter().position(|(other, _)| *other == id) {
+                        Some(place) => drop(decided.start.remove(place)),
+                        None => decided.stop.push(id),
+                    }
+                }
+            }
+        }
+        self.system.clear_actions();
+    }
+
+    /// The job is called like this.
+    pub fn name(&mut self, job: Job, id: &Arc<str>) {
+        let slot = job.slot as usize;
+        if self.ids.len() <= slot {
+            self.ids.resize(slot + 1, Arc::clone(id));
+        }
+        self.ids[slot] = Arc::clone(id);
+    }
+
+    /// Others use so many units of each resource of server n.
+    pub fn occupy(&mut self, n: usize, units: &[u64], now: f64) {
+        self.system.start_at(now);
+        self.system.occupy(n, units, now);
+        for own in 0..self.open.len() {
+            self.open[own] = self.system.could_run(own);
+        }
+    }
+
+    /// Waiting jobs that could not run if no other did leave.
+    pub fn shut_out(&mut self, now: f64) -> Vec<(Arc<str>, Job)> {
+        let mut out = Vec::new();
+        for own in (0..self.open.len()).filter(|i| !self.open[*i]) {
+            let waiting: Vec<Job> = self.system.waiting_jobs(own).collect();
+            for job in waiting {
+                self.system.withdraw(own, job, now);
+                out.push((Arc::clone(&self.ids[job.slot as usize]), job));
+            }
+        }
+        out
+    }
+
+    /// Ids of the waiting jobs of a type, in order.
+    pub fn queue(&self, job_type: usize) -> impl Iterator<Item = &Arc<str>> + '_ {
+        let jobs = self.system.waiting_jobs(job_type);
+        jobs.map(|job| &self.ids[job.slot as usize])
+    }
+
+    /// Returns when the next clock rings, and which.
+    pub fn due(&self) -> (f64, usize) {
+        let due = self.timers.iter().map(|timer| timer.1).zip(0..);
+        due.fold((f64::INFINITY, 0), |first, next| {
+            if next.0 < first.0 { next } else { first }
+        })
+    }
+
+    /// Returns when this clock rings.
+    pub fn rings_at(&self, clock: usize) -> f64 {
+        self.timers[clock].1
+    }
+}

@@ -1,0 +1,173 @@
+//! What each schedule would do for the jobs that are there.
+
+use crate::policy::{Event, System};
+
+/// Schedules that are looked at together.
+const CHUNK: usize = 8;
+
+/// The schedules with their worths. An event changes the number of one type, and only what
+/// schedules that serve it are worth.
+#[derive(Clone, Debug)]
+pub(super) struct Worths {
+    pub schedules: Vec<Vec<Slots>>,
+    /// By type, the schedules that serve it.
+    serving: Vec<Vec<usize>>,
+    /// Q, by type.
+    numbers: Vec<f64>,
+    /// By schedule: `Σ p_i min(u_i, Q_i)`.
+    pub uses: Vec<f64>,
+    /// By schedule: `Σ p_i min(u_i, Q_i) Q_i`.
+    pub weighs: Vec<f64>,
+    /// Arrivals and completions that these numbers include.
+    seen: u64,
+}
+
+/// The part of a schedule that is one type's.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slots {
+    pub job_type: usize,
+    pub count: u32,
+    /// p_i.
+    pub price: f64,
+}
+
+impl Slots {
+    /// Whether a job of the type waits that has a slot.
+    pub fn lack(&self, system: &System) -> bool {
+        system.running(self.job_type) < self.count && system.waiting(self.job_type) > 0
+    }
+}
+
+impl Worths {
+    /// Of these schedules and prices, in an empty system.
+    pub fn new(schedules: &[Vec<u32>], prices: &[f64]) -> Self {
+        let slots = |(job_type, count): (usize, &u32)| Slots {
+            job_type,
+            count: *count,
+            price: prices[job_type],
+        };
+        let schedule = |u: &Vec<u32>| -> Vec<Slots> {
+            let all = u.iter().enumerate().map(slots);
+            all.filter(|slots| slots.count > 0).collect()
+        };
+        let serve = |i: usize| {
+            let all = schedules.iter().enumerate();
+            all.filter(|(_, u)| u[i] > 0).map(|(s, _)| s).collect()
+        };
+        Worths {
+            schedules: schedules.iter().map(schedule).collect(),
+            serving: (0..prices.len()).map(serve).collect(),
+            numbers: vec![0.0; prices.len()],
+            uses: vec![0.0; schedules.len()],
+            weighs: vec![0.0; schedules.len()],
+            seen: 0,
+        }
+    }
+
+    /// As the system stands after this event: whether nothing else has happened since the last. What the
+    /// event changed is summed anew and not corrected by the difference: rounding does not add up.
+    pub fn look(&mut self, event: Event, system: &System) -> bool {
+        let counters = system.counters();
+        let seen = counters.arrivals + counters.completions;
+        let is_next = seen == self.seen + 1;
+        self.seen = seen;
+        match event {
+            Event::Arrival(i) | Event::Completion(i) if is_next => {
+                self.numbers[i] = system.present(i) as f64;
+                for n in 0..self.serving[i].len() {
+                    self.weigh(self.serving[i][n]);
+                }
+            }
+            _ => self.look_at_all(system),
+        }
+        is_next
+    }
+
+    fn look_at_all(&mut self, system: &System) {
+        for (i, number) in self.numbers.iter_mut().enumerate() {
+            *number = system.present(i) as f64;
+        }
+        for s in 0..self.schedules.len() {
+            self.weigh(s);
+        }
+    }
+
+    #[inline]
+    fn weigh(&mut self, s: usize) {
+        let (mut uses, mut weighs) = (0.0, 0.0);
+        for slots in &self.schedules[s] {
+            let number = self.numbers[slots.job_type];
+            let served = slots.price * number.min(slots.count.into());
+            uses += served;
+            weighs += served * number;
+        }
+        (self.uses[s], self.weighs[s]) = (uses, weighs);
+    }
+
+    /// The next schedule, from this one on, that weighs more than so much.
+    #[inline]
+    pub fn next_heavier(&self, from: usize, than: f64) -> Option<usize> {
+        let rest = &self.weighs[from..];
+        // Many at once, without branches: nearly always none does.
+        let (chunks, _) = rest.as_chunks::<CHUNK>();
+        let light = |chunk: &&[f64; CHUNK]| !chunk.iter().fold(false, |any, w| any | (*w > than));
+        let passed = CHUNK * chunks.iter().take_while(light).count();
+        let found = rest[passed..].iter().position(|w| *w > than);
+        found.map(|n| from + passed + n)
+    }
+
+    /// Whether a job of a schedule can start at once.
+    pub fn can_start(&self, s: usize, system: &System) -> bool {
+        let mut slots = self.schedules[s].iter();
+        slots.any(|slots| slots.lack(system) && system.fits(slots.job_type))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+
+    use crate::workload::Workload;
+
+    /// Followed event by event, with some that the rule is not told of, worths are those of a first look.
+    #[test]
+    fn worths_followed_are_worths_seen_at_once() {
+        let text = "{kind: multiresource, time_unit: s, server: {capacity: {cpu: 10}}, jobs: [
+  {name: a, demand: {cpu: 1}, arrival_rate: 1, mean_size: 1},
+  {name: b, demand: {cpu: 3}, arrival_rate: 1, mean_size: 1},
+  {name: c, demand: {cpu: 7}, arrival_rate: 1, mean_size: 1}]}";
+        let workload = Workload::parse(text, "t").unwrap().workload;
+        let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);
+        let schedules = [vec![10, 0, 0], vec![1, 3, 0], vec![0, 1, 1], vec![3, 0, 1]];
+        let mut worths = Worths::new(&schedules, &[0.1, 0.3, 0.7]);
+        let mut system = System::new(&workload, 0, false);
+        for n in 0..1000 {
+            let now = f64::from(n);
+            let i = random.random_range(0..3);
+            let event = match random.random_range(0..3) {
+                0 if system.complete(i, 0, now).is_some() => Event::Completion(i),
+                _ => {
+                    system.arrive(i, now);
+                    Event::Arrival(i)
+                }
+            };
+            while let Some(fitting) = system.oldest_fitting_type() {
+                system.start(fitting);
+            }
+            if random.random_range(0..10) == 0 {
+                continue;
+            }
+            worths.look(event, &system);
+            let mut fresh = Worths::new(&schedules, &[0.1, 0.3, 0.7]);
+            fresh.look_at_all(&system);
+            assert_eq!(worths.uses, fresh.uses);
+            assert_eq!(worths.weighs, fresh.weighs);
+            for than in fresh.weighs.iter().flat_map(|w| [*w, 0.9 * w]) {
+                let expected = (1..4).find(|s| fresh.weighs[*s] > than);
+                assert_eq!(worths.next_heavier(1, than), expected);
+            }
+        }
+    }
+}

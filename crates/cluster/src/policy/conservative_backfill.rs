@@ -1,0 +1,298 @@
+use super::estimates::{Estimates, covers, reduce};
+use super::{Event, Job, Policy, System};
+use crate::workload::Workload;
+
+/// Conservative backfilling: every job gets a reservation as it arrives, the earliest that delays
+/// none of those before it; a job whose reservation is now starts. When a job ends before its
+/// estimate the plan is compressed: in order of arrival, each waiting job moves to the earliest
+/// time that there is room for it beside the others' reservations, which is never later than its
+/// own.
+///
+/// Source: Mu'alem and Feitelson, IEEE TPDS 12(6), 2001, section 2; compression in order of arrival
+/// as there. Several resources: ours, all must have room.
+///
+/// With exact sizes jobs end as planned, but for rounding: a reservation within 1e-12 of now,
+/// relatively, is due, and one that is due starts at the first event at which it fits. No job waits
+/// for a time without an event.
+///
+/// An arrival is O(R · (running + waiting)), for the plan is as long; a completion O(1) as
+/// planned, O(waiting) where a reservation is due, and a compression O(R · waiting · (running +
+/// waiting)): with inflated estimates and long queues, this rule is slow by nature.
+#[derive(Clone, Debug)]
+pub struct ConservativeBackfill {
+    estimates: Estimates,
+    profile: Profile,
+    /// Waiting jobs, in order of arrival.
+    plans: Vec<Plan>,
+    /// Running jobs: number, and when they are planned to end.
+    running: Vec<(u64, f64)>,
+    /// The first reservation.
+    soonest: f64,
+    /// Jobs that came at this instant and have no reservation yet.
+    come: Vec<Plan>,
+    /// A job ended at this instant before it was planned to.
+    is_early: bool,
+}
+
+/// A waiting job and its reservation.
+#[derive(Clone, Copy, Debug)]
+struct Plan {
+    job_type: usize,
+    job: Job,
+    start: f64,
+    estimate: f64,
+}
+
+/// Of times, relatively.
+const ROUNDING: f64 = 1e-12;
+
+impl ConservativeBackfill {
+    /// The rule for this workload, with what is known of jobs: sizes, inflated or not, or limits.
+    pub fn new(workload: &Workload, estimates: Estimates) -> Self {
+        let capacity: Vec<u64> = workload.resources().iter().map(|r| r.units()).collect();
+        ConservativeBackfill {
+            estimates,
+            profile: Profile::new(&capacity),
+            plans: Vec::new(),
+            running: Vec::new(),
+            soonest: f64::INFINITY,
+            come: Vec::new(),
+            is_early: false,
+        }
+    }
+
+    /// The earliest time that there is room, which is taken.
+    fn reserve(&mut self, plan: &mut Plan, system: &System) {
+        let demand = system.demand(plan.job_type);
+        plan.start = self.profile.earliest(demand, plan.estimate);
+        self.profile
+            .take(plan.start, plan.start + plan.estimate, demand);
+    }
+
+    /// Starts the job if it is due and fits.
+    fn start(&mut self, plan: &Plan, system: &mut System) -> bool {
+        let starts = plan.start <= system.now() * (1.0 + ROUNDING) && system.fits(plan.job_type);
+        if starts {
+            system.start_job(plan.job_type, plan.job);
+            let end = plan.start + plan.estimate;
+            self.running.push((plan.job.number, end));
+        }
+        starts
+    }
+
+    /// A job of type i has ended: what was planned for it is free.
+    fn ended(&mut self, i: usize, system: &System) {
+        let ended = system.ended();
+        let place = self.running.iter().position(|(number, _)| *number == ended);
+        let place = place.expect("the job that has ended was started here");
+        let (_, end) = self.running.swap_remove(place);
+        let now = system.now();
+        if end > now * (1.0 + ROUNDING) {
+            self.profile.give(now, end, system.demand(i));
+            self.is_early = true;
+        }
+    }
+
+    /// Moves the job to the front as far as there is room; whether it has started.
+    fn compress(&mut self, plan: &mut Plan, system: &mut System) -> bool {
+        let demand = system.demand(plan.job_type);
+        self.profile
+            .give(plan.start, plan.start + plan.estimate, demand);
+        self.reserve(plan, system);
+        self.start(plan, system)
+    }
+
+    /// In order of arrival; plans of jobs that start are removed.
+    fn for_each_plan(
+        &mut self,
+        system: &mut System,
+        starts: impl Fn(&mut Self, &mut Plan, &mut System) -> bool,
+    ) {
+        let mut plans = std::mem::take(&mut self.plans);
+        self.soonest = f64::INFINITY;
+        plans.retain_mut(|plan| {
+            let started = starts(self, plan, system);
+            if !started {
+                self.soonest = self.soonest.min(plan.start);
+            }
+            !started
+        });
+        self.plans = plans;
+    }
+}
+
+impl Policy for ConservativeBackfill {
+    fn needs_sizes(&self) -> bool {
+        self.estimates.need_sizes()
+    }
+
+    fn needs_limits(&self) -> bool {
+        self.estimates.need_limits()
+    }
+
+    fn react(&mut self, event: Event, system: &mut System) {
+        self.note(event, system);
+        self.decide(system);
+    }
+
+    fn decides_on_state(&self) -> bool {
+        true
+    }
+
+    fn note(&mut self, event: Event, system: &mut System) {
+        self.profile.advance(system.now());
+        match event {
+            Event::Arrival(i) => {
+                let job = system.youngest(i).expect("the job that has come waits");
+                self.come.push(Plan {
+                    job_type: i,
+                    job,
+                    start: 0.0,
+                    estimate: self.estimates.of(job, i, system),
+                });
+            }
+            Event::Completion(i) => self.ended(i, system),
+            Event::Clock(_) => {}
+        }
+    }
+
+    fn decide(&mut self, system: &mut System) {
+        if std::mem::take(&mut self.is_early) {
+            self.for_each_plan(system, Self::compress);
+        } else if self.soonest <= system.now() * (1.0 + ROUNDING) {
+            self.for_each_plan(system, |rule, plan, system| rule.start(plan, system));
+        }
+        for n in 0..self.come.len() {
+            let mut plan = self.come[n];
+            self.reserve(&mut plan, system);
+            if !self.start(&plan, system) {
+                self.soonest = self.soonest.min(plan.start);
+                self.plans.push(plan);
+            }
+        }
+        self.come.clear();
+    }
+}
+
+/// Free room over the time ahead: steps, each from its time to that of the next, the last one without
+/// end.
+#[derive(Clone, Debug)]
+struct Profile {
+    resources: usize,
+    /// Ascending; the first is the present.
+    times: Vec<f64>,
+    /// R numbers a step.
+    room: Vec<u64>,
+}
+
+impl Profile {
+    /// An empty server of this capacity.
+    fn new(capacity: &[u64]) -> Self {
+        Profile {
+            resources: capacity.len(),
+            times: vec![0.0],
+            room: capacity.to_vec(),
+        }
+    }
+
+    /// The past is dropped.
+    fn advance(&mut self, now: f64) {
+        let past = self.times.partition_point(|time| *time <= now);
+        let dropped = past.saturating_sub(1);
+        self.times.drain(..dropped);
+        self.room.drain(..dropped * self.resources);
+        if self.times[0] < now {
+            self.times[0] = now;
+        }
+    }
+
+    /// The earliest time from which this demand fits for so long. O(steps · R).
+    fn earliest(&self, demand: &[u64], duration: f64) -> f64 {
+        let mut start = 0;
+        for step in 0..self.times.len() {
+            if start < step && self.times[step] >= self.times[start] + duration {
+                break;
+            }
+            if !covers(self.step(step), demand) {
+                start = step + 1;
+            }
+        }
+        let found = self.times.get(start);
+        *found.expect("in the last step all that is planned has ended")
+    }
+
+    /// Takes this demand out of the room from one time to another, where it fits.
+    fn take(&mut self, from: f64, to: f64, demand: &[u64]) {
+        self.change(from, to, |room| reduce(room, demand));
+    }
+
+    /// Gives it back.
+    fn give(&mut self, from: f64, to: f64, demand: &[u64]) {
+        self.change(from, to, |room| {
+            room.iter_mut().zip(demand).for_each(|(room, d)| *room += d);
+        });
+    }
+
+    fn change(&mut self, from: f64, to: f64, of_step: impl Fn(&mut [u64])) {
+        let from = from.max(self.times[0]);
+        if from >= to {
+            return;
+        }
+        let (first, last) = (self.step_at(from), self.step_at(to));
+        for step in first..last {
+            let at = step * self.resources;
+            of_step(&mut self.room[at..at + self.resources]);
+        }
+        self.join(last);
+        self.join(first);
+    }
+
+    /// The step that begins at this time, made if need be.
+    fn step_at(&mut self, time: f64) -> usize {
+        let step = self.times.partition_point(|other| *other < time);
+        if self.times.get(step) != Some(&time) {
+            self.times.insert(step, time);
+            let before = (step - 1) * self.resources;
+            let at = step * self.resources;
+            for j in 0..self.resources {
+                self.room.insert(at + j, self.room[before + j]);
+            }
+        }
+        step
+    }
+
+    /// Makes one step of two that have the same room.
+    fn join(&mut self, step: usize) {
+        if step > 0 && self.step(step - 1) == self.step(step) {
+            self.times.remove(step);
+            let at = step * self.resources;
+            self.room.drain(at..at + self.resources);
+        }
+    }
+
+    fn step(&self, step: usize) -> &[u64] {
+        &self.room[step * self.resources..][..self.resources]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn room_is_found_behind_and_between_what_is_planned() {
+        let mut profile = Profile::new(&[4, 10]);
+        profile.take(0.0, 2.0, &[3, 1]);
+        profile.take(3.0, 5.0, &[2, 1]);
+        assert_eq!(profile.earliest(&[1, 9], 1.5), 0.0);
+        assert_eq!(profile.earliest(&[1, 10], 1.0), 2.0, "another resource");
+        assert_eq!(profile.earliest(&[3, 1], 1.0), 2.0, "in the gap");
+        assert_eq!(profile.earliest(&[3, 1], 1.1), 5.0, "the gap is too short");
+        assert_eq!(profile.earliest(&[2, 1], 9.0), 2.0);
+        profile.advance(1.0);
+        profile.give(0.5, 2.0, &[3, 1]);
+        assert_eq!(profile.earliest(&[4, 10], 2.0), 1.0);
+        profile.give(3.0, 5.0, &[2, 1]);
+        assert_eq!((profile.times, profile.room), (vec![1.0], vec![4, 10]));
+    }
+}

@@ -1,0 +1,387 @@
+//! The servers of a fleet behind one queue.
+
+mod open;
+
+use open::Levels;
+pub(super) use open::Openings;
+
+use super::room::Packed;
+use crate::artifact::{Placement, Zone};
+use crate::schedule::Packing;
+use crate::workload::Fleet;
+
+/// What runs on each server of a fleet, and where there is room. Servers are numbered shape by shape, in the
+/// workload's order.
+///
+/// What starts or ends costs O(K): the types of which one more job fits there, or no more. The first server with
+/// room for a type is known in O(log N), one with the least room in O(log N), too: levels of room left in which it fits
+/// are counted.
+#[derive(Clone, Debug)]
+pub struct Hosts {
+    types: usize,
+    /// By type: servers that a job takes at once.
+    nodes: Vec<u32>,
+    /// By server: the place of its shape in the fleet.
+    shapes: Vec<u32>,
+    /// By shape and resource: units that such a server has.
+    units: Vec<Vec<u64>>,
+    packed: Packed,
+    /// What the largest server has of each resource that is demanded, in units.
+    most: Vec<f64>,
+    /// By server, in words: room in use.
+    used: Vec<u64>,
+    /// By server and type: jobs that run there.
+    running: Vec<u32>,
+    /// By type: the servers where one more fits that are not locked.
+    openings: Openings,
+    /// By how much room they have left, where that is asked for.
+    levels: Option<Levels>,
+    /// The types that fitted on the server that is looked at.
+    before: Vec<u64>,
+    /// By server: whether jobs start there only where the rule names it.
+    locked: Vec<bool>,
+    /// Where only some types start: by server, and by type.
+    zone: [Vec<bool>; 2],
+    /// By slot: the servers where the job runs.
+    of_slot: Vec<Vec<usize>>,
+    /// By type, on all servers: jobs that run, each time that one takes a server.
+    pieces: Vec<u64>,
+    /// By resource: free units of all servers.
+    free: Vec<u64>,
+    /// By server and resource: units that others use; none where nobody ever did.
+    others: Option<Vec<u64>>,
+    packing: Packing,
+    /// The server that is counted next in an audit.
+    audited: usize,
+    /// Where a job ended last.
+    freed: Vec<usize>,
+}
+
+impl Hosts {
+    /// So many servers are counted anew in an [audit](Hosts::is_sound).
+    const AUDITED: usize = 64;
+
+    /// Empty servers.
+    pub(super) fn new(fleet: &Fleet) -> Self {
+        let packing = Packing::new(fleet.envelope());
+        let packed = Packed::new(&packing);
+        let units = (0..fleet.shapes().len()).map(|h| fleet.units(h));
+        let units: Vec<Vec<u64>> = units.collect();
+        let (mut shapes, mut used) = (Vec::new(), Vec::new());
+        let mut free = vec![0; packing.capacity().len()];
+        for (h, shape) in fleet.shapes().iter().enumerate() {
+            let words: Vec<u64> = packed.nothing_of(&units[h]);
+            for _ in 0..shape.count() {
+                shapes.push(h as u32);
+                used.extend_from_slice(&words);
+            }
+            for (free, own) in free.iter_mut().zip(&units[h]) {
+                *free += u64::from(shape.count()) * own;
+            }
+        }
+        let (types, servers) = (packing.types(), shapes.len());
+        let mut hosts = Hosts {
+            types,
+            nodes: fleet.types().iter().map(|t| t.nodes()).collect(),
+            shapes,
+            units,
+            packed,
+            most: packing.capacity().iter().map(|p| *p as f64).collect(),
+            used,
+            running: vec![0; servers * types],
+            openings: Openings::none_of(types, servers),
+            levels: None,
+            before: vec![0; types.div_ceil(64)],
+            locked: vec![false; servers],
+            zone: [vec![false; servers], vec![true; types]],
+            of_slot: Vec::new(),
+            pieces: vec![0; types],
+            free,
+            others: None,
+            packing,
+            audited: 0,
+            freed: Vec::new(),
+        };
+        (0..servers).for_each(|n| hosts.look(n));
+        hosts
+    }
+
+    /// How many servers there are, N.
+    pub fn count(&self) -> usize {
+        self.shapes.len()
+    }
+
+    /// The place in the fleet of the shape of server n.
+    pub fn shape(&self, n: usize) -> usize {
+        self.shapes[n] as usize
+    }
+
+    /// Jobs of each type (K) that run on server n.
+    pub fn running(&self, n: usize) -> &[u32] {
+        &self.running[n * self.types..][..self.types]
+    }
+
+    /// Servers that a job of type i takes at once.
+    pub fn nodes(&self, i: usize) -> usize {
+        self.nodes[i] as usize
+    }
+
+    /// Whether one more job of type i, or a part of it, fits on server n.
+    #[inline]
+    pub fn fits_on(&self, i: usize, n: usize) -> bool {
+        self.packed.fits(self.used_by(n), i, 1)
+    }
+
+    /// Whether one more job of type i fits on servers that are not locked.
+    #[inline]
+    pub fn fits(&self, i: usize) -> bool {
+        self.openings.open[i].len >= self.nodes(i)
+    }
+
+    /// Free units of resource j on server n.
+    pub fn free_on(&self, n: usize, j: usize) -> u64 {
+        self.packed.free(self.used_by(n), j)
+    }
+
+    /// Free units of resource j on all servers.
+    pub(super) fn free(&self, j: usize) -> f64 {
+        self.free[j] as f64
+    }
+
+    /// The servers where a job ended last.
+    pub fn freed(&self) -> &[usize] {
+        &self.freed
+    }
+
+    /// Where the next job of type i starts, by the placement, of the servers that are not locked and that are
+    /// wanted: as many as it takes; whether there are.
+    #[inline]
+    pub(super) fn team(
+        &self,
+        i: usize,
+        mut wanted: impl FnMut(usize) -> bool,
+        team: &mut Vec<usize>,
+    ) -> bool {
+        team.clear();
+        let nodes = self.nodes(i);
+        self.any(i, |n| {
+            wanted(n) && {
+                team.push(n);
+                team.len() == nodes
+            }
+        })
+    }
+
+    /// Whether one of the servers that are not locked and have room for type i is the last that is wanted; these come
+    /// by the placement.
+    #[inline]
+    pub(super) fn any(&self, i: usize, mut is_last: impl FnMut(usize) -> bool) -> bool {
+        let open = &self.openings.open[i];
+        match &self.levels {
+            None => open.any_common(open, &mut is_last),
+            Some(levels) => levels.any(i, open, &mut is_last),
+        }
+    }
+
+    pub(super) fn set_placement(&mut self, placement: Placement) {
+        self.levels = None;
+        if placement == Placement::Best {
+            let mut levels = Levels::new(self.types, self.count());
+            self.before.fill(0);
+            for n in 0..self.count() {
+                levels.set(n, self.level(n), self.openings.on(n), &self.before);
+            }
+            self.levels = Some(levels);
+        }
+    }
+
+    /// On the first servers of each shape only some types start, or again all.
+    pub(super) fn keep_zone(&mut self, zone: Option<&Zone>) {
+        let [servers, types] = &mut self.zone;
+        types.fill(zone.is_none());
+        for &i in zone.iter().flat_map(|zone| &zone.types) {
+            types[i] = true;
+        }
+        let mut left = zone.map_or(Vec::new(), |zone| zone.servers.clone());
+        for (kept, h) in servers.iter_mut().zip(&self.shapes) {
+            let left = left.get_mut(*h as usize).filter(|left| **left > 0);
+            *kept = left.map(|left| *left -= 1).is_some();
+        }
+        (0..self.count()).for_each(|n| self.look(n));
+    }
+
+    /// Jobs start on server n only where the rule names it, or again wherever there is room.
+    pub(super) fn lock(&mut self, n: usize, locked: bool) {
+        self.locked[n] = locked;
+        self.look(n);
+    }
+
+    /// The servers where the job in this slot runs.
+    pub(super) fn of_slot(&self, slot: u32) -> &[usize] {
+        &self.of_slot[slot as usize]
+    }
+
+    /// Whether a job of type i can start on these servers.
+    pub(super) fn takes(&self, i: usize, servers: &[usize]) -> bool {
+        let fits = |n: &usize| *n < self.count() && self.fits_on(i, *n);
+        let distinct = || (1..servers.len()).all(|k| !servers[..k].contains(&servers[k]));
+        servers.len() == self.nodes(i) && servers.iter().all(fits) && distinct()
+    }
+
+    /// The job of type i in this slot starts on these servers, where it fits.
+    #[inline]
+    pub(super) fn take(&mut self, i: usize, servers: &[usize], slot: u32) {
+        let slot = slot as usize;
+        if self.of_slot.len() <= slot {
+            self.of_slot.resize(slot + 1, Vec::new());
+        }
+        self.of_slot[slot].clear();
+        self.of_slot[slot].extend_from_slice(servers);
+        self.count_in(i, servers.len(), true);
+        let words = self.packed.words();
+        for &n in servers {
+            self.running[n * self.types + i] += 1;
+            self.packed.take(&mut self.used[n * words..][..words], i, 1);
+            self.look(n);
+        }
+    }
+
+    /// The job of type i in this slot runs no more.
+    #[inline]
+    pub(super) fn give(&mut self, i: usize, slot: u32) {
+        std::mem::swap(&mut self.freed, &mut self.of_slot[slot as usize]);
+        let is_shared = self.others.is_some();
+        let servers = self.freed.len();
+        if is_shared {
+            self.pieces[i] -= servers as u64;
+        } else {
+            self.count_in(i, servers, false);
+        }
+        let words = self.packed.words();
+        for k in 0..servers {
+            let n = self.freed[k];
+            self.running[n * self.types + i] -= 1;
+            if is_shared {
+                self.recount(n);
+            } else {
+                self.packed.give(&mut self.used[n * words..][..words], i, 1);
+                self.look(n);
+            }
+        }
+    }
+
+    /// So many units of each resource of server n are used by others, or are out of order.
+    pub(super) fn occupy(&mut self, n: usize, units: &[u64]) {
+        let resources = self.free.len();
+        let all = self.count() * resources;
+        let others = self.others.get_or_insert_with(|| vec![0; all]);
+        others[n * resources..][..resources].copy_from_slice(units);
+        self.recount(n);
+    }
+
+    /// What is free on server n, from what jobs and others use: no less than nothing.
+    #[cold]
+    fn recount(&mut self, n: usize) {
+        for j in 0..self.free.len() {
+            let free = self.left(n, j).saturating_sub(self.used_of(n, j));
+            self.free[j] = self.free[j] - self.free_on(n, j) + free;
+            let words = self.packed.words();
+            let used = &mut self.used[n * words..][..words];
+            self.packed.set_free(used, j, free);
+        }
+        self.look(n);
+    }
+
+    /// Units of resource j that others leave of server n.
+    fn left(&self, n: usize, j: usize) -> u64 {
+        let others = self.others.as_ref();
+        let others = others.map_or(0, |others| others[n * self.free.len() + j]);
+        self.units[self.shape(n)][j].saturating_sub(others)
+    }
+
+    /// Units of resource j that jobs use on server n.
+    fn used_of(&self, n: usize, j: usize) -> u64 {
+        let jobs = self.running(n).iter().enumerate();
+        jobs.map(|(i, u)| u64::from(*u) * self.packing.demand(i)[j])
+            .sum()
+    }
+
+    /// Whether one job of type i would fit if no other ran.
+    pub(super) fn could_run(&self, i: usize) -> bool {
+        let demand = self.packing.demand(i);
+        let holds = |n: &usize| (0..demand.len()).all(|j| demand[j] <= self.left(*n, j));
+        (0..self.count()).filter(holds).count() >= self.nodes(i)
+    }
+
+    /// Whether what is in use is what these jobs (K) use, in all, and on some servers, others each time.
+    pub(super) fn is_sound(&mut self, running: &[u32]) -> bool {
+        let mut parts = self.pieces.iter().zip(running).zip(&self.nodes);
+        let counted =
+            parts.all(|((pieces, jobs), nodes)| *pieces == u64::from(*jobs) * u64::from(*nodes));
+        let mut servers =
+            (0..Hosts::AUDITED.min(self.count())).map(|k| (self.audited + k) % self.count());
+        let holds = |n: usize| {
+            (0..self.free.len()).all(|j| {
+                let (used, left) = (self.used_of(n, j), self.left(n, j));
+                let is_free = self.free_on(n, j) == left.saturating_sub(used);
+                is_free && used <= self.units[self.shape(n)][j]
+            })
+        };
+        let hold = servers.all(holds);
+        self.audited = (self.audited + Hosts::AUDITED) % self.count();
+        counted && hold
+    }
+
+    /// Jobs of type i start or end on so many servers.
+    #[inline]
+    fn count_in(&mut self, i: usize, servers: usize, start: bool) {
+        let pairs = self.free.iter_mut().zip(self.packing.demand(i));
+        let servers = servers as u64;
+        if start {
+            self.pieces[i] += servers;
+            pairs.for_each(|(free, d)| *free -= servers * d);
+        } else {
+            self.pieces[i] -= servers;
+            pairs.for_each(|(free, d)| *free += servers * d);
+        }
+    }
+
+    #[inline]
+    fn used_by(&self, n: usize) -> &[u64] {
+        let words = self.packed.words();
+        &self.used[n * words..][..words]
+    }
+
+    /// What may now start on server n, and how much room is left there.
+    #[inline]
+    fn look(&mut self, n: usize) {
+        if self.levels.is_some() {
+            self.before.copy_from_slice(self.openings.on(n));
+        }
+        let words = self.packed.words();
+        let used = &self.used[n * words..][..words];
+        let (locked, packed) = (self.locked[n], &self.packed);
+        let [kept, types] = &self.zone;
+        let free = !kept[n];
+        self.openings.look(n, |i| {
+            !locked && (free || types[i]) && packed.fits(used, i, 1)
+        });
+        let level = self.level(n);
+        if let Some(levels) = &mut self.levels {
+            levels.set(n, level, self.openings.on(n), &self.before);
+        }
+    }
+
+    /// How much room server n has left, by the part of the resource of which most is left.
+    #[inline]
+    fn level(&self, n: usize) -> u8 {
+        let used = self.used_by(n);
+        let mut left: f64 = 0.0;
+        for (j, most) in self.most.iter().enumerate() {
+            if *most > 0.0 {
+                left = left.max(self.packed.free(used, j) as f64 / most);
+            }
+        }
+        ((left * Levels::COUNT as f64) as usize).min(Levels::COUNT - 1) as u8
+    }
+}

@@ -1,0 +1,190 @@
+//! Online rules: what to start now, and what to stop where preemption allows.
+//!
+//! A rule is a function of what it sees: [`Policy::react`] gets one [`Event`] and the
+//! [`System`] with its queues, and acts on that system. The same code runs in the simulator
+//! and in a scheduler that embeds it (see `examples/embedded_scheduler.rs`): the system then
+//! lists in [`System::actions`] which jobs to start and stop.
+//!
+//! A rule draws no random numbers. It asks for exponential *clocks* by their rates, and
+//! its caller reports when one rings; so a recorded sequence of events determines all
+//! decisions.
+
+mod adaptive_msr;
+mod backfill;
+mod cluster;
+mod conservative_backfill;
+mod drain;
+mod drive;
+mod easy_backfill;
+mod estimates;
+mod family;
+mod greedy;
+mod guarded;
+mod hosts;
+mod max_weight;
+mod msr;
+mod partition;
+mod pooled;
+mod pools;
+mod queued;
+mod quickswap;
+mod randomized_timers;
+mod reserving;
+mod room;
+mod server_filling;
+mod shortest;
+mod system;
+mod tdc;
+mod type_set;
+mod view;
+mod words;
+
+pub use adaptive_msr::AdaptiveMsr;
+pub use conservative_backfill::ConservativeBackfill;
+pub use drive::Completed;
+pub use drive::Counters;
+pub use easy_backfill::EasyBackfill;
+pub use estimates::Estimates;
+pub use family::{KnobRange, has_lengths};
+pub use greedy::{ByNeed, Fcfs, FirstFit};
+pub use guarded::Guarded;
+pub use hosts::Hosts;
+pub use max_weight::{MaxWeight, MaxWeightSetups};
+pub use msr::Msr;
+pub use partition::Partition;
+pub use pooled::Pooled;
+pub use quickswap::{AdaptiveQuickswap, Msfq, OneOrAll, StaticQuickswap, time_of_turns};
+pub use randomized_timers::RandomizedTimers;
+pub use reserving::Reserving;
+pub use server_filling::ServerFilling;
+pub use system::{Action, Job, System, Violation};
+
+/// What a policy reacts to. Types are indices in the workload's order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Event {
+    /// A job of this type has arrived; it waits, as the youngest of its type.
+    Arrival(usize),
+    /// A job of this type has ended and left.
+    Completion(usize),
+    /// One of the policy's own clocks rang.
+    Clock(usize),
+}
+
+/// An online rule.
+pub trait Policy: CloneRule {
+    /// How many exponential clocks the rule uses, numbered from 0; their rates are set by
+    /// [`System::set_clock`], zero at first.
+    fn clocks(&self) -> usize {
+        0
+    }
+
+    /// Whether the rule may stop jobs.
+    fn preempts(&self) -> bool {
+        false
+    }
+
+    /// Whether the rule looks at sizes ([`System::work_left`]).
+    fn needs_sizes(&self) -> bool {
+        false
+    }
+
+    /// Whether the rule looks at limits ([`System::limit_left`]).
+    fn needs_limits(&self) -> bool {
+        false
+    }
+
+    /// Called once, before the first event, on an empty system.
+    fn begin(&mut self, _system: &mut System) {}
+
+    /// Decides at an event, in no more than O(K) and without allocation.
+    fn react(&mut self, event: Event, system: &mut System);
+
+    /// Whether the rule decides on what waits and runs alone, whatever came to it last: then it may be told of all
+    /// that happens at one instant ([`Policy::note`]), and decide once ([`Policy::decide`]).
+    fn decides_on_state(&self) -> bool {
+        false
+    }
+
+    /// What happens at an instant at which more does: the rule keeps what it has to know, and starts nothing yet.
+    /// Only of rules that [decide on the state](Policy::decides_on_state).
+    fn note(&mut self, _event: Event, _system: &mut System) {}
+
+    /// Decides once on all that was noted.
+    fn decide(&mut self, system: &mut System) {
+        self.react(Event::Clock(usize::MAX), system);
+    }
+
+    /// Goes on from wherever the system stands, after another rule decided.
+    fn take_over(&mut self, system: &mut System) {
+        self.react(Event::Clock(usize::MAX), system);
+    }
+
+    /// Goes on after something that is no event: jobs were withdrawn, restored, adopted or put back, or others use
+    /// more or less room.
+    fn changed(&mut self, system: &mut System) {
+        self.take_over(system);
+    }
+
+    /// Begins on a system that may not be empty: jobs run that a scheduler before it has started. A clock is set anew:
+    /// it has no memory.
+    fn resume(&mut self, system: &mut System) {
+        self.begin(system);
+        self.take_over(system);
+    }
+
+    /// What it does at present, in words with these names of the types, and for whom room is made; nothing of a rule
+    /// that starts whatever fits.
+    fn doing(&self, _names: &[&str], _system: &System) -> Option<String> {
+        None
+    }
+
+    /// Another rule decides from here on: no clock of this one rings, and no server is kept.
+    fn let_go(&mut self, _system: &mut System) {}
+}
+
+/// Why a rule cannot serve a workload.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Unsuitable(pub String);
+
+/// What every rule that is [`Clone`] and [`Send`] has: a copy of it behind its interface.
+pub trait CloneRule: Send {
+    /// Returns the copy.
+    fn clone_rule(&self) -> Box<dyn Policy>;
+}
+
+impl<P: Policy + Clone + 'static> CloneRule for P {
+    fn clone_rule(&self) -> Box<dyn Policy> {
+        Box::new(self.clone())
+    }
+}
+
+impl Clone for Box<dyn Policy> {
+    fn clone(&self) -> Self {
+        (**self).clone_rule()
+    }
+}
+
+/// Returns the first of so many with the largest worth.
+fn first_largest(count: usize, worth: impl Fn(usize) -> f64) -> usize {
+    let from_last = (0..count).rev();
+    let largest = from_last.max_by(|a, b| worth(*a).total_cmp(&worth(*b)));
+    largest.unwrap_or(0)
+}
+
+/// A schedule in words.
+fn in_words(schedule: impl Iterator<Item = (usize, u32)>, names: &[&str]) -> String {
+    let slots = schedule.filter(|(_, count)| *count > 0);
+    let slots: Vec<String> = slots
+        .map(|(i, count)| format!("{count} {}", names[i]))
+        .collect();
+    if slots.is_empty() {
+        "nothing".into()
+    } else {
+        slots.join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests;

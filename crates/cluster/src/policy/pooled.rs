@@ -1,0 +1,290 @@
+use super::greedy::oldest;
+use super::room::Packed;
+use super::{ByNeed, Event, Hosts, Policy, System};
+use crate::artifact::{Order, PooledPolicy};
+use crate::schedule::Packing;
+use crate::workload::Fleet;
+
+/// A rule over all servers of a fleet, whose jobs wait in one place: which job starts next, on which of the servers
+/// with room for it; and room that is kept for shorter jobs.
+///
+/// A job may start on a server unless that leaves too little room for a shorter type j: after it at least
+/// `ζ (1 − E[S_j]/E[S_i]) λ_j E[S_j]` jobs of type j have to fit on all servers beside the jobs that are longer
+/// than they. It is trunk reservation by time scale: what starts now is in the way of what comes meanwhile. So jobs
+/// that stay do not break up the servers that short large jobs need whole.
+///
+/// In a *zone*, the first servers of each shape, only some types start, as a rule those that need servers whole, or
+/// several at once; they come first there, and elsewhere where it is full.
+///
+/// O(K) a decision without room that is kept, O(K²) with; nothing depends on the number of servers but the
+/// logarithm that finds them. Ours; it has no proof of stability.
+#[derive(Clone, Debug)]
+pub struct Pooled {
+    policy: PooledPolicy,
+    /// Types in the order in which they are offered free room; those of a class by age.
+    classes: Vec<Vec<usize>>,
+    reserved: Option<ReservedRoom>,
+    /// By type: no server will have its next job now.
+    refused: Vec<bool>,
+    /// Where the next job starts.
+    team: Vec<usize>,
+}
+
+impl Pooled {
+    /// The rule for this fleet.
+    pub fn new(policy: &PooledPolicy, fleet: &Fleet) -> Self {
+        let (workload, types) = (fleet.envelope(), fleet.types().len());
+        Pooled {
+            policy: policy.clone(),
+            classes: match policy.order {
+                Order::Fcfs | Order::Oldest => vec![(0..types).collect()],
+                Order::Largest => ByNeed::largest_first(workload).classes,
+                Order::Smallest => ByNeed::smallest_first(workload).classes,
+            },
+            reserved: (policy.reserve > 0.0).then(|| ReservedRoom::new(policy.reserve, fleet)),
+            refused: vec![false; types],
+            team: Vec::new(),
+        }
+    }
+
+    /// Starts the next job of type i, if some servers will have it: whether they do.
+    fn start(&mut self, i: usize, system: &mut System) -> bool {
+        let found = match &mut self.reserved {
+            Some(reserved) => reserved.team(i, system.fleet(), &mut self.team),
+            None => system.find_team(i, &mut self.team),
+        };
+        if found {
+            system.start_on(i, &self.team);
+            if let Some(reserved) = &mut self.reserved {
+                self.team
+                    .iter()
+                    .for_each(|n| reserved.look(i, *n, system.fleet()));
+            }
+        }
+        found
+    }
+
+    fn start_all(&mut self, system: &mut System) {
+        if self.policy.order == Order::Fcfs {
+            while let Some(i) = system.oldest_type()
+                && self.start(i, system)
+            {}
+            return;
+        }
+        if self.reserved.is_none() && self.policy.order == Order::Oldest {
+            while let Some(i) = system.oldest_fitting_type() {
+                self.start(i, system);
+            }
+            return;
+        }
+        self.refused.fill(false);
+        for n in 0..self.classes.len() {
+            while let Some(i) = oldest(
+                &self.classes[n],
+                |i| !self.refused[i] && system.fits(i),
+                system,
+            ) {
+                // One that is refused has no room made by those that start after it.
+                self.refused[i] = !self.start(i, system);
+            }
+        }
+    }
+}
+
+impl Policy for Pooled {
+    fn begin(&mut self, system: &mut System) {
+        system.place_by(self.policy.placement);
+        if self.policy.zone.is_some() {
+            system.keep_zone(self.policy.zone.as_ref());
+        }
+        if let Some(reserved) = &mut self.reserved {
+            reserved.begin(system.fleet());
+        }
+    }
+
+    fn react(&mut self, event: Event, system: &mut System) {
+        self.note(event, system);
+        match event {
+            // An arrival frees no room: no other job has come to fit.
+            Event::Arrival(i) => {
+                let is_first = self.policy.order != Order::Fcfs || system.oldest_type() == Some(i);
+                if is_first && system.waiting(i) == 1 && system.fits(i) {
+                    self.start(i, system);
+                }
+            }
+            Event::Completion(_) | Event::Clock(_) => self.start_all(system),
+        }
+    }
+
+    fn decides_on_state(&self) -> bool {
+        true
+    }
+
+    fn note(&mut self, event: Event, system: &mut System) {
+        if let (Event::Completion(i), Some(reserved)) = (event, &mut self.reserved) {
+            let hosts = system.fleet();
+            hosts
+                .freed()
+                .iter()
+                .for_each(|n| reserved.look(i, *n, hosts));
+        }
+    }
+
+    fn take_over(&mut self, system: &mut System) {
+        self.begin(system);
+        self.start_all(system);
+    }
+
+    fn let_go(&mut self, system: &mut System) {
+        if self.policy.zone.is_some() {
+            system.keep_zone(None);
+        }
+    }
+}
+
+/// The room that is reserved for shorter jobs; see [`Pooled`].
+#[derive(Clone, Debug)]
+struct ReservedRoom {
+    packed: Packed,
+    /// By shape: nothing in use, in words.
+    empty: Vec<Vec<u64>>,
+    /// E\[S_i\] by type.
+    means: Vec<f64>,
+    /// The types in groups of equal means, the longest first.
+    groups: Vec<Vec<usize>>,
+    /// By type: how many fit on the largest server.
+    most: Vec<u64>,
+    /// By type: ζ λ_j E\[S_j\], in servers' parts of jobs.
+    wanted: Vec<f64>,
+    /// By server and type: how many fit beside the longer jobs.
+    on: Vec<u32>,
+    /// By type: the same on all servers.
+    all: Vec<u64>,
+    used: Vec<u64>,
+}
+
+/// Of the servers that would be next by the placement, so many are looked at.
+const LOOKS: usize = 64;
+
+impl ReservedRoom {
+    fn new(part: f64, fleet: &Fleet) -> Self {
+        let packing = Packing::new(fleet.envelope());
+        let packed = Packed::new(&packing);
+        let shapes = 0..fleet.shapes().len();
+        let empty: Vec<Vec<u64>> = shapes.map(|h| packed.nothing_of(&fleet.units(h))).collect();
+        let means: Vec<f64> = fleet.types().iter().map(|t| t.mean_size()).collect();
+        let mut longest: Vec<usize> = (0..means.len()).collect();
+        longest.sort_by(|a, b| means[*b].total_cmp(&means[*a]));
+        let groups = longest.chunk_by(|a, b| means[*a] == means[*b]);
+        let most = |i| u64::from(packing.most(i, packing.capacity()));
+        ReservedRoom {
+            used: empty[0].clone(),
+            packed,
+            empty,
+            groups: groups.map(<[usize]>::to_vec).collect(),
+            most: (0..means.len()).map(most).collect(),
+            wanted: fleet
+                .types()
+                .iter()
+                .map(|t| part * t.offered_pieces())
+                .collect(),
+            on: vec![0; fleet.servers() * means.len()],
+            all: vec![0; means.len()],
+            means,
+        }
+    }
+
+    /// Counts anew what fits on all servers.
+    fn begin(&mut self, hosts: &Hosts) {
+        self.on.fill(0);
+        self.all.fill(0);
+        (0..hosts.count()).for_each(|n| self.count(n, f64::INFINITY, hosts));
+    }
+
+    /// Jobs of type i on server n have changed.
+    #[inline]
+    fn look(&mut self, i: usize, n: usize, hosts: &Hosts) {
+        self.count(n, self.means[i], hosts);
+    }
+
+    /// Counts anew how many jobs fit on server n of those types that are shorter than this.
+    fn count(&mut self, n: usize, than: f64, hosts: &Hosts) {
+        let types = self.means.len();
+        let own = &mut self.on[n * types..][..types];
+        self.used.copy_from_slice(&self.empty[hosts.shape(n)]);
+        for group in &self.groups {
+            for &j in group.iter().filter(|j| self.means[**j] < than) {
+                let fit = fit(&self.packed, &self.used, j, self.most[j]);
+                self.all[j] = self.all[j] + u64::from(fit) - u64::from(own[j]);
+                own[j] = fit;
+            }
+            take(group, n, hosts, &self.packed, &mut self.used);
+        }
+    }
+
+    /// Where the next job of type i may start: whether it may. What a gang takes from others is looked at server by
+    /// server.
+    fn team(&mut self, i: usize, hosts: &Hosts, team: &mut Vec<usize>) -> bool {
+        let nodes = hosts.nodes(i);
+        let most = |own: &ReservedRoom, j: usize| nodes as u64 * own.most[j];
+        if !(0..self.means.len()).any(|j| self.is_short(j, most(self, j), i)) {
+            return hosts.team(i, |_| true, team);
+        }
+        let (mut looks, limit) = (0, LOOKS + nodes);
+        let found = hosts.team(
+            i,
+            |n| {
+                looks += 1;
+                looks > limit || self.may_start(i, n, hosts)
+            },
+            team,
+        );
+        found && looks <= limit
+    }
+
+    /// Whether, with so many jobs of type j less that fit, too few do for one of type i to start.
+    fn is_short(&self, j: usize, less: u64, i: usize) -> bool {
+        let longer = self.means[j] < self.means[i];
+        let wanted = self.wanted[j] * (1.0 - self.means[j] / self.means[i]);
+        longer && (self.all[j].saturating_sub(less) as f64) < wanted
+    }
+
+    /// Whether enough room is left for shorter jobs, if one of type i starts on server n.
+    fn may_start(&mut self, i: usize, n: usize, hosts: &Hosts) -> bool {
+        let own = &self.on[n * self.means.len()..][..self.means.len()];
+        self.used.copy_from_slice(&self.empty[hosts.shape(n)]);
+        for group in &self.groups {
+            let shorter = self.means[group[0]] < self.means[i];
+            for &j in group.iter().filter(|j| shorter && own[**j] > 0) {
+                let fit = fit(&self.packed, &self.used, j, own[j].into());
+                let less = u64::from(own[j] - fit);
+                if less > 0 && self.is_short(j, less, i) {
+                    return false;
+                }
+            }
+            take(group, n, hosts, &self.packed, &mut self.used);
+            if group.contains(&i) {
+                self.packed.take(&mut self.used, i, 1);
+            }
+        }
+        true
+    }
+}
+
+/// How many jobs of type j fit beside what is used, of at most so many.
+#[inline]
+fn fit(packed: &Packed, used: &Vec<u64>, j: usize, most: u64) -> u32 {
+    if packed.fits(used, j, 1) {
+        packed.most(used, j, most) as u32
+    } else {
+        0
+    }
+}
+
+/// The jobs of these types that run on server n.
+#[inline]
+fn take(group: &[usize], n: usize, hosts: &Hosts, packed: &Packed, used: &mut Vec<u64>) {
+    for &k in group {
+        packed.take(used, k, hosts.running(n)[k].into());
+    }
+}

@@ -1,0 +1,304 @@
+use super::{ByNeed, Event, Policy, System, Unsuitable, first_largest};
+use crate::artifact::StaticQuickswapPolicy;
+use crate::schedule::Packing;
+use crate::workload::{JobType, Workload};
+
+/// A system of two types, one of which runs alone: as heavy as the whole server, while several of
+/// the other, light one run together (Quickswap paper, section 4.1, where a light job needs one
+/// server and a heavy one all k).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OneOrAll {
+    /// The type of which several run together.
+    pub light: usize,
+    /// The type of which one runs, alone.
+    pub heavy: usize,
+    /// How many light jobs run together: k.
+    pub servers: u32,
+}
+
+impl OneOrAll {
+    /// What the workload is, if it is one.
+    ///
+    /// # Errors
+    /// Which types break it.
+    pub fn new(workload: &Workload) -> Result<Self, Unsuitable> {
+        let packing = Packing::new(workload);
+        let name = |i: &usize| workload.types()[*i].name();
+        let alone = |i: &usize| {
+            let one: Vec<u32> = (0..packing.types()).map(|j| u32::from(j == *i)).collect();
+            packing.is_maximal(&one)
+        };
+        let (heavy, light): (Vec<usize>, Vec<usize>) = (0..packing.types()).partition(alone);
+        let names = |types: &[usize]| types.iter().map(name).collect::<Vec<_>>().join(", ");
+        let found = match (&*light, &*heavy) {
+            (&[light], &[heavy]) => {
+                return Ok(OneOrAll {
+                    light,
+                    heavy,
+                    servers: packing.most(light, packing.capacity()),
+                });
+            }
+            ([], [_]) => "beside that there is none".into(),
+            (light, [_]) => format!("beside that there are {}", names(light)),
+            (_, []) => "none does".into(),
+            (_, heavy) => format!("{} do", names(heavy)),
+        };
+        Err(Unsuitable(format!(
+            "it is for two types, one of which takes the whole server, and {found} here; for any types there are static-quickswap and adaptive-quickswap"
+        )))
+    }
+}
+
+/// Most Servers First with Quickswap, MSFQ(ℓ), for one-or-all systems, without preemption.
+///
+/// Heavy jobs run one by one until there are none (phase 1). Then light jobs run, as many as fit
+/// (phases 2 and 3), until no more than ℓ are in the system; those in service finish, and none is
+/// admitted (phase 4); then it is the heavy jobs' turn again. ℓ = 0 is Most Servers First.
+///
+/// *Strict* is the rule as the paper words it: phase 4 begins at ℓ light jobs even when no heavy job
+/// waits, so that a light job that finds the system empty starts one. *Lazy* begins it only when one
+/// does, as an implementation would. Both are throughput-optimal for every ℓ < k.
+///
+/// Source: Chen, Grosof, Berg, "Improving Nonpreemptive Multiserver Job Scheduling with Quickswap",
+/// 2025, section 4.2. O(1) a decision, but for light jobs that start together.
+#[derive(Clone, Debug)]
+pub struct Msfq {
+    system: OneOrAll,
+    threshold: u64,
+    strict: bool,
+    phase: Phase,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Phase {
+    /// 1: heavy jobs run.
+    Heavy,
+    /// 2 and 3: light jobs run and are admitted.
+    Light,
+    /// 4: light jobs run, and none is admitted.
+    Draining,
+}
+
+impl Msfq {
+    /// The rule with threshold ℓ, or k − 1 where none is given.
+    ///
+    /// # Errors
+    /// Where the system is not one-or-all, or ℓ ≥ k.
+    pub fn new(
+        workload: &Workload,
+        threshold: Option<u32>,
+        strict: bool,
+    ) -> Result<Self, Unsuitable> {
+        let system = OneOrAll::new(workload)?;
+        let most = system.servers - 1;
+        let threshold = threshold.unwrap_or(most);
+        if threshold > most {
+            return Err(Unsuitable(format!(
+                "its threshold ℓ is from 0 to {most} here, and not {threshold}"
+            )));
+        }
+        Ok(Msfq {
+            system,
+            threshold: threshold.into(),
+            strict,
+            phase: Phase::Heavy,
+        })
+    }
+
+    /// Whether the light jobs' turn is over.
+    fn light_done(&self, system: &System) -> bool {
+        let OneOrAll { light, heavy, .. } = self.system;
+        let present = system.present(light);
+        present <= self.threshold && (system.waiting(heavy) > 0 || self.strict && present > 0)
+    }
+}
+
+impl Policy for Msfq {
+    fn react(&mut self, _: Event, system: &mut System) {
+        let OneOrAll { light, heavy, .. } = self.system;
+        loop {
+            match self.phase {
+                Phase::Heavy if system.running(heavy) > 0 => return,
+                Phase::Heavy if system.waiting(heavy) > 0 => return system.start(heavy),
+                Phase::Heavy => self.phase = Phase::Light,
+                Phase::Light => {
+                    while system.waiting(light) > 0 && system.fits(light) {
+                        system.start(light);
+                    }
+                    if !self.light_done(system) {
+                        return;
+                    }
+                    self.phase = Phase::Draining;
+                }
+                Phase::Draining if system.running(light) > 0 => return,
+                Phase::Draining => self.phase = Phase::Heavy,
+            }
+        }
+    }
+}
+
+/// Static Quickswap, without preemption: the types in a fixed cycle, one at a time.
+///
+/// In its working phase only type i is admitted, as many as fit, until no more than ℓ_i of its jobs
+/// are in the system, all in service, and a job of another type waits; then those in service
+/// finish, and it is the turn of the next type in the cycle that has a waiting job. With *overlap*
+/// that type starts as soon as it fits, while the last one drains.
+///
+/// With c_i the number of type i that fits, `Σ_i λ_i/(μ_i c_i) < 1` suffices for stability, without
+/// overlap and for all ℓ_i < c_i.
+///
+/// Source: Chen, Grosof, Berg, "Improving Nonpreemptive Multiserver Job Scheduling with Quickswap",
+/// 2025, section 4.3, with ℓ_i = c_i − 1 and one resource; thresholds below that, and several
+/// resources, are ours, and so is that a type continues while no other job waits. O(K) a decision.
+#[derive(Clone, Debug)]
+pub struct StaticQuickswap {
+    policy: StaticQuickswapPolicy,
+    /// The type whose turn it is: a place in the cycle.
+    turn: usize,
+    draining: bool,
+    /// By type: the dominant share of the server.
+    shares: Vec<f64>,
+}
+
+impl StaticQuickswap {
+    /// With this cycle, thresholds and overlap.
+    pub fn new(policy: &StaticQuickswapPolicy, workload: &Workload) -> Self {
+        StaticQuickswap {
+            shares: workload.dominant_shares(),
+            policy: policy.clone(),
+            turn: 0,
+            draining: false,
+        }
+    }
+
+    /// Returns the next place in the cycle of a type with a waiting job, the present one last.
+    fn next(&self, system: &System) -> Option<usize> {
+        let cycle = &self.policy.cycle;
+        let mut places = (1..=cycle.len()).map(|step| (self.turn + step) % cycle.len());
+        places.find(|place| system.waiting(cycle[*place]) > 0)
+    }
+
+    fn turn_is_over(&self, i: usize, system: &System) -> bool {
+        system.waiting(i) == 0
+            && system.present(i) <= self.policy.thresholds[i].into()
+            && system.queued().next().is_some()
+    }
+}
+
+/// `Σ_i λ_i/(μ_i c_i)`, c_i the number of type i that fits: below 1 Static Quickswap without overlap is
+/// stable (Quickswap paper, section 4.3).
+pub fn time_of_turns(workload: &Workload) -> f64 {
+    let packing = Packing::new(workload);
+    let types = workload.types().iter().enumerate();
+    let turn = |(i, job_type): (usize, &JobType)| {
+        job_type.offered_load() / f64::from(packing.most(i, packing.capacity()))
+    };
+    types.map(turn).sum()
+}
+
+impl Policy for StaticQuickswap {
+    fn react(&mut self, _: Event, system: &mut System) {
+        loop {
+            let i = self.policy.cycle[self.turn];
+            if self.draining {
+                if !self.policy.overlap && system.running(i) > 0 {
+                    return;
+                }
+                self.draining = false;
+                // The jobs that the drain was for may have been withdrawn.
+                let Some(next) = self.next(system) else {
+                    return;
+                };
+                self.turn = next;
+            } else {
+                while system.waiting(i) > 0 && system.fits(i) {
+                    system.start(i);
+                }
+                if !self.turn_is_over(i, system) {
+                    return;
+                }
+                self.draining = true;
+            }
+        }
+    }
+    fn doing(&self, names: &[&str], system: &System) -> Option<String> {
+        let i = self.policy.cycle[self.turn];
+        let name = names[i];
+        Some(match (self.draining, self.policy.overlap) {
+            (false, _) => format!(
+                "it is the turn of {name}, as long as one of them waits or more than {} are there, or nobody else waits; {} run",
+                self.policy.thresholds[i],
+                system.running(i)
+            ),
+            (true, false) => format!(
+                "the turn of {name} is over, and the {} that run finish first",
+                system.running(i)
+            ),
+            (true, true) => format!("the turn of {name} is over"),
+        })
+    }
+
+    /// It is the turn of the type whose running jobs fill most, by dominant share.
+    fn resume(&mut self, system: &mut System) {
+        let fills = |place: usize| {
+            let i = self.policy.cycle[place];
+            self.shares[i] * f64::from(system.running(i))
+        };
+        self.turn = first_largest(self.policy.cycle.len(), fills);
+        self.react(Event::Clock(usize::MAX), system);
+    }
+}
+
+/// Adaptive Quickswap, without preemption: Most Servers First, until jobs of a type wait of which
+/// none is in service, while no type in service has a waiting job. Then no job starts but the waiting
+/// job with the largest need, determined at each event; once it runs, Most Servers First goes on.
+///
+/// It has no guarantee of stability. With several resources need is the dominant share
+/// `max_j D_ij / P_j`, of equals the oldest: the paper has one.
+///
+/// Source: Chen, Grosof, Berg, "Improving Nonpreemptive Multiserver Job Scheduling with Quickswap",
+/// 2025, section 4.3. O(K) a decision.
+#[derive(Clone, Debug)]
+pub struct AdaptiveQuickswap {
+    needs: ByNeed,
+    draining: bool,
+}
+
+impl AdaptiveQuickswap {
+    /// The rule for this workload.
+    pub fn new(workload: &Workload) -> Self {
+        AdaptiveQuickswap {
+            needs: ByNeed::largest_first(workload),
+            draining: false,
+        }
+    }
+}
+
+impl Policy for AdaptiveQuickswap {
+    fn react(&mut self, event: Event, system: &mut System) {
+        if self.draining {
+            match self.needs.first_waiting(system) {
+                Some(i) if system.fits(i) => system.start(i),
+                _ => return,
+            }
+            self.needs.start_all(system);
+        } else {
+            self.needs.react(event, system);
+        }
+        self.draining = is_stuck(system);
+    }
+
+    fn doing(&self, names: &[&str], system: &System) -> Option<String> {
+        let largest = self.needs.first_waiting(system).filter(|_| self.draining)?;
+        Some(format!(
+            "room is made for the largest waiting job, of {}: until it starts no other does",
+            names[largest]
+        ))
+    }
+}
+
+/// Whether a type waits of which none runs, and no type that runs has a waiting job.
+fn is_stuck(system: &System) -> bool {
+    let mut queued = system.queued().peekable();
+    queued.peek().is_some() && queued.all(|i| system.running(i) == 0)
+}

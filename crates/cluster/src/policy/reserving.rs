@@ -1,0 +1,160 @@
+use super::backfill::BackfillRule;
+use super::drain::prices;
+use super::{Event, Policy, System};
+use crate::artifact::ReservingPolicy;
+use crate::workload::Workload;
+
+/// First-Fit with one reservation at a time, without preemption.
+///
+/// Of the types that do not fit, those may have a reservation whose waiting work is worth c times what
+/// would be wasted until a job of theirs fits: `p_i E[S_i] q_i ≥ c W_i`. The drain takes D_i, and
+/// `W_i = Σ_k p_k x_k (D_i − E[S_k] (1 − e^{−D_i/E[S_k]}))` over the x_k jobs that leave, but for types that
+/// are let in meanwhile, and D_i times the price of the free room. Of several the one with most waiting work has it.
+///
+/// Until its job starts, others may pass it ([`BackfillRule`]); room is kept for it and the longest running jobs that
+/// can stay. Then jobs of its type take the places of those that end, as the drain is paid for:
+/// until none waits, or there is a reservation for a type of which h times as much work waits.
+///
+/// EASY backfilling that knows types instead of sizes, and weighs whether to reserve. O(K) a decision
+/// without a reservation, O(K² R) with. Ours; it has no proof of stability.
+#[derive(Clone, Debug)]
+pub struct Reserving {
+    worth: f64,
+    exhaust: f64,
+    prices: Vec<f64>,
+    backfill: BackfillRule,
+    /// The type that there is a reservation for.
+    reserved: Option<usize>,
+    /// The type of the last one, as long as others of it take the place of those that end.
+    turn: Option<usize>,
+    /// The running jobs that stay.
+    kept: Vec<u32>,
+}
+
+impl Reserving {
+    /// The rule of a policy for this workload.
+    pub fn new(policy: &ReservingPolicy, workload: &Workload) -> Self {
+        Reserving {
+            worth: policy.worth,
+            exhaust: policy.exhaust,
+            prices: prices(&policy.prices, workload),
+            backfill: BackfillRule::new(policy.let_in, policy.limits, workload),
+            kept: vec![0; workload.types().len()],
+            reserved: None,
+            turn: None,
+        }
+    }
+
+    /// The longest running jobs, as long as one of type i fits beside them.
+    fn keep_beside(&mut self, i: usize, system: &System) {
+        self.backfill.keep_nothing();
+        self.backfill.keep(i, 1);
+        for n in 0..self.kept.len() {
+            let k = self.backfill.drains.longest[n];
+            self.kept[k] = self.backfill.keep(k, system.running(k).into());
+        }
+    }
+
+    /// The work of type i that waits.
+    fn waits(&self, i: usize, system: &System) -> f64 {
+        self.prices[i] * self.backfill.drains.means[i] * f64::from(system.waiting(i))
+    }
+
+    /// What is wasted until one more job of type i fits, if those that would be let in keep their room in use.
+    fn wasted(&mut self, i: usize, system: &System) -> f64 {
+        self.keep_beside(i, system);
+        let BackfillRule { drains, let_in, .. } = &mut self.backfill;
+        let drain = drains.wait(i, &self.kept, 0.0, system);
+        let mut in_use = 0.0;
+        let mut wasted = 0.0;
+        for (k, price) in self.prices.iter().enumerate() {
+            let running = f64::from(system.running(k));
+            let leave = running - f64::from(self.kept[k]);
+            in_use += price * running;
+            if drains.means[k] > *let_in * drain {
+                wasted += price * leave * (drain - drains.works(k, drain));
+            }
+        }
+        wasted + (1.0 - in_use).max(0.0) * drain
+    }
+
+    /// Opens a reservation, if one is worth it: of those where most work waits.
+    fn reserve(&mut self, system: &System) {
+        let mut most = self
+            .turn
+            .map_or(0.0, |turn| self.exhaust * self.waits(turn, system));
+        for i in 0..self.prices.len() {
+            if system.waiting(i) > 0 && !system.fits(i) {
+                let waits = self.waits(i, system);
+                if waits > most && waits >= self.worth * self.wasted(i, system) {
+                    most = waits;
+                    (self.reserved, self.turn) = (Some(i), None);
+                }
+            }
+        }
+    }
+
+    fn start(&mut self, system: &mut System) {
+        if let Some(reserved) = self.reserved
+            && (system.waiting(reserved) == 0 || system.fits(reserved))
+        {
+            self.reserved = None;
+            if system.waiting(reserved) > 0 {
+                self.backfill.start(reserved, system);
+                system.count_switch();
+                self.turn = Some(reserved);
+            }
+        }
+        let Some(reserved) = self.reserved else {
+            // A server that is full has the least to lose by a drain.
+            self.backfill.start_all_that_fit(system);
+            return self.reserve(system);
+        };
+        self.keep_beside(reserved, system);
+        while self.backfill.pass(reserved, &self.kept, system) {
+            self.keep_beside(reserved, system);
+        }
+    }
+}
+
+impl Policy for Reserving {
+    fn needs_limits(&self) -> bool {
+        self.backfill.needs_limits()
+    }
+
+    fn react(&mut self, event: Event, system: &mut System) {
+        self.backfill.look(event, system);
+        if let (Some(turn), Event::Completion(i)) = (self.turn, event)
+            && turn == i
+        {
+            if system.waiting(i) > 0 && system.fits(i) {
+                self.backfill.start(i, system)
+            } else {
+                self.turn = None
+            }
+        }
+        // One more behind others of its type changes little: it is weighed at the next completion.
+        if matches!(event, Event::Arrival(i) if system.waiting(i) > 1) {
+            return;
+        }
+        self.start(system);
+    }
+
+    fn take_over(&mut self, system: &mut System) {
+        self.backfill.take_over(system);
+        self.react(Event::Clock(usize::MAX), system);
+    }
+
+    fn doing(&self, names: &[&str], _: &System) -> Option<String> {
+        let name = names[self.reserved?];
+        Some(format!(
+            "room is kept for the oldest job of {name}: others start beside it, or are so short that they pass"
+        ))
+    }
+
+    /// Whether there is a reservation is weighed anew: its job may have gone, or others have its room.
+    fn changed(&mut self, system: &mut System) {
+        (self.reserved, self.turn) = (None, None);
+        self.take_over(system);
+    }
+}

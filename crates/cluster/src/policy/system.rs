@@ -1,0 +1,477 @@
+use std::collections::VecDeque;
+
+use super::hosts::Hosts;
+use super::pools::Pools;
+use super::queued::Queued;
+use super::room::Room;
+use super::{Counters, Policy};
+use crate::schedule::Packing;
+use crate::workload::{Fleet, Workload};
+use synth_simulation::{Meter, Moment};
+
+/// A job as rules know it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Job {
+    /// Arrival number over all types: lower is older.
+    pub number: u64,
+    /// Arrival time, in the workload's time unit.
+    pub arrived: f64,
+    /// Where the system keeps it.
+    pub slot: u32,
+}
+
+/// What a policy decided.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Action {
+    /// This job of this type starts (or resumes).
+    Start(usize, Job),
+    /// This job of this type is preempted and waits again, in its place in the queue.
+    Stop(usize, Job),
+}
+
+/// A decision that no server can carry out. It ends the run, whose numbers are not valid.
+#[derive(Clone, Debug, thiserror::Error, PartialEq)]
+pub enum Violation {
+    /// A job was started that does not fit.
+    #[error("a job of type {0} was started where it does not fit")]
+    Capacity(usize),
+    /// A job was stopped where preemption is not allowed.
+    #[error("a job of type {0} was preempted where preemption is none")]
+    Preemption(usize),
+    /// A job was started or stopped that is not there.
+    #[error("a job of type {0} was started or stopped, and there is none")]
+    NoJob(usize),
+    /// More jobs at once than can be numbered.
+    #[error("more than {0} jobs are in the system")]
+    Crowd(usize),
+    /// Time went back.
+    #[error("time went back from {0} to {1}")]
+    Time(f64, f64),
+    /// Jobs in are not jobs out plus jobs inside.
+    #[error("{0} jobs came in, {1} went out, {2} are inside")]
+    Conservation(u64, u64, u64),
+    /// The jobs that run are not those whose ends are known.
+    #[error("{1} jobs of type {0} run, and the ends of {2} are known")]
+    Service(usize, u32, u32),
+}
+
+/// A job in the system.
+#[derive(Clone, Copy)]
+pub(super) struct Entry {
+    pub number: u64,
+    pub arrived: f64,
+    /// Work left \[time\] while it waits, the time when it ends while it runs; NaN where sizes
+    /// are not known.
+    pub work: f64,
+    /// When it last started; before that when it arrived.
+    pub started: f64,
+    /// Place in its pool while it runs, or [`WAITING`].
+    pub place: u32,
+    pub job_type: u32,
+}
+
+impl Entry {
+    /// A job of type i that waits, and has this much work left.
+    pub fn waiting(i: usize, number: u64, arrived: f64, work: f64) -> Self {
+        Entry {
+            number,
+            arrived,
+            work,
+            started: arrived,
+            place: WAITING,
+            job_type: i as u32,
+        }
+    }
+}
+
+/// The place of a job that does not run.
+pub(super) const WAITING: u32 = u32::MAX;
+
+/// A waiting job: its number, and in the lowest bits its slot. This allows at most 2^24 jobs in the
+/// system, and 2^40 in a run.
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
+pub(super) struct Ticket(u64);
+
+/// The most jobs in the system that tickets can number.
+pub(super) const MOST_JOBS: usize = 1 << Ticket::SLOT_BITS;
+
+impl Ticket {
+    const SLOT_BITS: u32 = 24;
+
+    #[inline]
+    pub fn new(number: u64, slot: u32) -> Self {
+        Ticket(number << Self::SLOT_BITS | u64::from(slot))
+    }
+
+    #[inline]
+    pub fn number(self) -> u64 {
+        self.0 >> Self::SLOT_BITS
+    }
+
+    #[inline]
+    pub fn slot(self) -> u32 {
+        self.0 as u32 & (MOST_JOBS as u32 - 1)
+    }
+}
+
+/// The jobs of one type.
+#[derive(Default)]
+pub(super) struct Type {
+    pub service_rate: f64,
+    /// The waiting jobs, in order of arrival.
+    pub waiting: VecDeque<Ticket>,
+    pub running: u32,
+    /// Slots that hold room and serve no job: setups in progress.
+    pub held: u32,
+    /// Of the number in system.
+    pub present: Moment,
+    /// Of the number in service.
+    pub busy: Moment,
+    pub offered: Meter,
+}
+
+/// One server with its queues, or those of a fleet behind the same queues: what a policy sees, and where it
+/// acts. In a fleet [`System::start`] takes the server that the [`Placement`](crate::artifact::Placement) says.
+///
+/// Every change is checked, in release builds too; the first decision that no server could
+/// carry out is kept in [`System::violation`] and has no effect.
+pub struct System {
+    pub(super) types: Vec<Type>,
+    pub(super) entries: Vec<Entry>,
+    /// The longest that the job in each slot may run \[time\]; shorter than `entries` where that is known of
+    /// none beyond.
+    pub(super) limits: Vec<f64>,
+    /// Slots without a job.
+    pub(super) vacant: Vec<u32>,
+    pub(super) queued: Queued,
+    pub(super) pools: Pools,
+    /// Of the server, where there is one.
+    pub(super) room: Room,
+    /// Units of each resource that others use, of the one server; none where nobody ever did.
+    pub(super) others: Option<Vec<u64>>,
+    /// The servers, where there are several.
+    pub(super) hosts: Option<Hosts>,
+    /// Those on which a job is about to start.
+    team: Vec<usize>,
+    pub(super) packing: Packing,
+    pub(super) clocks: Vec<f64>,
+    /// Σ of the clocks' rates, but for rounding.
+    pub(super) clock_rate: f64,
+    preemptible: bool,
+    pub(super) now: f64,
+    /// The meters' origin.
+    pub(super) origin: f64,
+    pub(super) actions: Vec<Action>,
+    /// Whether decisions are noted in `actions`.
+    pub noting: bool,
+    pub(super) counters: Counters,
+    pub(super) ended: u64,
+    /// Jobs that left before they ended.
+    pub(super) withdrawn: u64,
+    /// Whether the policy is under guard, and for how long it was \[time\].
+    pub(super) guarded: Meter,
+    pub(super) guarded_time: f64,
+    pub(super) violation: Option<Violation>,
+}
+
+impl System {
+    /// An empty server for this workload, with as many clocks as the policy uses.
+    pub fn new(workload: &Workload, clocks: usize, preemptible: bool) -> Self {
+        let packing = Packing::new(workload);
+        let rates: Vec<f64> = workload.types().iter().map(|t| t.service_rate()).collect();
+        let empty = |rate: &f64| Type {
+            service_rate: *rate,
+            ..Type::default()
+        };
+        System {
+            types: rates.iter().map(empty).collect(),
+            entries: Vec::new(),
+            limits: Vec::new(),
+            vacant: Vec::new(),
+            queued: Queued::new(rates.len()),
+            pools: Pools::new(&rates),
+            room: Room::new(&packing),
+            others: None,
+            hosts: None,
+            team: Vec::new(),
+            packing,
+            clocks: vec![0.0; clocks],
+            clock_rate: 0.0,
+            preemptible,
+            now: 0.0,
+            origin: 0.0,
+            actions: Vec::new(),
+            noting: true,
+            counters: Counters::default(),
+            ended: 0,
+            withdrawn: 0,
+            guarded: Meter::default(),
+            guarded_time: 0.0,
+            violation: None,
+        }
+    }
+
+    /// The empty servers of a fleet that this policy decides over.
+    pub fn for_policy(fleet: &Fleet, policy: &dyn Policy) -> Self {
+        let (clocks, preempts) = (policy.clocks(), policy.preempts());
+        match fleet.one_server() {
+            Some(workload) => System::new(workload, clocks, preempts),
+            None => System::of_fleet(fleet, clocks, preempts),
+        }
+    }
+
+    /// The empty servers of a fleet, with one queue a type.
+    pub fn of_fleet(fleet: &Fleet, clocks: usize, preemptible: bool) -> Self {
+        System {
+            hosts: Some(Hosts::new(fleet)),
+            ..System::new(fleet.envelope(), clocks, preemptible)
+        }
+    }
+
+    /// Starts the oldest waiting job of type i.
+    #[inline]
+    pub fn start(&mut self, i: usize) {
+        if self.hosts.is_some() {
+            return self.start_oldest(i, None);
+        }
+        if !self.room.take(i) {
+            return self.violate(Violation::Capacity(i));
+        }
+        match self.types[i].waiting.pop_front() {
+            Some(ticket) => self.run(i, ticket.slot()),
+            None => {
+                self.room.give(i);
+                self.violate(Violation::NoJob(i));
+            }
+        }
+    }
+
+    /// Starts the oldest waiting job of type i on these servers of a fleet, as many as it takes.
+    pub fn start_on(&mut self, i: usize, servers: &[usize]) {
+        self.start_oldest(i, Some(servers));
+    }
+
+    fn start_oldest(&mut self, i: usize, servers: Option<&[usize]>) {
+        match self.oldest(i) {
+            Some(job) => self.start_job_where(i, job, servers),
+            None => self.violate(Violation::NoJob(i)),
+        }
+    }
+
+    /// Starts this waiting job of type i.
+    pub fn start_job(&mut self, i: usize, job: Job) {
+        self.start_job_where(i, job, None);
+    }
+
+    /// Starts this waiting job of type i on these servers, as many as it takes; of one server they say nothing.
+    pub fn start_job_on(&mut self, i: usize, job: Job, servers: &[usize]) {
+        self.start_job_where(i, job, Some(servers));
+    }
+
+    #[inline(always)]
+    fn start_job_where(&mut self, i: usize, job: Job, servers: Option<&[usize]>) {
+        let Some(place) = self.where_it_waits(i, job) else {
+            return self.violate(Violation::NoJob(i));
+        };
+        if !self.take_room(i, job.slot, servers) {
+            return self.violate(Violation::Capacity(i));
+        }
+        self.types[i].waiting.remove(place);
+        self.run(i, job.slot);
+    }
+
+    /// Preempts the youngest running job of type i; it waits again, in its place in the queue.
+    pub fn stop(&mut self, i: usize) {
+        match self.youngest_running(i) {
+            Some(job) => self.stop_job(i, job),
+            None => self.violate(Violation::NoJob(i)),
+        }
+    }
+
+    /// Preempts this running job of type i; it waits again, in its place in the queue.
+    pub fn stop_job(&mut self, i: usize, job: Job) {
+        if self.requeue(i, job) {
+            self.give_room(i, job.slot);
+        }
+    }
+
+    /// Preempts the youngest running job of type i; its room stays held, until
+    /// [`System::release_setup`].
+    pub fn stop_into_setup(&mut self, i: usize) {
+        let Some(job) = self.youngest_running(i).filter(|_| self.hosts.is_none()) else {
+            return self.violate(Violation::NoJob(i));
+        };
+        if self.requeue(i, job) {
+            self.types[i].held += 1;
+            self.counters.setups += 1;
+        }
+    }
+
+    /// Preempts all jobs.
+    pub fn stop_all(&mut self) {
+        for i in 0..self.types() {
+            while self.running(i) > 0 {
+                self.stop(i);
+            }
+        }
+    }
+
+    /// Holds the room of a type-i slot that has no job, until [`System::release_setup`].
+    pub fn hold(&mut self, i: usize) {
+        // Slots are held on one server only.
+        if self.hosts.is_some() || !self.room.take(i) {
+            return self.violate(Violation::Capacity(i));
+        }
+        self.types[i].held += 1;
+    }
+
+    /// Counts a slot without a job that went into setup, for the statistics.
+    pub fn count_setup(&mut self) {
+        self.counters.setups += 1;
+    }
+
+    /// Ends a setup or another hold of type i: its room is free.
+    pub fn release_setup(&mut self, i: usize) {
+        if self.types[i].held == 0 {
+            return self.violate(Violation::NoJob(i));
+        }
+        self.types[i].held -= 1;
+        self.give_room_of_one(i);
+    }
+
+    /// Sets the rate [1/time] of one of the policy's exponential clocks; 0 stops it.
+    pub fn set_clock(&mut self, clock: usize, rate: f64) {
+        self.clock_rate += rate - self.clocks[clock];
+        self.clocks[clock] = rate;
+    }
+
+    /// Stops all clocks.
+    pub(super) fn stop_clocks(&mut self) {
+        (0..self.clocks.len()).for_each(|clock| self.set_clock(clock, 0.0));
+    }
+
+    /// Records how many slots the policy offers to type i, for the statistics.
+    pub fn offer(&mut self, i: usize, slots: u32) {
+        let at = self.now - self.origin;
+        self.types[i].offered.set(f64::from(slots), at);
+    }
+
+    /// Records whether the guard of the policy has taken over, for the statistics.
+    pub fn guard(&mut self, on: bool) {
+        let at = self.now - self.origin;
+        self.guarded.set(f64::from(u8::from(on)), at);
+        self.counters.guards += u64::from(on);
+    }
+
+    /// Counts that the policy left a working schedule, for the statistics.
+    pub fn count_switch(&mut self) {
+        self.counters.switches += 1;
+    }
+
+    // Changes of its parts.
+
+    /// Takes room for the job of type i in this slot, on these servers of a fleet or where the placement says; whether
+    /// there is room.
+    #[inline(always)]
+    fn take_room(&mut self, i: usize, slot: u32, servers: Option<&[usize]>) -> bool {
+        let Some(hosts) = &mut self.hosts else {
+            return self.room.take(i);
+        };
+        let found = match servers {
+            Some(servers) => hosts.takes(i, servers),
+            None => hosts.team(i, |_| true, &mut self.team),
+        };
+        if found {
+            hosts.take(i, servers.unwrap_or(&self.team), slot);
+        }
+        found
+    }
+
+    /// The room of the job of type i in this slot is free.
+    #[inline(always)]
+    pub(super) fn give_room(&mut self, i: usize, slot: u32) {
+        match &mut self.hosts {
+            None => self.give_room_of_one(i),
+            Some(hosts) => hosts.give(i, slot),
+        }
+    }
+
+    /// The same on the one server, of which others may use a part.
+    #[inline(always)]
+    fn give_room_of_one(&mut self, i: usize) {
+        match self.others {
+            None => self.room.give(i),
+            Some(_) => self.recount_room(),
+        }
+    }
+
+    /// Returns the place of this job in the queue of type i, if it waits there.
+    pub(super) fn where_it_waits(&self, i: usize, job: Job) -> Option<usize> {
+        let place = self.place_in_queue(i, job.number);
+        let found = self.types[i].waiting.get(place);
+        (found == Some(&Ticket::new(job.number, job.slot))).then_some(place)
+    }
+
+    /// The place of a job of this number in the queue of type i.
+    pub(super) fn place_in_queue(&self, i: usize, number: u64) -> usize {
+        let waiting = &self.types[i].waiting;
+        waiting.partition_point(|ticket| ticket.number() < number)
+    }
+
+    /// A job has left the queue of type i, or come into it.
+    #[inline]
+    pub(super) fn queue_changed(&mut self, i: usize) {
+        let head = self.types[i].waiting.front();
+        let number = head.map(|ticket| ticket.number());
+        self.queued.set_oldest(i, number);
+    }
+
+    /// The job in this slot has left the queue, and runs in the room that was taken for it.
+    #[inline(always)]
+    fn run(&mut self, i: usize, slot: u32) {
+        self.queue_changed(i);
+        self.queued.length -= 1;
+        let at = self.now - self.origin;
+        self.types[i].running += 1;
+        self.types[i].busy.rise(at);
+        let entry = &mut self.entries[slot as usize];
+        entry.place = self.pools.join(i, slot);
+        entry.work += self.now;
+        entry.started = self.now;
+        if self.noting {
+            self.actions.push(Action::Start(i, self.job(slot)));
+        }
+    }
+
+    fn requeue(&mut self, i: usize, job: Job) -> bool {
+        if !self.runs(job) {
+            self.violate(Violation::NoJob(i));
+            return false;
+        }
+        if !self.preemptible {
+            self.violate(Violation::Preemption(i));
+            return false;
+        }
+        self.wait_again(i, job);
+        self.counters.preemptions += 1;
+        if self.noting {
+            self.actions.push(Action::Stop(i, job));
+        }
+        true
+    }
+
+    /// The job of type i in this place runs no more.
+    #[inline(always)]
+    pub(super) fn stop_running(&mut self, i: usize, place: u32) {
+        if let Some(moved) = self.pools.leave(i, place) {
+            self.entries[moved as usize].place = place;
+        }
+        let at = self.now - self.origin;
+        self.types[i].running -= 1;
+        self.types[i].busy.fall(at);
+    }
+
+    pub(super) fn violate(&mut self, violation: Violation) {
+        self.violation.get_or_insert(violation);
+    }
+}

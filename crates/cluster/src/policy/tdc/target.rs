@@ -1,0 +1,318 @@
+//! The types, and targets: sets of jobs that might run together.
+
+use crate::artifact::{TdcKnobs, TdcOrder, TdcPolicy};
+use crate::policy::System;
+use crate::policy::drain::{Drains, prices};
+use crate::policy::room::{Packed, Words};
+use crate::schedule::Packing;
+use crate::workload::Workload;
+
+/// The types, and the arithmetic of their demands.
+#[derive(Clone, Debug)]
+pub(super) struct Kinds<U> {
+    pub types: Vec<Kind<U>>,
+    /// The types, those of long jobs first.
+    pub longest: Vec<usize>,
+    /// By type, so many of the longest have jobs that are as long or longer.
+    longer: Vec<usize>,
+    /// The program's: types with their counts.
+    pub schedules: Vec<Vec<(usize, u32)>>,
+    pub packed: Packed,
+    /// Nothing used.
+    pub empty: U,
+    pub knobs: TdcKnobs,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Kind<U> {
+    /// p_i.
+    pub price: f64,
+    /// g_i.
+    pub favour: f64,
+    /// E\[S_i\].
+    pub mean: f64,
+    /// The most jobs of it that an empty server holds.
+    pub alone: u32,
+    /// Nothing used of what jobs of it and longer ones may hold where it starts of itself.
+    pub open: U,
+}
+
+impl<U: Words> Kinds<U> {
+    pub fn new(policy: &TdcPolicy, workload: &Workload) -> Self {
+        let packing = Packing::new(workload);
+        let packed = Packed::new(&packing);
+        let knobs = policy.knobs;
+        let all = workload.types();
+        let prices = prices(&policy.prices, workload);
+        let area = |i: usize| prices[i] * all[i].mean_size();
+        let logs: f64 = (0..all.len()).map(|i| area(i).ln()).sum();
+        let middle = (logs / all.len() as f64).exp();
+        let types = (0..all.len()).map(|i| Kind {
+            price: prices[i],
+            favour: (area(i) / middle).powf(-knobs.favour),
+            mean: all[i].mean_size(),
+            alone: packing.most(i, packing.capacity()),
+            open: packed.nothing_of(&left_for_shorter(workload, &packing, i, knobs.reserve)),
+        });
+        let types: Vec<Kind<U>> = types.collect();
+        let longest = Drains::new(workload).longest;
+        let longer = |own: &Kind<U>| longest.partition_point(|k| types[*k].mean >= own.mean);
+        let schedule = |u: &Vec<u32>| {
+            let slots = u.iter().copied().enumerate();
+            slots.filter(|(_, count)| *count > 0).collect()
+        };
+        Kinds {
+            longer: types.iter().map(longer).collect(),
+            longest,
+            types,
+            schedules: policy.schedules.iter().map(schedule).collect(),
+            empty: packed.nothing_of(packing.capacity()),
+            packed,
+            knobs,
+        }
+    }
+
+    /// The types whose jobs are as long as those of type i, or longer.
+    #[inline]
+    pub fn longer(&self, i: usize) -> &[usize] {
+        &self.longest[..self.longer[i]]
+    }
+}
+
+/// The amounts that jobs of type i and longer ones may hold together, when one of type i starts of
+/// itself: the capacity, but for this part of what shorter ones bring while it runs.
+fn left_for_shorter(workload: &Workload, packing: &Packing, i: usize, part: f64) -> Vec<u64> {
+    let mean = workload.types()[i].mean_size();
+    let brings = |j: usize| -> f64 {
+        let all = workload.types().iter().enumerate();
+        let shorter = all.filter(|(_, t)| t.mean_size() < mean);
+        let each = shorter.map(|(k, t)| {
+            let share = 1.0 - t.mean_size() / mean;
+            share * t.offered_load() * packing.demand(k)[j] as f64
+        });
+        each.sum()
+    };
+    let capacity = packing.capacity().iter().enumerate();
+    let left = capacity.map(|(j, room)| (*room as f64 - part * brings(j)).max(0.0) as u64);
+    left.collect()
+}
+
+/// Whom room is made for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Lead {
+    /// None: what fits starts.
+    None,
+    /// A type, and how.
+    Type(usize, Making),
+    /// What a schedule of the program lacks most.
+    Schedule(usize),
+}
+
+/// How room is made for a type.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Making {
+    /// The longest running jobs stay as long as one fits; then as many as fit.
+    Keeping,
+    /// One more; others stay where they can, the longest first.
+    OneMore,
+    /// As many as fit, and others where they can.
+    All,
+}
+
+impl Making {
+    pub const WAYS: [Making; 3] = [Making::Keeping, Making::OneMore, Making::All];
+}
+
+/// Where the system stands at an event.
+#[derive(Clone, Debug)]
+pub(super) struct DecisionState<U> {
+    /// x.
+    pub running: Vec<u32>,
+    /// Q, no more of each type than an empty server holds.
+    pub there: Vec<u32>,
+    /// Types of which jobs run, the longest first.
+    pub long: Vec<usize>,
+    /// Types of which jobs wait, in the order in which they start of themselves.
+    pub waiting: Vec<usize>,
+    /// v: what a job in service is worth, by type.
+    pub value: Vec<f64>,
+    /// The room in use.
+    pub used: U,
+    numbers: Vec<u64>,
+    urgency: Vec<f64>,
+}
+
+/// Jobs to run, the room they use, and what they are worth.
+#[derive(Clone, Debug)]
+pub(super) struct Target<U> {
+    pub jobs: Vec<u32>,
+    pub worth: f64,
+    used: U,
+}
+
+impl<U: Words> DecisionState<U> {
+    pub fn new(kinds: &Kinds<U>) -> Self {
+        let types = kinds.types.len();
+        DecisionState {
+            running: vec![0; types],
+            there: vec![0; types],
+            long: Vec::with_capacity(types),
+            waiting: Vec::with_capacity(types),
+            value: vec![0.0; types],
+            used: kinds.empty.clone(),
+            numbers: vec![0; types],
+            urgency: vec![0.0; types],
+        }
+    }
+
+    /// The system as it stands.
+    pub fn look(&mut self, kinds: &Kinds<U>, system: &System) {
+        self.used.as_mut().copy_from_slice(system.room.used());
+        self.waiting.clear();
+        for (i, own) in kinds.types.iter().enumerate() {
+            let present = system.present(i);
+            if present != self.numbers[i] {
+                self.numbers[i] = present;
+                self.urgency[i] = own.favour * (present as f64).powf(kinds.knobs.exponent);
+                self.value[i] = own.price * self.urgency[i];
+                self.there[i] = present.min(own.alone.into()) as u32;
+            }
+            self.running[i] = system.running(i);
+            if present > u64::from(self.running[i]) {
+                self.waiting.push(i);
+            }
+        }
+        let urgency = &self.urgency;
+        let age = |i| system.nth_number(i, 0);
+        if kinds.knobs.order == TdcOrder::Age {
+            sort(&mut self.waiting, |a, b| age(a) < age(b));
+        } else {
+            sort(&mut self.waiting, |a, b| urgency[a] > urgency[b]);
+        }
+        let running = kinds.longest.iter().filter(|k| self.running[**k] > 0);
+        self.long.clear();
+        self.long.extend(running);
+    }
+}
+
+impl<U: Words> Target<U> {
+    pub fn new(kinds: &Kinds<U>) -> Self {
+        Target {
+            jobs: vec![0; kinds.types.len()],
+            worth: 0.0,
+            used: kinds.empty.clone(),
+        }
+    }
+
+    /// What runs, and what fits beside it.
+    pub fn stay(&mut self, kinds: &Kinds<U>, state: &DecisionState<U>) {
+        self.jobs.copy_from_slice(&state.running);
+        self.used = state.used.clone();
+        let running = state.long.iter();
+        let worths = running.map(|k| state.value[*k] * f64::from(state.running[*k]));
+        self.worth = worths.sum();
+        self.fill(kinds, state);
+    }
+
+    /// The target of a lead, and the type that leads; `None` where nothing of it waits.
+    pub fn aim(&mut self, lead: Lead, kinds: &Kinds<U>, state: &DecisionState<U>) -> Option<usize> {
+        self.jobs.fill(0);
+        self.worth = 0.0;
+        self.used = kinds.empty.clone();
+        let leads = match lead {
+            Lead::None => return None,
+            Lead::Type(i, making) => {
+                self.make_room(i, making, kinds, state);
+                i
+            }
+            Lead::Schedule(s) => self.follow(&kinds.schedules[s], kinds, state)?,
+        };
+        if self.jobs[leads] <= state.running[leads] {
+            return None;
+        }
+        self.keep_longest(kinds, state);
+        self.fill(kinds, state);
+        Some(leads)
+    }
+
+    fn make_room(&mut self, i: usize, making: Making, kinds: &Kinds<U>, state: &DecisionState<U>) {
+        let one_more = (state.running[i] + 1).min(state.there[i]);
+        match making {
+            Making::Keeping => {
+                kinds.packed.take(&mut self.used, i, 1);
+                self.keep_longest(kinds, state);
+                kinds.packed.give(&mut self.used, i, 1);
+                self.add(i, state.there[i] - self.jobs[i], kinds, state);
+            }
+            Making::OneMore => self.add(i, one_more, kinds, state),
+            Making::All => self.add(i, state.there[i], kinds, state),
+        }
+    }
+
+    /// As much of a schedule as there are jobs for; what it lacks most.
+    fn follow(
+        &mut self,
+        schedule: &[(usize, u32)],
+        kinds: &Kinds<U>,
+        state: &DecisionState<U>,
+    ) -> Option<usize> {
+        let mut most = (0.0, None);
+        for &(i, slots) in schedule {
+            let count = slots.min(state.there[i]);
+            self.add(i, count, kinds, state);
+            let lack = count.saturating_sub(state.running[i]);
+            let lack = f64::from(lack) * kinds.types[i].price;
+            if lack > most.0 {
+                most = (lack, Some(i));
+            }
+        }
+        most.1
+    }
+
+    /// As many of these jobs of type i as fit.
+    #[inline(always)]
+    fn add(&mut self, i: usize, most: u32, kinds: &Kinds<U>, state: &DecisionState<U>) {
+        let count = kinds.packed.most(&self.used, i, most.into());
+        kinds.packed.take(&mut self.used, i, count);
+        self.jobs[i] += count as u32;
+        self.worth += count as f64 * state.value[i];
+    }
+
+    /// Running jobs, the longest first.
+    fn keep_longest(&mut self, kinds: &Kinds<U>, state: &DecisionState<U>) {
+        for &k in &state.long {
+            let more = state.running[k].saturating_sub(self.jobs[k]);
+            self.add(k, more, kinds, state);
+        }
+    }
+
+    /// Waiting jobs that may start of themselves.
+    fn fill(&mut self, kinds: &Kinds<U>, state: &DecisionState<U>) {
+        for &i in &state.waiting {
+            let more = state.there[i].saturating_sub(self.jobs[i]);
+            if more == 0 || !kinds.packed.fits(&self.used, i, 1) {
+                continue;
+            }
+            let mut held = kinds.types[i].open.clone();
+            for &k in kinds.longer(i) {
+                kinds.packed.take(&mut held, k, self.jobs[k].into());
+            }
+            if kinds.packed.fits(&held, i, 0) {
+                let most = kinds.packed.most(&held, i, more.into());
+                self.add(i, most as u32, kinds, state);
+            }
+        }
+    }
+}
+
+/// Insertion sort: few wait.
+#[inline]
+fn sort(order: &mut [usize], before: impl Fn(usize, usize) -> bool) {
+    for n in 1..order.len() {
+        let mut place = n;
+        while place > 0 && before(order[place], order[place - 1]) {
+            order.swap(place, place - 1);
+            place -= 1;
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! Rules that keep books between events, against the same rules read literally, over the whole
+//! list of jobs, on random arrivals.
+
+use super::*;
+use crate::policy::estimates::inflated;
+use rand::{RngExt, SeedableRng};
+
+/// A job as the test knows it.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    number: u64,
+    job_type: usize,
+    /// Work left, while it waits; its end, while it runs.
+    work: f64,
+    runs: bool,
+    /// The estimate of its size, while it waits; that of its end, while it runs.
+    expected: f64,
+}
+
+/// Runs a policy on random arrivals of exponential sizes; after each decision `check` sees the time,
+/// all jobs in order of arrival as they were before it, the new ones waiting, and who runs now.
+fn drive<P: Policy>(
+    workload: &Workload,
+    policy: P,
+    (load, inflation): (f64, f64),
+    mut check: impl FnMut(f64, &[Known], &[u64]),
+) {
+    let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(3);
+    let preempts = policy.preempts();
+    let mut stage = Stage::new(workload, policy, preempts);
+    let mut jobs: Vec<Known> = Vec::new();
+    let (mut now, mut arrival, mut number) = (0.0, 0.0, 0);
+    for _ in 0..4000 {
+        let running = jobs.iter().filter(|job| job.runs);
+        let next = running.min_by(|a, b| a.work.total_cmp(&b.work)).copied();
+        match next.filter(|job| job.work < arrival) {
+            Some(job) => {
+                now = job.work;
+                jobs.retain(|other| other.number != job.number);
+                stage.finish(job.job_type, job.number, now);
+            }
+            None => {
+                now = arrival;
+                arrival -= (1.0 - random.random::<f64>()).ln() / load;
+                let (job_type, work) = (
+                    random.random_range(0..workload.types().len()),
+                    -(1.0 - random.random::<f64>()).ln(),
+                );
+                stage.arrive_sized(job_type, now, work);
+                let job = Job {
+                    number,
+                    arrived: now,
+                    slot: 0,
+                };
+                jobs.push(Known {
+                    number,
+                    job_type,
+                    work,
+                    runs: false,
+                    expected: inflated(inflation, job, work),
+                });
+                number += 1;
+            }
+        }
+        let before = jobs.clone();
+        follow(&mut jobs, stage.system.actions(), now);
+        let running = jobs.iter().filter(|job| job.runs);
+        let running: Vec<u64> = running.map(|job| job.number).collect();
+        check(now, &before, &running);
+    }
+    assert!(number > 1000 && now > 0.0);
+}
+
+fn follow(jobs: &mut [Known], actions: &[Action], now: f64) {
+    for action in actions {
+        let (job, starts) = match action {
+            Action::Start(_, job) => (job, true),
+            Action::Stop(_, job) => (job, false),
+        };
+        for known in jobs.iter_mut().filter(|known| known.number == job.number) {
+            known.work += if starts { now } else { -now };
+            known.expected += if starts { now } else { -now };
+            known.runs = starts;
+        }
+    }
+}
+
+const SERVERS: u64 = 12;
+const NEEDS: [u32; 4] = [1, 3, 4, 6];
+
+/// Those of these jobs, in this order, that fit.
+fn placed(jobs: &[Known]) -> Vec<u64> {
+    let mut free = SERVERS;
+    let mut served = Vec::new();
+    for job in jobs {
+        let need = u64::from(NEEDS[job.job_type]);
+        if need <= free {
+            free -= need;
+            served.push(job.number);
+        }
+    }
+    served.sort_unstable();
+    served
+}
+
+/// The shortest prefix that needs all servers, in descending need.
+fn filling(jobs: &[Known]) -> Vec<u64> {
+    let mut sum = 0;
+    let enough = jobs.iter().position(|job| {
+        sum += u64::from(NEEDS[job.job_type]);
+        sum >= SERVERS
+    });
+    let mut prefix = jobs[..enough.map_or(jobs.len(), |n| n + 1)].to_vec();
+    prefix.sort_by_key(|job| std::cmp::Reverse(NEEDS[job.job_type]));
+    placed(&prefix)
+}
+
+#[test]
+fn server_filling_as_it_reads() {
+    let workload = servers(SERVERS as u32, &NEEDS);
+    let policy = ServerFilling::new(&workload).unwrap();
+    drive(&workload, policy, (3.0, 1.0), |_, jobs, running| {
+        assert_eq!(running, filling(jobs));
+    });
+}
+
+fn fits(workload: &Workload, free: &[u64], job_type: usize) -> bool {
+    let demand = workload.types()[job_type].units();
+    free.iter().zip(demand).all(|(free, d)| d <= free)
+}
+
+fn change(workload: &Workload, free: &mut [u64], job_type: usize, sign: i64) {
+    let demand = workload.types()[job_type].units();
+    for (free, d) in free.iter_mut().zip(demand) {
+        *free = free.wrapping_add_signed(sign * *d as i64);
+    }
+}
+
+/// Free room beside those that run.
+fn room(workload: &Workload, running: &[Known]) -> Vec<u64> {
+    let mut free: Vec<u64> = workload.resources().iter().map(|r| r.units()).collect();
+    for job in running {
+        change(workload, &mut free, job.job_type, -1);
+    }
+    free
+}
+
+/// Who runs under EASY: one pass over the queue.
+fn easy(workload: &Workload, now: f64, jobs: &[Known]) -> Vec<u64> {
+    let mut running: Vec<Known> = jobs.iter().filter(|job| job.runs).copied().collect();
+    let mut head: Option<(f64, Vec<u64>)> = None;
+    for job in jobs.iter().filter(|job| !job.runs) {
+        let free = room(workload, &running);
+        let end = now + job.expected;
+        let may = match &mut head {
+            _ if !fits(workload, &free, job.job_type) => {
+                if head.is_none() {
+                    head = Some(shadow(workload, &running, free, job.job_type));
+                }
+                false
+            }
+            None => true,
+            Some((shadow, _)) if end <= *shadow => true,
+            Some((_, extra)) => {
+                let left_over = fits(workload, extra, job.job_type);
+                if left_over {
+                    change(workload, extra, job.job_type, -1);
+                }
+                left_over
+            }
+        };
+        if may {
+            running.push(Known {
+                expected: end,
+                runs: true,
+                ..*job
+            });
+        }
+    }
+    let mut numbers: Vec<u64> = running.iter().map(|job| job.number).collect();
+    numbers.sort_unstable();
+    numbers
+}
+
+fn shadow(w: &Workload, running: &[Known], mut free: Vec<u64>, job_type: usize) -> (f64, Vec<u64>) {
+    let mut ends = running.to_vec();
+    ends.sort_by(|a, b| a.expected.total_cmp(&b.expected));
+    for job in ends {
+        change(w, &mut free, job.job_type, 1);
+        if fits(w, &free, job_type) {
+            change(w, &mut free, job_type, -1);
+            return (job.expected, free);
+        }
+    }
+    unreachable!("each job fits on the empty server");
+}
+
+#[test]
+fn easy_backfilling_as_it_reads() {
+    let workload = section7();
+    for inflation in [1.0, 4.0] {
+        let policy = EasyBackfill::new(&workload, Estimates::Inflated(inflation));
+        drive(&workload, policy, (3.2, inflation), |now, jobs, running| {
+            assert_eq!(running, easy(&workload, now, jobs));
+        });
+    }
+}
+
+/// When a job starts at the earliest beside these plans (type, from, until): now, or as one ends.
+fn earliest(
+    w: &Workload,
+    plans: &[(usize, f64, f64)],
+    now: f64,
+    job_type: usize,
+    size: f64,
+) -> f64 {
+    let free_at = |time: f64| {
+        let mut free = room(w, &[]);
+        let there = plans
+            .iter()
+            .filter(|(_, from, to)| *from <= time && time < *to);
+        there.for_each(|(job_type, ..)| change(w, &mut free, *job_type, -1));
+        free
+    };
+    let mut starts: Vec<f64> = plans
+        .iter()
+        .map(|(_, _, to)| *to)
+        .filter(|t| *t > now)
+        .collect();
+    starts.push(now);
+    starts.sort_by(f64::total_cmp);
+    let works = |start: f64| {
+        let changes = plans.iter().map(|(_, from, _)| *from);
+        let inside = changes.filter(|time| *time > start && *time < start + size);
+        inside
+            .chain([start])
+            .all(|time| fits(w, &free_at(time), job_type))
+    };
+    starts.into_iter().find(|start| works(*start)).unwrap()
+}
+
+/// The plan of conservative backfilling: type, from when and until when.
+#[derive(Default)]
+struct Plans(Vec<(u64, (usize, f64, f64))>);
+
+impl Plans {
+    fn earliest(&self, w: &Workload, now: f64, job: &Known) -> (usize, f64, f64) {
+        let others = self.0.iter().filter(|(number, _)| *number != job.number);
+        let others: Vec<_> = others.map(|(_, plan)| *plan).collect();
+        let start = earliest(w, &others, now, job.job_type, job.expected);
+        (job.job_type, start, start + job.expected)
+    }
+
+    /// A job that has left; whether it was to stay.
+    fn forget(&mut self, now: f64, jobs: &[Known]) -> bool {
+        let is_gone = |number: u64| jobs.iter().all(|job| job.number != number);
+        let ended = self.0.iter().find(|(number, _)| is_gone(*number)).copied();
+        self.0.retain(|(number, _)| !is_gone(*number));
+        ended.is_some_and(|(_, (_, _, to))| to > now * (1.0 + 1e-9))
+    }
+}
+
+/// Each job starts when its reservation says, which moves up as jobs end early.
+#[test]
+fn conservative_backfilling_as_it_reads() {
+    let workload = section7();
+    for inflation in [1.0, 4.0] {
+        let mut plans = Plans::default();
+        let (mut known, mut waited) = (0, 0);
+        let policy = ConservativeBackfill::new(&workload, Estimates::Inflated(inflation));
+        drive(&workload, policy, (2.6, inflation), |now, jobs, running| {
+            if plans.forget(now, jobs) {
+                for place in 0..plans.0.len() {
+                    let job = jobs.iter().find(|job| job.number == plans.0[place].0);
+                    if let Some(job) = job.filter(|job| !job.runs) {
+                        plans.0[place].1 = plans.earliest(&workload, now, job);
+                    }
+                }
+            }
+            if let Some(job) = jobs.last().filter(|job| job.number >= known) {
+                let plan = plans.earliest(&workload, now, job);
+                plans.0.push((job.number, plan));
+                known = job.number + 1;
+                waited += usize::from(plan.1 > now);
+            }
+            let due = plans
+                .0
+                .iter()
+                .filter(|(_, (_, from, _))| *from <= now * (1.0 + 1e-9));
+            let due: Vec<u64> = due.map(|(number, _)| *number).collect();
+            assert_eq!(running, due);
+        });
+        assert!(waited > 100, "{waited}");
+    }
+}

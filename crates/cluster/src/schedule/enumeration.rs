@@ -1,0 +1,150 @@
+use super::{Packing, Schedule};
+
+/// The schedulable set, or as much of it as the budget allowed.
+#[derive(Clone, Debug)]
+pub struct Enumeration {
+    /// The schedules found, in lexicographic order, the empty one first.
+    pub schedules: Vec<Schedule>,
+    /// How many of them are maximal.
+    pub maximal: usize,
+    /// Whether these are all; `false` when the budget ended the enumeration.
+    pub complete: bool,
+}
+
+/// Enumerates `S`, stopping after `budget` schedules.
+///
+/// For small systems, tests and teaching: ten cloud instance shapes on a 96-core host have
+/// 4·10⁷ schedules. The program (`synth_make::program`) does not need it.
+pub fn enumerate(packing: &Packing, budget: usize) -> Enumeration {
+    let mut found = Vec::new();
+    let complete = visit_schedules(packing, false, |schedule, _| {
+        let is_affordable = found.len() < budget;
+        found.extend(is_affordable.then(|| schedule.to_vec()));
+        is_affordable
+    });
+    Enumeration {
+        maximal: found.iter().filter(|u| packing.is_maximal(u)).count(),
+        schedules: found,
+        complete,
+    }
+}
+
+/// Returns all maximal schedules in lexicographic order, if there are at most `most` of them and they are
+/// found among `visits` candidates: schedules that have no room for the last type.
+pub fn maximal(packing: &Packing, most: usize, mut visits: usize) -> Option<Vec<Schedule>> {
+    let mut found = Vec::new();
+    let complete = visit_schedules(packing, true, |schedule, room| {
+        if visits == 0 {
+            return false;
+        }
+        visits -= 1;
+        if (0..packing.types()).all(|i| packing.most(i, room) == 0) {
+            found.push(schedule.to_vec());
+        }
+        found.len() <= most
+    });
+    complete.then_some(found)
+}
+
+/// Calls `visit` with each schedule and the room that it leaves, in lexicographic order, until that
+/// returns `false`; returns whether it never did. With `filled` only schedules that have no room for
+/// the last type: far fewer, and all maximal ones are among them.
+fn visit_schedules(
+    packing: &Packing,
+    filled: bool,
+    mut visit: impl FnMut(&[u32], &[u64]) -> bool,
+) -> bool {
+    let (mut schedule, room) = (vec![0; packing.types()], packing.capacity());
+    visit_from(0, packing, filled, room, &mut schedule, &mut visit)
+}
+
+/// Visits all counts of type `i` and of those after it.
+fn visit_from(
+    i: usize,
+    packing: &Packing,
+    filled: bool,
+    room: &[u64],
+    schedule: &mut Schedule,
+    visit: &mut impl FnMut(&[u32], &[u64]) -> bool,
+) -> bool {
+    if i == packing.types() {
+        return visit(schedule, room);
+    }
+    let most = packing.most(i, room);
+    let is_last = i + 1 == packing.types();
+    for count in if filled && is_last { most } else { 0 }..=most {
+        let mut left = room.to_vec();
+        packing.take(i, count, &mut left);
+        schedule[i] = count;
+        if !visit_from(i + 1, packing, filled, &left, schedule, visit) {
+            return false;
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::workload::Workload;
+
+    fn model(name: &str) -> Workload {
+        let path = format!("{}/../../models/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
+        Workload::read(path.as_ref()).unwrap().workload
+    }
+
+    /// Counts from an independent enumeration: 10 901 schedules, 408 of them maximal, in
+    /// appendix J of the MSR paper; 20 and 7 in its section 7.
+    #[test]
+    fn counts_of_schedulable_sets() {
+        for (name, schedules, maximal) in [("vms", 10_901, 408), ("section7", 20, 7)] {
+            let all = enumerate(&Packing::new(&model(name)), 1_000_000);
+            assert!(all.complete);
+            assert_eq!(
+                (all.schedules.len(), all.maximal),
+                (schedules, maximal),
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_spent_budget_is_said() {
+        let some = enumerate(&Packing::new(&model("vms")), 100);
+        assert!(!some.complete);
+        assert_eq!(some.schedules.len(), 100);
+    }
+
+    /// Everything enumerated fits, and one more job beside a maximal schedule never does.
+    #[test]
+    fn maximal_means_that_nothing_more_fits() {
+        let packing = Packing::new(&model("section7"));
+        for schedule in enumerate(&packing, 1000).schedules {
+            assert!(packing.fits(&schedule));
+            let extended = (0..packing.types()).any(|i| {
+                let mut more = schedule.clone();
+                more[i] += 1;
+                packing.fits(&more)
+            });
+            assert_eq!(packing.is_maximal(&schedule), !extended, "{schedule:?}");
+        }
+    }
+
+    #[test]
+    fn agrees_with_the_enumeration_of_all_schedules() {
+        for model in ["section7", "four_types", "one_or_all", "vms"] {
+            let packing = Packing::new(&self::model(model));
+            let mut all = enumerate(&packing, 1_000_000).schedules;
+            all.retain(|u| packing.is_maximal(u));
+            assert_eq!(maximal(&packing, 1000, 100_000), Some(all), "{model}");
+        }
+    }
+
+    #[test]
+    fn too_many_are_none() {
+        let vms = Packing::new(&model("vms"));
+        assert_eq!(maximal(&vms, 407, 100_000), None);
+        assert_eq!(maximal(&vms, 1000, 100), None);
+    }
+}

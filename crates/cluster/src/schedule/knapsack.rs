@@ -1,0 +1,186 @@
+use super::Packing;
+use super::depth_first::{DepthFirst, Item};
+
+/// The best schedule within bounds: maximizes `Σ_i v_i u_i` over u ∈ S, u ≤ b, exactly.
+///
+/// Depth first, branch and bound, in R dimensions. A surrogate price of each resource turns what
+/// fits into one cost; Dantzig's bound (Operations Research 5, 1957) of the bounded fractional
+/// knapsack at those prices cuts branches that cannot beat the best by 1: values are whole
+/// numbers. The prices are those of the last search, turned a little where that
+/// lowers the bound at the root. Memory is allocated in [`Knapsack::new`] alone.
+#[derive(Clone, Debug)]
+pub struct Knapsack {
+    /// By resource: the part of it that each type takes.
+    shares: Vec<Vec<f64>>,
+    /// What the whole of each resource costs; together 1.
+    prices: Vec<f64>,
+    /// Steps after which the best that was found is taken.
+    steps: usize,
+    walk: DepthFirst<f64>,
+}
+
+/// Relative rounding of a bound.
+const ROUNDING: f64 = 1e-12;
+
+/// Returns what these items can add at most, for what is left of the price.
+fn bound<'a>(items: impl Iterator<Item = &'a Item<f64>>, mut left: f64) -> f64 {
+    let mut bound = 0.0;
+    for item in items {
+        let all = f64::from(item.most);
+        if item.cost > 0.0 && all * item.cost >= left {
+            return bound + item.value * (left / item.cost).max(0.0);
+        }
+        bound += all * item.value;
+        left -= all * item.cost;
+    }
+    bound
+}
+
+/// Returns whether the items that are not settled could make it worth so much, in parts if need be: with fewer of the last one
+/// that is settled, less so.
+fn is_promising(walk: &DepthFirst<f64>, bar: f64) -> bool {
+    walk.value + bound(walk.open().iter(), walk.left) >= bar
+}
+
+/// Returns the same without those that cost more than is left: where large jobs wait beside small ones, parts of them
+/// would hide that they do not fit together.
+fn is_possible(walk: &DepthFirst<f64>, bar: f64) -> bool {
+    let most = walk.left * (1.0 + ROUNDING) + ROUNDING;
+    let items = walk.open().iter().filter(|item| item.cost <= most);
+    walk.value + bound(items, walk.left) >= bar
+}
+
+/// How much the price of a resource is turned by, and the least it is.
+const TURN: f64 = 1.3;
+const LEAST: f64 = 1e-3;
+
+impl Knapsack {
+    /// For one server.
+    pub fn new(packing: &Packing) -> Self {
+        let resources = packing.capacity().len();
+        let of_one = |j| (0..packing.types()).map(|i| packing.share(i, j)).collect();
+        Knapsack {
+            shares: (0..resources).map(of_one).collect(),
+            prices: vec![1.0 / resources as f64; resources],
+            steps: usize::MAX,
+            walk: DepthFirst::new(packing, Vec::with_capacity(packing.types()), 1.0),
+        }
+    }
+
+    /// After so many steps the best that was found is taken for the best.
+    #[must_use]
+    pub fn at_most(self, steps: usize) -> Self {
+        Knapsack { steps, ..self }
+    }
+
+    /// Replaces `best`, a schedule within the bounds, by the best one within them: whether it is
+    /// worth more. Of equals the first stays. Values and bounds are by type; sums of values stay
+    /// below 2^53.
+    pub fn improve(&mut self, values: &[u64], bounds: &[u32], best: &mut [u32]) -> bool {
+        self.choose_prices(values, bounds);
+        let pairs = best.iter().zip(values);
+        let mut record: f64 = pairs.map(|(u, v)| f64::from(*u) * *v as f64).sum();
+        let walk = &mut self.walk;
+        walk.restart(1.0);
+        let bar = |record: f64| (record + 1.0) * (1.0 - ROUNDING);
+        let mut improved = false;
+        for _ in 0..self.steps {
+            if walk.value > record {
+                record = walk.value;
+                improved = true;
+                walk.write(best);
+            }
+            if is_possible(walk, bar(record)) {
+                walk.descend();
+            } else if !walk.retreat(|walk| is_promising(walk, bar(record))) {
+                break;
+            }
+        }
+        improved
+    }
+
+    /// The order of items, and their costs, at prices with a low bound.
+    fn choose_prices(&mut self, values: &[u64], bounds: &[u32]) {
+        let mut least = self.bound_at_root(values, bounds);
+        if self.prices.len() == 1 {
+            return;
+        }
+        for j in 0..self.prices.len() {
+            for turn in [TURN, 1.0 / TURN] {
+                let before = self.prices[j];
+                self.prices[j] = (before * turn).clamp(LEAST, 1.0 / LEAST);
+                let bound = self.bound_at_root(values, bounds);
+                if bound < least {
+                    least = bound;
+                    break;
+                }
+                self.prices[j] = before;
+            }
+        }
+        let sum: f64 = self.prices.iter().sum();
+        self.prices.iter_mut().for_each(|price| *price /= sum);
+        self.bound_at_root(values, bounds);
+    }
+
+    /// Items in their order at the prices as they are, and their bound.
+    fn bound_at_root(&mut self, values: &[u64], bounds: &[u32]) -> f64 {
+        let sum: f64 = self.prices.iter().sum();
+        let items = &mut self.walk.items;
+        items.clear();
+        for i in (0..values.len()).filter(|&i| values[i] > 0 && bounds[i] > 0) {
+            let pairs = self.shares.iter().zip(&self.prices);
+            items.push(Item {
+                job_type: i,
+                value: values[i] as f64,
+                cost: pairs.map(|(share, price)| share[i] * price).sum::<f64>() / sum,
+                most: bounds[i],
+            });
+        }
+        // Infinite for what costs nothing.
+        let efficiency = |item: &Item<f64>| item.value / item.cost;
+        items.sort_unstable_by(|a, b| efficiency(b).total_cmp(&efficiency(a)));
+        bound(items.iter(), 1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::schedule::{Schedule, enumerate};
+    use crate::workload::Workload;
+    use rand::{RngExt, SeedableRng};
+
+    /// Against all schedules, for random values and bounds; and what is best already stays.
+    #[test]
+    fn agrees_with_enumeration() {
+        let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);
+        for model in ["section7", "four_types", "vms"] {
+            let path = format!("{}/../../models/{model}.yaml", env!("CARGO_MANIFEST_DIR"));
+            let packing = Packing::new(&Workload::read(path.as_ref()).unwrap().workload);
+            let all = enumerate(&packing, 100_000).schedules;
+            let mut knapsack = Knapsack::new(&packing);
+            for _ in 0..100 {
+                let mut draw = |most: u32| -> Vec<u32> {
+                    (0..packing.types())
+                        .map(|_| random.random_range(0..=most))
+                        .collect()
+                };
+                let values: Vec<u64> = draw(30).into_iter().map(u64::from).collect();
+                let bounds = draw(12);
+                let worth = |u: &Schedule| -> u64 {
+                    u.iter().zip(&values).map(|(u, v)| u64::from(*u) * v).sum()
+                };
+                let within = |u: &&Schedule| u.iter().zip(&bounds).all(|(u, b)| u <= b);
+                let best = all.iter().filter(within).map(worth).max().unwrap();
+                let mut found = vec![0; packing.types()];
+                assert_eq!(knapsack.improve(&values, &bounds, &mut found), best > 0);
+                assert!(packing.fits(&found) && within(&&found));
+                assert_eq!(worth(&found), best, "{model}: {values:?} within {bounds:?}");
+                let again = found.clone();
+                assert!(!knapsack.improve(&values, &bounds, &mut found));
+                assert_eq!(found, again);
+            }
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! What can run together: a schedule `u`, the schedulable set `S = {u ∈ Z₊^K : u·D ≤ P}`,
+//! and the fluid bound on the load.
+//!
+//! All of it is integer arithmetic on the exact units of [`crate::workload`]: a schedule is
+//! in `S` or it is not, in whatever units the workload is written.
+//!
+//! Source: Chen, Grosof, Berg, "Improving Multiresource Job Scheduling with Markovian
+//! Service Rate Policies", POMACS 9(2), 2025 ("the MSR paper" throughout), §3.1 and eq. (3).
+
+mod depth_first;
+mod enumeration;
+mod knapsack;
+mod step;
+
+pub use depth_first::{DepthFirst, Item};
+pub use enumeration::{Enumeration, enumerate, maximal};
+pub use knapsack::Knapsack;
+pub use step::smallest_step;
+
+use crate::workload::Workload;
+
+/// A schedule `u`: how many jobs of each type run together, in the workload's type order.
+pub type Schedule = Vec<u32>;
+
+/// The constraint system `u·D ≤ P` in exact integer units: K types, R resources.
+#[derive(Clone, Debug)]
+pub struct Packing {
+    demand: Vec<Vec<u64>>,
+    capacity: Vec<u64>,
+}
+
+impl Packing {
+    /// Returns the packing problem of one server of this workload.
+    pub fn new(workload: &Workload) -> Self {
+        let types = workload.types().iter();
+        Packing {
+            demand: types.map(|t| t.units().to_vec()).collect(),
+            capacity: workload.resources().iter().map(|r| r.units()).collect(),
+        }
+    }
+
+    /// Returns the number of job types K.
+    pub fn types(&self) -> usize {
+        self.demand.len()
+    }
+
+    /// Returns the capacity `P` in integer units, one entry a resource.
+    pub fn capacity(&self) -> &[u64] {
+        &self.capacity
+    }
+
+    /// Returns the demand of type `i` in integer units, one entry a resource.
+    pub fn demand(&self, i: usize) -> &[u64] {
+        &self.demand[i]
+    }
+
+    /// Returns what a job of type `i` takes of a resource, as a fraction of the capacity.
+    pub fn share(&self, i: usize, resource: usize) -> f64 {
+        match self.demand[i][resource] {
+            0 => 0.0,
+            units => units as f64 / self.capacity[resource] as f64,
+        }
+    }
+
+    /// Returns the largest of these fractions: the dominant share.
+    pub fn largest_share(&self, i: usize) -> f64 {
+        let shares = (0..self.capacity.len()).map(|j| self.share(i, j));
+        shares.fold(0.0, f64::max)
+    }
+
+    /// Returns what a schedule leaves free of each resource; `None` when it does not fit.
+    pub fn room(&self, schedule: &[u32]) -> Option<Vec<u64>> {
+        let left = |j: usize| {
+            let jobs = schedule.iter().zip(&self.demand);
+            let used: u128 = jobs.map(|(u, d)| u128::from(*u) * u128::from(d[j])).sum();
+            let left = u128::from(self.capacity[j]).checked_sub(used)?;
+            Some(u64::try_from(left).expect("at most the capacity is left"))
+        };
+        (0..self.capacity.len()).map(left).collect()
+    }
+
+    /// Returns whether `u·D ≤ P`, exactly.
+    pub fn fits(&self, schedule: &[u32]) -> bool {
+        schedule.len() == self.types() && self.room(schedule).is_some()
+    }
+
+    /// Returns how many jobs of type `i` fit into the room.
+    pub fn most(&self, i: usize, room: &[u64]) -> u32 {
+        let demanded = room.iter().zip(&self.demand[i]).filter(|(_, d)| **d > 0);
+        let most = demanded.map(|(r, d)| r / d).min();
+        let most = most.expect("a checked workload's types demand something");
+        most.min(u32::MAX.into()) as u32
+    }
+
+    /// Takes `count` jobs of type `i` out of the room. The caller knows that they fit.
+    pub fn take(&self, i: usize, count: u32, room: &mut [u64]) {
+        for (r, d) in room.iter_mut().zip(&self.demand[i]) {
+            *r -= u64::from(count) * d;
+        }
+    }
+
+    /// Gives the room of `count` jobs of type `i` back.
+    pub fn give_back(&self, i: usize, count: u32, room: &mut [u64]) {
+        for (r, d) in room.iter_mut().zip(&self.demand[i]) {
+            *r += u64::from(count) * d;
+        }
+    }
+
+    /// Fills a schedule greedily up to a maximal one, offering room to the types in `order`.
+    ///
+    /// The schedule must fit; it is returned unchanged if it does not.
+    pub fn filled(&self, mut schedule: Schedule, order: &[usize]) -> Schedule {
+        let Some(mut room) = self.room(&schedule) else {
+            return schedule;
+        };
+        for &i in order {
+            let more = self.most(i, &room);
+            self.take(i, more, &mut room);
+            schedule[i] += more;
+        }
+        schedule
+    }
+
+    /// Returns whether no further job of any type fits beside the schedule.
+    pub fn is_maximal(&self, schedule: &[u32]) -> bool {
+        self.room(schedule)
+            .is_some_and(|room| (0..self.types()).all(|i| self.most(i, &room) == 0))
+    }
+}
+
+/// The fluid bound on the load: jobs cut into arbitrarily small pieces.
+#[derive(Clone, Debug)]
+pub struct Fluid {
+    /// `Σ_i b_i D_ij / P_j` for each resource j, as a fraction of its capacity.
+    pub utilization: Vec<f64>,
+    /// The resource with the largest utilization.
+    pub bottleneck: usize,
+}
+
+impl Fluid {
+    /// Returns the fluid bound of a workload. Capacity counts in whole multiples of the resource's
+    /// unit (the common divisor of its demands): what is left over serves no job.
+    pub fn new(workload: &Workload) -> Self {
+        let fraction = |j: usize| {
+            let types = workload.types().iter();
+            let work: f64 = types.map(|t| t.offered_load() * t.units()[j] as f64).sum();
+            let units = workload.resources()[j].units() as f64;
+            if work == 0.0 { 0.0 } else { work / units }
+        };
+        let utilization: Vec<f64> = (0..workload.resources().len()).map(fraction).collect();
+        Fluid {
+            bottleneck: largest(&utilization),
+            utilization,
+        }
+    }
+
+    /// Returns `max_j Σ_i b_i D_ij / P_j ≤ ρ`.
+    pub fn bound(&self) -> f64 {
+        self.utilization[self.bottleneck]
+    }
+}
+
+/// Returns the place of the largest utilization, of equals the first.
+pub fn largest(utilization: &[f64]) -> usize {
+    let descending = (0..utilization.len()).rev();
+    let largest = descending.max_by(|a, b| utilization[*a].total_cmp(&utilization[*b]));
+    largest.expect("a server has a resource")
+}
+
+/// Returns `Σ_j units_j w_j`: what so much of each resource costs at these prices of one unit.
+pub fn price(units: &[u64], prices: &[f64]) -> f64 {
+    units.iter().zip(prices).map(|(d, w)| *d as f64 * w).sum()
+}
+
+/// Returns `Σ_i v_i u_i`: what a schedule is worth at these values of running jobs.
+pub fn worth(schedule: &[u32], values: &[f64]) -> f64 {
+    let jobs = schedule.iter().zip(values);
+    jobs.map(|(u, v)| f64::from(*u) * v).sum()
+}

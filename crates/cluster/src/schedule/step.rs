@@ -1,0 +1,143 @@
+//! How much of a resource is worth buying at least.
+
+use num_bigint::BigInt;
+use num_rational::BigRational;
+use num_traits::{One, Zero};
+
+use crate::workload::{Fleet, JobType};
+use synth_core::number::Decimal;
+
+/// Schedules that the search for a step may visit.
+const VISITS: u32 = 200_000;
+
+/// Returns the smallest amount of resource j (of the R of the fleet) that can be bought for each server of shape h and changes
+/// what can run together there: of what is counted in whole units a whole number of them, of what comes in parts a
+/// hundredth of what there is, or more. If there are very many schedules it is a small one that was found. Where no
+/// amount changes anything it is one unit, or a hundredth; `None` where no type demands the resource, or the shape has
+/// none of it.
+#[must_use]
+pub fn smallest_step(fleet: &Fleet, h: usize, j: usize) -> Option<Decimal> {
+    let capacity = fleet.shapes()[h].capacity()[j];
+    let demanding = fleet.types().iter().find(|kind| kind.units()[j] > 0)?;
+    if capacity.is_zero() {
+        return None;
+    }
+    let units = fleet.units(h);
+    let unit = demanding.demand()[j].exact() / BigInt::from(demanding.units()[j]);
+    let mut walk = Walk::new(fleet.types(), &units, j);
+    walk.visit(0, &mut units.clone());
+    let needed = walk.least.map_or_else(BigRational::zero, |excess| {
+        unit * BigInt::from(units[j] + excess) - capacity.exact()
+    });
+    Decimal::nearest(&if is_counted(fleet, h, j) {
+        needed.ceil().max(BigRational::one())
+    } else {
+        needed.max(capacity.exact() / BigInt::from(100))
+    })
+}
+
+/// Returns whether the resource is counted in whole units: there is a whole number of them, and more than one, or jobs ask for
+/// whole numbers, too. A capacity of 1 of which jobs take parts is a measure, as of a machine's share.
+fn is_counted(fleet: &Fleet, h: usize, j: usize) -> bool {
+    let capacity = fleet.shapes()[h].capacity()[j];
+    let is_whole = |amount: &Decimal| amount.exact().is_integer();
+    let demands = || fleet.types().iter().map(|kind| &kind.demand()[j]);
+    is_whole(&capacity) && (capacity > Decimal::ONE || demands().all(is_whole))
+}
+
+/// A walk over what would fit if there were enough of one resource.
+struct Walk<'a> {
+    /// Demands in units (K × R) of the types that demand the resource, those that need most of it beside the others
+    /// last: these are counted up first, and soon need more of it than there is.
+    demands: Vec<&'a [u64]>,
+    j: usize,
+    /// By how much the smallest load of the resource that is above what there is exceeds that.
+    least: Option<u64>,
+    visits: u32,
+}
+
+impl<'a> Walk<'a> {
+    fn new(types: &'a [JobType], capacity: &'a [u64], j: usize) -> Self {
+        let demands = types.iter().map(JobType::units);
+        let mut demands: Vec<&[u64]> = demands.filter(|units| units[j] > 0).collect();
+        let share = |units: &[u64], r: usize| match units[r] {
+            0 => 0.0,
+            units => units as f64 / capacity[r].max(1) as f64,
+        };
+        let beside = |units: &[u64]| {
+            let others = (0..capacity.len()).filter(|r| *r != j);
+            share(units, j) / others.map(|r| share(units, r)).fold(0.0, f64::max)
+        };
+        demands.sort_by(|a, b| beside(a).total_cmp(&beside(b)));
+        Walk {
+            demands,
+            j,
+            least: None,
+            visits: 0,
+        }
+    }
+
+    /// Visits all numbers of jobs of type k, as many as the other resources allow, and of the types after it. `room` is
+    /// what is left.
+    fn visit(&mut self, k: usize, room: &mut [u64]) {
+        let Some(&demand) = self.demands.get(k) else {
+            return;
+        };
+        let mut taken = 0;
+        loop {
+            self.visits += 1;
+            self.visit(k + 1, room);
+            let is_over = self.visits >= VISITS || self.least == Some(1);
+            let mut others = (0..room.len()).filter(|r| *r != self.j);
+            if is_over || !others.all(|r| demand[r] <= room[r]) {
+                break;
+            }
+            if demand[self.j] > room[self.j] {
+                let excess = demand[self.j] - room[self.j];
+                self.least = Some(self.least.map_or(excess, |least| least.min(excess)));
+                break;
+            }
+            room.iter_mut().zip(demand).for_each(|(r, d)| *r -= d);
+            taken += 1;
+        }
+        let pairs = room.iter_mut().zip(demand);
+        pairs.for_each(|(r, d)| *r += d * taken);
+    }
+}
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::workload::Workload;
+
+    fn step(capacity: &str, demands: &[&str]) -> f64 {
+        let jobs = demands.iter().enumerate().map(|(i, demand)| {
+            format!("  - {{name: t{i}, demand: {{{demand}}}, arrival_rate: 1, mean_size: .01}}\n")
+        });
+        let text = format!(
+            "kind: multiresource\ntime_unit: s\nserver:\n  capacity: {{{capacity}}}\njobs:\n{}",
+            jobs.collect::<String>()
+        );
+        let fleet = Fleet::from(Workload::parse(&text, "test").unwrap().workload);
+        smallest_step(&fleet, 0, 0).unwrap().value()
+    }
+
+    /// Written out by hand: what could run beside what there is room for.
+    #[test]
+    fn steps_by_hand() {
+        // A core each; half cores: 17 halves would do, but cores come whole.
+        assert_eq!(step("cpu: 8", &["cpu: 1"]), 1.0);
+        assert_eq!(step("cpu: 8", &["cpu: .5"]), 1.0);
+        // Jobs of 8 and 12 GiB: 4, 8, …: after 128 comes 132; after 130 as well.
+        assert_eq!(step("mem: 128", &["mem: 8", "mem: 12"]), 4.0);
+        assert_eq!(step("mem: 130", &["mem: 8", "mem: 12"]), 2.0);
+        // A share of a machine has no whole units: three of .3 fit, four need 1.2.
+        assert!((step("share: 1", &["share: .3"]) - 0.2).abs() < 1e-12);
+        // One GPU is bought as a whole.
+        assert_eq!(step("gpu: 1", &["gpu: 1"]), 1.0);
+        // The cores allow two jobs, whatever the memory: no step changes anything.
+        assert_eq!(step("mem: 10, cpu: 2", &["mem: 4, cpu: 1"]), 1.0);
+        // They allow three: 12 GiB are needed.
+        assert_eq!(step("mem: 10, cpu: 3", &["mem: 4, cpu: 1"]), 2.0);
+    }
+}

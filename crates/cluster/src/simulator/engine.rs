@@ -1,0 +1,192 @@
+use super::laws;
+use super::measures::Columns;
+use super::server::{Happened, Server};
+use crate::policy::{Counters, Violation};
+use crate::workload::Workload;
+use synth_simulation::{
+    Arrival, BURST, Class, LawDriven, Measured, Passed, Recorder, Replication, Settings, Stream,
+    Streams,
+};
+
+/// A run under way: arrivals, servers, and what is measured. Arrivals, sizes and service stand in
+/// streams of their own, so that all policies face the same arrivals and sizes. Nothing is
+/// allocated an event but by growing queues.
+pub(super) struct Engine {
+    server: Server,
+    recorder: Recorder,
+    columns: Columns,
+    events: u64,
+    arrivals: LawDriven,
+    /// The next arrivals, from `next` on.
+    block: Box<[Arrival]>,
+    /// Sizes that come with them; empty where none do.
+    given: Box<[f64]>,
+    next: usize,
+    sizes: Stream,
+    service: Stream,
+    /// Switches until the open bucket of the series began.
+    switches: u64,
+    /// Time under guard until then.
+    guarded: f64,
+}
+
+/// Arrivals drawn at a time.
+const BLOCK: usize = 256;
+
+impl Engine {
+    /// The `replication`-th run of this workload, with these classes. `server` gets the stream of service.
+    pub fn new(
+        classes: &[Class],
+        workload: &Workload,
+        server: impl FnOnce(&mut Stream) -> Server,
+        settings: &Settings,
+        replication: u32,
+    ) -> Self {
+        let Streams {
+            arrivals,
+            mut service,
+            sizes,
+            ..
+        } = Streams::new(settings.seed, replication);
+        let columns = Columns::of(workload);
+        let arrivals = laws::arrivals(workload, arrivals);
+        let given = if arrivals.tells_sizes() { BLOCK } else { 0 };
+        Engine {
+            server: server(&mut service),
+            recorder: Recorder::new(classes, columns.width(), settings),
+            columns,
+            events: 0,
+            arrivals,
+            block: vec![Arrival::default(); BLOCK].into(),
+            given: vec![f64::NAN; given].into(),
+            next: BLOCK,
+            sizes,
+            service,
+            switches: 0,
+            guarded: 0.0,
+        }
+    }
+
+    /// One event: an arrival, a completion or a clock, and the policy's reaction.
+    #[inline(always)]
+    fn step(&mut self) {
+        if self.next == BLOCK {
+            self.given.fill(f64::NAN);
+            self.arrivals.fill(&mut self.block, &mut self.given);
+            self.next = 0;
+        }
+        let arrival = self.block[self.next];
+        let (now, due) = self.server.due(arrival.time);
+        // Time passes, and with it the ticks of the series.
+        while now >= self.recorder.series.next_tick() {
+            self.tick(now);
+        }
+        match due {
+            None => self.arrive(arrival),
+            Some(due) => match self.server.happen(now, due, &mut self.service) {
+                Happened::Nothing => return,
+                Happened::Clock => {}
+                Happened::Departure(i, stay) => {
+                    let system = &self.server.system;
+                    let present = || system.present(i);
+                    self.recorder.departed(i, stay, system.now(), present);
+                }
+            },
+        }
+        self.events += 1;
+    }
+
+    #[inline(always)]
+    fn arrive(&mut self, Arrival { time, class }: Arrival) {
+        let i = class as usize;
+        let size = self.given.get(self.next).copied().unwrap_or(f64::NAN);
+        self.next += 1;
+        self.server.arrive(i, time, size, &mut self.sizes);
+        let system = &self.server.system;
+        self.recorder.arrived(i, time, || system.present(i));
+    }
+
+    /// Ticks up to the event at time `now`, until which nothing changes.
+    #[cold]
+    fn tick(&mut self, now: f64) {
+        let series = &mut self.recorder.series;
+        let length = series.tick_length();
+        let Passed { count, at, closes } = series.pass(now);
+        let system = &mut self.server.system;
+        system.advance(at);
+        for j in 0..self.columns.resources {
+            let free = if system.any_waits() {
+                system.free_room(j)
+            } else {
+                0.0
+            };
+            series.extra_mut()[self.columns.wasted(j)] += free * length * count;
+        }
+        if closes {
+            self.close_bucket(at);
+        }
+    }
+
+    fn close_bucket(&mut self, now: f64) {
+        let (server, columns) = (&mut self.server, self.columns);
+        let switches = server.system.counters().switches;
+        let before = std::mem::replace(&mut self.switches, switches);
+        let guarded = &mut self.guarded;
+        self.recorder.close(now, |row| {
+            row.add(Columns::SWITCHES, (switches - before) as f64);
+            server.system.collect(|i, [present, busy, offered]| {
+                row.integrals(i, present, busy);
+                row.add(columns.offered(i), offered);
+            });
+            server.settle();
+            let before = std::mem::replace(guarded, server.system.guarded_time());
+            row.add(Columns::GUARDED, *guarded - before);
+        });
+    }
+}
+
+impl Measured for Engine {
+    fn recorder(&self) -> &Recorder {
+        &self.recorder
+    }
+
+    fn events(&self) -> u64 {
+        self.events
+    }
+
+    fn now(&self) -> f64 {
+        self.server.system.now()
+    }
+
+    fn jobs(&self) -> u64 {
+        self.server.system.jobs()
+    }
+
+    fn present(&self, i: usize) -> u64 {
+        self.server.system.present(i)
+    }
+}
+
+impl Replication for Engine {
+    type Violation = Violation;
+
+    fn run(&mut self, events: u64, crowd: u64, stopped: impl Fn() -> bool) {
+        while self.events < events && self.server.system.jobs() <= crowd && !stopped() {
+            let burst = events.min(self.events + BURST);
+            while self.events < burst {
+                self.step();
+            }
+        }
+    }
+
+    fn audit(&mut self) -> Option<&Violation> {
+        self.server.system.audit();
+        self.server.system.violation()
+    }
+}
+
+/// The counters of all engines together.
+pub(super) fn counters(engines: &[Engine]) -> Counters {
+    let each = engines.iter().map(|e| e.server.system.counters());
+    each.fold(Counters::default(), Counters::plus)
+}

@@ -1,0 +1,174 @@
+//! What a run of this kind measures besides response times and numbers of jobs.
+
+use serde::{Deserialize, Serialize};
+
+use crate::policy::Counters;
+use crate::workload::{Fleet, JobType, Workload};
+use synth_queues::law::CommonModulation;
+use synth_simulation::{self as simulation, Class, Estimate, Results, Sample};
+
+/// Results of a run on servers with several resources.
+pub type Run = simulation::Run<Measures, Offered>;
+
+/// Results of one job type.
+pub type TypeResult = simulation::ClassResult<Offered>;
+
+/// What is measured besides, of the whole run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Measures {
+    /// Fraction of each resource in use by running jobs.
+    pub utilization: Vec<f64>,
+    /// Fraction of each resource that is free while a job waits.
+    pub wastage: Vec<f64>,
+    /// Switches per time.
+    pub switching_frequency: Option<Estimate>,
+    /// Fraction of time that the guard of the policy was in charge; of a fleet, the mean number of its servers
+    /// where it was.
+    #[serde(default)]
+    pub guarded: f64,
+    /// How often things happened, warm-up included.
+    pub counters: Counters,
+}
+
+/// What is measured besides, of one type.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Offered {
+    /// Mean number of slots that the policy offers, for policies that tell.
+    pub mean_offered: Option<Estimate>,
+}
+
+/// The job types of a workload as statistics see them, in its order.
+pub fn classes(workload: &Workload) -> Vec<Class> {
+    let types = workload.types().iter().zip(workload.load_shares());
+    let common = workload.modulation().map_or(0.0, CommonModulation::excess);
+    let common = workload.total_arrival_rate() * common;
+    let class = types.map(|(job_type, weight)| Class {
+        name: job_type.name().into(),
+        arrival_rate: job_type.arrival_rate(),
+        mean_size: job_type.mean_size(),
+        scv: job_type.holding().scv(),
+        dispersion: dispersion(job_type) + common,
+        weight,
+    });
+    class.collect()
+}
+
+/// `lim Var W(t) / (t λ E[S]²)`, with W the work that arrives, less the squared coefficient of
+/// variation c² of sizes: the index of dispersion I of counts where sizes are independent. Two jobs
+/// of a batch whose sizes have the correlation r add `2 r c² E[S]²`: together `r c² (I − 1)`. Jobs of a batch that
+/// are alike have start latencies of their own.
+fn dispersion(job_type: &JobType) -> f64 {
+    let (arrivals, held) = (job_type.arrivals(), job_type.holding());
+    let counts = arrivals.dispersion();
+    match arrivals.alike() {
+        0.0 => counts,
+        alike => counts + alike * held.share_of_run() * held.scv() * (counts - 1.0),
+    }
+}
+
+/// The columns of the series that are this kind's own.
+#[derive(Clone, Copy)]
+pub(super) struct Columns {
+    types: usize,
+    pub resources: usize,
+}
+
+impl Columns {
+    /// Switches.
+    pub const SWITCHES: usize = 0;
+
+    /// ∫ servers under guard.
+    pub const GUARDED: usize = 1;
+
+    pub fn of(workload: &Workload) -> Self {
+        Columns {
+            types: workload.types().len(),
+            resources: workload.resources().len(),
+        }
+    }
+
+    /// ∫ free room of resource j while a job waits, by looking at each tick.
+    pub fn wasted(self, j: usize) -> usize {
+        2 + j
+    }
+
+    /// ∫ slots offered to type i.
+    pub fn offered(self, i: usize) -> usize {
+        2 + self.resources + i
+    }
+
+    pub fn width(self) -> usize {
+        self.offered(self.types)
+    }
+}
+
+/// The results of replications on this workload.
+pub(super) fn run(workload: &Workload, results: &Results<'_>, counters: Counters) -> Run {
+    let own = Columns::of(workload);
+    let of_run = |sample: Option<&Sample>| Measures {
+        utilization: sample.map_or(Vec::new(), |s| utilization(workload, s)),
+        wastage: sample.map_or(Vec::new(), |s| wastage(workload, own, s)),
+        switching_frequency: sample.and_then(|s| {
+            let switches = s.columns.extra(Columns::SWITCHES);
+            s.time_average(|row| row[switches])
+        }),
+        guarded: sample.map_or(0.0, |s| {
+            let (guarded, c) = (s.columns.extra(Columns::GUARDED), s.columns);
+            s.total(|row| row[guarded]) / s.total(|row| row[c.time()])
+        }),
+        counters,
+    };
+    let of_type = |sample: Option<&Sample>, i: usize| {
+        let offered = sample.and_then(|s| {
+            let column = s.columns.extra(own.offered(i));
+            s.time_average(|row| row[column])
+        });
+        Offered {
+            mean_offered: offered.filter(|offered| offered.mean > 0.0),
+        }
+    };
+    results.run(of_run, of_type)
+}
+
+/// Fraction of each resource in use.
+fn utilization(workload: &Workload, sample: &Sample) -> Vec<f64> {
+    let c = sample.columns;
+    let time = sample.total(|row| row[c.time()]);
+    let used = |j: usize| -> f64 {
+        let types = workload.types().iter().enumerate();
+        let used = types.map(|(i, t)| {
+            let servers = f64::from(t.nodes()) * sample.total(|row| row[c.busy(i)]);
+            servers * t.demand()[j].value()
+        });
+        used.sum::<f64>() / time / workload.resources()[j].capacity().value()
+    };
+    (0..workload.resources().len()).map(used).collect()
+}
+
+/// Fraction of each resource, in its whole units, that is free while a job waits.
+fn wastage(workload: &Workload, own: Columns, sample: &Sample) -> Vec<f64> {
+    let c = sample.columns;
+    let time = sample.total(|row| row[c.time()]);
+    let resources = workload.resources().iter().enumerate();
+    let wasted = resources.map(|(j, resource)| match resource.units() {
+        0 => 0.0,
+        units => sample.total(|row| row[c.extra(own.wasted(j))]) / time / units as f64,
+    });
+    wasted.collect()
+}
+
+/// Tells what was measured by what the envelope has of each resource of what all servers have.
+pub(super) fn of_all_servers(run: &mut Run, fleet: &Fleet) {
+    let own = &mut run.own;
+    let resources = fleet.envelope().resources().iter().enumerate();
+    for ((j, resource), all) in resources.zip(fleet.capacity()) {
+        let units = |h: usize| f64::from(fleet.shapes()[h].count()) * fleet.units(h)[j] as f64;
+        let units: f64 = (0..fleet.shapes().len()).map(units).sum();
+        if let Some(used) = own.utilization.get_mut(j) {
+            *used *= resource.capacity().value() / all;
+        }
+        if let Some(wasted) = own.wastage.get_mut(j).filter(|_| units > 0.0) {
+            *wasted *= resource.units() as f64 / units;
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! The validating simulator: one server or a fleet, arrivals and sizes of any law of the workload, any
+//! [`Policy`]; intervals that mean what they say, and verdicts on an artifact's claims.
+//!
+//! The server's invariants (capacity, no preemption where there is none, jobs in = jobs out +
+//! jobs inside, time) are asserted at each event, in release builds too. A run that grows
+//! without end is called unstable, and has no means.
+
+mod contender;
+mod ends;
+mod engine;
+mod judge;
+mod laws;
+mod measures;
+mod rules;
+mod server;
+
+pub use server::Due;
+pub use {ends::Ends, server::Server};
+
+pub use contender::{Contender, Failure};
+pub use judge::{Judgement, as_analysed, judge, watches};
+pub use measures::{Measures, Offered, Run, TypeResult, classes};
+pub use rules::{Parameter, Rule};
+
+pub use synth_simulation::{
+    Ending, Estimate, Health, Pair, Progress, Ranked, Ranking, Settings, Threshold, Verdict, Watch,
+    Watched, paired_difference, paired_ratio,
+};
+
+use crate::policy::{Policy, System, Violation};
+use crate::workload::{Fleet, JobType, Workload};
+use engine::{Engine, counters};
+use synth_simulation::{Class, Streams, go_on, results};
+
+/// Simulates a policy on one server. `progress` hears now and then how far it is.
+///
+/// # Errors
+/// When the policy makes a decision that no server could carry out.
+pub fn simulate<P: Policy>(
+    workload: &Workload,
+    policy: P,
+    settings: &Settings,
+    mut progress: impl FnMut(Progress),
+) -> Result<Run, Violation> {
+    let fleet = workload.clone().into();
+    Simulation::new(&fleet, &policy, settings).run(settings, &mut progress)
+}
+
+/// A simulation that can go on from where it is.
+pub struct Simulation<'w> {
+    fleet: &'w Fleet,
+    classes: Vec<Class>,
+    engines: Vec<Engine>,
+}
+
+impl<'w> Simulation<'w> {
+    /// A policy on the empty servers of a fleet; of the settings count the seed, the replications and what is recorded.
+    /// Types and resources of the run are the fleet's; a job's dominant share is that of its
+    /// [envelope](Fleet::envelope).
+    pub fn new(fleet: &'w Fleet, policy: &dyn Policy, settings: &Settings) -> Self {
+        let system = || System::for_policy(fleet, policy);
+        Self::on(fleet, &system, policy, settings)
+    }
+
+    /// The same on these systems, one a replication.
+    fn on(
+        fleet: &'w Fleet,
+        system: &dyn Fn() -> System,
+        policy: &dyn Policy,
+        settings: &Settings,
+    ) -> Self {
+        let workload = fleet.envelope();
+        let classes = classes(workload);
+        let memoryless = workload.types().iter().all(JobType::is_memoryless);
+        let needs = policy.needs_sizes() || policy.needs_limits();
+        let tells = laws::arrivals(workload, Streams::new(settings.seed, 0).arrivals).tells_sizes();
+        let has_ends = !memoryless || tells || settings.common_sizes || needs;
+        let engine = |r: u32| {
+            let ends = has_ends.then(|| Ends::new(workload));
+            let server =
+                |service: &mut _| Server::new(system(), policy.clone_rule(), ends, service);
+            Engine::new(&classes, workload, server, settings, r)
+        };
+        Simulation {
+            fleet,
+            engines: (0..settings.replications.max(1)).map(engine).collect(),
+            classes,
+        }
+    }
+
+    /// Goes on until there is a reason to end, and says what was measured from the start on. The events of the settings
+    /// count from the start, too.
+    ///
+    /// # Errors
+    /// When the policy makes a decision that no server could carry out.
+    pub fn run(
+        &mut self,
+        settings: &Settings,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Run, Violation> {
+        let (engines, classes) = (&mut self.engines, &self.classes);
+        let ending = go_on(engines, classes, settings, progress)?;
+        let results = results(engines, classes, settings, ending);
+        let mut run = measures::run(self.fleet.envelope(), &results, counters(engines));
+        if !self.fleet.is_one_server() {
+            measures::of_all_servers(&mut run, self.fleet);
+        }
+        Ok(run)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,267 @@
+//! The simulator against closed forms and independently computed values. Every assertion is
+//! an interval at a stated confidence with a fixed seed.
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+use crate::artifact::{Backfill, Family, Preemption, Route, section_seven};
+use crate::policy::{Event, Fcfs, FirstFit, System};
+use std::sync::{Arc, Mutex};
+use synth_simulation::Unsettled;
+
+mod arrivals;
+mod chains;
+mod coverage;
+mod dependence;
+mod health;
+mod references;
+mod rules;
+mod sizes;
+mod start_latency;
+
+fn model(name: &str) -> Workload {
+    let path = format!("{}/../../models/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
+    Workload::read(path.as_ref()).unwrap().workload
+}
+
+fn one_type(servers: u32, rate: f64) -> Workload {
+    let text = format!(
+        "kind: multiresource\ntime_unit: s\nserver: {{capacity: {{cpu: {servers}}}}}\njobs:\n  - {{name: a, demand: {{cpu: 1}}, arrival_rate: {rate}, mean_size: 1}}\n"
+    );
+    Workload::parse(&text, "one").unwrap().workload
+}
+
+fn events(events: u64) -> Settings {
+    Settings {
+        events,
+        precision: 1e-9,
+        ..Settings::default()
+    }
+}
+
+/// One replication.
+fn one_run(count: u64) -> Settings {
+    Settings {
+        replications: 1,
+        ..events(count)
+    }
+}
+
+fn quiet(_: Progress) {}
+
+fn rule(name: &str) -> Contender {
+    Contender::parse(name).unwrap()
+}
+
+/// Asserts that the value lies in the 99.9 % interval, and that the interval is narrow.
+fn agrees(estimate: Option<Estimate>, value: f64, within: f64, what: &str) {
+    let estimate = estimate.unwrap();
+    assert!(
+        estimate.covers(value, 0.999),
+        "{what}: {value} against {estimate:?}"
+    );
+    assert!(
+        estimate.relative() < within,
+        "{what}: {estimate:?} is too wide"
+    );
+}
+
+/// M/M/1: E[T] = 1/(μ−λ), T is exponential, P(W > t) = ρ P(T > t), and P(Q > x) = ρ^(x+1).
+#[test]
+fn single_server_queue() {
+    let watch = [
+        (Threshold::Number(0), 0.8),
+        (Threshold::Number(9), 0.8_f64.powi(10)),
+        (Threshold::Response(5.0), (-1.0_f64).exp()),
+        (Threshold::Response(15.0), (-3.0_f64).exp()),
+        (Threshold::Waiting(5.0), 0.8 * (-1.0_f64).exp()),
+    ];
+    let settings = Settings {
+        watch: watch
+            .map(|(threshold, _)| Watch {
+                job_type: 0,
+                threshold,
+            })
+            .to_vec(),
+        ..events(8_000_000)
+    };
+    let run = simulate(&one_type(1, 0.8), Fcfs, &settings, quiet).unwrap();
+    for ((threshold, exact), watched) in watch.iter().zip(&run.watched) {
+        assert_eq!(watched.watch.threshold, *threshold);
+        agrees(watched.above, *exact, 0.06, "what is above");
+    }
+    agrees(run.mean_response, 5.0, 0.02, "E[T]");
+    agrees(run.mean_number, 4.0, 0.02, "E[N]");
+    let percentiles = run.types[0].percentiles.unwrap();
+    for (found, probability) in percentiles.into_iter().zip([0.5_f64, 0.95, 0.99]) {
+        let exact = -(1.0 - probability).ln() * 5.0;
+        assert!(
+            (found / exact - 1.0).abs() < 0.04,
+            "P{probability}: {found} for {exact}"
+        );
+    }
+    assert!((run.own.utilization[0] - 0.8).abs() < 0.005);
+}
+
+/// The probability to wait, by the recursion B ← aB/(k + aB) of Erlang's B.
+fn erlang_c(servers: u32, offered: f64) -> f64 {
+    let blocking = (1..=servers).fold(1.0, |b, k| offered * b / (f64::from(k) + offered * b));
+    blocking / (1.0 - offered / f64::from(servers) * (1.0 - blocking))
+}
+
+/// M/M/8 at ρ = .9: Erlang's C = .7016….
+#[test]
+fn many_server_queue() {
+    let offered = 7.2;
+    let exact = 1.0 + erlang_c(8, offered) / (8.0 - offered);
+    for first_fit in [false, true] {
+        let workload = one_type(8, offered);
+        let run = match first_fit {
+            true => simulate(&workload, FirstFit, &events(8_000_000), quiet),
+            false => simulate(&workload, Fcfs, &events(8_000_000), quiet),
+        };
+        agrees(run.unwrap().mean_response, exact, 0.03, "E[T]");
+    }
+}
+
+/// M/M/∞ with two types whose rates lie so close together that jobs that end are drawn by a bound on
+/// their rates: E[N_i] = λ_i/μ_i.
+#[test]
+fn types_of_similar_rates_keep_their_own() {
+    let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 100000}}\njobs:\n  \
+        - {name: a, demand: {cpu: 1}, arrival_rate: 10, mean_size: 1}\n  \
+        - {name: b, demand: {cpu: 1}, arrival_rate: 16, mean_size: .625}\n";
+    let workload = Workload::parse(text, "similar").unwrap().workload;
+    let run = simulate(&workload, FirstFit, &events(4_000_000), quiet).unwrap();
+    for (job_type, mean_response) in run.types.iter().zip([1.0, 0.625]) {
+        agrees(job_type.mean_number, 10.0, 0.01, &job_type.name);
+        agrees(job_type.mean_response, mean_response, 0.01, &job_type.name);
+    }
+}
+
+/// pMSR, section 7 of the MSR paper, α = 2: mean numbers from an independent exact analysis
+/// (a quasi-birth-death process, checked against a truncated chain).
+#[test]
+fn preemptive_section_seven_has_its_exact_means() {
+    let policy = Contender::from(Family::Msr(section_seven(
+        Preemption::Full,
+        Route::ALL[0],
+        2.0,
+    )));
+    for (load, exact, budget, within) in [
+        (0.5, [1.125, 2.5742, 1.5603], 5_000_000, 0.02),
+        (0.9, [10.125, 15.0038, 11.6819], 20_000_000, 0.06),
+    ] {
+        let workload = model("section7").scaled(load / 0.9).unwrap();
+        let run = policy.simulate(&workload, &events(budget), quiet).unwrap();
+        for (job_type, exact) in run.types.iter().zip(exact) {
+            agrees(
+                job_type.mean_number,
+                exact,
+                within,
+                &format!("E[N] of {} at {load}", job_type.name),
+            );
+        }
+    }
+}
+
+/// nMSR, section 7 at ρ = .9, sequential and eager, α = .17308: exact mean numbers as above.
+#[test]
+fn non_preemptive_section_seven_has_its_exact_means() {
+    let policy = section_seven(
+        Preemption::None,
+        "sequential-eager".parse().unwrap(),
+        0.17308,
+    );
+    let policy = Contender::from(Family::Msr(policy));
+    let run = policy
+        .simulate(&model("section7"), &events(40_000_000), quiet)
+        .unwrap();
+    for (job_type, exact) in run.types.iter().zip([29.088, 50.874, 88.509]) {
+        agrees(job_type.mean_number, exact, 0.15, &job_type.name);
+    }
+}
+
+/// Simulated values from an independent simulator, with half their 95 % intervals: FCFS on
+/// section 7 at ρ = .5, First-Fit on four types.
+#[test]
+fn rules_that_people_run_now() {
+    let half = model("section7").scaled(0.5 / 0.9).unwrap();
+    let run = simulate(&half, Fcfs, &events(5_000_000), quiet).unwrap();
+    let number = run.mean_number.unwrap();
+    assert!(
+        (number.mean - 2.452).abs() < 0.032 + number.half_width,
+        "{number:?}"
+    );
+    let run = simulate(&model("four_types"), FirstFit, &events(20_000_000), quiet).unwrap();
+    let response = run.mean_response.unwrap();
+    assert!(
+        (response.mean - 12.6).abs() < 0.05 + 2.0 * response.half_width,
+        "{response:?}"
+    );
+}
+
+/// FCFS beyond its stability limit on section 7 (well below ρ = .9) has no mean.
+#[test]
+fn an_unstable_run_has_no_mean() {
+    let run = simulate(&model("section7"), Fcfs, &events(10_000_000), quiet).unwrap();
+    assert_eq!(
+        (run.health, run.ending),
+        (Health::Unstable, Ending::RunsAway)
+    );
+    assert!(run.mean_response.is_none() && run.types.iter().all(|t| t.mean_number.is_none()));
+}
+
+/// One seed, one result; and policies face the same arrivals.
+#[test]
+fn runs_are_deterministic_and_arrivals_common() {
+    let workload = model("section7");
+    let run = |policy: &Contender| policy.simulate(&workload, &events(300_000), quiet).unwrap();
+    let text = |run: &Run| serde_json::to_string(run).unwrap();
+    assert_eq!(
+        text(&run(&rule("first-fit"))),
+        text(&run(&rule("first-fit")))
+    );
+    let mut seen = Vec::new();
+    for first_fit in [true, false] {
+        seen.push(match first_fit {
+            true => arrivals_seen(&workload, FirstFit),
+            false => arrivals_seen(&workload, Fcfs),
+        });
+    }
+    assert_eq!(seen[0], seen[1]);
+}
+
+/// The first thousand arrivals that a policy sees.
+fn arrivals_seen<P: Policy + Clone + 'static>(workload: &Workload, policy: P) -> Vec<(f64, usize)> {
+    #[derive(Clone)]
+    struct Witness<P>(P, Arc<Mutex<Vec<(f64, usize)>>>);
+    impl<P: Policy + Clone + 'static> Policy for Witness<P> {
+        fn react(&mut self, event: Event, system: &mut System) {
+            if let Event::Arrival(i) = event {
+                self.1.lock().unwrap().push((system.now(), i));
+            }
+            self.0.react(event, system);
+        }
+    }
+    let seen = Arc::default();
+    let witness = Witness(policy, Arc::clone(&seen));
+    simulate(workload, witness, &one_run(100_000), quiet).unwrap();
+    let seen = seen.lock().unwrap();
+    seen[..1000].to_vec()
+}
+
+/// A policy that breaks the rules ends the run with the reason.
+#[test]
+fn a_policy_that_overfills_the_server_is_caught() {
+    #[derive(Clone)]
+    struct Greedy;
+    impl Policy for Greedy {
+        fn react(&mut self, event: Event, system: &mut System) {
+            if let Event::Arrival(i) = event {
+                system.start(i);
+            }
+        }
+    }
+    let outcome = simulate(&one_type(1, 0.5), Greedy, &events(1_000_000), quiet);
+    assert_eq!(outcome.unwrap_err(), Violation::Capacity(0));
+}

@@ -1,0 +1,157 @@
+//! What a run must not say: means where there are none, or where it is too short for them.
+
+use super::*;
+use crate::artifact::{Guard, GuardedPolicy, LeastServersFirstPolicy, MsrPolicy};
+
+fn workload(servers: u32, unit: &str, jobs: &[&str]) -> Workload {
+    let mut text = format!(
+        "kind: multiresource\ntime_unit: {unit}\nserver: {{capacity: {{cpu: {servers}}}}}\njobs:\n"
+    );
+    for job in jobs {
+        text += &format!("  - {{{job}}}\n");
+    }
+    Workload::parse(&text, "t").unwrap().workload
+}
+
+/// Big jobs need the whole server, which the small ones leave empty e^-30 of the time.
+#[test]
+fn a_type_that_starves_makes_the_rule_unstable() {
+    let small = "name: small, demand: {cpu: 1}, arrival_rate: 30, mean_size: 1";
+    let big = "name: big, demand: {cpu: 60}, arrival_rate: .01, mean_size: 1";
+    let workload = workload(60, "s", &[small, big]);
+    let run = simulate(&workload, FirstFit, &events(5_000_000), quiet).unwrap();
+    assert_eq!(run.health, Health::Unstable);
+    assert!(run.types[1].grows && !run.types[0].grows);
+    assert!(run.mean_response.is_none());
+}
+
+/// The same before the growth is sure: the small ones alone would have a mean of 1, which is that of no job
+/// mix that arrives.
+#[test]
+fn a_type_of_which_no_job_is_done_is_never_settled() {
+    let small = "name: small, demand: {cpu: 1}, arrival_rate: 30, mean_size: 1";
+    let big = "name: big, demand: {cpu: 60}, arrival_rate: .01, mean_size: 1";
+    let workload = workload(60, "s", &[small, big]);
+    for seed in 1..=8 {
+        let settings = Settings {
+            seed,
+            ..events(300_000)
+        };
+        let run = simulate(&workload, FirstFit, &settings, quiet).unwrap();
+        let Some(Unsettled::FewDone { class, done, left }) = &run.unsettled else {
+            panic!("{:?} {:?}", run.health, run.unsettled);
+        };
+        assert_eq!(
+            (class.as_str(), *done, *left),
+            ("big", 0, run.types[1].left)
+        );
+        assert!(run.mean_response.is_none() && run.replications.iter().all(Option::is_none));
+        let told = run.unsettled.as_ref().unwrap().to_string();
+        assert_eq!(told, format!("big: {left} waiting, none done"));
+    }
+}
+
+/// No job waits, so E[T] = E[S]: of all types (100 + 10)/100.02. While the long ones are
+/// few beside all others, a short run sees only those of them that happen to be short.
+#[test]
+fn a_run_that_is_short_beside_its_jobs_has_no_mean() {
+    let short = "name: short, demand: {cpu: 1}, arrival_rate: 100, mean_size: 1";
+    let long = "name: long, demand: {cpu: 1}, arrival_rate: .02, mean_size: 500";
+    let rare = "name: rare, demand: {cpu: 1}, arrival_rate: 1e-5, mean_size: 2000";
+    let of = |jobs: &[&str], count| {
+        simulate(&workload(1000, "s", jobs), FirstFit, &events(count), quiet).unwrap()
+    };
+    assert_eq!(of(&[short, long], 1_000_000).health, Health::Unsettled);
+    let long_enough = of(&[short, long], 30_000_000);
+    agrees(long_enough.mean_response, 110.0 / 100.02, 0.02, "all");
+    agrees(long_enough.types[1].mean_response, 500.0, 0.1, "long");
+    // What jobs do that hardly came is not known, and so no mean of all.
+    let rare_ones = of(&[short, long, rare], 3_000_000);
+    assert_eq!(rare_ones.health, Health::Unsettled);
+    assert!(rare_ones.mean_response.is_none());
+}
+
+/// M/M/1 at ρ = .998 forgets in (1+ρ)/(1−ρ)² = 500 000 time units, of which each replication has 125 000:
+/// E[T] is 500, and what was there in so short a run is not given for it.
+#[test]
+fn a_queue_that_changes_too_slowly_has_no_mean() {
+    for seed in 1..=8 {
+        let settings = Settings {
+            seed,
+            ..events(2_000_000)
+        };
+        let run = simulate(&one_type(1, 0.998), Fcfs, &settings, quiet).unwrap();
+        assert_ne!(run.health, Health::Settled, "{:?}", run.mean_response);
+    }
+}
+
+/// Jobs of a hold one of two servers for .6 of each time unit, and those of b, which come at the
+/// same moment and need both, wait for as long: half of the room is free meanwhile.
+#[test]
+fn room_that_is_free_while_a_job_waits_is_seen_by_clockwork_too() {
+    let job = |name: &str, need: u32, size: f64| {
+        format!(
+            "name: {name}, demand: {{cpu: {need}}}, arrivals: {{process: renewal, interarrival: {{law: deterministic, mean: 1}}}}, size: {{law: deterministic, mean: {size}}}"
+        )
+    };
+    let workload = workload(2, "s", &[&job("a", 1, 0.6), &job("b", 2, 0.3)]);
+    let run = simulate(&workload, Fcfs, &events(1_000_000), quiet).unwrap();
+    assert!(
+        (run.own.wastage[0] - 0.3).abs() < 0.005,
+        "{:?}",
+        run.own.wastage
+    );
+    assert!((run.own.utilization[0] - 0.6).abs() < 1e-4);
+}
+
+/// M/M/1 at load .7 in a very short time unit and in a very long one.
+#[test]
+fn percentiles_do_not_depend_on_the_time_unit() {
+    for scale in [1e-12, 1e15] {
+        let job = format!(
+            "name: a, demand: {{cpu: 1}}, arrival_rate: {:e}, mean_size: {scale:e}",
+            0.7 / scale
+        );
+        let workload = workload(1, "s", &[&job]);
+        let run = simulate(&workload, Fcfs, &events(4_000_000), quiet).unwrap();
+        let exact = [0.5_f64, 0.95, 0.99].map(|p| -(1.0 - p).ln() * scale / 0.3);
+        for (found, exact) in run.types[0].percentiles.unwrap().iter().zip(exact) {
+            assert!((found / exact - 1.0).abs() < 0.03, "{found} {exact}");
+        }
+    }
+}
+
+/// Least Servers First lets jobs that need the whole server starve. Under guard it is stable, whatever it
+/// does: the guard takes over again and again, and not all of the time.
+#[test]
+fn a_rule_that_is_unstable_is_stable_under_guard() {
+    let workload = workload(
+        10,
+        "s",
+        &[
+            "name: light, demand: {cpu: 1}, arrival_rate: 5, mean_size: 1",
+            "name: heavy, demand: {cpu: 10}, arrival_rate: .3, mean_size: 1",
+        ],
+    );
+    let rule = Family::LeastServersFirst(LeastServersFirstPolicy {});
+    let settings = events(4_000_000);
+    let alone = Contender::from(rule.clone());
+    let run = alone.simulate(&workload, &settings, quiet).unwrap();
+    assert_eq!(run.health, Health::Unstable);
+    let guarded = Family::Guarded(GuardedPolicy {
+        rule: Box::new(rule),
+        guard: Guard::Msr(MsrPolicy {
+            schedules: vec![vec![0, 1], vec![10, 0]],
+            weights: vec![0.4, 0.6],
+            ..section_seven(Preemption::None, Route::ALL[0], 0.05)
+        }),
+        from: 40,
+        until: 20,
+    });
+    let guarded = Contender::from(guarded);
+    let run = guarded.simulate(&workload, &settings, quiet).unwrap();
+    assert_eq!(run.health, Health::Settled, "{:?}", run.unsettled);
+    assert!(run.own.counters.guards > 100, "{:?}", run.own.counters);
+    let part = run.own.guarded;
+    assert!(part > 0.0 && part < 1.0, "{part}");
+}

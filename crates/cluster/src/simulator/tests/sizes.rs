@@ -1,0 +1,329 @@
+//! Sizes of other laws than the exponential one.
+
+use super::*;
+use std::sync::{Arc, Mutex};
+use synth_simulation::Sampler;
+use synth_simulation::Streams;
+
+const LAWS: [&str; 6] = [
+    "{law: exponential, mean: 2}",
+    "{law: erlang, stages: 3, mean: 1}",
+    "{law: hyperexponential, mean: 1, scv: 4}",
+    "{law: hyperexponential, probabilities: [.3, .6, .1], means: [2, .5, 1]}",
+    "{law: coxian, means: [1, 2], onward: [.25]}",
+    "{law: coxian, means: [1, 2, .5], onward: [1, .1]}",
+];
+
+/// Types that need the whole server, or a part of it, by arrival rate and size.
+fn workload(capacity: u32, types: &[(f64, &str)]) -> Workload {
+    let mut text = format!(
+        "kind: multiresource\ntime_unit: s\nserver: {{capacity: {{cpu: {capacity}}}}}\njobs:\n"
+    );
+    for (i, (rate, size)) in types.iter().enumerate() {
+        text += &format!(
+            "  - {{name: t{i}, demand: {{cpu: 1}}, arrival_rate: {rate}, size: {size}}}\n"
+        );
+    }
+    Workload::parse(&text, "sizes").unwrap().workload
+}
+
+/// E[S] and E[S²].
+fn moments(workload: &Workload, i: usize) -> (f64, f64) {
+    let size = workload.types()[i].size();
+    (size.mean(), size.mean().powi(2) * (1.0 + size.scv()))
+}
+
+/// Means of a million sizes and of their squares, within 3.29 standard errors (99.9 %).
+#[test]
+fn sampled_sizes_have_the_moments_of_their_law() {
+    for law in LAWS {
+        let workload = workload(1, &[(0.1, law)]);
+        let sampler = Sampler::of(workload.types()[0].size());
+        let mut stream = Streams::new(1, 0).sizes;
+        let count = 1_000_000;
+        let mut sums = [0.0; 3];
+        for _ in 0..count {
+            let size = sampler.draw(&mut stream);
+            assert!(size > 0.0 && size.is_finite());
+            [1, 2, 4]
+                .map(|n| size.powi(n))
+                .iter()
+                .zip(&mut sums)
+                .for_each(|(x, sum)| *sum += x);
+        }
+        let [first, second, fourth] = sums.map(|sum| sum / f64::from(count));
+        let (mean, square) = moments(&workload, 0);
+        for (found, exact, variance) in [
+            (first, mean, second - first * first),
+            (second, square, fourth - second * second),
+        ] {
+            let error = (variance / f64::from(count)).sqrt();
+            assert!(
+                (found - exact).abs() < 3.29 * error,
+                "{law}: {found} for {exact}"
+            );
+            assert!(
+                error < 0.02 * exact,
+                "{law}: {error} is too wide for {exact}"
+            );
+        }
+    }
+}
+
+/// M/G/1: E[T] = E[S] + λE[S²]/(2(1−ρ)) (Pollaczek, Khinchine).
+#[test]
+fn a_single_server_has_the_mean_of_pollaczek_and_khinchine() {
+    for law in &LAWS[1..5] {
+        let (mean, _) = moments(&workload(1, &[(0.1, law)]), 0);
+        let workload = workload(1, &[(0.7 / mean, law)]);
+        let (_, square) = moments(&workload, 0);
+        let exact = mean + 0.7 / mean * square / (2.0 * 0.3);
+        let run = simulate(&workload, Fcfs, &events(4_000_000), quiet).unwrap();
+        agrees(run.mean_response, exact, 0.04, law);
+    }
+}
+
+/// The same for laws without stages.
+#[test]
+fn a_single_server_has_that_mean_for_laws_without_stages_too() {
+    for law in [
+        "{law: deterministic, mean: 2}",
+        "{law: lognormal, mean: 1, scv: 2}",
+        "{law: weibull, mean: 1, scv: .3}",
+        "{law: pareto, shape: 1.5, low: 1, high: 20}",
+        "{law: empirical, values: [1, 2, 8], probabilities: [.5, .4, .1]}",
+    ] {
+        let (mean, _) = moments(&workload(1, &[(0.1, law)]), 0);
+        let workload = workload(1, &[(0.7 / mean, law)]);
+        let (_, square) = moments(&workload, 0);
+        let exact = mean + 0.7 / mean * square / (2.0 * 0.3);
+        let run = simulate(&workload, Fcfs, &events(4_000_000), quiet).unwrap();
+        agrees(run.mean_response, exact, 0.05, law);
+    }
+}
+
+/// The same with two types, one of them exponential: each waits for the work of both.
+#[test]
+fn an_exponential_type_beside_another_law_is_served_by_its_size_too() {
+    let workload = workload(1, &[(0.2, LAWS[0]), (0.3, LAWS[2])]);
+    let wait = (0.2 * 8.0 + 0.3 * 5.0) / (2.0 * 0.3);
+    let run = simulate(&workload, Fcfs, &events(6_000_000), quiet).unwrap();
+    for (job_type, mean) in run.types.iter().zip([2.0, 1.0]) {
+        agrees(job_type.mean_response, wait + mean, 0.03, &job_type.name);
+    }
+}
+
+/// M/G/∞: E[N] = λE[S], and T is S.
+#[test]
+fn with_room_for_all_only_the_mean_size_matters() {
+    for law in &LAWS[1..5] {
+        let workload = workload(10_000, &[(20.0, law)]);
+        let mean = workload.types()[0].mean_size();
+        let run = simulate(&workload, Fcfs, &events(1_000_000), quiet).unwrap();
+        agrees(run.mean_number, 20.0 * mean, 0.02, law);
+        agrees(run.mean_response, mean, 0.02, law);
+    }
+}
+
+/// Types in order of their index, each preempting those after it. Its clock changes nothing, but
+/// draws random numbers.
+#[derive(Clone)]
+struct Priority;
+
+impl Policy for Priority {
+    fn preempts(&self) -> bool {
+        true
+    }
+
+    fn clocks(&self) -> usize {
+        1
+    }
+
+    fn begin(&mut self, system: &mut System) {
+        system.set_clock(0, 0.1);
+    }
+
+    fn react(&mut self, _: Event, system: &mut System) {
+        let Some(first) = (0..system.types()).find(|&i| system.running(i) + system.waiting(i) > 0)
+        else {
+            return;
+        };
+        for i in first + 1..system.types() {
+            if system.running(i) > 0 {
+                system.stop(i);
+            }
+        }
+        if system.running(first) == 0 {
+            system.start(first);
+        }
+    }
+}
+
+/// Sizes that are nearly constant and others that vary much, on one server at ρ = .8.
+fn two_types() -> Workload {
+    workload(
+        1,
+        &[
+            (0.4, "{law: erlang, stages: 50, mean: 1}"),
+            (0.2, "{law: hyperexponential, mean: 2, scv: 4}"),
+        ],
+    )
+}
+
+/// Preemptive resume on one server: with R_i = Σ λE[S²]/2 over the types up to i,
+/// E[T₁] = E[S₁] + R₁/(1−ρ₁), E[T₂] = E[S₂]/(1−ρ₁) + R₂/((1−ρ₁)(1−ρ₁−ρ₂)). A job that began
+/// anew after its preemption, or lost what it had been given, would give other means.
+#[test]
+fn a_preempted_job_resumes_where_it_was_stopped() {
+    let workload = two_types();
+    let (first, second) = (moments(&workload, 0), moments(&workload, 1));
+    let residual = 0.4 * first.1 / 2.0;
+    let both = residual + 0.2 * second.1 / 2.0;
+    let exact = [
+        first.0 + residual / 0.6,
+        second.0 / 0.6 + both / (0.6 * 0.2),
+    ];
+    let run = simulate(&workload, Priority, &events(10_000_000), quiet).unwrap();
+    assert!(run.own.counters.preemptions > 100_000);
+    for (job_type, exact) in run.types.iter().zip(exact) {
+        agrees(job_type.mean_response, exact, 0.05, &job_type.name);
+    }
+}
+
+/// Every rule that serves without pause empties the server at the same times, if all face the
+/// same arrivals and sizes and no work is lost or made by preemption.
+#[test]
+fn arrivals_and_sizes_are_common_and_work_is_conserved() {
+    let workload = two_types();
+    let times = [
+        times_when_empty(&workload, Fcfs),
+        times_when_empty(&workload, FirstFit),
+        times_when_empty(&workload, Priority),
+    ];
+    let count = times.iter().map(Vec::len).min().unwrap();
+    assert!(count > 10_000, "{count} busy periods");
+    for n in 0..count {
+        for other in &times[1..] {
+            assert!((times[0][n] - other[n]).abs() < 1e-6, "busy period {n}");
+        }
+    }
+}
+
+/// When a job has left nobody behind.
+fn times_when_empty<P: Policy + Clone + 'static>(workload: &Workload, policy: P) -> Vec<f64> {
+    #[derive(Clone)]
+    struct Witness<P>(P, Arc<Mutex<Vec<f64>>>);
+    impl<P: Policy + Clone + 'static> Policy for Witness<P> {
+        fn clocks(&self) -> usize {
+            self.0.clocks()
+        }
+
+        fn preempts(&self) -> bool {
+            self.0.preempts()
+        }
+
+        fn begin(&mut self, system: &mut System) {
+            self.0.begin(system);
+        }
+
+        fn react(&mut self, event: Event, system: &mut System) {
+            let empty = (0..system.types()).all(|i| system.present(i) == 0);
+            if empty && matches!(event, Event::Completion(_)) {
+                self.1.lock().unwrap().push(system.now());
+            }
+            self.0.react(event, system);
+        }
+    }
+    let seen = Arc::default();
+    let witness = Witness(policy, Arc::clone(&seen));
+    simulate(workload, witness, &one_run(200_000), quiet).unwrap();
+    seen.lock().unwrap().clone()
+}
+
+/// Section 7 with exponential sizes that do not say so: the calendar has the exact means of
+/// the race. What no job ends (phantoms) stays a matter of clocks.
+#[test]
+fn the_calendar_agrees_with_the_race_on_exponential_sizes() {
+    let path = format!("{}/../../models/section7.yaml", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(path).unwrap();
+    let disguised = text.replace(
+        "mean_size: 1",
+        "size: {law: hyperexponential, probabilities: [.5, .5], means: [1, 1]}",
+    );
+    let workload = Workload::parse(&disguised, "disguised").unwrap().workload;
+    assert!(workload.types().iter().all(|t| !t.size().is_exponential()));
+    let route = "sequential-eager".parse().unwrap();
+    for (load, policy, exact, budget, within) in [
+        (
+            0.5,
+            section_seven(Preemption::Full, Route::ALL[0], 2.0),
+            [1.125, 2.5742, 1.5603],
+            3_000_000,
+            0.03,
+        ),
+        (
+            0.9,
+            section_seven(Preemption::None, route, 0.17308),
+            [29.088, 50.874, 88.509],
+            20_000_000,
+            0.2,
+        ),
+    ] {
+        let workload = workload.scaled(load / 0.9).unwrap();
+        let policy = Contender::from(Family::Msr(policy));
+        let run = policy.simulate(&workload, &events(budget), quiet).unwrap();
+        for (job_type, exact) in run.types.iter().zip(exact) {
+            agrees(job_type.mean_number, exact, within, &job_type.name);
+        }
+    }
+}
+
+/// Under every rule of the library all work is done: λE[S] jobs in service on average (Little's
+/// law), and one seed has one result.
+#[test]
+fn all_work_is_done_under_every_rule_and_a_seed_has_one_result() {
+    let workload = model("section7_phases").scaled(0.625).unwrap();
+    let msr = |preemption, backfill| {
+        let mut policy = section_seven(preemption, "sequential-eager".parse().unwrap(), 0.2);
+        policy.backfill = backfill;
+        Contender::from(Family::Msr(policy))
+    };
+    let contenders = [
+        rule("first-fit"),
+        msr(Preemption::Full, Backfill::FirstFit),
+        msr(Preemption::None, Backfill::None),
+        msr(Preemption::Setup, Backfill::None),
+    ];
+    for contender in contenders {
+        let run = contender
+            .simulate(&workload, &events(3_000_000), quiet)
+            .unwrap();
+        assert_eq!(run.health, Health::Settled, "{contender:?}");
+        for (job_type, t) in run.types.iter().zip(workload.types()) {
+            agrees(
+                job_type.mean_in_service,
+                t.offered_load(),
+                0.05,
+                &job_type.name,
+            );
+        }
+        let again = contender
+            .simulate(&workload, &events(3_000_000), quiet)
+            .unwrap();
+        assert_eq!(
+            serde_json::to_string(&run).unwrap(),
+            serde_json::to_string(&again).unwrap()
+        );
+    }
+}
+
+/// An overload is found with very variable sizes too, and a stable queue is not taken for one.
+#[test]
+fn instability_is_told_from_variability() {
+    let law = "{law: hyperexponential, mean: 1, scv: 50}";
+    for (rate, health) in [(0.8, Health::Settled), (1.1, Health::Unstable)] {
+        let workload = workload(1, &[(rate, law)]);
+        let run = simulate(&workload, Fcfs, &events(6_000_000), quiet).unwrap();
+        assert_eq!(run.health, health, "{rate}");
+    }
+}

@@ -1,0 +1,145 @@
+//! Start latencies against closed forms, and against the same system told by sizes.
+
+use super::*;
+use crate::policy::{EasyBackfill, Estimates};
+use synth_simulation::Estimate;
+
+fn workload(before: &str, cpu: u32, jobs: &[&str]) -> Workload {
+    let jobs: String = jobs.iter().map(|job| format!("  - {{{job}}}\n")).collect();
+    let text = format!(
+        "kind: multiresource\ntime_unit: s\n{before}server: {{capacity: {{cpu: {cpu}}}}}\njobs:\n{jobs}"
+    );
+    Workload::parse(&text, "late").unwrap().workload
+}
+
+/// M/G/1 with G = L + S: `E[W] = λ E[G²] / (2 (1 − ρ))` (Pollaczek, Khinchine), `E[T] = E[W] + E[G]`, and waiting ends
+/// before the latency.
+#[test]
+fn a_single_server_has_the_mean_of_pollaczek_and_khinchine() {
+    for (latency, size, mean, variance) in [
+        (".5", "mean_size: 1", 1.5, 1.0),
+        ("{law: exponential, mean: .5}", "mean_size: 1", 1.5, 1.25),
+        (".5", "size: {law: deterministic, mean: 1}", 1.5, 0.0),
+        (
+            "{law: uniform, low: 0, high: 2}",
+            "size: {law: erlang, stages: 2, mean: 1}",
+            2.0,
+            1.0 / 3.0 + 0.5,
+        ),
+    ] {
+        let rate = 0.7 / mean;
+        let job = format!("name: a, demand: {{cpu: 1}}, arrival_rate: {rate}, {size}");
+        let late = workload(&format!("start_latency: {latency}\n"), 1, &[&job]);
+        let waiting = rate * (variance + mean * mean) / (2.0 * 0.3);
+        let run = simulate(&late, Fcfs, &events(4_000_000), quiet).unwrap();
+        agrees(run.mean_response, waiting + mean, 0.04, latency);
+        agrees(run.mean_waiting, waiting, 0.06, latency);
+        let used = run.own.utilization[0];
+        assert!(
+            (used - 0.7).abs() < 0.01,
+            "{latency}: room is held for {used}"
+        );
+    }
+}
+
+/// A latency and a size that are exponential are a Coxian size of two stages: the same system, by other draws.
+#[test]
+fn a_latency_is_a_longer_size() {
+    let jobs = |size: &str, wide: &str| {
+        [
+            format!("name: a, demand: {{cpu: 1}}, arrival_rate: .9, size: {size}"),
+            format!("name: b, demand: {{cpu: 3}}, arrival_rate: .2, size: {wide}"),
+        ]
+    };
+    let [a, b] = jobs("{law: exponential, mean: 1}", "{law: exponential, mean: 2}");
+    let late = workload(
+        "start_latency: {law: exponential, mean: .4}\n",
+        4,
+        &[&a, &b],
+    );
+    let [a, b] = jobs(
+        "{law: coxian, means: [.4, 1], onward: [1]}",
+        "{law: coxian, means: [.4, 2], onward: [1]}",
+    );
+    let longer = workload("", 4, &[&a, &b]);
+    let mean = |workload: &Workload| -> Estimate {
+        let run = simulate(workload, FirstFit, &events(4_000_000), quiet).unwrap();
+        run.mean_response.unwrap()
+    };
+    let (late, longer) = (mean(&late), mean(&longer));
+    let apart = (late.mean - longer.mean).abs();
+    assert!(
+        apart < late.half_width + longer.half_width,
+        "{late:?} {longer:?}"
+    );
+    assert!(late.relative() < 0.03 && longer.relative() < 0.03);
+}
+
+/// With known sizes and a latency that is always the same EASY plans as with the sizes that are longer by it: job by
+/// job the same run.
+#[test]
+fn rules_that_plan_add_the_latency() {
+    let jobs = |size: &str, wide: &str| {
+        [
+            format!("name: a, demand: {{cpu: 1}}, arrival_rate: .9, size: {size}"),
+            format!("name: b, demand: {{cpu: 3}}, arrival_rate: .2, size: {wide}"),
+        ]
+    };
+    let [a, b] = jobs(
+        "{law: empirical, values: [.5, 1.5]}",
+        "{law: empirical, values: [1, 3]}",
+    );
+    let late = workload("known: size\nstart_latency: .25\n", 4, &[&a, &b]);
+    let [a, b] = jobs(
+        "{law: empirical, values: [.75, 1.75]}",
+        "{law: empirical, values: [1.25, 3.25]}",
+    );
+    let longer = workload("known: size\n", 4, &[&a, &b]);
+    let mean = |workload: &Workload| {
+        let easy = EasyBackfill::new(workload, Estimates::Limits);
+        let run = simulate(workload, easy, &one_run(200_000), quiet).unwrap();
+        run.mean_response.unwrap().mean
+    };
+    assert!((mean(&late) / mean(&longer) - 1.0).abs() < 1e-9);
+    let mean = |workload: &Workload| {
+        let easy = EasyBackfill::new(workload, Estimates::by_mean(workload));
+        let run = simulate(workload, easy, &one_run(200_000), quiet).unwrap();
+        run.mean_response.unwrap().mean
+    };
+    assert!((mean(&late) / mean(&longer) - 1.0).abs() < 1e-9);
+}
+
+/// Jobs of a batch that are alike have one size and latencies of their own: `lim Var W(t)/t` of batches of two, all
+/// alike, is `λ_b Var(2 S + L₁ + L₂) + λ_b (2 E[S + L])²`.
+#[test]
+fn jobs_that_are_alike_start_each_for_itself() {
+    let late = workload(
+        "start_latency: {law: exponential, mean: .5}\n",
+        1,
+        &[
+            "name: a, demand: {cpu: 1}, size: {law: exponential, mean: 2}, arrivals: {process: batches, rate: .1, sizes: [2], alike: 1}",
+        ],
+    );
+    let class = &classes(&late)[0];
+    let variance = 4.0 * 4.0 + 2.0 * 0.25;
+    let expected = 0.1 * (variance + 25.0);
+    let found = class.arrival_rate * class.mean_size.powi(2) * (class.dispersion + class.scv);
+    assert!((found / expected - 1.0).abs() < 1e-12, "{found} {expected}");
+}
+
+#[test]
+fn rules_that_stop_jobs_are_refused() {
+    let job = "name: a, demand: {cpu: 1}, arrival_rate: .9, mean_size: 1";
+    let late = workload("start_latency: .25\n", 4, &[job]);
+    for rule in Contender::rules() {
+        let Ok(contender) = rule.with(None) else {
+            continue;
+        };
+        let run = contender.simulate(&late, &one_run(1000), quiet);
+        let refused =
+            matches!(&run, Err(Failure::Unsuitable { why, .. }) if why.0.contains("start latency"));
+        assert_eq!(refused, contender.preempts(), "{}", rule.name);
+        let fits = contender.rule(&late.clone().into()).map(drop);
+        assert_eq!(fits.err(), run.err(), "{}", rule.name);
+    }
+}

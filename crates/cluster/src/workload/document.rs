@@ -1,0 +1,396 @@
+//! The document of one server or of several shapes, as it is read and written.
+
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::check::{Draft, DraftJob, DraftShape};
+use super::fleet::ONE_SERVER;
+use super::{Fleet, Header, Known, Workload};
+use synth_core::document::{
+    Document, DocumentError, Fault, Node, Pairs, Parsed, Place, Step, meant, place, read_file,
+    to_yaml,
+};
+use synth_core::number::Decimal;
+use synth_queues::law::{
+    ArrivalProcess, CommonModulation, Size, respell_law, respell_law_or_number, respell_process,
+    respell_times_of,
+};
+
+/// The kind that documents of this room name.
+const KIND: &str = "multiresource";
+
+const EXAMPLE: &str = "a workload reads like this:
+  kind: multiresource
+  time_unit: s
+  server: {capacity: {cpu: 128}}
+  jobs:
+    - {name: web, demand: {cpu: 1}, arrival_rate: 4, mean_size: 1}";
+
+/// A document, which has either `server` or `servers`.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct FleetDocument {
+    kind: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<String>,
+    time_unit: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    known: Option<Known>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    modulation: Option<CommonModulation>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    start_latency: Option<Size>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    server: Option<Server>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    servers: Option<Vec<Servers>>,
+    jobs: Vec<Job>,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Server {
+    capacity: Pairs,
+}
+
+/// A shape; without a name it is `shape-1` and so on, and without a count a single server.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Servers {
+    name: Option<String>,
+    #[serde(default = "single")]
+    count: Option<u32>,
+    capacity: Pairs,
+}
+
+/// What may be left out. `Some(None)` stands for what is there and has faults.
+type Field<T> = Option<Option<T>>;
+
+fn single() -> Option<u32> {
+    Some(1)
+}
+
+fn field<'de, D, T>(deserializer: D) -> Result<Field<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    Option::deserialize(deserializer).map(Some)
+}
+
+/// A job type: of `arrival_rate` and `arrivals` exactly one, and of `mean_size` and `size`.
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Job {
+    name: String,
+    #[serde(default = "single", skip_serializing_if = "Option::is_none")]
+    nodes: Option<u32>,
+    #[serde(default)]
+    demand: Pairs,
+    #[serde(default, deserialize_with = "field")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    arrival_rate: Field<Decimal>,
+    #[serde(default, deserialize_with = "field")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    arrivals: Field<ArrivalProcess>,
+    #[serde(default, deserialize_with = "field")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mean_size: Field<Decimal>,
+    #[serde(default, deserialize_with = "field")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    size: Field<Size>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limit: Option<Decimal>,
+}
+
+impl Fleet {
+    /// Reads a document; `name` stands for the file in messages.
+    ///
+    /// # Errors
+    /// [`DocumentError::Faults`] with every fault found.
+    pub fn parse(text: &str, name: &str) -> Result<Parsed<Self>, DocumentError> {
+        let mut document = Document::parse(text, name, EXAMPLE)?;
+        let misnamed = document.misnamed(KIND)?;
+        respell(&mut document.root);
+        let (written, mut faults) = document.read::<FleetDocument>();
+        faults.extend(misnamed);
+        let names_servers = |key: &str| {
+            ["server", "servers"].contains(&key) || meant(key, &["servers", "server"]).is_some()
+        };
+        let is_named = document.root.keys().any(names_servers) && !faults.is_empty();
+        let draft = written.and_then(|written| written.draft(is_named, &mut faults));
+        faults.extend(draft.iter().flat_map(Draft::faults));
+        // Faults have the places that shapes are written at.
+        let checked = match draft.filter(|_| faults.is_empty()) {
+            Some(mut draft) => {
+                draft.order();
+                draft.build()
+            }
+            None => Err(faults),
+        };
+        document.conclude(checked, |place| respelt(&document, place))
+    }
+
+    /// Reads the document in a file of UTF-8 text, at most 64 MiB.
+    ///
+    /// # Errors
+    /// [`DocumentError::Io`] if the file cannot be read, [`DocumentError::Faults`] with every
+    /// fault found in it.
+    pub fn read(path: &Path) -> Result<Parsed<Self>, DocumentError> {
+        read_file(path, Self::parse)
+    }
+
+    /// The fleet as a document that reads back as this fleet. Of types that do not arrive only the
+    /// names are known: their demand and size are made up.
+    pub fn to_yaml(&self) -> String {
+        let draft = self.record().draft();
+        let shapes = draft.shapes.into_iter().map(|shape| Servers {
+            name: Some(shape.name),
+            count: shape.count,
+            capacity: Pairs(shape.capacity),
+        });
+        let mut shapes: Vec<Servers> = shapes.collect();
+        let is_named = |shape: &Servers| shape.name.as_deref() != Some(ONE_SERVER);
+        let server = match &mut shapes[..] {
+            [one] if self.is_one_server() && !is_named(one) => Some(Server {
+                capacity: std::mem::take(&mut one.capacity),
+            }),
+            _ => None,
+        };
+        let some = self.envelope.resources.first();
+        let some = some.map(|resource| (resource.name.clone(), Some(resource.capacity)));
+        let unserved = draft.unserved.into_iter().map(|name| Job {
+            name,
+            demand: Pairs(some.clone().into_iter().collect()),
+            arrival_rate: Some(Some(Decimal::ZERO)),
+            mean_size: Some(Some(Decimal::ONE)),
+            ..Job::default()
+        });
+        let jobs = draft.jobs.into_iter().map(Job::from).chain(unserved);
+        let header = draft.header;
+        to_yaml(&FleetDocument {
+            kind: KIND.to_owned(),
+            source: header.source,
+            time_unit: header.time_unit,
+            known: header.known,
+            modulation: header.modulation,
+            start_latency: header.start_latency,
+            servers: server.is_none().then_some(shapes),
+            server,
+            jobs: jobs.collect(),
+        })
+    }
+}
+
+impl Workload {
+    /// Reads a document of one server; `name` stands for the file in messages.
+    ///
+    /// # Errors
+    /// [`DocumentError::Faults`] with every fault found, and where there are several servers.
+    pub fn parse(text: &str, name: &str) -> Result<Parsed<Self>, DocumentError> {
+        let Parsed {
+            workload: fleet,
+            warnings,
+        } = Fleet::parse(text, name)?;
+        if fleet.is_one_server() {
+            let workload = fleet.envelope;
+            return Ok(Parsed { workload, warnings });
+        }
+        Err(DocumentError::without_text(vec![Fault::new(
+            place!("servers"),
+            format!("{name} is a fleet of several servers, and here one server is wanted"),
+            "give `server: {capacity: …}` here; a fleet goes with `synth --workload FILE --preemption …`, \
+             `synth check` and `synth simulate --policy FILE`",
+        )]))
+    }
+
+    /// Reads the document in a file of UTF-8 text, at most 64 MiB.
+    ///
+    /// # Errors
+    /// As [`Fleet::read`] and [`Workload::parse`].
+    pub fn read(path: &Path) -> Result<Parsed<Self>, DocumentError> {
+        read_file(path, Self::parse)
+    }
+
+    /// The workload as a document that reads back as this workload.
+    pub fn to_yaml(&self) -> String {
+        Fleet::from(self.clone()).to_yaml()
+    }
+}
+
+impl FleetDocument {
+    /// What is to be checked; faults go to the others. `None` where it has no servers: because what stands there has
+    /// faults, if servers are named.
+    fn draft(self, is_named: bool, faults: &mut Vec<Fault>) -> Option<Draft> {
+        let shapes = match (self.server, self.servers) {
+            (Some(server), None) => vec![DraftShape {
+                name: ONE_SERVER.to_owned(),
+                count: Some(1),
+                capacity: server.capacity.0,
+            }],
+            (None, Some(servers)) => {
+                let shapes = servers.into_iter().enumerate();
+                let shapes = shapes.map(|(h, servers)| DraftShape {
+                    name: servers.name.unwrap_or_else(|| format!("shape-{}", h + 1)),
+                    count: servers.count,
+                    capacity: servers.capacity.0,
+                });
+                shapes.collect()
+            }
+            (both, _) => {
+                let (message, help) = if both.is_some() {
+                    (
+                        "the document has both `server` and `servers`",
+                        "keep `server` for one server, or `servers` for a fleet of several shapes",
+                    )
+                } else {
+                    (
+                        "the document has no servers",
+                        "add `server: {capacity: {cpu: 128}}`, or `servers` for a fleet of several shapes",
+                    )
+                };
+                if both.is_some() || !is_named {
+                    faults.push(Fault::new(place!("servers"), message, help));
+                }
+                Job::drafts(self.jobs, faults);
+                return None;
+            }
+        };
+        Some(Draft {
+            header: Header {
+                source: self.source,
+                time_unit: self.time_unit,
+                known: self.known,
+                modulation: self.modulation,
+                start_latency: self.start_latency,
+            },
+            shapes,
+            jobs: Job::drafts(self.jobs, faults),
+            unserved: Vec::new(),
+        })
+    }
+}
+
+/// Spells laws, processes and times as they are read.
+fn respell(root: &mut Node) {
+    let unit = root.time_unit().unwrap_or_default().to_owned();
+    root.meant_mut("start_latency").map(respell_law_or_number);
+    respell_times_of(root, &["start_latency"], &unit);
+    let jobs = root.meant_mut("jobs").map_or(&mut [][..], Node::items_mut);
+    for job in jobs {
+        job.meant_mut("size").map(respell_law);
+        respell_times_of(job, &["mean_size", "size", "limit"], &unit);
+        if let Some(process) = job.meant_mut("arrivals") {
+            respell_process(process);
+            respell_times_of(process, &["interarrival"], &unit);
+        }
+    }
+}
+
+impl Job {
+    fn drafts(jobs: Vec<Self>, faults: &mut Vec<Fault>) -> Vec<DraftJob> {
+        let jobs = jobs.into_iter().enumerate();
+        jobs.map(|(i, job)| job.draft(i, faults)).collect()
+    }
+
+    fn draft(self, i: usize, faults: &mut Vec<Fault>) -> DraftJob {
+        let poisson = |rate| ArrivalProcess::Poisson { rate };
+        let exponential = |mean| Size::Exponential { mean };
+        let mut refuse = |key: &str, is_twice: bool, simple: &str, add: &str| {
+            let name = &self.name;
+            let (message, help) = if is_twice {
+                (
+                    format!("type `{name}` has both `{simple}` and `{key}`"),
+                    "keep one of them",
+                )
+            } else {
+                (format!("type `{name}` has no {key}"), add)
+            };
+            faults.push(Fault::new(place!("jobs", i, key), message, help));
+        };
+        let arrivals = one_of(self.arrival_rate, poisson, self.arrivals);
+        let arrivals = arrivals.unwrap_or_else(|is_twice| {
+            let add = "add `arrival_rate: 4`, or a process: `arrivals: {process: batches, rate: 2, sizes: [1, 3]}`";
+            refuse("arrivals", is_twice, "arrival_rate", add);
+            None
+        });
+        let size = one_of(self.mean_size, exponential, self.size);
+        let size = size.unwrap_or_else(|is_twice| {
+            let add = "add `mean_size: 1`, or a law: `size: {law: exponential, mean: 1}`";
+            refuse("size", is_twice, "mean_size", add);
+            None
+        });
+        DraftJob {
+            name: self.name,
+            nodes: self.nodes,
+            demand: self.demand.0,
+            arrivals,
+            size,
+            limit: self.limit,
+        }
+    }
+}
+
+impl From<DraftJob> for Job {
+    fn from(job: DraftJob) -> Self {
+        let mut demand = job.demand;
+        demand.retain(|(_, demand)| *demand != Some(Decimal::ZERO));
+        let (arrival_rate, arrivals) = match job.arrivals {
+            Some(ArrivalProcess::Poisson { rate }) => (Some(Some(rate)), None),
+            process => (None, Some(process)),
+        };
+        let (mean_size, size) = match job.size {
+            Some(Size::Exponential { mean }) => (Some(Some(mean)), None),
+            size => (None, Some(size)),
+        };
+        Job {
+            name: job.name,
+            nodes: job.nodes.filter(|nodes| *nodes > 1),
+            demand: Pairs(demand),
+            arrival_rate,
+            arrivals,
+            mean_size,
+            size,
+            limit: job.limit,
+        }
+    }
+}
+
+/// What one of two keys says. Where not exactly one of them stands there: whether both do.
+fn one_of<S, T>(simple: Field<S>, full: impl Fn(S) -> T, law: Field<T>) -> Result<Option<T>, bool> {
+    match (simple, law) {
+        (Some(simple), None) => Ok(simple.map(full)),
+        (None, Some(law)) => Ok(law),
+        (simple, _) => Err(simple.is_some()),
+    }
+}
+
+/// The place that a document has for what is checked: of rates and means that stand in a process
+/// or a law, or do not; and of the one server.
+fn respelt(document: &Document<'_>, place: &Place) -> Option<Place> {
+    if let [Step::Key(servers), Step::Index(0), rest @ ..] = place.steps()
+        && servers == "servers"
+    {
+        let is_one = document.root.get("server").is_some();
+        let here = [Step::from("server")]
+            .into_iter()
+            .chain(rest.iter().cloned());
+        return is_one.then(|| here.collect());
+    }
+    let [Step::Key(jobs), Step::Index(i), Step::Key(key), ..] = place.steps() else {
+        return None;
+    };
+    let job = document.root.get(jobs)?.item(*i)?;
+    let has = |key: &str| job.get(key).is_some();
+    let here = |key: &str| place!("jobs", *i, key);
+    match key.as_str() {
+        "size" if !has("size") && has("mean_size") => Some(here("mean_size")),
+        "arrivals" if !has("arrivals") && has("arrival_rate") => Some(here("arrival_rate")),
+        "arrival_rate" if !has("arrival_rate") && has("arrivals") => {
+            Some(here("arrivals").then("rate"))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,167 @@
+//! A fleet: servers of several shapes that share what arrives.
+
+use num_bigint::BigInt;
+use num_traits::ToPrimitive;
+
+use super::{JobType, Resource, Workload, named};
+use synth_core::document::digest;
+use synth_core::number::Decimal;
+
+/// A checked fleet: K ≥ 1 job types on servers of H ≥ 1 shapes. Each type arrives, and
+/// fits on a server of one shape at least; on a server of each shape some type fits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fleet {
+    pub(super) envelope: Workload,
+    pub(super) shapes: Vec<Shape>,
+}
+
+/// Servers that are alike.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shape {
+    pub(super) name: String,
+    pub(super) count: u32,
+    pub(super) capacity: Vec<Decimal>,
+    pub(super) server: Workload,
+    pub(super) types: Vec<usize>,
+}
+
+/// One server is a fleet of one, named `server`.
+impl From<Workload> for Fleet {
+    fn from(server: Workload) -> Self {
+        let shape = Shape {
+            name: ONE_SERVER.to_owned(),
+            count: 1,
+            capacity: server.resources().iter().map(Resource::capacity).collect(),
+            types: (0..server.types().len()).collect(),
+            server: server.clone(),
+        };
+        Fleet {
+            envelope: server,
+            shapes: vec![shape],
+        }
+    }
+}
+
+/// The name of the server that a document has under `server`.
+pub(super) const ONE_SERVER: &str = "server";
+
+impl Shape {
+    /// Its name, unique among the shapes.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How many servers have it, n_h ≥ 1.
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Capacity for each of the fleet's R resources, ≥ 0: 0 where the shape lacks one.
+    pub fn capacity(&self) -> &[Decimal] {
+        &self.capacity
+    }
+
+    /// One such server with the types that fit on it (K_h of them), at the rates of the whole
+    /// fleet; its resources are those that the shape has.
+    pub fn server(&self) -> &Workload {
+        &self.server
+    }
+
+    /// The place in the fleet of each of the types of [`Shape::server`], ascending (K_h).
+    pub fn types(&self) -> &[usize] {
+        &self.types
+    }
+}
+
+impl Fleet {
+    /// Whether there is one server.
+    pub fn is_one_server(&self) -> bool {
+        self.one_server().is_some()
+    }
+
+    /// What the one server has to do, where there is one.
+    pub fn one_server(&self) -> Option<&Workload> {
+        let is_one = matches!(&self.shapes[..], [shape] if shape.count == 1);
+        is_one.then_some(&self.envelope)
+    }
+
+    /// The shapes in the order in which rules fill them, whatever that of the document: first those on which fewest
+    /// types fit, and of these the smaller ones. A policy file has an order of its own, which its vectors follow.
+    pub fn shapes(&self) -> &[Shape] {
+        &self.shapes
+    }
+
+    /// The K types that arrive, in the document's order.
+    pub fn types(&self) -> &[JobType] {
+        self.envelope.types()
+    }
+
+    /// The workload on a server that no shape needs to be: with as much of each resource as the
+    /// shape that has most of it. It stands for what is said of types and resources, whatever the
+    /// shape.
+    pub fn envelope(&self) -> &Workload {
+        &self.envelope
+    }
+
+    /// The one unit of time of all rates and sizes.
+    pub fn time_unit(&self) -> &str {
+        self.envelope.time_unit()
+    }
+
+    /// Servers of all shapes, Σ n_h.
+    pub fn servers(&self) -> usize {
+        self.shapes.iter().map(|shape| shape.count as usize).sum()
+    }
+
+    /// Capacity of one server of shape h in the whole units in which demands are counted
+    /// ([`JobType::units`]), for each of the R resources.
+    ///
+    /// # Panics
+    /// If h is not the index of a shape.
+    pub fn units(&self, h: usize) -> Vec<u64> {
+        let of = |(j, capacity): (usize, &Decimal)| {
+            let demanding = self.types().iter().find(|job| job.units[j] > 0);
+            demanding.map_or(0, |job| {
+                let units = capacity.exact() * BigInt::from(job.units[j]) / job.demand[j].exact();
+                let most = "no more than the envelope has, which is below 2^53";
+                units.to_integer().to_u64().expect(most)
+            })
+        };
+        self.shapes[h].capacity.iter().enumerate().map(of).collect()
+    }
+
+    /// The types whose jobs take several servers at once.
+    pub fn gangs(&self) -> impl Iterator<Item = &JobType> {
+        self.types().iter().filter(|kind| kind.nodes() > 1)
+    }
+
+    /// How much of each of the R resources all servers have together, Σ n_h P_hj > 0.
+    pub fn capacity(&self) -> Vec<f64> {
+        let of = |j: usize| {
+            let shapes = self.shapes.iter();
+            let parts = shapes.map(|shape| f64::from(shape.count) * shape.capacity[j].value());
+            parts.sum()
+        };
+        (0..self.envelope.resources().len()).map(of).collect()
+    }
+
+    /// `sha256:` and 64 hexadecimal digits that identify the fleet: its unit of time, resources,
+    /// shapes and types in order with their exact numbers, and nothing else. Of one server it is that
+    /// of its workload, whatever the server's name.
+    pub fn digest(&self) -> String {
+        if self.is_one_server() {
+            return self.envelope.digest();
+        }
+        let resources = self.envelope.resources().iter().map(Resource::name);
+        let mut text = self.envelope.header.canonical("synth fleet 1");
+        text.extend(resources.map(|name| named("\nresource", name)));
+        for shape in &self.shapes {
+            text += &named("\nshape", &shape.name);
+            text += &format!(" {}", shape.count);
+            let capacity = shape.capacity.iter();
+            text.extend(capacity.map(|capacity| format!(" {}", capacity.canonical())));
+        }
+        text.extend(self.types().iter().map(JobType::canonical));
+        digest(&text)
+    }
+}

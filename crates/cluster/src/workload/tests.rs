@@ -1,0 +1,449 @@
+//! Documents read from the corpus of faulty workloads and from the library of models.
+
+#![allow(clippy::unwrap_used)]
+
+use std::path::{Path, PathBuf};
+
+use super::*;
+use synth_core::document::{DocumentError, Parsed};
+
+mod arrivals;
+mod dependence;
+mod models;
+mod start_latency;
+mod written;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The models of this kind.
+fn models() -> Vec<PathBuf> {
+    let mut models = yaml_files("models");
+    models.retain(|path| {
+        let text = std::fs::read_to_string(path).unwrap();
+        text.contains("kind: multiresource\n")
+    });
+    models
+}
+
+fn yaml_files(folder: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(root().join(folder)).unwrap();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|e| e == "yaml"));
+    paths.sort();
+    paths
+}
+
+fn report(error: DocumentError) -> String {
+    assert!(matches!(error, DocumentError::Faults { .. }), "{error}");
+    error.to_string()
+}
+
+fn parse(text: &str) -> Workload {
+    Workload::parse(text, "t.yaml").unwrap().workload
+}
+
+/// What is known is part of what a workload is.
+#[test]
+fn what_is_known_counts() {
+    let text = |known: &str| {
+        format!(
+            "kind: multiresource\ntime_unit: s\n{known}server: {{capacity: {{cpu: 4}}}}\njobs:\n  - {{name: a, demand: {{cpu: 1}}, arrival_rate: 1, mean_size: 1}}\n"
+        )
+    };
+    let limits = |law: &str| format!("known: {{limit: {{law: {law}}}}}\n");
+    let workloads = [
+        String::new(),
+        "known: type\n".into(),
+        "known: size\n".into(),
+        limits("uniform, low: 1, high: 3"),
+        limits("pareto, shape: 2, low: 1, high: 3"),
+        limits("empirical, values: [4, 1.5]"),
+    ];
+    let mut digests: Vec<String> = Vec::new();
+    for (n, known) in workloads.iter().enumerate() {
+        let workload = parse(&text(known));
+        assert_eq!(workload.has_limits(), n >= 2);
+        assert_eq!(workload.scaled(2.0).unwrap().known(), workload.known());
+        assert_eq!(workload.record().check().unwrap().envelope(), &workload);
+        digests.push(workload.digest());
+    }
+    digests.sort();
+    digests.dedup();
+    assert_eq!(digests.len(), workloads.len());
+}
+
+/// Every file of the corpus has one fault, named in its first line.
+#[test]
+fn the_corpus_of_faulty_workloads_is_refused() {
+    let paths = yaml_files("tests/corpus/workloads");
+    assert!(paths.len() > 50, "{} files", paths.len());
+    for path in paths {
+        let bytes = std::fs::read(&path).unwrap();
+        let text = String::from_utf8_lossy(&bytes);
+        let expected = text
+            .lines()
+            .next()
+            .unwrap()
+            .strip_prefix("# expect: ")
+            .unwrap();
+        let report = report(Workload::read(&path).unwrap_err());
+        assert!(
+            report.contains(expected),
+            "{}: expected {expected}\n{report}",
+            path.display()
+        );
+        assert_eq!(
+            report.matches("error: ").count(),
+            1,
+            "one fault a file:\n{report}"
+        );
+        assert!(report.contains("= help: "), "{report}");
+        // The place: after the comment line, unless the document as a whole is at fault.
+        let place = report
+            .split_once(&format!("--> {}:", path.display()))
+            .unwrap()
+            .1;
+        let line: usize = place.split(':').next().unwrap().parse().unwrap();
+        assert!(line > 1 || expected == "the document is empty", "{report}");
+    }
+}
+
+#[test]
+fn an_empty_document_is_refused_with_an_example() {
+    for text in ["", "\n \n", "\u{feff}", "---\n# x\n...\n"] {
+        let report = report(Workload::parse(text, "t.yaml").unwrap_err());
+        assert!(
+            report.contains("the document is empty") && report.contains("kind: multiresource"),
+            "{report}"
+        );
+    }
+}
+
+#[test]
+fn a_missing_file_is_named() {
+    let error = Workload::read(Path::new("no/such.yaml")).unwrap_err();
+    assert!(error.to_string().contains("no/such.yaml"), "{error}");
+    assert!(matches!(error, DocumentError::Io { .. }));
+}
+
+const HEAD: &str = "kind: multiresource\ntime_unit: s\n";
+
+#[test]
+fn all_faults_are_reported_in_one_go_in_the_order_of_the_text() {
+    let text = format!(
+        "{HEAD}server: {{capacity: {{cpu: 0, disk: x}}}}\njobs:\n  \
+         - {{name: é, demand: {{cpuu: 1}}, arrival_rate: -1, mean_size: 1}}\n  \
+         - {{name: b, demand: {{cpu: -1}}, arrival_rate: .nan, size: {{law: zipf}}}}\n"
+    );
+    let error = Workload::parse(&text, "t.yaml").unwrap_err();
+    let DocumentError::Faults { report, faults } = error else {
+        panic!("not faults")
+    };
+    let places: Vec<String> = faults.iter().map(|fault| fault.place.to_string()).collect();
+    assert_eq!(
+        places,
+        [
+            "server.capacity.cpu",
+            "server.capacity.disk",
+            "jobs[0].demand.cpuu",
+            "jobs[0].arrival_rate",
+            "jobs[1].demand.cpu",
+            "jobs[1].arrival_rate",
+            "jobs[1].size.law",
+        ]
+    );
+    for place in [
+        "t.yaml:3:26",
+        "t.yaml:3:35",
+        "t.yaml:5:24",
+        "t.yaml:5:48",
+        "t.yaml:6:29",
+        "t.yaml:6:48",
+        "t.yaml:6:66",
+    ] {
+        assert!(report.contains(place), "{place}\n{report}");
+    }
+}
+
+#[test]
+fn a_fault_shows_the_line_and_marks_the_value() {
+    let text = format!(
+        "{HEAD}server: {{capacity: {{cpu: 8}}}}\njobs:\n  - {{name: a, demand: {{cpu: 9}}, arrival_rate: 1, mean_size: 1}}\n"
+    );
+    let report = report(Workload::parse(&text, "t.yaml").unwrap_err());
+    assert_eq!(
+        report,
+        "error: type `a` does not fit on an empty server: it needs 9 `cpu` of 8 of the closest, `server`
+ --> t.yaml:5:29
+  |
+5 |   - {name: a, demand: {cpu: 9}, arrival_rate: 1, mean_size: 1}
+  |                             ^
+  |
+  = help: lower the demand, raise a capacity, or leave the type out with `arrival_rate: 0`"
+    );
+}
+
+/// A workload with one type for each size.
+fn with_sizes(sizes: &[&str]) -> String {
+    let mut text = format!("{HEAD}server: {{capacity: {{cpu: 8}}}}\njobs:\n");
+    for (i, size) in sizes.iter().enumerate() {
+        text += &format!("  - {{name: t{i}, demand: {{cpu: 1}}, arrival_rate: 1, {size}}}\n");
+    }
+    text
+}
+
+#[test]
+fn laws_are_kept_as_written_in_document_record_and_digest() {
+    let sizes = [
+        "mean_size: 2",
+        "size: {law: erlang, stages: 3.0, mean: .3}",
+        "size: {law: hyperexponential, mean: 1, scv: 4}",
+        "size: {mean: 1, scv: 4, law: balanced-hyperexponential}",
+        "size: {law: hyperexponential, probabilities: [.3, .7], means: [2, .5]}",
+        "size: {law: coxian, means: [1, 2], onward: [.5]}",
+        "size: {law: coxian, means: [1], onward: []}",
+    ];
+    let workload = parse(&with_sizes(&sizes));
+    let types = workload.types();
+    let json: Vec<String> = types
+        .iter()
+        .map(|t| serde_json::to_string(t.size()).unwrap())
+        .collect();
+    let balanced = r#"{"law":"balanced-hyperexponential","mean":1.0,"scv":4.0}"#;
+    assert_eq!(
+        json,
+        [
+            r#"{"law":"exponential","mean":2.0}"#,
+            r#"{"law":"erlang","stages":3,"mean":0.3}"#,
+            balanced,
+            balanced,
+            r#"{"law":"hyperexponential","probabilities":[0.3,0.7],"means":[2.0,0.5]}"#,
+            r#"{"law":"coxian","means":[1.0,2.0],"onward":[0.5]}"#,
+            r#"{"law":"coxian","means":[1.0],"onward":[]}"#,
+        ]
+    );
+    let means = [2.0, 0.3, 1.0, 1.0, 0.95, 2.0, 1.0];
+    for (kind, mean) in types.iter().zip(means) {
+        assert!((kind.mean_size() - mean).abs() < 1e-15, "{kind:?}");
+        assert_eq!(kind.service_rate(), 1.0 / kind.mean_size());
+    }
+    assert_eq!(workload.record().check().unwrap().envelope(), &workload);
+    // A record's size is a document's size.
+    let again: Vec<String> = json.iter().map(|size| format!("size: {size}")).collect();
+    let again: Vec<&str> = again.iter().map(String::as_str).collect();
+    assert_eq!(parse(&with_sizes(&again)), workload);
+    let mut digests: Vec<String> = sizes
+        .iter()
+        .map(|s| parse(&with_sizes(&[s])).digest())
+        .collect();
+    digests.sort();
+    digests.dedup();
+    assert_eq!(digests.len(), sizes.len() - 1, "one law stands twice");
+}
+
+#[test]
+fn every_fault_of_a_law_is_reported_where_it_stands() {
+    let text = with_sizes(&[
+        "size: {law: erlang, stages: .5, mean: x}",
+        "size: {law: hyperexponential, probabilities: [0, 2], means: [1, -1]}",
+        "size: {law: coxian, mean: 1, onward: [.5, x]}",
+    ]);
+    let error = Workload::parse(&text, "t.yaml").unwrap_err();
+    let DocumentError::Faults { report, faults } = error else {
+        panic!("not faults")
+    };
+    let places: Vec<String> = faults.iter().map(|fault| fault.place.to_string()).collect();
+    assert_eq!(
+        places,
+        [
+            "jobs[0].size.stages",
+            "jobs[0].size.mean",
+            "jobs[1].size.probabilities[0]",
+            "jobs[1].size.means[1]",
+            "jobs[2].size",
+            "jobs[2].size.mean",
+            "jobs[2].size.onward[1]",
+        ]
+    );
+    for place in [
+        "t.yaml:5:79",
+        "t.yaml:5:89",
+        "t.yaml:6:97",
+        "t.yaml:6:115",
+        "t.yaml:7:57",
+        "t.yaml:7:71",
+        "t.yaml:7:93",
+    ] {
+        assert!(report.contains(place), "{place}\n{report}");
+    }
+}
+
+#[test]
+fn a_type_that_does_not_arrive_is_left_out_with_a_warning() {
+    let text = format!(
+        "{HEAD}server: {{capacity: {{cpu: 8}}}}\njobs:\n  \
+         - {{name: huge, demand: {{cpu: 90}}, arrival_rate: 0, mean_size: 1}}\n  \
+         - {{name: a, demand: {{cpu: 3}}, arrival_rate: 1, mean_size: 1}}\n"
+    );
+    let Parsed { workload, warnings } = Workload::parse(&text, "t.yaml").unwrap();
+    assert_eq!(workload.unserved(), ["huge"]);
+    assert_eq!(workload.types().len(), 1);
+    assert_eq!(workload.resources()[0].units(), 2);
+    assert!(
+        warnings[0].starts_with("warning: type `huge`") && warnings[0].contains("t.yaml:5:51"),
+        "{}",
+        warnings[0]
+    );
+}
+
+#[test]
+fn an_alias_bomb_is_refused_before_it_expands() {
+    let mut text = String::from("kind: multiresource\nk0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
+    for level in 1..12 {
+        let item = format!("*a{}, ", level - 1);
+        text += &format!("k{level}: &a{level} [{}]\n", item.repeat(10));
+    }
+    let report = report(Workload::parse(&text, "t.yaml").unwrap_err());
+    assert!(report.contains("expands beyond all measure"), "{report}");
+}
+
+#[test]
+fn anchors_serve_to_repeat_values() {
+    let text = format!(
+        "{HEAD}server: {{capacity: {{cpu: 8}}}}\njobs:\n  \
+         - {{name: a, demand: &d {{cpu: 3}}, arrival_rate: 1, mean_size: 1}}\n  \
+         - {{name: b, demand: *d, arrival_rate: 1, size: {{law: exponential, mean: 1}}}}\n"
+    );
+    let workload = parse(&text);
+    assert_eq!(workload.types()[1].demand()[0].value(), 3.0);
+    assert_eq!(workload.types()[0].size(), workload.types()[1].size());
+}
+
+/// One resource in units of `unit`; the other as is.
+fn in_units(unit: &str, demands: &[i64], capacity: i64) -> Vec<Vec<u64>> {
+    use num_bigint::BigInt;
+    use num_rational::BigRational;
+    let unit = Decimal::parse(unit).unwrap().exact();
+    let text = |n: i64| {
+        let x: BigRational = BigRational::from_integer(BigInt::from(n)) * &unit;
+        // Twenty decimals hold every product here exactly.
+        let scaled = (x * BigRational::from_integer(BigInt::from(10).pow(20))).to_integer();
+        format!("{scaled}e-20")
+    };
+    let mut yaml = format!(
+        "{HEAD}server: {{capacity: {{cpu: {}, disk: 7}}}}\njobs:\n",
+        text(capacity)
+    );
+    for (i, demand) in demands.iter().enumerate() {
+        yaml += &format!(
+            "  - {{name: t{i}, demand: {{cpu: {}, disk: 1}}, arrival_rate: 1, mean_size: 1}}\n",
+            text(*demand)
+        );
+    }
+    let workload = parse(&yaml);
+    let mut units: Vec<Vec<u64>> = workload
+        .types()
+        .iter()
+        .map(|t| t.units().to_vec())
+        .collect();
+    units.push(workload.resources().iter().map(Resource::units).collect());
+    units
+}
+
+#[test]
+fn the_unit_of_measurement_does_not_matter() {
+    let mut state = 7_u64;
+    let mut draw = |n: u64| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        i64::try_from((state >> 33) % n).unwrap() + 1
+    };
+    for _ in 0..100 {
+        let demands: Vec<i64> = (0..4).map(|_| draw(500)).collect();
+        let capacity = 500 + draw(10_000);
+        let expected = in_units("1", &demands, capacity);
+        for unit in ["1e-9", "1e9", ".1", "3", ".001", "0.7"] {
+            assert_eq!(
+                in_units(unit, &demands, capacity),
+                expected,
+                "{demands:?} of {capacity} in {unit}"
+            );
+        }
+    }
+    assert_eq!(in_units(".1", &[1], 3), [vec![1, 1], vec![3, 7]]);
+}
+
+#[test]
+fn units_decide_as_exact_fractions_do() {
+    let workload = parse(&format!(
+        "{HEAD}server: {{capacity: {{cpu: 1.05}}}}\njobs:\n  \
+         - {{name: a, demand: {{cpu: .1}}, arrival_rate: 1, mean_size: 1}}\n  \
+         - {{name: b, demand: {{cpu: .25}}, arrival_rate: 1, mean_size: 1}}\n"
+    ));
+    let [a, b] = [&workload.types()[0], &workload.types()[1]];
+    for u in 0..12_u32 {
+        for v in 0..6_u32 {
+            let exact = a.demand()[0].exact() * num_bigint::BigInt::from(u)
+                + b.demand()[0].exact() * num_bigint::BigInt::from(v);
+            let fits = exact <= workload.resources()[0].capacity().exact();
+            let whole = u64::from(u) * a.units()[0] + u64::from(v) * b.units()[0];
+            assert_eq!(whole <= workload.resources()[0].units(), fits, "{u} {v}");
+        }
+    }
+    assert_eq!([0, 1].map(|i| workload.most_alone(i)), [10, 4]);
+}
+
+#[test]
+fn scaling_multiplies_rates_and_nothing_else() {
+    let workload = Workload::read(&root().join("models/section7.yaml"))
+        .unwrap()
+        .workload;
+    let scaled = workload.scaled(0.5).unwrap();
+    assert_eq!(
+        scaled.total_arrival_rate(),
+        0.5 * workload.total_arrival_rate()
+    );
+    assert_ne!(scaled.digest(), workload.digest());
+    assert_eq!(scaled.scaled(2.0).unwrap(), workload);
+    for factor in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let report = report(workload.scaled(factor).unwrap_err());
+        assert!(
+            report.contains("choose a positive, finite factor"),
+            "{report}"
+        );
+    }
+    for factor in [f64::MAX, f64::from_bits(1)] {
+        report(workload.scaled(factor).unwrap_err());
+    }
+}
+
+#[test]
+fn the_digest_ignores_layout_and_source_alone() {
+    let text = format!(
+        "{HEAD}server: {{capacity: {{cpu: 8}}}}\njobs:\n  - {{name: a, demand: {{cpu: .5}}, arrival_rate: 1, mean_size: 1}}\n"
+    );
+    let digest = parse(&text).digest();
+    assert!(
+        digest.len() == 71 && digest.starts_with("sha256:"),
+        "{digest}"
+    );
+    assert_eq!(
+        parse(&format!("source: x\n{}", text.replace(".5", "5.0e-1"))).digest(),
+        digest
+    );
+    for (found, changed) in [
+        (".5", ".25"),
+        ("cpu", "gpu"),
+        ("time_unit: s", "time_unit: h"),
+        ("name: a", "name: b"),
+    ] {
+        assert_ne!(
+            parse(&text.replace(found, changed)).digest(),
+            digest,
+            "{changed}"
+        );
+    }
+}

@@ -1,0 +1,274 @@
+//! What is written as YAML reads back as what it was.
+
+use super::*;
+
+/// The document of what was described, read again.
+fn reread(fleet: &Fleet) -> Fleet {
+    let text = fleet.to_yaml();
+    let read = Fleet::parse(&text, "written.yaml");
+    read.unwrap_or_else(|error| panic!("{error}\n{text}"))
+        .workload
+}
+
+#[test]
+fn models_read_back_as_they_were() {
+    for path in models() {
+        let described = Fleet::read(&path).unwrap().workload;
+        assert_eq!(reread(&described), described, "{}", path.display());
+    }
+}
+
+/// A stream of numbers from 0 to n − 1 (Knuth's multiplier).
+fn draws(mut state: u64) -> impl FnMut(u64) -> u64 {
+    move |n| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % n
+    }
+}
+
+/// A number > 0 of up to seventeen digits and a few orders of magnitude.
+fn number(draw: &mut impl FnMut(u64) -> u64) -> Decimal {
+    let digits = match draw(3) {
+        0 => (1 + draw(9)) as f64,
+        1 => (1 + draw(1_000_000)) as f64 / 1e3,
+        _ => f64::sqrt((1 + draw(1 << 31)) as f64),
+    };
+    Decimal::new(digits * 10_f64.powi(draw(5) as i32 - 2)).unwrap()
+}
+
+fn numbers(n: usize, draw: &mut impl FnMut(u64) -> u64) -> Vec<Decimal> {
+    (0..n).map(|_| number(draw)).collect()
+}
+
+fn decimals(texts: &[&str]) -> Vec<Decimal> {
+    texts.iter().map(|t| Decimal::parse(t).unwrap()).collect()
+}
+
+fn law(n: u64, draw: &mut impl FnMut(u64) -> u64) -> Size {
+    let mean = number(draw);
+    let scv = Decimal::new(1.0 + (1 + draw(800)) as f64 / 8.0).unwrap();
+    match n {
+        0 => Size::Exponential { mean },
+        1 => Size::Erlang {
+            stages: 1 + draw(100) as u32,
+            mean,
+        },
+        2 => Size::Hyperexponential {
+            probabilities: decimals(&[".125", ".275", ".6"]),
+            means: numbers(3, draw),
+        },
+        3 => Size::BalancedHyperexponential { mean, scv },
+        4 => Size::Coxian {
+            means: numbers(3, draw),
+            onward: decimals(&["1", "1e-3"]),
+        },
+        5 => Size::Deterministic { mean },
+        6 => Size::Lognormal { mean, scv },
+        7 => Size::Weibull { mean, scv },
+        8 => Size::Pareto {
+            shape: scv,
+            low: mean,
+            high: Decimal::new(mean.value() * 1e3).unwrap(),
+        },
+        9 => Size::Uniform {
+            low: Decimal::ZERO,
+            high: mean,
+        },
+        10 => Size::Empirical {
+            values: numbers(4, draw),
+            probabilities: Some(decimals(&[".1", ".2", ".3", ".4"])),
+        },
+        _ => Size::Empirical {
+            values: numbers(4, draw),
+            probabilities: None,
+        },
+    }
+}
+
+const LAWS: u64 = 12;
+
+fn process(n: u64, draw: &mut impl FnMut(u64) -> u64) -> ArrivalProcess {
+    let rate = number(draw);
+    let sizes = vec![1, 1 + draw(100_000) as u32];
+    match n {
+        0 => ArrivalProcess::Poisson { rate },
+        1 => ArrivalProcess::MarkovModulated {
+            rates: numbers(2, draw),
+            switching: vec![
+                vec![Decimal::ZERO, number(draw)],
+                vec![number(draw), Decimal::ZERO],
+            ],
+        },
+        2 => ArrivalProcess::Batches {
+            rate,
+            sizes,
+            probabilities: None,
+            alike: Decimal::ZERO,
+        },
+        3 => ArrivalProcess::Batches {
+            rate,
+            sizes,
+            probabilities: Some(decimals(&[".999", ".001"])),
+            alike: decimals(&[".85"])[0],
+        },
+        n => ArrivalProcess::Renewal {
+            interarrival: law(n - 4, draw),
+        },
+    }
+}
+
+/// Names that YAML would take for something else, or that need quotes.
+const NAMES: [&str; 12] = [
+    "web", "yes", "null", "~", "1e3", "a: b", "- c", "# d", "é ü", "'\"", "*x", "{y}",
+];
+
+/// A workload of twelve types with every law and every process in some of them.
+fn random(seed: u64) -> Fleet {
+    let mut draw = draws(seed);
+    let resources = ["cpu", "0x10", "a, b", "true"];
+    let decimal = |x: f64| Decimal::new(x).unwrap();
+    let mut record = parse(&with_sizes(&["mean_size: 1"])).record();
+    record.source =
+        [None, Some("a\n b: 'c'\n\n- \"d\" # e\n".to_owned())][draw(2) as usize].clone();
+    record.time_unit = NAMES[draw(12) as usize].to_owned();
+    record.unserved = vec!["on".to_owned()];
+    record.resources = resources.map(str::to_owned).to_vec();
+    record.servers[0].capacity = resources
+        .map(|_| decimal(1e3 + draw(1000) as f64 / 8.0))
+        .to_vec();
+    let known = [
+        None,
+        Some(Known::Type),
+        Some(Known::Size),
+        Some(Known::Limit(Size::Deterministic {
+            mean: decimals(&["2"])[0],
+        })),
+    ];
+    record.known = known[seed as usize % 4].clone();
+    let template = record.types[0].clone();
+    record.types = NAMES
+        .iter()
+        .enumerate()
+        .map(|(i, name)| RecordType {
+            name: (*name).to_owned(),
+            demand: (0..4)
+                .map(|_| decimal((1 + draw(40)) as f64 / 4.0))
+                .collect(),
+            units: vec![0; 4],
+            arrivals: Some(process((seed + i as u64) % (4 + LAWS), &mut draw)),
+            size: law((seed + i as u64) % LAWS, &mut draw),
+            ..template.clone()
+        })
+        .collect();
+    record.types[0].demand[2] = Decimal::ZERO;
+    let checked = record.draft().check();
+    let (fleet, _) = checked.unwrap_or_else(|faults| panic!("{faults:#?}"));
+    fleet
+}
+
+#[test]
+fn workloads_of_every_law_and_process_read_back_as_they_were() {
+    for seed in 0..60 {
+        let fleet = random(seed);
+        let again = reread(&fleet);
+        assert_eq!(again, fleet);
+        assert_eq!(again.digest(), fleet.digest());
+    }
+}
+
+#[test]
+fn random_fleets_read_back_as_they_were() {
+    for seed in 0..10 {
+        let mut server = random(seed).envelope;
+        server.types.retain(JobType::is_poisson);
+        let jobs = &server.to_yaml();
+        let start = jobs.find("server:").unwrap();
+        let end = jobs.find("jobs:").unwrap();
+        let servers = "servers:\n  - {name: 'no', count: 3, capacity: {gpu: 0, cpu: 1100, 'true': 1200, 0x10: 1500, 'a, b': 1600}}\n  \
+            - {capacity: {cpu: 2000, 'true': 2000, gpu: 1, 0x10: 2000, 'a, b': 2000}}\n";
+        let text = [&jobs[..start], servers, &jobs[end..]].concat();
+        let fleet = Fleet::parse(&text, "fleet.yaml").unwrap_or_else(|e| panic!("{e}\n{text}"));
+        assert_eq!(reread(&fleet.workload), fleet.workload);
+    }
+}
+
+/// `{erlang: {…}}` says what `{law: erlang, …}` says, and so do processes.
+#[test]
+fn laws_and_processes_may_be_written_as_variants() {
+    let sizes = [
+        ["{exponential: {mean: 2}}", "{law: exponential, mean: 2}"],
+        [
+            "{erlang: {stages: 3, mean: 1}}",
+            "{law: erlang, stages: 3, mean: 1}",
+        ],
+        [
+            "{hyperexponential: {mean: 1, scv: 4}}",
+            "{law: hyperexponential, mean: 1, scv: 4}",
+        ],
+        [
+            "{hyperexponential: {probabilities: [.5, .5], means: [1, 2]}}",
+            "{law: hyperexponential, probabilities: [.5, .5], means: [1, 2]}",
+        ],
+        [
+            "{empirical: {values: [1, 2]}}",
+            "{law: empirical, values: [1, 2]}",
+        ],
+    ];
+    for [variant, tagged] in sizes {
+        let read = |size: &str| parse(&with_sizes(&[&format!("size: {size}")]));
+        assert_eq!(read(variant), read(tagged));
+    }
+    let arrivals = [
+        [
+            "{renewal: {interarrival: {lognormal: {mean: 1, scv: 4}}}}",
+            "{process: renewal, interarrival: {law: lognormal, mean: 1, scv: 4}}",
+        ],
+        [
+            "{batches: {rate: 2, sizes: [1, 3]}}",
+            "{process: batches, rate: 2, sizes: [1, 3]}",
+        ],
+    ];
+    for [variant, tagged] in arrivals {
+        let text = |arrivals: &str| {
+            with_sizes(&["mean_size: 1"])
+                .replace("arrival_rate: 1", &format!("arrivals: {arrivals}"))
+        };
+        assert_eq!(parse(&text(variant)), parse(&text(tagged)));
+    }
+    for (size, place, message) in [
+        (
+            "{erlnag: {stages: 3, mean: 1}}",
+            "jobs[0].size.law",
+            "unknown law `erlnag`",
+        ),
+        (
+            "{erlang: {stages: 3, maen: 1}}",
+            "jobs[0].size.maen",
+            "unknown key `maen` of the law `erlang`",
+        ),
+        (
+            "{erlang: {stages: 3, mean: 0}}",
+            "jobs[0].size.mean",
+            "mean size of type `t0` is 0",
+        ),
+        (
+            "{erlang: {law: coxian, mean: 1}}",
+            "jobs[0].size",
+            "names no law",
+        ),
+    ] {
+        let text = with_sizes(&[&format!("size: {size}")]);
+        let DocumentError::Faults { report, faults } =
+            Workload::parse(&text, "t.yaml").unwrap_err()
+        else {
+            panic!("{text}")
+        };
+        let told = |fault: &synth_core::document::Fault| {
+            fault.place.to_string() == place && fault.message.contains(message)
+        };
+        assert!(faults.iter().any(told), "{report}");
+        assert!(report.contains("t.yaml:5:"), "{report}");
+    }
+}

@@ -1,0 +1,251 @@
+//! The checker: derives what an artifact says from the artifact alone, by other code than made it.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use super::means::{Means, means};
+use super::{Artifact, Claim, Evidence, Method, Part, Policy, Quantity, unmet};
+use crate::workload::Cluster;
+use synth_core::artifact::{
+    Findings, Grounds, Known, is_close, nonnegative, positive, sums_to_one,
+};
+
+/// How near sums of many doubles are to what they are to be.
+const NEAR: f64 = 1e-9;
+
+/// The same of means, which near the load 1 lose digits.
+const NEAR_MEANS: f64 = 1e-8;
+
+const CUT_AND_FLOW: Grounds =
+    Grounds::Derived("a set of classes needs that much, and a routing needs no more");
+const SUMS: Grounds = Grounds::Derived("the other recursion over sets, or this one forward");
+const BY_LITTLE: Grounds = Grounds::Derived("Little's law");
+const SIMULATED: Grounds =
+    Grounds::Judged("an interval around a positive number; `synth simulate` tries to refute it");
+
+/// Checks what an artifact says, and notes on which grounds the rest stands.
+pub(super) fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Cluster> {
+    let cluster = findings.workload(artifact.workload.check())?;
+    findings.within("policy", |f| policy(&artifact.policy, &cluster, f));
+    findings.within("evidence", |f| evidence(&artifact.evidence, &cluster, f));
+    claims(artifact, &cluster, findings);
+    findings.remarks(&["workload.source", "tool"]);
+    Some(cluster)
+}
+
+fn policy(policy: &Policy, cluster: &Cluster, findings: &mut Findings) {
+    nonnegative("interruptions", policy.interruptions, findings);
+    if let Some(slice) = policy.slice {
+        positive("slice", slice, findings);
+        let expected = cluster.size().mean() / policy.interruptions;
+        if !is_close(slice, expected, NEAR) {
+            findings.differs(
+                "slice",
+                slice,
+                format!("{expected}: σ over the interruptions"),
+            );
+        }
+    } else if policy.interruptions > 0.0 {
+        findings.differs("slice", "absent", "σ/m: jobs are interrupted");
+    }
+    let by = Grounds::Derived("the mean size over the number of interruptions");
+    findings.stands("slice", by);
+}
+
+/// The load, from below and from above.
+fn evidence(evidence: &Evidence, cluster: &Cluster, findings: &mut Findings) {
+    positive("load", evidence.load, findings);
+    let rates = cluster.service_rates();
+    let bounds = match (cluster.assignment(), &evidence.tight, &evidence.routing) {
+        (Some(_), None, None) => {
+            let all = cluster.arrival_rate() / rates.iter().sum::<f64>();
+            Some((all, all))
+        }
+        (None, Some(tight), Some(routing)) => {
+            let needed = findings.within("tight", |f| needed(tight, cluster, &rates, f));
+            let most = findings.within("routing", |f| most_loaded(routing, cluster, &rates, f));
+            needed.zip(most)
+        }
+        (Some(_), ..) => {
+            let message = "expected absent: servers are drawn for each job, and all are alike";
+            findings.add("", message);
+            None
+        }
+        (None, ..) => {
+            findings.add("", "expected both a tight set of classes and a routing");
+            None
+        }
+    };
+    let Some((needed, most)) = bounds else {
+        return;
+    };
+    let load = evidence.load;
+    if !is_close(load, needed, NEAR) {
+        findings.differs("load", load, format!("{needed}: what the tight set needs"));
+    }
+    if most > load * (1.0 + NEAR) {
+        findings.add(
+            "load",
+            format!("{load}, but the routing gives a server {most}"),
+        );
+    }
+    if load >= 1.0 {
+        findings.differs("load", load, "less than 1");
+    }
+    for path in ["load", "tight", "routing"] {
+        findings.stands(path, CUT_AND_FLOW);
+    }
+}
+
+/// `λ(A)/μ(A)` of the tight set.
+fn needed(
+    tight: &[String],
+    cluster: &Cluster,
+    rates: &[f64],
+    findings: &mut Findings,
+) -> Option<f64> {
+    let (mut servers, mut arriving, mut seen) = (BTreeSet::new(), 0.0, HashSet::new());
+    for (n, name) in tight.iter().enumerate() {
+        let class = cluster.classes().iter().find(|class| class.name == *name);
+        let Some(class) = class.filter(|_| seen.insert(name)) else {
+            let found = format!("`{name}`");
+            findings.differs(format!("[{n}]"), found, "the name of a class, once");
+            return None;
+        };
+        servers.extend(class.servers.iter().copied());
+        arriving += class.arrival_rate.value();
+    }
+    if tight.is_empty() {
+        findings.differs("", "empty", "at least one class");
+        return None;
+    }
+    Some(arriving / servers.into_iter().map(|s: usize| rates[s]).sum::<f64>())
+}
+
+/// The load of the server that has the most under the routing.
+fn most_loaded(
+    routing: &[Vec<Part>],
+    cluster: &Cluster,
+    rates: &[f64],
+    findings: &mut Findings,
+) -> Option<f64> {
+    let classes = cluster.classes();
+    findings.length("", routing.len(), classes.len(), "class");
+    let names = cluster.servers().iter().enumerate();
+    let places: HashMap<&str, usize> = names.map(|(s, server)| (&*server.name, s)).collect();
+    let mut loads = vec![0.0; rates.len()];
+    for (i, (parts, class)) in routing.iter().zip(classes).enumerate() {
+        for (n, part) in parts.iter().enumerate() {
+            positive(format!("[{i}][{n}].part"), part.part, findings);
+            let place = places.get(&*part.server);
+            match place.filter(|s| class.servers.contains(s)) {
+                Some(s) => loads[*s] += class.arrival_rate.value() * part.part / rates[*s],
+                None => findings.differs(
+                    format!("[{i}][{n}].server"),
+                    format!("`{}`", part.server),
+                    format!("a server that class `{}` may use", class.name),
+                ),
+            }
+        }
+        let parts: Vec<f64> = parts.iter().map(|part| part.part).collect();
+        sums_to_one(&format!("[{i}]"), &parts, findings);
+    }
+    let clear = findings.is_clear("");
+    clear.then(|| loads.into_iter().fold(0.0, f64::max))
+}
+
+fn claims(artifact: &Artifact, cluster: &Cluster, findings: &mut Findings) {
+    let types: Vec<&str> = cluster.classes().iter().map(|c| &*c.name).collect();
+    let servers: Vec<&str> = cluster.servers().iter().map(|s| &*s.name).collect();
+    let known = Known {
+        servers: &servers,
+        types: &types,
+        ..Known::default()
+    };
+    // Nothing is derived for a load of 1 or more: the sums do not exist.
+    let sound = findings.is_clear("evidence");
+    let means = sound.then(|| means(cluster)).flatten();
+    let mut seen = HashSet::new();
+    for (n, own) in artifact.claims.iter().enumerate() {
+        let path = format!("claims[{n}]");
+        if own.is_plain(&path, &known, cluster.time_unit(), &mut seen, findings) {
+            let load = artifact.evidence.load;
+            findings.within(path, |f| claim(own, load, cluster, means.as_ref(), f));
+        }
+    }
+}
+
+/// What is wrong with a claim, whatever is derived.
+fn malformed(claim: &Claim) -> Option<&'static str> {
+    let is_amount = |number: f64| number >= 0.0 && number.is_finite();
+    let of_server = claim.quantity == Quantity::Utilization;
+    let simulated = claim.method == Method::Simulated;
+    if of_server != claim.server.is_some() {
+        Some("a server is named iff the claim is about its utilization")
+    } else if simulated != claim.half_width.is_some() {
+        Some("a half-width stands with what was simulated, and with nothing else")
+    } else if !is_amount(claim.value) || !claim.half_width.is_none_or(is_amount) {
+        Some("expected finite numbers ≥ 0")
+    } else {
+        None
+    }
+}
+
+fn claim(
+    claim: &Claim,
+    load: f64,
+    cluster: &Cluster,
+    means: Option<&Means>,
+    findings: &mut Findings,
+) {
+    if let Some(why) = malformed(claim) {
+        return findings.add("", why);
+    }
+    if claim.quantity == Quantity::Load {
+        if claim.value != load {
+            findings.differs("value", claim.value, load);
+        }
+        return findings.stands("", CUT_AND_FLOW);
+    }
+    let own = matches!(
+        claim.quantity,
+        Quantity::MeanResponse | Quantity::MeanNumber | Quantity::Utilization
+    );
+    if claim.method == Method::Simulated {
+        if claim.value <= 0.0 || own && unmet(&claim.holds_for, cluster).any() {
+            findings.add("value", "not what could have been simulated");
+        }
+        return findings.stands("", SIMULATED);
+    }
+    // Of this policy nothing is known but where balanced fairness is the same.
+    if own && claim.holds_for.sizes.is_none() {
+        let expected = "`exponential`: for other sizes it is not known";
+        return findings.differs("holds_for.sizes", "absent", expected);
+    }
+    match means.and_then(|means| expected(claim, cluster, means)) {
+        Some((expected, by)) if is_close(claim.value, expected, NEAR_MEANS) => {
+            findings.stands("", by);
+        }
+        Some((expected, _)) => findings.differs("value", claim.value, expected),
+        None => findings.stands("", Grounds::Trusted("the sums over sets are too long")),
+    }
+}
+
+/// The value under balanced fairness, and what it follows from.
+fn expected(claim: &Claim, cluster: &Cluster, means: &Means) -> Option<(f64, Grounds)> {
+    let (names, rates) = (cluster.names(), cluster.arrival_rates());
+    let chosen = |i: &usize| claim.job_type.as_deref().is_none_or(|own| own == names[*i]);
+    let places: Vec<usize> = (0..names.len()).filter(chosen).collect();
+    let number: f64 = places.iter().map(|i| means.numbers[*i]).sum();
+    let response = number / places.iter().map(|i| rates[*i]).sum::<f64>();
+    Some(match claim.quantity {
+        Quantity::MeanNumber | Quantity::FairNumber => (number, SUMS),
+        Quantity::MeanResponse | Quantity::FairResponse => (response, BY_LITTLE),
+        Quantity::FairRate => (cluster.size().mean() / response, BY_LITTLE),
+        Quantity::Utilization => {
+            let mut servers = cluster.servers().iter();
+            let place = servers.position(|s| Some(&s.name) == claim.server.as_ref())?;
+            (means.busy[place], SUMS)
+        }
+        Quantity::Load => return None,
+    })
+}

@@ -1,0 +1,134 @@
+//! Jobs are sent to one of their servers each, which shares itself among those that it has.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::Candidates;
+use synth_simulation::{Departure, Discipline, Gauges, Stream, Tournament};
+
+/// Servers that share themselves.
+pub(super) struct ProcessorSharing {
+    /// Whether a job is sent where it is served fastest at once (the least jobs for the rate, of several the first), and not
+    /// to any of its servers.
+    shortest: bool,
+    candidates: Candidates,
+    servers: Vec<Server>,
+    /// When the next job leaves each of them.
+    ends: Tournament,
+    jobs: Vec<(u32, f64)>,
+    free: Vec<u32>,
+    service: Stream,
+}
+
+/// All jobs of a server get the same work: what each got since the server was empty tells when they are done.
+struct Server {
+    rate: f64,
+    /// Work that each job got, as of the time `since`.
+    got: f64,
+    since: f64,
+    /// What each job's `got` is when it is done, as bits, and its number.
+    jobs: BinaryHeap<Reverse<(u64, u32)>>,
+}
+
+impl Server {
+    fn advance(&mut self, now: f64) {
+        match self.jobs.len() {
+            0 => self.got = 0.0,
+            jobs => self.got += (now - self.since) * self.rate / jobs as f64,
+        }
+        self.since = now;
+    }
+
+    fn end(&self) -> f64 {
+        let Some(Reverse((done, _))) = self.jobs.peek() else {
+            return f64::INFINITY;
+        };
+        // Rounding may have given more than was wanted.
+        let left = (f64::from_bits(*done) - self.got).max(0.0);
+        self.since + left * self.jobs.len() as f64 / self.rate
+    }
+}
+
+impl ProcessorSharing {
+    pub fn new(candidates: Candidates, rates: &[f64], shortest: bool, service: Stream) -> Self {
+        let server = |rate: &f64| Server {
+            rate: *rate,
+            got: 0.0,
+            since: 0.0,
+            jobs: BinaryHeap::new(),
+        };
+        ProcessorSharing {
+            shortest,
+            candidates,
+            servers: rates.iter().map(server).collect(),
+            ends: Tournament::new(rates.len()),
+            jobs: Vec::new(),
+            free: Vec::new(),
+            service,
+        }
+    }
+
+    fn choose(&mut self, class: u32) -> usize {
+        let own = self.candidates.next(class);
+        if !self.shortest {
+            return own[(self.service.uniform() * own.len() as f64) as usize] as usize;
+        }
+        let delay = |s: &&u32| {
+            let server = &self.servers[**s as usize];
+            (server.jobs.len() + 1) as f64 / server.rate
+        };
+        let shortest = own.iter().min_by(|a, b| delay(a).total_cmp(&delay(b)));
+        *shortest.expect("a job has a server") as usize
+    }
+}
+
+impl Discipline for ProcessorSharing {
+    fn arrive(&mut self, now: f64, class: u32, size: f64, gauges: &mut Gauges) {
+        let s = self.choose(class);
+        let job = self.free.pop().unwrap_or_else(|| {
+            self.jobs.push((class, now));
+            self.jobs.len() as u32 - 1
+        });
+        self.jobs[job as usize] = (class, now);
+        let server = &mut self.servers[s];
+        server.advance(now);
+        let done = server.got + size;
+        server.jobs.push(Reverse((done.to_bits(), job)));
+        self.ends.set(s, server.end());
+        gauges.started(class, now);
+        gauges.works(s, true, now);
+    }
+
+    fn next(&mut self) -> f64 {
+        self.ends.first().1
+    }
+
+    fn happen(&mut self, now: f64, gauges: &mut Gauges) -> Option<Departure> {
+        let s = self.ends.first().0;
+        let server = &mut self.servers[s];
+        server.advance(now);
+        let Reverse((_, job)) = server.jobs.pop()?;
+        if server.jobs.is_empty() {
+            gauges.works(s, false, now);
+        }
+        self.ends.set(s, server.end());
+        self.free.push(job);
+        let (class, arrived) = self.jobs[job as usize];
+        gauges.stopped(class, now);
+        Some(Departure {
+            class,
+            arrived,
+            started: arrived,
+        })
+    }
+
+    fn audit(&self) -> Result<(), String> {
+        let there: usize = self.servers.iter().map(|server| server.jobs.len()).sum();
+        if there + self.free.len() == self.jobs.len() {
+            return Ok(());
+        }
+        Err(format!(
+            "{there} jobs are at the servers, and others are lost"
+        ))
+    }
+}

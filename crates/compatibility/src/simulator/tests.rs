@@ -1,0 +1,137 @@
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+use synth_simulation::{Estimate, Health, Settings};
+
+fn cluster(text: &str) -> Cluster {
+    Cluster::parse(&format!("kind: compatibility\n{text}"), "test")
+        .unwrap()
+        .workload
+}
+
+/// μ = (1, 1, 1), each class on a server of its own and one that both share, ρ = .6.
+fn three(size: &str) -> Cluster {
+    cluster(&format!(
+        "servers: [{{name: a, rate: 1}}, {{name: b, rate: 1}}, {{name: c, rate: 1}}]
+classes:
+  - {{name: x, servers: [a, c], arrival_rate: .9}}
+  - {{name: y, servers: [b, c], arrival_rate: .9}}
+size: {size}"
+    ))
+}
+
+fn settings(precision: f64) -> Settings {
+    Settings {
+        precision,
+        ..Settings::default()
+    }
+}
+
+fn run(cluster: &Cluster, rule: &Rule) -> Run {
+    simulate(cluster, rule, &settings(0.01), |_| ()).unwrap()
+}
+
+fn assert_covers(found: Option<Estimate>, exact: f64) {
+    let found = found.unwrap();
+    assert!(found.covers(exact, 0.999), "{found:?} for {exact}");
+    assert!(found.relative() < 0.05);
+}
+
+const EXPONENTIAL: &str = "{law: exponential, mean: 1}";
+
+/// The reference value, whatever the number of interruptions; so are utilizations, and the rate of interruptions is that of
+/// work over slices.
+#[test]
+fn means_of_exponential_sizes_do_not_depend_on_interruptions() {
+    let cluster = three(EXPONENTIAL);
+    for interruptions in [0.0, 1.0, 5.0] {
+        let run = run(&cluster, &Rule::Fair(interruptions));
+        assert_eq!(run.health, Health::Settled);
+        assert_covers(run.mean_response, 1.18983957219);
+        assert_covers(run.types[0].mean_response, 1.18983957219);
+        let busy: f64 = run.own.utilization.iter().sum();
+        assert!((busy - 1.8).abs() < 0.02, "{busy}");
+        let measured = run.own.interruption_frequency.unwrap();
+        assert!(measured.covers(1.8 * interruptions, 0.999), "{measured:?}");
+    }
+}
+
+/// With many interruptions a hyperexponential law has the mean of an exponential one; without any it has not.
+#[test]
+fn many_interruptions_make_means_insensitive() {
+    let cluster = three("{law: hyperexponential, mean: 1, scv: 9}");
+    let fair = run(&cluster, &Rule::Fair(200.0));
+    let found = fair.mean_response.unwrap();
+    assert!((found.mean / 1.18983957219 - 1.0).abs() < 0.03, "{found:?}");
+    let fcfs = run(&cluster, &Rule::Fair(0.0));
+    assert!(fcfs.mean_response.unwrap().mean > 1.5 * 1.19);
+}
+
+/// One server: M/M/1 under first come, first served; M/G/1 under many interruptions, and under processor sharing.
+#[test]
+fn one_server_is_what_it_is_known_to_be() {
+    let text = |size: &str| {
+        cluster(&format!(
+            "servers: [{{name: a, rate: 2}}]\nclasses: [{{name: x, servers: [a], arrival_rate: .7}}]\nsize: {size}"
+        ))
+    };
+    let exponential = text("{law: exponential, mean: 2}");
+    assert_covers(run(&exponential, &Rule::Fair(0.0)).mean_response, 1.0 / 0.3);
+    let bounded = text("{law: deterministic, mean: 2}");
+    // Pollaczek and Khinchine.
+    let waiting = 0.7 / (2.0 * 0.3);
+    assert_covers(run(&bounded, &Rule::Fair(0.0)).mean_response, 1.0 + waiting);
+    let spread = text("{law: hyperexponential, mean: 2, scv: 5}");
+    for rule in [Rule::RandomPs, Rule::ShortestPs] {
+        assert_covers(run(&spread, &rule).mean_response, 1.0 / 0.3);
+    }
+}
+
+/// Jobs that are sent to servers at random leave each of these an M/G/1 queue: of three, half of both classes come to the
+/// shared one.
+#[test]
+fn servers_that_jobs_are_sent_to_are_queues_of_their_own() {
+    let cluster = three("{law: hyperexponential, mean: 1, scv: 4}");
+    let random = run(&cluster, &Rule::RandomPs);
+    let (own, shared) = (1.0 / (1.0 - 0.45), 1.0 / (1.0 - 0.9));
+    assert_covers(random.mean_response, 0.5 * (own + shared));
+    for (found, busy) in random.own.utilization.iter().zip([0.45, 0.45, 0.9]) {
+        assert!((found - busy).abs() < 0.01, "{found}");
+    }
+}
+
+/// Two of a hundred servers, drawn for each job: the closed form.
+#[test]
+fn servers_that_are_drawn_for_each_job() {
+    let cluster = cluster(
+        "assignment: {random: {servers: 100, rate: 1, degree: 2}, arrival_rate: 90}\nmean_size: 1",
+    );
+    for interruptions in [0.0, 1.0] {
+        assert_covers(
+            run(&cluster, &Rule::Fair(interruptions)).mean_response,
+            1.765103,
+        );
+    }
+}
+
+#[test]
+fn an_overload_has_no_mean() {
+    let cluster = three(EXPONENTIAL).scaled(2.0).unwrap();
+    let run = run(&cluster, &Rule::Fair(1.0));
+    assert_eq!(run.health, Health::Unstable);
+    assert_eq!(run.mean_response, None);
+}
+
+/// A column of each server in each replication would be too much of many; the means of the first stand for themselves.
+#[test]
+fn of_many_servers_the_first_thousand_are_measured() {
+    let text = "assignment: {random: {servers: 3000, rate: 1, degree: 2}, arrival_rate: 1500}\nsize: {law: exponential, mean: 1}";
+    let few = Settings {
+        events: 400_000,
+        ..settings(0.01)
+    };
+    let run = simulate(&cluster(text), &Rule::Fair(0.0), &few, |_| ()).unwrap();
+    assert_eq!(run.own.utilization.len(), 1000);
+    let mean: f64 = run.own.utilization.iter().sum::<f64>() / 1000.0;
+    assert!((mean - 0.5).abs() < 0.02, "{mean}");
+}

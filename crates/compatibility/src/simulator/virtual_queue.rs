@@ -1,0 +1,190 @@
+//! The virtual queue under way: jobs are served by several servers at once, and interrupted.
+
+use super::Candidates;
+use crate::policy::{FairQueue, Job};
+use synth_simulation::{Calendar, Departure, Discipline, Gauges, Stream};
+
+/// Jobs in the virtual queue, with what is left of them.
+pub(super) struct VirtualQueue {
+    queue: FairQueue,
+    candidates: Candidates,
+    /// C_s (S) \[work/time\].
+    rates: Vec<f64>,
+    /// θ \[work\]: what is done of a job between two interruptions, in the mean; infinite without any.
+    slice: f64,
+    jobs: Vec<Underway>,
+    /// When jobs in service end, or are interrupted.
+    calendar: Calendar,
+    running: u64,
+    service: Stream,
+}
+
+/// A job, by its number.
+#[derive(Clone, Debug)]
+struct Underway {
+    class: u32,
+    arrived: f64,
+    started: f64,
+    /// Work that is left of it, and until its interruption; as of the time `since`.
+    left: f64,
+    slice: f64,
+    since: f64,
+    /// Σ C_s of the servers that work on it \[work/time\].
+    rate: f64,
+    /// When it ends or is interrupted; ∞ while no server works on it.
+    end: f64,
+}
+
+impl Underway {
+    /// What is left at time `now`.
+    fn work(&mut self, now: f64) {
+        let done = (now - self.since) * self.rate;
+        self.left -= done;
+        self.slice -= done;
+        self.since = now;
+    }
+}
+
+fn is_due(jobs: &[Underway]) -> impl Fn(f64, u32) -> bool {
+    // Neither was rounded after the other was taken from it.
+    |end, slot| jobs[slot as usize].end.to_bits() == end.to_bits()
+}
+
+impl VirtualQueue {
+    pub fn new(candidates: Candidates, rates: &[f64], slice: f64, service: Stream) -> Self {
+        VirtualQueue {
+            queue: FairQueue::new(rates.len()),
+            candidates,
+            rates: rates.to_vec(),
+            slice,
+            jobs: Vec::new(),
+            calendar: Calendar::default(),
+            running: 0,
+            service,
+        }
+    }
+
+    /// Servers have turned to a job: together they have this rate more.
+    fn serve(&mut self, job: Job, more: f64, now: f64, gauges: &mut Gauges) {
+        let place = job.0 as usize;
+        if self.jobs[place].rate == 0.0 {
+            let own = &mut self.jobs[place];
+            (own.slice, own.since, own.started) = (f64::INFINITY, now, now);
+            if self.slice.is_finite() {
+                own.slice = self.slice * self.service.exponential();
+            }
+            gauges.started(own.class, now);
+            self.running += 1;
+        } else {
+            self.jobs[place].work(now);
+        }
+        let own = &mut self.jobs[place];
+        own.rate += more;
+        // Rounding may have taken more than there was.
+        own.end = now + own.left.min(own.slice).max(0.0) / own.rate;
+        self.calendar.push(own.end, job.0);
+    }
+
+    /// No server works on a job any more.
+    fn stop(&mut self, job: Job, now: f64, gauges: &mut Gauges) {
+        let own = &mut self.jobs[job.0 as usize];
+        own.work(now);
+        (own.rate, own.end) = (0.0, f64::INFINITY);
+        gauges.stopped(own.class, now);
+        self.running -= 1;
+    }
+
+    /// Servers do what the queue says after an event.
+    fn follow(&mut self, now: f64, gauges: &mut Gauges) {
+        for n in 0..self.queue.changes().len() {
+            let change = self.queue.changes()[n];
+            let s = change.server as usize;
+            gauges.works(s, change.job.is_some(), now);
+            if let Some(job) = change.job {
+                self.serve(job, self.rates[s], now, gauges);
+            }
+        }
+    }
+}
+
+impl Discipline for VirtualQueue {
+    fn arrive(&mut self, now: f64, class: u32, size: f64, gauges: &mut Gauges) {
+        let job = self.queue.arrive(self.candidates.next(class));
+        let own = Underway {
+            class,
+            arrived: now,
+            started: now,
+            left: size,
+            slice: 0.0,
+            since: now,
+            rate: 0.0,
+            end: f64::INFINITY,
+        };
+        match self.jobs.get_mut(job.0 as usize) {
+            Some(place) => *place = own,
+            None => self.jobs.push(own),
+        }
+        // All servers that are free turn to it at once.
+        let mut rate = 0.0;
+        for change in self.queue.changes() {
+            gauges.works(change.server as usize, true, now);
+            rate += self.rates[change.server as usize];
+        }
+        if rate > 0.0 {
+            self.serve(job, rate, now, gauges);
+        }
+    }
+
+    fn next(&mut self) -> f64 {
+        let is_due = is_due(&self.jobs);
+        self.calendar.tidy(self.running, &is_due);
+        self.calendar.next(is_due)
+    }
+
+    fn happen(&mut self, now: f64, gauges: &mut Gauges) -> Option<Departure> {
+        let job = Job(self.calendar.take()?);
+        let own = &self.jobs[job.0 as usize];
+        let ends = own.left <= own.slice;
+        self.stop(job, now, gauges);
+        if ends {
+            self.queue.leave(job);
+            self.follow(now, gauges);
+            let own = &self.jobs[job.0 as usize];
+            return Some(Departure {
+                class: own.class,
+                arrived: own.arrived,
+                started: own.started,
+            });
+        }
+        gauges.interrupted();
+        self.queue.interrupt(job);
+        // Servers that have nothing else to do go on with it, and are not among the changes.
+        let own = self.queue.servers_of(job).iter();
+        let still = own.filter(|s| self.queue.current(**s as usize) == Some(job));
+        let rate: f64 = still.map(|s| self.rates[*s as usize]).sum();
+        if rate > 0.0 {
+            self.serve(job, rate, now, gauges);
+        }
+        self.follow(now, gauges);
+        None
+    }
+
+    fn audit(&self) -> Result<(), String> {
+        self.queue.audit()?;
+        let mut rates = vec![0.0; self.jobs.len()];
+        for (s, rate) in self.rates.iter().enumerate() {
+            if let Some(job) = self.queue.current(s) {
+                rates[job.0 as usize] += rate;
+            }
+        }
+        for (number, (own, rate)) in self.jobs.iter().zip(rates).enumerate() {
+            let served = own.rate;
+            if (served - rate).abs() > 1e-9 * rate {
+                return Err(format!(
+                    "job {number} is served at rate {served}, not {rate}"
+                ));
+            }
+        }
+        Ok(())
+    }
+}

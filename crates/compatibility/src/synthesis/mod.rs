@@ -1,0 +1,195 @@
+//! From a workload to a policy: load, means, number of interruptions, claims.
+
+mod tuning;
+
+pub use tuning::Tuning;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::analysis::{self, Load, Means};
+use super::artifact::{Artifact, Claim, Evidence, HoldsFor, Method, Part, Policy, Quantity};
+use super::simulator::Run;
+use super::workload::Cluster;
+use synth_core::artifact::{ArrivalLaw, SizeLaw, Subject};
+use synth_simulation::{Estimate, Progress};
+use tuning::Tuned;
+
+/// What the user decides.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// m; tuned if absent.
+    pub interruptions: Option<f64>,
+    /// How near to balanced fairness the mean response time is to come, as a fraction.
+    pub tolerance: f64,
+    /// Events of all simulations together, about.
+    pub events: u64,
+    /// Their seed.
+    pub seed: u64,
+    /// Once it is set, nothing more is simulated.
+    pub interrupt: Arc<AtomicBool>,
+}
+
+/// A policy that was made.
+#[derive(Clone, Debug)]
+pub struct Synthesis {
+    /// The policy.
+    pub artifact: Artifact,
+    /// The means under balanced fairness, or why they are not known.
+    pub means: Result<Means, String>,
+    /// How the number of interruptions was chosen; none where it was given.
+    pub tuning: Option<Tuning>,
+}
+
+/// What comes of a synthesis.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// A policy.
+    Made(Box<Synthesis>),
+    /// No policy is stable.
+    Overload(Load),
+    /// An end was wanted before there was a policy.
+    Interrupted,
+}
+
+/// Makes a policy for a cluster.
+///
+/// # Errors
+/// What did not hold in a simulation that must, in words: a fault of this program.
+pub fn synthesize(
+    cluster: &Cluster,
+    options: &Options,
+    listener: impl FnMut(&str, Progress),
+) -> Result<Outcome, String> {
+    let load = analysis::load(cluster);
+    if load.load >= 1.0 {
+        return Ok(Outcome::Overload(load));
+    }
+    let means = analysis::means(cluster);
+    let tuned = tuning::tune(cluster, &load, means.as_ref().ok(), options, listener)?;
+    if options.interrupt.load(Ordering::Relaxed) {
+        return Ok(Outcome::Interrupted);
+    }
+    let policy = Policy {
+        interruptions: tuned.interruptions,
+        slice: cluster.slice(tuned.interruptions),
+    };
+    let claims = claims(cluster, &load, means.as_ref().ok(), &tuned);
+    let evidence = evidence(cluster, &load);
+    Ok(Outcome::Made(Box::new(Synthesis {
+        artifact: Artifact::new(cluster.record().clone(), policy, claims, evidence),
+        means,
+        tuning: tuned.tuning,
+    })))
+}
+
+fn evidence(cluster: &Cluster, load: &Load) -> Evidence {
+    let margin = load.margin.as_ref();
+    let part = |(s, part): &(usize, f64)| Part {
+        server: cluster.servers()[*s].name.clone(),
+        part: *part,
+    };
+    let of_class = |parts: &Vec<(usize, f64)>| parts.iter().map(part).collect();
+    let name = |i: &usize| cluster.classes()[*i].name.clone();
+    Evidence {
+        load: load.load,
+        tight: margin.map(|margin| margin.tight.iter().map(name).collect()),
+        routing: margin.map(|margin| margin.routing.iter().map(of_class).collect()),
+    }
+}
+
+/// Quantities of the policy itself, and the same of balanced fairness.
+const OWN: [Quantity; 2] = [Quantity::MeanResponse, Quantity::MeanNumber];
+const FAIR: [Quantity; 2] = [Quantity::FairResponse, Quantity::FairNumber];
+
+/// Returns what is known of a policy, each number with its method and the conditions it holds under.
+fn claims(cluster: &Cluster, load: &Load, means: Option<&Means>, tuned: &Tuned) -> Vec<Claim> {
+    let mut claims = vec![Claim::new(
+        Quantity::Load,
+        Subject::ALL,
+        (load.load, cluster.time_unit()),
+        Method::ExactFlow,
+        HoldsFor::default(),
+    )];
+    if let Some(means) = means {
+        claims.extend(exact(cluster, means));
+    } else if let Some(run) = &tuned.fair {
+        claims.extend(simulated(cluster, run, FAIR));
+        if cluster.size().is_exponential() {
+            claims.extend(simulated(cluster, run, OWN));
+        }
+    }
+    if let Some(run) = &tuned.own {
+        claims.extend(simulated(cluster, run, OWN));
+    }
+    claims
+}
+
+/// Of all jobs, of each class, and of each server.
+fn exact(cluster: &Cluster, means: &Means) -> Vec<Claim> {
+    let poisson = HoldsFor {
+        arrivals: Some(ArrivalLaw::Poisson),
+        ..HoldsFor::default()
+    };
+    let exponential = HoldsFor {
+        sizes: Some(SizeLaw::Exponential),
+        ..poisson.clone()
+    };
+    let claim = |quantity, subject, value, holds_for: &HoldsFor| {
+        let value = (value, cluster.time_unit());
+        Claim::new(quantity, subject, value, means.by, holds_for.clone())
+    };
+    let rates = cluster.arrival_rates();
+    let each = cluster.classes().iter().enumerate();
+    let each = each.map(|(i, class)| (Subject::of_type(&*class.name), i..i + 1));
+    let all = (Subject::ALL, 0..rates.len());
+    let mut claims = Vec::new();
+    for (subject, places) in [all].into_iter().chain(each) {
+        let number: f64 = means.numbers[places.clone()].iter().sum();
+        let response = number / rates[places].iter().sum::<f64>();
+        let rate = cluster.size().mean() / response;
+        claims.extend([
+            claim(Quantity::FairResponse, subject, response, &poisson),
+            claim(Quantity::FairNumber, subject, number, &poisson),
+            claim(Quantity::FairRate, subject, rate, &poisson),
+        ]);
+        if cluster.size().is_exponential() {
+            claims.extend([
+                claim(Quantity::MeanResponse, subject, response, &exponential),
+                claim(Quantity::MeanNumber, subject, number, &exponential),
+            ]);
+        }
+    }
+    if cluster.assignment().is_none() {
+        let servers = cluster.servers().iter().zip(&means.busy);
+        claims.extend(servers.map(|(server, busy)| {
+            let subject = Subject::ALL.on(Some(&server.name));
+            claim(Quantity::Utilization, subject, *busy, &exponential)
+        }));
+    }
+    claims
+}
+
+/// What a run measured, of all jobs and of each class.
+fn simulated(cluster: &Cluster, run: &Run, [response, number]: [Quantity; 2]) -> Vec<Claim> {
+    let each = run.types.iter().filter(|_| cluster.are_told_apart());
+    let each = each.map(|class| {
+        let subject = Subject::of_type(class.name.as_str());
+        (subject, class.mean_response, class.mean_number)
+    });
+    let all = (Subject::ALL, run.mean_response, run.mean_number);
+    let both = [all].into_iter().chain(each);
+    let both = both.flat_map(|(subject, responses, numbers)| {
+        [(response, subject, responses), (number, subject, numbers)]
+    });
+    let claim = |(quantity, subject, measured): (_, _, Option<Estimate>)| {
+        let measured = measured?;
+        let value = (measured.mean, cluster.time_unit());
+        let holds_for = HoldsFor::default();
+        Some(Claim {
+            half_width: Some(measured.half_width),
+            ..Claim::new(quantity, subject, value, Method::Simulated, holds_for)
+        })
+    };
+    both.filter_map(claim).collect()
+}

@@ -1,0 +1,184 @@
+//! The document of a cluster, as it is read, and as policies record it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Cluster;
+use synth_core::document::{Document, DocumentError, Fault, Parsed, Step, place};
+use synth_core::number::Decimal;
+use synth_queues::law::{Size, respell_law};
+
+const EXAMPLE: &str = "a workload reads like this:
+  kind: compatibility
+  servers:
+    - {name: a, rate: 1}
+    - {name: b, rate: 1}
+  classes:
+    - {name: x, servers: [a, b], arrival_rate: .6}
+  mean_size: 1";
+
+/// A workload with all its numbers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Cluster")]
+pub struct Record {
+    /// Where its figures come from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// The unit of time.
+    pub time_unit: String,
+    /// The servers (S).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub servers: Vec<Server>,
+    /// The classes (K) in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub classes: Vec<ClassRecord>,
+    /// In place of servers and classes: servers that are alike, drawn for each job.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assignment: Option<AssignmentRecord>,
+    /// The law of sizes \[work\].
+    pub size: Size,
+}
+
+/// A server.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Server {
+    /// Its name.
+    pub name: String,
+    /// Its capacity \[work/time\], ≥ 0.
+    pub rate: Decimal,
+}
+
+/// A class of jobs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ClassRecord {
+    /// Its name.
+    pub name: String,
+    /// Names of its servers.
+    pub servers: Vec<String>,
+    /// Poisson arrivals \[1/time\].
+    pub arrival_rate: Decimal,
+}
+
+/// Servers that are drawn for each job.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AssignmentRecord {
+    /// How they are drawn.
+    pub random: RandomRecord,
+    /// Poisson arrivals \[1/time\] of all jobs.
+    pub arrival_rate: Decimal,
+}
+
+/// So many different servers a job, all alike.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RandomRecord {
+    /// How many servers there are.
+    pub servers: u32,
+    /// Capacity of each \[work/time\].
+    pub rate: Decimal,
+    /// Servers a job.
+    pub degree: u32,
+}
+
+/// A document: of `mean_size` and `size` exactly one, of servers with classes and `assignment` exactly one.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ClusterDocument {
+    #[allow(dead_code, reason = "it was looked at before")]
+    kind: String,
+    source: Option<String>,
+    time_unit: Option<String>,
+    #[serde(default)]
+    servers: Vec<Server>,
+    #[serde(default)]
+    classes: Vec<ClassRecord>,
+    assignment: Option<AssignmentRecord>,
+    mean_size: Option<Decimal>,
+    size: Option<Size>,
+}
+
+pub(super) fn parse(text: &str, name: &str) -> Result<Parsed<Cluster>, DocumentError> {
+    let mut document = Document::parse(text, name, EXAMPLE)?;
+    let misnamed = document.misnamed("compatibility")?;
+    document.root.meant_mut("size").map(respell_law);
+    let has_mean = document.root.get("mean_size").is_some();
+    let (written, mut faults) = document.read::<ClusterDocument>();
+    faults.extend(misnamed);
+    let checked = match written.and_then(|written| written.record(&document, &mut faults)) {
+        Some(record) => record.checked(faults),
+        None => Err(faults),
+    };
+    // Means that stand in no law.
+    document.conclude(checked, |place| {
+        let first = place.steps().first();
+        let of_size = matches!(first, Some(Step::Key(key)) if key == "size");
+        (of_size && has_mean).then(|| place!("mean_size"))
+    })
+}
+
+impl ClusterDocument {
+    /// What it says, with its defaults; faults go to the others.
+    fn record(self, document: &Document<'_>, faults: &mut Vec<Fault>) -> Option<Record> {
+        let has = |key| document.root.get(key).is_some();
+        let refused = match (has("mean_size"), has("size")) {
+            (true, true) => Some((
+                "the document has both `mean_size` and `size`",
+                "keep one of them",
+            )),
+            (false, false) => Some((
+                "the document has no size of jobs",
+                "add `mean_size: 1`, or a law: `size: {law: hyperexponential, mean: 1, scv: 4}`; it is of all classes",
+            )),
+            _ => None,
+        };
+        if let Some((message, help)) = refused {
+            faults.push(Fault::new(place!("size"), message, help));
+        }
+        let drawn = has("assignment");
+        let examples = [
+            (
+                "servers",
+                "list them: `servers: [{name: a, rate: 1}, {name: b, rate: 1}]`",
+            ),
+            (
+                "classes",
+                "list them: `classes: [{name: x, servers: [a, b], arrival_rate: .6}]`",
+            ),
+        ];
+        for (key, example) in examples.into_iter().filter(|own| has(own.0) == drawn) {
+            let (message, help) = if drawn {
+                let help = "keep `servers` and `classes`, or `assignment` for servers that are drawn for each job";
+                (
+                    format!("the document has both `{key}` and `assignment`"),
+                    help,
+                )
+            } else {
+                (format!("there are no {key}"), example)
+            };
+            faults.push(Fault::new(place!(key), message, help));
+        }
+        let exponential = |mean| Size::Exponential { mean };
+        Some(Record {
+            source: self.source,
+            time_unit: self.time_unit.unwrap_or("time".into()),
+            servers: self.servers,
+            classes: self.classes,
+            assignment: self.assignment,
+            size: self.size.or(self.mean_size.map(exponential))?,
+        })
+    }
+}
+
+impl Record {
+    /// The workload, or all its faults.
+    ///
+    /// # Errors
+    /// A list of all faults, at their places in the record.
+    pub fn check(&self) -> Result<Cluster, Vec<Fault>> {
+        Ok(self.checked(Vec::new())?.0)
+    }
+}

@@ -1,0 +1,188 @@
+//! The waist: a policy as versioned JSON, with claims that a checker derives anew. It knows no kind
+//! of workload.
+//!
+//! What makes a policy stands on one side of this document; what runs it (the online rules, the
+//! simulator, a production scheduler) stands on the other, and does not see how it was made. Every
+//! kind of workload has the same envelope, [`Artifact`], and brings what is in it, [`Content`].
+//! Reading is strict: unknown fields are refused, and a change of shape changes [`VERSION`].
+
+mod claim;
+mod finding;
+mod quantity;
+mod read;
+mod seal;
+
+pub use claim::{
+    ArrivalLaw, Claim, HoldsFor, Known, Laws, Method, SizeLaw, Standing, Subject, Unmet, find,
+};
+pub use finding::{
+    Examined, Finding, Findings, Grounds, is_close, length, nonnegative, positive, sums_to_one,
+    written,
+};
+pub use quantity::quantities;
+pub use quantity::{Of, Quantity, Row, Side, Unit};
+pub use read::{ArtifactError, Checked, heading, parse};
+pub use seal::Changes;
+
+use std::fmt::Debug;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::document::harmless;
+
+/// The version of the document that this code writes and reads.
+pub const VERSION: u32 = 2;
+
+/// What is written to a document and read back.
+pub trait Part: Clone + Debug + PartialEq + Serialize + DeserializeOwned + JsonSchema {}
+
+impl<T: Clone + Debug + PartialEq + Serialize + DeserializeOwned + JsonSchema> Part for T {}
+
+/// What the artifact of one kind of workload holds. It is implemented by a marker type, one a kind.
+pub trait Content: Copy + Debug + PartialEq + 'static {
+    /// The name of the kind, as policies have it.
+    const NAME: &'static str;
+    /// The same, as workloads have it.
+    const WORKLOAD: &'static str = Self::NAME;
+    /// The workload that the policy was made for, with all its numbers.
+    type Workload: Part;
+    /// All that the online rules need beside the workload.
+    type Policy: Part;
+    /// What is claimed of a policy.
+    type Quantity: Quantity;
+    /// What proves the policy, or a bound on all policies.
+    type Evidence: Part;
+    /// The workload as the checker derived it anew: what a simulator runs the policy on.
+    type Checked: Clone + Debug;
+
+    /// Derives what the artifact says anew, from itself alone, as far as that can be done; reports
+    /// everything that is wrong, and notes on which grounds the rest stands (a claim of which nothing
+    /// is noted stands on trust). `None` where there is no sound workload.
+    fn check(artifact: &Artifact<Self>, findings: &mut Findings) -> Option<Self::Checked>;
+}
+
+/// A policy artifact as it is written.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, bound = "")]
+#[schemars(rename = "Artifact", bound = "")]
+pub struct Artifact<K: Content> {
+    /// Always `synth-policy`.
+    pub format: Format,
+    /// The version of this shape.
+    pub version: u32,
+    /// The kind of workload, which decides the shape of all that follows.
+    #[serde(deserialize_with = "kind_of::<K, _>")]
+    #[schemars(schema_with = "kind_schema::<K>")]
+    pub kind: String,
+    /// What the policy was made for, resolved.
+    pub workload: K::Workload,
+    /// All that the online rules need.
+    pub policy: K::Policy,
+    /// Numbers about the policy, each with its method and conditions.
+    pub claims: Vec<Claim<K::Quantity>>,
+    /// The proofs.
+    pub evidence: K::Evidence,
+    /// The program that wrote it, and its version.
+    pub tool: String,
+    /// `sha256:` and 64 hexadecimal digits of all else that the document says: see
+    /// [`Artifact::sealed`]. Every document that is written has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(required)]
+    pub digest: Option<String>,
+}
+
+impl<K: Content> Artifact<K> {
+    /// Returns an artifact of this version.
+    pub fn new(
+        workload: K::Workload,
+        policy: K::Policy,
+        claims: Vec<Claim<K::Quantity>>,
+        evidence: K::Evidence,
+    ) -> Self {
+        Artifact {
+            format: Format::SynthPolicy,
+            version: VERSION,
+            kind: K::NAME.to_owned(),
+            workload,
+            policy,
+            claims,
+            evidence,
+            tool: format!("synth {}", env!("CARGO_PKG_VERSION")),
+            digest: None,
+        }
+    }
+
+    /// Returns the claim about this quantity of this subject, if there is one.
+    pub fn find(&self, quantity: K::Quantity, subject: Subject<'_>) -> Option<&Claim<K::Quantity>> {
+        find(&self.claims, quantity, subject)
+    }
+
+    /// Checks what the artifact says, from itself alone; not whether a document was changed after it
+    /// was written ([`Artifact::intact`]).
+    ///
+    /// # Errors
+    /// A list of all that is wrong.
+    pub fn check(&self) -> Result<K::Checked, Vec<Finding>> {
+        Ok(self.examined()?.0)
+    }
+
+    /// Returns the same, with the grounds on which what it says stands.
+    fn examined(&self) -> Result<(K::Checked, Vec<Examined>), Vec<Finding>> {
+        let mut findings = Findings::default();
+        if self.version != VERSION {
+            findings.differs("version", self.version, VERSION);
+        }
+        let checked = K::check(self, &mut findings);
+        match (checked, findings.into_lists()) {
+            (Some(checked), (wrong, examined)) if wrong.is_empty() => Ok((checked, examined)),
+            (_, (wrong, _)) => Err(wrong),
+        }
+    }
+
+    /// Returns the document as it is written to a file: sealed, indented, arrays of numbers on one line.
+    ///
+    /// # Errors
+    /// When a number is not finite, which JSON cannot hold.
+    pub fn to_json(&self) -> serde_json::Result<String> {
+        let sealed = self.clone().sealed();
+        let pretty = harmless(serde_json::to_string_pretty(&sealed)?);
+        Ok(seal::flat_arrays(&pretty) + "\n")
+    }
+
+    /// Returns the JSON Schema of the artifact, generated from its types.
+    pub fn schema() -> Schema {
+        schemars::schema_for!(Artifact<K>)
+    }
+}
+
+/// A kind has no conditions of its own under which claims hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NoConditions {}
+
+/// The document's format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Format {
+    /// A policy made by synth.
+    #[serde(rename = "synth-policy")]
+    SynthPolicy,
+}
+
+/// Returns the schema of the kind of workload: always [`Content::NAME`].
+fn kind_schema<K: Content>(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "string", "const": K::NAME })
+}
+
+/// Reads the kind of workload.
+///
+/// # Errors
+/// When it is another one.
+fn kind_of<'de, K: Content, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    let name = String::deserialize(from)?;
+    if name == K::NAME {
+        Ok(name)
+    } else {
+        Err(D::Error::unknown_variant(&name, &[K::NAME]))
+    }
+}

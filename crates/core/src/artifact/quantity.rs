@@ -1,0 +1,143 @@
+use std::fmt::Debug;
+use std::hash::Hash;
+
+use super::{Method, Part};
+
+/// What is claimed of policies: one enum a kind of workload, made from one table, `quantities!`.
+pub trait Quantity: Part + Copy + Eq + Hash + 'static {
+    /// How claims are derived.
+    type Method: Method;
+    /// Conditions of the kind's own under which claims hold.
+    type Conditions: Part + Default + Eq;
+    /// How a run measures it.
+    type Measure: Copy + Debug + 'static;
+
+    /// All quantities.
+    const ALL: &'static [Self];
+
+    /// What the table says of it.
+    fn row(self) -> &'static Row<Self::Measure>;
+
+    /// Returns the unit of its value, for a workload with this unit of time.
+    fn unit(self, time: &str) -> String {
+        self.row().unit.of(time)
+    }
+}
+
+/// What is known of a quantity.
+#[derive(Clone, Copy, Debug)]
+pub struct Row<M> {
+    /// Its name, as documents have it.
+    pub name: &'static str,
+    /// Its name for people.
+    pub label: &'static str,
+    /// The unit of its value.
+    pub unit: Unit,
+    /// What it may be claimed of; besides, any of these on one server.
+    pub of: &'static [Of],
+    /// How a run measures it.
+    pub measure: M,
+}
+
+/// What a quantity may be claimed of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Of {
+    /// The whole policy.
+    All,
+    /// A type of job.
+    Type,
+    /// One job.
+    Job,
+    /// A batch of jobs.
+    Batch,
+}
+
+/// A unit, up to the workload's unit of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// A pure number.
+    One,
+    /// Jobs.
+    Jobs,
+    /// Time.
+    Time,
+    /// 1/time.
+    Rate,
+    /// Work/time.
+    WorkRate,
+}
+
+impl Unit {
+    /// As documents have it, for a workload with this unit of time.
+    pub fn of(self, time: &str) -> String {
+        match self {
+            Unit::One => "1".into(),
+            Unit::Jobs => "jobs".into(),
+            Unit::Time => time.into(),
+            Unit::Rate => format!("1/{time}"),
+            Unit::WorkRate => format!("work/{time}"),
+        }
+    }
+}
+
+/// On which side of the truth a claimed number lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// It is the truth.
+    Equal,
+    /// It is not above.
+    AtLeast,
+    /// It is not below.
+    AtMost,
+}
+
+/// Makes the enum of a kind's quantities from their table, one row a quantity: name in documents,
+/// label for people, unit, what it may be claimed of, and how a run measures it.
+#[macro_export]
+macro_rules! quantities {
+    (
+        $(#[$meta:meta])*
+        pub enum $Quantity:ident: $Method:ty, $Conditions:ty, $Measure:ty;
+        $(
+            $(#[$row:meta])*
+            $Variant:ident: $name:literal, $label:literal, $unit:ident, [$($of:ident),+], $measure:expr;
+        )+
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        pub enum $Quantity {
+            $(
+                $(#[$row])*
+                #[serde(rename = $name)]
+                $Variant,
+            )+
+        }
+
+        impl $crate::artifact::Quantity for $Quantity {
+            type Method = $Method;
+            type Conditions = $Conditions;
+            type Measure = $Measure;
+
+            const ALL: &'static [Self] = &[$($Quantity::$Variant),+];
+
+            fn row(self) -> &'static $crate::artifact::Row<$Measure> {
+                use $crate::artifact::{Of, Row, Unit};
+                match self {
+                    $(
+                        $Quantity::$Variant => const {
+                            &Row {
+                                name: $name,
+                                label: $label,
+                                unit: Unit::$unit,
+                                of: &[$(Of::$of),+],
+                                measure: $measure,
+                            }
+                        }
+                    )+
+                }
+            }
+        }
+    };
+}
+pub use quantities;

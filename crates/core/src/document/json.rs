@@ -1,0 +1,225 @@
+//! What the reader of JSON finds wrong, in the words of this tool: the reader's own are those of its
+//! types, which nobody who writes a file has heard of.
+
+use serde_json::error::Category;
+
+use super::names::steers;
+
+/// Returns the same JSON; what [steers] a terminal and may stand in a string as it is, is escaped.
+pub fn harmless(json: String) -> String {
+    if json.bytes().all(|b| b.is_ascii() && b != 0x7f) {
+        return json;
+    }
+    let escaped = |c: char| {
+        if c != '\n' && steers(c) {
+            format!("\\u{:04x}", u32::from(c))
+        } else {
+            c.to_string()
+        }
+    };
+    json.chars().map(escaped).collect()
+}
+
+/// Returns what is wrong, and in which line and column.
+pub fn fault_of_json(error: &serde_json::Error) -> String {
+    let place = format!("line {}, column {}", error.line(), error.column());
+    let message = match error.classify() {
+        Category::Eof => "the text ends in the middle of the document".into(),
+        Category::Syntax => {
+            "no JSON that is expected here, or a number beyond the range of doubles".into()
+        }
+        Category::Io => "the text could not be read".into(),
+        Category::Data => {
+            let text = error.to_string();
+            let position = format!(" at line {} column {}", error.line(), error.column());
+            of_value(text.strip_suffix(&position).unwrap_or(&text))
+        }
+    };
+    // A value that was built, not read, stands nowhere.
+    match error.line() {
+        0 => message,
+        _ => format!("{message} ({place})"),
+    }
+}
+
+/// Returns what is wrong with a value that is JSON.
+fn of_value(error: &str) -> String {
+    let split = |head: &str| error.strip_prefix(head)?.split_once(", expected ");
+    let name = |head: &str| error.strip_prefix(head);
+    if let Some((found, wanted)) = split("invalid type: ").or_else(|| split("invalid value: ")) {
+        format!("{}, expected {}", found_value(found), wanted_value(wanted))
+    } else if let Some((length, _)) = split("invalid length ") {
+        format!("{length} entries, expected another number of them")
+    } else if let Some(field) = name("missing field ") {
+        format!("the field {field} is missing")
+    } else if let Some(field) = name("duplicate field ") {
+        format!("the field {field} stands here twice")
+    } else if let Some((field, known)) = split("unknown field ") {
+        format!("there is no field {field} here, expected {known}")
+    } else if let Some(field) = name("unknown field ") {
+        let field = field.split(',').next().unwrap_or(field);
+        format!("there is no field {field} here, expected none")
+    } else if let Some((found, known)) = split("unknown variant ") {
+        format!("{found} is not known here, expected {known}")
+    } else if error.contains("untagged enum") {
+        "this has none of the forms that are known here".into()
+    } else {
+        // Said by this tool's own types.
+        error.into()
+    }
+}
+
+fn found_value(found: &str) -> String {
+    let kinds = [
+        ("floating point ", "the number "),
+        ("integer ", "the number "),
+        ("boolean ", ""),
+        ("string ", "the text "),
+    ];
+    let named = kinds.iter().find_map(|(kind, ours)| {
+        let value = found.strip_prefix(kind)?;
+        Some(format!("{ours}{value}"))
+    });
+    named.unwrap_or_else(|| match found {
+        "map" => "a map".into(),
+        "sequence" => "a list".into(),
+        other => other.into(),
+    })
+}
+
+/// What serde calls what it expects, by how that begins, and what people call it.
+const EXPECTED: [(&[&str], &str); 5] = [
+    (
+        &["struct", "a map", "map", "internally tagged", "adjacently"],
+        "a map: {\"field\": value, …}",
+    ),
+    (
+        &["a seq", "an array", "a tuple", "tuple"],
+        "a list: [value, …]",
+    ),
+    (
+        &["u8", "u16", "u32", "u64", "usize"],
+        "a whole number ≥ 0 that is not too large",
+    ),
+    (&["f64", "f32", "i64", "i32"], "a number"),
+    (&["a bool", "bool"], "true or false"),
+];
+const TEXTS: [&str; 5] = ["a string", "str", "borrowed string", "variant", "enum"];
+
+fn wanted_value(wanted: &str) -> &'static str {
+    let starts = |heads: &[&str]| heads.iter().any(|head| wanted.starts_with(head));
+    match EXPECTED.iter().find(|(heads, _)| starts(heads)) {
+        Some((_, ours)) => ours,
+        None if starts(&TEXTS) => "a text that is known here",
+        None => "a value of another kind",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::Deserialize;
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    #[allow(dead_code)]
+    struct Shape {
+        count: u32,
+        names: Vec<String>,
+        kind: Kind,
+        part: Option<Part>,
+    }
+
+    #[derive(Debug, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    #[allow(dead_code)]
+    enum Kind {
+        Plain,
+        #[allow(dead_code)]
+        Odd(f64),
+    }
+
+    #[derive(Debug, Deserialize)]
+    #[serde(untagged)]
+    #[allow(dead_code)]
+    enum Part {
+        Whole(u8),
+        Named { name: String },
+    }
+
+    #[test]
+    fn what_steers_a_terminal_is_escaped_and_means_the_same() {
+        let text = "{\n  \"名\": \"a\u{9e}\u{7f}\u{202e}é\"\n}";
+        let shown = harmless(text.to_owned());
+        assert_eq!(shown, "{\n  \"名\": \"a\\u009e\\u007f\\u202eé\"\n}");
+        let [before, after] = [text, &shown].map(serde_json::from_str::<serde_json::Value>);
+        assert_eq!(before.unwrap(), after.unwrap());
+    }
+
+    /// Whatever is wrong is said, and no word of the reader's types is.
+    #[test]
+    fn faults_are_told_in_plain_words() {
+        let cases = [
+            (
+                r#"{"count": 1, "names": [], "kind": "plain", "x": 1}"#,
+                "there is no field `x` here",
+            ),
+            (
+                r#"{"count": 1, "names": []}"#,
+                "the field `kind` is missing",
+            ),
+            (
+                r#"{"count": 1, "count": 1}"#,
+                "the field `count` stands here twice",
+            ),
+            (
+                r#"{"count": 1.5}"#,
+                "the number `1.5`, expected a whole number",
+            ),
+            (
+                r#"{"count": -1}"#,
+                "the number `-1`, expected a whole number",
+            ),
+            (r#"{"count": 1e99}"#, "expected a whole number"),
+            (r#"{"count": null}"#, "null, expected a whole number"),
+            (r#"{"count": [1]}"#, "a list, expected a whole number"),
+            (r#"{"names": 3}"#, "the number `3`, expected a list"),
+            (r#"{"names": [true]}"#, "`true`, expected a text"),
+            (r#"{"kind": "other"}"#, "`other` is not known here"),
+            (r#"{"kind": 3}"#, "expected"),
+            (
+                r#"{"kind": {"odd": "x"}}"#,
+                "the text \"x\", expected a number",
+            ),
+            (r#"{"part": -3}"#, "none of the forms"),
+            (r#"[1, 2]"#, "the number `2`, expected a list"),
+            (r#""text""#, "the text \"text\", expected a map"),
+            (r#"{"count": 1"#, "the text ends"),
+            (r#"{"count": nonsense}"#, "no JSON that is expected here"),
+            ("", "the text ends"),
+        ];
+        let theirs = [
+            "invalid", "struct", "variant", "untagged", "u32", "f64", "EOF", "sequence",
+            "floating", "enum", "ident",
+        ];
+        for (text, words) in cases {
+            let error = serde_json::from_str::<Shape>(text).expect_err(text);
+            let told = fault_of_json(&error);
+            assert!(told.contains(words), "{text}: {told}, of {error}");
+            let foreign = theirs.iter().find(|word| told.contains(*word));
+            assert_eq!(foreign, None, "{text}: {told}, of {error}");
+            assert!(told.contains("(line "), "{told}");
+        }
+        assert!(matches!(
+            serde_json::from_str(r#"{"count": 1, "names": [], "kind": {"odd": 1}}"#),
+            Ok(Shape {
+                kind: Kind::Odd(_),
+                ..
+            })
+        ));
+        assert!(matches!(
+            serde_json::from_str(r#""plain""#),
+            Ok(Kind::Plain)
+        ));
+    }
+}

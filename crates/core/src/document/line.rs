@@ -1,0 +1,54 @@
+//! Lines of JSON with a check: a line that was damaged or changed is noticed.
+//!
+//! The check is the last field of the object: the first 16 hexadecimal digits of the SHA-256 of all
+//! that stands before it in the line.
+
+use super::digest;
+
+/// Digits of a check.
+const DIGITS: usize = 16;
+
+/// Returns the object with its check.
+pub fn sealed(object: &str) -> String {
+    let body = object.strip_suffix('}').unwrap_or(object);
+    format!("{body}{}", seal(body))
+}
+
+/// Returns the object of a line whose check fits; none where it does not.
+pub fn unsealed(line: &str) -> Option<String> {
+    let end = line.len().checked_sub(seal("").len())?;
+    let (body, found) = line.split_at_checked(end)?;
+    (found == seal(body)).then(|| format!("{body}}}"))
+}
+
+fn seal(body: &str) -> String {
+    let digits: String = digest(body)
+        .chars()
+        .skip("sha256:".len())
+        .take(DIGITS)
+        .collect();
+    format!(",\"check\":\"{digits}\"}}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_changed_byte_is_noticed() {
+        let line = sealed(r#"{"load":0.5,"é":[1,2]}"#);
+        let read: serde_json::Value = serde_json::from_str(&line).unwrap_or_default();
+        assert_eq!(read["load"], 0.5);
+        assert_eq!(
+            unsealed(&line).as_deref(),
+            Some(r#"{"load":0.5,"é":[1,2]}"#)
+        );
+        for at in (0..line.len()).filter(|at| line.is_char_boundary(*at)) {
+            let mut changed: Vec<char> = line.chars().collect();
+            let n = line[..at].chars().count();
+            changed[n] = if changed[n] == '7' { '8' } else { '7' };
+            assert_eq!(unsealed(&changed.iter().collect::<String>()), None, "{at}");
+            assert_eq!(unsealed(&line[..at]), None, "{at}");
+        }
+    }
+}

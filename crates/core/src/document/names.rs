@@ -1,0 +1,118 @@
+//! Names and other single values: what is wrong with one, and what to write instead of a name that is not known.
+
+use std::collections::HashSet;
+use std::ops::RangeInclusive;
+
+use super::words::meant;
+use super::{Fault, Place, place};
+use crate::number::Decimal;
+
+/// Returns what is wrong with a name, if anything.
+pub fn unusable(what: &str, name: &str) -> Option<String> {
+    if name.trim().is_empty() {
+        return Some(format!("{what} is empty"));
+    }
+    // It would break the tables in which names are shown, or show another name.
+    name.chars().any(steers).then(|| {
+        format!("{what} has a control character, or a mark that turns the direction of writing: {name:?}")
+    })
+}
+
+/// Whether a terminal that gets this character does more than show it: a control character, or a mark that turns the
+/// direction of writing.
+pub fn steers(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// "did you mean …" where one of the names known is another word for the one found, or near to it, else all of them.
+pub fn suggest(found: &str, kind: &str, known: &[&str]) -> String {
+    const SHOWN: usize = 12;
+    if let Some(name) = meant(found, known).or_else(|| nearest(found, known)) {
+        return format!("did you mean `{name}`?");
+    }
+    let names: Vec<String> = known
+        .iter()
+        .take(SHOWN)
+        .map(|name| format!("`{name}`"))
+        .collect();
+    let more = if known.len() > SHOWN {
+        " and others"
+    } else {
+        ""
+    };
+    format!("{kind}: {}{more}", names.join(", "))
+}
+
+/// Returns the one of the names known that is near to the one found, if any is: by Levenshtein's distance
+/// without regard to case.
+pub fn nearest<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {
+    let distance = |name: &str| strsim::levenshtein(&found.to_lowercase(), &name.to_lowercase());
+    let near = known
+        .iter()
+        .map(|name| (distance(name), *name))
+        .filter(|(distance, name)| *distance <= name.chars().count().div_ceil(3))
+        .min_by_key(|(distance, _)| *distance);
+    near.map(|(_, name)| name)
+}
+
+/// Numbers of which multiples, sums and powers are in the range of numbers.
+pub const SENSIBLE: RangeInclusive<f64> = 1e-60..=1e60;
+
+/// That a number is positive and sensible.
+pub fn sensible(at: Place, what: &str, value: Decimal, help: &str, faults: &mut Vec<Fault>) {
+    if !SENSIBLE.contains(&value.value()) {
+        let message = if value > Decimal::ZERO {
+            format!("{what} is {value}, out of the range of sensible numbers")
+        } else {
+            format!("{what} is {value}, expected a number > 0")
+        };
+        faults.push(Fault::new(at, message, help));
+    }
+}
+
+/// That a unit of time can be shown.
+pub fn check_unit(unit: &str, faults: &mut Vec<Fault>) {
+    if let Some(message) = unusable("the unit of time", unit) {
+        let help = "name the unit, for instance `time_unit: s`";
+        faults.push(Fault::new(place!("time_unit"), message, help));
+    }
+}
+
+/// That the entries of a list have names of their own, which can be shown.
+pub fn check_names<'a>(
+    list: &str,
+    what: &str,
+    names: impl Iterator<Item = &'a String>,
+    faults: &mut Vec<Fault>,
+) {
+    let mut seen = HashSet::new();
+    for (i, name) in names.enumerate() {
+        if let Some(message) = unusable(&format!("the name of a {what}"), name) {
+            let help = "give each a name of its own, such as `a`";
+            faults.push(Fault::new(place!(list, i), message, help));
+        } else if !seen.insert(name) {
+            let help = "rename one of them: results are reported by name";
+            let message = format!("a second {what} is named `{name}`");
+            faults.push(Fault::new(place!(list, i), message, help));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_near_name_is_suggested_and_a_far_one_lists_all() {
+        assert_eq!(
+            suggest("memroy", "resources", &["cpu", "memory"]),
+            "did you mean `memory`?"
+        );
+        assert_eq!(
+            suggest("gpu-memory", "resources", &["cpu", "disk"]),
+            "resources: `cpu`, `disk`"
+        );
+        assert_eq!(nearest("CPU", &["cpu"]), Some("cpu"));
+    }
+}

@@ -1,0 +1,290 @@
+//! The tree of a document's values, each with its place in the text.
+
+use std::fmt;
+use std::ops::Range;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_yaml::Spanned;
+
+use super::fault::{Fault, Step};
+use super::sheet::Sheet;
+use super::words::standing_for;
+
+/// A value as written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    pub value: Value,
+    /// Where it stands: from this byte, to its end or less.
+    pub mark: Option<Range<usize>>,
+}
+
+/// Numbers are texts, too, as they are spelt.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    Null,
+    Text(String),
+    List(Vec<Node>),
+    Map(Vec<Entry>),
+}
+
+/// A key and what stands after it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    pub key: String,
+    pub key_mark: Option<Range<usize>>,
+    pub node: Node,
+}
+
+impl Node {
+    /// Returns what stands after a key of a map, if anything does.
+    pub fn get(&self, key: &str) -> Option<&Self> {
+        let node = &self.entry(key)?.node;
+        (node.value != Value::Null).then_some(node)
+    }
+
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut Self> {
+        let Value::Map(entries) = &mut self.value else {
+            return None;
+        };
+        let entry = entries.iter_mut().find(|entry| entry.key == key)?;
+        Some(&mut entry.node)
+    }
+
+    /// Returns what a document counts times in, if it says so.
+    pub fn time_unit(&self) -> Option<&str> {
+        self.get("time_unit")?.text()
+    }
+
+    /// Returns the keys of a map; none of anything else.
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        let entries = match &self.value {
+            Value::Map(entries) => entries.as_slice(),
+            _ => &[],
+        };
+        entries.iter().map(|entry| entry.key.as_str())
+    }
+
+    /// Returns what stands after a key of a map, or else after a word that others have for it.
+    pub fn meant_mut(&mut self, key: &str) -> Option<&mut Self> {
+        let word = match self.entry(key) {
+            Some(_) => key.to_owned(),
+            None => standing_for(key, self.keys())?.to_owned(),
+        };
+        self.get_mut(&word)
+    }
+
+    /// Returns the entry of a list at this index.
+    pub fn item(&self, n: usize) -> Option<&Self> {
+        match &self.value {
+            Value::List(entries) => entries.get(n),
+            _ => None,
+        }
+    }
+
+    /// Returns the entries of a list; none of anything else.
+    pub fn items_mut(&mut self) -> &mut [Self] {
+        match &mut self.value {
+            Value::List(entries) => entries,
+            _ => &mut [],
+        }
+    }
+
+    pub fn text(&self) -> Option<&str> {
+        match &self.value {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    pub fn set_text(&mut self, text: &str) {
+        self.value = Value::Text(text.to_owned());
+    }
+
+    /// Changes a text, or all texts of a list.
+    pub fn change_texts(&mut self, change: &impl Fn(&str) -> Option<String>) {
+        match &mut self.value {
+            Value::Text(text) => {
+                if let Some(changed) = change(text) {
+                    *text = changed;
+                }
+            }
+            Value::List(entries) => entries
+                .iter_mut()
+                .for_each(|entry| entry.change_texts(change)),
+            Value::Null | Value::Map(_) => {}
+        }
+    }
+
+    /// Writes the name of a variant into its map: `{name: {…}}` becomes `{tag: name, …}`, if
+    /// `is_name` says that the one key of the map is such a name.
+    pub fn tag(&mut self, tag: &str, is_name: impl Fn(&str) -> bool) {
+        let Value::Map(entries) = &mut self.value else {
+            return;
+        };
+        let [entry] = &mut entries[..] else { return };
+        let Value::Map(inner) = &mut entry.node.value else {
+            return;
+        };
+        let has_tag = inner.iter().any(|entry| entry.key == tag);
+        if has_tag || entry.key == tag || !is_name(&entry.key) {
+            return;
+        }
+        let name = Self {
+            value: Value::Text(std::mem::take(&mut entry.key)),
+            mark: entry.key_mark.clone(),
+        };
+        let tagged = Entry {
+            key: tag.to_owned(),
+            key_mark: entry.key_mark.clone(),
+            node: name,
+        };
+        inner.insert(0, tagged);
+        *entries = std::mem::take(inner);
+    }
+
+    /// `x` becomes `{outer: {inner: x}}`, which stands where x stood.
+    pub fn wrap(&mut self, outer: &str, inner: &str) {
+        for key in [inner, outer] {
+            let mark = self.mark.clone();
+            let node = Self {
+                value: std::mem::replace(&mut self.value, Value::Null),
+                mark: mark.clone(),
+            };
+            self.value = Value::Map(vec![Entry {
+                key: key.to_owned(),
+                key_mark: mark,
+                node,
+            }]);
+        }
+    }
+
+    fn entry(&self, key: &str) -> Option<&Entry> {
+        match &self.value {
+            Value::Map(entries) => entries.iter().find(|entry| entry.key == key),
+            _ => None,
+        }
+    }
+
+    /// Returns the bytes to mark for a fault: those of its place, or of what is nearest above it.
+    pub fn locate(&self, fault: &Fault) -> Option<Range<usize>> {
+        let (mut node, mut is_entry) = (self, false);
+        let steps = fault.place.steps();
+        for (n, step) in steps.iter().enumerate() {
+            let next = match step {
+                Step::Key(key) => match node.entry(key) {
+                    Some(entry) if fault.of_key && n + 1 == steps.len() => {
+                        return entry.key_mark.clone();
+                    }
+                    entry => entry.map(|entry| &entry.node),
+                },
+                Step::Index(index) => node.item(*index),
+            };
+            match next {
+                Some(next) => (node, is_entry) = (next, matches!(step, Step::Index(_))),
+                None => break,
+            }
+        }
+        // An entry of a list that has a name is shown by it.
+        let name = node.get("name").filter(|_| is_entry);
+        name.unwrap_or(node).mark.clone()
+    }
+}
+
+/// A value as the parser gives it.
+pub(super) enum Raw {
+    Null,
+    Text(String),
+    /// A number or a truth value: its spelling stands in the text.
+    Spelt,
+    List(Vec<Spanned<Raw>>),
+    Map(Vec<(Spanned<String>, Spanned<Raw>)>),
+}
+
+impl Raw {
+    /// Returns the tree of a value, with its places in the text.
+    pub fn located(raw: Spanned<Self>, sheet: &Sheet<'_>) -> Node {
+        let value = match raw.value {
+            Self::Null => Value::Null,
+            Self::Text(text) => Value::Text(text),
+            Self::Spelt => {
+                let range = sheet.range(raw.defined);
+                let text = range.and_then(|range| sheet.text.get(range));
+                let text = text.expect("the parser knows where a number stands");
+                Value::Text(text.to_owned())
+            }
+            Self::List(entries) => {
+                let entries = entries.into_iter();
+                Value::List(entries.map(|raw| Self::located(raw, sheet)).collect())
+            }
+            Self::Map(entries) => {
+                let entries = entries.into_iter().map(|(key, raw)| Entry {
+                    key_mark: sheet.range(key.referenced),
+                    key: key.value,
+                    node: Self::located(raw, sheet),
+                });
+                Value::Map(entries.collect())
+            }
+        };
+        Node {
+            value,
+            mark: sheet.range(raw.referenced),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Raw {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Any;
+
+        impl<'de> Visitor<'de> for Any {
+            type Value = Raw;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a map, a list or a single value")
+            }
+
+            fn visit_unit<E>(self) -> Result<Raw, E> {
+                Ok(Raw::Null)
+            }
+
+            fn visit_bool<E>(self, _: bool) -> Result<Raw, E> {
+                Ok(Raw::Spelt)
+            }
+
+            fn visit_i64<E>(self, _: i64) -> Result<Raw, E> {
+                Ok(Raw::Spelt)
+            }
+
+            fn visit_u64<E>(self, _: u64) -> Result<Raw, E> {
+                Ok(Raw::Spelt)
+            }
+
+            fn visit_f64<E>(self, _: f64) -> Result<Raw, E> {
+                Ok(Raw::Spelt)
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Raw, E> {
+                Ok(Raw::Text(text.to_owned()))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Raw, A::Error> {
+                let mut entries = Vec::new();
+                while let Some(entry) = list.next_element()? {
+                    entries.push(entry);
+                }
+                Ok(Raw::List(entries))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Raw, A::Error> {
+                let mut entries = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    entries.push(entry);
+                }
+                Ok(Raw::Map(entries))
+            }
+        }
+
+        deserializer.deserialize_any(Any)
+    }
+}

@@ -1,0 +1,393 @@
+//! Decimal numbers as written: `0.1` is one tenth.
+//!
+//! A demand of `.1` against a capacity of `.3` must fit three times, yet `(.3_f64 / .1).floor()`
+//! is 2. So a number of a document is kept as the double nearest to it *and* taken to mean the
+//! decimal that the shortest text of that double denotes. A text that denotes any other decimal
+//! (it has more digits than a double carries) is refused, so nothing is rounded in silence.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use num_bigint::BigInt;
+use num_rational::BigRational;
+use num_traits::{ToPrimitive, pow};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, de};
+
+/// A finite decimal number: the one that the shortest text of the double inside denotes.
+///
+/// [`Decimal::exact`] gives it as a fraction, [`Decimal::value`] as the nearest double. Zero has
+/// no sign. In JSON it is a number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize)]
+#[serde(transparent)]
+pub struct Decimal(f64);
+
+/// Why a text is not a [`Decimal`]: the message holds the text found.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("`{text}` {what}")]
+pub struct DecimalError {
+    text: String,
+    what: &'static str,
+    help: Cow<'static, str>,
+}
+
+impl DecimalError {
+    fn new(text: &str, what: &'static str, help: impl Into<Cow<'static, str>>) -> Self {
+        let (text, help) = (text.to_owned(), help.into());
+        DecimalError { text, what, help }
+    }
+
+    /// Not in decimal notation (hexadecimal, underscores, a unit, a word, nothing at all).
+    fn not_a_number(text: &str) -> Self {
+        let help = "write it in decimal notation, without a unit: 12, 0.25, .3 or 1e-9";
+        Self::new(text, "is not a decimal number", help)
+    }
+
+    /// Returns whether the text is in no decimal notation.
+    pub fn is_no_number(&self) -> bool {
+        *self == Self::not_a_number(&self.text)
+    }
+
+    /// Returns what to type instead, as one sentence without a full stop.
+    #[must_use]
+    pub fn help(&self) -> String {
+        self.help.to_string()
+    }
+}
+
+impl Decimal {
+    /// Zero.
+    pub const ZERO: Self = Self(0.0);
+
+    /// One.
+    pub const ONE: Self = Self(1.0);
+
+    /// Returns whether it is 0.
+    #[must_use]
+    #[allow(clippy::trivially_copy_pass_by_ref)] // as serde calls it
+    pub fn is_zero(&self) -> bool {
+        *self == Self::ZERO
+    }
+
+    /// Returns the decimal that the shortest text of `value` denotes; `None` unless `value` is finite.
+    #[must_use]
+    pub fn new(value: f64) -> Option<Self> {
+        // Adding zero takes the sign off a negative zero.
+        value.is_finite().then_some(Self(value + 0.0))
+    }
+
+    /// Returns the decimal of the double nearest to a fraction; `None` beyond the range of doubles.
+    pub fn nearest(fraction: &BigRational) -> Option<Self> {
+        Self::new(fraction.to_f64()?)
+    }
+
+    /// Reads ordinary decimal notation: `3`, `.3`, `-1`, `1e-9`, `+2.5E3`.
+    ///
+    /// # Errors
+    /// [`DecimalError`] for any other notation, for a number that is not finite or out of range,
+    /// and for one with more digits than a double carries.
+    pub fn parse(text: &str) -> Result<Self, DecimalError> {
+        const OTHER_UNIT: &str = "choose a unit in which the number is of ordinary size";
+        let Some(written) = Significand::parse(text) else {
+            let word = text.trim_start_matches(['+', '-']).trim_start_matches('.');
+            let word = word.to_ascii_lowercase();
+            return Err(if matches!(word.as_str(), "inf" | "infinity" | "nan") {
+                let help = "write a finite number, such as 12 or 0.25";
+                DecimalError::new(text, "is not a finite number", help)
+            } else {
+                DecimalError::not_a_number(text)
+            });
+        };
+        let value = text.parse::<f64>();
+        let value = value.map_err(|_| DecimalError::not_a_number(text))?;
+        let Some(nearest) = Self::new(value) else {
+            let what = "is too large: numbers end at 1.8e308";
+            return Err(DecimalError::new(text, what, OTHER_UNIT));
+        };
+        if nearest.significand() == written {
+            Ok(nearest)
+        } else if value == 0.0 {
+            let what = "is too small: numbers other than 0 begin at 5e-324";
+            Err(DecimalError::new(text, what, OTHER_UNIT))
+        } else {
+            let what = "has more digits than a double carries";
+            let help = format!("write {nearest}, the nearest one accepted");
+            Err(DecimalError::new(text, what, help))
+        }
+    }
+
+    /// Returns the nearest double.
+    #[must_use]
+    pub fn value(self) -> f64 {
+        self.0
+    }
+
+    /// Returns the number itself, as a fraction.
+    #[must_use]
+    pub fn exact(self) -> BigRational {
+        let Significand {
+            negative,
+            digits,
+            exponent,
+        } = self.significand();
+        // Zero has no digits.
+        let digits = format!("0{digits}");
+        let magnitude: BigInt = digits.parse().expect("a significand is made of digits");
+        let numerator = if negative { -magnitude } else { magnitude };
+        // A double has a small exponent.
+        let power = pow(BigInt::from(10), exponent.unsigned_abs() as usize);
+        if exponent < 0 {
+            BigRational::new(numerator, power)
+        } else {
+            BigRational::from_integer(numerator * power)
+        }
+    }
+
+    /// Returns the canonical text of the number, with an exponent: `1e-1` for one tenth.
+    #[must_use]
+    pub fn canonical(self) -> String {
+        format!("{:e}", self.0)
+    }
+
+    fn significand(self) -> Significand {
+        let written = Significand::parse(&self.canonical());
+        written.expect("the shortest text of a finite double is in decimal notation")
+    }
+}
+
+impl fmt::Display for Decimal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let size = self.0.abs();
+        if size == 0.0 || (1e-6..1e16).contains(&size) {
+            write!(f, "{}", self.0)
+        } else {
+            write!(f, "{:e}", self.0)
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Decimal {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = f64::deserialize(deserializer)?;
+        Self::new(value).ok_or_else(|| de::Error::custom(format!("{value} is not a finite number")))
+    }
+}
+
+impl JsonSchema for Decimal {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Decimal".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "number" })
+    }
+}
+
+/// Returns a number for a message that names it: computed, and maybe beyond the range of doubles.
+pub fn shown(value: f64) -> String {
+    match value {
+        _ if value.is_nan() => "no number".into(),
+        _ if value.is_infinite() => "more than a double can hold".into(),
+        _ if value == 0.0 || (1e-4..1e15).contains(&value.abs()) => value.to_string(),
+        _ => format!("{value:e}"),
+    }
+}
+
+/// A decimal in its one normal form: digits · 10^exponent, digits without zeros at either end.
+///
+/// Comparing two of these compares the numbers, at no cost even for `1e999999999`.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Significand {
+    negative: bool,
+    digits: String,
+    exponent: i64,
+}
+
+impl Significand {
+    fn parse(text: &str) -> Option<Self> {
+        let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+        let (mantissa, power) = match unsigned.split_once(['e', 'E']) {
+            Some((mantissa, power)) => (mantissa, parse_power(power)?),
+            None => (unsigned, 0),
+        };
+        let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let digits = [whole, part].concat();
+        if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+            return None;
+        }
+        let significant = digits.trim_end_matches('0');
+        let zeros = digits.len() - significant.len();
+        let digits = significant.trim_start_matches('0');
+        if digits.is_empty() {
+            return Some(Self::default());
+        }
+        let shift = i64::try_from(zeros).ok()? - i64::try_from(part.len()).ok()?;
+        Some(Self {
+            negative: text.starts_with('-'),
+            digits: digits.to_owned(),
+            exponent: power.saturating_add(shift),
+        })
+    }
+}
+
+fn parse_power(text: &str) -> Option<i64> {
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    // Whatever does not fit in 64 bits is beyond any double: the end of the range says the same.
+    let bound = if text.starts_with('-') {
+        i64::MIN
+    } else {
+        i64::MAX
+    };
+    Some(text.parse().unwrap_or(bound))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn ratio(numerator: i64, denominator: i64) -> BigRational {
+        BigRational::new(numerator.into(), denominator.into())
+    }
+
+    #[test]
+    fn ordinary_notation_is_exact() {
+        for (text, exact) in [
+            (".3", ratio(3, 10)),
+            ("0.1", ratio(1, 10)),
+            ("3", ratio(3, 1)),
+            ("3.", ratio(3, 1)),
+            ("-1", ratio(-1, 1)),
+            ("1e-9", ratio(1, 1_000_000_000)),
+            ("+2.5E3", ratio(2500, 1)),
+            ("0010.500", ratio(21, 2)),
+            ("-0", ratio(0, 1)),
+            ("0.018", ratio(9, 500)),
+            ("1e+2", ratio(100, 1)),
+        ] {
+            assert_eq!(Decimal::parse(text).unwrap().exact(), exact, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_binary_value_of_a_tenth_is_not_what_a_tenth_means() {
+        let [p, d] = [".3", ".1"].map(|t| Decimal::parse(t).unwrap());
+        assert!((p.value() / d.value()).floor() < 3.0);
+        assert_eq!((p.exact() / d.exact()).floor(), ratio(3, 1));
+    }
+
+    #[test]
+    fn other_notations_are_not_numbers() {
+        for text in [
+            "", " 1", "0xB", "1_000", "1,5", "1e", "e3", ".", "-", "4GiB", "1e2.5", "--1", "١",
+        ] {
+            let error = Decimal::parse(text).unwrap_err();
+            assert!(
+                error.to_string().contains("not a decimal number"),
+                "{text}: {error}"
+            );
+        }
+    }
+
+    #[test]
+    fn infinities_are_named_as_such() {
+        for text in [".inf", "-.INF", ".nan", "inf", "NaN", "-Infinity"] {
+            let error = Decimal::parse(text).unwrap_err();
+            assert!(
+                error.to_string().contains("not a finite number"),
+                "{text}: {error}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_ends_of_the_range_are_refused_at_once() {
+        for text in ["1e309", "-1e309", "1e999999999999999999999"] {
+            let error = Decimal::parse(text).unwrap_err();
+            assert!(error.to_string().contains("too large"), "{text}: {error}");
+        }
+        for text in ["1e-400", "1e-999999999999999999999"] {
+            let error = Decimal::parse(text).unwrap_err();
+            assert!(error.to_string().contains("too small"), "{text}: {error}");
+        }
+        assert_eq!(
+            Decimal::parse("0e999999999999999999999").unwrap(),
+            Decimal::ZERO
+        );
+    }
+
+    #[test]
+    fn too_many_digits_are_refused_with_the_nearest_number() {
+        let error = Decimal::parse("0.10000000000000000001").unwrap_err();
+        assert_eq!(error.help(), "write 0.1, the nearest one accepted");
+        // The exact value of the double nearest to a tenth is not what a tenth means.
+        let error = Decimal::parse("0.1000000000000000055511151231257827").unwrap_err();
+        assert!(error.to_string().contains("more digits"));
+        // Every decimal of at most fifteen digits is its own shortest text.
+        assert_eq!(
+            Decimal::parse("9007199254740993").unwrap_err().help(),
+            "write 9007199254740992, the nearest one accepted"
+        );
+        Decimal::parse("123456789.012345").unwrap();
+    }
+
+    #[test]
+    fn what_is_shown_reads_back() {
+        for value in [
+            0.1,
+            1.0 / 3.0,
+            1e-9,
+            1e300,
+            5e-324,
+            f64::MAX,
+            -2.5,
+            128.0,
+            1e16,
+            9.87e15,
+            1e-6,
+            1e-7,
+        ] {
+            let decimal = Decimal::new(value).unwrap();
+            assert_eq!(Decimal::parse(&decimal.to_string()).unwrap(), decimal);
+            assert_eq!(Decimal::parse(&decimal.canonical()).unwrap(), decimal);
+        }
+        assert_eq!(Decimal::new(1e-9).unwrap().to_string(), "1e-9");
+        assert_eq!(Decimal::new(-0.0).unwrap().to_string(), "0");
+        assert_eq!(Decimal::new(f64::NAN), None);
+        assert_eq!(Decimal::new(f64::INFINITY), None);
+    }
+
+    /// serde_json rounds correctly only with its feature `float_roundtrip`; without it a
+    /// number of an artifact could come back as its neighbour.
+    #[test]
+    fn json_carries_the_number_unchanged() {
+        let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+        for _ in 0..20_000 {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            let Some(decimal) = Decimal::new(f64::from_bits(state)) else {
+                continue;
+            };
+            let text = serde_json::to_string(&decimal).unwrap();
+            let back: Decimal = serde_json::from_str(&text).unwrap();
+            assert_eq!(back.value().to_bits(), decimal.value().to_bits(), "{text}");
+        }
+        assert_eq!(serde_json::from_str::<Decimal>("3").unwrap().value(), 3.0);
+        assert!(serde_json::from_str::<Decimal>("1e999").is_err());
+    }
+
+    #[test]
+    fn numbers_out_of_range_are_shown_in_words() {
+        let shown = [0.0, -2.5, 3e-9, 7e300, f64::INFINITY, f64::NAN].map(shown);
+        let beyond = "more than a double can hold";
+        assert_eq!(shown, ["0", "-2.5", "3e-9", "7e300", beyond, "no number"]);
+    }
+}

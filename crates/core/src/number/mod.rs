@@ -1,0 +1,13 @@
+//! Decimal numbers that mean what was written, and counting in whole units of them.
+
+mod decimal;
+pub mod quantity;
+mod time;
+mod units;
+
+pub use decimal::shown;
+pub use decimal::{Decimal, DecimalError};
+pub use quantity::seconds_of;
+pub use time::civil;
+pub use time::seconds_in;
+pub use units::{Units, in_units};

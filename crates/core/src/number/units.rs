@@ -1,0 +1,112 @@
+//! Parts in whole units of their greatest common divisor.
+//!
+//! Σ u_i part_i ≤ whole decided in integers: with g the greatest common divisor of the parts (of the
+//! exact decimals), part_i = units_i · g, and since Σ u_i units_i is whole,
+//! Σ u_i part_i ≤ whole  ⇔  Σ u_i units_i ≤ ⌊whole / g⌋. The unit of measurement cancels, so units
+//! of 1e-9 and of 1e9 give the same integers.
+
+use num_bigint::BigInt;
+use num_integer::Integer;
+use num_rational::BigRational;
+use num_traits::{ToPrimitive, Zero};
+
+use super::decimal::Decimal;
+
+/// Whole numbers up to this bound, 2^53, are also exact as doubles.
+const LARGEST: u64 = 1 << 53;
+
+/// A whole and its parts in whole units.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Units {
+    /// ⌊whole / g⌋.
+    pub whole: u64,
+    /// part_i / g.
+    pub parts: Vec<u64>,
+}
+
+/// Scales a whole and its parts, all ≥ 0, to whole units.
+///
+/// Parts that are all 0 have no g: the whole counts as 0 units then, and 0 ≤ 0 holds for all u.
+/// `None` when an integer would exceed 2^53.
+pub fn in_units(whole: Decimal, parts: &[Decimal]) -> Option<Units> {
+    let exact: Vec<BigRational> = parts.iter().map(|d| d.exact()).collect();
+    let whole = whole.exact();
+    let denominators = exact.iter().map(BigRational::denom);
+    let denominator = denominators.fold(whole.denom().clone(), |lcm, d| lcm.lcm(d));
+    let scaled = |x: &BigRational| x.numer() * (&denominator / x.denom());
+    let parts: Vec<BigInt> = exact.iter().map(scaled).collect();
+    let grain = parts.iter().fold(BigInt::zero(), |gcd, d| gcd.gcd(d));
+    if grain.is_zero() {
+        return Some(Units {
+            whole: 0,
+            parts: vec![0; parts.len()],
+        });
+    }
+    let parts = parts.iter().map(|d| bounded(&(d / &grain)));
+    Some(Units {
+        whole: bounded(&scaled(&whole).div_floor(&grain))?,
+        parts: parts.collect::<Option<_>>()?,
+    })
+}
+
+fn bounded(value: &BigInt) -> Option<u64> {
+    value.to_u64().filter(|value| *value <= LARGEST)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn scaled(whole: &str, parts: &[&str]) -> Option<Units> {
+        let parts: Vec<Decimal> = parts.iter().map(|d| Decimal::parse(d).unwrap()).collect();
+        in_units(Decimal::parse(whole).unwrap(), &parts)
+    }
+
+    #[test]
+    fn three_tenths_hold_three_tenths() {
+        assert_eq!(
+            scaled(".3", &[".1"]).unwrap(),
+            Units {
+                whole: 3,
+                parts: vec![1]
+            }
+        );
+        assert_eq!(
+            scaled("1", &["0.1", "0.3"]).unwrap(),
+            Units {
+                whole: 10,
+                parts: vec![1, 3]
+            }
+        );
+    }
+
+    #[test]
+    fn capacity_is_rounded_down_to_the_grain() {
+        assert_eq!(
+            scaled("20", &["3", "6", "0"]).unwrap(),
+            Units {
+                whole: 6,
+                parts: vec![1, 2, 0]
+            }
+        );
+    }
+
+    #[test]
+    fn an_unused_resource_never_binds() {
+        assert_eq!(
+            scaled("20", &["0", "0"]).unwrap(),
+            Units {
+                whole: 0,
+                parts: vec![0, 0]
+            }
+        );
+    }
+
+    #[test]
+    fn integers_beyond_two_to_the_53_are_refused() {
+        assert_eq!(scaled("1", &["0.3333333333333333", "0.1"]), None);
+        assert_eq!(scaled("9007199254740992", &["1"]).unwrap().whole, LARGEST);
+        assert_eq!(scaled("9007199254740994", &["1"]), None);
+    }
+}

@@ -1,0 +1,166 @@
+//! How to move between the working schedules: the loop, the switching routes, and the
+//! modulating chain with its law.
+//!
+//! The chain's state is a [`Phase`]: a working schedule, or a stage of the route to the next
+//! one with its vector of slots. A draining slot of type i frees at rate `c_i μ_i`, and that
+//! event *is* a type-i completion. The chain does not look at the queue, which is what makes
+//! its analysis exact.
+//!
+//! Source: the MSR paper, §5.1, §7 and appendices E and F. It says that routes have minimal
+//! impact; they decide the largest stable switching rate (a factor 3.4 in its own example).
+
+mod fewer_drains;
+mod loop_order;
+mod route;
+
+pub use fewer_drains::fewer_drains;
+pub use loop_order::{drains, least_drain_order, lexicographic_order};
+pub use route::Phase;
+use route::chain;
+
+use std::sync::Arc;
+
+use synth_cluster::artifact::MsrPolicy;
+use synth_cluster::workload::Workload;
+use synth_queues::ctmc::{ChainError, Environment, ModulatedQueue};
+
+/// The modulating chain of an MSR policy, solved.
+#[derive(Clone, Debug)]
+pub struct Modulation {
+    /// The phases, in the order in which they are passed.
+    pub phases: Arc<[Phase]>,
+    /// The chain, with the fraction of time in each phase.
+    pub environment: Environment,
+    /// By edge: the type whose completion it is.
+    completions: Arc<[Option<usize>]>,
+    /// Fraction of time in working schedules; the rest is spent on routes.
+    pub working_time: f64,
+    transit: f64,
+    /// `E[u]` (K): how many slots of each type serve on average, routes included.
+    pub mean_schedule: Vec<f64>,
+    mean_in_transit: Vec<f64>,
+    switching_rate: f64,
+}
+
+/// Why a modulating chain could not be built or solved.
+#[derive(Debug, thiserror::Error)]
+pub enum ModulationError {
+    /// It would have more phases than this limit.
+    #[error(
+        "the modulating chain has more than {0} phases: its routes wait for too many single jobs. A sequential route has fewer phases than a concurrent one, and full preemption has none; or describe a part of the server"
+    )]
+    TooLarge(usize),
+    /// The chain has no law.
+    #[error(transparent)]
+    Chain(#[from] ChainError),
+}
+
+impl Modulation {
+    /// Builds the chain of a policy and solves for its law.
+    ///
+    /// # Errors
+    /// When the chain would have more than `limit` phases, or is not irreducible.
+    pub fn new(
+        workload: &Workload,
+        policy: &MsrPolicy,
+        limit: usize,
+    ) -> Result<Self, ModulationError> {
+        let chain = chain(workload, policy, limit)?;
+        let environment = Environment::of(&chain)?;
+        let completions = chain.edge_weights().map(|step| step.completion).collect();
+        let phases: Arc<[Phase]> = chain.node_weights().cloned().collect();
+        // A single schedule is never left.
+        let is_left = policy.order.len() > 1;
+        let rate = if is_left { policy.switching_rate } else { 0.0 };
+        Ok(Self::summed(phases, completions, environment, rate))
+    }
+
+    fn summed(
+        phases: Arc<[Phase]>,
+        completions: Arc<[Option<usize>]>,
+        environment: Environment,
+        switching_rate: f64,
+    ) -> Self {
+        let types = phases[0].slots.len();
+        let (mut mean_schedule, mut mean_in_transit) = (vec![0.0; types], vec![0.0; types]);
+        let (mut working, mut transit) = (0.0, 0.0);
+        for (phase, p) in phases.iter().zip(environment.law()) {
+            let is_here = |working: bool| f64::from(u8::from(phase.working == working));
+            working += p * is_here(true);
+            transit += p * is_here(false);
+            for (i, slots) in phase.slots.iter().enumerate() {
+                mean_schedule[i] += p * f64::from(*slots);
+                mean_in_transit[i] += p * f64::from(*slots) * is_here(false);
+            }
+        }
+        Modulation {
+            phases,
+            environment,
+            completions,
+            working_time: working,
+            transit,
+            mean_schedule,
+            mean_in_transit,
+            switching_rate,
+        }
+    }
+
+    /// Returns the same chain at another switching rate: working schedules are left faster or slower, and
+    /// what happens on the routes does not depend on it.
+    pub fn at(&self, rate: f64) -> Self {
+        if self.switching_rate == 0.0 {
+            return self.clone();
+        }
+        let faster = rate / self.switching_rate;
+        let scale = |s: usize| if self.phases[s].working { faster } else { 1.0 };
+        let environment = self.environment.with_exits_scaled(scale);
+        let (phases, completions) = (self.phases.clone(), self.completions.clone());
+        Self::summed(phases, completions, environment, rate)
+    }
+
+    /// Returns the number of type-i jobs and the phase: exact where the policy does not backfill and empty slots
+    /// keep their clocks.
+    pub fn queue(&self, workload: &Workload, i: usize) -> ModulatedQueue<'_> {
+        let job_type = &workload.types()[i];
+        let servers = self.phases.iter().map(|phase| phase.slots[i]).collect();
+        let serves = self.completions.iter().map(|c| *c == Some(i)).collect();
+        let (lambda, mu) = (job_type.arrival_rate(), job_type.service_rate());
+        ModulatedQueue::new(&self.environment, lambda, mu, servers, serves)
+    }
+
+    /// `ρ_i = b_i / E[u_i]` (K).
+    pub fn loads(&self, workload: &Workload) -> Vec<f64> {
+        let pairs = workload.types().iter().zip(&self.mean_schedule);
+        pairs.map(|(t, u)| t.offered_load() / u).collect()
+    }
+
+    /// Switches per time: α times the fraction of time in working schedules.
+    pub fn switching_frequency(&self) -> f64 {
+        self.switching_rate * self.working_time
+    }
+
+    /// Returns the supremum of the switching rates that keep every type stable; infinite where routes cost no
+    /// service.
+    ///
+    /// By renewal and reward over one round of the loop: working time `N/α`, and on the
+    /// routes, whatever α is, time `T` and service `C_i`. Type i is stable iff
+    /// `b_i (N/α + T) < (N/α)(πW)_i + C_i`, which is linear in 1/α.
+    pub fn largest_stable_rate(&self, workload: &Workload) -> f64 {
+        let mut largest = f64::INFINITY;
+        for (i, job_type) in workload.types().iter().enumerate() {
+            let (offered, in_transit) = (job_type.offered_load(), self.mean_in_transit[i]);
+            let spare = self.mean_schedule[i] - in_transit - offered * self.working_time;
+            // Time on routes is summed, not 1 − working: where there are no routes it must be 0 exactly.
+            let missed = offered * self.transit - in_transit;
+            // Both are per unit of time at this α: working time scales as 1/α. The missed service is a
+            // difference, and counts as 0 below its rounding error.
+            if missed > 1e-12 * (offered * self.transit + in_transit) {
+                largest = largest.min(self.switching_rate * spare / missed);
+            }
+        }
+        largest
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,220 @@
+use std::collections::HashMap;
+
+use petgraph::graph::{DiGraph, NodeIndex};
+
+use super::ModulationError;
+use synth_cluster::artifact::{Admission, Drain, MsrPolicy, Preemption};
+use synth_cluster::schedule::Packing;
+use synth_cluster::workload::Workload;
+use synth_queues::ctmc::Rate;
+
+/// A state of the modulating chain.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Phase {
+    /// Position in the loop: of the schedule that works, or of the one that the route goes to.
+    pub position: usize,
+    /// Whether this is a working state; otherwise a stage of a route.
+    pub working: bool,
+    /// Slots of each type (K) that serve.
+    pub slots: Vec<u32>,
+    /// Slots of each type (K) in setup: they hold their room and serve no job.
+    pub setups: Vec<u32>,
+}
+
+/// A transition of the modulating chain.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Step {
+    /// Rate [1/time].
+    pub rate: f64,
+    /// The type whose completion this event is; `None` for timers and setups.
+    pub completion: Option<usize>,
+}
+
+impl Rate for Step {
+    fn rate(&self) -> f64 {
+        self.rate
+    }
+}
+
+/// Builds the modulating chain of a policy. Nodes come in loop order and, within a route, by
+/// the number of slots still to go, so that every edge but the last goes forward.
+///
+/// # Errors
+/// When there are more than `limit` phases.
+pub(super) fn chain(
+    workload: &Workload,
+    policy: &MsrPolicy,
+    limit: usize,
+) -> Result<DiGraph<Phase, Step>, ModulationError> {
+    if least_phases(policy) > limit as f64 {
+        return Err(ModulationError::TooLarge(limit));
+    }
+    let packing = Packing::new(workload);
+    let rates: Vec<f64> = workload.types().iter().map(|t| t.service_rate()).collect();
+    let mut chain = DiGraph::new();
+    let first = chain.add_node(Phase::new(0, true, policy.schedule(0)));
+    let mut here = first;
+    for position in 0..policy.order.len() {
+        let next = (position + 1) % policy.order.len();
+        if next == position {
+            break;
+        }
+        let route = Leg {
+            packing: &packing,
+            policy,
+            rates: &rates,
+            position: next,
+        };
+        let closing = (next == 0).then_some(first);
+        let leaving = policy.leaving_rate(position);
+        here = route.build(&mut chain, here, leaving, closing, limit)?;
+    }
+    Ok(chain)
+}
+
+/// Returns a lower bound on the phases: a concurrent leg passes at least one for each vector of
+/// slots still to go, a sequential one for each slot.
+fn least_phases(policy: &MsrPolicy) -> f64 {
+    let leg = |position: usize| -> f64 {
+        let to = policy.schedule((position + 1) % policy.order.len());
+        let pairs = policy.schedule(position).iter().zip(to);
+        let excess = pairs.map(|(u, v)| f64::from(u.saturating_sub(*v)));
+        match (policy.preemption, policy.route.drain) {
+            (Preemption::Full, _) => 0.0,
+            (_, Drain::Sequential) => excess.sum(),
+            (_, Drain::Concurrent) => excess.map(|e| e + 1.0).product::<f64>() - 1.0,
+        }
+    };
+    let legs = 0..policy.order.len();
+    legs.map(|position| 1.0 + leg(position)).sum()
+}
+
+impl Phase {
+    fn new(position: usize, working: bool, slots: &[u32]) -> Self {
+        Phase {
+            position,
+            working,
+            slots: slots.to_vec(),
+            setups: vec![0; slots.len()],
+        }
+    }
+}
+
+impl Step {
+    fn new(rate: f64, completion: Option<usize>) -> Self {
+        Step { rate, completion }
+    }
+}
+
+/// The way to the schedule at `position` of the loop.
+struct Leg<'a> {
+    packing: &'a Packing,
+    policy: &'a MsrPolicy,
+    rates: &'a [f64],
+    position: usize,
+}
+
+impl Leg<'_> {
+    /// Adds this leg's phases, breadth first; returns the working state it ends in.
+    fn build(
+        &self,
+        chain: &mut DiGraph<Phase, Step>,
+        from: NodeIndex,
+        leaving: f64,
+        closing: Option<NodeIndex>,
+        limit: usize,
+    ) -> Result<NodeIndex, ModulationError> {
+        let mut known: HashMap<Phase, NodeIndex> = HashMap::new();
+        // The phase at the very moment when the timer fires.
+        let slots = match self.policy.preemption {
+            Preemption::Full => self.target(),
+            _ => &chain[from].slots,
+        };
+        let mut departure = Phase::new(self.position, false, slots);
+        self.settle(&mut departure);
+        let mut layer = vec![(from, departure, Step::new(leaving, None))];
+        let mut end = closing;
+        while !layer.is_empty() {
+            let mut following = Vec::new();
+            for (source, phase, step) in layer {
+                let arrived = phase.working;
+                let existing = known.get(&phase).copied().or(closing.filter(|_| arrived));
+                let node = existing.unwrap_or_else(|| {
+                    let node = chain.add_node(phase.clone());
+                    known.insert(phase.clone(), node);
+                    if !arrived {
+                        following.extend(self.steps(&phase).map(|(p, s)| (node, p, s)));
+                    }
+                    node
+                });
+                chain.add_edge(source, node, step);
+                if arrived {
+                    end = Some(node);
+                }
+                if chain.node_count() > limit {
+                    return Err(ModulationError::TooLarge(limit));
+                }
+            }
+            layer = following;
+        }
+        Ok(end.expect("every route ends in a working schedule"))
+    }
+
+    fn target(&self) -> &[u32] {
+        self.policy.schedule(self.position)
+    }
+
+    /// Returns the phases that follow one on the route.
+    fn steps(&self, phase: &Phase) -> impl Iterator<Item = (Phase, Step)> {
+        self.moving(phase).into_iter().map(|i: usize| {
+            let mut next = phase.clone();
+            let step = if self.policy.preemption == Preemption::Setup {
+                let setup_rate = self.policy.setup_rate.expect("setups have a rate");
+                next.setups[i] -= 1;
+                Step::new(f64::from(phase.setups[i]) * setup_rate, None)
+            } else {
+                next.slots[i] -= 1;
+                Step::new(f64::from(phase.slots[i]) * self.rates[i], Some(i))
+            };
+            self.settle(&mut next);
+            (next, step)
+        })
+    }
+
+    /// Returns the types whose slots are on their way out in this phase.
+    fn moving(&self, phase: &Phase) -> Vec<usize> {
+        let leaving = |i: &usize| phase.setups[*i] > 0 || phase.slots[*i] > self.target()[*i];
+        let all = (0..phase.slots.len()).filter(leaving);
+        match self.policy.route.drain {
+            Drain::Sequential => all.take(1).collect(),
+            Drain::Concurrent => all.collect(),
+        }
+    }
+
+    /// Does what happens at once after an event: setups begin, room is filled, the route ends. Eager admission goes in
+    /// type order, each as many as fit up to its target.
+    fn settle(&self, phase: &mut Phase) {
+        if self.policy.preemption == Preemption::Setup {
+            for i in self.moving(phase) {
+                let excess = phase.slots[i].saturating_sub(self.target()[i]);
+                phase.slots[i] -= excess;
+                phase.setups[i] += excess;
+            }
+        }
+        if self.moving(phase).is_empty() {
+            phase.slots = self.target().to_vec();
+            phase.working = true;
+        } else if self.policy.route.admission == Admission::Eager {
+            let pairs = phase.slots.iter().zip(&phase.setups);
+            let held: Vec<u32> = pairs.map(|(c, x)| c + x).collect();
+            let room = self.packing.room(&held);
+            let mut room = room.expect("the slots of a phase fit");
+            for (i, target) in self.target().iter().enumerate() {
+                let lacking = target.saturating_sub(phase.slots[i]);
+                let more = lacking.min(self.packing.most(i, &room));
+                self.packing.take(i, more, &mut room);
+                phase.slots[i] += more;
+            }
+        }
+    }
+}

@@ -1,0 +1,229 @@
+#![allow(clippy::unwrap_used)]
+
+use nalgebra::DVector;
+use rand::{RngExt, SeedableRng};
+
+use super::*;
+use crate::program::{self, Limits};
+use synth_cluster::artifact::{Preemption, Route, section_seven};
+use synth_cluster::schedule::{Packing, Schedule};
+use synth_queues::ctmc;
+
+fn section7() -> Workload {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/section7.yaml");
+    Workload::read(path.as_ref()).unwrap().workload
+}
+
+/// Section 7 of the MSR paper at ρ = .9: phases and largest stable switching rates of the
+/// four routes, from an independent computation (five digits).
+#[test]
+fn routes_of_section_seven() {
+    let workload = section7();
+    for (route, phases, largest) in [
+        ("sequential-eager", 9, 0.32),
+        ("concurrent-eager", 13, 0.22099),
+        ("concurrent-late", 13, 0.14235),
+        ("sequential-late", 9, 0.09412),
+    ] {
+        let policy = section_seven(Preemption::None, route.parse().unwrap(), 0.05);
+        let modulation = Modulation::new(&workload, &policy, 1000).unwrap();
+        assert_eq!(modulation.phases.len(), phases, "{route}");
+        let found = modulation.largest_stable_rate(&workload);
+        assert!((found - largest).abs() < 5e-6, "{route}: {found}");
+    }
+}
+
+/// The supremum is one: just below it every type is stable, just above some is not, by the
+/// law of the chain at that very rate; and it does not depend on the rate it is found from.
+#[test]
+fn largest_stable_rate_is_where_a_type_becomes_unstable() {
+    let workload = section7();
+    for preemption in [Preemption::None, Preemption::Setup] {
+        for route in Route::ALL {
+            let at = |rate| {
+                Modulation::new(&workload, &section_seven(preemption, route, rate), 1000).unwrap()
+            };
+            let largest = at(0.01).largest_stable_rate(&workload);
+            assert!((at(3.0).largest_stable_rate(&workload) / largest - 1.0).abs() < 1e-10);
+            let scaled = at(0.01).at(0.3).mean_schedule.to_vec();
+            assert!(
+                scaled
+                    .iter()
+                    .zip(at(0.3).mean_schedule)
+                    .all(|(a, b)| (a - b).abs() < 1e-13)
+            );
+            let heaviest = |rate| at(rate).loads(&workload).into_iter().fold(0.0, f64::max);
+            assert!(heaviest(largest * (1.0 - 1e-9)) < 1.0, "{route}");
+            assert!(heaviest(largest * (1.0 + 1e-9)) > 1.0, "{route}");
+        }
+    }
+}
+
+/// Route by hand, sequential and eager, from (0,0,2) to (1,4,0) and back: occupancy of the
+/// routes is 1.5 and 37/12 time units, and type 3 gets 2 + 3/2 slot-times of it.
+#[test]
+fn mean_schedule_by_renewal_and_reward() {
+    let rate = 0.1;
+    let modulation = Modulation::new(
+        &section7(),
+        &section_seven(Preemption::None, Route::ALL[0], rate),
+        1000,
+    )
+    .unwrap();
+    let (working, transit) = (2.0 / rate, 1.5 + 37.0 / 12.0);
+    assert!((modulation.working_time - working / (working + transit)).abs() < 1e-14);
+    let third = (working * 1.0 + 3.5) / (working + transit);
+    assert!((modulation.mean_schedule[2] - third).abs() < 1e-14);
+    let second = (working * 2.0 + 9.0) / (working + transit);
+    assert!((modulation.mean_schedule[1] - second).abs() < 1e-14);
+}
+
+/// Returns a random server with three types, and a random loop of up to four of its schedules.
+fn random_case(seed: u64) -> (Workload, Vec<Schedule>) {
+    let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {a: 12, b: 10}}\njobs:\n"
+        .to_string();
+    for i in 0..3 {
+        let (a, b) = (random.random_range(1..5), random.random_range(0..4));
+        let (rate, size) = (0.1 + random.random::<f32>(), 0.1 + random.random::<f32>());
+        text += &format!(
+            "  - {{name: t{i}, demand: {{a: {a}, b: {b}}}, arrival_rate: {rate}, mean_size: {size}}}\n"
+        );
+    }
+    let workload = Workload::parse(&text, "random").unwrap().workload;
+    let all = synth_cluster::schedule::enumerate(&Packing::new(&workload), 10_000).schedules;
+    let maximal: Vec<Schedule> = all
+        .into_iter()
+        .filter(|u| Packing::new(&workload).is_maximal(u))
+        .collect();
+    let count = maximal.len().min(4);
+    let start = random.random_range(0..=maximal.len() - count);
+    (workload, maximal[start..start + count].to_vec())
+}
+
+fn random_policy(schedules: &[Schedule], preemption: Preemption, route: Route) -> MsrPolicy {
+    let n = schedules.len();
+    MsrPolicy {
+        schedules: schedules.to_vec(),
+        weights: (1..=n)
+            .map(|s| 2.0 * s as f64 / (n * (n + 1)) as f64)
+            .collect(),
+        order: (0..n).collect(),
+        ..section_seven(preemption, route, 0.7)
+    }
+}
+
+/// On random loops: elimination and LU give the same law, and every phase fits on the
+/// server, slots in setup included.
+#[test]
+fn chains_of_random_loops() {
+    for seed in 0..40 {
+        let (workload, schedules) = random_case(seed);
+        let packing = Packing::new(&workload);
+        for preemption in [Preemption::None, Preemption::Setup, Preemption::Full] {
+            for route in Route::ALL {
+                let policy = random_policy(&schedules, preemption, route);
+                let modulation = Modulation::new(&workload, &policy, 10_000).unwrap();
+                let graph = chain(&workload, &policy, 10_000).unwrap();
+                if let Some(dense) = ctmc::stationary_dense(&ctmc::generator(&graph)) {
+                    let law = DVector::from_column_slice(modulation.environment.law());
+                    let distance = (law - dense).amax();
+                    assert!(
+                        distance < 1e-12,
+                        "seed {seed}, {preemption:?} {route}: {distance}"
+                    );
+                }
+                for phase in modulation.phases.iter() {
+                    let held: Vec<u32> = phase
+                        .slots
+                        .iter()
+                        .zip(&phase.setups)
+                        .map(|(c, x)| c + x)
+                        .collect();
+                    assert!(
+                        packing.fits(&held),
+                        "seed {seed}, {preemption:?} {route}: {phase:?}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Full preemption is the limit of ever faster setups, and its mean schedule is πW.
+#[test]
+fn fast_setups_approach_full_preemption() {
+    let (workload, schedules) = random_case(1);
+    let full = random_policy(&schedules, Preemption::Full, Route::ALL[0]);
+    let mean = Modulation::new(&workload, &full, 100)
+        .unwrap()
+        .mean_schedule
+        .to_vec();
+    for i in 0..3 {
+        let mixed: f64 = full
+            .weights
+            .iter()
+            .zip(&full.schedules)
+            .map(|(p, u)| p * f64::from(u[i]))
+            .sum();
+        assert!((mean[i] - mixed).abs() < 1e-14);
+    }
+    for route in Route::ALL {
+        let setup = MsrPolicy {
+            setup_rate: Some(1e9),
+            ..random_policy(&schedules, Preemption::Setup, route)
+        };
+        let near = Modulation::new(&workload, &setup, 10_000).unwrap();
+        assert!(
+            near.mean_schedule
+                .iter()
+                .zip(&mean)
+                .all(|(a, b)| (a - b).abs() < 1e-7)
+        );
+    }
+}
+
+#[test]
+fn a_chain_beyond_its_limit_is_refused() {
+    for route in ["concurrent-late", "concurrent-eager"] {
+        let policy = section_seven(Preemption::None, route.parse().unwrap(), 0.05);
+        let error = Modulation::new(&section7(), &policy, 12).unwrap_err();
+        assert!(error.to_string().contains("more than 12 phases"), "{error}");
+        assert!(Modulation::new(&section7(), &policy, 13).is_ok());
+    }
+}
+
+/// Of appendix J's 343 979 optimal bases the loops need 9 to 43 completions a round (the
+/// paper's own 34); the least is found.
+#[test]
+fn the_least_to_drain_of_appendix_j() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/vms.yaml");
+    let workload = Workload::read(path.as_ref()).unwrap().workload;
+    let solved = program::solve(&workload, &Limits::default()).unwrap();
+    let mix = fewer_drains(&workload, solved.mixes[0].clone(), &solved.face);
+    let load = mix.loads(&workload).into_iter().fold(0.0, f64::max);
+    assert!((load / 0.655 - 1.0).abs() < 1e-12, "{load}");
+    assert_eq!(
+        drains(&mix.schedules, &least_drain_order(&mix.schedules)),
+        9
+    );
+}
+
+/// One schedule is never left: no switches, all time working, stable at any rate.
+#[test]
+fn a_single_schedule_is_never_left() {
+    for preemption in [Preemption::None, Preemption::Setup, Preemption::Full] {
+        let single = MsrPolicy {
+            schedules: vec![vec![1, 4, 0]],
+            weights: vec![1.0],
+            order: vec![0],
+            ..section_seven(preemption, Route::ALL[0], 2.0)
+        };
+        let modulation = Modulation::new(&section7(), &single, 10).unwrap();
+        assert_eq!(
+            (modulation.working_time, modulation.switching_frequency()),
+            (1.0, 0.0)
+        );
+        assert_eq!(modulation.largest_stable_rate(&section7()), f64::INFINITY);
+    }
+}

@@ -1,0 +1,421 @@
+//! The least mean response time that any policy can have, of small systems: without preemption, or with full.
+//!
+//! # Theory
+//! For Poisson arrivals and exponential sizes the state is, without preemption, the schedule that runs and the number
+//! of waiting jobs of each type, and a policy starts waiting jobs at events; with full preemption it is the number of
+//! jobs of each type, and a policy chooses the schedule. The least average cost is
+//! that of a dynamic program, which is solved by relative value iteration on a box of waiting jobs
+//! where arrivals beyond it are lost.
+//!
+//! The optimum in the box is a lower bound for the system without one: a policy in the box can serve
+//! the jobs that are not lost as a policy without the box serves them, and idle for the others. So is
+//! the least change of a sweep. The box grows until that hardly matters.
+//!
+//! # Practice
+//! Memory and time grow as schedules × box, and the box as a power of the number of types: two types on
+//! dozens of servers, four on a handful. With preemption schedules are decisions, not states: three or four types
+//! on any server. What is too large is refused before anything is computed.
+
+mod preemptive;
+mod region;
+mod sweep;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use preemptive::Preemptive;
+use region::Region;
+use sweep::Sweeps;
+use synth_cluster::artifact::{Objective, Preemption};
+use synth_cluster::schedule::{Packing, Schedule, enumerate, maximal, worth};
+use synth_cluster::workload::{JobType, Workload};
+
+/// What is sought the least of.
+#[derive(Clone, Copy, Debug)]
+pub struct Sought {
+    /// What policies may do.
+    pub preemption: Preemption,
+    /// γ, where that is with setups \[1/time\].
+    pub setup_rate: Option<f64>,
+    /// What is least.
+    pub objective: Objective,
+}
+
+impl Sought {
+    /// Returns the least mean response time, without setups.
+    pub fn mean(preemption: Preemption) -> Self {
+        Sought {
+            preemption,
+            setup_rate: None,
+            objective: Objective::Mean,
+        }
+    }
+}
+
+/// Limits on the work.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Relative distance between the bounds, and of what the last growth of the box changed.
+    pub tolerance: f64,
+    /// States at most.
+    pub states: usize,
+    /// Sweeps over one box at most.
+    pub sweeps: usize,
+    /// States × sweeps at most, all boxes together: a limit on time that is the same on each machine.
+    pub updates: u64,
+    /// Wall-clock time, all boxes together; past it the bounds are as far apart as they are.
+    pub time: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            tolerance: 0.005,
+            // Below 400 MB.
+            states: 20_000_000,
+            sweeps: 200_000,
+            updates: u64::MAX,
+            time: Duration::MAX,
+        }
+    }
+}
+
+impl Limits {
+    /// Returns the same, but no longer than this.
+    #[must_use]
+    pub fn within(self, time: Duration) -> Self {
+        Limits {
+            time: self.time.min(time),
+            ..self
+        }
+    }
+
+    /// For an answer in passing: within half a second or so, and on any machine the same answer.
+    pub fn in_passing() -> Self {
+        Limits {
+            states: 100_000,
+            updates: 60_000_000,
+            ..Limits::default()
+        }
+    }
+}
+
+/// Why there is no optimum, and what to do.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{0}")]
+pub struct OptimumError(String);
+
+fn refused<T>(why: impl Into<String>) -> Result<T, OptimumError> {
+    Err(OptimumError(why.into()))
+}
+
+/// Memory a state: two doubles, and those of the smaller box while it grows \[bytes\].
+const BYTES: f64 = 20.0;
+
+/// Why a search ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// The bounds are as close, and the last growth of the box changed as little, as asked for.
+    Close,
+    /// The next box would have more states than the limit.
+    Full,
+    /// By an interrupt, or at a limit on time, sweeps or updates.
+    Cut,
+}
+
+/// The optimum of one system.
+#[derive(Clone, Debug)]
+pub struct Optimum {
+    /// No policy with this preemption has less \[time\].
+    pub lower: f64,
+    /// The least cost in the box is at most this \[time\].
+    pub upper_in_box: f64,
+    /// The most jobs of each type in the box: those that wait, or with preemption all.
+    pub limits: Vec<usize>,
+    /// States of the last box.
+    pub states: usize,
+    /// Sweeps over all boxes.
+    pub sweeps: usize,
+    /// What the last growth of the box changed, relatively.
+    pub growth: f64,
+    /// Why it ended.
+    pub ended: Ended,
+}
+
+/// Progress.
+#[derive(Clone, Copy, Debug)]
+pub struct Step {
+    /// States of the present box.
+    pub states: usize,
+    /// Sweeps over it.
+    pub sweeps: usize,
+    /// Bounds of it \[time\].
+    pub bounds: [f64; 2],
+}
+
+impl Step {
+    /// Memory that they take \[bytes\].
+    pub fn bytes(&self) -> f64 {
+        BYTES * self.states as f64
+    }
+}
+
+/// Rates and costs over the uniformization rate.
+struct Uniform {
+    /// λ of each type.
+    arrivals: Vec<f64>,
+    /// μ of each type; with setups then γ.
+    services: Vec<f64>,
+    /// Cost of a job of each type \[1/time\].
+    costs: Vec<f64>,
+    rate: f64,
+}
+
+impl Uniform {
+    fn new(workload: &Workload, services: &[f64], schedules: &[Schedule], costs: &[f64]) -> Self {
+        let served = schedules.iter().map(|s| worth(s, services));
+        let rate = workload.total_arrival_rate() + served.fold(0.0, f64::max);
+        let types = workload.types().iter();
+        Uniform {
+            arrivals: types.map(|t| t.arrival_rate() / rate).collect(),
+            services: services.iter().map(|mu| mu / rate).collect(),
+            costs: costs.iter().map(|c| c / rate).collect(),
+            rate,
+        }
+    }
+
+    /// Adds the values after arrivals to a row of the last type's jobs, from a state on. Beyond the box an arrival is
+    /// lost. Returns the cost with that of the other types' jobs there.
+    fn arrive(
+        &self,
+        region: &Region,
+        start: usize,
+        values: &[f64],
+        row: &mut [f64],
+        mut cost: f64,
+    ) -> f64 {
+        let (last, length) = (self.arrivals.len() - 1, row.len());
+        for i in 0..last {
+            let count = region.count(i, start);
+            cost += count as f64 * self.costs[i];
+            let is_in = count < region.limits[i];
+            let more = start + if is_in { region.strides[i] } else { 0 };
+            add(row, self.arrivals[i], &values[more..more + length]);
+        }
+        let here = &values[start..start + length];
+        add(row, self.arrivals[last], &here[1..]);
+        row[length - 1] += self.arrivals[last] * here[length - 1];
+        cost
+    }
+}
+
+/// Adds `rate` times each value.
+fn add(row: &mut [f64], rate: f64, values: &[f64]) {
+    row.iter_mut().zip(values).for_each(|(v, u)| *v += rate * u);
+}
+
+/// Value iteration on a box that grows.
+trait Dynamic {
+    /// Returns the present box, and how many states there are for each of its places.
+    fn region(&self) -> (&Region, usize);
+
+    /// Returns bounds on the average cost in the box, and the number of sweeps that they took.
+    fn sweep(&mut self) -> ([f64; 2], usize);
+
+    /// Goes on to a larger box.
+    fn grow(&mut self, larger: Region);
+}
+
+/// Returns the least mean response time that a policy with this preemption can have, or that weighted by load.
+///
+/// # Errors
+/// When the laws have memory, when it is too large.
+pub fn optimum(
+    workload: &Workload,
+    sought: Sought,
+    limits: &Limits,
+    interrupt: &AtomicBool,
+    progress: impl FnMut(Step),
+) -> Result<Optimum, OptimumError> {
+    if workload.start_latency().is_some() {
+        return refused(
+            "the optimum is for jobs that hold their room for an exponential time, and with a start latency they do not: without `start_latency` it can be computed",
+        );
+    }
+    let other = |t: &&JobType| !(t.is_poisson() && t.holding().is_exponential());
+    if let Some(job_type) = workload.types().iter().find(other) {
+        return refused(format!(
+            "the optimum is for Poisson arrivals and exponential sizes, and type `{}` has others",
+            job_type.name()
+        ));
+    }
+    let costs = costs(workload, sought.objective)?;
+    let work: f64 = workload.types().iter().map(JobType::offered_load).sum();
+    let mean = work / workload.total_arrival_rate();
+    let is_far = |rate: &f64| !SETUPS.contains(&(rate * mean));
+    if let Some(rate) = sought.setup_rate.filter(is_far) {
+        return refused(format!(
+            "a setup of mean {} beside jobs of mean {mean}: the dynamic program is for setups up to 1e6 times as long, or as short; slower ones are as --preemption none, faster ones as full",
+            1.0 / rate
+        ));
+    }
+    let packing = Packing::new(workload);
+    Ok(match sought.preemption {
+        Preemption::None | Preemption::Setup => {
+            let found = enumerate(&packing, MOST_SCHEDULES);
+            let schedules = found.complete.then_some(found.schedules);
+            let mut schedules = schedules.ok_or_else(|| too_many(MOST_SCHEDULES))?;
+            let is_setup = sought.preemption == Preemption::Setup;
+            let setup_rate = sought.setup_rate.filter(|_| is_setup);
+            if setup_rate.is_some() {
+                schedules = sweep::in_setup(&schedules);
+            }
+            let waiting = first_box(workload, schedules.len(), limits.states)?;
+            let sweeps = Sweeps::new(schedules, waiting, setup_rate, workload, &costs);
+            closed_in(sweeps, limits, interrupt, progress)
+        }
+        Preemption::Full => {
+            let schedules = maximal(&packing, MOST_MAXIMAL, VISITS);
+            let schedules = schedules.ok_or_else(|| too_many(MOST_MAXIMAL))?;
+            let present = first_box(workload, 1, limits.states)?;
+            let sweeps = Preemptive::new(present, schedules, workload, &costs);
+            closed_in(sweeps, limits, interrupt, progress)
+        }
+    })
+}
+
+/// Grows the box until that hardly changes the optimum, or a limit is reached; in each box sweeps until the bounds are
+/// close or a limit is reached.
+fn closed_in(
+    mut solver: impl Dynamic,
+    limits: &Limits,
+    interrupt: &AtomicBool,
+    mut progress: impl FnMut(Step),
+) -> Optimum {
+    let (end, mut updates) = (Instant::now().checked_add(limits.time), limits.updates);
+    let is_cut =
+        || interrupt.load(Ordering::Relaxed) || end.is_some_and(|end| Instant::now() >= end);
+    let (mut best, mut all_sweeps) = (0.0_f64, 0);
+    let (mut before, mut grown) = (None, None);
+    loop {
+        let (region, copies) = solver.region();
+        let states = copies * region.states;
+        let (mut sweeps, mut reported) = (0, 0);
+        let (bounds, are_close, is_over) = loop {
+            let (bounds, count) = solver.sweep();
+            sweeps += count;
+            updates = updates.saturating_sub((count * states) as u64);
+            if sweeps >= reported + 16 {
+                reported = sweeps;
+                progress(Step {
+                    states,
+                    sweeps,
+                    bounds,
+                });
+            }
+            let are_close = bounds[1] - bounds[0] <= limits.tolerance / 2.0 * bounds[0];
+            let is_over = updates == 0 || is_cut();
+            if are_close || sweeps >= limits.sweeps || is_over {
+                break (bounds, are_close, is_over);
+            }
+        };
+        let [lower, upper] = bounds;
+        // The lower bound of each box holds.
+        best = best.max(lower);
+        all_sweeps += sweeps;
+        let growth = before.map_or(f64::INFINITY, |b: f64| (lower - b).abs() / lower);
+        // Changes of growing boxes fall at least geometrically: what all further ones would change.
+        let rest = match grown {
+            Some(earlier) if growth < earlier => growth * growth / (earlier - growth),
+            _ => growth,
+        };
+        let (region, copies) = solver.region();
+        let larger = region.grown();
+        let ended = if is_over || !are_close {
+            Some(Ended::Cut)
+        } else if rest.min(growth) <= limits.tolerance / 2.0 {
+            Some(Ended::Close)
+        } else {
+            (copies * larger.states > limits.states).then_some(Ended::Full)
+        };
+        if let Some(ended) = ended {
+            return Optimum {
+                lower: best,
+                upper_in_box: upper,
+                states,
+                sweeps: all_sweeps,
+                growth,
+                ended,
+                limits: region.limits.clone(),
+            };
+        }
+        (before, grown) = (Some(lower), Some(growth).filter(|g| g.is_finite()));
+        solver.grow(larger);
+    }
+}
+
+/// Returns what a job of each type costs, so that the sum over the mean numbers is the objective (Little).
+fn costs(workload: &Workload, objective: Objective) -> Result<Vec<f64>, OptimumError> {
+    let types = workload.types().iter();
+    Ok(match objective {
+        Objective::P99 => {
+            return refused(
+                "a percentile is no sum over jobs, as the dynamic program needs it: take --objective mean or weighted",
+            );
+        }
+        Objective::Mean => vec![1.0 / workload.total_arrival_rate(); types.len()],
+        Objective::Weighted => {
+            let shares = workload.load_shares();
+            let rates = types.map(JobType::arrival_rate);
+            shares.iter().zip(rates).map(|(w, l)| w / l).collect()
+        }
+    })
+}
+
+/// Rates of setups, times the mean size of jobs.
+const SETUPS: std::ops::RangeInclusive<f64> = 1e-6..=1e6;
+
+/// The most schedules that are listed.
+const MOST_SCHEDULES: usize = 5_000;
+
+/// The most maximal schedules that are decided among, and the candidates among which they are looked for.
+const MOST_MAXIMAL: usize = 2_000;
+const VISITS: usize = 2_000_000;
+
+/// Waiting jobs of each type in the first box, beside as many as are in service on average: the most
+/// that the states have room for.
+const FIRST: [usize; 3] = [8, 6, 4];
+
+fn too_many(most: usize) -> OptimumError {
+    OptimumError(format!(
+        "the dynamic program is for at most {most} schedules, and here are more: take fewer types, or fewer servers"
+    ))
+}
+
+/// Returns the first box.
+fn first_box(workload: &Workload, schedules: usize, states: usize) -> Result<Region, OptimumError> {
+    let in_service = |t: &JobType| t.offered_load().ceil().min(100.0) as usize;
+    let (mut least, limit) = (f64::INFINITY, states as f64);
+    for more in FIRST {
+        let types = workload.types().iter();
+        let sides: Vec<usize> = types.map(|t| more + in_service(t)).collect();
+        // In floating point: with dozens of types this is beyond any integer.
+        let waiting: f64 = sides.iter().map(|b| *b as f64 + 1.0).product();
+        least = least.min(schedules as f64 * waiting);
+        if least <= limit {
+            return Ok(Region::new(sides));
+        }
+    }
+    let times = match schedules {
+        1 => String::new(),
+        several => format!("{several} schedules × "),
+    };
+    refused(format!(
+        "the dynamic program would begin with {least:.1e} states ({times}the numbers of jobs of {} types; {:.0} MB), and the limit is {limit:.1e}: take fewer types or a lower load, or give `synth optimum` more --states",
+        workload.types().len(),
+        least * BYTES / 1e6
+    ))
+}
+
+#[cfg(test)]
+mod tests;

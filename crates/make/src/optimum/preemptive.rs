@@ -1,0 +1,201 @@
+use rayon::prelude::*;
+
+use super::region::Region;
+use super::{Dynamic, Uniform};
+use synth_cluster::schedule::Schedule;
+use synth_cluster::workload::Workload;
+
+/// Relative value iteration on one box with full preemption: a state is the number of jobs of each type, and a
+/// decision the maximal schedule that is served.
+///
+/// With every arrival beyond the box lost, one sweep is `V'(q) = c·q + Σ λ_i V(q + e_i) + (1 − Σ λ_i) V(q) − max_m Σ
+/// min(m_i, q_i) μ_i (V(q) − V(q − e_i))`, rates over the uniformization rate. A job more never costs less (in
+/// the box, too: it blocks one arrival at most, and then the states are the same), so that maximal schedules suffice.
+/// Bounds as without preemption; between two such sweeps the decisions are kept (modified policy iteration:
+/// Puterman and Shin, Management Science 24, 1978).
+pub(super) struct Preemptive {
+    region: Region,
+    schedules: Vec<Schedule>,
+    rates: Uniform,
+    values: Vec<f64>,
+    /// V'.
+    next: Vec<f64>,
+    /// By state the place of the schedule.
+    choices: Vec<u32>,
+}
+
+/// Sweeps that keep the decisions, for each that makes them.
+const KEPT: usize = 11;
+
+impl Preemptive {
+    pub fn new(
+        region: Region,
+        schedules: Vec<Schedule>,
+        workload: &Workload,
+        costs: &[f64],
+    ) -> Self {
+        let services: Vec<f64> = workload.types().iter().map(|t| t.service_rate()).collect();
+        Preemptive {
+            rates: Uniform::new(workload, &services, &schedules, costs),
+            values: vec![0.0; region.states],
+            next: vec![0.0; region.states],
+            choices: vec![0; region.states],
+            region,
+            schedules,
+        }
+    }
+
+    /// V' of all states, with new decisions or those that were made; the least and the largest change.
+    fn step(&mut self, decides: bool) -> [f64; 2] {
+        let length = self.region.limits.last().map_or(1, |most| most + 1);
+        let mut next = std::mem::take(&mut self.next);
+        let mut choices = std::mem::take(&mut self.choices);
+        let bounds = next
+            .par_chunks_mut(length)
+            .zip(choices.par_chunks_mut(length))
+            .enumerate()
+            .map_init(
+                || Row::new(self.rates.services.len(), length),
+                |row, (n, (next, choices))| self.row(row, n * length, next, choices, decides),
+            )
+            .reduce(
+                || [f64::INFINITY, f64::NEG_INFINITY],
+                |a, b| [a[0].min(b[0]), a[1].max(b[1])],
+            );
+        let origin = next[0];
+        next.par_iter_mut().for_each(|v| *v -= origin);
+        self.next = std::mem::replace(&mut self.values, next);
+        self.choices = choices;
+        bounds.map(|b| b * self.rates.rate)
+    }
+
+    /// Returns the same of a row of the last type's jobs, from a state on.
+    fn row(
+        &self,
+        row: &mut Row,
+        start: usize,
+        next: &mut [f64],
+        choices: &mut [u32],
+        decides: bool,
+    ) -> [f64; 2] {
+        let (region, length) = (&self.region, next.len());
+        let here = &self.values[start..start + length];
+        let last = self.rates.services.len() - 1;
+        row.look(self, start, here);
+        if decides {
+            self.decide(row, choices);
+        } else {
+            self.keep(row, choices);
+        }
+        let stays = 1.0 - self.rates.arrivals.iter().sum::<f64>();
+        for ((v, u), gain) in next.iter_mut().zip(here).zip(&row.best) {
+            *v = stays * u - gain;
+        }
+        let mut cost = self.rates.arrive(region, start, &self.values, next, 0.0);
+        let mut bounds = [f64::INFINITY, f64::NEG_INFINITY];
+        for (v, u) in next.iter_mut().zip(here) {
+            *v += cost;
+            cost += self.rates.costs[last];
+            let change = *v - u;
+            bounds = [bounds[0].min(change), bounds[1].max(change)];
+        }
+        bounds
+    }
+
+    /// The schedules that gain most; of equals the first.
+    fn decide(&self, row: &mut Row, choices: &mut [u32]) {
+        let last = self.rates.services.len() - 1;
+        row.best.fill(f64::NEG_INFINITY);
+        for (m, schedule) in self.schedules.iter().enumerate() {
+            row.own.fill(0.0);
+            for (i, gains) in row.gains[..last].iter().enumerate() {
+                let served = row.counts[i].min(schedule[i] as usize);
+                if served > 0 {
+                    for (own, gain) in row.own.iter_mut().zip(gains) {
+                        *own += served as f64 * gain;
+                    }
+                }
+            }
+            let most = schedule[last] as usize;
+            for (n, (own, gain)) in row.own.iter_mut().zip(&row.gains[last]).enumerate() {
+                *own += n.min(most) as f64 * gain;
+            }
+            for ((best, own), choice) in row.best.iter_mut().zip(&row.own).zip(&mut *choices) {
+                if *own > *best {
+                    (*best, *choice) = (*own, m as u32);
+                }
+            }
+        }
+    }
+
+    /// What the schedules gain that were chosen.
+    fn keep(&self, row: &mut Row, choices: &[u32]) {
+        let last = self.rates.services.len() - 1;
+        for (n, choice) in choices.iter().enumerate() {
+            let schedule = &self.schedules[*choice as usize];
+            let counts = row.counts[..last].iter().copied().chain([n]);
+            let served = schedule.iter().zip(counts);
+            let gains = row.gains.iter().map(|gains| gains[n]);
+            let each = served.map(|(slots, jobs)| jobs.min(*slots as usize) as f64);
+            row.best[n] = each.zip(gains).map(|(served, gain)| served * gain).sum();
+        }
+    }
+}
+
+/// What is computed for a row of states.
+struct Row {
+    /// Jobs of the types, but the last.
+    counts: Vec<usize>,
+    /// By type: what the end of one job gains.
+    gains: Vec<Vec<f64>>,
+    own: Vec<f64>,
+    best: Vec<f64>,
+}
+
+impl Row {
+    fn new(types: usize, length: usize) -> Self {
+        Row {
+            counts: vec![0; types],
+            gains: vec![vec![0.0; length]; types],
+            own: vec![0.0; length],
+            best: vec![0.0; length],
+        }
+    }
+
+    fn look(&mut self, dynamic: &Preemptive, start: usize, here: &[f64]) {
+        let (region, last) = (&dynamic.region, self.counts.len() - 1);
+        for i in 0..last {
+            self.counts[i] = region.count(i, start);
+            if self.counts[i] > 0 {
+                let fewer = &dynamic.values[start - region.strides[i]..][..here.len()];
+                for ((gain, v), u) in self.gains[i].iter_mut().zip(here).zip(fewer) {
+                    *gain = dynamic.rates.services[i] * (v - u);
+                }
+            }
+        }
+        for (gain, pair) in self.gains[last][1..].iter_mut().zip(here.windows(2)) {
+            *gain = dynamic.rates.services[last] * (pair[1] - pair[0]);
+        }
+    }
+}
+
+impl Dynamic for Preemptive {
+    fn region(&self) -> (&Region, usize) {
+        (&self.region, 1)
+    }
+
+    fn sweep(&mut self) -> ([f64; 2], usize) {
+        for _ in 0..KEPT {
+            self.step(false);
+        }
+        (self.step(true), KEPT + 1)
+    }
+
+    fn grow(&mut self, larger: Region) {
+        self.values = self.region.extended(&larger, &self.values);
+        self.next = vec![0.0; larger.states];
+        self.choices = vec![0; larger.states];
+        self.region = larger;
+        self.step(true);
+    }
+}

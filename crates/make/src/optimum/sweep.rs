@@ -1,0 +1,216 @@
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use itertools::Itertools;
+use rayon::prelude::*;
+
+use super::region::Region;
+use super::{Dynamic, Uniform, add};
+use synth_cluster::schedule::Schedule;
+use synth_cluster::workload::Workload;
+
+/// Relative value iteration on one box.
+///
+/// With every arrival beyond the box lost, one sweep is `V'(s, q) = c(s, q) + Σ rates × U`, where U of
+/// a state is the least V of those that starting jobs leads to. Whatever V is, the least and the
+/// largest `V' − V` of all states are bounds on the least average cost (Odoni, Operations Research
+/// 17, 1969).
+///
+/// A state is a schedule that runs, and waiting jobs of each type in a box. With setups schedules are twice as long: jobs
+/// that run, then slots in setup.
+pub(super) struct Sweeps {
+    /// All schedules, the empty one first.
+    schedules: Vec<Schedule>,
+    /// By schedule and type: the place of that with one job more, if it is among them.
+    more: Vec<Vec<Option<usize>>>,
+    /// By schedule and type: the place of that with one job less.
+    fewer: Vec<Vec<Option<usize>>>,
+    /// By schedule and type: where one of its jobs is stopped; of no types without setups.
+    stopped: Vec<Vec<Option<usize>>>,
+    /// Schedules, the most jobs first.
+    descending: Vec<usize>,
+    /// Waiting jobs.
+    waiting: Region,
+    rates: Uniform,
+    /// V by schedule.
+    values: Vec<Vec<f64>>,
+    /// U by schedule.
+    least: Vec<Vec<f64>>,
+}
+
+impl Sweeps {
+    /// Returns the values 0 of these schedules, with setups at this rate, if there are any.
+    pub fn new(
+        schedules: Vec<Schedule>,
+        waiting: Region,
+        setup_rate: Option<f64>,
+        workload: &Workload,
+        costs: &[f64],
+    ) -> Self {
+        let [more, fewer] = [true, false].map(|up| neighbours(&schedules, up));
+        let types = workload.types();
+        let stops = |s: usize| {
+            let after = |i: usize| more[fewer[s][i]?][types.len() + i];
+            let setups = schedules[s].len() - types.len();
+            (0..setups).map(after).collect()
+        };
+        let mut services: Vec<f64> = types.iter().map(|t| t.service_rate()).collect();
+        services.extend(setup_rate.iter().flat_map(|rate| vec![*rate; types.len()]));
+        let values = vec![vec![0.0; waiting.states]; schedules.len()];
+        let places = 0..schedules.len();
+        Sweeps {
+            rates: Uniform::new(workload, &services, &schedules, costs),
+            least: values.clone(),
+            stopped: places.clone().map(stops).collect(),
+            descending: places
+                .sorted_by_key(|s| Reverse(schedules[*s].iter().sum::<u32>()))
+                .collect(),
+            values,
+            schedules,
+            more,
+            fewer,
+            waiting,
+        }
+    }
+
+    /// From V the least U of those that starting jobs leads to: no job, or one and so on.
+    fn start(&mut self) {
+        for &s in &self.descending {
+            let mut own = std::mem::take(&mut self.least[s]);
+            own.copy_from_slice(&self.values[s]);
+            for (i, more) in self.more[s][..self.rates.arrivals.len()].iter().enumerate() {
+                let Some(next) = *more else { continue };
+                let next = &self.least[next];
+                self.waiting.pairs(i, |fewer, waiting| {
+                    least_of(&mut own[waiting], &next[fewer]);
+                });
+            }
+            self.least[s] = own;
+        }
+    }
+
+    /// The same after some jobs have been stopped. A job that is stopped at the edge of the box is lost.
+    fn stop(&mut self) {
+        for s in (0..self.stopped.len()).sorted_by_key(|s: &usize| {
+            self.schedules[*s][..self.rates.arrivals.len()]
+                .iter()
+                .sum::<u32>()
+        }) {
+            let mut own = std::mem::take(&mut self.least[s]);
+            for (i, after) in self.stopped[s].iter().enumerate() {
+                let Some(after) = after else { continue };
+                let after = &self.least[*after];
+                self.waiting.pairs(i, |fewer, more| {
+                    least_of(&mut own[fewer], &after[more]);
+                });
+                self.waiting.edges(i, |edge| {
+                    least_of(&mut own[edge.clone()], &after[edge]);
+                });
+            }
+            self.least[s] = own;
+        }
+    }
+
+    /// V' of one schedule in the place of V, row by row of the last type's waiting jobs; and the least
+    /// and the largest change.
+    fn one(&self, s: usize, values: &mut [f64]) -> [f64; 2] {
+        let (waiting, own) = (&self.waiting, &self.least[s]);
+        let schedule = &self.schedules[s];
+        let ends = |i: usize| f64::from(schedule[i]) * self.rates.services[i];
+        let slots = 0..schedule.len();
+        let idle =
+            1.0 - self.rates.arrivals.iter().sum::<f64>() - slots.clone().map(ends).sum::<f64>();
+        let running = schedule.iter().zip(&self.rates.costs);
+        let running: f64 = running.map(|(u, c)| f64::from(*u) * c).sum();
+        let last = self.rates.arrivals.len() - 1;
+        let length = waiting.limits[last] + 1;
+        let mut row = vec![0.0; length];
+        let mut bounds = [f64::INFINITY, f64::NEG_INFINITY];
+        for (n, old) in values.chunks_exact_mut(length).enumerate() {
+            let start = n * length;
+            let here = &own[start..start + length];
+            row.iter_mut().zip(here).for_each(|(v, u)| *v = idle * u);
+            let mut cost = self.rates.arrive(waiting, start, own, &mut row, running);
+            for i in slots.clone() {
+                if let Some(fewer) = self.fewer[s][i] {
+                    add(&mut row, ends(i), &self.least[fewer][start..start + length]);
+                }
+            }
+            for (new, old) in row.iter().zip(old) {
+                let new = new + cost;
+                let change = new - *old;
+                bounds = [bounds[0].min(change), bounds[1].max(change)];
+                *old = new;
+                cost += self.rates.costs[last];
+            }
+        }
+        bounds
+    }
+}
+
+impl Dynamic for Sweeps {
+    fn region(&self) -> (&Region, usize) {
+        (&self.waiting, self.schedules.len())
+    }
+
+    fn sweep(&mut self) -> ([f64; 2], usize) {
+        self.start();
+        self.stop();
+        let mut values = std::mem::take(&mut self.values);
+        let swept = values.par_iter_mut().enumerate();
+        let bounds = swept.map(|(s, values)| self.one(s, values)).reduce(
+            || [f64::INFINITY, f64::NEG_INFINITY],
+            |a, b| [a[0].min(b[0]), a[1].max(b[1])],
+        );
+        self.values = values;
+        let origin = self.values[0][0];
+        self.values
+            .par_iter_mut()
+            .for_each(|values| values.iter_mut().for_each(|v| *v -= origin));
+        (bounds.map(|b| b * self.rates.rate), 1)
+    }
+
+    fn grow(&mut self, larger: Region) {
+        let old = &self.waiting;
+        let values = self.values.iter().map(|v| old.extended(&larger, v));
+        self.values = values.collect();
+        self.least.clone_from(&self.values);
+        self.waiting = larger;
+    }
+}
+
+/// Returns by schedule and type the place of that with one job more, or less, if it is among them.
+pub(super) fn neighbours(schedules: &[Schedule], up: bool) -> Vec<Vec<Option<usize>>> {
+    let places = schedules.iter().enumerate();
+    let places: HashMap<&Schedule, usize> = places.map(|(n, s)| (s, n)).collect();
+    let step = |schedule: &Schedule, i: usize| {
+        let mut next = schedule.clone();
+        let count = if up {
+            next[i].checked_add(1)
+        } else {
+            next[i].checked_sub(1)
+        };
+        next[i] = count?;
+        places.get(&next).copied()
+    };
+    let of = |s: &Schedule| (0..s.len()).map(|i| step(s, i)).collect();
+    schedules.iter().map(of).collect()
+}
+
+/// Returns each schedule with any of its slots in setup.
+pub(super) fn in_setup(schedules: &[Schedule]) -> Vec<Schedule> {
+    let parts = |schedule: &Schedule| {
+        let ranges = schedule.iter().map(|slots| 0..=*slots);
+        let parts = ranges.multi_cartesian_product().map(|setups| {
+            let running = schedule.iter().zip(&setups).map(|(u, s)| u - s);
+            running.chain(setups.iter().copied()).collect()
+        });
+        parts.collect::<Vec<Schedule>>()
+    };
+    schedules.iter().flat_map(parts).collect()
+}
+
+/// Takes what is less, value by value.
+fn least_of(own: &mut [f64], others: &[f64]) {
+    own.iter_mut().zip(others).for_each(|(u, v)| *u = u.min(*v));
+}

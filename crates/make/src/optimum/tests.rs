@@ -1,0 +1,419 @@
+#![allow(clippy::unwrap_used)]
+use std::collections::HashMap;
+
+use super::*;
+
+fn workload(text: &str) -> Workload {
+    Workload::parse(text, "t").unwrap().workload
+}
+
+fn solve(workload: &Workload, tolerance: f64) -> Optimum {
+    let limits = Limits {
+        tolerance,
+        ..Limits::default()
+    };
+    let never = AtomicBool::new(false);
+    let sought = Sought::mean(Preemption::None);
+    optimum(workload, sought, &limits, &never, |_| {}).unwrap()
+}
+
+/// One type on three servers: nothing to decide, M/M/3.
+#[test]
+fn one_type_is_erlang() {
+    let workload = workload(
+        "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 3}}\njobs:\n  - {name: a, demand: {cpu: 1}, arrival_rate: 2.1, mean_size: 1}\n",
+    );
+    let exact = 1.0 + crate::analysis::erlang_c(3.0, 2.1) / (3.0 - 2.1);
+    let found = solve(&workload, 1e-6);
+    assert!((found.lower / exact - 1.0).abs() < 1e-6, "{found:?}");
+}
+
+/// One server, two types of which the second is ten times faster: the cμ rule. Its mean waiting
+/// times (Cobham) are `W₀/((1 − σ)(1 − σ'))`.
+#[test]
+fn one_server_follows_c_mu() {
+    let workload = workload(
+        "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 1}}\njobs:\n  - {name: slow, demand: {cpu: 1}, arrival_rate: .4, mean_size: 1}\n  - {name: fast, demand: {cpu: 1}, arrival_rate: 3, mean_size: .1}\n",
+    );
+    let residual = 0.4 * 1.0 + 3.0 * 0.01;
+    let (fast, slow) = (
+        residual / (1.0 - 0.3),
+        residual / ((1.0 - 0.3) * (1.0 - 0.7)),
+    );
+    let exact = (3.0 * (fast + 0.1) + 0.4 * (slow + 1.0)) / 3.4;
+    let found = solve(&workload, 1e-5);
+    assert!(
+        (found.lower / exact - 1.0).abs() < 1e-5,
+        "{exact} {found:?}"
+    );
+    assert!(found.upper_in_box >= found.lower);
+}
+
+fn small(jobs: &str) -> Workload {
+    let head = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 2}}\njobs:\n";
+    workload(&format!("{head}{jobs}"))
+}
+
+fn within(workload: &Workload, objective: Objective, limits: &Limits) -> Optimum {
+    let never = AtomicBool::new(false);
+    let sought = Sought {
+        objective,
+        ..Sought::mean(Preemption::None)
+    };
+    optimum(workload, sought, limits, &never, |_| {}).unwrap()
+}
+
+/// Four types that are alike are one: M/M/2 at ρ = .5, whatever the names. A box of nine waiting jobs of
+/// each loses next to nothing, and a larger one is not allowed.
+#[test]
+fn four_types_alike_are_one() {
+    let type_of = |name: &str, rate: f64| {
+        format!("  - {{name: {name}, demand: {{cpu: 1}}, arrival_rate: {rate}, mean_size: 1}}\n")
+    };
+    let jobs = [("a", 0.1), ("b", 0.2), ("c", 0.3), ("d", 0.4)].map(|(n, r)| type_of(n, r));
+    let workload = small(&jobs.concat());
+    let limits = Limits {
+        tolerance: 2e-3,
+        states: 200_000,
+        ..Limits::default()
+    };
+    let found = within(&workload, Objective::Mean, &limits);
+    let exact = 1.0 + crate::analysis::erlang_c(2.0, 1.0) / (2.0 - 1.0);
+    assert!(found.lower <= exact, "{exact} {found:?}");
+    assert!(found.upper_in_box > 0.999 * exact, "{exact} {found:?}");
+    assert_eq!(found.ended, Ended::Full);
+}
+
+/// Weights by load are those by number where all jobs are alike.
+#[test]
+fn the_weighted_optimum_is_the_mean_where_types_are_alike() {
+    let workload = small(
+        "  - {name: a, demand: {cpu: 1}, arrival_rate: .2, mean_size: 1}\n  - {name: b, demand: {cpu: 1}, arrival_rate: .9, mean_size: 1}\n",
+    );
+    let limits = Limits::default();
+    let [mean, weighted] =
+        [Objective::Mean, Objective::Weighted].map(|o| within(&workload, o, &limits));
+    assert!((mean.lower / weighted.lower - 1.0).abs() < 1e-9);
+    assert_eq!(mean.ended, Ended::Close);
+}
+
+/// The same box as a linear program over fractions of time and flows of starts (Manne, Management Science
+/// 6, 1960; the dual of the dynamic program, solved without iterating over values): both objectives.
+#[test]
+fn the_box_is_the_optimum_of_a_linear_program() {
+    let workload = small(
+        "  - {name: light, demand: {cpu: 1}, arrival_rate: .5, mean_size: 1}\n  - {name: heavy, demand: {cpu: 2}, arrival_rate: .4, mean_size: .5}\n",
+    );
+    // Dominant loads .25 and .2.
+    let rates = [0.5, 0.4];
+    let weights = [0.25 / 0.45, 0.2 / 0.45];
+    for (objective, costs) in [
+        (Objective::Mean, [1.0 / 0.9, 1.0 / 0.9]),
+        (
+            Objective::Weighted,
+            [weights[0] / rates[0], weights[1] / rates[1]],
+        ),
+    ] {
+        let found = within(&workload, objective, &Limits::default());
+        let least = flows(rates, [1.0, 2.0], costs, [found.limits[0], found.limits[1]]);
+        let bounds = found.lower..=found.upper_in_box;
+        assert!(bounds.contains(&least), "{least} not in {bounds:?}");
+    }
+}
+
+/// Returns the least mean cost of two types that need 1 and 2 of 2 servers, where arrivals that find so many
+/// waiting are lost.
+fn flows(rates: [f64; 2], services: [f64; 2], costs: [f64; 2], limits: [usize; 2]) -> f64 {
+    use good_lp::{Expression, ProblemVariables, Solution, SolverModel, constraint, variable};
+    let (mut variables, mut states) = (ProblemVariables::new(), HashMap::new());
+    for running in [[0, 0], [1, 0], [2, 0], [0, 1]] {
+        for a in 0..=limits[0] {
+            for b in 0..=limits[1] {
+                let time = variables.add(variable().min(0.0));
+                states.insert((running, [a, b]), time);
+            }
+        }
+    }
+    let mut surplus: HashMap<_, Expression> =
+        states.keys().map(|s| (*s, Expression::from(0))).collect();
+    let mut flow = |from, to, amount: Expression| {
+        *surplus.get_mut(&from).unwrap() -= amount.clone();
+        *surplus.get_mut(&to).unwrap() += amount;
+    };
+    let mut cost = Expression::from(0);
+    for (state, time) in &states {
+        let (running, waiting) = *state;
+        for i in 0..2 {
+            cost += costs[i] * (running[i] + waiting[i]) as f64 * *time;
+            let (mut more, mut ended, mut started) = (*state, *state, *state);
+            if waiting[i] < limits[i] {
+                more.1[i] += 1;
+                flow(*state, more, rates[i] * *time);
+            }
+            if running[i] > 0 {
+                ended.0[i] -= 1;
+                flow(*state, ended, services[i] * running[i] as f64 * *time);
+            }
+            started.0[i] += 1;
+            if waiting[i] > 0 {
+                started.1[i] -= 1;
+                if states.contains_key(&started) {
+                    flow(*state, started, variables.add(variable().min(0.0)).into());
+                }
+            }
+        }
+    }
+    let mut problem = variables.minimise(&cost).using(good_lp::highs);
+    problem.set_verbose(false);
+    let mut problem = problem.set_option("primal_feasibility_tolerance", 1e-10);
+    for balance in surplus.into_values() {
+        problem = problem.with(constraint!(balance == 0.0));
+    }
+    let total: Expression = states.values().copied().sum();
+    problem = problem.with(constraint!(total == 1.0));
+    problem.solve().unwrap().eval(&cost)
+}
+
+/// What is too large is told before anything is computed, however many types there are.
+#[test]
+fn what_is_too_large_is_told_beforehand() {
+    let never = AtomicBool::new(false);
+    let types: String = (0..12)
+        .map(|n| {
+            format!("  - {{name: t{n}, demand: {{cpu: 1}}, arrival_rate: .1, mean_size: 1}}\n")
+        })
+        .collect();
+    let said = optimum(
+        &small(&types),
+        Sought::mean(Preemption::None),
+        &Limits::default(),
+        &never,
+        |_| panic!("nothing is computed"),
+    );
+    // 1 + 12 + 78 schedules × 6^12.
+    let text = said.unwrap_err().to_string();
+    assert!(text.contains("2.0e11 states (91 schedules"), "{text}");
+}
+
+/// A limit on work ends it at the same place on each machine, and its bound still holds.
+#[test]
+fn work_is_limited() {
+    let workload = small("  - {name: a, demand: {cpu: 1}, arrival_rate: 1.9, mean_size: 1}\n");
+    let limits = Limits {
+        updates: 10_000,
+        ..Limits::default()
+    };
+    let found = within(&workload, Objective::Mean, &limits);
+    assert_eq!(found.ended, Ended::Cut);
+    let exact = 1.0 + crate::analysis::erlang_c(2.0, 1.9) / (2.0 - 1.9);
+    assert!(found.lower < exact);
+}
+
+fn preempting(workload: &Workload, tolerance: f64) -> Optimum {
+    let limits = Limits {
+        tolerance,
+        ..Limits::default()
+    };
+    let never = AtomicBool::new(false);
+    optimum(
+        workload,
+        Sought::mean(Preemption::Full),
+        &limits,
+        &never,
+        |_| {},
+    )
+    .unwrap()
+}
+
+/// With preemption and one type it is M/M/3 too.
+#[test]
+fn one_type_is_erlang_with_preemption() {
+    let workload = workload(
+        "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 3}}\njobs:\n  - {name: a, demand: {cpu: 1}, arrival_rate: 2.1, mean_size: 1}\n",
+    );
+    let exact = 1.0 + crate::analysis::erlang_c(3.0, 2.1) / (3.0 - 2.1);
+    let found = preempting(&workload, 1e-6);
+    assert!((found.lower / exact - 1.0).abs() < 1e-6, "{found:?}");
+}
+
+/// One server, two types of which the second is ten times faster: preemptive cμ. Of exponential sizes the
+/// faster has `E[S]/(1 − σ_1)`, the slower `(E[S] + W)/((1 − σ_1)(1 − σ_2))` by preemptive-resume priority.
+#[test]
+fn one_server_follows_c_mu_with_preemption() {
+    let workload = workload(
+        "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 1}}\njobs:\n  - {name: slow, demand: {cpu: 1}, arrival_rate: .4, mean_size: 1}\n  - {name: fast, demand: {cpu: 1}, arrival_rate: 3, mean_size: .1}\n",
+    );
+    let fast = 0.1 / (1.0 - 0.3);
+    let residual = 0.4 * 1.0 + 3.0 * 0.01;
+    let slow = 1.0 / (1.0 - 0.3) + residual / ((1.0 - 0.3) * (1.0 - 0.7));
+    let exact = (3.0 * fast + 0.4 * slow) / 3.4;
+    let found = preempting(&workload, 1e-5);
+    assert!(
+        (found.lower / exact - 1.0).abs() < 1e-5,
+        "{exact} {found:?}"
+    );
+}
+
+fn with_setups(workload: &Workload, setup_rate: f64, tolerance: f64) -> Optimum {
+    let limits = Limits {
+        tolerance,
+        ..Limits::default()
+    };
+    let never = AtomicBool::new(false);
+    let sought = Sought {
+        setup_rate: Some(setup_rate),
+        ..Sought::mean(Preemption::Setup)
+    };
+    optimum(workload, sought, &limits, &never, |_| {}).unwrap()
+}
+
+/// Two types, of which the second needs both servers.
+fn light_and_heavy() -> Workload {
+    small(
+        "  - {name: light, demand: {cpu: 1}, arrival_rate: .5, mean_size: 1}\n  - {name: heavy, demand: {cpu: 2}, arrival_rate: .4, mean_size: .5}\n",
+    )
+}
+
+/// With setups it is no less than at no cost and no more than without preemption, whose optimum it has where they are
+/// slow; and the faster they are, the less it is.
+#[test]
+fn setups_are_between_full_and_none() {
+    let workload = light_and_heavy();
+    let none = solve(&workload, 2e-3);
+    let full = preempting(&workload, 2e-3);
+    let found = [1e-3, 3.0, 30.0].map(|rate| with_setups(&workload, rate, 2e-3));
+    assert!((found[0].lower / none.lower - 1.0).abs() < 4e-3);
+    let least = [none.lower, found[1].lower, found[2].lower, full.lower];
+    assert!(least.is_sorted_by(|a, b| *a > 1.01 * b), "{least:?}");
+}
+
+/// The same as a linear program over the fractions of time that each state is left so (Manne), in the same box: jobs
+/// that run, slots in setup, jobs that wait; and from each where to go at once before time passes. Stopping and
+/// starting are decided in the states that events lead to, by instantaneous flows.
+#[test]
+fn the_box_with_setups_is_the_optimum_of_a_linear_program() {
+    use good_lp::{Expression, ProblemVariables, Solution, SolverModel, constraint, variable};
+    let gamma = 4.0;
+    let workload = light_and_heavy();
+    let found = with_setups(&workload, gamma, 0.02);
+    let [rates, services] = [[0.5, 0.4], [1.0, 2.0]];
+    let [a, b] = [found.limits[0], found.limits[1]];
+    // Light and heavy jobs that run, light and heavy slots in setup.
+    let fits = |s: &[usize; 4]| s[0] + s[2] + 2 * (s[1] + s[3]) <= 2;
+    let counts = (0..81).map(|n| [n / 27, n / 9 % 3, n / 3 % 3, n % 3]);
+    let slots: Vec<[usize; 4]> = counts.filter(fits).collect();
+    let states = slots.iter().flat_map(|s| {
+        let waiting = (0..=a).flat_map(move |n| (0..=b).map(move |m| [n, m]));
+        waiting.map(|q| (*s, q))
+    });
+    let places: HashMap<_, usize> = states.enumerate().map(|(n, state)| (state, n)).collect();
+    let mut variables = ProblemVariables::new();
+    let mut surplus = vec![Expression::from(0); places.len()];
+    let (mut cost, mut time) = (Expression::from(0), Expression::from(0));
+    for ((s, q), here) in &places {
+        // The part of time that is spent here.
+        let part = variables.add(variable().min(0.0));
+        cost += ((s[0] + s[1] + q[0] + q[1]) as f64 / 0.9) * part;
+        time += part;
+        let mut flow = |to: ([usize; 4], [usize; 2]), flow: Expression| {
+            surplus[*here] -= flow.clone();
+            surplus[places[&to]] += flow;
+        };
+        let step = |from: &[usize; 4], place: usize, up: bool| {
+            let mut to = *from;
+            to[place] = if up { to[place] + 1 } else { to[place] - 1 };
+            to
+        };
+        for i in 0..2 {
+            let mut more = *q;
+            more[i] = (more[i] + 1).min([a, b][i]);
+            flow((*s, more), rates[i] * part);
+            for (slot, rate) in [(i, services[i]), (2 + i, gamma)] {
+                if s[slot] > 0 {
+                    flow((step(s, slot, false), *q), rate * s[slot] as f64 * part);
+                }
+            }
+            let started = step(s, i, true);
+            if q[i] > 0 && fits(&started) {
+                let mut fewer = *q;
+                fewer[i] -= 1;
+                flow((started, fewer), variables.add(variable().min(0.0)).into());
+            }
+            if s[i] > 0 {
+                let stopped = step(&step(s, i, false), 2 + i, true);
+                flow((stopped, more), variables.add(variable().min(0.0)).into());
+            }
+        }
+    }
+    let mut model = variables
+        .minimise(cost.clone())
+        .using(good_lp::solvers::highs::highs)
+        .with(constraint!(time == 1.0));
+    for balance in surplus {
+        model = model.with(constraint!(balance == 0.0));
+    }
+    let least = model.solve().unwrap().eval(cost);
+    // Up to what the solver takes for zero.
+    let bounds = found.lower * (1.0 - 1e-5)..=found.upper_in_box;
+    assert!(bounds.contains(&least), "{least} not in {bounds:?}");
+}
+
+/// Two types of which the first needs two servers of two: the least number of jobs as a linear program over the
+/// fractions of time that each state is served so (Manne), in the same box.
+#[test]
+fn the_box_with_preemption_is_the_optimum_of_a_linear_program() {
+    use good_lp::{Expression, ProblemVariables, Solution, SolverModel, constraint, variable};
+    let workload = light_and_heavy();
+    let found = preempting(&workload, 0.005);
+    let [rates, services] = [[0.5, 0.4], [1.0, 2.0]];
+    let [a, b] = [found.limits[0], found.limits[1]];
+    let mut variables = ProblemVariables::new();
+    let mut surplus = vec![Expression::from(0); (a + 1) * (b + 1)];
+    let (mut cost, mut time) = (Expression::from(0), Expression::from(0));
+    for n in 0..=a {
+        for m in 0..=b {
+            for served in [[n.min(2), 0], [0, m.min(1)]] {
+                let part = variables.add(variable().min(0.0));
+                cost += ((n + m) as f64 / 0.9) * part;
+                time += part;
+                let mut flow = |to: [usize; 2], rate: f64| {
+                    surplus[n * (b + 1) + m] -= rate * part;
+                    surplus[to[0] * (b + 1) + to[1]] += rate * part;
+                };
+                if n < a {
+                    flow([n + 1, m], rates[0]);
+                }
+                if m < b {
+                    flow([n, m + 1], rates[1]);
+                }
+                if served[0] > 0 {
+                    flow([n - 1, m], services[0] * served[0] as f64);
+                }
+                if served[1] > 0 {
+                    flow([n, m - 1], services[1] * served[1] as f64);
+                }
+            }
+        }
+    }
+    let mut model = variables
+        .minimise(cost.clone())
+        .using(good_lp::solvers::highs::highs)
+        .with(constraint!(time == 1.0));
+    for balance in surplus {
+        model = model.with(constraint!(balance == 0.0));
+    }
+    let least = model.solve().unwrap().eval(cost);
+    // Up to what the solver takes for zero.
+    let bounds = found.lower * (1.0 - 1e-5)..=found.upper_in_box;
+    assert!(bounds.contains(&least), "{least} not in {bounds:?}");
+}
+
+#[test]
+fn neighbours_differ_by_one_job() {
+    let schedules = [vec![0, 0], vec![0, 1], vec![1, 0], vec![2, 0]];
+    let [more, fewer] = [true, false].map(|up| sweep::neighbours(&schedules, up));
+    assert_eq!(more[0], [Some(2), Some(1)]);
+    assert_eq!(more[1], [None, None]);
+    assert_eq!(fewer[3], [Some(2), None]);
+    assert_eq!(fewer[0], [None, None]);
+}

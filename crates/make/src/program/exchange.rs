@@ -1,0 +1,121 @@
+//! Columns that improve the master, found next to those that it uses: some jobs of one type are
+//! replaced by as many of another as then fit, and by those of a third in the room that is left.
+//!
+//! A column in the basis is worth exactly what the prices ask of a new one, so a gain in an
+//! exchange is a gain of the program. Exchanges find what prices alone do not show: schedules that
+//! fill several resources at once. They prove no bound: [`super::pricing`]
+//! does.
+
+use synth_cluster::schedule::{Packing, Schedule};
+
+/// Exchanges on one server, at given values of its types.
+pub(super) struct Exchange<'a> {
+    packing: &'a Packing,
+    values: &'a [f64],
+    /// Types with value, the most valuable first.
+    order: Vec<usize>,
+    /// Whether what is left after an exchange is offered to a third type.
+    third: bool,
+}
+
+/// The most exchanges made in one column.
+const STEPS: usize = 3;
+
+/// Relative gain below which an exchange is none.
+const WORTH: f64 = 1e-12;
+
+/// Some jobs less of one type, more of others: the gain, and both.
+type Step = (f64, Option<(usize, u32)>, [(usize, u32); 2]);
+
+impl<'a> Exchange<'a> {
+    /// With values (one a type) that are nonnegative.
+    pub fn new(packing: &'a Packing, values: &'a [f64], third: bool) -> Self {
+        let mut order: Vec<usize> = (0..values.len()).filter(|&i| values[i] > 0.0).collect();
+        order.sort_by(|&a, &b| values[b].total_cmp(&values[a]).then(a.cmp(&b)));
+        Exchange {
+            packing,
+            values,
+            order,
+            third,
+        }
+    }
+
+    /// Returns the schedule after the best exchange, the best after that and so on; `None` where the first
+    /// finds nothing.
+    pub fn improved(&self, schedule: &Schedule) -> Option<Schedule> {
+        let mut room = self.packing.room(schedule)?;
+        let mut better = schedule.clone();
+        for _ in 0..STEPS {
+            let Some((_, less, more)) = self.best_step(&better, &room) else {
+                break;
+            };
+            if let Some((i, count)) = less {
+                better[i] -= count;
+                self.packing.give_back(i, count, &mut room);
+            }
+            for (i, count) in more {
+                better[i] += count;
+                self.packing.take(i, count, &mut room);
+            }
+        }
+        (better != *schedule).then_some(better)
+    }
+
+    fn best_step(&self, schedule: &[u32], room: &[u64]) -> Option<Step> {
+        let mut best = self.filling(room, None, 0.0);
+        for (i, &running) in schedule.iter().enumerate().filter(|(_, u)| **u > 0) {
+            let mut counts = vec![1, 2, 3, running];
+            counts.retain(|c| *c <= running);
+            counts.dedup();
+            for count in counts {
+                let mut room = room.to_vec();
+                self.packing.give_back(i, count, &mut room);
+                let bar = best.as_ref().map_or(0.0, |b| b.0);
+                best = self.filling(&room, Some((i, count)), bar).or(best);
+            }
+        }
+        best
+    }
+
+    /// Returns the room filled with one type, and the rest with another, if that gains more than the bar, net of
+    /// the jobs removed.
+    fn filling(&self, room: &[u64], less: Option<(usize, u32)>, bar: f64) -> Option<Step> {
+        let lost = less.map_or(0.0, |(i, count)| f64::from(count) * self.values[i]);
+        let mut bar = bar.max(WORTH * lost);
+        let mut best = None;
+        let mut left = room.to_vec();
+        for &i in &self.order {
+            let count = self.packing.most(i, room);
+            if count == 0 || less.is_some_and(|less| less.0 == i) {
+                continue;
+            }
+            let mut gain = f64::from(count) * self.values[i] - lost;
+            let mut third = (i, 0);
+            if self.third && gain > -0.5 * lost {
+                left.copy_from_slice(room);
+                self.packing.take(i, count, &mut left);
+                let (more, filler) = self.fullest(&left);
+                gain += more;
+                third = filler.unwrap_or(third);
+            }
+            if gain > bar {
+                bar = gain;
+                best = Some((gain, less, [(i, count), third]));
+            }
+        }
+        best
+    }
+
+    /// Returns the type whose jobs are worth most in a room.
+    fn fullest(&self, room: &[u64]) -> (f64, Option<(usize, u32)>) {
+        let mut best = (0.0, None);
+        for &i in &self.order {
+            let count = self.packing.most(i, room);
+            let gain = f64::from(count) * self.values[i];
+            if gain > best.0 {
+                best = (gain, Some((i, count)));
+            }
+        }
+        best
+    }
+}

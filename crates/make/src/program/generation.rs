@@ -1,0 +1,303 @@
+//! Column generation: a master; columns for it from exchanges and from branch and bound, which also
+//! gives the bound.
+
+use std::cell::Cell;
+use std::time::Instant;
+
+use super::exchange::Exchange;
+use super::master::{Master, Primal};
+use super::pricing::{Effort, Priced, Search, Tree, efforts};
+use super::problem::{Column, Problem};
+use super::solution::MET;
+use super::{Knapsack, Limits, ProgramError};
+use synth_cluster::artifact::ShapeWorth;
+use synth_cluster::schedule::{Schedule, worth};
+
+/// Nodes of the first search of each pricing by branch and bound; a proof that needs more gets more.
+const FIRST_LOOK: u64 = 2_000;
+
+/// Columns that the exchanges of one round find at most.
+const ENOUGH: usize = 10;
+
+/// Distance from the bound at which the weights are solved anew, to full precision.
+const NEAR: f64 = 1e-6;
+
+/// Relative improvement below which a column is not added.
+const WORTH: f64 = 1e-11;
+
+/// Prices that prove an upper bound on t.
+#[derive(Clone, Debug)]
+pub(super) struct Proof {
+    /// What a running job of each type is worth (K), `Σ_i b_i v_i = 1`.
+    pub values: Vec<f64>,
+    /// What a server of each site is worth (H); the searches that prove it are there once the generation is over.
+    pub servers: Vec<ShapeWorth>,
+    /// The search that bounds each site (H), where it takes one with prices of its own at each node.
+    trees: Vec<Option<Tree>>,
+    /// The bound.
+    pub t: f64,
+}
+
+/// Column generation under way.
+pub(super) struct Generation<'a> {
+    problem: &'a Problem,
+    pub master: Master<'a>,
+    /// The best weights, one a column.
+    pub weights: Vec<f64>,
+    /// The least upper bound on t so far.
+    pub proof: Proof,
+    pub rounds: usize,
+    /// The work that is left, and when all has to be over.
+    left: Cell<u64>,
+    deadline: Option<Instant>,
+    /// How long searches may take, one after the other.
+    efforts: &'static [Effort],
+    /// The next search's place among these.
+    effort: usize,
+    /// Where among the columns in use the next round of exchanges begins.
+    turn: usize,
+    /// Whether the exchanges found all the columns that they may, when last tried with three types.
+    is_rich: bool,
+    /// Whether the first search has always been complete so far.
+    is_small: bool,
+}
+
+impl<'a> Generation<'a> {
+    /// Begins with columns that serve every type.
+    pub fn new(
+        problem: &'a Problem,
+        columns: Vec<Column>,
+        limits: &Limits,
+    ) -> Result<Self, ProgramError> {
+        let mut master = Master::new(problem)?;
+        master.add(columns)?;
+        Ok(Generation {
+            proof: Proof::fluid(problem),
+            problem,
+            master,
+            weights: Vec::new(),
+            rounds: 0,
+            left: Cell::new(limits.work),
+            deadline: Instant::now().checked_add(limits.time),
+            efforts: efforts(limits.longer),
+            effort: 0,
+            turn: 0,
+            is_rich: true,
+            is_small: true,
+        })
+    }
+
+    /// Runs until the optimum is proven or the limits are reached.
+    pub fn run(&mut self) -> Result<(), ProgramError> {
+        loop {
+            self.rounds += 1;
+            let mut primal = self.master.solve()?;
+            if primal.value >= self.proof.t * (1.0 - NEAR) {
+                primal.weights = self.master.polished(primal.weights);
+                primal.value = self.master.coverage(&primal.weights);
+            }
+            self.weights.clone_from(&primal.weights);
+            if self.is_over() || self.is_met(&primal) || !self.improve(&primal)? {
+                break;
+            }
+        }
+        self.weights = self.master.polished(std::mem::take(&mut self.weights));
+        self.proof.compact(self.problem);
+        Ok(())
+    }
+
+    /// Returns whether no work or no time is left.
+    fn is_over(&self) -> bool {
+        self.left.get() == 0 || self.deadline.is_some_and(|end| Instant::now() >= end)
+    }
+
+    fn is_met(&self, primal: &Primal) -> bool {
+        primal.value >= self.proof.t * (1.0 - MET)
+    }
+
+    /// Adds columns, from the cheapest source that has any. A small search that is complete has the
+    /// best columns; otherwise exchanges come first, those that try a third type only where they find
+    /// much. `false` when the optimum is proven or no column is found.
+    fn improve(&mut self, primal: &Primal) -> Result<bool, ProgramError> {
+        if self.is_small {
+            // A short depth-first search at the prices of the root.
+            let glimpse = |knapsack: &Knapsack, _: &[f64], bar| knapsack.solve(bar, FIRST_LOOK);
+            let (columns, exact) = self.priced(primal, glimpse);
+            self.is_small = exact;
+            if self.is_met(primal) {
+                return Ok(false);
+            }
+            if self.master.add(columns)? > 0 {
+                return Ok(true);
+            }
+            if exact {
+                return Ok(false);
+            }
+        }
+        let mut tried = false;
+        if self.exchange(primal, false)? > 0 || (self.is_rich && self.exchange(primal, true)? > 0) {
+            return Ok(true);
+        }
+        tried |= self.is_rich;
+        loop {
+            let (columns, exact) = self.searched(primal);
+            if self.is_met(primal) {
+                return Ok(false);
+            }
+            if self.master.add(columns)? > 0 {
+                return Ok(true);
+            }
+            if !tried && self.exchange(primal, true)? > 0 {
+                return Ok(true);
+            }
+            tried = true;
+            // No better column was found, but that is not yet a proof: search longer.
+            self.effort += 1;
+            if exact || self.effort == self.efforts.len() || self.is_over() {
+                self.effort = self.effort.min(self.efforts.len() - 1);
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Adds columns by exchanges; returns how many.
+    fn exchange(&mut self, primal: &Primal, third: bool) -> Result<usize, ProgramError> {
+        let columns = self.exchanged(primal, third);
+        if third {
+            self.is_rich = columns.len() == ENOUGH;
+        }
+        self.master.add(columns)
+    }
+
+    /// New columns by exchanges in those in use; a round starts where the last one ended.
+    fn exchanged(&mut self, primal: &Primal, third: bool) -> Vec<Column> {
+        let sites = &self.problem.sites;
+        let local = |h: usize| self.problem.local(h, &primal.values);
+        let values: Vec<Vec<f64>> = (0..sites.len()).map(local).collect();
+        let exchange = |h: usize| Exchange::new(&sites[h].packing, &values[h], third);
+        let exchanges: Vec<Exchange> = (0..sites.len()).map(exchange).collect();
+        let bars = Self::bars(self.problem, primal);
+        let used = (0..primal.weights.len()).filter(|&s| primal.weights[s] > 0.0);
+        let used: Vec<usize> = used.collect();
+        let mut found = Vec::new();
+        for place in 0..used.len() {
+            let Column(site, schedule) =
+                &self.master.columns()[used[(self.turn + place) % used.len()]];
+            let improved = exchanges[*site].improved(schedule);
+            let worth = |u: &Schedule| worth(u, &values[*site]) > bars[*site] * (1.0 + WORTH);
+            found.extend(improved.filter(worth).map(|u| Column(*site, u)));
+            if found.len() == ENOUGH {
+                self.turn += place + 1;
+                break;
+            }
+        }
+        found
+    }
+
+    /// Columns by branch and bound with prices of its own at each node, and whether it was complete.
+    fn searched(&mut self, primal: &Primal) -> (Vec<Column>, bool) {
+        let (effort, left) = (self.efforts[self.effort], self.left.clone());
+        let deadline = self.deadline;
+        let search = |knapsack: &Knapsack, values: &[f64], bar: f64| {
+            let search = Search::new(knapsack.packing(), values, bar);
+            let (mut priced, work) = search.run(effort, left.get(), deadline);
+            left.set(left.get().saturating_sub(work));
+            if priced.tree.is_none() {
+                // Too long for others to repeat it: what the prices of the root prove.
+                priced.bound = knapsack.relaxed();
+            }
+            priced
+        };
+        let found = self.priced(primal, search);
+        self.left.set(left.get());
+        found
+    }
+
+    /// Columns of all sites, and whether each search was complete; improves the bound.
+    fn priced(
+        &mut self,
+        primal: &Primal,
+        search: impl Fn(&Knapsack, &[f64], f64) -> Priced,
+    ) -> (Vec<Column>, bool) {
+        let bars = Self::bars(self.problem, primal);
+        let (mut columns, mut all_exact) = (Vec::new(), true);
+        let mut proof = Proof {
+            values: primal.values.clone(),
+            servers: Vec::new(),
+            trees: Vec::new(),
+            t: 0.0,
+        };
+        for (h, site) in self.problem.sites.iter().enumerate() {
+            let values = self.problem.local(h, &primal.values);
+            let knapsack = Knapsack::new(&site.packing, &values);
+            let priced = search(&knapsack, &values, bars[h]);
+            columns.extend(priced.schedules.into_iter().map(|u| Column(h, u)));
+            all_exact &= priced.exact;
+            proof.t += site.count * priced.bound;
+            proof.trees.push(priced.tree);
+            proof.servers.push(ShapeWorth {
+                worth: priced.bound,
+                resource_prices: knapsack.resource_prices(),
+                mix: None,
+                search: None,
+            });
+        }
+        if proof.t < self.proof.t {
+            self.proof = proof;
+        }
+        (columns, all_exact)
+    }
+
+    /// What a schedule on each site must be worth more than, scaled so that the sum over the servers is
+    /// t: the solver's values satisfy that only within its tolerance.
+    fn bars(problem: &Problem, primal: &Primal) -> Vec<f64> {
+        let sites = problem.sites.iter().zip(&primal.bars);
+        let total: f64 = sites.map(|(site, bar)| site.count * bar).sum();
+        let scale = primal.value / total;
+        primal.bars.iter().map(|bar| bar * scale).collect()
+    }
+}
+
+impl Proof {
+    /// Writes each tree as small as it can be.
+    fn compact(&mut self, problem: &Problem) {
+        for (h, (site, server)) in problem.sites.iter().zip(&mut self.servers).enumerate() {
+            let values = problem.local(h, &self.values);
+            let coarser = |tree: Tree| Search::coarser(&tree, &site.packing, &values, server.worth);
+            server.search = self.trees[h].take().and_then(coarser);
+        }
+    }
+
+    /// Jobs divided into arbitrarily small pieces, each site limited by one resource.
+    fn fluid(problem: &Problem) -> Self {
+        let values = problem.fluid_values();
+        let (mut t, mut servers) = (0.0, Vec::new());
+        for (h, site) in problem.sites.iter().enumerate() {
+            let local = problem.local(h, &values);
+            let price = |j: usize| {
+                let types = local.iter().enumerate().filter(|(_, v)| **v > 0.0);
+                let prices = types.map(|(place, v)| v / site.packing.share(place, j));
+                prices.fold(0.0, f64::max)
+            };
+            let capacity = site.packing.capacity();
+            let of_all = (0..capacity.len()).map(|j| (j, price(j)));
+            let least = of_all.min_by(|a, b| a.1.total_cmp(&b.1));
+            let (j, price) = least.expect("a server has a resource");
+            t += site.count * price;
+            let mut resource_prices = vec![0.0; capacity.len()];
+            resource_prices[j] = price / capacity[j] as f64;
+            servers.push(ShapeWorth {
+                worth: price,
+                resource_prices,
+                mix: None,
+                search: None,
+            });
+        }
+        Proof {
+            values,
+            trees: vec![None; servers.len()],
+            servers,
+            t,
+        }
+    }
+}

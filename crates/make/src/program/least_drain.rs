@@ -1,0 +1,112 @@
+//! Which of the many optima: the one with the least to drain when a non-preemptive loop
+//! moves between its schedules.
+//!
+//! The secondary program over the optimal face, `min Σ_s π_s ‖u_s − t b‖₁` with the load held
+//! at its optimum: schedules near the mean schedule are near each other. By complementary
+//! slackness every optimal mix uses only schedules worth exactly t at the certificate's
+//! prices; those are walked, nearest to `t b` first, within a budget.
+
+use good_lp::{
+    Expression, ProblemVariables, ResolutionError, Solution as _, SolverModel, Variable,
+    constraint, variable,
+};
+use itertools::Itertools;
+
+use super::master::Master;
+use super::pricing::quiet;
+use super::problem::{Column, Problem, scaled_loads};
+use super::{Knapsack, Mix, ProgramError, Solution};
+use synth_cluster::schedule::{Fluid, Packing, Schedule, worth};
+use synth_cluster::workload::Workload;
+
+/// Nodes that the walk may visit for each schedule of the face.
+const NODES_A_SCHEDULE: u64 = 100;
+
+/// Relative distance from the optimal worth at which a schedule is on the face.
+const SLACK: f64 = 1e-9;
+
+/// Entries of the secondary program: with many types, fewer schedules are considered.
+const ENTRIES: usize = 100_000;
+
+/// Chooses among the known columns and at most `face` further schedules. Returns the schedules of the optimal face, as far
+/// as they were listed, and a mix as good as the solution's with the least distance to the mean schedule; `None` when no
+/// better one is found.
+pub(super) fn choose(
+    workload: &Workload,
+    packing: &Packing,
+    solution: &Solution,
+    known: &[Schedule],
+    face: usize,
+) -> Result<(Vec<Schedule>, Option<Mix>), ProgramError> {
+    let t = 1.0 / solution.certificate.load;
+    let offered: Vec<f64> = workload.types().iter().map(|t| t.offered_load()).collect();
+    let centre: Vec<f64> = offered.iter().map(|b| t * b).collect();
+    let values = solution.certificate.values(workload.types());
+    let knapsack = Knapsack::new(packing, &values);
+    let face = face.min(ENTRIES / offered.len());
+    let walked = knapsack.face(t, SLACK, &centre, face, NODES_A_SCHEDULE * face as u64);
+    let is_optimal = |u: &&Schedule| worth(u, &values) >= t * (1.0 - SLACK);
+    let known = known.iter().filter(is_optimal);
+    let used = solution.mixes[0].schedules.iter().chain(known).cloned();
+    let columns: Vec<Schedule> = used.chain(walked).unique().collect();
+    let (scaled, fluid) = (scaled_loads(workload), Fluid::new(workload).bound());
+    let Some(weights) = nearest_mix(&columns, &scaled, &centre, t * fluid) else {
+        return Ok((columns, None));
+    };
+    // Since t is held at a rounded number, the vertex may have one schedule too many, of a weight of
+    // about 1e-12. The program over the chosen schedules alone has a basis of at most K.
+    let chosen = Mix::new(&columns, &weights).schedules;
+    let problem = Problem::new(&workload.clone().into());
+    let mut master = Master::new(&problem)?;
+    master.add(chosen.iter().map(|u| Column(0, u.clone())).collect())?;
+    // Where it has none, the first mix stands.
+    let weights = master.solve().ok().map(|primal| primal.weights);
+    let mix = weights.map(|weights| Mix::new(&chosen, &master.polished(weights)));
+    Ok((columns, mix))
+}
+
+/// Returns `min Σ_s π_s ‖u_s − centre‖₁` s.t. `Σ_s π_s u_si / b_i ≥ t` (both scaled), `Σ π_s = 1`; `None` if HiGHS
+/// does not find an optimum (the first mix then stands).
+fn nearest_mix(columns: &[Schedule], scaled: &[f64], centre: &[f64], t: f64) -> Option<Vec<f64>> {
+    let distance = |u: &Schedule| -> f64 {
+        let pairs = u.iter().zip(centre);
+        pairs.map(|(u, c)| (f64::from(*u) - c).abs()).sum()
+    };
+    let mut variables = ProblemVariables::new();
+    let weights = variables.add_vector(variable().min(0.0), columns.len());
+    let pairs = weights.iter().zip(columns);
+    let objective: Expression = pairs.map(|(w, u)| distance(u) * *w).sum();
+    let mut problem = quiet(variables.minimise(objective), 1e-10);
+    for (i, b) in scaled.iter().enumerate() {
+        let terms = weights.iter().zip(columns).filter(|(_, u)| u[i] > 0);
+        let served: Expression = terms.map(|(w, u)| f64::from(u[i]) / b * *w).sum();
+        problem = problem.with(constraint!(served >= t));
+    }
+    let total: Expression = weights.iter().copied().sum();
+    problem = problem.with(constraint!(total == 1.0));
+    let solution = problem.solve().ok()?;
+    Some(weights.iter().map(|w| solution.value(*w)).collect())
+}
+
+/// Returns how long each of some rows (N × K) is served for the largest `min_i (mean row)_i / b_i`: N numbers of sum 1.
+///
+/// # Errors
+/// When HiGHS does not end optimal.
+pub fn most_even(rows: &[Vec<f64>], offered: &[f64]) -> Result<Vec<f64>, ProgramError> {
+    let mut variables = ProblemVariables::new();
+    let t = variables.add(variable().min(0.0));
+    let weights = variables.add_vector(variable().min(0.0), rows.len());
+    let mut program = quiet(variables.maximise(t), 1e-10);
+    for (i, offered) in offered.iter().enumerate() {
+        let terms = weights.iter().zip(rows).filter(|(_, row)| row[i] > 0.0);
+        let served: Expression = terms.map(|(w, row)| row[i] / offered * *w).sum();
+        program = program.with(constraint!(served - t >= 0.0));
+    }
+    let total: Expression = weights.iter().copied().sum();
+    program = program.with(constraint!(total <= 1.0));
+    let failed = |error: ResolutionError| ProgramError::Solver(error.to_string());
+    let solution = program.solve().map_err(failed)?;
+    let weight = |w: &Variable| solution.value(*w).max(0.0);
+    let all: f64 = weights.iter().map(weight).sum();
+    Ok(weights.iter().map(|w| weight(w) / all).collect())
+}

@@ -1,0 +1,412 @@
+//! The pricing problem: an integer knapsack in R dimensions, `max Σ_i v_i u_i` over `S`, by
+//! depth-first branch and bound; and where that does not end soon, by a tree of linear relaxations
+//! ([`tree`]).
+//!
+//! The relaxation's dual gives resource prices `w ≥ 0` with `D_i·w ≥ v_i`. Types are visited
+//! by efficiency `e_i = v_i / (D_i·w) ≤ 1`, most efficient first; below a node whose
+//! remaining types start at i, nothing gains more than `e_i (w·room)`, since `e_i w` is dual
+//! feasible for them. At the root that is the bound of the linear relaxation.
+
+mod simplex;
+mod subtree;
+mod tree;
+
+use good_lp::{
+    DualValues, Expression, ProblemVariables, Solution as _, SolutionWithDual, SolverModel,
+    constraint, variable,
+};
+
+use good_lp::solvers::highs::HighsProblem;
+use good_lp::variable::UnsolvedProblem;
+
+pub(super) use tree::{Effort, Search, Tree, efforts};
+
+use synth_cluster::schedule::{Packing, Schedule, largest, price};
+
+/// A knapsack with its resource prices, ready to be solved with more or less effort.
+pub struct Knapsack<'a> {
+    packing: &'a Packing,
+    /// Price of one unit of each resource.
+    prices: Vec<f64>,
+    /// The types worth taking, most efficient first.
+    items: Vec<Item>,
+}
+
+/// A type that may be taken.
+#[derive(Clone)]
+struct Item {
+    job_type: usize,
+    value: f64,
+    /// `D_i·w`.
+    cost: f64,
+    /// `v_i / D_i·w`.
+    efficiency: f64,
+    /// Whole jobs of it in the relaxation's solution; `None` outside its basis.
+    relaxed: Option<u32>,
+    /// No more are taken.
+    most: u32,
+}
+
+impl Item {
+    fn new(job_type: usize, value: f64, cost: f64, most: u32) -> Self {
+        Item {
+            job_type,
+            value,
+            cost,
+            efficiency: value / cost,
+            relaxed: None,
+            most,
+        }
+    }
+}
+
+/// Sorts types, the most efficient first.
+fn by_efficiency(items: &mut [Item]) {
+    items.sort_by(|a, b| {
+        let efficiency = b.efficiency.total_cmp(&a.efficiency);
+        let cost = b.cost.total_cmp(&a.cost);
+        efficiency.then(cost).then(a.job_type.cmp(&b.job_type))
+    });
+}
+
+/// What a knapsack search found.
+pub(super) struct Priced {
+    /// Schedules worth more than the threshold, the best first; each maximal.
+    pub schedules: Vec<Schedule>,
+    /// No schedule is worth more than this.
+    pub bound: f64,
+    /// Whether the search was complete: the bound is then the optimum (or the threshold, if no
+    /// schedule is worth more).
+    pub exact: bool,
+    /// The proof of the bound, where it takes prices of its own at each node.
+    pub tree: Option<Tree>,
+}
+
+/// Columns for the master in a round: the last improvements of one search.
+const COLUMNS_A_ROUND: usize = 20;
+
+/// Relative improvement below which a schedule is not looked for.
+const WORTH: f64 = 1e-12;
+
+impl<'a> Knapsack<'a> {
+    /// Prepares `max Σ v_i u_i` over the packing; values are nonnegative, one a type.
+    pub fn new(packing: &'a Packing, values: &[f64]) -> Self {
+        let (counts, prices) = relaxation(packing, values);
+        let item = |i: usize| Item {
+            relaxed: (counts[i] > 0.0).then_some(counts[i] as u32),
+            ..Item::new(i, values[i], price(packing.demand(i), &prices), u32::MAX)
+        };
+        let valued = (0..values.len()).filter(|&i| values[i] > 0.0);
+        let mut items: Vec<Item> = valued.map(item).collect();
+        by_efficiency(&mut items);
+        Knapsack {
+            packing,
+            prices,
+            items,
+        }
+    }
+
+    /// What fits.
+    pub fn packing(&self) -> &'a Packing {
+        self.packing
+    }
+
+    /// Prices `w` of the resources' integer units, with `D_i·w ≥ v_i` for every type.
+    pub fn resource_prices(&self) -> Vec<f64> {
+        self.prices.clone()
+    }
+
+    /// Returns the bound of the linear relaxation, `P·w`.
+    pub fn relaxed(&self) -> f64 {
+        price(self.packing.capacity(), &self.prices)
+    }
+
+    /// Searches for schedules worth more than `threshold`, visiting at most `nodes` nodes.
+    pub(super) fn solve(&self, threshold: f64, nodes: u64) -> Priced {
+        let mut search = BranchAndBound {
+            packing: self.packing,
+            items: &self.items,
+            surplus: vec![0.0; self.items.len() + 1],
+            nodes,
+            best: threshold,
+            ceiling: self.relaxed(),
+            counts: vec![0; self.items.len()],
+            room: self.packing.capacity().to_vec(),
+            found: Vec::new(),
+        };
+        let complete = search.visit(0, 0.0, self.relaxed());
+        // A search that reached the relaxation's bound is as good as a complete one.
+        let exact = complete || search.best >= search.ceiling * (1.0 - WORTH);
+        let bound = if exact {
+            search.best * (1.0 + WORTH)
+        } else {
+            search.ceiling
+        };
+        let best = search.found.iter().rev().take(COLUMNS_A_ROUND);
+        Priced {
+            schedules: best.map(|(_, counts)| self.schedule(counts)).collect(),
+            bound: bound.min(search.ceiling.max(threshold)),
+            exact,
+            tree: None,
+        }
+    }
+
+    /// Returns all schedules within a relative `slack` of the value `target`, nearest to `centre`
+    /// first, at most `limit` of them and looking at no more than `nodes` nodes.
+    pub(super) fn face(
+        &self,
+        target: f64,
+        slack: f64,
+        centre: &[f64],
+        limit: usize,
+        nodes: u64,
+    ) -> Vec<Schedule> {
+        let mut walk = Walk {
+            knapsack: self,
+            floor: target * (1.0 - slack),
+            centre,
+            limit,
+            nodes,
+            counts: vec![0; self.items.len()],
+            found: Vec::new(),
+        };
+        let mut room = self.packing.capacity().to_vec();
+        walk.visit(0, 0.0, self.relaxed(), &mut room);
+        let found = walk.found.iter();
+        found.map(|counts| self.schedule(counts)).collect()
+    }
+
+    /// From counts in item order to a schedule; jobs that fit are added in type order.
+    fn schedule(&self, counts: &[u32]) -> Schedule {
+        let mut schedule = vec![0; self.packing.types()];
+        for (item, count) in self.items.iter().zip(counts) {
+            schedule[item.job_type] = *count;
+        }
+        let all: Vec<usize> = (0..self.packing.types()).collect();
+        self.packing.filled(schedule, &all)
+    }
+}
+
+/// A depth-first search for schedules that are worth more than the best so far.
+struct BranchAndBound<'a> {
+    packing: &'a Packing,
+    /// The most efficient first.
+    items: &'a [Item],
+    /// What the items from each on are worth above their cost, at most.
+    surplus: Vec<f64>,
+    nodes: u64,
+    best: f64,
+    /// Nothing is worth more.
+    ceiling: f64,
+    counts: Vec<u32>,
+    room: Vec<u64>,
+    /// Worth, and counts of the first items; each worth more than the one before.
+    found: Vec<(f64, Vec<u32>)>,
+}
+
+impl BranchAndBound<'_> {
+    /// Visits the counts of the items from `k` on, in room of this price; `false` when the nodes are spent.
+    fn visit(&mut self, k: usize, value: f64, price: f64) -> bool {
+        if value > self.best * (1.0 + WORTH) {
+            self.best = value;
+            self.found.push((value, self.counts[..k].to_vec()));
+        }
+        let items = self.items;
+        let Some(item) = items.get(k) else {
+            return true;
+        };
+        let bound = item.efficiency * price + self.surplus[k];
+        if value + bound <= self.best * (1.0 + WORTH) {
+            return true;
+        }
+        if self.nodes == 0 {
+            return false;
+        }
+        self.nodes -= 1;
+        let next = items.get(k + 1).map_or(0.0, |i| i.efficiency);
+        let most = self.packing.most(item.job_type, &self.room).min(item.most);
+        // Counts near the relaxation's solution first; types outside its basis at their largest count.
+        let first = item.relaxed.unwrap_or(most).min(most);
+        let mut complete = true;
+        for count in (first..=most).chain((0..first).rev()) {
+            let value = value + f64::from(count) * item.value;
+            let left = price - f64::from(count) * item.cost;
+            let bound = next * left + self.surplus[k + 1];
+            if value.max(value + bound) <= self.best * (1.0 + WORTH) {
+                // With fewer of this item the bound only falls.
+                if count < first { break } else { continue }
+            }
+            self.counts[k] = count;
+            self.packing.take(item.job_type, count, &mut self.room);
+            complete = self.visit(k + 1, value, left);
+            self.packing.give_back(item.job_type, count, &mut self.room);
+            if !complete || self.best >= self.ceiling * (1.0 - WORTH) {
+                break;
+            }
+        }
+        complete
+    }
+}
+
+/// Walks the near-optimal schedules, those with counts near the centre first.
+struct Walk<'a> {
+    knapsack: &'a Knapsack<'a>,
+    floor: f64,
+    centre: &'a [f64],
+    limit: usize,
+    nodes: u64,
+    counts: Vec<u32>,
+    found: Vec<Vec<u32>>,
+}
+
+impl Walk<'_> {
+    fn visit(&mut self, k: usize, value: f64, room_value: f64, room: &mut [u64]) {
+        let Some(item) = self.knapsack.items.get(k) else {
+            self.found.push(self.counts.clone());
+            return;
+        };
+        let next = self.knapsack.items.get(k + 1).map_or(0.0, |i| i.efficiency);
+        let most = self.knapsack.packing.most(item.job_type, room);
+        let centre = self.centre[item.job_type];
+        let mut counts: Vec<u32> = (0..=most).collect();
+        counts.sort_by(|a, b| {
+            let distance = |c: &u32| (f64::from(*c) - centre).abs();
+            distance(a).total_cmp(&distance(b))
+        });
+        for count in counts {
+            let value = value + f64::from(count) * item.value;
+            let left = room_value - f64::from(count) * item.cost;
+            if self.nodes == 0 || self.found.len() == self.limit {
+                return;
+            }
+            self.nodes -= 1;
+            if value + next * left >= self.floor {
+                self.knapsack.packing.take(item.job_type, count, room);
+                self.counts[k] = count;
+                self.visit(k + 1, value, left, room);
+                self.knapsack.packing.give_back(item.job_type, count, room);
+            }
+        }
+        self.counts[k] = 0;
+    }
+}
+
+/// Solves the knapsack without integrality: jobs of each type (K), of which at most R in the basis; and the dual prices of
+/// each resource's unit (R), with `D_i·w ≥ v_i` for every type.
+fn relaxation(packing: &Packing, values: &[f64]) -> (Vec<f64>, Vec<f64>) {
+    let capacity = packing.capacity();
+    let (counts, per_capacity) = if capacity.len() == 1 {
+        one_resource(packing, values)
+    } else {
+        let alone = (0..values.len()).map(|i| 1.0 / packing.largest_share(i));
+        let alone: Vec<f64> = alone.collect();
+        relaxed_program(packing, values, None)
+            .filter(|(_, prices)| shortage(packing, values, prices) <= 1.0 + SHORT)
+            .or_else(|| relaxed_program(packing, values, Some(&alone)))
+            // Without an answer every price is 0, and what is missing is added.
+            .unwrap_or_else(|| (vec![0.0; values.len()], vec![0.0; capacity.len()]))
+    };
+    let prices = covering(packing, values, per_capacity);
+    let price = |(price, units): (&f64, &u64)| {
+        if *units == 0 {
+            0.0
+        } else {
+            price / *units as f64
+        }
+    };
+    (counts, prices.iter().zip(capacity).map(price).collect())
+}
+
+/// Up to this, prices of the solver that do not cover a value are scaled up.
+const SHORT: f64 = 1e-6;
+
+/// Returns the largest ratio of a type's value to what it costs at these prices, 1 at least.
+fn shortage(packing: &Packing, values: &[f64], prices: &[f64]) -> f64 {
+    let cost = |i: usize| -> f64 {
+        let parts = prices.iter().enumerate();
+        parts.map(|(j, price)| packing.share(i, j) * price).sum()
+    };
+    let valued = (0..values.len()).filter(|&i| values[i] > 0.0);
+    valued.map(|i| values[i] / cost(i)).fold(1.0, f64::max)
+}
+
+/// Prices at which every type costs its value at least: the solver's tolerance is absolute, and must
+/// not make a bound unsound. What one lacks by more than that is put on the resource of which it takes
+/// the largest share, since a price of 0 cannot be scaled up.
+fn covering(packing: &Packing, values: &[f64], mut prices: Vec<f64>) -> Vec<f64> {
+    let short = shortage(packing, values, &prices);
+    if short <= 1.0 + SHORT {
+        return prices.iter().map(|price| short * price).collect();
+    }
+    for (i, value) in values.iter().enumerate() {
+        let shares: Vec<f64> = (0..prices.len()).map(|j| packing.share(i, j)).collect();
+        let cost: f64 = shares.iter().zip(&prices).map(|(s, w)| s * w).sum();
+        if cost < *value {
+            let most = largest(&shares);
+            prices[most] += (value - cost) / shares[most];
+        }
+    }
+    prices
+}
+
+/// One resource needs no solver: all of it goes to the type with the most value for it, which sets
+/// the price.
+fn one_resource(packing: &Packing, values: &[f64]) -> (Vec<f64>, Vec<f64>) {
+    let worth = |i: &usize| values[*i] / packing.share(*i, 0);
+    let dearest = (0..values.len()).max_by(|a, b| worth(a).total_cmp(&worth(b)));
+    let dearest = dearest.expect("a workload has a type");
+    let mut counts = vec![0.0; values.len()];
+    counts[dearest] = 1.0 / packing.share(dearest, 0);
+    (counts, vec![worth(&dearest)])
+}
+
+/// Prepares HiGHS for a program: silent, on one thread, with this tolerance of the constraints.
+pub(super) fn quiet(program: UnsolvedProblem, tolerance: f64) -> HighsProblem {
+    let mut program = program.using(good_lp::highs);
+    program.set_verbose(false);
+    let one = program.set_threads(1);
+    one.set_option("primal_feasibility_tolerance", tolerance)
+}
+
+/// A bound on the scaled unknowns of the relaxation that is never reached: each is 1 at most.
+const MOST: f64 = 2.0;
+
+/// Returns `max v·u` s.t. each resource at most full, `u ≥ 0`; demands as shares of capacity. `None` where the
+/// solver has no optimum.
+///
+/// With units the unknowns are `u_i` over what fits alone, so that the largest coefficient of each is
+/// 1, and the objective tells what servers full of one type are worth. They are bounded: the solver
+/// drops small coefficients, and a type whose demands are dropped would be unbounded.
+fn relaxed_program(
+    packing: &Packing,
+    values: &[f64],
+    units: Option<&[f64]>,
+) -> Option<(Vec<f64>, Vec<f64>)> {
+    let (most, tolerance) = units.map_or((f64::INFINITY, 1e-7), |_| (MOST, 1e-10));
+    let ones = vec![1.0; values.len()];
+    let alone = units.unwrap_or(&ones);
+    let full: Vec<f64> = values.iter().zip(alone).map(|(v, n)| v * n).collect();
+    let dearest = full.iter().copied().fold(0.0, f64::max);
+    if dearest == 0.0 {
+        return None;
+    }
+    let mut variables = ProblemVariables::new();
+    let u = variables.add_vector(variable().min(0.0).max(most), values.len());
+    let objective: Expression = u.iter().zip(&full).map(|(u, v)| (v / dearest) * *u).sum();
+    let mut problem = quiet(variables.maximise(objective), tolerance)
+        .set_option("dual_feasibility_tolerance", tolerance);
+    let limit = |j: usize| {
+        let parts = u.iter().zip(alone).enumerate();
+        let used: Expression = parts.map(|(i, (u, n))| packing.share(i, j) * n * *u).sum();
+        problem.add_constraint(constraint!(used <= 1.0))
+    };
+    let limits: Vec<_> = (0..packing.capacity().len()).map(limit).collect();
+    let mut solution = problem.solve().ok()?;
+    let pairs = u.iter().zip(alone);
+    let counts = pairs.map(|(u, n)| solution.value(*u).max(0.0) * n);
+    let counts = counts.collect();
+    let duals = solution.compute_dual();
+    // HiGHS's sign convention differs between senses; a price is nonnegative.
+    let prices = limits.into_iter().map(|c| duals.dual(c).abs() * dearest);
+    Some((counts, prices.collect()))
+}

@@ -1,0 +1,101 @@
+//! What closes a node of the search without a solver: a depth-first search within its bounds, and a
+//! table over one resource.
+
+use super::{BranchAndBound, Item, by_efficiency};
+use synth_cluster::schedule::{Packing, Schedule, price};
+
+/// What is left to choose in a node: jobs beside those that are settled.
+pub(super) struct Subtree<'a> {
+    pub packing: &'a Packing,
+    /// Prices of one unit of each resource.
+    pub prices: Vec<f64>,
+    /// What the settled jobs leave.
+    pub room: Vec<u64>,
+    /// What the settled jobs are worth.
+    pub settled: f64,
+    /// The types with jobs to choose.
+    pub items: Vec<Item>,
+}
+
+/// Entries of a table times types.
+const TABLE: u64 = 20_000;
+
+impl Subtree<'_> {
+    /// Returns a bound by a table of the dearest resource that has few enough units: its jobs are whole, the
+    /// other resources are paid for.
+    pub fn by_table(&self) -> Option<f64> {
+        let worth = |j: &usize| self.room[*j] as f64 * self.prices[*j];
+        let is_small = |j: &usize| self.room[*j] < TABLE / (1 + self.items.len() as u64);
+        let priced = (0..self.room.len()).filter(|j| self.prices[*j] > 0.0 && is_small(j));
+        let j = priced.max_by(|a, b| worth(a).total_cmp(&worth(b)))?;
+        let mut table = vec![0.0; self.room[j] as usize + 1];
+        let mut free = 0.0;
+        for item in &self.items {
+            let demand = self.packing.demand(item.job_type)[j];
+            let value = item.value - item.cost + demand as f64 * self.prices[j];
+            if value > 0.0 {
+                match demand {
+                    0 => free += value * f64::from(item.most),
+                    step => fill(&mut table, step as usize, value, item.most),
+                }
+            }
+        }
+        let paid = price(&self.room, &self.prices) - worth(&j);
+        Some(self.settled + free + table[table.len() - 1] + paid)
+    }
+
+    /// Searches for counts worth more than `best` together with what is settled. Returns whether the search ended within so
+    /// many nodes, how many it took, and what it found, the best last: the worth, and counts by type.
+    pub fn search(&self, best: f64, nodes: u64) -> (bool, u64, Vec<(f64, Schedule)>) {
+        let mut items = self.items.clone();
+        by_efficiency(&mut items);
+        let mut surplus = vec![0.0; items.len() + 1];
+        for (n, item) in items.iter_mut().enumerate().rev() {
+            item.efficiency = item.efficiency.min(1.0);
+            surplus[n] = surplus[n + 1] + (item.value - item.cost).max(0.0) * f64::from(item.most);
+        }
+        let mut search = BranchAndBound {
+            packing: self.packing,
+            items: &items,
+            surplus,
+            nodes,
+            best,
+            ceiling: f64::INFINITY,
+            counts: vec![0; items.len()],
+            room: self.room.clone(),
+            found: Vec::new(),
+        };
+        let complete = search.visit(0, self.settled, price(&self.room, &self.prices));
+        let of_types = |counts: Vec<u32>| {
+            let mut schedule = vec![0; self.packing.types()];
+            let taken = items.iter().zip(counts);
+            taken.for_each(|(item, count)| schedule[item.job_type] = count);
+            schedule
+        };
+        let found = search.found.into_iter();
+        let found = found.map(|(worth, counts)| (worth, of_types(counts)));
+        (complete, nodes - search.nodes, found.collect())
+    }
+}
+
+/// More of one type into a table of the best worth by room.
+fn fill(table: &mut [f64], step: usize, value: f64, most: u32) {
+    let size = table.len();
+    if most as usize >= (size - 1) / step {
+        for room in step..size {
+            table[room] = table[room].max(table[room - step] + value);
+        }
+        return;
+    }
+    // Packets of 1, 2, 4, … jobs: any count is a sum of some.
+    let (mut left, mut packet) = (most, 1);
+    while left > 0 {
+        let count = packet.min(left);
+        let (step, value) = (step * count as usize, value * f64::from(count));
+        for room in (step..size).rev() {
+            table[room] = table[room].max(table[room - step] + value);
+        }
+        left -= count;
+        packet *= 2;
+    }
+}

@@ -1,0 +1,460 @@
+//! Branch and bound with the linear relaxation solved at each node.
+//!
+//! Where types of a whole server meet resources that they do not use, one system of prices bounds a
+//! knapsack badly: once it is settled how many of them run, other resources are scarce. So each node
+//! has prices of its own. Its bounds on the counts are tightened by the room that is left, and by
+//! what a count away from its bound would cost; branches go by the fractional count whose jobs take
+//! the largest share of a resource, and the node of the largest bound comes first.
+//!
+//! A node that a short depth-first search or a table over one resource settles is closed; so trees
+//! are small, and with their prices they prove the bound without a solver.
+
+use std::collections::BinaryHeap;
+use std::time::Instant;
+
+use super::simplex::Simplex;
+use super::subtree::Subtree;
+use super::{Item, Knapsack, Priced, WORTH};
+use synth_cluster::artifact::{SearchNode, SearchRecord};
+use synth_cluster::schedule::{Packing, Schedule, price, worth};
+
+/// How long a search may take: nodes of the tree, and nodes of the depth-first search in each.
+pub(in crate::program) type Effort = (usize, u64);
+
+/// One after the other, where the one before proves nothing and finds nothing.
+const EFFORTS: [Effort; 7] = [
+    (200, 500),
+    (800, 500),
+    (3_200, 500),
+    (12_800, 500),
+    (12_800, 4_000),
+    (12_800, 32_000),
+    (12_800, 1_000_000),
+];
+
+/// Returns the efforts of a program whose searches are made longer so often, at most.
+pub(in crate::program) fn efforts(longer: usize) -> &'static [Effort] {
+    &EFFORTS[..EFFORTS.len().min(longer.saturating_add(1))]
+}
+
+/// The work of a node of the tree, in nodes of depth-first searches.
+const NODE: u64 = 300;
+
+/// Counts of all nodes that are open at a time, at most: 64 MB.
+const OPEN: usize = 8_000_000;
+
+/// Nodes of depth-first searches in a proof that others can be asked to do again.
+const CARRIED: u64 = 25_000_000;
+
+/// Nodes of one depth-first search where the tree is made smaller afterwards; and of all of them.
+const COARSE: u64 = 20_000;
+const COARSE_WORK: u64 = 20_000_000;
+
+/// Proof that no schedule is worth more than a bound, without a solver: the root first, a branch before the two nodes
+/// below it.
+pub(in crate::program) type Tree = Vec<Node>;
+
+/// A node of the tree.
+#[derive(Clone, Debug)]
+pub(in crate::program) struct Node {
+    /// Prices of one unit of each resource.
+    prices: Vec<f64>,
+    /// Where it is not closed: a type, the most jobs of it in the first node below, which in the second has more; and
+    /// the places of both.
+    branch: Option<(usize, u32, [usize; 2])>,
+}
+
+/// Bounds on the counts in one node, in the order of the bounds of their worth.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Open {
+    /// Bits of the bound, which is not negative: they have the order of the numbers.
+    bound: u64,
+    place: usize,
+    least: Vec<u32>,
+    most: Vec<u32>,
+}
+
+impl Open {
+    fn bound(&self) -> f64 {
+        f64::from_bits(self.bound)
+    }
+
+    fn lower(&mut self, bound: f64) {
+        self.bound = self.bound().min(bound).to_bits();
+    }
+}
+
+/// A search for `max Σ v_i u_i` over the schedules.
+pub(in crate::program) struct Search<'a> {
+    packing: &'a Packing,
+    types: Vec<usize>,
+    /// In units of the largest.
+    values: Vec<f64>,
+    unit: f64,
+    simplex: Simplex,
+    best: f64,
+    found: Vec<Schedule>,
+    nodes: Vec<Node>,
+    /// Nodes of depth-first searches that closed a node.
+    work: u64,
+    /// Of the node at hand: what its least counts leave, are worth, and how many more may be taken.
+    room: Vec<u64>,
+    settled: f64,
+    more: Vec<f64>,
+}
+
+impl<'a> Search<'a> {
+    /// For schedules worth more than the threshold; values are nonnegative, one a type.
+    pub fn new(packing: &'a Packing, values: &[f64], threshold: f64) -> Self {
+        let types = undominated(packing, values);
+        let largest = values.iter().copied().fold(0.0, f64::max);
+        let unit = if largest > 0.0 { largest } else { 1.0 };
+        let values: Vec<f64> = types.iter().map(|&i| values[i] / unit).collect();
+        let capacity = packing.capacity();
+        let of_types = |j: usize| types.iter().map(|&i| packing.share(i, j)).collect();
+        let shares = (0..capacity.len()).map(of_types).collect();
+        Search {
+            simplex: Simplex::new(shares, values.clone()),
+            packing,
+            best: threshold / unit,
+            unit,
+            found: Vec::new(),
+            nodes: Vec::new(),
+            work: 0,
+            room: Vec::new(),
+            settled: 0.0,
+            more: vec![0.0; types.len()],
+            types,
+            values,
+        }
+    }
+
+    /// Searches until all is proven, the effort or this work is spent, or the deadline is past. Returns the work, too,
+    /// in nodes of depth-first searches.
+    pub fn run(
+        mut self,
+        (nodes, each): Effort,
+        most: u64,
+        deadline: Option<Instant>,
+    ) -> (Priced, u64) {
+        let nodes = nodes.min(OPEN / self.types.len().max(1));
+        let mut open = BinaryHeap::from([self.root()]);
+        let mut visited = 0;
+        while let Some(mut node) = open.pop() {
+            if node.bound() <= self.bar() {
+                break;
+            }
+            let is_late =
+                || visited % 16 == 15 && deadline.is_some_and(|end| Instant::now() >= end);
+            let work = NODE * visited as u64 + self.work;
+            if visited == nodes || work >= most || is_late() {
+                open.push(node);
+                break;
+            }
+            visited += 1;
+            if let Some((k, most)) = self.examine(&mut node, each) {
+                open.extend(self.branch(&node, k, most));
+            }
+        }
+        let highest = open.peek().map_or(0.0, Open::bound);
+        let exact = highest <= self.bar();
+        let bound = highest.max(self.bar()) * self.unit;
+        let schedules = self.found.iter().rev().take(super::COLUMNS_A_ROUND);
+        let priced = Priced {
+            schedules: schedules.cloned().collect(),
+            bound,
+            exact,
+            tree: (self.work <= CARRIED).then_some(self.nodes),
+        };
+        (priced, NODE * visited as u64 + self.work)
+    }
+
+    /// What has to be surpassed.
+    fn bar(&self) -> f64 {
+        self.best * (1.0 + WORTH)
+    }
+
+    fn root(&mut self) -> Open {
+        let capacity = self.packing.capacity();
+        let most = self.types.iter().map(|&i| self.packing.most(i, capacity));
+        self.nodes.push(Node {
+            prices: vec![0.0; capacity.len()],
+            branch: None,
+        });
+        Open {
+            most: most.collect(),
+            least: vec![0; self.types.len()],
+            bound: f64::INFINITY.to_bits(),
+            place: 0,
+        }
+    }
+
+    /// Closes a node, or tells by which type to branch, and the most of it in the first branch.
+    fn examine(&mut self, node: &mut Open, each: u64) -> Option<(usize, u32)> {
+        if !self.fit(node) {
+            return None;
+        }
+        let (more, share) = (std::mem::take(&mut self.more), self.shares_left());
+        self.simplex.solve(&more, &share);
+        let count = |k: usize| f64::from(node.least[k]) + self.simplex.count_of(k, &more);
+        let counts: Vec<f64> = (0..more.len()).map(count).collect();
+        self.more = more;
+        self.nodes[node.place].prices = self.unit_prices();
+        if self.is_closed(node, each) {
+            return None;
+        }
+        self.take_whole(&counts);
+        self.fractional(node, &counts)
+    }
+
+    /// Returns whether the prices at hand bound the node, or what is left of it is settled in another way;
+    /// tightens it.
+    fn is_closed(&mut self, node: &mut Open, each: u64) -> bool {
+        let share = self.shares_left();
+        // Sums of some hundred terms round by 1e-14 or so.
+        let bound = (self.settled + self.simplex.bound(&self.more, &share)) * (1.0 + 1e-13);
+        node.lower(bound);
+        if node.bound() <= self.bar() {
+            return true;
+        }
+        self.tighten(node, bound);
+        if !self.fit(node) {
+            return true;
+        }
+        let subtree = self.subtree();
+        let (complete, spent, found) = subtree.search(self.best, each);
+        for (value, more) in found {
+            let least = self.schedule(&node.least).into_iter();
+            self.take(
+                value,
+                least.zip(more).map(|(least, more)| least + more).collect(),
+            );
+        }
+        if complete {
+            self.work += spent;
+            return true;
+        }
+        if let Some(by_table) = subtree.by_table() {
+            node.lower(by_table * (1.0 + 1e-13));
+        }
+        node.bound() <= self.bar()
+    }
+
+    /// What the node's least counts leave and are worth; the others as many as then fit. `false` where
+    /// the least do not fit.
+    fn fit(&mut self, node: &mut Open) -> bool {
+        self.room.clear();
+        self.room.extend_from_slice(self.packing.capacity());
+        self.settled = 0.0;
+        let taken = |(k, _): &(usize, &usize)| node.least[*k] > 0;
+        for (k, &i) in self.types.iter().enumerate().filter(taken) {
+            if self.packing.most(i, &self.room) < node.least[k] {
+                return false;
+            }
+            self.packing.take(i, node.least[k], &mut self.room);
+            self.settled += f64::from(node.least[k]) * self.values[k];
+        }
+        for (k, &i) in self.types.iter().enumerate() {
+            let range = node.most[k] - node.least[k];
+            let demand = self.packing.demand(i).iter().zip(&self.room);
+            let fits =
+                |(d, room): (&u64, &u64)| u128::from(*d) * u128::from(range) <= u128::from(*room);
+            let more = if demand.clone().all(fits) {
+                range
+            } else {
+                self.packing.most(i, &self.room)
+            };
+            node.most[k] = node.least[k] + more;
+            self.more[k] = f64::from(more);
+        }
+        true
+    }
+
+    fn shares_left(&self) -> Vec<f64> {
+        let pairs = self.room.iter().zip(self.packing.capacity());
+        let share = |(room, all): (&u64, &u64)| match all {
+            0 => 0.0,
+            all => *room as f64 / *all as f64,
+        };
+        pairs.map(share).collect()
+    }
+
+    /// Returns prices of units, of values that are not scaled.
+    fn unit_prices(&self) -> Vec<f64> {
+        let pairs = self.simplex.prices.iter().zip(self.packing.capacity());
+        let price = |(w, all): (&f64, &u64)| match all {
+            0 => 0.0,
+            all => w * self.unit / *all as f64,
+        };
+        pairs.map(price).collect()
+    }
+
+    /// A count that is away from its bound by more costs more than the node is above the bar.
+    fn tighten(&self, node: &mut Open, bound: f64) {
+        let above = bound - self.bar();
+        for (k, more) in self.more.iter().enumerate() {
+            let reduced = self.simplex.reduced[k];
+            let away = (above / reduced.abs()) * (1.0 + 1e-9) + 1e-9;
+            if away < *more {
+                if reduced < 0.0 {
+                    node.most[k] = node.least[k] + away as u32;
+                } else {
+                    node.least[k] = node.most[k] - away as u32;
+                }
+            }
+        }
+    }
+
+    /// Returns what is left to choose in the node at hand, at its prices.
+    fn subtree(&self) -> Subtree<'a> {
+        let prices: Vec<f64> = self.unit_prices().iter().map(|w| w / self.unit).collect();
+        let item = |k: usize| {
+            let cost = price(self.packing.demand(self.types[k]), &prices);
+            Item::new(self.types[k], self.values[k], cost, self.more[k] as u32)
+        };
+        let open = (0..self.types.len()).filter(|&k| self.more[k] > 0.0);
+        Subtree {
+            items: open.map(item).collect(),
+            packing: self.packing,
+            room: self.room.clone(),
+            settled: self.settled,
+            prices,
+        }
+    }
+
+    /// The relaxation's solution where it is whole.
+    fn take_whole(&mut self, counts: &[f64]) {
+        if counts.iter().all(|count| !is_fractional(*count)) {
+            let whole: Vec<u32> = counts.iter().map(|count| count.round() as u32).collect();
+            let (value, schedule) = (worth(&whole, &self.values), self.schedule(&whole));
+            if value > self.bar() && self.packing.fits(&schedule) {
+                self.take(value, schedule);
+            }
+        }
+    }
+
+    fn schedule(&self, counts: &[u32]) -> Schedule {
+        let mut schedule = vec![0; self.packing.types()];
+        for (&i, count) in self.types.iter().zip(counts) {
+            schedule[i] = *count;
+        }
+        schedule
+    }
+
+    fn take(&mut self, value: f64, schedule: Schedule) {
+        self.best = value;
+        let all: Vec<usize> = (0..self.packing.types()).collect();
+        self.found.push(self.packing.filled(schedule, &all));
+    }
+
+    /// Returns the type to branch by: of fractional count, or of any that is open; of them the one whose jobs
+    /// are largest.
+    fn fractional(&self, node: &Open, counts: &[f64]) -> Option<(usize, u32)> {
+        let open = (0..counts.len()).filter(|&k| node.most[k] > node.least[k]);
+        let size = |k: usize| self.packing.largest_share(self.types[k]);
+        let of = |k: usize| (is_fractional(counts[k]), size(k));
+        let k = open.max_by(|&a, &b| {
+            let (a, b) = (of(a), of(b));
+            a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
+        })?;
+        Some((k, (counts[k] as u32).clamp(node.least[k], node.most[k] - 1)))
+    }
+
+    /// Returns the two nodes below.
+    fn branch(&mut self, node: &Open, k: usize, most: u32) -> [Open; 2] {
+        let children = [self.nodes.len(), self.nodes.len() + 1];
+        let prices = self.nodes[node.place].prices.clone();
+        self.nodes[node.place].branch = Some((self.types[k], most, children));
+        let branch = None;
+        self.nodes.extend(vec![Node { prices, branch }; 2]);
+        let mut below = children.map(|place| Open {
+            place,
+            bound: node.bound,
+            least: node.least.clone(),
+            most: node.most.clone(),
+        });
+        below[0].most[k] = most.min(node.most[k]);
+        below[1].least[k] = node.least[k].max(most + 1);
+        below
+    }
+}
+
+impl Search<'_> {
+    /// Writes the same proof with fewer nodes, of larger searches: that at these values no schedule is worth
+    /// more than the bound. `None` where one search at prices of the root proves it.
+    pub(in crate::program) fn coarser(
+        tree: &Tree,
+        packing: &Packing,
+        values: &[f64],
+        bound: f64,
+    ) -> Option<SearchRecord> {
+        if Knapsack::new(packing, values).solve(bound, COARSE).exact {
+            return None;
+        }
+        let mut search = Search::new(packing, values, bound / (1.0 + WORTH));
+        let each = COARSE.min(COARSE_WORK / tree.len() as u64);
+        let mut open = vec![(search.root(), 0)];
+        while let Some((mut node, at)) = open.pop() {
+            if !search.fit(&mut node) {
+                continue;
+            }
+            let Node { prices, branch } = &tree[at];
+            let of_all = prices.iter().zip(packing.capacity());
+            let of_all = of_all.map(|(w, all)| w * *all as f64 / search.unit);
+            search.simplex.take_prices(of_all.collect());
+            search.nodes[node.place].prices.clone_from(prices);
+            if let (false, Some((i, most, children))) = (search.is_closed(&mut node, each), branch)
+            {
+                let k = search.types.iter().position(|own| own == i)?;
+                // The bounds may be tighter than they were.
+                let possible = search.branch(&node, k, *most).into_iter().zip(*children);
+                open.extend(possible.filter(|(node, _)| node.least[k] <= node.most[k]));
+            }
+        }
+        Some(search.record())
+    }
+
+    /// Writes the nodes with each branch before all nodes of its first part, and then those of the second.
+    fn record(self) -> SearchRecord {
+        let mut nodes = Vec::with_capacity(self.nodes.len());
+        let mut open = vec![0];
+        while let Some(at) = open.pop() {
+            let Node { prices, branch } = &self.nodes[at];
+            open.extend(
+                branch
+                    .iter()
+                    .flat_map(|(.., children)| children.iter().rev()),
+            );
+            nodes.push(SearchNode {
+                prices: prices.clone(),
+                branch: branch.map(|(i, most, _)| (i, most)),
+            });
+        }
+        SearchRecord {
+            types: self.types,
+            nodes,
+        }
+    }
+}
+
+fn is_fractional(count: f64) -> bool {
+    (count - count.round()).abs() > 1e-7
+}
+
+/// Returns the types of value without those in whose place as many jobs of another one can run as are worth as
+/// much.
+fn undominated(packing: &Packing, values: &[f64]) -> Vec<usize> {
+    let mut types: Vec<usize> = (0..values.len()).filter(|&i| values[i] > 0.0).collect();
+    types.sort_by(|&a, &b| values[a].total_cmp(&values[b]).then(a.cmp(&b)));
+    let beats =
+        |k: usize, i: usize| f64::from(packing.most(k, packing.demand(i))) * values[k] >= values[i];
+    let mut kept: Vec<usize> = Vec::new();
+    for i in types {
+        if !kept.iter().any(|&k| beats(k, i)) {
+            kept.retain(|&k| !beats(i, k));
+            kept.push(i);
+        }
+    }
+    kept.sort_unstable();
+    kept
+}

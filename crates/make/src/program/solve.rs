@@ -1,0 +1,156 @@
+//! Program (7), solved by column generation.
+
+use super::generation::Generation;
+use super::least_drain;
+use super::problem::{Column, Problem};
+use super::solution::{Certificate, Limits, Mix, ProgramError, Solution};
+use synth_cluster::schedule::{Fluid, Packing, Schedule};
+use synth_cluster::workload::{Fleet, Workload};
+use synth_core::number::shown;
+
+/// Solves the program by column generation. Whether the optimum is proven: [`Certificate::proven`].
+///
+/// # Errors
+/// When HiGHS does not end optimal, or numbers are out of its range.
+pub fn solve(
+    servers: &(impl Clone + Into<Fleet>),
+    limits: &Limits,
+) -> Result<Solution, ProgramError> {
+    solve_from(&servers.clone().into(), limits, &[])
+}
+
+/// Solves the program, starting from schedules of each shape (H) known to be good, over all types (K), such as those of
+/// nearly the same fleet. Those that do not fit are left out.
+///
+/// # Errors
+/// As [`solve`].
+pub fn solve_from(
+    fleet: &Fleet,
+    limits: &Limits,
+    known: &[Vec<Schedule>],
+) -> Result<Solution, ProgramError> {
+    if let Some(workload) = fleet.one_server() {
+        in_range("the fluid bound on the load", Fluid::new(workload).bound())?;
+    }
+    for kind in fleet.types() {
+        let check = |what, value| in_range(&format!("the {what} of type `{}`", kind.name()), value);
+        check("offered load", kind.offered_load())?;
+        check("arrival rate", kind.arrival_rate())?;
+        check("mean size", kind.mean_size())?;
+    }
+    let problem = Problem::new(fleet);
+    let columns = first_columns(fleet, &problem, known);
+    let mut generation = Generation::new(&problem, columns, limits)?;
+    generation.run()?;
+    let columns = generation.master.columns();
+    let mixes = mixes(problem.sites.len(), columns, &generation.weights);
+    let proof = &generation.proof;
+    let prices = proof.values.iter().zip(&problem.offered);
+    let mut solution = Solution {
+        certificate: Certificate {
+            load: load(fleet, &mixes),
+            prices: prices.map(|(v, b)| v * b).collect(),
+            servers: proof.servers.clone(),
+            bound: 1.0 / proof.t,
+        },
+        mixes,
+        exact: None,
+        face: Vec::new(),
+        rounds: generation.rounds,
+        columns: columns.len(),
+    };
+    if let Some(workload) = fleet.one_server()
+        && solution.certificate.proven()
+        && limits.face > 0
+    {
+        let packing = &problem.sites[0].packing;
+        let columns: Vec<Schedule> = columns.iter().map(|c| c.1.clone()).collect();
+        let (face, mix) = least_drain::choose(workload, packing, &solution, &columns, limits.face)?;
+        solution.face = face;
+        if let Some(mix) = mix {
+            solution.certificate.load = mix.load(workload);
+            solution.mixes = vec![mix];
+        }
+    }
+    Ok(solution)
+}
+
+/// Known schedules that fit, and those of a first master.
+fn first_columns(fleet: &Fleet, problem: &Problem, known: &[Vec<Schedule>]) -> Vec<Column> {
+    let mut columns = Vec::new();
+    for (site, shape) in fleet.shapes().iter().enumerate() {
+        let (packing, types) = (&problem.sites[site].packing, shape.types());
+        let own = |all: &Schedule| types.iter().map(|&i| all[i]).collect::<Schedule>();
+        let known = known.get(site).into_iter().flatten().map(own);
+        let fitting = known.filter(|u| packing.fits(u));
+        let schedules = fitting.chain(starting_columns(shape.server(), packing));
+        columns.extend(schedules.map(|schedule| Column(site, schedule)));
+    }
+    columns
+}
+
+/// Returns the mix of each site. A shape that the optimum does not need gets a schedule, too.
+fn mixes(sites: usize, columns: &[Column], weights: &[f64]) -> Vec<Mix> {
+    let mix = |site: usize| {
+        let pairs = columns.iter().zip(weights);
+        let own = pairs.filter(|(Column(h, _), _)| *h == site);
+        let own = own.map(|(Column(_, schedule), weight)| (schedule.clone(), *weight));
+        let (schedules, mut weights): (Vec<Schedule>, Vec<f64>) = own.unzip();
+        if weights.iter().all(|weight| *weight <= 0.0) {
+            weights[0] = 1.0;
+        }
+        Mix::new(&schedules, &weights)
+    };
+    (0..sites).map(mix).collect()
+}
+
+fn in_range(what: &str, value: f64) -> Result<(), ProgramError> {
+    if (1e-100..=1e100).contains(&value) {
+        Ok(())
+    } else {
+        Err(ProgramError::OutOfRange(format!(
+            "{what} is {}",
+            shown(value)
+        )))
+    }
+}
+
+/// Roundings of the mean schedule in the first master.
+const ROUNDINGS: usize = 256;
+
+/// Schedules for the first master: a maximal one around each type, so that every type is
+/// served; and roundings of the mean schedule at the fluid bound, filled up starting with
+/// each type. Where jobs are small these already fill the bottleneck and meet the bound.
+fn starting_columns(workload: &Workload, packing: &Packing) -> Vec<Schedule> {
+    let k = packing.types();
+    let load = |i: usize| workload.types()[i].offered_load();
+    let mut order: Vec<usize> = (0..k).collect();
+    order.sort_by(|&a, &b| load(b).total_cmp(&load(a)).then(a.cmp(&b)));
+    let fluid = Fluid::new(workload).bound();
+    let mean: Schedule = (0..k).map(|i| (load(i) / fluid) as u32).collect();
+    let around = |i: usize| {
+        let mut alone = vec![0; k];
+        alone[i] = workload.most_alone(i);
+        packing.filled(alone, &order)
+    };
+    let near = |i: usize| {
+        let turned: Vec<usize> = (i..k).chain(0..i).collect();
+        packing.filled(mean.clone(), &turned)
+    };
+    // With very many types some hundred roundings suffice.
+    let roundings = (0..k.min(ROUNDINGS)).map(near);
+    (0..k).map(around).chain(roundings).collect()
+}
+
+/// Returns `max_i ρ_i`, ρ_i being what the type brings over what all servers serve of it on average.
+fn load(fleet: &Fleet, mixes: &[Mix]) -> f64 {
+    let mut served = vec![0.0; fleet.types().len()];
+    for (shape, mix) in fleet.shapes().iter().zip(mixes) {
+        for (&i, own) in shape.types().iter().zip(mix.mean_schedule()) {
+            served[i] += f64::from(shape.count()) * own;
+        }
+    }
+    let types = fleet.types().iter().zip(served);
+    let loads = types.map(|(job_type, served)| job_type.offered_pieces() / served);
+    loads.fold(0.0, f64::max)
+}

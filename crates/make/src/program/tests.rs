@@ -1,0 +1,369 @@
+#![allow(clippy::unwrap_used)]
+
+use itertools::Itertools;
+use rand::{RngExt, SeedableRng};
+
+use std::time::Duration;
+
+use super::*;
+use synth_cluster::schedule::{Packing, Schedule, enumerate};
+use synth_cluster::workload::Workload;
+
+pub(super) fn model(name: &str) -> Workload {
+    let path = format!("{}/../../models/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
+    Workload::read(path.as_ref()).unwrap().workload
+}
+
+/// A random system of the class: few large jobs, or many small ones with four digits.
+pub(super) fn random_workload(seed: u64) -> Workload {
+    let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(seed);
+    let (types, resources) = (random.random_range(1..=4), random.random_range(1..=3));
+    let fine = random.random_range(0..3) == 0;
+    let mut text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {".to_string();
+    for j in 0..resources {
+        text += &format!(
+            "r{j}: {}, ",
+            if fine {
+                1.0
+            } else {
+                f64::from(random.random_range(5..25))
+            }
+        );
+    }
+    text += "}}\njobs:\n";
+    for i in 0..types {
+        text += &format!("  - {{name: t{i}, demand: {{");
+        for j in 0..resources {
+            let least = i32::from(j == 0);
+            let demand = match fine {
+                true => format!("{:.4}", 0.1 + 0.4 * random.random::<f64>()),
+                false => random.random_range(least..6).to_string(),
+            };
+            text += &format!("r{j}: {demand}, ");
+        }
+        let rate = 10_f64.powi(random.random_range(-9..2)) * (0.1 + random.random::<f64>());
+        text += &format!(
+            "}}, arrival_rate: {rate:.6e}, mean_size: {:.3}}}\n",
+            0.1 + random.random::<f64>()
+        );
+    }
+    Workload::parse(&text, "random").unwrap().workload
+}
+
+/// The load is that of the mix, and the bound holds against every schedule, one by one.
+#[test]
+fn proofs_hold_against_all_schedules_of_random_systems() {
+    for seed in 0..300 {
+        let workload = random_workload(seed);
+        let solution = solve(&workload, &Limits::default()).unwrap();
+        let certificate = &solution.certificate;
+        assert!(
+            certificate.proven(),
+            "seed {seed}: gap {}",
+            certificate.gap()
+        );
+        assert!(
+            solution.mixes[0].schedules.len() <= workload.types().len(),
+            "seed {seed}: theorem 2"
+        );
+        assert_eq!(solution.mixes[0].load(&workload), certificate.load);
+        let worth = |u: &Schedule| -> f64 {
+            let terms = workload.types().iter().zip(&certificate.prices).zip(u);
+            terms
+                .map(|((t, y), u)| y / t.offered_load() * f64::from(*u))
+                .sum()
+        };
+        let all = enumerate(&Packing::new(&workload), 50_000);
+        let dearest = all.schedules.iter().map(worth).fold(0.0, f64::max);
+        assert!(dearest <= (1.0 + 1e-12) / certificate.bound, "seed {seed}");
+    }
+}
+
+/// Known loads: 131/200 and .9 exactly; .90766491 by an independent column generation.
+#[test]
+fn loads_of_the_models() {
+    for (name, load, tolerance) in [
+        ("vms", 131.0 / 200.0, 1e-12),
+        ("section7", 0.9, 1e-12),
+        ("four_types", 0.9, 1e-12),
+        ("one_or_all", 6.0 * (0.9 / 32.0 + 0.1), 1e-12),
+        ("borg_top10", 1.0 / 1.10172817, 1e-8),
+    ] {
+        let certificate = solve(&model(name), &Limits::default()).unwrap().certificate;
+        assert!(certificate.proven(), "{name}: gap {}", certificate.gap());
+        assert!(
+            (certificate.load - load).abs() < tolerance,
+            "{name}: {}",
+            certificate.load
+        );
+    }
+}
+
+/// Where the optimum is unique it is found: section 7 has {(0,0,2), (1,4,0)}, half and half.
+#[test]
+fn the_unique_optimum_of_section_seven() {
+    let mut mix = solve(&model("section7"), &Limits::default())
+        .unwrap()
+        .mixes
+        .remove(0);
+    mix.schedules.sort();
+    assert_eq!(mix.schedules, [vec![0, 0, 2], vec![1, 4, 0]]);
+    assert!(mix.weights.iter().all(|p| (p - 0.5).abs() < 1e-12));
+}
+
+/// A type of rate 1e-9 beside one of rate 1: rows that are not divided by b_i let a solver
+/// call a mix optimal that starves it.
+#[test]
+fn a_rare_type_is_not_starved() {
+    let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 10}}\njobs:
+  - {name: common, demand: {cpu: 3}, arrival_rate: 2, mean_size: 1}
+  - {name: rare, demand: {cpu: 7}, arrival_rate: 1e-9, mean_size: 1}\n";
+    let workload = Workload::parse(text, "rare").unwrap().workload;
+    let solution = solve(&workload, &Limits::default()).unwrap();
+    let loads = solution.mixes[0].loads(&workload);
+    assert!(solution.certificate.proven());
+    assert!(
+        loads
+            .iter()
+            .all(|load| *load <= solution.certificate.load && *load > 0.0),
+        "{loads:?}"
+    );
+    // Common jobs alone need 2/3 of the time at three a time; the rare ones nearly nothing.
+    assert!((solution.certificate.load - 2.0 / 3.0).abs() < 1e-8);
+}
+
+/// Scaling all rates scales the load and nothing else (theorem 10).
+#[test]
+fn the_load_is_linear_in_the_rates() {
+    for seed in 300..330 {
+        let workload = random_workload(seed);
+        let load = |w: &Workload| solve(w, &Limits::default()).unwrap().certificate.load;
+        let doubled = workload.scaled(2.0).unwrap();
+        assert!(
+            (load(&doubled) / load(&workload) / 2.0 - 1.0).abs() < 2e-9,
+            "seed {seed}"
+        );
+    }
+}
+
+/// No time for the proof: the answer says so, and its mix is still one.
+#[test]
+fn without_time_nothing_is_called_proven() {
+    let limits = Limits {
+        time: Duration::ZERO,
+        ..Limits::default()
+    };
+    let solution = solve(&model("section7"), &limits).unwrap();
+    assert!(!solution.certificate.proven());
+    assert!(solution.certificate.gap() > 0.0);
+}
+
+/// Loads sixteen and more decades apart, and far beyond capacity: coefficients that HiGHS
+/// would drop or refuse if the program were not scaled.
+#[test]
+fn loads_of_very_different_size() {
+    for (common, rare, load) in [
+        (2.0, 1e-16, 2.0 / 3.0),
+        (1e10, 0.2, 1e10 / 3.0),
+        (0.3, 1e-90, 0.1),
+    ] {
+        let text = format!(
+            "kind: multiresource\ntime_unit: s\nserver: {{capacity: {{cpu: 10}}}}\njobs:
+  - {{name: common, demand: {{cpu: 3}}, arrival_rate: {common:e}, mean_size: 1}}
+  - {{name: rare, demand: {{cpu: 7}}, arrival_rate: {rare:e}, mean_size: 1}}\n"
+        );
+        let workload = Workload::parse(&text, "range").unwrap().workload;
+        let certificate = solve(&workload, &Limits::default()).unwrap().certificate;
+        assert!(certificate.proven(), "{common} {rare}: {certificate:?}");
+        assert!(
+            (certificate.load / load - 1.0).abs() < 1e-9,
+            "{common} {rare}: {certificate:?}"
+        );
+    }
+}
+
+/// A type whose jobs take nearly no time, on several resources: a running job of it is worth 1e30
+/// times what the others are. The load is that of the workload without it; and so where demands are
+/// so small a part of the server that HiGHS drops them as coefficients.
+#[test]
+fn values_of_very_different_size() {
+    let text = |capacity: &str, jobs: &[String]| {
+        let jobs: String = jobs.iter().map(|job| format!("  - {{{job}}}\n")).collect();
+        format!(
+            "kind: multiresource\ntime_unit: s\nserver: {{capacity: {{{capacity}}}}}\njobs:\n{jobs}"
+        )
+    };
+    let job = |name: &str, demand: &str, size: &str| {
+        format!("name: {name}, demand: {{{demand}}}, arrival_rate: 3, mean_size: {size}")
+    };
+    for (capacity, fleeting, tiny) in [
+        (
+            "cpu: 100, disk: 900, net: 80",
+            "cpu: 1, disk: 40, net: 2",
+            "1e-30",
+        ),
+        ("cpu: 100, disk: 900, net: 80", "cpu: .99, disk: 9", "1e-9"),
+        ("cpu: 1e9, disk: 900, net: 80", "cpu: 1, disk: 1", "1e-12"),
+        (
+            "cpu: 1e12, disk: 900, net: 8e10",
+            "cpu: 1, net: 7, disk: 1",
+            "1e-12",
+        ),
+    ] {
+        let others = [
+            job("a", "cpu: 3, disk: 9, net: 11", ".9"),
+            job("b", "cpu: 2, disk: 80, net: 1", "1.5"),
+            job("c", "cpu: 7, disk: 8", "2"),
+        ];
+        let with = [&others[..], &[job("fleeting", fleeting, tiny)]].concat();
+        let solved = |jobs: &[String]| {
+            let workload = Workload::parse(&text(capacity, jobs), "far")
+                .unwrap()
+                .workload;
+            solve(&workload, &Limits::default()).unwrap().certificate
+        };
+        let (less, all) = (solved(&others), solved(&with));
+        assert!(less.proven() && all.proven(), "{capacity}: {all:?}");
+        let relative = all.load / less.load - 1.0;
+        assert!((-1e-12..3e-9).contains(&relative), "{capacity}: {relative}");
+    }
+}
+
+/// Prices cover every value, whatever their sizes; and where the solver finds the optimum, the price
+/// of the server is what the relaxation is worth: no more than any other covering prices'.
+#[test]
+fn prices_of_the_relaxation_cover_all_values() {
+    for seed in 0..200 {
+        let workload = random_workload(seed);
+        let packing = Packing::new(&workload);
+        let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut value = |_| 10_f64.powi(random.random_range(-30..20)) * random.random::<f64>();
+        let values: Vec<f64> = (0..packing.types()).map(&mut value).collect();
+        let knapsack = Knapsack::new(&packing, &values);
+        let prices = knapsack.resource_prices();
+        let cost = |prices: &[f64], units: &[u64]| -> f64 {
+            units.iter().zip(prices).map(|(d, w)| *d as f64 * w).sum()
+        };
+        for (i, value) in values.iter().enumerate() {
+            let cost = cost(&prices, packing.demand(i));
+            assert!(cost >= value * (1.0 - 1e-14), "seed {seed}: {cost} {value}");
+        }
+        // Each resource alone: the price at which the dearest of its types is covered.
+        for j in 0..packing.capacity().len() {
+            let each = (0..packing.types()).map(|i| values[i] / packing.demand(i)[j] as f64);
+            let server = each.fold(0.0, f64::max) * packing.capacity()[j] as f64;
+            // Infinite, or none, where a type takes nothing of it.
+            if server.is_finite() {
+                let found = knapsack.relaxed();
+                assert!(
+                    found <= server * (1.0 + 1e-8),
+                    "seed {seed}: {found} {server}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn loads_out_of_range_are_refused_by_name() {
+    let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 10}}\njobs:
+  - {name: never, demand: {cpu: 3}, arrival_rate: 1e-150, mean_size: 1}
+  - {name: common, demand: {cpu: 3}, arrival_rate: 1, mean_size: 1}\n";
+    let workload = Workload::parse(text, "range").unwrap().workload;
+    let refused = solve(&workload, &Limits::default())
+        .unwrap_err()
+        .to_string();
+    assert!(
+        refused.contains("type `never`") && refused.contains("1e-150"),
+        "{refused}"
+    );
+    let beyond = text
+        .replace(
+            "3}, arrival_rate: 1e-150, mean_size: 1",
+            "4}, arrival_rate: 1e50, mean_size: 6e257",
+        )
+        .replace("rate: 1, mean_size: 1", "rate: 1e50, mean_size: 3e257");
+    let workload = Workload::parse(&beyond, "range").unwrap().workload;
+    let refused = solve(&workload, &Limits::default()).unwrap_err();
+    assert!(
+        refused.to_string().contains("more than a double can hold"),
+        "{refused}"
+    );
+}
+
+/// A workload of a class of `benches/instances`.
+fn instance(class: &str, types: usize, seed: u64) -> Workload {
+    let document = instances::document(class, types, seed);
+    Workload::parse(&document, "instance").unwrap().workload
+}
+
+#[path = "../../../../benches/instances/mod.rs"]
+mod instances;
+
+/// Thirty types of each class, where bounds come from the fluid and from searches; the
+/// checker does them again (`tests/suite/checker.rs`).
+#[test]
+fn many_types_are_proven() {
+    for (class, seed) in instances::CLASSES.into_iter().cartesian_product(1..=3) {
+        let workload = instance(class, 30, seed);
+        let solution = solve(&workload, &Limits::default()).unwrap();
+        let certificate = &solution.certificate;
+        let load = solution.mixes[0]
+            .loads(&workload)
+            .into_iter()
+            .fold(0.0, f64::max);
+        assert!(
+            certificate.proven(),
+            "{class} {seed}: {}",
+            certificate.gap()
+        );
+        assert!((load / certificate.load - 1.0).abs() < 1e-12);
+        let packing = Packing::new(&workload);
+        assert!(solution.mixes[0].schedules.iter().all(|u| packing.fits(u)));
+    }
+}
+
+/// Where types of a whole server leave what they do not use, where tiny jobs stand beside large ones,
+/// and where demands are coprime: proven, and the checker's tests do the trees again
+/// (`tests/suite/checker.rs`).
+#[test]
+fn hard_classes_are_proven() {
+    for (class, types, seed) in [
+        ("hosts", 30, 12),
+        ("hosts", 50, 1),
+        ("hosts", 50, 8),
+        ("mixed", 30, 4),
+        ("coprime", 30, 3),
+    ] {
+        assert!(instances::HARD.contains(&class));
+        let workload = instance(class, types, seed);
+        let certificate = solve(&workload, &Limits::default()).unwrap().certificate;
+        let gap = certificate.gap();
+        assert!(certificate.proven(), "{class} {types} {seed}: {gap}");
+    }
+}
+
+/// From the schedules of the optimum the optimum is there at once; and one more type is served.
+#[test]
+fn a_known_optimum_is_where_it_starts() {
+    let workload = instance("cloud", 50, 1);
+    let limits = Limits::default();
+    let solution = solve(&workload, &limits).unwrap();
+    let again = solve_from(
+        &workload.clone().into(),
+        &limits,
+        &[solution.mixes[0].schedules.clone()],
+    )
+    .unwrap();
+    assert!(
+        again.certificate.proven() && again.rounds <= 3,
+        "{}",
+        again.rounds
+    );
+    let relative = again.certificate.load / solution.certificate.load - 1.0;
+    assert!(relative.abs() < 1e-9, "{relative}");
+    // What does not fit is passed over.
+    let foreign = [vec![vec![u32::MAX; 50]]];
+    let from_nothing = solve_from(&workload.into(), &limits, &foreign).unwrap();
+    assert!(from_nothing.certificate.proven());
+}

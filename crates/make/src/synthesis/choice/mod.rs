@@ -1,0 +1,293 @@
+//! The choice among families, by simulation: several policies of each are searched through, the knobs of the best are
+//! turned, then the best of each family are compared on arrivals and sizes that none was tuned on. What is
+//! claimed of the one that is taken comes from one more run, under guard where nothing is proved of its stability, on
+//! arrivals and sizes that decided nothing; where it is too short, nothing is claimed.
+//!
+//! # Method
+//! All work is counted in events of First-Fit with few types ([`synth_cluster::policy::work`]), so that the same seed gives the same
+//! policy on each machine. In the search and in the comparison candidates climb a ladder of run lengths, the
+//! cheapest next run first ([`ladder`]); who is clearly behind on a common rung runs no further. Knobs are tuned
+//! one at a time over grids ([`search`]). The final comparison has fresh
+//! seeds: the best of many is partly the best by chance, which must not enter the claims. It ends as soon as all others are
+//! surely slower than the best (95 % together, Bonferroni), or differ from it by less than 1 %.
+//!
+//! The best is the one with the least cost among those that have settled. Only where none has, the one whose
+//! jobs stayed least is taken. The length of the last run is fixed before it begins: a run that ends once it is narrow is too
+//! low more often than not.
+
+mod candidates;
+mod decision;
+mod evaluator;
+mod ladder;
+mod pooled;
+mod record;
+mod search;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use super::{Choice, Options, Outcome, Synthesis, SynthesisError, of_solution, synthesize};
+use decision::decide;
+use evaluator::{Evaluator, Guard};
+pub use pooled::{Pooling, pool};
+use synth_cluster::artifact::{
+    self, Artifact, Backfill, EmptySlots, Family, FirstFitPolicy, MostServersFirstPolicy,
+    MsrPolicy, Preemption, Promise, Quantity,
+};
+use synth_cluster::policy::KnobRange;
+use synth_cluster::simulator::{Failure, Run};
+use synth_cluster::workload::{Fleet, Workload};
+
+/// Families that a choice is made among.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Families {
+    /// This policy as it is.
+    Fixed(Box<Family>),
+    /// Those of these names.
+    Only(&'static [&'static str]),
+    /// All of them.
+    All,
+}
+
+impl Families {
+    fn have(&self, name: &str) -> bool {
+        match self {
+            Families::Fixed(_) => false,
+            Families::Only(names) => names.contains(&name),
+            Families::All => true,
+        }
+    }
+}
+
+/// The user's part of a choice.
+#[derive(Clone, Debug)]
+pub struct ChoiceOptions {
+    /// Among which families.
+    pub families: Families,
+    /// The work that may be done, in events of First-Fit with few types.
+    pub budget: u64,
+    /// When it has to be over, if ever; what is chosen then depends on the machine.
+    pub end: Option<Instant>,
+    /// Seed of the runs that decide; those that tune have the next one, and the run of the claims the one
+    /// after that.
+    pub seed: u64,
+    /// What is promised of types.
+    pub promises: Vec<Promise>,
+    /// Once it is set, the choice ends with the best so far.
+    pub interrupt: Arc<AtomicBool>,
+}
+
+impl ChoiceOptions {
+    /// Among these families, with nothing else asked for.
+    pub fn new(families: Families, budget: u64, seed: u64) -> Self {
+        ChoiceOptions {
+            families,
+            budget,
+            end: None,
+            seed,
+            promises: Vec::new(),
+            interrupt: Arc::default(),
+        }
+    }
+}
+
+/// What speaks for the policy that is taken.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Basis {
+    /// It has settled, and of all that have it costs least.
+    Settled,
+    /// It has settled, and of those that cost as little it slows down the most slowed type least; in place of this one, and
+    /// by how much less, relatively.
+    Fairest(&'static str, f64),
+    /// None has settled, and with it jobs stayed least.
+    StaysLeast,
+    /// All were seen to run away, and a guard carries the load where this one does.
+    Guarded,
+    /// No run says anything; its stability is proved, or it is the first candidate.
+    Unseen,
+    /// By analysis no policy can be better by what is worth it.
+    Analysis,
+    /// Its family was asked for, and there is no other policy of it.
+    Given,
+}
+
+impl Basis {
+    /// Whether the policy was seen to settle.
+    pub fn has_settled(&self) -> bool {
+        matches!(self, Basis::Settled | Basis::Fairest(..))
+    }
+}
+
+/// The policy that was chosen.
+#[derive(Debug)]
+pub struct Chosen {
+    /// The product.
+    pub artifact: Artifact,
+    /// What speaks for it.
+    pub basis: Basis,
+    /// Whether an interrupt or a time limit ended the choice.
+    pub is_cut: bool,
+    /// Its measurements; `None` where no candidate was seen to settle.
+    pub run: Option<Run>,
+    /// Why nothing that was simulated is claimed of it.
+    pub unclaimed: Option<String>,
+    /// How it was chosen by simulation, if it was.
+    pub choice: Option<Choice>,
+    /// What was synthesized of its family, if that is Markovian Service Rate.
+    pub synthesis: Option<Box<Synthesis>>,
+    /// What was not considered, and why.
+    pub skipped: Vec<String>,
+}
+
+impl Chosen {
+    /// Returns a policy of which nothing was simulated.
+    fn new(artifact: Artifact, basis: Basis) -> Self {
+        Chosen {
+            artifact,
+            basis,
+            is_cut: false,
+            run: None,
+            unclaimed: None,
+            choice: None,
+            synthesis: None,
+            skipped: Vec::new(),
+        }
+    }
+}
+
+/// Why there is no choice.
+#[derive(Debug, thiserror::Error)]
+pub enum ChoiceError {
+    /// A policy with other knobs.
+    #[error(transparent)]
+    Synthesis(#[from] SynthesisError),
+    /// A rule that cannot run.
+    #[error(transparent)]
+    Failure(#[from] Failure),
+    /// None of the policies was seen to keep what is promised, or all that may be taken were seen to run away.
+    #[error("{0}")]
+    Broken(String),
+}
+
+/// Progress of a choice.
+#[derive(Clone, Debug)]
+pub struct Stage {
+    /// The present stage.
+    pub what: String,
+    /// Fraction of the budget that is spent.
+    pub spent: f64,
+}
+
+/// Chooses a policy with the preemption of the options. `msr` is the MSR policy for these options.
+///
+/// # Errors
+/// When a policy makes a decision that no server could carry out; and where none keeps what is promised, or all run
+/// away.
+pub fn choose(
+    workload: &Workload,
+    options: &Options,
+    choice: &ChoiceOptions,
+    msr: Box<Synthesis>,
+    mut progress: impl FnMut(Stage),
+) -> Result<Chosen, ChoiceError> {
+    let (starts, skipped) = candidates::all(workload, options, choice, &msr);
+    let guards = guards(workload, options, choice, &msr);
+    let fleet = Fleet::from(workload.clone());
+    let taken = msr.routes.iter().find(|r| r.route == msr.policy.route);
+    let outlook = taken.and_then(|r| r.outlook.as_ref());
+    let outlook = outlook.expect("the route taken has an outlook");
+    let knobs = KnobRange::new(workload, outlook.largest);
+    let rivals: Vec<Family> = match options.preemption {
+        Preemption::Full => vec![candidates::max_weight(workload).into()],
+        _ => vec![FirstFitPolicy {}.into(), MostServersFirstPolicy {}.into()],
+    };
+    let mut evaluator = Evaluator::new(&fleet, options.objective, choice, guards, &mut progress);
+    let mut synthesis = None;
+    let artifact = |policy: &Family, run: Option<&Run>| {
+        let Some(turned) = policy.msr() else {
+            return Ok(record::artifact(
+                &fleet,
+                &msr.solution,
+                policy,
+                None,
+                (run, options.objective),
+            ));
+        };
+        let msr = synthesis.insert(retuned(workload, options, msr, turned)?);
+        Ok(msr.artifact.clone())
+    };
+    let chosen = decide(&mut evaluator, starts, rivals, &knobs, artifact)?;
+    Ok(Chosen {
+        synthesis,
+        skipped,
+        ..chosen
+    })
+}
+
+/// The policy of the program, as it is analysed: without backfilling, and with slots that keep their clocks. Its
+/// stability is proved with exponential sizes and Poisson arrivals. With setups also one without preemption, for rules that have none.
+fn guards(
+    workload: &Workload,
+    options: &Options,
+    choice: &ChoiceOptions,
+    msr: &Synthesis,
+) -> Vec<Guard> {
+    let mut guards: Vec<Guard> = guard(workload, choice, msr).into_iter().collect();
+    if options.preemption == Preemption::Setup {
+        let draining = Options {
+            preemption: Preemption::None,
+            setup_rate: None,
+            switching_rate: None,
+            route: None,
+            ..options.clone()
+        };
+        if let Ok(Outcome::Policy(msr)) = synthesize(workload, &draining) {
+            guards.extend(guard(workload, choice, &msr));
+        }
+    }
+    guards
+}
+
+fn guard(workload: &Workload, choice: &ChoiceOptions, msr: &Synthesis) -> Option<Guard> {
+    if matches!(choice.families, Families::Fixed(_)) || !workload.is_poisson() {
+        return None;
+    }
+    let policy = MsrPolicy {
+        backfill: Backfill::None,
+        empty_slots: EmptySlots::Phantom,
+        ..msr.policy.clone()
+    };
+    let proved = Family::from(policy.clone()).is_proved_stable(workload);
+    proved.then(|| Guard {
+        mean_number: mean_number(msr),
+        policy: artifact::Guard::Msr(policy),
+    })
+}
+
+/// What is claimed of the mean number of jobs under the policy of the program, or of the types' bounds; 0 where
+/// nothing is.
+fn mean_number(msr: &Synthesis) -> f64 {
+    let claims = || msr.artifact.claims.iter();
+    let all = claims().find(|c| c.quantity == Quantity::MeanNumber && c.job_type.is_none());
+    let most = claims().filter(|c| c.quantity == Quantity::MeanNumberAtMost);
+    all.map_or_else(|| most.map(|c| c.value).sum(), |claim| claim.value)
+}
+
+/// Returns the synthesis of the same schedules with the switching rate that was chosen.
+fn retuned(
+    workload: &Workload,
+    options: &Options,
+    msr: Box<Synthesis>,
+    turned: &MsrPolicy,
+) -> Result<Box<Synthesis>, SynthesisError> {
+    if *turned == msr.policy {
+        return Ok(msr);
+    }
+    let options = Options {
+        switching_rate: Some(turned.switching_rate),
+        route: Some(turned.route),
+        ..options.clone()
+    };
+    of_solution(workload, &options, msr.solution).map(Box::new)
+}

@@ -1,0 +1,259 @@
+//! The record of a choice, and what an artifact has of it.
+
+use super::Basis;
+use super::evaluator::{self, DONE, Evaluator, REPLICATIONS, slowdowns};
+use super::ladder::{self, Comparison};
+use crate::analysis::Cost;
+use crate::program::Solution;
+use crate::synthesis::claims;
+use crate::synthesis::exact::evidence;
+use crate::synthesis::log::{Candidate, Choice, Interval, Steadiness};
+use crate::synthesis::partition::Partitioned;
+use synth_cluster::artifact::{
+    Artifact, Claim, Evidence, Family, HoldsFor, Method, Objective, Quantity, Simulation, Subject,
+};
+use synth_cluster::simulator::{Estimate, Run, Threshold, TypeResult};
+use synth_cluster::workload::{Fleet, JobType, Workload};
+
+impl From<Estimate> for Interval {
+    fn from(estimate: Estimate) -> Self {
+        Interval {
+            mean: estimate.mean,
+            half_width: estimate.half_width,
+        }
+    }
+}
+
+/// Returns the record of a choice; the policy taken comes first.
+pub(super) fn choice(comparison: &Comparison<'_, '_>, basis: &Basis, decided: bool) -> Choice {
+    let all = 0..comparison.candidates.len();
+    let mut candidates: Vec<Candidate> = all.map(|n| candidate(comparison, basis, n)).collect();
+    // By the values that are shown: ratios may be of shorter runs than the order was found by.
+    let value = |c: &Candidate| c.value.map_or(f64::INFINITY, |value| value.mean);
+    candidates[1..].sort_by(|a, b| value(a).total_cmp(&value(b)));
+    let evaluator = &comparison.evaluator;
+    Choice {
+        objective: evaluator.objective,
+        promises: evaluator.choice.promises.clone(),
+        seed: evaluator.choice.seed,
+        replications: REPLICATIONS,
+        budget: evaluator.choice.budget,
+        events: evaluator.events,
+        decided,
+        candidates,
+    }
+}
+
+fn candidate(comparison: &Comparison<'_, '_>, basis: &Basis, n: usize) -> Candidate {
+    let (order, evaluator) = (&comparison.candidates, &*comparison.evaluator);
+    let (own, objective) = (&order[n], evaluator.objective);
+    let outcome = if n == 0 && !basis.has_settled() {
+        Steadiness::Unsettled
+    } else {
+        own.outcome(evaluator, comparison.is_far(0, n))
+    };
+    let steady = outcome == Steadiness::Steady;
+    let run = own.measured(evaluator).filter(|_| steady);
+    let ratio = |objective| {
+        let ratio = || comparison.ratio(objective, n, 0);
+        (n > 0 && steady).then(ratio).flatten()
+    };
+    let value = |run: &Run| {
+        let least = least(objective, evaluator.workload);
+        Some(reaching(evaluator.value(run)?, least))
+    };
+    let of_first = order[0].measured(evaluator).and_then(value);
+    let is_bound = !evaluator.choice.promises.is_empty();
+    Candidate {
+        name: own.name().into(),
+        knobs: own.policy.knobs(evaluator.workload),
+        tried: own.tried,
+        outcome,
+        value: match of_first.zip(ratio(objective)) {
+            Some((first, ratio)) => Some(product(&first, &ratio)),
+            None => run.and_then(value).map(Into::into),
+        },
+        ratio: ratio(objective).map(Into::into),
+        other_ratio: ratio(objective.other()).map(Into::into),
+        slowdown_ratio: run.and_then(slowdowns).map(|[least, most]| most / least),
+        kept: run.filter(|_| is_bound).map(|run| evaluator.keeps_all(run)),
+    }
+}
+
+/// Returns the least that the objective can be, since jobs are there while they run; 0 where that says nothing.
+fn least(objective: Objective, workload: &Workload) -> f64 {
+    let numbers = workload.types().iter().map(JobType::offered_load).collect();
+    match objective {
+        Objective::Mean | Objective::Weighted => Cost { numbers }.value(workload, objective),
+        Objective::P99 => 0.0,
+    }
+}
+
+/// Lets the interval reach what every rule has. Where arrivals and sizes are constant nothing varies from batch to batch, and
+/// a window that ends in the midst of a period falls below it all the same; and so do a few jobs of sizes that vary much.
+fn reaching(found: Estimate, least: f64) -> Estimate {
+    Estimate {
+        half_width: found.half_width.max(least - found.mean),
+        ..found
+    }
+}
+
+/// As many times as much as the first: runs of other lengths, on other arrivals and sizes, may
+/// contradict the ratio of runs of the same.
+fn product(first: &Estimate, ratio: &Estimate) -> Interval {
+    let (own, of_ratio) = (ratio.mean * first.half_width, first.mean * ratio.half_width);
+    Interval {
+        mean: ratio.mean * first.mean,
+        half_width: own.hypot(of_ratio),
+    }
+}
+
+/// That the best policy that was found breaks a promise, and which, if it does.
+pub(super) fn broken(evaluator: &Evaluator<'_>, taken: &ladder::Candidate<'_>) -> Option<String> {
+    if evaluator.choice.promises.is_empty() {
+        return None;
+    }
+    let Some(run) = taken.measured(evaluator) else {
+        return Some("no run was long enough to tell whether --slo is kept: nothing is written. Give more --budget, or more --time".into());
+    };
+    if evaluator.keeps_all(run) {
+        return None;
+    }
+    let unit = evaluator.workload.time_unit();
+    let percent = |share: f64| format!("{:.2}", 100.0 * share);
+    let lines = evaluator.kept(run).map(|(promise, seen)| {
+        let kept = match seen.and_then(|w| Some((percent(1.0 - w.rough?), w.above))) {
+            Some((_, Some(above))) => {
+                let (kept, error) = (percent(1.0 - above.mean), percent(above.half_width));
+                format!("{kept} ± {error} % of them do")
+            }
+            Some((rough, None)) => format!("{rough} % of them do, in short runs"),
+            None => "runs were too short to tell".into(),
+        };
+        format!("{promise} {unit}: {kept}")
+    });
+    let lines: Vec<String> = lines.collect();
+    Some(format!(
+        "no policy was found that keeps --slo; the nearest, {}:\n  {}\nNothing is written. Allow more time or fewer jobs, add resources, or search longer with --budget",
+        taken.name(),
+        lines.join("\n  ")
+    ))
+}
+
+/// Returns the artifact of a policy with the program's proof of the load, what is proved of its slots or its guard, and what
+/// was simulated, if that is to be claimed. The `slots` are those of a fleet's partition.
+pub(super) fn artifact(
+    fleet: &Fleet,
+    solution: &Solution,
+    policy: &Family,
+    slots: Option<&Partitioned>,
+    (run, objective): (Option<&Run>, Objective),
+) -> Artifact {
+    let evidence = Evidence {
+        simulation: run.map(|run| Simulation {
+            seed: run.seed,
+            replications: run.replications.len() as u32,
+            events: run.events,
+        }),
+        ..evidence(solution, false)
+    };
+    let (workload, mut own) = (fleet.envelope(), Vec::new());
+    // With gangs it is a bound: whether a policy attains it is not known.
+    if evidence.proven && fleet.gangs().next().is_none() {
+        own.push(claims::load(workload, evidence.load));
+    }
+    let simulated = run.map(|run| simulated(run, objective, workload));
+    match (policy, slots) {
+        (Family::Partition(_), Some(slots)) => {
+            let numbers = slots.numbers.iter();
+            own.extend(numbers.flat_map(|numbers| claims::of_slots(workload, numbers)));
+        }
+        (Family::Guarded(policy), _) => {
+            own.extend(match (policy.guard.msr(), slots) {
+                (Some(guard), _) => claims::of_guard(workload, guard),
+                (None, slots) => {
+                    claims::under_guard(workload, slots.map_or(&[][..], |slots| &slots.loads))
+                }
+            });
+            own.extend(simulated.into_iter().flatten());
+        }
+        _ => own.extend(simulated.into_iter().flatten()),
+    }
+    Artifact::new(fleet.record(), policy.clone(), own, evidence)
+}
+
+/// Returns what a run measured, as claims.
+fn simulated(run: &Run, objective: Objective, workload: &Workload) -> Vec<Claim> {
+    let measured = |quantity: Quantity, job_type: Option<&str>, own: Estimate| Claim {
+        half_width: Some(own.half_width),
+        ..Claim::new(
+            quantity,
+            Subject::of_type(job_type),
+            (own.mean, workload.time_unit()),
+            Method::Simulated,
+            HoldsFor::default(),
+        )
+    };
+    let claim = |quantity, job_type: Option<&str>, own: Option<Estimate>, least: f64| {
+        let own = reaching(own?, least);
+        // What is too rare to be measured is not claimed.
+        (own.mean > 0.0 && own.half_width < own.mean).then(|| measured(quantity, job_type, own))
+    };
+    // The record of the choice follows from responses as they were measured, and nothing from numbers. Where arrivals and
+    // sizes are constant all that is unsure is what the ends of a replication cut off, a job or so.
+    let number = |job_type: Option<&str>, own: Option<Estimate>, least: f64, cut: f64| {
+        let claim = claim(Quantity::MeanNumber, job_type, own, least)?;
+        Some(Claim {
+            value: claim.value.max(least),
+            half_width: claim.half_width.map(|own| own.max(cut)),
+            ..claim
+        })
+    };
+    let cut = |of: &TypeResult| {
+        let at_ends = of.mean_number.map_or(0.0, |number| number.mean.min(1.0));
+        at_ends * run.replications.len() as f64 / of.completions.max(1) as f64
+    };
+    let of_all = |quantity, of| {
+        let least = least(of, workload);
+        claim(quantity, None, evaluator::measured(of, run).0, least)
+    };
+    let present = least(Objective::Mean, workload) * workload.total_arrival_rate();
+    let ends = run.types.iter().map(cut).sum();
+    let mut claims = vec![
+        of_all(Quantity::MeanResponse, Objective::Mean),
+        of_all(Quantity::WeightedResponse, Objective::Weighted),
+        number(None, run.mean_number, present, ends),
+    ];
+    if objective == Objective::P99 {
+        claims.push(of_all(Quantity::ResponseP99, Objective::P99));
+    }
+    for watched in &run.watched {
+        let (quantity, time) = match watched.watch.threshold {
+            Threshold::Waiting(time) => (Quantity::WaitingAbove, time),
+            Threshold::Response(time) => (Quantity::ResponseAbove, time),
+            Threshold::Number(_) => continue,
+        };
+        let own = &run.types[watched.watch.job_type];
+        claims.push(watched.above.map(|above| Claim {
+            half_width: Some(above.half_width.max(unseen(own)).min(1.0)),
+            longer_than: Some(time),
+            ..measured(quantity, Some(&own.name), above)
+        }));
+    }
+    let types = run.types.iter().zip(workload.types());
+    for (own, kind) in types.filter(|(own, _)| own.completions >= DONE) {
+        let (name, response, least) = (Some(kind.name()), own.mean_response, kind.mean_size());
+        claims.push(claim(Quantity::MeanResponse, name, response, least));
+        claims.push(number(name, own.mean_number, kind.offered_load(), cut(own)));
+    }
+    claims.into_iter().flatten().collect()
+}
+
+/// What part of a type's jobs may take longer than any that was seen, at 95 %: the rule of three, `(1 − p)^n = .05` for
+/// `p ≈ 3/n`. Jobs that come together wait together: n is no more than independent ones would be that tell the mean
+/// response time as closely, if it varied as an exponential time does.
+fn unseen(own: &TypeResult) -> f64 {
+    let jobs = own.completions as f64;
+    let worth = |e: Estimate| (e.mean / e.standard_error).powi(2);
+    3.0 / own.mean_response.map_or(jobs, worth).min(jobs)
+}

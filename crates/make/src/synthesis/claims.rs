@@ -1,0 +1,303 @@
+//! What is known of a policy, each number with its method and the conditions it holds under.
+
+use rayon::prelude::*;
+
+use super::{Options, PHASE_LIMIT, SynthesisError, queue_assumptions};
+use crate::analysis::{AnalysisError, Cost, TypeQueue, least_work};
+use crate::modulation::Modulation;
+use crate::program::Solution;
+use synth_cluster::artifact::{
+    Claim, Conditions, HoldsFor, Method, MsrPolicy, PERCENTILES, Preemption, Quantity,
+};
+use synth_cluster::workload::Workload;
+use synth_core::artifact::{ArrivalLaw, SizeLaw, Subject};
+use synth_queues::ctmc::MEMORY;
+
+/// Work that goes into the laws of all types at effort 1, roughly in nanoseconds.
+pub(super) const LAWS: f64 = 1e10;
+
+/// The part of it that goes into those of some types, where all are out of reach.
+const SOME: f64 = 0.1;
+
+/// Operations that go into the percentiles of one type at effort 1; of many types into those of all as much as into
+/// those of so many.
+const SURVIVAL: f64 = 5e8;
+const MANY: f64 = 10.0;
+
+/// A number of jobs is claimed that is exceeded at most this fraction of the time.
+const RARE: f64 = 0.01;
+
+/// How numbers were derived, and what they hold for.
+type Derivation = (Method, HoldsFor);
+
+/// Returns the claim of a number, of a type or of all.
+fn claim(
+    workload: &Workload,
+    (method, holds_for): &Derivation,
+    quantity: Quantity,
+    job_type: Option<usize>,
+    value: f64,
+) -> Claim {
+    let subject = Subject::of_type(job_type.map(|i| workload.types()[i].name()));
+    let value = (value, workload.time_unit());
+    Claim::new(quantity, subject, value, *method, holds_for.clone())
+}
+
+/// Returns all claims; and of each type whose exact mean is out of reach, why.
+pub(super) fn claims(
+    workload: &Workload,
+    options: &Options,
+    policy: &MsrPolicy,
+    modulation: &Modulation,
+    solution: &Solution,
+) -> Result<(Vec<Claim>, Vec<AnalysisError>), SynthesisError> {
+    let mut claims = Claims {
+        workload,
+        options,
+        policy,
+        modulation,
+        all: Vec::new(),
+    };
+    if solution.certificate.proven() {
+        claims.all.push(load(workload, solution.certificate.load));
+    }
+    claims.chain();
+    let out_of_reach = claims.queues()?;
+    Ok((claims.all, out_of_reach))
+}
+
+/// Returns the claim of a load that the program has proved.
+pub(super) fn load(workload: &Workload, load: f64) -> Claim {
+    let program = &(Method::ExactProgram, HoldsFor::default());
+    claim(workload, program, Quantity::Load, None, load)
+}
+
+/// Returns what the mean numbers of jobs of the types say of a partition, in which each is a queue of its own.
+pub(super) fn of_slots(workload: &Workload, numbers: &[f64]) -> Vec<Claim> {
+    let law = &memoryless(Method::ExactQbd);
+    let types = workload.types().iter().zip(numbers).enumerate();
+    let each = types.map(|(i, (kind, number))| (Some(i), kind.arrival_rate(), *number));
+    let all = (None, workload.total_arrival_rate(), numbers.iter().sum());
+    let both = |(of, rate, number): (Option<usize>, f64, f64)| {
+        [
+            claim(workload, law, Quantity::MeanNumber, of, number),
+            claim(workload, law, Quantity::MeanResponse, of, number / rate),
+        ]
+    };
+    each.chain([all]).flat_map(both).collect()
+}
+
+/// Returns what makes a rule under a guard stable, whatever the rule: the loads while the guard is in charge.
+pub(super) fn under_guard(workload: &Workload, loads: &[f64]) -> Vec<Claim> {
+    let proof = &memoryless(Method::ProofByGuard);
+    let own =
+        |(i, load): (usize, &f64)| claim(workload, proof, Quantity::LoadUnderGuard, Some(i), *load);
+    loads.iter().enumerate().map(own).collect()
+}
+
+/// Returns the same of a guard with a loop.
+pub(super) fn of_guard(workload: &Workload, guard: &MsrPolicy) -> Vec<Claim> {
+    let modulation = Modulation::new(workload, guard, PHASE_LIMIT);
+    let loads = modulation.map_or(Vec::new(), |modulation| modulation.loads(workload));
+    under_guard(workload, &loads)
+}
+
+fn memoryless(method: Method) -> Derivation {
+    let holds_for = HoldsFor {
+        sizes: Some(SizeLaw::Exponential),
+        arrivals: Some(ArrivalLaw::Poisson),
+        own: Conditions::default(),
+    };
+    (method, holds_for)
+}
+
+struct Claims<'a> {
+    workload: &'a Workload,
+    options: &'a Options,
+    policy: &'a MsrPolicy,
+    modulation: &'a Modulation,
+    all: Vec<Claim>,
+}
+
+impl Claims<'_> {
+    fn push(&mut self, own: &Derivation, quantity: Quantity, of: Option<usize>, value: f64) {
+        self.all
+            .push(claim(self.workload, own, quantity, of, value));
+    }
+
+    /// Adds what the modulating chain and its law say. It waits for completions without preemption, and
+    /// never for arrivals: empty slots keep their clocks.
+    fn chain(&mut self) {
+        let drains = self.policy.preemption == Preemption::None;
+        let holds_for = HoldsFor {
+            sizes: drains.then_some(SizeLaw::Exponential),
+            arrivals: None,
+            own: Conditions::analysed(),
+        };
+        let of_method = |method| (method, holds_for.clone());
+        let law = &of_method(Method::ExactStationaryLaw);
+        let modulation = self.modulation;
+        self.push(law, Quantity::WorkingTime, None, modulation.working_time);
+        let frequency = modulation.switching_frequency();
+        self.push(law, Quantity::SwitchingFrequency, None, frequency);
+        let largest = modulation.largest_stable_rate(self.workload);
+        if largest.is_finite() {
+            let round = &of_method(Method::ExactRenewalReward);
+            self.push(round, Quantity::LargestStableSwitchingRate, None, largest);
+        }
+        for (i, load) in modulation.loads(self.workload).into_iter().enumerate() {
+            let slots = modulation.mean_schedule[i];
+            self.push(law, Quantity::MeanSchedule, Some(i), slots);
+            self.push(law, Quantity::Load, Some(i), load);
+        }
+    }
+
+    fn type_queue(&self, i: usize) -> TypeQueue<'_> {
+        TypeQueue::new(self.workload, self.modulation, self.policy.preemption, i)
+    }
+
+    /// Adds means, rare numbers and percentiles of each type, or bounds where these are out of reach; and
+    /// what follows for all types. Returns what was out of reach.
+    fn queues(&mut self) -> Result<Vec<AnalysisError>, SynthesisError> {
+        let (mut out_of_reach, mut numbers) = (Vec::new(), Vec::new());
+        for (i, queue) in self.exact_queues().into_iter().enumerate() {
+            numbers.push(match queue {
+                Ok((number, claims)) => {
+                    self.all.extend(claims);
+                    Some(number)
+                }
+                Err(error @ AnalysisError::Unstable(_)) => return Err(error.into()),
+                Err(error) => {
+                    out_of_reach.push(error);
+                    self.bounds(i)
+                }
+            });
+        }
+        if let Some(numbers) = numbers.into_iter().collect() {
+            self.totals(&Cost { numbers }, out_of_reach.is_empty());
+        }
+        Ok(out_of_reach)
+    }
+
+    /// Returns the work that each type may take: any, if that of all types is within the effort; else for
+    /// those that are cheapest.
+    fn budgets(&self) -> Vec<f64> {
+        let all = self.options.work(LAWS);
+        let types = self.workload.types().len();
+        // To tell their work would take as long.
+        if least_work(self.workload, self.modulation) > SOME * all {
+            return vec![0.0; types];
+        }
+        let mut works: Vec<(usize, f64)> =
+            (0..types).map(|i| (i, self.type_queue(i).work())).collect();
+        let is_enough = works.iter().map(|(_, work)| work).sum::<f64>() <= all;
+        works.sort_by(|a, b| a.1.total_cmp(&b.1));
+        let mut left = if is_enough { all } else { SOME * all };
+        let mut budgets = vec![0.0; types];
+        for (i, work) in works {
+            left -= work;
+            if left >= 0.0 {
+                budgets[i] = f64::INFINITY;
+            }
+        }
+        budgets
+    }
+
+    /// Analyses the types, as many side by side as memory suffices for.
+    fn exact_queues(&self) -> Vec<Result<(f64, Vec<Claim>), AnalysisError>> {
+        let budgets: Vec<(usize, f64)> = self.budgets().into_iter().enumerate().collect();
+        let tried = budgets.iter().filter(|(_, budget)| *budget > 0.0);
+        let numbers = tried.map(|(i, _)| self.type_queue(*i).numbers());
+        let most = numbers.fold(1.0, f64::max);
+        let mut exact = Vec::new();
+        for group in budgets.chunks((MEMORY / most).max(1.0) as usize) {
+            let queues = group.par_iter();
+            exact.par_extend(queues.map(|(i, budget)| self.exact_queue(*i, *budget)));
+        }
+        exact
+    }
+
+    /// Returns the mean number of type i, and that and what else its queue says as claims.
+    fn exact_queue(&self, i: usize, budget: f64) -> Result<(f64, Vec<Claim>), AnalysisError> {
+        let exact = &self.of_queues(Method::ExactQbd, Some(i));
+        let claim = |quantity, value| claim(self.workload, exact, quantity, Some(i), value);
+        let queue = self.type_queue(i);
+        let law = queue.law(budget)?;
+        let number = match &law {
+            Some(law) => law.mean_number(),
+            None => queue.mean_number(budget)?,
+        };
+        let response = number / self.workload.types()[i].arrival_rate();
+        let mut claims = vec![
+            claim(Quantity::MeanNumber, number),
+            claim(Quantity::MeanResponse, response),
+        ];
+        let Some(law) = law else {
+            return Ok((number, claims));
+        };
+        claims.extend(law.rarely_above(RARE).map(|(at, above)| Claim {
+            at: Some(at),
+            ..claim(Quantity::NumberAbove, above)
+        }));
+        let share = (MANY / self.workload.types().len() as f64).min(1.0);
+        if let Some(survival) = queue.survival(law, self.options.work(share * SURVIVAL)) {
+            let [p50, p95, p99] = PERCENTILES.map(|p| survival.percentile(p));
+            claims.extend([
+                claim(Quantity::ResponseP50, p50),
+                claim(Quantity::ResponseP95, p95),
+                claim(Quantity::ResponseP99, p99),
+            ]);
+        }
+        Ok((number, claims))
+    }
+
+    /// Adds what the mean numbers of the types say of all jobs; an approximation where one of them is.
+    fn totals(&mut self, cost: &Cost, exact: bool) {
+        let response = cost.mean_response(self.workload);
+        if !exact {
+            let guess = &self.of_queues(Method::ApproximationQueueLength, None);
+            return self.push(guess, Quantity::MeanResponse, None, response);
+        }
+        let own = &self.of_queues(Method::ExactQbd, None);
+        let (number, weighted) = (
+            cost.numbers.iter().sum(),
+            cost.weighted_response(self.workload),
+        );
+        self.push(own, Quantity::MeanNumber, None, number);
+        self.push(own, Quantity::MeanResponse, None, response);
+        self.push(own, Quantity::WeightedResponse, None, weighted);
+    }
+
+    /// Adds theorem 8 and section 6.4 for type i; returns the approximation. They are for exponential sizes, and
+    /// preemption lets other laws in: `None` for these.
+    fn bounds(&mut self, i: usize) -> Option<f64> {
+        let kind = &self.workload.types()[i];
+        if self.policy.preemption != Preemption::None && !kind.holding().is_exponential() {
+            return None;
+        }
+        let bounds = self.type_queue(i).bounds();
+        let guess = &self.of_queues(Method::ApproximationQueueLength, Some(i));
+        let bound = &self.of_queues(Method::BoundRelativeCompletions, Some(i));
+        // Those that serve are there, too.
+        let least = bounds.lower.max(kind.offered_load());
+        self.push(guess, Quantity::MeanNumber, Some(i), bounds.approximation);
+        self.push(bound, Quantity::MeanNumberAtLeast, Some(i), least);
+        self.push(bound, Quantity::MeanNumberAtMost, Some(i), bounds.upper);
+        Some(bounds.approximation)
+    }
+
+    /// Returns how the queue of a type, or those of all, are analysed; an approximation holds whatever the laws are.
+    fn of_queues(&self, method: Method, job_type: Option<usize>) -> Derivation {
+        let all = self.workload.types();
+        let types = job_type.map_or(all, |i| &all[i..=i]);
+        let holds_for = if method == Method::ApproximationQueueLength {
+            HoldsFor {
+                own: Conditions::analysed(),
+                ..HoldsFor::default()
+            }
+        } else {
+            queue_assumptions(self.policy.preemption, types)
+        };
+        (method, holds_for)
+    }
+}

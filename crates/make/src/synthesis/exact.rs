@@ -1,0 +1,152 @@
+//! The program solved, settled in fractions where there are any, and as the artifact has it.
+
+use num_rational::BigRational;
+use num_traits::One;
+
+use super::{Options, Outcome, Overload, SynthesisError, check_options};
+use crate::modulation;
+use crate::program::{self, Exact, Knapsack, LOAD_MARGIN, Solution, nearest};
+use synth_cluster::artifact::{
+    Evidence, ExactRecord, Fraction, MOST_DIGITS, Preemption, Proven, ShapeWorth,
+};
+use synth_cluster::schedule::Packing;
+use synth_cluster::workload::{Fleet, Workload};
+
+/// Nodes that the exact proof may take.
+const NODES: u64 = 2_000_000;
+
+/// Solves the program where some policy carries the load, as far as that is known. On one server the mix is one with few
+/// drains, and the doubles are the nearest to the fractions where there are any.
+///
+/// # Errors
+/// When options contradict each other, and when the solver fails.
+pub(super) fn solved(
+    fleet: &Fleet,
+    options: &Options,
+) -> Result<Outcome<Solution>, SynthesisError> {
+    check_options(fleet.envelope(), options)?;
+    let mut solution = program::solve(fleet, &options.limits_now())?;
+    if let Some(workload) = fleet.one_server() {
+        if options.preemption != Preemption::Full {
+            let (mix, face) = (solution.mixes.remove(0), std::mem::take(&mut solution.face));
+            let mix = modulation::fewer_drains(workload, mix, &face);
+            solution.certificate.load = mix.load(workload);
+            solution.mixes = vec![mix];
+        }
+        if let Some(exact) = program::exact(workload, &solution, NODES) {
+            adopt(workload, exact, &mut solution);
+        }
+    }
+    let certificate = &solution.certificate;
+    // Decided in fractions where there are any, with a margin else.
+    if certificate.load < 1.0 - LOAD_MARGIN {
+        return Ok(Outcome::Policy(Box::new(solution)));
+    }
+    let exact = solution.exact;
+    let is_below = |exact: &Exact| exact.load < BigRational::one();
+    if exact.as_ref().is_some_and(is_below) {
+        return Err(SynthesisError::JustBelow);
+    }
+    Ok(Outcome::Overloaded(Overload {
+        decided: exact.as_ref().is_some_and(Exact::is_proven)
+            || certificate.bound >= 1.0 - 2.0 * LOAD_MARGIN,
+        certificate: solution.certificate,
+        exact,
+    }))
+}
+
+/// Makes the doubles the nearest to the fractions.
+fn adopt(workload: &Workload, exact: Exact, solution: &mut Solution) {
+    solution.mixes = vec![exact.mix()];
+    let certificate = &mut solution.certificate;
+    certificate.load = nearest(&exact.load);
+    let exact = solution.exact.insert(exact);
+    let Some(prices) = &exact.prices else { return };
+    // Prices in doubles that have proved the load are as good, and nearer to those of the program.
+    if !certificate.proven() {
+        certificate.prices = prices.iter().map(nearest).collect();
+        // At these every job costs its value `y_i/b_i` at least, and the server as little as can be.
+        let values = certificate.values(workload.types());
+        certificate.servers[0].resource_prices =
+            Knapsack::new(&Packing::new(workload), &values).resource_prices();
+        certificate.servers[0].search = None;
+    }
+    certificate.bound = certificate.load;
+    certificate.servers[0].worth = 1.0 / certificate.bound;
+}
+
+/// Returns what proves the load as the artifact has it, with the fractions where there are any. The mixes are those of
+/// the solution, unless they stand in the policy.
+pub(super) fn evidence(solution: &Solution, in_policy: bool) -> Evidence {
+    let certificate = &solution.certificate;
+    let shapes = certificate.servers.iter().zip(&solution.mixes);
+    let servers = shapes.map(|(server, mix)| ShapeWorth {
+        mix: (!in_policy).then(|| mix.clone()),
+        ..server.clone()
+    });
+    Evidence {
+        load: certificate.load,
+        prices: certificate.prices.clone(),
+        servers: servers.collect(),
+        bound: certificate.bound,
+        gap: certificate.gap(),
+        proven: certificate.proven(),
+        exact: solution.exact.as_ref().and_then(record),
+        simulation: None,
+    }
+}
+
+/// Returns the fractions as an artifact carries them; `None` where they are too long.
+fn record(exact: &Exact) -> Option<ExactRecord> {
+    let fractions = |all: &Vec<BigRational>| -> Option<Vec<Fraction>> {
+        all.iter().cloned().map(Fraction::new).collect()
+    };
+    let (proven, prices) = match &exact.prices {
+        Some(prices) => (Proven::Optimum, Some(fractions(prices)?)),
+        None => (Proven::Mix, None),
+    };
+    let record = ExactRecord {
+        load: Fraction::new(exact.load.clone())?,
+        weights: fractions(&exact.weights)?,
+        proven,
+        prices,
+    };
+    (record.digits() <= MOST_DIGITS).then_some(record)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::program::Limits;
+    use std::time::Duration;
+
+    /// Where the proof in doubles had no time, prices and mix are those of the fractions, every job
+    /// costs its value, and both sides meet.
+    #[test]
+    fn a_proof_in_fractions_needs_none_in_doubles() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/section7.yaml");
+        let workload = Workload::read(path.as_ref()).unwrap().workload;
+        let sound = program::solve(&workload, &Limits::default()).unwrap();
+        let exact = program::exact(&workload, &sound, 1_000_000).unwrap();
+        let limits = Limits {
+            time: Duration::ZERO,
+            ..Limits::default()
+        };
+        let mut solution = program::solve(&workload, &limits).unwrap();
+        assert!(!solution.certificate.proven());
+        adopt(&workload, exact.clone(), &mut solution);
+        let certificate = &solution.certificate;
+        assert!(certificate.proven() && certificate.gap() == 0.0);
+        let prices: Vec<f64> = exact.prices.unwrap().iter().map(nearest).collect();
+        assert_eq!(certificate.prices, prices);
+        for (job_type, y) in workload.types().iter().zip(&prices) {
+            let pairs = job_type
+                .units()
+                .iter()
+                .zip(&certificate.servers[0].resource_prices);
+            let cost: f64 = pairs.map(|(d, w)| *d as f64 * w).sum();
+            assert!(cost >= y / job_type.offered_load() * (1.0 - 1e-12));
+        }
+    }
+}

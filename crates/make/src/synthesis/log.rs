@@ -1,0 +1,169 @@
+//! What was tried on the way to a policy. It stands beside the policy, for people and programs that want to see it; nothing
+//! checks it.
+
+use serde::Serialize;
+
+use super::{Synthesis, Upgrades};
+use synth_cluster::artifact::{Method, Objective, Promise, Route};
+
+/// How a policy was found.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Log {
+    /// Rounds of column generation.
+    pub rounds: usize,
+    /// Columns in the last master program, of all shapes together.
+    pub columns: usize,
+    /// Routes of the loop that were considered, as far as their chains could be listed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub routes: Vec<RouteTried>,
+    /// How it was chosen by simulation, if it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub choice: Option<Choice>,
+    /// What could be bought, and the load then.
+    pub upgrades: Upgrades,
+}
+
+/// A route that was considered, at its best switching rate.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RouteTried {
+    /// The route.
+    pub route: Route,
+    /// The switching rate \[1/time\].
+    pub switching_rate: f64,
+    /// The objective \[time\]; absent where the policy is unstable at this rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<f64>,
+    /// How it was found.
+    pub method: Method,
+}
+
+impl Log {
+    /// The log of a policy that was found by analysis.
+    pub fn of(synthesis: &Synthesis) -> Self {
+        let known = synthesis.routes.iter();
+        let known = known.filter_map(|r| Some((r.route, r.outlook.as_ref()?)));
+        let tried = known.map(|(route, outlook)| RouteTried {
+            route,
+            switching_rate: outlook.rate,
+            value: Some(outlook.value).filter(|value| value.is_finite()),
+            method: outlook.method,
+        });
+        Log {
+            rounds: synthesis.solution.rounds,
+            columns: synthesis.solution.columns,
+            routes: tried.collect(),
+            ..Log::default()
+        }
+    }
+}
+
+/// How the policy was chosen among families, by simulation.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Choice {
+    /// What was made least \[time\].
+    pub objective: Objective,
+    /// What was promised of types.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub promises: Vec<Promise>,
+    /// Seed of the arrivals and sizes that all candidates faced at the end; knobs were tuned on
+    /// those of the next seed, and the policy taken was measured on those of the one after that.
+    pub seed: u64,
+    /// Independent replications.
+    pub replications: u32,
+    /// The work that might be done, in events of First-Fit with few types.
+    pub budget: u64,
+    /// Events that were simulated.
+    pub events: u64,
+    /// Whether the policy taken is better than each other candidate, all at 95 % together, or
+    /// differs from it by less than 1 %.
+    pub decided: bool,
+    /// The policy taken first. The others by the objective; those without a steady state last.
+    pub candidates: Vec<Candidate>,
+}
+
+/// A relative difference between policies that is not worth longer runs.
+pub const CLOSE: f64 = 1e-2;
+
+impl Choice {
+    /// Whether a candidate may be better or worse than the policy taken, by more than is worth longer runs.
+    pub fn is_open(&self, candidate: &Candidate) -> bool {
+        match (candidate.outcome, candidate.ratio) {
+            (Steadiness::Unstable | Steadiness::Behind, _) => false,
+            _ if candidate.kept == Some(false) => false,
+            (_, None) => true,
+            (_, Some(r)) => {
+                let off = (r.mean - 1.0).abs();
+                off <= r.half_width && off + r.half_width >= CLOSE
+            }
+        }
+    }
+}
+
+impl Choice {
+    /// Returns how many candidates have settled.
+    pub fn settled(&self) -> usize {
+        let steady = |candidate: &&Candidate| candidate.outcome == Steadiness::Steady;
+        self.candidates.iter().filter(steady).count()
+    }
+}
+
+impl Candidate {
+    /// Whether it is surely better than the policy taken, which has no ratio itself, and keeps what was
+    /// promised.
+    pub fn is_better(&self) -> bool {
+        self.kept != Some(false) && self.ratio.is_some_and(|r| r.mean + r.half_width < 1.0)
+    }
+}
+
+/// A policy that was simulated.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Candidate {
+    /// Its family, or the rule that people run now.
+    pub name: String,
+    /// Its knobs, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub knobs: Option<String>,
+    /// How many policies of the family were tried.
+    pub tried: usize,
+    /// What became of it.
+    pub outcome: Steadiness,
+    /// The objective \[time\], with its 95 % interval: of the policy taken as measured in a run of its own,
+    /// none where that was too short; of the others that times the ratio.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<Interval>,
+    /// How many times as much as that of the policy taken, on the same arrivals and sizes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<Interval>,
+    /// The same of the mean that is not the objective: of `weighted`, or of `mean` where that is weighted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub other_ratio: Option<Interval>,
+    /// The largest mean slowdown of a type over the smallest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slowdown_ratio: Option<f64>,
+    /// Whether it was seen to keep what was promised, if anything was; none where its runs do not tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept: Option<bool>,
+}
+
+/// A mean from simulation, with its 95 % confidence interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Interval {
+    /// The mean.
+    pub mean: f64,
+    /// Half the width of the interval around it.
+    pub half_width: f64,
+}
+
+/// Whether a simulated policy has means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Steadiness {
+    /// It settled.
+    Steady,
+    /// The runs were too short to say.
+    Unsettled,
+    /// It was left out before it settled: its jobs stayed more than twice as long as the best policy's.
+    Behind,
+    /// The number of jobs, or of jobs of a type, grew without end.
+    Unstable,
+}

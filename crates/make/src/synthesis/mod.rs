@@ -1,0 +1,331 @@
+//! From a workload to a policy, on one screen: program, loop, route, switching rate, claims.
+
+mod choice;
+mod claims;
+mod exact;
+mod log;
+mod msfq;
+mod partition;
+mod sweep;
+mod tuning;
+mod upgrades;
+
+pub use choice::{
+    Basis, ChoiceError, ChoiceOptions, Chosen, Families, Pooling, Stage, choose, pool,
+};
+pub use log::{CLOSE, Candidate, Choice, Interval, Log, RouteTried, Steadiness};
+pub use msfq::{MsfqOutlook, MsfqRow, MsfqTable};
+pub use partition::{Partitioned, partition};
+pub use sweep::{SweepPoint, sweep};
+pub use tuning::{Outlook, RouteOption};
+pub use upgrades::{Upgrade, Upgrades, upgrades};
+
+use std::time::{Duration, Instant};
+
+use crate::analysis::{AnalysisError, PaperBounds};
+use crate::modulation::{self, Modulation, ModulationError};
+use crate::optimum::Sought;
+use crate::program::{Certificate, Exact, LOAD_MARGIN, Limits, ProgramError, Solution};
+use synth_cluster::artifact::{
+    ArrivalLaw, Artifact, Backfill, Conditions, EmptySlots, HoldsFor, MsrPolicy, Objective,
+    Preemption, Route, SizeLaw,
+};
+use synth_cluster::workload::{JobType, Workload};
+use synth_core::document::DocumentError;
+
+/// Phases up to which a chain is built.
+pub const PHASE_LIMIT: usize = 20_000;
+
+/// Phases of a chain, times types, up to which a concurrent route is considered.
+const PHASES_OF_TYPES: usize = 4_000_000;
+
+/// Switches per mean job size where preemption is free: there more switching only helps,
+/// and the MSR paper (§7.1, Figure 2a) finds most of the gain at α = 2 for sizes of mean 1.
+const SWITCHES_A_SIZE: f64 = 2.0;
+
+/// Rates that are accepted, per mean job size: beyond, results would have no digit.
+const RATES: std::ops::RangeInclusive<f64> = 1e-12..=1e12;
+
+/// What the user decides; the rest is found.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The preemption that is allowed.
+    pub preemption: Preemption,
+    /// γ [1/time], with [`Preemption::Setup`] only.
+    pub setup_rate: Option<f64>,
+    /// α [1/time]; found if absent.
+    pub switching_rate: Option<f64>,
+    /// The route; found if absent.
+    pub route: Option<Route>,
+    /// Whether left-over room is offered to waiting jobs.
+    pub backfill: Backfill,
+    /// What happens to empty draining slots.
+    pub empty_slots: EmptySlots,
+    /// What route and switching rate are chosen for, as far as it is [analysed](Objective::analysed), and
+    /// what a choice makes least.
+    pub objective: Objective,
+    /// How much work may go into exact analysis: 1 is some ten seconds, and proportionally.
+    pub effort: f64,
+    /// Limits on the work of the program.
+    pub limits: Limits,
+    /// When all of this has to be over, if ever: what is not done by then is left out, and what comes out depends on
+    /// the machine.
+    pub end: Option<Instant>,
+}
+
+impl Options {
+    /// The defaults for one kind of preemption: backfilling, slots released, all else found.
+    pub fn new(preemption: Preemption) -> Self {
+        Options {
+            preemption,
+            setup_rate: None,
+            switching_rate: None,
+            route: None,
+            backfill: Backfill::FirstFit,
+            empty_slots: EmptySlots::Release,
+            objective: Objective::Mean,
+            effort: 1.0,
+            limits: Limits::default(),
+            end: None,
+        }
+    }
+
+    /// The time left.
+    fn left(&self) -> Duration {
+        left(self.end)
+    }
+
+    /// The work that may still be done \[ns\], of so much at effort 1.
+    fn work(&self, at_one: f64) -> f64 {
+        (self.effort * at_one).min(1e9 * self.left().as_secs_f64())
+    }
+
+    /// The limits of a program that is solved now.
+    fn limits_now(&self) -> Limits {
+        Limits {
+            time: self.limits.time.min(self.left()),
+            ..self.limits.clone()
+        }
+    }
+
+    /// What is sought, for a bound.
+    pub fn sought(&self) -> Sought {
+        Sought {
+            preemption: self.preemption,
+            setup_rate: self.setup_rate,
+            objective: self.objective,
+        }
+    }
+}
+
+/// The time until then; without an end the longest there is.
+pub fn left(end: Option<Instant>) -> Duration {
+    end.map_or(Duration::MAX, |end| {
+        end.saturating_duration_since(Instant::now())
+    })
+}
+
+/// The outcome. Both are answers; none is an error.
+#[derive(Debug)]
+pub enum Outcome<T = Synthesis> {
+    /// A policy that stabilizes the workload.
+    Policy(Box<T>),
+    /// No policy is known to stabilize the workload, and why.
+    Overloaded(Overload),
+}
+
+/// A policy with what was learned on the way.
+#[derive(Debug)]
+pub struct Synthesis {
+    /// The product.
+    pub artifact: Artifact,
+    /// Its policy.
+    pub policy: MsrPolicy,
+    /// The program's solution, with the mix that the policy takes.
+    pub solution: Solution,
+    /// The routes that were considered.
+    pub routes: Vec<RouteOption>,
+    /// Of each type that has bounds in place of an exact mean, why.
+    pub out_of_reach: Vec<AnalysisError>,
+    /// Completions, or setups, that one round of the loop waits for.
+    pub drains: u64,
+    /// What its route and switching rate were chosen for.
+    pub objective: Objective,
+}
+
+/// A workload at or beyond capacity.
+#[derive(Debug)]
+pub struct Overload {
+    /// Whether it is known that no policy stabilizes it; if not, the limits ended the search before the load was known to
+    /// be below or above 1.
+    pub decided: bool,
+    /// The load, and the prices that prove it.
+    pub certificate: Certificate,
+    /// The same in fractions, where there are any.
+    pub exact: Option<Exact>,
+}
+
+/// Options that fit no policy, or a failure of the solver.
+#[derive(Debug, thiserror::Error)]
+pub enum SynthesisError {
+    /// The linear program.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+    /// The modulating chain.
+    #[error(transparent)]
+    Modulation(#[from] ModulationError),
+    /// What is sent to the servers of a shape of a fleet is no workload.
+    #[error(transparent)]
+    Workload(#[from] DocumentError),
+    /// The exact analysis.
+    #[error(transparent)]
+    Analysis(#[from] AnalysisError),
+    /// No policy is stable, so that there is none to evaluate.
+    #[error(
+        "no policy can be said to stabilize this workload: load ρ = {0}, and it must be below 1; `synth --workload FILE --preemption full` has the proof"
+    )]
+    Overloaded(f64),
+    /// Stable under some policy, but not analysable in double precision.
+    #[error(
+        "the load is below 1, exactly, but by less than {LOAD_MARGIN:e}: some policy stabilizes this workload, but double precision is not enough to tune or to analyse it; lower the arrival rates by a factor of 1 - 1e-10 or so"
+    )]
+    JustBelow,
+    /// Options that do not go together or with the workload, or a rate that is out of range or unstable.
+    #[error("{0}")]
+    Refused(String),
+}
+
+/// Synthesizes an MSR policy for the workload.
+///
+/// # Errors
+/// When options contradict each other or the given switching rate is unstable; when the
+/// solver fails.
+pub fn synthesize(workload: &Workload, options: &Options) -> Result<Outcome, SynthesisError> {
+    Ok(match exact::solved(&workload.clone().into(), options)? {
+        Outcome::Policy(solution) => {
+            Outcome::Policy(Box::new(of_solution(workload, options, *solution)?))
+        }
+        Outcome::Overloaded(overload) => Outcome::Overloaded(overload),
+    })
+}
+
+/// Returns the policy for a solved program of load below 1.
+fn of_solution(
+    workload: &Workload,
+    options: &Options,
+    solution: Solution,
+) -> Result<Synthesis, SynthesisError> {
+    let draft = first_draft(workload, options, &solution);
+    let (policy, routes) = tuning::with_best_route(workload, options, draft)?;
+    let modulation = Modulation::new(workload, &policy, PHASE_LIMIT)?;
+    let (claims, out_of_reach) =
+        claims::claims(workload, options, &policy, &modulation, &solution)?;
+    let evidence = exact::evidence(&solution, true);
+    Ok(Synthesis {
+        artifact: Artifact::new(workload.record(), policy.clone().into(), claims, evidence),
+        drains: modulation::drains(&policy.schedules, &policy.order),
+        objective: options.objective.analysed(),
+        policy,
+        solution,
+        routes,
+        out_of_reach,
+    })
+}
+
+/// The MSR paper's bounds and approximation for each type under a policy.
+///
+/// # Errors
+/// When the policy's chain has more than [`PHASE_LIMIT`] phases.
+pub fn paper_bounds(
+    workload: &Workload,
+    policy: &MsrPolicy,
+) -> Result<Vec<PaperBounds>, SynthesisError> {
+    let modulation = Modulation::new(workload, policy, PHASE_LIMIT)?;
+    let of_type = |i| PaperBounds::new(&modulation.queue(workload, i));
+    Ok((0..workload.types().len()).map(of_type).collect())
+}
+
+/// What is assumed where the queues of these types are analysed. The analysis follows sizes of phase
+/// type; but without preemption, where a type's service depends on the completions of the others, it takes
+/// all sizes as exponential. Arrivals are taken as Poisson.
+pub fn queue_assumptions(preemption: Preemption, types: &[JobType]) -> HoldsFor {
+    let staged = |kind: &JobType| {
+        let size = kind.holding();
+        !size.is_exponential() && size.phases().is_some()
+    };
+    let is_followed = preemption != Preemption::None && types.iter().any(staged);
+    HoldsFor {
+        sizes: Some(if is_followed {
+            SizeLaw::PhaseType
+        } else {
+            SizeLaw::Exponential
+        }),
+        arrivals: Some(ArrivalLaw::Poisson),
+        own: Conditions::analysed(),
+    }
+}
+
+fn check_options(workload: &Workload, options: &Options) -> Result<(), SynthesisError> {
+    let mean = mean_size(workload);
+    let check = |name: &str, rate: f64| {
+        if RATES.contains(&(rate * mean)) {
+            return Ok(());
+        }
+        refused(format!(
+            "the {name} is {rate}; together with a mean size of {mean} that is out of range: give between {:e} and {:e}",
+            RATES.start() / mean,
+            RATES.end() / mean
+        ))
+    };
+    if let Some(rate) = options.switching_rate {
+        check("switching rate", rate)?;
+    }
+    if options.preemption != Preemption::None && workload.start_latency().is_some() {
+        return refused(
+            "the workload has a start latency, and what a stopped job pays of it when it starts again is not said: give --preemption none; or leave `start_latency` out: setup times (--preemption setup and --setup-rate) say what a stopped job costs",
+        );
+    }
+    if let (Preemption::Full, Some(route)) = (options.preemption, options.route) {
+        return refused(format!(
+            "the route {route} goes with preemption `none` or `setup`; with full preemption there is nothing to wait for on the way: leave --route out"
+        ));
+    }
+    match (options.preemption, options.setup_rate) {
+        (Preemption::Setup, None) => refused(
+            "preemption `setup` needs the setup rate γ: give `--setup-rate γ`, one over the mean setup time of a slot, in the workload's time unit",
+        ),
+        (Preemption::Setup, Some(rate)) => check("setup rate", rate),
+        (_, Some(rate)) => refused(format!(
+            "a setup rate ({rate}) goes with `--preemption setup` only; leave it out, or ask for setups"
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn refused<T>(why: impl Into<String>) -> Result<T, SynthesisError> {
+    Err(SynthesisError::Refused(why.into()))
+}
+
+/// The policy but for route and switching rate, which stand at 1 per mean size.
+fn first_draft(workload: &Workload, options: &Options, solution: &Solution) -> MsrPolicy {
+    MsrPolicy {
+        preemption: options.preemption,
+        order: modulation::least_drain_order(&solution.mixes[0].schedules),
+        schedules: solution.mixes[0].schedules.clone(),
+        weights: solution.mixes[0].weights.clone(),
+        switching_rate: 1.0 / mean_size(workload),
+        setup_rate: options.setup_rate,
+        route: options.route.unwrap_or(Route::ALL[0]),
+        backfill: options.backfill,
+        empty_slots: options.empty_slots,
+    }
+}
+
+/// Mean size over all arrivals.
+fn mean_size(workload: &Workload) -> f64 {
+    let work: f64 = workload.types().iter().map(|t| t.offered_load()).sum();
+    work / workload.total_arrival_rate()
+}
+
+#[cfg(test)]
+mod tests;

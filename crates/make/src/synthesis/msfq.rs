@@ -1,0 +1,148 @@
+//! MSFQ on a one-or-all system: its threshold by exact analysis.
+
+use std::collections::BTreeMap;
+
+use itertools::Itertools;
+
+use crate::analysis::one_or_all::{MsfqError, MsfqMeans, MsfqQueue, Stream};
+use crate::analysis::weights;
+use synth_cluster::artifact::Objective;
+use synth_cluster::policy::OneOrAll;
+use synth_cluster::workload::Workload;
+
+/// A one-or-all system with Poisson arrivals and exponential sizes, under MSFQ with any threshold.
+#[derive(Clone, Debug)]
+pub struct MsfqOutlook {
+    /// Which types they are.
+    pub system: OneOrAll,
+    light: Stream,
+    heavy: Stream,
+    /// What counts as how much: weights of the two mean response times, light jobs first.
+    weights: [f64; 2],
+}
+
+/// MSFQ by its threshold.
+#[derive(Clone, Debug)]
+pub struct MsfqTable {
+    /// The least and the largest threshold, powers of 2 between them, and ℓ*.
+    pub rows: Vec<MsfqRow>,
+    /// Whether ℓ* is the best of all thresholds, and not of some.
+    pub is_complete: bool,
+    /// Why thresholds that were looked at have no means, if there are such: each reason once.
+    pub unknown: Vec<MsfqError>,
+}
+
+/// Means under one threshold.
+#[derive(Clone, Debug)]
+pub struct MsfqRow {
+    /// ℓ.
+    pub threshold: usize,
+    /// Whether it is ℓ*.
+    pub is_best: bool,
+    /// Mean response times of light and of heavy jobs, exactly \[time\]; none where they are not certain.
+    pub response: Option<[f64; 2]>,
+    /// The objective by the Quickswap paper's approximation \[time\]; none where that is not valid.
+    pub approximation: Option<f64>,
+}
+
+/// Means by the thresholds that were looked at.
+type Looked = BTreeMap<usize, Result<MsfqMeans, MsfqError>>;
+
+impl MsfqOutlook {
+    /// Returns `None` where the workload is no such system.
+    pub fn new(workload: &Workload, objective: Objective) -> Option<Self> {
+        let system = OneOrAll::new(workload).ok()?;
+        let stream = |i: usize| {
+            let kind = &workload.types()[i];
+            (kind.is_poisson() && kind.holding().is_exponential()).then(|| Stream {
+                arrival_rate: kind.arrival_rate(),
+                service_rate: kind.service_rate(),
+            })
+        };
+        let (light, heavy) = (stream(system.light)?, stream(system.heavy)?);
+        let weights = weights(workload, objective);
+        Some(MsfqOutlook {
+            weights: [system.light, system.heavy].map(|i| weights[i]),
+            system,
+            light,
+            heavy,
+        })
+    }
+
+    /// Returns the queue with threshold ℓ.
+    ///
+    /// # Errors
+    /// Where ℓ ≥ k, or no policy is stable.
+    pub fn queue(&self, threshold: usize) -> Result<MsfqQueue, MsfqError> {
+        let servers = self.system.servers as usize;
+        MsfqQueue::new(servers, threshold, self.light, self.heavy)
+    }
+
+    /// The objective for mean response times of light and of heavy jobs \[time\].
+    pub fn value(&self, response: [f64; 2]) -> f64 {
+        self.weights[0] * response[0] + self.weights[1] * response[1]
+    }
+
+    /// ℓ*, the best of the thresholds whose means are certain. All thresholds of up to 64 servers are
+    /// looked at; of more, powers of 2, and from the best of these on ever smaller steps, as if there were
+    /// one minimum.
+    pub fn best(&self) -> Option<usize> {
+        self.best_of(&self.look())
+    }
+
+    fn best_of(&self, looked: &Looked) -> Option<usize> {
+        let known = looked
+            .iter()
+            .filter_map(|(l, means)| Some((l, means.as_ref().ok()?)));
+        let values = known.map(|(l, means)| (*l, self.value(means.response)));
+        values.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(l, _)| l)
+    }
+
+    fn look(&self) -> Looked {
+        let most = self.system.servers as usize - 1;
+        let means = |l: usize| self.queue(l).and_then(|queue| queue.means());
+        if most < 64 {
+            return (0..=most).map(|l| (l, means(l))).collect();
+        }
+        let mut looked: Looked = shown(most).map(|l| (l, means(l))).collect();
+        let mut step = self.best_of(&looked).map_or(0, |l| l / 4);
+        while let Some(l) = self.best_of(&looked).filter(|_| step > 0) {
+            for at in [l - step, (l + step).min(most)] {
+                looked.entry(at).or_insert_with(|| means(at));
+            }
+            step /= 2;
+        }
+        looked
+    }
+
+    /// MSFQ by its threshold.
+    pub fn table(&self) -> MsfqTable {
+        let (looked, most) = (self.look(), self.system.servers as usize - 1);
+        let best = self.best_of(&looked);
+        let response = |l: &usize| Some(looked.get(l)?.as_ref().ok()?.response);
+        let row = |threshold: usize| MsfqRow {
+            threshold,
+            is_best: Some(threshold) == best,
+            response: response(&threshold),
+            approximation: self.approximation(threshold),
+        };
+        let thresholds = shown(most).chain(best).sorted_unstable().dedup();
+        let unknown = looked.values().filter_map(|means| means.as_ref().err());
+        MsfqTable {
+            rows: thresholds.map(row).collect(),
+            is_complete: looked.len() == most + 1 && looked.values().all(Result::is_ok),
+            unknown: unknown.unique_by(|why| why.to_string()).cloned().collect(),
+        }
+    }
+
+    fn approximation(&self, threshold: usize) -> Option<f64> {
+        Some(self.value(self.queue(threshold).ok()?.approximation()?.response))
+    }
+}
+
+/// Returns the least and the largest threshold, and powers of 2 between them.
+fn shown(most: usize) -> impl Iterator<Item = usize> {
+    let powers = (0..usize::BITS).map(|p| 1 << p);
+    let between = powers.take_while(move |l| *l < most);
+    [0, most].into_iter().chain(between)
+}

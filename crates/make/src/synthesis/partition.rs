@@ -1,0 +1,466 @@
+//! Slots for each type on the servers of a fleet: a policy of which everything is known exactly, and the guard of
+//! rules of which nothing is proved.
+//!
+//! # Theory
+//! Where each server keeps one schedule, type i has `c_i` slots in all and is a queue M/M/c_i of its own (Poisson
+//! arrivals, exponential sizes): stable where `b_i < c_i`, with mean number `b_i + C(c_i, b_i) ρ/(1 − ρ)`, C being
+//! Erlang's formula. Of the assignments whose counts are the program's mix, rounded up or down, the best is improved
+//! by giving single servers other schedules, as long as the sum of the mean numbers falls. Where none of them
+//! carries all types, a loop through all of them does: on average over the loop the counts are those of the
+//! mix itself. What a leg of the loop costs: [`Partition`](synth_cluster::policy::Partition).
+//!
+//! Assignments by systematic sampling: server k of the n of a shape gets the schedule that stands at `(k + θ)/n` of
+//! the mix; as θ goes from 0 to 1, few servers change at a time.
+
+use std::collections::HashMap;
+
+use crate::program::{self, Mix, Solution};
+use synth_cluster::artifact::PartitionPolicy;
+use synth_cluster::schedule::Packing;
+use synth_cluster::workload::Fleet;
+
+/// Changes of single servers that are made at most.
+const CHANGES: usize = 1000;
+
+/// The part of the largest stable switching rate that is taken.
+const PART: f64 = 0.5;
+
+/// Parts of the mix that are shorter are left out of a loop.
+const SHORTEST: f64 = 1e-6;
+
+/// A partition, and what is known of it.
+#[derive(Clone, Debug)]
+pub struct Partitioned {
+    /// The policy.
+    pub policy: PartitionPolicy,
+    /// `ρ_i < 1` (K).
+    pub loads: Vec<f64>,
+    /// `E[N_i]` (K), exactly, where there is one assignment.
+    pub numbers: Option<Vec<f64>>,
+}
+
+impl Partitioned {
+    /// Returns the mean number of jobs; where there is a loop, what a queue with the mean number of slots would have and what
+    /// comes in a round, together.
+    pub fn mean_number(&self, fleet: &Fleet) -> f64 {
+        if let Some(numbers) = &self.numbers {
+            return numbers.iter().sum();
+        }
+        let types = fleet.types().iter().zip(&self.loads);
+        let queues: f64 = types.map(|(t, load)| t.offered_load() / (1.0 - load)).sum();
+        let rounds = self.policy.assignments.len() as f64 / self.policy.leaving_rate(0);
+        queues + fleet.envelope().total_arrival_rate() * rounds
+    }
+}
+
+/// Returns a partition of the fleet that is stable; `None` where none is found, at a load too near 1.
+pub fn partition(fleet: &Fleet, solution: &Solution) -> Option<Partitioned> {
+    let site = Site::new(fleet, solution);
+    let (thetas, weights) = site.parts(&solution.mixes);
+    let sample = |theta: &f64| site.sampled(&solution.mixes, *theta);
+    let sampled: Vec<Assignment> = thetas.iter().map(sample).collect();
+    let mut queues = Queues::new(fleet);
+    let costs = sampled
+        .iter()
+        .map(|own| (queues.cost(&site.slots(own)), own));
+    let (_, best) = costs.min_by(|a, b| a.0.total_cmp(&b.0))?;
+    let best = site.improved(best.clone(), &mut queues);
+    let nodes: Vec<u32> = fleet.types().iter().map(|kind| kind.nodes()).collect();
+    let policy = site.policy(vec![best], vec![1.0], None);
+    let slots = policy.jobs(0, &nodes);
+    let loads = queues.loads(&slots);
+    if is_stable(&loads) {
+        let numbers = slots.iter().enumerate().map(|(i, c)| queues.number(i, *c));
+        return Some(Partitioned {
+            loads,
+            numbers: Some(numbers.collect()),
+            policy,
+        });
+    }
+    let (loops, weights) = match fleet.gangs().next() {
+        None => (sampled, weights),
+        Some(_) => site.most_even(sampled, &nodes)?,
+    };
+    let mut policy = site.policy(loops, weights, Some(1.0));
+    let legs = Legs::new(&policy, fleet);
+    policy.switching_rate = Some(legs.stable_rate(fleet)?);
+    Some(Partitioned {
+        loads: legs.loads(fleet, policy.switching_rate?),
+        numbers: None,
+        policy,
+    })
+}
+
+/// By shape and schedule, how many servers have it.
+type Assignment = Vec<Vec<u32>>;
+
+/// The schedules that servers may have: of each shape those of the mix first.
+struct Site<'a> {
+    fleet: &'a Fleet,
+    schedules: Vec<Vec<Vec<u32>>>,
+}
+
+impl<'a> Site<'a> {
+    fn new(fleet: &'a Fleet, solution: &Solution) -> Self {
+        let shapes = fleet.shapes().iter().zip(&solution.mixes);
+        let schedules = shapes.map(|(shape, mix)| {
+            let packing = Packing::new(shape.server());
+            let types = shape.types();
+            let wide = |own: &[u32]| {
+                let mut all = vec![0; fleet.types().len()];
+                types.iter().zip(own).for_each(|(&i, u)| all[i] = *u);
+                all
+            };
+            let mut schedules: Vec<Vec<u32>> = mix.schedules.iter().map(|u| wide(u)).collect();
+            // Beside them, those in which one type has all that it can, and what is left goes to the others.
+            let own = mix.schedules.iter().cloned();
+            let of_one = |i: usize, most: u32| {
+                let mut schedule = vec![0; types.len()];
+                schedule[i] = most.min(packing.most(i, packing.capacity()));
+                schedule
+            };
+            let alone = (0..types.len()).map(|i| of_one(i, u32::MAX));
+            let one = (0..types.len()).map(|i| of_one(i, 1));
+            for begun in own.chain(alone).chain(one) {
+                for up in [true, false] {
+                    let filled = wide(&filled(&packing, begun.clone(), up));
+                    if !schedules.contains(&filled) {
+                        schedules.push(filled);
+                    }
+                }
+            }
+            schedules
+        });
+        Site {
+            schedules: schedules.collect(),
+            fleet,
+        }
+    }
+
+    /// θ in the middle of each part of (0, 1) in which the sample is the same, and how long that is.
+    fn parts(&self, mixes: &[Mix]) -> (Vec<f64>, Vec<f64>) {
+        let mut cuts = vec![0.0, 1.0];
+        for (shape, mix) in self.fleet.shapes().iter().zip(mixes) {
+            let mut sum = 0.0;
+            for weight in &mix.weights {
+                sum += f64::from(shape.count()) * weight;
+                cuts.push(sum.fract());
+            }
+        }
+        cuts.sort_by(f64::total_cmp);
+        let middle = |cut: &[f64]| (f64::midpoint(cut[0], cut[1]), cut[1] - cut[0]);
+        long_parts(cuts.windows(2).map(middle))
+    }
+
+    fn sampled(&self, mixes: &[Mix], theta: f64) -> Assignment {
+        let shapes = self.fleet.shapes().iter().zip(mixes).zip(&self.schedules);
+        let of_shape = shapes.map(|((shape, mix), schedules)| {
+            let mut counts = vec![0; schedules.len()];
+            let (mut sum, mut given) = (0.0, 0);
+            for (count, weight) in counts.iter_mut().zip(&mix.weights) {
+                sum += f64::from(shape.count()) * weight;
+                // Servers k with k + θ below what the mix has up to here.
+                let up_to = ((sum - theta).ceil().max(0.0) as u32).min(shape.count());
+                *count = up_to.saturating_sub(given);
+                given += *count;
+            }
+            let last = mix.weights.len() - 1;
+            counts[last] += shape.count() - given;
+            counts
+        });
+        of_shape.collect()
+    }
+
+    fn slots(&self, assignment: &Assignment) -> Vec<u64> {
+        let mut slots = vec![0; self.fleet.types().len()];
+        for (schedules, counts) in self.schedules.iter().zip(assignment) {
+            for (schedule, count) in schedules.iter().zip(counts) {
+                for (all, own) in slots.iter_mut().zip(schedule) {
+                    *all += u64::from(*count) * u64::from(*own);
+                }
+            }
+        }
+        slots
+    }
+
+    /// Of these assignments and those in which all servers have most of one type: the mix with the least load in whole
+    /// jobs; `None` where the solver finds none.
+    fn most_even(
+        &self,
+        mut assignments: Vec<Assignment>,
+        nodes: &[u32],
+    ) -> Option<(Vec<Assignment>, Vec<f64>)> {
+        let types = self.fleet.types();
+        assignments.extend((0..types.len()).map(|i| self.most_of(i)));
+        let jobs = |own: &Assignment| -> Vec<f64> {
+            let policy = self.policy(vec![own.clone()], vec![1.0], None);
+            let jobs = policy.jobs(0, nodes).into_iter();
+            jobs.map(|jobs| jobs as f64).collect()
+        };
+        let rows: Vec<Vec<f64>> = assignments.iter().map(jobs).collect();
+        let offered: Vec<f64> = types.iter().map(|t| t.offered_load()).collect();
+        let weights = program::most_even(&rows, &offered).ok()?;
+        Some(long_parts(assignments.into_iter().zip(weights)))
+    }
+
+    /// Gives all servers of a shape that of its schedules with most slots for type i.
+    fn most_of(&self, i: usize) -> Assignment {
+        let shapes = self.fleet.shapes().iter().zip(&self.schedules);
+        let of_shape = shapes.map(|(shape, schedules)| {
+            let most = (0..schedules.len()).max_by_key(|s| (schedules[*s][i], usize::MAX - s));
+            let mut counts = vec![0; schedules.len()];
+            counts[most.unwrap_or(0)] = shape.count();
+            counts
+        });
+        of_shape.collect()
+    }
+
+    /// Single servers get other schedules, each time that which helps most.
+    fn improved(&self, mut assignment: Assignment, queues: &mut Queues<'_>) -> Assignment {
+        let mut slots = self.slots(&assignment);
+        for _ in 0..CHANGES {
+            let mut best = (-1e-9, None);
+            for (h, schedules) in self.schedules.iter().enumerate() {
+                for from in (0..schedules.len()).filter(|s| assignment[h][*s] > 0) {
+                    for to in (0..schedules.len()).filter(|to| *to != from) {
+                        let gain = queues.gain(&slots, &schedules[from], &schedules[to]);
+                        if gain < best.0 {
+                            best = (gain, Some((h, from, to)));
+                        }
+                    }
+                }
+            }
+            let Some((h, from, to)) = best.1 else { break };
+            assignment[h][from] -= 1;
+            assignment[h][to] += 1;
+            slots = self.slots(&assignment);
+        }
+        assignment
+    }
+
+    /// With the schedules that are used.
+    fn policy(
+        &self,
+        assignments: Vec<Assignment>,
+        weights: Vec<f64>,
+        switching_rate: Option<f64>,
+    ) -> PartitionPolicy {
+        let is_used = |h: usize, s: usize| assignments.iter().any(|counts| counts[h][s] > 0);
+        let used = |h: usize| (0..self.schedules[h].len()).filter(move |s| is_used(h, *s));
+        let shapes = 0..self.schedules.len();
+        let of_used = |counts: &Assignment| -> Assignment {
+            let of_shape = |h: usize| used(h).map(|s| counts[h][s]).collect();
+            shapes.clone().map(of_shape).collect()
+        };
+        let schedules = |h: usize| used(h).map(|s| self.schedules[h][s].clone()).collect();
+        PartitionPolicy {
+            schedules: shapes.clone().map(schedules).collect(),
+            assignments: assignments.iter().map(of_used).collect(),
+            weights,
+            switching_rate,
+        }
+    }
+}
+
+/// Returns the parts of a whole that are not too short, with how long they are, together 1.
+fn long_parts<T>(parts: impl Iterator<Item = (T, f64)>) -> (Vec<T>, Vec<f64>) {
+    let (parts, lengths): (Vec<T>, Vec<f64>) =
+        parts.filter(|(_, length)| *length > SHORTEST).unzip();
+    let all: f64 = lengths.iter().sum();
+    (parts, lengths.iter().map(|length| length / all).collect())
+}
+
+/// What is left goes to all types in turn, one job each, those that come last in the workload last or first.
+fn filled(packing: &Packing, mut schedule: Vec<u32>, up: bool) -> Vec<u32> {
+    let Some(mut room) = packing.room(&schedule) else {
+        return schedule;
+    };
+    let types = schedule.len();
+    loop {
+        let before = schedule.clone();
+        for n in 0..types {
+            let i = if up { n } else { types - 1 - n };
+            if packing.most(i, &room) > 0 {
+                packing.take(i, 1, &mut room);
+                schedule[i] += 1;
+            }
+        }
+        if schedule == before {
+            return schedule;
+        }
+    }
+}
+
+/// The queue of each type by its number of slots.
+struct Queues<'a> {
+    fleet: &'a Fleet,
+    known: Vec<HashMap<u64, f64>>,
+}
+
+/// What a slot that is lacking costs, in jobs: more than any queue.
+const LACKING: f64 = 1e6;
+
+impl<'a> Queues<'a> {
+    fn new(fleet: &'a Fleet) -> Self {
+        Queues {
+            known: vec![HashMap::new(); fleet.types().len()],
+            fleet,
+        }
+    }
+
+    /// E\[N_i\] with so many slots on servers; where they do not suffice, by how many there are too few.
+    fn on_servers(&mut self, i: usize, slots: u64) -> f64 {
+        self.number(i, slots / u64::from(self.fleet.types()[i].nodes()))
+    }
+
+    /// Returns the same for so many jobs at once.
+    fn number(&mut self, i: usize, slots: u64) -> f64 {
+        let offered = self.fleet.types()[i].offered_load();
+        *self.known[i].entry(slots).or_insert_with(|| {
+            if slots as f64 > offered {
+                mean_number(slots, offered)
+            } else {
+                LACKING * (1.0 + offered - slots as f64)
+            }
+        })
+    }
+
+    fn cost(&mut self, slots: &[u64]) -> f64 {
+        let each = slots.iter().enumerate();
+        each.map(|(i, c)| self.on_servers(i, *c)).sum()
+    }
+
+    /// By how much the cost changes where a server has another schedule.
+    fn gain(&mut self, slots: &[u64], from: &[u32], to: &[u32]) -> f64 {
+        let mut gain = 0.0;
+        for (i, (from, to)) in from.iter().zip(to).enumerate() {
+            if from != to {
+                let after = slots[i] - u64::from(*from) + u64::from(*to);
+                gain += self.on_servers(i, after) - self.on_servers(i, slots[i]);
+            }
+        }
+        gain
+    }
+
+    fn loads(&self, slots: &[u64]) -> Vec<f64> {
+        let types = self.fleet.types().iter().zip(slots);
+        types.map(|(t, c)| t.offered_load() / *c as f64).collect()
+    }
+}
+
+fn is_stable(loads: &[f64]) -> bool {
+    loads.iter().all(|load| *load < 1.0)
+}
+
+/// Returns `b + C ρ/(1 − ρ)`, with Erlang's formulas by their recursion.
+pub(super) fn mean_number(slots: u64, offered: f64) -> f64 {
+    let mut blocked = 1.0;
+    for n in 1..=slots {
+        blocked = offered * blocked / (n as f64 + offered * blocked);
+    }
+    let load = offered / slots as f64;
+    let waits = blocked / (1.0 - load * (1.0 - blocked));
+    offered + waits * load / (1.0 - load)
+}
+
+/// What a round through all assignments brings.
+struct Legs {
+    /// Assignments, M.
+    count: f64,
+    /// `Σ w_m c_i^m` (K).
+    mix: Vec<f64>,
+    /// Mean time on the legs \[time\], and what is served there (K) \[slots · time\].
+    time: f64,
+    served: Vec<f64>,
+}
+
+impl Legs {
+    fn new(policy: &PartitionPolicy, fleet: &Fleet) -> Self {
+        let rates: Vec<f64> = fleet.types().iter().map(|t| t.service_rate()).collect();
+        let count = policy.assignments.len();
+        let (mut mix, mut served, mut time) = (vec![0.0; rates.len()], vec![0.0; rates.len()], 0.0);
+        let nodes: Vec<u32> = fleet.types().iter().map(|kind| kind.nodes()).collect();
+        for m in 0..count {
+            let slots = policy.jobs(m, &nodes);
+            let (here, there) = (policy.places(m), policy.places((m + 1) % count));
+            let mut ending = vec![0_u64; rates.len()];
+            for n in (0..here.len()).filter(|n| here[*n] != there[*n]) {
+                let (h, s) = here[n];
+                let slots = ending.iter_mut().zip(&policy.schedules[h][s]);
+                slots.for_each(|(all, u)| *all += u64::from(*u));
+            }
+            if fleet.gangs().next().is_some() {
+                ending.clone_from(&slots);
+            }
+            let lasts = largest(&ending, &rates);
+            time += lasts;
+            for i in 0..rates.len() {
+                mix[i] += policy.weights[m] * slots[i] as f64;
+                served[i] += lasts * (slots[i] - ending[i]) as f64 + ending[i] as f64 / rates[i];
+            }
+        }
+        Legs {
+            count: count as f64,
+            mix,
+            time,
+            served,
+        }
+    }
+
+    fn loads(&self, fleet: &Fleet, rate: f64) -> Vec<f64> {
+        let works = self.count / rate;
+        let slots = self.mix.iter().zip(&self.served);
+        let slots = slots.map(|(mix, served)| (works * mix + served) / (works + self.time));
+        let types = fleet.types().iter().zip(slots);
+        types.map(|(t, slots)| t.offered_load() / slots).collect()
+    }
+
+    /// Returns a switching rate at which all types are stable; `None` where no rate is seen to be.
+    fn stable_rate(&self, fleet: &Fleet) -> Option<f64> {
+        let most = fleet.types().iter().enumerate().map(|(i, t)| {
+            let lost = t.offered_load() * self.time - self.served[i];
+            if lost > 0.0 {
+                self.count * (self.mix[i] - t.offered_load()) / lost
+            } else {
+                f64::INFINITY
+            }
+        });
+        let most = most.fold(f64::INFINITY, f64::min);
+        let rate = PART * most.min(self.count / self.time.max(f64::MIN_POSITIVE));
+        (rate > 0.0 && is_stable(&self.loads(fleet, rate))).then_some(rate)
+    }
+}
+
+/// Returns the mean of the largest of so many exponential times: `∫ 1 − Π (1 − e^{−μ_i t})^{c_i} dt`, by the trapezoidal rule
+/// after t = exp(π/2 sinh x), for which it converges exponentially.
+fn largest(counts: &[u64], rates: &[f64]) -> f64 {
+    const STEP: f64 = 1.0 / 128.0;
+    let all = counts.iter().zip(rates).filter(|(c, _)| **c > 0);
+    let Some(slowest) = all.clone().map(|(_, mu)| *mu).reduce(f64::min) else {
+        return 0.0;
+    };
+    let half = std::f64::consts::FRAC_PI_2;
+    let value = |n: i32| {
+        let x = f64::from(n) * STEP;
+        let t = (half * x.sinh()).exp() / slowest;
+        let each = all.clone();
+        let none_left = each.map(|(c, mu)| *c as f64 * (-(-mu * t).exp()).ln_1p());
+        -none_left.sum::<f64>().exp_m1() * t * half * x.cosh()
+    };
+    let each = (-600..=500).map(value).filter(|value| value.is_finite());
+    STEP * each.sum::<f64>()
+}
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_and_numbers_are_known() {
+        assert!((largest(&[3], &[2.0]) - (1.0 + 0.5 + 1.0 / 3.0) / 2.0).abs() < 1e-12);
+        // Two of other rates: 1/a + 1/b − 1/(a + b).
+        let expected = 1.0 + 10.0 - 1.0 / 1.1;
+        assert!((largest(&[1, 1], &[1.0, 0.1]) - expected).abs() < 1e-11);
+        assert!((mean_number(1, 0.8) - 4.0).abs() < 1e-12);
+        assert!((mean_number(2, 1.2) - 1.2 / (1.0 - 0.36)).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,513 @@
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::*;
+use crate::program;
+use synth_cluster::artifact::{Claim, Method, Quantity, Subject, Unmet, unmet};
+
+fn model(name: &str) -> Workload {
+    let path = format!("{}/../../models/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
+    Workload::read(path.as_ref()).unwrap().workload
+}
+
+/// Section 7 of the MSR paper at another load.
+fn section7(load: f64) -> Workload {
+    model("section7").scaled(load / 0.9).unwrap()
+}
+
+fn made(workload: &Workload, options: &Options) -> Synthesis {
+    match synthesize(workload, options).unwrap() {
+        Outcome::Policy(made) => *made,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn claim(made: &Synthesis, quantity: Quantity, kind: Option<&str>) -> Option<Claim> {
+    let found = made.artifact.find(quantity, Subject::of_type(kind));
+    found.cloned()
+}
+
+/// What a claim assumes and the workload does not meet.
+fn unmet_by(made: &Synthesis, workload: &Workload, claim: &Claim) -> Unmet {
+    let kind = claim.job_type.as_deref();
+    unmet(
+        &claim.holds_for,
+        kind,
+        workload,
+        made.artifact.policy.preempts(),
+    )
+}
+
+fn unmet_of(sizes: bool, arrivals: bool) -> Unmet {
+    Unmet {
+        sizes,
+        arrivals,
+        ..Unmet::default()
+    }
+}
+
+/// Best switching rates and mean numbers there, from an independent computation (six digits).
+#[test]
+fn best_switching_rates_of_section_seven() {
+    let none = |route: &str| Options {
+        route: Some(route.parse().unwrap()),
+        ..Options::new(Preemption::None)
+    };
+    let setup = |route: &str, rate| Options {
+        preemption: Preemption::Setup,
+        setup_rate: Some(rate),
+        ..none(route)
+    };
+    for (options, load, rate, number) in [
+        (none("sequential-eager"), 0.9, 0.173082, 168.4711474),
+        (none("concurrent-eager"), 0.9, 0.115232, 268.5037151),
+        (none("concurrent-late"), 0.9, 0.0647091, 527.854123),
+        (none("sequential-late"), 0.9, 0.0526969, 547.350068),
+        (none("sequential-eager"), 0.8, 0.523196, 34.36507413),
+        (none("concurrent-eager"), 0.8, 0.315711, 51.75187599),
+        // Stable at any rate.
+        (none("sequential-eager"), 0.5, 7.72328, 4.979214936),
+        (none("concurrent-late"), 0.5, 0.681538, 10.14967946),
+        (setup("concurrent-late", 10.0), 0.9, 0.234923, 165.5608329),
+        (setup("sequential-eager", 10.0), 0.9, 0.336611, 121.7147858),
+        (setup("concurrent-late", 100.0), 0.5, 3.18691, 5.486278975),
+    ] {
+        let made = made(&section7(load), &options);
+        let found = made.policy.switching_rate;
+        assert!(
+            (found / rate - 1.0).abs() < 2e-5,
+            "{found}, expected {rate}"
+        );
+        let found = claim(&made, Quantity::MeanNumber, None).unwrap().value;
+        assert!(
+            (found / number - 1.0).abs() < 1e-8,
+            "{found}, expected {number}"
+        );
+    }
+}
+
+/// The best route is taken, and what is kept of the tuning says so.
+#[test]
+fn the_best_route_is_taken() {
+    let made = made(&section7(0.9), &Options::new(Preemption::None));
+    assert_eq!(made.policy.route.to_string(), "sequential-eager");
+    let tried = Log::of(&made).routes;
+    assert_eq!(tried.len(), 4);
+    let mean = claim(&made, Quantity::MeanResponse, None).unwrap().value;
+    assert!(tried.iter().all(|tried| tried.value.unwrap() >= mean));
+    for option in &made.routes {
+        // The paper's predictor is within 1 % of the true optimum at this load.
+        let outlook = option.outlook.as_ref().unwrap();
+        assert!((outlook.predicted.0 / outlook.rate - 1.0).abs() < 0.01);
+    }
+}
+
+/// The weighted objective has its own optimum, not worse by its own measure.
+#[test]
+fn the_weighted_objective_is_tuned_for() {
+    let workload = section7(0.8);
+    let of = |objective| {
+        let options = Options {
+            objective,
+            ..Options::new(Preemption::None)
+        };
+        let made = made(&workload, &options);
+        let value = |quantity| claim(&made, quantity, None).unwrap().value;
+        (
+            value(Quantity::MeanResponse),
+            value(Quantity::WeightedResponse),
+        )
+    };
+    let (mean, weighted) = (of(Objective::Mean), of(Objective::Weighted));
+    assert!(weighted.1 < mean.1 * (1.0 - 1e-6), "{weighted:?} {mean:?}");
+    assert!(mean.0 < weighted.0 * (1.0 - 1e-6), "{weighted:?} {mean:?}");
+}
+
+/// What a step would bring is what the program says of the larger server.
+#[test]
+fn upgrades_are_solved_again() {
+    let options = Options::new(Preemption::None);
+    let found = upgrades(&section7(0.8).into(), &options, &[]);
+    assert_eq!((found.found.len(), found.skipped), (3, 0));
+    let text = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/section7.yaml");
+    let text = std::fs::read_to_string(text).unwrap();
+    for (resource, from, to) in [
+        ("cpu", "cpu: 20", "cpu: 21"),
+        ("memory", "memory: 15", "memory: 16"),
+    ] {
+        let step = found.found.iter();
+        let mut step = step.filter(|s| s.resource.as_deref() == Some(resource));
+        let step = step.next().unwrap();
+        assert!(step.more == 1.0 && step.proven && text.contains(from));
+        let larger = Workload::parse(&text.replace(from, to), "larger")
+            .unwrap()
+            .workload;
+        let larger = larger.scaled(0.8 / 0.9).unwrap();
+        let expected = program::solve(&larger, &Limits::default()).unwrap();
+        assert!(
+            (step.load / expected.certificate.load - 1.0).abs() < 1e-9,
+            "{resource}"
+        );
+    }
+}
+
+/// Without effort there are bounds and an approximation, and their methods say so.
+#[test]
+fn bounds_take_over_where_exact_means_are_out_of_reach() {
+    let workload = section7(0.9);
+    let exact = made(&workload, &Options::new(Preemption::None));
+    let options = Options {
+        effort: 1e-9,
+        ..Options::new(Preemption::None)
+    };
+    let bounded = made(&workload, &options);
+    assert_eq!(bounded.out_of_reach.len(), 3);
+    let why = bounded.out_of_reach[0].to_string();
+    assert!(why.contains("phases and about"), "{why}");
+    for job_type in workload.types() {
+        let of = |made, quantity| claim(made, quantity, Some(job_type.name())).unwrap();
+        let least = of(&bounded, Quantity::MeanNumberAtLeast);
+        let most = of(&bounded, Quantity::MeanNumberAtMost);
+        assert_eq!(least.method, Method::BoundRelativeCompletions);
+        // The predicted rate is next to the best, where the mean is flat.
+        let mean = of(&exact, Quantity::MeanNumber).value;
+        assert!(least.value < mean * 1.01 && mean * 0.99 < most.value);
+        let middle = of(&bounded, Quantity::MeanNumber);
+        assert_eq!(middle.method, Method::ApproximationQueueLength);
+    }
+}
+
+/// Phase-type sizes: exact means with preemption, and an approximation without.
+#[test]
+fn claims_for_sizes_with_stages() {
+    let workload = model("section7_phases");
+    let full = made(&workload, &Options::new(Preemption::Full));
+    let number = claim(&full, Quantity::MeanNumber, Some("type-2")).unwrap();
+    assert_eq!(number.method, Method::ExactQbd);
+    assert_eq!(
+        number.holds_for.sizes,
+        Some(synth_cluster::artifact::SizeLaw::PhaseType)
+    );
+    let none = made(&workload, &Options::new(Preemption::None));
+    let number = claim(&none, Quantity::MeanNumber, Some("type-2")).unwrap();
+    assert_eq!(number.method, Method::ExactQbd);
+    assert_eq!(unmet_by(&none, &workload, &number), unmet_of(true, false));
+}
+
+/// What the analysis does not follow is said to be approximate, for the types that it is true of
+/// and for all together; loads, slots and switching are exact with preemption whatever the laws,
+/// and the checker derives the same.
+#[test]
+fn claims_for_laws_that_are_not_followed() {
+    let [met, sizes, arrivals, both] = [
+        unmet_of(false, false),
+        unmet_of(true, false),
+        unmet_of(false, true),
+        unmet_of(true, true),
+    ];
+    let workload = parsed(
+        "6",
+        &[
+            "name: plain, demand: {cpu: 1}, arrival_rate: .8, mean_size: 1",
+            "name: sizes, demand: {cpu: 2}, arrival_rate: .4, size: {law: deterministic, mean: 1}",
+            "name: stages, demand: {cpu: 3}, arrivals: {process: batches, rate: .1, sizes: [2]}, size: {law: erlang, stages: 2, mean: 1}",
+            "name: both, demand: {cpu: 3}, arrivals: {process: renewal, interarrival: {law: erlang, stages: 3, mean: 5}}, size: {law: pareto, shape: 1.5, low: .5, high: 5}",
+        ],
+    );
+    for (preemption, queues, chain) in [
+        (Preemption::Full, [met, sizes, arrivals, both], met),
+        (Preemption::Setup, [met, sizes, arrivals, both], met),
+        (Preemption::None, [sizes, sizes, both, both], sizes),
+    ] {
+        let options = Options {
+            setup_rate: (preemption == Preemption::Setup).then_some(10.0),
+            effort: 0.1,
+            ..Options::new(preemption)
+        };
+        let made = made(&workload, &options);
+        let found = |quantity, kind| {
+            let claim = claim(&made, quantity, kind).unwrap();
+            (claim.method, unmet_by(&made, &workload, &claim))
+        };
+        for (kind, queue) in workload.types().iter().zip(queues) {
+            for quantity in [Quantity::MeanNumber, Quantity::MeanResponse] {
+                let expected = (Method::ExactQbd, queue);
+                assert_eq!(
+                    found(quantity, Some(kind.name())),
+                    expected,
+                    "{preemption:?}"
+                );
+            }
+            let expected = (Method::ExactStationaryLaw, chain);
+            assert_eq!(found(Quantity::Load, Some(kind.name())), expected);
+        }
+        assert_eq!(
+            found(Quantity::MeanResponse, None),
+            (Method::ExactQbd, both)
+        );
+        assert_eq!(found(Quantity::Load, None), (Method::ExactProgram, met));
+        let mut tried = Log::of(&made).routes.into_iter();
+        assert!(tried.any(|tried| tried.method == Method::ExactQbd));
+        made.artifact.check().unwrap();
+    }
+}
+
+/// Bounds rest on Poisson arrivals: for others they are no bounds.
+#[test]
+fn bounds_for_other_arrivals_are_called_approximate() {
+    let batches = parsed(
+        "4",
+        &[
+            "name: a, demand: {cpu: 1}, arrivals: {process: batches, rate: .2, sizes: [5]}, mean_size: 1",
+            "name: b, demand: {cpu: 3}, arrival_rate: .4, mean_size: 1",
+        ],
+    );
+    let options = Options {
+        effort: 1e-9,
+        ..Options::new(Preemption::None)
+    };
+    let made = made(&batches, &options);
+    for (kind, expected) in [("a", unmet_of(false, true)), ("b", unmet_of(false, false))] {
+        for quantity in [Quantity::MeanNumberAtLeast, Quantity::MeanNumberAtMost] {
+            let bound = claim(&made, quantity, Some(kind)).unwrap();
+            assert_eq!(bound.method, Method::BoundRelativeCompletions);
+            assert_eq!(unmet_by(&made, &batches, &bound), expected);
+        }
+        let load = claim(&made, Quantity::Load, Some(kind)).unwrap();
+        assert_eq!(load.method, Method::ExactStationaryLaw);
+    }
+    made.artifact.check().unwrap();
+}
+
+#[test]
+fn a_sweep_meets_the_exact_values() {
+    let workload = section7(0.9);
+    let swept = sweep(
+        &workload,
+        &Options::new(Preemption::None),
+        25,
+        &AtomicBool::new(false),
+        || (),
+    )
+    .unwrap();
+    assert_eq!(swept.len(), 100);
+    for point in &swept {
+        let mean = point.mean_response.unwrap();
+        assert!(point.lower <= mean * (1.0 + 1e-12) && mean <= point.upper * (1.0 + 1e-12));
+    }
+    let least = swept
+        .iter()
+        .filter_map(|p| p.mean_response)
+        .fold(f64::MAX, f64::min);
+    // The exact optimum is 168.4711474 jobs at 3.15 arrivals a time; the grid comes near it.
+    let best = 168.4711474 / 3.15;
+    assert!((best..1.01 * best).contains(&least), "{least}");
+}
+
+fn parsed(capacity: &str, jobs: &[&str]) -> Workload {
+    let lines: String = jobs.iter().map(|job| format!("  - {{{job}}}\n")).collect();
+    let text = format!(
+        "kind: multiresource\ntime_unit: s\nserver: {{capacity: {{cpu: {capacity}}}}}\njobs:\n{lines}"
+    );
+    Workload::parse(&text, "test").unwrap().workload
+}
+
+/// At a light load one schedule is enough and switching is best left alone: the best rate is 0.
+/// Far down there the sums of the queue once cancelled to means below zero.
+#[test]
+fn where_switching_never_pays_means_keep_their_digits() {
+    let workload = parsed(
+        "10",
+        &[
+            "name: big, demand: {cpu: 2}, arrival_rate: 4, mean_size: .25",
+            "name: small, demand: {cpu: 1}, arrival_rate: 4, mean_size: .25",
+        ],
+    );
+    for setup_rate in [0.01, 1.0] {
+        let options = Options {
+            setup_rate: Some(setup_rate),
+            ..Options::new(Preemption::Setup)
+        };
+        made(&workload, &options).artifact.check().unwrap();
+    }
+    let mean = |rate| {
+        let options = Options {
+            setup_rate: Some(1.0),
+            switching_rate: Some(rate),
+            route: Some(Route::ALL[0]),
+            ..Options::new(Preemption::Setup)
+        };
+        let made = made(&workload, &options);
+        made.artifact.check().unwrap();
+        claim(&made, Quantity::MeanNumber, None).unwrap().value
+    };
+    // It goes to its limit linearly in α.
+    let limit = mean(1e-10);
+    let slope = (mean(1e-4) - limit) / 1e-4;
+    for rate in [1e-5, 1e-6, 1e-8] {
+        let error = (mean(rate) - limit - slope * rate) / limit;
+        assert!(error.abs() < 1e-8, "{rate}: {error:e}");
+    }
+}
+
+/// Sizes many orders of magnitude apart, and switching much faster than jobs: two derivations
+/// agree.
+#[test]
+fn far_apart_scales_of_time_check() {
+    for exponent in [4, 6] {
+        let workload = parsed(
+            "4",
+            &[
+                &format!(
+                    "name: a, demand: {{cpu: 1}}, arrival_rate: 1e{exponent}, mean_size: 1e-{exponent}"
+                ),
+                &format!(
+                    "name: b, demand: {{cpu: 4}}, arrival_rate: 3e-{}, mean_size: 1e{exponent}",
+                    exponent + 1
+                ),
+            ],
+        );
+        for preemption in [Preemption::Full, Preemption::None, Preemption::Setup] {
+            let options = Options {
+                setup_rate: (preemption == Preemption::Setup).then_some(2.0),
+                effort: 0.01,
+                ..Options::new(preemption)
+            };
+            made(&workload, &options).artifact.check().unwrap();
+        }
+    }
+    for rate in [3e5, 1e9, 1e12] {
+        let options = Options {
+            switching_rate: Some(rate),
+            ..Options::new(Preemption::Full)
+        };
+        made(&section7(0.9), &options).artifact.check().unwrap();
+    }
+}
+
+/// What cannot be drained job by job is said with a way out.
+#[test]
+fn too_many_jobs_to_drain_are_refused() {
+    let workload = parsed(
+        "100000",
+        &[
+            "name: a, demand: {cpu: 1}, arrival_rate: 95000, mean_size: 1",
+            "name: b, demand: {cpu: 99999}, arrival_rate: .01, mean_size: 2",
+        ],
+    );
+    let error = synthesize(&workload, &Options::new(Preemption::None)).unwrap_err();
+    assert!(
+        error.to_string().contains("full preemption has none"),
+        "{error}"
+    );
+}
+
+/// Where a setup takes a ten thousandth of a time unit, thousands of switches in a mean size pay: the
+/// rate taken is the best of all that were looked at, and the policy checks.
+#[test]
+fn thousands_of_switches_a_job_are_taken_where_they_pay() {
+    let workload = parsed(
+        "7.5",
+        &[
+            "name: long, demand: {cpu: .75}, arrival_rate: .0008, mean_size: 60",
+            "name: short, demand: {cpu: 1.875}, arrival_rate: 1.8, mean_size: 1",
+        ],
+    );
+    let options = Options {
+        setup_rate: Some(1e4),
+        ..Options::new(Preemption::Setup)
+    };
+    let made = made(&workload, &options);
+    made.artifact.check().unwrap();
+    let taken = claim(&made, Quantity::MeanResponse, None).unwrap().value;
+    let rate = made.policy.switching_rate;
+    assert!(rate > 1e3, "{rate}");
+    // On both sides it is worse.
+    for factor in [0.5, 2.0] {
+        let options = Options {
+            switching_rate: Some(factor * rate),
+            ..options.clone()
+        };
+        let other = self::made(&workload, &options);
+        let other = claim(&other, Quantity::MeanResponse, None).unwrap().value;
+        assert!(taken < other, "{factor}: {taken} {other}");
+    }
+}
+
+/// Without a proof either load may be the higher one; but what fits a server fits a larger one.
+#[test]
+fn a_larger_server_has_no_higher_load() {
+    let options = Options {
+        limits: Limits {
+            time: std::time::Duration::ZERO,
+            ..Limits::default()
+        },
+        ..Options::new(Preemption::Full)
+    };
+    let made = made(&model("vms"), &options);
+    let known = [made.policy.schedules.clone()];
+    let now = made.artifact.evidence.load;
+    for step in upgrades(&model("vms").into(), &options, &known).found {
+        assert!(step.load <= now * (1.0 + 1e-12), "{} {now}", step.load);
+    }
+}
+
+/// An interrupt ends a choice with what is known by then: with nothing but a proof where no run has ended, and else with the
+/// best so far. It is said that it was cut.
+#[test]
+fn an_interrupt_gives_the_best_so_far() {
+    let workload = model("section7");
+    let options = Options::new(Preemption::None);
+    for (stage, basis) in [("trying", Basis::Unseen), ("measuring", Basis::Settled)] {
+        let made = Box::new(made(&workload, &options));
+        let choice = ChoiceOptions::new(Families::All, 40_000_000, 1);
+        let chosen = choose(&workload, &options, &choice, made, |now| {
+            let ends = now.what.starts_with(stage);
+            choice.interrupt.fetch_or(ends, Ordering::Relaxed);
+        });
+        let chosen = chosen.unwrap();
+        assert_eq!(chosen.basis, basis, "{stage}");
+        assert!(chosen.unclaimed.is_some(), "{stage}");
+        chosen.artifact.check().unwrap();
+    }
+}
+
+/// A load just below 1, a type that comes once a year, rules of which all but the first run away, and next to no work: there is an
+/// answer that checks, and nothing is claimed that was not seen to settle.
+#[test]
+fn there_is_an_answer_however_little_is_known() {
+    let server = |jobs: &str| {
+        let text = format!(
+            "{{kind: multiresource, time_unit: s, server: {{capacity: {{cpu: 4}}}}, jobs: [{jobs}]}}"
+        );
+        Workload::parse(&text, "w").unwrap().workload
+    };
+    let light = "{name: light, demand: {cpu: 1}, arrival_rate: 1.6, mean_size: 1}";
+    let heavy = "{name: heavy, demand: {cpu: 4}, arrival_rate: .3, mean_size: 1}";
+    let yearly = "{name: rare, demand: {cpu: 3}, arrival_rate: 3e-8, mean_size: 1}";
+    let full = "{name: full, demand: {cpu: 4}, arrival_rate: .59996, mean_size: 1}";
+    let halves = "{name: a, demand: {cpu: 3}, arrival_rate: .45, mean_size: 1}, {name: b, demand: {cpu: 2}, arrival_rate: .9, mean_size: 1}";
+    for (jobs, budget, has_settled) in [
+        (format!("{light}, {full}"), 4_000_000, false),
+        (format!("{light}, {heavy}, {yearly}"), 20_000_000, true),
+        (halves.to_owned(), 10_000_000, true),
+        (format!("{light}, {heavy}"), 10_000, false),
+        (format!("{light}, {heavy}"), 1, false),
+    ] {
+        let workload = server(&jobs);
+        let options = Options::new(Preemption::None);
+        let made = Box::new(made(&workload, &options));
+        let choice = ChoiceOptions::new(Families::All, budget, 1);
+        let chosen = choose(&workload, &options, &choice, made, |_| ()).unwrap();
+        assert_eq!(
+            chosen.basis.has_settled(),
+            has_settled,
+            "{jobs}: {:?}",
+            chosen.basis
+        );
+        let mut claims = chosen.artifact.claims.iter();
+        assert!(has_settled || claims.all(|claim| claim.method != Method::Simulated));
+        chosen.artifact.check().unwrap();
+    }
+}

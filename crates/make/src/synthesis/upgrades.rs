@@ -1,0 +1,102 @@
+//! What to buy: the program solved again for servers that have one step more of something.
+
+use std::time::Instant;
+
+use serde::Serialize;
+
+use super::Options;
+use crate::program::{self, Limits};
+use synth_cluster::schedule::{Schedule, smallest_step};
+use synth_cluster::workload::Fleet;
+
+/// The part of the time, where it is limited, and of the work of the program that goes into these answers.
+const PART: u32 = 10;
+
+/// A program for larger servers is an answer beside others: its load need not be proven.
+const LONGER: usize = 1;
+
+/// What could be bought, and the load then. Nothing of it is claimed of the policy.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Upgrades {
+    /// One step of each resource of each shape; and where there are several servers, one more of each shape. What helps
+    /// most comes first.
+    pub found: Vec<Upgrade>,
+    /// Steps that were not looked at, since the time was over.
+    pub skipped: usize,
+}
+
+/// Something that can be bought, and the load with it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Upgrade {
+    /// The shape of servers: each of them gets more of the resource, or there is one more of them.
+    pub shape: String,
+    /// The resource; absent where it is one more server of the shape.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resource: Option<String>,
+    /// How much more of it each server of the shape gets, > 0; 1 for one more server. Of a resource it is the least
+    /// that can be bought and changes what can run together.
+    pub more: f64,
+    /// The load then; where it is not proven it may be less.
+    pub load: f64,
+    /// Whether no policy has less.
+    pub proven: bool,
+}
+
+/// Returns what each step brings. A step that cannot be solved, or for which no time is left, is counted only. `known` are
+/// schedules over all types for each shape (H), if any are: what fits now fits then.
+pub fn upgrades(fleet: &Fleet, options: &Options, known: &[Vec<Schedule>]) -> Upgrades {
+    let mut all = purchases(fleet);
+    let end = options.end.map(|_| Instant::now() + options.left() / PART);
+    let limits = Limits {
+        longer: LONGER,
+        work: options.limits.work / u64::from(PART) / all.len().max(1) as u64,
+        ..options.limits.clone()
+    };
+    let options = Options {
+        limits,
+        end,
+        ..options.clone()
+    };
+    let mut upgrades = Upgrades::default();
+    for (mut upgrade, larger) in all.drain(..) {
+        let solved = match options.left().is_zero() {
+            true => None,
+            false => program::solve_from(&larger, &options.limits_now(), known).ok(),
+        };
+        let Some(solved) = solved else {
+            upgrades.skipped += 1;
+            continue;
+        };
+        upgrade.load = solved.certificate.load;
+        upgrade.proven = solved.certificate.proven();
+        upgrades.found.push(upgrade);
+    }
+    upgrades.found.sort_by(|a, b| a.load.total_cmp(&b.load));
+    upgrades
+}
+
+/// One step of each resource that a shape has and some type demands; where there are several servers, also one more of
+/// each shape: each with the larger servers, its load not known yet.
+fn purchases(fleet: &Fleet) -> Vec<(Upgrade, Fleet)> {
+    let resources = fleet.envelope().resources();
+    let mut all = Vec::new();
+    for (h, shape) in fleet.shapes().iter().enumerate() {
+        let upgrade = |resource: Option<usize>, more| Upgrade {
+            shape: shape.name().into(),
+            resource: resource.map(|j| resources[j].name().into()),
+            more,
+            load: f64::NAN,
+            proven: false,
+        };
+        for j in 0..resources.len() {
+            let step = smallest_step(fleet, h, j);
+            let larger = step.and_then(|more| Some((more, fleet.with_more(h, j, more)?)));
+            all.extend(larger.map(|(more, larger)| (upgrade(Some(j), more.value()), larger)));
+        }
+        if !fleet.is_one_server() {
+            let larger = fleet.with_one_more_server(h);
+            all.extend(larger.map(|larger| (upgrade(None, 1.0), larger)));
+        }
+    }
+    all
+}

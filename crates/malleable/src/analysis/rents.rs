@@ -1,0 +1,189 @@
+//! Rents of servers over time, and what no policy costs less than because of them.
+//!
+//! Lagrange's relaxation of "at each time at most N servers": jobs pay `ν(t)` for a server and are served for themselves, each
+//! as is best for it. Less what N servers earn, that is below the cost of any policy, whatever the speedups and the weights
+//! are. What is lost is that jobs may end at several times at once, and the more jobs there are the less that is (Shapley and
+//! Folkman). The bound is concave in the rents, and is climbed by the servers that are asked for too often.
+
+use crate::artifact::Rent;
+use crate::workload::{Curve, Job, Pool};
+
+/// Steps of the ascent.
+const STEPS: u32 = 160;
+
+/// Climbs from these rents, whose times stay; returns what no policy costs less than, and the rents that prove it.
+pub fn ascend(pool: &Pool, mut rents: Vec<Rent>) -> (f64, Vec<Rent>) {
+    let until = rents.last().map_or(1.0, |last| last.until);
+    let mut best = (0.0, vec![Rent { until, rent: 0.0 }]);
+    for step in 0..STEPS {
+        let (least, used) = evaluate(pool, &rents);
+        if least > best.0 {
+            best = (least, rents.clone());
+        }
+        let pace = 0.6 / (1.0 + f64::from(step) / 4.0);
+        let mut before = 0.0;
+        for (rent, used) in rents.iter_mut().zip(&used) {
+            let all = pool.servers() * (rent.until - before);
+            before = rent.until;
+            rent.rent *= (pace * (used / all - 1.0).clamp(-1.0, 2.0)).exp();
+        }
+    }
+    best
+}
+
+/// The bound, and the servers times time that are asked for in each interval.
+fn evaluate(pool: &Pool, rents: &[Rent]) -> (f64, Vec<f64>) {
+    let mut used = vec![0.0; rents.len()];
+    let (mut before, mut earned) = (0.0, 0.0);
+    let mut intervals = Vec::with_capacity(rents.len());
+    for Rent { until, rent } in rents {
+        intervals.push((until - before, *rent));
+        earned += pool.servers() * rent * (until - before);
+        before = *until;
+    }
+    let mut least = -earned;
+    for job in pool.jobs() {
+        let curve = &pool.curves()[job.curve];
+        let alone = Alone {
+            job,
+            curve,
+            most: curve.cap.min(pool.servers()),
+            intervals: &intervals,
+        };
+        least += alone.best(&mut used);
+    }
+    (least, used)
+}
+
+/// A job that pays rent and is served for itself.
+struct Alone<'a> {
+    job: &'a Job,
+    curve: &'a Curve,
+    most: f64,
+    /// Length and rent.
+    intervals: &'a [(f64, f64)],
+}
+
+impl Alone<'_> {
+    fn servers(&self, price: f64, rent: f64) -> f64 {
+        self.curve.demand(rent / price).0.min(self.most)
+    }
+
+    fn gain(&self, price: f64, rent: f64) -> f64 {
+        let k = self.servers(price, rent);
+        price * self.curve.at(k) - rent * k
+    }
+
+    /// What is done in the first intervals at this price of work.
+    fn done(&self, price: f64, intervals: usize) -> f64 {
+        let each = self.intervals[..intervals].iter();
+        each.map(|(length, rent)| length * self.curve.at(self.servers(price, *rent)))
+            .sum()
+    }
+
+    /// The price at which it is done by then, below `most`; ∞ where it cannot be.
+    fn price_until(&self, intervals: usize, most: f64) -> f64 {
+        let (mut low, mut high) = (0.0, most);
+        if high == f64::INFINITY {
+            let fastest: f64 = self.intervals[..intervals].iter().map(|i| i.0).sum();
+            if fastest * self.curve.at(self.most) < self.job.size {
+                return f64::INFINITY;
+            }
+            high = self.job.weight.max(f64::MIN_POSITIVE);
+            for _ in 0..REACH {
+                if self.done(high, intervals) >= self.job.size {
+                    break;
+                }
+                (low, high) = (high, 4.0 * high);
+            }
+        }
+        root(low, high, |price| {
+            self.done(price, intervals) - self.job.size
+        })
+    }
+
+    /// The price at which a unit of time is worth what it costs.
+    fn indifferent(&self, rent: f64) -> f64 {
+        let worth = |price: f64| self.gain(price, rent) - self.job.weight;
+        let mut high = self.job.weight / self.curve.at(self.most);
+        for _ in 0..REACH {
+            if worth(high) >= 0.0 {
+                break;
+            }
+            high *= 4.0;
+        }
+        root(high / 4.0, high, worth)
+    }
+
+    /// The least that it costs; what it uses then is added.
+    fn best(&self, used: &mut [f64]) -> f64 {
+        let (mut price_before, mut start) = (f64::INFINITY, 0.0);
+        let mut best = (f64::INFINITY, 0, 0.0, 0.0);
+        for n in 0..=self.intervals.len() {
+            let (length, rent) = *self.intervals.get(n).unwrap_or(&(f64::INFINITY, 0.0));
+            let (after, indifferent) = if length.is_finite() {
+                let until = self.price_until(n + 1, price_before);
+                (until, self.indifferent(rent))
+            } else {
+                (0.0, self.job.weight / self.curve.at(self.most))
+            };
+            if after < f64::INFINITY {
+                let price = indifferent.clamp(after, price_before.max(after));
+                let earlier = self.intervals[..n].iter();
+                let gains = earlier.map(|(length, rent)| length * self.gain(price, *rent));
+                let gained: f64 = gains.sum();
+                let over = self.gain(price, rent) - self.job.weight;
+                // At the price of indifference nothing is over.
+                let rest = if over > 0.0 && length.is_finite() {
+                    over * length
+                } else {
+                    0.0
+                };
+                let cost = price * self.job.size + self.job.weight * start - gained - rest;
+                if cost < best.0 {
+                    let speed = self.curve.at(self.servers(price, rent));
+                    let stays = (self.job.size - self.done(price, n)) / speed;
+                    best = (cost, n, price, stays.clamp(0.0, length));
+                }
+            }
+            (price_before, start) = (after, start + length);
+        }
+        let (cost, last, price, stays) = best;
+        for (n, used) in used.iter_mut().enumerate().take(last + 1) {
+            let (length, rent) = self.intervals[n];
+            let time = if n == last { stays } else { length };
+            *used += time * self.servers(price, rent);
+        }
+        cost
+    }
+}
+
+/// Factors of 4 by which a price may be away from its first guess.
+const REACH: usize = 200;
+
+/// Where a function that grows from `low` to `high` is 0, from above: by its chord and by halves in turn, since it may jump.
+fn root(mut low: f64, mut high: f64, of: impl Fn(f64) -> f64) -> f64 {
+    let (mut below, mut above) = (of(low), of(high));
+    for turn in 0..TURNS {
+        if high - low <= 1e-12 * high || above <= 0.0 {
+            break;
+        }
+        let part = below / (below - above);
+        let chord = turn % 3 != 2 && part > 0.0 && part < 1.0;
+        let guess = low + (high - low) * if chord { part } else { 0.5 };
+        if guess <= low || guess >= high {
+            break;
+        }
+        let found = of(guess);
+        // The end that stays counts half, so that the other one moves, too (Illinois).
+        if found >= 0.0 {
+            (high, above, below) = (guess, found, 0.5 * below);
+        } else {
+            (low, below, above) = (guess, found, 0.5 * above);
+        }
+    }
+    high
+}
+
+/// Steps towards a root, at most.
+const TURNS: usize = 60;

@@ -1,0 +1,55 @@
+use super::{ascend, power_ends, relaxation};
+use crate::artifact::Rent;
+use crate::policy::{Rule, power_prices};
+use crate::simulator::{Dividing, execute};
+use crate::workload::{Pool, Workload};
+
+fn close(a: f64, b: f64, within: f64) {
+    assert!((a - b).abs() <= within * b.abs(), "{a} is not {b}");
+}
+
+/// The common clock gives the ends that stages do, near p = 1 too, where shares have no common scale.
+#[test]
+fn ends_by_the_clock_are_those_by_stages() {
+    for p in [0.05, 0.5, 0.9, 0.99] {
+        let text = format!(
+            "kind: malleable\nservers: 100\nspeedup: {{power: {{p: {p}}}}}\nsizes: {{pareto: {{shape: 1.5, count: 60, seed: 5}}}}\n"
+        );
+        let pool = Pool::sample(&text);
+        let mut prices = vec![0.0; 60];
+        for (i, price) in pool
+            .by_size()
+            .into_iter()
+            .zip(power_prices(p, &[1.0; 60], 100.0))
+        {
+            prices[i] = price;
+        }
+        let by_clock = power_ends(&pool, &prices, p);
+        let by_stages = execute(&pool, Dividing::Plan(&Rule::Prices(prices)), false).ends;
+        for (clock, stages) in by_clock.into_iter().zip(by_stages) {
+            close(clock, stages, 1e-10);
+        }
+    }
+}
+
+/// The relaxation is the least of a number of servers for all jobs: of sizes 1 and `k^½`, with two jobs in service in the mean.
+#[test]
+fn jobs_that_arrive_have_a_bound() {
+    let text = "kind: malleable\nservers: 4\nspeedup: {power: {p: .5}}\narrivals: {rate: 4, mean_size: 1}\n";
+    let Workload::Stream(stream) = Workload::parse(text, "here").unwrap().workload else {
+        panic!("its jobs arrive")
+    };
+    // λE[S]k/√k = 4√k = 4.
+    close(relaxation(&stream), 1.0, 1e-9);
+}
+
+/// Of one job alone the bound is what it takes, and rents only lose.
+#[test]
+fn one_job_costs_what_it_takes_alone() {
+    let pool = Pool::sample(
+        "kind: malleable\nservers: 9\nspeedup: {power: {p: .5}}\njobs: [{name: a, size: 6}]\n",
+    );
+    let rents = [1.0, 2.0].map(|until| Rent { until, rent: 0.05 });
+    let (least, _) = ascend(&pool, rents.to_vec());
+    assert!(least <= 2.0 && least > 1.99, "{least}");
+}

@@ -1,0 +1,198 @@
+//! What no policy can do better, from prices of work or rents of servers alone.
+//!
+//! # Prices
+//!
+//! Let `a_1 ≤ a_2 ≤ …` be prices, and `V(x) = Σ a_k x_(k)` with what is left of the jobs sorted from the largest on. While k
+//! jobs are left, V falls no faster than `max Σ_{i ≤ k} a_i s(θ_i)`, with s the best of the speedups, and cost accrues at
+//! least as fast as the k smallest weights, `U_k`. If for each k that maximum is at most `U_k`, no policy costs less than V of
+//! the sizes. The maximum is bounded by weak duality: for any rent ν it is at most `νN + Σ max_θ (a_i s(θ) − νθ)`.
+//!
+//! # Rents
+//!
+//! Let a server cost `ν(t) ≥ 0` at time t. A policy that never uses more than N servers pays at most `N ∫ν`. So it costs at least
+//! what the jobs do that pay this rent and are served for themselves, each as is best for it, less `N ∫ν`. Job i that ends at T
+//! costs `w_i T + max_a (a x_i − ∫_0^T g_i(a, ν))`, with `g_i(a, ν) = max_θ (a s_i(θ) − νθ)`, so that in an interval without
+//! change, from t on, all `T` there cost at least `a x_i + w_i t − ∫_0^t g_i − max(0, g_i − w_i)·length` for any a.
+
+use super::thirds;
+use crate::artifact::Rent;
+use crate::workload::{Curve, Job, Pool};
+
+/// Halvings of the rent: sums are then as near to their least as numbers are.
+const HALVINGS: usize = 52;
+
+/// The least cost that follows from prices, from the largest job on; or for which number of jobs they say too much.
+pub(super) fn least_cost(pool: &Pool, prices: &[f64], near: f64) -> Result<f64, String> {
+    let mut weights: Vec<f64> = pool.jobs().iter().map(|job| job.weight).collect();
+    weights.sort_by(f64::total_cmp);
+    let mut due = 0.0;
+    let mut rent = prices[0];
+    let mut powers = 0.0;
+    for (k, weight) in weights.iter().enumerate() {
+        due += weight;
+        let worth = match pool.curves() {
+            // By Hölder's inequality.
+            [curve] if curve.smooth_power(pool.servers()).is_some() => {
+                let p = curve.smooth_power(pool.servers()).unwrap_or(1.0);
+                powers += (prices[k] / prices[prices.len() - 1]).powf(1.0 / (1.0 - p));
+                prices[prices.len() - 1] * pool.servers().powf(p) * f64::powf(powers, 1.0 - p)
+            }
+            curves => most_worth(pool.servers(), &mut rent, || {
+                prices[..=k].iter().map(|price| (*price, curves))
+            }),
+        };
+        // Of powers the first sums may be too small for numbers; then they are far below what is due.
+        if worth > due * (1.0 + near) {
+            return Err(format!(
+                "{} jobs do work that is worth {worth} at these prices, expected at most {due}",
+                k + 1
+            ));
+        }
+    }
+    let sizes = pool.by_size().into_iter().map(|i| pool.jobs()[i].size);
+    Ok(sizes.zip(prices).map(|(size, price)| size * price).sum())
+}
+
+/// What is surely not less than the worth of the work that jobs can do at their prices, each at the speedup that is best for
+/// it; `rent` is a first guess, and the best one afterwards.
+pub(super) fn most_worth<'a, J>(servers: f64, rent: &mut f64, jobs: impl Fn() -> J) -> f64
+where
+    J: Iterator<Item = (f64, &'a [Curve])>,
+{
+    // What a job gains beside the rent, and what it takes.
+    let gain = |(price, curves): (f64, &[Curve]), rent: f64| {
+        let mut best = (0.0, 0.0);
+        for curve in curves {
+            let k = curve.demand(rent / price).0.min(servers);
+            let gained = price * curve.at(k) - rent * k;
+            if gained > best.0 {
+                best = (gained, k);
+            }
+        }
+        best
+    };
+    let taken = |rent: f64| jobs().map(|job| gain(job, rent).1).sum::<f64>();
+    let (mut low, mut high) = (*rent, *rent);
+    while taken(high) > servers {
+        high *= 2.0;
+    }
+    while taken(low) < servers && low > 1e-290 {
+        low /= 2.0;
+    }
+    for _ in 0..HALVINGS {
+        let middle = low + (high - low) / 2.0;
+        if taken(middle) > servers {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    *rent = high;
+    high * servers + jobs().map(|job| gain(job, high).0).sum::<f64>()
+}
+
+/// A time before which not all jobs can have ended: at `time` they need all servers there are.
+pub(super) fn least_makespan(pool: &Pool, time: f64, near: f64) -> Result<(), String> {
+    let early = time * (1.0 - near);
+    let needs = |job: &Job| pool.curves()[job.curve].servers_for(job.size / early);
+    let needs: Option<f64> = pool.jobs().iter().map(needs).sum();
+    match needs.filter(|needs| *needs < pool.servers()) {
+        None => Ok(()),
+        Some(needs) => Err(format!(
+            "all jobs can have ended before {time}, on {needs} servers"
+        )),
+    }
+}
+
+/// What no policy costs less than, from these rents.
+pub(super) fn least_with_rents(pool: &Pool, rents: &[Rent]) -> f64 {
+    let mut before = 0.0;
+    let paid = |rent: &Rent| {
+        let length = rent.until - before;
+        before = rent.until;
+        rent.rent * length
+    };
+    let paid: f64 = pool.servers() * rents.iter().map(paid).sum::<f64>();
+    let alone = pool.jobs().iter().map(|job| {
+        let curve = &pool.curves()[job.curve];
+        let most = curve.cap.min(pool.servers());
+        let mut least = f64::INFINITY;
+        for n in 0..=rents.len() {
+            least = least.min(ending_within(job, curve, most, rents, n, least));
+        }
+        least
+    });
+    alone.sum::<f64>() - paid
+}
+
+/// What a job costs at least that ends within the n-th interval; more than `enough` need not be told.
+fn ending_within(
+    job: &Job,
+    curve: &Curve,
+    most: f64,
+    rents: &[Rent],
+    n: usize,
+    enough: f64,
+) -> f64 {
+    let gain = |a: f64, rent: f64| {
+        let k = curve.demand(rent / a).0.min(most);
+        a * curve.at(k) - rent * k
+    };
+    let start = n.checked_sub(1).map_or(0.0, |n| rents[n].until);
+    let worth = |a: f64| {
+        let (mut before, mut gained) = (0.0, 0.0);
+        for rent in &rents[..n] {
+            gained += gain(a, rent.rent) * (rent.until - before);
+            before = rent.until;
+        }
+        let rest = match rents.get(n) {
+            Some(rent) => (gain(a, rent.rent) - job.weight).max(0.0) * (rent.until - start),
+            // Behind the last rent servers are free: a price at which that gains is too high.
+            None if a * curve.at(most) > job.weight => return f64::NEG_INFINITY,
+            None => 0.0,
+        };
+        a * job.size + job.weight * start - gained - rest
+    };
+    // It is concave in the price: by sections.
+    let (mut low, mut high) = (0.0, job.weight / curve.at(most));
+    if n < rents.len() {
+        high = 64.0 * (job.weight * start / job.size + high);
+        while worth(2.0 * high) > worth(high) && high < 1e200 {
+            high *= 2.0;
+        }
+        high *= 2.0;
+    }
+    let part = 0.5 * (5f64.sqrt() - 1.0);
+    let mut inner = [high - part * (high - low), low + part * (high - low)];
+    let mut found = inner.map(worth);
+    let mut best = worth(high).max(worth(low)).max(found[0]).max(found[1]);
+    for _ in 0..SECTIONS {
+        if best >= enough {
+            break;
+        }
+        if found[0] < found[1] {
+            low = inner[0];
+            inner = [inner[1], low + part * (high - low)];
+            found = [found[1], worth(inner[1])];
+        } else {
+            high = inner[1];
+            inner = [high - part * (high - low), inner[0]];
+            found = [worth(inner[0]), found[0]];
+        }
+        best = best.max(found[0]).max(found[1]);
+    }
+    best
+}
+
+/// Sections of the range of a price: it is known to 1e-12 then, and its worth, which is flat there, better.
+const SECTIONS: usize = 60;
+
+/// What no policy has less mean response time than, at any one rent: `E[S] min_θ (1 + νθ)/s(θ) − νN/λ`, for one curve.
+pub(super) fn least_response(servers: f64, curve: &Curve, rate: f64, mean: f64, rent: f64) -> f64 {
+    // The best number of servers takes s(k)/(1 + νk) to its top, which has one.
+    let per_work = |k: f64| (1.0 + rent * k) / curve.at(k);
+    let most = curve.cap.min(servers);
+    let (low, high) = ((most * 1e-18).ln(), most.ln());
+    let (_, high) = thirds(low, high, 2 * SECTIONS, |k| per_work(k.exp()));
+    mean * per_work(high.exp()).min(per_work(most)) - rent * servers / rate
+}

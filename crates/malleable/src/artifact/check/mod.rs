@@ -1,0 +1,71 @@
+//! The checker: derives what an artifact says from the artifact alone, by other code than made it.
+
+mod bound;
+mod online;
+mod orders;
+mod plan;
+
+pub use plan::cost;
+
+use std::collections::HashSet;
+
+use super::{Artifact, Claim, Evidence, Method, Policy};
+use crate::workload::Workload;
+use synth_core::artifact::{Findings, Known};
+
+/// How near sums of many doubles are to what they are to be.
+const NEAR: f64 = 1e-9;
+
+/// Checks what an artifact says, and notes on which grounds the rest stands.
+pub(super) fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Workload> {
+    let workload = findings.workload(artifact.workload.check())?;
+    let mut seen = HashSet::new();
+    let time = &workload.record().time_unit;
+    for (n, claim) in artifact.claims.iter().enumerate() {
+        let path = format!("claims[{n}]");
+        claim.is_plain(&path, &Known::default(), time, &mut seen, findings);
+    }
+    match (&workload, &artifact.policy) {
+        (Workload::Pool(pool), Policy::Plan(plan)) => {
+            plan::check(pool, plan, &artifact.evidence, &artifact.claims, findings);
+        }
+        (Workload::Stream(stream), Policy::Online(online)) => {
+            if artifact.evidence != Evidence::default() {
+                findings.add("evidence", "it is of a plan, and here jobs arrive");
+            }
+            online::check(stream, online, &artifact.claims, findings);
+        }
+        (Workload::Pool(_), _) => {
+            findings.add("policy", "all jobs are there at the start: expected a plan");
+        }
+        (Workload::Stream(_), _) => {
+            findings.add("policy", "jobs arrive: expected a rule that is online");
+        }
+    }
+    findings.remarks(&["workload.source", "tool"]);
+    Some(workload)
+}
+
+/// The ends between which a function of one valley is least, after so many thirds were left out.
+fn thirds(mut low: f64, mut high: f64, turns: usize, of: impl Fn(f64) -> f64) -> (f64, f64) {
+    for _ in 0..turns {
+        let [a, b] = [low + (high - low) / 3.0, high - (high - low) / 3.0];
+        if of(a) > of(b) {
+            low = a;
+        } else {
+            high = b;
+        }
+    }
+    (low, high)
+}
+
+/// Checks that a claim was derived as its quantity is, and has an interval if that is by simulation.
+fn derived_as(claim: &Claim, method: Method, findings: &mut Findings) {
+    if claim.method != method {
+        let message = "it is not how this quantity is known of this policy";
+        findings.add("method", message);
+    }
+    if method != Method::Simulated && claim.half_width.is_some() {
+        findings.add("", "it is one number: no `half_width` goes with it");
+    }
+}

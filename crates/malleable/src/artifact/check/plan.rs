@@ -1,0 +1,296 @@
+//! Plans: executed, and bounded.
+
+use super::bound::{least_cost, least_makespan, least_with_rents};
+use super::orders::no_order_costs_less;
+use super::{NEAR, derived_as};
+use crate::artifact::{Claim, Evidence, Method, Plan, Quantity};
+use crate::policy::Rule;
+use crate::workload::{Objective, Pool};
+use synth_core::artifact::{Findings, Grounds, is_close, nonnegative, positive};
+
+/// Servers that are given out twice, of all.
+const ROUNDING: f64 = 1e-9;
+
+/// Of more jobs than this under a power the ends are verified and not found.
+const EXECUTED: usize = 64;
+
+const FLOW: Grounds = Grounds::Derived("the plan is executed, from one end of a job to the next");
+const WORK: Grounds = Grounds::Derived("the work done of each job until its end is its size");
+const BOUND: Grounds =
+    Grounds::Derived("weak duality: no policy does work that is worth more than it costs");
+
+const ORDERS: Grounds = Grounds::Derived("weak duality, for each order in which jobs can end");
+
+pub(super) fn check(
+    pool: &Pool,
+    plan: &Plan,
+    evidence: &Evidence,
+    claims: &[Claim],
+    findings: &mut Findings,
+) {
+    findings.within("policy.plan.rule", |f| rule(&plan.rule, pool, f));
+    let jobs = pool.jobs().len();
+    findings.length("evidence.ends", evidence.ends.len(), jobs, "job");
+    if !findings.is_clear("policy") || !findings.is_clear("evidence") {
+        return;
+    }
+    let ends = match &plan.rule {
+        Rule::Prices(prices)
+            if plan.stages.is_empty()
+                && jobs > EXECUTED
+                && verified(pool, prices, &evidence.ends, findings) =>
+        {
+            evidence.ends.clone()
+        }
+        _ => executed(plan, pool, findings),
+    };
+    findings.within("evidence", |f| proof(evidence, pool, &ends, f));
+    let sound = findings.is_clear("evidence");
+    for (n, claim) in claims.iter().enumerate() {
+        findings.within(format!("claims[{n}]"), |f| match claim.quantity {
+            Quantity::Gap => {
+                derived_as(claim, claim.method, f);
+                let orders = claim.method == Method::BoundOrders;
+                f.stands("", if orders { ORDERS } else { BOUND });
+                let wrong = || gap(evidence, claim, pool, &ends);
+                if let Some(message) = sound.then(wrong).flatten() {
+                    f.add("value", message);
+                }
+            }
+            Quantity::MeanNumber | Quantity::LeastResponse => {
+                f.add("", "it is about jobs that arrive");
+            }
+            quantity => {
+                derived_as(claim, Method::ExactFlow, f);
+                let expected = cost(pool, quantity, &ends);
+                if !is_close(claim.value, expected, NEAR) {
+                    f.differs("value", claim.value, expected);
+                }
+                f.stands("", FLOW);
+            }
+        });
+    }
+}
+
+fn rule(rule: &Rule, pool: &Pool, findings: &mut Findings) {
+    let jobs = pool.jobs().len();
+    match rule {
+        Rule::Prices(prices) => {
+            findings.length("prices", prices.len(), jobs, "job");
+            for (i, value) in prices.iter().enumerate() {
+                positive(format!("prices[{i}]"), *value, findings);
+            }
+        }
+        Rule::Phases(phases) => {
+            if phases.is_empty() {
+                findings.add("phases", "there is none");
+            }
+            ascending("phases", phases.iter().map(|phase| phase.until), findings);
+            for (n, phase) in phases.iter().enumerate() {
+                let path = format!("phases[{n}].servers");
+                findings.all_nonnegative(&path, &phase.servers, jobs, "job");
+                let sum: f64 = phase.servers.iter().sum();
+                if sum > pool.servers() * (1.0 + ROUNDING) {
+                    let all = pool.servers();
+                    findings.add(&path, format!("{sum} servers in all, but there are {all}"));
+                }
+                let parts = phase.servers.iter().position(|k| k.fract() != 0.0);
+                if let Some(i) = parts.filter(|_| pool.record().whole_servers) {
+                    findings.add(format!("{path}[{i}]"), "expected whole servers");
+                }
+            }
+        }
+    }
+}
+
+/// Checks that the ends of intervals ascend from 0.
+fn ascending(path: &str, ends: impl Iterator<Item = f64>, findings: &mut Findings) {
+    let mut before = 0.0;
+    for (n, until) in ends.enumerate() {
+        if !(until > before && until.is_finite()) {
+            let path = format!("{path}[{n}].until");
+            findings.differs(path, until, format!("more than {before}"));
+        }
+        before = until;
+    }
+}
+
+/// Whether these are the ends of jobs at these prices, under a power below 1 that all jobs share.
+///
+/// With `b_i = a_i^c` and `B(t)` its sum over the jobs that remain, job i runs at rate `(N b_i/B)^p`, so that its work until
+/// its end is `(N b_i)^p Φ(T_i)`, where Φ is the integral of `B^−p`. All in logarithms: these numbers have no common scale.
+fn verified(pool: &Pool, prices: &[f64], ends: &[f64], findings: &mut Findings) -> bool {
+    let [curve] = pool.curves() else { return false };
+    let Some(p) = curve.smooth_power(pool.servers()) else {
+        return false;
+    };
+    // The logarithm of a sum; −∞ is nothing.
+    let together = |a: f64, b: f64| match (a, b) {
+        (f64::NEG_INFINITY, some) | (some, f64::NEG_INFINITY) => some,
+        _ => a.max(b) + (-(a - b).abs()).exp().ln_1p(),
+    };
+    let mut order: Vec<usize> = (0..ends.len()).collect();
+    order.sort_by(|&i, &j| ends[i].total_cmp(&ends[j]));
+    let share = |i: usize| prices[i].ln() / (1.0 - p);
+    let mut sums = vec![f64::NEG_INFINITY; order.len() + 1];
+    for (n, &i) in order.iter().enumerate().rev() {
+        sums[n] = together(share(i), sums[n + 1]);
+    }
+    let (mut before, mut integral) = (0.0, f64::NEG_INFINITY);
+    for (n, &i) in order.iter().enumerate() {
+        let (end, size) = (ends[i], pool.jobs()[i].size);
+        integral = together(integral, (end - before).ln() - p * sums[n]);
+        before = end;
+        let done = (p * (pool.servers().ln() + share(i)) + integral).exp();
+        if !is_close(done, size, NEAR) {
+            let message =
+                format!("{end}, but {done} is done of the job until then, and its size is {size}");
+            findings.add(format!("evidence.ends[{i}]"), message);
+        }
+    }
+    findings.stands("evidence.ends", WORK);
+    findings.stands("policy.plan.stages", FLOW);
+    true
+}
+
+/// When jobs end: the plan is executed event by event.
+fn executed(plan: &Plan, pool: &Pool, findings: &mut Findings) -> Vec<f64> {
+    let mut done: Vec<f64> = vec![0.0; pool.jobs().len()];
+    let mut ends = vec![f64::INFINITY; done.len()];
+    let (mut now, mut stage) = (0.0, 0);
+    let mut remaining: Vec<usize> = (0..done.len()).collect();
+    let table = &plan.stages;
+    while !remaining.is_empty() {
+        let servers = plan.rule.servers(pool, &remaining, now);
+        let sum: f64 = servers.iter().sum();
+        let within = sum <= pool.servers() * (1.0 + ROUNDING);
+        if !within || servers.iter().any(|k| *k < 0.0) {
+            findings.add("policy.plan.rule", format!("it gives out {sum} servers"));
+            return ends;
+        }
+        if let Some(row) = table.get(stage) {
+            let path = format!("policy.plan.stages[{stage}]");
+            findings.within(path, |f| tabled(row, &remaining, &servers, f));
+        }
+        let speed = |(i, k): (&usize, &f64)| pool.curves()[pool.jobs()[*i].curve].at(*k);
+        let speeds: Vec<f64> = remaining.iter().zip(&servers).map(speed).collect();
+        let rest = |i: usize| pool.jobs()[i].size - done[i];
+        let all = remaining.iter().zip(&speeds);
+        let (first, step) = all
+            .map(|(&i, speed)| (i, rest(i) / speed))
+            .fold((0, f64::INFINITY), |a, b| if b.1 < a.1 { b } else { a });
+        let changes = plan.rule.changes(now);
+        if step == f64::INFINITY && changes == f64::INFINITY {
+            let name = &pool.jobs()[remaining[0]].name;
+            findings.add("policy.plan.rule", format!("job `{name}` never ends"));
+            return ends;
+        }
+        let ending = now + step.max(0.0) <= changes;
+        let step = step.max(0.0).min(changes - now);
+        now = if ending { now + step } else { changes };
+        for (&i, speed) in remaining.iter().zip(&speeds) {
+            done[i] += speed * step;
+        }
+        // Those that end together have rounding errors left.
+        let ended =
+            |i: usize| ending && i == first || done[i] >= pool.jobs()[i].size * (1.0 - 1e-12);
+        for &i in remaining.iter().filter(|i| ended(**i)) {
+            ends[i] = now;
+            stage += 1;
+        }
+        remaining.retain(|i| ends[*i] == f64::INFINITY);
+    }
+    const STAGES: &str = "policy.plan.stages";
+    if !table.is_empty() {
+        findings.length(STAGES, table.len(), ends.len(), "job");
+    }
+    findings.stands(STAGES, FLOW);
+    findings.stands("evidence.ends", FLOW);
+    ends
+}
+
+/// Checks that a row of the table says what the rule says.
+fn tabled(row: &[f64], remaining: &[usize], servers: &[f64], findings: &mut Findings) {
+    let mut expected = vec![0.0; row.len()];
+    for (&i, k) in remaining.iter().zip(servers) {
+        if let Some(entry) = expected.get_mut(i) {
+            *entry = *k;
+        }
+    }
+    let all: f64 = servers.iter().sum();
+    for (i, (found, expected)) in row.iter().zip(&expected).enumerate() {
+        let near = (found - expected).abs() <= NEAR * all;
+        if !near {
+            findings.differs(format!("[{i}]"), found, expected);
+        }
+    }
+}
+
+fn proof(evidence: &Evidence, pool: &Pool, ends: &[f64], findings: &mut Findings) {
+    for (i, (found, expected)) in evidence.ends.iter().zip(ends).enumerate() {
+        if !is_close(*found, *expected, NEAR) {
+            findings.differs(format!("ends[{i}]"), found, expected);
+        }
+    }
+    let Evidence { prices, rents, .. } = evidence;
+    if !prices.is_empty() {
+        findings.length("prices", prices.len(), pool.jobs().len(), "job");
+    }
+    for (i, price) in prices.iter().enumerate() {
+        positive(format!("prices[{i}]"), *price, findings);
+    }
+    if !prices.is_sorted() {
+        findings.differs("prices", "they fall", "the largest job's first");
+    }
+    for (n, rent) in rents.iter().enumerate() {
+        nonnegative(format!("rents[{n}].rent"), rent.rent, findings);
+    }
+    ascending("rents", rents.iter().map(|rent| rent.until), findings);
+    findings.stands("prices", BOUND);
+    findings.stands("rents", BOUND);
+}
+
+/// What the ends of jobs cost.
+pub fn cost(pool: &Pool, quantity: Quantity, ends: &[f64]) -> f64 {
+    let each = || pool.jobs().iter().zip(ends);
+    match quantity {
+        Quantity::FlowTime => ends.iter().sum(),
+        Quantity::MeanResponse => ends.iter().sum::<f64>() / ends.len() as f64,
+        Quantity::WeightedFlowTime => each().map(|(job, end)| job.weight * end).sum(),
+        Quantity::Slowdown => each().map(|(job, end)| end / job.size).sum(),
+        Quantity::Makespan => ends.iter().copied().fold(0.0, f64::max),
+        Quantity::Gap | Quantity::MeanNumber | Quantity::LeastResponse => f64::NAN,
+    }
+}
+
+/// What is wrong with a claim that no policy costs so much less.
+fn gap(evidence: &Evidence, claim: &Claim, pool: &Pool, ends: &[f64]) -> Option<String> {
+    let cost = cost(pool, pool.objective().quantity(), ends);
+    let claimed = cost / (1.0 + claim.value);
+    let bound = match (pool.objective(), claim.method) {
+        (Objective::Makespan, Method::BoundServers) => {
+            least_makespan(pool, claimed, NEAR).map(|()| claimed)
+        }
+        (Objective::Makespan, _) | (_, Method::BoundServers) => {
+            Err("it is not how this objective is bounded".into())
+        }
+        (_, Method::BoundPrices) if !evidence.prices.is_empty() => {
+            least_cost(pool, &evidence.prices, NEAR)
+        }
+        (_, Method::BoundRents) if !evidence.rents.is_empty() => {
+            Ok(least_with_rents(pool, &evidence.rents))
+        }
+        (_, Method::BoundOrders) => no_order_costs_less(pool, claimed, NEAR).map(|()| claimed),
+        _ => Err("the evidence has nothing of the kind".into()),
+    };
+    match bound {
+        Err(why) => Some(why),
+        Ok(least) => {
+            let holds = claim.value >= 0.0 && cost <= least * (1.0 + claim.value) * (1.0 + NEAR);
+            let known = cost / least - 1.0;
+            let value = claim.value;
+            (!holds)
+                .then(|| format!("{value}, but all that is known is {known}: {cost} over {least}"))
+        }
+    }
+}

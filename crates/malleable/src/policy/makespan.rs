@@ -1,0 +1,103 @@
+//! The plan that ends first.
+
+use super::{Phase, Rule};
+use crate::workload::{Curve, Pool};
+
+/// The least time at which all jobs can have ended, and a plan that reaches it.
+///
+/// Whole servers are exchanged in turns: each job has its number, rounded down, and one server more for the part of the time
+/// that is left out, one job after the other round the servers (the wrap-around rule: R. McNaughton, Management Science 6(1),
+/// 1959).
+pub fn makespan(pool: &Pool) -> (f64, Rule) {
+    let jobs = pool.jobs().iter();
+    let jobs = jobs.map(|job| (job.size, &pool.curves()[job.curve]));
+    let (until, servers) = all_at_once(&jobs.collect::<Vec<_>>(), pool.servers());
+    let whole = pool.record().whole_servers;
+    let phases = if whole && servers.iter().any(|k| k.fract() != 0.0) {
+        in_turns(&servers, until)
+    } else {
+        vec![Phase { until, servers }]
+    };
+    (until, Rule::Phases(phases))
+}
+
+/// The least time in which so much can be done of each job, and servers with which all end then.
+///
+/// No rate that changes does better than its mean, as speedups are concave: with servers for the rate `x_i/T` each, T is
+/// reached just if they are enough. For powers `T = ‖x‖_{1/p}/s(N)` (the heSRPT paper, theorem 2, which leaves out `s(N)`).
+pub fn all_at_once(jobs: &[(f64, &Curve)], servers: f64) -> (f64, Vec<f64>) {
+    let needed = |time: f64| -> Option<Vec<f64>> {
+        let jobs = jobs.iter();
+        jobs.map(|(left, curve)| curve.servers_for(left / time))
+            .collect()
+    };
+    // What is needed too much, in logarithms: nearly straight in that of time.
+    let over = |time: f64| {
+        let all = needed(time).map(|needs| needs.iter().sum::<f64>());
+        all.map_or(f64::INFINITY, |all| (all / servers).ln())
+    };
+    // Alone each job needs this long; one after the other they surely end.
+    let alone = || jobs.iter().map(|(left, curve)| left / curve.at(servers));
+    let mut early = alone().fold(0.0, f64::max) * (1.0 - 1e-9);
+    let mut late = alone().sum::<f64>() * (1.0 + 1e-9);
+    let (mut above, mut below) = (over(early), over(late));
+    for turn in 0..TURNS {
+        let part = above / (above - below);
+        let chord = turn % 3 != 2 && part > 0.0 && part < 1.0;
+        let guess = if chord {
+            early * ((late / early).ln() * part).exp()
+        } else {
+            early + (late - early) / 2.0
+        };
+        if guess <= early || guess >= late {
+            if chord { continue } else { break }
+        }
+        let found = over(guess);
+        if found <= 0.0 {
+            (late, below, above) = (guess, found, 0.5 * above)
+        } else {
+            (early, above, below) = (guess, found, 0.5 * below)
+        }
+    }
+    (late, needed(late).unwrap_or_default())
+}
+
+/// Steps towards the earliest time, at most: by halves alone it is known as well as numbers are.
+const TURNS: usize = 400;
+
+/// Whole numbers of servers whose means over the time are these.
+fn in_turns(servers: &[f64], time: f64) -> Vec<Phase> {
+    // Parts of a server laid one behind the other; the k-th unit of this line is the time of one server.
+    // They are laid a little short, so that rounding makes no server too many, and all takes so much longer.
+    let slack = 4.0 * f64::EPSILON * servers.len() as f64;
+    let mut starts = Vec::with_capacity(servers.len());
+    let mut line = 0.0;
+    for k in servers {
+        let part = k.fract() * (1.0 - slack);
+        starts.push((line, line + part));
+        line += part;
+    }
+    let mut cuts: Vec<f64> = starts.iter().map(|part| part.1.fract()).collect();
+    cuts.push(1.0);
+    cuts.retain(|cut| *cut > 0.0);
+    cuts.sort_by(f64::total_cmp);
+    cuts.dedup();
+    let mut before = 0.0;
+    let mut phases = Vec::with_capacity(cuts.len());
+    for cut in cuts {
+        let middle = f64::midpoint(before, cut);
+        let has = |(from, to): (f64, f64)| {
+            let at = from.floor() + middle;
+            (at >= from && at < to) || (at + 1.0 >= from && at + 1.0 < to)
+        };
+        let each = servers.iter().zip(&starts);
+        phases.push(Phase {
+            until: cut * time * (1.0 + 2.0 * slack),
+            servers: each
+                .map(|(k, part)| k.floor() + f64::from(u8::from(has(*part))))
+                .collect(),
+        });
+        before = cut;
+    }
+    phases
+}

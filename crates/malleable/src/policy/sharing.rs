@@ -1,0 +1,326 @@
+//! Rules that look at what is left of each job.
+//!
+//! Of the heSRPT paper's competitors (section 4.2) HELL and KNEE are not fixed by what it says. HELL: the job with the greatest
+//! ratio of efficiency `s(k)/k` to remaining time `x/s(k)` gets the servers at which it is greatest, and so on; where that number
+//! is 0, as for `k^p` with p < ½, the next part of a server always goes to the job whose ratio is greatest then. KNEE: a job's
+//! knee is where one more server takes less than `a` from its time; jobs get theirs from the smallest knee on, as long as
+//! there are servers, and what is left over stays idle (all other readings turn it into EQUI).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Asks, all_at_once, ascending, divide, extend_prices, power_prices, prices};
+use crate::workload::{Curve, Speedup, halved};
+
+/// A job that is there, as a rule sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Underway<'a> {
+    /// What is left of it \[work\], > 0.
+    pub left: f64,
+    /// What a unit of its time costs.
+    pub weight: f64,
+    /// Its speed on so many servers.
+    pub curve: &'a Curve,
+}
+
+/// A rule that divides servers by what is left.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Sharing {
+    /// At the prices of the jobs that are there: [`Online`].
+    HeSrpt(Online),
+    /// By theorem 7 of the heSRPT paper, for `s(k) = k^p` with this p < 1, whatever the speedups are.
+    Power(f64),
+    /// Such that all end together.
+    HeLrpt,
+    /// The smallest alone.
+    Srpt,
+    /// The same number each.
+    Equi,
+    /// By the ratio of efficiency to remaining time.
+    Hell,
+    /// Up to the knee of this slope \[time/server\], from the smallest on.
+    Knee(f64),
+}
+
+/// heSRPT where jobs arrive: the division at the prices of the jobs that are there, with two knobs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Online {
+    /// Prices are taken to this power: 0 is the same number of servers for each job (EQUI), 1 the optimum of jobs that are all
+    /// there, more is nearer to SRPT.
+    pub urgency: f64,
+    /// Jobs that are reckoned to stay behind all others: the more, the less differs what a small and a large job get.
+    pub background: f64,
+}
+
+impl Online {
+    /// As if no job would come any more.
+    pub const PLAIN: Online = Online {
+        urgency: 1.0,
+        background: 0.0,
+    };
+}
+
+/// What was found for other moments of the same system, and does not depend on how many jobs there are: where they share a
+/// curve and weigh the same.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    /// Prices from the largest job on; first, if there is a background, that of what stays.
+    prices: Vec<f64>,
+}
+
+impl Sharing {
+    /// Whether jobs that share a curve and weigh the same get servers by their order alone, a smaller one no fewer.
+    pub fn follows_order(&self) -> bool {
+        match self {
+            Sharing::HeSrpt(_) | Sharing::Power(_) | Sharing::Srpt | Sharing::Equi => true,
+            Sharing::HeLrpt | Sharing::Hell | Sharing::Knee(_) => false,
+        }
+    }
+
+    /// Servers of each job; `known` remembers what was found for other moments of the same system.
+    pub fn servers(&self, jobs: &[Underway<'_>], servers: f64, known: &mut Known) -> Vec<f64> {
+        match self {
+            Sharing::HeSrpt(online) => online.servers(jobs, servers, known),
+            Sharing::Power(p) => power(*p, jobs, servers),
+            Sharing::HeLrpt => {
+                let each: Vec<_> = jobs.iter().map(|job| (job.left, job.curve)).collect();
+                all_at_once(&each, servers).1
+            }
+            Sharing::Srpt => in_turn(jobs, servers, |job| job.curve.cap),
+            Sharing::Equi => equal(jobs, servers),
+            Sharing::Hell => hell(jobs, servers),
+            Sharing::Knee(a) => in_turn(jobs, servers, |job| knee(job, *a)),
+        }
+    }
+}
+
+/// Places of jobs from the largest on.
+fn from_largest(jobs: &[Underway<'_>]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..jobs.len()).collect();
+    order.sort_by(|&i, &j| {
+        let (one, other) = (&jobs[i], &jobs[j]);
+        let by_size = other.left.total_cmp(&one.left);
+        by_size.then(one.weight.total_cmp(&other.weight))
+    });
+    order
+}
+
+impl Online {
+    fn servers(&self, jobs: &[Underway<'_>], servers: f64, known: &mut Known) -> Vec<f64> {
+        let order = from_largest(jobs);
+        let alike = jobs
+            .windows(2)
+            .all(|two| std::ptr::eq(two[0].curve, two[1].curve) && two[0].weight == two[1].weight);
+        let in_order = if alike {
+            self.alike(jobs, servers, known)
+        } else {
+            self.different(jobs, &order, servers)
+        };
+        let mut taken = vec![0.0; jobs.len()];
+        for (&i, k) in order.iter().zip(in_order) {
+            taken[i] = k;
+        }
+        taken
+    }
+
+    /// Servers from the largest job on; all share a curve and weigh the same.
+    fn alike(&self, jobs: &[Underway<'_>], servers: f64, known: &mut Known) -> Vec<f64> {
+        let Some(job) = jobs.first() else {
+            return Vec::new();
+        };
+        let behind = (self.background > 0.0).then_some(self.background);
+        let weights = |count: usize| -> Vec<f64> {
+            let own = std::iter::repeat_n(1.0, count);
+            behind.into_iter().chain(own).collect()
+        };
+        let first = usize::from(behind.is_some());
+        let mut prices = match job.curve.smooth_power(servers) {
+            Some(p) => power_prices(p, &weights(jobs.len()), servers),
+            None => {
+                extend_prices(&mut known.prices, job.curve, &weights(jobs.len()), servers);
+                known.prices[..first + jobs.len()].to_vec()
+            }
+        };
+        ascending(&mut prices[first..]);
+        self.divide(&prices[first..], |_| job.curve, servers)
+    }
+
+    fn different(&self, jobs: &[Underway<'_>], order: &[usize], servers: f64) -> Vec<f64> {
+        let first = order.first().filter(|_| self.background > 0.0);
+        let behind = first.map(|&i| (jobs[i].curve, self.background * jobs[i].weight));
+        let own = order.iter().map(|&i| (jobs[i].curve, jobs[i].weight));
+        let (curves, weights): (Vec<&Curve>, Vec<f64>) = behind.into_iter().chain(own).unzip();
+        let found = prices(&curves, &weights, servers);
+        let first = curves.len() - order.len();
+        self.divide(&found[first..], |n| curves[first + n], servers)
+    }
+
+    /// At these prices to the power of the urgency.
+    fn divide<'a>(
+        &self,
+        prices: &[f64],
+        curve: impl Fn(usize) -> &'a Curve,
+        servers: f64,
+    ) -> Vec<f64> {
+        let dearest = prices.iter().copied().fold(0.0, f64::max);
+        let asks = prices.iter().enumerate().map(|(n, price)| Asks {
+            price: (price / dearest).powf(self.urgency),
+            curve: curve(n),
+        });
+        divide(&asks.collect::<Vec<_>>(), servers)
+    }
+}
+
+/// The same number each, within caps.
+fn equal(jobs: &[Underway<'_>], servers: f64) -> Vec<f64> {
+    let each = servers / jobs.len() as f64;
+    if jobs.iter().all(|job| job.curve.cap >= each) {
+        vec![each; jobs.len()]
+    } else {
+        level(jobs, servers, |_, level| level)
+    }
+}
+
+/// `(W_i/W_m)^c − (W_{i−1}/W_m)^c` of the servers, c = 1/(1 − p), within caps.
+fn power(p: f64, jobs: &[Underway<'_>], servers: f64) -> Vec<f64> {
+    let c = 1.0 / (1.0 - p);
+    let all: f64 = jobs.iter().map(|job| job.weight).sum();
+    let mut taken = vec![0.0; jobs.len()];
+    let (mut sum, mut before) = (0.0, 0.0);
+    for i in from_largest(jobs) {
+        sum += jobs[i].weight;
+        let up_to = f64::powf(sum / all, c);
+        taken[i] = (servers * (up_to - before)).min(jobs[i].curve.cap);
+        before = up_to;
+    }
+    taken
+}
+
+/// From the smallest on, each what it asks for, as long as there are servers.
+fn in_turn(jobs: &[Underway<'_>], servers: f64, asks: impl Fn(&Underway<'_>) -> f64) -> Vec<f64> {
+    let mut taken = vec![0.0; jobs.len()];
+    let mut left = servers;
+    for i in from_largest(jobs).into_iter().rev() {
+        taken[i] = asks(&jobs[i]).min(left).min(jobs[i].curve.cap);
+        left -= taken[i];
+        if left <= 0.0 {
+            break;
+        }
+    }
+    taken
+}
+
+/// Servers of each at the level at which all are taken: `asks` grows with it. What a jump would take too much goes from
+/// the smallest job on.
+fn level(jobs: &[Underway<'_>], servers: f64, asks: impl Fn(usize, f64) -> f64) -> Vec<f64> {
+    let ask = |i: usize, level: f64| asks(i, level).min(jobs[i].curve.cap).min(servers);
+    let at = |level: f64| -> Vec<f64> { (0..jobs.len()).map(|i| ask(i, level)).collect() };
+    let total = |level: f64| (0..jobs.len()).map(|i| ask(i, level)).sum::<f64>();
+    let (mut low, mut high) = (servers, servers);
+    for _ in 0..REACH {
+        if total(low) > servers {
+            low /= 16.0;
+        } else {
+            break;
+        }
+    }
+    for _ in 0..REACH {
+        if total(high) < servers {
+            high *= 16.0;
+        } else {
+            break;
+        }
+    }
+    while high / low > 1.0 + 4.0 * f64::EPSILON {
+        let middle = (low * high).sqrt();
+        if middle <= low || middle >= high {
+            break;
+        }
+        if total(middle) > servers {
+            high = middle;
+        } else {
+            low = middle;
+        }
+    }
+    let (mut taken, most) = (at(low), at(high));
+    let mut left = servers - taken.iter().sum::<f64>();
+    for i in from_largest(jobs).into_iter().rev() {
+        let more = (most[i] - taken[i]).clamp(0.0, left.max(0.0));
+        taken[i] += more;
+        left -= more;
+    }
+    taken
+}
+
+/// Steps by which a level may be away from its first guess.
+const REACH: usize = 120;
+
+/// Servers by the ratio of efficiency to remaining time, `s(k)²/(kx)`, which is brought to one level.
+fn hell(jobs: &[Underway<'_>], servers: f64) -> Vec<f64> {
+    let falls = |job: &Underway<'_>| ratio_power(job).is_none_or(|power| power < 0.0);
+    if !jobs.iter().any(falls) {
+        return in_turn(jobs, servers, |job| job.curve.cap);
+    }
+    let mut marks: Vec<(&Curve, Vec<f64>)> = Vec::new();
+    for job in jobs {
+        let mut known = marks.iter();
+        if !known.any(|(curve, _)| std::ptr::eq(*curve, job.curve)) {
+            marks.push((job.curve, job.curve.marks(servers)));
+        }
+    }
+    let marks_of = |job: &Underway<'_>| {
+        let mut known = marks.iter();
+        let own = known.find(|(curve, _)| std::ptr::eq(*curve, job.curve));
+        own.map_or(&[][..], |(_, marks)| marks.as_slice())
+    };
+    // A job that gets servers gets as many as its first mark says: so many of the smallest do, at most.
+    let order = from_largest(jobs);
+    let few = match &marks[..] {
+        [(_, marks)] if jobs.iter().all(|job| ratio_power(job).is_none()) => {
+            (servers / marks[0]) as usize + 2
+        }
+        _ => jobs.len(),
+    };
+    let places = &order[order.len().saturating_sub(few)..];
+    let smallest: Vec<Underway<'_>> = places.iter().map(|i| jobs[*i]).collect();
+    let found = level(&smallest, servers, |n, level| {
+        let job = &smallest[n];
+        let least = job.left / level;
+        match ratio_power(job) {
+            Some(power) if power < 0.0 => least.powf(1.0 / power),
+            _ => job.curve.widest(least, marks_of(job)),
+        }
+    });
+    let mut taken = vec![0.0; jobs.len()];
+    for (&i, k) in places.iter().zip(found) {
+        taken[i] = k;
+    }
+    taken
+}
+
+/// The power of k that `s(k)²/k` is, where it is one: it falls if that is negative.
+fn ratio_power(job: &Underway<'_>) -> Option<f64> {
+    match job.curve.speedup {
+        Speedup::Power(p) if !job.curve.whole => Some(2.0 * p - 1.0),
+        _ => None,
+    }
+}
+
+/// Where one more server takes less than `a` from a job's time: `x s'(k)/s(k)² = a`.
+fn knee(job: &Underway<'_>, a: f64) -> f64 {
+    match (&job.curve.speedup, job.curve.whole) {
+        (Speedup::Power(p), false) => return (p * job.left / a).powf(1.0 / (1.0 + p)),
+        (Speedup::Amdahl(f), false) => return (f * job.left / a).sqrt(),
+        _ => {}
+    }
+    let gain = |k: f64| job.left * job.curve.slope(k) / job.curve.at(k).powi(2);
+    let (mut low, mut high) = (1.0, 1.0);
+    while gain(high) > a && high < 1e300 {
+        high *= 2.0;
+    }
+    while gain(low) < a && low > 1e-300 {
+        low /= 2.0;
+    }
+    halved(low, high, |k| gain(k) > a)
+}

@@ -1,0 +1,282 @@
+use super::{
+    Asks, Known, Online, Phase, Rule, Sharing, Underway, divide, makespan, power_prices, prices,
+};
+use crate::workload::{Curve, Pool, Speedup};
+
+fn curve(speedup: Speedup) -> Curve {
+    Curve {
+        speedup,
+        cap: f64::INFINITY,
+        whole: false,
+    }
+}
+
+fn shares(curve: &Curve, prices: &[f64], servers: f64) -> Vec<f64> {
+    let asks: Vec<_> = prices.iter().map(|&price| Asks { price, curve }).collect();
+    divide(&asks, servers)
+}
+
+fn close(a: f64, b: f64, within: f64) {
+    assert!((a - b).abs() <= within * b.abs(), "{a} is not {b}");
+}
+
+/// Theorem 7 of the heSRPT paper.
+#[test]
+fn shares_of_powers_are_those_of_theorem_7() {
+    for (p, servers) in [(0.05, 3.0), (0.3, 1e6), (0.5, 500.0), (0.9, 7.0)] {
+        let curve = curve(Speedup::Power(p));
+        let m = 9;
+        let found = shares(
+            &curve,
+            &prices(&vec![&curve; m], &vec![1.0; m], servers),
+            servers,
+        );
+        let c = 1.0 / (1.0 - p);
+        let up_to = |i: usize| (i as f64 / m as f64).powf(c);
+        for (i, servers_of) in found.iter().enumerate() {
+            close(servers_of / servers, up_to(i + 1) - up_to(i), 1e-12);
+        }
+    }
+}
+
+/// Theorem 8, as the paper writes it.
+#[test]
+fn prices_of_powers_are_those_of_theorem_8() {
+    for (p, servers) in [(0.05f64, 3.0f64), (0.3, 1e6), (0.5, 500.0), (0.9, 7.0)] {
+        let s = |k: f64| k.powf(p);
+        let curve = curve(Speedup::Power(p));
+        let general = prices(&[&curve; 12], &[1.0; 12], servers);
+        for (i, price) in power_prices(p, &[1.0; 12], servers).iter().enumerate() {
+            let k = i as f64 + 1.0;
+            let omega = match i {
+                0 => 0.0,
+                _ => 1.0 / ((k / (k - 1.0)).powf(1.0 / (1.0 - p)) - 1.0),
+            };
+            let theorem = (k * s(1.0 + omega) - (k - 1.0) * s(omega)) / s(servers);
+            close(*price, theorem, 1e-12);
+            close(general[i], theorem, 1e-12);
+        }
+    }
+}
+
+/// Slowdown of sizes 3, 2 and 1.2: figures that another program found by search.
+#[test]
+fn weights_move_the_shares() {
+    let sizes = [3.0, 2.0, 1.2];
+    let weights = sizes.map(|x| 1.0 / x);
+    let curve = curve(Speedup::Power(0.5));
+    let prices = prices(&[&curve; 3], &weights, 1.0);
+    let found = shares(&curve, &prices, 1.0);
+    for (share, expected) in found.iter().zip([0.04, 0.21, 0.75]) {
+        close(*share, expected, 1e-12);
+    }
+    let cost: f64 = prices.iter().zip(sizes).map(|(a, x)| a * x).sum();
+    close(cost, 4.259_576_039, 1e-9);
+}
+
+#[test]
+fn two_equal_jobs_under_amdahl() {
+    let curve = curve(Speedup::Amdahl(0.9));
+    let found = shares(&curve, &prices(&[&curve; 2], &[1.0, 1.0], 10.0), 10.0);
+    close(found[1] / 10.0, 0.710_726_716, 1e-8);
+}
+
+/// The cost of a plan for two jobs that gives the smaller one `k` servers until it has left.
+fn cost(curve: &Curve, [large, small]: [f64; 2], servers: f64, k: f64) -> f64 {
+    let first = small / curve.at(k);
+    let rest = (large - first * curve.at(servers - k)).max(0.0);
+    2.0 * first + rest / curve.at(servers)
+}
+
+/// Two jobs need one number, found here by looking at all.
+#[test]
+fn no_division_between_two_jobs_costs_less() {
+    let table = vec![(0.0, 0.0), (1.0, 1.0), (4.0, 3.1), (8.0, 4.5), (20.0, 6.0)];
+    let speedups = [
+        Speedup::Power(0.37),
+        Speedup::Amdahl(0.8),
+        Speedup::Logarithm(0.7),
+        Speedup::Table(table),
+    ];
+    let (sizes, servers) = ([5.0, 4.0], 16.0);
+    for speedup in speedups {
+        for (cap, whole) in [(f64::INFINITY, false), (11.0, false), (f64::INFINITY, true)] {
+            let curve = Curve {
+                speedup: speedup.clone(),
+                cap,
+                whole,
+            };
+            let prices = prices(&[&curve; 2], &[1.0, 1.0], servers);
+            let optimum = prices[0] * sizes[0] + prices[1] * sizes[1];
+            let steps = 160_000;
+            let tried = (steps / 2..=steps).map(|n| servers * f64::from(n) / f64::from(steps));
+            let best = tried
+                .map(|k| cost(&curve, sizes, servers, k))
+                .fold(f64::INFINITY, f64::min);
+            assert!(
+                best >= optimum * (1.0 - 1e-12),
+                "{curve:?}: {best} < {optimum}"
+            );
+            close(best, optimum, 1e-8);
+        }
+    }
+}
+
+#[test]
+fn perfect_speedup_serves_the_smallest_alone() {
+    let curve = curve(Speedup::Power(1.0));
+    let found = shares(&curve, &prices(&[&curve; 3], &[1.0, 1.0, 2.0], 8.0), 8.0);
+    assert_eq!(found, [0.0, 0.0, 8.0]);
+}
+
+fn pool(speedup: &str, sizes: &[f64], servers: f64) -> Pool {
+    let jobs = sizes.iter().enumerate();
+    let jobs: String = jobs
+        .map(|(i, x)| format!("  - {{name: j{i}, size: {x}}}\n"))
+        .collect();
+    let text = format!("kind: malleable\nservers: {servers}\nspeedup: {speedup}\njobs:\n{jobs}");
+    Pool::sample(&text)
+}
+
+/// Theorem 2 with the factor it leaves out, and that nobody is done before the end.
+#[test]
+fn all_jobs_end_together_where_the_last_one_counts() {
+    let sizes = [3.0, 2.0, 1.2];
+    for p in [0.3, 0.5, 0.9] {
+        let pool = pool(&format!("{{power: {{p: {p}}}}}"), &sizes, 50.0);
+        let (time, Rule::Phases(phases)) = makespan(&pool) else {
+            panic!("it has no prices")
+        };
+        let [Phase { servers, .. }] = &phases[..] else {
+            panic!("parts of servers need no turns")
+        };
+        let norm = sizes
+            .iter()
+            .map(|x: &f64| x.powf(1.0 / p))
+            .sum::<f64>()
+            .powf(p);
+        close(time, norm / 50f64.powf(p), 1e-12);
+        for (x, k) in sizes.iter().zip(servers) {
+            close(x / k.powf(p), time, 1e-12);
+        }
+    }
+}
+
+/// Whole servers that are exchanged in turns: each phase has no more than there are, and all work is done at the bound.
+#[test]
+fn whole_servers_are_exchanged_in_turns() {
+    let text = "kind: malleable
+servers: 5
+whole_servers: true
+objective: makespan
+speedup: {amdahl: {parallel_fraction: .9}}
+jobs: [{name: a, size: 3}, {name: b, size: 2.5}, {name: c, size: 1.2}]
+";
+    let pool = Pool::sample(text);
+    let (time, Rule::Phases(phases)) = makespan(&pool) else {
+        panic!("whole servers need turns")
+    };
+    let (mut done, mut before) = ([0.0; 3], 0.0);
+    for phase in &phases {
+        assert!(phase.servers.iter().sum::<f64>() <= 5.0, "{phases:?}");
+        for (done, k) in done.iter_mut().zip(&phase.servers) {
+            assert_eq!(k.fract(), 0.0);
+            *done += (phase.until - before) * pool.curves()[0].at(*k);
+        }
+        before = phase.until;
+    }
+    close(before, time, 1e-14);
+    for (done, job) in done.iter().zip(pool.jobs()) {
+        close(*done, job.size, 1e-12);
+    }
+}
+
+fn divided(sharing: Sharing, curve: &Curve, sizes: &[f64], servers: f64) -> Vec<f64> {
+    let underway = |left: &f64| Underway {
+        left: *left,
+        weight: 1.0,
+        curve,
+    };
+    let jobs: Vec<Underway<'_>> = sizes.iter().map(underway).collect();
+    sharing.servers(&jobs, servers, &mut Known::default())
+}
+
+/// HELL by its closed form for p < ½, `k_i ∝ x_i^{−1/(1−2p)}`; SRPT from ½ on; under Amdahl's law the peak of efficiency
+/// over time, f/(1 − f) servers, from the smallest job on.
+#[test]
+fn hell_equalizes_ratios() {
+    let sizes = [3.0, 2.0, 1.2];
+    let p = 0.3;
+    let found = divided(Sharing::Hell, &curve(Speedup::Power(p)), &sizes, 100.0);
+    let parts = sizes.map(|x: f64| x.powf(-1.0 / (1.0 - 2.0 * p)));
+    let all: f64 = parts.iter().sum();
+    for (k, part) in found.iter().zip(parts) {
+        close(*k, 100.0 * part / all, 1e-12);
+    }
+    for p in [0.5, 0.9] {
+        let found = divided(Sharing::Hell, &curve(Speedup::Power(p)), &sizes, 100.0);
+        assert_eq!(found, [0.0, 0.0, 100.0]);
+    }
+    let found = divided(Sharing::Hell, &curve(Speedup::Amdahl(0.9)), &sizes, 20.0);
+    assert!(found[2] >= 9.0 - 1e-9 && found[0] < 9.0, "{found:?}");
+    close(found.iter().sum(), 20.0, 1e-12);
+}
+
+/// KNEE by its closed forms: `(px/a)^{1/(1+p)}`, and √(xf/a) under Amdahl's law; from the smallest job on, the rest is idle.
+#[test]
+fn knees_are_where_servers_save_little() {
+    let sizes = [3.0, 2.0, 1.2];
+    let found = divided(
+        Sharing::Knee(0.1),
+        &curve(Speedup::Power(0.5)),
+        &sizes,
+        100.0,
+    );
+    for (k, x) in found.iter().zip(sizes) {
+        close(*k, (0.5 * x / 0.1f64).powf(1.0 / 1.5), 1e-12);
+    }
+    let found = divided(
+        Sharing::Knee(0.1),
+        &curve(Speedup::Amdahl(0.9)),
+        &sizes,
+        8.0,
+    );
+    let knees = sizes.map(|x: f64| (x * 0.9 / 0.1).sqrt());
+    close(found[2], knees[2], 1e-12);
+    close(found[1], knees[1], 1e-12);
+    close(found[0], 8.0 - knees[1] - knees[2], 1e-9);
+}
+
+/// Of a job of which rounding left next to nothing the others end no later.
+#[test]
+fn a_job_that_is_all_but_done_stops_nothing() {
+    let curve = curve(Speedup::Amdahl(0.9));
+    for rule in [
+        Sharing::HeLrpt,
+        Sharing::Hell,
+        Sharing::Knee(0.1),
+        Sharing::Srpt,
+    ] {
+        let found = divided(rule, &curve, &[3.0, f64::MIN_POSITIVE], 10.0);
+        assert!(found.iter().all(|k| *k >= 0.0), "{rule:?}: {found:?}");
+        assert!(
+            found.iter().sum::<f64>() <= 10.0 * (1.0 + 1e-12),
+            "{rule:?}: {found:?}"
+        );
+    }
+}
+
+/// Two jobs at their cap are equally dear; the smaller of them is served where there is room for one.
+#[test]
+fn of_equally_dear_jobs_the_smaller_is_served() {
+    let curve = Curve {
+        speedup: Speedup::Power(1.0),
+        cap: 2.0,
+        whole: false,
+    };
+    let rule = Sharing::HeSrpt(Online::PLAIN);
+    assert_eq!(
+        divided(rule, &curve, &[5.0, 3.0, 1.0], 4.0),
+        [0.0, 2.0, 2.0]
+    );
+}

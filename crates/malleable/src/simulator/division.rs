@@ -1,0 +1,165 @@
+//! Jobs that divide the servers anew whenever one arrives or leaves.
+
+use crate::policy::{Known, Sharing, Underway};
+use crate::workload::{Curve, Stream};
+use synth_simulation::{Departure, Discipline, Gauges};
+
+/// A job in the system.
+#[derive(Clone, Copy, Debug)]
+struct Job {
+    /// What is left of it \[work\].
+    left: f64,
+    arrived: f64,
+    /// When it first had servers; NaN before.
+    started: f64,
+    /// \[work/time\]
+    rate: f64,
+}
+
+/// Jobs under way that share one curve.
+pub(super) struct Division<'a> {
+    curve: &'a Curve,
+    servers: f64,
+    /// E\[S\].
+    mean: f64,
+    sharing: Sharing,
+    known: Known,
+    /// Speeds from the largest job on, by the number of jobs, where they follow from it.
+    speeds: Vec<Option<Box<[f64]>>>,
+    /// From the largest on by what is left.
+    jobs: Vec<Job>,
+    now: f64,
+    /// When the next job ends; its place.
+    end: (f64, usize),
+    violation: Option<String>,
+}
+
+/// Speeds of more jobs than this are not remembered.
+const REMEMBERED: usize = 512;
+
+/// How far rounding may put the servers that are given out above those that there are.
+const ROUNDING: f64 = 1e-9;
+
+impl<'a> Division<'a> {
+    pub fn new(stream: &'a Stream, sharing: Sharing) -> Self {
+        Division {
+            curve: stream.curve(),
+            servers: stream.servers(),
+            mean: stream.size().mean(),
+            sharing,
+            known: Known::default(),
+            speeds: Vec::new(),
+            jobs: Vec::new(),
+            now: 0.0,
+            end: (f64::INFINITY, 0),
+            violation: None,
+        }
+    }
+
+    fn advance(&mut self, now: f64) {
+        let passed = now - self.now;
+        for job in &mut self.jobs {
+            job.left -= job.rate * passed;
+        }
+        self.now = now;
+    }
+
+    fn divide(&mut self, gauges: &mut Gauges) {
+        let m = self.jobs.len();
+        if self.sharing.follows_order() && m <= REMEMBERED {
+            if self.speeds.len() <= m {
+                self.speeds.resize(m + 1, None);
+            }
+            if self.speeds[m].is_none() {
+                self.speeds[m] = Some(self.speeds_of_jobs().into());
+            }
+            let speeds = self.speeds[m].as_deref().unwrap_or_default();
+            for (job, speed) in self.jobs.iter_mut().zip(speeds) {
+                job.rate = *speed;
+            }
+        } else {
+            self.jobs.sort_by(|a, b| b.left.total_cmp(&a.left));
+            let speeds = self.speeds_of_jobs();
+            for (job, speed) in self.jobs.iter_mut().zip(speeds) {
+                job.rate = speed;
+            }
+        }
+        self.end = (f64::INFINITY, 0);
+        let mut running = 0;
+        for (place, job) in self.jobs.iter_mut().enumerate() {
+            if job.rate > 0.0 {
+                running += 1;
+                if job.started.is_nan() {
+                    job.started = self.now;
+                }
+                // Rounding may have taken more than there was.
+                let end = self.now + job.left.max(0.0) / job.rate;
+                if end < self.end.0 {
+                    self.end = (end, place);
+                }
+            }
+        }
+        gauges.running(0, running, self.now);
+    }
+
+    fn speeds_of_jobs(&mut self) -> Vec<f64> {
+        let underway = |job: &Job| Underway {
+            // Rounding may have taken more than there was.
+            left: job.left.max(f64::MIN_POSITIVE),
+            weight: 1.0,
+            curve: self.curve,
+        };
+        let jobs: Vec<Underway<'_>> = self.jobs.iter().map(underway).collect();
+        let all = self.servers;
+        let servers = self.sharing.servers(&jobs, all, &mut self.known);
+        let sum: f64 = servers.iter().sum();
+        let within = sum <= all * (1.0 + ROUNDING);
+        if !within && self.violation.is_none() {
+            self.violation = Some(format!("{sum} servers are given out, but there are {all}"));
+        }
+        servers.into_iter().map(|k| self.curve.at(k)).collect()
+    }
+}
+
+impl Discipline for Division<'_> {
+    fn arrive(&mut self, now: f64, _: u32, size: f64, gauges: &mut Gauges) {
+        self.advance(now);
+        let job = Job {
+            left: size,
+            arrived: now,
+            started: f64::NAN,
+            rate: 0.0,
+        };
+        let place = self.jobs.partition_point(|other| other.left > job.left);
+        self.jobs.insert(place, job);
+        self.divide(gauges);
+    }
+
+    fn next(&mut self) -> f64 {
+        self.end.0
+    }
+
+    fn happen(&mut self, now: f64, gauges: &mut Gauges) -> Option<Departure> {
+        self.advance(now);
+        let job = self.jobs.remove(self.end.1);
+        self.divide(gauges);
+        Some(Departure {
+            class: 0,
+            arrived: job.arrived,
+            started: job.started,
+        })
+    }
+
+    fn audit(&self) -> Result<(), String> {
+        if let Some(violation) = &self.violation {
+            return Err(violation.clone());
+        }
+        // Jobs that run at the same speed keep their order up to rounding.
+        let near = ROUNDING * self.mean;
+        let mut neighbours = self.jobs.windows(2);
+        if neighbours.all(|two| two[0].left >= two[1].left - near) {
+            return Ok(());
+        }
+        Err("jobs are not in the order of what is left of them".into())
+    }
+}

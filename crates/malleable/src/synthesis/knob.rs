@@ -1,0 +1,77 @@
+//! Competitors' knobs, at their best for a pool: over orders of magnitude first, and then by thirds.
+
+use crate::artifact::cost;
+use crate::policy::Sharing;
+use crate::simulator::{Dividing, execute};
+use crate::workload::Pool;
+
+/// A rule with a knob.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tunable {
+    /// KNEE, by its slope.
+    Knee,
+    /// heSRPT for `s(k) = k^p`, by its exponent.
+    Power,
+}
+
+impl Tunable {
+    fn at(self, knob: f64) -> Sharing {
+        match self {
+            Tunable::Knee => Sharing::Knee(knob.exp()),
+            Tunable::Power => Sharing::Power(1.0 / (1.0 + (-knob).exp())),
+        }
+    }
+
+    /// Where to begin: KNEE with what the last server is worth to a job of mean size on its share.
+    fn typical(self, pool: &Pool) -> f64 {
+        match self {
+            Tunable::Power => 0.0,
+            Tunable::Knee => {
+                let jobs = pool.jobs();
+                let mean = jobs.iter().map(|job| job.size).sum::<f64>() / jobs.len() as f64;
+                let curve = &pool.curves()[0];
+                let each = (pool.servers() / jobs.len() as f64).min(curve.cap);
+                (mean / (each * curve.at(each))).ln()
+            }
+        }
+    }
+}
+
+/// Steps of the search over orders of magnitude, in each direction, and how long they are.
+const STEPS: i32 = 24;
+const STEP: f64 = 0.7;
+
+/// Thirds that are left out afterwards.
+const THIRDS: usize = 24;
+
+/// The rule with the knob that is best for the objective.
+pub fn tuned(pool: &Pool, rule: Tunable) -> Sharing {
+    let objective = pool.objective().quantity();
+    let cost_of = |knob: f64| {
+        let ends = execute(pool, Dividing::Sharing(rule.at(knob)), false).ends;
+        let cost = cost(pool, objective, &ends);
+        if cost.is_nan() { f64::INFINITY } else { cost }
+    };
+    let typical = rule.typical(pool);
+    let steps = (-STEPS..=STEPS).map(|n| typical + f64::from(n) * STEP);
+    let costs = steps.map(|knob| (knob, cost_of(knob)));
+    let mut found = costs
+        .min_by(|a, b| a.1.total_cmp(&b.1))
+        .unwrap_or((typical, f64::INFINITY));
+    let (mut low, mut high) = (found.0 - STEP, found.0 + STEP);
+    for _ in 0..THIRDS {
+        let inner = [low + (high - low) / 3.0, high - (high - low) / 3.0];
+        let costs = inner.map(cost_of);
+        for (knob, cost) in inner.into_iter().zip(costs) {
+            if cost < found.1 {
+                found = (knob, cost);
+            }
+        }
+        if costs[0] > costs[1] {
+            low = inner[0]
+        } else {
+            high = inner[1]
+        }
+    }
+    rule.at(found.0)
+}

@@ -1,0 +1,147 @@
+//! From a workload to its policy.
+
+mod knob;
+mod plan;
+mod search;
+#[cfg(test)]
+mod tests;
+mod tuning;
+
+pub use knob::{Tunable, tuned};
+pub use plan::{BESIDE, Open, Planned, best_plan};
+pub use tuning::{Tried, Tuned};
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::analysis::relaxation;
+use super::artifact::{Artifact, Claim, Evidence, HoldsFor, Method, Policy, Quantity, cost};
+use super::policy::Online;
+use super::workload::{Pool, Stream};
+use synth_core::artifact::Subject;
+use synth_simulation::{Estimate, Progress};
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Events that may be simulated.
+    pub events: u64,
+    /// Seed of the simulations.
+    pub seed: u64,
+    /// Knobs that are given, and not tuned.
+    pub knobs: Option<Online>,
+    /// Once it is set, an end is wanted.
+    pub interrupt: Arc<AtomicBool>,
+}
+
+fn claim(quantity: Quantity, value: f64, time_unit: &str, method: Method) -> Claim {
+    let holds_for = HoldsFor::default();
+    Claim::new(
+        quantity,
+        Subject::ALL,
+        (value, time_unit),
+        method,
+        holds_for,
+    )
+}
+
+/// Returns the best plan for a pool that is known, and how far it is from the optimum at most.
+pub fn plan(pool: &Pool) -> (Artifact, Planned) {
+    let planned = best_plan(pool);
+    let costs = pool.objective().quantities().into_iter().map(|quantity| {
+        let value = cost(pool, quantity, &planned.evidence.ends);
+        claim(quantity, value, pool.time_unit(), Method::ExactFlow)
+    });
+    let gap = claim(
+        Quantity::Gap,
+        planned.gap(pool),
+        pool.time_unit(),
+        planned.method,
+    );
+    let artifact = Artifact::new(
+        pool.record().clone(),
+        Policy::Plan(planned.plan.clone()),
+        costs.chain([gap]).collect(),
+        planned.evidence.clone(),
+    );
+    (artifact, planned)
+}
+
+/// Returns what the best plan costs with one more server; none where no formula has the best plan.
+pub fn with_one_more_server(pool: &Pool, planned: &Planned) -> Option<f64> {
+    let larger = pool.with_one_more_server();
+    let larger = larger.filter(|_| planned.open.is_none())?;
+    let ends = best_plan(&larger).evidence.ends;
+    Some(cost(&larger, larger.objective().quantity(), &ends))
+}
+
+/// What was made for jobs that arrive.
+#[derive(Clone, Debug)]
+pub struct MadeOnline {
+    /// The policy.
+    pub artifact: Artifact,
+    /// What was simulated.
+    pub tuned: Tuned,
+    /// No policy has less mean response time \[time\].
+    pub least: f64,
+}
+
+/// What comes of jobs that arrive.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// A policy.
+    Made(Box<MadeOnline>),
+    /// More work comes than can ever be done; how much of what can be.
+    Overload(f64),
+    /// An end was wanted before there was a policy.
+    Interrupted,
+}
+
+/// Makes heSRPT for jobs that arrive, with its knobs tuned.
+///
+/// # Errors
+/// What did not hold in a simulation that must, in words: a fault of this program.
+pub fn online(
+    stream: &Stream,
+    options: &Options,
+    listener: impl FnMut(&str, Progress),
+) -> Result<Outcome, String> {
+    let work = stream.arrival_rate() * stream.size().mean();
+    if work >= stream.most_work() {
+        return Ok(Outcome::Overload(work / stream.most_work()));
+    }
+    let tuned = tuning::tune(stream, options, listener)?;
+    if options.interrupt.load(Ordering::Relaxed) {
+        return Ok(Outcome::Interrupted);
+    }
+    let (least, time) = (relaxation(stream), stream.time_unit());
+    let simulated = |quantity, measured: Option<Estimate>| {
+        measured.map(|measured| Claim {
+            half_width: Some(measured.half_width),
+            ..claim(quantity, measured.mean, time, Method::Simulated)
+        })
+    };
+    // Rounding.
+    let bound = least * (1.0 - 1e-12);
+    let claims = [
+        simulated(Quantity::MeanResponse, tuned.run.mean_response),
+        simulated(Quantity::MeanNumber, tuned.run.mean_number),
+        Some(claim(
+            Quantity::LeastResponse,
+            bound,
+            time,
+            Method::BoundRent,
+        )),
+    ];
+    let artifact = Artifact::new(
+        stream.record().clone(),
+        Policy::Online(tuned.online),
+        claims.into_iter().flatten().collect(),
+        Evidence::default(),
+    );
+    Ok(Outcome::Made(Box::new(MadeOnline {
+        artifact,
+        tuned,
+        least,
+    })))
+}

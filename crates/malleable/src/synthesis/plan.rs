@@ -1,0 +1,228 @@
+//! Plans for jobs that are all there.
+
+use super::search::search;
+use crate::analysis::{MOST, ascend, over_orders, power_ends};
+use crate::artifact::{Evidence, Method, Plan, Rent, cost};
+use crate::policy::{Phase, Rule, Sharing, ascending, makespan, power_prices, prices};
+use crate::simulator::{Dividing, execute};
+use crate::workload::{Objective, Pool};
+
+/// Of more jobs than this an artifact has no table of stages.
+const TABLED: usize = 64;
+
+/// A plan, and what is known of it.
+#[derive(Clone, Debug)]
+pub struct Planned {
+    /// The plan.
+    pub plan: Plan,
+    /// When each job ends, and what proves the bound.
+    pub evidence: Evidence,
+    /// No plan costs less.
+    pub least: f64,
+    /// How that is known.
+    pub method: Method,
+    /// Why it is not known to be the best, where it is not.
+    pub open: Option<Open>,
+}
+
+/// Why the best plan is not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Open {
+    /// A heavier job is larger than a lighter one.
+    FavoursLarge,
+    /// Jobs have different speedups or caps.
+    SpeedupsDiffer,
+}
+
+impl Planned {
+    fn new(pool: &Pool, rule: Rule, ends: Vec<f64>, least: f64, method: Method) -> Self {
+        let stages = stages(pool, &rule, &ends);
+        Planned {
+            plan: Plan { rule, stages },
+            evidence: Evidence {
+                ends,
+                ..Evidence::default()
+            },
+            least,
+            method,
+            open: None,
+        }
+    }
+
+    /// Returns how far the plan's cost is above the least that any policy can have, at most, of that.
+    pub fn gap(&self, pool: &Pool) -> f64 {
+        let cost = cost(pool, pool.objective().quantity(), &self.evidence.ends);
+        (cost / self.least - 1.0).max(0.0)
+    }
+
+    /// Returns whether no policy costs less, up to rounding.
+    pub fn is_best(&self, pool: &Pool) -> bool {
+        self.gap(pool) < 1e-9
+    }
+}
+
+/// When jobs end under a rule.
+pub(super) fn ends(pool: &Pool, rule: &Rule) -> Vec<f64> {
+    match (pool.curves(), rule) {
+        ([curve], Rule::Prices(prices)) => curve
+            .smooth_power(pool.servers())
+            .map(|p| power_ends(pool, prices, p)),
+        _ => None,
+    }
+    .unwrap_or_else(|| execute(pool, Dividing::Plan(rule), false).ends)
+}
+
+/// Returns the best plan that is known.
+pub fn best_plan(pool: &Pool) -> Planned {
+    if pool.objective() == Objective::Makespan {
+        let (time, rule) = makespan(pool);
+        let ends = ends(pool, &rule);
+        return Planned::new(pool, rule, ends, time, Method::BoundServers);
+    }
+    // The objectives that are sums over jobs.
+    let order = pool.by_size();
+    let mut weights: Vec<f64> = order.iter().map(|i| pool.jobs()[*i].weight).collect();
+    let favours_large = !weights.is_sorted();
+    weights.sort_by(f64::total_cmp);
+    let [curve] = pool.curves() else {
+        return searched(pool, Open::SpeedupsDiffer, None);
+    };
+    let mut prices = match curve.smooth_power(pool.servers()) {
+        Some(p) => power_prices(p, &weights, pool.servers()),
+        None => prices(&vec![curve; weights.len()], &weights, pool.servers()),
+    };
+    ascending(&mut prices);
+    let sizes = order.iter().map(|i| pool.jobs()[*i].size);
+    let worth = sizes.zip(&prices).map(|(size, price)| size * price).sum();
+    if favours_large {
+        return searched(pool, Open::FavoursLarge, Some((worth, prices)));
+    }
+    let rule = Rule::Prices(by_job(&order, &prices));
+    let ends = ends(pool, &rule);
+    let mut planned = Planned::new(pool, rule, ends, worth, Method::BoundPrices);
+    planned.evidence.prices = prices;
+    planned
+}
+
+/// The best plan that a search finds; `by_prices` is a bound that is known, with its prices.
+fn searched(pool: &Pool, open: Open, by_prices: Option<(f64, Vec<f64>)>) -> Planned {
+    let (rule, ends) = or_simpler(pool, search(pool));
+    // Bounds are a little lower for rounding, in prices that are found by steps, and in so many sums of rents.
+    const ROUNDED: f64 = 1.0 - 1e-11;
+    let mut planned = Planned::new(pool, rule, ends, 0.0, Method::BoundOrders);
+    planned.open = Some(open);
+    if pool.jobs().len() <= MOST {
+        let cost = cost(pool, pool.objective().quantity(), &planned.evidence.ends);
+        planned.least = over_orders(pool, cost).min(cost) * ROUNDED;
+        return planned;
+    }
+    let (least, rents) = ascend(pool, rents(pool, &planned.plan.rule));
+    match by_prices {
+        Some((worth, prices)) if worth >= least => {
+            (planned.least, planned.method) = (worth, Method::BoundPrices);
+            planned.evidence.prices = prices;
+        }
+        _ => {
+            (planned.least, planned.method) = (least * ROUNDED, Method::BoundRents);
+            planned.evidence.rents = rents;
+        }
+    }
+    planned
+}
+
+/// Values in an order of jobs, job by job.
+pub(super) fn by_job(order: &[usize], values: &[f64]) -> Vec<f64> {
+    let mut by_job = vec![0.0; order.len()];
+    for (&i, value) in order.iter().zip(values) {
+        by_job[i] = *value;
+    }
+    by_job
+}
+
+/// Of more jobs than this no rule is tried beside a plan.
+const COMPARED: usize = 2000;
+
+/// Rules that are tried beside a plan.
+pub const BESIDE: [Sharing; 3] = [Sharing::Equi, Sharing::Srpt, Sharing::HeLrpt];
+
+/// A plan, or what a rule beside it does where that costs less: a search among many jobs may end above it. A division
+/// that needs parts of servers is no plan of whole ones.
+pub(super) fn or_simpler(pool: &Pool, mut best: (Rule, Vec<f64>)) -> (Rule, Vec<f64>) {
+    let cost = |ends: &[f64]| cost(pool, pool.objective().quantity(), ends);
+    let rules = BESIDE.into_iter().map(Dividing::Sharing);
+    for dividing in rules.filter(|_| pool.jobs().len() <= COMPARED) {
+        if cost(&execute(pool, dividing, false).ends) >= cost(&best.1) {
+            continue;
+        }
+        let stages = execute(pool, dividing, true).stages;
+        let phases = stages.iter().filter(|stage| stage.to > stage.from);
+        let phases = phases.map(|stage| {
+            let mut servers = vec![0.0; pool.jobs().len()];
+            stage.jobs.iter().for_each(|(i, k)| servers[*i] = *k);
+            let until = stage.to;
+            Phase { until, servers }
+        });
+        let phases: Vec<Phase> = phases.collect();
+        let mut servers = phases.iter().flat_map(|phase| &phase.servers);
+        let parts = pool.record().whole_servers && servers.any(|k| k.fract() != 0.0);
+        let rule = Rule::Phases(phases);
+        let own = ends(pool, &rule);
+        if !parts && cost(&own) < cost(&best.1) {
+            best = (rule, own);
+        }
+    }
+    best
+}
+
+/// Intervals in which rents do not change, at least and at most about.
+const INTERVALS: usize = 32;
+
+/// What a server is worth in the stages of a plan: where to begin.
+fn rents(pool: &Pool, rule: &Rule) -> Vec<Rent> {
+    let weight = |i: usize| pool.jobs()[i].weight;
+    let total: f64 = (0..pool.jobs().len()).map(weight).sum();
+    let mut stages = execute(pool, Dividing::Plan(rule), true).stages;
+    stages.retain(|stage| stage.to > stage.from);
+    let parts = (INTERVALS / stages.len().max(1)).max(1);
+    let joined = stages.len().div_ceil(INTERVALS).max(1);
+    let mut rents: Vec<Rent> = Vec::new();
+    for (n, stage) in stages.iter().enumerate() {
+        if (n + 1) % joined != 0 && n + 1 < stages.len() {
+            continue;
+        }
+        let due: f64 = stage.jobs.iter().map(|own| weight(own.0)).sum();
+        let rent = 0.5 * due.max(1e-3 * total) / pool.servers();
+        let before = |rents: &[Rent]| rents.last().map_or(0.0, |last| last.until);
+        let from = before(&rents);
+        for part in 1..=parts {
+            let until = from + (stage.to - from) * part as f64 / parts as f64;
+            if until > before(&rents) {
+                rents.push(Rent { until, rent });
+            }
+        }
+    }
+    rents
+}
+
+/// Of few jobs, what each has after 0, 1, 2, … have ended.
+fn stages(pool: &Pool, rule: &Rule, ends: &[f64]) -> Vec<Vec<f64>> {
+    let mut order: Vec<usize> = (0..ends.len()).collect();
+    order.sort_by(|&i, &j| ends[i].total_cmp(&ends[j]));
+    let together = order
+        .windows(2)
+        .any(|two| ends[two[1]] - ends[two[0]] <= 1e-9 * ends[two[1]]);
+    if order.len() > TABLED || together || matches!(rule, Rule::Phases(_)) {
+        return Vec::new();
+    }
+    // Servers of prices do not depend on the time.
+    let row = |ended: usize| {
+        let mut remaining = order[ended..].to_vec();
+        remaining.sort_unstable();
+        let mut row = vec![0.0; order.len()];
+        for (&i, k) in remaining.iter().zip(rule.servers(pool, &remaining, 0.0)) {
+            row[i] = k;
+        }
+        row
+    };
+    (0..order.len()).map(row).collect()
+}

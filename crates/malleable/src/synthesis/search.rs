@@ -1,0 +1,130 @@
+//! A good plan where none is known to be best: speedups differ, or weights favour large jobs.
+//!
+//! For any order in which jobs end the prices of that order give a plan, the best one for it if its jobs do end so. The order is
+//! improved by taking the one in which they do end, and by exchanging neighbours; then prices are changed one by one, since where
+//! two jobs best end together no order has the best prices.
+
+use super::plan::{by_job, ends};
+use crate::artifact::cost;
+use crate::policy::{Rule, prices};
+use crate::workload::{Curve, Pool};
+
+/// Work that may be spent: a plan of M jobs takes about M³ of it.
+const WORK: f64 = 4e8;
+
+/// Plans that are tried at least, and at most.
+const PLANS: [f64; 2] = [8.0, 4000.0];
+
+/// The best plan that was found, and when its jobs end.
+pub(super) fn search(pool: &Pool) -> (Rule, Vec<f64>) {
+    let count = pool.jobs().len();
+    let mut tries = Tries {
+        pool,
+        left: (WORK / (count as f64).powi(3)).clamp(PLANS[0], PLANS[1]),
+        cost: f64::INFINITY,
+        prices: Vec::new(),
+        ends: Vec::new(),
+        order: Vec::new(),
+    };
+    // By what it takes to do them alone, per weight; the first ends last.
+    let alone = |i: usize| {
+        let job = &pool.jobs()[i];
+        job.size / (pool.curves()[job.curve].at(pool.servers()) * job.weight)
+    };
+    let mut order: Vec<usize> = (0..count).collect();
+    order.sort_by(|&i, &j| alone(j).total_cmp(&alone(i)));
+    tries.follow(order.clone());
+    tries.follow(pool.by_size());
+    tries.exchange();
+    tries.nudge();
+    (Rule::Prices(tries.prices), tries.ends)
+}
+
+struct Tries<'a> {
+    pool: &'a Pool,
+    /// Plans that may still be tried.
+    left: f64,
+    /// The best so far.
+    cost: f64,
+    prices: Vec<f64>,
+    ends: Vec<f64>,
+    order: Vec<usize>,
+}
+
+impl Tries<'_> {
+    /// Whether these prices are better than all before, and when jobs end.
+    fn price(&mut self, prices: &[f64]) -> (bool, Vec<f64>) {
+        self.left -= 1.0;
+        let ends = ends(self.pool, &Rule::Prices(prices.to_vec()));
+        let cost = cost(self.pool, self.pool.objective().quantity(), &ends);
+        let better = cost < self.cost * (1.0 - 1e-13);
+        if better {
+            (self.cost, self.prices, self.ends) = (cost, prices.to_vec(), ends.clone());
+        }
+        (better, ends)
+    }
+
+    /// The plan at the prices of an order, the last job first.
+    fn order(&mut self, order: &[usize]) -> (bool, Vec<f64>) {
+        let job = |i: &usize| &self.pool.jobs()[*i];
+        let curve = |i: &usize| &self.pool.curves()[job(i).curve];
+        let curves: Vec<&Curve> = order.iter().map(curve).collect();
+        let weights: Vec<f64> = order.iter().map(|i| job(i).weight).collect();
+        let prices = prices(&curves, &weights, self.pool.servers());
+        let (better, ends) = self.price(&by_job(order, &prices));
+        if better {
+            self.order = order.to_vec();
+        }
+        (better, ends)
+    }
+
+    /// From an order to that in which jobs then end, while it gets better.
+    fn follow(&mut self, mut order: Vec<usize>) {
+        loop {
+            let (better, ends) = self.order(&order);
+            let mut next = order.clone();
+            next.sort_by(|&i, &j| ends[j].total_cmp(&ends[i]));
+            if !better || next == order || self.left < 1.0 {
+                return;
+            }
+            order = next;
+        }
+    }
+
+    /// Neighbours in the order, until no exchange is better.
+    fn exchange(&mut self) {
+        let mut improved = true;
+        while improved {
+            improved = false;
+            for n in 1..self.order.len() {
+                if self.left < 1.0 {
+                    return;
+                }
+                let mut order = self.order.clone();
+                order.swap(n - 1, n);
+                improved |= self.order(&order).0;
+            }
+        }
+    }
+
+    /// Prices one by one, by ever smaller steps.
+    fn nudge(&mut self) {
+        let mut step = 0.2;
+        while step > 1e-7 {
+            let mut improved = false;
+            for i in 0..self.prices.len() {
+                for factor in [1.0 + step, 1.0 / (1.0 + step)] {
+                    if self.left < 1.0 {
+                        return;
+                    }
+                    let mut prices = self.prices.clone();
+                    prices[i] *= factor;
+                    improved |= self.price(&prices).0;
+                }
+            }
+            if !improved {
+                step /= 3.0;
+            }
+        }
+    }
+}

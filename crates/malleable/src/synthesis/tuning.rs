@@ -1,0 +1,176 @@
+//! The knobs of heSRPT for jobs that arrive, by simulation.
+//!
+//! Everything that is tried faces the same arrivals and sizes, so that ratios are known more precisely than means. As long
+//! as nothing is surely better, the knobs stay at those of jobs that are all there; what is claimed comes from a run that
+//! decided nothing.
+
+use super::Options;
+use crate::policy::{Online, Sharing};
+use crate::simulator::{Run, simulate};
+use crate::workload::Stream;
+use synth_simulation::{Estimate, Health, Progress, Settings, paired_ratio};
+
+/// What was tuned.
+#[derive(Clone, Debug)]
+pub struct Tuned {
+    /// The knobs.
+    pub online: Online,
+    /// What was tried; nothing where the knobs were given.
+    pub tried: Vec<Tried>,
+    /// A run of the rule taken that decided nothing.
+    pub run: Run,
+    /// Events simulated in all.
+    pub events: u64,
+}
+
+/// Knobs, and what they gave.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tried {
+    /// The rule.
+    pub online: Online,
+    /// Its mean response time over that of the rule taken; none where one of them did not settle.
+    pub times: Option<Estimate>,
+}
+
+/// How rules compare on the same arrivals.
+struct Choice {
+    online: Online,
+    /// Mean response time of each replication; none where it did not settle.
+    replications: Vec<f64>,
+}
+
+/// Urgencies that are tried without a background.
+const URGENCIES: [f64; 8] = [0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0];
+
+/// Backgrounds that are tried with the best urgency.
+const BACKGROUNDS: [f64; 6] = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0];
+
+/// Urgencies beside the best one that are tried with the best background.
+const BESIDE: [f64; 4] = [0.8, 0.9, 1.1, 1.25];
+
+/// Runs that share the events: what is tried, and twice as many events for the last one.
+const RUNS: u64 = 20;
+
+/// Tunes the knobs, and runs the rule taken.
+///
+/// # Errors
+/// What did not hold in a simulation that must, in words.
+pub(super) fn tune(
+    stream: &Stream,
+    options: &Options,
+    listener: impl FnMut(&str, Progress),
+) -> Result<Tuned, String> {
+    let mut trials = Trials {
+        stream,
+        options,
+        events: 0,
+        tried: Vec::new(),
+        listener,
+    };
+    let online = match options.knobs {
+        Some(given) => given,
+        None => trials.choose()?,
+    };
+    let settings = Settings {
+        seed: options.seed.wrapping_add(1),
+        precision: 2e-3,
+        events: 2 * options.events / RUNS,
+        interrupt: options.interrupt.clone(),
+        ..Settings::default()
+    };
+    let run = trials.simulate(online, &settings, "measuring the rule taken")?;
+    let tried = trials.tried.iter().map(|own| Tried {
+        online: own.online,
+        times: trials.ratio(own.online, online),
+    });
+    Ok(Tuned {
+        online,
+        tried: tried.collect(),
+        run,
+        events: trials.events,
+    })
+}
+
+struct Trials<'a, H> {
+    stream: &'a Stream,
+    options: &'a Options,
+    events: u64,
+    tried: Vec<Choice>,
+    listener: H,
+}
+
+impl<H: FnMut(&str, Progress)> Trials<'_, H> {
+    fn choose(&mut self) -> Result<Online, String> {
+        for urgency in URGENCIES {
+            self.attempt(Online {
+                urgency,
+                ..Online::PLAIN
+            })?;
+        }
+        let best = self.best();
+        for background in BACKGROUNDS {
+            self.attempt(Online { background, ..best })?;
+        }
+        let best = self.best();
+        for factor in BESIDE {
+            let urgency = best.urgency * factor;
+            self.attempt(Online { urgency, ..best })?;
+        }
+        // What is not surely better is chance as well as not. Not only the least mean can be: others may be known better.
+        let better = |than: &Choice| {
+            let ratio = self.ratio(Online::PLAIN, than.online);
+            let surely = ratio.is_none_or(|ratio| ratio.mean - ratio.half_width > 1.0);
+            surely && !than.replications.is_empty()
+        };
+        let some = self.tried.iter().any(better);
+        Ok(if some { self.best() } else { Online::PLAIN })
+    }
+
+    fn attempt(&mut self, online: Online) -> Result<(), String> {
+        if self.tried.iter().any(|tried| tried.online == online) {
+            return Ok(());
+        }
+        let settings = Settings {
+            seed: self.options.seed,
+            precision: 1e-9,
+            events: self.options.events / RUNS,
+            interrupt: self.options.interrupt.clone(),
+            ..Settings::default()
+        };
+        let doing = format!("trying urgency {}", online.urgency);
+        let run = self.simulate(online, &settings, &doing)?;
+        let settled = run.health == Health::Settled;
+        let replications = run.replications.iter().copied().collect::<Option<Vec<_>>>();
+        self.tried.push(Choice {
+            online,
+            replications: replications.filter(|_| settled).unwrap_or_default(),
+        });
+        Ok(())
+    }
+
+    fn simulate(
+        &mut self,
+        online: Online,
+        settings: &Settings,
+        doing: &str,
+    ) -> Result<Run, String> {
+        let listener = |reached| (self.listener)(doing, reached);
+        let run = simulate(self.stream, Sharing::HeSrpt(online), settings, listener)?;
+        self.events += run.events;
+        Ok(run)
+    }
+
+    /// The knobs with the least mean; those of jobs that are all there where nothing settled.
+    fn best(&self) -> Online {
+        let mean = |tried: &&Choice| tried.replications.iter().sum::<f64>();
+        let tried = self.tried.iter();
+        let settled = tried.filter(|tried| !tried.replications.is_empty());
+        let best = settled.min_by(|a, b| mean(a).total_cmp(&mean(b)));
+        best.map_or(Online::PLAIN, |best| best.online)
+    }
+
+    fn ratio(&self, of: Online, to: Online) -> Option<Estimate> {
+        let find = |online: Online| self.tried.iter().find(|tried| tried.online == online);
+        paired_ratio(&find(of)?.replications, &find(to)?.replications)
+    }
+}

@@ -1,0 +1,233 @@
+//! The document of a pool of servers, as it is read, and as policies record it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Objective, SpeedupRecord, Workload};
+use synth_core::document::{
+    Document, DocumentError, Fault, Node, Parsed, Step, digest, place, to_yaml,
+};
+use synth_core::number::Decimal;
+use synth_queues::law::{Size, respell_law, respell_times_of};
+
+const EXAMPLE: &str = "a workload reads like this:
+  kind: malleable
+  servers: 64
+  speedup: {amdahl: {parallel_fraction: .9}}
+  jobs:
+    - {name: small, size: 3}
+    - {name: large, size: 20}";
+
+/// A workload with all its numbers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Pool")]
+pub struct Record {
+    /// Where its figures come from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// The unit of time.
+    pub time_unit: String,
+    /// How many servers there are (N); a part of one is as good as its share.
+    pub servers: Decimal,
+    /// Whether jobs hold whole servers only.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub whole_servers: bool,
+    /// A job uses at most so many servers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cap: Option<Decimal>,
+    /// The speedup of jobs that have none of their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub speedup: Option<SpeedupRecord>,
+    /// What is to be small.
+    pub objective: Objective,
+    /// Jobs that are all present at the start.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub jobs: Vec<JobRecord>,
+    /// In place of jobs: their sizes are drawn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sizes: Option<SizesRecord>,
+    /// In place of both: jobs that arrive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arrivals: Option<ArrivalsRecord>,
+}
+
+/// Jobs that arrive.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ArrivalsRecord {
+    /// Poisson arrivals \[1/time\].
+    pub rate: Decimal,
+    /// The law of sizes \[work\], which are known when a job arrives.
+    pub size: Size,
+}
+
+/// A job.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct JobRecord {
+    /// Its name.
+    pub name: String,
+    /// How long it runs on one server, > 0 \[work\].
+    pub size: Decimal,
+    /// What a unit of its time costs, > 0; 1 unless it is named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weight: Option<Decimal>,
+    /// It uses at most so many servers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cap: Option<Decimal>,
+    /// Its speedup, where it is not that of all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub speedup: Option<SpeedupRecord>,
+}
+
+/// A law from which sizes are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum SizesRecord {
+    /// P(S > x) = x^−shape on x ≥ 1.
+    Pareto {
+        /// Its shape, > 0.
+        shape: Decimal,
+        /// How many jobs there are, ≥ 1.
+        count: u32,
+        /// What they are drawn from.
+        seed: u64,
+    },
+}
+
+/// A document: of jobs, sizes and arrivals exactly one.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct PoolDocument {
+    #[allow(dead_code, reason = "it was looked at before")]
+    kind: String,
+    source: Option<String>,
+    time_unit: Option<String>,
+    servers: Decimal,
+    #[serde(default)]
+    whole_servers: bool,
+    cap: Option<Decimal>,
+    speedup: Option<SpeedupRecord>,
+    objective: Option<Objective>,
+    #[serde(default)]
+    jobs: Vec<JobRecord>,
+    sizes: Option<SizesRecord>,
+    arrivals: Option<ArrivalsDocument>,
+}
+
+/// Jobs that arrive: of `mean_size` and `size` exactly one.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ArrivalsDocument {
+    rate: Decimal,
+    mean_size: Option<Decimal>,
+    size: Option<Size>,
+}
+
+pub(super) fn parse(text: &str, name: &str) -> Result<Parsed<Workload>, DocumentError> {
+    let mut document = Document::parse(text, name, EXAMPLE)?;
+    let misnamed = document.misnamed("malleable")?;
+    respell(&mut document.root);
+    let (written, mut faults) = document.read::<PoolDocument>();
+    faults.extend(misnamed);
+    let arrivals = written.as_ref().and_then(|own| own.arrivals.as_ref());
+    let has_mean = arrivals.is_some_and(|own| own.mean_size.is_some());
+    let checked = match written.and_then(|written| written.record(&mut faults)) {
+        Some(record) => record.checked(faults),
+        None => Err(faults),
+    };
+    // Means that stand in no law.
+    document.conclude(checked, |place| {
+        let of_size = matches!(place.steps(), [Step::Key(first), Step::Key(second), ..] if first == "arrivals" && second == "size");
+        (of_size && has_mean).then(|| place!("arrivals", "mean_size"))
+    })
+}
+
+/// Laws and times, as documents spell them. A size is the time on one server.
+fn respell(root: &mut Node) {
+    let unit = root.time_unit().unwrap_or_default().to_owned();
+    if let Some(arrivals) = root.meant_mut("arrivals") {
+        arrivals.meant_mut("size").map(respell_law);
+        respell_times_of(arrivals, &["size", "mean_size"], &unit);
+    }
+    let jobs = root.meant_mut("jobs").map_or(&mut [][..], Node::items_mut);
+    for job in jobs {
+        respell_times_of(job, &["size"], &unit);
+    }
+}
+
+impl PoolDocument {
+    /// What it says, with its defaults; faults go to the others.
+    fn record(self, faults: &mut Vec<Fault>) -> Option<Record> {
+        let keys = [
+            !self.jobs.is_empty(),
+            self.sizes.is_some(),
+            self.arrivals.is_some(),
+        ];
+        let refused = match keys.into_iter().filter(|is_there| *is_there).count() {
+            0 => Some((
+                "there are no jobs",
+                "list them: `jobs: [{name: a, size: 3}]`, draw their sizes: `sizes: {pareto: {shape: 1.5, count: 500, seed: 1}}`, or let them arrive: `arrivals: {rate: 2, mean_size: 3}`",
+            )),
+            1 => None,
+            _ => Some((
+                "the document has more than one of `jobs`, `sizes` and `arrivals`",
+                "keep `jobs`, `sizes` for jobs whose sizes are drawn, or `arrivals` for jobs that come one after the other",
+            )),
+        };
+        if let Some((message, help)) = refused {
+            faults.push(Fault::new(place!("jobs"), message, help));
+        }
+        let arrivals = match self.arrivals {
+            Some(arrivals) => Some(arrivals.record(faults)?),
+            None => None,
+        };
+        Some(Record {
+            source: self.source,
+            time_unit: self.time_unit.unwrap_or("time".into()),
+            servers: self.servers,
+            whole_servers: self.whole_servers,
+            cap: self.cap,
+            speedup: self.speedup,
+            objective: self.objective.unwrap_or_default(),
+            jobs: self.jobs,
+            sizes: self.sizes,
+            arrivals,
+        })
+    }
+}
+
+impl ArrivalsDocument {
+    fn record(self, faults: &mut Vec<Fault>) -> Option<ArrivalsRecord> {
+        let rate = self.rate;
+        let refused = match (self.mean_size, self.size) {
+            (Some(mean), None) => {
+                let size = Size::Exponential { mean };
+                return Some(ArrivalsRecord { rate, size });
+            }
+            (None, Some(size)) => return Some(ArrivalsRecord { rate, size }),
+            (Some(_), Some(_)) => "the arrivals have both `mean_size` and `size`",
+            (None, None) => "the arrivals have no size of jobs",
+        };
+        let help =
+            "write `mean_size: 3`, or a law: `size: {law: hyperexponential, mean: 3, scv: 4}`";
+        faults.push(Fault::new(place!("arrivals"), refused, help));
+        None
+    }
+}
+
+impl Record {
+    /// Returns the digest of all its numbers.
+    pub fn digest(&self) -> String {
+        digest(&to_yaml(self))
+    }
+
+    /// The workload, or all its faults.
+    ///
+    /// # Errors
+    /// A list of all faults, at their places in the record.
+    pub fn check(&self) -> Result<Workload, Vec<Fault>> {
+        Ok(self.checked(Vec::new())?.0)
+    }
+}

@@ -1,0 +1,391 @@
+//! How fast a job runs on so many servers.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use synth_core::document::{Fault, Place, place};
+use synth_core::number::Decimal;
+
+/// A speedup, as documents write it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum SpeedupRecord {
+    /// `s(k) = k^p`.
+    Power {
+        /// p, in (0, 1].
+        p: Decimal,
+    },
+    /// `s(k) = 1/(1 − f + f/k)`: the rest 1 − f runs on one server.
+    Amdahl {
+        /// f, in (0, 1].
+        parallel_fraction: Decimal,
+    },
+    /// `s(k) = ln(1 + αk)/ln(1 + α)`.
+    Logarithm {
+        /// α > 0.
+        scale: Decimal,
+    },
+    /// Points `[k, s(k)]`, straight lines between them from (0, 0) on, flat after the last.
+    Table(Vec<[Decimal; 2]>),
+}
+
+/// A concave speedup.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Speedup {
+    /// `s(k) = k^p`, p in (0, 1].
+    Power(f64),
+    /// `s(k) = k/((1 − f)k + f)`, f in (0, 1].
+    Amdahl(f64),
+    /// `s(k) = ln(1 + αk)/ln(1 + α)`, α > 0.
+    Logarithm(f64),
+    /// Corners `(k, s)` from (0, 0) on, with falling slopes; flat after the last.
+    Table(Vec<(f64, f64)>),
+}
+
+impl SpeedupRecord {
+    /// Returns the speedup; a point that its concave hull leaves below it is added to `warnings`.
+    ///
+    /// # Errors
+    /// What is wrong with it: a parameter out of its range, or a table that falls or does not start at 0.
+    pub fn check(&self, warnings: &mut Vec<Fault>) -> Result<Speedup, Fault> {
+        let (key, value, most, help) = match self {
+            SpeedupRecord::Power { p } => (
+                "p",
+                p,
+                1.0,
+                "a job on k servers runs k^p times as fast as on one: p = 1 is perfect, near 0 no use of servers",
+            ),
+            SpeedupRecord::Amdahl { parallel_fraction } => (
+                "parallel_fraction",
+                parallel_fraction,
+                1.0,
+                "write the part of a job's work that can be divided among servers",
+            ),
+            SpeedupRecord::Logarithm { scale } => (
+                "scale",
+                scale,
+                f64::INFINITY,
+                "the speedup is ln(1 + scale·k)/ln(1 + scale)",
+            ),
+            SpeedupRecord::Table(points) => return table(points, warnings),
+        };
+        let number = value.value();
+        if number > 0.0 && number <= most {
+            return Ok(match self {
+                SpeedupRecord::Power { .. } => Speedup::Power(number),
+                SpeedupRecord::Amdahl { .. } => Speedup::Amdahl(number),
+                _ => Speedup::Logarithm(number),
+            });
+        }
+        let expected = if most == 1.0 {
+            "a number above 0 and at most 1"
+        } else {
+            "a number > 0"
+        };
+        let message = format!("{key} is {value}, expected {expected}");
+        Err(Fault::new(place!(key), message, help))
+    }
+}
+
+/// The concave hull of measured points, the smallest concave speedup that is nowhere below them.
+fn table(points: &[[Decimal; 2]], warnings: &mut Vec<Fault>) -> Result<Speedup, Fault> {
+    let help = "list points as [servers, speedup], such as `table: [[1, 1], [2, 1.8], [4, 3]]`";
+    let refuse = |message: &str| Err(Fault::new(Place::DOCUMENT, message, help));
+    if points.is_empty() {
+        return refuse("the table has no points");
+    }
+    let mut all: Vec<(f64, f64)> = Vec::new();
+    for (i, [servers, speed]) in points.iter().enumerate() {
+        let (k, s) = (servers.value(), speed.value());
+        let before = all.last().copied().unwrap_or_default();
+        let message = match (k, s) {
+            (0.0, 0.0) if i == 0 => continue,
+            (0.0, _) if i == 0 => format!("s(0) is {s}, but a job without servers does not run"),
+            _ if k <= before.0 => format!("{k} servers come after {}", before.0),
+            _ if s < before.1 => format!(
+                "the speedup falls from {} on {} servers to {s} on {k}",
+                before.1, before.0
+            ),
+            _ if s <= 0.0 => format!("the speedup on {k} servers is {s}, expected a number > 0"),
+            _ => {
+                all.push((k, s));
+                continue;
+            }
+        };
+        let help = if k == 0.0 {
+            "leave the point out: every table starts at [0, 0]"
+        } else {
+            "sort the points by servers; speedups may not fall (leave out what is slower than fewer servers)"
+        };
+        return Err(Fault::new(place!(i), message, help));
+    }
+    if all.is_empty() {
+        return refuse("the table has no speedup > 0");
+    }
+    let hull = Speedup::Table(hull(&all));
+    let gap = |&(k, s): &(f64, f64)| (hull.at(k) - s) / hull.at(k);
+    let worst = all.iter().max_by(|a, b| gap(a).total_cmp(&gap(b)));
+    if let Some(&(k, s)) = worst.filter(|point| gap(point) > 1e-12) {
+        let (percent, above) = (100.0 * gap(&(k, s)), hull.at(k));
+        warnings.push(Fault::new(
+            Place::DOCUMENT,
+            format!(
+                "the table is not concave: its hull is up to {percent:.2} % above it ({above:.6} in place of {s} on {k} servers)"
+            ),
+            "the plan runs on the hull: a job reaches it by alternating between the numbers of servers beside it",
+        ));
+    }
+    Ok(hull)
+}
+
+/// Corners of the upper hull from (0, 0) on.
+fn hull(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let mut corners = vec![(0.0, 0.0)];
+    for &point in points {
+        while let [.., a, b] = corners[..] {
+            if slope(a, b) > slope(b, point) {
+                break;
+            }
+            corners.pop();
+        }
+        corners.push(point);
+    }
+    while let [.., a, b] = corners[..] {
+        if slope(a, b) > 0.0 {
+            break;
+        }
+        corners.pop();
+    }
+    corners
+}
+
+fn slope(a: (f64, f64), b: (f64, f64)) -> f64 {
+    (b.1 - a.1) / (b.0 - a.0)
+}
+
+impl Speedup {
+    /// s(k), for k ≥ 0; ∞ servers are allowed.
+    pub fn at(&self, k: f64) -> f64 {
+        match self {
+            Speedup::Power(p) => k.powf(*p),
+            Speedup::Amdahl(f) if k.is_finite() => k / ((1.0 - f) * k + f),
+            Speedup::Amdahl(f) => 1.0 / (1.0 - f),
+            Speedup::Logarithm(scale) => (scale * k).ln_1p() / scale.ln_1p(),
+            Speedup::Table(corners) => {
+                let n = corners.partition_point(|corner| corner.0 <= k);
+                let (k0, s0) = corners[n - 1];
+                let after = corners.get(n);
+                after.map_or(s0, |(k1, s1)| s0 + (s1 - s0) * ((k - k0) / (k1 - k0)))
+            }
+        }
+    }
+
+    /// The numbers of servers at which `s(k) − yk` is largest, from the least to the greatest, for a price y ≥ 0.
+    pub fn demand(&self, y: f64) -> (f64, f64) {
+        let alone = |k: f64| (k, k);
+        let linear = |slope: f64| match y.total_cmp(&slope) {
+            std::cmp::Ordering::Less => alone(f64::INFINITY),
+            std::cmp::Ordering::Equal => (0.0, f64::INFINITY),
+            std::cmp::Ordering::Greater => alone(0.0),
+        };
+        match self {
+            Speedup::Power(1.0) | Speedup::Amdahl(1.0) => linear(1.0),
+            Speedup::Power(p) => alone((p / y).powf(1.0 / (1.0 - p))),
+            Speedup::Amdahl(f) => alone((((f / y).sqrt() - f) / (1.0 - f)).max(0.0)),
+            Speedup::Logarithm(scale) => alone((1.0 / (y * scale.ln_1p()) - 1.0 / scale).max(0.0)),
+            Speedup::Table(corners) => {
+                let slopes = corners.windows(2).map(|c| slope(c[0], c[1]));
+                let above = slopes.clone().take_while(|slope| *slope > y).count();
+                let least = slopes.take_while(|slope| *slope >= y).count();
+                let most = if y > 0.0 {
+                    corners[least].0
+                } else {
+                    f64::INFINITY
+                };
+                (corners[above].0, most)
+            }
+        }
+    }
+
+    /// Returns `s'(k)`, from the left: what the last part of a server is worth; at 0 what the first is, ∞ for powers below 1.
+    pub fn slope(&self, k: f64) -> f64 {
+        match self {
+            Speedup::Power(p) => p * k.powf(p - 1.0),
+            Speedup::Amdahl(f) => f / ((1.0 - f) * k + f).powi(2),
+            Speedup::Logarithm(scale) => scale / ((1.0 + scale * k) * scale.ln_1p()),
+            Speedup::Table(corners) => {
+                let n = corners.partition_point(|corner| corner.0 < k).max(1);
+                corners
+                    .get(n)
+                    .map_or(0.0, |next| slope(corners[n - 1], *next))
+            }
+        }
+    }
+
+    /// The least number of servers with speed `rate`; none if no number has it.
+    pub fn servers_for(&self, rate: f64) -> Option<f64> {
+        let servers = match self {
+            Speedup::Power(p) => rate.powf(1.0 / p),
+            Speedup::Amdahl(f) if rate * (1.0 - f) < 1.0 => f * rate / (1.0 - (1.0 - f) * rate),
+            Speedup::Amdahl(_) => return None,
+            Speedup::Logarithm(scale) => (rate * scale.ln_1p()).exp_m1() / scale,
+            Speedup::Table(corners) => {
+                let n = corners.partition_point(|corner| corner.1 < rate);
+                let after = corners.get(n)?;
+                // The first corner is (0, 0).
+                let before = corners[n.saturating_sub(1)];
+                let part = (rate - before.1) / (after.1 - before.1);
+                if n == 0 {
+                    0.0
+                } else {
+                    before.0 + part * (after.0 - before.0)
+                }
+            }
+        };
+        Some(servers)
+    }
+}
+
+/// A speedup within limits: what a job can make of servers here.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Curve {
+    /// Its speedup.
+    pub speedup: Speedup,
+    /// It uses at most so many servers; ∞ if all.
+    pub cap: f64,
+    /// Whether it holds whole servers. Then the speed between two numbers of servers is that of alternating between
+    /// them, a straight line.
+    pub whole: bool,
+}
+
+impl Curve {
+    /// The exponent p < 1 where it is `k^p` for all numbers of servers that there are.
+    pub fn smooth_power(&self, servers: f64) -> Option<f64> {
+        match self.speedup {
+            Speedup::Power(p) if p < 1.0 && !self.whole && self.cap >= servers => Some(p),
+            _ => None,
+        }
+    }
+
+    /// s(k), for 0 ≤ k.
+    pub fn at(&self, k: f64) -> f64 {
+        let k = k.min(self.cap);
+        let below = k.floor();
+        if !self.whole || k <= below {
+            return self.speedup.at(k);
+        }
+        let low = self.speedup.at(below);
+        low + (self.speedup.at(below + 1.0) - low) * (k - below)
+    }
+
+    /// Numbers of servers, ascending, up to all that it can use of so many: between two of them `s(k)²/k` only rises, or only
+    /// falls.
+    pub fn marks(&self, servers: f64) -> Vec<f64> {
+        let most = self.cap.min(servers);
+        let mut marks = match &self.speedup {
+            _ if self.whole => (1..=most as u32).map(f64::from).collect(),
+            Speedup::Power(_) => Vec::new(),
+            Speedup::Amdahl(f) => vec![f / (1.0 - f)],
+            // Where ln(1 + u) = 2u/(1 + u).
+            Speedup::Logarithm(scale) => vec![3.921_553_634_567_505 / scale],
+            Speedup::Table(corners) => corners[1..].iter().map(|corner| corner.0).collect(),
+        };
+        marks.retain(|k| *k < most);
+        marks.push(most);
+        marks
+    }
+
+    /// The most servers up to the last mark at which `s(k)²/k` is at least this; 0 if it never is.
+    pub fn widest(&self, least: f64, marks: &[f64]) -> f64 {
+        let ratio = |k: f64| self.at(k).powi(2) / k;
+        // From the right: the first mark that is high enough, and then between it and the next.
+        let Some(n) = marks.iter().rposition(|k| ratio(*k) >= least) else {
+            return 0.0;
+        };
+        let Some(next) = marks.get(n + 1) else {
+            return marks[n];
+        };
+        if let (Speedup::Amdahl(f), false) = (&self.speedup, self.whole) {
+            // k = least ((1 − f)k + f)²: the greater root.
+            let (g, half) = (1.0 - f, 1.0 / (2.0 * least) - f * (1.0 - f));
+            let root = (half * half - (f * g).powi(2)).max(0.0).sqrt();
+            return ((half + root) / (g * g)).clamp(marks[n], *next);
+        }
+        halved(marks[n], *next, |k| ratio(k) >= least)
+    }
+
+    /// `s'(k)` for k > 0, from the left.
+    pub fn slope(&self, k: f64) -> f64 {
+        match (k > self.cap, self.whole) {
+            (true, _) => 0.0,
+            (false, true) => self.speedup.at(k.ceil()) - self.speedup.at(k.ceil() - 1.0),
+            (false, false) => self.speedup.slope(k),
+        }
+    }
+
+    /// The numbers of servers at which `s(k) − yk` is largest, from the least to the greatest, for a price y ≥ 0.
+    pub fn demand(&self, y: f64) -> (f64, f64) {
+        let (least, greatest) = self.speedup.demand(y);
+        if !self.whole {
+            return (least.min(self.cap), greatest.min(self.cap));
+        }
+        // The last of k servers is worth between s'(k) and s'(k − 1), so that few numbers are to be looked at.
+        let worth = |k: f64| self.speedup.at(k) - self.speedup.at(k - 1.0);
+        let from = |smooth: f64| (smooth.floor() - 1.0).max(0.0).min(self.cap);
+        let mut low = from(least);
+        while low < self.cap && low < least + 2.0 && worth(low + 1.0) > y {
+            low += 1.0;
+        }
+        if greatest == f64::INFINITY {
+            return (low, self.cap);
+        }
+        let mut high = from(greatest).max(low);
+        while high < self.cap && high < greatest + 2.0 && worth(high + 1.0) >= y {
+            high += 1.0;
+        }
+        (low, high)
+    }
+
+    /// The least number of servers with speed `rate`; none if no number has it.
+    pub fn servers_for(&self, rate: f64) -> Option<f64> {
+        let smooth = self.speedup.servers_for(rate)?;
+        let mut servers = smooth;
+        if self.whole {
+            let below = (smooth.floor() - 1.0).max(0.0);
+            let enough = |k: &f64| self.speedup.at(*k) >= rate;
+            let top = (0..4).map(|n| below + f64::from(n)).find(enough)?;
+            let low = self.speedup.at((top - 1.0).max(0.0));
+            servers = if top == 0.0 {
+                0.0
+            } else {
+                top - 1.0 + (rate - low) / (self.speedup.at(top) - low)
+            };
+        }
+        (servers <= self.cap * (1.0 + 1e-12)).then(|| servers.min(self.cap))
+    }
+
+    /// `s'(0)`, what the first server is worth.
+    pub fn first_slope(&self) -> f64 {
+        if self.whole {
+            self.speedup.at(1.0)
+        } else {
+            self.speedup.slope(0.0)
+        }
+    }
+}
+
+/// Returns the last number between these at which something holds, by halves: it holds at `low`, and from some number on not.
+pub fn halved(mut low: f64, mut high: f64, holds: impl Fn(f64) -> bool) -> f64 {
+    while high - low > 2.0 * f64::EPSILON * high {
+        let middle = f64::midpoint(low, high);
+        if middle <= low || middle >= high {
+            break;
+        }
+        if holds(middle) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}

@@ -1,0 +1,24 @@
+//! Markov chains and queues in random environments, with no word of scheduling: chains and their
+//! stationary laws, quasi-birth-death processes, queues with a modulated number of servers.
+
+mod bisection;
+mod chain;
+pub mod cycle;
+mod modulated;
+mod qbd;
+mod relative;
+mod response;
+pub mod rounds;
+mod sojourn;
+mod staged;
+
+pub use bisection::bisected;
+pub use chain::{ChainError, Rate, generator, stationary, stationary_dense};
+pub use modulated::{Edge, Environment, MEMORY, ModulatedQueue, matrix_numbers, matrix_work};
+pub use qbd::{Block, Level, Qbd, QbdError, Stationary};
+pub use relative::RelativeCompletions;
+pub use response::Survival;
+pub use staged::{PhaseType, staged_phases, staged_qbd};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,257 @@
+//! A queue in a random environment with sizes of exponential stages, served preemptively.
+//!
+//! The oldest jobs are served; one that loses its server keeps its stage. To the state of the
+//! environment the chain adds the stage of every job that may have been started: those of the first β
+//! positions, in order. For the first `min c > 0` positions, which are always served together, the
+//! number of jobs in each stage suffices.
+
+use std::collections::HashMap;
+
+use super::modulated::ModulatedQueue;
+use super::qbd::{Level, Qbd};
+
+/// A law of m ≥ 1 exponential stages: a size begins in one of them and passes from stage to stage.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PhaseType {
+    /// Probability to begin in each stage (m), ≥ 0, of sum 1 up to rounding.
+    pub initial: Vec<f64>,
+    /// Rate of each stage \[1/time\] (m), > 0 and finite: 1 over its mean.
+    pub rates: Vec<f64>,
+    /// Probability that stage k is followed by stage k + 1, else the size ends (m), in \[0, 1\];
+    /// the last is 0.
+    pub onward: Vec<f64>,
+}
+
+impl PhaseType {
+    /// Stages one after another, the first one always.
+    pub fn sequence(rates: Vec<f64>, mut onward: Vec<f64>) -> Self {
+        let mut initial = vec![0.0; rates.len()];
+        if let Some(first) = initial.first_mut() {
+            *first = 1.0;
+        }
+        onward.push(0.0);
+        PhaseType {
+            initial,
+            rates,
+            onward,
+        }
+    }
+
+    /// One stage of several.
+    pub fn branches(initial: Vec<f64>, means: &[f64]) -> Self {
+        PhaseType {
+            onward: vec![0.0; initial.len()],
+            rates: means.iter().map(|m| 1.0 / m).collect(),
+            initial,
+        }
+    }
+
+    /// Returns the law of the sum of independent times of these two laws, in the order that takes fewer stages.
+    pub fn plus(&self, other: &Self) -> Self {
+        let (first, second) = (self.then(other), other.then(self));
+        if second.rates.len() < first.rates.len() {
+            second
+        } else {
+            first
+        }
+    }
+
+    /// The stages of `next` after those of this law. A stage is followed by one other at most; so where this law may
+    /// end early, or the next begin late, each of its paths is listed, with the stages after it.
+    fn then(&self, next: &Self) -> Self {
+        let ends_late = self.onward.iter().rev().skip(1).all(|q| *q == 1.0);
+        let begins_early = next.initial.first() == Some(&1.0);
+        let heads = self.parts(ends_late);
+        let tails = next.parts(begins_early);
+        let mut sum = PhaseType {
+            initial: Vec::new(),
+            rates: Vec::new(),
+            onward: Vec::new(),
+        };
+        for (p, head) in &heads {
+            for (q, tail) in &tails {
+                sum.initial.extend(head.initial.iter().map(|x| p * q * x));
+                sum.initial.extend(tail.rates.iter().map(|_| 0.0));
+                sum.rates.extend(head.rates.iter().chain(&tail.rates));
+                let (_, within) = head.onward.split_last().unwrap_or((&0.0, &[]));
+                sum.onward
+                    .extend(within.iter().chain(&[1.0]).chain(&tail.onward));
+            }
+        }
+        sum
+    }
+
+    /// Returns the law as it is, or the paths through it, each with its probability.
+    fn parts(&self, whole: bool) -> Vec<(f64, Self)> {
+        if whole {
+            return vec![(1.0, self.clone())];
+        }
+        let mut paths = Vec::new();
+        for (begin, initial) in self.initial.iter().enumerate() {
+            let mut there = *initial;
+            for end in begin..self.rates.len() {
+                let p = there * (1.0 - self.onward[end]);
+                if p > 0.0 {
+                    let stages = self.rates[begin..=end].to_vec();
+                    paths.push((p, PhaseType::sequence(stages, vec![1.0; end - begin])));
+                }
+                there *= self.onward[end];
+            }
+        }
+        paths
+    }
+}
+
+/// Stages by position; those of the positions served together in increasing order.
+type Stages = Vec<u8>;
+
+/// Returns the chain on (jobs, state of the environment, stages); see [`staged_phases`] for its size. The
+/// queue's own service rate is not used.
+///
+/// No edge of the environment may be a completion.
+pub fn staged_qbd(queue: &ModulatedQueue<'_>, size: &PhaseType) -> Qbd {
+    let chain = Chain::new(queue, size);
+    Qbd {
+        boundary: (0..=chain.most).map(|jobs| chain.level(jobs)).collect(),
+        repeating: chain.level(chain.most + 1),
+    }
+}
+
+/// Returns the first positions, which are always served together if at all.
+fn together(queue: &ModulatedQueue<'_>) -> usize {
+    let fewest = queue.servers().iter().filter(|c| **c > 0).min();
+    fewest.map_or(0, |c| *c as usize)
+}
+
+/// Phases of the chain with stages.
+pub fn staged_phases(queue: &ModulatedQueue<'_>, size: &PhaseType) -> f64 {
+    let (stages, unordered) = (size.rates.len(), together(queue));
+    let ordered = queue.most_servers() as usize - unordered;
+    let factors = (1..stages).map(|k| (unordered + k) as f64 / k as f64);
+    let multisets: f64 = factors.product();
+    multisets * (stages as f64).powf(ordered as f64) * queue.servers().len() as f64
+}
+
+struct Chain<'a, 'b> {
+    queue: &'a ModulatedQueue<'b>,
+    size: &'a PhaseType,
+    together: usize,
+    most: usize,
+    /// By number of jobs among the first positions: the stage vectors, and their numbers.
+    vectors: Vec<Vec<Stages>>,
+    index: Vec<HashMap<Stages, usize>>,
+}
+
+impl<'a, 'b> Chain<'a, 'b> {
+    fn new(queue: &'a ModulatedQueue<'b>, size: &'a PhaseType) -> Self {
+        let (together, most) = (together(queue), queue.most_servers() as usize);
+        let stages = size.rates.len() as u8;
+        let mut vectors: Vec<Vec<Stages>> = vec![vec![Vec::new()]];
+        for length in 0..most {
+            let mut longer = Vec::new();
+            for vector in &vectors[length] {
+                let ordered = vector.last().filter(|_| length < together);
+                let least = ordered.copied().unwrap_or(0);
+                longer.extend((least..stages).map(|stage| with(vector, stage)));
+            }
+            vectors.push(longer);
+        }
+        let numbered = |all: &Vec<Stages>| all.iter().cloned().zip(0..).collect();
+        Chain {
+            index: vectors.iter().map(numbered).collect(),
+            queue,
+            size,
+            together,
+            most,
+            vectors,
+        }
+    }
+
+    /// Returns the phase of environment state s and a stage vector.
+    fn phase(&self, s: usize, mut stages: Stages) -> usize {
+        let unordered = self.together.min(stages.len());
+        stages[..unordered].sort_unstable();
+        let vectors = &self.index[stages.len()];
+        s * vectors.len() + vectors[&stages]
+    }
+
+    fn level(&self, jobs: usize) -> Level {
+        let vectors = &self.vectors[jobs.min(self.most)];
+        let states = self.queue.servers().len();
+        let mut level = Level {
+            phases: states * vectors.len(),
+            ..Level::default()
+        };
+        for s in 0..states {
+            for stages in vectors {
+                self.arrival(&mut level, s, stages);
+                self.services(&mut level, s, stages, jobs);
+            }
+        }
+        for (edge, _) in self.queue.edges() {
+            for stages in vectors {
+                let [from, to] = [edge.from, edge.to].map(|s| self.phase(s, stages.clone()));
+                if from != to {
+                    level.local.push((from, to, edge.rate));
+                }
+            }
+        }
+        level
+    }
+
+    /// An arrival among the first positions draws its first stage; behind them it draws it later.
+    fn arrival(&self, level: &mut Level, s: usize, stages: &Stages) {
+        let from = self.phase(s, stages.clone());
+        let rate = self.queue.arrival_rate();
+        if stages.len() == self.most {
+            level.up.push((from, from, rate));
+            return;
+        }
+        let started = self.started(s, stages);
+        level.up.extend(started.map(|(to, p)| (from, to, rate * p)));
+    }
+
+    /// The phases in which one more job has begun, and the probability of each.
+    fn started<'c>(&'c self, s: usize, stages: &'c Stages) -> impl Iterator<Item = (usize, f64)> {
+        let starts = self.size.initial.iter().enumerate();
+        let starts = starts.filter(|(_, p)| **p > 0.0);
+        starts.map(move |(k, p)| (self.phase(s, with(stages, k as u8)), *p))
+    }
+
+    /// Each running job passes to its next stage, or leaves.
+    fn services(&self, level: &mut Level, s: usize, stages: &Stages, jobs: usize) {
+        let from = self.phase(s, stages.clone());
+        let running = stages.len().min(self.queue.servers()[s] as usize);
+        for position in 0..running {
+            let stage = stages[position] as usize;
+            let (rate, onward) = (self.size.rates[stage], self.size.onward[stage]);
+            if onward > 0.0 {
+                let mut after = stages.clone();
+                after[position] += 1;
+                let to = self.phase(s, after);
+                level.local.push((from, to, rate * onward));
+            }
+            if onward < 1.0 {
+                let mut after = stages.clone();
+                after.remove(position);
+                let rate = rate * (1.0 - onward);
+                if jobs <= self.most {
+                    level.down.push((from, self.phase(s, after), rate));
+                } else {
+                    // A job moves up to the first positions.
+                    let started = self.started(s, &after);
+                    level
+                        .down
+                        .extend(started.map(|(to, p)| (from, to, rate * p)));
+                }
+            }
+        }
+    }
+}
+
+/// These stages, and one more.
+fn with(stages: &Stages, stage: u8) -> Stages {
+    let mut all = stages.clone();
+    all.push(stage);
+    all
+}

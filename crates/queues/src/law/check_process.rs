@@ -1,0 +1,196 @@
+//! The checks of an arrival process.
+
+use super::ArrivalProcess;
+use super::check_size::{Faults, Part};
+use synth_core::document::{Fault, place, within};
+use synth_core::number::Decimal;
+
+/// The most states of a modulating chain.
+const MOST_STATES: usize = 20;
+/// The most changes of state an arrival, on average: each takes time to simulate, and no job sees it.
+const MOST_SWITCHES: f64 = 1e4;
+/// The most numbers of jobs that batches may have.
+pub(super) const MOST_SIZES: usize = 100;
+/// The most jobs in a batch.
+const LARGEST_BATCH: u32 = 100_000;
+
+impl ArrivalProcess {
+    /// Returns what is wrong with the parameters, each at its place in the process. It is that of the
+    /// arrivals of `owner`: "type `web`".
+    pub fn faults(&self, owner: &str, time_unit: &str) -> Vec<Fault> {
+        let mut faults = Faults::new(Part::Arrivals, owner, time_unit);
+        match self {
+            Self::Poisson { rate } if *rate < Decimal::ZERO => faults.add(
+                place!("rate"),
+                format!("arrival rate of {owner} is {rate}, expected a number > 0"),
+                format!(
+                    "write its mean number of arrivals per {time_unit}, or 0 to leave the type out"
+                ),
+            ),
+            Self::Poisson { .. } => {}
+            Self::Renewal { interarrival } => {
+                let found = interarrival.faults(Part::Interarrival, owner, time_unit);
+                faults.found = within(found, &place!("interarrival"));
+            }
+            Self::MarkovModulated { rates, switching } => {
+                let each =
+                    format!("write the mean number of arrivals per {time_unit} in that state");
+                let some = "give one state a rate > 0; to leave the type out, write `arrival_rate: 0` instead";
+                if faults.check_states("rates", rates, [&each, some]) {
+                    faults.check_switching(switching, rates.len(), time_unit);
+                }
+                if faults.found.is_empty() {
+                    let rate = self.rate();
+                    let help = format!(
+                        "write `arrival_rate: {rate:.6}`: so fast a modulation is Poisson at its mean rate"
+                    );
+                    faults.check_pace(rate, self.switching_frequency(), help);
+                }
+            }
+            Self::Batches {
+                rate,
+                sizes,
+                probabilities,
+                alike,
+            } => {
+                if *rate <= Decimal::ZERO {
+                    let message =
+                        format!("rate of batches of {owner} is {rate}, expected a number > 0");
+                    let help = format!(
+                        "write the mean number of batches per {time_unit}; to leave the type out, write `arrival_rate: 0` instead"
+                    );
+                    faults.add(place!("rate"), message, help);
+                }
+                faults.check_batches(sizes, probabilities.as_deref());
+                faults.check_alike(*alike);
+            }
+        }
+        let is_idle = matches!(self, Self::Poisson { rate } if rate.is_zero());
+        if faults.found.is_empty() && !is_idle && !self.in_range() {
+            faults.out_of_range();
+        }
+        faults.found
+    }
+}
+
+impl Faults<'_> {
+    /// Whether there is a sound number of states; each has a number in this list. What to do about
+    /// one of these numbers, and if none is > 0.
+    pub(super) fn check_states(
+        &mut self,
+        key: &'static str,
+        entries: &[Decimal],
+        [each, some]: [&str; 2],
+    ) -> bool {
+        if !self.check_length(place!(key), entries.len(), 2..=MOST_STATES, "") {
+            return false;
+        }
+        let sound = self.check_entries(key, entries, |x| x >= 0.0, "a number ≥ 0", each);
+        if sound && entries.iter().all(Decimal::is_zero) {
+            let message = format!("{key} of {} are all 0, so nothing arrives", self.whose());
+            self.add(place!(key), message, some);
+        }
+        true
+    }
+
+    pub(super) fn check_switching(
+        &mut self,
+        switching: &[Vec<Decimal>],
+        states: usize,
+        time_unit: &str,
+    ) {
+        let (rows, why) = (switching.len(), "a row for each state");
+        if !self.check_length(place!("switching"), rows, states..=states, why) {
+            return;
+        }
+        let before = self.found.len();
+        for (s, row) in switching.iter().enumerate() {
+            self.check_row(s, row, states, time_unit);
+        }
+        if self.found.len() == before {
+            self.check_irreducible(switching);
+        }
+    }
+
+    fn check_row(&mut self, s: usize, row: &[Decimal], states: usize, time_unit: &str) {
+        let place = place!("switching", s);
+        if !self.check_length(place, row.len(), states..=states, "a rate to each state") {
+            return;
+        }
+        for (t, rate) in row.iter().enumerate() {
+            let expected = match s == t {
+                true if *rate != Decimal::ZERO => "0: the state is the same",
+                false if *rate < Decimal::ZERO => "a number ≥ 0",
+                _ => continue,
+            };
+            let help = format!(
+                "write the rate per {time_unit} from state {s} to state {t}, and 0 from a state to itself"
+            );
+            self.add_value(place!("switching", s, t), rate, expected, help);
+        }
+    }
+
+    /// Every state leads to state 0, and is led to from it.
+    fn check_irreducible(&mut self, switching: &[Vec<Decimal>]) {
+        let leads = |s: usize, t: usize| switching[s][t] > Decimal::ZERO;
+        let onward = unreached(switching.len(), leads).map(|t| (0, t));
+        let back = unreached(switching.len(), |s, t| leads(t, s)).map(|s| (s, 0));
+        if let Some((s, t)) = onward.or(back) {
+            let message = format!(
+                "switching of {} never leads from state {s} to state {t}, and every state has to lead to every other",
+                self.whose()
+            );
+            let help =
+                "add the rate that is missing, or leave out the states that are left for good";
+            self.add(place!("switching"), message, help);
+        }
+    }
+
+    pub(super) fn check_pace(&mut self, arrivals: f64, switches: f64, help: String) {
+        if switches > MOST_SWITCHES * arrivals {
+            let message = format!(
+                "switching of {} changes the state {:.0e} times an arrival, expected {MOST_SWITCHES:.0e} times at most",
+                self.whose(),
+                switches / arrivals
+            );
+            self.add(place!("switching"), message, help);
+        }
+    }
+
+    fn check_batches(&mut self, sizes: &[u32], probabilities: Option<&[Decimal]>) {
+        if !self.check_length(place!("sizes"), sizes.len(), 1..=MOST_SIZES, "") {
+            return;
+        }
+        for (n, size) in sizes.iter().enumerate() {
+            if !(1..=LARGEST_BATCH).contains(size) {
+                let expected = format!("a whole number from 1 to {LARGEST_BATCH}");
+                let help =
+                    "write how many jobs arrive together; with none of them there is no batch";
+                self.add_value(place!("sizes", n), size, &expected, help);
+            }
+        }
+        if let Some(probabilities) = probabilities {
+            self.check_probabilities(probabilities, sizes.len(), "size");
+        }
+    }
+
+    fn check_alike(&mut self, alike: Decimal) {
+        if !(0.0..=1.0).contains(&alike.value()) {
+            let help = "write the part of the batches whose jobs all have one size, or leave it out for none";
+            let expected = "a number from 0 to 1";
+            self.add_value(place!("alike"), alike, expected, help);
+        }
+    }
+}
+
+/// Returns the first of n states that is not reached from state 0.
+fn unreached(n: usize, leads: impl Fn(usize, usize) -> bool) -> Option<usize> {
+    let mut reached = vec![false; n];
+    let mut open = vec![0];
+    while let Some(s) = open.pop() {
+        if !std::mem::replace(&mut reached[s], true) {
+            open.extend((0..n).filter(|t| leads(s, *t)));
+        }
+    }
+    reached.iter().position(|reached| !reached)
+}

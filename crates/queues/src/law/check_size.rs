@@ -1,0 +1,350 @@
+//! The checks of a law of sizes, or of interarrival times.
+
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+
+use num_rational::BigRational;
+use num_traits::One;
+
+use super::Size;
+use synth_core::document::{Fault, Place, place};
+use synth_core::number::Decimal;
+
+/// The most stages of an Erlang or a Coxian law.
+const MOST_STAGES: usize = 100;
+/// The most branches of a hyperexponential law.
+const MOST_BRANCHES: usize = 20;
+/// The most values of an empirical law.
+const MOST_VALUES: usize = 10_000;
+/// The squared coefficients of variation of a lognormal or a Weibull law: beyond, no simulation
+/// would tell the law from a constant, or ever meet its tail.
+const VARIATIONS: RangeInclusive<f64> = 1e-6..=1e6;
+
+/// What messages call it.
+const VARIATION: &str = "squared coefficient of variation";
+
+impl Size {
+    /// Returns what is wrong with the law's parameters, each at its place in the law. It is the law of
+    /// this part of `owner`: "type `web`".
+    pub fn faults(&self, part: Part, owner: &str, time_unit: &str) -> Vec<Fault> {
+        let mut faults = Faults::new(part, owner, time_unit);
+        match self {
+            Self::Exponential { mean } | Self::Deterministic { mean } => faults.check_mean(*mean),
+            Self::Erlang { stages, mean } => {
+                if !(1..=MOST_STAGES).contains(&(*stages as usize)) {
+                    let whose = faults.whose();
+                    let message = format!(
+                        "stages of {whose} are {stages}, expected a whole number from 1 to {MOST_STAGES}"
+                    );
+                    let help = "k stages have the squared coefficient of variation 1/k; one is the exponential law";
+                    faults.add(place!("stages"), message, help);
+                }
+                faults.check_mean(*mean);
+            }
+            Self::BalancedHyperexponential { mean, scv } => {
+                faults.check_mean(*mean);
+                faults.check_scv(*scv);
+            }
+            Self::Hyperexponential {
+                probabilities,
+                means,
+            } => faults.check_branches(probabilities, means),
+            Self::Coxian { means, onward } => faults.check_stages(means, onward),
+            Self::Lognormal { mean, scv } | Self::Weibull { mean, scv } => {
+                faults.check_mean(*mean);
+                faults.check_variation(*scv);
+            }
+            Self::Pareto { shape, low, high } => faults.check_pareto(*shape, *low, *high),
+            Self::Uniform { low, high } => {
+                faults.check_low(*low, *low >= Decimal::ZERO, "a number ≥ 0");
+                faults.check_high(*low, *high);
+            }
+            Self::Empirical {
+                values,
+                probabilities,
+            } => faults.check_values(values, probabilities.as_deref()),
+        }
+        if faults.found.is_empty() && !self.in_range() {
+            faults.out_of_range();
+        }
+        faults.found
+    }
+}
+
+/// What a law is a law of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Sizes.
+    Size,
+    /// Arrivals.
+    Arrivals,
+    /// The times between arrivals, where these are a renewal process.
+    Interarrival,
+    /// Something else, by its name.
+    Other(&'static str),
+}
+
+impl Part {
+    /// What it is a law of, in the singular.
+    fn noun(self) -> &'static str {
+        match self {
+            Self::Size => "size",
+            Self::Arrivals => "arrival",
+            Self::Interarrival => "interarrival time",
+            Self::Other(name) => name,
+        }
+    }
+}
+
+/// Faults of one law.
+pub(super) struct Faults<'a> {
+    part: Part,
+    pub owner: &'a str,
+    time_unit: &'a str,
+    pub found: Vec<Fault>,
+}
+
+impl<'a> Faults<'a> {
+    pub(super) fn new(part: Part, owner: &'a str, time_unit: &'a str) -> Self {
+        Faults {
+            part,
+            owner,
+            time_unit,
+            found: Vec::new(),
+        }
+    }
+
+    pub(super) fn add(&mut self, place: Place, message: String, help: impl Into<String>) {
+        self.found.push(Fault::new(place, message, help));
+    }
+
+    /// Adds that what is computed from the law leaves the range of doubles.
+    pub(super) fn out_of_range(&mut self) {
+        let law = match self.part {
+            Part::Other(name) => format!("the {name}"),
+            part => format!("{}s", part.noun()),
+        };
+        let message = format!(
+            "the law of {law} of {} is out of the range of numbers",
+            self.owner
+        );
+        let help = "check its numbers, or choose another unit";
+        self.add(Place::DOCUMENT, message, help);
+    }
+
+    /// Adds that the parameter at this place is another one than expected.
+    pub(super) fn add_value(
+        &mut self,
+        place: Place,
+        found: impl Display,
+        expected: &str,
+        help: impl Into<String>,
+    ) {
+        let what = place.to_string().replace("scv", VARIATION);
+        let message = format!("{what} of {} is {found}, expected {expected}", self.whose());
+        self.add(place, message, help);
+    }
+
+    /// Whose parameters they are.
+    pub(super) fn whose(&self) -> String {
+        match self.part {
+            Part::Size => self.owner.to_owned(),
+            Part::Other(name) => format!("the {name} of {}", self.owner),
+            part => format!("the {}s of {}", part.noun(), self.owner),
+        }
+    }
+
+    /// Returns what a time of this law is, for those who have to write it.
+    fn time(&self) -> &'static str {
+        match self.part {
+            Part::Size => "time in service of one job",
+            Part::Arrivals | Part::Interarrival => "time between two arrivals",
+            Part::Other(name) => name,
+        }
+    }
+
+    fn check_mean(&mut self, mean: Decimal) {
+        if mean <= Decimal::ZERO {
+            let message = format!(
+                "mean {} of {} is {mean}, expected a number > 0",
+                self.part.noun(),
+                self.owner
+            );
+            let help = format!("write the mean {}, in {}", self.time(), self.time_unit);
+            self.add(place!("mean"), message, help);
+        }
+    }
+
+    fn check_scv(&mut self, scv: Decimal) {
+        let help = match scv.value() {
+            scv if scv > 1.0 => return,
+            1.0 => "squared coefficient of variation 1 is `law: exponential`".to_owned(),
+            scv if 1.0 / scv >= 1.5 && 1.0 / scv <= 100.0 => format!(
+                "below 1 fits `law: erlang`, with `stages: {:.0}` for this one",
+                1.0 / scv
+            ),
+            _ => "below 1 fits `law: erlang`, from .01 on; exactly 1 is `law: exponential`".into(),
+        };
+        self.add_value(place!("scv"), scv, "a number > 1", help);
+    }
+
+    fn check_variation(&mut self, scv: Decimal) {
+        if !VARIATIONS.contains(&scv.value()) {
+            let expected = format!(
+                "a number from {:e} to {:e}",
+                VARIATIONS.start(),
+                VARIATIONS.end()
+            );
+            let help = "0 is `law: deterministic`; a heavier tail than all is `law: pareto`";
+            self.add_value(place!("scv"), scv, &expected, help);
+        }
+    }
+
+    fn check_pareto(&mut self, shape: Decimal, low: Decimal, high: Decimal) {
+        if shape <= Decimal::ZERO {
+            let help = "write how fast the tail falls: P(S > 2x) is about 2^−shape P(S > x)";
+            self.add_value(place!("shape"), shape, "a number > 0", help);
+        }
+        self.check_low(low, low > Decimal::ZERO, "a number > 0");
+        self.check_high(low, high);
+    }
+
+    fn check_low(&mut self, low: Decimal, is_sound: bool, expected: &str) {
+        if !is_sound {
+            let help = format!("write the least {}, in {}", self.time(), self.time_unit);
+            self.add_value(place!("low"), low, expected, help);
+        }
+    }
+
+    fn check_high(&mut self, low: Decimal, high: Decimal) {
+        if high <= low || high <= Decimal::ZERO {
+            let time = format!("{}, in {}", self.time(), self.time_unit);
+            let expected = format!("a number > low, which is {low}");
+            let help =
+                format!("write the greatest {time}; one and the same is `law: deterministic`");
+            self.add_value(place!("high"), high, &expected, help);
+        }
+    }
+
+    fn check_values(&mut self, values: &[Decimal], probabilities: Option<&[Decimal]>) {
+        if !self.check_length(place!("values"), values.len(), 1..=MOST_VALUES, "") {
+            return;
+        }
+        let help = format!(
+            "write the {} that was measured, in {}",
+            self.time(),
+            self.time_unit
+        );
+        self.check_entries("values", values, |x| x > 0.0, "a number > 0", &help);
+        if let Some(probabilities) = probabilities {
+            self.check_probabilities(probabilities, values.len(), "value");
+        }
+    }
+
+    /// As many probabilities as there are others, of sum 1.
+    pub(super) fn check_probabilities(
+        &mut self,
+        probabilities: &[Decimal],
+        expected: usize,
+        of: &str,
+    ) {
+        let (place, why) = (place!("probabilities"), format!("one for each {of}"));
+        if self.check_length(place, probabilities.len(), expected..=expected, &why) {
+            self.check_sum(probabilities, of);
+        }
+    }
+
+    /// Positive probabilities of sum 1.
+    fn check_sum(&mut self, probabilities: &[Decimal], of: &str) {
+        let help = format!("write the probability of that {of}, or delete the {of}");
+        let positive = |p: f64| p > 0.0;
+        let expected = "a number > 0";
+        let sound = self.check_entries("probabilities", probabilities, positive, expected, &help);
+        let sum: BigRational = probabilities.iter().map(|p| p.exact()).sum();
+        if sound && !sum.is_one() {
+            let near: f64 = probabilities.iter().map(|p| p.value()).sum();
+            let message = format!(
+                "probabilities of {} sum to {near}, expected 1 exactly",
+                self.whose()
+            );
+            let help = "correct one of them: they are taken as the decimals written";
+            self.add(place!("probabilities"), message, help);
+        }
+    }
+
+    /// Returns whether the list at this place has so many entries; `why`, where it is one number.
+    pub(super) fn check_length(
+        &mut self,
+        place: Place,
+        found: usize,
+        expected: RangeInclusive<usize>,
+        why: &str,
+    ) -> bool {
+        let is_right = expected.contains(&found);
+        if !is_right {
+            let expected = match (expected.start(), expected.end()) {
+                (least, most) if least == most => format!("{least}: {why}"),
+                (least, most) => format!("{least} to {most}"),
+            };
+            let whose = self.whose();
+            let message = format!("{place} of {whose} has length {found}, expected {expected}");
+            self.add(place, message, "add or delete entries");
+        }
+        is_right
+    }
+
+    pub(super) fn check_entries(
+        &mut self,
+        key: &'static str,
+        entries: &[Decimal],
+        sound: impl Fn(f64) -> bool,
+        expected: &str,
+        help: &str,
+    ) -> bool {
+        let before = self.found.len();
+        for (n, entry) in entries
+            .iter()
+            .enumerate()
+            .filter(|(_, e)| !sound(e.value()))
+        {
+            self.add_value(place!(key, n), entry, expected, help);
+        }
+        self.found.len() == before
+    }
+
+    fn check_means(&mut self, means: &[Decimal]) {
+        let help = format!("write the mean time spent there, in {}", self.time_unit);
+        self.check_entries("means", means, |m| m > 0.0, "a number > 0", &help);
+    }
+
+    fn check_branches(&mut self, probabilities: &[Decimal], means: &[Decimal]) {
+        let (branches, why) = (probabilities.len(), "one for each probability");
+        if !self.check_length(place!("probabilities"), branches, 2..=MOST_BRANCHES, "")
+            || !self.check_length(place!("means"), means.len(), branches..=branches, why)
+        {
+            return;
+        }
+        self.check_means(means);
+        self.check_sum(probabilities, "branch");
+    }
+
+    fn check_stages(&mut self, means: &[Decimal], onward: &[Decimal]) {
+        let (ways, why) = (
+            means.len().saturating_sub(1),
+            "one for each stage but the last",
+        );
+        if !self.check_length(place!("means"), means.len(), 1..=MOST_STAGES, "")
+            || !self.check_length(place!("onward"), onward.len(), ways..=ways, why)
+        {
+            return;
+        }
+        self.check_means(means);
+        self.check_entries(
+            "onward",
+            onward,
+            |q| q > 0.0 && q <= 1.0,
+            "a probability > 0 and ≤ 1",
+            "write the probability that the next stage follows; where it never does, leave out the rest",
+        );
+    }
+}

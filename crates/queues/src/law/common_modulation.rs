@@ -1,0 +1,149 @@
+//! A modulation common to all types: one chain, in whose states all of them arrive more or less
+//! often together.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::ArrivalProcess;
+use super::check_size::{Faults, Part};
+use synth_core::document::Fault;
+use synth_core::number::Decimal;
+
+/// A Markov chain of 2 to 20 states that the arrival rates of all types depend on: in state s
+/// they are `f_s / Σ_t π_t f_t` times their means, with π the chain's stationary law. So rates stay
+/// the means over all time. The chain starts in its stationary law, and does not change with the
+/// load.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CommonModulation {
+    /// f: how often jobs arrive in each state, beside the other states; ≥ 0, not all 0.
+    pub factors: Vec<Decimal>,
+    /// Rate from the state of the row to that of the column \[1/time\], ≥ 0, and 0 on the
+    /// diagonal; every state leads to every other.
+    pub switching: Vec<Vec<Decimal>>,
+}
+
+impl CommonModulation {
+    /// Returns whether all states are the same: what arrives as a Poisson process does so still.
+    pub fn is_constant(&self) -> bool {
+        self.factors.iter().all(|factor| *factor == self.factors[0])
+    }
+
+    /// Returns the stationary law π of the chain, of sum 1.
+    pub fn stationary_law(&self) -> Vec<f64> {
+        self.process().stationary_law()
+    }
+
+    /// Returns the factors by which all rates differ from their means, ≥ 0 and of mean 1.
+    pub fn relative_factors(&self) -> Vec<f64> {
+        let mean = self.process().rate();
+        let factors = self.factors.iter();
+        factors.map(|factor| factor.value() / mean).collect()
+    }
+
+    /// By how much the index of dispersion of counts exceeds that without it, for each arrival per
+    /// time \[time\]: `lim Var ∫ F / t`, with F the relative factor. Arrivals of types with the
+    /// rates λ and ν have the covariance λ ν times this, per time.
+    pub fn excess(&self) -> f64 {
+        let process = self.process();
+        (process.dispersion() - 1.0) / process.rate()
+    }
+
+    /// Returns a type of which f are the rates. That all questions about the chain are asked of it keeps
+    /// one answer to each.
+    fn process(&self) -> ArrivalProcess {
+        ArrivalProcess::MarkovModulated {
+            rates: self.factors.clone(),
+            switching: self.switching.clone(),
+        }
+    }
+
+    /// Returns what is wrong with it, each at its place in it.
+    pub fn faults(&self, time_unit: &str) -> Vec<Fault> {
+        let mut faults = named(time_unit);
+        let help = [
+            "write how often jobs arrive in that state, beside the other states",
+            "give one state a factor > 0",
+        ];
+        if faults.check_states("factors", &self.factors, help) {
+            faults.check_switching(&self.switching, self.factors.len(), time_unit);
+        }
+        faults.found
+    }
+
+    /// Returns whether it changes too often beside so many arrivals \[1/time\] for any job to see it.
+    pub fn too_fast(&self, arrivals: f64, time_unit: &str) -> Vec<Fault> {
+        let mut faults = named(time_unit);
+        let help = "leave `modulation` out: of states that change so fast only the mean is seen";
+        faults.check_pace(arrivals, self.process().switching_frequency(), help.into());
+        faults.found
+    }
+
+    /// Returns whether what is computed from one without faults is finite in doubles, at so many arrivals
+    /// \[1/time\].
+    pub fn in_range(&self, arrivals: f64) -> bool {
+        let fastest = self.relative_factors().into_iter().fold(0.0, f64::max);
+        self.process().in_range() && (fastest * arrivals).is_finite() && self.excess().is_finite()
+    }
+
+    /// Returns the number of states, the factors and the rates, for the digest.
+    pub fn canonical(&self) -> String {
+        let numbers = self.factors.iter().chain(self.switching.iter().flatten());
+        let numbers = numbers.map(|x| format!(" {}", x.canonical()));
+        format!("{}{}", self.factors.len(), numbers.collect::<String>())
+    }
+}
+
+/// Faults of a modulation.
+fn named(time_unit: &str) -> Faults<'_> {
+    Faults::new(Part::Size, "the modulation", time_unit)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn modulation(factors: [&str; 2], switching: [&str; 2]) -> CommonModulation {
+        let decimal = |text: &str| Decimal::parse(text).unwrap();
+        CommonModulation {
+            factors: factors.map(decimal).to_vec(),
+            switching: vec![
+                vec![Decimal::ZERO, decimal(switching[0])],
+                vec![decimal(switching[1]), Decimal::ZERO],
+            ],
+        }
+    }
+
+    /// Two states left at rates r, s: π = (s, r)/(r+s), and `lim Var ∫ F / t` is
+    /// 2 π_0 π_1 (F_0 − F_1)² / (r+s).
+    #[test]
+    fn two_states_have_their_closed_forms() {
+        let found = modulation([".4", "2.2"], [".1", ".3"]);
+        let mean = 0.75 * 0.4 + 0.25 * 2.2;
+        let relative = found.relative_factors();
+        assert!((relative[0] - 0.4 / mean).abs() < 1e-15);
+        assert!((relative[1] - 2.2 / mean).abs() < 1e-15);
+        let excess = 2.0 * 0.75 * 0.25 * f64::powi(1.8 / mean, 2) / 0.4;
+        assert!((found.excess() / excess - 1.0).abs() < 1e-13);
+        assert!(!found.is_constant() && found.in_range(1.0));
+        assert!(!found.in_range(1e308));
+        assert!(modulation(["2", "2"], ["1", "3"]).is_constant());
+    }
+
+    /// A type of mean rate λ is the one that is modulated by itself.
+    #[test]
+    fn one_type_has_the_dispersion_of_a_modulated_one() {
+        let decimal = |text: &str| Decimal::parse(text).unwrap();
+        let alone = ArrivalProcess::MarkovModulated {
+            rates: vec![decimal("1"), decimal("10")],
+            switching: vec![
+                vec![Decimal::ZERO, decimal(".1")],
+                vec![decimal(".2"), Decimal::ZERO],
+            ],
+        };
+        let common = modulation([".5", "5"], [".1", ".2"]);
+        let found = 1.0 + alone.rate() * common.excess();
+        assert!((found / alone.dispersion() - 1.0).abs() < 1e-13);
+    }
+}

@@ -1,0 +1,202 @@
+//! The time that a job holds its room: a start latency, and the size of its run.
+//!
+//! The two are independent, so that mean and variance add up; the sum of two laws of phase type is of phase
+//! type, the stages of the one followed by those of the other.
+
+use num_rational::BigRational;
+
+use super::Size;
+use crate::ctmc::PhaseType;
+
+/// The law of L + S: of the run's size S alone where there is no latency L.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Holding {
+    latency: Option<Size>,
+    run: Size,
+}
+
+/// A sum of more stages than this is not followed stage by stage.
+const MOST_STAGES: usize = 200;
+
+impl Holding {
+    pub fn new(latency: Option<Size>, run: Size) -> Self {
+        Holding { latency, run }
+    }
+
+    /// Returns the law of S.
+    pub fn run(&self) -> &Size {
+        &self.run
+    }
+
+    /// E\[L\] + E\[S\] \[time\], > 0.
+    pub fn mean(&self) -> f64 {
+        let latency = self.latency.as_ref().map_or(0.0, Size::mean);
+        latency + self.run.mean()
+    }
+
+    /// Squared coefficient of variation, (Var(L) + Var(S)) / (E\[L\] + E\[S\])².
+    pub fn scv(&self) -> f64 {
+        let Some(latency) = &self.latency else {
+            return self.run.scv();
+        };
+        let mean = self.mean();
+        let part = |law: &Size| law.scv() * (law.mean() / mean).powi(2);
+        part(latency) + part(&self.run)
+    }
+
+    /// Var(S) over the variance of the sum; 1 where neither varies.
+    pub fn share_of_run(&self) -> f64 {
+        match self.scv() {
+            0.0 => 1.0,
+            scv => self.run.scv() * (self.run.mean() / self.mean()).powi(2) / scv,
+        }
+    }
+
+    /// Returns whether it has no memory: a sum has.
+    pub fn is_exponential(&self) -> bool {
+        self.latency.is_none() && self.run.is_exponential()
+    }
+
+    /// The stages that a job goes through; `None` where one of the laws is not of phase type, or their sum has more
+    /// than 200 stages.
+    pub fn phases(&self) -> Option<PhaseType> {
+        let run = self.run.phases()?;
+        let Some(latency) = &self.latency else {
+            return Some(run);
+        };
+        let sum = latency.phases()?.plus(&run);
+        (sum.rates.len() <= MOST_STAGES).then_some(sum)
+    }
+
+    /// E\[L\] + E\[S\] as a fraction; `None` where it is none (a bounded Pareto law).
+    pub fn exact_mean(&self) -> Option<BigRational> {
+        let latency = self.latency.iter().map(Size::exact_mean);
+        latency.chain([self.run.exact_mean()]).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use synth_core::number::Decimal;
+
+    fn decimal(text: &str) -> Decimal {
+        Decimal::parse(text).unwrap()
+    }
+
+    fn decimals(texts: &[&str]) -> Vec<Decimal> {
+        texts.iter().map(|text| decimal(text)).collect()
+    }
+
+    /// Laws of phase type of every shape: one stage, several in a row, branches, and ends between.
+    fn phase_types() -> Vec<Size> {
+        vec![
+            Size::Exponential {
+                mean: decimal(".7"),
+            },
+            Size::Erlang {
+                stages: 3,
+                mean: decimal("2"),
+            },
+            Size::Hyperexponential {
+                probabilities: decimals(&[".3", ".7"]),
+                means: decimals(&["2", ".5"]),
+            },
+            Size::BalancedHyperexponential {
+                mean: decimal("1"),
+                scv: decimal("4"),
+            },
+            Size::Coxian {
+                means: decimals(&[".5", "1", "3"]),
+                onward: decimals(&[".5", ".2"]),
+            },
+        ]
+    }
+
+    /// E[X] and E[X²] by first-step equations from the last stage back: `m_k = 1/μ_k + q_k m_{k+1}`,
+    /// `s_k = 2 m_k/μ_k + q_k s_{k+1}`.
+    fn moments(law: &PhaseType) -> (f64, f64) {
+        let (mut mean, mut square) = (0.0, 0.0);
+        let (mut next, mut after) = (0.0, 0.0);
+        for k in (0..law.rates.len()).rev() {
+            let (stage, q) = (1.0 / law.rates[k], law.onward[k]);
+            next = stage + q * next;
+            after = 2.0 * stage * next + q * after;
+            mean += law.initial[k] * next;
+            square += law.initial[k] * after;
+        }
+        (mean, square)
+    }
+
+    #[test]
+    fn means_and_variances_of_sums_add_up() {
+        for latency in phase_types() {
+            for run in phase_types() {
+                let sum = Holding::new(Some(latency.clone()), run.clone());
+                let stages = sum.phases().unwrap();
+                let (mean, square) = moments(&stages);
+                let variance = |law: &Size| law.scv() * law.mean().powi(2);
+                let expected = variance(&latency) + variance(&run);
+                let told = format!("{latency:?} + {run:?}");
+                assert!((mean - latency.mean() - run.mean()).abs() < 1e-12, "{told}");
+                assert!((square - mean * mean - expected).abs() < 1e-11, "{told}");
+                assert!((sum.mean() - mean).abs() < 1e-12, "{told}");
+                assert!((sum.scv() * mean * mean - expected).abs() < 1e-11, "{told}");
+                assert!((stages.initial.iter().sum::<f64>() - 1.0).abs() < 1e-14);
+                assert_eq!(stages.onward.last(), Some(&0.0));
+                assert!(!sum.is_exponential());
+            }
+        }
+    }
+
+    /// P(X > x) of a latency of mean 1 and a run of mean ½, by its closed form 2 e^{-x} − e^{-2x}, against the
+    /// stages solved by uniformization.
+    #[test]
+    fn a_sum_of_two_exponentials_is_hypoexponential() {
+        let [one, half] = ["1", ".5"].map(|mean| Size::Exponential {
+            mean: decimal(mean),
+        });
+        let stages = Holding::new(Some(one), half).phases().unwrap();
+        assert_eq!(
+            (stages.rates.as_slice(), stages.rates.len()),
+            (&[1.0, 2.0][..], 2)
+        );
+        let x: f64 = 0.8;
+        // Of stages with rates 1 and 2 at rate 2: stay in the first with ½, else pass on; the second always ends.
+        let (mut alive, mut inside, mut poisson) = (0.0, [1.0, 0.0], (-2.0 * x).exp());
+        for n in 1..60 {
+            alive += poisson * (inside[0] + inside[1]);
+            inside = [0.5 * inside[0], 0.5 * inside[0]];
+            poisson *= 2.0 * x / f64::from(n);
+        }
+        let closed = 2.0 * (-x).exp() - (-2.0 * x).exp();
+        assert!((alive - closed).abs() < 1e-12, "{alive} {closed}");
+    }
+
+    #[test]
+    fn without_a_latency_nothing_is_changed() {
+        for run in phase_types() {
+            let alone = Holding::new(None, run.clone());
+            assert_eq!(alone.mean().to_bits(), run.mean().to_bits());
+            assert_eq!(alone.scv().to_bits(), run.scv().to_bits());
+            assert_eq!(alone.phases(), run.phases());
+            assert_eq!(alone.exact_mean(), run.exact_mean());
+            assert_eq!(alone.share_of_run(), 1.0);
+        }
+    }
+
+    #[test]
+    fn what_has_no_stages_has_its_mean_and_variation() {
+        let latency = Size::Deterministic {
+            mean: decimal(".5"),
+        };
+        let run = Size::Exponential { mean: decimal("2") };
+        let sum = Holding::new(Some(latency), run);
+        assert_eq!(sum.phases(), None);
+        assert_eq!(sum.mean(), 2.5);
+        assert!((sum.scv() - 0.64).abs() < 1e-15);
+        assert_eq!(sum.exact_mean(), Some(decimal("2.5").exact()));
+        assert_eq!(sum.share_of_run(), 1.0);
+    }
+}

@@ -1,0 +1,478 @@
+//! Arrival processes: Poisson, renewal, modulated by a Markov chain, and in batches.
+//!
+//! What is proved of loads and stability looks at the mean rate λ alone. How far arrivals are
+//! from Poisson is told by their index of dispersion, `lim Var N(t) / E N(t)`, which is 1 for
+//! Poisson; it is to arrivals what the squared coefficient of variation is to sizes.
+
+use nalgebra::{DMatrix, DVector};
+use num_bigint::BigInt;
+use num_rational::BigRational;
+use num_traits::One;
+use petgraph::graph::DiGraph;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Size;
+use crate::ctmc::{generator, stationary};
+use synth_core::document::in_one_line;
+use synth_core::number::Decimal;
+
+/// How jobs of one type arrive, independently of all else but of what modulates all types.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "process", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum ArrivalProcess {
+    /// Poisson. A document writes it `arrival_rate: 4`, too.
+    Poisson {
+        /// Mean number of arrivals \[1/time\], > 0.
+        rate: Decimal,
+    },
+    /// Renewal: the times between arrivals, and before the first one, are independent and of one
+    /// law. The mean rate is one over its mean.
+    Renewal {
+        /// The law of the times between arrivals.
+        interarrival: Size,
+    },
+    /// Modulated by a Markov chain of 2 to 20 states: Poisson, at a rate that depends on the
+    /// state. The chain starts in its stationary law.
+    MarkovModulated {
+        /// Arrival rate in each state \[1/time\], ≥ 0, not all 0.
+        rates: Vec<Decimal>,
+        /// Rate from the state of the row to that of the column \[1/time\], ≥ 0, and 0 on the
+        /// diagonal; every state leads to every other.
+        switching: Vec<Vec<Decimal>>,
+    },
+    /// Batches that arrive as a Poisson process; how many jobs they have is independent.
+    Batches {
+        /// Mean number of batches \[1/time\], > 0.
+        rate: Decimal,
+        /// Numbers of jobs in a batch, 1 to 100 000.
+        #[serde(serialize_with = "in_one_line")]
+        sizes: Vec<u32>,
+        /// Probability of each number, > 0, of sum 1 exactly; as many. Absent where all are
+        /// equally probable.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(serialize_with = "in_one_line")]
+        probabilities: Option<Vec<Decimal>>,
+        /// Part of the batches whose jobs all have one size, in \[0, 1\]: the correlation of the sizes
+        /// of two jobs of a batch. Sizes are independent in the other batches, and where it is
+        /// absent.
+        #[serde(default, skip_serializing_if = "Decimal::is_zero")]
+        alike: Decimal,
+    },
+}
+
+impl ArrivalProcess {
+    /// Returns the name of the process, as a document and a record spell it.
+    pub fn process(&self) -> &'static str {
+        match self {
+            Self::Poisson { .. } => "poisson",
+            Self::Renewal { .. } => "renewal",
+            Self::MarkovModulated { .. } => "markov-modulated",
+            Self::Batches { .. } => "batches",
+        }
+    }
+
+    /// Returns whether the process is Poisson, under whatever name: exponential times between arrivals,
+    /// one rate in all states, or batches of one job.
+    pub fn is_poisson(&self) -> bool {
+        match self {
+            Self::Poisson { .. } => true,
+            Self::Renewal { interarrival } => interarrival.is_exponential(),
+            Self::MarkovModulated { rates, .. } => rates.iter().all(|rate| *rate == rates[0]),
+            Self::Batches { sizes, .. } => sizes.iter().all(|size| *size == 1),
+        }
+    }
+
+    /// Part of the batches whose jobs all have one size; 0 where no batch has two jobs.
+    pub fn alike(&self) -> f64 {
+        match self {
+            Self::Batches { alike, .. } if !self.is_poisson() => alike.value(),
+            _ => 0.0,
+        }
+    }
+
+    /// Mean rate λ \[1/time\], over all states and of jobs, not batches.
+    pub fn rate(&self) -> f64 {
+        match self {
+            Self::Poisson { rate } => rate.value(),
+            Self::Renewal { interarrival } => 1.0 / interarrival.mean(),
+            Self::MarkovModulated { rates, .. } => {
+                let law = self.stationary_law();
+                law.iter().zip(rates).map(|(p, r)| p * r.value()).sum()
+            }
+            Self::Batches { rate, .. } => rate.value() * self.batch_moment(1),
+        }
+    }
+
+    /// Index of dispersion of counts, `lim Var N(t) / E N(t)`, ≥ 0: 1 for Poisson arrivals.
+    ///
+    /// For a renewal process the squared coefficient of variation of the times between arrivals;
+    /// for batches `E[B²]/E[B]`; for a modulated process `1 + 2 Σ_s π_s λ_s h_s / λ`, where h
+    /// solves Poisson's equation `Q h = λ − λ_s`, `π h = 0` (h_s: how many more arrivals than the
+    /// mean a start in s brings).
+    pub fn dispersion(&self) -> f64 {
+        match self {
+            Self::Poisson { .. } => 1.0,
+            Self::Renewal { interarrival } => interarrival.scv(),
+            Self::MarkovModulated { rates, switching } => {
+                self.modulated_dispersion(rates, switching)
+            }
+            Self::Batches { .. } => self.batch_moment(2) / self.batch_moment(1),
+        }
+    }
+
+    /// Returns the stationary law of a modulating chain, of sum 1; `[1]` for all other processes.
+    pub fn stationary_law(&self) -> Vec<f64> {
+        match self {
+            Self::MarkovModulated { switching, .. } => {
+                let found = stationary(&chain(switching));
+                // Only a draft may be reducible, and is refused for it.
+                found.unwrap_or_else(|_| vec![f64::NAN; switching.len()])
+            }
+            _ => vec![1.0],
+        }
+    }
+
+    /// Changes of a modulating chain's state \[1/time\]; 0 for all other processes.
+    pub fn switching_frequency(&self) -> f64 {
+        let Self::MarkovModulated { switching, .. } = self else {
+            return 0.0;
+        };
+        let leave = switching
+            .iter()
+            .map(|row| row.iter().map(|x| x.value()).sum::<f64>());
+        let law = self.stationary_law();
+        law.iter()
+            .zip(leave)
+            .map(|(share, rate)| share * rate)
+            .sum()
+    }
+
+    fn modulated_dispersion(&self, rates: &[Decimal], switching: &[Vec<Decimal>]) -> f64 {
+        let (law, mean) = (self.stationary_law(), self.rate());
+        let n = law.len();
+        let q = generator(&chain(switching));
+        // Scaled by the fastest state, so that neither 1π nor Q is lost to rounding beside the other.
+        let scale = (0..n).map(|s| -q[(s, s)]).fold(0.0, f64::max);
+        let system = DMatrix::from_fn(n, n, |s, t| law[t] - q[(s, t)] / scale);
+        let excess = DVector::from_fn(n, |s, _| (rates[s].value() - mean) / scale);
+        let Some(ahead) = system.lu().solve(&excess) else {
+            return f64::NAN;
+        };
+        let terms = (0..n).map(|s| law[s] * rates[s].value() / mean * ahead[s]);
+        1.0 + 2.0 * terms.sum::<f64>()
+    }
+
+    /// `E[B^n]` of the number of jobs in a batch; 1 where there are no batches.
+    fn batch_moment(&self, n: i32) -> f64 {
+        let Self::Batches {
+            sizes,
+            probabilities,
+            ..
+        } = self
+        else {
+            return 1.0;
+        };
+        let powers = sizes.iter().map(|size| f64::from(*size).powi(n));
+        match probabilities {
+            Some(probabilities) => powers.zip(probabilities).map(|(b, p)| p.value() * b).sum(),
+            None => powers.sum::<f64>() / sizes.len() as f64,
+        }
+    }
+
+    /// Returns the same process with `factor` times as many arrivals: times between arrivals divided,
+    /// rates in the states multiplied (the environment does not change with the load), batches
+    /// more frequent. `None` where a number leaves the range of doubles.
+    pub fn scaled(&self, factor: f64) -> Option<Self> {
+        let scaled = |rate: &Decimal| {
+            let product = Decimal::new(rate.value() * factor)?;
+            // What was positive stays so.
+            ((product > Decimal::ZERO) == (*rate > Decimal::ZERO)).then_some(product)
+        };
+        let mut process = self.clone();
+        match &mut process {
+            Self::Poisson { rate } | Self::Batches { rate, .. } => *rate = scaled(rate)?,
+            Self::Renewal { interarrival } => *interarrival = interarrival.divided(factor)?,
+            Self::MarkovModulated { rates, .. } => {
+                *rates = rates.iter().map(scaled).collect::<Option<_>>()?;
+            }
+        }
+        Some(process)
+    }
+
+    /// Process and parameters for the digest. The length of lists goes first: two processes that
+    /// differ have different texts. Poisson arrivals keep the text that they had before there
+    /// were others.
+    pub fn canonical(&self) -> String {
+        let joined = |numbers: &mut dyn Iterator<Item = &Decimal>| -> String {
+            numbers.map(|x| format!(" {}", x.canonical())).collect()
+        };
+        let process = self.process();
+        match self {
+            Self::Poisson { rate } => format!("rate {}", rate.canonical()),
+            Self::Renewal { interarrival } => format!("{process} {}", interarrival.canonical()),
+            Self::MarkovModulated { rates, switching } => {
+                let mut numbers = rates.iter().chain(switching.iter().flatten());
+                format!("{process} {}{}", rates.len(), joined(&mut numbers))
+            }
+            Self::Batches {
+                rate,
+                sizes,
+                probabilities,
+                alike,
+            } => {
+                let mut text = format!("{process} {} {}", rate.canonical(), sizes.len());
+                text.extend(sizes.iter().map(|size| format!(" {size}")));
+                text += &format!(" {}", usize::from(probabilities.is_some()));
+                text += &joined(&mut probabilities.iter().flatten());
+                if !alike.is_zero() {
+                    text += &format!(" alike {}", alike.canonical());
+                }
+                text
+            }
+        }
+    }
+
+    /// Returns whether what is computed from a process without faults is positive and finite in doubles.
+    pub fn in_range(&self) -> bool {
+        let times = match self {
+            Self::Renewal { interarrival } => interarrival.in_range(),
+            _ => true,
+        };
+        let rate = self.rate();
+        times && rate > 0.0 && rate.is_finite() && self.dispersion().is_finite()
+    }
+}
+
+/// Returns the modulating chain, its nodes in the order of the states.
+fn chain(switching: &[Vec<Decimal>]) -> DiGraph<(), f64> {
+    let mut chain = DiGraph::new();
+    let states: Vec<_> = switching.iter().map(|_| chain.add_node(())).collect();
+    for (s, row) in switching.iter().enumerate() {
+        for (t, rate) in row.iter().enumerate().filter(|(_, r)| **r > Decimal::ZERO) {
+            chain.add_edge(states[s], states[t], rate.value());
+        }
+    }
+    chain
+}
+
+impl ArrivalProcess {
+    /// λ as a fraction; `None` where it is none.
+    pub fn exact_rate(&self) -> Option<BigRational> {
+        Some(match self {
+            Self::Poisson { rate } => rate.exact(),
+            Self::Renewal { interarrival } => interarrival.exact_mean()?.recip(),
+            Self::MarkovModulated { rates, switching } => {
+                let shares = exact_stationary(switching);
+                let total: BigRational = shares.iter().sum();
+                let pairs = shares.iter().zip(rates);
+                pairs
+                    .map(|(share, rate)| share * rate.exact())
+                    .sum::<BigRational>()
+                    / total
+            }
+            Self::Batches {
+                rate,
+                sizes,
+                probabilities,
+                ..
+            } => {
+                let sizes = sizes.iter().map(|size| BigInt::from(*size));
+                let mean: BigRational = match probabilities {
+                    Some(p) => sizes.zip(p).map(|(size, p)| p.exact() * size).sum(),
+                    None => BigRational::new(sizes.clone().sum(), sizes.len().into()),
+                };
+                rate.exact() * mean
+            }
+        })
+    }
+}
+
+/// Returns the stationary law of a chain up to a factor, from its rates (off the diagonal), by the
+/// elimination of states without a subtraction (Grassmann, Taksar, Heyman, Operations Research 33,
+/// 1985). The chain is irreducible: drafts that are not have been refused.
+fn exact_stationary(switching: &[Vec<Decimal>]) -> Vec<BigRational> {
+    let exact = |row: &Vec<Decimal>| row.iter().map(|x| x.exact()).collect();
+    let mut q: Vec<Vec<BigRational>> = switching.iter().map(exact).collect();
+    for n in (1..q.len()).rev() {
+        let leave: BigRational = q[n][..n].iter().sum();
+        let (above, below) = q.split_at_mut(n);
+        for row in above {
+            let share = &row[n] / &leave;
+            for (rate, onward) in row.iter_mut().zip(&below[0][..n]) {
+                *rate += &share * onward;
+            }
+            row[n] = share;
+        }
+    }
+    let mut law = vec![BigRational::one()];
+    while law.len() < q.len() {
+        let n = law.len();
+        let enters = law.iter().zip(&q).map(|(share, row)| share * &row[n]);
+        law.push(enters.sum());
+    }
+    law
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use num_traits::Zero;
+
+    fn decimals(texts: &[&str]) -> Vec<Decimal> {
+        texts.iter().map(|t| Decimal::parse(t).unwrap()).collect()
+    }
+
+    fn modulated(rates: &[&str], switching: &[&[&str]]) -> ArrivalProcess {
+        ArrivalProcess::MarkovModulated {
+            rates: decimals(rates),
+            switching: switching.iter().map(|row| decimals(row)).collect(),
+        }
+    }
+
+    fn processes() -> Vec<ArrivalProcess> {
+        vec![
+            ArrivalProcess::Poisson {
+                rate: Decimal::parse("4").unwrap(),
+            },
+            ArrivalProcess::Renewal {
+                interarrival: Size::Erlang {
+                    stages: 4,
+                    mean: Decimal::parse(".25").unwrap(),
+                },
+            },
+            modulated(&["1", "10"], &[&["0", ".1"], &[".2", "0"]]),
+            ArrivalProcess::Batches {
+                rate: Decimal::parse("2").unwrap(),
+                sizes: vec![1, 5],
+                probabilities: Some(decimals(&[".9", ".1"])),
+                alike: Decimal::ZERO,
+            },
+        ]
+    }
+
+    #[test]
+    fn mean_rates_and_dispersions_have_their_closed_forms() {
+        // Two states with rates a, b and switching r, s: π = (s, r)/(r+s), and
+        // 1 + 2 (a−b)² r s / ((r+s)² (a s + b r)); here (1, 10) and (.1, .2).
+        let two_states = 1.0 + 2.0 * 81.0 * 0.02 / (0.09 * 1.2);
+        let known = [(4.0, 1.0), (4.0, 0.25), (4.0, two_states), (2.8, 3.4 / 1.4)];
+        for (process, (rate, dispersion)) in processes().iter().zip(known) {
+            assert!((process.rate() - rate).abs() < 1e-14, "{process:?}");
+            assert!(
+                (process.dispersion() / dispersion - 1.0).abs() < 1e-13,
+                "{process:?}: {}",
+                process.dispersion()
+            );
+            assert!(process.in_range());
+        }
+    }
+
+    /// Four states of which two and two are the same lump to two; a rare state keeps its digits.
+    #[test]
+    fn dispersions_of_larger_and_of_stiff_chains() {
+        let half = ["0", "0", ".05", ".05"];
+        let back = [".1", ".1", "0", "0"];
+        let lumped = modulated(&["1", "1", "10", "10"], &[&half, &half, &back, &back]);
+        let [_, _, two_states, _] = &processes()[..] else {
+            unreachable!()
+        };
+        assert!((lumped.rate() - 4.0).abs() < 1e-14);
+        assert!((lumped.dispersion() / two_states.dispersion() - 1.0).abs() < 1e-12);
+        let (r, s) = (1e-9, 1e6);
+        let stiff = modulated(&["1", "1e6"], &[&["0", "1e-9"], &["1e6", "0"]]);
+        let (a, b) = (1.0, 1e6);
+        let exact =
+            1.0 + 2.0 * f64::powi(a - b, 2) * r * s / (f64::powi(r + s, 2) * (a * s + b * r));
+        assert!((stiff.dispersion() / exact - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn poisson_by_any_name_is_poisson() {
+        let exponential = ArrivalProcess::Renewal {
+            interarrival: Size::Exponential {
+                mean: Decimal::parse(".5").unwrap(),
+            },
+        };
+        let same = modulated(&["2", "2"], &[&["0", "3"], &["1", "0"]]);
+        let single = ArrivalProcess::Batches {
+            rate: Decimal::parse("2").unwrap(),
+            sizes: vec![1],
+            probabilities: None,
+            alike: Decimal::ONE,
+        };
+        assert_eq!(single.alike(), 0.0);
+        for process in [exponential, same, single] {
+            assert!(process.is_poisson(), "{process:?}");
+            assert!((process.rate() - 2.0).abs() < 1e-15);
+            assert!((process.dispersion() - 1.0).abs() < 1e-14);
+        }
+        let poisson: Vec<bool> = processes().iter().map(ArrivalProcess::is_poisson).collect();
+        assert_eq!(poisson, [true, false, false, false]);
+    }
+
+    #[test]
+    fn scaling_multiplies_the_rate_and_leaves_the_environment() {
+        for process in processes() {
+            let scaled = process.scaled(0.5).unwrap();
+            assert!((scaled.rate() - 0.5 * process.rate()).abs() < 1e-15);
+            assert_eq!(scaled.scaled(2.0).unwrap(), process);
+            // Rates out of range, or times between arrivals.
+            let beyond = [1e308, 1e-320].map(|factor| process.scaled(factor));
+            assert!(beyond.contains(&None), "{process:?}");
+        }
+        let slower = processes()[2].scaled(0.5).unwrap();
+        // Counts are as variable over half the arrivals as half the excess says.
+        let excess = [processes()[2].dispersion(), slower.dispersion()].map(|d| d - 1.0);
+        assert!((excess[1] / excess[0] - 0.5).abs() < 1e-13);
+    }
+
+    #[test]
+    fn every_process_is_named_and_has_a_text_of_its_own() {
+        let processes = processes();
+        let names: Vec<_> = processes.iter().map(ArrivalProcess::process).collect();
+        assert_eq!(names, ["poisson", "renewal", "markov-modulated", "batches"]);
+        let texts: Vec<String> = processes.iter().map(ArrivalProcess::canonical).collect();
+        assert_eq!(
+            texts,
+            [
+                "rate 4e0",
+                "renewal erlang 4 2.5e-1",
+                "markov-modulated 2 1e0 1e1 0e0 1e-1 2e-1 0e0",
+                "batches 2e0 2 1 5 1 9e-1 1e-1",
+            ]
+        );
+        for process in processes {
+            let json = serde_json::to_string(&process).unwrap();
+            assert!(json.contains(&format!("\"process\":\"{}\"", process.process())));
+            assert_eq!(
+                serde_json::from_str::<ArrivalProcess>(&json).unwrap(),
+                process
+            );
+        }
+    }
+
+    /// π Q = 0 exactly, for a chain of four states without any symmetry.
+    #[test]
+    fn stationary_laws_balance() {
+        let rate = |s: i64, t: i64| {
+            if s == t {
+                0.0
+            } else {
+                ((3 * s + 5 * t + s * t) % 7) as f64 / 10.0
+            }
+        };
+        let row = |s| (0..4).map(|t| Decimal::new(rate(s, t)).unwrap()).collect();
+        let switching: Vec<Vec<Decimal>> = (0..4).map(row).collect();
+        let law = exact_stationary(&switching);
+        for t in 0..4 {
+            let enters: BigRational = (0..4)
+                .map(|s: usize| &law[s] * switching[s][t].exact())
+                .sum();
+            let leaves: BigRational = switching[t].iter().map(|x| &law[t] * x.exact()).sum();
+            assert_eq!(enters, leaves, "state {t}");
+            assert!(law[t] > BigRational::zero());
+        }
+    }
+}

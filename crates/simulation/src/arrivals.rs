@@ -1,0 +1,325 @@
+//! Arrivals of all classes in the order of time, a block of them at once.
+
+use super::random::{Alias, Stream};
+use super::sizes::Sampler;
+
+/// A job arrives.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Arrival {
+    /// When \[time\].
+    pub time: f64,
+    /// Of which class.
+    pub class: u32,
+}
+
+/// Arrivals by law. They depend on laws and stream alone, and not on the blocks in which they are
+/// asked for; of classes that arrive at once the first one comes first.
+pub enum LawDriven {
+    /// All classes are Poisson: so is their sum, and which class arrives does not depend on the past.
+    Poisson(Poisson),
+    /// Each class has a process and a stream of its own, so that its arrivals do not depend on the
+    /// other classes.
+    Mixed(Mixed),
+    /// One chain modulates all classes; which class arrives does not depend on its state.
+    Common(Common),
+}
+
+impl LawDriven {
+    /// Poisson processes of these rates \[1/time\].
+    pub fn poisson(rates: &[f64], stream: Stream) -> Self {
+        let mut classes = stream.clone();
+        classes.leap();
+        LawDriven::Poisson(Poisson {
+            times: stream,
+            classes,
+            which: Alias::new(rates),
+            gap: 1.0 / rates.iter().sum::<f64>(),
+            now: 0.0,
+        })
+    }
+
+    /// Of each class the rate \[1/time\] of batches, or of single jobs, all multiplied by what stands in
+    /// the present state of `flow`, which has the rate 1 on average.
+    pub fn common(
+        classes: Vec<(f64, Option<Batches>)>,
+        flow: Modulated,
+        mut stream: Stream,
+    ) -> Self {
+        let mut kinds = stream.clone();
+        kinds.leap();
+        let (rates, batches): (Vec<f64>, Vec<_>) = classes.into_iter().unzip();
+        let mut flow = flow.times(rates.iter().sum());
+        flow.start(&mut stream);
+        LawDriven::Common(Common {
+            times: stream,
+            kinds,
+            which: Alias::new(&rates),
+            flow,
+            batches,
+            now: 0.0,
+            class: 0,
+            left: 0,
+        })
+    }
+
+    /// A process for each class.
+    pub fn mixed(processes: impl Iterator<Item = Process>, mut stream: Stream) -> Self {
+        let of_class = |mut process: Process| {
+            stream.leap();
+            let mut stream = stream.clone();
+            if let Process::Modulated(modulated) = &mut process {
+                modulated.start(&mut stream);
+            }
+            Source { stream, process }
+        };
+        let mut sources: Vec<Source> = processes.map(of_class).collect();
+        let next = sources.iter_mut().map(Source::gap).collect();
+        LawDriven::Mixed(Mixed { sources, next })
+    }
+
+    /// Whether the jobs of some batches have one size, which depends on no policy: it comes with them.
+    pub fn tells_sizes(&self) -> bool {
+        let is_alike = |batches: &Batches| batches.alike.is_some();
+        match self {
+            LawDriven::Poisson(_) => false,
+            LawDriven::Mixed(flow) => flow.sources.iter().any(|source| {
+                matches!(&source.process, Process::Batches(batches, _) if is_alike(batches))
+            }),
+            LawDriven::Common(flow) => flow.batches.iter().flatten().any(is_alike),
+        }
+    }
+
+    /// The next arrivals from time 0 on, in the order of time, as many as `arrivals` holds.
+    ///
+    /// Where it [tells sizes](LawDriven::tells_sizes), it sets these \[time\], > 0, in `sizes`, which is as long, and
+    /// filled with NaN: a size that is left NaN is drawn from the law of the job's class. Else `sizes` is empty.
+    pub fn fill(&mut self, arrivals: &mut [Arrival], sizes: &mut [f64]) {
+        match self {
+            LawDriven::Poisson(flow) => flow.fill(arrivals),
+            LawDriven::Mixed(flow) => flow.fill(arrivals, sizes),
+            LawDriven::Common(flow) => flow.fill(arrivals, sizes),
+        }
+    }
+}
+
+pub struct Poisson {
+    times: Stream,
+    /// Apart from the times, so that either is drawn in a loop of its own, whatever the block.
+    classes: Stream,
+    which: Alias,
+    /// Mean time between arrivals.
+    gap: f64,
+    now: f64,
+}
+
+impl Poisson {
+    fn fill(&mut self, block: &mut [Arrival]) {
+        for arrival in block.iter_mut() {
+            self.now += self.times.exponential() * self.gap;
+            arrival.time = self.now;
+        }
+        for arrival in block {
+            arrival.class = self.which.draw(&mut self.classes) as u32;
+        }
+    }
+}
+
+pub struct Mixed {
+    sources: Vec<Source>,
+    /// When each class arrives next.
+    next: Vec<f64>,
+}
+
+impl Mixed {
+    fn fill(&mut self, block: &mut [Arrival], sizes: &mut [f64]) {
+        for (n, arrival) in block.iter_mut().enumerate() {
+            let (mut time, mut class) = (self.next[0], 0);
+            for (other, next) in self.next.iter().enumerate().skip(1) {
+                if *next < time {
+                    (time, class) = (*next, other);
+                }
+            }
+            if let Some(size) = sizes.get_mut(n) {
+                *size = self.sources[class].size();
+            }
+            self.next[class] = time + self.sources[class].gap();
+            let class = class as u32;
+            *arrival = Arrival { time, class };
+        }
+    }
+}
+
+/// Batches of all classes, of which single jobs are such of one.
+pub struct Common {
+    times: Stream,
+    /// Of which class the batches are, and what is in them.
+    kinds: Stream,
+    which: Alias,
+    flow: Modulated,
+    /// By class; none where single jobs arrive.
+    batches: Vec<Option<Batches>>,
+    now: f64,
+    /// Of the present batch.
+    class: usize,
+    /// Its jobs that are still to come.
+    left: u32,
+}
+
+impl Common {
+    fn fill(&mut self, block: &mut [Arrival], sizes: &mut [f64]) {
+        for (n, arrival) in block.iter_mut().enumerate() {
+            if self.left == 0 {
+                self.begin();
+            }
+            self.left -= 1;
+            *arrival = Arrival {
+                time: self.now,
+                class: self.class as u32,
+            };
+            if let (Some(size), Some(batches)) = (sizes.get_mut(n), &self.batches[self.class]) {
+                *size = batches.size;
+            }
+        }
+    }
+
+    /// The next batch.
+    fn begin(&mut self) {
+        self.now += self.flow.gap(&mut self.times);
+        self.class = self.which.draw(&mut self.kinds);
+        let batches = self.batches[self.class].as_mut();
+        self.left = batches.map_or(1, |batches| batches.begin(&mut self.kinds));
+    }
+}
+
+/// How the jobs of one class arrive.
+pub enum Process {
+    /// Independent times of one law; Poisson included.
+    Renewal(Sampler),
+    /// Poisson at a rate that depends on the state of a chain.
+    Modulated(Modulated),
+    /// A Poisson process of batches, with this mean time between them.
+    Batches(Batches, f64),
+}
+
+/// A chain that is in a state, where jobs arrive at the state's rate.
+pub struct Modulated {
+    state: usize,
+    initial: Alias,
+    /// Arrival rate in each state.
+    rates: Vec<f64>,
+    /// Rate of arrivals and of leaving the state, together.
+    totals: Vec<f64>,
+    onward: Vec<Alias>,
+}
+
+impl Modulated {
+    /// The arrival rate in each state, the rates between states, and the law of the state at time 0.
+    pub fn new(rates: Vec<f64>, switching: &[Vec<f64>], initial: &[f64]) -> Self {
+        let leave = switching.iter().map(|row| row.iter().sum::<f64>());
+        Modulated {
+            state: 0,
+            initial: Alias::new(initial),
+            totals: leave.zip(&rates).map(|(l, r)| l + r).collect(),
+            onward: switching.iter().map(|row| Alias::new(row)).collect(),
+            rates,
+        }
+    }
+
+    /// With so many times the arrivals; the chain is the same.
+    fn times(mut self, factor: f64) -> Self {
+        for (rate, total) in self.rates.iter_mut().zip(&mut self.totals) {
+            let leave = *total - *rate;
+            *rate *= factor;
+            *total = leave + *rate;
+        }
+        self
+    }
+
+    /// Draws the state at time 0.
+    fn start(&mut self, stream: &mut Stream) {
+        self.state = self.initial.draw(stream);
+    }
+
+    fn gap(&mut self, stream: &mut Stream) -> f64 {
+        let mut gap = 0.0;
+        loop {
+            let total = self.totals[self.state];
+            gap += stream.exponential() / total;
+            if stream.uniform() * total < self.rates[self.state] {
+                return gap;
+            }
+            self.state = self.onward[self.state].draw(stream);
+        }
+    }
+}
+
+/// How many jobs come at once, and what they have in common.
+pub struct Batches {
+    counts: Vec<u32>,
+    which: Alias,
+    /// The part of the batches whose jobs all have one size, and its law.
+    alike: Option<(f64, Sampler)>,
+    /// Jobs of the present batch that are still to come.
+    left: u32,
+    /// The size \[time\] that they all have, or NaN.
+    size: f64,
+}
+
+impl Batches {
+    /// Of these numbers of jobs, each drawn by its weight; the jobs of this part of the batches, > 0, all have one size
+    /// of this law.
+    pub fn new(counts: Vec<u32>, weights: &[f64], alike: Option<(f64, Sampler)>) -> Self {
+        Batches {
+            counts,
+            which: Alias::new(weights),
+            alike,
+            left: 0,
+            size: f64::NAN,
+        }
+    }
+
+    /// Draws a batch: how many jobs it has.
+    fn begin(&mut self, stream: &mut Stream) -> u32 {
+        let count = self.counts[self.which.draw(stream)];
+        // One job is like itself.
+        let alike = self.alike.as_ref().filter(|_| count > 1);
+        let alike = alike.filter(|(part, _)| *part == 1.0 || stream.uniform() < *part);
+        self.size = alike.map_or(f64::NAN, |(_, law)| law.draw(stream));
+        count
+    }
+
+    /// Time to the next job, if that between batches has this mean; 0 within a batch.
+    fn gap(&mut self, mean: f64, stream: &mut Stream) -> f64 {
+        if self.left > 0 {
+            self.left -= 1;
+            return 0.0;
+        }
+        self.left = self.begin(stream) - 1;
+        stream.exponential() * mean
+    }
+}
+
+/// The arrivals of one class.
+struct Source {
+    stream: Stream,
+    process: Process,
+}
+
+impl Source {
+    /// Time from one arrival to the next.
+    fn gap(&mut self) -> f64 {
+        match &mut self.process {
+            Process::Renewal(sampler) => sampler.draw(&mut self.stream),
+            Process::Modulated(modulated) => modulated.gap(&mut self.stream),
+            Process::Batches(batches, mean) => batches.gap(*mean, &mut self.stream),
+        }
+    }
+
+    /// The size \[time\] of the job up to which [`Source::gap`] was last told; NaN where it is not known.
+    fn size(&self) -> f64 {
+        match &self.process {
+            Process::Batches(batches, _) => batches.size,
+            _ => f64::NAN,
+        }
+    }
+}

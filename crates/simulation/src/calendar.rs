@@ -1,0 +1,127 @@
+//! Which of several times is first.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Ends of jobs that are known in advance, in the order of time.
+///
+/// An end that is no longer due (the job was stopped) stays behind, and is dropped when it comes up,
+/// or when such ends outnumber those that are due. Whoever keeps the jobs tells which are due. So the
+/// memory is in proportion to the jobs that run.
+#[derive(Default)]
+pub struct Calendar {
+    /// Time as bits, which order doubles ≥ 0, and slot.
+    ends: BinaryHeap<Reverse<(u64, u32)>>,
+}
+
+impl Calendar {
+    /// The job in this slot ends at this time.
+    pub fn push(&mut self, end: f64, slot: u32) {
+        self.ends.push(Reverse((end.to_bits(), slot)));
+    }
+
+    /// The time of the next end that is due; infinity where there is none.
+    pub fn next(&mut self, is_due: impl Fn(f64, u32) -> bool) -> f64 {
+        while let Some(Reverse((end, slot))) = self.ends.peek() {
+            let end = f64::from_bits(*end);
+            if is_due(end, *slot) {
+                return end;
+            }
+            self.ends.pop();
+        }
+        f64::INFINITY
+    }
+
+    /// Takes the slot of the end that [`Calendar::next`] told.
+    pub fn take(&mut self) -> Option<u32> {
+        self.ends.pop().map(|Reverse((_, slot))| slot)
+    }
+
+    /// Drops ends that are not due where they outnumber the jobs that run.
+    pub fn tidy(&mut self, running: u64, is_due: impl Fn(f64, u32) -> bool) {
+        if self.ends.len() as u64 > 64 + 2 * running {
+            self.ends
+                .retain(|Reverse((end, slot))| is_due(f64::from_bits(*end), *slot));
+        }
+    }
+
+    /// All ends, in no order, whether they are due or not; some may stand there twice.
+    pub fn ends(&self) -> impl Iterator<Item = (f64, u32)> {
+        let ends = self.ends.iter();
+        ends.map(|Reverse((end, slot))| (f64::from_bits(*end), *slot))
+    }
+}
+
+/// Which of several times is first, known in O(log n) after one of them has changed: each node of a
+/// binary tree holds the earlier of the two below it.
+pub struct Tournament {
+    times: Vec<f64>,
+    /// The first of those below each node, from the root at 1 on; the leaves are the times.
+    winners: Vec<u32>,
+}
+
+impl Tournament {
+    /// So many times, all of them infinite.
+    pub fn new(players: usize) -> Self {
+        let leaves = players.next_power_of_two().max(2);
+        let mut winners = vec![0; 2 * leaves];
+        for (n, winner) in (0..).zip(&mut winners[leaves..]) {
+            *winner = n;
+        }
+        let mut tournament = Tournament {
+            times: vec![f64::INFINITY; leaves],
+            winners,
+        };
+        (1..leaves).rev().for_each(|node| tournament.play(node));
+        tournament
+    }
+
+    /// The n-th time is now this one.
+    pub fn set(&mut self, n: usize, time: f64) {
+        self.times[n] = time;
+        let mut node = (self.times.len() + n) / 2;
+        while node > 0 {
+            self.play(node);
+            node /= 2;
+        }
+    }
+
+    /// The number and the time of the first; of equals the one with the lower number.
+    pub fn first(&self) -> (usize, f64) {
+        let n = self.winners[1] as usize;
+        (n, self.times[n])
+    }
+
+    fn play(&mut self, node: usize) {
+        let [a, b] = [self.winners[2 * node], self.winners[2 * node + 1]];
+        let later = self.times[b as usize] < self.times[a as usize];
+        self.winners[node] = if later { b } else { a };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first of all, as a scan finds it, whatever changes.
+    #[test]
+    fn agrees_with_a_scan() {
+        for players in [1, 2, 3, 48] {
+            let mut tournament = Tournament::new(players);
+            let mut times = vec![f64::INFINITY; players];
+            let mut state = 1_u64;
+            for _ in 0..1000 {
+                state = state
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1);
+                let (n, time) = (state as usize >> 33, (state >> 60) as f64);
+                times[n % players] = time;
+                tournament.set(n % players, time);
+                let least = times.iter().copied().fold(f64::INFINITY, f64::min);
+                let scanned = times.iter().position(|t| *t == least);
+                assert_eq!(Some(tournament.first().0), scanned);
+                assert_eq!(tournament.first().1, least);
+            }
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! What every simulator stands on, whatever it simulates: classes of jobs, random streams, arrivals
+//! and sizes, measurements in buckets of time, and from them means with intervals, instability, and
+//! comparisons of policies.
+//!
+//! An engine of a kind of workload implements `Replication`: it goes from event to event and tells
+//! its `Recorder` which jobs came and left. `replicate` runs several of them side by side until the
+//! mean response time is known well enough, and `Results::run` makes a [`Run`] of them. What a
+//! kind measures besides stands in extra columns of the series, and in fields of its own in the
+//! run.
+
+mod arrivals;
+mod calendar;
+mod comparison;
+pub mod mm1;
+mod quantiles;
+mod queue;
+mod random;
+mod recorder;
+mod replication;
+mod run;
+mod sample;
+mod series;
+mod settling;
+mod sizes;
+mod statistics;
+pub mod sweep;
+mod verdict;
+mod watch;
+
+pub use comparison::{Pair, Ranked, Ranking, paired_difference, paired_ratio};
+pub use queue::QueueMeasure;
+pub use replication::{Class, Progress, Settings, total_arrival_rate};
+pub use run::{ClassResult, Ending, Health, Run};
+pub use settling::Unsettled;
+pub use statistics::{BATCHES, Estimate};
+pub use statistics::{over_replications, student};
+pub use verdict::{Judgement, Verdict};
+pub use watch::{Meter, Moment, Stay};
+pub use watch::{Threshold, Watch, Watched};
+
+pub use arrivals::{Arrival, Batches, LawDriven, Modulated, Process};
+pub use calendar::{Calendar, Tournament};
+pub use queue::{
+    Departure, Discipline, Gauges, INTERRUPTIONS, MEASURED, QueueEngine, QueueRun, busy_column,
+};
+pub use random::{Stream, Streams};
+pub use recorder::Recorder;
+pub use replication::{BURST, Measured, Replication, go_on, replicate, results};
+pub use run::Results;
+pub use sample::Sample;
+pub use series::Passed;
+pub use sizes::{Sampler, numbers, weights};
+pub use verdict::{Found, Measuring, judge_all};
+
+#[cfg(test)]
+pub mod tests;

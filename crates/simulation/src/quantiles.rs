@@ -1,0 +1,145 @@
+/// A histogram of positive numbers with bins of constant relative width (1.6 % and less):
+/// 64 bins an octave, by the leading bits of the double itself. It has the octaves that were seen.
+#[derive(Clone)]
+pub struct Histogram {
+    bins: Vec<u64>,
+    /// The leading bits of the lowest edge of the bins.
+    first: usize,
+    /// Those of the lowest and of the highest bin that there may be.
+    range: (usize, usize),
+}
+
+/// Bits of the mantissa that are kept.
+const KEPT: u32 = 6;
+/// Bins of an octave.
+const OCTAVE: usize = 1 << KEPT;
+/// Octaves covered below and above the unit; the rest is clamped.
+const OCTAVES: (usize, usize) = (32, 48);
+
+impl Histogram {
+    /// For numbers from 2^-32 to 2^48 of this unit, which is positive.
+    pub fn new(unit: f64) -> Self {
+        let lowest = leading(unit).saturating_sub(OCTAVES.0 * OCTAVE);
+        let highest = lowest + (OCTAVES.0 + OCTAVES.1) * OCTAVE - 1;
+        Histogram {
+            bins: Vec::new(),
+            first: lowest,
+            range: (lowest, highest),
+        }
+    }
+
+    #[inline(always)]
+    pub fn add(&mut self, value: f64) {
+        let key = leading(value);
+        match self.bins.get_mut(key.wrapping_sub(self.first)) {
+            Some(bin) => *bin += 1,
+            None => self.add_beyond(key),
+        }
+    }
+
+    #[cold]
+    fn add_beyond(&mut self, key: usize) {
+        let key = key.clamp(self.range.0, self.range.1);
+        self.cover(key, key);
+        self.bins[key - self.first] += 1;
+    }
+
+    /// Makes bins for these keys and those between, in whole octaves.
+    fn cover(&mut self, low: usize, high: usize) {
+        let octave = |key: usize| (key - self.range.0) / OCTAVE * OCTAVE + self.range.0;
+        let (low, end) = (octave(low), octave(high) + OCTAVE);
+        if self.bins.is_empty() {
+            self.first = low;
+        }
+        if low < self.first {
+            self.bins.splice(0..0, vec![0; self.first - low]);
+            self.first = low;
+        }
+        let length = (end - self.first).max(self.bins.len());
+        self.bins.resize(length, 0);
+    }
+
+    pub fn clear(&mut self) {
+        self.bins.fill(0);
+    }
+
+    /// Adds the data of another of the same unit.
+    pub fn merge(&mut self, other: &Histogram) {
+        if other.bins.is_empty() {
+            return;
+        }
+        self.cover(other.first, other.first + other.bins.len() - 1);
+        let own = &mut self.bins[other.first - self.first..];
+        own.iter_mut().zip(&other.bins).for_each(|(b, o)| *b += o);
+    }
+
+    /// A quantile, linear within a bin; `None` without data.
+    pub fn quantile(&self, probability: f64) -> Option<f64> {
+        let mut left = probability * self.bins.iter().sum::<u64>() as f64;
+        for (key, bin) in self.bins.iter().enumerate() {
+            let here = *bin as f64;
+            if here > 0.0 && here >= left {
+                let edge = |key| f64::from_bits(((self.first + key) as u64) << (52 - KEPT));
+                let (low, high) = (edge(key), edge(key + 1));
+                return Some(low + (high - low) * left / here);
+            }
+            left -= here;
+        }
+        None
+    }
+}
+
+/// The sign, which is +, the exponent, and what is kept of the mantissa.
+#[inline(always)]
+fn leading(value: f64) -> usize {
+    (value.to_bits() >> (52 - KEPT)) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn quantiles_of_an_exponential_sample() {
+        for mean in [1e-100, 1.0, 1e100] {
+            let mut histogram = Histogram::new(mean);
+            for n in 0..100_000 {
+                histogram.add(-mean * (1.0 - (f64::from(n) + 0.5) / 1e5).ln());
+            }
+            for probability in [0.01, 0.5, 0.95, 0.99] {
+                let exact = -mean * (1.0_f64 - probability).ln();
+                let found = histogram.quantile(probability).unwrap();
+                assert!(
+                    (found / exact - 1.0).abs() < 2e-3,
+                    "{probability}: {found} for {exact}"
+                );
+            }
+        }
+        assert_eq!(Histogram::new(1.0).quantile(0.5), None);
+    }
+
+    /// In whatever order octaves come, and merged in parts: what is far beyond its range counts at its ends.
+    #[test]
+    fn octaves_are_made_where_numbers_are() {
+        let numbers = [3.0, 1e-9, 7e12, 0.1, 3.1, 1e-300, 1e300, 40.0];
+        let of = |numbers: &[f64]| {
+            let mut histogram = Histogram::new(1.0);
+            numbers.iter().for_each(|x| histogram.add(*x));
+            histogram
+        };
+        let mut parts = of(&numbers[..3]);
+        parts.merge(&of(&[]));
+        parts.merge(&of(&numbers[3..]));
+        let whole = of(&numbers);
+        assert_eq!(whole.bins.iter().sum::<u64>(), 8);
+        assert_eq!(whole.bins.len(), (OCTAVES.0 + OCTAVES.1) * OCTAVE);
+        for eighth in 1..=8 {
+            let probability = f64::from(eighth) / 8.0;
+            assert_eq!(parts.quantile(probability), whole.quantile(probability));
+        }
+        let median = whole.quantile(0.5).unwrap();
+        assert!((3.0..3.05).contains(&median), "{median}");
+        assert_eq!(of(&[5.0, 6.0]).bins.len(), OCTAVE);
+    }
+}

@@ -1,0 +1,382 @@
+//! An engine for jobs that arrive as Poisson processes and are served by a discipline, and what its runs say of claims.
+
+use super::{
+    Arrival, BURST, Class, Estimate, Found, Health, Judgement, LawDriven, Measured, Measuring,
+    Moment, Passed, Recorder, Replication, Run, Sampler, Settings, Stay, Stream, Streams,
+    judge_all,
+};
+use synth_core::artifact::{Claim, Quantity, Side, Unmet};
+use synth_queues::law::Size;
+
+/// How jobs share the servers.
+pub trait Discipline: Send {
+    /// Takes in a job of this class and size \[work\] that arrives at time `now`.
+    fn arrive(&mut self, now: f64, class: u32, size: f64, gauges: &mut Gauges);
+
+    /// Returns when something happens next, if no job arrives before.
+    fn next(&mut self) -> f64;
+
+    /// Lets it happen, at that time: a job leaves, or is only interrupted.
+    fn happen(&mut self, now: f64, gauges: &mut Gauges) -> Option<Departure>;
+
+    /// Checks what must hold.
+    fn audit(&self) -> Result<(), String>;
+}
+
+/// A job that leaves.
+#[derive(Clone, Copy, Debug)]
+pub struct Departure {
+    pub class: u32,
+    pub arrived: f64,
+    /// When it was taken into service.
+    pub started: f64,
+}
+
+/// A number, and its integral since the last tick that closed a bucket.
+#[derive(Clone, Copy, Debug, Default)]
+struct Gauge {
+    count: u64,
+    moment: Moment,
+}
+
+impl Gauge {
+    fn rise(&mut self, at: f64) {
+        self.count += 1;
+        self.moment.rise(at);
+    }
+
+    fn fall(&mut self, at: f64) {
+        self.count -= 1;
+        self.moment.fall(at);
+    }
+
+    fn collect(&mut self, length: f64) -> f64 {
+        self.moment.collect(self.count as f64, length)
+    }
+}
+
+/// What is integrated over time.
+pub struct Gauges {
+    /// Jobs in the system, by class of the statistics.
+    present: Vec<Gauge>,
+    /// Those in service.
+    in_service: Vec<Gauge>,
+    /// 1 for each server that works.
+    busy: Vec<Gauge>,
+    interruptions: u64,
+    jobs: u64,
+    /// Whether statistics tell the classes apart.
+    apart: bool,
+    /// When the open bucket began.
+    origin: f64,
+}
+
+impl Gauges {
+    fn of(&self, class: u32) -> usize {
+        if self.apart { class as usize } else { 0 }
+    }
+
+    /// Notes that a job of this class is in service from now on.
+    pub fn started(&mut self, class: u32, now: f64) {
+        let i = self.of(class);
+        self.in_service[i].rise(now - self.origin);
+    }
+
+    /// Notes that it no longer is.
+    pub fn stopped(&mut self, class: u32, now: f64) {
+        let i = self.of(class);
+        self.in_service[i].fall(now - self.origin);
+    }
+
+    /// Notes how many jobs of this class are in service from now on.
+    pub fn running(&mut self, class: u32, count: u64, now: f64) {
+        let i = self.of(class);
+        let gauge = &mut self.in_service[i];
+        let more = count as f64 - gauge.count as f64;
+        gauge.moment.jump(more, now - self.origin);
+        gauge.count = count;
+    }
+
+    /// Notes whether a server works from now on.
+    pub fn works(&mut self, server: usize, working: bool, now: f64) {
+        let at = now - self.origin;
+        match (self.busy[server].count, working) {
+            (0, true) => self.busy[server].rise(at),
+            (1, false) => self.busy[server].fall(at),
+            _ => {}
+        }
+    }
+
+    /// Counts a job that went to the end of the queue.
+    pub fn interrupted(&mut self) {
+        self.interruptions += 1;
+    }
+}
+
+/// The extra column of interruptions.
+pub const INTERRUPTIONS: usize = 0;
+
+/// Servers of which it is measured how much they work: each has a column in every replication.
+pub const MEASURED: usize = 1000;
+
+/// The extra column of ∫ 1 while a server works.
+pub fn busy_column(server: usize) -> usize {
+    1 + server
+}
+
+/// A run under way. Arrivals and sizes have streams of their own, so that all disciplines face the same ones.
+pub struct QueueEngine<D> {
+    discipline: D,
+    gauges: Gauges,
+    recorder: Recorder,
+    arrivals: LawDriven,
+    /// The next arrivals, from `next` on.
+    block: Box<[Arrival]>,
+    next: usize,
+    law: Sampler,
+    sizes: Stream,
+    now: f64,
+    events: u64,
+    /// Interruptions until the open bucket began.
+    interruptions: u64,
+    violation: Option<String>,
+}
+
+/// Arrivals drawn at a time.
+const BLOCK: usize = 256;
+
+impl<D: Discipline> QueueEngine<D> {
+    /// Returns the `replication`-th run of these settings: jobs of the classes of these arrival rates, which are one class
+    /// of the statistics or one each, at so many servers with names. `discipline` gets the streams of service and routing.
+    pub fn new(
+        classes: &[Class],
+        rates: &[f64],
+        size: &Size,
+        servers: usize,
+        discipline: impl FnOnce([Stream; 2]) -> D,
+        settings: &Settings,
+        replication: u32,
+    ) -> Self {
+        let streams = Streams::new(settings.seed, replication);
+        let gauges = |count: usize| vec![Gauge::default(); count];
+        QueueEngine {
+            discipline: discipline([streams.service, streams.routing]),
+            gauges: Gauges {
+                present: gauges(classes.len()),
+                in_service: gauges(classes.len()),
+                busy: gauges(servers),
+                interruptions: 0,
+                jobs: 0,
+                apart: classes.len() == rates.len(),
+                origin: 0.0,
+            },
+            recorder: Recorder::new(classes, busy_column(servers.min(MEASURED)), settings),
+            arrivals: LawDriven::poisson(rates, streams.arrivals),
+            block: vec![Arrival::default(); BLOCK].into(),
+            next: BLOCK,
+            law: Sampler::of(size),
+            sizes: streams.sizes,
+            now: 0.0,
+            events: 0,
+            interruptions: 0,
+            violation: None,
+        }
+    }
+
+    fn step(&mut self) {
+        if self.next == BLOCK {
+            self.arrivals.fill(&mut self.block, &mut []);
+            self.next = 0;
+        }
+        let arrival = self.block[self.next];
+        let due = self.discipline.next();
+        self.now = arrival.time.min(due);
+        while self.now >= self.recorder.series.next_tick() {
+            self.tick();
+        }
+        if arrival.time <= due {
+            self.next += 1;
+            self.arrive(arrival.class);
+        } else if let Some(departure) = self.discipline.happen(self.now, &mut self.gauges) {
+            self.depart(&departure);
+        }
+        self.events += 1;
+    }
+
+    fn arrive(&mut self, class: u32) {
+        let (now, gauges) = (self.now, &mut self.gauges);
+        let i = gauges.of(class);
+        gauges.present[i].rise(now - gauges.origin);
+        gauges.jobs += 1;
+        let size = self.law.draw(&mut self.sizes);
+        self.discipline.arrive(now, class, size, gauges);
+        let present = gauges.present[i].count;
+        self.recorder.arrived(i, now, || present);
+    }
+
+    fn depart(&mut self, departure: &Departure) {
+        let (now, gauges) = (self.now, &mut self.gauges);
+        let i = gauges.of(departure.class);
+        gauges.present[i].fall(now - gauges.origin);
+        gauges.jobs -= 1;
+        let stay = Stay {
+            response: now - departure.arrived,
+            waiting: departure.started - departure.arrived,
+        };
+        let present = gauges.present[i].count;
+        self.recorder.departed(i, stay, now, || present);
+    }
+
+    #[cold]
+    fn tick(&mut self) {
+        let Passed { at, closes, .. } = self.recorder.series.pass(self.now);
+        if !closes {
+            return;
+        }
+        let gauges = &mut self.gauges;
+        let length = at - std::mem::replace(&mut gauges.origin, at);
+        let before = std::mem::replace(&mut self.interruptions, gauges.interruptions);
+        self.recorder.close(at, |row| {
+            let classes = gauges.present.iter_mut().zip(&mut gauges.in_service);
+            for (i, (present, in_service)) in classes.enumerate() {
+                row.integrals(i, present.collect(length), in_service.collect(length));
+            }
+            row.add(INTERRUPTIONS, (gauges.interruptions - before) as f64);
+            for (s, busy) in gauges.busy.iter_mut().take(MEASURED).enumerate() {
+                row.add(busy_column(s), busy.collect(length));
+            }
+        });
+    }
+}
+
+impl<D: Discipline> Measured for QueueEngine<D> {
+    fn recorder(&self) -> &Recorder {
+        &self.recorder
+    }
+
+    fn events(&self) -> u64 {
+        self.events
+    }
+
+    fn now(&self) -> f64 {
+        self.now
+    }
+
+    fn jobs(&self) -> u64 {
+        self.gauges.jobs
+    }
+
+    fn present(&self, i: usize) -> u64 {
+        self.gauges.present[i].count
+    }
+}
+
+impl<D: Discipline> Replication for QueueEngine<D> {
+    type Violation = String;
+
+    fn run(&mut self, events: u64, crowd: u64, stopped: impl Fn() -> bool) {
+        while self.events < events && self.gauges.jobs <= crowd && !stopped() {
+            // What an event costs may grow with the number of jobs.
+            let burst = (BURST / (1 + self.gauges.jobs / 64)).max(1);
+            let burst = events.min(self.events + burst);
+            while self.events < burst && self.gauges.jobs <= crowd {
+                self.step();
+            }
+        }
+    }
+
+    fn audit(&mut self) -> Option<&String> {
+        if self.violation.is_none() {
+            self.violation = self.discipline.audit().err();
+        }
+        self.violation.as_ref()
+    }
+}
+
+/// How a run of a queue measures a quantity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueMeasure {
+    /// Response times.
+    Response,
+    /// Jobs in the system.
+    Number,
+    /// The fraction of time that a server works.
+    Utilization,
+    /// A run of this policy cannot tell, and why.
+    Nothing(&'static str),
+}
+
+/// A run of a queue beside the claims of its policy.
+pub struct QueueRun<'a, M, Q: Quantity> {
+    pub classes: &'a [Class],
+    pub run: &'a Run<M, ()>,
+    /// What a claim assumes and the workload does not meet.
+    pub unmet: &'a dyn Fn(&Claim<Q>) -> Unmet,
+    /// The fraction of time that the server of a claim works.
+    pub utilization: &'a dyn Fn(&Claim<Q>) -> Option<Estimate>,
+}
+
+impl<M, Q: Quantity<Measure = QueueMeasure>> QueueRun<'_, M, Q> {
+    /// Judges claims by the run.
+    pub fn judge(&self, claims: &[Claim<Q>]) -> Vec<Judgement<Q>> {
+        judge_all(claims.iter(), self.run.health == Health::Unstable, self)
+    }
+
+    /// The class of the statistics that a claim is about; `None` where it is about all.
+    fn class(&self, claim: &Claim<Q>) -> Option<usize> {
+        let name = claim.job_type.as_deref()?;
+        self.classes.iter().position(|class| class.name == name)
+    }
+}
+
+impl<M, Q: Quantity<Measure = QueueMeasure>> Measuring<Q> for QueueRun<'_, M, Q> {
+    fn unexamined(&self, claim: &Claim<Q>) -> Option<&'static str> {
+        match claim.quantity.row().measure {
+            QueueMeasure::Nothing(why) => Some(why),
+            _ if claim.job_type.is_some() && self.class(claim).is_none() => {
+                Some("so many classes are not told apart by a run")
+            }
+            _ => None,
+        }
+    }
+
+    fn unmet(&self, claim: &Claim<Q>) -> Unmet {
+        (self.unmet)(claim)
+    }
+
+    fn found(&self, claim: &Claim<Q>) -> Option<Found> {
+        let run = self.run;
+        let class = self.class(claim).map(|i| &run.types[i]);
+        let number = class.map_or(run.mean_number, |class| class.mean_number);
+        let measured = match claim.quantity.row().measure {
+            QueueMeasure::Response => {
+                class.map_or(run.mean_response, |class| class.mean_response)?
+            }
+            QueueMeasure::Number => number?,
+            QueueMeasure::Utilization => {
+                return Some(Found::mean((self.utilization)(claim)?, claim.value));
+            }
+            QueueMeasure::Nothing(_) => return None,
+        };
+        let found = Found::of_queue(measured, claim.value, claim.half_width, Side::Equal);
+        Some(found.settled(number, class.map_or(u64::MAX, |class| class.completions)))
+    }
+
+    fn excess(&self, claim: &Claim<Q>) -> Option<Vec<f64>> {
+        let class = self.class(claim);
+        let is_own = |i: &usize| class.is_none_or(|own| own == *i);
+        let own: Vec<usize> = (0..self.classes.len()).filter(is_own).collect();
+        let per_job = match claim.quantity.row().measure {
+            QueueMeasure::Response => own.iter().map(|i| self.classes[*i].arrival_rate).sum(),
+            QueueMeasure::Number => 1.0,
+            QueueMeasure::Utilization | QueueMeasure::Nothing(_) => return None,
+        };
+        let most: f64 = per_job * (claim.value + 2.0 * claim.half_width.unwrap_or(0.0));
+        let types = &self.run.types;
+        let of_replication = |r: usize| {
+            let late = own.iter().map(|i| types[*i].late.get(r));
+            late.sum::<Option<f64>>().map(|number| number / most)
+        };
+        (0..types.first()?.late.len()).map(of_replication).collect()
+    }
+}

@@ -1,0 +1,77 @@
+use super::quantiles::Histogram;
+use super::series::{Row, Series};
+use super::watch::Stay;
+use super::{Class, Settings, total_arrival_rate};
+
+/// What a replication measures: the series in buckets of time, and the response times.
+pub struct Recorder {
+    pub series: Series,
+    /// Response times since the last but one merge of the series' buckets.
+    responses: Vec<[Histogram; 2]>,
+    /// Whether they are recorded.
+    percentiles: bool,
+}
+
+/// The series has a tick each so many arrivals: ten times the golden ratio, so that clockwork
+/// arrivals are not seen at the same phase at each tick.
+const ARRIVALS_A_TICK: f64 = 16.180_339_887_498_95;
+
+impl Recorder {
+    /// For these classes, with so many extra columns; watches of other classes are dropped.
+    pub fn new(classes: &[Class], extra: usize, settings: &Settings) -> Self {
+        let rate = total_arrival_rate(classes);
+        let load: f64 = classes.iter().map(Class::offered_load).sum();
+        let histograms = || [Histogram::new(load / rate), Histogram::new(load / rate)];
+        Recorder {
+            series: Series::new(
+                classes.len(),
+                extra,
+                ARRIVALS_A_TICK / rate,
+                &settings.watch,
+            ),
+            responses: classes.iter().map(|_| histograms()).collect(),
+            percentiles: settings.percentiles,
+        }
+    }
+
+    /// A job of class i arrived at time `now`; `present` tells how many of them are there then.
+    #[inline(always)]
+    pub fn arrived(&mut self, i: usize, now: f64, present: impl FnOnce() -> u64) {
+        if self.series.watches() {
+            self.series.watch_number(i, present(), now);
+        }
+    }
+
+    /// A job of class i left at time `now`, after this stay; `present` tells how many of
+    /// them are there then.
+    #[inline(always)]
+    pub fn departed(&mut self, i: usize, stay: Stay, now: f64, present: impl FnOnce() -> u64) {
+        let response = stay.response;
+        self.series.departed(i, response);
+        if self.series.watches() {
+            self.series.watch_number(i, present(), now);
+            self.series.watchers.departed(i, stay);
+        }
+        if self.percentiles {
+            self.responses[i][1].add(response);
+        }
+    }
+
+    /// Closes the open bucket at time `now`: `collect` fills in the integrals of each class, and adds
+    /// to the extra columns.
+    pub fn close(&mut self, now: f64, collect: impl FnOnce(&mut Row<'_>)) {
+        let merges = self.series.merges;
+        self.series.close(now, collect);
+        if self.series.merges > merges {
+            for pair in &mut self.responses {
+                pair.swap(0, 1);
+                pair[1].clear();
+            }
+        }
+    }
+
+    /// Response times of class i since the last but one merge of the series' buckets.
+    pub fn responses(&self, i: usize) -> &[Histogram; 2] {
+        &self.responses[i]
+    }
+}

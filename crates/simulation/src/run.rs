@@ -1,0 +1,296 @@
+//! What a run says of itself.
+
+use serde::{Deserialize, Serialize};
+
+use super::Class;
+use super::quantiles::Histogram;
+use super::replication::{Measured, Settings};
+use super::sample::{self, Sample};
+use super::settling::{self, Unsettled};
+use super::statistics::{self, Estimate};
+use super::watch::{Threshold, Watched};
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ending {
+    /// The precision asked for was reached.
+    Precision,
+    /// The budget of events was spent.
+    Events,
+    /// The time was over.
+    Time,
+    /// The number in system grew without end.
+    RunsAway,
+    /// It was told to end.
+    Interrupted,
+}
+
+/// Whether a run's means may be believed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Health {
+    /// Of every class enough was seen, and the numbers in system have a level.
+    Settled,
+    /// The run was too short for means, for all classes together or for one of them:
+    /// [`Run::unsettled`] says why. It has none.
+    Unsettled,
+    /// The number in system grows steadily, faster than chance explains. It has no means.
+    Unstable,
+}
+
+/// Results of one class: a job type.
+///
+/// `C` is what its kind of workload measures of a class besides.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ClassResult<C = ()> {
+    /// Its name.
+    pub name: String,
+    /// Jobs that left after the warm-up.
+    pub completions: u64,
+    /// Mean response time; none without completions, or where the run is short beside the sizes
+    /// of its jobs.
+    pub mean_response: Option<Estimate>,
+    /// Mean time in system without service.
+    pub mean_waiting: Option<Estimate>,
+    /// Mean response time over mean size, E\[T\]/E\[S\].
+    pub slowdown: Option<Estimate>,
+    /// 50th, 95th and 99th percentile of the response time, within 1.6 %, as those of [`Run`].
+    pub percentiles: Option<[f64; 3]>,
+    /// Mean number in system.
+    pub mean_number: Option<Estimate>,
+    /// Mean number in service.
+    pub mean_in_service: Option<Estimate>,
+    /// What its kind measures besides; in a document its fields stand beside the others.
+    #[serde(flatten)]
+    pub own: C,
+    /// Jobs waiting or running when the run ended, in all replications.
+    pub left: u64,
+    /// Whether their number in system grew steadily, faster than chance explains.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub grows: bool,
+    /// Mean number in system over the second half of each replication, settled or not.
+    #[serde(skip)]
+    pub late: Vec<f64>,
+}
+
+/// Results of a run, in the workload's time unit, after the warm-up.
+///
+/// `M` is what its kind of workload measures besides, `C` the same of each class.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Run<M = (), C = ()> {
+    /// The seed.
+    pub seed: u64,
+    /// Mean response time of each independent replication.
+    pub replications: Vec<Option<f64>>,
+    /// The weighted mean response time of each.
+    #[serde(default)]
+    pub weighted_replications: Vec<Option<f64>>,
+    /// The 99th percentile of the response time in each.
+    #[serde(default)]
+    pub p99_replications: Vec<Option<f64>>,
+    /// Events simulated in all replications, warm-ups included.
+    pub events: u64,
+    /// Time simulated in all replications, warm-ups included.
+    pub simulated_time: f64,
+    /// Time cut off from each replication as warm-up: a tenth, or more beside long jobs.
+    pub warm_up: f64,
+    /// Why it ended.
+    pub ending: Ending,
+    /// Whether the means may be believed.
+    pub health: Health,
+    /// Why there are none, where nothing was seen to grow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unsettled: Option<Unsettled>,
+    /// Mean response time over all jobs.
+    pub mean_response: Option<Estimate>,
+    /// Mean time in system without service, over all jobs.
+    pub mean_waiting: Option<Estimate>,
+    /// 50th, 95th and 99th percentile of the response time over all jobs, within 1.6 %. Of a long
+    /// run the first quarter to half is left out, whatever the warm-up; of a short one nothing.
+    pub percentiles: Option<[f64; 3]>,
+    /// The mean over the replications of the 99th percentile in each.
+    #[serde(default)]
+    pub p99_response: Option<Estimate>,
+    /// The 99th percentile of what has left, settled or not.
+    #[serde(skip)]
+    pub rough_p99: Option<f64>,
+    /// Mean response time weighted by load share ([`Class::weight`](super::Class::weight)).
+    pub weighted_response: Option<Estimate>,
+    /// Mean number in system over all classes.
+    pub mean_number: Option<Estimate>,
+    /// Jain's index over the classes' mean response times: 1 is equal.
+    pub fairness: Option<f64>,
+    /// What its kind measures besides; in a document its fields stand beside the others.
+    #[serde(flatten)]
+    pub own: M,
+    /// By class, in the order of the workload's job types.
+    pub types: Vec<ClassResult<C>>,
+    /// What was seen of the watched thresholds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub watched: Vec<Watched>,
+    /// Mean number in system in equal intervals of time from the start, over all replications:
+    /// at most 256 of them, and their length.
+    pub path: (Vec<f64>, f64),
+}
+
+/// Replications that ended, to be summarized.
+pub struct Results<'a> {
+    pub classes: &'a [Class],
+    pub settings: &'a Settings,
+    pub engines: Vec<&'a dyn Measured>,
+    pub ending: Ending,
+}
+
+impl Results<'_> {
+    /// The results: `own` and `of_class` tell what the kind measures besides, of the sample after the
+    /// warm-up where there is one, settled or not, for not all of it depends on the queues (of class i:
+    /// where it is long enough to tell of its jobs).
+    pub fn run<M, C>(
+        &self,
+        own: impl FnOnce(Option<&Sample>) -> M,
+        of_class: impl Fn(Option<&Sample>, usize) -> C,
+    ) -> Run<M, C> {
+        let (classes, engines) = (self.classes, &self.engines[..]);
+        let grows = self.ending == Ending::RunsAway || settling::grows(classes, engines, 5.0);
+        let sample = Sample::new(classes, engines).filter(|_| !grows);
+        let measured = sample.as_ref();
+        let (health, unsettled) = match measured.map(|s| s.unsettled(classes, engines)) {
+            _ if grows => (Health::Unstable, None),
+            None => (Health::Unsettled, Some(Unsettled::NoLevel)),
+            Some(Some(why)) => (Health::Unsettled, Some(why)),
+            Some(None) => (Health::Settled, None),
+        };
+        let s = measured.filter(|_| health == Health::Settled);
+        let all: Vec<usize> = (0..classes.len()).collect();
+        let responses = |i: usize| engines.iter().flat_map(move |e| e.recorder().responses(i));
+        let histograms: Vec<Histogram> = all.iter().map(|&i| together(responses(i))).collect();
+        let types = all.iter().map(|&i| {
+            let own = of_class(measured.filter(|m| m.tells(&classes[i])), i);
+            self.class_result(s, &histograms[i], own, i)
+        });
+        let types: Vec<ClassResult<C>> = types.collect();
+        let means = types.iter().map(|t| t.mean_response.map(|e| e.mean));
+        let means: Option<Vec<f64>> = means.collect();
+        let weights: Vec<f64> = classes.iter().map(|class| class.weight).collect();
+        let tells_all = s.filter(|s| classes.iter().all(|class| s.tells(class)));
+        let of_replications = |values: Option<Vec<f64>>| match values {
+            Some(values) => values
+                .into_iter()
+                .map(|x| x.is_finite().then_some(x))
+                .collect(),
+            None => vec![None; engines.len()],
+        };
+        let everything = together(histograms.iter());
+        let p99 = |engine: &&dyn Measured| {
+            let responses = all.iter().flat_map(|&i| engine.recorder().responses(i));
+            together(responses).quantile(0.99)
+        };
+        let p99s: Option<Vec<f64>> = s.and_then(|_| engines.iter().map(p99).collect());
+        let several = p99s.as_deref().filter(|values| values.len() > 1);
+        Run {
+            seed: self.settings.seed,
+            watched: watched(engines, measured, health == Health::Settled),
+            replications: of_replications(s.map(Sample::replications)),
+            weighted_replications: of_replications(
+                tells_all.map(|s| s.weighted_replications(&weights)),
+            ),
+            p99_response: several.map(statistics::over_replications),
+            p99_replications: of_replications(p99s),
+            rough_p99: everything.quantile(0.99),
+            events: engines.iter().map(|e| e.events()).sum(),
+            simulated_time: engines.iter().map(|e| e.now()).sum(),
+            warm_up: s.map_or(0.0, |s| s.warm_up),
+            ending: self.ending,
+            health,
+            unsettled,
+            mean_response: s.and_then(|s| s.mean_response(&all)),
+            mean_waiting: s.and_then(|s| s.mean_waiting(&all)),
+            percentiles: s.and_then(|_| percentiles(&everything)),
+            weighted_response: tells_all.and_then(|s| s.weighted_response(&weights)),
+            mean_number: s.and_then(|s| s.mean_number(&all)),
+            fairness: means.and_then(|m| jain(&m)),
+            own: own(measured),
+            types,
+            path: path(engines),
+        }
+    }
+
+    fn class_result<C>(
+        &self,
+        sample: Option<&Sample>,
+        histogram: &Histogram,
+        own: C,
+        i: usize,
+    ) -> ClassResult<C> {
+        let (class, engines) = (&self.classes[i], &self.engines[..]);
+        let sample = sample.filter(|s| s.tells(class));
+        let busy = |s: &Sample| s.time_average(|row| row[s.columns.busy(i)]);
+        let mean_response = sample.and_then(|s| s.mean_response(&[i]));
+        let completions = sample.map_or(0.0, |s| s.total(|row| row[s.columns.completions(i)]));
+        ClassResult {
+            name: class.name.clone(),
+            completions: completions as u64,
+            mean_response,
+            mean_waiting: sample.and_then(|s| s.mean_waiting(&[i])),
+            slowdown: mean_response.map(|e| e.times(1.0 / class.mean_size)),
+            percentiles: sample.and_then(|_| percentiles(histogram)),
+            mean_number: sample.and_then(|s| s.mean_number(&[i])),
+            mean_in_service: sample.and_then(busy),
+            own,
+            left: engines.iter().map(|e| e.present(i)).sum(),
+            grows: settling::class_grows(self.classes, engines, i),
+            late: sample::late_numbers(engines, i),
+        }
+    }
+}
+
+fn together<'a>(mut histograms: impl Iterator<Item = &'a Histogram>) -> Histogram {
+    let first = histograms.next().cloned();
+    let mut all = first.unwrap_or_else(|| Histogram::new(1.0));
+    histograms.for_each(|part| all.merge(part));
+    all
+}
+
+fn percentiles(responses: &Histogram) -> Option<[f64; 3]> {
+    let [p50, p95, p99] = [0.5, 0.95, 0.99].map(|p| responses.quantile(p));
+    Some([p50?, p95?, p99?])
+}
+
+/// What was seen of the watched thresholds.
+fn watched(engines: &[&dyn Measured], sample: Option<&Sample>, settled: bool) -> Vec<Watched> {
+    let first = engines.first().map(|e| &e.recorder().series.watchers);
+    let watches = first.map_or(&[][..], |watchers| &watchers.watches);
+    let seen = watches.iter().enumerate().map(|(w, &watch)| {
+        // The fraction of time, or of jobs.
+        let above = sample.and_then(|s| {
+            let above = |row: &[f64]| row[s.columns.above(w)];
+            let jobs = |row: &[f64]| row[s.columns.completions(watch.job_type)];
+            match watch.threshold {
+                Threshold::Number(_) => s.time_average(above),
+                Threshold::Response(_) | Threshold::Waiting(_) => s.ratio(above, jobs),
+            }
+        });
+        Watched {
+            watch,
+            above: above.filter(|_| settled),
+            rough: above.map(|a| a.mean),
+        }
+    });
+    seen.collect()
+}
+
+/// The mean number in system, in few enough intervals to draw them.
+fn path(engines: &[&dyn Measured]) -> (Vec<f64>, f64) {
+    let (number, length) = sample::mean_number(sample::all_series(engines), None);
+    let size = number.len().div_ceil(256).max(1);
+    let path = number.chunks_exact(size).map(statistics::mean).collect();
+    (path, length * size as f64)
+}
+
+/// Jain's index, `(Σ x)² / (K Σ x²)`; none of nothing.
+fn jain(values: &[f64]) -> Option<f64> {
+    let sum: f64 = values.iter().sum();
+    let squares: f64 = values.iter().map(|x| x * x).sum();
+    (squares > 0.0).then(|| sum * sum / (values.len() as f64 * squares))
+}

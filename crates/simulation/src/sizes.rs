@@ -1,0 +1,114 @@
+//! Sizes drawn from their laws.
+
+use super::random::{Alias, Stream};
+use synth_core::number::Decimal;
+use synth_queues::ctmc::PhaseType;
+use synth_queues::law::{Size, lognormal, weibull};
+
+/// Draws sizes of one law \[time\], > 0, without allocating. Nothing is drawn where there is no
+/// choice.
+pub enum Sampler {
+    /// By its mean: most laws are this one.
+    Exponential(f64),
+    Deterministic(f64),
+    Other(Box<dyn Fn(&mut Stream) -> f64 + Send + Sync>),
+}
+
+impl Sampler {
+    /// Draws sizes of this law.
+    pub fn of(size: &Size) -> Self {
+        if size.is_exponential() {
+            return Sampler::Exponential(size.mean());
+        }
+        Sampler::Other(match size {
+            Size::Exponential { .. }
+            | Size::Erlang { .. }
+            | Size::Hyperexponential { .. }
+            | Size::BalancedHyperexponential { .. }
+            | Size::Coxian { .. } => {
+                let law = size.phases().expect("it is a law of stages");
+                Box::new(move |stream| through_stages(&law, stream))
+            }
+            Size::Deterministic { mean } => return Sampler::Deterministic(mean.value()),
+            Size::Lognormal { mean, scv } => {
+                let (mu, sigma) = lognormal(mean.value(), scv.value());
+                Box::new(move |stream| (mu + sigma * stream.normal()).exp())
+            }
+            Size::Weibull { mean, scv } => {
+                let (shape, scale) = weibull(mean.value(), scv.value());
+                let inverse_shape = 1.0 / shape;
+                Box::new(move |stream| scale * stream.exponential().powf(inverse_shape))
+            }
+            Size::Pareto { shape, low, high } => {
+                let [shape, low, high] = [shape, low, high].map(|x| x.value());
+                // By inversion: low (1 − U (1 − (low/high)^α))^(−1/α).
+                let reach = (-shape * (high / low).ln()).exp_m1();
+                Box::new(move |stream| {
+                    let fallen = stream.uniform() * reach;
+                    // The power is twice as fast, and loses digits only where α is next to 0.
+                    let growth = if shape > 1e-3 {
+                        (1.0 + fallen).powf(-1.0 / shape)
+                    } else {
+                        (-fallen.ln_1p() / shape).exp()
+                    };
+                    // Rounding must not take it past the end.
+                    (low * growth).min(high)
+                })
+            }
+            Size::Uniform { low, high } => {
+                let (high, width) = (high.value(), high.value() - low.value());
+                // Never 0.
+                Box::new(move |stream| high - width * stream.uniform())
+            }
+            Size::Empirical {
+                values,
+                probabilities,
+            } => {
+                let which = Alias::new(&weights(probabilities.as_deref(), values.len()));
+                let values = numbers(values);
+                Box::new(move |stream| values[which.draw(stream)])
+            }
+        })
+    }
+
+    /// One size \[time\].
+    pub fn draw(&self, stream: &mut Stream) -> f64 {
+        match self {
+            Sampler::Exponential(mean) => stream.exponential() * mean,
+            Sampler::Deterministic(size) => *size,
+            Sampler::Other(draw) => draw(stream),
+        }
+    }
+}
+
+fn through_stages(law: &PhaseType, stream: &mut Stream) -> f64 {
+    let mut stage = 0;
+    if law.initial[0] != 1.0 {
+        let mut point = stream.uniform();
+        // The sum may fall short of 1 by rounding: the rest is the last stage's.
+        let last = law.initial.len() - 1;
+        let chosen = law.initial[..last].iter().position(|p| {
+            point -= p;
+            point < 0.0
+        });
+        stage = chosen.unwrap_or(last);
+    }
+    let mut size = stream.exponential() / law.rates[stage];
+    while law.onward[stage] == 1.0
+        || law.onward[stage] > 0.0 && stream.uniform() < law.onward[stage]
+    {
+        stage += 1;
+        size += stream.exponential() / law.rates[stage];
+    }
+    size
+}
+
+/// Returns the values of these numbers.
+pub fn numbers(decimals: &[Decimal]) -> Vec<f64> {
+    decimals.iter().map(|x| x.value()).collect()
+}
+
+/// Returns probabilities, or equal weights where none are given.
+pub fn weights(probabilities: Option<&[Decimal]>, count: usize) -> Vec<f64> {
+    probabilities.map_or_else(|| vec![1.0; count], numbers)
+}

@@ -1,0 +1,195 @@
+//! The finished cells of a comparison under way: a file of JSON lines beside its output, each line
+//! on the disk before the next cell begins.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::part::End;
+use synth_core::document::fault_of_json;
+use synth_core::document::line::{sealed, unsealed};
+
+/// The file, open at its end.
+#[derive(Debug)]
+pub struct Journal {
+    path: PathBuf,
+    file: File,
+    /// Cells that it holds.
+    cells: usize,
+}
+
+/// Why a journal, or the parts of a comparison, cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct JournalError(pub(super) String);
+
+type Opened<T> = Result<T, JournalError>;
+
+impl Journal {
+    /// Where the journal of an output stands.
+    pub fn path(output: &Path) -> PathBuf {
+        let mut name = output.file_name().unwrap_or_default().to_os_string();
+        name.push(".partial");
+        output.with_file_name(name)
+    }
+
+    /// Begins a journal that is about this; or, to resume, continues the one that is there and gives its cells.
+    /// `differences` are those of another first line, in words.
+    ///
+    /// # Errors
+    /// When there is one and it shall not be resumed, when it is about something else or cannot
+    /// be read, when another process writes it, when the disk refuses.
+    pub(super) fn open<A: Serialize + DeserializeOwned, C: DeserializeOwned>(
+        output: &Path,
+        about: &A,
+        differences: fn(&A, &A) -> Vec<String>,
+        resume: bool,
+    ) -> Opened<(Self, Vec<C>)> {
+        let path = Self::path(output);
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
+        let opened = options.open(&path);
+        let mut journal = Journal {
+            file: opened.map_err(|source| refused(&path, &source))?,
+            path,
+            cells: 0,
+        };
+        // Not every file system can lock, and one writer needs no lock.
+        if let Err(TryLockError::WouldBlock) = journal.file.try_lock() {
+            return Err(JournalError(format!(
+                "another process is writing {}: wait for it, or choose another --output",
+                journal.name()
+            )));
+        }
+        let there = journal.whole();
+        let there = there.map_err(|why| refused(&journal.path, &why))?;
+        // Without a whole line nothing is lost: a full disk leaves it so.
+        if !there.is_empty() && !resume {
+            return Err(JournalError(format!(
+                "{} holds the finished part of an earlier comparison: give --resume to continue it, or delete it to start again",
+                journal.name()
+            )));
+        }
+        let text = String::from_utf8_lossy(&there);
+        let mut lines = text.lines().enumerate();
+        match lines.next() {
+            None => journal.line(about)?,
+            Some((_, first)) => {
+                let there: A = journal.parse(0, first)?;
+                same(&journal.name(), &differences(&there, about))?;
+            }
+        }
+        let cells: Vec<C> = lines
+            .map(|(n, line)| journal.parse(n, line))
+            .collect::<Opened<_>>()?;
+        journal.cells = cells.len();
+        Ok((journal, cells))
+    }
+
+    fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    /// The bytes up to the end of the last whole line, after which the file goes on.
+    fn whole(&mut self) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.file.read_to_end(&mut bytes)?;
+        bytes.truncate(end_of_lines(&bytes));
+        // A part that was whole, and not yet in its place.
+        let last = end_of_lines(&bytes[..bytes.len().saturating_sub(1)]);
+        if is_end(&bytes[last..]) {
+            bytes.truncate(last);
+        }
+        self.file.set_len(bytes.len() as u64)?;
+        self.file.seek(SeekFrom::Start(bytes.len() as u64))?;
+        Ok(bytes)
+    }
+
+    fn parse<T: DeserializeOwned>(&self, line: usize, text: &str) -> Opened<T> {
+        let place = format!("{}, line {}", self.name(), line + 1);
+        let fault =
+            |why: String| JournalError(format!("{place}: {why}; delete the file to start again"));
+        let damaged = || fault("it does not fit its check: it was damaged or changed".into());
+        let object = unsealed(text).ok_or_else(damaged)?;
+        serde_json::from_str(&object).map_err(|error| fault(fault_of_json(&error)))
+    }
+
+    /// Writes a finished cell down, and waits until it is on the disk. A run with a number that
+    /// JSON cannot hold is left out, and so runs again in a later process; says whether it is kept.
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    pub fn append<T: Serialize + DeserializeOwned>(&mut self, cell: &T) -> Opened<bool> {
+        let text = text_of(cell)?;
+        let is_kept = serde_json::from_str::<T>(&text).is_ok();
+        if is_kept {
+            self.line(cell)?;
+            self.cells += 1;
+        }
+        Ok(is_kept)
+    }
+
+    fn line(&mut self, value: &impl Serialize) -> Opened<()> {
+        let line = sealed(&text_of(value)?) + "\n";
+        let written = self.file.write_all(line.as_bytes());
+        let written = written.and_then(|()| self.file.sync_data());
+        written.map_err(|source| refused(&self.path, &source))
+    }
+
+    /// Makes it the part that goes to this file, with a last line that says that it is whole; gives the
+    /// number of its cells.
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    pub fn complete(mut self, output: &Path) -> Opened<usize> {
+        self.line(&End {
+            complete: true,
+            cells: self.cells,
+        })?;
+        std::fs::rename(&self.path, output).map_err(|source| refused(output, &source))?;
+        Ok(self.cells)
+    }
+
+    /// Deletes it: the comparison is done.
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    pub fn remove(self) -> Opened<()> {
+        std::fs::remove_file(&self.path).map_err(|source| refused(&self.path, &source))
+    }
+}
+
+/// Where the last whole line ends.
+fn end_of_lines(bytes: &[u8]) -> usize {
+    let end = bytes.iter().rposition(|b| *b == b'\n');
+    end.map_or(0, |end| end + 1)
+}
+
+/// Whether it is the last line of a part.
+fn is_end(line: &[u8]) -> bool {
+    let object = unsealed(String::from_utf8_lossy(line).trim_end());
+    object.is_some_and(|object| serde_json::from_str::<End>(&object).is_ok())
+}
+
+/// What is at this place is about the same where nothing differs.
+pub(super) fn same(path: &str, differences: &[String]) -> Opened<()> {
+    if differences.is_empty() {
+        return Ok(());
+    }
+    Err(JournalError(format!(
+        "{path} is of another comparison:\n  {}\ngive the same options to continue it, or delete it to start again",
+        differences.join("\n  ")
+    )))
+}
+
+fn refused(path: &Path, source: &io::Error) -> JournalError {
+    JournalError(format!("cannot write {}: {source}", path.display()))
+}
+
+fn text_of(value: &impl Serialize) -> Opened<String> {
+    serde_json::to_string(value)
+        .map_err(|error| JournalError(format!("a cell cannot be written: {error}")))
+}

@@ -1,0 +1,266 @@
+//! The parts of a comparison put together: the cells of one process, each from the shard that ran it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+
+use super::journal::same;
+use super::part::End;
+use super::{Cell, Comparison, Heading, JournalError, Shard, deal};
+use synth_core::document::line::unsealed;
+use synth_core::document::{all_bytes_of, fault_of_json};
+
+/// At most so many commands are printed.
+const MOST_COMMANDS: usize = 20;
+
+/// A part as it was read.
+#[derive(Clone, Debug)]
+struct Part {
+    path: String,
+    heading: Heading,
+    /// Lines of cells, without their checks.
+    cells: Vec<String>,
+    /// Why it is not whole.
+    fault: Option<String>,
+}
+
+/// All cells of a comparison, from its parts.
+#[derive(Debug)]
+pub struct Whole {
+    /// What it is about; of which shard does not matter.
+    pub heading: Heading,
+    /// By shard.
+    parts: Vec<Part>,
+}
+
+impl Whole {
+    /// Puts parts together.
+    ///
+    /// # Errors
+    /// When a file is no part or cut short, when parts are of different plans, when shards are missing,
+    /// and when two parts of one shard differ.
+    pub fn read(paths: &[PathBuf]) -> Result<Self, JournalError> {
+        let parts = paths.iter().map(|path| Part::read(path));
+        let parts = parts.collect::<Result<Vec<Part>, JournalError>>()?;
+        let mut shards: BTreeMap<usize, &Part> = BTreeMap::new();
+        let (mut faults, mut commands) = (Vec::new(), Vec::new());
+        let Some(first) = parts.first() else {
+            return Err(no_part("", "there is none"));
+        };
+        for part in &parts {
+            let differences = first.heading.differences(&part.heading);
+            if !differences.is_empty() {
+                return Err(JournalError(format!(
+                    "{} and {} are parts of different comparisons:\n  {}\nmerge the parts of one comparison",
+                    first.path,
+                    part.path,
+                    differences.join("\n  ")
+                )));
+            }
+            let number = part.heading.shard;
+            if let Some(fault) = &part.fault {
+                faults.push(format!("{}: {fault}", part.path));
+                commands.push(part.heading.command(number, &part.path));
+                shards.entry(number).or_insert(part);
+                continue;
+            }
+            match shards.get(&number).filter(|there| there.fault.is_none()) {
+                Some(there) => same_cells(there, part)?,
+                None => drop(shards.insert(number, part)),
+            }
+        }
+        let count = first.heading.shards;
+        let missing: Vec<usize> = (1..=count).filter(|n| !shards.contains_key(n)).collect();
+        faults.extend(named(&missing, count));
+        commands.extend(missing.into_iter().map(|n| {
+            let beside = Path::new(&first.path).with_file_name(format!("part-{n}.jsonl"));
+            first.heading.command(n, &beside.display().to_string())
+        }));
+        if !faults.is_empty() {
+            if commands.len() > MOST_COMMANDS {
+                let more = commands.len() - MOST_COMMANDS;
+                commands.truncate(MOST_COMMANDS);
+                commands.push(format!("… and {more} more"));
+            }
+            return Err(JournalError(format!(
+                "the parts do not make a whole:\n  {}\nrun again, and merge then:\n  {}",
+                faults.join("\n  "),
+                commands.join("\n  ")
+            )));
+        }
+        Ok(Whole {
+            heading: first.heading.clone(),
+            parts: shards.into_values().cloned().collect(),
+        })
+    }
+
+    /// The comparison, as one process has it once its cells have run.
+    ///
+    /// # Errors
+    /// When a cell is not where the plan has it, or this program cannot read it.
+    pub fn comparison<M: DeserializeOwned, C: DeserializeOwned>(
+        &self,
+    ) -> Result<Comparison<M, C>, JournalError> {
+        let header = &self.heading.comparison;
+        let dealt = deal(header, self.heading.shards);
+        let mut next = vec![0; self.parts.len()];
+        let mut cells: Vec<Cell<M, C>> = Vec::new();
+        for ((policy, load), shard) in header.cells().zip(dealt) {
+            let (part, at) = (&self.parts[shard - 1], next[shard - 1]);
+            next[shard - 1] += 1;
+            let fault = |message: &str| bad_cell(&part.path, at + 2, message);
+            let missing = format!("here the cell of {policy} at ρ = {load} is expected");
+            let expected = || fault(&missing);
+            let text = part.cells.get(at).ok_or_else(expected)?;
+            let cell: Cell<M, C> =
+                serde_json::from_str(text).map_err(|error| fault(&fault_of_json(&error)))?;
+            if !cell.is_of(policy, load) {
+                return Err(expected());
+            }
+            cells.push(cell);
+        }
+        for (part, count) in self.parts.iter().zip(next) {
+            if part.cells.len() > count {
+                let message = "a cell that is not of this shard";
+                return Err(bad_cell(&part.path, count + 2, message));
+            }
+        }
+        Ok(Comparison::new(header.clone(), cells, false))
+    }
+}
+
+/// Whether the whole part of this heading is there already. One that is not whole is to be run again.
+///
+/// # Errors
+/// When something else is there.
+pub(super) fn is_there(output: &Path, heading: &Heading) -> Result<bool, JournalError> {
+    if !output.exists() {
+        return Ok(false);
+    }
+    let in_the_way =
+        |error| JournalError(format!("{error}: delete it, or choose another --output"));
+    let part = Part::read(output).map_err(in_the_way)?;
+    same(&part.path, &part.heading.all_differences(heading))?;
+    Ok(part.fault.is_none())
+}
+
+fn bad_cell(path: &str, line: usize, message: &str) -> JournalError {
+    JournalError(format!("{path}, line {line}: {message}"))
+}
+
+impl Part {
+    fn read(path: &Path) -> Result<Self, JournalError> {
+        let name = path.display().to_string();
+        let bytes = all_bytes_of(path);
+        let bytes = bytes.map_err(|why| JournalError(format!("cannot read {name}: {why}")))?;
+        let text = String::from_utf8_lossy(&bytes);
+        let mut lines = text.split_inclusive('\n');
+        let first = lines.next().and_then(|line| line.strip_suffix('\n'));
+        let first = first.ok_or_else(|| no_part(&name, "it has no whole line"))?;
+        let heading = heading(&name, first)?;
+        let mut part = Part {
+            path: name,
+            heading,
+            cells: Vec::new(),
+            fault: None,
+        };
+        part.fault = part.take(lines).err();
+        Ok(part)
+    }
+
+    /// Takes the lines after the first one; says why the part is not whole.
+    fn take<'a>(&mut self, lines: impl Iterator<Item = &'a str>) -> Result<(), String> {
+        let mut ended = false;
+        for (n, line) in lines.enumerate() {
+            let number = n + 2;
+            if ended {
+                return Err(format!("line {number} stands behind its last line"));
+            }
+            let Some(line) = line.strip_suffix('\n') else {
+                return Err(format!("it is cut short in line {number}"));
+            };
+            let object = unsealed(line).ok_or_else(|| {
+                format!("line {number} does not fit its check: it was damaged or changed")
+            })?;
+            match serde_json::from_str::<End>(&object) {
+                Ok(end) if end.complete && end.cells == self.cells.len() => ended = true,
+                Ok(end) => {
+                    let (there, all) = (self.cells.len(), end.cells);
+                    return Err(format!("{there} of its {all} cells are there"));
+                }
+                Err(_) => self.cells.push(object),
+            }
+        }
+        if ended {
+            return Ok(());
+        }
+        Err(format!(
+            "it is cut short after {} cells: its last line is missing",
+            self.cells.len()
+        ))
+    }
+}
+
+/// The heading of a part.
+fn heading(path: &str, first: &str) -> Result<Heading, JournalError> {
+    let object = unsealed(first);
+    let object = object.ok_or_else(|| no_part(path, "its first line has no check that fits"))?;
+    let heading: Heading =
+        serde_json::from_str(&object).map_err(|error| no_part(path, &fault_of_json(&error)))?;
+    let format = format!("{} {}", heading.format, heading.version);
+    let known = format!("{} {}", Heading::FORMAT, Heading::VERSION);
+    if format != known {
+        let why = format!("it is {format}, and here {known} is read");
+        return Err(no_part(path, &why));
+    }
+    if Shard::new(heading.shard, heading.shards).is_none() || heading.plan != heading.digest() {
+        return Err(no_part(path, "its first line contradicts itself"));
+    }
+    Ok(heading)
+}
+
+fn no_part(path: &str, why: &str) -> JournalError {
+    JournalError(format!(
+        "{path} is no part of a comparison: {why}; parts are what `synth compare --shard i/N --output FILE` writes"
+    ))
+}
+
+/// Whether two whole parts of one shard say the same.
+fn same_cells(there: &Part, here: &Part) -> Result<(), JournalError> {
+    if there.cells == here.cells {
+        return Ok(());
+    }
+    let mut both = there.cells.iter().zip(&here.cells);
+    let common = there.cells.len().min(here.cells.len());
+    let differs = both.position(|(there, here)| there != here);
+    Err(JournalError(format!(
+        "{} and {} are both shard {} of {} and differ from line {} on: merge one of them (with --time results depend on the machine)",
+        there.path,
+        here.path,
+        here.heading.shard,
+        here.heading.shards,
+        differs.unwrap_or(common) + 2
+    )))
+}
+
+/// Which shards are missing: `shards 3 and 5 to 8 of 9 are missing`.
+fn named(missing: &[usize], of: usize) -> Option<String> {
+    let mut runs: Vec<(usize, usize)> = Vec::new();
+    for &n in missing {
+        match runs.last_mut() {
+            Some((_, last)) if *last + 1 == n => *last = n,
+            _ => runs.push((n, n)),
+        }
+    }
+    let words = runs.iter().map(|run| match run {
+        (first, last) if first == last => first.to_string(),
+        (first, last) => format!("{first}–{last}"),
+    });
+    let text = words.collect::<Vec<_>>().join(", ");
+    match missing {
+        [] => None,
+        [_] => Some(format!("shard {text} of {of} is missing")),
+        _ => Some(format!("shards {text} of {of} are missing")),
+    }
+}

@@ -1,0 +1,206 @@
+//! The order in which cells run, and what is kept of them.
+
+use std::path::Path;
+use std::sync::atomic::Ordering;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::{Cell, Comparison, Header, Heading, Journal, JournalError, Outcome, Share, merge};
+use crate::{Ending, Progress, Run, Settings};
+use synth_core::artifact::Changes;
+
+/// How a kind of workload runs the cells of a comparison.
+pub trait Cells {
+    /// What arrives at one load.
+    type Scene;
+    /// What its runs measure besides.
+    type Measures: Clone + Serialize + DeserializeOwned;
+    /// What they measure besides of each class.
+    type OfClass: Clone + Serialize + DeserializeOwned;
+    /// Why a load cannot be reached, or the journal not be written.
+    type Error: From<JournalError>;
+
+    /// What arrives at the load ρ.
+    ///
+    /// # Errors
+    /// When the load cannot be reached.
+    fn scene(&self, load: f64) -> Result<Self::Scene, Self::Error>;
+
+    /// Runs the n-th policy of the header; the text says why it cannot be run, or had to be stopped.
+    ///
+    /// # Errors
+    /// When the policy cannot be run there; the other cells go on.
+    fn run(
+        &self,
+        scene: &Self::Scene,
+        policy: usize,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Run<Self::Measures, Self::OfClass>, String>;
+}
+
+/// What is compared.
+#[derive(Clone, Copy, Debug)]
+pub struct Comparing<'a> {
+    /// The workload's file, as it was named.
+    pub file: &'a str,
+    /// Policies, by name or file, each once.
+    pub policies: &'a [String],
+    /// What becomes of a file that was changed after it was written.
+    pub changes: Changes,
+    /// Loads ρ in (0, 1) that were typed, each once; see [`Comparing::loads`].
+    pub loads: &'a [f64],
+    /// When a cell ends; two replications at least, and sizes in common.
+    pub settings: &'a Settings,
+    /// The file of the results, beside which finished cells are kept, and whether to continue with
+    /// those that are there.
+    pub journal: Option<(&'a Path, bool)>,
+    /// The part that runs, where it is not all: then nothing is told beside its cells.
+    pub share: Option<&'a Share>,
+}
+
+impl Comparing<'_> {
+    /// Loads to compare at: those that were typed, or some that tell policies apart.
+    #[must_use]
+    pub fn loads(&self) -> &[f64] {
+        match self.loads {
+            [] => &[0.5, 0.7, 0.9],
+            typed => typed,
+        }
+    }
+}
+
+/// How far a comparison is.
+#[derive(Clone, Copy, Debug)]
+pub struct Stage<'a> {
+    /// The policy that runs.
+    pub policy: &'a str,
+    /// The load ρ.
+    pub load: f64,
+    /// Cells that this process has run, the present one not counted.
+    pub done: usize,
+    /// Cells that it has to run.
+    pub cells: usize,
+    /// How far the present one is; nothing at its beginning.
+    pub reached: Option<Progress>,
+}
+
+/// Runs all cells of a comparison, or those of a share, load by load: those that the journal holds are
+/// not run again. After an interruption the cell under way is the last, and not kept. A part that is
+/// there already, and shall be resumed, is only read.
+///
+/// # Errors
+/// When a load cannot be reached, or the journal not be read or written.
+pub fn sweep<C: Cells>(
+    header: Header,
+    runs: &C,
+    asked: &Comparing<'_>,
+    mut progress: impl FnMut(Stage<'_>),
+) -> Result<Comparison<C::Measures, C::OfClass>, C::Error> {
+    let Some((mut journal, finished)) = open::<CellOf<C>>(&header, asked)? else {
+        return Ok(Comparison::new(header, Vec::new(), false));
+    };
+    let is_interrupted = || asked.settings.interrupt.load(Ordering::Relaxed);
+    let plan = plan(&header, asked.share);
+    let to_run = plan.len().saturating_sub(finished.len());
+    let (mut cells, mut done): (Vec<CellOf<C>>, usize) = (Vec::new(), 0);
+    let mut scene: Option<(f64, C::Scene)> = None;
+    for &(n, load) in &plan {
+        let policy = header.policies[n].name.as_str();
+        let mut there = finished.iter();
+        if let Some(cell) = there.find(|cell| cell.is_of(policy, load)) {
+            cells.push(cell.clone());
+            continue;
+        }
+        if is_interrupted() {
+            break;
+        }
+        let (_, scene) = match scene.take() {
+            Some((at, there)) if at.to_bits() == load.to_bits() => scene.insert((at, there)),
+            _ => scene.insert((load, runs.scene(load)?)),
+        };
+        let mut listener = |reached| {
+            progress(Stage {
+                policy,
+                load,
+                done,
+                cells: to_run,
+                reached,
+            });
+        };
+        listener(None);
+        let outcome = match runs.run(scene, n, &mut |reached| listener(Some(reached))) {
+            Err(why) => Outcome::Failure(why),
+            Ok(mut run) => {
+                // One that was cut short may by chance be precise enough; it still is another run than without the
+                // interruption.
+                if is_interrupted() {
+                    run.ending = Ending::Interrupted;
+                }
+                Outcome::Run(Box::new(run))
+            }
+        };
+        let cell = Cell {
+            policy: policy.into(),
+            load,
+            outcome,
+        };
+        if let Some(journal) = journal.as_mut().filter(|_| !is_cut(&cell)) {
+            let is_kept = journal.append(&cell)?;
+            if asked.share.is_some() && !is_kept {
+                return Err(JournalError(format!(
+                    "the run of {policy} at ρ = {load} has a number that no part can hold: compare it without --shard"
+                ))
+                .into());
+            }
+        }
+        cells.push(cell);
+        done += 1;
+    }
+    let interrupted = cells.len() < plan.len() || cells.iter().any(is_cut);
+    Ok(Comparison {
+        journal,
+        ..Comparison::new(header, cells, interrupted)
+    })
+}
+
+/// Finished cells, and where further ones are kept; none where a whole part is there already.
+type Opened<T> = Option<(Option<Journal>, Vec<T>)>;
+
+fn open<T: DeserializeOwned>(
+    header: &Header,
+    asked: &Comparing<'_>,
+) -> Result<Opened<T>, JournalError> {
+    let Some((output, resume)) = asked.journal else {
+        return Ok(Some((None, Vec::new())));
+    };
+    let (journal, finished) = match asked.share {
+        None => Journal::open(output, header, Header::differences, resume)?,
+        Some(share) => {
+            let heading = Heading::new(header, share);
+            if resume && merge::is_there(output, &heading)? {
+                return Ok(None);
+            }
+            Journal::open(output, &heading, Heading::all_differences, resume)?
+        }
+    };
+    Ok(Some((Some(journal), finished)))
+}
+
+type CellOf<C> = Cell<<C as Cells>::Measures, <C as Cells>::OfClass>;
+
+/// The cells that this process runs, each by the place of its policy and its load: all, or those of its share.
+fn plan(header: &Header, share: Option<&Share>) -> Vec<(usize, f64)> {
+    let policies = 0..header.policies.len();
+    let loads = header.loads.iter();
+    let all = loads.flat_map(|load| policies.clone().map(move |n| (n, *load)));
+    let mine = share.map(|share| share.shard.mine(header));
+    let is_mine = |at: usize| mine.as_ref().is_none_or(|mine| mine[at]);
+    let own = all.enumerate().filter(|(at, _)| is_mine(*at));
+    own.map(|(_, cell)| cell).collect()
+}
+
+/// Whether a cell's run was interrupted.
+fn is_cut<M, C>(cell: &Cell<M, C>) -> bool {
+    matches!(&cell.outcome, Outcome::Run(run) if run.ending == Ending::Interrupted)
+}

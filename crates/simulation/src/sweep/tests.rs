@@ -1,0 +1,303 @@
+//! A comparison of a kind without any workload: its runs are made up.
+#![allow(clippy::unwrap_used)]
+
+use std::cell::{Cell as Counter, RefCell};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Cells, Comparing, Comparison, Header, Journal, JournalError, Outcome, Shard, Share, Whole,
+    sweep,
+};
+use crate::{Progress, Run, Settings};
+use synth_core::artifact::Changes;
+
+/// What these runs measure besides: nothing.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Nothing {}
+
+/// Means are 1/(1 - ρ), times 2 for each policy after the first; the third one cannot run.
+#[derive(Default)]
+struct MadeUp {
+    runs: RefCell<Vec<(usize, f64)>>,
+    /// Sets this in the n-th run, counted from 0.
+    interrupts: Option<usize>,
+    settings: Settings,
+    count: Counter<usize>,
+}
+
+impl Cells for MadeUp {
+    type Scene = f64;
+    type Measures = Nothing;
+    type OfClass = Nothing;
+    type Error = JournalError;
+
+    fn scene(&self, load: f64) -> Result<f64, JournalError> {
+        Ok(1.0 / (1.0 - load))
+    }
+
+    fn run(
+        &self,
+        scene: &f64,
+        policy: usize,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Run<Nothing, Nothing>, String> {
+        self.runs.borrow_mut().push((policy, *scene));
+        let n = self.count.replace(self.count.get() + 1);
+        if self.interrupts == Some(n) {
+            self.settings.interrupt.store(true, Ordering::Relaxed);
+        }
+        progress(Progress {
+            events: 10,
+            precision: None,
+        });
+        if policy == 2 {
+            return Err("it cannot".into());
+        }
+        let mean = scene * 2_f64.powi(policy as i32);
+        let json = format!(
+            r#"{{"seed":1,"replications":[{mean},{mean}],"events":10,"simulated_time":1.0,
+            "warm_up":0.0,"ending":"precision","health":"settled","types":[],"path":[[],1.0]}}"#
+        );
+        Ok(serde_json::from_str(&json).unwrap())
+    }
+}
+
+fn swept(
+    cells: &MadeUp,
+    journal: Option<&Path>,
+    resume: bool,
+) -> Result<Comparison<Nothing, Nothing>, JournalError> {
+    shared(cells, journal, resume, None)
+}
+
+fn shared(
+    cells: &MadeUp,
+    journal: Option<&Path>,
+    resume: bool,
+    share: Option<&Share>,
+) -> Result<Comparison<Nothing, Nothing>, JournalError> {
+    let header = Header::sample(&["fast", "slow", "none"]);
+    let asked = Comparing {
+        file: "",
+        policies: &[],
+        changes: Changes::Refused,
+        loads: &[],
+        settings: &cells.settings,
+        journal: journal.map(|output| (output, resume)),
+        share,
+    };
+    sweep(header, cells, &asked, |_| ())
+}
+
+#[test]
+fn all_cells_run_load_by_load_and_are_ranked() {
+    let cells = MadeUp::default();
+    let comparison = swept(&cells, None, false).unwrap();
+    let order: Vec<usize> = cells
+        .runs
+        .borrow()
+        .iter()
+        .map(|(policy, _)| *policy)
+        .collect();
+    assert_eq!(order, [0, 1, 2, 0, 1, 2]);
+    assert!(!comparison.interrupted);
+    for at in &comparison.rankings {
+        let names: Vec<&str> = at.ranking.order.iter().map(|r| &*r.policy).collect();
+        assert_eq!(names, ["fast", "slow"]);
+        assert!(at.ranking.apart("fast", "slow"));
+        let failed = comparison.cell("none", at.load).map(|cell| &cell.outcome);
+        assert!(matches!(failed, Some(Outcome::Failure(why)) if why == "it cannot"));
+    }
+}
+
+/// Cells before the interruption are kept, the one under way is not; a second process runs the rest,
+/// and the results are those of one that was not interrupted.
+#[test]
+fn an_interrupted_comparison_is_resumed() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("c.json");
+    let cut = MadeUp {
+        interrupts: Some(3),
+        ..MadeUp::default()
+    };
+    let first = swept(&cut, Some(&output), false).unwrap();
+    assert!(first.interrupted);
+    assert_eq!(first.cells.len(), 4);
+    drop(first);
+    let refused = swept(&MadeUp::default(), Some(&output), false).unwrap_err();
+    assert!(refused.to_string().contains("give --resume"), "{refused}");
+    let rest = MadeUp::default();
+    let second = swept(&rest, Some(&output), true).unwrap();
+    assert_eq!(rest.runs.borrow().len(), 3);
+    let whole = swept(&MadeUp::default(), None, false).unwrap();
+    assert_eq!(text_of(&second), text_of(&whole));
+    second.journal.unwrap().remove().unwrap();
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+fn text_of(comparison: &Comparison<Nothing, Nothing>) -> String {
+    serde_json::to_string(comparison).unwrap()
+}
+
+/// The part of a shard, in this file.
+fn part(path: &Path, shard: &str, document: &str) {
+    let share = Share {
+        shard: shard.parse().unwrap(),
+        kind: "toy".into(),
+        document: document.into(),
+    };
+    let swept = shared(&MadeUp::default(), Some(path), false, Some(&share)).unwrap();
+    swept.journal.unwrap().complete(path).unwrap();
+}
+
+fn parts(folder: &Path, shards: usize) -> Vec<PathBuf> {
+    let each = (1..=shards).map(|n| {
+        let path = folder.join(format!("part-{n}.jsonl"));
+        part(&path, &format!("{n}/{shards}"), "a workload");
+        path
+    });
+    each.collect()
+}
+
+/// In any order, some of them twice, some without a cell: the comparison is that of one process.
+#[test]
+fn parts_make_the_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = swept(&MadeUp::default(), None, false).unwrap();
+    for shards in [1, 2, 4, 6, 9] {
+        let mut paths = parts(folder.path(), shards);
+        paths.reverse();
+        paths.push(folder.path().join("again.jsonl"));
+        std::fs::copy(&paths[0], &paths[shards]).unwrap();
+        let merged = Whole::read(&paths).unwrap();
+        let merged = merged.comparison::<Nothing, Nothing>().unwrap();
+        assert_eq!(text_of(&merged), text_of(&whole), "{shards}");
+    }
+}
+
+/// A part that is whole is not run again; one that is not is; one of something else is not touched.
+#[test]
+fn a_part_that_is_there_is_resumed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = &parts(folder.path(), 2)[0];
+    let again = |document: &str| {
+        let share = Share {
+            shard: Shard::new(1, 2).unwrap(),
+            kind: "toy".into(),
+            document: document.into(),
+        };
+        let cells = MadeUp::default();
+        let swept = shared(&cells, Some(path), true, Some(&share));
+        swept.map(|swept| (cells.runs.borrow().len(), swept.journal.is_some()))
+    };
+    assert_eq!(again("a workload").unwrap(), (0, false));
+    let refused = again("another").unwrap_err().to_string();
+    assert!(refused.contains("text of the workload"), "{refused}");
+    let text = std::fs::read_to_string(path).unwrap();
+    std::fs::write(path, text.split_inclusive('\n').take(2).collect::<String>()).unwrap();
+    // Cut short, it is run again from its start.
+    assert_eq!(again("a workload").unwrap(), (3, true));
+    // All cells are in the journal, with the last line; only its place was wanting.
+    std::fs::remove_file(path).unwrap();
+    std::fs::write(Journal::path(path), &text).unwrap();
+    assert_eq!(again("a workload").unwrap(), (0, true));
+}
+
+#[test]
+fn what_makes_no_whole_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let good = parts(folder.path(), 4);
+    let at = |name: &str| folder.path().join(name);
+    let refused = |paths: &[PathBuf]| Whole::read(paths).unwrap_err().to_string();
+    let has = |text: &str, words: &[&str]| {
+        words
+            .iter()
+            .for_each(|word| assert!(text.contains(word), "{word}: {text}"));
+    };
+
+    let missing = refused(&[good[1].clone()]);
+    has(
+        &missing,
+        &[
+            "shards 1, 3–4 of 4 are missing",
+            " --shard 1/4 --resume --output ",
+            "--shard 4/4",
+        ],
+    );
+    assert!(!missing.contains("--shard 2/4"), "{missing}");
+
+    part(&at("other.jsonl"), "2/4", "another workload");
+    let mixed = [good[0].clone(), at("other.jsonl")];
+    has(
+        &refused(&mixed),
+        &[
+            "part-1.jsonl and ",
+            "other.jsonl are parts of different",
+            "text of the workload: sha256:",
+        ],
+    );
+    part(&at("five.jsonl"), "2/5", "a workload");
+    has(
+        &refused(&[good[0].clone(), at("five.jsonl")]),
+        &["shards: 4 there, 5 here"],
+    );
+
+    let text = std::fs::read_to_string(&good[2]).unwrap();
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let with = |name: &str, text: String| {
+        std::fs::write(at(name), text).unwrap();
+        let paths = [good[0].clone(), good[1].clone(), at(name), good[3].clone()];
+        refused(&paths)
+    };
+    has(
+        &with("a.jsonl", lines[..lines.len() - 1].concat()),
+        &[
+            "a.jsonl: it is cut short after 1 cells",
+            "--shard 3/4 --resume --output ",
+        ],
+    );
+    has(
+        &with("b.jsonl", text[..text.len() - 1].into()),
+        &["b.jsonl: it is cut short in line 3"],
+    );
+    has(
+        &with("c.jsonl", text.replace("0.5,", "0.25,")),
+        &["c.jsonl is no part", "check"],
+    );
+    has(
+        &with("d.jsonl", [lines[0], lines[2]].concat()),
+        &["d.jsonl: 0 of its 1 cells are there"],
+    );
+    has(
+        &with("e.jsonl", [&text, lines[1]].concat()),
+        &["line 4 stands behind"],
+    );
+    has(
+        &with("g.jsonl", "kind: toy\n".into()),
+        &["g.jsonl is no part"],
+    );
+    has(&with("h.jsonl", String::new()), &["h.jsonl is no part"]);
+    has(&refused(&[at("nothing")]), &["cannot read", "nothing"]);
+}
+
+/// Two parts of one shard that differ, as runs under `--time` may.
+#[test]
+fn doubled_parts_must_say_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut paths = parts(folder.path(), 2);
+    let text = std::fs::read_to_string(&paths[0]).unwrap();
+    let changed = text.lines().map(|line| {
+        let object = synth_core::document::line::unsealed(line).unwrap();
+        let changed = object.replace("\"simulated_time\":1.0", "\"simulated_time\":2.0");
+        synth_core::document::line::sealed(&changed) + "\n"
+    });
+    let other = folder.path().join("other.jsonl");
+    std::fs::write(&other, changed.collect::<String>()).unwrap();
+    paths.push(other);
+    let refused = Whole::read(&paths).unwrap_err().to_string();
+    let expected = "are both shard 1 of 2 and differ from line 2 on";
+    assert!(refused.contains(expected), "{refused}");
+}

@@ -1,0 +1,60 @@
+//! One server, first come, first served, run by its own engine.
+#![allow(clippy::unwrap_used)]
+
+use super::mm1::{Own, run};
+use super::*;
+
+/// M/M/1: E[T] = 1/(μ−λ), P(Q > x) = ρ^(x+1), and 1 − ρ of the jobs find the server empty.
+#[test]
+fn an_engine_of_its_own_gets_all_that_is_measured() {
+    let settings = Settings {
+        precision: 0.02,
+        watch: vec![Watch {
+            job_type: 0,
+            threshold: Threshold::Number(4),
+        }],
+        ..Settings::default()
+    };
+    let run = run(0.7, &settings);
+    assert_eq!(
+        (run.health, run.ending),
+        (Health::Settled, Ending::Precision)
+    );
+    for (found, exact) in [
+        (run.mean_response, 1.0 / 0.3),
+        (run.mean_number, 0.7 / 0.3),
+        (run.types[0].mean_in_service, 0.7),
+        (run.watched[0].above, 0.7_f64.powi(5)),
+        (run.own.found_empty, 0.3),
+    ] {
+        let found = found.unwrap();
+        assert!(found.covers(exact, 0.999), "{found:?} for {exact}");
+        assert!(found.relative() < 0.1);
+    }
+}
+
+/// What is a kind's own stands beside the other fields, and is read back.
+#[test]
+fn own_fields_stand_beside_the_others() {
+    let settings = Settings {
+        events: 400_000,
+        ..Settings::default()
+    };
+    let run = run(0.5, &settings);
+    let value = serde_json::to_value(&run).unwrap();
+    assert!(value["found_empty"]["mean"].is_number(), "{value}");
+    assert!(value["types"][0].get("own").is_none());
+    let text = serde_json::to_string(&run).unwrap();
+    let read: Run<Own> = serde_json::from_str(&text).unwrap();
+    assert_eq!(serde_json::to_string(&read).unwrap(), text);
+}
+
+#[test]
+fn a_queue_that_grows_has_no_mean() {
+    let run = run(1.2, &Settings::default());
+    assert_eq!(
+        (run.health, run.ending),
+        (Health::Unstable, Ending::RunsAway)
+    );
+    assert!(run.mean_response.is_none() && run.own.found_empty.is_none() && run.types[0].grows);
+}

@@ -1,0 +1,222 @@
+//! How the jobs of a type arrive.
+
+use std::collections::BTreeMap;
+
+use super::dispersion::Excess;
+use super::short;
+use synth_core::number::Decimal;
+use synth_queues::law::{ArrivalProcess, CommonModulation};
+
+/// A two-state modulation of a Poisson process of rate λ \[1/s\] whose index of dispersion is `1 + κ`, and which forgets
+/// at rate r.
+///
+/// The states are equally long, with rates `λ ± √(κrλ/2)`; where that is below 0, jobs come in one state alone.
+pub fn modulated(rate: f64, kappa: f64, forgets: f64) -> ArrivalProcess {
+    let half = (0.5 * kappa * forgets * rate).sqrt();
+    let (rates, [up, down]) = if half <= rate {
+        ([rate - half, rate + half], [0.5 * forgets; 2])
+    } else {
+        let busy = 2.0 * rate / (2.0 * rate + kappa * forgets);
+        ([0.0, rate / busy], [forgets * busy, forgets * (1.0 - busy)])
+    };
+    let zero = Decimal::ZERO;
+    ArrivalProcess::MarkovModulated {
+        rates: rates.map(short).to_vec(),
+        switching: vec![vec![zero, short(up)], vec![short(down), zero]],
+    }
+}
+
+/// κ that gives independent types, with their rates and the means of their work and of its square, the dispersion of work
+/// that all jobs have together: `κ = A Σ λ_i E[X_i²] / Σ λ_i E[X_i]²`.
+pub fn kappa(types: impl Iterator<Item = (f64, (f64, f64))>, excess: Excess) -> f64 {
+    let (mut squares, mut means) = (0.0, 0.0);
+    for (rate, (mean, square)) in types {
+        squares += rate * square;
+        means += rate * mean * mean;
+    }
+    excess.amount * squares / means
+}
+
+/// A two-state modulation of all types together that has this dispersion of work, where jobs come at rate λ \[1/s\]
+/// and `work` is the mean of their work and of its square.
+///
+/// With v the variance of the factor on the rate, `A = λ E[X]²/E[X²] · 2v/r`. The factors are `1 ± √v`; where that is
+/// below 0, they are 0 and `1 + v`.
+pub fn common(rate: f64, work: (f64, f64), excess: Excess) -> CommonModulation {
+    let variance = excess.amount * excess.rate * work.1 / (2.0 * rate * work.0 * work.0);
+    let (factors, busy) = if variance <= 1.0 {
+        ([1.0 - variance.sqrt(), 1.0 + variance.sqrt()], 0.5)
+    } else {
+        ([0.0, 1.0 + variance], 1.0 / (1.0 + variance))
+    };
+    let zero = Decimal::ZERO;
+    let [up, down] = [excess.rate * busy, excess.rate * (1.0 - busy)].map(short);
+    CommonModulation {
+        factors: factors.map(short).to_vec(),
+        switching: vec![vec![zero, up], vec![down, zero]],
+    }
+}
+
+/// The batches of one type that were counted.
+#[derive(Clone, Debug, Default)]
+pub struct Batched {
+    /// How many batches had so many jobs.
+    counts: BTreeMap<u32, u64>,
+    /// Over all batches with n jobs of sizes x: `Σ n(n − 1)`, `Σ (n − 1) Σx`, `Σ (n − 1) Σx²`, `Σ ((Σx)² − Σx²)`.
+    sums: [f64; 4],
+}
+
+/// The most numbers of jobs that a process tells apart, twice.
+const NUMBERS: usize = 50;
+/// The largest batch that a process may have.
+const LARGEST: u32 = 100_000;
+
+impl Batched {
+    /// A batch of so many jobs, with the sums of their sizes and of the squares.
+    pub fn add(&mut self, jobs: u32, sum: f64, squares: f64) {
+        *self.counts.entry(jobs).or_default() += 1;
+        let others = f64::from(jobs - 1);
+        let own = [
+            f64::from(jobs) * others,
+            others * sum,
+            others * squares,
+            sum * sum - squares,
+        ];
+        for (all, own) in self.sums.iter_mut().zip(own) {
+            *all += own;
+        }
+    }
+
+    /// The correlation of the sizes of two jobs of a batch, in \[0, 1\].
+    pub fn alike(&self) -> f64 {
+        let [pairs, sum, squares, products] = self.sums;
+        let mean = sum / pairs;
+        let variance = squares / pairs - mean * mean;
+        let correlation = (products / pairs - mean * mean) / variance;
+        if pairs > 0.0 && variance > 0.0 {
+            correlation.clamp(0.0, 1.0)
+        } else {
+            0.0
+        }
+    }
+
+    /// The process of these batches whose jobs come at rate λ \[1/s\].
+    pub fn process(&self, rate: f64) -> ArrivalProcess {
+        let (sizes, weights) = self.numbers();
+        let pairs = sizes.into_iter().zip(millionths(&weights));
+        let (sizes, probabilities): (Vec<u32>, Vec<u64>) = pairs.filter(|(_, p)| *p > 0).unzip();
+        let pairs = sizes.iter().zip(&probabilities);
+        let mean: f64 = pairs.map(|(n, p)| f64::from(*n) * *p as f64 / 1e6).sum();
+        let decimal = |p: &u64| Decimal::parse(&format!("{p}e-6")).unwrap_or(Decimal::ZERO);
+        ArrivalProcess::Batches {
+            rate: short(rate / mean),
+            sizes,
+            probabilities: Some(probabilities.iter().map(decimal).collect()),
+            alike: short(self.alike()),
+        }
+    }
+
+    /// Numbers of jobs with the batches that have them; of more than can be told apart, several as their mean.
+    fn numbers(&self) -> (Vec<u32>, Vec<f64>) {
+        let counts = self.counts.iter();
+        let counts: Vec<(u32, u64)> = counts
+            .map(|(n, count)| ((*n).min(LARGEST), *count))
+            .collect();
+        let (few, many) = counts.split_at(counts.len().min(NUMBERS));
+        let part = |part: &[(u32, u64)]| {
+            let batches: u64 = part.iter().map(|(_, count)| count).sum();
+            let jobs: u64 = part.iter().map(|(n, count)| u64::from(*n) * count).sum();
+            ((jobs as f64 / batches as f64).round() as u32, batches)
+        };
+        let parts = many.chunks(many.len().div_ceil(NUMBERS).max(1)).map(part);
+        let all = few.iter().copied().chain(parts);
+        all.map(|(n, count)| (n, count as f64)).unzip()
+    }
+}
+
+/// Probabilities in millionths, of sum 1 exactly.
+fn millionths(weights: &[f64]) -> Vec<u64> {
+    let total: f64 = weights.iter().sum();
+    let part = |w: &f64| (1e6 * w / total).round() as u64;
+    let mut parts: Vec<u64> = weights.iter().map(part).collect();
+    let sum: u64 = parts.iter().sum();
+    if let Some(largest) = parts.iter_mut().max() {
+        *largest = (*largest + 1_000_000).saturating_sub(sum);
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    /// Batches of 1, 1 and 2 alike, then 3 of which two are alike.
+    #[test]
+    fn batches_keep_the_rate_and_tell_how_alike_they_are() {
+        let mut batched = Batched::default();
+        for sizes in [vec![5.0], vec![9.0], vec![2.0, 2.0], vec![7.0, 7.0]] {
+            let squares = sizes.iter().map(|x| x * x).sum();
+            batched.add(sizes.len() as u32, sizes.iter().sum(), squares);
+        }
+        assert_eq!(batched.alike(), 1.0);
+        let process = batched.process(3.0);
+        assert!((process.rate() - 3.0).abs() < 1e-8, "{process:?}");
+        batched.add(2, 9.0, 2.0 * 2.0 + 7.0 * 7.0);
+        // Of three pairs two are alike; all sizes come equally often.
+        assert!((batched.alike() - 1.0 / 3.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn many_numbers_of_jobs_keep_the_rate_too() {
+        let mut batched = Batched::default();
+        (1..=3000).for_each(|n| batched.add(n, f64::from(n), f64::from(n)));
+        let process = batched.process(0.5);
+        assert!((process.rate() - 0.5).abs() < 1e-8);
+        let ArrivalProcess::Batches { sizes, .. } = process else {
+            unreachable!()
+        };
+        assert!(sizes.len() <= 100 && sizes.is_sorted());
+    }
+
+    /// `Var f = Σ p (f − 1)²`, and what it comes to over long windows.
+    #[test]
+    fn a_common_modulation_has_the_dispersion_asked_for() {
+        for (amount, forgets) in [(3.0, 0.01), (400.0, 0.02)] {
+            let excess = Excess {
+                amount,
+                rate: forgets,
+            };
+            let (rate, work) = (0.5, (4.0, 40.0));
+            let common = common(rate, work, excess);
+            let [low, high] = [0, 1].map(|s| common.factors[s].value());
+            let [up, down] = [
+                common.switching[0][1].value(),
+                common.switching[1][0].value(),
+            ];
+            let busy = up / (up + down);
+            assert!((busy * high + (1.0 - busy) * low - 1.0).abs() < 1e-7);
+            let variance = busy * (high - 1.0).powi(2) + (1.0 - busy) * (low - 1.0).powi(2);
+            let found = rate * work.0 * work.0 / work.1 * 2.0 * variance / (up + down);
+            assert!((found / amount - 1.0).abs() < 1e-6, "{common:?}");
+        }
+    }
+
+    /// The closed form of a two-state process: `IDC(∞) − 1 = 2 p(1 − p)(λ₁ − λ₀)²/(r λ)`.
+    #[test]
+    fn modulation_has_the_rate_and_dispersion_asked_for() {
+        for (rate, kappa, forgets) in [(2.0, 3.0, 0.01), (0.001, 50.0, 0.3), (5.0, 0.2, 7.0)] {
+            let process = modulated(rate, kappa, forgets);
+            assert!((process.rate() / rate - 1.0).abs() < 1e-7, "{process:?}");
+            assert!(
+                (process.dispersion() / (1.0 + kappa) - 1.0).abs() < 1e-6,
+                "{process:?}"
+            );
+            let ArrivalProcess::MarkovModulated { switching, .. } = &process else {
+                continue;
+            };
+            let forgotten = switching[0][1].value() + switching[1][0].value();
+            assert!((forgotten / forgets - 1.0).abs() < 1e-7);
+        }
+    }
+}

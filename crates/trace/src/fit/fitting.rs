@@ -1,0 +1,328 @@
+//! The workload of the jobs of a trace.
+
+use super::arrivals::{common, kappa, modulated};
+use super::jobs::{Job, Jobs, NO_LIMIT};
+use super::limits::{self, Cut};
+use super::sizes::Law;
+use super::types::{Types, parts_of};
+use super::{
+    Arrivals, Dispersion, Excess, Fit, FitError, Options, Report, Tried, TypeFound, short,
+};
+use synth_cluster::workload::{Known, Part, Parts};
+use synth_queues::law::{ArrivalProcess, CommonModulation, Size};
+
+/// From this many jobs on a type has a law of sizes of its own, and may be modulated.
+const ENOUGH: u64 = 30;
+/// The most values of a measured law.
+const VALUES: u64 = 1000;
+/// With no more than so many times the dispersion of work that a constant rate has, the rate is taken as constant.
+const DISPERSED: f64 = 2.0;
+/// If so many of the jobs come at one instant with others of their user, they come in batches.
+const TOGETHER: f64 = 0.5;
+/// If types that were independent would have so much of the excess of dispersion, they are taken as independent.
+const INDEPENDENT: f64 = 0.5;
+/// A type whose jobs are this much rarer than changes of the rate does not see them.
+const UNSEEN: f64 = 5e3;
+
+/// All that a workload is made of.
+pub struct Fitting<'a> {
+    jobs: &'a Jobs<'a>,
+    by_demand: Types,
+    options: &'a Options,
+    types: Vec<Type>,
+    /// The share of jobs that came at one instant with others of their user or batch.
+    together: f64,
+}
+
+/// A type of the workload: one by demand, cut by limits where that is asked for.
+struct Type {
+    cut: Cut,
+    /// Demand (R).
+    demand: Vec<f64>,
+    /// The longest limit of its jobs \[s\], where it is told apart by it.
+    limit: Option<f64>,
+    /// λ \[1/s\].
+    rate: f64,
+    /// Sizes \[ticks\].
+    law: Law,
+    /// Mean work of a job, and of its square \[ticks of all servers\].
+    work: (f64, f64),
+}
+
+impl<'a> Fitting<'a> {
+    /// Cuts types by demand, and counts their jobs.
+    pub fn new(jobs: &'a Jobs<'a>, by_demand: Types, options: &'a Options) -> Self {
+        let most = if options.by_limit {
+            options.max_types
+        } else {
+            0
+        };
+        let cuts = limits::cut(jobs, &by_demand.of_vector, by_demand.demands.len(), most);
+        let type_of = |cut: Cut| {
+            let vectors =
+                (0..jobs.vectors.len()).filter(|v| by_demand.of_vector[*v] == Some(cut.by_demand));
+            let own = || {
+                let jobs = vectors.clone().flat_map(|v| jobs.of_vector(v));
+                jobs.filter(|job| cut.classes.contains(&job.class))
+            };
+            let mut law = jobs.law(own());
+            if law.effective < ENOUGH as f64 {
+                // Too few are recent: all count alike.
+                law = Law::of(own().map(|job| job.observed(1.0)));
+            }
+            let demand = by_demand.demands[cut.by_demand].clone();
+            let share = jobs.trace.share(&demand);
+            let class = cut.classes.last().filter(|_| options.by_limit);
+            let class = class.filter(|class| **class != NO_LIMIT);
+            Type {
+                limit: class.map(|class| f64::from(*class).exp2() / jobs.per_second as f64),
+                rate: jobs.rate(own()),
+                work: (share * law.mean(), share * share * law.square()),
+                cut,
+                demand,
+                law,
+            }
+        };
+        Fitting {
+            types: cuts.into_iter().map(type_of).collect(),
+            together: jobs.together(),
+            jobs,
+            by_demand,
+            options,
+        }
+    }
+
+    /// Whether jobs come in batches in the workload.
+    fn has_batches(&self) -> bool {
+        match self.options.arrivals {
+            Arrivals::Batches => true,
+            Arrivals::Auto => self.jobs.names_batches || self.together >= TOGETHER,
+            _ => false,
+        }
+    }
+
+    /// The type of a job.
+    fn type_of(&self, job: &Job) -> Option<usize> {
+        let by_demand = self.by_demand.of_vector[job.vector as usize]?;
+        let is_own =
+            |own: &Type| own.cut.by_demand == by_demand && own.cut.classes.contains(&job.class);
+        self.types.iter().position(is_own)
+    }
+
+    /// Returns the workload, and what it stands on.
+    ///
+    /// # Errors
+    /// When it has faults.
+    pub fn conclude(&self, tried: Vec<Tried>) -> Result<Fit, FitError> {
+        let (jobs, trace, types) = (self.jobs, self.jobs.trace, &self.types);
+        let windows = jobs.windows();
+        let dispersion = windows.dispersion(jobs.length(), jobs.per_second);
+        let has_batches = self.has_batches();
+        let constant: Vec<ArrivalProcess> = if has_batches {
+            let batches = jobs.batches(types.len(), |job| self.type_of(job));
+            let pairs = types.iter().zip(&batches);
+            pairs
+                .map(|(own, batches)| batches.process(own.rate))
+                .collect()
+        } else {
+            let poisson = |own: &Type| ArrivalProcess::Poisson {
+                rate: short(own.rate),
+            };
+            types.iter().map(poisson).collect()
+        };
+        let base = self.dispersion_of(&constant);
+        let excess = Excess::of(&dispersion, base);
+        let changes = match self.options.arrivals {
+            Arrivals::Auto if has_batches => together(&dispersion, base),
+            Arrivals::Auto => apart_or_together(&dispersion),
+            asked => asked,
+        };
+        let mut parts = parts_of(trace.servers(), self.parts(constant));
+        parts.header.source = Some(self.options.source.clone());
+        let all_promise = types.iter().all(|own| own.limit.is_some());
+        parts.header.known = all_promise.then_some(Known::TypeLimit);
+        match (changes, excess) {
+            (Arrivals::Modulated, Some(excess)) => self.modulate(&mut parts, excess),
+            (Arrivals::Common, Some(excess)) => {
+                parts.header.modulation = Some(self.common(excess));
+            }
+            _ => {}
+        }
+        let workload = parts.check()?;
+        let resources = trace.servers().resources.iter().cloned();
+        let report = Report {
+            format: trace.format(),
+            servers: trace.servers().to_string(),
+            lines: trace.account().clone(),
+            span: jobs.seconds(),
+            arrived: jobs.all.len() as u64,
+            censored: jobs.all.iter().filter(|job| job.censored).count() as u64,
+            vectors: jobs.of_vector.len(),
+            rounded: trace.demands().rounded(),
+            used: resources.zip(jobs.used.iter().copied()).collect(),
+            fluid_load: jobs.fluid(),
+            load: self.by_demand.load.0,
+            load_proven: self.by_demand.load.1,
+            load_by_types: tried,
+            types: self.found(&parts),
+            arrivals: arrivals_of(&parts),
+            excess,
+            dispersion,
+            together: self.together,
+            thirds: jobs.thirds(),
+            drift: jobs.drift(),
+            of_no_type: self.of_no_type(),
+        };
+        Ok(Fit { workload, report })
+    }
+
+    /// Types that arrive like this.
+    fn parts(&self, arrivals: Vec<ArrivalProcess>) -> Vec<Part> {
+        let types = self.types.iter().zip(arrivals).map(|(own, arrivals)| Part {
+            name: self.name(own),
+            demand: own.demand.iter().map(|d| short(*d)).collect(),
+            arrivals,
+            size: size(&own.law, self.jobs.per_second as f64),
+            limit: own.limit.map(short),
+        });
+        types.collect()
+    }
+
+    /// The dispersion of work of independent types that arrive like this, at a constant rate: with B the number of jobs
+    /// of a batch and c the correlation of their sizes, `Σ_i λ_i (E[X²] + (E[B²]/E[B] − 1)(E[X]² + c Var X)) / Σ_i λ_i E[X²]`.
+    fn dispersion_of(&self, arrivals: &[ArrivalProcess]) -> f64 {
+        let (mut all, mut alone) = (0.0, 0.0);
+        for (own, process) in self.types.iter().zip(arrivals) {
+            let (mean, square) = own.work;
+            let others = process.dispersion() - 1.0;
+            let product = mean * mean + process.alike() * (square - mean * mean);
+            all += own.rate * (square + others * product);
+            alone += own.rate * square;
+        }
+        all / alone
+    }
+
+    /// Gives types whose jobs are enough rates that change, each by itself.
+    fn modulate(&self, parts: &mut Parts, excess: Excess) {
+        let follows = |own: &Type| own.law.count >= ENOUGH && excess.rate <= UNSEEN * own.rate;
+        let following = self.types.iter().filter(|own| follows(own));
+        let kappa = kappa(following.map(|own| (own.rate, own.work)), excess);
+        for (part, own) in parts.types.iter_mut().zip(&self.types) {
+            if follows(own) {
+                part.arrivals = modulated(own.rate, kappa, excess.rate);
+            }
+        }
+    }
+
+    /// One modulation of all types.
+    fn common(&self, excess: Excess) -> CommonModulation {
+        let sum = |of: fn(&Type) -> f64| self.types.iter().map(of).sum::<f64>();
+        let rate = sum(|own| own.rate);
+        let mean = sum(|own| own.rate * own.work.0) / rate;
+        let square = sum(|own| own.rate * own.work.1) / rate;
+        common(rate, (mean, square), excess)
+    }
+
+    /// A name from what a type demands and promises: `cpu4-memory16-limit4096`; that of a type that is kept.
+    fn name(&self, own: &Type) -> String {
+        let mut kept = self.options.since.iter().flatten();
+        if let Some((name, _)) = kept.find(|(_, demand)| *demand == own.demand) {
+            return name.clone();
+        }
+        let pairs = self.jobs.trace.servers().resources.iter().zip(&own.demand);
+        let demanded = pairs.filter(|(_, demand)| **demand > 0.0);
+        let mut words: Vec<String> = demanded
+            .map(|(name, demand)| format!("{name}{demand}"))
+            .collect();
+        words.extend(own.limit.map(|limit| format!("limit{limit}")));
+        words.join("-")
+    }
+
+    fn found(&self, parts: &Parts) -> Vec<TypeFound> {
+        let work = |own: &Type| own.rate * own.work.0;
+        let total: f64 = self.types.iter().map(work).sum();
+        let found = self
+            .types
+            .iter()
+            .zip(&parts.types)
+            .map(|(own, part)| TypeFound {
+                name: part.name.clone(),
+                limit: own.limit,
+                jobs: own.law.count,
+                mean: own.law.mean() / self.jobs.per_second as f64,
+                scv: own.law.scv(),
+                scv_kept: part.size.scv(),
+                longest_hundredth: own.law.longest_hundredth(),
+                work: work(own) / total,
+                law: part.size.law(),
+            });
+        found.collect()
+    }
+
+    /// Jobs whose demand no type dominates, and their share of the work.
+    fn of_no_type(&self) -> (u64, f64) {
+        let (mut jobs, mut lost, mut total) = (0, 0.0, 0.0);
+        for (v, vector) in self.jobs.vectors.iter().enumerate() {
+            let work = vector.busy * self.jobs.trace.share(&vector.demand);
+            total += work;
+            if self.by_demand.of_vector[v].is_none() {
+                jobs += self.jobs.of_vector(v).count() as u64;
+                lost += work;
+            }
+        }
+        (jobs, lost / total)
+    }
+}
+
+/// Whether a rate that is constant but for batches has enough of the dispersion.
+fn together(dispersion: &[Dispersion], base: f64) -> Arrivals {
+    let most = dispersion.iter().map(|d| d.work).fold(0.0, f64::max);
+    if most <= DISPERSED * base {
+        Arrivals::Poisson
+    } else {
+        Arrivals::Common
+    }
+}
+
+/// What the dispersion of work says of jobs that come one by one.
+fn apart_or_together(dispersion: &[Dispersion]) -> Arrivals {
+    let most = dispersion.iter().max_by(|a, b| a.work.total_cmp(&b.work));
+    match most.filter(|most| most.work > DISPERSED) {
+        None => Arrivals::Poisson,
+        Some(most) if most.if_independent - 1.0 >= INDEPENDENT * (most.work - 1.0) => {
+            Arrivals::Modulated
+        }
+        Some(_) => Arrivals::Common,
+    }
+}
+
+/// How jobs arrive, in words.
+fn arrivals_of(parts: &Parts) -> &'static str {
+    let processes = parts.types.iter().map(|part| part.arrivals.process());
+    let is = |process: &str| processes.clone().any(|own| own == process);
+    match (is("batches"), parts.header.modulation.is_some()) {
+        (true, true) => "in batches, at a rate that changes for all types together",
+        (true, false) => "in batches",
+        (false, true) => "at a rate that changes for all types together",
+        (false, false) if is("markov-modulated") => "at rates that change, of each type by itself",
+        (false, false) => "as Poisson processes",
+    }
+}
+
+/// The law of sizes in a workload that counts seconds: as measured, where there are enough jobs.
+fn size(law: &Law, per_second: f64) -> Size {
+    let seconds = |ticks: f64| short(ticks / per_second);
+    let mean = seconds(law.mean());
+    if law.count < ENOUGH {
+        return Size::Exponential { mean };
+    }
+    let values = law.parts(law.count.min(VALUES) as usize);
+    if values.first() == values.last() {
+        Size::Deterministic { mean }
+    } else {
+        Size::Empirical {
+            values: values.into_iter().map(seconds).collect(),
+            probabilities: None,
+        }
+    }
+}

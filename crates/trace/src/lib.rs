@@ -1,0 +1,5 @@
+//! Traces of real clusters: read, fitted to a workload, replayed.
+
+pub mod fit;
+pub mod replay;
+pub mod trace;

@@ -1,0 +1,123 @@
+//! Intervals of means over one trace, by moving blocks of time; and other traces of whole parts of it.
+
+use serde::Serialize;
+
+use super::Job;
+use synth_simulation::Streams;
+
+/// Where a mean may be.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Interval {
+    /// The quantile .025 of the draws.
+    pub low: f64,
+    /// The quantile .975.
+    pub high: f64,
+}
+
+/// Sequences of blocks drawn with replacement: each has as many blocks as the span has room for, which begin anywhere
+/// (Künsch, 1989). What happens in a block stays together, so that its dependence is kept; the same draws give the
+/// ratio of two policies.
+#[derive(Clone, Debug)]
+pub struct Blocks {
+    /// Jobs of each block, from the first to before the last; `count` blocks a draw.
+    jobs: Vec<[u32; 2]>,
+    pub(super) count: usize,
+}
+
+/// Draws that an interval is made of.
+const DRAWS: usize = 1000;
+
+/// Blocks in a draw at most: in a longer window, blocks are longer.
+const MOST: f64 = 4000.0;
+
+/// With fewer blocks a spread says little of that of the mean.
+const FEWEST: usize = 10;
+
+impl Blocks {
+    /// Blocks of this length, or longer where there would be too many, within a window, both in the unit of `submits`,
+    /// which ascend; `None` where the window has room for fewer than ten, or no job.
+    #[must_use]
+    pub fn draw(submits: &[f64], window: [f64; 2], length: f64, seed: u64) -> Option<Self> {
+        let [from, to] = window;
+        let length = length.max((to - from) / MOST);
+        let count = ((to - from) / length).floor();
+        if count < FEWEST as f64 || submits.is_empty() || submits.len() > u32::MAX as usize {
+            return None;
+        }
+        let count = count as usize;
+        let mut stream = Streams::new(seed, 0).routing;
+        let place = |time: f64| submits.partition_point(|submit| *submit < time) as u32;
+        let block = |_| {
+            let begin = from + stream.uniform() * (to - from - length);
+            [place(begin), place(begin + length)]
+        };
+        let jobs = (0..DRAWS * count).map(block).collect();
+        Some(Blocks { jobs, count })
+    }
+
+    /// The mean of these values, one a job, in each draw; none where no job fell into its blocks.
+    #[must_use]
+    pub fn means(&self, values: impl Iterator<Item = f64>) -> Vec<Option<f64>> {
+        let mut sum = 0.0;
+        let sums = values.map(|value| {
+            sum += value;
+            sum
+        });
+        let sums: Vec<f64> = std::iter::once(0.0).chain(sums).collect();
+        let mean = |blocks: &[[u32; 2]]| {
+            let (mut count, mut sum) = (0_u64, 0.0);
+            for [first, last] in blocks {
+                count += u64::from(last - first);
+                sum += sums[*last as usize] - sums[*first as usize];
+            }
+            (count > 0).then(|| sum / count as f64)
+        };
+        self.jobs.chunks(self.count).map(mean).collect()
+    }
+}
+
+impl Interval {
+    /// That of 95 % of these draws; `None` where there are none.
+    #[must_use]
+    pub fn of(draws: impl Iterator<Item = f64>) -> Option<Self> {
+        let mut draws: Vec<f64> = draws.filter(|draw| draw.is_finite()).collect();
+        draws.sort_unstable_by(f64::total_cmp);
+        let last = draws.len().checked_sub(1)?;
+        let at = |p: f64| draws[(p * last as f64).round() as usize];
+        Some(Interval {
+            low: at(0.025),
+            high: at(0.975),
+        })
+    }
+
+    /// That of the ratio of two means, drawn in pairs.
+    #[must_use]
+    pub fn of_ratio(means: &[Option<f64>], others: &[Option<f64>]) -> Option<Self> {
+        let pairs = means.iter().zip(others);
+        Interval::of(pairs.filter_map(|(a, b)| Some((*a)? / (*b)?)))
+    }
+}
+
+/// Whole parts of the span, each this long \[ticks\], drawn with replacement and put one after the other: as many as
+/// there are (Zakay and Feitelson, 2013). What comes in a part stays together. `None` where there are fewer than two.
+#[must_use]
+pub fn resampled(jobs: &[Job], part: f64, seed: u64, replication: u32) -> Option<Vec<Job>> {
+    let span = jobs.last()?.submit;
+    let count = (span / part).floor();
+    if count < 2.0 {
+        return None;
+    }
+    let mut stream = Streams::new(seed, replication).arrivals;
+    let place = |time: f64| jobs.partition_point(|job| job.submit < time);
+    let mut drawn = Vec::with_capacity(jobs.len());
+    for n in 0..count as u64 {
+        let from = (stream.uniform() * count).floor() * part;
+        let own = &jobs[place(from)..place(from + part)];
+        let moved = n as f64 * part - from;
+        drawn.extend(own.iter().map(|job| Job {
+            submit: job.submit + moved,
+            ..*job
+        }));
+    }
+    (!drawn.is_empty()).then_some(drawn)
+}

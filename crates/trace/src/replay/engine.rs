@@ -1,0 +1,243 @@
+//! One server, or a fleet with one queue, to which the jobs of a trace come.
+
+use super::scene::DecisionState;
+use synth_cluster::policy::{Event, Policy, System, Violation};
+use synth_cluster::simulator::{Contender, Due, Ends, Failure, Server};
+use synth_simulation::{Stream, Streams};
+
+/// The result of a replay.
+#[derive(Clone, Debug)]
+pub struct Replayed {
+    /// When each job left, in the policy's time.
+    pub ends: Vec<f64>,
+    /// Whether every job ran without a pause at full speed: then it started its size, and its start latency, before it
+    /// left.
+    pub runs_through: bool,
+    /// Whether the policy has clocks, which are drawn.
+    pub has_clocks: bool,
+    /// Arrivals, completions and clocks.
+    pub events: u64,
+}
+
+/// Why a replay has no result.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Stopped {
+    /// The policy cannot serve such jobs, or made a decision that no server could carry out.
+    #[error(transparent)]
+    Failure(#[from] Failure),
+    /// The policy never starts the jobs that are left.
+    #[error("the policy starts no more jobs, and {0} of them are left waiting at the end")]
+    Stuck(u64),
+    /// The caller ended it.
+    #[error("interrupted before the last job had left")]
+    Interrupted,
+}
+
+/// Events between two looks at whether to go on: of a rule that is slow with long queues this may be a second.
+const BURST: u64 = 1 << 10;
+
+/// After so many clocks since the last job came or left, none is expected to start another one.
+const FUTILE: u64 = 10_000_000;
+
+/// Replays jobs under a policy. `goes_on` gets the number of jobs that have come now and then, and says whether to go on.
+///
+/// # Errors
+/// When the policy cannot serve these jobs or leaves some unserved, and when `goes_on` ends it.
+pub fn replay(
+    rule: &Contender,
+    scene: &DecisionState<'_>,
+    goes_on: &mut dyn FnMut(usize) -> bool,
+) -> Result<Replayed, Stopped> {
+    let mut engine = Engine::new(scene, rule.rule(&scene.fleet)?);
+    let violated = |violation: Violation| Stopped::Failure(violation.into());
+    while engine.go_on(BURST) {
+        engine.audit().map_err(violated)?;
+        if !goes_on(engine.next) {
+            return Err(Stopped::Interrupted);
+        }
+    }
+    match engine.audit().map_err(violated)? {
+        0 => Ok(Replayed {
+            runs_through: engine.server.system.counters().preemptions == 0,
+            has_clocks: !engine.server.system.clocks().is_empty(),
+            events: engine.events,
+            ends: engine.ends,
+        }),
+        left => Err(Stopped::Stuck(left)),
+    }
+}
+
+/// A replay under way.
+struct Engine<'a> {
+    scene: &'a DecisionState<'a>,
+    server: Server,
+    /// The job that comes next.
+    next: usize,
+    /// When each job that has come left; NaN before.
+    ends: Vec<f64>,
+    service: Stream,
+    needs_limits: bool,
+    decides_on_state: bool,
+    /// Arrivals, completions and clocks so far.
+    events: u64,
+    /// Clocks that rang since a job came or left.
+    rings: u64,
+}
+
+/// What comes next.
+#[derive(Clone, Copy, PartialEq)]
+enum Next {
+    End,
+    Arrival,
+}
+
+impl<'a> Engine<'a> {
+    fn new(scene: &'a DecisionState<'a>, policy: Box<dyn Policy>) -> Self {
+        let mut service = Streams::new(scene.seed, 0).service;
+        let system = System::for_policy(&scene.fleet, &*policy);
+        let (needs_limits, decides_on_state) = (policy.needs_limits(), policy.decides_on_state());
+        Engine {
+            scene,
+            // Jobs come with their sizes.
+            server: Server::new(system, policy, Some(Ends::default()), &mut service),
+            next: 0,
+            ends: Vec::with_capacity(scene.jobs.len()),
+            service,
+            needs_limits,
+            decides_on_state,
+            events: 0,
+            rings: 0,
+        }
+    }
+
+    /// Goes on for about so many events; returns whether there is more to come.
+    fn go_on(&mut self, events: u64) -> bool {
+        let until = self.events + events;
+        while self.events < until {
+            if !self.step() {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Checks the system's invariants; returns how many jobs are there, which nothing starts any more once it is over.
+    fn audit(&mut self) -> Result<u64, Violation> {
+        self.server.settle();
+        match self.server.system.violation() {
+            Some(violation) => Err(violation.clone()),
+            None => Ok(self.server.system.jobs()),
+        }
+    }
+
+    /// Carries out the next instant; returns whether there was one.
+    #[inline(always)]
+    fn step(&mut self) -> bool {
+        let (end, arrival) = (self.server.next_end(), self.arrival());
+        let until = end.min(arrival);
+        if until == f64::INFINITY && (self.server.system.jobs() == 0 || self.rings > FUTILE) {
+            return false;
+        }
+        if self.server.rates().total > 0.0 {
+            self.step_with_clocks(end, arrival);
+            return true;
+        }
+        if until == f64::INFINITY {
+            return false;
+        }
+        let next = if end <= arrival {
+            Next::End
+        } else {
+            Next::Arrival
+        };
+        if self.decides_on_state {
+            self.instant(until, next)
+        } else if let Some(event) = self.happen(until, next) {
+            self.server.react(event);
+        }
+        true
+    }
+
+    /// The same where the rule's clocks may ring before.
+    fn step_with_clocks(&mut self, end: f64, arrival: f64) {
+        // Where both come at one instant, the end comes first.
+        let bound = if end <= arrival {
+            f64::INFINITY
+        } else {
+            arrival
+        };
+        let (now, due) = self.server.due(bound);
+        let next = match due {
+            None => Next::Arrival,
+            Some(Due::End) => Next::End,
+            Some(due) => {
+                self.server.happen(now, due, &mut self.service);
+                self.events += 1;
+                self.rings += 1;
+                return;
+            }
+        };
+        if let Some(event) = self.happen(now, next) {
+            self.server.react(event);
+        }
+    }
+
+    /// Carries out all that happens at this instant, and then one decision.
+    fn instant(&mut self, now: f64, first: Next) {
+        let mut event = self.happen(now, first);
+        let mut is_alone = true;
+        loop {
+            let next = if self.server.next_end() == now {
+                Next::End
+            } else if self.arrival() == now {
+                Next::Arrival
+            } else {
+                break;
+            };
+            is_alone = false;
+            event.into_iter().for_each(|event| self.server.note(event));
+            event = self.happen(now, next);
+        }
+        match event {
+            Some(event) if is_alone => self.server.react(event),
+            _ if is_alone => {}
+            event => {
+                event.into_iter().for_each(|event| self.server.note(event));
+                self.server.decide();
+            }
+        }
+    }
+
+    /// When the next job comes; infinity where none does.
+    #[inline(always)]
+    fn arrival(&self) -> f64 {
+        let next = self.scene.jobs.get(self.next);
+        next.map_or(f64::INFINITY, |job| self.scene.clock.submit(job.submit))
+    }
+
+    /// A job comes or leaves.
+    #[inline(always)]
+    fn happen(&mut self, now: f64, next: Next) -> Option<Event> {
+        self.events += 1;
+        self.rings = 0;
+        match next {
+            Next::End => {
+                let left = self.server.end(now)?;
+                self.ends[left.job.number as usize] = now;
+                Some(Event::Completion(left.job_type))
+            }
+            Next::Arrival => {
+                let (scene, n) = (self.scene, self.next);
+                let i = scene.types[scene.jobs[n].kind as usize] as usize;
+                let system = &mut self.server.system;
+                let come = system.arrive_sized(i, now, scene.held(n));
+                if self.needs_limits {
+                    system.set_limit(come, scene.limit(n));
+                }
+                self.next += 1;
+                self.ends.push(f64::NAN);
+                Some(Event::Arrival(i))
+            }
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! What a policy sees of a trace: what its jobs demand, and the jobs as types of a workload.
+
+use itertools::Itertools as _;
+
+use super::speed::Clock;
+use super::{Job, Log, Visit};
+use synth_cluster::workload::{Fleet, Header, Known, Part, Parts, Workload};
+use synth_core::document::DocumentError;
+use synth_core::number::Decimal;
+use synth_queues::law::{ArrivalProcess, Size};
+
+/// The demands that jobs name, exact or rounded to those of types.
+#[derive(Clone, Debug)]
+pub struct Kinds {
+    /// Name and demand (R) of each.
+    pub demands: Vec<(String, Vec<Decimal>)>,
+    /// By kind, the same over what all servers have together (R).
+    pub held: Vec<Vec<f64>>,
+}
+
+impl Kinds {
+    fn new(log: &Log, demands: Vec<(String, Vec<Decimal>)>) -> Self {
+        let capacity = log.servers.total();
+        let share = |(demand, capacity): (&Decimal, &f64)| match *capacity {
+            0.0 => 0.0,
+            capacity => demand.value() / capacity,
+        };
+        let held = |(_, demand): &(String, Vec<Decimal>)| {
+            demand.iter().zip(&capacity).map(share).collect()
+        };
+        Kinds {
+            held: demands.iter().map(held).collect(),
+            demands,
+        }
+    }
+
+    /// The vectors of a trace as they are, named such as `cpu=4 memory=16`.
+    #[must_use]
+    pub fn exact(log: &Log) -> Self {
+        let named = log.vectors.iter().map(|demand| {
+            let decimal = |d: &f64| Decimal::new(*d).unwrap_or(Decimal::ZERO);
+            let demand: Vec<Decimal> = demand.iter().map(decimal).collect();
+            let pairs = log.servers.resources.iter().zip(&demand);
+            let demanded = pairs.filter(|(_, demand)| **demand > Decimal::ZERO);
+            let name = demanded.map(|(name, d)| format!("{name}={d}")).join(" ");
+            (name, demand)
+        });
+        Kinds::new(log, named.collect())
+    }
+
+    /// The types of a workload whose resource r is the trace's `places[r]`.
+    #[must_use]
+    pub fn of_types(log: &Log, workload: &Workload, places: &[usize]) -> Self {
+        let named = workload.types().iter().map(|job| {
+            let mut demand = vec![Decimal::ZERO; places.len()];
+            for (place, own) in places.iter().zip(job.demand()) {
+                demand[*place] = *own;
+            }
+            (job.name().to_owned(), demand)
+        });
+        Kinds::new(log, named.collect())
+    }
+
+    /// What a visit holds of each resource over what all servers have together (R).
+    pub(super) fn held(&self, visit: &Visit) -> &[f64] {
+        &self.held[visit.kind as usize]
+    }
+
+    /// How many resources there are.
+    pub(super) fn resources(&self) -> usize {
+        self.held.first().map_or(0, Vec::len)
+    }
+}
+
+/// Jobs, and the workload that their types are of.
+#[derive(Clone, Debug)]
+pub struct DecisionState<'a> {
+    /// The jobs, by submission.
+    pub jobs: &'a [Job],
+    /// By the kind of a job: its type in the workload.
+    pub types: Vec<u32>,
+    /// Servers and types.
+    pub fleet: Fleet,
+    /// How ticks become the policy's time.
+    pub clock: Clock,
+    /// How long each job holds its room before it runs, or the mean of what is drawn, in the policy's time; rules that
+    /// plan by limits add it to these.
+    pub latency: f64,
+    /// The start latency of each job; empty where it is the same for all.
+    pub drawn: Vec<f64>,
+    /// Seed of the policy's clocks, if it has some.
+    pub seed: u64,
+}
+
+impl DecisionState<'_> {
+    /// Whether all times are whole.
+    pub(super) fn is_whole(&self) -> bool {
+        self.clock.is_whole() && self.drawn.is_empty() && self.latency.fract() == 0.0
+    }
+
+    /// How long the n-th job holds its room before it runs, in the policy's time.
+    pub(super) fn latency(&self, n: usize) -> f64 {
+        self.drawn.get(n).copied().unwrap_or(self.latency)
+    }
+
+    /// How long the n-th job holds its room, in the policy's time.
+    pub(super) fn held(&self, n: usize) -> f64 {
+        self.clock.size(self.jobs[n].size) + self.latency(n)
+    }
+
+    /// How long the n-th job is thought to hold its room at most, by its limit.
+    pub(super) fn limit(&self, n: usize) -> f64 {
+        self.clock.size(self.jobs[n].limit) + self.latency
+    }
+}
+
+/// The workload of jobs whose kinds have these names and demands, as it is counted: each kind that occurs is a type;
+/// and by kind which one. Each job holds its room for `latency` before it runs, in the policy's time. With `sizes` sizes
+/// are known, and else limits.
+///
+/// # Errors
+/// Where it is out of the range of what can be counted.
+pub fn gathered(
+    log: &Log,
+    jobs: &[Job],
+    demands: &[(String, Vec<Decimal>)],
+    clock: Clock,
+    latency: f64,
+    sizes: bool,
+) -> Result<(Fleet, Vec<u32>), DocumentError> {
+    let mut counts = vec![(0_u64, 0.0); demands.len()];
+    for job in jobs {
+        let (count, size) = &mut counts[job.kind as usize];
+        *count += 1;
+        *size += job.size;
+    }
+    let span = clock.submit(jobs.last().map_or(1.0, |job| job.submit.max(1.0)));
+    let decimal = |value: f64| Decimal::new(value).unwrap_or(Decimal::ONE);
+    let (mut places, mut types) = (Vec::new(), Vec::new());
+    for ((name, demand), (count, size)) in demands.iter().zip(counts) {
+        places.push(types.len() as u32);
+        if count > 0 {
+            types.push(Part {
+                name: name.clone(),
+                demand: demand.clone(),
+                arrivals: ArrivalProcess::Poisson {
+                    rate: decimal(count as f64 / span),
+                },
+                size: Size::Exponential {
+                    mean: decimal(clock.size(size) / count as f64),
+                },
+                limit: None,
+            });
+        }
+    }
+    let shapes = log.servers.shapes.iter();
+    let parts = Parts {
+        header: Header {
+            start_latency: (latency > 0.0).then(|| Size::Deterministic {
+                mean: decimal(latency),
+            }),
+            time_unit: "tick".into(),
+            known: Some(if sizes {
+                Known::Size
+            } else {
+                Known::Limit(Size::Deterministic { mean: Decimal::ONE })
+            }),
+            ..Header::default()
+        },
+        resources: log.servers.resources.clone(),
+        shapes: shapes
+            .map(|shape| (shape.count, shape.capacity.clone()))
+            .collect(),
+        types,
+    };
+    Ok((parts.check()?, places))
+}

@@ -1,0 +1,338 @@
+//! Files in which a line is a row: tables whose first line names the columns, where a field may stand in quotation marks,
+//! and fields between blanks.
+
+use std::fmt::Display;
+use std::io::BufRead;
+use std::path::Path;
+
+use super::{Format, swf};
+use crate::trace::fields::{AMOUNT, Fault, amount, ticks};
+use crate::trace::input::{self, Lines};
+use crate::trace::{Account, Reason, Source, TraceError};
+use synth_core::document::suggest;
+
+/// A file that is being read, row by row.
+pub(in crate::trace) struct Rows {
+    pub name: String,
+    pub format: Format,
+    lines: Lines,
+    /// The line that was read last has not been given as a row yet.
+    is_pending: bool,
+    /// The names of the columns; none where fields stand between blanks.
+    header: Vec<String>,
+    /// From where to where each field of the line reaches, without the blanks and the quotation marks around it.
+    bounds: Vec<(usize, usize)>,
+}
+
+impl Rows {
+    /// Begins to read a file without a header.
+    pub fn new(name: &str, format: Format, input: Box<dyn BufRead>) -> Self {
+        Rows {
+            name: name.into(),
+            format,
+            lines: Lines::new(input),
+            is_pending: false,
+            header: Vec::new(),
+            bounds: Vec::new(),
+        }
+    }
+
+    /// Reads the names of the columns.
+    ///
+    /// # Errors
+    /// When the file cannot be read, is empty, or its first line is none of a table.
+    pub fn open(name: &str, format: Format, input: Box<dyn BufRead>) -> Result<Self, TraceError> {
+        let mut rows = Rows::new(name, format, input);
+        while rows.is_blank() {
+            if !rows.lines.advance_in(name)? {
+                return Err(rows.wrong("the file is empty"));
+            }
+        }
+        if let Err(fault) = rows.cut() {
+            let why = format!("in its first line, {}", fault.told(rows.number()));
+            return Err(rows.wrong(why));
+        }
+        let text = |column| String::from_utf8_lossy(rows.get(column)).into_owned();
+        rows.header = (0..rows.bounds.len()).map(text).collect();
+        // Spreadsheets mark the first bytes of what they write as UTF-8.
+        if let Some(unmarked) = rows.header[0].strip_prefix('\u{feff}') {
+            rows.header[0] = unmarked.into();
+        }
+        Ok(rows)
+    }
+
+    /// Opens a table that belongs to a trace.
+    pub fn of_file(path: &Path, format: Format) -> Result<Self, TraceError> {
+        let source = Source::File(path.into());
+        Rows::open(&source.name(), format, input::open(&source)?)
+    }
+
+    /// Reads the comments before the first row; returns whether there is one.
+    pub fn comments(&mut self, mut read: impl FnMut(&[u8])) -> Result<bool, TraceError> {
+        while !self.is_pending && self.lines.advance_in(&self.name)? {
+            match comment(self.lines.line()) {
+                Some(text) => read(text),
+                None => self.is_pending = !self.is_blank(),
+            }
+        }
+        Ok(self.is_pending)
+    }
+
+    /// Goes on to the next row that has as many fields as there are columns; the others are noted as faults. `false`
+    /// at the end.
+    ///
+    /// # Errors
+    /// When the file cannot be read further.
+    pub fn advance(&mut self, account: &mut Account) -> Result<bool, TraceError> {
+        while std::mem::take(&mut self.is_pending) || self.lines.advance_in(&self.name)? {
+            if self.is_blank() {
+                continue;
+            }
+            let cut = match self.format {
+                Format::Swf if comment(self.lines.line()).is_some() => continue,
+                Format::Swf => self.cut_at_blanks(),
+                _ => self.cut().and_then(|()| self.count()),
+            };
+            match cut {
+                Ok(()) => return Ok(true),
+                Err(fault) => fault.note(self.number(), account),
+            }
+        }
+        Ok(false)
+    }
+
+    /// Reads all rows; the first fault is an error.
+    pub fn read_all(
+        &mut self,
+        mut read: impl FnMut(&Rows) -> Result<(), Fault>,
+    ) -> Result<(), TraceError> {
+        let mut account = Account::default();
+        while self.advance(&mut account)? {
+            read(self).map_err(|fault| self.wrong(fault.told(self.number())))?;
+        }
+        let fault = account.faults.first();
+        fault.map_or(Ok(()), |fault| Err(self.wrong(fault)))
+    }
+
+    fn is_blank(&self) -> bool {
+        self.lines.line().trim_ascii().is_empty()
+    }
+
+    /// Finds the fields of a line of the Standard Workload Format, which may have more text behind them.
+    fn cut_at_blanks(&mut self) -> Result<(), Fault> {
+        let line = self.lines.line();
+        self.bounds.clear();
+        let mut at = 0;
+        for _ in 0..swf::FIELDS {
+            while line.get(at).is_some_and(is_blank) {
+                at += 1;
+            }
+            let start = at;
+            while line.get(at).is_some_and(|byte| !is_blank(byte)) {
+                at += 1;
+            }
+            if at == start {
+                return Err(Fault::at(line, b"", "18 fields: the line ends here"));
+            }
+            self.bounds.push((start, at));
+        }
+        Ok(())
+    }
+
+    fn separator(&self) -> u8 {
+        match self.format {
+            Format::Sacct => b'|',
+            _ => b',',
+        }
+    }
+
+    /// Finds the fields of the line.
+    fn cut(&mut self) -> Result<(), Fault> {
+        let (line, separator) = (self.lines.line(), self.separator());
+        self.bounds.clear();
+        let mut at = 0;
+        loop {
+            let start = at + blanks(&line[at..]);
+            let (field, end) = match line.get(start) {
+                Some(b'"') => quoted(line, start)?,
+                _ => {
+                    let end = line[start..].iter().position(|byte| *byte == separator);
+                    let end = end.map_or(line.len(), |length| start + length);
+                    let length = line[start..end].trim_ascii_end().len();
+                    ((start, start + length), end)
+                }
+            };
+            self.bounds.push(field);
+            let next = end + blanks(&line[end..]);
+            match line.get(next) {
+                None => return Ok(()),
+                Some(byte) if *byte == separator => at = next + 1,
+                Some(_) => {
+                    let expected = "the end of the field after its quotation mark";
+                    return Err(Fault::at(&line[..next], &line[next..], expected));
+                }
+            }
+        }
+    }
+
+    /// Whether the line has a field for each column.
+    fn count(&self) -> Result<(), Fault> {
+        let (line, columns) = (self.lines.line(), self.header.len());
+        match self.bounds.get(columns) {
+            Some((start, _)) => {
+                let expected = match self.format {
+                    Format::Sacct => {
+                        "no more fields than the header has: a `|` in a name makes more of them; leave JobName out"
+                    }
+                    _ => {
+                        "no more fields than the header has: a name with a comma stands in quotation marks"
+                    }
+                };
+                Err(Fault::at(&line[..*start], &line[*start..], expected))
+            }
+            None if self.bounds.len() < columns => {
+                let expected = "as many fields as the header has: the line ends here";
+                Err(Fault::at(line, b"", expected))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The names of the columns.
+    pub fn header(&self) -> Vec<&str> {
+        self.header.iter().map(String::as_str).collect()
+    }
+
+    /// The column of this name, upper or lower case, if there is one.
+    ///
+    /// # Errors
+    /// When there are two.
+    pub fn column(&self, name: &str) -> Result<Option<usize>, TraceError> {
+        let is_named = |column: &usize| self.header[*column].eq_ignore_ascii_case(name);
+        let mut named = (0..self.header.len()).filter(is_named);
+        match (named.next(), named.next()) {
+            (found, None) => Ok(found),
+            _ => Err(self.wrong(format!(
+                "the column `{name}` stands twice in its first line"
+            ))),
+        }
+    }
+
+    /// The column that has one of these names.
+    ///
+    /// # Errors
+    /// When there is none, or two: says what the format has.
+    pub fn needed(&self, names: &[&str]) -> Result<usize, TraceError> {
+        for name in names {
+            if let Some(column) = self.column(name)? {
+                return Ok(column);
+            }
+        }
+        Err(self.wrong(format!(
+            "its first line has no column `{}`, which {} has; {}. {}",
+            names[0],
+            self.format.name(),
+            suggest(names[0], "it has", &self.header()),
+            self.format.help()
+        )))
+    }
+
+    /// The format tells nothing of this resource.
+    pub fn untold(&self, resource: &str) -> TraceError {
+        let (name, amounts) = (self.format.name(), self.format.amounts());
+        self.wrong(format!(
+            "{name} tells {amounts} of a job, and the servers have `{resource}`"
+        ))
+    }
+
+    /// It is not what was expected of it.
+    pub fn wrong(&self, why: impl Display) -> TraceError {
+        TraceError::Refused(format!("{}: {why}", self.name))
+    }
+
+    /// The number of the line, from 1.
+    pub fn number(&self) -> u32 {
+        self.lines.number()
+    }
+
+    /// The field of this column.
+    pub fn get(&self, column: usize) -> &[u8] {
+        let (start, end) = self.bounds[column];
+        &self.lines.line()[start..end]
+    }
+
+    /// This column holds something else.
+    pub fn fault(&self, column: usize, expected: &'static str) -> Fault {
+        let before = &self.lines.line()[..self.bounds[column].0];
+        Fault::at(before, self.get(column), expected)
+    }
+
+    /// What stands behind the last field.
+    pub fn rest(&self) -> &[u8] {
+        let (_, end) = self.bounds.last().copied().unwrap_or_default();
+        &self.lines.line()[end..]
+    }
+
+    /// A time in ticks, of which `per_unit` make the unit of the column; where it has to be rounded, that is noted.
+    pub fn time(
+        &self,
+        column: usize,
+        per_unit: f64,
+        expected: &'static str,
+        account: &mut Account,
+    ) -> Result<i64, Fault> {
+        let ticks = ticks(self.get(column), per_unit);
+        let (ticks, is_rounded) = ticks.ok_or_else(|| self.fault(column, expected))?;
+        if is_rounded {
+            account.suppose(Reason::RoundedTime);
+        }
+        Ok(ticks)
+    }
+
+    /// An amount ≥ 0; `None` where nothing stands.
+    pub fn amount(&self, column: usize) -> Result<Option<f64>, Fault> {
+        match self.get(column) {
+            b"" => Ok(None),
+            field => amount(field)
+                .ok_or_else(|| self.fault(column, AMOUNT))
+                .map(Some),
+        }
+    }
+
+    /// An amount ≥ 0; where none stands, 0 is taken, and that is noted.
+    pub fn demand(&self, column: usize, account: &mut Account) -> Result<f64, Fault> {
+        let amount = self.amount(column)?;
+        if amount.is_none() {
+            account.suppose(Reason::NoAmount);
+        }
+        Ok(amount.unwrap_or(0.0))
+    }
+}
+
+/// The text of a comment.
+fn comment(line: &[u8]) -> Option<&[u8]> {
+    line.trim_ascii_start().strip_prefix(b";")
+}
+
+fn is_blank(byte: &u8) -> bool {
+    matches!(byte, b' ' | b'\t')
+}
+
+/// How many blanks the text begins with.
+fn blanks(text: &[u8]) -> usize {
+    text.len() - text.trim_ascii_start().len()
+}
+
+/// The field between the quotation mark at `start` and the next that is not doubled, and where that ends.
+fn quoted(line: &[u8], start: usize) -> Result<((usize, usize), usize), Fault> {
+    let mut at = start + 1;
+    while let Some(length) = line[at..].iter().position(|byte| *byte == b'"') {
+        let mark = at + length;
+        if line.get(mark + 1) != Some(&b'"') {
+            return Ok(((start + 1, mark), mark + 1));
+        }
+        at = mark + 2;
+    }
+    let expected = "a second quotation mark, in the same line";
+    Err(Fault::at(&line[..start], &line[start..], expected))
+}

@@ -1,0 +1,128 @@
+//! The Standard Workload Format: 18 fields between blanks, −1 where something is not known, and comments
+//! `; Key: value` (Parallel Workloads Archive, version 2.2; S. J. Chapin et al., Benchmarks and Standards for the
+//! Evaluation of Parallel Job Schedulers, JSSPP 1999).
+
+use super::{Fate, File, Line, Opened, Raw, Reader, Rows};
+use crate::trace::fields::{Fault, MOST, name, number};
+use crate::trace::{Reason, Servers, Tick, TraceError};
+use synth_core::number::Decimal;
+
+/// How many fields a line has.
+pub(super) const FIELDS: usize = 18;
+
+/// Names that processors may have in a capacity.
+const PROCESSORS: [&str; 5] = ["cpu", "cpus", "cores", "processors", "nodes"];
+
+/// The fields that are looked at, from 0.
+mod field {
+    pub const SUBMIT: usize = 1;
+    pub const RUN: usize = 3;
+    pub const ALLOCATED: usize = 4;
+    pub const USED_MEMORY: usize = 6;
+    pub const REQUESTED: usize = 7;
+    pub const LIMIT: usize = 8;
+    pub const REQUESTED_MEMORY: usize = 9;
+    pub const STATUS: usize = 10;
+    pub const USER: usize = 11;
+}
+
+/// KiB in a GiB, the unit of memory in a capacity.
+const KIB: f64 = 1_048_576.0;
+
+struct Swf {
+    /// The place of processors and of memory in a demand.
+    processors: usize,
+    memory: Option<usize>,
+}
+
+pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
+    let mut rows = Rows::new(&file.name, file.format, file.input);
+    let mut size = [None; 2];
+    let has_rows = rows.comments(|text| {
+        for (size, key) in size.iter_mut().zip(["MaxProcs", "MaxNodes"]) {
+            *size = size.or_else(|| header(text, key));
+        }
+    })?;
+    let servers = match (&file.options.servers, size[0].or(size[1])) {
+        (Some(servers), _) => servers.clone(),
+        (None, Some(size)) => Servers::one(vec![("cpu".into(), size)]),
+        (None, None) if !has_rows => Servers::one(vec![("cpu".into(), Decimal::ONE)]),
+        (None, None) => {
+            return Err(rows.wrong(
+                "its header tells neither MaxProcs nor MaxNodes: give --capacity, such as --capacity cpu=128",
+            ));
+        }
+    };
+    let resources = &servers.resources;
+    let place = |names: &[&str]| resources.iter().position(|r| names.contains(&r.as_str()));
+    let (processors, memory) = (place(&PROCESSORS), place(&["memory"]));
+    let known = 1 + usize::from(memory.is_some());
+    let Some(processors) = processors.filter(|_| resources.len() == known) else {
+        return Err(rows.wrong(format!(
+            "swf tells processors (cpu) and memory [GiB] of a job, and the capacity has {}",
+            resources.join(", ")
+        )));
+    };
+    let reader = Swf { processors, memory };
+    Ok((Tick::Second, servers, rows, Box::new(reader)))
+}
+
+/// The number that `Key: 128` tells of this key, if it does.
+fn header(text: &[u8], key: &str) -> Option<Decimal> {
+    let text = std::str::from_utf8(text).ok()?;
+    let (found, value) = text.split_once(':')?;
+    let value = Decimal::parse(value.split_whitespace().next()?).ok()?;
+    (value > Decimal::ZERO && found.trim().eq_ignore_ascii_case(key)).then_some(value)
+}
+
+impl Reader for Swf {
+    fn read(&mut self, (rows, demand, account): Line<'_>) -> Result<Option<Raw>, Fault> {
+        let mut time = |n: usize| rows.time(n, 1.0, "a time [s]", account);
+        let (submit, run, limit) = (time(field::SUBMIT)?, time(field::RUN)?, time(field::LIMIT)?);
+        if submit < 0 {
+            return Err(rows.fault(field::SUBMIT, "a time of submission ≥ 0 [s]"));
+        }
+        let amount = |n: usize| {
+            let number = number(rows.get(n)).filter(|number| *number <= MOST);
+            number.ok_or_else(|| rows.fault(n, "a number below 2⁵³"))
+        };
+        let (allocated, requested) = (amount(field::ALLOCATED)?, amount(field::REQUESTED)?);
+        let mut processors = allocated;
+        if allocated <= 0.0 {
+            processors = requested.max(0.0);
+            if processors > 0.0 {
+                account.suppose(Reason::RequestedTaken);
+            }
+        }
+        demand[self.processors] = processors;
+        if let Some(memory) = self.memory {
+            let told = [
+                amount(field::REQUESTED_MEMORY)?,
+                amount(field::USED_MEMORY)?,
+            ];
+            let kib = told.into_iter().find(|kib| *kib >= 0.0);
+            if kib.is_none() {
+                account.suppose(Reason::NoAmount);
+            }
+            demand[memory] = kib.unwrap_or(0.0) * processors / KIB;
+        }
+        let fate = match amount(field::STATUS)? {
+            0.0 | 5.0 => Fate::Broken,
+            2.0 | 3.0 | 4.0 => Fate::Part,
+            _ => Fate::Completed,
+        };
+        if !rows.rest().trim_ascii().is_empty() {
+            account.suppose(Reason::MoreText);
+        }
+        let user = match rows.get(field::USER) {
+            b"-1" => 0,
+            user => name(user),
+        };
+        Ok(Some(Raw {
+            limit: Some(limit),
+            user,
+            fate,
+            ..Raw::new(rows.number(), submit, run)
+        }))
+    }
+}

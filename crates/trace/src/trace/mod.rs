@@ -1,0 +1,181 @@
+//! Traces: what arrived at a cluster and how long it held its room, as schedulers log it.
+//!
+//! # Theory
+//! A trace is a sequence of jobs, each with the instant of its submission, how long it held its room, the
+//! amounts of resources that it held, and perhaps a limit that was promised. Times are whole *ticks*, the
+//! resolution of the clock in the file: sums over a trace are exact, and a replay of it repeats. A job's
+//! demands are its *vector*; of these a trace has few, so that a [`Job`] carries the number of its vector
+//! in a table ([`Demands`]).
+//!
+//! # Practice
+//! [`Trace::open`] finds out which [`Format`] a file has, and [`Trace::next_job`] gives its jobs in the order of
+//! their submission, the ones of one instant in the order of the file. No line is left out silently: what does not
+//! take part, or not as it stands, is counted by [`Reason`] in an [`Account`], with its work and the line where it is
+//! first seen. Memory does not grow with the trace: a buffer of [`Trace::MOST_OUT_OF_ORDER`] jobs puts them in order.
+
+mod account;
+mod demands;
+mod error;
+mod fields;
+mod format;
+mod input;
+mod jobs;
+mod servers;
+
+pub use account::{Account, Reason, Row};
+pub use demands::Demands;
+pub use error::TraceError;
+pub use format::{Format, nodes};
+pub use jobs::{Source, Trace};
+pub use servers::{Servers, Shape};
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use synth_typed::{either, share, time};
+
+/// How the lines of a trace are read. The trace itself is an argument `trace` beside it.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "How the trace is read")]
+pub struct Options {
+    /// What its jobs ran on: one server, such as cpu=128,memory=512, a fleet, such as
+    /// "40xcpu=96,memory=384;8xcpu=48,gpu=8", or a file that lists nodes (cpu_milli, memory_mib, gpu) [default: what
+    /// the file tells]
+    #[arg(long, visible_alias = "capacity", value_name = "SHAPES", requires = "trace", value_parser = servers)]
+    pub servers: Option<Servers>,
+
+    /// Its format [default: found out, and told]
+    #[arg(long, requires = "trace", value_enum)]
+    pub format: Option<Format>,
+
+    /// Of a table (csv): what stands in which column, such as time=submit_s,size=held_s,cpu=cores
+    #[arg(long, value_name = "WHAT=COLUMN,…", requires = "trace", value_delimiter = ',', value_parser = pair)]
+    pub columns: Vec<(String, String)>,
+
+    /// Of a table (csv): the unit of its times, such as time=ms
+    #[arg(long = "unit", value_name = "time=UNIT", requires = "trace", value_delimiter = ',', value_parser = pair)]
+    pub units: Vec<(String, String)>,
+
+    /// Of azure: the table vmType, which tells what a type of virtual machine asks for
+    #[arg(long, value_name = "FILE", requires = "trace")]
+    pub vm_types: Option<PathBuf>,
+
+    /// Of azure: the machineId of that table that the servers are
+    #[arg(long, value_name = "ID", requires = "vm_types")]
+    pub machine: Option<String>,
+
+    /// Leave out what came earlier than this after the first job: `120d`, or a number of seconds
+    #[arg(long, value_name = "TIME", requires = "trace", value_parser = time)]
+    pub from: Option<f64>,
+
+    /// Leave out what came later than this after the first job, likewise
+    #[arg(long, value_name = "TIME", requires = "trace", value_parser = time)]
+    pub to: Option<f64>,
+
+    /// Which jobs take part: all that started, whatever became of them, or those that completed
+    #[arg(long = "status", value_name = "WHICH", requires = "trace", value_parser = either(["started", "completed"]), action = clap::ArgAction::Set, default_value = "started")]
+    pub completed_only: bool,
+
+    /// What becomes of jobs that ran past their limit: it is raised to what they ran, or they end at it
+    #[arg(long = "past-limit", value_name = "HOW", requires = "trace", value_parser = either(["raise", "kill"]), action = clap::ArgAction::Set, default_value = "raise")]
+    pub kill: bool,
+
+    /// What becomes of jobs that still ran at the end: their sizes are known in part, and they are not replayed, or
+    /// they are taken to have ended then
+    #[arg(long = "censored", value_name = "HOW", requires = "trace", value_parser = either(["part", "end"]), action = clap::ArgAction::Set, default_value = "part")]
+    pub censored_end: bool,
+
+    /// The share of faulty lines that may be left out, such as 5% [default: 1%]
+    #[arg(long, value_name = "SHARE", requires = "trace", value_parser = share)]
+    pub faults: Option<f64>,
+}
+
+/// Shapes of servers, as they are written or as a file lists them.
+fn servers(text: &str) -> Result<Servers, String> {
+    if !text.contains('=') && Path::new(text).is_file() {
+        nodes(Path::new(text)).map_err(|why| why.to_string())
+    } else {
+        Servers::shapes(text)
+    }
+}
+
+/// `what=column`.
+fn pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((what, column)) if !what.is_empty() && !column.is_empty() => {
+            Ok((what.trim().into(), column.trim().into()))
+        }
+        _ => Err(format!("`{text}` is no pair: write such as time=submit_s")),
+    }
+}
+
+/// A job that takes part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Job {
+    /// Line of the file, from 1.
+    pub line: u32,
+    /// Its vector, a number in [`Demands`].
+    pub demand: u32,
+    /// When it came \[ticks since the clock's zero\].
+    pub submit: i64,
+    /// How long it held its room \[ticks\], > 0; of a censored job how long it was seen to.
+    pub size: u64,
+    /// A limit that was promised when it came \[ticks\], ≥ its size; 0 where the trace tells none.
+    pub limit: u64,
+    /// Who sent it: equal numbers are equal names, and 0 is none.
+    pub user: u32,
+    /// With which others it came: equal numbers are one batch, and 0 is none.
+    pub batch: u32,
+    /// How it is known.
+    pub seen: Seen,
+}
+
+/// How much of a job the trace saw.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seen {
+    /// From its submission to its end.
+    Whole,
+    /// It still ran when the trace ended.
+    Censored,
+    /// It was there before the trace began: it is submitted with the first, and its size is what was left of it.
+    Initial,
+}
+
+/// The resolution of a trace's clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tick {
+    /// A second.
+    Second,
+    /// A thousandth of it.
+    Millisecond,
+    /// A millionth of it.
+    Microsecond,
+}
+
+impl Tick {
+    /// How many make a second, and what a workload in ticks calls its unit of time.
+    fn facts(self) -> (u64, &'static str) {
+        match self {
+            Tick::Second => (1, "s"),
+            Tick::Millisecond => (1000, "ms"),
+            Tick::Microsecond => (1_000_000, "us"),
+        }
+    }
+
+    /// How many make a second.
+    #[must_use]
+    pub fn per_second(self) -> u64 {
+        self.facts().0
+    }
+
+    /// What a workload in ticks calls its unit of time.
+    #[must_use]
+    pub fn unit(self) -> &'static str {
+        self.facts().1
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,166 @@
+//! What the jobs of a trace ran on.
+
+use synth_core::number::Decimal;
+
+/// What the trace's jobs ran on, as `--servers` says it, or the file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Servers {
+    /// Names of the R ≥ 1 resources that are looked at, each once.
+    pub resources: Vec<String>,
+    /// The H ≥ 1 shapes of servers.
+    pub shapes: Vec<Shape>,
+}
+
+/// Servers that are alike.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shape {
+    /// How many there are, ≥ 1.
+    pub count: u32,
+    /// Capacity of one of them (R), ≥ 0.
+    pub capacity: Vec<Decimal>,
+}
+
+impl Servers {
+    /// One server with these capacities.
+    #[must_use]
+    pub fn one(capacity: Vec<(String, Decimal)>) -> Self {
+        let (resources, capacity) = capacity.into_iter().unzip();
+        let shapes = vec![Shape { count: 1, capacity }];
+        Servers { resources, shapes }
+    }
+
+    /// Whether a job with these demands (R) fits on an empty server of some shape.
+    #[must_use]
+    pub fn hold(&self, demand: &[f64]) -> bool {
+        let fits = |shape: &Shape| {
+            let mut pairs = demand.iter().zip(&shape.capacity);
+            pairs.all(|(demand, capacity)| *demand <= capacity.value())
+        };
+        self.shapes.iter().any(fits)
+    }
+
+    /// Capacity of all servers together (R).
+    #[must_use]
+    pub fn total(&self) -> Vec<f64> {
+        let of = |shape: &Shape, j: usize| f64::from(shape.count) * shape.capacity[j].value();
+        let total = |j: usize| self.shapes.iter().map(|shape| of(shape, j)).sum();
+        (0..self.resources.len()).map(total).collect()
+    }
+
+    /// Reads `40xcpu=96,memory=384;8xcpu=48,gpu=8`: a number of servers of each shape, or one where no number is
+    /// written. What a shape does not name it does not have.
+    ///
+    /// # Errors
+    /// When it is no list of shapes; says what is expected.
+    pub fn shapes(text: &str) -> Result<Self, String> {
+        let mut resources: Vec<String> = Vec::new();
+        let mut shapes = Vec::new();
+        for part in text.split(';').filter(|part| !part.trim().is_empty()) {
+            // A name may have an x in it.
+            let counted = part.split_once('x');
+            let counted = counted.and_then(|(n, rest)| Some((n.trim().parse().ok()?, rest)));
+            let (count, rest): (u32, &str) = counted.unwrap_or((1, part));
+            if count == 0 {
+                return Err(wrong_shape(part));
+            }
+            let amounts = amounts(rest)?;
+            for (name, _) in &amounts {
+                if !resources.contains(name) {
+                    resources.push(name.clone());
+                }
+            }
+            shapes.push((count, amounts));
+        }
+        if shapes.is_empty() {
+            return Err(wrong_shape(text));
+        }
+        let shape = |(count, amounts): (u32, Vec<(String, Decimal)>)| Shape {
+            count,
+            capacity: resources.iter().map(|name| of(&amounts, name)).collect(),
+        };
+        let shapes = shapes.into_iter().map(shape).collect();
+        Ok(Servers { resources, shapes })
+    }
+}
+
+/// As [`Servers::shapes`] reads them.
+impl std::fmt::Display for Servers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let amounts = |shape: &Shape| {
+            let pairs = self.resources.iter().zip(&shape.capacity);
+            let there = pairs.filter(|(_, amount)| **amount > Decimal::ZERO);
+            let words = there.map(|(name, amount)| format!("{name}={amount}"));
+            words.collect::<Vec<_>>().join(",")
+        };
+        if let [shape @ Shape { count: 1, .. }] = &self.shapes[..] {
+            return f.write_str(&amounts(shape));
+        }
+        let shapes = self.shapes.iter();
+        let shapes = shapes.map(|shape| format!("{}x{}", shape.count, amounts(shape)));
+        f.write_str(&shapes.collect::<Vec<_>>().join(";"))
+    }
+}
+
+fn of(amounts: &[(String, Decimal)], name: &str) -> Decimal {
+    let own = amounts.iter().find(|(own, _)| own == name);
+    own.map_or(Decimal::ZERO, |(_, amount)| *amount)
+}
+
+fn wrong_shape(found: &str) -> String {
+    format!(
+        "`{found}` is no shape of servers: write such as 40xcpu=96,memory=384;8xcpu=48,gpu=8, or name a file that lists nodes"
+    )
+}
+
+/// Names with amounts > 0, each name once.
+fn amounts(text: &str) -> Result<Vec<(String, Decimal)>, String> {
+    let mut amounts: Vec<(String, Decimal)> = Vec::new();
+    for part in text.split(',') {
+        let wrong =
+            |why: &str| format!("`{}` {why}: write such as cpu=128,memory=512", part.trim());
+        let (name, amount) = part
+            .split_once('=')
+            .ok_or_else(|| wrong("names no amount"))?;
+        let name = name.trim();
+        let amount = Decimal::parse(amount.trim())
+            .ok()
+            .filter(|a| *a > Decimal::ZERO);
+        let amount = amount.ok_or_else(|| wrong("is no amount > 0"))?;
+        if name.is_empty() || amounts.iter().any(|(own, _)| own == name) {
+            return Err(wrong("has a name that is empty or stands there twice"));
+        }
+        amounts.push((name.into(), amount));
+    }
+    Ok(amounts)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn shapes_are_read_with_what_they_lack() {
+        let servers = Servers::shapes("40xcpu=96,memory=384; 8xcpu=48,gpu=8").unwrap();
+        assert_eq!(servers.resources, ["cpu", "memory", "gpu"]);
+        assert_eq!(
+            servers.total(),
+            [40.0 * 96.0 + 8.0 * 48.0, 40.0 * 384.0, 64.0]
+        );
+        assert!(servers.hold(&[48.0, 0.0, 8.0]) && servers.hold(&[96.0, 1.0, 0.0]));
+        assert!(!servers.hold(&[49.0, 0.0, 1.0]));
+    }
+
+    #[test]
+    fn what_is_no_capacity_is_told() {
+        for text in ["", "cpu", "cpu=0", "cpu=-1", "cpu=x", "cpu=1,cpu=2", "=4"] {
+            assert!(
+                Servers::shapes(text).unwrap_err().contains("write such as"),
+                "{text}"
+            );
+        }
+        for text in ["", "0xcpu=4", "4xcpu"] {
+            assert!(Servers::shapes(text).is_err(), "{text}");
+        }
+    }
+}

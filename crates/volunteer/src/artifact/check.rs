@@ -1,0 +1,188 @@
+//! The checker: what follows from the laws of a campaign is derived again; what was simulated is judged for sense.
+
+use std::collections::HashSet;
+
+use super::{Artifact, Claim, Method, Policy, Quantity};
+use crate::workload::{Campaign, HostsRecord, Processor, Version};
+use synth_core::artifact::{
+    Findings, Grounds, Known, Quantity as _, Subject, Unit, is_close, nonnegative, positive,
+};
+use synth_core::document::unusable;
+use synth_simulation::student;
+
+/// The relative error of sums of many doubles.
+const NEAR: f64 = 1e-9;
+
+const SIMULATED: Grounds =
+    Grounds::Judged("an interval around a number that can be; `synth simulate` tries to refute it");
+const CAPACITY: Grounds = Grounds::Derived(
+    "processors times mean speed, the fraction of time on, and the chances to be right and returned",
+);
+const CAMPAIGNS: Grounds =
+    Grounds::Judged("no interval is wider than that of so many campaigns can be");
+
+/// Checks what an artifact says, and notes on which grounds the rest stands.
+pub(super) fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Campaign> {
+    let campaign = findings.workload(artifact.workload.check())?;
+    findings.within("policy", |f| check_policy(&artifact.policy, &campaign, f));
+    check_claims(artifact, &campaign, findings);
+    if let Some(message) = unusable("the program", &artifact.tool) {
+        findings.add("tool", message);
+    }
+    findings.stands("evidence.campaigns", CAMPAIGNS);
+    if artifact.evidence.campaigns < 2 {
+        let message = "expected two at least: an interval needs them";
+        findings.add("evidence.campaigns", message);
+    }
+    findings.remarks(&["workload.source", "tool"]);
+    Some(campaign)
+}
+
+/// Checks that parameters are in their ranges, and those that the workload has or that follow from it.
+fn check_policy(policy: &Policy, campaign: &Campaign, findings: &mut Findings) {
+    let rule = &policy.dispatch;
+    if rule.first_each == Some(0) {
+        findings.differs("dispatch.first_each", 0, "1 at least, or none");
+    }
+    for (key, value) in [
+        ("first_percentile", rule.first_percentile),
+        ("tight_percentile", rule.tight_percentile),
+    ] {
+        if !(0.0..=100.0).contains(&value) {
+            let path = format!("dispatch.{key}");
+            findings.differs(path, value, "a percentage from 0 to 100");
+        }
+    }
+    if let Some(q) = rule.quantile
+        && !(q > 0.0 && q < 1.0)
+    {
+        findings.differs("dispatch.quantile", q, "a fraction between 0 and 1");
+    }
+    positive("dispatch.patience", rule.patience, findings);
+    let own = &campaign.record().policy;
+    if rule.given(own) != *rule {
+        let message = "the workload's `policy` gives other parameters, expected these";
+        findings.add("dispatch", message);
+    }
+    let usual = campaign.horizon() / 60.0;
+    let refresh = own.refresh.map_or(usual, |time| time.value());
+    for (key, found, expected) in [
+        ("refresh", policy.refresh, refresh),
+        ("tick", policy.tick, refresh / 24.0),
+    ] {
+        if !is_close(found, expected, NEAR) {
+            let expected = format!("{expected}, which follows from the workload");
+            findings.differs(key, found, expected);
+        }
+    }
+}
+
+fn check_claims(artifact: &Artifact, campaign: &Campaign, findings: &mut Findings) {
+    let names: Vec<&str> = campaign.batches().iter().map(|b| b.name.as_str()).collect();
+    let known = Known {
+        batches: &names,
+        ..Known::default()
+    };
+    // Campaigns have no negative numbers: of so many with a mean no interval is wider, relatively.
+    let others = artifact.evidence.campaigns.saturating_sub(1).max(1);
+    let widest = student(0.975, f64::from(others));
+    let mut seen = HashSet::new();
+    for (n, claim) in artifact.claims.iter().enumerate() {
+        let path = format!("claims[{n}]");
+        claim.is_plain(&path, &known, campaign.time_unit(), &mut seen, findings);
+        findings.within(path, |findings| match claim.quantity {
+            Quantity::Capacity => check_capacity(claim, campaign, findings),
+            _ => check_simulated(claim, campaign, widest, findings),
+        });
+    }
+    let all = |quantity| artifact.find(quantity, Subject::ALL);
+    if all(Quantity::Capacity).is_none() {
+        let message = "no claim of the capacity, which all policies have";
+        findings.add("claims", message);
+    }
+    // All are means over the same campaigns: what holds in each of these holds of the means.
+    for (less, more) in [
+        (Quantity::LeastMakespan, Quantity::MeanMakespan),
+        (Quantity::MedianMakespan, Quantity::WorstMakespan),
+        (Quantity::MeanMakespan, Quantity::WorstMakespan),
+        (Quantity::Tight, Quantity::Instances),
+    ] {
+        if let Some((less, more)) = all(less).zip(all(more))
+            && less.value > more.value * (1.0 + NEAR)
+        {
+            let [a, b] = [less, more].map(|claim| (claim.quantity.row().label, claim.value));
+            let message = format!("{} is {}, and {} {}, which cannot be", a.0, a.1, b.0, b.1);
+            findings.add("claims", message);
+        }
+    }
+}
+
+/// Checks what hosts can do, counted here host by host.
+fn check_capacity(claim: &Claim, campaign: &Campaign, findings: &mut Findings) {
+    if claim.method != Method::BoundMeans || claim.half_width.is_some() {
+        let message = "it follows from means: no interval, and no other method";
+        findings.add("", message);
+    }
+    let hosts = campaign.record().hosts.iter();
+    let rates = hosts.map(|own| own.on_fraction() * rate_while_on(own, campaign));
+    let expected: f64 = rates.sum();
+    if !is_close(claim.value, expected, NEAR) {
+        let message = format!("{}, but hosts have {expected}", claim.value);
+        findings.add("value", message);
+    }
+    findings.stands("", CAPACITY);
+}
+
+/// Returns the right work that all hosts of a group do a unit of time while they are on, each processor with the best version
+/// for any batch \[work/time\].
+fn rate_while_on(hosts: &HostsRecord, campaign: &Campaign) -> f64 {
+    let right = (1.0 - hosts.error.value()) * (1.0 - hosts.vanish.value());
+    let of = |processor: Processor| {
+        let used = |version: &&Version| {
+            let mut batches = campaign.batches().iter();
+            version.processor == processor
+                && version.released < campaign.horizon()
+                && batches.any(|batch| batch.application == version.application)
+        };
+        let best = campaign.versions().iter().filter(used);
+        let best = best.map(|version| version.efficiency).fold(0.0, f64::max);
+        let speed = hosts.speed_of(processor).map_or(0.0, |law| law.mean());
+        f64::from(hosts.processors(processor)) * speed * best
+    };
+    f64::from(hosts.count) * right * Processor::ALL.map(of).iter().sum::<f64>()
+}
+
+fn check_simulated(claim: &Claim, campaign: &Campaign, widest: f64, findings: &mut Findings) {
+    let (quantity, value) = (claim.quantity, claim.value);
+    if claim.method != Method::Simulated {
+        findings.add("method", "it is known from simulation only");
+    }
+    nonnegative("value", value, findings);
+    match claim.half_width {
+        None => findings.add("", "it is simulated: expected its `half_width`"),
+        Some(width) => {
+            nonnegative("half_width", width, findings);
+            if width > widest * value * (1.0 + NEAR) {
+                let message = format!("{width}, more than an interval around the value can have");
+                findings.add("half_width", message);
+            }
+        }
+    }
+    let is_time = quantity.row().unit == Unit::Time && quantity != Quantity::LeastMakespan;
+    if is_time && value > campaign.horizon() {
+        findings.add("value", format!("{value}, longer than the campaign"));
+    }
+    let is_part = matches!(
+        quantity,
+        Quantity::ShortBatches
+            | Quantity::ShortJobs
+            | Quantity::LongBatches
+            | Quantity::LongJobs
+            | Quantity::WithinBound
+            | Quantity::GivenUp
+    );
+    if is_part && value > 1.0 {
+        findings.differs("value", value, "a part of 1");
+    }
+    findings.stands("", SIMULATED);
+}

@@ -1,0 +1,386 @@
+//! Decides which jobs of the array a host gets when it asks for work.
+
+use std::collections::HashSet;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Dispatch, Queued};
+use crate::workload::Processor;
+
+/// Types of processors.
+const TYPES: usize = Processor::ALL.len();
+
+/// A host that asks for work, and the array, in the order of the feeder.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    /// The time \[time\].
+    pub now: f64,
+    /// What the host has of each type: CPU, GPU.
+    pub processors: [Host; TYPES],
+    /// Versions that it can run: of an application and a type the best one only.
+    pub versions: Vec<Usable>,
+    /// The jobs.
+    pub jobs: Vec<Candidate>,
+}
+
+impl Request {
+    /// Checks its numbers.
+    ///
+    /// # Errors
+    /// The first fault, with its place.
+    pub fn check(&self) -> Result<(), String> {
+        // Of which sums and quotients are numbers.
+        let time = |x: f64| (0.0..=1e60).contains(&x);
+        let positive = |x: f64| (1e-60..=1e60).contains(&x);
+        let sound = |is: bool, why: String| if is { Ok(()) } else { Err(why) };
+        let now = self.now;
+        sound(time(now), format!("now is {now}, expected a time ≥ 0"))?;
+        for (n, own) in self.processors.iter().enumerate() {
+            let times = [own.wanted, own.queue, own.busy];
+            let why = format!("processors[{n}] has times {times:?}, expected 0 to 1e60");
+            sound(times.into_iter().all(time), why)?;
+            let why = format!("processors[{n}] has {} idle, of {}", own.idle, own.count);
+            sound(own.idle <= own.count, why)?;
+        }
+        for (n, own) in self.versions.iter().enumerate() {
+            let why = format!(
+                "versions[{n}] has speed {}, percentile {} and ceiling {}, expected > 0, 0 to 100, and -1 (none) to 100",
+                own.speed, own.percentile, own.ceiling
+            );
+            let is_fine =
+                (0.0..=100.0).contains(&own.percentile) && (-1.0..=100.0).contains(&own.ceiling);
+            sound(positive(own.speed) && is_fine, why)?;
+            let key = |own: &Usable| (own.application, own.processor);
+            let mut before = self.versions[..n].iter();
+            let why = "a second one of its application for this processor: give the best";
+            let is_new = before.all(|other| key(other) != key(own));
+            sound(is_new, format!("versions[{n}] is {why}"))?;
+        }
+        for (n, job) in self.jobs.iter().enumerate() {
+            let fine = positive(job.size) && time(job.waiting) && job.end.is_none_or(time);
+            let why = "has a size that is not > 0, or a time that is not ≥ 0";
+            sound(fine, format!("jobs[{n}] {why}"))?;
+        }
+        Ok(())
+    }
+}
+
+/// What a host has of one type of processor. Times are by the clock: the host's availability is in
+/// them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Host {
+    /// How many.
+    pub count: u32,
+    /// Time of one of them that it asks for \[time\]; 0 if it wants none.
+    pub wanted: f64,
+    /// How long until all that it has is done \[time\].
+    pub queue: f64,
+    /// How long until all that it has with tight deadlines is done (BT) \[time\].
+    pub busy: f64,
+    /// Jobs that it has that were sent while their batch had no estimate.
+    #[serde(default)]
+    pub first: u32,
+    /// How many of them have no job: each takes one, whatever is asked for.
+    #[serde(default)]
+    pub idle: u32,
+}
+
+impl Host {
+    /// Returns whether it takes one more job.
+    pub fn has_room(&self) -> bool {
+        self.count > 0 && (self.wanted > 0.0 || self.idle > 0)
+    }
+
+    /// Returns how long a job waits behind this queue: a processor that has no job begins at once.
+    pub fn before(&self, queue: f64) -> f64 {
+        if self.idle > 0 { 0.0 } else { queue }
+    }
+}
+
+/// A version that a host can run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Usable {
+    /// The index of its application.
+    pub application: u32,
+    /// Its number.
+    pub version: u32,
+    /// What it runs on.
+    pub processor: Processor,
+    /// Work that it does on this host a unit of time, by the clock \[work/time\].
+    pub speed: f64,
+    /// P of the host and the version \[%\].
+    pub percentile: f64,
+    /// The greatest threshold that leaves enough hosts for the application \[%\].
+    pub ceiling: f64,
+}
+
+/// A job of the array.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Candidate {
+    /// Its number.
+    pub id: u64,
+    /// The index of its application.
+    pub application: u32,
+    /// What it is expected to take \[work\].
+    pub size: f64,
+    /// C(B): when its batch is expected to be done; what is not `afap` has its bound until there is an
+    /// estimate \[time\].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<f64>,
+    /// For how long nothing of its batch was sent, though it had jobs to send \[time\].
+    #[serde(default)]
+    pub waiting: f64,
+    /// Whether the host has had the job before.
+    #[serde(default)]
+    pub had: bool,
+}
+
+/// The answer on a job.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Answer {
+    /// The job.
+    pub id: u64,
+    /// Whether it is sent.
+    pub verdict: Verdict,
+}
+
+/// Whether a job is sent, and why.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// It is sent.
+    Sent {
+        /// With this version.
+        version: u32,
+        /// To be returned by then \[time\].
+        deadline: f64,
+        /// Whether the host has to stop other jobs for it.
+        tight: bool,
+        /// By which of the three tests.
+        why: Sent,
+    },
+    /// It is not.
+    #[serde(rename = "kept")]
+    Refused(Refusal),
+}
+
+/// Why a job is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sent {
+    /// Its batch has no estimate yet, and the host is above the first percentile.
+    First,
+    /// The host will have done it before the batch is expected to end.
+    InTime,
+    /// It will not, and the host is above the tight percentile.
+    Above,
+}
+
+/// Why a job is not sent.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Refusal {
+    /// The host has had it before.
+    Had,
+    /// The host can run no version of its application.
+    NoVersion,
+    /// The host wants no more work for the processors that could run it.
+    NoRoom,
+    /// Its batch has no estimate yet, and the host has enough of such jobs.
+    EnoughFirst,
+    /// Its batch has no estimate yet, and the host is not above the first percentile.
+    NotFirst {
+        /// P \[%\].
+        percentile: f64,
+        /// What it would have to be above \[%\].
+        threshold: f64,
+    },
+    /// The host would be too late, and is not above the tight percentile.
+    TooLate {
+        /// When it could have done it \[time\].
+        earliest: f64,
+        /// When its batch is expected to end \[time\].
+        end: f64,
+        /// P \[%\].
+        percentile: f64,
+        /// What it would have to be above \[%\].
+        threshold: f64,
+    },
+}
+
+/// Jobs whose test is one of percentiles come first, then all others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pass {
+    /// Only by a percentile.
+    Percentile,
+    /// By any test.
+    All,
+}
+
+/// Answers a request, a job at a time: what the host has grows with each job that it is sent.
+#[derive(Clone, Debug)]
+pub struct Decider<'a> {
+    rule: Option<&'a Dispatch>,
+    now: f64,
+    processors: [Host; TYPES],
+}
+
+impl<'a> Decider<'a> {
+    /// Returns one for a host with these processors. Without a rule any host with room is sent any job, with the job's `end` as
+    /// the deadline.
+    pub fn new(rule: Option<&'a Dispatch>, now: f64, processors: [Host; TYPES]) -> Self {
+        Decider {
+            rule,
+            now,
+            processors,
+        }
+    }
+
+    /// Returns what the host has of each type, with what it was sent.
+    pub fn processors(&self) -> &[Host; TYPES] {
+        &self.processors
+    }
+
+    /// Decides on a job in this pass. Versions are tried in the order of the times at which they would be done, and the first
+    /// that passes its test is taken; if none does, the reason is that of the first that could run it.
+    pub fn consider(&mut self, job: &Candidate, versions: &[Usable], pass: Pass) -> Verdict {
+        if job.had {
+            return Verdict::Refused(Refusal::Had);
+        }
+        let mut own = [None; TYPES];
+        for usable in versions {
+            let host = &self.processors[usable.processor as usize];
+            if usable.application == job.application && host.count > 0 {
+                own[usable.processor as usize] = Some((self.earliest(job, usable), usable));
+            }
+        }
+        let time = |own: &Option<(f64, &Usable)>| own.map_or(f64::INFINITY, |own| own.0);
+        own.sort_by(|a, b| time(a).total_cmp(&time(b)));
+        let mut reason = None;
+        for (earliest, usable) in own.into_iter().flatten() {
+            let verdict = self.test(job, usable, earliest);
+            match verdict {
+                // No percentile is tested: it is for the second pass, with this version.
+                Verdict::Sent {
+                    why: Sent::InTime, ..
+                } if pass == Pass::Percentile => return Verdict::Refused(Refusal::NoRoom),
+                Verdict::Refused(why) => reason = reason.or(Some(why)),
+                Verdict::Sent { tight, why, .. } => {
+                    self.grow(usable.processor, job.size / usable.speed, tight, why);
+                    return verdict;
+                }
+            }
+        }
+        Verdict::Refused(reason.unwrap_or(Refusal::NoVersion))
+    }
+
+    /// Returns when the host can have done a job with this version.
+    fn earliest(&self, job: &Candidate, usable: &Usable) -> f64 {
+        let host = self.processors[usable.processor as usize];
+        let queue = host.before(host.queue);
+        let before = if self.queued() == Queued::Tight {
+            host.busy.min(queue)
+        } else {
+            queue
+        };
+        self.now + before + job.size / usable.speed
+    }
+
+    fn queued(&self) -> Queued {
+        self.rule.map_or(Queued::All, |rule| rule.queued)
+    }
+
+    /// Decides on a job with this version, with which it is done at the earliest then.
+    fn test(&self, job: &Candidate, usable: &Usable, earliest: f64) -> Verdict {
+        let host = self.processors[usable.processor as usize];
+        if !host.has_room() {
+            return Verdict::Refused(Refusal::NoRoom);
+        }
+        let percentile = usable.percentile;
+        let (why, deadline) = match (self.rule, job.end) {
+            (None, end) => (Sent::InTime, end.unwrap_or(earliest)),
+            (Some(_), Some(end)) if earliest < end => (Sent::InTime, end),
+            (Some(rule), None) => {
+                let first = rule.first_percentile;
+                let threshold = rule.threshold(first, usable.ceiling, job.waiting);
+                if percentile <= threshold {
+                    return Verdict::Refused(Refusal::NotFirst {
+                        percentile,
+                        threshold,
+                    });
+                }
+                let most = rule.first_each.map(|each| each.saturating_mul(host.count));
+                if most.is_some_and(|most| host.first >= most) {
+                    return Verdict::Refused(Refusal::EnoughFirst);
+                }
+                (Sent::First, earliest)
+            }
+            (Some(rule), Some(end)) => {
+                let tight = rule.tight_percentile;
+                let threshold = rule.threshold(tight, usable.ceiling, job.waiting);
+                if percentile <= threshold {
+                    return Verdict::Refused(Refusal::TooLate {
+                        earliest,
+                        end,
+                        percentile,
+                        threshold,
+                    });
+                }
+                (Sent::Above, earliest)
+            }
+        };
+        let run = job.size / usable.speed;
+        Verdict::Sent {
+            version: usable.version,
+            deadline,
+            tight: deadline < self.now + host.before(host.queue) + run,
+            why,
+        }
+    }
+
+    /// Adds a job that takes so long to what the host has.
+    fn grow(&mut self, processor: Processor, run: f64, tight: bool, why: Sent) {
+        let is_literal = self.queued() == Queued::Tight;
+        let host = &mut self.processors[processor as usize];
+        let share = run / f64::from(host.count);
+        host.queue += share;
+        host.first += u32::from(why == Sent::First);
+        host.wanted -= run;
+        host.idle = host.idle.saturating_sub(1);
+        // The proposal lets it grow with every job of a request.
+        if tight || is_literal {
+            host.busy += share;
+        }
+    }
+}
+
+/// Decides on each job of a request, in the order of the array.
+pub fn decide(rule: &Dispatch, request: &Request) -> Vec<Answer> {
+    let mut decider = Decider::new(Some(rule), request.now, request.processors);
+    let answer = |job: &Candidate| Answer {
+        id: job.id,
+        verdict: Verdict::Refused(Refusal::NoVersion),
+    };
+    let mut answers: Vec<Answer> = request.jobs.iter().map(answer).collect();
+    // Of a job with several instances in the array a host gets one.
+    let mut sent = HashSet::new();
+    for pass in [Pass::Percentile, Pass::All] {
+        for (job, answer) in request.jobs.iter().zip(&mut answers) {
+            if matches!(answer.verdict, Verdict::Sent { .. }) {
+                continue;
+            }
+            let had = job.had || sent.contains(&job.id);
+            answer.verdict = decider.consider(&Candidate { had, ..*job }, &request.versions, pass);
+            if matches!(answer.verdict, Verdict::Sent { .. }) {
+                sent.insert(job.id);
+            }
+        }
+    }
+    answers
+}

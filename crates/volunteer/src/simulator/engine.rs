@@ -1,0 +1,401 @@
+//! A campaign from its first event to its last.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::Rule;
+use super::batch::State;
+use super::host::{Group, Host, population};
+use super::measures::Measures;
+use super::standing::Standings;
+use super::store::{Change, Store};
+use crate::workload::{Campaign, Processor, Quality};
+use synth_simulation::{Sampler, Stream, Streams, Tournament};
+
+/// Events beside those of hosts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Event {
+    /// A version is released.
+    Release,
+    /// A batch is submitted, or a job of a stream comes.
+    Submit(u32),
+    /// Estimates are computed again; now and then percentiles.
+    Tick(u32),
+    /// A result comes.
+    Report(u32),
+    /// An instance is to be returned by now; which use of its place it is.
+    Deadline(u32, u32),
+}
+
+/// Ticks from one table of percentiles to the next.
+pub const TICKS: u32 = 24;
+
+/// One campaign.
+pub(super) struct Engine<'a> {
+    pub campaign: &'a Campaign,
+    pub rule: Rule,
+    pub now: f64,
+    pub hosts: Vec<Host>,
+    pub groups: Vec<Group>,
+    pub store: Store,
+    pub batches: Vec<State>,
+    /// The law of the sizes of each batch, and what they are drawn from.
+    sizes: Vec<(Sampler, Stream)>,
+    /// Batches that have something to send, or may have.
+    pub active: Vec<usize>,
+    pub standings: Standings,
+    /// Hosts that are fast by BOINC's rule.
+    pub fast: Vec<bool>,
+    /// What is counted over all batches.
+    pub measures: Measures,
+    next: Tournament,
+    events: BinaryHeap<Reverse<(u64, Event)>>,
+}
+
+impl<'a> Engine<'a> {
+    pub fn new(campaign: &'a Campaign, rule: Rule, seed: u64, replication: u32) -> Self {
+        let streams = Streams::new(seed, replication);
+        let (groups, hosts) = population(campaign, &streams);
+        let mut stream = streams.sizes;
+        let sizes = campaign.batches().iter().map(|batch| {
+            stream.leap();
+            (Sampler::of(&batch.size), stream.clone())
+        });
+        let mut engine = Engine {
+            campaign,
+            rule,
+            now: 0.0,
+            standings: Standings::new(campaign, hosts.len()),
+            next: Tournament::new(hosts.len()),
+            fast: vec![false; hosts.len()],
+            hosts,
+            groups,
+            store: Store::default(),
+            sizes: sizes.collect(),
+            batches: campaign.batches().iter().map(State::new).collect(),
+            active: Vec::new(),
+            measures: Measures::default(),
+            events: BinaryHeap::new(),
+        };
+        engine.begin();
+        engine
+    }
+
+    fn begin(&mut self) {
+        for version in self.campaign.versions() {
+            self.at(version.released, Event::Release);
+        }
+        for (b, batch) in self.campaign.batches().iter().enumerate() {
+            if batch.jobs.is_some() {
+                self.at(batch.submitted, Event::Submit(b as u32));
+            } else {
+                self.active.push(b);
+                self.await_arrival(b);
+            }
+        }
+        self.at(0.0, Event::Tick(0));
+        for h in 0..self.hosts.len() {
+            self.next.set(h, self.hosts[h].next());
+        }
+    }
+
+    /// Draws the next arrival of a stream that has a rate.
+    fn await_arrival(&mut self, b: usize) {
+        if let Some(rate) = self.campaign.batches()[b].arrival_rate {
+            let next = self.now + self.sizes[b].1.exponential() / rate;
+            self.at(next, Event::Submit(b as u32));
+        }
+    }
+
+    /// Schedules an event, if it is in the campaign.
+    pub fn at(&mut self, time: f64, event: Event) {
+        if time <= self.campaign.horizon() {
+            self.events.push(Reverse((time.to_bits(), event)));
+        }
+    }
+
+    /// Runs to the end of the campaign, or until `stopped` after so many events. Returns whether it came to the end.
+    pub fn run(&mut self, stopped: impl Fn(u64) -> bool) -> bool {
+        const LOOKS: u64 = 1 << 14;
+        let end = self.campaign.horizon();
+        for turn in 0_u64.. {
+            let (host, first) = self.next.first();
+            let event = self.events.peek();
+            let other = event.map_or(f64::INFINITY, |Reverse((bits, _))| f64::from_bits(*bits));
+            let time = first.min(other);
+            if time > end {
+                break;
+            }
+            if turn % LOOKS == LOOKS - 1 && stopped(self.measures.events) {
+                return false;
+            }
+            self.measures.events += 1;
+            self.now = time;
+            if other <= first {
+                let Some(Reverse((_, event))) = self.events.pop() else {
+                    break;
+                };
+                self.handle(event);
+            } else {
+                self.handle_host(host);
+            }
+        }
+        true
+    }
+
+    fn handle(&mut self, event: Event) {
+        match event {
+            Event::Release => self.standings.release(self.campaign, self.now),
+            Event::Submit(b) => self.submit(b as usize),
+            Event::Tick(n) => self.tick(n),
+            Event::Report(instance) => self.report(instance),
+            Event::Deadline(instance, used) => {
+                if self.store.uses[instance as usize] == used {
+                    self.give_up(instance);
+                }
+            }
+        }
+    }
+
+    fn submit(&mut self, b: usize) {
+        if let Some(count) = self.campaign.batches()[b].jobs {
+            self.active.push(b);
+            (0..count).for_each(|_| self.create(b));
+        } else {
+            self.create(b);
+            self.await_arrival(b);
+        }
+    }
+
+    /// Creates a job.
+    pub fn create(&mut self, b: usize) {
+        let application = self.campaign.batches()[b].application;
+        let limits = [
+            self.campaign.quorum(application),
+            self.campaign.most_instances(application),
+        ];
+        let (law, stream) = &mut self.sizes[b];
+        let size = law.draw(stream);
+        let state = &mut self.batches[b];
+        state.work[0] += size;
+        state.work[1] = state.work[1].max(size);
+        state.left += 1;
+        state.untouched += 1;
+        let job = self.store.create(b, size, self.now, limits);
+        self.change(job, |store| store.jobs[job as usize].refill());
+    }
+
+    /// Changes a job, and with it its place in the queue of its batch.
+    pub fn change<T>(&mut self, job: u32, change: impl FnOnce(&mut Store) -> T) -> T {
+        let own = &self.store.jobs[job as usize];
+        let state = &mut self.batches[own.batch];
+        let before = own.unsent;
+        if before > 0 {
+            state.unsent.remove(&own.waiting(job));
+        }
+        let changed = change(&mut self.store);
+        let own = &self.store.jobs[job as usize];
+        if own.unsent > 0 {
+            state.unsent.insert(own.waiting(job));
+        }
+        let had = state.to_send;
+        state.to_send = had + own.unsent - before;
+        if (had == 0) != (state.to_send == 0) {
+            state.wait_anew(self.now);
+        }
+        changed
+    }
+
+    fn tick(&mut self, n: u32) {
+        if n.is_multiple_of(TICKS) {
+            let versions = self.campaign.versions();
+            let hosts = &self.hosts;
+            self.standings.refresh(|host, version| {
+                hosts[host].pools[versions[version].processor as usize].count > 0
+            });
+        }
+        for b in 0..self.batches.len() {
+            let state = &self.batches[b];
+            if state.left > 0 && state.result.sent > 0 {
+                self.estimate(b);
+            }
+        }
+        if matches!(self.rule, Rule::Tail(_)) {
+            self.accelerate();
+        }
+        let tick = self.campaign.refresh() / f64::from(TICKS);
+        self.at(self.now + tick, Event::Tick(n.wrapping_add(1)));
+    }
+
+    /// Estimates C(B) again, where it is needed.
+    pub fn estimate(&mut self, b: usize) {
+        let batch = &self.campaign.batches()[b];
+        let Rule::Dispatch(rule) = &self.rule else {
+            return;
+        };
+        match batch.quality {
+            Quality::Throughput => return,
+            Quality::Long if rule.reserve && self.now < batch.due(0.0) => return,
+            _ => {}
+        }
+        let state = &mut self.batches[b];
+        let (out, lost) = (
+            std::mem::take(&mut state.out),
+            std::mem::take(&mut state.lost),
+        );
+        let (instances, now) = (&self.store.instances, self.now);
+        let awaited = out.iter().map(|n| now - instances[*n as usize].sent);
+        let awaited = awaited.chain(lost.iter().copied());
+        let others = &self.standings.applications[batch.application].sorted;
+        state.estimate(rule, batch, now, awaited, others);
+        (state.out, state.lost) = (out, lost);
+    }
+
+    fn handle_host(&mut self, h: usize) {
+        let now = self.now;
+        let host = &mut self.hosts[h];
+        host.advance(now);
+        if host.next_switch <= now {
+            host.on = !host.on;
+            let turns = self.groups[host.group].turns.as_ref();
+            host.next_switch = turns.map_or(f64::INFINITY, |laws| {
+                now + laws[usize::from(host.on)].draw(&mut host.turns)
+            });
+        }
+        if host.on {
+            while let Some(task) = self.hosts[h].take() {
+                self.end(h, task.instance);
+            }
+            if self.hosts[h].next_request <= now {
+                self.answer(h);
+            }
+            let host = &mut self.hosts[h];
+            self.measures.stopped += host.choose(now);
+            host.plan_request(now);
+        }
+        self.next.set(h, self.hosts[h].next());
+    }
+
+    /// Ends an instance that a host has run.
+    fn end(&mut self, h: usize, instance: u32) {
+        let own = &mut self.store.instances[instance as usize];
+        if own.lost {
+            own.gone = true;
+            // Its place is used again only once its deadline has passed.
+            if own.late {
+                self.store.drop_instance(instance);
+            }
+            return;
+        }
+        let host = &mut self.hosts[h];
+        let delay = self.groups[host.group].delay.as_ref();
+        match delay.map(|law| law.draw(&mut host.results)) {
+            None => self.report(instance),
+            Some(delay) => self.at(self.now + delay, Event::Report(instance)),
+        }
+    }
+
+    /// Takes a result: what it says of its host, and of its job.
+    fn report(&mut self, n: u32) {
+        let instance = self.store.instances[n as usize];
+        let job = &self.store.jobs[instance.job as usize];
+        let (b, created) = (job.batch, job.created);
+        let batch = &self.campaign.batches()[b];
+        let took = self.now - instance.sent;
+        self.leave(b, n);
+        let now = self.now;
+        let (change, validated) = self.change(instance.job, |store| store.report(n, now));
+        let history = self.standings.history(instance.host, instance.version);
+        if !instance.late {
+            history.took(took);
+        }
+        self.standings.took(batch.application, took);
+        for (host, version, right) in validated {
+            self.standings.history(host, version).validated(right);
+        }
+        let state = &mut self.batches[b];
+        if !batch.is_stream() && instance.right {
+            state.came.push((took, instance.host));
+            // It came after all.
+            if instance.late
+                && let Some(n) = state.missed.iter().position(|host| *host == instance.host)
+            {
+                state.missed.swap_remove(n);
+            }
+        }
+        if let Change::Done { right, waited } = change {
+            self.measures.waited += waited;
+            self.measures.validated += u64::from(right);
+            state.result.within += u64::from(self.now <= batch.due(created));
+        }
+        self.settle(b, &change);
+        self.store.drop_instance(n);
+    }
+
+    /// Gives up an instance that was not returned in time.
+    fn give_up(&mut self, n: u32) {
+        let instance = self.store.instances[n as usize];
+        if instance.late {
+            return;
+        }
+        let b = self.store.jobs[instance.job as usize].batch;
+        let change = self.change(instance.job, |store| store.give_up(n));
+        let waited = self.now - instance.sent;
+        let history = self.standings.history(instance.host, instance.version);
+        history.took(waited);
+        history.validated(false);
+        let is_stream = self.campaign.batches()[b].is_stream();
+        if !is_stream {
+            self.batches[b].missed.push(instance.host);
+        }
+        self.settle(b, &change);
+        if instance.lost {
+            if !is_stream {
+                self.batches[b].lost.push(waited);
+            }
+            self.leave(b, n);
+            if instance.gone {
+                self.store.drop_instance(n);
+            }
+        }
+    }
+
+    /// Counts a job of a batch that may be done.
+    fn settle(&mut self, b: usize, change: &Change) {
+        if *change == Change::None {
+            return;
+        }
+        let batch = &self.campaign.batches()[b];
+        let state = &mut self.batches[b];
+        state.result.given_up += u32::from(*change == Change::GivenUp);
+        state.result.done += 1;
+        state.left -= 1;
+        state.news += 1;
+        if state.left == 0 && !batch.is_stream() {
+            // A batch of which something was given up is never done.
+            let is_whole = state.result.given_up == 0;
+            state.result.makespan = is_whole.then_some(self.now - batch.submitted);
+            self.active.retain(|own| *own != b);
+        }
+    }
+
+    /// Takes an instance out of those of its batch that are out.
+    fn leave(&mut self, b: usize, n: u32) {
+        let out = &mut self.batches[b].out;
+        if out.is_empty() {
+            return;
+        }
+        let slot = self.store.instances[n as usize].slot as usize;
+        out.swap_remove(slot);
+        if let Some(moved) = out.get(slot) {
+            self.store.instances[*moved as usize].slot = slot as u32;
+        }
+    }
+
+    /// Returns the speed of a version on a host, by the clock \[work/time\].
+    pub fn speed(&self, h: usize, processor: Processor, version: usize) -> f64 {
+        let host = &self.hosts[h];
+        let efficiency = self.campaign.versions()[version].efficiency;
+        host.pools[processor as usize].speed * efficiency * host.availability
+    }
+}

@@ -1,0 +1,316 @@
+//! What is measured of a campaign, and of several; and what that says of an artifact's claims.
+
+use super::engine::Engine;
+use crate::artifact::{Artifact, Claim, Quantity};
+use crate::workload::{Campaign, Processor, Quality};
+use synth_core::artifact::{Quantity as _, Unmet};
+use synth_simulation::{
+    self as simulation, Estimate, Found, Measuring, judge_all, over_replications,
+};
+
+/// What is measured of a batch.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct BatchResult {
+    /// How soon it was to be done.
+    pub quality: Quality,
+    /// The deadline from its submission, or the bound of its jobs \[time\]; else infinite.
+    pub limit: f64,
+    /// How many jobs it has; none of a stream.
+    pub jobs: Option<u32>,
+    /// From its submission to the end of its last job \[time\]; none if it was not done in the campaign, or some of its jobs
+    /// were given up.
+    pub makespan: Option<f64>,
+    /// From its submission to the end of the campaign \[time\]: if it was not done, it takes as long at least.
+    pub observed: f64,
+    /// The first estimate of the makespan \[time\].
+    pub first_estimate: Option<f64>,
+    /// No rule could have done it sooner: all processors, on at all times, for it alone \[time\].
+    pub least: f64,
+    /// Jobs that were done or given up.
+    pub done: u32,
+    /// Jobs that were given up.
+    pub given_up: u32,
+    /// Instances that were sent.
+    pub sent: u64,
+    /// Dispatches for which the host had to stop other jobs.
+    pub tight: u64,
+    /// The longest time for which nothing of it was sent, though there was something to send \[time\].
+    pub waited: f64,
+    /// Jobs that were done within their bound, or by the deadline of the batch.
+    pub within: u64,
+}
+
+/// What is measured of a campaign.
+#[derive(Clone, Debug, Default)]
+pub struct Measures {
+    /// How long it lasted \[time\].
+    pub horizon: f64,
+    /// In the order of the campaign.
+    pub batches: Vec<BatchResult>,
+    /// Dispatches for which a host had to stop other jobs.
+    pub tight: u64,
+    /// Jobs that were stopped for others.
+    pub stopped: u64,
+    /// Events.
+    pub events: u64,
+    /// Right results that were validated, and the sum of the times that they waited for it \[time\].
+    pub(super) validated: u64,
+    pub(super) waited: f64,
+}
+
+impl Engine<'_> {
+    /// Returns what was measured until now, the end of the campaign.
+    pub fn measures(self) -> Measures {
+        let horizon = self.campaign.horizon();
+        let batches = self.campaign.batches().iter().zip(&self.batches);
+        let results = batches.map(|(batch, state)| {
+            let quorum = f64::from(self.campaign.quorum(batch.application));
+            let [speed, fastest] = self.speeds(batch.application);
+            let [work, largest] = state.work;
+            BatchResult {
+                observed: horizon - batch.submitted,
+                least: (work * quorum / speed).max(largest / fastest),
+                waited: state.result.waited.max(state.waiting(horizon)),
+                ..state.result
+            }
+        });
+        Measures {
+            horizon,
+            batches: results.collect(),
+            ..self.measures
+        }
+    }
+
+    /// Returns what all processors do for an application if they are always on, and what the fastest one does.
+    fn speeds(&self, application: usize) -> [f64; 2] {
+        let best = Processor::ALL.map(|processor| {
+            let own = self.campaign.versions().iter();
+            let own = own.filter(|v| v.application == application && v.processor == processor);
+            own.map(|version| version.efficiency).fold(0.0, f64::max)
+        });
+        let mut speeds = [0.0; 2];
+        for host in &self.hosts {
+            for (pool, best) in host.pools.iter().zip(best) {
+                let speed = best * pool.speed;
+                speeds[0] += speed * f64::from(pool.count);
+                speeds[1] = f64::max(speeds[1], speed);
+            }
+        }
+        speeds
+    }
+}
+
+impl Measures {
+    /// Returns the mean time from the report of a right result to its validation \[time\]; none where there was none.
+    pub fn delay(&self) -> Option<f64> {
+        (self.validated > 0).then(|| self.waited / self.validated as f64)
+    }
+
+    /// Returns a number of this campaign; none where it has none: no batches of that quality, or some that were not done.
+    pub fn value(&self, quantity: Quantity) -> Option<f64> {
+        let of = |quality| {
+            self.batches
+                .iter()
+                .filter(move |own| own.quality == quality)
+        };
+        let afap = || of(Quality::Afap);
+        let streams = || of(Quality::Throughput);
+        let ends = || afap().map(|own| own.makespan.unwrap_or(f64::INFINITY));
+        let per_job = |count: fn(&BatchResult) -> u64| {
+            let own = self.batches.iter().filter(|own| own.jobs.is_some());
+            let jobs: u32 = own.clone().filter_map(|own| own.jobs).sum();
+            (jobs > 0).then(|| own.map(count).sum::<u64>() as f64 / f64::from(jobs))
+        };
+        let value = match quantity {
+            Quantity::MedianMakespan => median(ends()),
+            Quantity::WorstMakespan => ends().reduce(f64::max),
+            Quantity::MeanMakespan => mean(sorted(ends()).into_iter()),
+            Quantity::LeastMakespan => mean(afap().map(|own| own.least)),
+            Quantity::OverEstimate => {
+                let over = ends().zip(afap());
+                median(over.filter_map(|(end, own)| Some(end / own.first_estimate?)))
+            }
+            Quantity::ShortBatches => batches_met(of(Quality::Short)),
+            Quantity::ShortJobs => jobs_met(of(Quality::Short)),
+            Quantity::LongBatches => batches_met(of(Quality::Long)),
+            Quantity::LongJobs => jobs_met(of(Quality::Long)),
+            Quantity::Throughput => {
+                let done = streams().map(|own| f64::from(own.done - own.given_up));
+                done.reduce(|a, b| a + b).map(|done| done / self.horizon)
+            }
+            Quantity::WithinBound => {
+                let done: u32 = streams().map(|own| own.done).sum();
+                let within: u64 = streams().map(|own| own.within).sum();
+                (done > 0).then(|| within as f64 / f64::from(done))
+            }
+            Quantity::GivenUp => per_job(|own| u64::from(own.given_up)),
+            Quantity::Instances => per_job(|own| own.sent),
+            Quantity::Tight => per_job(|own| own.tight),
+            Quantity::Stopped => Some(self.stopped as f64 / self.horizon),
+            Quantity::Delay => self.delay(),
+            Quantity::Waited => {
+                let own = self.batches.iter().filter(|own| own.jobs.is_some());
+                own.map(|own| own.waited).reduce(f64::max)
+            }
+            Quantity::Makespan | Quantity::Capacity => None,
+        };
+        value.filter(|value| value.is_finite())
+    }
+
+    /// Returns the same campaign as if batches that were not done had been at its end: no makespan is longer than it was.
+    fn at_least(&self) -> Measures {
+        let mut own = self.clone();
+        for batch in &mut own.batches {
+            batch.makespan = batch.makespan.or(Some(batch.observed));
+        }
+        own
+    }
+}
+
+/// Returns whether a batch was done by its deadline; none where that has not come yet, and it was not.
+fn in_time(own: &BatchResult) -> Option<bool> {
+    let met = own.makespan.is_some_and(|makespan| makespan <= own.limit);
+    (met || own.limit <= own.observed).then_some(met)
+}
+
+/// Returns the fraction of batches that were done by their deadlines.
+fn batches_met<'a>(batches: impl Iterator<Item = &'a BatchResult>) -> Option<f64> {
+    mean(batches.filter_map(|own| Some(f64::from(u8::from(in_time(own)?)))))
+}
+
+/// Returns the fraction of their jobs that were.
+fn jobs_met<'a>(batches: impl Iterator<Item = &'a BatchResult>) -> Option<f64> {
+    let (mut met, mut all) = (0, 0);
+    for own in batches.filter(|own| in_time(own).is_some()) {
+        met += own.within;
+        all += u64::from(own.jobs.unwrap_or(0));
+    }
+    (all > 0).then(|| met as f64 / all as f64)
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let values: Vec<f64> = values.collect();
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values
+}
+
+fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let values = sorted(values);
+    let upper = *values.get(values.len() / 2)?;
+    let is_even = values.len().is_multiple_of(2);
+    Some(if is_even {
+        values[values.len() / 2 - 1].midpoint(upper)
+    } else {
+        upper
+    })
+}
+
+/// Several campaigns under one rule.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// One each.
+    pub campaigns: Vec<Measures>,
+    /// Whether it was interrupted before all were run.
+    pub interrupted: bool,
+}
+
+impl Run {
+    /// Returns the same run as if batches that were not done had been at the end of their campaigns.
+    pub fn at_least(&self) -> Run {
+        Run {
+            campaigns: self.campaigns.iter().map(Measures::at_least).collect(),
+            interrupted: self.interrupted,
+        }
+    }
+
+    /// Returns the mean of a number over campaigns, with its interval; none where some campaign has none, or fewer than two
+    /// were run.
+    pub fn estimate(&self, quantity: Quantity) -> Option<Estimate> {
+        estimate(self.campaigns.iter().map(|own| own.value(quantity)))
+    }
+
+    /// Returns the same of the makespan of one batch.
+    pub fn makespan(&self, batch: usize) -> Option<Estimate> {
+        self.of_batch(batch, |own| own.makespan)
+    }
+
+    /// Returns the same of a number of one batch.
+    pub fn of_batch(
+        &self,
+        batch: usize,
+        of: impl Fn(&BatchResult) -> Option<f64>,
+    ) -> Option<Estimate> {
+        estimate(self.campaigns.iter().map(|own| of(&own.batches[batch])))
+    }
+
+    /// Counts campaigns in which a batch was done.
+    pub fn finished(&self, batch: usize) -> usize {
+        let own = self.campaigns.iter();
+        own.filter(|own| own.batches[batch].makespan.is_some())
+            .count()
+    }
+
+    /// Returns the events of all of them.
+    pub fn events(&self) -> u64 {
+        self.campaigns.iter().map(|own| own.events).sum()
+    }
+}
+
+/// Returns the mean over campaigns that all have a number.
+pub fn estimate(values: impl Iterator<Item = Option<f64>>) -> Option<Estimate> {
+    let values: Vec<f64> = values.collect::<Option<_>>()?;
+    (values.len() >= 2).then(|| over_replications(&values))
+}
+
+/// A claim beside what was measured.
+pub type Judgement = simulation::Judgement<Quantity>;
+
+/// Judges all claims by campaigns under the policy and on the workload that it was made for.
+pub fn judge(artifact: &Artifact, campaign: &Campaign, run: &Run) -> Vec<Judgement> {
+    let measured = Measured {
+        campaign,
+        run,
+        freedom: f64::from(artifact.evidence.campaigns.max(2) - 1),
+    };
+    judge_all(artifact.claims.iter(), false, &measured)
+}
+
+struct Measured<'a> {
+    campaign: &'a Campaign,
+    run: &'a Run,
+    /// The degrees of freedom of claims.
+    freedom: f64,
+}
+
+impl Measuring<Quantity> for Measured<'_> {
+    fn unexamined(&self, claim: &Claim) -> Option<&'static str> {
+        claim.quantity.row().measure
+    }
+
+    fn unmet(&self, _: &Claim) -> Unmet {
+        Unmet::default()
+    }
+
+    fn found(&self, claim: &Claim) -> Option<Found> {
+        let measured = |run: &Run| match &claim.batch {
+            None => run.estimate(claim.quantity),
+            Some(name) => {
+                let mut batches = self.campaign.batches().iter();
+                run.makespan(batches.position(|batch| batch.name == *name)?)
+            }
+        };
+        // Where batches were not done, they took as long as they had at least.
+        let found = measured(self.run).or_else(|| measured(&self.run.at_least()))?;
+        let own = (claim.half_width.unwrap_or(0.0), self.freedom);
+        Some(Found::of_replications(found, claim.value, own))
+    }
+
+    fn excess(&self, _: &Claim) -> Option<Vec<f64>> {
+        None
+    }
+}

@@ -1,0 +1,207 @@
+//! A host asks for work: the array is gone through as the decision does it, a batch at a time.
+//!
+//! What is decided depends on a job only by its batch and by whether the host has had it: so the
+//! first of a batch that is refused for another reason decides for all that stand behind it.
+
+use super::Rule;
+use super::engine::{Engine, Event};
+use super::host::Task;
+use super::store::Instance;
+use crate::policy::{Candidate, Decider, Host, Pass, Place, Sent, Usable, Verdict, feed};
+use crate::workload::{Processor, Quality};
+
+impl Engine<'_> {
+    /// Answers a request of a host.
+    pub fn answer(&mut self, h: usize) {
+        self.hosts[h].last_request = self.now;
+        let processors = self.hosts[h].processors();
+        self.order();
+        let rule = self.rule;
+        let (rule, passes) = match &rule {
+            Rule::Dispatch(rule) => (Some(rule), &[Pass::Percentile, Pass::All][..]),
+            Rule::Fixed(_) | Rule::Tail(_) => (None, &[Pass::All][..]),
+        };
+        let versions = self.versions(h);
+        let mut decider = Decider::new(rule, self.now, processors);
+        for pass in passes {
+            for n in 0..self.active.len() {
+                if !decider.processors().iter().any(Host::has_room) {
+                    return;
+                }
+                self.send_of_batch(h, self.active[n], &versions, &mut decider, *pass);
+            }
+        }
+    }
+
+    /// Puts batches into the order of the feeder; those with priority first.
+    fn order(&mut self) {
+        let place = |b: usize| {
+            let (batch, state) = (&self.campaign.batches()[b], &self.batches[b]);
+            let first = state.unsent.first();
+            let created = first.map(|own| self.store.jobs[own.2 as usize].created);
+            let end = match batch.quality {
+                Quality::Afap => batch.submitted,
+                // There are always some: they take what all others leave.
+                _ if batch.is_endless() => f64::INFINITY,
+                _ => batch.due(created.unwrap_or(self.now)),
+            };
+            let place = Place {
+                end,
+                retries: first.map_or(0, |(retries, ..)| retries.0),
+                id: first.map_or(u64::MAX, |(_, id, _)| *id),
+            };
+            (!state.prior, place)
+        };
+        let mut keyed: Vec<_> = self.active.iter().map(|b| (place(*b), *b)).collect();
+        keyed.sort_by(|(a, _), (b, _)| a.0.cmp(&b.0).then_with(|| feed(&a.1, &b.1)));
+        self.active.clear();
+        self.active.extend(keyed.into_iter().map(|(_, b)| b));
+    }
+
+    /// Returns the versions that a host can run.
+    fn versions(&self, h: usize) -> Vec<Usable> {
+        let applications = 0..self.campaign.record().applications.len();
+        let of = |application: usize| {
+            Processor::ALL.into_iter().filter_map(move |processor| {
+                let version = self.standings.applications[application].current[processor as usize]?;
+                (self.hosts[h].pools[processor as usize].count > 0).then(|| Usable {
+                    application: application as u32,
+                    version: version as u32,
+                    processor,
+                    speed: self.speed(h, processor, version),
+                    percentile: self.standings.percentile(h, version),
+                    ceiling: self.standings.applications[application].ceiling,
+                })
+            })
+        };
+        applications.flat_map(of).collect()
+    }
+
+    /// Returns the number and the index of the next job of a batch that this host has not had.
+    fn candidate(&mut self, h: usize, b: usize) -> Option<(u64, u32)> {
+        let jobs = &self.store.jobs;
+        let mut waiting = self.batches[b].unsent.iter();
+        let mut next = waiting.find(|(_, _, job)| !jobs[*job as usize].hosts.contains(&(h as u32)));
+        if next.is_none() && self.campaign.batches()[b].is_endless() {
+            self.create(b);
+            // The newest of those that were not tried stands last.
+            next = self.batches[b].unsent.last();
+        }
+        next.map(|(_, id, job)| (*id, *job))
+    }
+
+    /// Sends all that a host gets of a batch.
+    fn send_of_batch(
+        &mut self,
+        h: usize,
+        b: usize,
+        versions: &[Usable],
+        decider: &mut Decider<'_>,
+        pass: Pass,
+    ) {
+        let batch = &self.campaign.batches()[b];
+        // A hundredth of the jobs changes little.
+        if self.batches[b].news > batch.jobs.unwrap_or(0) / 100 {
+            self.estimate(b);
+        }
+        if self.batches[b].prior && !self.fast[h] {
+            return;
+        }
+        let application = batch.application as u32;
+        let size = batch.size.mean();
+        let is_any_host = !matches!(self.rule, Rule::Dispatch(_));
+        loop {
+            // A job of an endless stream is created when it is sent to any host.
+            let has_room = |own: &Usable| {
+                let host = &decider.processors()[own.processor as usize];
+                own.application == application && host.has_room()
+            };
+            if is_any_host && !versions.iter().any(has_room) {
+                return;
+            }
+            let Some((id, job)) = self.candidate(h, b) else {
+                return;
+            };
+            let state = &self.batches[b];
+            let end = match self.rule {
+                Rule::Dispatch(rule) => state.bound(batch, self.now, rule.reserve),
+                Rule::Fixed(bound) | Rule::Tail(bound) => {
+                    let is_afap = batch.quality == Quality::Afap;
+                    Some(self.now + if is_afap { bound } else { batch.limit })
+                }
+            };
+            let candidate = Candidate {
+                id,
+                application,
+                size,
+                end,
+                waiting: state.waiting(self.now),
+                had: false,
+            };
+            let verdict = decider.consider(&candidate, versions, pass);
+            if !self.send(h, job, verdict) {
+                return;
+            }
+        }
+    }
+
+    /// Sends an instance of a job to a host, if that is the verdict.
+    fn send(&mut self, h: usize, job: u32, verdict: Verdict) -> bool {
+        let Verdict::Sent {
+            version,
+            deadline,
+            tight,
+            why,
+        } = verdict
+        else {
+            return false;
+        };
+        let own = &self.store.jobs[job as usize];
+        let (b, size) = (own.batch, own.size);
+        let is_untouched = own.total == own.unsent;
+        let processor = self.campaign.versions()[version as usize].processor;
+        let speed = self.speed(h, processor, version as usize);
+        let host = &mut self.hosts[h];
+        let run = size / (speed / host.availability);
+        let group = &self.groups[host.group];
+        let instance = Instance {
+            job,
+            host: h as u32,
+            version: version as u16,
+            right: host.results.uniform() >= group.error,
+            lost: host.results.uniform() < group.vanish,
+            late: false,
+            gone: false,
+            slot: self.batches[b].out.len() as u32,
+            sent: self.now,
+        };
+        let instance = self.change(job, |store| store.send(instance));
+        // What is just in time is not given up for rounding.
+        let used = self.store.uses[instance as usize];
+        self.at(deadline * (1.0 + 1e-9), Event::Deadline(instance, used));
+        let state = &mut self.batches[b];
+        if !self.campaign.batches()[b].is_stream() {
+            state.out.push(instance);
+        }
+        state.first_sent = state.first_sent.or(Some(self.now));
+        if is_untouched {
+            state.last_first = self.now;
+            state.untouched -= 1;
+        }
+        state.wait_anew(self.now);
+        state.result.sent += 1;
+        state.result.tight += u64::from(tight);
+        self.measures.tight += u64::from(tight);
+        self.measures.events += 1;
+        self.hosts[h].pools[processor as usize].push(Task {
+            instance,
+            left: run,
+            deadline,
+            tight,
+            first: why == Sent::First,
+            order: 0,
+            runs: false,
+        });
+        true
+    }
+}

@@ -1,0 +1,208 @@
+//! How hosts stand: the results that are remembered of each with each version, and percentiles that are computed from them
+//! now and then.
+
+use crate::policy::{History, UNKNOWN, ceiling, percentiles};
+use crate::workload::{Campaign, Processor};
+
+/// Results of an application that its law of turnaround is estimated from.
+const SAMPLE: usize = 10_000;
+
+/// An application is new until so many pairs have a valid result, or all where there are fewer.
+const KNOWN: usize = 10;
+
+/// Of an application.
+#[derive(Clone, Default)]
+pub(super) struct Application {
+    /// The greatest threshold that leaves enough hosts.
+    pub ceiling: f64,
+    /// By type of processor: the version that is sent.
+    pub current: [Option<usize>; Processor::ALL.len()],
+    /// What results took lately, how many there were in all, and the same sorted.
+    recent: Vec<f64>,
+    count: usize,
+    pub sorted: Vec<f64>,
+}
+
+/// Of all hosts.
+pub(super) struct Standings {
+    versions: usize,
+    /// By host and version.
+    histories: Vec<History>,
+    /// P by host and version \[%\].
+    standing: Vec<f64>,
+    pub applications: Vec<Application>,
+}
+
+impl Standings {
+    pub fn new(campaign: &Campaign, hosts: usize) -> Self {
+        let versions = campaign.versions().len();
+        let applications = campaign.record().applications.len();
+        Standings {
+            versions,
+            histories: vec![History::default(); hosts * versions],
+            standing: vec![0.0; hosts * versions],
+            applications: vec![Application::default(); applications],
+        }
+    }
+
+    pub fn history(&mut self, host: u32, version: u16) -> &mut History {
+        &mut self.histories[host as usize * self.versions + version as usize]
+    }
+
+    /// Returns P \[%\].
+    pub fn percentile(&self, host: usize, version: usize) -> f64 {
+        self.standing[host * self.versions + version]
+    }
+
+    /// Lets versions that are released by now inherit what is known of those whose place they take.
+    pub fn release(&mut self, campaign: &Campaign, now: f64) {
+        let all = campaign.versions();
+        for (v, version) in all.iter().enumerate() {
+            let application = &mut self.applications[version.application];
+            let place = &mut application.current[version.processor as usize];
+            let before = *place;
+            let is_newer = before.is_none_or(|old| {
+                (version.released, version.efficiency) > (all[old].released, all[old].efficiency)
+            });
+            if version.released > now || !is_newer {
+                continue;
+            }
+            *place = Some(v);
+            let Some(old) = before.filter(|old| all[*old].released < version.released) else {
+                continue;
+            };
+            for own in self.histories.chunks_mut(self.versions) {
+                own[v] = own[old].copied();
+            }
+            // It stands where the old one stood until percentiles are computed again.
+            for own in self.standing.chunks_mut(self.versions) {
+                own[v] = own[old];
+            }
+        }
+    }
+
+    /// Adds what a result of an application took.
+    pub fn took(&mut self, application: usize, turnaround: f64) {
+        let own = &mut self.applications[application];
+        if own.recent.len() < SAMPLE {
+            own.recent.push(turnaround);
+        } else {
+            own.recent[own.count % SAMPLE] = turnaround;
+        }
+        own.count += 1;
+    }
+
+    /// Computes the percentiles of all hosts that have returned something, by application over its versions, and sorts what
+    /// results take; `able` says whether a host can run a version.
+    pub fn refresh(&mut self, able: impl Fn(usize, usize) -> bool) {
+        let hosts = self.histories.len() / self.versions.max(1);
+        let mut new = Vec::new();
+        let mut known: Vec<(f64, u32)> = vec![(0.0, 0); hosts];
+        for application in &mut self.applications {
+            application.sorted.clone_from(&application.recent);
+            application.sorted.sort_by(f64::total_cmp);
+            let mut places = Vec::new();
+            for host in 0..hosts {
+                let own = application.current.iter().flatten();
+                let own = own.filter(|v| able(host, **v));
+                places.extend(own.map(|v| host * self.versions + v));
+            }
+            let active = places.iter().copied();
+            let active = active.filter(|place| self.histories[*place].results > 0);
+            let active: Vec<usize> = active.collect();
+            let pairs: Vec<_> = active.iter().map(|p| self.histories[*p]).collect();
+            let known_pairs = pairs.iter().filter(|own| own.known).count();
+            if known_pairs < KNOWN.min(places.len()).max(1) {
+                new.push((application, places));
+                continue;
+            }
+            let found = percentiles(&pairs);
+            places.iter().for_each(|place| self.standing[*place] = 0.0);
+            for (place, percentile) in active.iter().zip(&found) {
+                self.standing[*place] = *percentile;
+                let (sum, count) = &mut known[place / self.versions];
+                *sum += percentile;
+                *count += 1;
+            }
+            application.ceiling = ceiling(&found);
+        }
+        // In a new application hosts have their percentiles from others.
+        for (application, places) in new {
+            for place in &places {
+                let (sum, count) = known[place / self.versions];
+                self.standing[*place] = match count {
+                    0 => UNKNOWN,
+                    _ => sum / f64::from(count),
+                };
+            }
+            let own: Vec<f64> = places.iter().map(|place| self.standing[*place]).collect();
+            application.ceiling = ceiling(&own);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::policy::MOST_COPIED;
+
+    fn with_two_versions() -> Campaign {
+        let text = "kind: volunteer\ntime_unit: h\nhorizon: 500
+hosts: [{name: a, count: 40, cores: 1, speed: 1, buffer: 6}]
+applications: [{name: x, versions: [{name: old, processor: cpu}, {name: new, processor: cpu, released: 100}]}]
+batches: [{name: s, application: x, size: 2, quality: throughput, bound: 150}]\n";
+        Campaign::parse(text, "here").unwrap().workload
+    }
+
+    /// Host h has returned h results that took 100 − h hours each.
+    fn standings(campaign: &Campaign) -> Standings {
+        let mut standings = Standings::new(campaign, 40);
+        standings.release(campaign, 0.0);
+        for host in 0..40 {
+            for _ in 0..host {
+                let history = standings.history(host, 0);
+                history.took(100.0 - f64::from(host));
+                history.validated(true);
+            }
+        }
+        standings.refresh(|_, _| true);
+        standings
+    }
+
+    /// A version that takes the place of another takes over what is known of it, with the count cut to
+    /// ten, and where hosts stand; once more changes nothing.
+    #[test]
+    fn a_new_version_inherits_standing() {
+        let campaign = with_two_versions();
+        let mut standings = standings(&campaign);
+        for now in [100.0, 100.0] {
+            standings.release(&campaign, now);
+            assert_eq!(standings.applications[0].current[0], Some(1));
+            for host in 0..40 {
+                let old = *standings.history(host, 0);
+                let new = *standings.history(host, 1);
+                assert_eq!(new.results, host.min(MOST_COPIED));
+                assert_eq!((new.turnaround, new.valid), (old.turnaround, old.valid));
+                let host = host as usize;
+                assert_eq!(standings.percentile(host, 1), standings.percentile(host, 0));
+            }
+        }
+        // Made anew from what was taken over, percentiles are the same.
+        let before: Vec<f64> = (0..40).map(|host| standings.percentile(host, 0)).collect();
+        standings.refresh(|_, _| true);
+        let after: Vec<f64> = (0..40).map(|host| standings.percentile(host, 1)).collect();
+        assert_eq!(after, before);
+        assert!(before.iter().any(|p| *p > 90.0));
+    }
+
+    /// Until then the old one is, and nothing is taken over.
+    #[test]
+    fn before_its_release_a_version_is_not_sent() {
+        let campaign = with_two_versions();
+        let mut standings = standings(&campaign);
+        standings.release(&campaign, 99.9);
+        assert_eq!(standings.applications[0].current[0], Some(0));
+        assert_eq!(standings.history(39, 1).results, 0);
+    }
+}

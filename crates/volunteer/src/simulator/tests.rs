@@ -1,0 +1,324 @@
+#![allow(clippy::unwrap_used)]
+use super::host::{Host, Pool, Task};
+use super::*;
+use crate::artifact::Quantity;
+use crate::policy::{Dispatch, Queued};
+use synth_simulation::{Estimate, Streams};
+
+fn read(text: &str) -> Campaign {
+    Campaign::parse(text, "here").unwrap().workload
+}
+
+fn dispatch(first: f64) -> Dispatch {
+    Dispatch {
+        first_percentile: first,
+        tight_percentile: 90.0,
+        quantile: Some(0.5),
+        queued: Queued::All,
+        first_each: Some(1),
+        reserve: true,
+        patience: 20.0,
+    }
+}
+
+fn rules() -> [Rule; 5] {
+    let literal = Dispatch {
+        queued: Queued::Tight,
+        first_each: None,
+        reserve: false,
+        ..dispatch(50.0)
+    };
+    [
+        Rule::Dispatch(dispatch(0.0)),
+        Rule::Dispatch(dispatch(75.0)),
+        Rule::Dispatch(literal),
+        Rule::Fixed(50.0),
+        Rule::Tail(50.0),
+    ]
+}
+
+fn run(campaign: &Campaign, rule: Rule, replications: u32) -> Run {
+    let settings = Settings {
+        replications,
+        ..Settings::default()
+    };
+    simulate(campaign, rule, &settings, |_| ()).unwrap()
+}
+
+/// How many campaigns the events allow does not depend on how many are run at a time.
+#[test]
+fn cores_decide_nothing() {
+    let campaign = read(
+        "kind: volunteer\nhorizon: 50\nhosts: [{name: a, count: 3, cores: 2, speed: 1, buffer: 4}]\napplications: [{name: x, versions: [{name: v, processor: cpu}]}]\nbatches: [{name: b, application: x, size: 1, quality: throughput, bound: 25}]\n",
+    );
+    let events = run(&campaign, Rule::Fixed(25.0), 3).events();
+    let settings = Settings {
+        replications: 9,
+        events,
+        ..Settings::default()
+    };
+    for threads in [1, 5] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        let simulated = || simulate(&campaign, Rule::Fixed(25.0), &settings, |_| ());
+        let found = pool.build().unwrap().install(simulated).unwrap();
+        assert_eq!(found.campaigns.len(), 3);
+    }
+}
+
+fn value(run: &Run, quantity: Quantity) -> Estimate {
+    run.estimate(quantity).unwrap()
+}
+
+/// Five hosts of two cores at speed 2, always on and right, with jobs of size 3: 20/3 jobs an hour, but for
+/// those that are under way at the end, whatever the rule.
+#[test]
+fn hosts_that_always_work_do_what_they_can() {
+    let campaign = read(
+        "kind: volunteer\ntime_unit: h\nhorizon: 900\nhosts: [{name: a, count: 5, cores: 2, speed: 2, buffer: 10}]
+applications: [{name: x, versions: [{name: v, processor: cpu}]}]
+batches: [{name: s, application: x, size: 3, quality: throughput, bound: 500}]\n",
+    );
+    for rule in rules() {
+        let run = run(&campaign, rule, 2);
+        for own in &run.campaigns {
+            let done = f64::from(own.batches[0].done);
+            let most = 900.0 * 20.0 / 3.0;
+            // Each core begins within the first contact, .9 h, and may be in the middle of a job.
+            assert!(
+                done <= most && done >= most - 10.0 * (0.9 + 1.5) * 2.0 / 3.0 - 10.0,
+                "{rule:?}: {done}"
+            );
+        }
+    }
+}
+
+/// What is never returned takes its time all the same: one core of speed 1 with jobs of 10 h runs ten in
+/// 100 h, and has one more.
+#[test]
+fn what_vanishes_takes_its_time() {
+    for vanish in [0, 1] {
+        let campaign = read(&format!(
+            "kind: volunteer\ntime_unit: h\nhorizon: 100\nhosts: [{{name: a, count: 1, cores: 1, speed: 1, buffer: 1, vanish: {vanish}}}]
+applications: [{{name: x, instances: 1, versions: [{{name: v, processor: cpu}}]}}]
+batches: [{{name: b, application: x, size: 10, jobs: 20, quality: afap}}]\n"
+        ));
+        for own in run(&campaign, Rule::Fixed(500.0), 2).campaigns {
+            assert_eq!(own.batches[0].sent, 11, "{vanish}");
+        }
+    }
+}
+
+/// A buffer of 8 h and a job of 10 h: at 6 h half of the buffer is queued, and the host asks.
+#[test]
+fn a_host_asks_when_half_of_its_buffer_is_queued() {
+    let campaign = read(
+        "kind: volunteer\ntime_unit: h\nhorizon: 100\nhosts: [{name: a, count: 1, cores: 1, speed: 1, buffer: 8, contact: .001}]
+applications: [{name: x, versions: [{name: v, processor: cpu}]}]
+batches:
+  - {name: a, application: x, size: 10, jobs: 1, quality: afap}
+  - {name: b, application: x, size: 1, jobs: 1, quality: afap, submitted: .5}\n",
+    );
+    for own in run(&campaign, Rule::Fixed(50.0), 2).campaigns {
+        // From .5 to 6, or a contact later.
+        let waited = own.batches[1].waited;
+        assert!((5.5..5.51).contains(&waited), "{waited}");
+        let makespan = own.batches[1].makespan.unwrap();
+        assert!((10.5..10.51).contains(&makespan), "{makespan}");
+    }
+}
+
+/// On in four hours of ten, a tenth of results wrong and a fifth lost: 20·.4·.9·.8/3 an hour; two results a
+/// job, and none lost: 20·.4·.9/6.
+#[test]
+fn throughput_is_capacity() {
+    for (quorum, vanish, factor) in [(1, 0.2, 1.0), (2, 0.0, 0.5)] {
+        let campaign = read(&format!(
+            "kind: volunteer\ntime_unit: h\nhorizon: 3000\nhosts: [{{name: a, count: 60, cores: 2, speed: 2, buffer: 10, error: .1, vanish: {vanish},
+    availability: {{on: {{law: exponential, mean: 4}}, off: {{law: exponential, mean: 6}}}}}}]
+applications: [{{name: x, quorum: {quorum}, instances: 40, versions: [{{name: v, processor: cpu}}]}}]
+batches: [{{name: s, application: x, size: 3, quality: throughput, bound: 2000}}]\n"
+        ));
+        let capacity = campaign.capacity(&[0]).usual;
+        assert!((capacity - 240.0 * 0.4 * 0.9 * (1.0 - vanish)).abs() < 1e-9);
+        let run = run(&campaign, Rule::Fixed(2000.0), 6);
+        let found = value(&run, Quantity::Throughput);
+        let expected = capacity / 3.0 * factor;
+        // What is queued at the end is not done: hosts keep 10 h, of 3000.
+        let lost = 1.0 - 40.0 / 3000.0;
+        assert!(
+            found.mean <= expected * 1.01 && found.mean >= expected * lost * 0.99,
+            "{found:?} {expected}"
+        );
+    }
+}
+
+/// One core that does a batch alone: as long as its jobs, from the first request on.
+#[test]
+fn one_host_does_a_batch_in_the_time_of_its_jobs() {
+    let campaign = read(
+        "kind: volunteer\ntime_unit: h\nhorizon: 500\nhosts: [{name: a, count: 1, cores: 1, speed: 2, buffer: 100, contact: .001}]
+applications: [{name: x, versions: [{name: v, processor: cpu}]}]
+batches: [{name: b, application: x, size: 3, jobs: 40, quality: afap, submitted: 10}]\n",
+    );
+    for rule in [Rule::Fixed(200.0), Rule::Dispatch(dispatch(0.0))] {
+        for own in run(&campaign, rule, 2).campaigns {
+            let makespan = own.batches[0].makespan.unwrap();
+            assert!((makespan - 60.0).abs() < 0.1, "{rule:?}: {makespan}");
+            assert_eq!(own.batches[0].least, 60.0);
+            assert_eq!(own.batches[0].sent, 40);
+        }
+    }
+}
+
+/// Whatever the rule and the population: jobs are done once, instances are as many as results need,
+/// nothing is faster than all processors together, and a seed gives the same campaign again.
+#[test]
+fn what_must_hold_in_every_campaign() {
+    let campaign = read(SMALL);
+    for rule in rules() {
+        let found = run(&campaign, rule, 3);
+        for own in &found.campaigns {
+            for (batch, own) in campaign.batches().iter().zip(&own.batches) {
+                let Some(jobs) = batch.jobs else { continue };
+                assert!(own.done <= jobs && own.given_up <= own.done);
+                assert_eq!(own.makespan.is_some(), own.done == jobs);
+                let quorum = u64::from(campaign.quorum(batch.application));
+                assert!(own.sent >= u64::from(own.done - own.given_up) * quorum);
+                assert!(
+                    own.makespan.is_none_or(|makespan| makespan >= own.least),
+                    "{rule:?}: {own:?}"
+                );
+                assert!(own.within <= u64::from(own.done) || batch.is_stream());
+            }
+        }
+        let again = run(&campaign, rule, 3);
+        assert_eq!(
+            format!("{:?}", again.campaigns),
+            format!("{:?}", found.campaigns)
+        );
+    }
+}
+
+/// From a cold start, and with thresholds that nobody is above, no batch waits for much longer than
+/// twice the patience.
+#[test]
+fn nothing_starves() {
+    let campaign = read(SMALL);
+    for first in [0.0, 90.0, 100.0] {
+        let rule = Dispatch {
+            tight_percentile: 100.0,
+            ..dispatch(first)
+        };
+        for own in run(&campaign, Rule::Dispatch(rule), 4).campaigns {
+            for own in &own.batches[1..] {
+                assert!(own.waited <= 2.0 * rule.patience + 10.0, "{first}: {own:?}");
+                assert!(own.makespan.is_some(), "{first}: {own:?}");
+            }
+        }
+    }
+}
+
+const SMALL: &str = "
+kind: volunteer
+time_unit: h
+horizon: 500
+hosts:
+  - {name: labs, count: 8, cores: 4, gpus: 1, speed: {law: lognormal, mean: 1.2, scv: .1}, gpu_speed: 10, buffer: 6, vanish: .02, error: .02}
+  - {name: homes, count: 40, cores: 2, speed: {law: lognormal, mean: 1, scv: .2}, buffer: {law: exponential, mean: 20},
+     availability: {on: {law: exponential, mean: 8}, off: {law: exponential, mean: 8}}, delay: .5, error: .05, vanish: .05}
+applications:
+  - {name: a, versions: [{name: v1, processor: cpu}]}
+  - {name: b, quorum: 2, versions: [{name: v1, processor: cpu}, {name: v2, processor: cpu, released: 120}, {name: g, processor: gpu}]}
+batches:
+  - {name: s, application: a, size: 2, quality: throughput, bound: 150}
+  - {name: f, application: b, size: 2, quality: afap, jobs: 60, submitted: 50, times: 2, every: 70}
+  - {name: k, application: b, size: 2, quality: short, jobs: 30, submitted: 60, deadline: 60}
+  - {name: l, application: a, size: 2, quality: long, jobs: 100, submitted: 20, deadline: 200}
+";
+
+/// Two processors and jobs of 4, 4 and 2 hours: in their order the last ends after six. If it has to end
+/// after three, it runs before the others, and one of them is stopped.
+#[test]
+fn a_client_stops_jobs_only_for_a_deadline() {
+    let task = |left: f64, deadline: f64| Task {
+        instance: 0,
+        left,
+        deadline,
+        tight: false,
+        first: false,
+        order: 0,
+        runs: false,
+    };
+    let pool = |deadline: f64| {
+        let mut pool = Pool::new(2, 1.0);
+        pool.push(task(4.0, 100.0));
+        pool.push(task(4.0, 90.0));
+        pool.choose(0.0, 1.0);
+        pool.push(task(2.0, deadline));
+        pool
+    };
+    assert_eq!(pool(6.0).choose(0.0, 1.0), 0);
+    assert_eq!(pool(5.9).choose(0.0, 1.0), 1);
+    // On half of the time it would end after twelve.
+    assert_eq!(pool(11.9).choose(0.0, 0.5), 1);
+    assert_eq!(pool(12.1).choose(0.0, 0.5), 0);
+    // Once it is done, the order of arrival holds again, and nothing more is stopped.
+    let stream = Streams::new(1, 0).arrivals;
+    let mut host = Host {
+        group: 0,
+        pools: [pool(3.0), Pool::default()],
+        availability: 1.0,
+        buffer: 10.0,
+        contact: 1.0,
+        on: true,
+        next_switch: f64::INFINITY,
+        next_request: 50.0,
+        last_request: 49.0,
+        since: 0.0,
+        turns: stream.clone(),
+        results: stream,
+    };
+    assert_eq!(host.choose(0.0), 1);
+    assert_eq!(host.next(), 2.0);
+    host.advance(2.0);
+    let done = host.take().unwrap();
+    assert_eq!(done.deadline, 3.0);
+    assert_eq!(host.choose(2.0), 0);
+    // The one with the earlier deadline ran beside it; the other one has its four hours left.
+    assert_eq!(host.next(), 4.0);
+    host.advance(4.0);
+    assert_eq!(host.take().unwrap().deadline, 90.0);
+    assert_eq!(host.next(), 6.0);
+}
+
+/// Four cores with one job of six hours each, though the buffer is one hour: each core has always one.
+#[test]
+fn no_processor_is_idle_for_a_short_buffer() {
+    let campaign = read(
+        "kind: volunteer\ntime_unit: h\nhorizon: 600\nhosts: [{name: a, count: 2, cores: 4, speed: 1, buffer: 1}]
+applications: [{name: x, versions: [{name: v, processor: cpu}]}]
+batches: [{name: s, application: x, size: 6, quality: throughput, bound: 50}]\n",
+    );
+    for own in run(&campaign, Rule::Fixed(50.0), 2).campaigns {
+        // 8/6 an hour, less what each core waits for the next request.
+        let done = f64::from(own.batches[0].done);
+        assert!((800.0 * 6.0 / 6.6 - 8.0..=800.0).contains(&done), "{done}");
+    }
+}
+
+/// A batch of which jobs were given up was never done, and a claim that it is done is refuted.
+#[test]
+fn what_was_given_up_is_not_done() {
+    let campaign = read(
+        "kind: volunteer\ntime_unit: h\nhorizon: 200\nhosts: [{name: a, count: 9, cores: 2, speed: 1, buffer: 4, error: .9}]
+applications: [{name: x, instances: 2, versions: [{name: v, processor: cpu}]}]
+batches: [{name: b, application: x, size: 1, jobs: 30, quality: afap}]\n",
+    );
+    let found = run(&campaign, Rule::Fixed(20.0), 3);
+    assert!(found.estimate(Quantity::MedianMakespan).is_none());
+    let given_up = value(&found, Quantity::GivenUp);
+    // .9² of them; of 90 with probability .999 within ± 3.3 √(.81·.19/90).
+    assert!((given_up.mean - 0.81).abs() < 0.14, "{given_up:?}");
+    let least = found.at_least();
+    assert_eq!(value(&least, Quantity::MedianMakespan).mean, 200.0);
+}

@@ -1,0 +1,167 @@
+//! Which parameters are tried: one after the other, each from the best so far.
+
+use std::sync::atomic::Ordering;
+
+use super::trial::{choose, costs};
+use super::{NoPolicy, Options, Trial, default_rule, literal};
+use crate::policy::Dispatch;
+use crate::simulator::{Rule, simulate};
+use crate::workload::{Batch, Campaign};
+use synth_simulation::Settings;
+
+/// Values that are tried before those between them.
+const FIRST: [f64; 6] = [0.0, 25.0, 50.0, 75.0, 90.0, 97.0];
+const QUANTILES: [f64; 4] = [0.1, 0.3, 0.5, 0.8];
+const TIGHT: [f64; 2] = [75.0, 99.0];
+
+/// Trials that a search makes, about.
+const TRIALS: u64 = 23;
+
+/// Looks for the best parameters. Returns what was tried, the index of what is taken, and whether the budget ended before all
+/// was tried.
+pub(super) fn search(
+    campaign: &Campaign,
+    options: &Options,
+    listener: &mut dyn FnMut(&str),
+) -> Result<(Vec<Trial>, usize, bool), NoPolicy> {
+    let mut search = Search {
+        campaign,
+        options,
+        listener,
+        campaigns: 2,
+        trials: Vec::new(),
+        cut: false,
+    };
+    let start = default_rule(campaign);
+    search.measure(start)?;
+    if campaign.batches().iter().all(Batch::is_stream) {
+        return Ok((search.trials, 0, search.cut));
+    }
+    let each = search.trials[0].run.events() / 2;
+    search.campaigns = (options.events / TRIALS / each.max(1)).clamp(2, 4) as u32;
+    if search.campaigns > 2 {
+        search.trials.clear();
+        search.measure(start)?;
+    }
+    // Tuning goes on from the better one.
+    search.measure(literal(campaign).given(&campaign.record().policy))?;
+    search.tune()?;
+    let taken = choose(&search.trials).ok_or(NoPolicy::Interrupted)?;
+    Ok((search.trials, taken, search.cut))
+}
+
+/// Returns the values half-way from one to its neighbours among these, which end at `most`.
+fn between(value: f64, all: impl Iterator<Item = f64> + Clone, most: f64) -> Vec<f64> {
+    let below = all.clone().filter(|other| *other < value);
+    let above = all.filter(|other| *other > value).reduce(f64::min);
+    let neighbours = [below.reduce(f64::max), above.or(Some(most))];
+    let neighbours = neighbours.into_iter().flatten();
+    neighbours.map(|other| value.midpoint(other)).collect()
+}
+
+struct Search<'a> {
+    campaign: &'a Campaign,
+    options: &'a Options,
+    listener: &'a mut dyn FnMut(&str),
+    campaigns: u32,
+    trials: Vec<Trial>,
+    cut: bool,
+}
+
+impl Search<'_> {
+    /// Tunes one parameter after the other, each from the best so far, and then between its neighbours; what the campaign has
+    /// stays.
+    fn tune(&mut self) -> Result<(), NoPolicy> {
+        let given = &self.campaign.record().policy;
+        let (first, quantile) = (given.first_percentile.is_none(), given.quantile.is_none());
+        if first {
+            self.vary(&FIRST, |rule, first| rule.first_percentile = first)?;
+        }
+        if quantile {
+            self.vary(&QUANTILES, |rule, q| rule.quantile = Some(q))?;
+            self.vary(&[0.0], |rule, _| rule.quantile = None)?;
+        }
+        self.narrow(first, quantile)?;
+        // Without a limit of jobs for each processor higher thresholds are better.
+        let own = self.best().first_percentile;
+        let higher = FIRST.into_iter().filter(|other| *other > own);
+        let mut firsts = vec![own];
+        firsts.extend(higher.take(if first { 2 } else { 0 }));
+        self.vary(&firsts, |rule, first| {
+            (rule.first_percentile, rule.first_each) = (first, None);
+        })?;
+        if given.tight_percentile.is_none() {
+            self.vary(&TIGHT, |rule, tight| rule.tight_percentile = tight)?;
+        }
+        self.narrow(first, quantile)
+    }
+
+    /// Tries the best rule so far with each of these values.
+    fn vary(&mut self, values: &[f64], set: impl Fn(&mut Dispatch, f64)) -> Result<(), NoPolicy> {
+        let best = self.best();
+        for value in values {
+            let mut rule = best;
+            set(&mut rule, *value);
+            self.measure(rule)?;
+        }
+        Ok(())
+    }
+
+    /// Tries values between the best percentile so far and its neighbours, and the same of the quantile.
+    fn narrow(&mut self, first: bool, quantile: bool) -> Result<(), NoPolicy> {
+        if first {
+            let tried = self.trials.iter().map(|own| own.rule.first_percentile);
+            let values = between(self.best().first_percentile, tried, 100.0);
+            self.vary(&values, |rule, first| rule.first_percentile = first)?;
+        }
+        if let Some(best) = self.best().quantile.filter(|_| quantile) {
+            let tried = self.trials.iter().filter_map(|own| own.rule.quantile);
+            let values = between(best, tried, 0.95);
+            self.vary(&values, |rule, q| rule.quantile = Some(q))?;
+        }
+        Ok(())
+    }
+
+    /// Tries a rule, if it was not tried before and events are left.
+    fn measure(&mut self, rule: Dispatch) -> Result<(), NoPolicy> {
+        let spent: u64 = self.trials.iter().map(|trial| trial.run.events()).sum();
+        if self.trials.iter().any(|trial| trial.rule == rule) {
+            return Ok(());
+        }
+        if spent >= self.options.events && !self.trials.is_empty() {
+            self.cut = true;
+            return Ok(());
+        }
+        let settings = Settings {
+            seed: self.options.seed,
+            replications: self.campaigns,
+            interrupt: self.options.interrupt.clone(),
+            // A campaign may have twice as many, and two that choose and two that decide nothing are the least.
+            events: self.options.events / 4,
+            ..Settings::default()
+        };
+        let number = self.trials.len() + 1;
+        (self.listener)(&format!("trying parameters, {number} of about {TRIALS}"));
+        let run = match simulate(self.campaign, Rule::Dispatch(rule), &settings, |_| ()) {
+            Err(_) if !self.trials.is_empty() => {
+                self.cut = true;
+                return Ok(());
+            }
+            run => run.map_err(NoPolicy::TooLong)?,
+        };
+        if self.options.interrupt.load(Ordering::Relaxed) {
+            return Err(NoPolicy::Interrupted);
+        }
+        let first = self.trials.first().map_or(&run, |trial| &trial.run);
+        let costs = costs(&run, first);
+        self.trials.push(Trial { rule, run, costs });
+        Ok(())
+    }
+
+    /// Returns the rule of least cost so far; the default before any.
+    fn best(&self) -> Dispatch {
+        let trials = self.trials.iter();
+        let best = trials.min_by(|a, b| a.cost().total_cmp(&b.cost()));
+        best.map_or_else(|| default_rule(self.campaign), |trial| trial.rule)
+    }
+}

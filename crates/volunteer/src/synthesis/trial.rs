@@ -1,0 +1,171 @@
+//! Parameters that were tried, and which of them nothing else surely beats.
+
+use crate::artifact::Quantity;
+use crate::policy::Dispatch;
+use crate::simulator::{Measures, Run, estimate};
+use crate::workload::Quality;
+use synth_simulation::Estimate;
+
+/// Parameters, and the campaigns under them.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    /// The rule.
+    pub rule: Dispatch,
+    /// What came of it.
+    pub run: Run,
+    /// What is to be small, in each campaign; infinite where a batch was not done.
+    pub costs: Vec<f64>,
+}
+
+/// What is weighed against the cost.
+const OBJECTIVES: [fn(&Measures) -> Option<f64>; 3] = [
+    |own| Some(own.tight as f64),
+    |own| Some(own.stopped as f64),
+    Measures::delay,
+];
+
+impl Trial {
+    /// Returns the mean cost.
+    pub fn cost(&self) -> f64 {
+        self.costs.iter().sum::<f64>() / self.costs.len() as f64
+    }
+
+    /// Returns by how much each objective is more than another trial's, in each campaign; the cost first.
+    fn less(&self, other: &Trial) -> Vec<Vec<f64>> {
+        let costs = self.costs.iter().zip(&other.costs);
+        let mut all = vec![costs.map(|(a, b)| a - b).collect::<Vec<f64>>()];
+        for value in OBJECTIVES {
+            let pairs = self.run.campaigns.iter().zip(&other.run.campaigns);
+            // Where nothing was validated, nothing waited for it.
+            let more = |(a, b)| Some(value(a)? - value(b)?);
+            all.push(pairs.map(|pair| more(pair).unwrap_or(0.0)).collect());
+        }
+        all
+    }
+
+    /// Returns whether it is surely better in something, and not surely worse in anything.
+    fn beats(&self, other: &Trial) -> bool {
+        let mut better = false;
+        for differences in self.less(other) {
+            match sign(&differences) {
+                1 => return false,
+                -1 => better = true,
+                _ => {}
+            }
+        }
+        better
+    }
+}
+
+/// Returns whether a mean difference is surely above 0, or below.
+fn sign(differences: &[f64]) -> i8 {
+    if differences.iter().any(|own| !own.is_finite()) {
+        // What was not done is worse than anything that was, and as bad as what was not either: ∞ − ∞.
+        let sum: f64 = differences.iter().sum();
+        return i8::from(sum > 0.0) - i8::from(sum < 0.0);
+    }
+    match estimate(differences.iter().copied().map(Some)) {
+        Some(found) if found.mean - found.half_width > 0.0 => 1,
+        Some(found) if found.mean + found.half_width < 0.0 => -1,
+        _ => 0,
+    }
+}
+
+/// Returns which trials nothing beats. Where each is beaten by some other, which tests may find in a circle, the
+/// one of least cost.
+pub fn front(trials: &[Trial]) -> Vec<bool> {
+    let beaten = |trial: &Trial| trials.iter().any(|other| other.beats(trial));
+    let mut front: Vec<bool> = trials.iter().map(|trial| !beaten(trial)).collect();
+    let cost = |n: &usize| trials[*n].cost();
+    let least = (0..trials.len()).min_by(|a, b| cost(a).total_cmp(&cost(b)));
+    if let Some(least) = least.filter(|_| !front.contains(&true)) {
+        front[least] = true;
+    }
+    front
+}
+
+/// How much worse the choice may be for the sake of the volunteers whose jobs are stopped.
+const TOLERANCE: f64 = 0.02;
+
+/// Returns the one that is taken: of those on the front whose cost is not surely above the least, and not more
+/// than 2 % above it, the one for which the fewest jobs are stopped.
+pub(super) fn choose(trials: &[Trial]) -> Option<usize> {
+    let front = front(trials);
+    let on = || (0..trials.len()).filter(|n| front[*n]);
+    let best = on().min_by(|a, b| trials[*a].cost().total_cmp(&trials[*b].cost()))?;
+    let near = |n: &usize| {
+        let differences = trials[*n].less(&trials[best]).swap_remove(0);
+        let least = trials[best].cost();
+        *n == best || sign(&differences) <= 0 && trials[*n].cost() <= least * (1.0 + TOLERANCE)
+    };
+    let stopped = |n: &usize| {
+        let own = trials[*n].run.campaigns.iter();
+        own.map(|own| own.stopped + own.tight).sum::<u64>()
+    };
+    on().filter(near).min_by_key(stopped)
+}
+
+/// Returns what is to be small, in each campaign; makespans are relative to the median ones of `first`.
+pub(super) fn costs(run: &Run, first: &Run) -> Vec<f64> {
+    let pairs = run.campaigns.iter().zip(&first.campaigns);
+    pairs.map(|(own, first)| cost(own, first)).collect()
+}
+
+/// Returns by how much one rule costs more than another on the same campaigns, beside the makespans of the other. What was not
+/// done counts as done at the end of its campaign: so few campaigns say how sure it is.
+pub(super) fn excess(one: &Run, other: &Run) -> Option<Estimate> {
+    let (one, other) = (one.at_least(), other.at_least());
+    let pairs = costs(&one, &other).into_iter();
+    let pairs = pairs.zip(costs(&other, &other));
+    estimate(pairs.map(|(a, b)| Some(a - b).filter(|excess| excess.is_finite())))
+}
+
+/// Returns the rule that no other surely beats on the same campaigns: this one, or one that may be taken and is surely
+/// better.
+pub(super) fn unbeaten(runs: &[Run], own: usize, may: &[bool]) -> usize {
+    let mut own = own;
+    // Tests may lead in a circle.
+    for _ in runs {
+        let others = (0..runs.len()).filter(|n| may[*n]);
+        let surely = others.filter_map(|n| {
+            let found = excess(&runs[n], &runs[own])?;
+            (found.mean + found.half_width < 0.0).then_some((n, found.mean))
+        });
+        match surely.min_by(|a, b| a.1.total_cmp(&b.1)) {
+            Some((better, _)) => own = better,
+            None => break,
+        }
+    }
+    own
+}
+
+/// Returns the median makespan over that of the first trial, plus the parts of jobs and batches that missed their
+/// deadlines.
+fn cost(own: &Measures, first: &Measures) -> f64 {
+    let of = |measures: &Measures, quantity| measures.value(quantity);
+    let mut batches = own.batches.iter();
+    let mut makespan = 0.0;
+    if batches.any(|batch| batch.quality == Quality::Afap) {
+        let found = of(own, Quantity::MedianMakespan);
+        let reference = of(first, Quantity::MedianMakespan).unwrap_or(own.horizon);
+        makespan = found.map_or(f64::INFINITY, |found| found / reference);
+    }
+    let missed = [
+        Quantity::ShortBatches,
+        Quantity::ShortJobs,
+        Quantity::LongBatches,
+        Quantity::LongJobs,
+    ];
+    let missed = missed.map(|quantity| of(own, quantity).map_or(0.0, |met| 1.0 - met));
+    makespan + missed.iter().sum::<f64>()
+}
+
+/// Returns a number of one rule over that of another, on the same campaigns.
+pub fn against(one: &Run, other: &Run, quantity: Quantity) -> Option<Estimate> {
+    let pairs = one.campaigns.iter().zip(&other.campaigns);
+    let ratios = pairs.map(|(a, b)| {
+        let (a, b) = (a.value(quantity)?, b.value(quantity)?);
+        (b > 0.0).then(|| a / b)
+    });
+    estimate(ratios)
+}

@@ -1,0 +1,186 @@
+//! What hosts can do at most, and whether that is enough.
+
+use super::{Batch, Campaign, HostsRecord, Processor, Quality};
+use synth_queues::law::Size;
+
+/// What all hosts together can do for a set of applications, in the mean.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Capacity {
+    /// With hosts on as often as they are, and without results that are wrong or never returned \[work/time\].
+    pub usual: f64,
+    /// With all hosts on at all times, and all results right \[work/time\].
+    pub most: f64,
+}
+
+/// Work that cannot be done.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Shortage {
+    /// No job of a batch can ever be done.
+    Never {
+        /// The batch.
+        batch: String,
+        /// Why.
+        why: &'static str,
+    },
+    /// There is more work than hosts can do until a deadline, or the end of the campaign.
+    TooMuch {
+        /// The batch; none where it is all batches and streams together.
+        batch: Option<String>,
+        /// Jobs times quorum times mean size \[work\].
+        work: f64,
+        /// What can be done \[work/time\].
+        rate: f64,
+        /// In which time \[time\].
+        time: f64,
+    },
+    /// A job takes too long on the fastest processor.
+    TooLong {
+        /// The batch.
+        batch: String,
+        /// Mean size; of a stream the least one \[work\].
+        size: f64,
+        /// The fastest processor \[work/time\].
+        speed: f64,
+        /// The deadline, the bound, or the rest of the campaign \[time\].
+        time: f64,
+    },
+}
+
+const NO_PROCESSOR: &str =
+    "no host has a processor for any version of its application that is released in the campaign";
+const TOO_FEW: &str = "more results have to agree on a job than hosts can run its application, and a host does a job once";
+const ALL_WRONG: &str =
+    "of every host that could do it, each result is wrong (error 1) or never returned (vanish 1)";
+
+impl Campaign {
+    /// Returns what all hosts can do for these applications in the mean: each processor with the version that is fastest on
+    /// it.
+    pub fn capacity(&self, applications: &[usize]) -> Capacity {
+        let mut sum = Capacity::default();
+        for (hosts, processor, speed, efficiency) in self.usable(applications) {
+            let count = f64::from(hosts.count) * f64::from(hosts.processors(processor));
+            let rate = count * speed.mean() * efficiency;
+            let right = (1.0 - hosts.error.value()) * (1.0 - hosts.vanish.value());
+            sum.most += rate;
+            sum.usual += rate * hosts.on_fraction() * right;
+        }
+        sum
+    }
+
+    /// Returns the groups of hosts with each type of processor that can run one of these applications, the law of its speed, and
+    /// the greatest efficiency of a version that is released in the campaign.
+    fn usable(
+        &self,
+        applications: &[usize],
+    ) -> impl Iterator<Item = (&HostsRecord, Processor, &Size, f64)> {
+        let efficiency = Processor::ALL.map(|processor| {
+            let usable = self.versions.iter().filter(|version| {
+                version.processor == processor
+                    && version.released < self.horizon()
+                    && applications.contains(&version.application)
+            });
+            let best = usable.map(|version| version.efficiency);
+            best.fold(0.0, f64::max)
+        });
+        let types = Processor::ALL.into_iter().zip(efficiency);
+        let types = types.filter(|(_, efficiency)| *efficiency > 0.0);
+        types.flat_map(|(processor, efficiency)| {
+            let hosts = self.record.hosts.iter();
+            hosts.filter_map(move |hosts| {
+                Some((hosts, processor, hosts.speed_of(processor)?, efficiency))
+            })
+        })
+    }
+
+    /// Returns why the campaign can never be done, if that follows from the means alone.
+    pub fn shortage(&self) -> Option<Shortage> {
+        let (mut together, mut streams) = (0.0, 0.0);
+        for batch in &self.batches {
+            let found = self.shortage_of(batch);
+            if found.is_some() {
+                return found;
+            }
+            together += self.work(batch);
+            if batch.is_stream() {
+                streams += self.work(batch);
+            }
+        }
+        let all: Vec<usize> = self.batches.iter().map(|own| own.application).collect();
+        let (capacity, time) = (self.capacity(&all), self.horizon());
+        // Hosts have to keep up with streams at all times; of all else they may do more for once.
+        let short = [(streams, capacity.usual), (together, capacity.most)];
+        let short = short.into_iter().find(|(work, rate)| *work > rate * time);
+        short.map(|(work, rate)| Shortage::TooMuch {
+            batch: None,
+            work,
+            rate,
+            time,
+        })
+    }
+
+    /// Returns why a batch can never be done, or not in time, if that follows from the means alone.
+    fn shortage_of(&self, batch: &Batch) -> Option<Shortage> {
+        let name = || batch.name.clone();
+        let application = [batch.application];
+        let rate = self.capacity(&application);
+        let able = |own: &&HostsRecord| self.usable(&application).any(|(hosts, ..)| hosts == *own);
+        let able = self.record.hosts.iter().filter(able);
+        let able: u64 = able.map(|hosts| u64::from(hosts.count)).sum();
+        for (is_never, why) in [
+            (rate.most <= 0.0, NO_PROCESSOR),
+            (able < u64::from(self.quorum(batch.application)), TOO_FEW),
+            (rate.usual <= 0.0, ALL_WRONG),
+        ] {
+            if is_never {
+                return Some(Shortage::Never { batch: name(), why });
+            }
+        }
+        let (work, size, time) = match batch.quality {
+            // A stream goes on; but no job of it may be too long for any host.
+            Quality::Throughput => (0.0, batch.size.least().value(), batch.limit),
+            _ => {
+                let left = self.horizon() - batch.submitted;
+                let is_dated = batch.quality != Quality::Afap;
+                let time = if is_dated { batch.limit } else { left };
+                (self.work(batch), batch.size.mean(), time)
+            }
+        };
+        if work > rate.most * time {
+            return Some(Shortage::TooMuch {
+                batch: Some(name()),
+                work,
+                rate: rate.most,
+                time,
+            });
+        }
+        let mut speed = 0.0_f64;
+        for (_, _, law, efficiency) in self.usable(&application) {
+            speed = speed.max(greatest(law)? * efficiency);
+        }
+        (size > speed * time).then(|| Shortage::TooLong {
+            batch: name(),
+            size,
+            speed,
+            time,
+        })
+    }
+
+    /// Returns what a batch has to be done at least, or a stream in the whole campaign \[work\]; an endless one nothing.
+    pub fn work(&self, batch: &Batch) -> f64 {
+        let coming = batch.arrival_rate.unwrap_or(0.0) * self.horizon();
+        let jobs = batch.jobs.map_or(coming, f64::from);
+        jobs * f64::from(self.quorum(batch.application)) * batch.size.mean()
+    }
+}
+
+/// Returns the greatest value of a law; none where it has no end.
+fn greatest(law: &Size) -> Option<f64> {
+    match law {
+        Size::Deterministic { mean } => Some(mean.value()),
+        Size::Uniform { high, .. } | Size::Pareto { high, .. } => Some(high.value()),
+        Size::Empirical { values, .. } => {
+            Some(values.iter().map(|value| value.value()).fold(0.0, f64::max))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,437 @@
+//! The checks that turn a record into a [`Campaign`].
+
+use std::collections::HashSet;
+use std::ops::RangeInclusive;
+
+use super::document::{BatchRecord, HostsRecord, Processor, Quality, Record};
+use super::{Batch, Campaign, Version};
+use synth_core::artifact::written;
+use synth_core::document::{
+    Fault, Place, SENSIBLE, check_names, check_unit, place, sensible, suggest, unusable,
+};
+use synth_core::number::Decimal;
+use synth_queues::law::{Part, Size};
+
+/// What is simulated at most: jobs in all, jobs that a host has queued, and that all hosts of a group have queued.
+const MOST_DONE: f64 = 1e8;
+const MOST_QUEUED: f64 = 1e5;
+const MOST_QUEUED_IN_GROUP: f64 = 2e6;
+
+/// What numbers are expected to be, and behind a colon what to do where they are not.
+const COUNT: &str = "1 at least: write how many hosts there are, or leave the group out";
+const HOSTS: &str = "100000 hosts at most: describe a part of them, and as much of the work";
+const PROCESSORS: &str = "0 to 1024: split it into several hosts";
+const CHANCE: &str = "a chance from 0 to 1: write .02 for 2 %";
+const CONTACT: &str = "a millionth of the horizon at least: leave it out for a thousandth";
+const TURNS: &str =
+    "a millionth of the horizon at least: what is shorter than a job is part of its speed";
+const QUORUM: &str = "a whole number from 1 to 20: write how many results have to agree";
+const INSTANCES: &str =
+    "its quorum at least and 1000 at most: write how many instances a job may have";
+const RELEASED: &str = "a time ≥ 0: leave it out where the version is there from the start";
+const JOBS: &str = "1 at least: write how many jobs it has";
+const TIMES: &str = "1 at least: write how often it is submitted";
+const ALL_JOBS: &str = "2000000 jobs in all at most: describe a part of the work and of the hosts";
+const ALL_BATCHES: &str = "1000 submissions at most: describe a shorter campaign";
+const STREAMS: &str =
+    "a hundred million jobs of streams at most: describe larger jobs, or a part of the hosts";
+const PAIRS: &str =
+    "ten million pairs of hosts and versions at most: leave out versions that are hardly used";
+const PERCENTAGE: &str = "a percentage from 0 to 100: 0 is every host, 90 the best tenth";
+const QUANTILE: &str =
+    "a fraction between 0 and 1: write .8 for when 80 % of the results are there";
+const REFRESH: &str = "1e-5 of the horizon at least: a sixtieth is the default";
+
+/// The faults of what stands at one place.
+struct At<'a> {
+    place: Place,
+    faults: &'a mut Vec<Fault>,
+}
+
+impl At<'_> {
+    /// Returns those of what stands at another place.
+    fn place(&mut self, place: Place) -> At<'_> {
+        At {
+            place,
+            faults: self.faults,
+        }
+    }
+
+    fn add(&mut self, key: &str, message: impl Into<String>, help: &str) {
+        let fault = Fault::new(self.place.then(key), message, help);
+        self.faults.push(fault);
+    }
+
+    /// Checks that a number is in its range; where it is not there, it is NaN.
+    fn number(&mut self, key: &str, value: f64, range: RangeInclusive<f64>, expected: &str) {
+        if !value.is_nan() && !range.contains(&value) {
+            let (expected, help) = expected.split_once(": ").unwrap_or((expected, ""));
+            let message = format!("{key} is {value}, expected {expected}");
+            self.add(key, message, help);
+        }
+    }
+
+    /// Checks that a number is positive, if it is there.
+    fn positive(&mut self, key: &str, value: Option<Decimal>, help: &str) {
+        if let Some(value) = value {
+            sensible(self.place.then(key), key, value, help, self.faults);
+        }
+    }
+
+    /// Checks that a list has an entry, and that all have names of their own.
+    fn names<'a>(&mut self, key: &str, what: &str, names: impl Iterator<Item = &'a String>) {
+        let names: Vec<&String> = names.collect();
+        if names.is_empty() {
+            self.add(key, format!("there is no {what}"), "list one at least");
+        }
+        check_names(key, what, names.into_iter(), self.faults);
+    }
+}
+
+fn or_nan(value: Option<Decimal>) -> f64 {
+    value.map_or(f64::NAN, Decimal::value)
+}
+
+impl Record {
+    /// Returns the campaign, or all its faults.
+    ///
+    /// # Errors
+    /// A list of all faults, at their places in the record.
+    pub fn check(&self) -> Result<Campaign, Vec<Fault>> {
+        self.checked(Vec::new())
+    }
+
+    /// Returns the campaign, or these faults and its own.
+    pub(super) fn checked(&self, mut faults: Vec<Fault>) -> Result<Campaign, Vec<Fault>> {
+        let mut at = At {
+            place: Place::DOCUMENT,
+            faults: &mut faults,
+        };
+        check_unit(&self.time_unit, at.faults);
+        let help = "write how long the campaign lasts";
+        let place = place!("horizon");
+        sensible(place, "the horizon", self.horizon, help, at.faults);
+        self.check_hosts(&mut at);
+        self.check_applications(&mut at);
+        self.check_batches(&mut at);
+        self.check_policy(&mut at.place(place!("policy")));
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        let campaign = Campaign {
+            record: self.clone(),
+            batches: self.expanded(),
+            versions: self.versions(),
+        };
+        let mut seen = HashSet::new();
+        for batch in &campaign.batches {
+            if !seen.insert(&batch.name) {
+                let message = format!("a second batch is named `{}`", batch.name);
+                let help = "one that is submitted several times has -1, -2, … behind its name";
+                faults.push(Fault::new(place!("batches", batch.entry), message, help));
+            }
+        }
+        campaign.check_work(&mut At {
+            place: Place::DOCUMENT,
+            faults: &mut faults,
+        });
+        if faults.is_empty() {
+            Ok(campaign)
+        } else {
+            Err(faults)
+        }
+    }
+
+    fn check_hosts(&self, at: &mut At<'_>) {
+        at.names(
+            "hosts",
+            "group of hosts",
+            self.hosts.iter().map(|own| &own.name),
+        );
+        let count: f64 = self.hosts.iter().map(|own| f64::from(own.count)).sum();
+        at.number("hosts", count, 0.0..=1e5, HOSTS);
+        for (i, hosts) in self.hosts.iter().enumerate() {
+            self.check_group(hosts, at.place(place!("hosts", i)));
+        }
+    }
+
+    fn check_group(&self, hosts: &HostsRecord, mut at: At<'_>) {
+        let name = &hosts.name;
+        let horizon = self.horizon.value();
+        let contact = or_nan(hosts.contact);
+        at.number("count", f64::from(hosts.count), 1.0..=f64::MAX, COUNT);
+        at.number("cores", f64::from(hosts.cores), 0.0..=1024.0, PROCESSORS);
+        at.number("gpus", f64::from(hosts.gpus), 0.0..=1024.0, PROCESSORS);
+        at.number("error", hosts.error.value(), 0.0..=1.0, CHANCE);
+        at.number("vanish", hosts.vanish.value(), 0.0..=1.0, CHANCE);
+        at.number("contact", contact, 1e-6 * horizon..=1e60, CONTACT);
+        if hosts.cores == 0 && hosts.gpus == 0 {
+            let message = format!("a host of `{name}` has no processor");
+            at.add("cores", message, "write how many cores or GPUs it has");
+        }
+        if (hosts.gpus > 0) != hosts.gpu_speed.is_some() {
+            let message = format!("`{name}` has one of `gpus` and `gpu_speed`, expected both");
+            let help = "write both, as in `gpus: 1, gpu_speed: 20`, or none";
+            at.add("gpus", message, help);
+        }
+        let turns = hosts.availability.as_ref();
+        let place = at.place.then("availability");
+        let mut on_off = at.place(place);
+        let owner = format!("`{name}`");
+        self.check_law(
+            "on",
+            turns.map(|own| &own.on),
+            ("time on", &owner),
+            &mut on_off,
+        );
+        self.check_law(
+            "off",
+            turns.map(|own| &own.off),
+            ("time off", &owner),
+            &mut on_off,
+        );
+        for (key, law) in [
+            ("speed", Some(&hosts.speed)),
+            ("gpu_speed", hosts.gpu_speed.as_ref()),
+            ("buffer", Some(&hosts.buffer)),
+            ("delay", hosts.delay.as_ref()),
+        ] {
+            self.check_law(key, law, (key, &owner), &mut at);
+        }
+    }
+
+    /// Checks the law of `what` of an owner, if it is there.
+    fn check_law(
+        &self,
+        key: &str,
+        law: Option<&Size>,
+        (what, owner): (&'static str, &str),
+        at: &mut At<'_>,
+    ) {
+        let unit = match what {
+            "size" => "work".into(),
+            "speed" | "gpu_speed" => format!("work per {}", self.time_unit),
+            _ => self.time_unit.clone(),
+        };
+        let Some(law) = law else { return };
+        let faults = law.faults(Part::Other(what), owner, &unit);
+        let mean = law.mean();
+        if faults.is_empty() && !SENSIBLE.contains(&mean) {
+            let message = format!("the mean is {mean}, out of the range of sensible numbers");
+            at.add(key, message, "choose other units");
+        }
+        let place = at.place.then(key);
+        at.faults
+            .extend(faults.into_iter().map(|fault| fault.within(&place)));
+    }
+
+    fn check_applications(&self, at: &mut At<'_>) {
+        let names = self.applications.iter().map(|own| &own.name);
+        at.names("applications", "application", names);
+        for (i, application) in self.applications.iter().enumerate() {
+            let name = &application.name;
+            let mut at = at.place(place!("applications", i));
+            let most = application.instances.map_or(f64::NAN, f64::from);
+            let quorum = f64::from(application.quorum);
+            at.number("quorum", quorum, 1.0..=20.0, QUORUM);
+            at.number("instances", most, quorum..=1000.0, INSTANCES);
+            if application.versions.is_empty() {
+                let help = "list one, as in `versions: [{name: v1, processor: cpu}]`";
+                at.add("versions", format!("`{name}` has no version"), help);
+            }
+            let mut seen = HashSet::new();
+            for (n, version) in application.versions.iter().enumerate() {
+                let mut at = at.place(place!("applications", i, "versions", n));
+                let own = &version.name;
+                if let Some(message) = unusable("the name of a version", own) {
+                    at.add("name", message, "give it a name");
+                } else if !seen.insert(own) {
+                    let message = format!("a second version of `{name}` is named `{own}`");
+                    at.add("name", message, "rename one of them");
+                }
+                let help = "write how fast it is beside others, 1 if it is not known";
+                at.positive("efficiency", Some(version.efficiency), help);
+                let released = or_nan(version.released);
+                at.number("released", released, 0.0..=f64::MAX, RELEASED);
+            }
+        }
+    }
+
+    fn check_batches(&self, at: &mut At<'_>) {
+        at.names("batches", "batch", self.batches.iter().map(|own| &own.name));
+        let (mut jobs, mut count) = (0.0, 0.0);
+        for (i, batch) in self.batches.iter().enumerate() {
+            let mut at = at.place(place!("batches", i));
+            let owner = format!("batch `{}`", batch.name);
+            let name = &batch.application;
+            let known = self.applications.iter().map(|own| own.name.as_str());
+            let known: Vec<&str> = known.collect();
+            if !known.contains(&name.as_str()) {
+                let message = format!("there is no application `{name}`");
+                let help = suggest(name, "the applications are", &known);
+                at.add("application", message, &help);
+            }
+            self.check_law("size", Some(&batch.size), ("size", &owner), &mut at);
+            batch.check(self.horizon.value(), &owner, &mut at);
+            jobs += f64::from(batch.jobs.unwrap_or(0)) * f64::from(batch.times);
+            count += f64::from(batch.times);
+        }
+        at.number("batches", jobs, 0.0..=2e6, ALL_JOBS);
+        at.number("batches", count, 0.0..=1e3, ALL_BATCHES);
+    }
+
+    fn check_policy(&self, at: &mut At<'_>) {
+        let own = &self.policy;
+        let (first, tight) = (own.first_percentile, own.tight_percentile);
+        let (first, tight, quantile) = (or_nan(first), or_nan(tight), or_nan(own.quantile));
+        at.number("first_percentile", first, 0.0..=100.0, PERCENTAGE);
+        at.number("tight_percentile", tight, 0.0..=100.0, PERCENTAGE);
+        let below_one = 1.0 - f64::EPSILON;
+        at.number("quantile", quantile, 1e-60..=below_one, QUANTILE);
+        at.positive("patience", own.patience, "write a time > 0");
+        let least = 1e-5 * self.horizon.value();
+        at.number("refresh", or_nan(own.refresh), least..=1e60, REFRESH);
+    }
+
+    fn versions(&self) -> Vec<Version> {
+        let all = self.applications.iter().enumerate().flat_map(|(a, own)| {
+            own.versions.iter().map(move |version| Version {
+                application: a,
+                processor: version.processor,
+                efficiency: version.efficiency.value(),
+                released: version.released.map_or(0.0, Decimal::value),
+            })
+        });
+        all.collect()
+    }
+
+    fn expanded(&self) -> Vec<Batch> {
+        let mut batches = Vec::new();
+        for (entry, own) in self.batches.iter().enumerate() {
+            let mut applications = self.applications.iter();
+            let application = applications.position(|a| a.name == own.application);
+            let every = own.every.map_or(0.0, Decimal::value);
+            let limit = own.deadline.or(own.bound);
+            for n in 0..own.times {
+                let name = match own.times {
+                    1 => own.name.clone(),
+                    _ => format!("{}-{}", own.name, n + 1),
+                };
+                batches.push(Batch {
+                    name,
+                    entry,
+                    application: application.unwrap_or(0),
+                    size: own.size.clone(),
+                    jobs: own.jobs,
+                    submitted: own.submitted.value() + f64::from(n) * every,
+                    arrival_rate: own.arrival_rate.map(Decimal::value),
+                    quality: own.quality,
+                    limit: limit.map_or(f64::INFINITY, Decimal::value),
+                });
+            }
+        }
+        batches
+    }
+}
+
+impl BatchRecord {
+    /// Checks all but its law and its application.
+    fn check(&self, horizon: f64, owner: &str, at: &mut At<'_>) {
+        self.check_quality(owner, at);
+        let jobs = self.jobs.map_or(f64::NAN, f64::from);
+        at.number("jobs", jobs, 1.0..=f64::MAX, JOBS);
+        at.number("times", f64::from(self.times), 1.0..=f64::MAX, TIMES);
+        if (self.times > 1) != self.every.is_some() {
+            let message = format!("{owner} has one of `times` and `every`, expected both");
+            let help = "write both, as in `times: 8, every: 72`";
+            at.add("times", message, help);
+        }
+        let submitted = self.submitted.value();
+        let every = self.every.map_or(0.0, Decimal::value);
+        let last = submitted + f64::from(self.times.max(1) - 1) * every;
+        if horizon > 0.0 && !(0.0..horizon).contains(&submitted) {
+            let message = format!("{owner} is submitted at {submitted}, outside of the campaign");
+            at.add("submitted", message, "write a time from 0 to the horizon");
+        } else if horizon > 0.0 && last >= horizon {
+            let message =
+                format!("{owner} is submitted for the last time at {last}, after the campaign");
+            let help = "make the horizon longer, or submit it less often";
+            at.add("times", message, help);
+        }
+        let help = "it counts from the submission, and is not in the past";
+        at.positive("deadline", self.deadline, help);
+        at.positive("bound", self.bound, "write a time > 0");
+        at.positive("every", self.every, "write a time > 0");
+        let help = "write how many jobs come in a unit of time";
+        at.positive("arrival_rate", self.arrival_rate, help);
+    }
+
+    /// Checks that it has what its quality needs, and nothing else. A value that could not be read has a fault already, and is
+    /// not missing.
+    fn check_quality(&self, owner: &str, at: &mut At<'_>) {
+        let word = written(&self.quality);
+        let is_stream = self.quality == Quality::Throughput;
+        let is_dated = matches!(self.quality, Quality::Short | Quality::Long);
+        let is_late = self.submitted > Decimal::ZERO;
+        let jobs = "write how many jobs the batch has, as in `jobs: 300`";
+        let bound = "write how long after its creation a job is to be done, as in `bound: 168`";
+        let deadline = "write how long after its submission it is to be done, as in `deadline: 48`";
+        for (key, is_there, is_allowed, help) in [
+            ("jobs", self.jobs.is_some(), !is_stream, jobs),
+            ("bound", self.bound.is_some(), is_stream, bound),
+            ("deadline", self.deadline.is_some(), is_dated, deadline),
+            ("arrival_rate", self.arrival_rate.is_some(), is_stream, ""),
+            ("times", self.times > 1, !is_stream, ""),
+            ("submitted", is_late, !is_stream, ""),
+        ] {
+            let place = at.place.then(key);
+            let is_needed = is_allowed && !help.is_empty();
+            if is_there && !is_allowed {
+                let message =
+                    format!("{owner} has `{key}`, which does not go with the quality {word}");
+                at.add(key, message, "leave it out");
+            } else if is_needed && !is_there && !at.faults.iter().any(|f| f.place == place) {
+                let message = format!("{owner} has no `{key}`, which the quality {word} needs");
+                at.add("quality", message, help);
+            }
+        }
+    }
+}
+
+impl Campaign {
+    /// Checks that it can be simulated: not too many jobs, at once or in all, and not too many turns.
+    fn check_work(&self, at: &mut At<'_>) {
+        let horizon = self.horizon();
+        for (i, hosts) in self.record.hosts.iter().enumerate() {
+            let mut at = at.place(place!("hosts", i));
+            let turns = hosts.availability.as_ref();
+            let turn = turns.map_or(f64::NAN, |own| own.on.mean() + own.off.mean());
+            at.number("availability", turn, 1e-6 * horizon..=f64::MAX, TURNS);
+            for batch in &self.batches {
+                let speeds = Processor::ALL.map(|processor| {
+                    let speed = hosts.speed_of(processor).map_or(0.0, Size::mean);
+                    speed * f64::from(hosts.processors(processor))
+                });
+                let most = speeds[0].max(speeds[1]) / batch.size.mean();
+                let count = f64::from(hosts.count);
+                let queued = hosts.buffer.mean() * most;
+                let (all, done) = (count * queued, count * most * horizon);
+                if queued > MOST_QUEUED || all > MOST_QUEUED_IN_GROUP || done > MOST_DONE {
+                    let message = format!(
+                        "a host of `{}` keeps {queued:.0} jobs of `{}` queued, all of them {all:.0}, and they do {done:.0} in the campaign",
+                        hosts.name, batch.name
+                    );
+                    let help =
+                        "describe larger jobs, each of several, smaller buffers, or fewer hosts";
+                    at.add("buffer", message, help);
+                    return;
+                }
+            }
+        }
+        let rates = self.batches.iter().filter_map(|own| own.arrival_rate);
+        let coming = rates.sum::<f64>() * horizon;
+        at.number("batches", coming, 0.0..=MOST_DONE, STREAMS);
+        let pairs = self.host_count() as f64 * self.versions.len() as f64;
+        at.number("applications", pairs, 0.0..=1e7, PAIRS);
+    }
+}

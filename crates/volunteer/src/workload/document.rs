@@ -1,0 +1,305 @@
+//! The document of a campaign, as it is read, and as policies record it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Campaign;
+use synth_core::document::{Document, DocumentError, Node, Parsed, Place};
+use synth_core::number::Decimal;
+use synth_queues::law::{Size, respell_law_or_number, respell_times_of};
+
+/// The kind that these documents name.
+pub(super) const KIND: &str = "volunteer";
+
+const EXAMPLE: &str = "a workload reads like this:
+  kind: volunteer
+  time_unit: h
+  horizon: 720
+  hosts:
+    - {name: homes, count: 400, cores: 4, speed: 1, buffer: 24}
+  applications:
+    - {name: docking, versions: [{name: v1, processor: cpu}]}
+  batches:
+    - {name: screen, application: docking, jobs: 300, size: 2, quality: afap}";
+
+/// A campaign with all its numbers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Campaign")]
+pub struct Record {
+    /// Where its figures come from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// The unit of time.
+    pub time_unit: String,
+    /// How long the campaign lasts, > 0 \[time\].
+    pub horizon: Decimal,
+    /// Groups of hosts of which each is drawn from the same laws.
+    pub hosts: Vec<HostsRecord>,
+    /// What runs on them.
+    pub applications: Vec<ApplicationRecord>,
+    /// What is to be done.
+    pub batches: Vec<BatchRecord>,
+    /// Parameters that are given and not tuned.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub policy: PolicyRecord,
+}
+
+/// Hosts that are alike in law.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HostsRecord {
+    /// Name of the group.
+    pub name: String,
+    /// How many there are, ≥ 1.
+    pub count: u32,
+    /// CPU cores of each.
+    pub cores: u32,
+    /// GPUs of each.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub gpus: u32,
+    /// The law of the speed of a core \[work/time\], drawn once a host.
+    pub speed: Size,
+    /// The law of the speed of a GPU \[work/time\], drawn once a host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gpu_speed: Option<Size>,
+    /// When a host is on; always, if it is not said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub availability: Option<AvailabilityRecord>,
+    /// The law of the work that a host keeps queued \[time\], drawn once a host.
+    pub buffer: Size,
+    /// The least time between two requests of a host \[time\].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contact: Option<Decimal>,
+    /// The law of the time from the end of a job to its report \[time\]; none if it is not said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay: Option<Size>,
+    /// The chance that a result is wrong.
+    #[serde(default)]
+    pub error: Decimal,
+    /// The chance that a job that was sent is never returned.
+    #[serde(default)]
+    pub vanish: Decimal,
+}
+
+/// Hosts are on and off in turns.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AvailabilityRecord {
+    /// The law of the time that a host is on \[time\].
+    pub on: Size,
+    /// The law of the time that it is off \[time\].
+    pub off: Size,
+}
+
+/// An application.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ApplicationRecord {
+    /// Its name.
+    pub name: String,
+    /// Results that have to agree, ≥ 1.
+    #[serde(default = "one")]
+    pub quorum: u32,
+    /// Instances that a job may have before it is given up; 5 and three a result if it is not said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instances: Option<u32>,
+    /// Its versions.
+    pub versions: Vec<VersionRecord>,
+}
+
+/// A version of an application.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct VersionRecord {
+    /// Its name.
+    pub name: String,
+    /// What it runs on.
+    pub processor: Processor,
+    /// How fast it is beside others on the same processor, > 0.
+    #[serde(default = "unit")]
+    pub efficiency: Decimal,
+    /// From when on it is there \[time\]; it takes the place of those for the same processor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub released: Option<Decimal>,
+}
+
+/// A type of processor.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Processor {
+    /// A core of a CPU.
+    Cpu,
+    /// A GPU.
+    Gpu,
+}
+
+impl Processor {
+    /// All of them.
+    pub const ALL: [Processor; 2] = [Processor::Cpu, Processor::Gpu];
+}
+
+/// Jobs that are submitted together; or a stream of jobs, of which each is for itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BatchRecord {
+    /// Its name.
+    pub name: String,
+    /// The application.
+    pub application: String,
+    /// The law of the sizes of its jobs \[work\]; a size takes so long on a core of speed 1.
+    pub size: Size,
+    /// How soon it is to be done.
+    pub quality: Quality,
+    /// How many jobs it has; none of a stream.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jobs: Option<u32>,
+    /// When it is submitted \[time\].
+    #[serde(default)]
+    pub submitted: Decimal,
+    /// How often it is submitted.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub times: u32,
+    /// How long after the one before \[time\].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub every: Option<Decimal>,
+    /// How long after its submission it is to be done \[time\]; of `short` and `long`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<Decimal>,
+    /// How long after its creation a job of a stream is to be done \[time\]; of `throughput`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound: Option<Decimal>,
+    /// Jobs of a stream a unit of time \[1/time\]; always some if it is not said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arrival_rate: Option<Decimal>,
+}
+
+/// The four qualities of service.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(rename = "QualityWord")]
+pub enum Quality {
+    /// As fast as possible.
+    #[default]
+    Afap,
+    /// By a deadline that few hosts can meet by chance.
+    Short,
+    /// By a deadline that nearly all hosts can meet.
+    Long,
+    /// No batch: as many jobs as possible, each within a bound.
+    Throughput,
+}
+
+/// Parameters of the dispatch; what is not given is tuned, or has a default.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PolicyRecord {
+    /// The percentile that a host has to be above to get jobs of a batch without an estimate, 0 to 100.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_percentile: Option<Decimal>,
+    /// The percentile that a host has to be above to get a deadline before the batch's estimate, 0 to 100.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tight_percentile: Option<Decimal>,
+    /// The quantile of the time that the last results take, between 0 and 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quantile: Option<Decimal>,
+    /// How long a batch waits before thresholds fall, > 0 \[time\].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub patience: Option<Decimal>,
+    /// How often percentiles are computed, > 0 \[time\].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refresh: Option<Decimal>,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn unit() -> Decimal {
+    Decimal::ONE
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_one(n: &u32) -> bool {
+    *n == 1
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+/// A document.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct CampaignDocument {
+    #[allow(dead_code, reason = "it was read before")]
+    kind: String,
+    source: Option<String>,
+    time_unit: Option<String>,
+    horizon: Decimal,
+    hosts: Vec<HostsRecord>,
+    applications: Vec<ApplicationRecord>,
+    batches: Vec<BatchRecord>,
+    policy: Option<PolicyRecord>,
+}
+
+pub(super) fn parse(text: &str, name: &str) -> Result<Parsed<Campaign>, DocumentError> {
+    let mut document = Document::parse(text, name, EXAMPLE)?;
+    let misnamed = document.misnamed(KIND)?;
+    respell(&mut document.root);
+    let (written, mut faults) = document.read::<CampaignDocument>();
+    faults.extend(misnamed);
+    let record = written.map(|written| Record {
+        source: written.source,
+        time_unit: written.time_unit.unwrap_or("time".into()),
+        horizon: written.horizon,
+        hosts: written.hosts,
+        applications: written.applications,
+        batches: written.batches,
+        policy: written.policy.unwrap_or_default(),
+    });
+    let checked = match record {
+        Some(record) => record.checked(faults),
+        None => Err(faults),
+    };
+    document.conclude(checked.map(|own| (own, Vec::new())), |_: &Place| None)
+}
+
+/// Rewrites numbers that stand for laws, laws, and times as documents spell them.
+fn respell(root: &mut Node) {
+    let unit = root.time_unit().unwrap_or_default().to_owned();
+    respell_times_of(root, &["horizon"], &unit);
+    if let Some(policy) = root.meant_mut("policy") {
+        respell_times_of(policy, &["patience", "refresh"], &unit);
+    }
+    for hosts in entries(root, "hosts") {
+        respell_laws_of(hosts, &["speed", "gpu_speed", "buffer", "delay"]);
+        respell_times_of(hosts, &["buffer", "delay", "contact"], &unit);
+        if let Some(availability) = hosts.meant_mut("availability") {
+            respell_laws_of(availability, &["on", "off"]);
+            respell_times_of(availability, &["on", "off"], &unit);
+        }
+    }
+    for application in entries(root, "applications") {
+        for version in entries(application, "versions") {
+            respell_times_of(version, &["released"], &unit);
+        }
+    }
+    for batch in entries(root, "batches") {
+        respell_laws_of(batch, &["size"]);
+        let times = ["size", "submitted", "every", "deadline", "bound"];
+        respell_times_of(batch, &times, &unit);
+    }
+}
+
+fn entries<'a>(map: &'a mut Node, list: &str) -> &'a mut [Node] {
+    map.meant_mut(list).map_or(&mut [][..], Node::items_mut)
+}
+
+fn respell_laws_of(map: &mut Node, keys: &[&str]) {
+    for key in keys {
+        map.meant_mut(key).map(respell_law_or_number);
+    }
+}

@@ -26,7 +26,9 @@ pub trait Discipline: Send {
 /// A job that leaves.
 #[derive(Clone, Copy, Debug)]
 pub struct Departure {
+    /// Its class.
     pub class: u32,
+    /// When it arrived \[time\].
     pub arrived: f64,
     /// When it was taken into service.
     pub started: f64,
@@ -308,7 +310,9 @@ pub enum QueueMeasure {
 
 /// A run of a queue beside the claims of its policy.
 pub struct QueueRun<'a, M, Q: Quantity> {
+    /// The classes of jobs.
     pub classes: &'a [Class],
+    /// What a run measured.
     pub run: &'a Run<M, ()>,
     /// What a claim assumes and the workload does not meet.
     pub unmet: &'a dyn Fn(&Claim<Q>) -> Unmet,

@@ -5,6 +5,7 @@ use super::{Class, Settings, total_arrival_rate};
 
 /// What a replication measures: the series in buckets of time, and the response times.
 pub struct Recorder {
+    /// What happened, by time.
     pub series: Series,
     /// Response times since the last but one merge of the series' buckets.
     responses: Vec<[Histogram; 2]>,

@@ -136,9 +136,13 @@ pub struct Run<M = (), C = ()> {
 
 /// Replications that ended, to be summarized.
 pub struct Results<'a> {
+    /// The classes of jobs.
     pub classes: &'a [Class],
+    /// How it was run.
     pub settings: &'a Settings,
+    /// The replications.
     pub engines: Vec<&'a dyn Measured>,
+    /// Why it ended.
     pub ending: Ending,
 }
 

@@ -8,6 +8,7 @@ use super::statistics::{self, BATCHES, Estimate};
 
 /// Batches of all replications.
 pub struct Sample {
+    /// Where each quantity stands in a row.
     pub columns: Columns,
     /// Row after row, those of one replication one after another.
     rows: Vec<Vec<f64>>,
@@ -105,6 +106,7 @@ impl Sample {
         self.length >= REST * class.residual()
     }
 
+    /// Returns the sum of a quantity over all rows.
     pub fn total(&self, quantity: impl Fn(&[f64]) -> f64) -> f64 {
         self.rows.iter().map(|row| quantity(row)).sum()
     }

@@ -10,7 +10,9 @@ use synth_queues::law::{Size, lognormal, weibull};
 pub enum Sampler {
     /// By its mean: most laws are this one.
     Exponential(f64),
+    /// Always this size \[time\].
     Deterministic(f64),
+    /// Any other law.
     Other(Box<dyn Fn(&mut Stream) -> f64 + Send + Sync>),
 }
 

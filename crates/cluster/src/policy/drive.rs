@@ -38,7 +38,9 @@ impl Counters {
 
 /// A job that has ended.
 pub struct Completed {
+    /// Its type.
     pub job_type: usize,
+    /// The job.
     pub job: Job,
     /// When it last started.
     pub started: f64,

@@ -24,8 +24,11 @@ pub struct DepthFirst<N> {
 /// A type that schedules may be made of.
 #[derive(Clone, Copy, Debug)]
 pub struct Item<N> {
+    /// The type.
     pub job_type: usize,
+    /// What one job of it is worth.
     pub value: N,
+    /// What one job of it takes, at the prices of the resources.
     pub cost: N,
     /// No more are taken.
     pub most: u32,

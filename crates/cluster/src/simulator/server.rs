@@ -11,6 +11,7 @@ use synth_simulation::{Stay, Stream};
 /// first. As soon as one type's sizes are not exponential, jobs get their sizes as they arrive, and
 /// a calendar tells who ends next.
 pub struct Server {
+    /// The servers with their queues.
     pub system: System,
     policy: Box<dyn Policy>,
     /// Nothing where sizes are exponential and not known: what is left of a job has the law of a whole one, so a size
@@ -70,6 +71,7 @@ impl Server {
         server
     }
 
+    /// Returns the rates of what has no memory.
     #[inline(always)]
     pub fn rates(&self) -> Rates {
         let [clocks, running] = self.system.rates();

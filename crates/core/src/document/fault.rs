@@ -88,6 +88,7 @@ pub struct Fault {
 }
 
 impl Fault {
+    /// Returns a fault at this place, with what is wrong and what to do.
     pub fn new(place: Place, message: impl Into<String>, help: impl Into<String>) -> Self {
         Self {
             place,

@@ -42,6 +42,7 @@ pub struct Document<'a> {
     sheet: Sheet<'a>,
     /// How such a document reads, for those who have to write one.
     example: &'static str,
+    /// The whole document.
     pub root: Node,
 }
 

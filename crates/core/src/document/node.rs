@@ -14,6 +14,7 @@ use super::words::standing_for;
 /// A value as written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
+    /// What stands there.
     pub value: Value,
     /// Where it stands: from this byte, to its end or less.
     pub mark: Option<Range<usize>>,
@@ -43,6 +44,7 @@ impl Node {
         (node.value != Value::Null).then_some(node)
     }
 
+    /// Returns the value of this key of a mapping.
     pub fn get_mut(&mut self, key: &str) -> Option<&mut Self> {
         let Value::Map(entries) = &mut self.value else {
             return None;
@@ -90,6 +92,7 @@ impl Node {
         }
     }
 
+    /// Returns its text, if it is one.
     pub fn text(&self) -> Option<&str> {
         match &self.value {
             Value::Text(text) => Some(text),
@@ -97,6 +100,7 @@ impl Node {
         }
     }
 
+    /// Puts this text in its place.
     pub fn set_text(&mut self, text: &str) {
         self.value = Value::Text(text.to_owned());
     }

@@ -19,6 +19,7 @@ pub struct Holding {
 const MOST_STAGES: usize = 200;
 
 impl Holding {
+    /// Returns the law of a start latency and of what runs after it.
     pub fn new(latency: Option<Size>, run: Size) -> Self {
         Holding { latency, run }
     }

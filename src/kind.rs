@@ -107,7 +107,7 @@ pub trait Kind: Content {
     /// read or written.
     fn compare(
         workload: Option<&Self::Checked>,
-        asked: &Comparing<'_>,
+        query: &Comparing<'_>,
         extras: &Self::ComparisonArgs,
         caller: &mut Caller<'_>,
     ) -> VerbResult<Compared>;
@@ -348,8 +348,8 @@ pub fn unchecked(findings: &[Finding]) -> VerbError {
 ///
 /// # Errors
 /// When the checker finds fault with it.
-pub fn checked<K: Content>(made: Artifact<K>) -> Result<Box<Artifact<K>>, VerbError> {
-    let checked = Checked::check(made).map_err(|findings| unchecked(&findings))?;
+pub fn checked<K: Content>(synthesized: Artifact<K>) -> Result<Box<Artifact<K>>, VerbError> {
+    let checked = Checked::check(synthesized).map_err(|findings| unchecked(&findings))?;
     Ok(Box::new(checked.artifact().clone()))
 }
 

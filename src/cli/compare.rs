@@ -84,7 +84,7 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
     };
     let journal = arguments.journal_at();
     let file = file.map_or(String::new(), |file| file.display().to_string());
-    let asked = Comparing {
+    let request = Comparing {
         file: &file,
         policies: &arguments.policies,
         changes: common.changes(),
@@ -94,7 +94,7 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
         share: share.as_ref(),
     };
     let mut compared = with_caller(common, &interrupt, |caller| {
-        K::compare(workload.as_ref(), &asked, &arguments.extras, caller)
+        K::compare(workload.as_ref(), &request, &arguments.extras, caller)
     })?;
     if let (Some(shard), Some(output)) = (arguments.shard, &arguments.results.output) {
         return written(shard, output, compared, common);

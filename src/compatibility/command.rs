@@ -80,10 +80,10 @@ impl Kind for Compatibility {
         let listener =
             |what: &str, reached: Progress| caller.notify(Notice::Simulating(what, reached));
         Ok(match synthesis::synthesize(cluster, &options, listener)? {
-            Outcome::Made(made) => Answer::Policy {
-                summary: report::summary(cluster, &made, caller.width),
+            Outcome::Made(synthesized) => Answer::Policy {
+                summary: report::summary(cluster, &synthesized, caller.width),
                 documents: Vec::new(),
-                artifact: checked(made.artifact)?,
+                artifact: checked(synthesized.artifact)?,
             },
             Outcome::Overload(load) => Answer::Refused {
                 why: report::overload(cluster, &load, caller.width),
@@ -136,14 +136,14 @@ impl Kind for Compatibility {
 
     fn compare(
         cluster: Option<&Cluster>,
-        asked: &Comparing<'_>,
+        request: &Comparing<'_>,
         _: &NoArgs,
         caller: &mut Caller<'_>,
     ) -> VerbResult<Compared> {
         let cluster = required_workload(cluster)?;
         caller.notify(Notice::Interruptible);
-        let policies = asked.policies.iter();
-        let policies = policies.map(|name| resolve_policy(name, asked.changes));
+        let policies = request.policies.iter();
+        let policies = policies.map(|name| resolve_policy(name, request.changes));
         let policies = policies.collect::<VerbResult<Vec<Policy>>>()?;
         let entrants = policies.iter().map(|policy| policy.entrant.clone());
         let run = |cluster: &Cluster, n: usize, progress: &mut dyn FnMut(Progress)| {
@@ -156,9 +156,9 @@ impl Kind for Compatibility {
                 return Err("the policy was made for other classes or other servers; synthesize one for this workload".into());
             }
             let cluster = &cluster.with_sizes(policy.trial.law(cluster.size()));
-            simulate(cluster, &policy.rule, asked.settings, progress)
+            simulate(cluster, &policy.rule, request.settings, progress)
         };
-        compare_over_loads(cluster, asked, entrants.collect(), run, caller)
+        compare_over_loads(cluster, request, entrants.collect(), run, caller)
     }
 
     fn merge(cluster: &Cluster, whole: &Whole, width: usize) -> VerbResult<Compared> {

@@ -86,14 +86,14 @@ fn bottleneck<'a>(cluster: &'a Cluster, tight: &[usize]) -> (Vec<&'a str>, Vec<&
 }
 
 /// Describes the policy that was made, and what it attains.
-pub fn summary(cluster: &Cluster, made: &Synthesis, width: usize) -> String {
-    let artifact = &made.artifact;
+pub fn summary(cluster: &Cluster, synthesized: &Synthesis, width: usize) -> String {
+    let artifact = &synthesized.artifact;
     let mut text = format!("{}: {}\n", about(cluster), stability(cluster, artifact));
-    if let Err(why) = &made.means {
+    if let Err(why) = &synthesized.means {
         let _ = writeln!(text, "Means under balanced fairness are simulated: {why}.");
     }
     text += &interruptions(artifact);
-    if let Some(tuning) = &made.tuning {
+    if let Some(tuning) = &synthesized.tuning {
         text += &tuned(cluster, tuning);
     }
     let means = means(cluster, artifact, width);

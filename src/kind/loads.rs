@@ -45,21 +45,21 @@ impl<W: Queueing, F> RunPolicy<W> for F where
 /// When a load cannot be reached, or the journal not be read or written.
 pub fn compare_over_loads<W: Queueing>(
     workload: &W,
-    asked: &Comparing<'_>,
+    request: &Comparing<'_>,
     policies: Vec<Entrant>,
     run: impl RunPolicy<W>,
     caller: &mut Caller<'_>,
 ) -> VerbResult<Compared> {
-    let subject = workload.subject(asked.file);
+    let subject = workload.subject(request.file);
     let scaled = Scaled {
         workload,
         own: subject.load,
         run,
     };
-    let header = Header::new(subject, asked, policies);
+    let header = Header::new(subject, request, policies);
     let notify = |stage: Stage<'_>| caller.notify(Notice::Comparing(stage));
-    let mut comparison = sweep(header, &scaled, asked, notify)?;
-    if asked.share.is_none() {
+    let mut comparison = sweep(header, &scaled, request, notify)?;
+    if request.share.is_none() {
         add_exact(&mut comparison, workload)?;
     }
     Compared::over_loads(comparison, &workload.besides(), caller.width)

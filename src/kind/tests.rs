@@ -106,9 +106,9 @@ impl Kind for Toy {
             holds_for,
         );
         let nothing = || Nothing {};
-        let made = Artifact::new(queue.clone(), nothing(), vec![claim], nothing());
+        let synthesized = Artifact::new(queue.clone(), nothing(), vec![claim], nothing());
         Ok(Answer::Policy {
-            artifact: Box::new(made),
+            artifact: Box::new(synthesized),
             summary: number(value),
             documents: Vec::new(),
         })
@@ -147,27 +147,27 @@ impl Kind for Toy {
 
     fn compare(
         queue: Option<&Queue>,
-        asked: &Comparing<'_>,
+        request: &Comparing<'_>,
         _: &NoArgs,
         caller: &mut Caller<'_>,
     ) -> VerbResult<Compared> {
         let queue = required_workload(queue)?;
-        let settings = asked.settings;
+        let settings = request.settings;
         let subject = sweep::Subject {
-            file: asked.file.into(),
+            file: request.file.into(),
             source: None,
             digest: String::new(),
             time_unit: "s".into(),
             load: queue.arrival_rate,
         };
-        let entrants = asked.policies.iter().map(|name| Entrant {
+        let entrants = request.policies.iter().map(|name| Entrant {
             name: name.clone(),
             digest: None,
             preempts: false,
             knows: Knows::Means,
         });
-        let header = Header::new(subject, asked, entrants.collect());
-        let comparison = sweep::sweep(header, &At(settings), asked, |_| ())?;
+        let header = Header::new(subject, request, entrants.collect());
+        let comparison = sweep::sweep(header, &At(settings), request, |_| ())?;
         let besides = Besides {
             about: "one queue".into(),
             parts: Vec::new(),
@@ -214,12 +214,14 @@ fn a_kind_of_its_own_has_all_verbs() {
         listener: &mut listener,
         output: &mut std::io::sink(),
     };
-    let Answer::Policy { artifact: made, .. } =
-        Toy::synthesize(&queue, &NoArgs {}, &mut caller).unwrap()
+    let Answer::Policy {
+        artifact: synthesized,
+        ..
+    } = Toy::synthesize(&queue, &NoArgs {}, &mut caller).unwrap()
     else {
         unreachable!("the queue is stable")
     };
-    let text = made.to_json().unwrap();
+    let text = synthesized.to_json().unwrap();
     let checked = Checked::<Toy>::parse(&text, "policy").unwrap();
     assert_eq!(Toy::show(&checked, WIDTH), "2.000");
     assert!(Checked::<Toy>::parse(&text.replace("2.0", "1.9"), "lie").is_err());
@@ -233,7 +235,7 @@ fn a_kind_of_its_own_has_all_verbs() {
     let (simulated, _) = Toy::simulate(&text, None, &NoArgs {}, &settings, &mut caller).unwrap();
     assert!(!simulated.negative);
     let policies = ["fcfs".to_string()];
-    let asked = Comparing {
+    let request = Comparing {
         file: "queue.yaml",
         policies: &policies,
         changes: Changes::Refused,
@@ -242,6 +244,6 @@ fn a_kind_of_its_own_has_all_verbs() {
         journal: None,
         share: None,
     };
-    let compared = Toy::compare(Some(&queue), &asked, &NoArgs {}, &mut caller).unwrap();
+    let compared = Toy::compare(Some(&queue), &request, &NoArgs {}, &mut caller).unwrap();
     assert!(compared.table.contains("fcfs"), "{}", compared.table);
 }

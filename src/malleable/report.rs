@@ -201,8 +201,8 @@ fn jobs_of_plan(pool: &Pool, planned: &Planned, width: usize) -> String {
 }
 
 /// Describes a rule for jobs that arrive: what it attains, and how far that is from what no policy can beat.
-pub fn online(stream: &Stream, made: &MadeOnline, width: usize) -> String {
-    let (tuned, time, least) = (&made.tuned, stream.time_unit(), made.least);
+pub fn online(stream: &Stream, synthesized: &MadeOnline, width: usize) -> String {
+    let (tuned, time, least) = (&synthesized.tuned, stream.time_unit(), synthesized.least);
     let response = match tuned.run.mean_response {
         Some(mean) => format!(
             "mean response {} {time}, at most {} above what any policy can have ({} {time}, a bound; simulated, a heuristic: no optimum is known)",

@@ -67,8 +67,8 @@ pub struct Outcome {
 impl Outcomes {
     /// Of a comparison that was typed, with these options besides; without any number yet.
     #[must_use]
-    pub fn new(asked: &Comparing<'_>, digest: String, head: String, options: &str) -> Self {
-        let policies = asked.policies.iter().map(|policy| Outcome {
+    pub fn new(request: &Comparing<'_>, digest: String, head: String, options: &str) -> Self {
+        let policies = request.policies.iter().map(|policy| Outcome {
             policy: policy.clone(),
             values: Vec::new(),
         });
@@ -76,7 +76,7 @@ impl Outcomes {
             format: "synth-comparison",
             version: 1,
             tool: concat!("synth ", env!("CARGO_PKG_VERSION")).into(),
-            workload: asked.file.into(),
+            workload: request.file.into(),
             digest,
             interrupted: false,
             columns: Vec::new(),
@@ -86,8 +86,8 @@ impl Outcomes {
             notes: Vec::new(),
             command: format!(
                 "synth compare --workload {} --policies {}{options}",
-                quoted(asked.file),
-                quoted(&asked.policies.join(","))
+                quoted(request.file),
+                quoted(&request.policies.join(","))
             ),
         }
     }

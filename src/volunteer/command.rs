@@ -113,10 +113,10 @@ impl Kind for Volunteer {
         caller.notify(Notice::Interruptible);
         let mut listener = |what: &str| caller.notify(Notice::Doing(what));
         Ok(match synthesize(campaign, &options, &mut listener) {
-            Ok(made) => Answer::Policy {
-                summary: report::made(campaign, &made, caller.width),
+            Ok(synthesized) => Answer::Policy {
+                summary: report::synthesized(campaign, &synthesized, caller.width),
                 documents: Vec::new(),
-                artifact: checked(made.artifact)?,
+                artifact: checked(synthesized.artifact)?,
             },
             Err(NoPolicy::Impossible(shortage)) => Answer::Refused {
                 why: report::impossible(campaign, &shortage, caller.width),
@@ -178,14 +178,14 @@ impl Kind for Volunteer {
 
     fn compare(
         campaign: Option<&Campaign>,
-        asked: &Comparing<'_>,
+        query: &Comparing<'_>,
         _: &NoArgs,
         caller: &mut Caller<'_>,
     ) -> VerbResult<Compared> {
         let campaign = required_workload(campaign)?;
         caller.notify(Notice::Interruptible);
         let listener = |what: &str| caller.notify(Notice::Doing(what));
-        let outcomes = verbs::compare(campaign, asked, listener)?;
+        let outcomes = verbs::compare(campaign, query, listener)?;
         Compared::outcomes(&outcomes, caller.width)
     }
 

@@ -118,31 +118,31 @@ pub fn within_budget(run: Result<Run, TooLong>) -> Result<Run, VerbError> {
 /// When a policy does not exist or is refused, loads are given, or one campaign takes more than twice what the settings allow.
 pub fn compare(
     campaign: &Campaign,
-    asked: &Comparing<'_>,
+    request: &Comparing<'_>,
     mut listener: impl FnMut(&str),
 ) -> Result<Outcomes, VerbError> {
-    if !asked.loads.is_empty() {
+    if !request.loads.is_empty() {
         return refuse(
             "--loads goes with jobs that queue, and hosts of volunteers always have some: leave it out",
         );
     }
-    if asked.share.is_some() {
+    if request.share.is_some() {
         return refuse(
             "--shard goes with policies over loads, and campaigns have none: compare some of the policies on each machine",
         );
     }
-    if asked.journal.is_some_and(|(_, resume)| resume) {
+    if request.journal.is_some_and(|(_, resume)| resume) {
         return refuse("a comparison of campaigns keeps no finished parts: leave --resume out");
     }
-    let rules = asked.policies.iter();
-    let rules = rules.map(|name| resolve_policy(name, Some(campaign), asked.changes));
+    let rules = request.policies.iter();
+    let rules = rules.map(|name| resolve_policy(name, Some(campaign), request.changes));
     let rules: Vec<_> = rules.collect::<Result<_, VerbError>>()?;
-    let settings = asked.settings;
+    let settings = request.settings;
     let options = format!(
         " --replications {} --seed {}",
         settings.replications, settings.seed
     );
-    let mut outcomes = Outcomes::new(asked, campaign.digest(), "policy".into(), &options);
+    let mut outcomes = Outcomes::new(request, campaign.digest(), "policy".into(), &options);
     let time = campaign.time_unit();
     let column = |quantity: &Quantity| Column {
         quantity: quantity.row().name,
@@ -168,7 +168,7 @@ pub fn compare(
                 "{}: {} times the median makespan of {}, {} {}",
                 outcome.policy,
                 estimate(Some(ratio)),
-                asked.policies[0],
+                request.policies[0],
                 if is_sure { "surely" } else { "not surely" },
                 if ratio.mean > 1.0 {
                     "longer"

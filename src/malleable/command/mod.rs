@@ -148,7 +148,7 @@ impl Kind for Malleable {
 
     fn compare(
         workload: Option<&Workload>,
-        asked: &Comparing<'_>,
+        request: &Comparing<'_>,
         extras: &ComparisonArgs,
         caller: &mut Caller<'_>,
     ) -> VerbResult<Compared> {
@@ -156,20 +156,20 @@ impl Kind for Malleable {
         caller.notify(Notice::Interruptible);
         match workload {
             Workload::Pool(pool) => {
-                let outcomes = compare_pool(pool, asked, &extras.exponents, caller)?;
+                let outcomes = compare_pool(pool, request, &extras.exponents, caller)?;
                 Compared::outcomes(&outcomes, caller.width)
             }
             Workload::Stream(_) if !extras.exponents.is_empty() => refuse(
                 "--exponents goes with jobs that are all there, and here jobs arrive: leave it out",
             ),
             Workload::Stream(stream) => {
-                let policies = resolve_policies(asked)?;
+                let policies = resolve_policies(request)?;
                 let entrants = policies.iter().map(|policy| policy.entrant.clone());
                 let run = |stream: &Stream, n: usize, progress: &mut dyn FnMut(Progress)| {
                     let sharing = policies[n].online()?;
-                    simulate(stream, sharing, asked.settings, progress)
+                    simulate(stream, sharing, request.settings, progress)
                 };
-                compare_over_loads(stream, asked, entrants.collect(), run, caller)
+                compare_over_loads(stream, request, entrants.collect(), run, caller)
             }
         }
     }
@@ -268,10 +268,10 @@ fn online(
     };
     let listener = |what: &str, reached: Progress| caller.notify(Notice::Simulating(what, reached));
     Ok(match synthesis::online(stream, &options, listener)? {
-        synthesis::Outcome::Made(made) => Answer::Policy {
-            summary: report::online(stream, &made, caller.width),
+        synthesis::Outcome::Made(synthesized) => Answer::Policy {
+            summary: report::online(stream, &synthesized, caller.width),
             documents: Vec::new(),
-            artifact: checked(made.artifact)?,
+            artifact: checked(synthesized.artifact)?,
         },
         synthesis::Outcome::Overload(times) => Answer::Refused {
             why: report::overload(stream, times, caller.width),
@@ -285,21 +285,21 @@ fn online(
 /// speedups k^p with these exponents.
 fn compare_pool(
     pool: &Pool,
-    asked: &Comparing<'_>,
+    request: &Comparing<'_>,
     exponents: &[f64],
     caller: &mut Caller<'_>,
 ) -> VerbResult<Outcomes> {
-    if asked.share.is_some() {
+    if request.share.is_some() {
         return refuse(
             "--shard goes with jobs that arrive; where all are there, a comparison takes seconds: leave it out",
         );
     }
-    if !asked.loads.is_empty() {
+    if !request.loads.is_empty() {
         return refuse(
             "--loads goes with jobs that arrive, and here all are there at the start: leave it out, or compare at speedups k^p with --exponents",
         );
     }
-    let policies = resolve_policies(asked)?;
+    let policies = resolve_policies(request)?;
     let quantity = pool.objective().quantity();
     let exact = |value| Some(Estimate::exact(value));
     let options: Vec<String> = exponents.iter().map(ToString::to_string).collect();
@@ -308,7 +308,7 @@ fn compare_pool(
         _ => format!(" --exponents {}", options.join(",")),
     };
     let head = headed(quantity, pool.time_unit());
-    let mut outcomes = Outcomes::new(asked, pool.record().digest(), head, &options);
+    let mut outcomes = Outcomes::new(request, pool.record().digest(), head, &options);
     let mut bounds = Outcome {
         policy: LEAST.into(),
         values: Vec::new(),
@@ -317,7 +317,7 @@ fn compare_pool(
     let powers = exponents.iter().map(|p| (Some(*p), pool.with_power(*p)));
     let own = exponents.is_empty().then(|| (None, pool.clone()));
     for (at, pool) in own.into_iter().chain(powers) {
-        if asked.settings.interrupt.load(Ordering::Relaxed) {
+        if request.settings.interrupt.load(Ordering::Relaxed) {
             outcomes.interrupted = true;
             break;
         }

@@ -119,10 +119,10 @@ impl Policy {
 }
 
 /// Finds all policies of a comparison.
-pub(super) fn resolve_policies(asked: &Comparing<'_>) -> VerbResult<Vec<Policy>> {
-    let policies = asked.policies.iter();
+pub(super) fn resolve_policies(request: &Comparing<'_>) -> VerbResult<Vec<Policy>> {
+    let policies = request.policies.iter();
     policies
-        .map(|name| resolve_policy(name, asked.changes))
+        .map(|name| resolve_policy(name, request.changes))
         .collect()
 }
 

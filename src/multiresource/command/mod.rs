@@ -167,7 +167,7 @@ impl Kind for Multiresource {
         let (trace, latency) = (&ways.trace, ways.start_latency);
         if trace.file.is_some() {
             let speed = Pace::Speed(trace.speed.unwrap_or(Speed::ONE));
-            let asked = Replaying {
+            let request = Replaying {
                 trace,
                 workload: workload.as_ref(),
                 policies: &[policy.to_owned()],
@@ -177,7 +177,7 @@ impl Kind for Multiresource {
                 changes: caller.changes,
                 settings,
             };
-            return replay::simulate(&asked, caller);
+            return replay::simulate(&request, caller);
         }
         if let Some(file) = &trace.jobs {
             let workload = (workload.as_ref(), latency);
@@ -202,12 +202,12 @@ impl Kind for Multiresource {
 
     fn compare(
         workload: Option<&Fleet>,
-        asked: &Comparing<'_>,
+        request: &Comparing<'_>,
         extras: &ComparisonArgs,
         caller: &mut Caller<'_>,
     ) -> VerbResult<Compared> {
         if extras.trace.file.is_some() {
-            return on_trace(workload, asked, extras, caller);
+            return on_trace(workload, request, extras, caller);
         }
         if extras.trace.jobs.is_some() {
             return Err("--jobs without --trace runs recorded jobs, under one policy: give it to `synth simulate`, or give --trace FILE".into());
@@ -219,7 +219,7 @@ impl Kind for Multiresource {
             caller.notify(Notice::Interruptible);
             caller.notify(Notice::Comparing(stage));
         };
-        let swept = verbs::compare(workload, asked, listener)?;
+        let swept = verbs::compare(workload, request, listener)?;
         over_loads(workload, swept, caller.width)
     }
 
@@ -272,11 +272,11 @@ fn over_loads(
 /// Compares policies on a trace.
 fn on_trace(
     workload: Option<&Fleet>,
-    asked: &Comparing<'_>,
+    request: &Comparing<'_>,
     extras: &ComparisonArgs,
     caller: &mut Caller<'_>,
 ) -> VerbResult<Compared> {
-    let paces = match (asked.loads, extras.trace.speed) {
+    let paces = match (request.loads, extras.trace.speed) {
         ([], speed) => vec![Pace::Speed(speed.unwrap_or(Speed::ONE))],
         (loads, None) => loads.iter().copied().map(Pace::Load).collect(),
         _ => {
@@ -286,12 +286,12 @@ fn on_trace(
     let replaying = Replaying {
         trace: &extras.trace,
         workload,
-        policies: asked.policies,
+        policies: request.policies,
         paces,
         start_latency: extras.start_latency,
         resample: extras.resample,
         changes: caller.changes,
-        settings: asked.settings,
+        settings: request.settings,
     };
     replay::compare(&replaying, caller)
 }

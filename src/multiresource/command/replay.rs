@@ -30,14 +30,14 @@ impl NamesFiles for TraceArgs {
 }
 
 /// Replays a trace; returns all that is to be written besides, too.
-fn on_trace(asked: &Replaying<'_>, caller: &mut Caller<'_>) -> VerbResult<(Replays, Documents)> {
+fn on_trace(request: &Replaying<'_>, caller: &mut Caller<'_>) -> VerbResult<(Replays, Documents)> {
     caller.notify(Notice::Interruptible);
-    let replays = replay_trace(asked, &mut |what| caller.notify(Notice::Doing(what)))?;
+    let replays = replay_trace(request, &mut |what| caller.notify(Notice::Doing(what)))?;
     let mut documents = Vec::new();
-    if let Some(file) = &asked.trace.jobs {
+    if let Some(file) = &request.trace.jobs {
         documents.push((file.clone(), visits(&replays)?));
     }
-    if let Some(file) = &asked.trace.series {
+    if let Some(file) = &request.trace.series {
         documents.push((file.clone(), series(&replays)?));
     }
     Ok((replays, documents))
@@ -50,10 +50,10 @@ type Documents = Vec<(PathBuf, String)>;
 /// # Errors
 /// When the policy could not be replayed.
 pub fn simulate(
-    asked: &Replaying<'_>,
+    request: &Replaying<'_>,
     caller: &mut Caller<'_>,
 ) -> VerbResult<(VerbOutput, String)> {
-    let (replays, documents) = on_trace(asked, caller)?;
+    let (replays, documents) = on_trace(request, caller)?;
     if let Some((_, _, why)) = replays.failures().next() {
         return Err(why.into());
     }
@@ -70,8 +70,8 @@ pub fn simulate(
 ///
 /// # Errors
 /// When a picture cannot be drawn.
-pub fn compare(asked: &Replaying<'_>, caller: &mut Caller<'_>) -> VerbResult<Compared> {
-    let (replays, documents) = on_trace(asked, caller)?;
+pub fn compare(request: &Replaying<'_>, caller: &mut Caller<'_>) -> VerbResult<Compared> {
+    let (replays, documents) = on_trace(request, caller)?;
     for note in notes(&replays, caller.width) {
         caller.notify(Notice::Known(&note));
     }
@@ -97,7 +97,7 @@ pub fn run_recorded(
 ) -> VerbResult<(VerbOutput, String)> {
     let name = called(file);
     let text = all_bytes_of(file).map_err(|why| format!("cannot read {name}: {why}"))?;
-    let asked = Recording {
+    let request = Recording {
         file: name,
         text: &text,
         policy,
@@ -108,7 +108,7 @@ pub fn run_recorded(
         interrupt: settings.interrupt.clone(),
     };
     caller.notify(Notice::Interruptible);
-    let run = run_once(&asked, &mut |what| caller.notify(Notice::Doing(what)))?;
+    let run = run_once(&request, &mut |what| caller.notify(Notice::Doing(what)))?;
     let answered = VerbOutput {
         table: recorded(&run, caller.width),
         ..VerbOutput::default()

@@ -11,11 +11,11 @@ use crate::multiresource::synthesis::{Log, Synthesis};
 use crate::multiresource::workload::{JobType, Workload};
 
 /// Load and cost of each type.
-pub(super) fn cost_table(workload: &Workload, made: &Synthesis, width: usize) -> String {
-    let artifact = &made.artifact;
+pub(super) fn cost_table(workload: &Workload, synthesized: &Synthesis, width: usize) -> String {
+    let artifact = &synthesized.artifact;
     let unit = workload.time_unit();
     let mean = format!("E[T] [{unit}]");
-    let missing = made.out_of_reach.len();
+    let missing = synthesized.out_of_reach.len();
     let (some, all) = (missing < workload.types().len(), missing == 0);
     let columns = [
         (true, "served", Quantity::MeanSchedule),
@@ -74,11 +74,11 @@ fn arrivals(kind: &JobType, unit: &str) -> String {
 }
 
 /// Under what conditions the costs hold, and whether the policy runs under them.
-pub(super) fn conditions(workload: &Workload, made: &Synthesis) -> String {
-    let artifact = &made.artifact;
+pub(super) fn conditions(workload: &Workload, synthesized: &Synthesis) -> String {
+    let artifact = &synthesized.artifact;
     let unit = workload.time_unit();
     let Some(mean) = claim(artifact, Quantity::MeanResponse, None) else {
-        let reasons = made.out_of_reach.iter().map(reason);
+        let reasons = synthesized.out_of_reach.iter().map(reason);
         return reasons
             .map(|why| format!("no mean is claimed: {why}"))
             .collect();
@@ -87,7 +87,7 @@ pub(super) fn conditions(workload: &Workload, made: &Synthesis) -> String {
     let weighted = weighted.map_or(String::new(), |own| {
         format!(", weighted by load {} {unit}", number(own.value))
     });
-    let policy = &made.policy;
+    let policy = &synthesized.policy;
     let drains = policy.preemption == Preemption::None;
     let phantom = !drains || policy.empty_slots == EmptySlots::Phantom;
     let without = if policy.backfill != Backfill::None || !phantom {
@@ -100,8 +100,8 @@ pub(super) fn conditions(workload: &Workload, made: &Synthesis) -> String {
         number(mean.value),
         how(workload, mean, policy.preemption)
     );
-    text.extend(made.out_of_reach.iter().take(REASONS).map(reason));
-    if let Some(others) = made.out_of_reach.len().checked_sub(REASONS + 1) {
+    text.extend(synthesized.out_of_reach.iter().take(REASONS).map(reason));
+    if let Some(others) = synthesized.out_of_reach.len().checked_sub(REASONS + 1) {
         let _ = writeln!(text, "and so on, {} types more", others + 1);
     }
     text

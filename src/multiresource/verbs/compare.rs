@@ -17,12 +17,12 @@ pub type Comparison = sweep::Comparison<Measures, Offered>;
 /// reached, the journal not be read or written.
 pub fn compare(
     workload: &Fleet,
-    asked: &Comparing<'_>,
+    request: &Comparing<'_>,
     progress: impl FnMut(Stage<'_>),
 ) -> Result<Comparison, VerbError> {
-    let settings = asked.settings;
-    let policies = asked.policies.iter();
-    let entered = policies.map(|name| enter(name, workload, asked.changes));
+    let settings = request.settings;
+    let policies = request.policies.iter();
+    let entered = policies.map(|name| enter(name, workload, request.changes));
     let entered = entered.collect::<Result<Vec<Entered>, VerbError>>()?;
     let misfits = entered.iter().filter_map(|e| e.rule.as_ref().err());
     let misfits: Vec<&str> = misfits.map(String::as_str).collect();
@@ -41,15 +41,15 @@ pub fn compare(
     };
     let envelope = workload.envelope();
     let subject = Subject {
-        file: asked.file.into(),
+        file: request.file.into(),
         source: envelope.source().map(Into::into),
         digest: workload.record().digest,
         time_unit: envelope.time_unit().into(),
         load: own,
     };
     let entrants = entered.iter().map(|e| e.entrant.clone()).collect();
-    let header = Header::new(subject, asked, entrants);
-    sweep::sweep(header, &cells, asked, progress)
+    let header = Header::new(subject, request, entrants);
+    sweep::sweep(header, &cells, request, progress)
 }
 
 /// Cells at loads of a workload.

@@ -1,13 +1,13 @@
 //! What a person reads on the terminal. Only rendered here; every value comes from the makers and the verbs. Tables are
 //! `width` characters wide at most.
 
-mod made;
 mod run;
 mod show;
+mod synthesized;
 
-pub use made::{impossible, made};
 pub use run::{of_run, simulation};
 pub use show::show;
+pub use synthesized::{impossible, synthesized};
 
 use crate::report::number;
 use crate::volunteer::policy::Dispatch;

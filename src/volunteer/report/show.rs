@@ -24,12 +24,12 @@ pub fn show(checked: &Checked, width: usize) -> String {
     for line in steps(&artifact.policy.dispatch, time) {
         let _ = writeln!(text, "{}", wrap(&format!("- {line}"), width));
     }
-    let told = format!(
+    let reported = format!(
         "The percentile of a host and a version is the lesser of two shares of all that have returned something: those with a larger mean turnaround, and those with fewer valid results in a row (no matter beyond ten). It is computed every {} {time}; a host without a valid result has 0, and where an application is new, its percentile with others, or {} %.",
         number(artifact.policy.refresh),
         knob(UNKNOWN)
     );
-    let _ = writeln!(text, "\n{}", wrap(&told, width));
+    let _ = writeln!(text, "\n{}", wrap(&reported, width));
     let _ = writeln!(text, "\nIt promises");
     let mut table = Table::new(["quantity", "mean of campaigns"]);
     for quantity in Quantity::ALL {

@@ -49,7 +49,7 @@ pub struct Round {
     /// When, in the policy's unit of time.
     pub t: f64,
     /// What was read, as differences, and behind it the time where clocks were due.
-    pub told: Vec<Line>,
+    pub reported: Vec<Line>,
     /// What was decided, in order.
     pub start: Vec<Started>,
     /// Jobs whose first process was seen to run.
@@ -220,7 +220,7 @@ impl Replayed {
         }
         self.t = self.began + round.t;
         let mut start = Vec::new();
-        for line in &round.told {
+        for line in &round.reported {
             self.notify(line);
             start.extend(decide(&mut self.scheduler, line)?);
         }

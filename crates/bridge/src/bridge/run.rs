@@ -191,7 +191,7 @@ impl Bridge {
     /// When whoever runs it may not release jobs.
     pub fn run(&mut self, signals: &Signals, say: &mut dyn FnMut(&str)) -> Result<(), BridgeError> {
         let mut pause = self.poll();
-        let mut told = Instant::now();
+        let mut reported = Instant::now();
         while !signals.end.load(Ordering::Relaxed) && !self.is_over() {
             if signals.reload.swap(false, Ordering::Relaxed) {
                 match self.reload(say) {
@@ -215,8 +215,8 @@ impl Bridge {
                 }
                 Err(other) => return Err(other),
             }
-            if told.elapsed() > TELL {
-                told = Instant::now();
+            if reported.elapsed() > TELL {
+                reported = Instant::now();
                 self.tell_measured(say);
             }
             self.pause(self.until_next(), signals);
@@ -308,7 +308,8 @@ impl Bridge {
             ));
         }
         // Before anything is done: a release that fails was decided all the same.
-        let is_worth = !round.told.is_empty() || !round.start.is_empty() || !round.began.is_empty();
+        let is_worth =
+            !round.reported.is_empty() || !round.start.is_empty() || !round.began.is_empty();
         if is_worth {
             self.note(Record::Round(round.clone()), say);
         }
@@ -359,7 +360,7 @@ impl Bridge {
                     continue;
                 }
             }
-            round.told.push(line);
+            round.reported.push(line);
         }
         round.ms = deciding.elapsed().as_secs_f64() * 1e3;
         (round, is_sound)
@@ -428,7 +429,7 @@ impl Bridge {
     }
 
     fn measure(&mut self, round: &Round, now: f64) {
-        for line in &round.told {
+        for line in &round.reported {
             if let Some(name) = line.arrive.as_ref().filter(|_| self.rounds > 1)
                 && let Some(i) = self.rule.scheduler.places().job_type(name)
             {

@@ -315,10 +315,10 @@ fn one_server_is_one_node_or_a_pool() {
 fn policy() -> Checked {
     let workload = Workload::parse(SERVER, "t").unwrap().workload;
     let options = Options::new(synth_cluster::artifact::Preemption::None);
-    let Outcome::Policy(made) = synthesize(&workload, &options).unwrap() else {
+    let Outcome::Policy(synthesized) = synthesize(&workload, &options).unwrap() else {
         panic!("a policy");
     };
-    Checked::check(made.artifact.clone()).unwrap()
+    Checked::check(synthesized.artifact.clone()).unwrap()
 }
 
 #[test]

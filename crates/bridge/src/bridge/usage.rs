@@ -16,7 +16,7 @@ pub(super) struct Usage {
     /// may be a job that had just started or ended.
     unaccounted: HashMap<String, [Amounts; 2]>,
     /// By server: units that are not there for the policy (R), as they were last told; empty where all are.
-    told: Vec<Vec<u64>>,
+    reported: Vec<Vec<u64>>,
 }
 
 impl Usage {
@@ -24,13 +24,13 @@ impl Usage {
         Usage {
             nodes: Vec::new(),
             unaccounted: HashMap::new(),
-            told: vec![Vec::new(); servers],
+            reported: vec![Vec::new(); servers],
         }
     }
 
     /// Nothing has been told: a scheduler begins.
     pub fn forget(&mut self) {
-        self.told.iter_mut().for_each(Vec::clear);
+        self.reported.iter_mut().for_each(Vec::clear);
     }
 
     /// Takes in the nodes; tells of those that are down or drained, and again up.
@@ -87,7 +87,7 @@ impl Usage {
         if self.nodes.is_empty() {
             return Vec::new();
         }
-        let mut left: Vec<Amounts> = vec![Amounts::default(); self.told.len()];
+        let mut left: Vec<Amounts> = vec![Amounts::default(); self.reported.len()];
         let rows = by_node(queue);
         for node in self.nodes.iter().filter(|node| node.state == NodeState::Up) {
             let Some(n) = map.servers.of_node(&node.name) else {
@@ -101,20 +101,20 @@ impl Usage {
             left[n] = std::mem::take(&mut left[n]).plus(&free);
         }
         let mut changed = Vec::new();
-        for (n, (told, left)) in self.told.iter_mut().zip(&left).enumerate() {
+        for (n, (reported, left)) in self.reported.iter_mut().zip(&left).enumerate() {
             let shape = map.servers.shape(n);
-            told.resize(shape.units.len(), 0);
+            reported.resize(shape.units.len(), 0);
             let within = map.resources.units_within(left);
             let units = shape.units.iter().zip(&within);
             let gone: Vec<u64> = units.map(|(all, left)| all.saturating_sub(*left)).collect();
-            if gone != *told {
+            if gone != *reported {
                 let parts = gone.iter().zip(&shape.units).zip(&shape.capacity);
                 let used = parts.map(|((gone, units), amount)| match *units {
                     0 => 0.0,
                     units => amount * (*gone as f64 / units as f64),
                 });
                 changed.push((n, used.collect()));
-                *told = gone;
+                *reported = gone;
             }
         }
         changed

@@ -131,8 +131,8 @@ fn refusals(text: &str, jobs: &[JobId]) -> Vec<Refusal> {
     let places: HashMap<String, JobId> = jobs.iter().map(|id| (id.to_string(), *id)).collect();
     for line in text.lines().map(str::trim) {
         let before = line.rsplit_once(" for job ").map(|(text, id)| (id, text));
-        let told = [before, line.split_once(": ")].into_iter().flatten();
-        let mut of_job = told.filter_map(|(id, text)| Some((*places.get(id.trim())?, text)));
+        let reported = [before, line.split_once(": ")].into_iter().flatten();
+        let mut of_job = reported.filter_map(|(id, text)| Some((*places.get(id.trim())?, text)));
         let Some((id, text)) = of_job.next() else {
             continue;
         };
@@ -171,22 +171,25 @@ mod tests {
                 .map(|refusal| (refusal.id.to_string(), refusal.why))
                 .collect()
         };
-        let told = "Invalid job id specified for job 999\nslurm_suspend error: No error\n";
-        assert_eq!(of(told, &["1", "999", "2"]), [("999".into(), Why::Gone)]);
-        let told =
-            "Job has already finished for job 11\nslurm_suspend error: Job has already finished\n";
-        assert_eq!(of(told, &["11"]), [("11".into(), Why::Gone)]);
-        let told = "Invalid user id for job 2\nInvalid user id for job 3_1\nslurm_suspend error: Invalid user id\n";
+        let reported = "Invalid job id specified for job 999\nslurm_suspend error: No error\n";
         assert_eq!(
-            of(told, &["2", "3_1"]),
+            of(reported, &["1", "999", "2"]),
+            [("999".into(), Why::Gone)]
+        );
+        let reported =
+            "Job has already finished for job 11\nslurm_suspend error: Job has already finished\n";
+        assert_eq!(of(reported, &["11"]), [("11".into(), Why::Gone)]);
+        let reported = "Invalid user id for job 2\nInvalid user id for job 3_1\nslurm_suspend error: Invalid user id\n";
+        assert_eq!(
+            of(reported, &["2", "3_1"]),
             [("2".into(), Why::NoRight), ("3_1".into(), Why::NoRight)]
         );
-        let told = "3_3: Invalid node name specified\n";
-        assert_eq!(of(told, &["3_3"]), [("3_3".into(), Why::Other)]);
-        let told = "scontrol: error: Could not load state information for job 9999: Invalid job id specified\n";
-        assert_eq!(of(told, &["9999"]), [("9999".into(), Why::Gone)]);
-        let told = "slurm_update error: Access/permission denied\n";
-        assert_eq!(of(told, &["7"]), [("7".into(), Why::NoRight)]);
+        let reported = "3_3: Invalid node name specified\n";
+        assert_eq!(of(reported, &["3_3"]), [("3_3".into(), Why::Other)]);
+        let reported = "scontrol: error: Could not load state information for job 9999: Invalid job id specified\n";
+        assert_eq!(of(reported, &["9999"]), [("9999".into(), Why::Gone)]);
+        let reported = "slurm_update error: Access/permission denied\n";
+        assert_eq!(of(reported, &["7"]), [("7".into(), Why::NoRight)]);
         assert_eq!(
             of(
                 "slurm_load_jobs error: Unable to contact slurm controller\n",

@@ -66,7 +66,7 @@ pub(super) struct Cell<'a> {
 
 impl Layout {
     /// Returns what is typed after `-O`.
-    pub fn asked(&self) -> String {
+    pub fn request(&self) -> String {
         let columns = self.columns.iter();
         let columns = columns.map(|(name, _, width)| format!("{name}:{width}"));
         columns.collect::<Vec<_>>().join(",")
@@ -160,7 +160,7 @@ impl Slurm {
         layout: &'static Layout,
         has_titles: bool,
     ) -> Result<Vec<u8>, SlurmError> {
-        let (partition, columns) = (&*self.partition, layout.asked());
+        let (partition, columns) = (&*self.partition, layout.request());
         let options: &[&str] = match layout.program {
             "squeue" => &["-r", "-a", "-p", partition, "-t", STATES, "-O", &columns],
             _ => &["-N", "-p", partition, "-O", &columns],

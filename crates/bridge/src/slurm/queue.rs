@@ -241,10 +241,10 @@ fn amounts(cells: &Cells<'_>) -> Result<(Amounts, bool), String> {
         (PER_JOB, 1),
         (PER_TASK, number(TASKS)?),
     ] {
-        let asked = cells.free(column);
-        if !matches!(&*asked, "" | "N/A") {
+        let request = cells.free(column);
+        if !matches!(&*request, "" | "N/A") {
             let is_whole = cells.cell(column).is_some_and(|cell| !cell.is_full);
-            is_known &= is_whole && amounts.add_gres(&asked, times).is_some();
+            is_known &= is_whole && amounts.add_gres(&request, times).is_some();
         }
     }
     is_known &= matches!(&*cells.free(PER_SOCKET), "" | "N/A");

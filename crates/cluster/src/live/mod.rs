@@ -147,18 +147,18 @@ impl Scheduler {
     /// # Errors
     /// When it cannot be: then nothing has changed. After a decision that no server can carry out, a fault of this
     /// program, nothing is decided any more.
-    pub fn tell(&mut self, t: f64, told: ClusterEvent<'_>) -> Result<Decided, String> {
+    pub fn tell(&mut self, t: f64, reported: ClusterEvent<'_>) -> Result<Decided, String> {
         self.is_sound()?;
         if !t.is_finite() || t < self.now {
             let last = self.now;
             return Err(format!("time {t} is not after {last}: it never goes back"));
         }
-        self.is_possible(&told)?;
+        self.is_possible(&reported)?;
         self.now = t;
-        if !self.has_begun && !matches!(told, ClusterEvent::Adopt { .. }) {
+        if !self.has_begun && !matches!(reported, ClusterEvent::Adopt { .. }) {
             self.begin();
         }
-        match told {
+        match reported {
             ClusterEvent::Arrive(job) => self.arrive(&job),
             ClusterEvent::Adopt { job, ran, servers } => self.adopt(&job, ran, servers),
             ClusterEvent::Leave(job) => self.leave(job),
@@ -273,12 +273,12 @@ impl Scheduler {
     }
 
     /// Checks that what is told can be.
-    fn is_possible(&self, told: &ClusterEvent<'_>) -> Result<(), String> {
+    fn is_possible(&self, reported: &ClusterEvent<'_>) -> Result<(), String> {
         let runs = |job: &str| match self.known.get(job) {
             None => Err(format!("no job {job:?} is known")),
             Some(known) => Ok(self.is_running(known)),
         };
-        match told {
+        match reported {
             ClusterEvent::Arrive(job) | ClusterEvent::Adopt { job, .. } if self.knows(job.id) => {
                 Err(format!(
                     "job {:?} is known already: it has to leave or be withdrawn first",

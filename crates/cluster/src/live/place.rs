@@ -14,7 +14,7 @@ struct Server {
     /// By resource: the amount of one unit, and units that there are.
     grains: Vec<(f64, u64)>,
     /// By resource: what was told.
-    told: Vec<f64>,
+    reported: Vec<f64>,
     /// By resource: of jobs that run and that the rule has no room for.
     beyond: Vec<f64>,
     /// Both, in units of its system.
@@ -32,7 +32,7 @@ impl Places {
             for n in 0..shape.count() {
                 servers.push(Server {
                     name: format!("{}/{}", shape.name(), n + 1),
-                    told: vec![0.0; capacity.len()],
+                    reported: vec![0.0; capacity.len()],
                     beyond: vec![0.0; capacity.len()],
                     occupied: vec![0; grains.len()],
                     capacity: capacity.clone(),
@@ -116,7 +116,7 @@ impl Places {
     }
 
     pub(super) fn occupy(&mut self, n: usize, amounts: &[f64]) {
-        self.servers[n].told.copy_from_slice(amounts);
+        self.servers[n].reported.copy_from_slice(amounts);
         self.servers[n].count();
     }
 
@@ -154,7 +154,7 @@ impl Server {
     fn count(&mut self) {
         let grains = self.grains.iter().enumerate();
         for (occupied, (j, (grain, units))) in self.occupied.iter_mut().zip(grains) {
-            let used = self.told[j] + self.beyond[j];
+            let used = self.reported[j] + self.beyond[j];
             let left = (self.capacity[j] - used).max(0.0) / grain;
             let left = (left * (1.0 + SLACK) + SLACK).floor();
             *occupied = units - (left as u64).min(*units);

@@ -246,8 +246,8 @@ pub fn starts(decided: &Decided, places: &Places) -> Vec<Started> {
 /// # Errors
 /// When it cannot be, in words.
 pub fn tell(scheduler: &mut Scheduler, line: &Line) -> Result<Decided, String> {
-    let told = understood(line, scheduler.places())?;
-    scheduler.tell(line.t, told)
+    let reported = understood(line, scheduler.places())?;
+    scheduler.tell(line.t, reported)
 }
 
 /// Returns what a line says, with numbers in place of names.

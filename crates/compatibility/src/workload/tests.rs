@@ -48,7 +48,7 @@ fn faults_are_all_told() {
             .unwrap_err()
             .to_string()
     };
-    for (from, to, told) in [
+    for (from, to, reported) in [
         ("[a, c]", "[]", "class `x` has no server"),
         (
             "[a, c]",
@@ -81,7 +81,7 @@ fn faults_are_all_told() {
         ("name: x", "nam: x", "unknown"),
     ] {
         let report = faulty(from, to);
-        assert!(report.contains(told), "{to}: {report}");
+        assert!(report.contains(reported), "{to}: {report}");
     }
     let both = faulty("[a, c]", "[d]").replace('\n', " ");
     assert!(both.contains("faulty:"), "{both}");
@@ -104,11 +104,11 @@ fn what_serves_nobody_is_left_out_with_a_warning() {
     assert_eq!(read.workload.names(), ["y"]);
     assert_eq!(read.workload.classes()[0].servers, [2]);
     let warnings = read.warnings.join("\n");
-    for told in [
+    for reported in [
         "class `x` has arrival rate 0",
         "no class may use server `a`",
         "server `b` has rate 0",
     ] {
-        assert!(warnings.contains(told), "{warnings}");
+        assert!(warnings.contains(reported), "{warnings}");
     }
 }

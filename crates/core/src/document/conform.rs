@@ -203,12 +203,12 @@ impl<'a> Reader<'a> {
         let mut known: Vec<&str> = required.iter().copied().chain(others).collect();
         known.retain(|key| variant.is_none_or(|(tag, _)| *key != tag));
         let mut json = Some(Vec::new());
-        let mut told: Vec<&str> = Vec::new();
+        let mut reported: Vec<&str> = Vec::new();
         for Entry { key, node, .. } in entries {
             let here = place.then(key);
             let Some(schema) = properties.get(key) else {
                 let free = known.iter().copied().filter(|known| absent(entries, known));
-                let free: Vec<&str> = free.filter(|known| !told.contains(known)).collect();
+                let free: Vec<&str> = free.filter(|known| !reported.contains(known)).collect();
                 let fitting = free.iter().copied();
                 let fitting = fitting.filter(|known| self.fits(node, &properties[*known]));
                 let fitting: Vec<&str> = fitting.collect();
@@ -221,10 +221,10 @@ impl<'a> Reader<'a> {
                 if free.contains(&near) && self.fits(node, meant) {
                     let value = self.value(node, meant, &here);
                     push(&mut json, value.map(|value| field(near, &value)));
-                    told.push(near);
+                    reported.push(near);
                 } else if holder(key, &known).is_some() && required.contains(&near) {
                     json = None;
-                    told.push(near);
+                    reported.push(near);
                 }
                 continue;
             };
@@ -236,7 +236,7 @@ impl<'a> Reader<'a> {
         }
         let missing = required.iter().filter(|key| absent(entries, key));
         // What stands there by another name is not missing.
-        for key in missing.filter(|key| !told.contains(key)) {
+        for key in missing.filter(|key| !reported.contains(key)) {
             self.missing(key, schema, place, variant);
             json = None;
         }

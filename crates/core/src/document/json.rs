@@ -204,11 +204,11 @@ mod tests {
         ];
         for (text, words) in cases {
             let error = serde_json::from_str::<Shape>(text).expect_err(text);
-            let told = fault_of_json(&error);
-            assert!(told.contains(words), "{text}: {told}, of {error}");
-            let foreign = theirs.iter().find(|word| told.contains(*word));
-            assert_eq!(foreign, None, "{text}: {told}, of {error}");
-            assert!(told.contains("(line "), "{told}");
+            let reported = fault_of_json(&error);
+            assert!(reported.contains(words), "{text}: {reported}, of {error}");
+            let foreign = theirs.iter().find(|word| reported.contains(*word));
+            assert_eq!(foreign, None, "{text}: {reported}, of {error}");
+            assert!(reported.contains("(line "), "{reported}");
         }
         assert!(matches!(
             serde_json::from_str(r#"{"count": 1, "names": [], "kind": {"odd": 1}}"#),

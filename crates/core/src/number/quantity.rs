@@ -254,9 +254,9 @@ mod tests {
                 &["is 1/900, no decimal number", "such as h"],
             ),
         ] {
-            let told = explained(text, unit).unwrap_or_default();
+            let reported = explained(text, unit).unwrap_or_default();
             for part in parts {
-                assert!(told.contains(part), "{text}: {told}");
+                assert!(reported.contains(part), "{text}: {reported}");
             }
         }
         for text in ["4", "", "web", "0x10", "4 cores", "1_000", "12 é", "1,5"] {

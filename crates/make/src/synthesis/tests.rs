@@ -16,26 +16,26 @@ fn section7(load: f64) -> Workload {
     model("section7").scaled(load / 0.9).unwrap()
 }
 
-fn made(workload: &Workload, options: &Options) -> Synthesis {
+fn synthesized(workload: &Workload, options: &Options) -> Synthesis {
     match synthesize(workload, options).unwrap() {
-        Outcome::Policy(made) => *made,
+        Outcome::Policy(synthesized) => *synthesized,
         other => panic!("{other:?}"),
     }
 }
 
-fn claim(made: &Synthesis, quantity: Quantity, kind: Option<&str>) -> Option<Claim> {
-    let found = made.artifact.find(quantity, Subject::of_type(kind));
+fn claim(synthesized: &Synthesis, quantity: Quantity, kind: Option<&str>) -> Option<Claim> {
+    let found = synthesized.artifact.find(quantity, Subject::of_type(kind));
     found.cloned()
 }
 
 /// What a claim assumes and the workload does not meet.
-fn unmet_by(made: &Synthesis, workload: &Workload, claim: &Claim) -> Unmet {
+fn unmet_by(synthesized: &Synthesis, workload: &Workload, claim: &Claim) -> Unmet {
     let kind = claim.job_type.as_deref();
     unmet(
         &claim.holds_for,
         kind,
         workload,
-        made.artifact.policy.preempts(),
+        synthesized.artifact.policy.preempts(),
     )
 }
 
@@ -73,13 +73,15 @@ fn best_switching_rates_of_section_seven() {
         (setup("sequential-eager", 10.0), 0.9, 0.336611, 121.7147858),
         (setup("concurrent-late", 100.0), 0.5, 3.18691, 5.486278975),
     ] {
-        let made = made(&section7(load), &options);
-        let found = made.policy.switching_rate;
+        let synthesized = synthesized(&section7(load), &options);
+        let found = synthesized.policy.switching_rate;
         assert!(
             (found / rate - 1.0).abs() < 2e-5,
             "{found}, expected {rate}"
         );
-        let found = claim(&made, Quantity::MeanNumber, None).unwrap().value;
+        let found = claim(&synthesized, Quantity::MeanNumber, None)
+            .unwrap()
+            .value;
         assert!(
             (found / number - 1.0).abs() < 1e-8,
             "{found}, expected {number}"
@@ -90,13 +92,15 @@ fn best_switching_rates_of_section_seven() {
 /// The best route is taken, and what is kept of the tuning says so.
 #[test]
 fn the_best_route_is_taken() {
-    let made = made(&section7(0.9), &Options::new(Preemption::None));
-    assert_eq!(made.policy.route.to_string(), "sequential-eager");
-    let tried = Log::of(&made).routes;
+    let synthesized = synthesized(&section7(0.9), &Options::new(Preemption::None));
+    assert_eq!(synthesized.policy.route.to_string(), "sequential-eager");
+    let tried = Log::of(&synthesized).routes;
     assert_eq!(tried.len(), 4);
-    let mean = claim(&made, Quantity::MeanResponse, None).unwrap().value;
+    let mean = claim(&synthesized, Quantity::MeanResponse, None)
+        .unwrap()
+        .value;
     assert!(tried.iter().all(|tried| tried.value.unwrap() >= mean));
-    for option in &made.routes {
+    for option in &synthesized.routes {
         // The paper's predictor is within 1 % of the true optimum at this load.
         let outlook = option.outlook.as_ref().unwrap();
         assert!((outlook.predicted.0 / outlook.rate - 1.0).abs() < 0.01);
@@ -112,8 +116,8 @@ fn the_weighted_objective_is_tuned_for() {
             objective,
             ..Options::new(Preemption::None)
         };
-        let made = made(&workload, &options);
-        let value = |quantity| claim(&made, quantity, None).unwrap().value;
+        let synthesized = synthesized(&workload, &options);
+        let value = |quantity| claim(&synthesized, quantity, None).unwrap().value;
         (
             value(Quantity::MeanResponse),
             value(Quantity::WeightedResponse),
@@ -156,17 +160,18 @@ fn upgrades_are_solved_again() {
 #[test]
 fn bounds_take_over_where_exact_means_are_out_of_reach() {
     let workload = section7(0.9);
-    let exact = made(&workload, &Options::new(Preemption::None));
+    let exact = synthesized(&workload, &Options::new(Preemption::None));
     let options = Options {
         effort: 1e-9,
         ..Options::new(Preemption::None)
     };
-    let bounded = made(&workload, &options);
+    let bounded = synthesized(&workload, &options);
     assert_eq!(bounded.out_of_reach.len(), 3);
     let why = bounded.out_of_reach[0].to_string();
     assert!(why.contains("phases and about"), "{why}");
     for job_type in workload.types() {
-        let of = |made, quantity| claim(made, quantity, Some(job_type.name())).unwrap();
+        let of =
+            |synthesized, quantity| claim(synthesized, quantity, Some(job_type.name())).unwrap();
         let least = of(&bounded, Quantity::MeanNumberAtLeast);
         let most = of(&bounded, Quantity::MeanNumberAtMost);
         assert_eq!(least.method, Method::BoundRelativeCompletions);
@@ -182,14 +187,14 @@ fn bounds_take_over_where_exact_means_are_out_of_reach() {
 #[test]
 fn claims_for_sizes_with_stages() {
     let workload = model("section7_phases");
-    let full = made(&workload, &Options::new(Preemption::Full));
+    let full = synthesized(&workload, &Options::new(Preemption::Full));
     let number = claim(&full, Quantity::MeanNumber, Some("type-2")).unwrap();
     assert_eq!(number.method, Method::ExactQbd);
     assert_eq!(
         number.holds_for.sizes,
         Some(synth_cluster::artifact::SizeLaw::PhaseType)
     );
-    let none = made(&workload, &Options::new(Preemption::None));
+    let none = synthesized(&workload, &Options::new(Preemption::None));
     let number = claim(&none, Quantity::MeanNumber, Some("type-2")).unwrap();
     assert_eq!(number.method, Method::ExactQbd);
     assert_eq!(unmet_by(&none, &workload, &number), unmet_of(true, false));
@@ -225,10 +230,10 @@ fn claims_for_laws_that_are_not_followed() {
             effort: 0.1,
             ..Options::new(preemption)
         };
-        let made = made(&workload, &options);
+        let synthesized = synthesized(&workload, &options);
         let found = |quantity, kind| {
-            let claim = claim(&made, quantity, kind).unwrap();
-            (claim.method, unmet_by(&made, &workload, &claim))
+            let claim = claim(&synthesized, quantity, kind).unwrap();
+            (claim.method, unmet_by(&synthesized, &workload, &claim))
         };
         for (kind, queue) in workload.types().iter().zip(queues) {
             for quantity in [Quantity::MeanNumber, Quantity::MeanResponse] {
@@ -247,9 +252,9 @@ fn claims_for_laws_that_are_not_followed() {
             (Method::ExactQbd, both)
         );
         assert_eq!(found(Quantity::Load, None), (Method::ExactProgram, met));
-        let mut tried = Log::of(&made).routes.into_iter();
+        let mut tried = Log::of(&synthesized).routes.into_iter();
         assert!(tried.any(|tried| tried.method == Method::ExactQbd));
-        made.artifact.check().unwrap();
+        synthesized.artifact.check().unwrap();
     }
 }
 
@@ -267,17 +272,17 @@ fn bounds_for_other_arrivals_are_called_approximate() {
         effort: 1e-9,
         ..Options::new(Preemption::None)
     };
-    let made = made(&batches, &options);
+    let synthesized = synthesized(&batches, &options);
     for (kind, expected) in [("a", unmet_of(false, true)), ("b", unmet_of(false, false))] {
         for quantity in [Quantity::MeanNumberAtLeast, Quantity::MeanNumberAtMost] {
-            let bound = claim(&made, quantity, Some(kind)).unwrap();
+            let bound = claim(&synthesized, quantity, Some(kind)).unwrap();
             assert_eq!(bound.method, Method::BoundRelativeCompletions);
-            assert_eq!(unmet_by(&made, &batches, &bound), expected);
+            assert_eq!(unmet_by(&synthesized, &batches, &bound), expected);
         }
-        let load = claim(&made, Quantity::Load, Some(kind)).unwrap();
+        let load = claim(&synthesized, Quantity::Load, Some(kind)).unwrap();
         assert_eq!(load.method, Method::ExactStationaryLaw);
     }
-    made.artifact.check().unwrap();
+    synthesized.artifact.check().unwrap();
 }
 
 #[test]
@@ -329,7 +334,7 @@ fn where_switching_never_pays_means_keep_their_digits() {
             setup_rate: Some(setup_rate),
             ..Options::new(Preemption::Setup)
         };
-        made(&workload, &options).artifact.check().unwrap();
+        synthesized(&workload, &options).artifact.check().unwrap();
     }
     let mean = |rate| {
         let options = Options {
@@ -338,9 +343,11 @@ fn where_switching_never_pays_means_keep_their_digits() {
             route: Some(Route::ALL[0]),
             ..Options::new(Preemption::Setup)
         };
-        let made = made(&workload, &options);
-        made.artifact.check().unwrap();
-        claim(&made, Quantity::MeanNumber, None).unwrap().value
+        let synthesized = synthesized(&workload, &options);
+        synthesized.artifact.check().unwrap();
+        claim(&synthesized, Quantity::MeanNumber, None)
+            .unwrap()
+            .value
     };
     // It goes to its limit linearly in α.
     let limit = mean(1e-10);
@@ -374,7 +381,7 @@ fn far_apart_scales_of_time_check() {
                 effort: 0.01,
                 ..Options::new(preemption)
             };
-            made(&workload, &options).artifact.check().unwrap();
+            synthesized(&workload, &options).artifact.check().unwrap();
         }
     }
     for rate in [3e5, 1e9, 1e12] {
@@ -382,7 +389,10 @@ fn far_apart_scales_of_time_check() {
             switching_rate: Some(rate),
             ..Options::new(Preemption::Full)
         };
-        made(&section7(0.9), &options).artifact.check().unwrap();
+        synthesized(&section7(0.9), &options)
+            .artifact
+            .check()
+            .unwrap();
     }
 }
 
@@ -418,10 +428,12 @@ fn thousands_of_switches_a_job_are_taken_where_they_pay() {
         setup_rate: Some(1e4),
         ..Options::new(Preemption::Setup)
     };
-    let made = made(&workload, &options);
-    made.artifact.check().unwrap();
-    let taken = claim(&made, Quantity::MeanResponse, None).unwrap().value;
-    let rate = made.policy.switching_rate;
+    let synthesized = synthesized(&workload, &options);
+    synthesized.artifact.check().unwrap();
+    let taken = claim(&synthesized, Quantity::MeanResponse, None)
+        .unwrap()
+        .value;
+    let rate = synthesized.policy.switching_rate;
     assert!(rate > 1e3, "{rate}");
     // On both sides it is worse.
     for factor in [0.5, 2.0] {
@@ -429,7 +441,7 @@ fn thousands_of_switches_a_job_are_taken_where_they_pay() {
             switching_rate: Some(factor * rate),
             ..options.clone()
         };
-        let other = self::made(&workload, &options);
+        let other = self::synthesized(&workload, &options);
         let other = claim(&other, Quantity::MeanResponse, None).unwrap().value;
         assert!(taken < other, "{factor}: {taken} {other}");
     }
@@ -445,9 +457,9 @@ fn a_larger_server_has_no_higher_load() {
         },
         ..Options::new(Preemption::Full)
     };
-    let made = made(&model("vms"), &options);
-    let known = [made.policy.schedules.clone()];
-    let now = made.artifact.evidence.load;
+    let synthesized = synthesized(&model("vms"), &options);
+    let known = [synthesized.policy.schedules.clone()];
+    let now = synthesized.artifact.evidence.load;
     for step in upgrades(&model("vms").into(), &options, &known).found {
         assert!(step.load <= now * (1.0 + 1e-12), "{} {now}", step.load);
     }
@@ -460,9 +472,9 @@ fn an_interrupt_gives_the_best_so_far() {
     let workload = model("section7");
     let options = Options::new(Preemption::None);
     for (stage, basis) in [("trying", Basis::Unseen), ("measuring", Basis::Settled)] {
-        let made = Box::new(made(&workload, &options));
+        let synthesized = Box::new(synthesized(&workload, &options));
         let choice = ChoiceOptions::new(Families::All, 40_000_000, 1);
-        let chosen = choose(&workload, &options, &choice, made, |now| {
+        let chosen = choose(&workload, &options, &choice, synthesized, |now| {
             let ends = now.what.starts_with(stage);
             choice.interrupt.fetch_or(ends, Ordering::Relaxed);
         });
@@ -497,9 +509,9 @@ fn there_is_an_answer_however_little_is_known() {
     ] {
         let workload = server(&jobs);
         let options = Options::new(Preemption::None);
-        let made = Box::new(made(&workload, &options));
+        let synthesized = Box::new(synthesized(&workload, &options));
         let choice = ChoiceOptions::new(Families::All, budget, 1);
-        let chosen = choose(&workload, &options, &choice, made, |_| ()).unwrap();
+        let chosen = choose(&workload, &options, &choice, synthesized, |_| ()).unwrap();
         assert_eq!(
             chosen.basis.has_settled(),
             has_settled,

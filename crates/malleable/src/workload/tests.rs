@@ -47,7 +47,7 @@ sizes: {pareto: {shape: 1.5, count: 20000, seed: 3}}
 #[test]
 fn every_fault_is_told_where_it_stands() {
     let with = |from: &str, to: &str| faults(&POOL.replace(from, to));
-    for (from, to, told) in [
+    for (from, to, reported) in [
         (
             ".5",
             "1.5",
@@ -81,7 +81,7 @@ fn every_fault_is_told_where_it_stands() {
         ),
     ] {
         let found = with(from, to);
-        assert!(found.contains(told), "{found}");
+        assert!(found.contains(reported), "{found}");
     }
 }
 

@@ -139,11 +139,20 @@ mod tests {
                 let (mean, square) = moments(&stages);
                 let variance = |law: &Size| law.scv() * law.mean().powi(2);
                 let expected = variance(&latency) + variance(&run);
-                let told = format!("{latency:?} + {run:?}");
-                assert!((mean - latency.mean() - run.mean()).abs() < 1e-12, "{told}");
-                assert!((square - mean * mean - expected).abs() < 1e-11, "{told}");
-                assert!((sum.mean() - mean).abs() < 1e-12, "{told}");
-                assert!((sum.scv() * mean * mean - expected).abs() < 1e-11, "{told}");
+                let reported = format!("{latency:?} + {run:?}");
+                assert!(
+                    (mean - latency.mean() - run.mean()).abs() < 1e-12,
+                    "{reported}"
+                );
+                assert!(
+                    (square - mean * mean - expected).abs() < 1e-11,
+                    "{reported}"
+                );
+                assert!((sum.mean() - mean).abs() < 1e-12, "{reported}");
+                assert!(
+                    (sum.scv() * mean * mean - expected).abs() < 1e-11,
+                    "{reported}"
+                );
                 assert!((stages.initial.iter().sum::<f64>() - 1.0).abs() < 1e-14);
                 assert_eq!(stages.onward.last(), Some(&0.0));
                 assert!(!sum.is_exponential());

@@ -26,8 +26,8 @@ pub struct Header {
 
 impl Header {
     /// What this program compares.
-    pub fn new(workload: Subject, asked: &Comparing<'_>, policies: Vec<Entrant>) -> Self {
-        let settings = asked.settings;
+    pub fn new(workload: Subject, request: &Comparing<'_>, policies: Vec<Entrant>) -> Self {
+        let settings = request.settings;
         Header {
             format: "synth-comparison".into(),
             version: 1,
@@ -41,7 +41,7 @@ impl Header {
                 time_seconds: settings.time.map(|t| t.as_secs_f64()),
             },
             policies,
-            loads: asked.loads().to_vec(),
+            loads: request.loads().to_vec(),
         }
     }
 

@@ -94,14 +94,14 @@ pub struct Stage<'a> {
 pub fn sweep<C: Cells>(
     header: Header,
     runs: &C,
-    asked: &Comparing<'_>,
+    request: &Comparing<'_>,
     mut progress: impl FnMut(Stage<'_>),
 ) -> Result<Comparison<C::Measures, C::OfClass>, C::Error> {
-    let Some((mut journal, finished)) = open::<CellOf<C>>(&header, asked)? else {
+    let Some((mut journal, finished)) = open::<CellOf<C>>(&header, request)? else {
         return Ok(Comparison::new(header, Vec::new(), false));
     };
-    let is_interrupted = || asked.settings.interrupt.load(Ordering::Relaxed);
-    let plan = plan(&header, asked.share);
+    let is_interrupted = || request.settings.interrupt.load(Ordering::Relaxed);
+    let plan = plan(&header, request.share);
     let to_run = plan.len().saturating_sub(finished.len());
     let (mut cells, mut done): (Vec<CellOf<C>>, usize) = (Vec::new(), 0);
     let mut scene: Option<(f64, C::Scene)> = None;
@@ -147,7 +147,7 @@ pub fn sweep<C: Cells>(
         };
         if let Some(journal) = journal.as_mut().filter(|_| !is_cut(&cell)) {
             let is_kept = journal.append(&cell)?;
-            if asked.share.is_some() && !is_kept {
+            if request.share.is_some() && !is_kept {
                 return Err(JournalError(format!(
                     "the run of {policy} at ρ = {load} has a number that no part can hold: compare it without --shard"
                 ))
@@ -169,12 +169,12 @@ type Opened<T> = Option<(Option<Journal>, Vec<T>)>;
 
 fn open<T: DeserializeOwned>(
     header: &Header,
-    asked: &Comparing<'_>,
+    request: &Comparing<'_>,
 ) -> Result<Opened<T>, JournalError> {
-    let Some((output, resume)) = asked.journal else {
+    let Some((output, resume)) = request.journal else {
         return Ok(Some((None, Vec::new())));
     };
-    let (journal, finished) = match asked.share {
+    let (journal, finished) = match request.share {
         None => Journal::open(output, header, Header::differences, resume)?,
         Some(share) => {
             let heading = Heading::new(header, share);

@@ -80,7 +80,7 @@ fn shared(
     share: Option<&Share>,
 ) -> Result<Comparison<Nothing, Nothing>, JournalError> {
     let header = Header::sample(&["fast", "slow", "none"]);
-    let asked = Comparing {
+    let request = Comparing {
         file: "",
         policies: &[],
         changes: Changes::Refused,
@@ -89,7 +89,7 @@ fn shared(
         journal: journal.map(|output| (output, resume)),
         share,
     };
-    sweep(header, cells, &asked, |_| ())
+    sweep(header, cells, &request, |_| ())
 }
 
 #[test]

@@ -135,7 +135,7 @@ impl<'a> Fitting<'a> {
         let changes = match self.options.arrivals {
             Arrivals::Auto if has_batches => together(&dispersion, base),
             Arrivals::Auto => apart_or_together(&dispersion),
-            asked => asked,
+            request => request,
         };
         let mut parts = parts_of(trace.servers(), self.parts(constant));
         parts.header.source = Some(self.options.source.clone());

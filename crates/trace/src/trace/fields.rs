@@ -31,11 +31,11 @@ impl Fault {
 
     /// Counts it.
     pub fn note(self, line: u32, account: &mut Account) {
-        account.fault(line, || self.told(line));
+        account.fault(line, || self.reported(line));
     }
 
     /// In words.
-    pub fn told(&self, line: u32) -> String {
+    pub fn reported(&self, line: u32) -> String {
         let (column, expected) = (self.column, self.expected);
         let found = self.found.escape_debug();
         format!("line {line}, column {column}: found `{found}`, expected {expected}")

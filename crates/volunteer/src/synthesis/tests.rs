@@ -20,7 +20,7 @@ batches:
   - {name: f, application: a, size: 1, quality: afap, jobs: 60, submitted: 60, times: 3, every: 40}
 ";
 
-fn made(text: &str) -> (Campaign, Made) {
+fn synthesized(text: &str) -> (Campaign, Made) {
     made_of(text, 2_000_000)
 }
 
@@ -33,7 +33,7 @@ fn made_of(text: &str, events: u64) -> (Campaign, Made) {
         interrupt: Arc::default(),
     };
     match synthesize(&campaign, &options, &mut |_| ()) {
-        Ok(made) => (campaign, made),
+        Ok(synthesized) => (campaign, synthesized),
         Err(none) => panic!("{none:?}"),
     }
 }
@@ -42,11 +42,11 @@ fn made_of(text: &str, events: u64) -> (Campaign, Made) {
 /// one deadline for all, and stands on the front.
 #[test]
 fn a_tuned_policy_checks_holds_and_is_faster() {
-    let (campaign, made) = made(TEXT);
-    Checked::check(made.artifact.clone()).unwrap();
-    let chosen = trial::choose(&made.trials).unwrap();
-    assert!(front(&made.trials)[chosen] && made.trials.len() > 20);
-    for own in &made.competitors[..2] {
+    let (campaign, synthesized) = synthesized(TEXT);
+    Checked::check(synthesized.artifact.clone()).unwrap();
+    let chosen = trial::choose(&synthesized.trials).unwrap();
+    assert!(front(&synthesized.trials)[chosen] && synthesized.trials.len() > 20);
+    for own in &synthesized.competitors[..2] {
         assert!(
             own.makespan
                 .is_none_or(|times| times.mean - times.half_width > 1.0),
@@ -60,18 +60,18 @@ fn a_tuned_policy_checks_holds_and_is_faster() {
     };
     let run = simulate(
         &campaign,
-        Rule::Dispatch(made.artifact.policy.dispatch),
+        Rule::Dispatch(synthesized.artifact.policy.dispatch),
         &settings,
         |_| (),
     )
     .unwrap();
-    let verdicts = judge(&made.artifact, &campaign, &run);
+    let verdicts = judge(&synthesized.artifact, &campaign, &run);
     assert!(
         verdicts.iter().all(|own| own.verdict != Verdict::Refuted),
         "{verdicts:#?}"
     );
     // A claim of a quarter as much is refuted.
-    let mut wrong = made.artifact;
+    let mut wrong = synthesized.artifact;
     let median = Quantity::MedianMakespan;
     let own = wrong
         .claims
@@ -109,10 +109,10 @@ fn what_is_made_checks_whatever_the_laws() {
             batch("size: 1, quality: afap, jobs: 300, submitted: 197.4"),
         ),
     ] {
-        let (_, made) = made(&format!(
+        let (_, synthesized) = synthesized(&format!(
             "kind: volunteer\ntime_unit: h\nhorizon: {horizon}\n{hosts}\napplications: [{{name: x, versions: [{{name: v, processor: cpu}}]}}]\n{batches}\n"
         ));
-        let checked = Checked::check(made.artifact);
+        let checked = Checked::check(synthesized.artifact);
         assert!(checked.is_ok(), "{batches}: {:?}", checked.err());
     }
 }
@@ -121,8 +121,8 @@ fn what_is_made_checks_whatever_the_laws() {
 #[test]
 fn given_parameters_are_kept() {
     let given = "policy: {first_percentile: 40, tight_percentile: 60, quantile: .6, patience: 33, refresh: 12}\n";
-    let (_, made) = made(&format!("{TEXT}{given}"));
-    let policy = &made.artifact.policy;
+    let (_, synthesized) = synthesized(&format!("{TEXT}{given}"));
+    let policy = &synthesized.artifact.policy;
     let rule = policy.dispatch;
     assert_eq!(
         (
@@ -134,9 +134,10 @@ fn given_parameters_are_kept() {
         (40.0, 60.0, Some(0.6), 33.0)
     );
     assert_eq!((policy.refresh, policy.tick), (12.0, 0.5));
-    assert!(made.trials.len() <= 3);
+    assert!(synthesized.trials.len() <= 3);
     assert!(
-        made.artifact
+        synthesized
+            .artifact
             .find(Quantity::MedianMakespan, Subject::ALL)
             .is_some()
     );
@@ -162,18 +163,18 @@ batches:
   - {name: f, application: a, size: .3, quality: afap, jobs: 60, submitted: 60, times: 3, every: 70}
 ";
     for (events, tried) in [(2_000_000, true), (60_000, false)] {
-        let (campaign, made) = made_of(text, events);
-        let artifact = &made.artifact;
-        let competitors = &made.competitors;
+        let (campaign, synthesized) = made_of(text, events);
+        let artifact = &synthesized.artifact;
+        let competitors = &synthesized.competitors;
         assert_eq!(competitors.len(), COMPETITORS.len());
         assert_eq!(competitors.iter().any(|own| own.rule == TUNED), !tried);
-        assert!(tried || made.cut && artifact.policy.dispatch == literal(&campaign));
+        assert!(tried || synthesized.cut && artifact.policy.dispatch == literal(&campaign));
         for own in competitors {
             for (found, equal) in [(own.makespan, 1.0), (own.excess, 0.0)] {
                 let surely = found.is_some_and(|own| own.mean + own.half_width < equal);
                 assert!(!surely, "{own:?}");
             }
         }
-        Checked::check(made.artifact).unwrap();
+        Checked::check(synthesized.artifact).unwrap();
     }
 }

@@ -110,12 +110,12 @@ pub enum Pace {
 /// When the trace cannot be read, or the policies, the workload and the trace do not go together. Where a policy
 /// cannot serve the jobs, its outcome says why.
 pub fn replay_trace(
-    asked: &Replaying<'_>,
+    request: &Replaying<'_>,
     listener: &mut dyn FnMut(&str),
 ) -> Result<Replays, VerbError> {
-    let stage = Stage::read(asked, listener)?;
+    let stage = Stage::read(request, listener)?;
     let mut paces = Vec::new();
-    for &pace in &asked.paces {
+    for &pace in &request.paces {
         let at = stage.at(stage.speed(pace)?, listener);
         if !at.policies.is_empty() {
             paces.push(at);
@@ -124,7 +124,7 @@ pub fn replay_trace(
             break;
         }
     }
-    let resamples = asked.resample && !stage.is_interrupted();
+    let resamples = request.resample && !stage.is_interrupted();
     let resampled = resamples.then(|| stage.resampled(listener)).transpose()?;
     Ok(stage.results(paces, resampled))
 }

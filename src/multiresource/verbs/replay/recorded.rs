@@ -91,30 +91,30 @@ pub struct OfType {
 /// # Errors
 /// When the jobs cannot be read, there is no such policy, it is refused or cannot serve them.
 pub fn run_once(
-    asked: &Recording<'_>,
+    request: &Recording<'_>,
     listener: &mut dyn FnMut(&str),
 ) -> Result<Recorded, VerbError> {
-    let mut fleet = asked.workload.cloned();
-    let (rule, file) = resolve_policy(asked.policy, fleet.as_ref(), asked.changes)?;
+    let mut fleet = request.workload.cloned();
+    let (rule, file) = resolve_policy(request.policy, fleet.as_ref(), request.changes)?;
     if let Some((checked, _)) = &file {
-        has_types_of(asked.policy, checked, &mut fleet)?;
+        has_types_of(request.policy, checked, &mut fleet)?;
     }
     let Some(mut fleet) = fleet else {
         return refuse(format!(
             "the rule {} needs a workload, which has types and servers: give --workload FILE",
-            asked.policy
+            request.policy
         ));
     };
-    if let Some(latency) = asked.start_latency {
+    if let Some(latency) = request.start_latency {
         fleet = fleet.with_start_latency(latency)?;
     }
     let envelope = fleet.envelope();
     let names: Vec<&str> = envelope.types().iter().map(|t| t.name()).collect();
-    let jobs = record(asked.text, &names);
-    let mut jobs = jobs.or_else(|why| refuse(format!("{}: {why}", asked.file)))?;
+    let jobs = record(request.text, &names);
+    let mut jobs = jobs.or_else(|why| refuse(format!("{}: {why}", request.file)))?;
     let count = jobs.len();
-    listener(&format!("running {count} jobs under {}", asked.policy));
-    let (drawn, is_drawn) = draw(&mut jobs, envelope, asked.seed);
+    listener(&format!("running {count} jobs under {}", request.policy));
+    let (drawn, is_drawn) = draw(&mut jobs, envelope, request.seed);
     let scene = DecisionState {
         jobs: &jobs,
         types: (0..names.len() as u32).collect(),
@@ -122,10 +122,10 @@ pub fn run_once(
         clock: Clock::as_written(),
         latency: envelope.start_latency().map_or(0.0, Size::mean),
         drawn,
-        seed: asked.seed,
+        seed: request.seed,
     };
     let replayed = replay(&rule, &scene, &mut |_| {
-        !asked.interrupt.load(Ordering::Relaxed)
+        !request.interrupt.load(Ordering::Relaxed)
     });
     let replayed = replayed.or_else(|why| refuse(why.to_string()))?;
     let visits: Vec<Visit> = visits(&scene, &replayed, 1.0).collect();
@@ -137,15 +137,15 @@ pub fn run_once(
         })
     });
     let Some(all) = OfJobs::of(visits.iter()) else {
-        return refuse(format!("{}: there are no jobs", asked.file));
+        return refuse(format!("{}: there are no jobs", request.file));
     };
     Ok(Recorded {
-        policy: asked.policy.to_owned(),
+        policy: request.policy.to_owned(),
         digest: file.map(|(_, digest)| digest),
-        file: asked.file.clone(),
+        file: request.file.clone(),
         time_unit: envelope.time_unit().to_owned(),
         start_latency: envelope.start_latency().cloned(),
-        seed: (is_drawn || replayed.has_clocks).then_some(asked.seed),
+        seed: (is_drawn || replayed.has_clocks).then_some(request.seed),
         makespan: visits.iter().map(|visit| visit.end).fold(0.0, f64::max),
         all,
         types: types.collect(),

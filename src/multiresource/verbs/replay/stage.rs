@@ -19,7 +19,7 @@ use crate::trace::{Source, Trace};
 
 /// All that a replay needs.
 pub struct Stage<'a> {
-    asked: &'a Replaying<'a>,
+    request: &'a Replaying<'a>,
     policies: Vec<Policy>,
     file: String,
     log: Log,
@@ -54,13 +54,13 @@ const MOST_STEPS: f64 = 1e6;
 impl<'a> Stage<'a> {
     /// Reads policies and trace.
     pub fn read(
-        asked: &'a Replaying<'a>,
+        request: &'a Replaying<'a>,
         listener: &mut dyn FnMut(&str),
     ) -> Result<Self, VerbError> {
         // Types are those of the workload that is given, or of the first policy file.
-        let (mut fleet, mut policies) = (asked.workload.cloned(), Vec::new());
-        for name in asked.policies {
-            let (rule, file) = resolve_policy(name, None, asked.changes)?;
+        let (mut fleet, mut policies) = (request.workload.cloned(), Vec::new());
+        for name in request.policies {
+            let (rule, file) = resolve_policy(name, None, request.changes)?;
             if let Some((checked, _)) = &file {
                 has_types_of(name, checked, &mut fleet)?;
             }
@@ -69,16 +69,16 @@ impl<'a> Stage<'a> {
                 file: file.map(|(_, digest)| (digest, rule)),
             });
         }
-        let mut options = asked.trace.reading.clone();
+        let mut options = request.trace.reading.clone();
         // The workload's servers are those of its jobs.
         options.servers = options.servers.or(fleet.as_ref().map(servers_of));
-        let source = Source::named(asked.trace.file.as_deref().unwrap_or(Path::new("-")));
+        let source = Source::named(request.trace.file.as_deref().unwrap_or(Path::new("-")));
         let file = source.name();
         listener(&format!("reading {file}"));
         let mut log = Log::read(&mut Trace::open(&source, &options)?, |jobs| {
             listener(&format!("reading {file}: {jobs} jobs"));
         })?;
-        let latency = asked.start_latency.unwrap_or(Decimal::ZERO);
+        let latency = request.start_latency.unwrap_or(Decimal::ZERO);
         let parts = WholeParts::of_seconds(latency, log.tick.per_second());
         let Some(parts) = parts else {
             return refuse(format!(
@@ -87,14 +87,14 @@ impl<'a> Stage<'a> {
             ));
         };
         let exact = Kinds::exact(&log);
-        let rounds = asked.trace.demands == Demands::Rounded;
+        let rounds = request.trace.demands == Demands::Rounded;
         let typed = if rounds || policies.iter().any(|own| own.file.is_some()) {
             let Some(fleet) = fleet else {
                 return refuse(
                     "--demands rounded needs the types of a workload: give --workload FILE, such as `synth fit` makes",
                 );
             };
-            let mut typed = Types::of(&log, &exact, fleet, asked.trace.unknown_out)?;
+            let mut typed = Types::of(&log, &exact, fleet, request.trace.unknown_out)?;
             // Dead time is that which is asked for, the same for every policy.
             let latency = Decimal::new(parts.ticks() / typed.ticks).unwrap_or(Decimal::ZERO);
             typed.fleet = typed.fleet.with_start_latency(latency)?;
@@ -105,7 +105,7 @@ impl<'a> Stage<'a> {
             None
         };
         Ok(Stage {
-            asked,
+            request,
             policies,
             file,
             log,
@@ -140,7 +140,7 @@ impl<'a> Stage<'a> {
 
     /// Whether it is to end.
     pub fn is_interrupted(&self) -> bool {
-        self.asked.settings.interrupt.load(Ordering::Relaxed)
+        self.request.settings.interrupt.load(Ordering::Relaxed)
     }
 
     /// Ticks in a second.
@@ -151,7 +151,7 @@ impl<'a> Stage<'a> {
     /// Replays every policy at a speed; those before an interruption.
     pub fn at(&self, speed: Speed, listener: &mut dyn FnMut(&str)) -> AtPace {
         let span = self.log.span() / speed.ratio() / self.per_second();
-        let keeps_visits = self.asked.trace.jobs.is_some();
+        let keeps_visits = self.request.trace.jobs.is_some();
         let mut first: Option<Played> = None;
         let mut policies = Vec::new();
         for policy in &self.policies {
@@ -187,11 +187,11 @@ impl<'a> Stage<'a> {
     /// Mean response times of each policy at the first pace on whole weeks of the trace that are drawn with
     /// replacement, the same for each; of a policy fewer where it cannot serve some.
     pub fn resampled(&self, listener: &mut dyn FnMut(&str)) -> Result<Spread, VerbError> {
-        let speed = self.speed(self.asked.paces[0])?;
+        let speed = self.speed(self.request.paces[0])?;
         let week = 7.0 * DAY * self.per_second();
         let mut means = vec![Vec::new(); self.policies.len()];
         for n in 0..REPLICATIONS {
-            let Some(jobs) = resampled(&self.log.jobs, week, self.asked.settings.seed, n) else {
+            let Some(jobs) = resampled(&self.log.jobs, week, self.request.settings.seed, n) else {
                 return refuse(
                     "--resample draws from whole weeks, and the trace has fewer than two: leave it out",
                 );
@@ -216,7 +216,7 @@ impl<'a> Stage<'a> {
 
     /// Of which jobs measures are: all where no job is in the middle.
     fn window(&self) -> Window {
-        self.asked.trace.measure.unwrap_or_else(|| {
+        self.request.trace.measure.unwrap_or_else(|| {
             let [from, to] = Window::MIDDLE.within(self.log.span());
             let is_within = |job: &Job| (from..=to).contains(&job.submit);
             if self.log.jobs.iter().any(is_within) {
@@ -229,7 +229,7 @@ impl<'a> Stage<'a> {
 
     /// The types by which a policy sees the jobs, if it does.
     fn types_for(&self, policy: &Policy) -> Option<&Types> {
-        let rounds = policy.file.is_some() || self.asked.trace.demands == Demands::Rounded;
+        let rounds = policy.file.is_some() || self.request.trace.demands == Demands::Rounded;
         self.typed.as_ref().filter(|_| rounds)
     }
 
@@ -262,7 +262,7 @@ impl<'a> Stage<'a> {
             let means = blocks.as_ref()?.means(visits.iter().map(of));
             Interval::of(means.into_iter().flatten())
         };
-        let step = self.asked.trace.step.map(|step| step.as_secs_f64());
+        let step = self.request.trace.step.map(|step| step.as_secs_f64());
         let step = step.unwrap_or(span / STEPS).max(span / MOST_STEPS);
         let ratio = first.map(|first| Ratio {
             value: measured.mean_response / first.measured.mean_response,
@@ -292,7 +292,7 @@ impl<'a> Stage<'a> {
 
     fn blocks(&self, visits: &[Visit], window: [f64; 2], block: f64) -> Option<Blocks> {
         let submits: Vec<f64> = visits.iter().map(|visit| visit.submit).collect();
-        Blocks::draw(&submits, window, block, self.asked.settings.seed)
+        Blocks::draw(&submits, window, block, self.request.settings.seed)
     }
 
     /// Replays a policy on jobs of its kinds; returns their visits, and the number of events.
@@ -333,7 +333,7 @@ impl<'a> Stage<'a> {
             clock,
             latency,
             drawn: Vec::new(),
-            seed: self.asked.settings.seed,
+            seed: self.request.settings.seed,
         };
         if let (Some((_, rule)), Some(typed)) = (&policy.file, &self.typed) {
             let types = (0..kinds.demands.len() as u32).collect();
@@ -381,8 +381,8 @@ impl<'a> Stage<'a> {
                 types: self.typed.as_ref().map(|types| types.typed.clone()),
             },
             window: self.window(),
-            start_latency: self.asked.start_latency.unwrap_or(Decimal::ZERO),
-            seed: self.asked.settings.seed,
+            start_latency: self.request.start_latency.unwrap_or(Decimal::ZERO),
+            seed: self.request.settings.seed,
             paces,
             resampled,
             interrupted: self.is_interrupted(),

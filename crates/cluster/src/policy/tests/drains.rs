@@ -63,9 +63,9 @@ fn packed_sums_are_those_of_the_room() {
             packed.take(&mut used, 0, x);
             let mut room = packing.capacity().to_vec();
             packing.take(0, x as u32, &mut room);
-            for asked in 0..=3 {
-                let most = u64::from(packing.most(1, &room)).min(asked);
-                assert_eq!(packed.most(&used, 1, asked), most, "{x}, {asked}");
+            for request in 0..=3 {
+                let most = u64::from(packing.most(1, &room)).min(request);
+                assert_eq!(packed.most(&used, 1, request), most, "{x}, {request}");
             }
             packed.give(&mut used, 0, x);
             assert_eq!(used, packed.nothing_of::<Vec<u64>>(packing.capacity()));

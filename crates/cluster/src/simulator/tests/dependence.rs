@@ -105,10 +105,10 @@ fn dependent_arrivals_do_not_depend_on_the_blocks() {
             let (mut arrivals, mut sizes) = (Vec::new(), Vec::new());
             while arrivals.len() < 5000 {
                 let mut block = vec![Arrival::default(); size];
-                let mut told = vec![f64::NAN; size];
-                flow.fill(&mut block, &mut told);
+                let mut reported = vec![f64::NAN; size];
+                flow.fill(&mut block, &mut reported);
                 arrivals.extend(block);
-                sizes.extend(told.iter().map(|size| size.to_bits()));
+                sizes.extend(reported.iter().map(|size| size.to_bits()));
             }
             arrivals.truncate(5000);
             sizes.truncate(5000);

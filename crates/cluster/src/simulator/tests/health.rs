@@ -46,8 +46,8 @@ fn a_type_of_which_no_job_is_done_is_never_settled() {
             ("big", 0, run.types[1].left)
         );
         assert!(run.mean_response.is_none() && run.replications.iter().all(Option::is_none));
-        let told = run.unsettled.as_ref().unwrap().to_string();
-        assert_eq!(told, format!("big: {left} waiting, none done"));
+        let reported = run.unsettled.as_ref().unwrap().to_string();
+        assert_eq!(reported, format!("big: {left} waiting, none done"));
     }
 }
 

@@ -265,10 +265,10 @@ fn laws_and_processes_may_be_written_as_variants() {
         else {
             panic!("{text}")
         };
-        let told = |fault: &synth_core::document::Fault| {
+        let reported = |fault: &synth_core::document::Fault| {
             fault.place.to_string() == place && fault.message.contains(message)
         };
-        assert!(faults.iter().any(told), "{report}");
+        assert!(faults.iter().any(reported), "{report}");
         assert!(report.contains("t.yaml:5:"), "{report}");
     }
 }

@@ -38,9 +38,9 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
         if end.is_some_and(|end| end < start) {
             return Err(rows.fault(finish, "a time not before starttime [days]"));
         }
-        let asked = kinds.get(rows.get(kind));
-        match asked {
-            Some(asked) => demand.copy_from_slice(asked),
+        let request = kinds.get(rows.get(kind));
+        match request {
+            Some(request) => demand.copy_from_slice(request),
             None => demand.fill(0.0),
         }
         let submit = start.max(0);
@@ -51,7 +51,7 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
                 None => Seen::Censored,
             },
             user: name(rows.get(tenant)),
-            fate: asked.map_or(Fate::Unplaced, |_| Fate::Completed),
+            fate: request.map_or(Fate::Unplaced, |_| Fate::Completed),
             ..Raw::new(rows.number(), submit, end.unwrap_or(LAST_END) - submit)
         }))
     };
@@ -81,9 +81,9 @@ fn kinds(
     rows.read_all(|rows| {
         let name = String::from_utf8_lossy(rows.get(own)).into_owned();
         if machine == Some(&name) {
-            let asked = amounts.iter().map(|column| rows.amount(*column));
-            let asked = asked.map(|amount| Ok(amount?.unwrap_or(0.0)));
-            kinds.insert(rows.get(kind).to_vec(), asked.collect::<Result<_, _>>()?);
+            let request = amounts.iter().map(|column| rows.amount(*column));
+            let request = request.map(|amount| Ok(amount?.unwrap_or(0.0)));
+            kinds.insert(rows.get(kind).to_vec(), request.collect::<Result<_, _>>()?);
         }
         *machines.entry(name).or_default() += 1;
         Ok(())

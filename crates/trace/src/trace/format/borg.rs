@@ -189,11 +189,11 @@ impl Borg {
         account: &mut Account,
     ) -> Raw {
         for (demand, resource) in demand.iter_mut().zip(&self.resources) {
-            let asked = instance.request[*resource];
-            if asked.is_none() {
+            let requested = instance.request[*resource];
+            if requested.is_none() {
                 account.suppose(Reason::NoAmount);
             }
-            *demand = asked.unwrap_or(0.0);
+            *demand = requested.unwrap_or(0.0);
         }
         let since = instance.since;
         let held = since.map_or(-1, |since| self.now - since.max(self.start));

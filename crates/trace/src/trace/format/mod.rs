@@ -228,13 +228,13 @@ pub(super) fn open(source: &Source, options: &Options) -> Result<Opened, TraceEr
 
 /// What was asked for and says nothing to this format, if anything.
 fn without_use(format: Format, options: &Options) -> Option<String> {
-    let asked = [
+    let request = [
         ("--columns", Format::Csv, !options.columns.is_empty()),
         ("--unit", Format::Csv, !options.units.is_empty()),
         ("--vm-types", Format::Azure, options.vm_types.is_some()),
     ];
-    let mut asked = asked.into_iter().filter(|(_, _, is_given)| *is_given);
-    let (option, of, _) = asked.find(|(_, of, _)| *of != format)?;
+    let mut request = request.into_iter().filter(|(_, _, is_given)| *is_given);
+    let (option, of, _) = request.find(|(_, of, _)| *of != format)?;
     let (of, format) = (of.name(), format.name());
     Some(format!(
         "{option} is for files of the format {of}, and this one is read as {format}: leave it out, or name --format {of}"

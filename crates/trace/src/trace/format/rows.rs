@@ -49,7 +49,7 @@ impl Rows {
             }
         }
         if let Err(fault) = rows.cut() {
-            let why = format!("in its first line, {}", fault.told(rows.number()));
+            let why = format!("in its first line, {}", fault.reported(rows.number()));
             return Err(rows.wrong(why));
         }
         let text = |column| String::from_utf8_lossy(rows.get(column)).into_owned();
@@ -108,7 +108,7 @@ impl Rows {
     ) -> Result<(), TraceError> {
         let mut account = Account::default();
         while self.advance(&mut account)? {
-            read(self).map_err(|fault| self.wrong(fault.told(self.number())))?;
+            read(self).map_err(|fault| self.wrong(fault.reported(self.number())))?;
         }
         let fault = account.faults.first();
         fault.map_or(Ok(()), |fault| Err(self.wrong(fault)))

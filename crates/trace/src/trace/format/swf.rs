@@ -96,11 +96,11 @@ impl Reader for Swf {
         }
         demand[self.processors] = processors;
         if let Some(memory) = self.memory {
-            let told = [
+            let reported = [
                 amount(field::REQUESTED_MEMORY)?,
                 amount(field::USED_MEMORY)?,
             ];
-            let kib = told.into_iter().find(|kib| *kib >= 0.0);
+            let kib = reported.into_iter().find(|kib| *kib >= 0.0);
             if kib.is_none() {
                 account.suppose(Reason::NoAmount);
             }

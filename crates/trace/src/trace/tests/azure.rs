@@ -55,8 +55,8 @@ fn a_type_that_the_machine_does_not_have_is_larger_than_it() {
 #[test]
 fn one_machine_has_to_be_chosen() {
     let why = |machine| read_on(machine, "1,7,10,0,1,2\n").err().unwrap();
-    let told = "say with --machine which one the servers are; the ones with most types: 17 (2 types), 16 (1 types)";
-    assert!(why(None).ends_with(told), "{}", why(None));
+    let reported = "say with --machine which one the servers are; the ones with most types: 17 (2 types), 16 (1 types)";
+    assert!(why(None).ends_with(reported), "{}", why(None));
     assert!(why(Some("18")).contains("no machine `18`; say with --machine"));
     let why = refused(HEADER.as_bytes(), &on("cpu=1"));
     assert!(why.contains("give --vm-types FILE"), "{why}");

@@ -10,8 +10,8 @@ use super::*;
 fn assert_broken(header: &str, options: &Options, lines: &[(&str, usize, &str, &str)]) {
     for (line, column, found, expected) in lines {
         let (faults, jobs) = faults(&format!("{header}{line}\n"), options);
-        let told = format!("line 2, column {column}: found `{found}`, expected {expected}");
-        assert_eq!((faults, jobs), (vec![told], 0), "{line}");
+        let reported = format!("line 2, column {column}: found `{found}`, expected {expected}");
+        assert_eq!((faults, jobs), (vec![reported], 0), "{line}");
     }
 }
 

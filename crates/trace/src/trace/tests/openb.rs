@@ -35,11 +35,11 @@ fn a_list_of_nodes_tells_the_servers() {
     let counts: Vec<u32> = servers.shapes.iter().map(|shape| shape.count).collect();
     assert_eq!(counts, [2, 1]);
     assert_eq!(servers.total(), [160.0, 896.0, 8.0]);
-    let told = |text: &[u8]| nodes(file(text).path()).unwrap_err().to_string();
-    assert!(told(b"sn,cpu\n").contains("no list of nodes"));
-    assert!(told(b"cpu_milli,memory_mib,gpu\n").ends_with("no line stands for a node"));
-    assert!(told(b"cpu_milli,memory_mib,gpu\n1,2,x\n").contains("line 2, column 5: found `x`"));
-    assert!(told(b"cpu_milli,memory_mib,gpu\n1,2\n").contains("line 2, column 4"));
+    let reported = |text: &[u8]| nodes(file(text).path()).unwrap_err().to_string();
+    assert!(reported(b"sn,cpu\n").contains("no list of nodes"));
+    assert!(reported(b"cpu_milli,memory_mib,gpu\n").ends_with("no line stands for a node"));
+    assert!(reported(b"cpu_milli,memory_mib,gpu\n1,2,x\n").contains("line 2, column 5: found `x`"));
+    assert!(reported(b"cpu_milli,memory_mib,gpu\n1,2\n").contains("line 2, column 4"));
 }
 
 #[test]

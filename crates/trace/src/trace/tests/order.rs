@@ -22,10 +22,10 @@ fn lines(count: u64) -> Vec<String> {
 }
 
 /// What does not depend on the place in the file.
-fn told(jobs: &[Job], trace: &Trace) -> Vec<(i64, u64, u64)> {
+fn reported(jobs: &[Job], trace: &Trace) -> Vec<(i64, u64, u64)> {
     let demand = |job: &Job| trace.demands().vectors()[job.demand as usize][0] as u64;
-    let told = jobs.iter().map(|job| (job.submit, job.size, demand(job)));
-    told.collect()
+    let reported = jobs.iter().map(|job| (job.submit, job.size, demand(job)));
+    reported.collect()
 }
 
 #[test]
@@ -40,15 +40,21 @@ fn shuffled_lines_equal_sorted_ones() {
     let (others, other) = read(&swf(&shuffled), &Options::default());
     assert!(other.account().count(Reason::Unsorted) > 500);
     assert!(others.is_sorted_by_key(|job| (job.submit, job.line)));
-    let sort = |mut told: Vec<(i64, u64, u64)>| {
-        told.sort_unstable();
-        told
+    let sort = |mut reported: Vec<(i64, u64, u64)>| {
+        reported.sort_unstable();
+        reported
     };
-    assert_eq!(sort(told(&jobs, &trace)), sort(told(&others, &other)));
+    assert_eq!(
+        sort(reported(&jobs, &trace)),
+        sort(reported(&others, &other))
+    );
     assert_eq!(trace.account().work, other.account().work);
     let backwards: Vec<String> = sorted.into_iter().rev().collect();
     let (others, other) = read(&swf(&backwards), &Options::default());
-    assert_eq!(sort(told(&others, &other)), sort(told(&jobs, &trace)));
+    assert_eq!(
+        sort(reported(&others, &other)),
+        sort(reported(&jobs, &trace))
+    );
     // The three of an instant have no order among themselves.
     assert_eq!(other.account().count(Reason::Unsorted), 666);
 }
@@ -67,7 +73,7 @@ fn a_million_lines_may_stand_between_and_no_more() {
     let text = |early_ones: usize| swf(&[early.repeat(early_ones), late.clone()]);
     let (jobs, _) = read(&text(Trace::MOST_OUT_OF_ORDER), &Options::default());
     assert_eq!(jobs[0].submit, 0);
-    let (told, _, ended) =
+    let (reported, _, ended) =
         read_till_it_ends(&text(Trace::MOST_OUT_OF_ORDER + 2), &Options::default());
     let why = ended.unwrap_err().to_string();
     assert!(
@@ -77,7 +83,7 @@ fn a_million_lines_may_stand_between_and_no_more() {
         ),
         "{why}"
     );
-    assert!(told.len() > 1);
+    assert!(reported.len() > 1);
 }
 
 #[test]

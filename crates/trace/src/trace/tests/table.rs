@@ -52,7 +52,7 @@ fn what_is_not_told_has_the_name_of_its_column() {
 #[test]
 fn requests_that_do_not_go_with_the_table_are_told() {
     let text = b"at,held,cores,gib,at\n1,2,3,4,5\n";
-    let told = |columns: &str| refused(text, &options(columns));
+    let reported = |columns: &str| refused(text, &options(columns));
     let cases = [
         (
             "size=held",
@@ -72,15 +72,19 @@ fn requests_that_do_not_go_with_the_table_are_told() {
         ),
     ];
     for (columns, expected) in cases {
-        assert!(told(columns).starts_with(expected), "{}", told(columns));
+        assert!(
+            reported(columns).starts_with(expected),
+            "{}",
+            reported(columns)
+        );
     }
 }
 
 #[test]
 fn columns_are_told_of_tables_alone() {
     let text = swf(&[line("5", "10", "4", "20", "1")]);
-    let told = "FILE: --columns is for files of the format csv, and this one is read as swf: leave it out, or name --format csv";
-    assert_eq!(refused(&text, &options(COLUMNS)), told);
+    let reported = "FILE: --columns is for files of the format csv, and this one is read as swf: leave it out, or name --format csv";
+    assert_eq!(refused(&text, &options(COLUMNS)), reported);
 }
 
 #[test]

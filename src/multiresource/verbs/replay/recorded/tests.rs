@@ -15,7 +15,7 @@ fn workload(before: &str) -> Fleet {
 const JOBS: &str = "type,arrival,size,wait\nsmall,100,10,0\nbig,101,5,0\nsmall,102,3,0\nsmall,102,4,0\nbig,130,1,0\n";
 
 fn run(policy: &str, workload: &Fleet, text: &str, latency: Option<&str>) -> Recorded {
-    let asked = Recording {
+    let request = Recording {
         file: "jobs.csv".into(),
         text: text.as_bytes(),
         policy,
@@ -25,7 +25,7 @@ fn run(policy: &str, workload: &Fleet, text: &str, latency: Option<&str>) -> Rec
         changes: Changes::default(),
         interrupt: Arc::default(),
     };
-    run_once(&asked, &mut |_| ()).unwrap()
+    run_once(&request, &mut |_| ()).unwrap()
 }
 
 fn is_near(found: f64, expected: f64) -> bool {
@@ -118,8 +118,8 @@ fn limits_are_of_the_run_alone() {
 
 #[test]
 fn what_cannot_be_run_is_told() {
-    let told = |policy: &str, workload: Option<&Fleet>, text: &str| {
-        let asked = Recording {
+    let reported = |policy: &str, workload: Option<&Fleet>, text: &str| {
+        let request = Recording {
             file: "jobs.csv".into(),
             text: text.as_bytes(),
             policy,
@@ -129,12 +129,12 @@ fn what_cannot_be_run_is_told() {
             changes: Changes::default(),
             interrupt: Arc::default(),
         };
-        run_once(&asked, &mut |_| ()).unwrap_err().to_string()
+        run_once(&request, &mut |_| ()).unwrap_err().to_string()
     };
     let late = workload("start_latency: .9\n");
     let row = "type,arrival,size\nhuge,1,2\n";
-    assert!(told("fcfs", Some(&late), row).contains("jobs.csv: line 2: unknown type `huge`"));
-    assert!(told("fcfs", None, JOBS).contains("give --workload FILE"));
-    assert!(told("server-filling", Some(&late), JOBS).contains("start latency"));
-    assert!(told("nothing", Some(&late), JOBS).contains("no policy file nothing"));
+    assert!(reported("fcfs", Some(&late), row).contains("jobs.csv: line 2: unknown type `huge`"));
+    assert!(reported("fcfs", None, JOBS).contains("give --workload FILE"));
+    assert!(reported("server-filling", Some(&late), JOBS).contains("start latency"));
+    assert!(reported("nothing", Some(&late), JOBS).contains("no policy file nothing"));
 }

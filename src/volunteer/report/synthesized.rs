@@ -13,33 +13,33 @@ use crate::volunteer::workload::{Campaign, Quality, Shortage};
 const SHOWN: usize = 10;
 
 /// Describes a policy: what it attains, what others do, and what it was chosen from.
-pub fn made(campaign: &Campaign, made: &Made, width: usize) -> String {
+pub fn synthesized(campaign: &Campaign, synthesized: &Made, width: usize) -> String {
     let say = |words: String| wrap(&words, width);
     let mut lines = vec![
         format!(
             "{}: {}\n",
             about(campaign),
-            rule(&made.artifact.policy.dispatch)
+            rule(&synthesized.artifact.policy.dispatch)
         ),
-        attained(campaign, &made.run, width),
+        attained(campaign, &synthesized.run, width),
     ];
     lines.push(say(format!(
         "simulated in {} campaigns that decided nothing, 95 % intervals; a heuristic: no optimum is known",
-        made.run.campaigns.len()
+        synthesized.run.campaigns.len()
     )));
-    let others = &made.competitors;
+    let others = &synthesized.competitors;
     if !others.is_empty() {
         lines.push(format!("\n{}", competitors(campaign, others, width)));
     }
-    if made.trials.len() > 1 {
-        lines.push(format!("\n{}", front(campaign, made, width)));
+    if synthesized.trials.len() > 1 {
+        lines.push(format!("\n{}", front(campaign, synthesized, width)));
     }
     let ended = |before: &str| {
         say(format!(
             "the budget ended before {before}: give a larger --budget"
         ))
     };
-    lines.extend(made.cut.then(|| ended("all parameters were tried")));
+    lines.extend(synthesized.cut.then(|| ended("all parameters were tried")));
     lines.extend(
         others
             .is_empty()
@@ -98,9 +98,12 @@ fn better(other: &Competitor) -> Option<String> {
 }
 
 /// Shows the front: what nothing that was tried surely beats.
-fn front(campaign: &Campaign, made: &Made, width: usize) -> String {
+fn front(campaign: &Campaign, synthesized: &Made, width: usize) -> String {
     let time = campaign.time_unit();
-    let on = made.trials.iter().zip(trials_on_front(&made.trials));
+    let on = synthesized
+        .trials
+        .iter()
+        .zip(trials_on_front(&synthesized.trials));
     let mut on: Vec<&Trial> = on.filter(|(_, on)| *on).map(|(trial, _)| trial).collect();
     on.sort_by(|a, b| a.cost().total_cmp(&b.cost()));
     let header = ["first %", "tight %", "q", "each"].map(String::from);
@@ -112,7 +115,7 @@ fn front(campaign: &Campaign, made: &Made, width: usize) -> String {
     let mut table = Table::new(header.into_iter().chain(measured));
     for own in on.iter().take(SHOWN) {
         let rule = own.rule;
-        let is_taken = rule == made.artifact.policy.dispatch;
+        let is_taken = rule == synthesized.artifact.policy.dispatch;
         let mark = if is_taken { " *" } else { "" };
         let of = |quantity| estimate(own.run.estimate(quantity));
         table.row([
@@ -128,7 +131,7 @@ fn front(campaign: &Campaign, made: &Made, width: usize) -> String {
     let words = format!(
         "the best {} on the front of {} that were tried: nothing is surely better in one of these (or in deadlines and validation delay) and not surely worse in another; * is taken",
         on.len().min(SHOWN),
-        made.trials.len()
+        synthesized.trials.len()
     );
     format!("{}\n{}", table.within(width), wrap(&words, width))
 }

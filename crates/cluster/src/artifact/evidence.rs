@@ -6,7 +6,7 @@ use crate::schedule::Schedule;
 use crate::workload::Workload;
 
 /// The two-sided evidence for the load, and how what was simulated was measured; see
-/// `synth_make::program` for the mathematics. One server is a fleet of one shape.
+/// the module `program` of the crate `make` for the mathematics. One server is a fleet of one shape.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Evidence {

@@ -95,7 +95,7 @@ struct Law {
 fn phase_type_means_agree_with_brute_force() {
     let path = concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/tests/reference/phase_type.json"
+        "/../../tests/reference/phase_type.json"
     );
     let cases: Vec<Staged> = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     assert_eq!(cases.len(), 4);

@@ -44,7 +44,7 @@ pub enum ChainError {
 /// ```
 /// use petgraph::graph::DiGraph;
 /// let switch = DiGraph::<(), f64>::from_edges([(0, 1, 2.0), (1, 0, 3.0)]);
-/// let g = synth::ctmc::generator(&switch);
+/// let g = synth_queues::ctmc::generator(&switch);
 /// assert_eq!((g[(0, 0)], g[(0, 1)], g[(1, 0)], g[(1, 1)]), (-2.0, 2.0, 3.0, -3.0));
 /// ```
 pub fn generator<S, E: Rate>(chain: &DiGraph<S, E>) -> DMatrix<f64> {

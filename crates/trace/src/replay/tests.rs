@@ -13,7 +13,7 @@ use synth_core::number::Decimal;
 /// A trace that stands beside the project; `None`, and told, where it does not.
 fn beside(name: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../shared/data/traces")
+        .join("../../../shared/data/traces")
         .join(name);
     let there = path.exists();
     if !there {

@@ -12,7 +12,7 @@ use crate::slurm::{Nodes, Queue, Slurm, SlurmError};
 /// Commands in a folder of their own, each a script.
 fn commands(scripts: &[(&str, &str)]) -> (TempDir, Slurm) {
     let folder = TempDir::new().unwrap();
-    let command = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fake/command");
+    let command = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fake/command");
     for (name, script) in scripts {
         symlink(&command, folder.path().join(name)).unwrap();
         std::fs::write(folder.path().join(format!("{name}.sh")), script).unwrap();

@@ -7,7 +7,7 @@ use super::*;
 /// A log beside the repository; `None`, told, where there is none.
 fn log(name: &str) -> Option<PathBuf> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let path = root.join("../shared/data/traces").join(name);
+    let path = root.join("../../../shared/data/traces").join(name);
     if !path.is_file() {
         println!("skipped: no {}", path.display());
     }

@@ -82,7 +82,9 @@ impl Queue {
             }
             self.draw();
         } else {
-            let (arrived, size) = self.jobs.pop_front().unwrap();
+            let Some((arrived, size)) = self.jobs.pop_front() else {
+                return;
+            };
             let response = now - arrived;
             let waiting = response - size;
             let present = self.jobs.len() as u64;
@@ -141,9 +143,6 @@ pub struct Own {
 }
 
 /// Runs M/M/1 at this arrival rate \[1/time\], with sizes of mean 1.
-///
-/// # Errors
-/// When there is no run, in words.
 pub fn run(rate: f64, settings: &Settings) -> Run<Own> {
     let class = Class {
         name: "a".into(),

@@ -173,10 +173,7 @@ pub fn drive(
     mut output: impl Write,
 ) -> io::Result<Driven> {
     let (mut driven, mut text) = (Driven::default(), Vec::new());
-    loop {
-        let Some(is_whole) = read_line(&mut input, &mut text)? else {
-            break;
-        };
+    while let Some(is_whole) = read_line(&mut input, &mut text)? {
         let answered = if is_whole {
             answer(scheduler, &text)
         } else {

@@ -4,7 +4,7 @@
 //! [`analysis`] → [`synthesis`] → [`artifact`] → [`policy`] → [`live`] → [`simulator`] → [`replay`] → [`verbs`] → [`report`];
 //! and beside them [`optimum`], what no policy can beat, [`fit`], which makes a workload of a trace, and
 //! [`bridge`], which runs the jobs of a real Slurm. `artifact`, `policy` and `simulator` never see how a
-//! policy was made; `tests/house.rs` holds that.
+//! policy was made: their crate does not list that of the makers.
 
 pub mod command;
 pub mod report;

@@ -161,5 +161,6 @@ pub fn run(rate: f64, settings: &Settings) -> Run<Own> {
         }),
     };
     let summarize = |results: &Results<'_>| results.run(own, |_, _| ());
-    replicate(&classes, engine, settings, |_| (), summarize).unwrap()
+    let Ok(run) = replicate(&classes, engine, settings, |_| (), summarize);
+    run
 }

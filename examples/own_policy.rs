@@ -9,7 +9,7 @@
 //!     best-fit               1.076 ± 0.010   1.296 ± 0.012   2.048 ± 0.018   6.052 ± 0.118
 use std::{error::Error, path::Path};
 
-use synth::multiresource::policy::{Event, FirstFit, Policy, System, Violation};
+use synth::multiresource::policy::{Event, FIRST_FIT, Policy, System, Violation};
 use synth::multiresource::simulator::{Health, Run, Settings, simulate};
 use synth::multiresource::workload::Workload;
 
@@ -71,7 +71,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         cells.map(|cells| row(name, cells.into_iter()))
     };
     simulated("first-fit", &|workload| {
-        simulate(workload, FirstFit, &settings, |_| ())
+        simulate(workload, FIRST_FIT, &settings, |_| ())
     })?;
     simulated("best-fit", &|workload| {
         simulate(workload, BestFit::new(workload), &settings, |_| ())

@@ -1,7 +1,7 @@
 //! Who starts before a job that waits for room.
 
+use super::backfilling::{Estimated, Estimates};
 use super::drain::Drains;
-use super::estimates::{Estimated, Estimates};
 use super::room::Packed;
 use super::{Event, System};
 use crate::schedule::Packing;
@@ -31,7 +31,7 @@ impl BackfillRule {
         let packing = Packing::new(workload);
         let packed = Packed::new(&packing);
         let empty: Vec<u64> = packed.nothing_of(packing.capacity());
-        let limits = || Estimated::new(Estimates::Limits, packing.types(), 1);
+        let limits = || Estimated::new(Estimates::Limits, workload, 1);
         BackfillRule {
             let_in,
             drains: Drains::new(workload),

@@ -5,9 +5,8 @@
 use super::max_weight::few_maximal;
 use super::server_filling::fills;
 use super::{
-    AdaptiveMsr, AdaptiveQuickswap, ByNeed, EasyBackfill, Estimates, FirstFit, Guarded, MaxWeight,
-    MaxWeightSetups, Msr, Partition, Policy, Pooled, Reserving, ServerFilling, StaticQuickswap,
-    tdc, time_of_turns,
+    AdaptiveMsr, AdaptiveQuickswap, Backfilling, Estimates, Guarded, MaxWeight, MaxWeightSetups,
+    Msr, Partition, Policy, Pooled, Reserving, ServerFilling, StaticQuickswap, tdc, time_of_turns,
 };
 use crate::artifact::{Family, MaxWeightPolicy, StaticQuickswapPolicy, TdcOrder};
 use crate::schedule::Packing;
@@ -16,15 +15,15 @@ use crate::workload::{Fleet, JobType, Workload};
 impl Family {
     /// Returns the online rule of this policy, which has been checked against its servers.
     pub fn rule(&self, fleet: &Fleet) -> Box<dyn Policy> {
-        let workload = fleet.envelope();
+        let (workload, servers) = (fleet.envelope(), fleet.servers());
         match self {
-            Family::FirstFit(_) => Box::new(FirstFit),
-            Family::MostServersFirst(_) => Box::new(ByNeed::largest_first(workload)),
-            Family::LeastServersFirst(_) => Box::new(ByNeed::smallest_first(workload)),
-            Family::EasyByMean(_) => {
-                Box::new(EasyBackfill::new(workload, Estimates::by_mean(workload)))
+            Family::FirstFit(_) => Backfilling::FIRST_FIT.rule(workload, servers),
+            Family::MostServersFirst(_) => Backfilling::MOST_SERVERS_FIRST.rule(workload, servers),
+            Family::LeastServersFirst(_) => {
+                Backfilling::LEAST_SERVERS_FIRST.rule(workload, servers)
             }
-            Family::EasyBackfill(_) => Box::new(EasyBackfill::new(workload, Estimates::Limits)),
+            Family::EasyByMean(_) => Backfilling::easy(Estimates::Means).rule(workload, servers),
+            Family::EasyBackfill(_) => Backfilling::easy(Estimates::Limits).rule(workload, servers),
             Family::Msr(policy) => Box::new(Msr::new(policy, workload)),
             Family::StaticQuickswap(policy) => Box::new(StaticQuickswap::new(policy, workload)),
             Family::AdaptiveQuickswap(_) => Box::new(AdaptiveQuickswap::new(workload)),
@@ -38,7 +37,15 @@ impl Family {
                 Box::new(rule.expect("the policy was checked: there is one resource"))
             }
             Family::Pooled(policy) => Box::new(Pooled::new(policy, fleet)),
-            Family::PooledEasy(policy) => Box::new(EasyBackfill::over(fleet, policy.limits)),
+            Family::PooledEasy(policy) => {
+                let estimates = match policy.limits {
+                    false => Estimates::Means,
+                    true if workload.has_limits() => Estimates::Limits,
+                    // Limits are sizes where nothing is said.
+                    true => Estimates::Inflated(1.0),
+                };
+                Backfilling::easy(estimates).rule(workload, servers)
+            }
             Family::Partition(policy) => Box::new(Partition::new(policy, fleet)),
             Family::Guarded(policy) => Box::new(Guarded::new(policy, fleet)),
         }

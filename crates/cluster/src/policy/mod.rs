@@ -11,14 +11,11 @@
 
 mod adaptive_msr;
 mod backfill;
+mod backfilling;
 mod cluster;
-mod conservative_backfill;
 mod drain;
 mod drive;
-mod easy_backfill;
-mod estimates;
 mod family;
-mod greedy;
 mod guarded;
 mod hosts;
 mod max_weight;
@@ -32,7 +29,6 @@ mod randomized_timers;
 mod reserving;
 mod room;
 mod server_filling;
-mod shortest;
 mod system;
 mod tdc;
 mod type_set;
@@ -40,13 +36,10 @@ mod view;
 mod words;
 
 pub use adaptive_msr::AdaptiveMsr;
-pub use conservative_backfill::ConservativeBackfill;
+pub use backfilling::{Backfilling, Estimates, FCFS, FIRST_FIT, Greedy, QueueOrder, Reservations};
 pub use drive::Completed;
 pub use drive::Counters;
-pub use easy_backfill::EasyBackfill;
-pub use estimates::Estimates;
 pub use family::{KnobRange, has_lengths};
-pub use greedy::{ByNeed, Fcfs, FirstFit};
 pub use guarded::Guarded;
 pub use hosts::Hosts;
 pub use max_weight::{MaxWeight, MaxWeightSetups};

@@ -1,6 +1,6 @@
-use super::greedy::oldest;
+use super::backfilling::{Classes, QueueOrder, oldest};
 use super::room::Packed;
-use super::{ByNeed, Event, Hosts, Policy, System};
+use super::{Event, Hosts, Policy, System};
 use crate::artifact::{Order, PooledPolicy};
 use crate::schedule::Packing;
 use crate::workload::Fleet;
@@ -33,13 +33,14 @@ pub struct Pooled {
 impl Pooled {
     /// The rule for this fleet.
     pub fn new(policy: &PooledPolicy, fleet: &Fleet) -> Self {
-        let (workload, types) = (fleet.envelope(), fleet.types().len());
+        let types = fleet.types().len();
+        let classes = |order| Classes::new(order, fleet.envelope()).as_slice().to_vec();
         Pooled {
             policy: policy.clone(),
             classes: match policy.order {
                 Order::Fcfs | Order::Oldest => vec![(0..types).collect()],
-                Order::Largest => ByNeed::largest_first(workload).classes,
-                Order::Smallest => ByNeed::smallest_first(workload).classes,
+                Order::Largest => classes(QueueOrder::Largest),
+                Order::Smallest => classes(QueueOrder::Smallest),
             },
             reserved: (policy.reserve > 0.0).then(|| ReservedRoom::new(policy.reserve, fleet)),
             refused: vec![false; types],

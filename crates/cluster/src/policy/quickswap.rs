@@ -1,4 +1,5 @@
-use super::{ByNeed, Event, Policy, System, Unsuitable, first_largest};
+use super::backfilling::{Backfilling, Greedy};
+use super::{Event, Policy, System, Unsuitable, first_largest};
 use crate::artifact::StaticQuickswapPolicy;
 use crate::schedule::Packing;
 use crate::workload::{JobType, Workload};
@@ -260,7 +261,7 @@ impl Policy for StaticQuickswap {
 /// 2025, section 4.3. O(K) a decision.
 #[derive(Clone, Debug)]
 pub struct AdaptiveQuickswap {
-    needs: ByNeed,
+    needs: Greedy,
     draining: bool,
 }
 
@@ -268,7 +269,7 @@ impl AdaptiveQuickswap {
     /// The rule for this workload.
     pub fn new(workload: &Workload) -> Self {
         AdaptiveQuickswap {
-            needs: ByNeed::largest_first(workload),
+            needs: Greedy::new(Backfilling::MOST_SERVERS_FIRST, workload),
             draining: false,
         }
     }
@@ -277,11 +278,11 @@ impl AdaptiveQuickswap {
 impl Policy for AdaptiveQuickswap {
     fn react(&mut self, event: Event, system: &mut System) {
         if self.draining {
-            match self.needs.first_waiting(system) {
+            match self.needs.order.first(system) {
                 Some(i) if system.fits(i) => system.start(i),
                 _ => return,
             }
-            self.needs.start_all(system);
+            self.needs.order.start_all(system);
         } else {
             self.needs.react(event, system);
         }
@@ -289,7 +290,7 @@ impl Policy for AdaptiveQuickswap {
     }
 
     fn doing(&self, names: &[&str], system: &System) -> Option<String> {
-        let largest = self.needs.first_waiting(system).filter(|_| self.draining)?;
+        let largest = self.needs.order.first(system).filter(|_| self.draining)?;
         Some(format!(
             "room is made for the largest waiting job, of {}: until it starts no other does",
             names[largest]

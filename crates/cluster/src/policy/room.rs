@@ -79,6 +79,16 @@ impl Room {
     }
 }
 
+/// Takes so much of each resource out of the room.
+pub(super) fn reduce(room: &mut [u64], demand: &[u64]) {
+    room.iter_mut().zip(demand).for_each(|(room, d)| *room -= d);
+}
+
+/// Whether there is so much of each resource.
+pub(super) fn covers(room: &[u64], demand: &[u64]) -> bool {
+    room.iter().zip(demand).all(|(room, d)| d <= room)
+}
+
 /// What jobs of each type take of a server, of all resources at once: packed into few words so that one addition
 /// shows whether a job fits.
 ///

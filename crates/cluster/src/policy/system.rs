@@ -158,6 +158,8 @@ pub struct System {
     /// Σ of the clocks' rates, but for rounding.
     pub(super) clock_rate: f64,
     preemptible: bool,
+    /// When the rule wants to decide even if nothing happens.
+    wake: f64,
     pub(super) now: f64,
     /// The meters' origin.
     pub(super) origin: f64,
@@ -198,6 +200,7 @@ impl System {
             clocks: vec![0.0; clocks],
             clock_rate: 0.0,
             preemptible,
+            wake: f64::INFINITY,
             now: 0.0,
             origin: 0.0,
             actions: Vec::new(),
@@ -343,6 +346,18 @@ impl System {
     pub fn set_clock(&mut self, clock: usize, rate: f64) {
         self.clock_rate += rate - self.clocks[clock];
         self.clocks[clock] = rate;
+    }
+
+    /// Lets the rule decide at this time, if it has not before; infinity takes that back. Only for rules that
+    /// [decide on the state](super::Policy::decides_on_state), and know sizes or limits.
+    pub fn wake_at(&mut self, time: f64) {
+        self.wake = time;
+    }
+
+    /// Returns when that is.
+    #[inline]
+    pub fn wake(&self) -> f64 {
+        self.wake
     }
 
     /// Stops all clocks.

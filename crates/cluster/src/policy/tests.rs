@@ -95,6 +95,11 @@ fn driven(workload: &Workload, policy: &(impl Clone + Into<Family>)) -> Stage<dy
     Stage::boxed(workload, rule, preempts)
 }
 
+/// A backfilling rule on a server.
+fn backfilling(workload: &Workload, choices: Backfilling) -> Stage<dyn Policy> {
+    Stage::boxed(workload, choices.rule(workload, 1), false)
+}
+
 /// Ten cores; type 0 needs 3, type 1 needs 7, type 2 needs 1.
 fn cores() -> Workload {
     let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 10}}\njobs:
@@ -124,7 +129,7 @@ fn section7() -> Workload {
 
 #[test]
 fn fcfs_stops_at_the_first_job_that_does_not_fit() {
-    let mut stage = Stage::new(&cores(), Fcfs, false);
+    let mut stage = Stage::new(&cores(), FCFS, false);
     assert_eq!(stage.arrive(0), "+0:0");
     assert_eq!(stage.arrive(0), "+0:1");
     assert_eq!(stage.arrive(1), "");
@@ -139,7 +144,7 @@ fn fcfs_stops_at_the_first_job_that_does_not_fit() {
 
 #[test]
 fn first_fit_passes_what_does_not_fit_and_keeps_the_order() {
-    let mut stage = Stage::new(&cores(), FirstFit, false);
+    let mut stage = Stage::new(&cores(), FIRST_FIT, false);
     assert_eq!(stage.arrive(0), "+0:0");
     assert_eq!(stage.arrive(0), "+0:1");
     assert_eq!(stage.arrive(1), "");

@@ -158,11 +158,6 @@ impl System {
         }
     }
 
-    /// How many servers there are.
-    pub(super) fn servers(&self) -> usize {
-        self.hosts.as_ref().map_or(1, Hosts::count)
-    }
-
     /// Servers that a job of type i takes at once.
     pub(super) fn nodes(&self, i: usize) -> usize {
         self.hosts.as_ref().map_or(1, |hosts| hosts.nodes(i))

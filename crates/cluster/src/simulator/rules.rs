@@ -3,8 +3,8 @@ use crate::artifact::{
     Family, Order, Placement, PooledEasyPolicy, PooledPolicy, StaticQuickswapPolicy,
 };
 use crate::policy::{
-    AdaptiveQuickswap, ByNeed, ConservativeBackfill, EasyBackfill, Estimates, Fcfs, FirstFit,
-    MaxWeight, Msfq, Policy, RandomizedTimers, ServerFilling, StaticQuickswap, Unsuitable,
+    AdaptiveQuickswap, Backfilling, Estimates, FIRST_FIT, MaxWeight, Msfq, Policy,
+    RandomizedTimers, ServerFilling, StaticQuickswap, Unsuitable,
 };
 use crate::workload::{Known, Workload};
 use synth_simulation::sweep::Knows;
@@ -92,7 +92,7 @@ const PLAIN: Rule = Rule {
     knows: Knows::Means,
     parameter: None,
     pooled: None,
-    make: |_, _| Ok(Box::new(FirstFit)),
+    make: |_, _| Ok(Box::new(FIRST_FIT)),
 };
 
 /// All of them, but those from an artifact.
@@ -101,21 +101,21 @@ pub(super) const RULES: &[Rule] = &[
         name: "first-fit",
         about: "scans the queue in order of arrival and starts each job that fits",
         pooled: Some(|| plain(Order::Oldest, Placement::First)),
-        make: |_, _| Ok(Box::new(FirstFit)),
+        make: |_, _| Ok(Box::new(FIRST_FIT)),
         ..PLAIN
     },
     Rule {
         name: "fcfs",
         about: "first come, first served: stops at the first job that does not fit",
         pooled: Some(|| plain(Order::Fcfs, Placement::Best)),
-        make: |_, _| Ok(Box::new(Fcfs)),
+        make: |w, _| Ok(Backfilling::FCFS.rule(w, 1)),
         ..PLAIN
     },
     Rule {
         name: "best-fit",
         about: "the fitting job with the largest dominant share; of equals the oldest",
         pooled: Some(|| plain(Order::Oldest, Placement::Best)),
-        make: |w, _| Ok(Box::new(ByNeed::largest_first(w))),
+        make: |w, _| Ok(Backfilling::MOST_SERVERS_FIRST.rule(w, 1)),
         ..PLAIN
     },
     Rule {
@@ -123,7 +123,7 @@ pub(super) const RULES: &[Rule] = &[
         about: "the fitting job that needs most; with several resources, by dominant share",
         aliases: &["msf"],
         pooled: Some(|| plain(Order::Largest, Placement::Best)),
-        make: |w, _| Ok(Box::new(ByNeed::largest_first(w))),
+        make: |w, _| Ok(Backfilling::MOST_SERVERS_FIRST.rule(w, 1)),
         ..PLAIN
     },
     Rule {
@@ -131,7 +131,7 @@ pub(super) const RULES: &[Rule] = &[
         about: "the fitting job that needs least; with several resources, by dominant share",
         aliases: &["lsf"],
         pooled: Some(|| plain(Order::Smallest, Placement::Best)),
-        make: |w, _| Ok(Box::new(ByNeed::smallest_first(w))),
+        make: |w, _| Ok(Backfilling::LEAST_SERVERS_FIRST.rule(w, 1)),
         ..PLAIN
     },
     Rule {
@@ -141,14 +141,14 @@ pub(super) const RULES: &[Rule] = &[
         aliases: &["easy"],
         parameter: Some(INFLATION),
         pooled: Some(|| PooledEasyPolicy { limits: true }.into()),
-        make: |w, f| Ok(Box::new(EasyBackfill::new(w, estimates(w, f)?))),
+        make: |w, f| Ok(Backfilling::easy(estimates(w, f)?).rule(w, 1)),
         ..PLAIN
     },
     Rule {
         name: "easy-by-mean",
         about: "the same, with the mean size of its type for each job's",
         pooled: Some(|| PooledEasyPolicy { limits: false }.into()),
-        make: |w, _| Ok(Box::new(EasyBackfill::new(w, Estimates::by_mean(w)))),
+        make: |w, _| Ok(Backfilling::easy(Estimates::Means).rule(w, 1)),
         ..PLAIN
     },
     Rule {
@@ -157,7 +157,7 @@ pub(super) const RULES: &[Rule] = &[
         knows: Knows::Sizes,
         aliases: &["conservative"],
         parameter: Some(INFLATION),
-        make: |w, f| Ok(Box::new(ConservativeBackfill::new(w, estimates(w, f)?))),
+        make: |w, f| Ok(Backfilling::conservative(estimates(w, f)?).rule(w, 1)),
         ..PLAIN
     },
     Rule {

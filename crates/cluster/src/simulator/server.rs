@@ -28,6 +28,8 @@ pub enum Due {
     Ring(Rates),
     /// A job of known size ends.
     End,
+    /// The rule is to decide though nothing happens.
+    Wake,
 }
 
 /// Rates \[1/time\] of what has no memory.
@@ -118,8 +120,11 @@ impl Server {
     pub fn due(&mut self, arrival: f64) -> (f64, Option<Due>) {
         let rates = self.rates();
         let now = self.system.now();
-        let end = self.next_end();
-        let until = arrival.min(end);
+        let (end, wake) = match &mut self.ends {
+            None => (f64::INFINITY, f64::INFINITY),
+            Some(ends) => (ends.next(&self.system), self.system.wake()),
+        };
+        let until = arrival.min(end).min(wake);
         let hazard = rates.total * (until - now);
         if self.hazard < hazard {
             // Rounding must not take it beyond what comes next.
@@ -127,7 +132,12 @@ impl Server {
             (ring, Some(Due::Ring(rates)))
         } else {
             self.hazard -= hazard;
-            (until, (arrival > end).then_some(Due::End))
+            let due = if wake < arrival.min(end) {
+                Some(Due::Wake)
+            } else {
+                (arrival > end).then_some(Due::End)
+            };
+            (until, due)
         }
     }
 
@@ -135,6 +145,10 @@ impl Server {
     #[inline(always)]
     pub fn happen(&mut self, mut now: f64, due: Due, service: &mut Stream) -> Happened {
         let slot = match due {
+            Due::Wake => {
+                self.wake(now);
+                return Happened::Nothing;
+            }
             Due::End => {
                 // Rounding must not take it into the past.
                 now = now.max(self.system.now());
@@ -192,6 +206,13 @@ impl Server {
     /// Says to the rule what happened at an instant at which more does.
     pub fn note(&mut self, event: Event) {
         self.policy.note(event, &mut self.system);
+    }
+
+    /// Lets the rule decide at a time at which nothing happens.
+    pub fn wake(&mut self, now: f64) {
+        self.system.advance(now.max(self.system.now()));
+        self.system.wake_at(f64::INFINITY);
+        self.decide();
     }
 
     /// Lets the rule decide on all that was noted.

@@ -4,7 +4,7 @@
 
 use super::*;
 use crate::artifact::{Backfill, Family, Preemption, Route, section_seven};
-use crate::policy::{Event, Fcfs, FirstFit, System};
+use crate::policy::{Event, FCFS, FIRST_FIT, System};
 use std::sync::{Arc, Mutex};
 use synth_simulation::Unsettled;
 
@@ -84,7 +84,7 @@ fn single_server_queue() {
             .to_vec(),
         ..events(8_000_000)
     };
-    let run = simulate(&one_type(1, 0.8), Fcfs, &settings, quiet).unwrap();
+    let run = simulate(&one_type(1, 0.8), FCFS, &settings, quiet).unwrap();
     for ((threshold, exact), watched) in watch.iter().zip(&run.watched) {
         assert_eq!(watched.watch.threshold, *threshold);
         agrees(watched.above, *exact, 0.06, "what is above");
@@ -116,8 +116,8 @@ fn many_server_queue() {
     for first_fit in [false, true] {
         let workload = one_type(8, offered);
         let run = match first_fit {
-            true => simulate(&workload, FirstFit, &events(8_000_000), quiet),
-            false => simulate(&workload, Fcfs, &events(8_000_000), quiet),
+            true => simulate(&workload, FIRST_FIT, &events(8_000_000), quiet),
+            false => simulate(&workload, FCFS, &events(8_000_000), quiet),
         };
         agrees(run.unwrap().mean_response, exact, 0.03, "E[T]");
     }
@@ -131,7 +131,7 @@ fn types_of_similar_rates_keep_their_own() {
         - {name: a, demand: {cpu: 1}, arrival_rate: 10, mean_size: 1}\n  \
         - {name: b, demand: {cpu: 1}, arrival_rate: 16, mean_size: .625}\n";
     let workload = Workload::parse(text, "similar").unwrap().workload;
-    let run = simulate(&workload, FirstFit, &events(4_000_000), quiet).unwrap();
+    let run = simulate(&workload, FIRST_FIT, &events(4_000_000), quiet).unwrap();
     for (job_type, mean_response) in run.types.iter().zip([1.0, 0.625]) {
         agrees(job_type.mean_number, 10.0, 0.01, &job_type.name);
         agrees(job_type.mean_response, mean_response, 0.01, &job_type.name);
@@ -186,13 +186,13 @@ fn non_preemptive_section_seven_has_its_exact_means() {
 #[test]
 fn rules_that_people_run_now() {
     let half = model("section7").scaled(0.5 / 0.9).unwrap();
-    let run = simulate(&half, Fcfs, &events(5_000_000), quiet).unwrap();
+    let run = simulate(&half, FCFS, &events(5_000_000), quiet).unwrap();
     let number = run.mean_number.unwrap();
     assert!(
         (number.mean - 2.452).abs() < 0.032 + number.half_width,
         "{number:?}"
     );
-    let run = simulate(&model("four_types"), FirstFit, &events(20_000_000), quiet).unwrap();
+    let run = simulate(&model("four_types"), FIRST_FIT, &events(20_000_000), quiet).unwrap();
     let response = run.mean_response.unwrap();
     assert!(
         (response.mean - 12.6).abs() < 0.05 + 2.0 * response.half_width,
@@ -203,7 +203,7 @@ fn rules_that_people_run_now() {
 /// FCFS beyond its stability limit on section 7 (well below ρ = .9) has no mean.
 #[test]
 fn an_unstable_run_has_no_mean() {
-    let run = simulate(&model("section7"), Fcfs, &events(10_000_000), quiet).unwrap();
+    let run = simulate(&model("section7"), FCFS, &events(10_000_000), quiet).unwrap();
     assert_eq!(
         (run.health, run.ending),
         (Health::Unstable, Ending::RunsAway)
@@ -224,8 +224,8 @@ fn runs_are_deterministic_and_arrivals_common() {
     let mut seen = Vec::new();
     for first_fit in [true, false] {
         seen.push(match first_fit {
-            true => arrivals_seen(&workload, FirstFit),
-            false => arrivals_seen(&workload, Fcfs),
+            true => arrivals_seen(&workload, FIRST_FIT),
+            false => arrivals_seen(&workload, FCFS),
         });
     }
     assert_eq!(seen[0], seen[1]);

@@ -138,6 +138,11 @@ impl<'a> Engine<'a> {
         if until == f64::INFINITY && (self.server.system.jobs() == 0 || self.rings > FUTILE) {
             return false;
         }
+        let wake = self.server.system.wake();
+        if wake < until {
+            self.server.wake(wake);
+            return true;
+        }
         if self.server.rates().total > 0.0 {
             self.step_with_clocks(end, arrival);
             return true;

@@ -69,12 +69,26 @@ fn under(log: &Log, rule: &str, speed: Speed) -> Measured {
 
 /// A log with jobs of these times of submission, sizes and processors, on a server with four of them.
 fn small(jobs: &[(u32, u32, u32)]) -> Log {
+    limited(
+        4,
+        jobs.iter()
+            .map(|(submit, size, cpu)| [*submit, *size, *cpu, 0]),
+    )
+}
+
+/// The same with limits, on so many processors.
+fn limited(cpus: u32, jobs: impl IntoIterator<Item = [u32; 4]>) -> Log {
     let mut file = tempfile::NamedTempFile::new().unwrap();
-    writeln!(file, "; MaxProcs: 4").unwrap();
-    for (submit, size, cpu) in jobs {
+    writeln!(file, "; MaxProcs: {cpus}").unwrap();
+    for [submit, size, cpu, limit] in jobs {
+        let limit = if limit > 0 {
+            limit.to_string()
+        } else {
+            "-1".into()
+        };
         writeln!(
             file,
-            "1 {submit} -1 {size} {cpu} -1 -1 -1 -1 -1 1 -1 -1 -1 -1 -1 -1 -1"
+            "1 {submit} -1 {size} {cpu} -1 -1 -1 {limit} -1 1 -1 -1 -1 -1 -1 -1 -1"
         )
         .unwrap();
     }
@@ -95,6 +109,26 @@ fn all_that_happens_at_one_instant_is_known_before_a_rule_decides() {
         let expected = [0.0, 0.0, 10.0, 15.0, 15.0];
         assert_eq!(starts(&log, rule), expected, "{rule}");
     }
+}
+
+/// By hand, on five processors: as the first job ends early, at 4, the fourth one moves up, and behind it the sixth. The
+/// fourth ends early, too, at 5, and the sixth stays, for the third is in its way: it falls due at 6, when nothing happens.
+#[test]
+fn a_reservation_that_falls_due_between_events_is_kept() {
+    let jobs = [
+        [0, 4, 1, 7],
+        [0, 4, 4, 5],
+        [1, 5, 1, 13],
+        [2, 1, 4, 9],
+        [3, 1, 2, 1],
+        [3, 6, 5, 6],
+        [4, 4, 2, 9],
+    ];
+    let log = limited(5, jobs);
+    assert_eq!(
+        starts(&log, "conservative"),
+        [0.0, 0.0, 4.0, 6.0, 4.0, 11.0, 7.0]
+    );
 }
 
 /// Of two that come at one instant the rule for large jobs takes the second, though the first came first.

@@ -1,6 +1,6 @@
 use super::MaxWeight;
 use crate::artifact::MaxWeightSetupPolicy;
-use crate::policy::estimates::{covers, reduce};
+use crate::policy::room::{covers, reduce};
 use crate::policy::{Event, Policy, System};
 use crate::schedule::Schedule;
 use crate::workload::Workload;

@@ -1,6 +1,6 @@
 mod slots;
 
-use super::estimates::{covers, reduce};
+use super::room::{covers, reduce};
 use super::type_set::TypeSet;
 use super::{Event, Policy, System, first_largest};
 use crate::artifact::{Admission, Backfill, Drain, EmptySlots, MsrPolicy, Preemption};

@@ -1,9 +1,8 @@
 use super::*;
 
 /// Ten cores: types of 3, 7 and 1. A seven runs until 5, a second one waits for it.
-fn blocked(inflation: f64) -> Stage<EasyBackfill> {
-    let policy = EasyBackfill::new(&cores(), Estimates::Inflated(inflation));
-    let mut stage = Stage::new(&cores(), policy, false);
+fn blocked(inflation: f64) -> Stage<dyn Policy> {
+    let mut stage = backfilling(&cores(), Backfilling::easy(Estimates::Inflated(inflation)));
     assert_eq!(stage.arrive_sized(1, 0.0, 5.0), "+1:0");
     assert_eq!(stage.arrive_sized(1, 1.0, 1.0), "");
     stage
@@ -29,11 +28,7 @@ fn easy_starts_what_the_head_leaves_over_or_what_ends_before_it() {
 
 #[test]
 fn easy_does_not_delay_the_head() {
-    let mut stage = Stage::new(
-        &cores(),
-        EasyBackfill::new(&cores(), Estimates::Inflated(1.0)),
-        false,
-    );
+    let mut stage = backfilling(&cores(), Backfilling::easy(Estimates::Inflated(1.0)));
     assert_eq!(stage.arrive_sized(0, 0.0, 16.0), "+0:0");
     assert_eq!(stage.arrive_sized(0, 0.0, 20.0), "+0:1");
     assert_eq!(
@@ -65,18 +60,14 @@ fn easy_does_not_delay_the_head() {
 /// too.
 #[test]
 fn easy_knows_limits() {
-    let mut stage = Stage::new(
-        &cores(),
-        EasyBackfill::new(&cores(), Estimates::Limits),
-        false,
-    );
+    let mut stage = backfilling(&cores(), Backfilling::easy(Estimates::Limits));
     assert_eq!(stage.arrive_limited(0, 0.0, 16.0), "+0:0");
     assert_eq!(stage.arrive_limited(0, 0.0, 20.0), "+0:1");
     assert_eq!(stage.arrive_limited(1, 7.0, 1.0), "");
     assert_eq!(stage.arrive_limited(0, 7.0, 9.5), "", "until 16.5");
     assert_eq!(stage.arrive_limited(0, 7.0, 9.0), "+0:4", "until 16");
     assert_eq!(stage.arrive_limited(2, 8.0, 8.5), "", "until 16.5");
-    *stage.policy = EasyBackfill::new(&cores(), Estimates::Limits);
+    stage.policy = Backfilling::easy(Estimates::Limits).rule(&cores(), 1);
     stage.system.advance(8.0);
     stage.policy.take_over(&mut stage.system);
     assert_eq!(stage.arrive_limited(2, 8.0, 8.0), "+2:6", "until 16");
@@ -88,11 +79,7 @@ fn easy_knows_limits() {
 /// A job that comes without a limit is served in its turn, and nobody counts on its end.
 #[test]
 fn easy_serves_jobs_without_limits() {
-    let mut stage = Stage::new(
-        &cores(),
-        EasyBackfill::new(&cores(), Estimates::Limits),
-        false,
-    );
+    let mut stage = backfilling(&cores(), Backfilling::easy(Estimates::Limits));
     assert_eq!(stage.arrive(1), "+1:0", "without a limit");
     assert_eq!(stage.arrive(1), "");
     assert_eq!(
@@ -131,9 +118,11 @@ fn easy_goes_by_estimates() {
     );
 }
 
-fn conservative(inflation: f64) -> Stage<ConservativeBackfill> {
-    let policy = ConservativeBackfill::new(&cores(), Estimates::Inflated(inflation));
-    Stage::new(&cores(), policy, false)
+fn conservative(inflation: f64) -> Stage<dyn Policy> {
+    backfilling(
+        &cores(),
+        Backfilling::conservative(Estimates::Inflated(inflation)),
+    )
 }
 
 #[test]
@@ -159,10 +148,11 @@ fn conservative_holds_to_reservations() {
 #[test]
 fn conservative_does_not_delay_those_behind_the_head() {
     let workload = servers(10, &[5, 6, 8, 4]);
-    let easy = EasyBackfill::new(&workload, Estimates::Inflated(1.0));
-    let mut easy = Stage::new(&workload, easy, false);
-    let careful = ConservativeBackfill::new(&workload, Estimates::Inflated(1.0));
-    let mut careful = Stage::new(&workload, careful, false);
+    let mut easy = backfilling(&workload, Backfilling::easy(Estimates::Inflated(1.0)));
+    let mut careful = backfilling(
+        &workload,
+        Backfilling::conservative(Estimates::Inflated(1.0)),
+    );
     for (i, size, decision) in [(0, 10.0, "+0:0"), (1, 1.0, ""), (2, 5.0, "")] {
         assert_eq!(easy.arrive_sized(i, 0.0, size), decision);
         assert_eq!(careful.arrive_sized(i, 0.0, size), decision);

@@ -1,8 +1,8 @@
 use super::*;
 
 /// Six of ten cores in use, then three each for the large and the small.
-fn crowd<P: Policy>(policy: P) -> Stage<P> {
-    let mut stage = Stage::new(&cores(), policy, false);
+fn crowd(choices: Backfilling) -> Stage<dyn Policy> {
+    let mut stage = backfilling(&cores(), choices);
     assert_eq!(stage.arrive(0), "+0:0");
     assert_eq!(stage.arrive(0), "+0:1");
     assert_eq!(stage.arrive(1), "", "4 cores are free");
@@ -14,17 +14,17 @@ fn crowd<P: Policy>(policy: P) -> Stage<P> {
 
 #[test]
 fn the_largest_that_fits_comes_first() {
-    let mut stage = crowd(ByNeed::largest_first(&cores()));
+    let mut stage = crowd(Backfilling::MOST_SERVERS_FIRST);
     assert_eq!(stage.end(0), "+0:6", "three, and not the older one");
     assert_eq!(stage.end(0), "+2:5");
 }
 
 #[test]
 fn the_smallest_that_fits_comes_first() {
-    let mut stage = crowd(ByNeed::smallest_first(&cores()));
+    let mut stage = crowd(Backfilling::LEAST_SERVERS_FIRST);
     assert_eq!(stage.end(0), "+2:5");
     assert_eq!(stage.end(0), "+0:6");
-    let mut stage = Stage::new(&cores(), ByNeed::smallest_first(&cores()), false);
+    let mut stage = backfilling(&cores(), Backfilling::LEAST_SERVERS_FIRST);
     assert_eq!([stage.arrive(1), stage.arrive(0)], ["+1:0", "+0:1"]);
     for i in [1, 0, 2] {
         assert_eq!(stage.arrive(i), "");
@@ -35,7 +35,7 @@ fn the_smallest_that_fits_comes_first() {
 #[test]
 fn of_equal_needs_the_oldest_comes_first() {
     let workload = servers(4, &[2, 4, 2]);
-    let mut stage = Stage::new(&workload, ByNeed::largest_first(&workload), false);
+    let mut stage = backfilling(&workload, Backfilling::MOST_SERVERS_FIRST);
     assert_eq!(stage.arrive(1), "+1:0");
     for i in [2, 0, 0, 1] {
         assert_eq!(stage.arrive(i), "");
@@ -47,8 +47,7 @@ fn of_equal_needs_the_oldest_comes_first() {
 /// Dominant shares in section 7: 7/15, 4/20, 10/20.
 #[test]
 fn need_is_the_dominant_share_of_several_resources() {
-    let policy = ByNeed::largest_first(&section7());
-    let mut stage = Stage::new(&section7(), policy, false);
+    let mut stage = backfilling(&section7(), Backfilling::MOST_SERVERS_FIRST);
     for i in [2, 2, 1, 0, 2] {
         stage.arrive(i);
     }
@@ -62,8 +61,7 @@ fn need_is_the_dominant_share_of_several_resources() {
 
 #[test]
 fn the_least_dominant_share_comes_first() {
-    let policy = ByNeed::smallest_first(&section7());
-    let mut stage = Stage::new(&section7(), policy, false);
+    let mut stage = backfilling(&section7(), Backfilling::LEAST_SERVERS_FIRST);
     for i in [2, 2, 2, 0, 1] {
         stage.arrive(i);
     }

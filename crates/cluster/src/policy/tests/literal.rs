@@ -2,7 +2,7 @@
 //! list of jobs, on random arrivals.
 
 use super::*;
-use crate::policy::estimates::inflated;
+use crate::policy::backfilling::inflated;
 use rand::{RngExt, SeedableRng};
 
 /// A job as the test knows it.
@@ -19,15 +19,15 @@ struct Known {
 
 /// Runs a policy on random arrivals of exponential sizes; after each decision `check` sees the time,
 /// all jobs in order of arrival as they were before it, the new ones waiting, and who runs now.
-fn drive<P: Policy>(
+fn drive(
     workload: &Workload,
-    policy: P,
+    policy: Box<dyn Policy>,
     (load, inflation): (f64, f64),
     mut check: impl FnMut(f64, &[Known], &[u64]),
 ) {
     let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(3);
     let preempts = policy.preempts();
-    let mut stage = Stage::new(workload, policy, preempts);
+    let mut stage = Stage::boxed(workload, policy, preempts);
     let mut jobs: Vec<Known> = Vec::new();
     let (mut now, mut arrival, mut number) = (0.0, 0.0, 0);
     for _ in 0..4000 {
@@ -119,9 +119,14 @@ fn filling(jobs: &[Known]) -> Vec<u64> {
 fn server_filling_as_it_reads() {
     let workload = servers(SERVERS as u32, &NEEDS);
     let policy = ServerFilling::new(&workload).unwrap();
-    drive(&workload, policy, (3.0, 1.0), |_, jobs, running| {
-        assert_eq!(running, filling(jobs));
-    });
+    drive(
+        &workload,
+        Box::new(policy),
+        (3.0, 1.0),
+        |_, jobs, running| {
+            assert_eq!(running, filling(jobs));
+        },
+    );
 }
 
 fn fits(workload: &Workload, free: &[u64], job_type: usize) -> bool {
@@ -195,13 +200,30 @@ fn shadow(w: &Workload, running: &[Known], mut free: Vec<u64>, job_type: usize) 
     unreachable!("each job fits on the empty server");
 }
 
+/// In each order of the queue: whoever is next is the head, and others pass it in order.
 #[test]
 fn easy_backfilling_as_it_reads() {
     let workload = section7();
-    for inflation in [1.0, 4.0] {
-        let policy = EasyBackfill::new(&workload, Estimates::Inflated(inflation));
+    let shares = workload.dominant_shares();
+    let orders = [
+        (QueueOrder::Arrival, 0.0),
+        (QueueOrder::Largest, -1.0),
+        (QueueOrder::Smallest, 1.0),
+    ];
+    let inflated = |own| [(own, 1.0), (own, 4.0)];
+    for ((order, sign), inflation) in orders.into_iter().flat_map(inflated) {
+        let choices = Backfilling {
+            order,
+            ..Backfilling::easy(Estimates::Inflated(inflation))
+        };
+        let policy = choices.rule(&workload, 1);
         drive(&workload, policy, (3.2, inflation), |now, jobs, running| {
-            assert_eq!(running, easy(&workload, now, jobs));
+            let mut jobs = jobs.to_vec();
+            jobs.sort_by(|a, b| {
+                let key = |job: &Known| sign * shares[job.job_type];
+                key(a).total_cmp(&key(b))
+            });
+            assert_eq!(running, easy(&workload, now, &jobs), "{order:?}");
         });
     }
 }
@@ -267,7 +289,7 @@ fn conservative_backfilling_as_it_reads() {
     for inflation in [1.0, 4.0] {
         let mut plans = Plans::default();
         let (mut known, mut waited) = (0, 0);
-        let policy = ConservativeBackfill::new(&workload, Estimates::Inflated(inflation));
+        let policy = Backfilling::conservative(Estimates::Inflated(inflation)).rule(&workload, 1);
         drive(&workload, policy, (2.6, inflation), |now, jobs, running| {
             if plans.forget(now, jobs) {
                 for place in 0..plans.0.len() {

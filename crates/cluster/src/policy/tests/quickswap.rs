@@ -61,7 +61,7 @@ fn without_heavy_jobs_the_lazy_rule_goes_on_and_the_strict_one_does_not() {
 fn threshold_0_is_most_servers_first() {
     for strict in [false, true] {
         let mut quickswap = msfq(0, strict);
-        let mut largest = Stage::new(&four(), ByNeed::largest_first(&four()), false);
+        let mut largest = backfilling(&four(), Backfilling::MOST_SERVERS_FIRST);
         let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(4);
         for _ in 0..3000 {
             let heavy = usize::from(random.random_range(0..8) == 0);

@@ -75,7 +75,7 @@ fn short_runs_do_not_understate_a_slow_queue() {
             seed,
             ..events(MILLION / 2)
         };
-        let run = simulate(&workload, Fcfs, &settings, quiet).unwrap();
+        let run = simulate(&workload, FCFS, &settings, quiet).unwrap();
         run.mean_response
     };
     let all: Vec<Estimate> = (0..100).filter_map(estimate).collect();

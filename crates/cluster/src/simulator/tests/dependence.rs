@@ -243,7 +243,7 @@ fn batches_over_two_servers_are_those_of_one_of_twice_the_size() {
     let settings = events(400_000);
     let rule = Contender::named("fcfs", &fleet).unwrap();
     let pooled = rule.simulate_on(&fleet, &settings, quiet).unwrap();
-    let two = simulate(&workload("", 2, &[[arrivals, ONE]]), Fcfs, &settings, quiet).unwrap();
+    let two = simulate(&workload("", 2, &[[arrivals, ONE]]), FCFS, &settings, quiet).unwrap();
     let [pooled, two] = [pooled, two].map(|run| run.mean_response.unwrap());
     assert!(
         (pooled.mean / two.mean - 1.0).abs() < 1e-9,
@@ -285,7 +285,7 @@ fn a_common_modulation_is_felt_as_one() {
     };
     let settings = events(12_000_000);
     let number = |workload: &Workload| {
-        let run = simulate(workload, Fcfs, &settings, quiet).unwrap();
+        let run = simulate(workload, FCFS, &settings, quiet).unwrap();
         run.mean_number
     };
     let single = ["arrival_rate: .6", ONE];
@@ -326,7 +326,7 @@ impl Policy for Witness {
             let [size, limit] = [system.work_left(youngest), system.limit_left(youngest)];
             self.0.lock().unwrap().push([youngest.arrived, size, limit]);
         }
-        Fcfs.react(event, system);
+        FCFS.clone().react(event, system);
     }
 }
 

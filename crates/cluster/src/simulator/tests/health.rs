@@ -19,7 +19,7 @@ fn a_type_that_starves_makes_the_rule_unstable() {
     let small = "name: small, demand: {cpu: 1}, arrival_rate: 30, mean_size: 1";
     let big = "name: big, demand: {cpu: 60}, arrival_rate: .01, mean_size: 1";
     let workload = workload(60, "s", &[small, big]);
-    let run = simulate(&workload, FirstFit, &events(5_000_000), quiet).unwrap();
+    let run = simulate(&workload, FIRST_FIT, &events(5_000_000), quiet).unwrap();
     assert_eq!(run.health, Health::Unstable);
     assert!(run.types[1].grows && !run.types[0].grows);
     assert!(run.mean_response.is_none());
@@ -37,7 +37,7 @@ fn a_type_of_which_no_job_is_done_is_never_settled() {
             seed,
             ..events(300_000)
         };
-        let run = simulate(&workload, FirstFit, &settings, quiet).unwrap();
+        let run = simulate(&workload, FIRST_FIT, &settings, quiet).unwrap();
         let Some(Unsettled::FewDone { class, done, left }) = &run.unsettled else {
             panic!("{:?} {:?}", run.health, run.unsettled);
         };
@@ -59,7 +59,7 @@ fn a_run_that_is_short_beside_its_jobs_has_no_mean() {
     let long = "name: long, demand: {cpu: 1}, arrival_rate: .02, mean_size: 500";
     let rare = "name: rare, demand: {cpu: 1}, arrival_rate: 1e-5, mean_size: 2000";
     let of = |jobs: &[&str], count| {
-        simulate(&workload(1000, "s", jobs), FirstFit, &events(count), quiet).unwrap()
+        simulate(&workload(1000, "s", jobs), FIRST_FIT, &events(count), quiet).unwrap()
     };
     assert_eq!(of(&[short, long], 1_000_000).health, Health::Unsettled);
     let long_enough = of(&[short, long], 30_000_000);
@@ -80,7 +80,7 @@ fn a_queue_that_changes_too_slowly_has_no_mean() {
             seed,
             ..events(2_000_000)
         };
-        let run = simulate(&one_type(1, 0.998), Fcfs, &settings, quiet).unwrap();
+        let run = simulate(&one_type(1, 0.998), FCFS, &settings, quiet).unwrap();
         assert_ne!(run.health, Health::Settled, "{:?}", run.mean_response);
     }
 }
@@ -95,7 +95,7 @@ fn room_that_is_free_while_a_job_waits_is_seen_by_clockwork_too() {
         )
     };
     let workload = workload(2, "s", &[&job("a", 1, 0.6), &job("b", 2, 0.3)]);
-    let run = simulate(&workload, Fcfs, &events(1_000_000), quiet).unwrap();
+    let run = simulate(&workload, FCFS, &events(1_000_000), quiet).unwrap();
     assert!(
         (run.own.wastage[0] - 0.3).abs() < 0.005,
         "{:?}",
@@ -113,7 +113,7 @@ fn percentiles_do_not_depend_on_the_time_unit() {
             0.7 / scale
         );
         let workload = workload(1, "s", &[&job]);
-        let run = simulate(&workload, Fcfs, &events(4_000_000), quiet).unwrap();
+        let run = simulate(&workload, FCFS, &events(4_000_000), quiet).unwrap();
         let exact = [0.5_f64, 0.95, 0.99].map(|p| -(1.0 - p).ln() * scale / 0.3);
         for (found, exact) in run.types[0].percentiles.unwrap().iter().zip(exact) {
             assert!((found / exact - 1.0).abs() < 0.03, "{found} {exact}");

@@ -78,7 +78,7 @@ fn a_single_server_has_the_mean_of_pollaczek_and_khinchine() {
         let workload = workload(1, &[(0.7 / mean, law)]);
         let (_, square) = moments(&workload, 0);
         let exact = mean + 0.7 / mean * square / (2.0 * 0.3);
-        let run = simulate(&workload, Fcfs, &events(4_000_000), quiet).unwrap();
+        let run = simulate(&workload, FCFS, &events(4_000_000), quiet).unwrap();
         agrees(run.mean_response, exact, 0.04, law);
     }
 }
@@ -97,7 +97,7 @@ fn a_single_server_has_that_mean_for_laws_without_stages_too() {
         let workload = workload(1, &[(0.7 / mean, law)]);
         let (_, square) = moments(&workload, 0);
         let exact = mean + 0.7 / mean * square / (2.0 * 0.3);
-        let run = simulate(&workload, Fcfs, &events(4_000_000), quiet).unwrap();
+        let run = simulate(&workload, FCFS, &events(4_000_000), quiet).unwrap();
         agrees(run.mean_response, exact, 0.05, law);
     }
 }
@@ -107,7 +107,7 @@ fn a_single_server_has_that_mean_for_laws_without_stages_too() {
 fn an_exponential_type_beside_another_law_is_served_by_its_size_too() {
     let workload = workload(1, &[(0.2, LAWS[0]), (0.3, LAWS[2])]);
     let wait = (0.2 * 8.0 + 0.3 * 5.0) / (2.0 * 0.3);
-    let run = simulate(&workload, Fcfs, &events(6_000_000), quiet).unwrap();
+    let run = simulate(&workload, FCFS, &events(6_000_000), quiet).unwrap();
     for (job_type, mean) in run.types.iter().zip([2.0, 1.0]) {
         agrees(job_type.mean_response, wait + mean, 0.03, &job_type.name);
     }
@@ -119,7 +119,7 @@ fn with_room_for_all_only_the_mean_size_matters() {
     for law in &LAWS[1..5] {
         let workload = workload(10_000, &[(20.0, law)]);
         let mean = workload.types()[0].mean_size();
-        let run = simulate(&workload, Fcfs, &events(1_000_000), quiet).unwrap();
+        let run = simulate(&workload, FCFS, &events(1_000_000), quiet).unwrap();
         agrees(run.mean_number, 20.0 * mean, 0.02, law);
         agrees(run.mean_response, mean, 0.02, law);
     }
@@ -196,8 +196,8 @@ fn a_preempted_job_resumes_where_it_was_stopped() {
 fn arrivals_and_sizes_are_common_and_work_is_conserved() {
     let workload = two_types();
     let times = [
-        times_when_empty(&workload, Fcfs),
-        times_when_empty(&workload, FirstFit),
+        times_when_empty(&workload, FCFS),
+        times_when_empty(&workload, FIRST_FIT),
         times_when_empty(&workload, Priority),
     ];
     let count = times.iter().map(Vec::len).min().unwrap();
@@ -323,7 +323,7 @@ fn instability_is_told_from_variability() {
     let law = "{law: hyperexponential, mean: 1, scv: 50}";
     for (rate, health) in [(0.8, Health::Settled), (1.1, Health::Unstable)] {
         let workload = workload(1, &[(rate, law)]);
-        let run = simulate(&workload, Fcfs, &events(6_000_000), quiet).unwrap();
+        let run = simulate(&workload, FCFS, &events(6_000_000), quiet).unwrap();
         assert_eq!(run.health, health, "{rate}");
     }
 }

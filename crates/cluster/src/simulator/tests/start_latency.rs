@@ -1,7 +1,7 @@
 //! Start latencies against closed forms, and against the same system told by sizes.
 
 use super::*;
-use crate::policy::{EasyBackfill, Estimates};
+use crate::policy::{Backfilling, Estimates};
 use synth_simulation::Estimate;
 
 fn workload(before: &str, cpu: u32, jobs: &[&str]) -> Workload {
@@ -31,7 +31,7 @@ fn a_single_server_has_the_mean_of_pollaczek_and_khinchine() {
         let job = format!("name: a, demand: {{cpu: 1}}, arrival_rate: {rate}, {size}");
         let late = workload(&format!("start_latency: {latency}\n"), 1, &[&job]);
         let waiting = rate * (variance + mean * mean) / (2.0 * 0.3);
-        let run = simulate(&late, Fcfs, &events(4_000_000), quiet).unwrap();
+        let run = simulate(&late, FCFS, &events(4_000_000), quiet).unwrap();
         agrees(run.mean_response, waiting + mean, 0.04, latency);
         agrees(run.mean_waiting, waiting, 0.06, latency);
         let used = run.own.utilization[0];
@@ -63,7 +63,7 @@ fn a_latency_is_a_longer_size() {
     );
     let longer = workload("", 4, &[&a, &b]);
     let mean = |workload: &Workload| -> Estimate {
-        let run = simulate(workload, FirstFit, &events(4_000_000), quiet).unwrap();
+        let run = simulate(workload, FIRST_FIT, &events(4_000_000), quiet).unwrap();
         run.mean_response.unwrap()
     };
     let (late, longer) = (mean(&late), mean(&longer));
@@ -96,14 +96,18 @@ fn rules_that_plan_add_the_latency() {
     );
     let longer = workload("known: size\n", 4, &[&a, &b]);
     let mean = |workload: &Workload| {
-        let easy = EasyBackfill::new(workload, Estimates::Limits);
-        let run = simulate(workload, easy, &one_run(200_000), quiet).unwrap();
+        let easy = Backfilling::easy(Estimates::Limits).rule(workload, 1);
+        let (fleet, settings) = (workload.clone().into(), one_run(200_000));
+        let run = Simulation::new(&fleet, &*easy, &settings);
+        let run = { run }.run(&settings, &mut quiet).unwrap();
         run.mean_response.unwrap().mean
     };
     assert!((mean(&late) / mean(&longer) - 1.0).abs() < 1e-9);
     let mean = |workload: &Workload| {
-        let easy = EasyBackfill::new(workload, Estimates::by_mean(workload));
-        let run = simulate(workload, easy, &one_run(200_000), quiet).unwrap();
+        let easy = Backfilling::easy(Estimates::Means).rule(workload, 1);
+        let (fleet, settings) = (workload.clone().into(), one_run(200_000));
+        let run = Simulation::new(&fleet, &*easy, &settings);
+        let run = { run }.run(&settings, &mut quiet).unwrap();
         run.mean_response.unwrap().mean
     };
     assert!((mean(&late) / mean(&longer) - 1.0).abs() < 1e-9);

@@ -1,10 +1,12 @@
-use super::estimates::{Estimates, covers, reduce};
-use super::{Event, Job, Policy, System};
+use super::estimates::{Estimated, Estimates};
+use super::{Backfilling, Classes};
+use crate::policy::room::{covers, reduce};
+use crate::policy::{Event, Job, Policy, System};
 use crate::workload::Workload;
 
 /// Conservative backfilling: every job gets a reservation as it arrives, the earliest that delays
 /// none of those before it; a job whose reservation is now starts. When a job ends before its
-/// estimate the plan is compressed: in order of arrival, each waiting job moves to the earliest
+/// estimate the plan is compressed: in the order of the queue, each waiting job moves to the earliest
 /// time that there is room for it beside the others' reservations, which is never later than its
 /// own.
 ///
@@ -12,17 +14,19 @@ use crate::workload::Workload;
 /// as there. Several resources: ours, all must have room.
 ///
 /// With exact sizes jobs end as planned, but for rounding: a reservation within 1e-12 of now,
-/// relatively, is due, and one that is due starts at the first event at which it fits. No job waits
-/// for a time without an event.
+/// relatively, is due, and one that is due starts as soon as it fits. A reservation may fall due between events: behind
+/// a job that was compressed after it and has left room. The rule is woken then.
 ///
 /// An arrival is O(R · (running + waiting)), for the plan is as long; a completion O(1) as
 /// planned, O(waiting) where a reservation is due, and a compression O(R · waiting · (running +
 /// waiting)): with inflated estimates and long queues, this rule is slow by nature.
 #[derive(Clone, Debug)]
-pub struct ConservativeBackfill {
-    estimates: Estimates,
+pub(super) struct Conservative {
+    order: Classes,
+    /// Of which only the estimates are needed.
+    jobs: Estimated,
     profile: Profile,
-    /// Waiting jobs, in order of arrival.
+    /// Waiting jobs, in order.
     plans: Vec<Plan>,
     /// Running jobs: number, and when they are planned to end.
     running: Vec<(u64, f64)>,
@@ -46,12 +50,12 @@ struct Plan {
 /// Of times, relatively.
 const ROUNDING: f64 = 1e-12;
 
-impl ConservativeBackfill {
-    /// The rule for this workload, with what is known of jobs: sizes, inflated or not, or limits.
-    pub fn new(workload: &Workload, estimates: Estimates) -> Self {
+impl Conservative {
+    pub fn new(choices: Backfilling, workload: &Workload) -> Self {
         let capacity: Vec<u64> = workload.resources().iter().map(|r| r.units()).collect();
-        ConservativeBackfill {
-            estimates,
+        Conservative {
+            order: Classes::new(choices.order, workload),
+            jobs: Estimated::new(choices.estimates, workload, 1),
             profile: Profile::new(&capacity),
             plans: Vec::new(),
             running: Vec::new(),
@@ -59,6 +63,23 @@ impl ConservativeBackfill {
             come: Vec::new(),
             is_early: false,
         }
+    }
+
+    /// Puts the job behind those that come before it in the order.
+    fn wait(&mut self, plan: Plan) {
+        let rank = self.order.rank(plan.job_type);
+        let before = |other: &Plan| self.order.rank(other.job_type) <= rank;
+        let place = self.plans.partition_point(before);
+        self.plans.insert(place, plan);
+    }
+
+    /// Asks to decide when the first reservation falls due, if no job is planned to end then.
+    fn wake(&mut self, system: &mut System) {
+        let (soonest, now) = (self.soonest, system.now());
+        let is_then = |end: f64| (end - soonest).abs() <= soonest * ROUNDING;
+        let comes_anyway =
+            soonest <= now * (1.0 + ROUNDING) || self.running.iter().any(|(_, end)| is_then(*end));
+        system.wake_at(if comes_anyway { f64::INFINITY } else { soonest });
     }
 
     /// The earliest time that there is room, which is taken.
@@ -102,7 +123,7 @@ impl ConservativeBackfill {
         self.start(plan, system)
     }
 
-    /// In order of arrival; plans of jobs that start are removed.
+    /// In order; plans of jobs that start are removed.
     fn for_each_plan(
         &mut self,
         system: &mut System,
@@ -121,13 +142,13 @@ impl ConservativeBackfill {
     }
 }
 
-impl Policy for ConservativeBackfill {
+impl Policy for Conservative {
     fn needs_sizes(&self) -> bool {
-        self.estimates.need_sizes()
+        matches!(self.jobs.estimates, Estimates::Inflated(_))
     }
 
     fn needs_limits(&self) -> bool {
-        self.estimates.need_limits()
+        self.jobs.estimates == Estimates::Limits
     }
 
     fn react(&mut self, event: Event, system: &mut System) {
@@ -148,7 +169,7 @@ impl Policy for ConservativeBackfill {
                     job_type: i,
                     job,
                     start: 0.0,
-                    estimate: self.estimates.of(job, i, system),
+                    estimate: self.jobs.of(job, i, system),
                 });
             }
             Event::Completion(i) => self.ended(i, system),
@@ -167,10 +188,11 @@ impl Policy for ConservativeBackfill {
             self.reserve(&mut plan, system);
             if !self.start(&plan, system) {
                 self.soonest = self.soonest.min(plan.start);
-                self.plans.push(plan);
+                self.wait(plan);
             }
         }
         self.come.clear();
+        self.wake(system);
     }
 }
 

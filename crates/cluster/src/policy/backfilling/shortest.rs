@@ -1,4 +1,4 @@
-use super::Job;
+use crate::policy::Job;
 
 /// The waiting jobs of one type in order of arrival, each with an estimate of its size, and the
 /// oldest of those within a limit in O(log n): a tournament of least estimates.

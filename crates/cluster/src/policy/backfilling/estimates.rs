@@ -1,7 +1,8 @@
 use std::collections::HashMap;
 
 use super::shortest::Shortest;
-use super::{Event, Job, System};
+use crate::policy::room::covers;
+use crate::policy::{Event, Job, System};
 use crate::workload::Workload;
 
 /// Users' estimates of their jobs' sizes.
@@ -12,46 +13,18 @@ use crate::workload::Workload;
 /// estimates.
 ///
 /// Where nothing is known of a job but its type, it is said to take that type's mean size; it may then run on.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Estimates {
     /// Sizes, times up to this f.
     Inflated(f64),
     /// The types' mean sizes.
-    Means(Vec<f64>),
+    Means,
     /// What came with the jobs: [what is known](crate::workload::Known), limits or sizes.
     Limits,
 }
 
-impl Estimates {
-    /// By mean sizes alone.
-    pub fn by_mean(workload: &Workload) -> Self {
-        let means = workload.types().iter().map(|t| t.mean_size());
-        Estimates::Means(means.collect())
-    }
-
-    /// Whether they are made of sizes.
-    pub(super) fn need_sizes(&self) -> bool {
-        matches!(self, Estimates::Inflated(_))
-    }
-
-    /// Whether they are limits that come with jobs.
-    pub(super) fn need_limits(&self) -> bool {
-        matches!(self, Estimates::Limits)
-    }
-
-    /// The estimate of what is left of a job of type i \[time\]: by its mean of a whole one.
-    pub(super) fn of(&self, job: Job, i: usize, system: &System) -> f64 {
-        match self {
-            Estimates::Inflated(f) => inflated(*f, job, system.work_left(job)),
-            Estimates::Means(means) => means[i],
-            // Finite: of a job that came without a limit it is known that it ends.
-            Estimates::Limits => system.limit_left(job).min(f64::MAX),
-        }
-    }
-}
-
 /// The estimate of a job of this size.
-pub(super) fn inflated(f: f64, job: Job, size: f64) -> f64 {
+pub(in crate::policy) fn inflated(f: f64, job: Job, size: f64) -> f64 {
     if f > 1.0 {
         size * (1.0 + (f - 1.0) * uniform(job.number))
     } else {
@@ -71,8 +44,10 @@ fn uniform(number: u64) -> f64 {
 ///
 /// Its owner reports what comes and ends, and starts jobs through it.
 #[derive(Clone, Debug)]
-pub(super) struct Estimated {
+pub(in crate::policy) struct Estimated {
     pub estimates: Estimates,
+    /// The types' mean sizes \[time\].
+    means: Vec<f64>,
     /// Waiting jobs, by type.
     queues: Vec<Shortest>,
     /// By server: estimated end, number and type of the running jobs, by estimated end.
@@ -80,16 +55,24 @@ pub(super) struct Estimated {
 }
 
 impl Estimated {
-    pub fn new(estimates: Estimates, types: usize, servers: usize) -> Self {
+    pub fn new(estimates: Estimates, workload: &Workload, servers: usize) -> Self {
+        let means = workload.types().iter().map(|t| t.mean_size());
         Estimated {
             estimates,
-            queues: vec![Shortest::default(); types],
+            means: means.collect(),
+            queues: vec![Shortest::default(); workload.types().len()],
             running: vec![Vec::new(); servers],
         }
     }
 
-    pub fn is_of_one_server(&self) -> bool {
-        self.running.len() == 1
+    /// Returns the estimate of what is left of a job of type i \[time\]: by its mean of a whole one.
+    pub fn of(&self, job: Job, i: usize, system: &System) -> f64 {
+        match self.estimates {
+            Estimates::Inflated(f) => inflated(f, job, system.work_left(job)),
+            Estimates::Means => self.means[i],
+            // Finite: of a job that came without a limit it is known that it ends.
+            Estimates::Limits => system.limit_left(job).min(f64::MAX),
+        }
     }
 
     /// Takes in what has happened.
@@ -97,7 +80,8 @@ impl Estimated {
         match event {
             Event::Arrival(i) => {
                 let job = system.youngest(i).expect("the job that has come waits");
-                self.queues[i].push(job, self.estimates.of(job, i, system));
+                let estimate = self.of(job, i, system);
+                self.queues[i].push(job, estimate);
             }
             Event::Completion(_) => {
                 let ended = system.ended();
@@ -171,10 +155,11 @@ impl Estimated {
         for i in 0..self.queues.len() {
             self.queues[i] = Shortest::default();
             for job in system.waiting_jobs(i) {
-                self.queues[i].push(job, self.estimates.of(job, i, system));
+                let estimate = self.of(job, i, system);
+                self.queues[i].push(job, estimate);
             }
             for job in system.running_jobs(i) {
-                let estimate = || system.now() + self.estimates.of(job, i, system);
+                let estimate = || system.now() + self.of(job, i, system);
                 let end = known.get(&job.number).copied().unwrap_or_else(estimate);
                 for &n in system.places_of(job) {
                     self.add(n, i, job, end);
@@ -182,16 +167,6 @@ impl Estimated {
             }
         }
     }
-}
-
-/// Takes so much of each resource out of the room.
-pub(super) fn reduce(room: &mut [u64], demand: &[u64]) {
-    room.iter_mut().zip(demand).for_each(|(room, d)| *room -= d);
-}
-
-/// Whether there is so much of each resource.
-pub(super) fn covers(room: &[u64], demand: &[u64]) -> bool {
-    room.iter().zip(demand).all(|(room, d)| d <= room)
 }
 
 #[cfg(test)]

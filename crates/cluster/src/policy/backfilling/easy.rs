@@ -1,0 +1,255 @@
+use super::estimates::{Estimated, Estimates};
+use super::{Backfilling, Classes};
+use crate::artifact::Placement;
+use crate::policy::room::{covers, reduce};
+use crate::policy::{Event, Policy, System};
+use crate::workload::Workload;
+
+/// EASY backfilling: jobs start in the order of the queue until its head does not fit. The head's
+/// *shadow time* is the earliest estimated completion at which it will fit, in every resource.
+/// Then, in order, each fitting job starts that ends by the shadow time or takes only
+/// what the head will leave over there, of every resource.
+///
+/// Source: Lifka, "The ANL/IBM SP scheduling system", JSSPP 1995; as Mu'alem and Feitelson state it,
+/// IEEE TPDS 12(6), 2001, section 2, for one resource and in order of arrival. With several, what is left over is counted
+/// for each: ours. Jobs that are estimated to end at the shadow time itself count as gone. No job is
+/// killed, and one that runs over its estimate may end at any moment.
+///
+/// Over a fleet, whose jobs wait in one place, the server is reserved where by the estimates the head fits first, or as
+/// many as it takes. Others start, in order, on the other servers, and those that take one server on a reserved one,
+/// too, by the rule above.
+///
+/// An arrival behind a blocked head is O(R + log n). A completion finds the shadow time in
+/// O(R · running), and each start costs O(K log n): no queue is scanned. The reserved servers are looked for among all,
+/// O(N log N), where another job has become the head; then only servers where a job has ended can be better ones.
+#[derive(Clone, Debug)]
+pub(super) struct Easy {
+    order: Classes,
+    placement: Placement,
+    jobs: Estimated,
+    servers: usize,
+    /// The type and the number of the head of the queue, while servers are reserved for it.
+    head: Option<(usize, u64)>,
+    /// When all of these have room for it, by the estimates.
+    shadow: f64,
+    /// The servers that are reserved for the head, and behind them those that are not, so that nothing is allocated.
+    reservations: Vec<Reservation>,
+    /// How many are reserved.
+    reserved: usize,
+    /// Where the next job starts.
+    team: Vec<usize>,
+}
+
+/// A server with room for the head from some time on.
+#[derive(Clone, Debug, Default)]
+struct Reservation {
+    from: f64,
+    server: usize,
+    /// What the head leaves over there, of each resource.
+    extra: Vec<u64>,
+}
+
+impl Easy {
+    pub fn new(choices: Backfilling, workload: &Workload, servers: usize) -> Self {
+        Easy {
+            order: Classes::new(choices.order, workload),
+            placement: choices.placement,
+            jobs: Estimated::new(choices.estimates, workload, servers),
+            servers,
+            head: None,
+            shadow: 0.0,
+            reservations: vec![Reservation::default(); servers],
+            reserved: 0,
+            team: Vec::new(),
+        }
+    }
+
+    /// Starts jobs in order, then others behind the head that does not fit.
+    fn go_on(&mut self, system: &mut System) {
+        while let Some(head) = self.order.first(system) {
+            if !self.has_room_for_head(head, system) {
+                self.reserve(head, system);
+                return self.backfill(None, system);
+            }
+            self.release(system);
+            self.jobs.start(head, f64::MAX, &self.team, system);
+        }
+        self.release(system);
+    }
+
+    /// Whether the head may start now, and where: on servers that are reserved for it first.
+    fn has_room_for_head(&mut self, head: usize, system: &System) -> bool {
+        let (team, nodes) = (&mut self.team, system.nodes(head));
+        team.clear();
+        if self.head.is_some_and(|(own, _)| own == head) {
+            let own = self.reservations[..self.reserved].iter();
+            let servers = own.map(|own| own.server);
+            team.extend(servers.filter(|n| system.fits_on(head, *n)));
+        }
+        let own = team.len();
+        let is_last = |n| {
+            team.push(n);
+            team.len() == nodes
+        };
+        let found = own == nodes || system.any_server(head, is_last);
+        self.team.rotate_left(own);
+        found
+    }
+
+    fn release(&mut self, system: &mut System) {
+        self.head = None;
+        for own in &self.reservations[..self.reserved] {
+            system.lock(own.server, false);
+        }
+        self.reserved = 0;
+    }
+
+    /// Reserves servers for the head, or better ones, where a job has ended.
+    fn reserve(&mut self, head: usize, system: &mut System) {
+        let Some(number) = system.nth_number(head, 0) else {
+            return;
+        };
+        self.team.clear();
+        if self.servers > 1 && self.head.is_some_and(|(_, own)| own == number) {
+            let own = self.reservations[..self.reserved].iter();
+            self.team.extend(own.map(|own| own.server));
+            self.team.extend(system.freed());
+            self.team.sort_unstable();
+            self.team.dedup();
+        } else {
+            self.team.extend(0..self.servers);
+        }
+        self.release(system);
+        let mut found = 0;
+        for &server in &self.team {
+            let own = &mut self.reservations[found];
+            own.server = server;
+            let from = self.jobs.room_for(head, server, &mut own.extra, system);
+            own.from = from.max(system.now());
+            found += usize::from(own.from.is_finite());
+        }
+        let nodes = system.nodes(head);
+        if found < nodes {
+            return;
+        }
+        let found = &mut self.reservations[..found];
+        found.sort_by(|a, b| a.from.total_cmp(&b.from).then(a.server.cmp(&b.server)));
+        self.shadow = found[nodes - 1].from;
+        self.reserved = nodes;
+        self.head = Some((head, number));
+        for own in &mut found[..nodes] {
+            for (extra, d) in own.extra.iter_mut().zip(system.demand(head)) {
+                // Less only where others use the room that the head will need.
+                *extra = extra.saturating_sub(*d);
+            }
+            system.lock(own.server, true);
+        }
+    }
+
+    /// Starts those that may pass the head, of all types or of one: elsewhere, and on its servers.
+    fn backfill(&mut self, only: Option<usize>, system: &mut System) {
+        // Nothing starts elsewhere than on the one server.
+        let is_elsewhere = self.reserved == 0 || self.servers > 1;
+        while is_elsewhere
+            && let Some(i) = self.order.first_fitting(system)
+            && system.find_team(i, &mut self.team)
+        {
+            self.jobs.start(i, f64::MAX, &self.team, system);
+        }
+        while let Some((i, limit, k)) = self.next_on_reserved(only, system) {
+            let own = &mut self.reservations[k];
+            let estimate = self.jobs.start(i, limit, &[own.server], system);
+            if estimate > self.shadow - system.now() {
+                reduce(&mut own.extra, system.demand(i));
+            }
+        }
+    }
+
+    /// The type of the next job that may start on a reserved server, how long it may take, and which of the servers.
+    fn next_on_reserved(
+        &self,
+        only: Option<usize>,
+        system: &System,
+    ) -> Option<(usize, f64, usize)> {
+        let mut next: Option<(usize, u64, f64, usize, usize)> = None;
+        for (k, own) in self.reservations[..self.reserved].iter().enumerate() {
+            let may_pass = |i: usize| {
+                if system.nodes(i) > 1 || !system.fits_on(i, own.server) {
+                    return None;
+                }
+                let limit = if covers(&own.extra, system.demand(i)) {
+                    f64::MAX
+                } else {
+                    self.shadow - system.now()
+                };
+                let number = self.jobs.oldest_within(i, limit)?;
+                Some((self.order.rank(i), number, limit, i, k))
+            };
+            let found = match only {
+                Some(i) => may_pass(i),
+                None => {
+                    let jobs = system.queued().filter_map(may_pass);
+                    jobs.min_by_key(|(rank, number, ..)| (*rank, *number))
+                }
+            };
+            let is_earlier =
+                |a: &(usize, u64, f64, usize, usize)| next.is_none_or(|b| (a.0, a.1) < (b.0, b.1));
+            next = found.filter(is_earlier).or(next);
+        }
+        next.map(|(.., limit, i, k)| (i, limit, k))
+    }
+}
+
+impl Policy for Easy {
+    fn needs_sizes(&self) -> bool {
+        matches!(self.jobs.estimates, Estimates::Inflated(_))
+    }
+
+    fn needs_limits(&self) -> bool {
+        self.jobs.estimates == Estimates::Limits
+    }
+
+    fn begin(&mut self, system: &mut System) {
+        system.place_by(self.placement);
+    }
+
+    fn react(&mut self, event: Event, system: &mut System) {
+        self.note(event, system);
+        match (event, self.head) {
+            // Behind the head an arrival changes neither the room nor the shadow time: no other job has come to fit.
+            (Event::Arrival(i), Some((head, _))) if self.order.rank(i) >= self.order.rank(head) => {
+                self.backfill(Some(i), system);
+            }
+            (Event::Arrival(_) | Event::Completion(_), _) => self.go_on(system),
+            (Event::Clock(_), _) => {}
+        }
+    }
+
+    fn decides_on_state(&self) -> bool {
+        self.servers == 1
+    }
+
+    fn note(&mut self, event: Event, system: &mut System) {
+        self.jobs.look(event, system);
+    }
+
+    fn decide(&mut self, system: &mut System) {
+        self.go_on(system);
+    }
+
+    fn let_go(&mut self, system: &mut System) {
+        self.release(system);
+    }
+
+    fn take_over(&mut self, system: &mut System) {
+        self.begin(system);
+        self.jobs.forget_running();
+        self.changed(system);
+    }
+
+    fn changed(&mut self, system: &mut System) {
+        self.release(system);
+        self.jobs.look_anew(system);
+        self.go_on(system);
+    }
+}

@@ -1,0 +1,74 @@
+use super::{Backfilling, Classes, Reservations};
+use crate::artifact::Placement;
+use crate::policy::{Event, Policy, System};
+use crate::workload::Workload;
+
+/// Backfilling without reservations, or without backfilling: First-Fit scans the queue in its order and starts each job
+/// that fits; first come first served stops at the first that does not.
+///
+/// Jobs of a type are alike, so the scan is over the oldest job of each type: O(K) a decision.
+#[derive(Clone, Debug)]
+pub struct Greedy {
+    pub(in crate::policy) order: Classes,
+    /// Whether nobody passes the first.
+    is_strict: bool,
+    placement: Placement,
+}
+
+/// First-Fit, in order of arrival, on the first server with room.
+pub const FIRST_FIT: Greedy = Greedy {
+    order: Classes::BY_AGE,
+    is_strict: false,
+    placement: Placement::First,
+};
+
+/// First come, first served.
+pub const FCFS: Greedy = Greedy {
+    order: Classes::BY_AGE,
+    is_strict: true,
+    placement: Placement::Best,
+};
+
+impl Greedy {
+    /// Returns the rule of these choices, without reservations.
+    pub fn new(choices: Backfilling, workload: &Workload) -> Self {
+        Greedy {
+            order: Classes::new(choices.order, workload),
+            is_strict: choices.reservations == Reservations::Strict,
+            placement: choices.placement,
+        }
+    }
+}
+
+impl Policy for Greedy {
+    fn begin(&mut self, system: &mut System) {
+        system.place_by(self.placement);
+    }
+
+    fn take_over(&mut self, system: &mut System) {
+        self.begin(system);
+        self.react(Event::Clock(usize::MAX), system);
+    }
+
+    fn decides_on_state(&self) -> bool {
+        true
+    }
+
+    #[inline]
+    fn react(&mut self, event: Event, system: &mut System) {
+        match event {
+            // An arrival frees no room: no other job has come to fit.
+            Event::Arrival(i) if system.waiting(i) > 1 || !system.fits(i) => {}
+            Event::Arrival(i) if self.is_strict && self.order.first(system) != Some(i) => {}
+            Event::Arrival(i) => system.start(i),
+            _ if self.is_strict => {
+                while let Some(head) = self.order.first(system)
+                    && system.fits(head)
+                {
+                    system.start(head);
+                }
+            }
+            _ => self.order.start_all(system),
+        }
+    }
+}

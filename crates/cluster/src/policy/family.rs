@@ -36,7 +36,7 @@ impl Family {
                 let rule = ServerFilling::new(workload);
                 Box::new(rule.expect("the policy was checked: there is one resource"))
             }
-            Family::Pooled(policy) => Box::new(Pooled::new(policy, fleet)),
+            Family::Pooled(policy) => Pooled::rule(policy, fleet),
             Family::PooledEasy(policy) => {
                 let estimates = match policy.limits {
                     false => Estimates::Means,

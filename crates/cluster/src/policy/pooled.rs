@@ -1,4 +1,4 @@
-use super::backfilling::{Classes, QueueOrder, oldest};
+use super::backfilling::{Backfilling, Classes, QueueOrder, Reservations, oldest};
 use super::room::Packed;
 use super::{Event, Hosts, Policy, System};
 use crate::artifact::{Order, PooledPolicy};
@@ -31,8 +31,27 @@ pub struct Pooled {
 }
 
 impl Pooled {
-    /// The rule for this fleet.
-    pub fn new(policy: &PooledPolicy, fleet: &Fleet) -> Self {
+    /// Returns the rule for this fleet: where no room is kept and there is no zone, one of backfilling.
+    pub fn rule(policy: &PooledPolicy, fleet: &Fleet) -> Box<dyn Policy> {
+        if policy.reserve > 0.0 || policy.zone.is_some() {
+            return Box::new(Pooled::new(policy, fleet));
+        }
+        let (order, reservations) = match policy.order {
+            Order::Fcfs => (QueueOrder::Arrival, Reservations::Strict),
+            Order::Oldest => (QueueOrder::Arrival, Reservations::None),
+            Order::Largest => (QueueOrder::Largest, Reservations::None),
+            Order::Smallest => (QueueOrder::Smallest, Reservations::None),
+        };
+        let choices = Backfilling {
+            order,
+            reservations,
+            placement: policy.placement,
+            ..Backfilling::FIRST_FIT
+        };
+        choices.rule(fleet.envelope(), fleet.servers())
+    }
+
+    fn new(policy: &PooledPolicy, fleet: &Fleet) -> Self {
         let types = fleet.types().len();
         let classes = |order| Classes::new(order, fleet.envelope()).as_slice().to_vec();
         Pooled {
@@ -70,12 +89,6 @@ impl Pooled {
             while let Some(i) = system.oldest_type()
                 && self.start(i, system)
             {}
-            return;
-        }
-        if self.reserved.is_none() && self.policy.order == Order::Oldest {
-            while let Some(i) = system.oldest_fitting_type() {
-                self.start(i, system);
-            }
             return;
         }
         self.refused.fill(false);

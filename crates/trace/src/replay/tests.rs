@@ -111,8 +111,8 @@ fn all_that_happens_at_one_instant_is_known_before_a_rule_decides() {
     }
 }
 
-/// By hand, on five processors: as the first job ends early, at 4, the fourth one moves up, and behind it the sixth. The
-/// fourth ends early, too, at 5, and the sixth stays, for the third is in its way: it falls due at 6, when nothing happens.
+/// By hand, on five processors: two jobs end early, at 4. The fourth job moves up to 6, when by the plan the fifth ends;
+/// then the fifth moves up, too, and ends at 5. So nothing happens at 6.
 #[test]
 fn a_reservation_that_falls_due_between_events_is_kept() {
     let jobs = [

@@ -169,7 +169,7 @@ impl Literal {
 /// Random arrivals and ends; what starts, and where.
 fn agrees(fleet: &Fleet, policy: &PooledPolicy, seed: u64) -> usize {
     let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(seed);
-    let mut rule = Pooled::new(policy, fleet);
+    let mut rule = Pooled::rule(policy, fleet);
     let mut system = System::of_fleet(fleet, 0, false);
     rule.begin(&mut system);
     let mut literal = Literal::new(fleet, policy);

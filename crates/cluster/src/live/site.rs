@@ -21,7 +21,7 @@ impl Site {
     /// Of the policy, on an empty system.
     pub fn new(policy: &Checked) -> Self {
         let (family, fleet) = (&policy.artifact().policy, policy.workload());
-        let rule = family.rule(fleet);
+        let rule = family.build(fleet);
         let system = System::for_policy(fleet, &*rule);
         Site {
             timers: vec![(0.0, f64::INFINITY); rule.clocks()],

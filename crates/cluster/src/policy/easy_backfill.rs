@@ -1,8 +1,8 @@
 use std::ops::Range;
 
 use super::estimates::{Estimated, Estimates, covers, reduce};
+use super::hosts::Placement;
 use super::{Event, Policy, System};
-use crate::artifact::Placement;
 use crate::workload::{Fleet, Workload};
 
 /// EASY backfilling: first come, first served, until the head of the queue does not fit. Its

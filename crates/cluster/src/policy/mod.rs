@@ -11,6 +11,8 @@
 
 mod adaptive_msr;
 mod backfill;
+mod backfilling;
+pub(crate) mod check;
 mod cluster;
 mod conservative_backfill;
 mod drain;
@@ -31,33 +33,46 @@ mod quickswap;
 mod randomized_timers;
 mod reserving;
 mod room;
+mod rule;
 mod server_filling;
 mod shortest;
 mod system;
 mod tdc;
 mod type_set;
 mod view;
-mod words;
 
-pub use adaptive_msr::AdaptiveMsr;
+pub use adaptive_msr::{AdaptiveMsr, AdaptiveMsrPolicy, Switching};
+pub use backfilling::{
+    EasyBackfillPolicy, EasyByMeanPolicy, FirstFitPolicy, LeastServersFirstPolicy,
+    MostServersFirstPolicy, PooledEasyPolicy,
+};
 pub use conservative_backfill::ConservativeBackfill;
 pub use drive::Completed;
 pub use drive::Counters;
 pub use easy_backfill::EasyBackfill;
 pub use estimates::Estimates;
-pub use family::{KnobRange, has_lengths};
+pub(crate) use family::NAMED;
+pub use family::{Family, Guard, GuardedPolicy};
 pub use greedy::{ByNeed, Fcfs, FirstFit};
 pub use guarded::Guarded;
-pub use hosts::Hosts;
-pub use max_weight::{MaxWeight, MaxWeightSetups};
-pub use msr::Msr;
-pub use partition::Partition;
-pub use pooled::Pooled;
-pub use quickswap::{AdaptiveQuickswap, Msfq, OneOrAll, StaticQuickswap, time_of_turns};
+pub use hosts::{Hosts, Placement, Zone};
+pub use max_weight::{MaxWeight, MaxWeightPolicy, MaxWeightSetupPolicy, MaxWeightSetups};
+#[doc(hidden)]
+pub use msr::section_seven;
+pub use msr::{Admission, Backfill, Drain, EmptySlots, Msr, MsrPolicy, Preemption, Route};
+pub use partition::{Partition, PartitionPolicy};
+pub use pooled::{Order, Pooled, PooledPolicy};
+pub use quickswap::{
+    AdaptiveQuickswap, AdaptiveQuickswapPolicy, Msfq, OneOrAll, StaticQuickswap,
+    StaticQuickswapPolicy, time_of_turns,
+};
 pub use randomized_timers::RandomizedTimers;
-pub use reserving::Reserving;
-pub use server_filling::ServerFilling;
+pub use reserving::{Reserving, ReservingPolicy};
+pub(crate) use rule::require_known;
+pub use rule::{KnobRange, NamedRule, Parameter, Rule, has_lengths};
+pub use server_filling::{ServerFilling, ServerFillingPolicy};
 pub use system::{Action, Job, System, Violation};
+pub use tdc::{TdcKnobs, TdcOrder, TdcPolicy};
 
 /// What a policy reacts to. Types are indices in the workload's order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -187,4 +202,4 @@ fn in_words(schedule: impl Iterator<Item = (usize, u32)>, names: &[&str]) -> Str
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

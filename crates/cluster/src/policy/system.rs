@@ -131,7 +131,7 @@ pub(super) struct Type {
 }
 
 /// One server with its queues, or those of a fleet behind the same queues: what a policy sees, and where it
-/// acts. In a fleet [`System::start`] takes the server that the [`Placement`](crate::artifact::Placement) says.
+/// acts. In a fleet [`System::start`] takes the server that the [`Placement`](super::Placement) says.
 ///
 /// Every change is checked, in release builds too; the first decision that no server could
 /// carry out is kept in [`System::violation`] and has no effect.

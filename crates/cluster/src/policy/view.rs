@@ -1,9 +1,8 @@
 //! What a policy sees of its [`System`].
 
-use super::hosts::Hosts;
+use super::hosts::{Hosts, Placement, Zone};
 use super::system::WAITING;
 use super::{Job, System};
-use crate::artifact::{Placement, Zone};
 
 impl System {
     /// The time.

@@ -11,16 +11,15 @@ mod engine;
 mod judge;
 mod laws;
 mod measures;
-mod rules;
 mod server;
 
 pub use server::Due;
 pub use {ends::Ends, server::Server};
 
+pub use crate::policy::{NamedRule, Parameter};
 pub use contender::{Contender, Failure};
 pub use judge::{Judgement, as_analysed, judge, watches};
 pub use measures::{Measures, Offered, Run, TypeResult, classes};
-pub use rules::{Parameter, Rule};
 
 pub use synth_simulation::{
     Ending, Estimate, Health, Pair, Progress, Ranked, Ranking, Settings, Threshold, Verdict, Watch,

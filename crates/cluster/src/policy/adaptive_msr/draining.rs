@@ -1,7 +1,7 @@
 //! Drains with a price, and what starts meanwhile.
 
+use super::settings::AdaptiveMsrPolicy;
 use super::worth::Slots;
-use crate::artifact::AdaptiveMsrPolicy;
 use crate::policy::System;
 use crate::policy::backfill::BackfillRule;
 use crate::policy::drain::prices;
@@ -111,7 +111,7 @@ impl Draining {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::artifact::Switching;
+    use crate::policy::Switching;
 
     /// n of ten light jobs run, of mean size 2, and five heavy ones wait: `D = 2 H_n`, and F is 5 times 3.
     #[test]

@@ -1,5 +1,5 @@
-use super::MaxWeight;
-use crate::artifact::MaxWeightSetupPolicy;
+use super::online::MaxWeight;
+use super::settings::MaxWeightSetupPolicy;
 use crate::policy::estimates::{covers, reduce};
 use crate::policy::{Event, Policy, System};
 use crate::schedule::Schedule;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::artifact::{AdaptiveMsrPolicy, StaticQuickswapPolicy, Switching};
+use crate::policy::{AdaptiveMsrPolicy, StaticQuickswapPolicy, Switching};
 use rand::{RngExt, SeedableRng};
 
 /// Four servers: light jobs (type 0) need one, heavy ones (type 1) all.

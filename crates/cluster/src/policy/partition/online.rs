@@ -1,8 +1,8 @@
 use std::collections::HashSet;
 
-use super::hosts::Openings;
-use super::{Event, Hosts, Policy, System};
-use crate::artifact::PartitionPolicy;
+use super::settings::PartitionPolicy;
+use crate::policy::hosts::{Hosts, Openings};
+use crate::policy::{Event, Policy, System};
 use crate::workload::{Fleet, JobType};
 
 /// The clock that ends an assignment; clock `1 + i` ends a slot of type i that has no job, where its server is led to

@@ -1,9 +1,17 @@
 use std::sync::Arc;
 
-use super::Decided;
 use crate::artifact::Checked;
 use crate::policy::{Action, Event, Job, Policy, System};
 use synth_simulation::Stream;
+
+/// What to do now.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Decided {
+    /// The jobs that start, in order; in a fleet with the servers.
+    pub start: Vec<(Arc<str>, Vec<usize>)>,
+    /// The jobs that are stopped.
+    pub stop: Vec<Arc<str>>,
+}
 
 /// The system with its rule and its clocks: a server, or all of a fleet.
 pub(super) struct Site {

@@ -3,7 +3,7 @@
 use super::drain::Drains;
 use super::estimates::{Estimated, Estimates};
 use super::room::Packed;
-use super::{Event, System};
+use super::{Event, Knows, System};
 use crate::schedule::Packing;
 use crate::workload::Workload;
 
@@ -43,8 +43,9 @@ impl BackfillRule {
         }
     }
 
-    pub fn needs_limits(&self) -> bool {
-        self.limits.is_some()
+    pub fn knows(&self) -> Knows {
+        let limits = self.limits.as_ref();
+        limits.map_or(Knows::Means, |jobs| jobs.estimates.knows())
     }
 
     /// What has happened.

@@ -5,12 +5,12 @@ use serde::{Deserialize, Serialize};
 
 use super::hosts::Placement;
 use super::pooled::{Order, PooledPolicy};
-use super::rule::{NamedRule, PLAIN, Parameter, Rule, no_settings, require_known};
+use super::rule::{NamedRule, Parameter, Rule, no_settings, require_known};
 use super::{
-    ByNeed, ConservativeBackfill, EasyBackfill, Estimates, Fcfs, FirstFit, Policy, Unsuitable,
+    ByNeed, ConservativeBackfill, EasyBackfill, Estimates, Fcfs, FirstFit, Knows, Policy,
+    Unsuitable,
 };
 use crate::workload::{Fleet, Workload};
-use synth_simulation::sweep::Knows;
 
 no_settings! {
     /// First-Fit.
@@ -139,7 +139,7 @@ pub(super) const FIRST_FIT: NamedRule = NamedRule {
     about: "scans the queue in order of arrival and starts each job that fits",
     pooled: Some(|fleet| over(fleet, Order::Oldest, Placement::First)),
     build: |_, _| Ok(Box::new(FirstFit)),
-    ..PLAIN
+    ..NamedRule::PLAIN
 };
 
 pub(super) const FCFS: NamedRule = NamedRule {
@@ -147,7 +147,7 @@ pub(super) const FCFS: NamedRule = NamedRule {
     about: "first come, first served: stops at the first job that does not fit",
     pooled: Some(|fleet| over(fleet, Order::Fcfs, Placement::Best)),
     build: |_, _| Ok(Box::new(Fcfs)),
-    ..PLAIN
+    ..NamedRule::PLAIN
 };
 
 pub(super) const BEST_FIT: NamedRule = NamedRule {
@@ -155,7 +155,7 @@ pub(super) const BEST_FIT: NamedRule = NamedRule {
     about: "the fitting job with the largest dominant share; of equals the oldest",
     pooled: Some(|fleet| over(fleet, Order::Oldest, Placement::Best)),
     build: |w, _| Ok(Box::new(ByNeed::largest_first(w))),
-    ..PLAIN
+    ..NamedRule::PLAIN
 };
 
 pub(super) const MOST_SERVERS_FIRST: NamedRule = NamedRule {
@@ -164,7 +164,7 @@ pub(super) const MOST_SERVERS_FIRST: NamedRule = NamedRule {
     aliases: &["msf"],
     pooled: Some(|fleet| over(fleet, Order::Largest, Placement::Best)),
     build: |w, _| Ok(Box::new(ByNeed::largest_first(w))),
-    ..PLAIN
+    ..NamedRule::PLAIN
 };
 
 pub(super) const LEAST_SERVERS_FIRST: NamedRule = NamedRule {
@@ -173,7 +173,7 @@ pub(super) const LEAST_SERVERS_FIRST: NamedRule = NamedRule {
     aliases: &["lsf"],
     pooled: Some(|fleet| over(fleet, Order::Smallest, Placement::Best)),
     build: |w, _| Ok(Box::new(ByNeed::smallest_first(w))),
-    ..PLAIN
+    ..NamedRule::PLAIN
 };
 
 pub(super) const EASY_BACKFILL: NamedRule = NamedRule {
@@ -184,7 +184,7 @@ pub(super) const EASY_BACKFILL: NamedRule = NamedRule {
     parameter: Some(INFLATION),
     pooled: Some(|fleet| PooledEasyPolicy { limits: true }.build(fleet)),
     build: |w, f| Ok(Box::new(EasyBackfill::new(w, estimates(w, f)?))),
-    ..PLAIN
+    ..NamedRule::PLAIN
 };
 
 pub(super) const EASY_BY_MEAN: NamedRule = NamedRule {
@@ -192,7 +192,7 @@ pub(super) const EASY_BY_MEAN: NamedRule = NamedRule {
     about: "the same, with the mean size of its type for each job's",
     pooled: Some(|fleet| PooledEasyPolicy { limits: false }.build(fleet)),
     build: |w, _| Ok(Box::new(EasyBackfill::new(w, Estimates::by_mean(w)))),
-    ..PLAIN
+    ..NamedRule::PLAIN
 };
 
 pub(super) const CONSERVATIVE_BACKFILL: NamedRule = NamedRule {
@@ -202,7 +202,7 @@ pub(super) const CONSERVATIVE_BACKFILL: NamedRule = NamedRule {
     aliases: &["conservative"],
     parameter: Some(INFLATION),
     build: |w, f| Ok(Box::new(ConservativeBackfill::new(w, estimates(w, f)?))),
-    ..PLAIN
+    ..NamedRule::PLAIN
 };
 
 const INFLATION: Parameter = Parameter {

@@ -1,5 +1,5 @@
 use super::estimates::{Estimates, covers, reduce};
-use super::{Event, Job, Policy, System};
+use super::{Event, Job, Knows, Policy, System};
 use crate::workload::Workload;
 
 /// Conservative backfilling: every job gets a reservation as it arrives, the earliest that delays
@@ -122,12 +122,8 @@ impl ConservativeBackfill {
 }
 
 impl Policy for ConservativeBackfill {
-    fn needs_sizes(&self) -> bool {
-        self.estimates.need_sizes()
-    }
-
-    fn needs_limits(&self) -> bool {
-        self.estimates.need_limits()
+    fn knows(&self) -> Knows {
+        self.estimates.knows()
     }
 
     fn react(&mut self, event: Event, system: &mut System) {

@@ -2,7 +2,7 @@ use std::ops::Range;
 
 use super::estimates::{Estimated, Estimates, covers, reduce};
 use super::hosts::Placement;
-use super::{Event, Policy, System};
+use super::{Event, Knows, Policy, System};
 use crate::workload::{Fleet, Workload};
 
 /// EASY backfilling: first come, first served, until the head of the queue does not fit. Its
@@ -214,12 +214,8 @@ impl EasyBackfill {
 }
 
 impl Policy for EasyBackfill {
-    fn needs_sizes(&self) -> bool {
-        self.jobs.estimates.need_sizes()
-    }
-
-    fn needs_limits(&self) -> bool {
-        self.jobs.estimates.need_limits()
+    fn knows(&self) -> Knows {
+        self.jobs.estimates.knows()
     }
 
     fn begin(&mut self, system: &mut System) {

@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 
 use super::shortest::Shortest;
-use super::{Event, Job, System};
+use super::{Event, Job, Knows, System};
 use crate::workload::Workload;
 
 /// Users' estimates of their jobs' sizes.
@@ -29,14 +29,13 @@ impl Estimates {
         Estimates::Means(means.collect())
     }
 
-    /// Whether they are made of sizes.
-    pub(super) fn need_sizes(&self) -> bool {
-        matches!(self, Estimates::Inflated(_))
-    }
-
-    /// Whether they are limits that come with jobs.
-    pub(super) fn need_limits(&self) -> bool {
-        matches!(self, Estimates::Limits)
+    /// Returns what they are made of.
+    pub(super) fn knows(&self) -> Knows {
+        match self {
+            Estimates::Inflated(_) => Knows::Sizes,
+            Estimates::Means(_) => Knows::Means,
+            Estimates::Limits => Knows::Estimates,
+        }
     }
 
     /// The estimate of what is left of a job of type i \[time\]: by its mean of a whole one.

@@ -1,4 +1,4 @@
-use super::{Event, Policy, System};
+use super::{Event, Knows, Policy, System};
 
 /// Any rule but a Markovian Service Rate policy, under guard: from B jobs in the system on, a policy that is proved to be stable
 /// takes over, until fewer than b remain. On one server that is a Markovian Service Rate policy without
@@ -26,12 +26,8 @@ impl Policy for Guarded {
         self.rule.preempts()
     }
 
-    fn needs_sizes(&self) -> bool {
-        self.rule.needs_sizes()
-    }
-
-    fn needs_limits(&self) -> bool {
-        self.rule.needs_limits()
+    fn knows(&self) -> Knows {
+        self.rule.knows()
     }
 
     fn begin(&mut self, system: &mut System) {

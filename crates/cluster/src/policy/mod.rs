@@ -23,6 +23,7 @@ mod family;
 mod greedy;
 mod guarded;
 mod hosts;
+mod jobs;
 mod max_weight;
 mod msr;
 mod partition;
@@ -47,8 +48,6 @@ pub use backfilling::{
     MostServersFirstPolicy, PooledEasyPolicy,
 };
 pub use conservative_backfill::ConservativeBackfill;
-pub use drive::Completed;
-pub use drive::Counters;
 pub use easy_backfill::EasyBackfill;
 pub use estimates::Estimates;
 pub(crate) use family::NAMED;
@@ -56,6 +55,7 @@ pub use family::{Family, Guard, GuardedPolicy};
 pub use greedy::{ByNeed, Fcfs, FirstFit};
 pub use guarded::Guarded;
 pub use hosts::{Hosts, Placement, Zone};
+pub use jobs::{Action, Completed, Counters, Job, Violation};
 pub use max_weight::{MaxWeight, MaxWeightPolicy, MaxWeightSetupPolicy, MaxWeightSetups};
 #[doc(hidden)]
 pub use msr::section_seven;
@@ -71,7 +71,8 @@ pub use reserving::{Reserving, ReservingPolicy};
 pub(crate) use rule::require_known;
 pub use rule::{KnobRange, NamedRule, Parameter, Rule, has_lengths};
 pub use server_filling::{ServerFilling, ServerFillingPolicy};
-pub use system::{Action, Job, System, Violation};
+pub use synth_simulation::sweep::Knows;
+pub use system::System;
 pub use tdc::{TdcKnobs, TdcOrder, TdcPolicy};
 
 /// What a policy reacts to. Types are indices in the workload's order.
@@ -99,14 +100,10 @@ pub trait Policy: CloneRule {
         false
     }
 
-    /// Whether the rule looks at sizes ([`System::work_left`]).
-    fn needs_sizes(&self) -> bool {
-        false
-    }
-
-    /// Whether the rule looks at limits ([`System::limit_left`]).
-    fn needs_limits(&self) -> bool {
-        false
+    /// Returns what the rule looks at of a job beside its type: sizes ([`System::work_left`]), or estimates, which are
+    /// limits that come with jobs ([`System::limit_left`]).
+    fn knows(&self) -> Knows {
+        Knows::Means
     }
 
     /// Called once, before the first event, on an empty system.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::rule::{KnobRange, NamedRule, PLAIN, Parameter, Rule, no_settings};
+use super::rule::{KnobRange, NamedRule, Parameter, Rule, no_settings};
 use super::{ByNeed, Event, Policy, System, Unsuitable, first_largest};
 use crate::schedule::Packing;
 use crate::workload::{Fleet, JobType, Workload};
@@ -19,7 +19,7 @@ pub(super) const MSFQ: NamedRule = NamedRule {
         whole: true,
     }),
     build: |w, l| Ok(Box::new(Msfq::new(w, l.map(|l| l as u32), false)?)),
-    ..PLAIN
+    ..NamedRule::PLAIN
 };
 
 pub(super) const STATIC_QUICKSWAP: NamedRule = NamedRule {
@@ -31,14 +31,14 @@ pub(super) const STATIC_QUICKSWAP: NamedRule = NamedRule {
             w,
         )))
     },
-    ..PLAIN
+    ..NamedRule::PLAIN
 };
 
 pub(super) const ADAPTIVE_QUICKSWAP: NamedRule = NamedRule {
     name: "adaptive-quickswap",
     about: "most servers first, until a type waits in vain: then no job enters before the largest one",
     build: |w, _| Ok(Box::new(AdaptiveQuickswap::new(w))),
-    ..PLAIN
+    ..NamedRule::PLAIN
 };
 
 /// The types in a fixed cycle, one at a time, without preemption (Quickswap paper, section 4.3). On

@@ -1,4 +1,4 @@
-use super::rule::{NamedRule, PLAIN, Parameter};
+use super::rule::{NamedRule, Parameter};
 use super::{Event, Policy, System};
 use crate::workload::Workload;
 
@@ -13,7 +13,7 @@ pub(super) const NAMED: NamedRule = NamedRule {
         whole: false,
     }),
     build: |w, rate| Ok(Box::new(RandomizedTimers::new(w, rate.unwrap_or(1.0)))),
-    ..PLAIN
+    ..NamedRule::PLAIN
 };
 
 /// Randomized Timers: type i has a clock that rings at rate `r μ_i exp(w_i)`, where its weight w_i

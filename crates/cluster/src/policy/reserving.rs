@@ -1,7 +1,7 @@
 use super::backfill::BackfillRule;
 use super::drain::prices;
 use super::rule::{KnobRange, LET_IN, Rule, settings_in_words};
-use super::{Event, Policy, System, check};
+use super::{Event, Knows, Policy, System, check};
 use crate::workload::{Fleet, Workload};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -187,8 +187,8 @@ impl Reserving {
 }
 
 impl Policy for Reserving {
-    fn needs_limits(&self) -> bool {
-        self.backfill.needs_limits()
+    fn knows(&self) -> Knows {
+        self.backfill.knows()
     }
 
     fn react(&mut self, event: Event, system: &mut System) {

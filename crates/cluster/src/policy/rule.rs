@@ -3,11 +3,10 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Policy, Unsuitable};
+use super::{Knows, Policy, Unsuitable};
 use crate::schedule::Packing;
 use crate::workload::{Fleet, Known, Workload};
 use synth_core::artifact::Findings;
-use synth_simulation::sweep::Knows;
 
 /// A rule with all its numbers, as a policy file has them. Most rules need no more than the first two methods.
 pub trait Rule {
@@ -99,6 +98,21 @@ pub struct NamedRule {
     pub build: fn(&Workload, Option<f64>) -> Result<Box<dyn Policy>, Unsuitable>,
 }
 
+impl NamedRule {
+    /// A rule for one server without preemption or a parameter, which knows the types' means at most: what most entries
+    /// begin with.
+    pub const PLAIN: NamedRule = NamedRule {
+        name: "",
+        aliases: &[],
+        about: "",
+        preempts: false,
+        knows: Knows::Means,
+        parameter: None,
+        pooled: None,
+        build: |_, _| Err(Unsuitable(String::new())),
+    };
+}
+
 /// A rule's parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameter {
@@ -116,19 +130,6 @@ impl Parameter {
     /// The most that a parameter can be.
     pub const MOST: f64 = 1e6;
 }
-
-/// A rule for one server without preemption or a parameter, which knows the types' means at most: what most entries
-/// begin with.
-pub(crate) const PLAIN: NamedRule = NamedRule {
-    name: "",
-    aliases: &[],
-    about: "",
-    preempts: false,
-    knows: Knows::Means,
-    parameter: None,
-    pooled: None,
-    build: |_, _| Err(Unsuitable(String::new())),
-};
 
 /// Makes the settings of rules with nothing to set.
 macro_rules! no_settings {

@@ -1,6 +1,6 @@
 use std::collections::VecDeque;
 
-use super::rule::{NamedRule, PLAIN, Rule, no_settings};
+use super::rule::{NamedRule, Rule, no_settings};
 use super::{Event, Job, Policy, System, Unsuitable};
 use crate::workload::{Fleet, JobType, Workload};
 use synth_core::artifact::Findings;
@@ -10,7 +10,7 @@ pub(super) const NAMED: NamedRule = NamedRule {
     about: "of the oldest jobs that fill all servers, those that need most; one resource",
     preempts: true,
     build: |w, _| Ok(Box::new(ServerFilling::new(w)?)),
-    ..PLAIN
+    ..NamedRule::PLAIN
 };
 
 no_settings! {

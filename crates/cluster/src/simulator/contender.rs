@@ -2,11 +2,10 @@
 
 use super::{Run, Simulation};
 use crate::policy::{
-    Family, NAMED, NamedRule, Parameter, Policy, Unsuitable, Violation, require_known,
+    Family, Knows, NAMED, NamedRule, Parameter, Policy, Unsuitable, Violation, require_known,
 };
 use crate::workload::{Fleet, Known, Workload};
 use synth_core::document::nearest;
-use synth_simulation::sweep::Knows;
 use synth_simulation::{Progress, Settings};
 
 /// A policy that can be simulated. What each does stands with the rule in [`crate::policy`].
@@ -293,9 +292,8 @@ mod tests {
                 rule.name
             );
             let fleet = workload.clone().into();
-            let needs = contender.rule(&fleet).unwrap().needs_sizes();
-            let knows = contender.knows_of(&fleet);
-            assert_eq!(needs, knows == Knows::Sizes, "{}", rule.name);
+            let built = contender.rule(&fleet).unwrap();
+            assert_eq!(built.knows(), contender.knows_of(&fleet), "{}", rule.name);
         }
         let inflated = Contender::parse("easy:3").unwrap();
         assert_eq!(inflated.knows_of(&workload.into()), Knows::Estimates);

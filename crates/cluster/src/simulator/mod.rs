@@ -26,7 +26,7 @@ pub use synth_simulation::{
     Watched, paired_difference, paired_ratio,
 };
 
-use crate::policy::{Policy, System, Violation};
+use crate::policy::{Knows, Policy, System, Violation};
 use crate::workload::{Fleet, JobType, Workload};
 use engine::{Engine, counters};
 use synth_simulation::{Class, Streams, go_on, results};
@@ -71,7 +71,7 @@ impl<'w> Simulation<'w> {
         let workload = fleet.envelope();
         let classes = classes(workload);
         let memoryless = workload.types().iter().all(JobType::is_memoryless);
-        let needs = policy.needs_sizes() || policy.needs_limits();
+        let needs = policy.knows() != Knows::Means;
         let tells = laws::arrivals(workload, Streams::new(settings.seed, 0).arrivals).tells_sizes();
         let has_ends = !memoryless || tells || settings.common_sizes || needs;
         let engine = |r: u32| {

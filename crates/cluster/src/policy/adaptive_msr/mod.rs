@@ -5,7 +5,7 @@ mod worth;
 pub use settings::{AdaptiveMsrPolicy, Switching};
 
 use super::rule::{KnobRange, LET_IN, Rule, has_lengths, settings_in_words};
-use super::{Event, Policy, System, check, first_largest};
+use super::{Event, Knows, Policy, System, check, first_largest};
 use crate::workload::{Fleet, Workload};
 use draining::Draining;
 use synth_core::artifact::Findings;
@@ -221,8 +221,8 @@ impl AdaptiveMsr {
 }
 
 impl Policy for AdaptiveMsr {
-    fn needs_limits(&self) -> bool {
-        self.draining.backfill.needs_limits()
+    fn knows(&self) -> Knows {
+        self.draining.backfill.knows()
     }
 
     fn react(&mut self, event: Event, system: &mut System) {

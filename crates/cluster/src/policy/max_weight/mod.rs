@@ -8,7 +8,7 @@ pub use online::MaxWeight;
 pub use settings::{MaxWeightPolicy, MaxWeightSetupPolicy};
 pub use setups::MaxWeightSetups;
 
-use super::rule::{KnobRange, NamedRule, PLAIN, Rule, has_lengths, settings_in_words};
+use super::rule::{KnobRange, NamedRule, Rule, has_lengths, settings_in_words};
 use super::{Policy, check};
 use crate::schedule::Packing;
 use crate::workload::{Fleet, JobType, Workload};
@@ -20,7 +20,7 @@ pub(super) const NAMED: NamedRule = NamedRule {
     about: "the schedule of most weight, each job weighing as many jobs as there are of its type",
     preempts: true,
     build: |w, _| Ok(Box::new(MaxWeight::plain(w))),
-    ..PLAIN
+    ..NamedRule::PLAIN
 };
 
 impl Rule for MaxWeightPolicy {

@@ -18,7 +18,7 @@ pub(super) const MSFQ: NamedRule = NamedRule {
         default: None,
         whole: true,
     }),
-    build: |w, l| Ok(Box::new(Msfq::new(w, l.map(|l| l as u32), false)?)),
+    build: |w, l| Ok(Box::new(Msfq::new(w, l.map(|l| l as u32))?)),
     ..NamedRule::PLAIN
 };
 
@@ -244,9 +244,8 @@ impl OneOrAll {
 /// (phases 2 and 3), until no more than ℓ are in the system; those in service finish, and none is
 /// admitted (phase 4); then it is the heavy jobs' turn again. ℓ = 0 is Most Servers First.
 ///
-/// *Strict* is the rule as the paper words it: phase 4 begins at ℓ light jobs even when no heavy job
-/// waits, so that a light job that finds the system empty starts one. *Lazy* begins it only when one
-/// does, as an implementation would. Both are throughput-optimal for every ℓ < k.
+/// Phase 4 begins once a heavy job waits. The paper words it *strictly*: at ℓ light jobs even when none does, so that a
+/// light job that finds the system empty starts one. Both are throughput-optimal for every ℓ < k.
 ///
 /// Source: Chen, Grosof, Berg, "Improving Nonpreemptive Multiserver Job Scheduling with Quickswap",
 /// 2025, section 4.2. O(1) a decision, but for light jobs that start together.
@@ -254,7 +253,6 @@ impl OneOrAll {
 pub struct Msfq {
     system: OneOrAll,
     threshold: u64,
-    strict: bool,
     phase: Phase,
 }
 
@@ -273,11 +271,7 @@ impl Msfq {
     ///
     /// # Errors
     /// Where the system is not one-or-all, or ℓ ≥ k.
-    pub fn new(
-        workload: &Workload,
-        threshold: Option<u32>,
-        strict: bool,
-    ) -> Result<Self, Unsuitable> {
+    pub fn new(workload: &Workload, threshold: Option<u32>) -> Result<Self, Unsuitable> {
         let system = OneOrAll::new(workload)?;
         let most = system.servers - 1;
         let threshold = threshold.unwrap_or(most);
@@ -289,16 +283,8 @@ impl Msfq {
         Ok(Msfq {
             system,
             threshold: threshold.into(),
-            strict,
             phase: Phase::Heavy,
         })
-    }
-
-    /// Whether the light jobs' turn is over.
-    fn light_done(&self, system: &System) -> bool {
-        let OneOrAll { light, heavy, .. } = self.system;
-        let present = system.present(light);
-        present <= self.threshold && (system.waiting(heavy) > 0 || self.strict && present > 0)
     }
 }
 
@@ -314,7 +300,7 @@ impl Policy for Msfq {
                     while system.waiting(light) > 0 && system.fits(light) {
                         system.start(light);
                     }
-                    if !self.light_done(system) {
+                    if system.present(light) > self.threshold || system.waiting(heavy) == 0 {
                         return;
                     }
                     self.phase = Phase::Draining;

@@ -1,6 +1,9 @@
-//! Online rules: what to start now, and what to stop where preemption allows.
+//! Rules: what to start now, and what to stop where preemption allows.
 //!
-//! A rule is a function of what it sees: [`Policy::react`] gets one [`Event`] and the
+//! A rule has a file of its own with all that is known of it: its decisions ([`Policy`]), its settings and what a policy file,
+//! tuning and reports need ([`Rule`]), its name for comparisons ([`NamedRule`]). `family` lists them.
+//!
+//! Its decisions are a function of what it sees: [`Policy::react`] gets one [`Event`] and the
 //! [`System`] with its queues, and acts on that system. The same code runs in the simulator
 //! and in a scheduler that embeds it (see `examples/embedded_scheduler.rs`): the system then
 //! lists in [`System::actions`] which jobs to start and stop.
@@ -152,7 +155,9 @@ pub trait Policy: CloneRule {
     }
 
     /// Another rule decides from here on: no clock of this one rings, and no server is kept.
-    fn let_go(&mut self, _system: &mut System) {}
+    fn let_go(&mut self, system: &mut System) {
+        system.stop_clocks();
+    }
 }
 
 /// Why a rule cannot serve a workload.

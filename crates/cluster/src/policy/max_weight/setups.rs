@@ -189,8 +189,4 @@ impl Policy for MaxWeightSetups {
         self.best.look(system);
         self.decide(system);
     }
-
-    fn let_go(&mut self, system: &mut System) {
-        system.stop_clocks();
-    }
 }

@@ -314,8 +314,4 @@ impl Policy for Partition {
         }
         self.start_all(system);
     }
-
-    fn let_go(&mut self, system: &mut System) {
-        system.stop_clocks();
-    }
 }

@@ -69,7 +69,7 @@ impl Rule for PooledPolicy {
             Placement::First => "on the first server that has room for it",
             Placement::Best => "on the server with the least room left that has room for it",
         };
-        let kept = if self.reserve > 0.0 {
+        let reserved = if self.reserve > 0.0 {
             format!(
                 " Room is kept: a job starts only where after it, beside the jobs that are longer than they, at least {} (1 − E[S_j]/E[S_i]) λ_j E[S_j] jobs of each shorter type j still fit on all servers; i is its own type.",
                 self.reserve
@@ -87,7 +87,7 @@ impl Rule for PooledPolicy {
         )
     });
         format!(
-            "Over all servers, without preemption: jobs wait in one place, and whenever there is room, {order}, {placement}.{kept}{zone}"
+            "Over all servers, without preemption: jobs wait in one place, and whenever there is room, {order}, {placement}.{reserved}{zone}"
         )
     }
 
@@ -329,7 +329,7 @@ struct ReservedRoom {
     /// By type: how many fit on the largest server.
     most: Vec<u64>,
     /// By type: ζ λ_j E\[S_j\], in servers' parts of jobs.
-    wanted: Vec<f64>,
+    required: Vec<f64>,
     /// By server and type: how many fit beside the longer jobs.
     on: Vec<u32>,
     /// By type: the same on all servers.
@@ -357,7 +357,7 @@ impl ReservedRoom {
             empty,
             groups: groups.map(<[usize]>::to_vec).collect(),
             most: (0..means.len()).map(most).collect(),
-            wanted: fleet
+            required: fleet
                 .types()
                 .iter()
                 .map(|t| part * t.offered_pieces())
@@ -419,8 +419,8 @@ impl ReservedRoom {
     /// Whether, with so many jobs of type j less that fit, too few do for one of type i to start.
     fn is_short(&self, j: usize, less: u64, i: usize) -> bool {
         let longer = self.means[j] < self.means[i];
-        let wanted = self.wanted[j] * (1.0 - self.means[j] / self.means[i]);
-        longer && (self.all[j].saturating_sub(less) as f64) < wanted
+        let required = self.required[j] * (1.0 - self.means[j] / self.means[i]);
+        longer && (self.all[j].saturating_sub(less) as f64) < required
     }
 
     /// Whether enough room is left for shorter jobs, if one of type i starts on server n.

@@ -97,7 +97,7 @@ pub struct Reserving {
     /// The type of the last one, as long as others of it take the place of those that end.
     turn: Option<usize>,
     /// The running jobs that stay.
-    kept: Vec<u32>,
+    staying: Vec<u32>,
 }
 
 impl Reserving {
@@ -108,7 +108,7 @@ impl Reserving {
             exhaust: policy.exhaust,
             prices: prices(&policy.prices, workload),
             backfill: BackfillRule::new(policy.let_in, policy.limits, workload),
-            kept: vec![0; workload.types().len()],
+            staying: vec![0; workload.types().len()],
             reserved: None,
             turn: None,
         }
@@ -118,9 +118,9 @@ impl Reserving {
     fn keep_beside(&mut self, i: usize, system: &System) {
         self.backfill.keep_nothing();
         self.backfill.keep(i, 1);
-        for n in 0..self.kept.len() {
+        for n in 0..self.staying.len() {
             let k = self.backfill.drains.longest[n];
-            self.kept[k] = self.backfill.keep(k, system.running(k).into());
+            self.staying[k] = self.backfill.keep(k, system.running(k).into());
         }
     }
 
@@ -133,12 +133,12 @@ impl Reserving {
     fn wasted(&mut self, i: usize, system: &System) -> f64 {
         self.keep_beside(i, system);
         let BackfillRule { drains, let_in, .. } = &mut self.backfill;
-        let drain = drains.wait(i, &self.kept, 0.0, system);
+        let drain = drains.wait(i, &self.staying, 0.0, system);
         let mut in_use = 0.0;
         let mut wasted = 0.0;
         for (k, price) in self.prices.iter().enumerate() {
             let running = f64::from(system.running(k));
-            let leave = running - f64::from(self.kept[k]);
+            let leave = running - f64::from(self.staying[k]);
             in_use += price * running;
             if drains.means[k] > *let_in * drain {
                 wasted += price * leave * (drain - drains.works(k, drain));
@@ -180,7 +180,7 @@ impl Reserving {
             return self.reserve(system);
         };
         self.keep_beside(reserved, system);
-        while self.backfill.pass(reserved, &self.kept, system) {
+        while self.backfill.pass(reserved, &self.staying, system) {
             self.keep_beside(reserved, system);
         }
     }

@@ -182,13 +182,13 @@ impl Hosts {
     pub(super) fn team(
         &self,
         i: usize,
-        mut wanted: impl FnMut(usize) -> bool,
+        mut accepts: impl FnMut(usize) -> bool,
         team: &mut Vec<usize>,
     ) -> bool {
         team.clear();
         let nodes = self.nodes(i);
         self.any(i, |n| {
-            wanted(n) && {
+            accepts(n) && {
                 team.push(n);
                 team.len() == nodes
             }

@@ -5,7 +5,7 @@ use super::*;
 use crate::policy::{NamedRule, Rule, Unsuitable};
 use synth_core::artifact::Findings;
 
-/// Starts the youngest type first, as long as no more than so many jobs run.
+/// Starts jobs of the last type first, while fewer than so many jobs run.
 #[derive(Clone)]
 struct LastTypeFirst {
     most: u32,

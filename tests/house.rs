@@ -14,10 +14,10 @@ const ORDER: [(&str, &[&str]); 10] = [
         &[
             "workload",
             "schedule",
-            "artifact",
             "policy",
-            "live",
+            "artifact",
             "simulator",
+            "live",
         ],
     ),
     (

@@ -3,15 +3,66 @@ use rand::SeedableRng as _;
 use rand_distr::{Distribution as _, Exp1, weighted::WeightedIndex};
 use rand_xoshiro::Xoshiro256PlusPlus as Random;
 use rayon::prelude::*;
-use synth::multiresource::policy::{Event, Msfq, OneOrAll, Policy as _, System};
+use synth::multiresource::policy::{Event, Msfq, OneOrAll, Policy, System};
 use synth::multiresource::simulator::Estimate;
 use synth::multiresource::workload::Workload;
 
 use crate::Result;
 
+/// MSFQ(ℓ) as the paper words it: no light job starts once no more than ℓ are in the system, until none is in service;
+/// whether or not a heavy one waits.
+#[derive(Clone)]
+pub struct Strict {
+    of: OneOrAll,
+    threshold: u64,
+    turn: Turn,
+}
+
+#[derive(Clone, Copy)]
+enum Turn {
+    Heavy,
+    Light,
+    Draining,
+}
+
+impl Strict {
+    pub fn new(workload: &Workload, threshold: u32) -> Result<Self> {
+        Ok(Strict {
+            of: OneOrAll::new(workload)?,
+            threshold: threshold.into(),
+            turn: Turn::Heavy,
+        })
+    }
+}
+
+impl Policy for Strict {
+    fn react(&mut self, _: Event, system: &mut System) {
+        let OneOrAll { light, heavy, .. } = self.of;
+        loop {
+            match self.turn {
+                Turn::Heavy if system.running(heavy) > 0 => return,
+                Turn::Heavy if system.waiting(heavy) > 0 => return system.start(heavy),
+                Turn::Heavy => self.turn = Turn::Light,
+                Turn::Light => {
+                    while system.waiting(light) > 0 && system.fits(light) {
+                        system.start(light);
+                    }
+                    let light = system.present(light);
+                    if light > self.threshold || light == 0 && system.waiting(heavy) == 0 {
+                        return;
+                    }
+                    self.turn = Turn::Draining;
+                }
+                Turn::Draining if system.running(light) > 0 => return,
+                Turn::Draining => self.turn = Turn::Heavy,
+            }
+        }
+    }
+}
+
 /// One server under MSFQ(ℓ); arrivals have a stream of their own, the same for each ℓ.
 struct Server {
-    rule: Msfq,
+    rule: Box<dyn Policy>,
     system: System,
     rates: Vec<f64>,
     next_arrival: f64,
@@ -21,10 +72,10 @@ struct Server {
 }
 
 impl Server {
-    fn new(workload: &Workload, threshold: u32, strict: bool, seed: u64) -> Result<Self> {
+    fn new(workload: &Workload, rule: Box<dyn Policy>, seed: u64) -> Result<Self> {
         let types = || workload.types().iter();
         let mut server = Server {
-            rule: Msfq::new(workload, Some(threshold), strict)?,
+            rule,
             system: System::new(workload, 0, false),
             rates: types().map(|t| t.service_rate()).collect(),
             next_arrival: 0.0,
@@ -78,7 +129,8 @@ pub fn path(
     seed: u64,
     (length, count): (f64, usize),
 ) -> Result<Vec<(f64, f64)>> {
-    let mut server = Server::new(workload, threshold, false, seed)?;
+    let rule = Msfq::new(workload, Some(threshold))?;
+    let mut server = Server::new(workload, Box::new(rule), seed)?;
     let mut points = Vec::new();
     for n in 0..count {
         let time = length * n as f64 / count as f64;
@@ -173,7 +225,8 @@ const STUDENT: f64 = 2.3646;
 
 fn mean_phases(workload: &Workload, threshold: u32, events: u64, seed: u64) -> Result<[f64; 4]> {
     let of = OneOrAll::new(workload)?;
-    let mut server = Server::new(workload, threshold, true, seed)?;
+    let rule = Strict::new(workload, threshold)?;
+    let mut server = Server::new(workload, Box::new(rule), seed)?;
     let (mut phase, mut times, mut cycles) = (Phase::Idle, [0.0; 5], 0.0);
     for n in 0..events {
         let (event, time) = server.step(workload.total_arrival_rate())?;

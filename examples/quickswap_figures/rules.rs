@@ -3,7 +3,6 @@ use plotters::style::RGBColor;
 use synth::multiresource::artifact::{
     Backfill, EmptySlots, Family, MsrPolicy, Objective, Preemption, StaticQuickswapPolicy,
 };
-use synth::multiresource::policy::Msfq;
 use synth::multiresource::simulator::{Contender, Estimate, Run, Settings, simulate};
 use synth::multiresource::synthesis::{
     ChoiceOptions, Families, Options, Outcome, choose, synthesize,
@@ -11,6 +10,7 @@ use synth::multiresource::synthesis::{
 use synth::multiresource::workload::Workload;
 
 use crate::Result;
+use crate::path::Strict;
 use crate::table::{Curve, Kind};
 
 pub enum Rule {
@@ -96,7 +96,7 @@ impl Rule {
         let policy = match self {
             Rule::Named(name) => Some(Contender::parse(name)?),
             Rule::Strict(threshold) => {
-                let rule = Msfq::new(workload, Some(*threshold), true)?;
+                let rule = Strict::new(workload, *threshold)?;
                 return Ok(Some(simulate(workload, rule, settings, |_| ())?));
             }
             Rule::Overlapping => {

@@ -71,7 +71,7 @@ struct Interpreter {
 impl Interpreter {
     fn new(artifact: &Artifact) -> Self {
         let fleet = artifact.workload.check().unwrap();
-        let mut rule = artifact.policy.rule(&fleet);
+        let mut rule = artifact.policy.build(&fleet);
         let mut system = System::for_policy(&fleet, &*rule);
         rule.begin(&mut system);
         Interpreter { system, rule }

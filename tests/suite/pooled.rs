@@ -358,8 +358,9 @@ fn the_order_of_shapes_in_the_document_does_not_matter() {
         ..Settings::default()
     };
     for rule in Contender::rules() {
-        let Some(pooled) = rule.pooled else { continue };
-        let contender = Contender::from(pooled());
+        let Ok(contender) = Contender::named(rule.name, &written) else {
+            continue;
+        };
         let of = |fleet| contender.simulate_on(fleet, &settings, |_| ()).unwrap();
         let (a, b) = (of(&written), of(&exchanged));
         assert_eq!(a.mean_response, b.mean_response, "{}", rule.name);

@@ -42,7 +42,7 @@ fn run(path: &str) -> Result<bool, Box<dyn Error>> {
 /// One job of each type arrives, a tenth of a time unit apart: what the rule starts and stops.
 fn first_decisions(checked: &Checked) {
     let fleet = checked.workload();
-    let mut rule = checked.artifact().policy.rule(fleet);
+    let mut rule = checked.artifact().policy.build(fleet);
     let mut system = System::for_policy(fleet, &*rule);
     rule.begin(&mut system);
     for (i, kind) in fleet.types().iter().enumerate() {

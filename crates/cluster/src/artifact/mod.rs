@@ -6,28 +6,23 @@
 mod check;
 mod evidence;
 mod exact;
-mod family;
-mod msr;
 mod objective;
-mod pooling;
 mod quantity;
 
-#[cfg(test)]
-pub use check::loads_of_partition;
+#[doc(hidden)]
+pub use crate::policy::section_seven;
+pub use crate::policy::{
+    AdaptiveMsrPolicy, AdaptiveQuickswapPolicy, Admission, Backfill, Drain, EasyBackfillPolicy,
+    EasyByMeanPolicy, EmptySlots, Family, FirstFitPolicy, Guard, GuardedPolicy,
+    LeastServersFirstPolicy, MaxWeightPolicy, MaxWeightSetupPolicy, MostServersFirstPolicy,
+    MsrPolicy, Order, PartitionPolicy, Placement, PooledEasyPolicy, PooledPolicy, Preemption,
+    ReservingPolicy, Route, ServerFillingPolicy, StaticQuickswapPolicy, Switching, TdcKnobs,
+    TdcOrder, TdcPolicy, Zone,
+};
 pub use check::{check_against, check_within};
 pub use evidence::{Evidence, Mix, SearchNode, SearchRecord, ShapeWorth, Simulation};
 pub use exact::{ExactRecord, Fraction, MOST_DIGITS, Proven};
-pub use family::{
-    AdaptiveMsrPolicy, AdaptiveQuickswapPolicy, EasyBackfillPolicy, EasyByMeanPolicy, Family,
-    FirstFitPolicy, Guard, GuardedPolicy, LeastServersFirstPolicy, MaxWeightPolicy,
-    MaxWeightSetupPolicy, MostServersFirstPolicy, ReservingPolicy, ServerFillingPolicy,
-    StaticQuickswapPolicy, Switching, TdcKnobs, TdcOrder, TdcPolicy,
-};
-#[doc(hidden)]
-pub use msr::section_seven;
-pub use msr::{Admission, Backfill, Drain, EmptySlots, MsrPolicy, Preemption, Route};
 pub use objective::{Delay, Objective, Promise};
-pub use pooling::{Order, PartitionPolicy, Placement, PooledEasyPolicy, PooledPolicy, Zone};
 pub use quantity::{Conditions, Measure, Method, PERCENTILES, Quantity};
 pub use synth_core::artifact::{
     ArrivalLaw, ArtifactError, Finding, Side, SizeLaw, Standing, Subject, Unmet, parse,

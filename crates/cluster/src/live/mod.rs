@@ -12,8 +12,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use crate::artifact::Checked;
-use crate::policy::{Event, Job};
+use crate::policy::{Event, Job, Knows};
 pub use place::Places;
+pub use site::Decided;
 use site::Site;
 use synth_simulation::{Stream, Streams};
 
@@ -67,15 +68,6 @@ pub struct Waits {
     pub is_shut_out: bool,
     /// What the rule does at present.
     pub doing: Option<String>,
-}
-
-/// What to do now.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Decided {
-    /// The jobs that start, in order; in a fleet with the servers.
-    pub start: Vec<(Arc<str>, Vec<usize>)>,
-    /// The jobs that are stopped.
-    pub stop: Vec<Arc<str>>,
 }
 
 /// A job that is known.
@@ -188,7 +180,7 @@ impl Scheduler {
     /// Returns whether the rule decides by the limits of jobs.
     #[must_use]
     pub fn needs_limits(&self) -> bool {
-        self.site.rule.needs_limits()
+        self.site.rule.knows() == Knows::Estimates
     }
 
     /// Returns when the next clock rings; none where none runs.

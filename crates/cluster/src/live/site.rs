@@ -1,9 +1,17 @@
 use std::sync::Arc;
 
-use super::Decided;
 use crate::artifact::Checked;
 use crate::policy::{Action, Event, Job, Policy, System};
 use synth_simulation::Stream;
+
+/// What to do now.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Decided {
+    /// The jobs that start, in order; in a fleet with the servers.
+    pub start: Vec<(Arc<str>, Vec<usize>)>,
+    /// The jobs that are stopped.
+    pub stop: Vec<Arc<str>>,
+}
 
 /// The system with its rule and its clocks: a server, or all of a fleet.
 pub(super) struct Site {
@@ -21,7 +29,7 @@ impl Site {
     /// Of the policy, on an empty system.
     pub fn new(policy: &Checked) -> Self {
         let (family, fleet) = (&policy.artifact().policy, policy.workload());
-        let rule = family.rule(fleet);
+        let rule = family.build(fleet);
         let system = System::for_policy(fleet, &*rule);
         Site {
             timers: vec![(0.0, f64::INFINITY); rule.clocks()],

@@ -3,7 +3,7 @@
 use super::backfilling::{Estimated, Estimates};
 use super::drain::Drains;
 use super::room::Packed;
-use super::{Event, System};
+use super::{Event, Knows, System};
 use crate::schedule::Packing;
 use crate::workload::Workload;
 
@@ -43,8 +43,9 @@ impl BackfillRule {
         }
     }
 
-    pub fn needs_limits(&self) -> bool {
-        self.limits.is_some()
+    pub fn knows(&self) -> Knows {
+        let limits = self.limits.as_ref();
+        limits.map_or(Knows::Means, |jobs| jobs.estimates.knows())
     }
 
     /// What has happened.
@@ -88,14 +89,14 @@ impl BackfillRule {
 
     /// Starts the oldest job that may pass the next one of type `lead`, for which all running jobs leave but
     /// those that are kept: whether there was one.
-    pub fn pass(&mut self, lead: usize, kept: &[u32], system: &mut System) -> bool {
+    pub fn pass(&mut self, lead: usize, staying: &[u32], system: &mut System) -> bool {
         // How long a job may take by its limit that passes the lead.
         let within = self.limits.as_ref().map_or(0.0, |jobs| {
             let until = jobs.room_for(lead, 0, &mut self.free, system);
             self.let_in * (until - system.now())
         });
         let mut oldest: Option<(u64, usize, f64)> = None;
-        for i in 0..kept.len() {
+        for i in 0..staying.len() {
             let Some(head) = system.nth_number(i, 0).filter(|_| system.fits(i)) else {
                 continue;
             };
@@ -109,7 +110,7 @@ impl BackfillRule {
                 jobs.oldest_within(i, within).map(|number| (number, within))
             } else {
                 let mean = self.drains.means[i];
-                let left = self.drains.wait(lead, kept, mean, system);
+                let left = self.drains.wait(lead, staying, mean, system);
                 (mean <= self.let_in * left).then_some((head, f64::MAX))
             };
             if let Some((number, limit)) = first

@@ -3,7 +3,7 @@
 //!
 //! None of these is an [`Event`](super::Event): after them the rule [goes on](super::Policy::changed) from what it sees.
 
-use super::system::{Entry, MOST_JOBS, Ticket, WAITING};
+use super::jobs::{Entry, MOST_JOBS, Ticket, WAITING};
 use super::{Job, System};
 
 impl System {

@@ -43,7 +43,7 @@ impl Drains {
     /// The expected wait \[time\] until one more job of type i fits, where all running jobs leave but
     /// these. Those that are no longer than `than` count as gone: what may start for a while must not
     /// keep the wait up itself.
-    pub fn wait(&mut self, i: usize, kept: &[u32], than: f64, system: &System) -> f64 {
+    pub fn wait(&mut self, i: usize, staying: &[u32], than: f64, system: &System) -> f64 {
         let mut longest: f64 = 0.0;
         for (j, demand) in system.demand(i).iter().enumerate() {
             let free = system.free(j);
@@ -53,7 +53,7 @@ impl Drains {
             let mut need = (demand - free) as f64;
             self.leaving.clear();
             for (k, (mean, rate)) in self.means.iter().zip(&self.rates).enumerate() {
-                let count = f64::from(system.running(k).saturating_sub(kept[k]));
+                let count = f64::from(system.running(k).saturating_sub(staying[k]));
                 let holds = system.demand(k)[j] as f64;
                 if *mean <= than {
                     need -= count * holds;

@@ -1,50 +1,7 @@
 //! How a simulator, or a scheduler that embeds a policy, drives its [`System`].
 
-use super::system::{Entry, MOST_JOBS, Ticket, WAITING};
-use super::{Action, Job, System, Violation};
-
-/// How often things happened.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Counters {
-    /// Jobs that came.
-    pub arrivals: u64,
-    /// Jobs that left.
-    pub completions: u64,
-    /// Jobs stopped.
-    pub preemptions: u64,
-    /// Slots put into setup.
-    pub setups: u64,
-    /// Departures from a working schedule, as the policy reports them.
-    pub switches: u64,
-    /// Times that the guard of the policy took over.
-    #[serde(default)]
-    pub guards: u64,
-}
-
-impl Counters {
-    /// What happened in both.
-    #[must_use]
-    pub fn plus(self, more: Self) -> Self {
-        Counters {
-            arrivals: self.arrivals + more.arrivals,
-            completions: self.completions + more.completions,
-            preemptions: self.preemptions + more.preemptions,
-            setups: self.setups + more.setups,
-            switches: self.switches + more.switches,
-            guards: self.guards + more.guards,
-        }
-    }
-}
-
-/// A job that has ended.
-pub struct Completed {
-    /// Its type.
-    pub job_type: usize,
-    /// The job.
-    pub job: Job,
-    /// When it last started.
-    pub started: f64,
-}
+use super::jobs::{Action, Completed, Counters, Entry, Job, MOST_JOBS, Ticket, Violation, WAITING};
+use super::system::System;
 
 impl System {
     /// A job of type i arrives at time `now`.
@@ -57,7 +14,7 @@ impl System {
     }
 
     /// A job of type i arrives at time `now` that is known to run no longer than `limit` \[time\]. Rules that
-    /// [need limits](super::Policy::needs_limits) ask for it.
+    /// [know limits](super::Policy::knows) ask for it.
     pub fn arrive_limited(&mut self, i: usize, now: f64, limit: f64) -> Job {
         let job = self.arrive_sized(i, now, f64::NAN);
         self.set_limit(job, limit);
@@ -74,7 +31,7 @@ impl System {
     }
 
     /// A job of type i and of this size \[time\] arrives at time `now`. Only rules that
-    /// [need sizes](super::Policy::needs_sizes) ask for it.
+    /// [know sizes](super::Policy::knows) ask for it.
     #[inline(always)]
     pub fn arrive_sized(&mut self, i: usize, now: f64, size: f64) -> Job {
         self.advance(now);

@@ -1,362 +1,274 @@
-//! What is known of each family of policies beyond its shape in the artifact: its rule, the work of a decision, whether
-//! it is proved to be stable, and how tuning turns its knobs. A new family has its rows here, in [`words`](super::words)
-//! and in the table of families.
+//! The list of all rules. A new one has its line here, and all that is known of it in its own file.
 
-use super::max_weight::few_maximal;
-use super::server_filling::fills;
-use super::{
-    AdaptiveMsr, AdaptiveQuickswap, Backfilling, Estimates, Guarded, MaxWeight, MaxWeightSetups,
-    Msr, Partition, Policy, Pooled, Reserving, ServerFilling, StaticQuickswap, tdc, time_of_turns,
-};
-use crate::artifact::{Family, MaxWeightPolicy, StaticQuickswapPolicy, TdcOrder};
-use crate::schedule::Packing;
-use crate::workload::{Fleet, JobType, Workload};
+use std::ops::{Deref, DerefMut};
+
+use schemars::JsonSchema;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+
+use super::rule::{KnobRange, NamedRule, Rule};
+use super::*;
+use crate::workload::{Fleet, Workload};
+
+/// Makes the enum of the rules that policy files have from their list: the settings of each, and its name there. What a
+/// rule knows of itself is behind the enum, as [`Rule`].
+macro_rules! rules {
+    ($($(#[$doc:meta])* $Variant:ident($Policy:ty): $name:literal;)+) => {
+        /// All that the online rule needs beside the workload, in one shape a family.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        pub enum Family {
+            $(
+                $(#[$doc])*
+                #[serde(rename = $name)]
+                $Variant($Policy),
+            )+
+        }
+
+        $(
+            impl From<$Policy> for Family {
+                fn from(policy: $Policy) -> Self {
+                    Family::$Variant(policy)
+                }
+            }
+        )+
+
+        impl Family {
+            /// Returns the name that artifacts and comparisons have for it.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Family::$Variant(_) => $name,)+
+                }
+            }
+        }
+
+        impl Deref for Family {
+            type Target = dyn Rule;
+
+            fn deref(&self) -> &Self::Target {
+                match self {
+                    $(Family::$Variant(policy) => policy,)+
+                }
+            }
+        }
+
+        impl DerefMut for Family {
+            fn deref_mut(&mut self) -> &mut Self::Target {
+                match self {
+                    $(Family::$Variant(policy) => policy,)+
+                }
+            }
+        }
+    };
+}
+
+rules! {
+    /// First-Fit: the oldest job that fits.
+    FirstFit(FirstFitPolicy): "first-fit";
+    /// Most Servers First: the largest job that fits.
+    MostServersFirst(MostServersFirstPolicy): "most-servers-first";
+    /// Least Servers First: the smallest job that fits.
+    LeastServersFirst(LeastServersFirstPolicy): "least-servers-first";
+    /// EASY backfilling, which takes each job to be as long as its type's mean.
+    EasyByMean(EasyByMeanPolicy): "easy-by-mean";
+    /// EASY backfilling by the limits of jobs.
+    EasyBackfill(EasyBackfillPolicy): "easy-backfill";
+    /// A Markovian Service Rate policy: a clock moves it between working schedules.
+    Msr(MsrPolicy): "msr";
+    /// Static Quickswap: the types in turn.
+    StaticQuickswap(StaticQuickswapPolicy): "static-quickswap";
+    /// Adaptive Quickswap: the largest jobs first, until others wait in vain.
+    AdaptiveQuickswap(AdaptiveQuickswapPolicy): "adaptive-quickswap";
+    /// Adaptive MSR: working schedules left and chosen by queue lengths.
+    AdaptiveMsr(AdaptiveMsrPolicy): "adaptive-msr";
+    /// First-Fit with a reservation that opens when it is worth the drain.
+    Reserving(ReservingPolicy): "reserving";
+    /// Targets, drain, commitment: what is worth most, with the price of getting there.
+    Tdc(TdcPolicy): "tdc";
+    /// MaxWeight: the schedule of most weight, with preemption.
+    MaxWeight(MaxWeightPolicy): "max-weight";
+    /// MaxWeight with setups.
+    MaxWeightSetup(MaxWeightSetupPolicy): "max-weight-setup";
+    /// ServerFilling, with preemption.
+    ServerFilling(ServerFillingPolicy): "server-filling";
+    /// Over a fleet: who starts next, where, and for whom room is kept.
+    Pooled(PooledPolicy): "pooled";
+    /// EASY backfilling over a fleet.
+    PooledEasy(PooledEasyPolicy): "pooled-easy";
+    /// Over a fleet: each type has slots of its own.
+    Partition(PartitionPolicy): "partition";
+    /// One of the others, and a policy with proved stability that takes over when jobs pile up.
+    Guarded(GuardedPolicy): "guarded";
+}
+
+/// The rules that can be asked for by name.
+pub(crate) const NAMED: &[NamedRule] = &[
+    backfilling::named::FIRST_FIT,
+    backfilling::named::FCFS,
+    backfilling::named::BEST_FIT,
+    backfilling::named::MOST_SERVERS_FIRST,
+    backfilling::named::LEAST_SERVERS_FIRST,
+    backfilling::named::EASY_BACKFILL,
+    backfilling::named::EASY_BY_MEAN,
+    backfilling::named::CONSERVATIVE_BACKFILL,
+    randomized_timers::NAMED,
+    max_weight::NAMED,
+    server_filling::NAMED,
+    quickswap::MSFQ,
+    quickswap::STATIC_QUICKSWAP,
+    quickswap::ADAPTIVE_QUICKSWAP,
+];
 
 impl Family {
-    /// Returns the online rule of this policy, which has been checked against its servers.
-    pub fn rule(&self, fleet: &Fleet) -> Box<dyn Policy> {
-        let (workload, servers) = (fleet.envelope(), fleet.servers());
+    /// Returns what people call it, where they do not know the family.
+    pub fn called(&self) -> &'static str {
+        self.alias().unwrap_or(self.name())
+    }
+
+    /// Returns the rule that is followed while nothing is amiss: that under guard, or else itself.
+    pub fn followed(&self) -> &Family {
         match self {
-            Family::FirstFit(_) => Backfilling::FIRST_FIT.rule(workload, servers),
-            Family::MostServersFirst(_) => Backfilling::MOST_SERVERS_FIRST.rule(workload, servers),
-            Family::LeastServersFirst(_) => {
-                Backfilling::LEAST_SERVERS_FIRST.rule(workload, servers)
-            }
-            Family::EasyByMean(_) => Backfilling::easy(Estimates::Means).rule(workload, servers),
-            Family::EasyBackfill(_) => Backfilling::easy(Estimates::Limits).rule(workload, servers),
-            Family::Msr(policy) => Box::new(Msr::new(policy, workload)),
-            Family::StaticQuickswap(policy) => Box::new(StaticQuickswap::new(policy, workload)),
-            Family::AdaptiveQuickswap(_) => Box::new(AdaptiveQuickswap::new(workload)),
-            Family::AdaptiveMsr(policy) => Box::new(AdaptiveMsr::new(policy, workload)),
-            Family::Reserving(policy) => Box::new(Reserving::new(policy, workload)),
-            Family::Tdc(policy) => tdc::rule(policy, workload),
-            Family::MaxWeight(policy) => Box::new(MaxWeight::weighted(workload, policy)),
-            Family::MaxWeightSetup(policy) => Box::new(MaxWeightSetups::new(policy, workload)),
-            Family::ServerFilling(_) => {
-                let rule = ServerFilling::new(workload);
-                Box::new(rule.expect("the policy was checked: there is one resource"))
-            }
-            Family::Pooled(policy) => Pooled::rule(policy, fleet),
-            Family::PooledEasy(policy) => {
-                let estimates = match policy.limits {
-                    false => Estimates::Means,
-                    true if workload.has_limits() => Estimates::Limits,
-                    // Limits are sizes where nothing is said.
-                    true => Estimates::Inflated(1.0),
-                };
-                Backfilling::easy(estimates).rule(workload, servers)
-            }
-            Family::Partition(policy) => Box::new(Partition::new(policy, fleet)),
-            Family::Guarded(policy) => Box::new(Guarded::new(policy, fleet)),
+            Family::Guarded(policy) => &policy.rule,
+            _ => self,
         }
     }
 
-    /// Whether a policy that synth made for this workload is known to be stable there.
-    pub fn is_proved_stable(&self, workload: &Workload) -> bool {
-        let is_memoryless = || workload.types().iter().all(JobType::is_memoryless);
+    /// Returns the Markovian Service Rate policy, if it is one.
+    pub fn msr(&self) -> Option<&MsrPolicy> {
         match self {
-            // By the loads ρ_i < 1, independent of each other.
-            Family::Msr(_) => is_memoryless(),
-            Family::Partition(_) => is_memoryless() && workload.is_poisson(),
-            // By the Lyapunov function, where the maximum is found: a search that was cut short may miss it.
-            Family::MaxWeight(_) => {
-                let is_markovian = is_memoryless() && workload.is_poisson();
-                is_markovian && few_maximal(&Packing::new(workload)).is_some()
-            }
-            Family::ServerFilling(_) => fills(workload),
-            Family::StaticQuickswap(policy) => !policy.overlap && time_of_turns(workload) < 1.0,
-            Family::Guarded(policy) => {
-                let guard = Family::from(policy.guard.clone());
-                workload.is_poisson() && guard.is_proved_stable(workload)
-            }
-            _ => false,
+            Family::Msr(policy) => Some(policy),
+            _ => None,
         }
     }
 
-    /// Returns the work of an event under the policy, in those of First-Fit with few types, some 70 ns each: by what was
-    /// measured once, and the same on each machine.
+    /// Returns the work of an event under the policy, in those of First-Fit with few types.
     pub fn work(&self, workload: &Workload) -> f64 {
         let types = workload.types().len() as f64;
-        let own = match self {
-            Family::EasyByMean(_) | Family::EasyBackfill(_) => 2.0,
-            Family::Msr(_) => 0.3 * types.powi(2),
-            Family::AdaptiveQuickswap(_) => 0.1,
-            Family::AdaptiveMsr(_) => 0.3 + 0.12 * types,
-            Family::Reserving(_) => 0.4 + 0.02 * types.powi(2),
-            Family::Tdc(_) => 6.0 + 0.15 * types.powi(2),
-            Family::MaxWeight(_) => max_weight_work(workload),
-            Family::MaxWeightSetup(_) => 1.0 + max_weight_work(workload),
-            // A job leaves from the middle of those that run: where these are 30 000 a decision takes 35 times as long
-            // as one of First-Fit.
-            Family::ServerFilling(_) => {
-                let running: f64 = workload.types().iter().map(|t| t.offered_load()).sum();
-                running / 900.0
-            }
-            _ => 0.0,
-        };
-        (0.8 + 0.07 * types).max(1.0) + own
-    }
-
-    /// Returns the knobs that are turned along a grid, the first to be tuned first.
-    fn on_grids(&mut self) -> Vec<(&mut f64, &'static [f64])> {
-        match self {
-            Family::AdaptiveMsr(policy) => {
-                let knobs = &mut policy.switching;
-                vec![
-                    (&mut knobs.floor, FLOOR),
-                    (&mut knobs.patience, PATIENCE),
-                    (&mut knobs.margin, MARGIN),
-                    (&mut knobs.waste, WASTE),
-                    (&mut knobs.drain, DRAIN),
-                    (&mut knobs.let_in, LET_IN),
-                ]
-            }
-            Family::Reserving(policy) => vec![
-                (&mut policy.worth, WORTH),
-                (&mut policy.exhaust, EXHAUST),
-                (&mut policy.let_in, LET_IN),
-            ],
-            Family::Tdc(policy) => {
-                let knobs = &mut policy.knobs;
-                vec![
-                    (&mut knobs.reserve, TDC_RESERVE),
-                    (&mut knobs.let_in, TDC_LET_IN),
-                    (&mut knobs.patience, TDC_PATIENCE),
-                    (&mut knobs.exponent, TDC_EXPONENT),
-                    (&mut knobs.favour, TDC_FAVOUR),
-                    (&mut knobs.margin, TDC_MARGIN),
-                ]
-            }
-            Family::MaxWeight(policy) => vec![(&mut policy.exponent, EXPONENTS)],
-            Family::MaxWeightSetup(policy) => vec![
-                (&mut policy.eagerness, EAGERNESS),
-                (&mut policy.haste, HASTE),
-                (&mut policy.weights.exponent, EXPONENTS),
-            ],
-            Family::Pooled(policy) => {
-                // Where nothing is reserved nothing is turned.
-                let grid: &[f64] = if policy.reserve > 0.0 { RESERVES } else { &[] };
-                vec![(&mut policy.reserve, grid)]
-            }
-            _ => Vec::new(),
-        }
+        (0.8 + 0.07 * types).max(1.0) + self.added_work(workload)
     }
 
     /// Returns how many knobs tuning can turn.
     pub fn axes(&self, range: &KnobRange<'_>) -> usize {
-        let others = match self {
-            // Drains are priced where lengths differ.
-            Family::AdaptiveMsr(policy) if !policy.limits && !has_lengths(range.workload) => {
-                return 4;
-            }
-            Family::Msr(_) | Family::Tdc(_) => 1,
-            Family::StaticQuickswap(policy) => 1 + range.several.len() + policy.cycle.len(),
-            Family::MaxWeight(policy) => worth_axes(policy),
-            Family::MaxWeightSetup(policy) => worth_axes(&policy.weights),
-            Family::Pooled(policy) => policy.zone.as_ref().map_or(0, |_| range.servers.len()),
-            _ => 0,
-        };
-        self.clone().on_grids().len() + others
+        self.clone().grids(range).len() + self.other_axes(range)
     }
 
     /// Returns the policy with one knob a step up or down; `None` at its end.
     pub fn stepped(&self, axis: usize, up: bool, range: &KnobRange<'_>) -> Option<Family> {
         let mut stepped = self.clone();
-        let mut grids = stepped.on_grids();
+        let mut grids = stepped.grids(range);
         if axis < grids.len() {
             let (value, grid) = grids.swap_remove(axis);
-            *value = along(grid, *value, up)?;
-            return Some(stepped);
-        }
-        let axis = axis - grids.len();
-        match &mut stepped {
-            Family::Msr(policy) => {
-                policy.switching_rate *= if up { RATE } else { 1.0 / RATE };
-                let is_stable = policy.switching_rate < 0.98 * range.largest_rate;
-                (policy.order.len() > 1 && is_stable).then_some(())?;
-            }
-            Family::StaticQuickswap(policy) => {
-                step_turns(policy, axis, up, range)?;
-                (stepped != *self).then_some(())?;
-            }
-            Family::Tdc(policy) => {
-                policy.knobs.order = match (policy.knobs.order, up) {
-                    (TdcOrder::Worth, true) => TdcOrder::Age,
-                    (TdcOrder::Age, false) => TdcOrder::Worth,
-                    _ => return None,
-                }
-            }
-            Family::MaxWeight(policy) => step_worths(policy, axis, up, range)?,
-            Family::MaxWeightSetup(policy) => step_worths(&mut policy.weights, axis, up, range)?,
-            Family::Pooled(policy) => {
-                let zone = policy.zone.as_mut()?;
-                let (own, all) = (&mut zone.servers[axis], range.servers[axis]);
-                let step = (all / 50).max(1);
-                *own = if up {
-                    Some(*own + step).filter(|more| *more <= all)?
-                } else {
-                    own.checked_sub(step)?
-                };
-                (zone.servers.iter().sum::<u32>() > 0).then_some(())?;
-            }
-            _ => return None,
+            let old = *value;
+            *value = if up {
+                *grid.iter().find(|x| **x > old)?
+            } else {
+                *grid.iter().rfind(|x| **x < old)?
+            };
+        } else {
+            let axis = axis - grids.len();
+            drop(grids);
+            stepped.step(axis, up, range)?;
         }
         Some(stepped)
     }
 }
 
-/// Counts that MaxWeight scans in the time that a simple rule takes for a decision, and how many times as long branch
-/// and bound takes.
-const SCANNED: f64 = 1_500.0;
-const BOUNDED: f64 = 20.0;
-
-fn max_weight_work(workload: &Workload) -> f64 {
-    let types = workload.types().len();
-    match few_maximal(&Packing::new(workload)) {
-        Some(schedules) => (schedules.len() * types) as f64 / SCANNED,
-        None => BOUNDED + types as f64 / 4.0,
-    }
+/// A rule of which nothing is proved, under guard: a policy that is proved to be stable takes over
+/// when too many jobs are in the system, until few are. Then the whole is stable, whatever the rule.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GuardedPolicy {
+    /// The rule that is followed; not under guard itself.
+    pub rule: Box<Family>,
+    /// What takes over: on one server a Markovian Service Rate policy without preemption and without
+    /// backfilling, with schedules, loop and rate of its own; on a fleet a partition.
+    pub guard: Guard,
+    /// B: it takes over when so many jobs are in the system.
+    pub from: u64,
+    /// b: until fewer than these are; at least 1, and less than B.
+    pub until: u64,
 }
 
-const WASTE: &[f64] = &[0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.35, 0.5, 0.65, 0.8, 0.95];
-const MARGIN: &[f64] = &[0.0, 0.25, 0.5, 1.0, 2.0, 4.0];
-const FLOOR: &[f64] = &[
-    0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 24.0, 36.0, 60.0, 100.0, 160.0, 250.0, 500.0, 1e3, 4e3, 1e5,
-];
-const PATIENCE: &[f64] = &[0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 2.0, 4.0, 16.0, 1e6];
-const DRAIN: &[f64] = &[0.0, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0];
-const LET_IN: &[f64] = &[0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.3, 2.0, 4.0];
-const WORTH: &[f64] = &[
-    0.0, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 8.0, 16.0,
-];
-const EXHAUST: &[f64] = &[1.0, 2.0, 4.0, 8.0, 20.0, 100.0, 1e6];
-const TDC_EXPONENT: &[f64] = &[
-    0.0, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 1.0,
-];
-const TDC_FAVOUR: &[f64] = &[0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8, 1.0];
-const TDC_RESERVE: &[f64] = &[0.0, 0.15, 0.3, 0.45, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2];
-const TDC_MARGIN: &[f64] = &[0.0, 0.02, 0.04, 0.07, 0.1, 0.2, 0.4, 0.8, 1.5, 2.5, 4.0];
-const TDC_LET_IN: &[f64] = &[0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.3, 2.0, 4.0, 16.0];
-const TDC_PATIENCE: &[f64] = &[0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.5, 5.0];
-const EXPONENTS: &[f64] = &[
-    0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.75, 1.0, 1.25, 1.5, 2.0,
-];
-const EAGERNESS: &[f64] = &[0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0];
-const HASTE: &[f64] = &[0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.5, 3.0];
-const RESERVES: &[f64] = &[0.3, 0.5, 0.7, 0.85, 1.0, 1.15, 1.3, 1.5, 1.75, 2.0];
-
-/// A step of the switching rate.
-const RATE: f64 = 1.5;
-
-/// How much a type's worth changes in a step: by its service rate, and alone. Worths are turned one by one of a few
-/// types only.
-const SPEED: f64 = 0.125;
-const ALONE: f64 = 1.25;
-const FEW_TYPES: usize = 8;
-
-/// The next value of a grid.
-fn along(grid: &[f64], value: f64, up: bool) -> Option<f64> {
-    let mut grid = grid.iter().copied();
-    if up {
-        return grid.find(|x| *x > value);
-    }
-    grid.rfind(|x| *x < value)
+/// What takes over.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Guard {
+    /// On one server.
+    Msr(MsrPolicy),
+    /// On a fleet: the one that has `assignments`.
+    Partition(PartitionPolicy),
 }
 
-/// All worths by service rates, and each alone.
-fn worth_axes(policy: &MaxWeightPolicy) -> usize {
-    let types = policy.worths.len();
-    1 + if types <= FEW_TYPES { types } else { 0 }
-}
-
-fn step_worths(
-    policy: &mut MaxWeightPolicy,
-    axis: usize,
-    up: bool,
-    range: &KnobRange<'_>,
-) -> Option<()> {
-    let types = range.workload.types();
-    let sign = if up { 1.0 } else { -1.0 };
-    *policy = match axis {
-        0 if !has_lengths(range.workload) => return None,
-        0 => policy.times(types.iter().map(|t| t.service_rate().powf(sign * SPEED))),
-        _ => {
-            let own = |i: usize| if i + 1 == axis { ALONE.powf(sign) } else { 1.0 };
-            policy.times((0..types.len()).map(own))
-        }
-    };
-    Some(())
-}
-
-/// Overlap, all thresholds together, each of them, each two turns that follow each other.
-fn step_turns(
-    policy: &mut StaticQuickswapPolicy,
-    axis: usize,
-    up: bool,
-    range: &KnobRange<'_>,
-) -> Option<()> {
-    let turned = |i: usize, l: u32| {
-        if up {
-            (2 * l + 1).min(range.most[i] - 1)
+impl<'de> Deserialize<'de> for Guard {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(from)?;
+        let guard = if value.get("assignments").is_some() {
+            serde_json::from_value(value).map(Guard::Partition)
         } else {
-            l / 2
-        }
-    };
-    match axis {
-        0 => policy.overlap = up,
-        1 => {
-            let thresholds = policy.thresholds.iter_mut().enumerate();
-            thresholds.for_each(|(i, l)| *l = turned(i, *l));
-        }
-        axis if axis - 2 < range.several.len() => {
-            let i = range.several[axis - 2];
-            policy.thresholds[i] = turned(i, policy.thresholds[i]);
-        }
-        // A cycle of two has one order.
-        axis if up && policy.cycle.len() > 2 => {
-            let place = axis - 2 - range.several.len();
-            policy.cycle.swap(place, place + 1);
-        }
-        _ => return None,
+            serde_json::from_value(value).map(Guard::Msr)
+        };
+        guard.map_err(D::Error::custom)
     }
-    Some(())
 }
 
-/// Whether the jobs of some type take longer than those of another, by their means.
-pub fn has_lengths(workload: &Workload) -> bool {
-    let first = workload.types()[0].mean_size();
-    workload.types().iter().any(|t| t.mean_size() != first)
-}
+impl Deref for Guard {
+    type Target = dyn Rule;
 
-/// How far the knobs of policies for one workload can be turned.
-pub struct KnobRange<'a> {
-    /// The workload.
-    pub workload: &'a Workload,
-    /// The most jobs of each type that fit (K).
-    pub most: Vec<u32>,
-    /// Supremum of the stable switching rates \[1/time\].
-    pub largest_rate: f64,
-    /// Types of which several fit, those with most work first.
-    pub several: Vec<usize>,
-    /// By shape of a fleet, for rules over all of its servers: how many there are.
-    pub servers: Vec<u32>,
-}
-
-impl<'a> KnobRange<'a> {
-    /// Returns the range for this workload, and switching rates below the largest.
-    pub fn new(workload: &'a Workload, largest_rate: f64) -> Self {
-        let packing = Packing::new(workload);
-        let types = 0..packing.types();
-        let most: Vec<u32> = types.map(|i| packing.most(i, packing.capacity())).collect();
-        let shares = workload.load_shares();
-        let mut several: Vec<usize> = (0..most.len()).filter(|i| most[*i] > 1).collect();
-        several.sort_by(|a, b| shares[*b].total_cmp(&shares[*a]));
-        KnobRange {
-            workload,
-            most,
-            largest_rate,
-            several,
-            servers: Vec::new(),
+    fn deref(&self) -> &Self::Target {
+        match self {
+            Guard::Msr(policy) => policy,
+            Guard::Partition(policy) => policy,
         }
+    }
+}
+
+impl Guard {
+    /// Returns the Markovian Service Rate policy, if it is one.
+    pub fn msr(&self) -> Option<&MsrPolicy> {
+        match self {
+            Guard::Msr(policy) => Some(policy),
+            Guard::Partition(_) => None,
+        }
+    }
+}
+
+impl Rule for GuardedPolicy {
+    fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
+        let (rule, guard) = (self.rule.build(fleet), self.guard.build(fleet));
+        Box::new(Guarded::new(rule, guard, self.from, self.until))
+    }
+
+    fn words(&self, workload: &Workload) -> String {
+        format!(
+            "{}\nUnder guard: from {} jobs in the system on, a policy whose stability is proved takes over, until fewer than {} remain. {}",
+            self.rule.words(workload),
+            self.from,
+            self.until,
+            self.guard.words(workload)
+        )
+    }
+
+    fn preempts(&self) -> bool {
+        self.rule.preempts() || self.guard.preempts()
+    }
+
+    fn pools(&self) -> bool {
+        self.rule.pools()
+    }
+
+    fn setup_rate(&self) -> Option<f64> {
+        self.rule.setup_rate()
+    }
+
+    fn needs_limits(&self) -> bool {
+        self.rule.needs_limits()
+    }
+
+    fn is_proved_stable(&self, workload: &Workload) -> bool {
+        workload.is_poisson() && self.guard.is_proved_stable(workload)
+    }
+
+    fn knobs(&self, workload: &Workload) -> Option<String> {
+        self.rule.knobs(workload)
     }
 }

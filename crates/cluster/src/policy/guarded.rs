@@ -1,6 +1,4 @@
-use super::{Event, Policy, System};
-use crate::artifact::{Family, GuardedPolicy};
-use crate::workload::Fleet;
+use super::{Event, Knows, Policy, System};
 
 /// Any rule but a Markovian Service Rate policy, under guard: from B jobs in the system on, a policy that is proved to be stable
 /// takes over, until fewer than b remain. On one server that is a Markovian Service Rate policy without
@@ -28,12 +26,8 @@ impl Policy for Guarded {
         self.rule.preempts()
     }
 
-    fn needs_sizes(&self) -> bool {
-        self.rule.needs_sizes()
-    }
-
-    fn needs_limits(&self) -> bool {
-        self.rule.needs_limits()
+    fn knows(&self) -> Knows {
+        self.rule.knows()
     }
 
     fn begin(&mut self, system: &mut System) {
@@ -73,13 +67,13 @@ impl Policy for Guarded {
 }
 
 impl Guarded {
-    /// The rule of a policy for this fleet.
-    pub fn new(policy: &GuardedPolicy, fleet: &Fleet) -> Self {
+    /// Puts a rule under guard from so many jobs in the system on, until fewer than these remain.
+    pub fn new(rule: Box<dyn Policy>, guard: Box<dyn Policy>, from: u64, until: u64) -> Self {
         Guarded {
-            rule: policy.rule.rule(fleet),
-            guard: Family::from(policy.guard.clone()).rule(fleet),
-            from: policy.from,
-            until: policy.until,
+            rule,
+            guard,
+            from,
+            until,
             guarding: false,
         }
     }

@@ -1,6 +1,9 @@
-//! Online rules: what to start now, and what to stop where preemption allows.
+//! Rules: what to start now, and what to stop where preemption allows.
 //!
-//! A rule is a function of what it sees: [`Policy::react`] gets one [`Event`] and the
+//! A rule has a file of its own with all that is known of it: its decisions ([`Policy`]), its settings and what a policy file,
+//! tuning and reports need ([`Rule`]), its name for comparisons ([`NamedRule`]). `family` lists them.
+//!
+//! Its decisions are a function of what it sees: [`Policy::react`] gets one [`Event`] and the
 //! [`System`] with its queues, and acts on that system. The same code runs in the simulator
 //! and in a scheduler that embeds it (see `examples/embedded_scheduler.rs`): the system then
 //! lists in [`System::actions`] which jobs to start and stop.
@@ -12,12 +15,14 @@
 mod adaptive_msr;
 mod backfill;
 mod backfilling;
+pub(crate) mod check;
 mod cluster;
 mod drain;
 mod drive;
 mod family;
 mod guarded;
 mod hosts;
+mod jobs;
 mod max_weight;
 mod msr;
 mod partition;
@@ -28,29 +33,42 @@ mod quickswap;
 mod randomized_timers;
 mod reserving;
 mod room;
+mod rule;
 mod server_filling;
 mod system;
 mod tdc;
 mod type_set;
 mod view;
-mod words;
 
-pub use adaptive_msr::AdaptiveMsr;
+pub use adaptive_msr::{AdaptiveMsr, AdaptiveMsrPolicy, Switching};
+pub use backfilling::named::{
+    EasyBackfillPolicy, EasyByMeanPolicy, FirstFitPolicy, LeastServersFirstPolicy,
+    MostServersFirstPolicy, PooledEasyPolicy,
+};
 pub use backfilling::{Backfilling, Estimates, FCFS, FIRST_FIT, Greedy, QueueOrder, Reservations};
-pub use drive::Completed;
-pub use drive::Counters;
-pub use family::{KnobRange, has_lengths};
+pub(crate) use family::NAMED;
+pub use family::{Family, Guard, GuardedPolicy};
 pub use guarded::Guarded;
-pub use hosts::Hosts;
-pub use max_weight::{MaxWeight, MaxWeightSetups};
-pub use msr::Msr;
-pub use partition::Partition;
-pub use pooled::Pooled;
-pub use quickswap::{AdaptiveQuickswap, Msfq, OneOrAll, StaticQuickswap, time_of_turns};
+pub use hosts::{Hosts, Placement, Zone};
+pub use jobs::{Action, Completed, Counters, Job, Violation};
+pub use max_weight::{MaxWeight, MaxWeightPolicy, MaxWeightSetupPolicy, MaxWeightSetups};
+#[doc(hidden)]
+pub use msr::section_seven;
+pub use msr::{Admission, Backfill, Drain, EmptySlots, Msr, MsrPolicy, Preemption, Route};
+pub use partition::{Partition, PartitionPolicy};
+pub use pooled::{Order, Pooled, PooledPolicy};
+pub use quickswap::{
+    AdaptiveQuickswap, AdaptiveQuickswapPolicy, Msfq, OneOrAll, StaticQuickswap,
+    StaticQuickswapPolicy, time_of_turns,
+};
 pub use randomized_timers::RandomizedTimers;
-pub use reserving::Reserving;
-pub use server_filling::ServerFilling;
-pub use system::{Action, Job, System, Violation};
+pub use reserving::{Reserving, ReservingPolicy};
+pub(crate) use rule::require_known;
+pub use rule::{KnobRange, NamedRule, Parameter, Rule, has_lengths};
+pub use server_filling::{ServerFilling, ServerFillingPolicy};
+pub use synth_simulation::sweep::Knows;
+pub use system::System;
+pub use tdc::{TdcKnobs, TdcOrder, TdcPolicy};
 
 /// What a policy reacts to. Types are indices in the workload's order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -77,14 +95,10 @@ pub trait Policy: CloneRule {
         false
     }
 
-    /// Whether the rule looks at sizes ([`System::work_left`]).
-    fn needs_sizes(&self) -> bool {
-        false
-    }
-
-    /// Whether the rule looks at limits ([`System::limit_left`]).
-    fn needs_limits(&self) -> bool {
-        false
+    /// Returns what the rule looks at of a job beside its type: sizes ([`System::work_left`]), or estimates, which are
+    /// limits that come with jobs ([`System::limit_left`]).
+    fn knows(&self) -> Knows {
+        Knows::Means
     }
 
     /// Called once, before the first event, on an empty system.
@@ -133,7 +147,9 @@ pub trait Policy: CloneRule {
     }
 
     /// Another rule decides from here on: no clock of this one rings, and no server is kept.
-    fn let_go(&mut self, _system: &mut System) {}
+    fn let_go(&mut self, system: &mut System) {
+        system.stop_clocks();
+    }
 }
 
 /// Why a rule cannot serve a workload.
@@ -180,4 +196,4 @@ fn in_words(schedule: impl Iterator<Item = (usize, u32)>, names: &[&str]) -> Str
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

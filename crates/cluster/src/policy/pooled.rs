@@ -1,9 +1,199 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use super::backfilling::{Backfilling, Classes, QueueOrder, Reservations, oldest};
+use super::hosts::{Placement, Zone};
 use super::room::Packed;
+use super::rule::{KnobRange, Rule, settings_in_words};
 use super::{Event, Hosts, Policy, System};
-use crate::artifact::{Order, PooledPolicy};
 use crate::schedule::Packing;
-use crate::workload::Fleet;
+use crate::workload::{Fleet, Shape, Workload};
+use synth_core::artifact::{Findings, nonnegative};
+
+/// A rule over all servers of a fleet, whose jobs wait in one place: which job starts next, and where; and
+/// how much room is kept for jobs that are shorter than the one that would start.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PooledPolicy {
+    /// Which job starts next.
+    pub order: Order,
+    /// On which of the servers where it may.
+    pub placement: Placement,
+    /// ζ ≥ 0: a job starts only where room stays for so many times the jobs of each shorter type that come
+    /// while it runs and that are served at once; see [`crate::policy::Pooled`].
+    pub reserve: f64,
+    /// Servers where only some types start, if there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zone: Option<Zone>,
+}
+
+/// Which job starts next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// The oldest, and none before it.
+    Fcfs,
+    /// The oldest that fits on a server.
+    Oldest,
+    /// The largest that fits on a server, by dominant share.
+    Largest,
+    /// The smallest that fits on a server, by dominant share.
+    Smallest,
+}
+
+impl PooledPolicy {
+    /// First-Fit and its kin: no room is kept.
+    pub const fn plain(order: Order, placement: Placement) -> Self {
+        PooledPolicy {
+            order,
+            placement,
+            reserve: 0.0,
+            zone: None,
+        }
+    }
+}
+
+impl Rule for PooledPolicy {
+    /// Where no room is kept and there is no zone it is one of backfilling.
+    fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
+        if self.reserve > 0.0 || self.zone.is_some() {
+            return Box::new(Pooled::new(self, fleet));
+        }
+        let (order, reservations) = match self.order {
+            Order::Fcfs => (QueueOrder::Arrival, Reservations::Strict),
+            Order::Oldest => (QueueOrder::Arrival, Reservations::None),
+            Order::Largest => (QueueOrder::Largest, Reservations::None),
+            Order::Smallest => (QueueOrder::Smallest, Reservations::None),
+        };
+        let choices = Backfilling {
+            order,
+            reservations,
+            placement: self.placement,
+            ..Backfilling::FIRST_FIT
+        };
+        choices.over(fleet)
+    }
+
+    fn words(&self, workload: &Workload) -> String {
+        let order = match self.order {
+            Order::Fcfs => "the oldest job starts, and none before it",
+            Order::Oldest => "the oldest job that fits somewhere starts",
+            Order::Largest => "the largest job that fits somewhere starts, by dominant share",
+            Order::Smallest => "the smallest job that fits somewhere starts, by dominant share",
+        };
+        let placement = match self.placement {
+            Placement::First => "on the first server that has room for it",
+            Placement::Best => "on the server with the least room left that has room for it",
+        };
+        let reserved = if self.reserve > 0.0 {
+            format!(
+                " Room is kept: a job starts only where after it, beside the jobs that are longer than they, at least {} (1 − E[S_j]/E[S_i]) λ_j E[S_j] jobs of each shorter type j still fit on all servers; i is its own type.",
+                self.reserve
+            )
+        } else {
+            String::new()
+        };
+        let zone = self.zone.as_ref().map_or(String::new(), |zone| {
+        let names: Vec<&str> = zone.types.iter().map(|i| workload.types()[*i].name()).collect();
+        let servers: Vec<String> = zone.servers.iter().map(u32::to_string).collect();
+        format!(
+            " A zone is kept: on the first {} servers, by shape, only jobs of {} start; they start elsewhere, too.",
+            servers.join(", "),
+            names.join(", ")
+        )
+    });
+        format!(
+            "Over all servers, without preemption: jobs wait in one place, and whenever there is room, {order}, {placement}.{reserved}{zone}"
+        )
+    }
+
+    /// Each type has servers where it may start, also beside a zone.
+    fn check(&self, fleet: &Fleet, findings: &mut Findings) {
+        nonnegative("reserve", self.reserve, findings);
+        let Some(zone) = &self.zone else { return };
+        let (types, shapes, path) = (fleet.types(), fleet.shapes(), "zone.servers");
+        let known = |i: &usize| *i < types.len();
+        let twice = (1..zone.types.len()).any(|k| zone.types[..k].contains(&zone.types[k]));
+        if zone.types.is_empty() || twice || !zone.types.iter().all(known) {
+            findings.differs(
+                "zone.types",
+                format!("{:?}", zone.types),
+                "types, each once",
+            );
+        }
+        findings.length(path, zone.servers.len(), shapes.len(), "server shape");
+        if !findings.is_clear("") {
+            return;
+        }
+        for (reserved, shape) in zone.servers.iter().zip(shapes) {
+            let (name, count) = (shape.name(), shape.count());
+            if *reserved > count {
+                let message = format!("{reserved} of {name}, of which there are {count}");
+                findings.add(path, message);
+            }
+        }
+        let others = types
+            .iter()
+            .enumerate()
+            .filter(|(i, _)| !zone.types.contains(i));
+        for (i, kind) in others {
+            let holds = |(shape, _): &(&Shape, &u32)| shape.types().contains(&i);
+            let holding = shapes.iter().zip(&zone.servers).filter(holds);
+            let left = holding.map(|(shape, reserved)| shape.count().saturating_sub(*reserved));
+            let (left, nodes, name) = (left.sum::<u32>(), kind.nodes(), kind.name());
+            if left < nodes {
+                let message = format!(
+                    "`{name}` can start on {left} servers that are not in the zone, expected {nodes} at least"
+                );
+                findings.add(path, message);
+            }
+        }
+    }
+
+    fn pools(&self) -> bool {
+        true
+    }
+
+    fn alias(&self) -> Option<&'static str> {
+        Some(match (self.order, self.placement) {
+            _ if self.reserve > 0.0 || self.zone.is_some() => "pooled",
+            (Order::Fcfs, _) => "fcfs",
+            (Order::Oldest, Placement::First) => "first-fit",
+            (Order::Oldest, Placement::Best) => "best-fit",
+            (Order::Largest, _) => "most-servers-first",
+            (Order::Smallest, _) => "least-servers-first",
+        })
+    }
+
+    fn knobs(&self, _: &Workload) -> Option<String> {
+        let is_tuned = self.reserve > 0.0 || self.zone.is_some();
+        is_tuned.then(|| settings_in_words(self))?
+    }
+
+    fn grids(&mut self, _: &KnobRange<'_>) -> Vec<(&mut f64, &'static [f64])> {
+        // Where nothing is reserved nothing is turned.
+        let grid: &[f64] = if self.reserve > 0.0 { RESERVES } else { &[] };
+        vec![(&mut self.reserve, grid)]
+    }
+
+    fn other_axes(&self, range: &KnobRange<'_>) -> usize {
+        self.zone.as_ref().map_or(0, |_| range.servers.len())
+    }
+
+    fn step(&mut self, axis: usize, up: bool, range: &KnobRange<'_>) -> Option<()> {
+        let zone = self.zone.as_mut()?;
+        let (own, all) = (&mut zone.servers[axis], range.servers[axis]);
+        let step = (all / 50).max(1);
+        *own = if up {
+            Some(*own + step).filter(|more| *more <= all)?
+        } else {
+            own.checked_sub(step)?
+        };
+        (zone.servers.iter().sum::<u32>() > 0).then_some(())
+    }
+}
+
+const RESERVES: &[f64] = &[0.3, 0.5, 0.7, 0.85, 1.0, 1.15, 1.3, 1.5, 1.75, 2.0];
 
 /// A rule over all servers of a fleet, whose jobs wait in one place: which job starts next, on which of the servers
 /// with room for it; and room that is kept for shorter jobs.
@@ -31,26 +221,7 @@ pub struct Pooled {
 }
 
 impl Pooled {
-    /// Returns the rule for this fleet: where no room is kept and there is no zone, one of backfilling.
-    pub fn rule(policy: &PooledPolicy, fleet: &Fleet) -> Box<dyn Policy> {
-        if policy.reserve > 0.0 || policy.zone.is_some() {
-            return Box::new(Pooled::new(policy, fleet));
-        }
-        let (order, reservations) = match policy.order {
-            Order::Fcfs => (QueueOrder::Arrival, Reservations::Strict),
-            Order::Oldest => (QueueOrder::Arrival, Reservations::None),
-            Order::Largest => (QueueOrder::Largest, Reservations::None),
-            Order::Smallest => (QueueOrder::Smallest, Reservations::None),
-        };
-        let choices = Backfilling {
-            order,
-            reservations,
-            placement: policy.placement,
-            ..Backfilling::FIRST_FIT
-        };
-        choices.rule(fleet.envelope(), fleet.servers())
-    }
-
+    /// The rule for this fleet.
     fn new(policy: &PooledPolicy, fleet: &Fleet) -> Self {
         let types = fleet.types().len();
         let classes = |order| Classes::new(order, fleet.envelope()).as_slice().to_vec();
@@ -169,7 +340,7 @@ struct ReservedRoom {
     /// By type: how many fit on the largest server.
     most: Vec<u64>,
     /// By type: ζ λ_j E\[S_j\], in servers' parts of jobs.
-    wanted: Vec<f64>,
+    required: Vec<f64>,
     /// By server and type: how many fit beside the longer jobs.
     on: Vec<u32>,
     /// By type: the same on all servers.
@@ -197,7 +368,7 @@ impl ReservedRoom {
             empty,
             groups: groups.map(<[usize]>::to_vec).collect(),
             most: (0..means.len()).map(most).collect(),
-            wanted: fleet
+            required: fleet
                 .types()
                 .iter()
                 .map(|t| part * t.offered_pieces())
@@ -259,8 +430,8 @@ impl ReservedRoom {
     /// Whether, with so many jobs of type j less that fit, too few do for one of type i to start.
     fn is_short(&self, j: usize, less: u64, i: usize) -> bool {
         let longer = self.means[j] < self.means[i];
-        let wanted = self.wanted[j] * (1.0 - self.means[j] / self.means[i]);
-        longer && (self.all[j].saturating_sub(less) as f64) < wanted
+        let required = self.required[j] * (1.0 - self.means[j] / self.means[i]);
+        longer && (self.all[j].saturating_sub(less) as f64) < required
     }
 
     /// Whether enough room is left for shorter jobs, if one of type i starts on server n.

@@ -47,9 +47,9 @@ impl Queued {
 
     /// The type with the oldest waiting job of those that are wanted.
     #[inline]
-    pub fn oldest_of(&self, wanted: impl Fn(usize) -> bool) -> Option<usize> {
-        let wanted = self.types.iter().filter(|i| wanted(*i));
-        wanted.map(|i| self.heads[i]).min().map(type_of)
+    pub fn oldest_of(&self, accepts: impl Fn(usize) -> bool) -> Option<usize> {
+        let accepted = self.types.iter().filter(|i| accepts(*i));
+        accepted.map(|i| self.heads[i]).min().map(type_of)
     }
 
     /// The type with the oldest waiting job of those that fit.

@@ -1,8 +1,197 @@
+//! Quickswap: MSFQ, static and adaptive.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use super::backfilling::{Backfilling, Greedy};
+use super::rule::{KnobRange, NamedRule, Parameter, Rule, no_settings};
 use super::{Event, Policy, System, Unsuitable, first_largest};
-use crate::artifact::StaticQuickswapPolicy;
 use crate::schedule::Packing;
-use crate::workload::{JobType, Workload};
+use crate::workload::{Fleet, JobType, Workload};
+use synth_core::artifact::Findings;
+
+pub(super) const MSFQ: NamedRule = NamedRule {
+    name: "msfq",
+    about: "quickswap: heavy jobs, then light ones until few are left, while heavy ones wait; one-or-all",
+    parameter: Some(Parameter {
+        what: "the threshold ℓ, below the number k of light jobs that fit; k − 1 if not given",
+        least: 0.0,
+        default: None,
+        whole: true,
+    }),
+    build: |w, l| Ok(Box::new(Msfq::new(w, l.map(|l| l as u32))?)),
+    ..NamedRule::PLAIN
+};
+
+pub(super) const STATIC_QUICKSWAP: NamedRule = NamedRule {
+    name: "static-quickswap",
+    about: "the types in turn, each until too few are left to use its room; the next when all are done",
+    build: |w, _| {
+        Ok(Box::new(StaticQuickswap::new(
+            &StaticQuickswapPolicy::published(w),
+            w,
+        )))
+    },
+    ..NamedRule::PLAIN
+};
+
+pub(super) const ADAPTIVE_QUICKSWAP: NamedRule = NamedRule {
+    name: "adaptive-quickswap",
+    about: "most servers first, until a type waits in vain: then no job enters before the largest one",
+    build: |w, _| Ok(Box::new(AdaptiveQuickswap::new(w))),
+    ..NamedRule::PLAIN
+};
+
+/// The types in a fixed cycle, one at a time, without preemption (Quickswap paper, section 4.3). On
+/// a one-or-all system with the heavy type's threshold 0 it is MSFQ(ℓ), ℓ the light type's.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StaticQuickswapPolicy {
+    /// All types, in the order of their turns, as indices into the workload's.
+    pub cycle: Vec<usize>,
+    /// ℓ_i by type, below the number of its jobs that fit: its turn is over once no more are left, all
+    /// in service, and another type waits.
+    pub thresholds: Vec<u32>,
+    /// Whether the next type starts as soon as it fits, while the last one drains.
+    pub overlap: bool,
+}
+
+impl StaticQuickswapPolicy {
+    /// Returns the paper's policy: the largest need (dominant share) first, of equals the first type; ℓ_i = c_i − 1.
+    pub fn published(workload: &Workload) -> Self {
+        let packing = Packing::new(workload);
+        let threshold = |i| packing.most(i, packing.capacity()).saturating_sub(1);
+        let needs = workload.dominant_shares();
+        let mut cycle: Vec<usize> = (0..needs.len()).collect();
+        cycle.sort_by(|&a, &b| needs[b].total_cmp(&needs[a]));
+        StaticQuickswapPolicy {
+            cycle,
+            thresholds: (0..packing.types()).map(threshold).collect(),
+            overlap: false,
+        }
+    }
+}
+
+/// The most types whose turns are listed one by one.
+const LISTED: usize = 5;
+
+impl Rule for StaticQuickswapPolicy {
+    fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
+        Box::new(StaticQuickswap::new(self, fleet.envelope()))
+    }
+
+    fn words(&self, workload: &Workload) -> String {
+        let turn = |i: &usize| {
+            let name = workload.types()[*i].name();
+            format!("{name} ({})", self.thresholds[*i])
+        };
+        let turns: Vec<String> = self.cycle.iter().map(turn).collect();
+        let next = if self.overlap {
+            "as soon as it fits, while the last one drains"
+        } else {
+            "when the last one has drained"
+        };
+        format!(
+            "Static Quickswap, without preemption: the types have their turns in the order {}. A turn ends when no more jobs of the type are left than its threshold (in brackets), all in service, and another type waits; the next type starts {next}.",
+            turns.join(", ")
+        )
+    }
+
+    /// Each type has its turn, and thresholds are below the number of jobs that fit: no more are in
+    /// service, and a turn that ends with jobs waiting would not end.
+    fn check(&self, fleet: &Fleet, findings: &mut Findings) {
+        let workload = fleet.envelope();
+        let (types, thresholds) = (workload.types(), &self.thresholds);
+        findings.permutation("cycle", &self.cycle, types.len(), "job type");
+        findings.length("thresholds", thresholds.len(), types.len(), "job type");
+        let packing = Packing::new(workload);
+        for (i, (kind, threshold)) in types.iter().zip(thresholds).enumerate() {
+            let most = packing.most(i, packing.capacity());
+            if *threshold >= most {
+                let name = kind.name();
+                let expected = format!("less than {most}: so many jobs of type `{name}` fit");
+                findings.differs(format!("thresholds[{i}]"), threshold, expected);
+            }
+        }
+    }
+
+    fn is_proved_stable(&self, workload: &Workload) -> bool {
+        !self.overlap && time_of_turns(workload) < 1.0
+    }
+
+    fn knobs(&self, workload: &Workload) -> Option<String> {
+        let published = StaticQuickswapPolicy {
+            overlap: self.overlap,
+            ..StaticQuickswapPolicy::published(workload)
+        };
+        let turn = |i: &usize| {
+            let name = workload.types()[*i].name();
+            format!("{name} ℓ = {}", self.thresholds[*i])
+        };
+        let turns = if *self == published {
+            "as published".into()
+        } else if self.cycle.len() <= LISTED {
+            self.cycle.iter().map(turn).collect::<Vec<_>>().join(", ")
+        } else {
+            "other thresholds or turns than published".into()
+        };
+        Some(turns + if self.overlap { ", overlapping" } else { "" })
+    }
+
+    fn other_axes(&self, range: &KnobRange<'_>) -> usize {
+        1 + range.several.len() + self.cycle.len()
+    }
+
+    /// Overlap, all thresholds together, each of them, each two turns that follow each other.
+    fn step(&mut self, axis: usize, up: bool, range: &KnobRange<'_>) -> Option<()> {
+        let before = self.clone();
+        let turned = |i: usize, l: u32| {
+            if up {
+                (2 * l + 1).min(range.most[i] - 1)
+            } else {
+                l / 2
+            }
+        };
+        match axis {
+            0 => self.overlap = up,
+            1 => {
+                let thresholds = self.thresholds.iter_mut().enumerate();
+                thresholds.for_each(|(i, l)| *l = turned(i, *l));
+            }
+            axis if axis - 2 < range.several.len() => {
+                let i = range.several[axis - 2];
+                self.thresholds[i] = turned(i, self.thresholds[i]);
+            }
+            // A cycle of two has one order.
+            axis if up && self.cycle.len() > 2 => {
+                let place = axis - 2 - range.several.len();
+                self.cycle.swap(place, place + 1);
+            }
+            _ => return None,
+        }
+        (*self != before).then_some(())
+    }
+}
+
+no_settings! {
+    /// Adaptive Quickswap.
+    AdaptiveQuickswapPolicy;
+}
+
+impl Rule for AdaptiveQuickswapPolicy {
+    fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
+        Box::new(AdaptiveQuickswap::new(fleet.envelope()))
+    }
+
+    fn words(&self, _: &Workload) -> String {
+        "Adaptive Quickswap, without preemption: the largest jobs first, until others wait in vain."
+            .into()
+    }
+
+    fn added_work(&self, _: &Workload) -> f64 {
+        0.1
+    }
+}
 
 /// A system of two types, one of which runs alone: as heavy as the whole server, while several of
 /// the other, light one run together (Quickswap paper, section 4.1, where a light job needs one
@@ -56,9 +245,8 @@ impl OneOrAll {
 /// (phases 2 and 3), until no more than ℓ are in the system; those in service finish, and none is
 /// admitted (phase 4); then it is the heavy jobs' turn again. ℓ = 0 is Most Servers First.
 ///
-/// *Strict* is the rule as the paper words it: phase 4 begins at ℓ light jobs even when no heavy job
-/// waits, so that a light job that finds the system empty starts one. *Lazy* begins it only when one
-/// does, as an implementation would. Both are throughput-optimal for every ℓ < k.
+/// Phase 4 begins once a heavy job waits. The paper words it *strictly*: at ℓ light jobs even when none does, so that a
+/// light job that finds the system empty starts one. Both are throughput-optimal for every ℓ < k.
 ///
 /// Source: Chen, Grosof, Berg, "Improving Nonpreemptive Multiserver Job Scheduling with Quickswap",
 /// 2025, section 4.2. O(1) a decision, but for light jobs that start together.
@@ -66,7 +254,6 @@ impl OneOrAll {
 pub struct Msfq {
     system: OneOrAll,
     threshold: u64,
-    strict: bool,
     phase: Phase,
 }
 
@@ -85,11 +272,7 @@ impl Msfq {
     ///
     /// # Errors
     /// Where the system is not one-or-all, or ℓ ≥ k.
-    pub fn new(
-        workload: &Workload,
-        threshold: Option<u32>,
-        strict: bool,
-    ) -> Result<Self, Unsuitable> {
+    pub fn new(workload: &Workload, threshold: Option<u32>) -> Result<Self, Unsuitable> {
         let system = OneOrAll::new(workload)?;
         let most = system.servers - 1;
         let threshold = threshold.unwrap_or(most);
@@ -101,16 +284,8 @@ impl Msfq {
         Ok(Msfq {
             system,
             threshold: threshold.into(),
-            strict,
             phase: Phase::Heavy,
         })
-    }
-
-    /// Whether the light jobs' turn is over.
-    fn light_done(&self, system: &System) -> bool {
-        let OneOrAll { light, heavy, .. } = self.system;
-        let present = system.present(light);
-        present <= self.threshold && (system.waiting(heavy) > 0 || self.strict && present > 0)
     }
 }
 
@@ -126,7 +301,7 @@ impl Policy for Msfq {
                     while system.waiting(light) > 0 && system.fits(light) {
                         system.start(light);
                     }
-                    if !self.light_done(system) {
+                    if system.present(light) > self.threshold || system.waiting(heavy) == 0 {
                         return;
                     }
                     self.phase = Phase::Draining;

@@ -1,5 +1,20 @@
+use super::rule::{NamedRule, Parameter};
 use super::{Event, Policy, System};
 use crate::workload::Workload;
+
+pub(super) const NAMED: NamedRule = NamedRule {
+    name: "randomized-timers",
+    about: "clocks of the types, faster with longer queues, race for free room; dummies hold it \
+         (after the abstract of Psychas and Ghaderi 2018; details are ours)",
+    parameter: Some(Parameter {
+        what: "the clocks' rate r",
+        least: 0.001,
+        default: Some(1.0),
+        whole: false,
+    }),
+    build: |w, rate| Ok(Box::new(RandomizedTimers::new(w, rate.unwrap_or(1.0)))),
+    ..NamedRule::PLAIN
+};
 
 /// Randomized Timers: type i has a clock that rings at rate `r μ_i exp(w_i)`, where its weight w_i
 /// grows slowly with the number Q_i of its waiting jobs. When it rings and a job of type i fits,

@@ -1,8 +1,77 @@
 use super::backfill::BackfillRule;
 use super::drain::prices;
-use super::{Event, Policy, System};
-use crate::artifact::ReservingPolicy;
-use crate::workload::Workload;
+use super::rule::{KnobRange, LET_IN, Rule, settings_in_words};
+use super::{Event, Knows, Policy, System, check};
+use crate::workload::{Fleet, Workload};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use synth_core::artifact::Findings;
+
+/// First-Fit with one reservation at a time, without preemption.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReservingPolicy {
+    /// What a running job of each type is worth (K): nonnegative.
+    pub prices: Vec<f64>,
+    /// c: a reservation opens for a type when the work of it that waits is worth so many times what the
+    /// drain for it wastes: ≥ 0.
+    pub worth: f64,
+    /// h: jobs of the type go on taking each other's places, until so many times the work that waits of it waits
+    /// of another type with a reservation: ≥ 0.
+    pub exhaust: f64,
+    /// κ: meanwhile jobs start whose mean size is at most this part of what is left of the drain: ≥ 0.
+    pub let_in: f64,
+    /// Whether that is by the limits of jobs instead of their mean sizes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub limits: bool,
+}
+
+impl Rule for ReservingPolicy {
+    fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
+        Box::new(Reserving::new(self, fleet.envelope()))
+    }
+
+    fn words(&self, _: &Workload) -> String {
+        format!(
+            "First-Fit with a reservation, without preemption: the oldest waiting job that fits starts. Where the waiting work of a type that does not fit is worth {} times what is wasted until it does, room is kept for one job of it (worth); until that starts, others start that fit beside it, or whose {} is at most {} times what is left of the wait (let in). Then jobs of that type take the places of those that end, until {} times as much work waits of another type with a reservation (exhaust).",
+            self.worth,
+            if self.limits { "limit" } else { "mean size" },
+            self.let_in,
+            self.exhaust
+        )
+    }
+
+    fn check(&self, fleet: &Fleet, findings: &mut Findings) {
+        let types = fleet.types().len();
+        findings.all_nonnegative("prices", &self.prices, types, "job type");
+        check::knobs(self, &[], findings);
+    }
+
+    fn needs_limits(&self) -> bool {
+        self.limits
+    }
+
+    fn added_work(&self, workload: &Workload) -> f64 {
+        0.4 + 0.02 * (workload.types().len() as f64).powi(2)
+    }
+
+    fn knobs(&self, _: &Workload) -> Option<String> {
+        settings_in_words(self)
+    }
+
+    fn grids(&mut self, _: &KnobRange<'_>) -> Vec<(&mut f64, &'static [f64])> {
+        vec![
+            (&mut self.worth, WORTH),
+            (&mut self.exhaust, EXHAUST),
+            (&mut self.let_in, LET_IN),
+        ]
+    }
+}
+
+const WORTH: &[f64] = &[
+    0.0, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 8.0, 16.0,
+];
+const EXHAUST: &[f64] = &[1.0, 2.0, 4.0, 8.0, 20.0, 100.0, 1e6];
 
 /// First-Fit with one reservation at a time, without preemption.
 ///
@@ -28,7 +97,7 @@ pub struct Reserving {
     /// The type of the last one, as long as others of it take the place of those that end.
     turn: Option<usize>,
     /// The running jobs that stay.
-    kept: Vec<u32>,
+    staying: Vec<u32>,
 }
 
 impl Reserving {
@@ -39,7 +108,7 @@ impl Reserving {
             exhaust: policy.exhaust,
             prices: prices(&policy.prices, workload),
             backfill: BackfillRule::new(policy.let_in, policy.limits, workload),
-            kept: vec![0; workload.types().len()],
+            staying: vec![0; workload.types().len()],
             reserved: None,
             turn: None,
         }
@@ -49,9 +118,9 @@ impl Reserving {
     fn keep_beside(&mut self, i: usize, system: &System) {
         self.backfill.keep_nothing();
         self.backfill.keep(i, 1);
-        for n in 0..self.kept.len() {
+        for n in 0..self.staying.len() {
             let k = self.backfill.drains.longest[n];
-            self.kept[k] = self.backfill.keep(k, system.running(k).into());
+            self.staying[k] = self.backfill.keep(k, system.running(k).into());
         }
     }
 
@@ -64,12 +133,12 @@ impl Reserving {
     fn wasted(&mut self, i: usize, system: &System) -> f64 {
         self.keep_beside(i, system);
         let BackfillRule { drains, let_in, .. } = &mut self.backfill;
-        let drain = drains.wait(i, &self.kept, 0.0, system);
+        let drain = drains.wait(i, &self.staying, 0.0, system);
         let mut in_use = 0.0;
         let mut wasted = 0.0;
         for (k, price) in self.prices.iter().enumerate() {
             let running = f64::from(system.running(k));
-            let leave = running - f64::from(self.kept[k]);
+            let leave = running - f64::from(self.staying[k]);
             in_use += price * running;
             if drains.means[k] > *let_in * drain {
                 wasted += price * leave * (drain - drains.works(k, drain));
@@ -111,15 +180,15 @@ impl Reserving {
             return self.reserve(system);
         };
         self.keep_beside(reserved, system);
-        while self.backfill.pass(reserved, &self.kept, system) {
+        while self.backfill.pass(reserved, &self.staying, system) {
             self.keep_beside(reserved, system);
         }
     }
 }
 
 impl Policy for Reserving {
-    fn needs_limits(&self) -> bool {
-        self.backfill.needs_limits()
+    fn knows(&self) -> Knows {
+        self.backfill.knows()
     }
 
     fn react(&mut self, event: Event, system: &mut System) {

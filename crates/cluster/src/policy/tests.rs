@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::artifact::{Backfill, EmptySlots, Family, MsrPolicy, Preemption, Route};
+use crate::policy::{Backfill, EmptySlots, Family, MsrPolicy, Preemption, Route};
 use crate::workload::Workload;
 
 mod backfilling;
@@ -12,7 +12,7 @@ mod greedy;
 mod literal;
 mod max_weight;
 mod others;
-mod pooled;
+pub(crate) mod pooled;
 mod quickswap;
 mod setups;
 
@@ -90,7 +90,7 @@ impl<P: Policy + ?Sized> Stage<P> {
 
 /// The rule of a policy on a server.
 fn driven(workload: &Workload, policy: &(impl Clone + Into<Family>)) -> Stage<dyn Policy> {
-    let rule = policy.clone().into().rule(&workload.clone().into());
+    let rule = policy.clone().into().build(&workload.clone().into());
     let preempts = rule.preempts();
     Stage::boxed(workload, rule, preempts)
 }

@@ -1,9 +1,8 @@
 //! What a policy sees of its [`System`].
 
-use super::hosts::Hosts;
-use super::system::WAITING;
+use super::hosts::{Hosts, Placement, Zone};
+use super::jobs::WAITING;
 use super::{Job, System};
-use crate::artifact::{Placement, Zone};
 
 impl System {
     /// The time.
@@ -90,7 +89,7 @@ impl System {
     }
 
     /// Work \[time\] that a job in the system has left; NaN where sizes are not known: only for
-    /// rules that say that they [need them](super::Policy::needs_sizes).
+    /// rules that say that they [know them](super::Policy::knows).
     pub fn work_left(&self, job: Job) -> f64 {
         let entry = &self.entries[job.slot as usize];
         match entry.place {
@@ -100,7 +99,7 @@ impl System {
     }
 
     /// The time \[time\] that a job in the system takes at most from now on, or once it has started; infinity
-    /// where no limit is known. Only for rules that say that they [need limits](super::Policy::needs_limits),
+    /// where no limit is known. Only for rules that say that they [know limits](super::Policy::knows),
     /// and that do not preempt.
     pub fn limit_left(&self, job: Job) -> f64 {
         let limit = self.limits.get(job.slot as usize);

@@ -1,19 +1,18 @@
 //! Policies that can be simulated: rules by their names, and policies from artifacts.
 
-use super::rules::{RULES, Rule, require_known};
 use super::{Run, Simulation};
-use crate::artifact::Family;
-use crate::policy::{Policy, Unsuitable, Violation};
+use crate::policy::{
+    Family, Knows, NAMED, NamedRule, Parameter, Policy, Unsuitable, Violation, require_known,
+};
 use crate::workload::{Fleet, Known, Workload};
 use synth_core::document::nearest;
-use synth_simulation::sweep::Knows;
 use synth_simulation::{Progress, Settings};
 
 /// A policy that can be simulated. What each does stands with the rule in [`crate::policy`].
 #[derive(Clone, Debug)]
 pub enum Contender {
     /// A rule by its name, with its parameter where it has one.
-    Rule(&'static Rule, Option<f64>),
+    Rule(&'static NamedRule, Option<f64>),
     /// A policy from an artifact.
     Policy(Box<Family>),
 }
@@ -21,6 +20,13 @@ pub enum Contender {
 impl From<Family> for Contender {
     fn from(policy: Family) -> Self {
         Contender::Policy(Box::new(policy))
+    }
+}
+
+/// The rule with its parameter's default.
+impl From<&'static NamedRule> for Contender {
+    fn from(rule: &'static NamedRule) -> Self {
+        Contender::Rule(rule, rule.parameter.and_then(|own| own.default))
     }
 }
 
@@ -47,8 +53,8 @@ pub enum Failure {
 
 impl Contender {
     /// Returns all rules that need no artifact.
-    pub fn rules() -> &'static [Rule] {
-        RULES
+    pub fn rules() -> &'static [NamedRule] {
+        NAMED
     }
 
     /// Returns the rule for one server that a text names: `name`, or `name:parameter`.
@@ -60,8 +66,8 @@ impl Contender {
             Some((name, parameter)) => (name, Some(parameter)),
             None => (text, None),
         };
-        let rule = Rule::named(name).ok_or_else(|| unknown(name, "", |_| true))?;
-        rule.with(parameter)
+        let rule = find(name, "", |_| true)?;
+        Ok(Contender::Rule(rule, parameter_of(rule, parameter)?))
     }
 
     /// Returns the rule that a text names for such servers: on one server all that are made for one, and over several
@@ -73,11 +79,9 @@ impl Contender {
         if fleet.is_one_server() {
             return Contender::parse(text);
         }
-        let pooled = Rule::named(text).and_then(|rule| rule.pooled);
-        let pools = |rule: &Rule| rule.pooled.is_some();
-        pooled
-            .map(|policy| policy().into())
-            .ok_or_else(|| unknown(text, " over the servers of a fleet", pools))
+        let pools = |rule: &NamedRule| rule.pooled.is_some();
+        let rule = find(text, " over the servers of a fleet", pools)?;
+        Ok(Contender::Rule(rule, None))
     }
 
     /// Returns the name of the rule, without its parameter; of a policy from an artifact, its family's.
@@ -116,29 +120,39 @@ impl Contender {
     /// # Errors
     /// Where the rule cannot serve the fleet: why not, and which rules can.
     pub fn rule(&self, fleet: &Fleet) -> Result<Box<dyn Policy>, Failure> {
-        let pooled = match self {
-            Contender::Policy(policy) if policy.pools() => Some(policy),
-            _ => None,
-        };
-        match (pooled, fleet.is_one_server()) {
-            (Some(policy), false) => Ok(policy.rule(fleet)),
-            (None, true) => self.on_server(fleet).map_err(|why| {
-                let all = RULES.iter().filter_map(|rule| rule.with(None).ok());
-                let can = all.filter(|other| other.on_server(fleet).is_ok());
-                let names: Vec<&str> = can.map(|other| other.name()).collect();
-                Failure::Unsuitable {
-                    rule: self.name(),
-                    why,
-                    others: names.join(", "),
-                }
-            }),
-            (Some(_), true) => Err(Failure::Servers(
-                "the policy is for a fleet, and here is one server",
-            )),
-            (None, false) => Err(Failure::Servers(
-                "the policy is for one server, and here is a fleet",
-            )),
+        if !fleet.is_one_server() {
+            return match self {
+                Contender::Rule(
+                    NamedRule {
+                        pooled: Some(build),
+                        ..
+                    },
+                    None,
+                ) => Ok(build(fleet)),
+                Contender::Policy(policy) if policy.pools() => Ok(policy.build(fleet)),
+                _ => Err(Failure::Servers(
+                    "the policy is for one server, and here is a fleet",
+                )),
+            };
         }
+        if let Contender::Policy(policy) = self
+            && policy.pools()
+        {
+            return Err(Failure::Servers(
+                "the policy is for a fleet, and here is one server",
+            ));
+        }
+        self.on_server(fleet).map_err(|why| {
+            let can = NAMED
+                .iter()
+                .filter(|rule| Contender::from(*rule).on_server(fleet).is_ok());
+            let names: Vec<&str> = can.map(|rule| rule.name).collect();
+            Failure::Unsuitable {
+                rule: self.name(),
+                why,
+                others: names.join(", "),
+            }
+        })
     }
 
     fn on_server(&self, fleet: &Fleet) -> Result<Box<dyn Policy>, Unsuitable> {
@@ -148,12 +162,12 @@ impl Contender {
             return Err(Unsuitable(PREEMPTED_LATENCY.into()));
         }
         match self {
-            Contender::Rule(rule, parameter) => (rule.make)(workload, *parameter),
+            Contender::Rule(rule, parameter) => (rule.build)(workload, *parameter),
             Contender::Policy(policy) => {
                 if policy.needs_limits() {
                     require_known(workload, false)?;
                 }
-                Ok(policy.rule(fleet))
+                Ok(policy.build(fleet))
             }
         }
     }
@@ -200,18 +214,46 @@ impl Contender {
 
 const PREEMPTED_LATENCY: &str = "it stops jobs, and the workload has a start latency, of which it is not said what a stopped job pays again: take a rule that stops none, or leave the start latency out: setup times (--preemption setup) say what a stopped job costs";
 
-/// Says that there is no rule of this name in a scope, which is near, and which there are.
-fn unknown(name: &str, scope: &str, is_there: impl Fn(&Rule) -> bool) -> String {
-    let rules = || RULES.iter().filter(|rule| is_there(rule));
-    let names: Vec<&str> = rules().map(|rule| rule.name).collect();
-    let aliases = rules().flat_map(|rule| rule.aliases);
-    let known: Vec<&str> = names.iter().chain(aliases).copied().collect();
-    let meant =
-        nearest(name, &known).map_or(String::new(), |near| format!(" (did you mean `{near}`?)"));
-    format!(
-        "there is no rule `{name}`{scope}{meant}; the rules are {}",
-        names.join(", ")
-    )
+/// Finds the rule of this name among those in a scope; else says which is near, and which there are.
+fn find(
+    name: &str,
+    scope: &str,
+    is_there: impl Fn(&NamedRule) -> bool,
+) -> Result<&'static NamedRule, String> {
+    let rules = || NAMED.iter().filter(|rule| is_there(rule));
+    let is_called = |rule: &&NamedRule| rule.name == name || rule.aliases.contains(&name);
+    rules().find(is_called).ok_or_else(|| {
+        let names: Vec<&str> = rules().map(|rule| rule.name).collect();
+        let aliases = rules().flat_map(|rule| rule.aliases);
+        let known: Vec<&str> = names.iter().chain(aliases).copied().collect();
+        let near = nearest(name, &known);
+        let meant = near.map_or(String::new(), |near| format!(" (did you mean `{near}`?)"));
+        let names = names.join(", ");
+        format!("there is no rule `{name}`{scope}{meant}; the rules are {names}")
+    })
+}
+
+/// Reads the parameter of a rule; without a text, the default.
+fn parameter_of(rule: &NamedRule, text: Option<&str>) -> Result<Option<f64>, String> {
+    let name = rule.name;
+    match (rule.parameter, text) {
+        (own, None) => Ok(own.and_then(|own| own.default)),
+        (None, Some(text)) => Err(format!(
+            "the rule {name} has no parameter, and was given `{text}`; write just {name}"
+        )),
+        (Some(own), Some(text)) => {
+            let can_be = |x: &f64| {
+                (own.least..=Parameter::MOST).contains(x) && (!own.whole || x.fract() == 0.0)
+            };
+            let value = text.parse().ok().filter(can_be);
+            value.map(Some).ok_or_else(|| {
+                format!(
+                    "the parameter of {name} is {}, from {} to {}, and not `{text}`; write for instance {name}:{}",
+                    own.what, own.least, Parameter::MOST, own.default.unwrap_or(own.least)
+                )
+            })
+        }
+    }
 }
 
 #[cfg(test)]
@@ -241,7 +283,7 @@ mod tests {
             ..Settings::default()
         };
         for rule in Contender::rules() {
-            let contender = rule.with(None).unwrap();
+            let contender = Contender::from(rule);
             let run = contender.simulate(&workload, &settings, |_| ()).unwrap();
             assert_eq!(
                 run.own.counters.preemptions > 0,
@@ -250,9 +292,8 @@ mod tests {
                 rule.name
             );
             let fleet = workload.clone().into();
-            let needs = contender.rule(&fleet).unwrap().needs_sizes();
-            let knows = contender.knows_of(&fleet);
-            assert_eq!(needs, knows == Knows::Sizes, "{}", rule.name);
+            let built = contender.rule(&fleet).unwrap();
+            assert_eq!(built.knows(), contender.knows_of(&fleet), "{}", rule.name);
         }
         let inflated = Contender::parse("easy:3").unwrap();
         assert_eq!(inflated.knows_of(&workload.into()), Knows::Estimates);

@@ -20,7 +20,7 @@ pub(super) struct Engine {
     /// The next arrivals, from `next` on.
     block: Box<[Arrival]>,
     /// Sizes that come with them; empty where none do.
-    given: Box<[f64]>,
+    fixed_sizes: Box<[f64]>,
     next: usize,
     sizes: Stream,
     service: Stream,
@@ -50,7 +50,7 @@ impl Engine {
         } = Streams::new(settings.seed, replication);
         let columns = Columns::of(workload);
         let arrivals = laws::arrivals(workload, arrivals);
-        let given = if arrivals.tells_sizes() { BLOCK } else { 0 };
+        let fixed_sizes = if arrivals.tells_sizes() { BLOCK } else { 0 };
         Engine {
             server: server(&mut service),
             recorder: Recorder::new(classes, columns.width(), settings),
@@ -58,7 +58,7 @@ impl Engine {
             events: 0,
             arrivals,
             block: vec![Arrival::default(); BLOCK].into(),
-            given: vec![f64::NAN; given].into(),
+            fixed_sizes: vec![f64::NAN; fixed_sizes].into(),
             next: BLOCK,
             sizes,
             service,
@@ -71,8 +71,8 @@ impl Engine {
     #[inline(always)]
     fn step(&mut self) {
         if self.next == BLOCK {
-            self.given.fill(f64::NAN);
-            self.arrivals.fill(&mut self.block, &mut self.given);
+            self.fixed_sizes.fill(f64::NAN);
+            self.arrivals.fill(&mut self.block, &mut self.fixed_sizes);
             self.next = 0;
         }
         let arrival = self.block[self.next];
@@ -99,7 +99,7 @@ impl Engine {
     #[inline(always)]
     fn arrive(&mut self, Arrival { time, class }: Arrival) {
         let i = class as usize;
-        let size = self.given.get(self.next).copied().unwrap_or(f64::NAN);
+        let size = self.fixed_sizes.get(self.next).copied().unwrap_or(f64::NAN);
         self.next += 1;
         self.server.arrive(i, time, size, &mut self.sizes);
         let system = &self.server.system;

@@ -11,23 +11,22 @@ mod engine;
 mod judge;
 mod laws;
 mod measures;
-mod rules;
 mod server;
 
 pub use server::Due;
 pub use {ends::Ends, server::Server};
 
+pub use crate::policy::{NamedRule, Parameter};
 pub use contender::{Contender, Failure};
 pub use judge::{Judgement, as_analysed, judge, watches};
 pub use measures::{Measures, Offered, Run, TypeResult, classes};
-pub use rules::{Parameter, Rule};
 
 pub use synth_simulation::{
     Ending, Estimate, Health, Pair, Progress, Ranked, Ranking, Settings, Threshold, Verdict, Watch,
     Watched, paired_difference, paired_ratio,
 };
 
-use crate::policy::{Policy, System, Violation};
+use crate::policy::{Knows, Policy, System, Violation};
 use crate::workload::{Fleet, JobType, Workload};
 use engine::{Engine, counters};
 use synth_simulation::{Class, Streams, go_on, results};
@@ -72,7 +71,7 @@ impl<'w> Simulation<'w> {
         let workload = fleet.envelope();
         let classes = classes(workload);
         let memoryless = workload.types().iter().all(JobType::is_memoryless);
-        let needs = policy.needs_sizes() || policy.needs_limits();
+        let needs = policy.knows() != Knows::Means;
         let tells = laws::arrivals(workload, Streams::new(settings.seed, 0).arrivals).tells_sizes();
         let has_ends = !memoryless || tells || settings.common_sizes || needs;
         let engine = |r: u32| {

@@ -17,6 +17,7 @@ mod references;
 mod rules;
 mod sizes;
 mod start_latency;
+mod toy;
 
 fn model(name: &str) -> Workload {
     let path = format!("{}/../../models/{name}.yaml", env!("CARGO_MANIFEST_DIR"));

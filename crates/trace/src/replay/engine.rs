@@ -1,7 +1,7 @@
 //! One server, or a fleet with one queue, to which the jobs of a trace come.
 
 use super::scene::DecisionState;
-use synth_cluster::policy::{Event, Policy, System, Violation};
+use synth_cluster::policy::{Event, Knows, Policy, System, Violation};
 use synth_cluster::simulator::{Contender, Due, Ends, Failure, Server};
 use synth_simulation::{Stream, Streams};
 
@@ -95,7 +95,10 @@ impl<'a> Engine<'a> {
     fn new(scene: &'a DecisionState<'a>, policy: Box<dyn Policy>) -> Self {
         let mut service = Streams::new(scene.seed, 0).service;
         let system = System::for_policy(&scene.fleet, &*policy);
-        let (needs_limits, decides_on_state) = (policy.needs_limits(), policy.decides_on_state());
+        let (needs_limits, decides_on_state) = (
+            policy.knows() == Knows::Estimates,
+            policy.decides_on_state(),
+        );
         Engine {
             scene,
             // Jobs come with their sizes.

@@ -33,8 +33,6 @@ mod shape;
 mod simulated;
 
 pub use against::check_against;
-#[cfg(test)]
-pub use partition::loads as loads_of_partition;
 
 use std::cell::Cell;
 

@@ -5,70 +5,11 @@
 //! the logarithm of t: the integrand is analytic there for `|Im ln t| < π/2`, so that the sum converges exponentially.
 
 use crate::artifact::PartitionPolicy;
-use crate::workload::{Fleet, JobType, Workload};
-use synth_core::artifact::{Findings, positive};
+use crate::workload::{JobType, Workload};
 
 /// Steps of the grid, and the range of its logarithms.
 const STEPS: usize = 4_000;
 const RANGE: (f64, f64) = (-40.0, 8.0);
-
-/// Checks that the partition fits the fleet, that each server has a schedule, and that the loop is one. Returns the
-/// loads of the types (K) where nothing is wrong.
-pub(super) fn check(
-    policy: &PartitionPolicy,
-    fleet: &Fleet,
-    findings: &mut Findings,
-) -> Option<Vec<f64>> {
-    let (shapes, types, each) = (fleet.shapes(), fleet.types().len(), "shape of servers");
-    findings.length("schedules", policy.schedules.len(), shapes.len(), each);
-    for (h, (schedules, shape)) in policy.schedules.iter().zip(shapes).enumerate() {
-        for (s, schedule) in schedules.iter().enumerate() {
-            let path = format!("schedules[{h}][{s}]");
-            findings.length(&path, schedule.len(), types, "job type");
-            if schedule.len() == types && !fits(fleet, h, schedule) {
-                let message = format!("does not fit on a server of shape `{}`", shape.name());
-                findings.add(path, message);
-            }
-        }
-    }
-    if policy.assignments.is_empty() {
-        findings.add("assignments", "none, expected at least one");
-    }
-    for (m, servers) in policy.assignments.iter().enumerate() {
-        let path = format!("assignments[{m}]");
-        findings.length(&path, servers.len(), shapes.len(), each);
-        for (h, (counts, shape)) in servers.iter().zip(shapes).enumerate() {
-            let path = format!("{path}[{h}]");
-            let schedules = policy.schedules.get(h).map_or(0, Vec::len);
-            findings.length(&path, counts.len(), schedules, "schedule");
-            let all: u64 = counts.iter().map(|count| u64::from(*count)).sum();
-            if all != u64::from(shape.count()) {
-                findings.differs(path, format!("{all} servers in all"), shape.count());
-            }
-        }
-    }
-    let loops = policy.assignments.len();
-    findings.positive_shares("weights", &policy.weights, loops, "assignment");
-    match (policy.switching_rate, loops > 1) {
-        (Some(rate), true) => positive("switching_rate", rate, findings),
-        (None, false) => {}
-        (Some(_), false) => findings.add("switching_rate", "expected none: one assignment"),
-        (None, true) => findings.differs("switching_rate", "absent", "a rate"),
-    }
-    findings
-        .is_clear("")
-        .then(|| loads(policy, fleet.envelope()))
-}
-
-fn fits(fleet: &Fleet, h: usize, schedule: &[u32]) -> bool {
-    let units = fleet.units(h);
-    let used = |j: usize| -> u128 {
-        let types = fleet.types().iter().zip(schedule);
-        let each = types.map(|(t, u)| u128::from(t.units()[j]) * u128::from(*u));
-        each.sum()
-    };
-    (0..units.len()).all(|j| used(j) <= u128::from(units[j]))
-}
 
 /// Returns `ρ_i = b_i / E[slots of type i]` (K), of a partition in which nothing is wrong.
 pub fn loads(policy: &PartitionPolicy, workload: &Workload) -> Vec<f64> {
@@ -188,6 +129,8 @@ pub(super) fn mean_number(slots: u64, offered: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::tests::pooled::{mean_slots, three_kinds, with_gangs};
+    use crate::workload::Fleet;
 
     /// One slot: M/M/1; two: `2ρ/(1 − ρ²)`.
     #[test]
@@ -205,5 +148,51 @@ mod tests {
         assert!((largest(&[1, 0, 1], &[1.0, 7.0, 0.1]) - two).abs() < 1e-11);
         let many: f64 = (1..=1000).map(|n| 1.0 / f64::from(n)).sum();
         assert!((largest(&[1000], &[1.0]) - many).abs() < 1e-11);
+    }
+
+    /// The mean slots of a loop of assignments, by the rule itself where jobs of all types always wait, beside what
+    /// follows from one round.
+    #[test]
+    fn a_partition_has_the_slots_that_it_is_said_to_have() {
+        let policy = PartitionPolicy {
+            schedules: vec![
+                vec![vec![5, 1, 0], vec![1, 2, 0]],
+                vec![vec![2, 0, 1], vec![0, 1, 0]],
+            ],
+            assignments: vec![
+                vec![vec![2, 0], vec![3, 0]],
+                vec![vec![2, 0], vec![1, 2]],
+                vec![vec![0, 2], vec![2, 1]],
+            ],
+            weights: vec![0.5, 0.3, 0.2],
+            switching_rate: Some(0.4),
+        };
+        has_its_slots(&three_kinds(), &policy);
+        // All servers are emptied where some jobs take several.
+        let gangs = PartitionPolicy {
+            schedules: vec![
+                vec![vec![3, 2, 0], vec![9, 0, 0]],
+                vec![vec![3, 0, 1], vec![0, 1, 1]],
+            ],
+            assignments: vec![vec![vec![1, 1], vec![3, 0]], vec![vec![2, 0], vec![0, 3]]],
+            weights: vec![0.5, 0.5],
+            switching_rate: Some(0.2),
+        };
+        assert_eq!(gangs.jobs(0, &[1, 2, 3]), [21, 0, 1]);
+        assert_eq!(gangs.jobs(1, &[1, 2, 3]), [6, 3, 1]);
+        has_its_slots(&with_gangs(), &gangs);
+    }
+
+    fn has_its_slots(fleet: &Fleet, policy: &PartitionPolicy) {
+        let loads = loads(policy, fleet.envelope());
+        let slots = mean_slots(fleet, policy).into_iter().zip(loads);
+        for (kind, (slots, load)) in fleet.types().iter().zip(slots) {
+            let expected = kind.offered_load() / load;
+            let name = kind.name();
+            assert!(
+                (slots / expected - 1.0).abs() < 0.01,
+                "{name}: {slots}, expected {expected}"
+            );
+        }
     }
 }

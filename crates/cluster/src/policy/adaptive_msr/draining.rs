@@ -1,7 +1,7 @@
 //! Drains with a price, and what starts meanwhile.
 
+use super::settings::AdaptiveMsrPolicy;
 use super::worth::Slots;
-use crate::artifact::AdaptiveMsrPolicy;
 use crate::policy::System;
 use crate::policy::backfill::BackfillRule;
 use crate::policy::drain::prices;
@@ -23,7 +23,7 @@ pub(super) struct Draining {
     prices: Vec<f64>,
     pub backfill: BackfillRule,
     /// The running jobs that have a slot, by type.
-    kept: Vec<u32>,
+    staying: Vec<u32>,
 }
 
 impl Draining {
@@ -32,7 +32,7 @@ impl Draining {
             price: policy.switching.drain,
             prices: prices(&policy.prices, workload),
             backfill: BackfillRule::new(policy.switching.let_in, policy.limits, workload),
-            kept: vec![0; workload.types().len()],
+            staying: vec![0; workload.types().len()],
         }
     }
 
@@ -43,7 +43,7 @@ impl Draining {
             return 0.0;
         };
         let drains = &mut self.backfill.drains;
-        let drain = drains.wait(lead, &self.kept, 0.0, system);
+        let drain = drains.wait(lead, &self.staying, 0.0, system);
         if drain <= 0.0 {
             return 1.0;
         }
@@ -64,7 +64,7 @@ impl Draining {
             self.keep_own(schedule, system);
             self.keep_others(schedule, system);
             let lead = self.lead(schedule, system);
-            let passed = lead.is_some_and(|lead| self.backfill.pass(lead, &self.kept, system));
+            let passed = lead.is_some_and(|lead| self.backfill.pass(lead, &self.staying, system));
             if !passed {
                 return;
             }
@@ -86,9 +86,9 @@ impl Draining {
     }
 
     fn keep_own(&mut self, schedule: &[Slots], system: &System) {
-        self.kept.fill(0);
+        self.staying.fill(0);
         for slots in schedule {
-            self.kept[slots.job_type] = slots.count.min(system.running(slots.job_type));
+            self.staying[slots.job_type] = slots.count.min(system.running(slots.job_type));
         }
     }
 
@@ -99,9 +99,9 @@ impl Draining {
             let jobs = system.present(slots.job_type).min(slots.count.into());
             self.backfill.keep(slots.job_type, jobs);
         }
-        for n in 0..self.kept.len() {
+        for n in 0..self.staying.len() {
             let k = self.backfill.drains.longest[n];
-            let others = system.running(k) - self.kept[k];
+            let others = system.running(k) - self.staying[k];
             self.backfill.keep(k, others.into());
         }
     }
@@ -111,7 +111,7 @@ impl Draining {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::artifact::Switching;
+    use crate::policy::Switching;
 
     /// n of ten light jobs run, of mean size 2, and five heavy ones wait: `D = 2 H_n`, and F is 5 times 3.
     #[test]

@@ -1,10 +1,14 @@
 mod draining;
+mod settings;
 mod worth;
 
-use super::{Event, Policy, System, first_largest};
-use crate::artifact::{AdaptiveMsrPolicy, Switching};
-use crate::workload::Workload;
+pub use settings::{AdaptiveMsrPolicy, Switching};
+
+use super::rule::{KnobRange, LET_IN, Rule, has_lengths, settings_in_words};
+use super::{Event, Knows, Policy, System, check, first_largest};
+use crate::workload::{Fleet, Workload};
 use draining::Draining;
+use synth_core::artifact::Findings;
 use worth::Worths;
 
 /// Adaptive MSR, without preemption: the working schedules of a Markovian Service Rate policy, left
@@ -38,6 +42,92 @@ pub struct AdaptiveMsr {
     /// Whether nothing that waited after the last decision fitted.
     full: bool,
 }
+
+impl Rule for AdaptiveMsrPolicy {
+    fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
+        Box::new(AdaptiveMsr::new(self, fleet.envelope()))
+    }
+
+    fn words(&self, _: &Workload) -> String {
+        let Switching {
+            waste,
+            margin,
+            floor,
+            patience,
+            drain,
+            let_in,
+        } = self.switching;
+        let ready = if drain > 0.0 {
+            format!(
+                "; a schedule weighs less by F/(F + {drain} D), where room for what it lacks most takes D and its jobs last for F (drain)"
+            )
+        } else {
+            " and can start a job at once".into()
+        };
+        let (length, limits) = if self.limits {
+            ("limit", " by the limits of those that run")
+        } else {
+            ("mean size", "")
+        };
+        let beside = if let_in > 0.0 {
+            format!(
+                ", or they fit beside all of the schedule, or their {length} is at most {let_in} times what is left of the wait{limits} (let in)"
+            )
+        } else {
+            String::new()
+        };
+        format!(
+            "Adaptive MSR, without preemption: it works on one schedule of the mix below at a time. It leaves it for the schedule that weighs most by queue lengths when the present one uses no more than {:.0} % of what it could (waste), or when the other weighs more than {} times as much plus {floor} jobs (margin, floor){ready}. While jobs of the schedule wait for room, others start only if what would stay idle weighs less than {patience} jobs (patience){beside}.",
+            100.0 * waste,
+            1.0 + margin
+        )
+    }
+
+    fn check(&self, fleet: &Fleet, findings: &mut Findings) {
+        check::priced(&self.schedules, &self.prices, fleet.envelope(), findings);
+        findings.within("switching", |f| {
+            check::knobs(&self.switching, &[], f);
+            if self.switching.waste > 1.0 {
+                f.differs("waste", self.switching.waste, "from 0 to 1");
+            }
+        });
+    }
+
+    fn needs_limits(&self) -> bool {
+        self.limits
+    }
+
+    fn added_work(&self, workload: &Workload) -> f64 {
+        0.3 + 0.12 * workload.types().len() as f64
+    }
+
+    fn knobs(&self, _: &Workload) -> Option<String> {
+        settings_in_words(self)
+    }
+
+    fn grids(&mut self, range: &KnobRange<'_>) -> Vec<(&mut f64, &'static [f64])> {
+        let knobs = &mut self.switching;
+        let mut grids: Vec<(&mut f64, &'static [f64])> = vec![
+            (&mut knobs.floor, FLOOR),
+            (&mut knobs.patience, PATIENCE),
+            (&mut knobs.margin, MARGIN),
+            (&mut knobs.waste, WASTE),
+        ];
+        // Drains are priced where lengths differ.
+        if self.limits || has_lengths(range.workload) {
+            grids.extend([(&mut knobs.drain, DRAIN), (&mut knobs.let_in, LET_IN)]);
+        }
+        grids
+    }
+}
+
+const WASTE: &[f64] = &[0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.35, 0.5, 0.65, 0.8, 0.95];
+const MARGIN: &[f64] = &[0.0, 0.25, 0.5, 1.0, 2.0, 4.0];
+const FLOOR: &[f64] = &[
+    0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 24.0, 36.0, 60.0, 100.0, 160.0, 250.0, 500.0, 1e3, 4e3, 1e5,
+];
+const PATIENCE: &[f64] = &[0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 2.0, 4.0, 16.0, 1e6];
+const DRAIN: &[f64] = &[0.0, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0];
 
 impl AdaptiveMsr {
     /// It begins with the first schedule.
@@ -131,8 +221,8 @@ impl AdaptiveMsr {
 }
 
 impl Policy for AdaptiveMsr {
-    fn needs_limits(&self) -> bool {
-        self.draining.backfill.needs_limits()
+    fn knows(&self) -> Knows {
+        self.draining.backfill.knows()
     }
 
     fn react(&mut self, event: Event, system: &mut System) {

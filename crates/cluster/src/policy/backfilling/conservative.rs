@@ -1,7 +1,7 @@
-use super::estimates::{Estimated, Estimates};
+use super::estimates::Estimated;
 use super::{Backfilling, Classes};
 use crate::policy::room::{covers, reduce};
-use crate::policy::{Event, Job, Policy, System};
+use crate::policy::{Event, Job, Knows, Policy, System};
 use crate::workload::Workload;
 
 /// Conservative backfilling: every job gets a reservation as it arrives, the earliest that delays
@@ -143,12 +143,8 @@ impl Conservative {
 }
 
 impl Policy for Conservative {
-    fn needs_sizes(&self) -> bool {
-        matches!(self.jobs.estimates, Estimates::Inflated(_))
-    }
-
-    fn needs_limits(&self) -> bool {
-        self.jobs.estimates == Estimates::Limits
+    fn knows(&self) -> Knows {
+        self.jobs.estimates.knows()
     }
 
     fn react(&mut self, event: Event, system: &mut System) {

@@ -1,8 +1,8 @@
-use super::estimates::{Estimated, Estimates};
+use super::estimates::Estimated;
 use super::{Backfilling, Classes};
-use crate::artifact::Placement;
+use crate::policy::hosts::Placement;
 use crate::policy::room::{covers, reduce};
-use crate::policy::{Event, Policy, System};
+use crate::policy::{Event, Knows, Policy, System};
 use crate::workload::Workload;
 
 /// EASY backfilling: jobs start in the order of the queue until its head does not fit. The head's
@@ -201,12 +201,8 @@ impl Easy {
 }
 
 impl Policy for Easy {
-    fn needs_sizes(&self) -> bool {
-        matches!(self.jobs.estimates, Estimates::Inflated(_))
-    }
-
-    fn needs_limits(&self) -> bool {
-        self.jobs.estimates == Estimates::Limits
+    fn knows(&self) -> Knows {
+        self.jobs.estimates.knows()
     }
 
     fn begin(&mut self, system: &mut System) {

@@ -2,7 +2,7 @@ use std::collections::HashMap;
 
 use super::shortest::Shortest;
 use crate::policy::room::covers;
-use crate::policy::{Event, Job, System};
+use crate::policy::{Event, Job, Knows, System};
 use crate::workload::Workload;
 
 /// Users' estimates of their jobs' sizes.
@@ -21,6 +21,17 @@ pub enum Estimates {
     Means,
     /// What came with the jobs: [what is known](crate::workload::Known), limits or sizes.
     Limits,
+}
+
+impl Estimates {
+    /// Returns what they are made of.
+    pub fn knows(self) -> Knows {
+        match self {
+            Estimates::Inflated(_) => Knows::Sizes,
+            Estimates::Means => Knows::Means,
+            Estimates::Limits => Knows::Estimates,
+        }
+    }
 }
 
 /// The estimate of a job of this size.

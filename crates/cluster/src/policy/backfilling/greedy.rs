@@ -1,5 +1,5 @@
 use super::{Backfilling, Classes, Reservations};
-use crate::artifact::Placement;
+use crate::policy::hosts::Placement;
 use crate::policy::{Event, Policy, System};
 use crate::workload::Workload;
 

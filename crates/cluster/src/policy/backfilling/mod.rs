@@ -9,6 +9,7 @@ mod conservative;
 mod easy;
 mod estimates;
 mod greedy;
+pub(super) mod named;
 mod shortest;
 
 pub(super) use estimates::Estimated;
@@ -20,9 +21,9 @@ pub use greedy::{FCFS, FIRST_FIT, Greedy};
 use conservative::Conservative;
 use easy::Easy;
 
+use super::hosts::Placement;
 use super::{Policy, System};
-use crate::artifact::Placement;
-use crate::workload::Workload;
+use crate::workload::{Fleet, Workload};
 
 /// The rule: its four choices.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -112,6 +113,11 @@ impl Backfilling {
             estimates,
             ..Self::FCFS
         }
+    }
+
+    /// Returns the online rule over all servers of a fleet.
+    pub fn over(self, fleet: &Fleet) -> Box<dyn Policy> {
+        self.rule(fleet.envelope(), fleet.servers())
     }
 
     /// Returns the online rule for so many servers; the workload's is the largest of them. Of all jobs reservations are

@@ -4,11 +4,34 @@ mod open;
 
 use open::Levels;
 pub(super) use open::Openings;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::room::Packed;
-use crate::artifact::{Placement, Zone};
 use crate::schedule::Packing;
 use crate::workload::Fleet;
+
+/// The first servers of each shape, on which jobs of other types do not start: so that jobs that stay do not break up
+/// servers that others need whole, or several at once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Zone {
+    /// The types that start there, as indices into the workload's; elsewhere they start too.
+    pub types: Vec<usize>,
+    /// By shape (H): how many of its servers.
+    pub servers: Vec<u32>,
+}
+
+/// On which of the servers that have room.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Placement {
+    /// The first.
+    #[default]
+    First,
+    /// One with the least room left, by the part of the resource of which most is left.
+    Best,
+}
 
 /// What runs on each server of a fleet, and where there is room. Servers are numbered shape by shape, in the
 /// workload's order.
@@ -159,13 +182,13 @@ impl Hosts {
     pub(super) fn team(
         &self,
         i: usize,
-        mut wanted: impl FnMut(usize) -> bool,
+        mut accepts: impl FnMut(usize) -> bool,
         team: &mut Vec<usize>,
     ) -> bool {
         team.clear();
         let nodes = self.nodes(i);
         self.any(i, |n| {
-            wanted(n) && {
+            accepts(n) && {
                 team.push(n);
                 team.len() == nodes
             }

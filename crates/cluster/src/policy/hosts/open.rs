@@ -164,11 +164,11 @@ impl Levels {
             self.servers[usize::from(level)].insert(n);
         }
         for (w, (now, before)) in now.iter().zip(before).enumerate() {
-            let kept = if old == level { now & before } else { 0 };
-            for i in bits(before & !kept) {
+            let unchanged = if old == level { now & before } else { 0 };
+            for i in bits(before & !unchanged) {
                 self.count(64 * w + i, old, false);
             }
-            for i in bits(now & !kept) {
+            for i in bits(now & !unchanged) {
                 self.count(64 * w + i, level, true);
             }
         }

@@ -1,331 +1,176 @@
+//! MaxWeight, with full preemption and with setups.
+
+mod online;
+mod settings;
 mod setups;
 
+pub use online::MaxWeight;
+pub use settings::{MaxWeightPolicy, MaxWeightSetupPolicy};
 pub use setups::MaxWeightSetups;
 
-use super::{Event, Policy, System};
-use crate::artifact::MaxWeightPolicy;
-use crate::schedule::{Knapsack, Packing, Schedule, maximal};
-use crate::workload::Workload;
+use super::rule::{KnobRange, NamedRule, Rule, has_lengths, settings_in_words};
+use super::{Policy, check};
+use crate::schedule::Packing;
+use crate::workload::{Fleet, JobType, Workload};
+use online::few_maximal;
+use synth_core::artifact::Findings;
 
-/// MaxWeight: serves the schedule `argmax Σ_i Q_i u_i` over u ∈ S, with Q_i the jobs of type i in
-/// the system. Preempts, the youngest first, so that the oldest u_i of type i are served.
-///
-/// Source: Maguluri, Srikant, Ying, "Stochastic models of load balancing and scheduling in cloud
-/// computing clusters", INFOCOM 2012, after Tassiulas and Ephremides, IEEE Transactions on
-/// Automatic Control 37(12), 1992; in continuous time with preemption as the MSR paper compares
-/// with it, but for u ≤ Q, which is throughput-optimal too, and far better where schedules hold many jobs.
-/// *Weighted*, `argmax Σ_i c_i Q_i^a u_i` with u ≤ Q, and c, a > 0: throughput-optimal too (`Σ c_i Q_i^(a+1)/μ_i` is a
-/// Lyapunov function: Eryilmaz, Srikant, Perkins, IEEE/ACM Transactions on Networking 13(2), 2005), and with a below
-/// 1 closer to the least delay: the server is kept full rather than the longest queue served.
-///
-/// The maximum is exact. Where S has few maximal schedules, at most 20 000 counts in all of them
-/// together, each one's worth is kept and changed at each event: O(maximal schedules). Of equals
-/// the first in lexicographic order is served, so that the rule is a function of Q alone; the
-/// values known from elsewhere are those of this tie rule, and on four types it is 5 % better than
-/// to stay with the present schedule.
-///
-/// Otherwise it is a bounded knapsack by branch and bound ([`Knapsack`]), begun at the present
-/// schedule, which stays if no other is worth more: O(K R) where all jobs fit; else a few O(K R log K) to price the
-/// resources, so that hardly more than one branch is looked at, and exponential in K at worst, which is cut short. With
-/// 20 to 100 types it takes 1 to 10 µs. Where it is cut short what is served is the best found, no worse than what ran.
-#[derive(Clone, Debug)]
-pub struct MaxWeight {
-    weights: Weights,
-    /// How many of each type at most are served.
-    chosen: Schedule,
-    maximum: Maximum,
-}
+pub(super) const NAMED: NamedRule = NamedRule {
+    name: "max-weight",
+    about: "the schedule of most weight, each job weighing as many jobs as there are of its type",
+    preempts: true,
+    build: |w, _| Ok(Box::new(MaxWeight::plain(w))),
+    ..NamedRule::PLAIN
+};
 
-/// Counts in all maximal schedules together that are scanned at an event.
-const WORK: usize = 20_000;
-
-/// Steps of a search after which the best that it found is taken: ten microseconds. Reached where many schedules are
-/// worth nearly the same: at the program's prices.
-const STEPS: usize = 1_000;
-
-/// Candidates among which maximal schedules are looked for.
-const VISITS: usize = 2_000_000;
-
-/// How the maximum is found.
-#[derive(Clone, Debug)]
-enum Maximum {
-    Scan(Scan),
-    Bound(Box<Bound>),
-}
-
-impl MaxWeight {
-    /// Each job weighs as many as there are of its type.
-    pub fn plain(workload: &Workload) -> Self {
-        let weights = Weights {
-            worths: Vec::new(),
-            exponent: 1.0,
-            few: Vec::new(),
-        };
-        MaxWeight::new(workload, weights)
+impl Rule for MaxWeightPolicy {
+    fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
+        Box::new(MaxWeight::weighted(fleet.envelope(), self))
     }
 
-    /// The rule with these weights.
-    pub fn weighted(workload: &Workload, policy: &MaxWeightPolicy) -> Self {
-        MaxWeight::new(workload, Weights::of_policy(policy))
+    fn words(&self, workload: &Workload) -> String {
+        format!(
+            "MaxWeight, with preemption: of the schedules that there are jobs for, that of the most weight is served; each {}",
+            self.weights_in_words(workload)
+        )
     }
 
-    fn new(workload: &Workload, weights: Weights) -> Self {
-        let packing = Packing::new(workload);
-        let types = packing.types();
-        MaxWeight {
-            weights,
-            chosen: vec![0; types],
-            maximum: match few_maximal(&packing) {
-                Some(schedules) => Maximum::Scan(Scan::new(&schedules)),
-                None => Maximum::Bound(Box::new(Bound::new(&packing))),
-            },
-        }
-    }
-
-    /// The same with branch and bound, however few schedules there are.
-    #[cfg(test)]
-    pub(super) fn bounding(self, workload: &Workload) -> Self {
-        let bound = Bound::new(&Packing::new(workload));
-        MaxWeight {
-            maximum: Maximum::Bound(Box::new(bound)),
-            ..self
-        }
-    }
-
-    /// The schedule of most weight after this event; none after one that changes nothing.
-    fn choose(&mut self, event: Event, system: &System) -> Option<&[u32]> {
-        let (i, before) = match event {
-            Event::Arrival(i) => (i, system.present(i) - 1),
-            Event::Completion(i) => (i, system.present(i) + 1),
-            Event::Clock(_) => return None,
-        };
-        let weights = &self.weights;
-        match &mut self.maximum {
-            Maximum::Scan(scan) => {
-                scan.update(i, [before, system.present(i)], weights);
-                scan.choose(&mut self.chosen);
-            }
-            Maximum::Bound(bound) => bound.choose(&mut self.chosen, weights, system),
-        }
-        Some(&self.chosen)
-    }
-
-    /// The same from a system of which it has not seen the events.
-    fn look(&mut self, system: &System) {
-        let weights = &self.weights;
-        match &mut self.maximum {
-            Maximum::Scan(scan) => {
-                scan.worths.fill(0);
-                for i in 0..self.chosen.len() {
-                    scan.update(i, [0, system.present(i)], weights);
-                }
-                scan.choose(&mut self.chosen);
-            }
-            Maximum::Bound(bound) => {
-                for (i, count) in self.chosen.iter_mut().enumerate() {
-                    *count = system.running(i);
-                }
-                bound.choose(&mut self.chosen, weights, system);
+    /// All worths are positive: else nothing is proved.
+    fn check(&self, fleet: &Fleet, findings: &mut Findings) {
+        let (types, worths) = (fleet.types().len(), &self.worths);
+        findings.length("worths", worths.len(), types, "job type");
+        for (i, worth) in worths.iter().enumerate() {
+            if !(LEAST_WORTH..=1.0).contains(worth) {
+                let expected = format!("{LEAST_WORTH} at least, at most 1");
+                findings.differs(format!("worths[{i}]"), worth, expected);
             }
         }
-    }
-}
-
-/// Stops what shall not run, then starts what shall: of each type as many as are chosen, or all.
-fn serve(chosen: &[u32], system: &mut System) {
-    let target = |i: usize, system: &System| u64::from(chosen[i]).min(system.present(i)) as u32;
-    for i in 0..chosen.len() {
-        while system.running(i) > target(i, system) {
-            system.stop(i);
+        let exponent = self.exponent;
+        if !(exponent > 0.0 && exponent <= MOST_EXPONENT) {
+            let expected = format!("above 0, at most {MOST_EXPONENT}");
+            findings.differs("exponent", exponent, expected);
         }
     }
-    for i in 0..chosen.len() {
-        while system.running(i) < target(i, system) && system.start_unless_shared(i) {}
-    }
-}
 
-impl Policy for MaxWeight {
     fn preempts(&self) -> bool {
         true
     }
 
-    fn react(&mut self, event: Event, system: &mut System) {
-        if let Some(chosen) = self.choose(event, system) {
-            serve(chosen, system);
+    /// By the Lyapunov function, where the maximum is found: a search that was cut short may miss it.
+    fn is_proved_stable(&self, workload: &Workload) -> bool {
+        let is_memoryless = workload.types().iter().all(JobType::is_memoryless);
+        is_memoryless && workload.is_poisson() && few_maximal(&Packing::new(workload)).is_some()
+    }
+
+    fn added_work(&self, workload: &Workload) -> f64 {
+        let types = workload.types().len();
+        match few_maximal(&Packing::new(workload)) {
+            Some(schedules) => (schedules.len() * types) as f64 / SCANNED,
+            None => BOUNDED + types as f64 / 4.0,
         }
     }
 
-    fn take_over(&mut self, system: &mut System) {
-        self.look(system);
-        serve(&self.chosen, system);
-    }
-}
-
-/// All maximal schedules, if they are few.
-pub(super) fn few_maximal(packing: &Packing) -> Option<Vec<Schedule>> {
-    maximal(packing, WORK / packing.types(), VISITS)
-}
-
-/// The worth of all maximal schedules. Any schedule u ≤ Q is part of a maximal one m, and is worth
-/// no more than min(m, Q), which is in S too; so they suffice.
-#[derive(Clone, Debug)]
-struct Scan {
-    /// Counts of each type in all of them.
-    counts: Vec<Vec<u32>>,
-    worths: Vec<u64>,
-}
-
-impl Scan {
-    fn new(schedules: &[Schedule]) -> Self {
-        let counts = |i: usize| schedules.iter().map(|m| m[i]).collect();
-        Scan {
-            counts: (0..schedules[0].len()).map(counts).collect(),
-            worths: vec![0; schedules.len()],
-        }
+    fn knobs(&self, _: &Workload) -> Option<String> {
+        settings_in_words(self)
     }
 
-    /// Type i had so many jobs, and has so many now.
-    fn update(&mut self, i: usize, jobs: [u64; 2], weights: &Weights) {
-        let weights = jobs.map(|jobs| weights.of(i, jobs));
-        for (total, count) in self.worths.iter_mut().zip(&self.counts[i]) {
-            let count = u64::from(*count);
-            *total += weights[1] * count.min(jobs[1]);
-            *total -= weights[0] * count.min(jobs[0]);
-        }
+    fn grids(&mut self, _: &KnobRange<'_>) -> Vec<(&mut f64, &'static [f64])> {
+        vec![(&mut self.exponent, EXPONENTS)]
     }
 
-    fn choose(&self, chosen: &mut [u32]) {
-        let best = self.worths.iter().fold(0, |best, worth| best.max(*worth));
-        let first = self.worths.iter().position(|worth| *worth == best);
-        let first = first.expect("there is a maximal schedule");
-        for (count, counts) in chosen.iter_mut().zip(&self.counts) {
-            *count = counts[first];
-        }
-    }
-}
-
-/// The best schedule by branch and bound.
-#[derive(Clone, Debug)]
-struct Bound {
-    knapsack: Knapsack,
-    /// How many of each type fit on the empty server.
-    most: Vec<u32>,
-    values: Vec<u64>,
-    bounds: Vec<u32>,
-}
-
-impl Bound {
-    fn new(packing: &Packing) -> Self {
-        let types = 0..packing.types();
-        let most: Vec<u32> = types.map(|i| packing.most(i, packing.capacity())).collect();
-        Bound {
-            knapsack: Knapsack::new(packing).at_most(STEPS),
-            values: vec![0; most.len()],
-            bounds: most.clone(),
-            most,
-        }
+    /// All worths by service rates, and each alone.
+    fn other_axes(&self, _: &KnobRange<'_>) -> usize {
+        let types = self.worths.len();
+        1 + if types <= FEW_TYPES { types } else { 0 }
     }
 
-    fn choose(&mut self, chosen: &mut [u32], weights: &Weights, system: &System) {
-        // The search begins at the present schedule.
-        for (i, count) in chosen.iter_mut().enumerate() {
-            let jobs = system.present(i);
-            self.values[i] = weights.of(i, jobs);
-            self.bounds[i] = u64::from(self.most[i]).min(jobs) as u32;
-            *count = (*count).min(self.bounds[i]);
-        }
-        if self.all_fit(system) {
-            chosen.copy_from_slice(&self.bounds);
-        } else {
-            self.knapsack.improve(&self.values, &self.bounds, chosen);
-        }
-    }
-
-    /// Whether there is room for as many of each type as the bounds say.
-    fn all_fit(&self, system: &System) -> bool {
-        let used = |j: usize| -> u128 {
-            let counts = self.bounds.iter().enumerate();
-            let amounts = counts.map(|(i, u)| u128::from(*u) * u128::from(system.demand(i)[j]));
-            amounts.sum()
+    fn step(&mut self, axis: usize, up: bool, range: &KnobRange<'_>) -> Option<()> {
+        let types = range.workload.types();
+        let sign = if up { 1.0 } else { -1.0 };
+        *self = match axis {
+            0 if !has_lengths(range.workload) => return None,
+            0 => self.times(types.iter().map(|t| t.service_rate().powf(sign * SPEED))),
+            _ => {
+                let own = |i: usize| if i + 1 == axis { ALONE.powf(sign) } else { 1.0 };
+                self.times((0..types.len()).map(own))
+            }
         };
-        let mut capacity = system.capacity().iter().enumerate();
-        capacity.all(|(j, p)| used(j) <= u128::from(*p))
+        Some(())
     }
 }
 
-/// What a job of type i weighs where so many of the type are in the system: as much as there are jobs of its type, or
-/// `c_i Q_i^a`. Whole numbers, so that a sum that is changed at each event never drifts, and branch and bound tells what
-/// is better by 1.
-#[derive(Clone, Debug)]
-struct Weights {
-    /// By type, the largest is [`UNIT`].
-    worths: Vec<f64>,
-    exponent: f64,
-    /// By type, for few jobs; none where a job weighs as much as there are jobs.
-    few: Vec<Vec<u64>>,
-}
-
-/// A weight of 1.
-const UNIT: f64 = (1 << 20) as f64;
-
-/// From here on a weight grows by 1 a job, so that sums of some thousand stay below 2^53: it still exceeds all bounds, as
-/// the proof of stability needs it.
-const MOST: f64 = (1_u64 << 42) as f64;
-
-/// Weights of fewer jobs are looked up.
-const FEW: u64 = 1024;
-
-impl Weights {
-    fn of_policy(policy: &MaxWeightPolicy) -> Self {
-        let most = policy.worths.iter().copied().fold(0.0, f64::max);
-        let mut weights = Weights {
-            worths: policy.worths.iter().map(|c| c / most * UNIT).collect(),
-            exponent: policy.exponent,
-            few: Vec::new(),
-        };
-        let few = |i: usize| (0..FEW).map(|jobs| weights.compute(i, jobs)).collect();
-        weights.few = (0..policy.worths.len()).map(few).collect();
-        weights
+impl Rule for MaxWeightSetupPolicy {
+    fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
+        Box::new(MaxWeightSetups::new(self, fleet.envelope()))
     }
 
-    fn of(&self, i: usize, jobs: u64) -> u64 {
-        let Some(few) = self.few.get(i) else {
-            return jobs;
-        };
-        match few.get(jobs as usize) {
-            Some(weight) => *weight,
-            None => self.compute(i, jobs),
-        }
+    fn words(&self, workload: &Workload) -> String {
+        format!(
+            "MaxWeight with setups: jobs are preempted, and their room is held for a setup of {:.4} {} on average. Of the schedules that there are jobs for, that of the most weight is gone to where the gain outlasts the way there (eagerness {}), by stopping jobs or by waiting for their ends, whichever loses less (haste {}); else what waits starts where it fits. Each {}",
+            1.0 / self.setup_rate,
+            workload.time_unit(),
+            self.eagerness,
+            self.haste,
+            self.weights.weights_in_words(workload)
+        )
     }
 
-    /// At least 1 where there are jobs: none is worth nothing.
-    fn compute(&self, i: usize, jobs: u64) -> u64 {
-        let weight = self.worths[i] * (jobs as f64).powf(self.exponent);
-        if weight <= MOST {
-            (weight as u64).max(u64::from(jobs > 0))
-        } else {
-            MOST as u64 + jobs
-        }
+    fn check(&self, fleet: &Fleet, findings: &mut Findings) {
+        findings.within("weights", |f| self.weights.check(fleet, f));
+        check::knobs(self, &["setup_rate"], findings);
+    }
+
+    fn preempts(&self) -> bool {
+        true
+    }
+
+    fn setup_rate(&self) -> Option<f64> {
+        Some(self.setup_rate)
+    }
+
+    fn added_work(&self, workload: &Workload) -> f64 {
+        1.0 + self.weights.added_work(workload)
+    }
+
+    fn knobs(&self, _: &Workload) -> Option<String> {
+        settings_in_words(self)
+    }
+
+    fn grids(&mut self, _: &KnobRange<'_>) -> Vec<(&mut f64, &'static [f64])> {
+        vec![
+            (&mut self.eagerness, EAGERNESS),
+            (&mut self.haste, HASTE),
+            (&mut self.weights.exponent, EXPONENTS),
+        ]
+    }
+
+    fn other_axes(&self, range: &KnobRange<'_>) -> usize {
+        self.weights.other_axes(range)
+    }
+
+    fn step(&mut self, axis: usize, up: bool, range: &KnobRange<'_>) -> Option<()> {
+        self.weights.step(axis, up, range)
     }
 }
 
-impl MaxWeightPolicy {
-    /// The worths times these, the largest of them 1, to six digits.
-    pub fn times(&self, factors: impl Iterator<Item = f64>) -> Self {
-        let mut worths: Vec<f64> = self
-            .worths
-            .iter()
-            .zip(factors)
-            .map(|(c, f)| c * f)
-            .collect();
-        let most = worths.iter().copied().fold(0.0, f64::max);
-        for c in &mut worths {
-            // A type that costs nothing has a weight, too.
-            *c = (*c / most * 1e6).ceil().max(1.0) / 1e6;
-        }
-        MaxWeightPolicy {
-            worths,
-            exponent: self.exponent,
-        }
-    }
-}
+const EXPONENTS: &[f64] = &[
+    0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.75, 1.0, 1.25, 1.5, 2.0,
+];
+const EAGERNESS: &[f64] = &[0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0];
+const HASTE: &[f64] = &[0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.5, 3.0];
+
+/// Counts that MaxWeight scans in the time that a simple rule takes for a decision, and how many times as long branch
+/// and bound takes.
+const SCANNED: f64 = 1_500.0;
+const BOUNDED: f64 = 20.0;
+
+/// How much a type's worth changes in a step: by its service rate, and alone. Worths are turned one by one of a few
+/// types only.
+const SPEED: f64 = 0.125;
+const ALONE: f64 = 1.25;
+const FEW_TYPES: usize = 8;
+
+/// The smallest worth that is told apart, and the largest exponent: with more, weights of a few thousand jobs no
+/// longer differ.
+const LEAST_WORTH: f64 = 1e-6;
+const MOST_EXPONENT: f64 = 2.0;

@@ -1,5 +1,5 @@
-use super::MaxWeight;
-use crate::artifact::MaxWeightSetupPolicy;
+use super::online::MaxWeight;
+use super::settings::MaxWeightSetupPolicy;
 use crate::policy::room::{covers, reduce};
 use crate::policy::{Event, Policy, System};
 use crate::schedule::Schedule;
@@ -188,9 +188,5 @@ impl Policy for MaxWeightSetups {
     fn take_over(&mut self, system: &mut System) {
         self.best.look(system);
         self.decide(system);
-    }
-
-    fn let_go(&mut self, system: &mut System) {
-        system.stop_clocks();
     }
 }

@@ -1,11 +1,15 @@
+mod settings;
 mod target;
+
+pub use settings::{TdcKnobs, TdcOrder, TdcPolicy};
 
 use super::drain::Drains;
 use super::room::{Packed, Words};
-use super::{Event, Policy, System};
-use crate::artifact::TdcPolicy;
+use super::rule::{KnobRange, Rule, settings_in_words};
+use super::{Event, Policy, System, check};
 use crate::schedule::Packing;
-use crate::workload::Workload;
+use crate::workload::{Fleet, Workload};
+use synth_core::artifact::Findings;
 use target::{DecisionState, Kinds, Lead, Making, Target};
 
 /// Targets, drain, commitment (TDC), without preemption: of all that might run together what earns
@@ -40,13 +44,83 @@ struct Tdc<U> {
     drains: Drains,
 }
 
-/// The rule of a policy for this workload: for servers whose room is one word, or more.
-pub(super) fn rule(policy: &TdcPolicy, workload: &Workload) -> Box<dyn Policy> {
-    match Packed::new(&Packing::new(workload)).words() {
-        1 => Box::new(Tdc::<[u64; 1]>::new(policy, workload)),
-        _ => Box::new(Tdc::<Vec<u64>>::new(policy, workload)),
+impl Rule for TdcPolicy {
+    fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
+        let workload = fleet.envelope();
+        // For servers whose room is one word, or more.
+        match Packed::new(&Packing::new(workload)).words() {
+            1 => Box::new(Tdc::<[u64; 1]>::new(self, workload)),
+            _ => Box::new(Tdc::<Vec<u64>>::new(self, workload)),
+        }
+    }
+
+    fn words(&self, _: &Workload) -> String {
+        let TdcKnobs {
+            exponent,
+            favour,
+            reserve,
+            margin,
+            let_in,
+            patience,
+            order,
+        } = self.knobs;
+        let first = match order {
+            TdcOrder::Worth => "those of the most urgent type first",
+            TdcOrder::Age => "the oldest first",
+        };
+        format!(
+            "TDC (targets, drain, commitment), without preemption: of the sets of jobs that might run it goes to the one that earns most a time, the way there included. A job in service earns its price times the {exponent}th power of the number of its type in the system (exponent), less for large and long jobs (favour {favour}). A set counts for {patience} times as long as the jobs that room is made for last (patience), and another one has to be better by {:.0} % (margin). Jobs start, {first}, if they leave room for {reserve} times what shorter ones bring while they run (reserve), or room is made for them; during a drain, if their mean size is at most {let_in} times what is left of it (let in).",
+            100.0 * margin
+        )
+    }
+
+    fn check(&self, fleet: &Fleet, findings: &mut Findings) {
+        check::priced(&self.schedules, &self.prices, fleet.envelope(), findings);
+        findings.within("knobs", |f| check::knobs(&self.knobs, &["patience"], f));
+    }
+
+    fn added_work(&self, workload: &Workload) -> f64 {
+        6.0 + 0.15 * (workload.types().len() as f64).powi(2)
+    }
+
+    fn knobs(&self, _: &Workload) -> Option<String> {
+        settings_in_words(self)
+    }
+
+    fn grids(&mut self, _: &KnobRange<'_>) -> Vec<(&mut f64, &'static [f64])> {
+        let knobs = &mut self.knobs;
+        vec![
+            (&mut knobs.reserve, RESERVE),
+            (&mut knobs.let_in, LET_IN),
+            (&mut knobs.patience, PATIENCE),
+            (&mut knobs.exponent, EXPONENT),
+            (&mut knobs.favour, FAVOUR),
+            (&mut knobs.margin, MARGIN),
+        ]
+    }
+
+    fn other_axes(&self, _: &KnobRange<'_>) -> usize {
+        1
+    }
+
+    fn step(&mut self, _: usize, up: bool, _: &KnobRange<'_>) -> Option<()> {
+        self.knobs.order = match (self.knobs.order, up) {
+            (TdcOrder::Worth, true) => TdcOrder::Age,
+            (TdcOrder::Age, false) => TdcOrder::Worth,
+            _ => return None,
+        };
+        Some(())
     }
 }
+
+const EXPONENT: &[f64] = &[
+    0.0, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 1.0,
+];
+const FAVOUR: &[f64] = &[0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8, 1.0];
+const RESERVE: &[f64] = &[0.0, 0.15, 0.3, 0.45, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2];
+const MARGIN: &[f64] = &[0.0, 0.02, 0.04, 0.07, 0.1, 0.2, 0.4, 0.8, 1.5, 2.5, 4.0];
+const LET_IN: &[f64] = &[0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.3, 2.0, 4.0, 16.0];
+const PATIENCE: &[f64] = &[0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.5, 5.0];
 
 impl<U: Words> Policy for Tdc<U> {
     fn react(&mut self, event: Event, system: &mut System) {

@@ -1,6 +1,6 @@
 //! The types, and targets: sets of jobs that might run together.
 
-use crate::artifact::{TdcKnobs, TdcOrder, TdcPolicy};
+use super::settings::{TdcKnobs, TdcOrder, TdcPolicy};
 use crate::policy::System;
 use crate::policy::drain::{Drains, prices};
 use crate::policy::room::{Packed, Words};

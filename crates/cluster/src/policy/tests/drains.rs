@@ -1,12 +1,12 @@
 //! Rules that weigh drains, and rules under guard.
 
 use super::*;
-use crate::artifact::{
+use crate::policy::drain::Drains;
+use crate::policy::room::Packed;
+use crate::policy::{
     Family, FirstFitPolicy, Guard, GuardedPolicy, MsrPolicy, Preemption, ReservingPolicy, Route,
     TdcKnobs, TdcOrder, TdcPolicy, section_seven,
 };
-use crate::policy::drain::Drains;
-use crate::policy::room::Packed;
 use crate::schedule::Packing;
 
 /// One server of ten cores: types of 1 and 10.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::artifact::MaxWeightPolicy;
+use crate::policy::MaxWeightPolicy;
 use crate::schedule::{Packing, Schedule, enumerate};
 use rand::{RngExt, SeedableRng};
 

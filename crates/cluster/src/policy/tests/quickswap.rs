@@ -1,5 +1,5 @@
 use super::*;
-use crate::artifact::{AdaptiveMsrPolicy, StaticQuickswapPolicy, Switching};
+use crate::policy::{AdaptiveMsrPolicy, StaticQuickswapPolicy, Switching};
 use rand::{RngExt, SeedableRng};
 
 /// Four servers: light jobs (type 0) need one, heavy ones (type 1) all.
@@ -7,14 +7,14 @@ fn four() -> Workload {
     servers(4, &[1, 4])
 }
 
-fn msfq(threshold: u32, strict: bool) -> Stage<Msfq> {
-    let policy = Msfq::new(&four(), Some(threshold), strict).unwrap();
+fn msfq(threshold: u32) -> Stage<Msfq> {
+    let policy = Msfq::new(&four(), Some(threshold)).unwrap();
     Stage::new(&four(), policy, false)
 }
 
 #[test]
 fn light_jobs_give_way_at_the_threshold() {
-    let mut stage = msfq(2, false);
+    let mut stage = msfq(2);
     for n in 0..4 {
         assert_eq!(stage.arrive(0), format!("+0:{n}"));
     }
@@ -30,56 +30,35 @@ fn light_jobs_give_way_at_the_threshold() {
 }
 
 #[test]
-fn without_heavy_jobs_the_lazy_rule_goes_on_and_the_strict_one_does_not() {
-    let mut lazy = msfq(2, false);
-    assert_eq!([lazy.arrive(0), lazy.arrive(0)], ["+0:0", "+0:1"]);
-    assert_eq!(
-        [lazy.arrive(1), lazy.arrive(0)],
-        ["", ""],
-        "two are not above two"
-    );
-    let mut strict = msfq(2, true);
-    assert_eq!(
-        [strict.arrive(0), strict.arrive(0), strict.arrive(0)],
-        ["+0:0", "", ""]
-    );
-    assert_eq!(
-        strict.end(0),
-        "+0:1 +0:2",
-        "a phase 1 without heavy jobs, and phase 4 at once"
-    );
-    assert_eq!(
-        [strict.arrive(0), strict.end(0), strict.end(0)],
-        ["", "", "+0:3"]
-    );
-    assert_eq!(strict.end(0), "");
-    assert_eq!([strict.arrive(1), strict.end(1)], ["+1:4", ""]);
+fn without_heavy_jobs_light_ones_go_on() {
+    let mut stage = msfq(2);
+    assert_eq!([stage.arrive(0), stage.arrive(0)], ["+0:0", "+0:1"]);
+    let drains = [stage.arrive(1), stage.arrive(0)];
+    assert_eq!(drains, ["", ""], "two are not above two");
 }
 
 /// ℓ = 0: on the same random arrivals the same decisions.
 #[test]
 fn threshold_0_is_most_servers_first() {
-    for strict in [false, true] {
-        let mut quickswap = msfq(0, strict);
-        let mut largest = backfilling(&four(), Backfilling::MOST_SERVERS_FIRST);
-        let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(4);
-        for _ in 0..3000 {
-            let heavy = usize::from(random.random_range(0..8) == 0);
-            let ends: Vec<usize> = (0..2).filter(|i| largest.system.running(*i) > 0).collect();
-            if random.random_range(0..5) < 2 || ends.is_empty() {
-                assert_eq!(quickswap.arrive(heavy), largest.arrive(heavy));
-            } else {
-                let i = ends[random.random_range(0..ends.len())];
-                assert_eq!(quickswap.end(i), largest.end(i));
-            }
+    let mut quickswap = msfq(0);
+    let mut largest = backfilling(&four(), Backfilling::MOST_SERVERS_FIRST);
+    let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(4);
+    for _ in 0..3000 {
+        let heavy = usize::from(random.random_range(0..8) == 0);
+        let ends: Vec<usize> = (0..2).filter(|i| largest.system.running(*i) > 0).collect();
+        if random.random_range(0..5) < 2 || ends.is_empty() {
+            assert_eq!(quickswap.arrive(heavy), largest.arrive(heavy));
+        } else {
+            let i = ends[random.random_range(0..ends.len())];
+            assert_eq!(quickswap.end(i), largest.end(i));
         }
-        assert!(largest.system.counters().completions > 1000);
     }
+    assert!(largest.system.counters().completions > 1000);
 }
 
 #[test]
 fn what_is_not_one_or_all_is_told() {
-    let said = |workload: &Workload, l| Msfq::new(workload, l, false).unwrap_err().to_string();
+    let said = |workload: &Workload, l| Msfq::new(workload, l).unwrap_err().to_string();
     assert!(said(&servers(4, &[1, 2]), None).contains("none does"));
     assert!(said(&servers(4, &[3, 4]), None).contains("t0, t1 do"));
     assert!(said(&servers(4, &[1, 4, 2]), None).contains("there are t0, t2"));

@@ -1,5 +1,5 @@
 use super::*;
-use crate::artifact::{Family, Guard, GuardedPolicy, MaxWeightPolicy, MaxWeightSetupPolicy};
+use crate::policy::{Family, Guard, GuardedPolicy, MaxWeightPolicy, MaxWeightSetupPolicy};
 
 /// A light job weighs a quarter for each light one, a heavy one for each heavy one.
 fn policy(setup_rate: f64, eagerness: f64, haste: f64) -> MaxWeightSetupPolicy {

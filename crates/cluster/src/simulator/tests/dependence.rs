@@ -316,8 +316,8 @@ fn a_common_modulation_is_felt_as_one() {
 struct Witness(Arc<Mutex<Vec<[f64; 3]>>>);
 
 impl Policy for Witness {
-    fn needs_limits(&self) -> bool {
-        true
+    fn knows(&self) -> Knows {
+        Knows::Estimates
     }
 
     fn react(&mut self, event: Event, system: &mut System) {

@@ -5,8 +5,7 @@ use rand::{RngExt, SeedableRng};
 
 /// Every rule, each as it is without a parameter.
 fn all() -> impl Iterator<Item = Contender> {
-    let rules = Contender::rules().iter();
-    rules.map(|rule| rule.with(None).unwrap())
+    Contender::rules().iter().map(Contender::from)
 }
 
 /// M/M/8 at ρ = .9 by Erlang's C: with one type of job that needs one server, every rule
@@ -192,9 +191,10 @@ fn rules_over_one_server_are_those_of_a_server() {
         .filter(|rule| rule.name != "best-fit")
     {
         let Some(pooled) = rule.pooled else { continue };
-        let own = rule.with(None).unwrap();
-        let own = own.simulate_on(&fleet, &settings, quiet).unwrap();
-        let policy = pooled().rule(&fleet);
+        let own = Contender::from(rule)
+            .simulate_on(&fleet, &settings, quiet)
+            .unwrap();
+        let policy = pooled(&fleet);
         let system = || System::of_fleet(&fleet, policy.clocks(), policy.preempts());
         let mut simulation = Simulation::on(&fleet, &system, &*policy, &settings);
         let pooled = simulation.run(&settings, &mut quiet).unwrap();

@@ -110,8 +110,7 @@ impl<'a> Evaluator<'a> {
     /// beyond which one job in 20 000 finds the system where numbers fall off exponentially; and so far above
     /// the guard's own that it is soon back at B/2.
     pub fn guarded(&self, policy: &Family, mean_number: f64) -> Option<Family> {
-        let suits =
-            |guard: &&Guard| policy.preempts() || !Family::from(guard.policy.clone()).preempts();
+        let suits = |guard: &&Guard| policy.preempts() || !guard.policy.preempts();
         let guard = self.guards.iter().find(suits)?;
         let from = (GUARD * mean_number).max(OWN * guard.mean_number);
         let from = from.ceil() as u64 + 1;

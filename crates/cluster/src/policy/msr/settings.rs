@@ -1,7 +1,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::workload::Workload;
 use synth_core::artifact::written;
 
 /// What may happen to a running job when the schedule changes (the MSR paper, §3.4).
@@ -131,12 +130,6 @@ impl MsrPolicy {
     /// Returns the n-th schedule of the loop (n < N).
     pub fn schedule(&self, n: usize) -> &[u32] {
         &self.schedules[self.order[n]]
-    }
-
-    /// Its knobs in words.
-    pub(super) fn knobs(&self, workload: &Workload) -> String {
-        let (rate, unit) = (self.switching_rate, workload.time_unit());
-        format!("α = {rate:.3e} /{unit}, route {}", self.route)
     }
 
     /// Returns the rate [1/time] at which the n-th schedule of the loop is left: `α / (N π)`.

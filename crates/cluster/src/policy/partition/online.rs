@@ -1,8 +1,8 @@
 use std::collections::HashSet;
 
-use super::hosts::Openings;
-use super::{Event, Hosts, Policy, System};
-use crate::artifact::PartitionPolicy;
+use super::settings::PartitionPolicy;
+use crate::policy::hosts::{Hosts, Openings};
+use crate::policy::{Event, Policy, System};
 use crate::workload::{Fleet, JobType};
 
 /// The clock that ends an assignment; clock `1 + i` ends a slot of type i that has no job, where its server is led to
@@ -313,9 +313,5 @@ impl Policy for Partition {
             self.arrive_if_empty(system);
         }
         self.start_all(system);
-    }
-
-    fn let_go(&mut self, system: &mut System) {
-        system.stop_clocks();
     }
 }

@@ -1,0 +1,230 @@
+//! First-Fit, first come, first served, by need, and backfilling with reservations: their settings and names.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Backfilling, Estimates};
+use crate::policy::hosts::Placement;
+use crate::policy::rule::{NamedRule, Parameter, Rule, no_settings, require_known};
+use crate::policy::{Knows, Policy, Unsuitable};
+use crate::workload::{Fleet, Workload};
+
+no_settings! {
+    /// First-Fit.
+    FirstFitPolicy;
+    /// Most Servers First.
+    MostServersFirstPolicy;
+    /// Least Servers First.
+    LeastServersFirstPolicy;
+    /// EASY backfilling by the types' mean sizes.
+    EasyByMeanPolicy;
+    /// EASY backfilling by the limits of jobs.
+    EasyBackfillPolicy;
+}
+
+/// EASY backfilling over all servers of a fleet.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PooledEasyPolicy {
+    /// Whether each job is taken to be as long as its limit, and not as the mean of its type.
+    pub limits: bool,
+}
+
+impl Rule for FirstFitPolicy {
+    fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
+        Backfilling::FIRST_FIT.over(fleet)
+    }
+
+    fn words(&self, _: &Workload) -> String {
+        "First-Fit, without preemption: whenever there is room, the oldest waiting job that fits starts.".into()
+    }
+}
+
+impl Rule for MostServersFirstPolicy {
+    fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
+        Backfilling::MOST_SERVERS_FIRST.over(fleet)
+    }
+
+    fn words(&self, _: &Workload) -> String {
+        "Most Servers First, without preemption: whenever there is room, the waiting job that needs most of those that fit starts; need is the dominant share.".into()
+    }
+}
+
+impl Rule for LeastServersFirstPolicy {
+    fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
+        Backfilling::LEAST_SERVERS_FIRST.over(fleet)
+    }
+
+    fn words(&self, _: &Workload) -> String {
+        "Least Servers First, without preemption: whenever there is room, the waiting job that needs least of those that fit starts; need is the dominant share.".into()
+    }
+}
+
+const EASY: &str = "EASY backfilling, without preemption: jobs start in order of arrival; while the oldest waits for room, others pass it that end before it can start or leave it its room, each taken to be as long as";
+
+/// The work of EASY backfilling beyond that of First-Fit.
+const EASY_WORK: f64 = 2.0;
+
+impl Rule for EasyByMeanPolicy {
+    fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
+        Backfilling::easy(Estimates::Means).over(fleet)
+    }
+
+    fn words(&self, _: &Workload) -> String {
+        format!("{EASY} the mean of its type.")
+    }
+
+    fn added_work(&self, _: &Workload) -> f64 {
+        EASY_WORK
+    }
+}
+
+impl Rule for EasyBackfillPolicy {
+    fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
+        Backfilling::easy(Estimates::Limits).over(fleet)
+    }
+
+    fn words(&self, _: &Workload) -> String {
+        format!("{EASY} its limit.")
+    }
+
+    fn needs_limits(&self) -> bool {
+        true
+    }
+
+    fn added_work(&self, _: &Workload) -> f64 {
+        EASY_WORK
+    }
+}
+
+impl Rule for PooledEasyPolicy {
+    fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
+        let estimates = match self.limits {
+            false => Estimates::Means,
+            true if fleet.envelope().has_limits() => Estimates::Limits,
+            // Limits are sizes where nothing is said.
+            true => Estimates::Inflated(1.0),
+        };
+        Backfilling::easy(estimates).over(fleet)
+    }
+
+    fn words(&self, _: &Workload) -> String {
+        format!(
+            "EASY backfilling over all servers, without preemption: jobs wait in one place and start in order of arrival, where the least room is left. While the oldest fits nowhere, one server is kept for it; others start elsewhere, and there if they end before it can start or leave it its room, each taken to be as long as {}.",
+            if self.limits {
+                "its limit"
+            } else {
+                "the mean of its type"
+            }
+        )
+    }
+
+    fn pools(&self) -> bool {
+        true
+    }
+
+    fn needs_limits(&self) -> bool {
+        self.limits
+    }
+
+    fn alias(&self) -> Option<&'static str> {
+        Some(if self.limits {
+            "easy-backfill"
+        } else {
+            "easy-by-mean"
+        })
+    }
+}
+
+pub(in crate::policy) const FIRST_FIT: NamedRule = NamedRule {
+    name: "first-fit",
+    about: "scans the queue in order of arrival and starts each job that fits",
+    pooled: Some(|fleet| Backfilling::FIRST_FIT.over(fleet)),
+    build: |w, _| Ok(Backfilling::FIRST_FIT.rule(w, 1)),
+    ..NamedRule::PLAIN
+};
+
+pub(in crate::policy) const FCFS: NamedRule = NamedRule {
+    name: "fcfs",
+    about: "first come, first served: stops at the first job that does not fit",
+    pooled: Some(|fleet| Backfilling::FCFS.over(fleet)),
+    build: |w, _| Ok(Backfilling::FCFS.rule(w, 1)),
+    ..NamedRule::PLAIN
+};
+
+pub(in crate::policy) const BEST_FIT: NamedRule = NamedRule {
+    name: "best-fit",
+    about: "the fitting job with the largest dominant share; of equals the oldest",
+    pooled: Some(|fleet| {
+        let choices = Backfilling {
+            placement: Placement::Best,
+            ..Backfilling::FIRST_FIT
+        };
+        choices.over(fleet)
+    }),
+    build: |w, _| Ok(Backfilling::MOST_SERVERS_FIRST.rule(w, 1)),
+    ..NamedRule::PLAIN
+};
+
+pub(in crate::policy) const MOST_SERVERS_FIRST: NamedRule = NamedRule {
+    name: "most-servers-first",
+    about: "the fitting job that needs most; with several resources, by dominant share",
+    aliases: &["msf"],
+    pooled: Some(|fleet| Backfilling::MOST_SERVERS_FIRST.over(fleet)),
+    build: |w, _| Ok(Backfilling::MOST_SERVERS_FIRST.rule(w, 1)),
+    ..NamedRule::PLAIN
+};
+
+pub(in crate::policy) const LEAST_SERVERS_FIRST: NamedRule = NamedRule {
+    name: "least-servers-first",
+    about: "the fitting job that needs least; with several resources, by dominant share",
+    aliases: &["lsf"],
+    pooled: Some(|fleet| Backfilling::LEAST_SERVERS_FIRST.over(fleet)),
+    build: |w, _| Ok(Backfilling::LEAST_SERVERS_FIRST.rule(w, 1)),
+    ..NamedRule::PLAIN
+};
+
+pub(in crate::policy) const EASY_BACKFILL: NamedRule = NamedRule {
+    name: "easy-backfill",
+    about: "first-fit behind the head of the queue, which is not delayed by its estimate",
+    knows: Knows::Sizes,
+    aliases: &["easy"],
+    parameter: Some(INFLATION),
+    pooled: Some(|fleet| PooledEasyPolicy { limits: true }.build(fleet)),
+    build: |w, f| Ok(Backfilling::easy(estimates(w, f)?).rule(w, 1)),
+    ..NamedRule::PLAIN
+};
+
+pub(in crate::policy) const EASY_BY_MEAN: NamedRule = NamedRule {
+    name: "easy-by-mean",
+    about: "the same, with the mean size of its type for each job's",
+    pooled: Some(|fleet| PooledEasyPolicy { limits: false }.build(fleet)),
+    build: |w, _| Ok(Backfilling::easy(Estimates::Means).rule(w, 1)),
+    ..NamedRule::PLAIN
+};
+
+pub(in crate::policy) const CONSERVATIVE_BACKFILL: NamedRule = NamedRule {
+    name: "conservative-backfill",
+    about: "every job has a reservation that no later one may delay",
+    knows: Knows::Sizes,
+    aliases: &["conservative"],
+    parameter: Some(INFLATION),
+    build: |w, f| Ok(Backfilling::conservative(estimates(w, f)?).rule(w, 1)),
+    ..NamedRule::PLAIN
+};
+
+const INFLATION: Parameter = Parameter {
+    what: "the inflation of sizes; if not given, what the workload knows counts, or else sizes",
+    least: 1.0,
+    default: None,
+    whole: false,
+};
+
+/// Returns inflated sizes, or what the workload says is known, and sizes where it says nothing.
+fn estimates(workload: &Workload, inflation: Option<f64>) -> Result<Estimates, Unsuitable> {
+    require_known(workload, inflation.is_some() || workload.known().is_none())?;
+    if inflation.is_none() && workload.has_limits() {
+        return Ok(Estimates::Limits);
+    }
+    Ok(Estimates::Inflated(inflation.unwrap_or(1.0)))
+}

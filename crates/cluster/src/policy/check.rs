@@ -1,0 +1,108 @@
+//! Checks that several rules share: schedules fit and serve all types, prices go with them, knobs are in range.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::schedule::{Packing, worth};
+use crate::workload::{JobType, Workload};
+use synth_core::artifact::{Findings, nonnegative, positive};
+
+/// How far from 1 the dearest schedule may be worth.
+pub(crate) const ROUNDING: f64 = 1e-9;
+
+/// Checks `schedules`: at least one, none twice, and each with `uD ≤ P`, exactly.
+pub(crate) fn schedules(schedules: &[Vec<u32>], server: &Workload, findings: &mut Findings) {
+    if schedules.is_empty() {
+        findings.add("schedules", "no schedules, expected at least one");
+    }
+    let (packing, types) = (Packing::new(server), server.types().len());
+    let mut known = HashMap::new();
+    for (s, schedule) in schedules.iter().enumerate() {
+        let path = format!("schedules[{s}]");
+        findings.length(&path, schedule.len(), types, "job type");
+        if let Some(first) = known.insert(schedule, s) {
+            let message = format!("{schedule:?} stands already at place {first}");
+            findings.add(&path, message);
+        }
+        if schedule.len() == types && !packing.fits(schedule) {
+            let message = format!("{schedule:?} does not fit: {}", overrun(schedule, server));
+            findings.add(path, message);
+        }
+    }
+}
+
+/// Checks that every type stands in one of the schedules.
+pub(crate) fn all_served(schedules: &[Vec<u32>], workload: &Workload, findings: &mut Findings) {
+    for (i, kind) in workload.types().iter().enumerate() {
+        let serves = |u: &Vec<u32>| u.get(i).is_some_and(|count| *count > 0);
+        if !schedules.iter().any(serves) {
+            let message = format!("type `{}` is served by no schedule", kind.name());
+            findings.add("schedules", message);
+        }
+    }
+}
+
+/// Returns which resources a schedule overruns.
+fn overrun(schedule: &[u32], workload: &Workload) -> String {
+    let needed = |j: usize| -> u128 {
+        let units = |(u, kind): (&u32, &JobType)| u128::from(*u) * u128::from(kind.units()[j]);
+        schedule.iter().zip(workload.types()).map(units).sum()
+    };
+    let resources = workload.resources().iter().enumerate();
+    let over = resources.filter_map(|(j, resource)| {
+        let (needs, has) = (needed(j), u128::from(resource.units()));
+        let name = resource.name();
+        let message = || format!("needs {needs} units of `{name}`, expected at most {has}");
+        (needs > has).then(message)
+    });
+    over.collect::<Vec<_>>().join("; ")
+}
+
+/// Checks that schedules fit and serve all types, and that at the prices the dearest of them is worth 1.
+pub(super) fn priced(
+    all: &[Vec<u32>],
+    prices: &[f64],
+    workload: &Workload,
+    findings: &mut Findings,
+) {
+    let types = workload.types().len();
+    schedules(all, workload, findings);
+    all_served(all, workload, findings);
+    findings.all_nonnegative("prices", prices, types, "job type");
+    if !findings.is_clear("") {
+        return;
+    }
+    let mut dearest: f64 = 0.0;
+    for (s, schedule) in all.iter().enumerate() {
+        let worth = worth(schedule, prices);
+        if worth > 1.0 + ROUNDING {
+            let message = format!("worth {worth} at the prices, expected at most 1");
+            findings.add(format!("schedules[{s}]"), message);
+        }
+        dearest = dearest.max(worth);
+    }
+    if dearest < 1.0 - ROUNDING {
+        let message =
+            format!("no schedule is worth more than {dearest}, expected 1 of the dearest");
+        findings.add("prices", message);
+    }
+}
+
+/// Checks that the numbers of a policy that stand by themselves are finite and ≥ 0, and these of them above 0.
+pub(super) fn knobs(policy: &impl Serialize, above_zero: &[&str], findings: &mut Findings) {
+    let fields = serde_json::to_value(policy).unwrap_or_default();
+    for (name, knob) in fields.as_object().into_iter().flatten() {
+        match knob {
+            // What is not finite is null.
+            Value::Number(_) | Value::Null if above_zero.contains(&name.as_str()) => {
+                positive(name, knob.as_f64().unwrap_or(f64::NAN), findings);
+            }
+            Value::Number(_) | Value::Null => {
+                nonnegative(name, knob.as_f64().unwrap_or(f64::NAN), findings);
+            }
+            _ => {}
+        }
+    }
+}

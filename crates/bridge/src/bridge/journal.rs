@@ -49,6 +49,7 @@ pub struct Round {
     /// When, in the policy's unit of time.
     pub t: f64,
     /// What was read, as differences, and behind it the time where clocks were due.
+    #[serde(rename = "told")]
     pub reported: Vec<Line>,
     /// What was decided, in order.
     pub start: Vec<Started>,
@@ -306,6 +307,17 @@ pub fn jobs_csv(jobs: &[Recorded]) -> csv::Result<String> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+
+    /// Journals outlive the program that wrote them: the line in docs/production.md is read, and written again.
+    #[test]
+    fn the_documented_line_is_read_and_written() {
+        let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/production.md");
+        let docs = std::fs::read_to_string(docs).unwrap();
+        let line = docs.lines().find(|line| line.starts_with("{\"t\":"));
+        let round: Round = serde_json::from_str(line.unwrap()).unwrap();
+        assert_eq!(round.reported.len(), 2);
+        assert_eq!(serde_json::to_string(&round).unwrap(), line.unwrap());
+    }
 
     /// A bridge that was killed leaves half a line; the next one writes whole ones behind the last whole one.
     #[test]

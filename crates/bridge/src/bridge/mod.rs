@@ -3,6 +3,7 @@
 //!
 //! [`TypeMap`] is the one door between the amounts of [`crate::slurm`] and the types, units and servers of a policy.
 
+mod decision;
 mod document;
 mod export;
 mod journal;

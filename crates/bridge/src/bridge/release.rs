@@ -1,48 +1,43 @@
 //! What was decided, carried out: jobs released, held and sent to nodes.
 
 use super::BridgeError;
+use super::decision::ActivePolicy;
 use super::journal::Round;
-use super::run::Bridge;
-use super::setup::HoldBy;
+use super::setup::{HoldBy, Setup};
 use super::watch::{Found, key_of};
 use crate::slurm::{Hold, JobId, Refusal, Slurm, SlurmError, Why};
 use synth_cluster::live::protocol::Started;
 
-impl Bridge {
-    /// Carries out what was found and decided. Whatever fails on the way, the queue will show it as held, and the rule
-    /// hears of it.
-    pub(super) fn act(
-        &mut self,
-        found: &Found,
-        round: &Round,
-        say: &mut dyn FnMut(&str),
-    ) -> Result<(), BridgeError> {
-        if self.setup.dry_run {
-            return Ok(());
+/// Carries out what was found and decided now. Whatever fails on the way, the queue will show it as held, and the rule
+/// gets to know of it.
+pub(super) fn act(
+    slurm: &Slurm,
+    setup: &Setup,
+    active: &mut ActivePolicy,
+    (found, round, now): (&Found, &Round, f64),
+    say: &mut dyn FnMut(&str),
+) -> Result<(), BridgeError> {
+    let starts = round.start.iter().filter_map(|start| {
+        let key = key_of(start.id()).filter(|key| active.watch.release(*key, now))?;
+        Some((key.id, start))
+    });
+    let starts: Vec<(JobId, &Started)> = starts.collect();
+    each(slurm, &found.hold, say, Slurm::hold)?;
+    each(slurm, &found.pass, say, Slurm::release)?;
+    let hold = match setup.hold {
+        HoldBy::Admin => Slurm::hold,
+        HoldBy::User => Slurm::hold_for_users,
+    };
+    each(slurm, &found.give_up, say, hold)?;
+    for (job, start) in &starts {
+        let name = start.servers().first();
+        let server = name.and_then(|name| active.scheduler.places().server(name));
+        if let Some(node) = server.and_then(|n| active.watch.map.servers.node(n)) {
+            refused(&slurm.place(*job, Some(node))?, say)?;
         }
-        let (slurm, now) = (&self.slurm, self.now());
-        let starts = round.start.iter().filter_map(|start| {
-            let key = key_of(start.id()).filter(|key| self.rule.watch.release(*key, now))?;
-            Some((key.id, start))
-        });
-        let starts: Vec<(JobId, &Started)> = starts.collect();
-        each(slurm, &found.hold, say, Slurm::hold)?;
-        each(slurm, &found.pass, say, Slurm::release)?;
-        let hold = match self.setup.hold {
-            HoldBy::Admin => Slurm::hold,
-            HoldBy::User => Slurm::hold_for_users,
-        };
-        each(slurm, &found.give_up, say, hold)?;
-        for (job, start) in &starts {
-            let name = start.servers().first();
-            let server = name.and_then(|name| self.rule.scheduler.places().server(name));
-            if let Some(node) = server.and_then(|n| self.rule.watch.map.servers.node(n)) {
-                refused(&slurm.place(*job, Some(node))?, say)?;
-            }
-        }
-        let jobs: Vec<JobId> = starts.iter().map(|(job, _)| *job).collect();
-        each(slurm, &jobs, say, Slurm::release)
     }
+    let jobs: Vec<JobId> = starts.iter().map(|(job, _)| *job).collect();
+    each(slurm, &jobs, say, Slurm::release)
 }
 
 /// Does something to jobs, as many at once as Slurm takes.

@@ -5,7 +5,7 @@ use super::decision::ActivePolicy;
 use super::journal::Round;
 use super::setup::{HoldBy, Setup};
 use super::watch::{Found, key_of};
-use crate::slurm::{Hold, JobId, Refusal, Slurm, SlurmError, Why};
+use crate::slurm::{Hold, JobId, Refusal, Slurm, Why};
 use synth_cluster::live::protocol::Started;
 
 /// Carries out what was found and decided now. Whatever fails on the way, the queue will show it as held, and the rule
@@ -22,13 +22,13 @@ pub(super) fn act(
         Some((key.id, start))
     });
     let starts: Vec<(JobId, &Started)> = starts.collect();
-    each(slurm, &found.hold, say, Slurm::hold)?;
-    each(slurm, &found.pass, say, Slurm::release)?;
-    let hold = match setup.hold {
-        HoldBy::Admin => Slurm::hold,
-        HoldBy::User => Slurm::hold_for_users,
+    refused(&slurm.hold(&found.hold)?, say)?;
+    refused(&slurm.release(&found.pass)?, say)?;
+    let again = match setup.hold {
+        HoldBy::Admin => slurm.hold(&found.give_up)?,
+        HoldBy::User => slurm.hold_for_users(&found.give_up)?,
     };
-    each(slurm, &found.give_up, say, hold)?;
+    refused(&again, say)?;
     for (job, start) in &starts {
         let name = start.servers().first();
         let server = name.and_then(|name| active.scheduler.places().server(name));
@@ -37,20 +37,7 @@ pub(super) fn act(
         }
     }
     let jobs: Vec<JobId> = starts.iter().map(|(job, _)| *job).collect();
-    each(slurm, &jobs, say, Slurm::release)
-}
-
-/// Does something to jobs, as many at once as Slurm takes.
-fn each(
-    slurm: &Slurm,
-    jobs: &[JobId],
-    say: &mut dyn FnMut(&str),
-    act: impl Fn(&Slurm, &[JobId]) -> Result<Vec<Refusal>, SlurmError>,
-) -> Result<(), BridgeError> {
-    for some in jobs.chunks(Slurm::MOST_JOBS) {
-        refused(&act(slurm, some)?, say)?;
-    }
-    Ok(())
+    refused(&slurm.release(&jobs)?, say)
 }
 
 /// Jobs that were not released: where nobody is let, it ends.
@@ -76,14 +63,16 @@ fn refused(refusals: &[Refusal], say: &mut dyn FnMut(&str)) -> Result<(), Bridge
 /// When Slurm does not answer, or does not let this user.
 pub fn release_all(slurm: &Slurm, hold: HoldBy) -> Result<String, BridgeError> {
     let queue = slurm.queue()?;
-    let held = |by: Hold| queue.rows.iter().filter(move |row| row.hold == by);
-    let mut jobs: Vec<JobId> = held(Hold::User).map(|row| row.key.id).collect();
-    let mut kept = held(Hold::Admin).count();
-    if hold == HoldBy::Admin {
-        jobs.extend(held(Hold::Admin).map(|row| row.key.id));
-        kept = 0;
+    let mut jobs: Vec<JobId> = Vec::new();
+    let mut kept = 0;
+    for row in &queue.rows {
+        match row.hold {
+            Hold::Admin if hold == HoldBy::User => kept += 1,
+            Hold::User | Hold::Admin => jobs.push(row.key.id),
+            Hold::None | Hold::Other => {}
+        }
     }
-    each(slurm, &jobs, &mut |_| (), Slurm::release)?;
+    refused(&slurm.release(&jobs)?, &mut |_| ())?;
     let released = format!("{} held jobs are released", jobs.len());
     Ok(match kept {
         0 => released,

@@ -186,12 +186,7 @@ impl Watch {
         }
         let rows = queue.rows.iter().map(|row| row.key);
         let there: HashSet<Key> = rows.chain(queue.unread.known.iter().copied()).collect();
-        let left = self.jobs.keys().filter(|key| !there.contains(key));
-        let left: Vec<Key> = left.copied().collect();
-        for key in left {
-            let Some(seen) = self.jobs.remove(&key) else {
-                continue;
-            };
+        for (key, seen) in self.jobs.extract_if(.., |key, _| !there.contains(key)) {
             match seen.phase {
                 Phase::Running(i) => {
                     self.ended.extend(seen.began.map(|began| (i, began)));
@@ -351,13 +346,9 @@ impl Watch {
         // As Slurm orders them.
         let since = row.eligible.unwrap_or(row.key.submitted);
         let order = (CAME, since, Some(row.key));
-        let line = Line {
-            arrive: Some(self.places.type_name(i).to_owned()),
-            job: Some(id_of(row.key)),
-            limit: self.limit(row),
-            ..Line::default()
-        };
-        (order, line)
+        let arrive = Some(self.places.type_name(i).to_owned());
+        let line = self.line(row);
+        (order, Line { arrive, ..line })
     }
 
     fn adoption(&self, row: &Row, i: usize) -> (Order, Line) {
@@ -366,16 +357,19 @@ impl Watch {
         let servers = server.map(|n| self.places.server_name(n).to_owned());
         let line = Line {
             adopt: Some(self.places.type_name(i).to_owned()),
-            job: Some(id_of(row.key)),
-            limit: self.limit(row),
             servers: servers.into_iter().collect(),
-            ..Line::default()
+            ..self.line(row)
         };
         ((ADOPTED, 0, Some(row.key)), line)
     }
 
-    fn limit(&self, row: &Row) -> Option<f64> {
-        row.time_limit.map(|seconds| seconds as f64 / self.second)
+    /// Returns a line of a job: its id and its limit.
+    fn line(&self, row: &Row) -> Line {
+        Line {
+            job: Some(id_of(row.key)),
+            limit: row.time_limit.map(|seconds| seconds as f64 / self.second),
+            ..Line::default()
+        }
     }
 
     /// Released jobs that Slurm has not started for long: they are held again, and go behind the others.

@@ -3,7 +3,7 @@ use std::collections::HashSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Findings, Of, Part, Quantity};
+use super::{Findings, Of, Quantity};
 
 /// A number about the policy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -212,26 +212,6 @@ pub struct Known<'a> {
     pub jobs: &'a [&'a str],
     /// Batches of jobs.
     pub batches: &'a [&'a str],
-}
-
-/// How claims are derived: one enum a kind of workload. It says how, and not under which
-/// assumptions, which is for [`HoldsFor`] to say.
-pub trait Method: Part + Copy + Eq {
-    /// What a number so derived is worth where all that it holds for is met.
-    fn standing(self) -> Standing;
-}
-
-/// What a number is worth.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
-    /// Exact, up to rounding.
-    Exact,
-    /// A mean from simulation, with an interval.
-    Simulated,
-    /// Not more, or not less, than the quantity.
-    Bound,
-    /// Near the quantity, with no bound on the error.
-    Approximation,
 }
 
 /// What a claim assumes; what is absent does not matter to it.

@@ -203,11 +203,6 @@ pub fn is_close(found: f64, expected: f64, relative: f64) -> bool {
     expected.is_finite() && (found - expected).abs() <= relative * expected.abs()
 }
 
-/// Checks that a list has one entry for each of these.
-pub fn length(path: &str, found: usize, expected: usize, each: &str, findings: &mut Findings) {
-    findings.length(path, found, expected, each);
-}
-
 /// Checks that a number is finite and > 0.
 pub fn positive(path: impl AsRef<str>, found: f64, findings: &mut Findings) {
     if !(found > 0.0 && found.is_finite()) {

@@ -6,8 +6,7 @@ use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 
 use serde_yaml::Location;
 
-use super::DocumentError;
-use super::fault::Fault;
+use super::fault::{DocumentError, Fault};
 
 /// Faults shown in full; a document of another nature altogether should not fill the screen.
 const SHOWN: usize = 25;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::dispersion::Excess;
-use super::short;
+use super::report::short;
 use synth_core::number::Decimal;
 use synth_queues::law::{ArrivalProcess, CommonModulation};
 

@@ -3,11 +3,10 @@
 use super::arrivals::{common, kappa, modulated};
 use super::jobs::{Job, Jobs, NO_LIMIT};
 use super::limits::{self, Cut};
+use super::report::{Arrivals, Fit, FitError, Options, Report, Tried, TypeFound, short};
 use super::sizes::Law;
 use super::types::{Types, parts_of};
-use super::{
-    Arrivals, Dispersion, Excess, Fit, FitError, Options, Report, Tried, TypeFound, short,
-};
+use super::{Dispersion, Excess};
 use synth_cluster::workload::{Known, Part, Parts};
 use synth_queues::law::{ArrivalProcess, CommonModulation, Size};
 

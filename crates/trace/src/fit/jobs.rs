@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use num_integer::Integer;
 
 use super::arrivals::Batched;
+use super::dispersion::Drift;
 use super::dispersion::Windows;
 use super::merge::Vector;
+use super::report::FitError;
 use super::sizes::{Law, Observation};
-use super::{Drift, FitError};
 use crate::trace::{Seen, Trace};
 
 /// A job that arrived. Times are in ticks.

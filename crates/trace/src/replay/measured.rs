@@ -178,7 +178,7 @@ impl Measured {
         let length = (to - from).max(f64::MIN_POSITIVE);
         for visit in visits.iter().filter(|_| starts_known) {
             let within = (visit.end.min(to) - visit.start.max(from)).max(0.0);
-            let pairs = utilization.iter_mut().zip(kinds.held(visit));
+            let pairs = utilization.iter_mut().zip(&kinds.held[visit.kind as usize]);
             pairs.for_each(|(used, held)| *used += held * within / length);
         }
         let passing = || {
@@ -248,7 +248,7 @@ pub fn time_series(visits: &[Visit], span: f64, step: f64, kinds: &Kinds) -> Vec
     };
     let mut averages = vec![none; 3 + kinds.resources()];
     for visit in visits {
-        let held = kinds.held(visit);
+        let held = &kinds.held[visit.kind as usize];
         let work = (visit.latency + visit.size) * held.iter().copied().fold(0.0, f64::max);
         averages[0].add(visit.submit, visit.start, 1.0);
         averages[1].add(visit.start, visit.end, 1.0);

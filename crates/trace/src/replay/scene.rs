@@ -2,8 +2,8 @@
 
 use itertools::Itertools as _;
 
+use super::log::{Job, Log};
 use super::speed::Clock;
-use super::{Job, Log, Visit};
 use synth_cluster::workload::{Fleet, Header, Known, Part, Parts, Workload};
 use synth_core::document::DocumentError;
 use synth_core::number::Decimal;
@@ -59,11 +59,6 @@ impl Kinds {
             (job.name().to_owned(), demand)
         });
         Kinds::new(log, named.collect())
-    }
-
-    /// What a visit holds of each resource over what all servers have together (R).
-    pub(super) fn held(&self, visit: &Visit) -> &[f64] {
-        &self.held[visit.kind as usize]
     }
 
     /// How many resources there are.

@@ -173,35 +173,41 @@ impl Account {
 const LEFT_OUT: &str = "left out";
 
 impl Reason {
-    /// What was found, and what is done with it, in words.
-    fn words(self) -> (&'static str, &'static str) {
+    /// What was found, what is done with it, and the option that changes that, or nothing.
+    fn words(self) -> (&'static str, &'static str, &'static str) {
         match self {
-            Reason::Fault => ("not what the format has", LEFT_OUT),
-            Reason::NeverRan => ("never ran", LEFT_OUT),
-            Reason::LessThanATick => ("took less than a tick", "taken as one tick"),
-            Reason::NotCompleted => ("did not complete", LEFT_OUT),
-            Reason::Partial => ("partial executions", LEFT_OUT),
-            Reason::NoDemand => ("ask for nothing", LEFT_OUT),
-            Reason::RequestedTaken => ("allocated nothing", "requested taken"),
-            Reason::TooLarge => ("larger than any server", LEFT_OUT),
-            Reason::OutsideSpan => ("outside the span", LEFT_OUT),
-            Reason::Unsorted => ("submitted before the line before", "sorted"),
-            Reason::NoLimit => ("without a limit", "size taken as limit"),
-            Reason::PastLimit => ("ran past their limit", "limit raised"),
-            Reason::Killed => ("ran past their limit", "cut to their limit"),
-            Reason::NoAmount => ("without an amount of a resource", "taken as 0"),
-            Reason::MoreText => ("text behind the last field", "ignored"),
+            Reason::Fault => ("not what the format has", LEFT_OUT, "--faults"),
+            Reason::NeverRan => ("never ran", LEFT_OUT, ""),
+            Reason::LessThanATick => ("took less than a tick", "taken as one tick", ""),
+            Reason::NotCompleted => ("did not complete", LEFT_OUT, "--status"),
+            Reason::Partial => ("partial executions", LEFT_OUT, ""),
+            Reason::NoDemand => ("ask for nothing", LEFT_OUT, ""),
+            Reason::RequestedTaken => ("allocated nothing", "requested taken", ""),
+            Reason::TooLarge => ("larger than any server", LEFT_OUT, "--capacity, --servers"),
+            Reason::OutsideSpan => ("outside the span", LEFT_OUT, "--from, --to"),
+            Reason::Unsorted => ("submitted before the line before", "sorted", ""),
+            Reason::NoLimit => ("without a limit", "size taken as limit", ""),
+            Reason::PastLimit => ("ran past their limit", "limit raised", "--past-limit"),
+            Reason::Killed => ("ran past their limit", "cut to their limit", "--past-limit"),
+            Reason::NoAmount => ("without an amount of a resource", "taken as 0", ""),
+            Reason::MoreText => ("text behind the last field", "ignored", ""),
             Reason::Censored => (
                 "still running at the end",
                 "size known in part; not replayed",
+                "--censored",
             ),
             Reason::Initial => (
                 "there before the start",
                 "no arrival; replayed from the start",
+                "",
             ),
-            Reason::AmbiguousTime => ("local clock set by an hour meanwhile", "taken as it stands"),
-            Reason::RoundedTime => ("times with fractions of a tick", "rounded"),
-            Reason::Step => ("steps of other jobs", LEFT_OUT),
+            Reason::AmbiguousTime => (
+                "local clock set by an hour meanwhile",
+                "taken as it stands",
+                "",
+            ),
+            Reason::RoundedTime => ("times with fractions of a tick", "rounded", ""),
+            Reason::Step => ("steps of other jobs", LEFT_OUT, ""),
         }
     }
 
@@ -226,14 +232,6 @@ impl Reason {
     /// The option that changes it.
     #[must_use]
     pub fn option(self) -> Option<&'static str> {
-        Some(match self {
-            Reason::Fault => "--faults",
-            Reason::NotCompleted => "--status",
-            Reason::TooLarge => "--capacity, --servers",
-            Reason::OutsideSpan => "--from, --to",
-            Reason::PastLimit | Reason::Killed => "--past-limit",
-            Reason::Censored => "--censored",
-            _ => return None,
-        })
+        Some(self.words().2).filter(|option| !option.is_empty())
     }
 }

@@ -2,11 +2,41 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
 
-use super::TraceError;
-use super::jobs::Source;
+use super::error::TraceError;
+
+/// Where a trace is read from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// A file.
+    File(PathBuf),
+    /// Standard input.
+    Input,
+}
+
+impl Source {
+    /// The file of this name; `-` is standard input.
+    #[must_use]
+    pub fn named(path: &Path) -> Self {
+        if path.as_os_str() == "-" {
+            Source::Input
+        } else {
+            Source::File(path.into())
+        }
+    }
+
+    /// How messages name it.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self {
+            Source::File(path) => path.display().to_string(),
+            Source::Input => "standard input".into(),
+        }
+    }
+}
 
 /// The bytes of a file or of standard input; a gzip file is unpacked, whatever its name.
 ///

@@ -1,40 +1,10 @@
 //! The jobs of a trace, one after the other.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::path::{Path, PathBuf};
 
 use super::format::{self, Fate, Opened, Raw, Reader, Rows};
+use super::input::Source;
 use super::{Account, Demands, Format, Job, Options, Reason, Seen, Servers, Tick, TraceError};
-
-/// Where a trace is read from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Source {
-    /// A file.
-    File(PathBuf),
-    /// Standard input.
-    Input,
-}
-
-impl Source {
-    /// The file of this name; `-` is standard input.
-    #[must_use]
-    pub fn named(path: &Path) -> Self {
-        if path.as_os_str() == "-" {
-            Source::Input
-        } else {
-            Source::File(path.into())
-        }
-    }
-
-    /// How messages name it.
-    #[must_use]
-    pub fn name(&self) -> String {
-        match self {
-            Source::File(path) => path.display().to_string(),
-            Source::Input => "standard input".into(),
-        }
-    }
-}
 
 /// The share of lines that may be faulty where none is given.
 const FAULTS: f64 = 0.01;

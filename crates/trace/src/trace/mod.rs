@@ -26,7 +26,8 @@ pub use account::{Account, Reason, Row};
 pub use demands::Demands;
 pub use error::TraceError;
 pub use format::{Format, nodes};
-pub use jobs::{Source, Trace};
+pub use input::Source;
+pub use jobs::Trace;
 pub use servers::{Servers, Shape};
 
 use std::path::{Path, PathBuf};

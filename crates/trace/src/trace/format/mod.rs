@@ -104,7 +104,7 @@ impl Format {
         // An empty word is no number.
         let words = first.split(u8::is_ascii_whitespace);
         let numbers = words.filter(|word| super::fields::number(word).is_some());
-        if first.starts_with(b";") || numbers.count() >= swf::FIELDS {
+        if first.starts_with(b";") || numbers.count() >= rows::SWF_FIELDS {
             return Some(Format::Swf);
         }
         let has = |separator: u8, names: [&str; 2]| {

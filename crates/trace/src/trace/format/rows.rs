@@ -5,11 +5,14 @@ use std::fmt::Display;
 use std::io::BufRead;
 use std::path::Path;
 
-use super::{Format, swf};
+use super::Format;
 use crate::trace::fields::{AMOUNT, Fault, amount, ticks};
 use crate::trace::input::{self, Lines};
 use crate::trace::{Account, Reason, Source, TraceError};
 use synth_core::document::suggest;
+
+/// How many fields a line of the Standard Workload Format has.
+pub(super) const SWF_FIELDS: usize = 18;
 
 /// A file that is being read, row by row.
 pub(in crate::trace) struct Rows {
@@ -123,7 +126,7 @@ impl Rows {
         let line = self.lines.line();
         self.bounds.clear();
         let mut at = 0;
-        for _ in 0..swf::FIELDS {
+        for _ in 0..SWF_FIELDS {
             while line.get(at).is_some_and(is_blank) {
                 at += 1;
             }

@@ -7,9 +7,6 @@ use crate::trace::fields::{Fault, MOST, name, number};
 use crate::trace::{Reason, Servers, Tick, TraceError};
 use synth_core::number::Decimal;
 
-/// How many fields a line has.
-pub(super) const FIELDS: usize = 18;
-
 /// Names that processors may have in a capacity.
 const PROCESSORS: [&str; 5] = ["cpu", "cpus", "cores", "processors", "nodes"];
 

@@ -122,7 +122,6 @@ impl Bridge {
     }
 
     /// What it is about to do, for the one who started it.
-    #[must_use]
     pub fn announced(&self) -> String {
         let names = self.active.watch.map.resources.names();
         let names = names.map(|(name, source)| format!("{name} = {}", source.written()));

@@ -93,7 +93,6 @@ impl TypeMap {
     }
 
     /// Returns the type of a job; `None` where it has none.
-    #[must_use]
     pub fn type_of(&self, row: &Row) -> Option<usize> {
         let is_whole = row.nodes == 1 && !row.key.id.is_component();
         if !is_whole || (row.has_unknown_gres && self.resources.have_gres()) {

@@ -17,13 +17,11 @@ pub struct Amounts {
 
 impl Amounts {
     /// Returns how much of this generic resource.
-    #[must_use]
     pub fn gres(&self, name: &str) -> u64 {
         self.gres.get(name).copied().unwrap_or(0)
     }
 
     /// Both together.
-    #[must_use]
     pub fn plus(mut self, more: &Amounts) -> Amounts {
         for name in more.gres.keys() {
             self.gres.entry(name.clone()).or_default();
@@ -32,13 +30,11 @@ impl Amounts {
     }
 
     /// Without these, no less than nothing.
-    #[must_use]
     pub fn less(self, less: &Amounts) -> Amounts {
         self.with(less, u64::saturating_sub)
     }
 
     /// Of each the lesser.
-    #[must_use]
     pub fn least(self, other: &Amounts) -> Amounts {
         self.with(other, u64::min)
     }
@@ -53,7 +49,6 @@ impl Amounts {
     }
 
     /// One of so many equal parts, rounded up.
-    #[must_use]
     pub fn part(&self, parts: u32) -> Amounts {
         let of = |amount: u64| amount.div_ceil(u64::from(parts.max(1)));
         let gres = self.gres.iter();

@@ -4,7 +4,6 @@
 const MOST: usize = 100_000;
 
 /// Returns the nodes that `n[1-4,7],gpu03` names, in order; `None` where it is no such list, or names too many.
-#[must_use]
 pub fn expand(list: &str) -> Option<Vec<String>> {
     let mut names = Vec::new();
     for part in parts(list)? {
@@ -35,7 +34,6 @@ pub fn expand(list: &str) -> Option<Vec<String>> {
 }
 
 /// Whether a text is a name as nodes, partitions and resources have them.
-#[must_use]
 pub fn is_plain(text: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     !text.is_empty() && text.chars().all(is_plain)

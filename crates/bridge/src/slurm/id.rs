@@ -32,7 +32,6 @@ pub struct Key {
 
 impl JobId {
     /// Whether it is a component of a heterogeneous job.
-    #[must_use]
     pub fn is_component(self) -> bool {
         matches!(self.part, Part::Component(_))
     }

@@ -64,7 +64,6 @@ impl Slurm {
     pub const LIMIT: Duration = Duration::from_secs(10);
 
     /// Returns the commands found by `PATH`, with the usual limit.
-    #[must_use]
     pub fn new(partition: impl Into<String>) -> Self {
         Slurm {
             partition: partition.into(),

@@ -32,7 +32,6 @@ impl Slurm {
 
 impl Queue {
     /// Returns the columns that `squeue` is asked for: name, title and width \[bytes\] of each.
-    #[must_use]
     pub fn columns() -> &'static [(&'static str, &'static str, usize)] {
         LAYOUT.columns
     }
@@ -164,7 +163,6 @@ impl State {
 
 impl Row {
     /// Returns whether it has nodes: configuring, running, completing or suspended.
-    #[must_use]
     pub fn has_nodes(&self) -> bool {
         matches!(
             self.state,

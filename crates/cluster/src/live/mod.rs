@@ -118,7 +118,6 @@ pub struct Scheduler {
 
 impl Scheduler {
     /// Returns the policy on an empty cluster, from the first time that is told on; the seed is that of its clocks.
-    #[must_use]
     pub fn new(policy: &Checked, seed: u64) -> Self {
         let fleet = policy.workload();
         let latency = fleet.envelope().start_latency();
@@ -137,7 +136,6 @@ impl Scheduler {
     }
 
     /// Returns the types, resources and servers, by name.
-    #[must_use]
     pub fn places(&self) -> &Places {
         &self.places
     }
@@ -186,40 +184,34 @@ impl Scheduler {
     }
 
     /// Returns whether the rule decides by the limits of jobs.
-    #[must_use]
     pub fn needs_limits(&self) -> bool {
         self.site.rule.needs_limits()
     }
 
     /// Returns when the next clock rings; none where none runs.
-    #[must_use]
     pub fn wake(&self) -> Option<f64> {
         let (at, _) = self.site.due();
         at.is_finite().then_some(at)
     }
 
     /// Returns which one that is.
-    #[must_use]
     pub fn next_clock(&self) -> Option<usize> {
         let (at, clock) = self.site.due();
         at.is_finite().then_some(clock)
     }
 
     /// Returns whether a job of this id waits or runs.
-    #[must_use]
     pub fn knows(&self, job: &str) -> bool {
         self.known.contains_key(job)
     }
 
     /// Returns whether the job is known, and runs.
-    #[must_use]
     pub fn runs(&self, job: &str) -> bool {
         let known = self.known.get(job);
         known.is_some_and(|known| self.is_running(known))
     }
 
     /// Returns whether anything but running jobs has been told.
-    #[must_use]
     pub fn has_begun(&self) -> bool {
         self.has_begun
     }
@@ -234,7 +226,6 @@ impl Scheduler {
     }
 
     /// Jobs of this type that wait and run.
-    #[must_use]
     pub fn count(&self, job_type: usize) -> [u64; 2] {
         let mut count = [0; 2];
         for known in self.known.values().filter(|k| k.job_type == job_type) {
@@ -244,7 +235,6 @@ impl Scheduler {
     }
 
     /// Returns why a job waits: what is known of it and of its place; none where it does not wait.
-    #[must_use]
     pub fn waits(&self, job: &str) -> Option<Waits> {
         let known = self.known.get(job);
         let known = known.filter(|known| !self.is_running(known))?;

@@ -23,7 +23,6 @@ struct Server {
 
 impl Places {
     /// Returns those of a fleet, of which others use nothing.
-    #[must_use]
     pub fn new(fleet: &Fleet) -> Self {
         let mut servers = Vec::new();
         for (h, shape) in fleet.shapes().iter().enumerate() {
@@ -45,25 +44,21 @@ impl Places {
     }
 
     /// Returns how many servers there are.
-    #[must_use]
     pub fn servers(&self) -> usize {
         self.servers.len()
     }
 
     /// Returns the name of server n: its shape, and its number from 1 among those of the shape.
-    #[must_use]
     pub fn server_name(&self, n: usize) -> &str {
         &self.servers[n].name
     }
 
     /// Returns the server of this name.
-    #[must_use]
     pub fn server(&self, name: &str) -> Option<usize> {
         self.servers.iter().position(|server| server.name == name)
     }
 
     /// Returns how much of each resource (R) server n has.
-    #[must_use]
     pub fn capacity(&self, n: usize) -> &[f64] {
         &self.servers[n].capacity
     }
@@ -74,25 +69,21 @@ impl Places {
     }
 
     /// Returns the name of type i.
-    #[must_use]
     pub fn type_name(&self, i: usize) -> &str {
         self.fleet.types()[i].name()
     }
 
     /// Returns the type of this name.
-    #[must_use]
     pub fn job_type(&self, name: &str) -> Option<usize> {
         self.types().position(|own| own == name)
     }
 
     /// Servers that a job of type i takes.
-    #[must_use]
     pub fn nodes(&self, i: usize) -> usize {
         self.fleet.types()[i].nodes() as usize
     }
 
     /// Returns what a job of type i takes of each resource (R), on each of its servers.
-    #[must_use]
     pub fn demand(&self, i: usize) -> Vec<f64> {
         let demand = self.fleet.types()[i].demand().iter();
         demand.map(|amount| amount.value()).collect()

@@ -111,7 +111,6 @@ pub enum Started {
 
 impl Started {
     /// Returns the id of the job.
-    #[must_use]
     pub fn id(&self) -> &str {
         match self {
             Started::Job(id) => id,
@@ -120,7 +119,6 @@ impl Started {
     }
 
     /// Returns the servers of a fleet.
-    #[must_use]
     pub fn servers(&self) -> &[String] {
         match self {
             Started::Job(_) => &[],
@@ -224,7 +222,6 @@ fn answer(scheduler: &mut Scheduler, text: &[u8]) -> Result<Answer, String> {
 }
 
 /// Returns the jobs that start, as they are told.
-#[must_use]
 pub fn starts(decided: &Decided, places: &Places) -> Vec<Started> {
     let name = |n: &usize| places.server_name(*n).to_owned();
     let started = |(id, servers): &(Arc<str>, Vec<usize>)| match &servers[..] {

@@ -26,7 +26,6 @@ pub fn seconds(text: &str) -> Option<BigRational> {
 }
 
 /// Returns a time in seconds, ≥ 0: with its unit, such as `4h` or `1h30m`, or a number alone; none where it is no time.
-#[must_use]
 pub fn seconds_of(text: &str) -> Option<f64> {
     let time = match Decimal::parse(text.trim()) {
         Ok(seconds) => seconds.value(),

@@ -17,7 +17,6 @@ pub(super) fn fraction_of(unit: &str) -> Option<(u32, u32)> {
 }
 
 /// Returns how many seconds a unit of time of this name has, if it is known.
-#[must_use]
 pub fn seconds_in(unit: &str) -> Option<f64> {
     let (seconds, of) = fraction_of(unit)?;
     Some(f64::from(seconds) / f64::from(of))

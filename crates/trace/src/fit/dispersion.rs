@@ -203,7 +203,6 @@ impl Drift {
     }
 
     /// Whether it is time to make the policy anew.
-    #[must_use]
     pub fn is_unusual(&self) -> bool {
         !(self.usual[0]..=self.usual[1]).contains(&self.last_week)
     }

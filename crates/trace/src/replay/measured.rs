@@ -42,7 +42,6 @@ impl Window {
     }
 
     /// Where it begins and ends in a span of this length.
-    #[must_use]
     pub fn within(&self, span: f64) -> [f64; 2] {
         [self.from * span, self.to * span]
     }
@@ -106,13 +105,11 @@ pub struct Visit {
 
 impl Visit {
     /// From submission to end.
-    #[must_use]
     pub fn response(&self) -> f64 {
         self.wait + self.latency + self.size
     }
 
     /// `max(1, response / max(size, 10 s))`.
-    #[must_use]
     pub fn bounded_slowdown(&self) -> f64 {
         (self.response() / self.size.max(SHORT)).max(1.0)
     }
@@ -164,7 +161,6 @@ pub fn passes(visits: &[Visit]) -> impl Iterator<Item = bool> {
 
 impl Measured {
     /// Measures, of the visits of all jobs, which are of these kinds, those submitted within these seconds.
-    #[must_use]
     pub fn of(visits: &[Visit], window: [f64; 2], kinds: &Kinds) -> Self {
         let [from, to] = window;
         let first = visits.partition_point(|visit| visit.submit < from);
@@ -235,7 +231,6 @@ pub struct Step {
 }
 
 /// Averages over steps of this length \[s\] from 0 to `span`; none where starts are not known.
-#[must_use]
 pub fn time_series(visits: &[Visit], span: f64, step: f64, kinds: &Kinds) -> Vec<Step> {
     if !starts_known(visits) {
         return Vec::new();

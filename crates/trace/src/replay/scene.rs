@@ -35,7 +35,6 @@ impl Kinds {
     }
 
     /// The vectors of a trace as they are, named such as `cpu=4 memory=16`.
-    #[must_use]
     pub fn exact(log: &Log) -> Self {
         let named = log.vectors.iter().map(|demand| {
             let decimal = |d: &f64| Decimal::new(*d).unwrap_or(Decimal::ZERO);
@@ -49,7 +48,6 @@ impl Kinds {
     }
 
     /// The types of a workload whose resource r is the trace's `places[r]`.
-    #[must_use]
     pub fn of_types(log: &Log, workload: &Workload, places: &[usize]) -> Self {
         let named = workload.types().iter().map(|job| {
             let mut demand = vec![Decimal::ZERO; places.len()];

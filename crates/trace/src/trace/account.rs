@@ -131,7 +131,6 @@ impl Account {
     }
 
     /// The work of all lines of which it is known, those that take no part included.
-    #[must_use]
     pub fn all_work(&self) -> f64 {
         let out = self.rows.iter().filter(|row| row.reason.is_out());
         self.work + out.map(|row| row.work).sum::<f64>()
@@ -162,7 +161,6 @@ impl Account {
     }
 
     /// How many lines have this reason.
-    #[must_use]
     pub fn count(&self, reason: Reason) -> u64 {
         let row = self.rows.iter().find(|row| row.reason == reason);
         row.map_or(0, |row| row.lines)
@@ -212,25 +210,21 @@ impl Reason {
     }
 
     /// What was found, in words.
-    #[must_use]
     pub fn found(self) -> &'static str {
         self.words().0
     }
 
     /// What is done with them, in words.
-    #[must_use]
     pub fn done(self) -> &'static str {
         self.words().1
     }
 
     /// Whether the line takes no part.
-    #[must_use]
     pub fn is_out(self) -> bool {
         self.done() == LEFT_OUT
     }
 
     /// The option that changes it.
-    #[must_use]
     pub fn option(self) -> Option<&'static str> {
         Some(self.words().2).filter(|option| !option.is_empty())
     }

@@ -54,13 +54,11 @@ impl Demands {
     }
 
     /// The vectors, by number.
-    #[must_use]
     pub fn vectors(&self) -> &[Box<[f64]>] {
         &self.vectors
     }
 
     /// How many times a demand was looked up rounded.
-    #[must_use]
     pub fn rounded(&self) -> u64 {
         self.rounded
     }

@@ -19,7 +19,6 @@ pub enum Source {
 
 impl Source {
     /// The file of this name; `-` is standard input.
-    #[must_use]
     pub fn named(path: &Path) -> Self {
         if path.as_os_str() == "-" {
             Source::Input
@@ -29,7 +28,6 @@ impl Source {
     }
 
     /// How messages name it.
-    #[must_use]
     pub fn name(&self) -> String {
         match self {
             Source::File(path) => path.display().to_string(),

@@ -109,44 +109,37 @@ impl Trace {
     }
 
     /// What the jobs ran on.
-    #[must_use]
     pub fn servers(&self) -> &Servers {
         &self.servers
     }
 
     /// The format that was named or found.
-    #[must_use]
     pub fn format(&self) -> Format {
         self.rows.format
     }
 
     /// The resolution of its times.
-    #[must_use]
     pub fn tick(&self) -> Tick {
         self.tick
     }
 
     /// The vectors of demands of the jobs read so far.
-    #[must_use]
     pub fn demands(&self) -> &Demands {
         &self.demands
     }
 
     /// What was done with the lines read so far.
-    #[must_use]
     pub fn account(&self) -> &Account {
         &self.account
     }
 
     /// The work of a job that was read here: its size \[ticks\] times the largest fraction of a resource of all servers
     /// together that it holds.
-    #[must_use]
     pub fn work(&self, job: &Job) -> f64 {
         self.shares[job.demand as usize] * job.size as f64
     }
 
     /// The largest fraction of a resource of all servers together that this demand (R) is, ≥ 0.
-    #[must_use]
     pub fn share(&self, demand: &[f64]) -> f64 {
         let pairs = demand.iter().zip(&self.per_capacity);
         pairs.map(|(demand, per)| demand * per).fold(0.0, f64::max)

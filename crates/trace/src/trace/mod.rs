@@ -166,13 +166,11 @@ impl Tick {
     }
 
     /// How many make a second.
-    #[must_use]
     pub fn per_second(self) -> u64 {
         self.facts().0
     }
 
     /// What a workload in ticks calls its unit of time.
-    #[must_use]
     pub fn unit(self) -> &'static str {
         self.facts().1
     }

@@ -22,7 +22,6 @@ pub struct Shape {
 
 impl Servers {
     /// One server with these capacities.
-    #[must_use]
     pub fn one(capacity: Vec<(String, Decimal)>) -> Self {
         let (resources, capacity) = capacity.into_iter().unzip();
         let shapes = vec![Shape { count: 1, capacity }];
@@ -30,7 +29,6 @@ impl Servers {
     }
 
     /// Whether a job with these demands (R) fits on an empty server of some shape.
-    #[must_use]
     pub fn hold(&self, demand: &[f64]) -> bool {
         let fits = |shape: &Shape| {
             let mut pairs = demand.iter().zip(&shape.capacity);
@@ -40,7 +38,6 @@ impl Servers {
     }
 
     /// Capacity of all servers together (R).
-    #[must_use]
     pub fn total(&self) -> Vec<f64> {
         let of = |shape: &Shape, j: usize| f64::from(shape.count) * shape.capacity[j].value();
         let total = |j: usize| self.shapes.iter().map(|shape| of(shape, j)).sum();

@@ -43,7 +43,6 @@ pub enum Format {
 
 impl Format {
     /// Its name.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Format::Swf => "swf",

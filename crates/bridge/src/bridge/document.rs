@@ -58,7 +58,7 @@ struct WrittenCondition {
     time_limit: Option<WrittenRange>,
 }
 
-#[derive(Deserialize, JsonSchema)]
+#[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct WrittenRange {
     above: Option<String>,
@@ -73,9 +73,7 @@ impl Said {
         let said = written.map(|written| Said {
             resources: resources(written.resources.unwrap_or_default(), fleet, &mut faults),
             rules: written.types.map(|types| rules(types, fleet, &mut faults)),
-            servers: written
-                .servers
-                .map(|servers| nodes(servers, fleet, &mut faults)),
+            servers: written.servers.map(|own| nodes(own, fleet, &mut faults)),
         });
         said.filter(|_| faults.is_empty())
             .ok_or_else(|| document.refuse(faults))
@@ -129,8 +127,7 @@ fn rules(written: Vec<WrittenType>, fleet: &Fleet, faults: &mut Vec<Fault>) -> V
             let help = "write all its conditions into one `match:`";
             faults.push(Fault::new(at, message, help));
         }
-        let conditions = written.conditions.unwrap_or_default();
-        let conditions = conditions.into_iter().enumerate();
+        let conditions = written.conditions.into_iter().flatten().enumerate();
         let check = |(m, condition): (usize, WrittenCondition)| {
             condition.check(&place!("types", n, "match", m), faults)
         };
@@ -150,8 +147,9 @@ impl WrittenCondition {
             (|row| &row.name, self.name),
             (|row| &row.comment, self.comment),
         ];
-        let texts = texts.into_iter();
-        let texts = texts.filter_map(|(text, pattern)| Some((text, pattern?)));
+        let texts = texts
+            .into_iter()
+            .filter_map(|(text, pattern)| Some((text, pattern?)));
         let texts: Vec<(Text, String)> = texts.collect();
         if texts.is_empty() && self.time_limit.is_none() {
             let message = "a condition that says nothing";
@@ -169,9 +167,8 @@ impl WrittenCondition {
             }
             seconds
         };
-        let range = self.time_limit;
-        let (above, up_to) = range.map_or((None, None), |range| (range.above, range.up_to));
-        let (above, up_to) = (bound(above, "above"), bound(up_to, "up_to"));
+        let range = self.time_limit.unwrap_or_default();
+        let (above, up_to) = (bound(range.above, "above"), bound(range.up_to, "up_to"));
         if let (Some(above), Some(up_to)) = (above, up_to)
             && above >= up_to
         {

@@ -228,14 +228,12 @@ impl Replayed {
         self.rounds += 1;
         self.starts += start.len() as u64;
         for id in start.iter().map(Started::id) {
-            if let Some(job) = self.present.get_mut(id) {
-                job.start = Some(self.t);
-            }
+            let job = self.present.get_mut(id);
+            job.into_iter().for_each(|job| job.start = Some(self.t));
         }
         for id in &round.began {
-            if let Some(job) = self.present.get_mut(id) {
-                job.began = Some(self.t);
-            }
+            let job = self.present.get_mut(id);
+            job.into_iter().for_each(|job| job.began = Some(self.t));
         }
         if start != round.start && self.differs.is_none() {
             self.differs = Some((place, round.start.clone(), start));
@@ -297,9 +295,8 @@ pub fn jobs_csv(jobs: &[Recorded]) -> csv::Result<String> {
         let [arrival, size, wait, latency] = &numbers;
         writer.write_record([&job.job_type, arrival, size, wait, latency, &job.id])?;
     }
-    let bytes = writer
-        .into_inner()
-        .map_err(|e| io::Error::other(e.to_string()))?;
+    let bytes = writer.into_inner();
+    let bytes = bytes.map_err(|e| io::Error::other(e.to_string()))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 

@@ -75,9 +75,8 @@ impl TypeMap {
         let demands = fleet.types().iter().map(|job| {
             let units = job.units().iter().enumerate();
             // What Slurm does not count, every job may have.
-            units
-                .map(|(j, units)| if resources.is_counted(j) { *units } else { 0 })
-                .collect()
+            let counted = |(j, units)| u64::from(resources.is_counted(j)) * units;
+            units.map(counted).collect()
         });
         let demands: Vec<Vec<u64>> = demands.collect();
         let by = match said.rules {
@@ -157,11 +156,8 @@ impl By {
 
 /// Returns the types of jobs on one server.
 fn singles(fleet: &Fleet) -> Vec<usize> {
-    let types = fleet.types().iter().enumerate();
-    types
-        .filter(|(_, job)| job.nodes() == 1)
-        .map(|(i, _)| i)
-        .collect()
+    let types = 0..fleet.types().len();
+    types.filter(|i| fleet.types()[*i].nodes() == 1).collect()
 }
 
 /// By type, the limit of its jobs \[s\]; infinite where it has none, or its unit of time is not known.
@@ -191,16 +187,12 @@ fn worths(fleet: &Fleet, prices: &[f64]) -> Vec<f64> {
     let resources = fleet.envelope().resources();
     let units = |j: usize| -> f64 {
         let shapes = fleet.shapes().iter().enumerate();
-        shapes
-            .map(|(h, shape)| f64::from(shape.count()) * fleet.units(h)[j] as f64)
-            .sum()
+        let units = shapes.map(|(h, shape)| f64::from(shape.count()) * fleet.units(h)[j] as f64);
+        units.sum()
     };
     let capacity: Vec<f64> = (0..resources.len()).map(units).collect();
-    let all: f64 = capacity
-        .iter()
-        .zip(prices)
-        .map(|(c, price)| c * price)
-        .sum();
+    let pairs = capacity.iter().zip(prices);
+    let all: f64 = pairs.map(|(c, price)| c * price).sum();
     let of = |(j, capacity): (usize, &f64)| match prices.get(j) {
         Some(price) if all > 0.0 => 1.0 / (price / all + 1e-6 / capacity.max(1.0)),
         _ => *capacity,

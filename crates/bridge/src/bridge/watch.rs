@@ -410,9 +410,8 @@ impl Watch {
             {
                 *seen = Seen::new(Phase::Running(i));
                 let id = id_of(row.key);
-                found
-                    .lines
-                    .retain(|(_, line)| line.job.as_ref() != Some(&id));
+                let is_other = |line: &Line| line.job.as_ref() != Some(&id);
+                found.lines.retain(|(_, line)| is_other(line));
                 found.lines.push(self.adoption(row, i));
             }
         }

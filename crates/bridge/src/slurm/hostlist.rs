@@ -15,13 +15,11 @@ pub fn expand(list: &str) -> Option<Vec<String>> {
             if own.len().checked_mul(numbers.len())? > MOST {
                 return None;
             }
-            let longer = |start: &String| -> Vec<String> {
-                numbers
-                    .iter()
-                    .map(|number| format!("{start}{before}{number}"))
-                    .collect()
+            let longer = |start: String| {
+                let numbers = numbers.iter();
+                numbers.map(move |number| format!("{start}{before}{number}"))
             };
-            own = own.iter().flat_map(longer).collect();
+            own = own.into_iter().flat_map(longer).collect();
             rest = behind;
         }
         names.extend(own.into_iter().map(|start| start + rest));

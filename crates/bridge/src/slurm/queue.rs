@@ -137,12 +137,10 @@ fn waited_for(text: &str) -> Vec<u32> {
         }
         for word in words {
             let digits = word.trim_end_matches(|c: char| c != ')').len();
-            let number = word[..digits]
-                .split(['_', '+', '('])
-                .next()
-                .unwrap_or_default();
+            let number = word[..digits].split(['_', '+', '(']).next();
+            let number = number.and_then(|number| number.parse::<u32>().ok());
             // What was cut has no closing bracket, and may be another number.
-            jobs.extend(number.parse::<u32>().ok().filter(|_| word.ends_with(')')));
+            jobs.extend(number.filter(|_| word.ends_with(')')));
         }
     }
     jobs
@@ -190,6 +188,7 @@ impl Row {
         if node_list.contains(' ') {
             return Err(cells.wrong(NODE_LIST, &node_list));
         }
+        let is_there = |column| !matches!(&*cells.free(column), "" | "N/A");
         Ok(Row {
             key,
             hold: match (&state, &*reason) {
@@ -200,11 +199,9 @@ impl Row {
             },
             state,
             reason,
-            depends: !matches!(&*cells.free(DEPENDENCY), "" | "N/A"),
+            depends: is_there(DEPENDENCY),
             waits_for: waited_for(&cells.free(DEPENDENCY)),
-            names_nodes: [REQUIRED, FEATURES]
-                .iter()
-                .any(|column| !matches!(&*cells.free(*column), "" | "(null)" | "N/A")),
+            names_nodes: is_there(REQUIRED) || is_there(FEATURES),
             is_exclusive: cells.free(SHARING) == "NO",
             eligible: cells.read(ELIGIBLE, |text| match text {
                 "N/A" | "Unknown" => Some(None),

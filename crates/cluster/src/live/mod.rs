@@ -175,12 +175,12 @@ impl Scheduler {
 
     /// Checks that all that was decided could be carried out.
     fn is_sound(&self) -> Result<(), String> {
-        match self.site.system.violation() {
-            None => Ok(()),
-            Some(why) => Err(format!(
+        let violation = self.site.system.violation();
+        violation.map_or(Ok(()), |why| {
+            Err(format!(
                 "{why}: a fault of this program; nothing more is decided"
-            )),
-        }
+            ))
+        })
     }
 
     /// Returns whether the rule decides by the limits of jobs.
@@ -207,8 +207,9 @@ impl Scheduler {
 
     /// Returns whether the job is known, and runs.
     pub fn runs(&self, job: &str) -> bool {
-        let known = self.known.get(job);
-        known.is_some_and(|known| self.is_running(known))
+        self.known
+            .get(job)
+            .is_some_and(|known| self.is_running(known))
     }
 
     /// Returns whether anything but running jobs has been told.
@@ -236,13 +237,15 @@ impl Scheduler {
 
     /// Returns why a job waits: what is known of it and of its place; none where it does not wait.
     pub fn waits(&self, job: &str) -> Option<Waits> {
-        let known = self.known.get(job);
-        let known = known.filter(|known| !self.is_running(known))?;
-        let names: Vec<&str> = self.places.types().collect();
+        let known = self
+            .known
+            .get(job)
+            .filter(|known| !self.is_running(known))?;
         let is_in = matches!(known.place, Place::In(_));
-        let queue = self.site.queue(known.job_type);
         let (mut ahead, mut doing) = (0, None);
         if is_in {
+            let names: Vec<&str> = self.places.types().collect();
+            let queue = self.site.queue(known.job_type);
             ahead = queue.take_while(|id| ***id != *job).count();
             doing = self.site.rule.doing(&names, &self.site.system);
         }
@@ -372,7 +375,7 @@ impl Scheduler {
         }
         match (adopted, self.has_begun) {
             (None, _) => {
-                self.places.take_beyond(job.job_type, &on);
+                self.places.change_beyond(job.job_type, &on, 1.0);
                 self.review(&on);
             }
             (Some(_), true) => self.act(None),
@@ -390,7 +393,7 @@ impl Scheduler {
                 self.act(Some(Event::Completion(ended.job_type)));
             }
             Place::Beyond(servers) => {
-                self.places.give_beyond(known.job_type, &servers);
+                self.places.change_beyond(known.job_type, &servers, -1.0);
                 self.review(&servers);
             }
             Place::Aside(_) => {}
@@ -403,8 +406,7 @@ impl Scheduler {
         };
         match known.place {
             Place::In(job) => {
-                let system = &mut self.site.system;
-                system.withdraw(known.job_type, job, self.now);
+                self.site.system.withdraw(known.job_type, job, self.now);
                 self.act(None);
             }
             _ => drop(self.aside.remove(&known.order)),
@@ -412,10 +414,10 @@ impl Scheduler {
     }
 
     fn put_back(&mut self, job: &str) {
-        let Some((id, known)) = self.known.get_key_value(job) else {
+        let Some(known) = self.known.get_mut(job) else {
             return;
         };
-        let (id, job_type) = (Arc::clone(id), known.job_type);
+        let job_type = known.job_type;
         match known.place.clone() {
             Place::In(job) => {
                 self.site.system.put_back(job_type, job, self.now);
@@ -426,11 +428,9 @@ impl Scheduler {
                 }
             }
             Place::Beyond(servers) => {
-                if let Some(known) = self.known.get_mut(&id) {
-                    known.place = Place::Aside(None);
-                    self.aside.insert(known.order, id);
-                }
-                self.places.give_beyond(job_type, &servers);
+                known.place = Place::Aside(None);
+                self.aside.insert(known.order, job.into());
+                self.places.change_beyond(job_type, &servers, -1.0);
                 self.review(&servers);
             }
             Place::Aside(_) => {}

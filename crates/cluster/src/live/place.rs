@@ -24,23 +24,22 @@ struct Server {
 impl Places {
     /// Returns those of a fleet, of which others use nothing.
     pub fn new(fleet: &Fleet) -> Self {
-        let mut servers = Vec::new();
-        for (h, shape) in fleet.shapes().iter().enumerate() {
+        let servers = fleet.shapes().iter().enumerate().flat_map(|(h, shape)| {
             let capacity: Vec<f64> = shape.capacity().iter().map(|c| c.value()).collect();
             let grains = grains(fleet, &fleet.units(h));
-            for n in 0..shape.count() {
-                servers.push(Server {
-                    name: format!("{}/{}", shape.name(), n + 1),
-                    reported: vec![0.0; capacity.len()],
-                    beyond: vec![0.0; capacity.len()],
-                    occupied: vec![0; grains.len()],
-                    capacity: capacity.clone(),
-                    grains: grains.clone(),
-                });
-            }
+            (1..=shape.count()).map(move |n| Server {
+                name: format!("{}/{n}", shape.name()),
+                reported: vec![0.0; capacity.len()],
+                beyond: vec![0.0; capacity.len()],
+                occupied: vec![0; grains.len()],
+                capacity: capacity.clone(),
+                grains: grains.clone(),
+            })
+        });
+        Places {
+            servers: servers.collect(),
+            fleet: fleet.clone(),
         }
-        let fleet = fleet.clone();
-        Places { fleet, servers }
     }
 
     /// Returns how many servers there are.
@@ -111,16 +110,8 @@ impl Places {
         self.servers[n].count();
     }
 
-    /// A job of type i runs on these that no room was left for.
-    pub(super) fn take_beyond(&mut self, i: usize, servers: &[usize]) {
-        self.change_beyond(i, servers, 1.0);
-    }
-
-    pub(super) fn give_beyond(&mut self, i: usize, servers: &[usize]) {
-        self.change_beyond(i, servers, -1.0);
-    }
-
-    fn change_beyond(&mut self, i: usize, servers: &[usize], sign: f64) {
+    /// A job of type i that no room was left for runs on these (sign 1), or does no more (-1).
+    pub(super) fn change_beyond(&mut self, i: usize, servers: &[usize], sign: f64) {
         let demand = self.demand(i);
         for &n in servers {
             let server = &mut self.servers[n];

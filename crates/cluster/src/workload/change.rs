@@ -83,10 +83,10 @@ impl Parts {
 
     /// What there is of each resource, by name.
     fn amounts(&self, amounts: &[Decimal]) -> Vec<(String, Option<Decimal>)> {
-        let pairs = self.resources.iter().zip(amounts);
-        let there = pairs.filter(|(_, amount)| **amount > Decimal::ZERO);
-        there
-            .map(|(name, amount)| (name.clone(), Some(*amount)))
+        let amounts = amounts.iter().map(|amount| Some(*amount));
+        let pairs = self.resources.iter().cloned().zip(amounts);
+        pairs
+            .filter(|(_, amount)| *amount > Some(Decimal::ZERO))
             .collect()
     }
 }
@@ -100,10 +100,8 @@ impl Fleet {
     /// If `factor` is not positive and finite, or a rate or load leaves the range of doubles.
     pub fn scaled(&self, factor: f64) -> Result<Self, DocumentError> {
         if !(factor > 0.0 && factor.is_finite()) {
-            let message = format!(
-                "the arrival rates cannot be multiplied by {}",
-                shown(factor)
-            );
+            let factor = shown(factor);
+            let message = format!("the arrival rates cannot be multiplied by {factor}");
             let fault = Fault::new(place!("jobs"), message, "choose a positive, finite factor");
             return Err(DocumentError::without_text(vec![fault]));
         }
@@ -112,11 +110,9 @@ impl Fleet {
         for (i, job) in self.types().iter().enumerate() {
             draft.jobs[i].arrivals = job.arrivals().scaled(factor);
             if draft.jobs[i].arrivals.is_none() {
-                let message = format!(
-                    "arrival rate {} times {} is out of the range of numbers",
-                    job.arrival_rate(),
-                    shown(factor)
-                );
+                let (rate, factor) = (job.arrival_rate(), shown(factor));
+                let message =
+                    format!("arrival rate {rate} times {factor} is out of the range of numbers");
                 let at = place!("jobs", i, "arrival_rate");
                 faults.push(Fault::new(at, message, "choose a factor nearer to 1"));
             }

@@ -127,10 +127,8 @@ impl Draft {
                 ));
             }
         }
-        if demand
-            .iter()
-            .all(|(_, demand)| *demand == Some(Decimal::ZERO))
-        {
+        let zero = Some(Decimal::ZERO);
+        if demand.iter().all(|(_, demand)| *demand == zero) {
             faults.push(Fault::new(
                 place!("jobs", i),
                 format!("type `{name}` demands nothing: all its demands are 0"),
@@ -160,12 +158,8 @@ impl Draft {
     }
 
     fn check_laws(&self, i: usize, faults: &mut Vec<Fault>) {
-        let DraftJob {
-            name,
-            arrivals,
-            size,
-            ..
-        } = &self.jobs[i];
+        let job = &self.jobs[i];
+        let (name, arrivals, size) = (&job.name, &job.arrivals, &job.size);
         let (owner, unit) = (format!("type `{name}`"), &self.header.time_unit);
         let before = faults.len();
         if let Some(arrivals) = arrivals {
@@ -254,10 +248,7 @@ impl Draft {
                 start_latency: self.start_latency(),
                 ..self.header.clone()
             },
-            resources: resources
-                .into_iter()
-                .map(|(_, resource)| resource)
-                .collect(),
+            resources: resources.into_iter().map(|(_, own)| own).collect(),
             types,
             unserved: Vec::new(),
         };

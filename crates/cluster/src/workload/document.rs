@@ -89,17 +89,29 @@ struct Job {
     nodes: Option<u32>,
     #[serde(default)]
     demand: Pairs,
-    #[serde(default, deserialize_with = "field")]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "field",
+        skip_serializing_if = "Option::is_none"
+    )]
     arrival_rate: Field<Decimal>,
-    #[serde(default, deserialize_with = "field")]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "field",
+        skip_serializing_if = "Option::is_none"
+    )]
     arrivals: Field<ArrivalProcess>,
-    #[serde(default, deserialize_with = "field")]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "field",
+        skip_serializing_if = "Option::is_none"
+    )]
     mean_size: Field<Decimal>,
-    #[serde(default, deserialize_with = "field")]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "field",
+        skip_serializing_if = "Option::is_none"
+    )]
     size: Field<Size>,
     #[serde(skip_serializing_if = "Option::is_none")]
     limit: Option<Decimal>,
@@ -374,10 +386,8 @@ fn respelt(document: &Document<'_>, place: &Place) -> Option<Place> {
         && servers == "servers"
     {
         let is_one = document.root.get("server").is_some();
-        let here = [Step::from("server")]
-            .into_iter()
-            .chain(rest.iter().cloned());
-        return is_one.then(|| here.collect());
+        let here = [&[Step::from("server")], rest].concat();
+        return is_one.then(|| here.into_iter().collect());
     }
     let [Step::Key(jobs), Step::Index(i), Step::Key(key), ..] = place.steps() else {
         return None;

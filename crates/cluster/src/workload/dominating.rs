@@ -42,20 +42,18 @@ impl Dominating {
     }
 
     fn sorted(types: impl Iterator<Item = (Vec<f64>, f64)>, total: &[f64]) -> Self {
-        let types = types.enumerate();
-        let own = types.map(|(place, (demand, limit))| Own {
-            place,
-            demand,
-            limit,
-        });
-        let mut types: Vec<Own> = own.collect();
+        let mut types: Vec<Own> = types
+            .enumerate()
+            .map(|(place, (demand, limit))| Own {
+                place,
+                demand,
+                limit,
+            })
+            .collect();
         let cost = |own: &Own| -> f64 {
-            let pairs = own
-                .demand
-                .iter()
-                .zip(total)
-                .filter(|(_, total)| **total > 0.0);
-            pairs.map(|(demand, total)| demand / total).sum()
+            let pairs = own.demand.iter().zip(total);
+            let there = pairs.filter(|(_, total)| **total > 0.0);
+            there.map(|(demand, total)| demand / total).sum()
         };
         let demand = |own: &Own| own.demand.iter().map(|d| d.to_bits()).collect::<Vec<_>>();
         types.sort_by(|a, b| {
@@ -74,10 +72,8 @@ impl Dominating {
         let Some(cheapest) = self.types.iter().find(holds) else {
             return Vec::new();
         };
-        let alike = self
-            .types
-            .iter()
-            .filter(|own| own.demand == cheapest.demand);
+        let types = self.types.iter();
+        let alike = types.filter(|own| own.demand == cheapest.demand);
         alike.map(|own| (own.limit, own.place)).collect()
     }
 }

@@ -306,9 +306,8 @@ impl JobType {
     /// One line, from its beginning: see [`Workload::digest`].
     fn canonical(&self) -> String {
         let mut text = named("\ntype", &self.name);
-        for demand in &self.demand {
-            text += &format!(" {}", demand.canonical());
-        }
+        let demand = self.demand.iter();
+        text.extend(demand.map(|demand| format!(" {}", demand.canonical())));
         if self.nodes > 1 {
             text += &format!(" nodes {}", self.nodes);
         }
@@ -348,10 +347,7 @@ impl Workload {
 
     /// Whether a job's size, or a limit that it never exceeds, is known when it comes.
     pub fn has_limits(&self) -> bool {
-        matches!(
-            self.header.known,
-            Some(Known::Size | Known::Limit(_) | Known::TypeLimit)
-        )
+        self.known().is_some_and(|known| *known != Known::Type)
     }
 
     /// The R resources in the document's order.
@@ -389,9 +385,8 @@ impl Workload {
     /// `λ_i E[S_i] max_j D_ij/P_j`. The weights of a weighted mean response time.
     pub fn load_shares(&self) -> Vec<f64> {
         let pairs = self.types.iter().zip(self.dominant_shares());
-        let loads: Vec<f64> = pairs
-            .map(|(job, share)| job.offered_load() * share)
-            .collect();
+        let loads = pairs.map(|(job, share)| job.offered_load() * share);
+        let loads: Vec<f64> = loads.collect();
         let total: f64 = loads.iter().sum();
         loads.iter().map(|load| load / total).collect()
     }
@@ -421,9 +416,8 @@ impl Workload {
     /// One line a field.
     fn canonical(&self) -> String {
         let mut text = self.header.canonical("synth workload 1");
-        for resource in &self.resources {
-            text += &named("\nresource", &resource.name);
-            text += &format!(" {}", resource.capacity.canonical());
+        for Resource { name, capacity, .. } in &self.resources {
+            text += &format!("{} {}", named("\nresource", name), capacity.canonical());
         }
         text.extend(self.types.iter().map(JobType::canonical));
         text
@@ -455,13 +449,9 @@ impl Header {
 /// How many jobs with these demands fit on a server with these capacities, all in whole units:
 /// min_j ⌊capacity_j / demand_j⌋ over what is demanded; the largest integer if nothing is.
 fn most_alone(capacity: &[u64], demand: &[u64]) -> u64 {
-    let fit = |(capacity, demand): (&u64, &u64)| capacity.checked_div(*demand);
-    capacity
-        .iter()
-        .zip(demand)
-        .filter_map(fit)
-        .min()
-        .unwrap_or(u64::MAX)
+    let pairs = capacity.iter().zip(demand);
+    let fit = pairs.filter_map(|(capacity, demand)| capacity.checked_div(*demand));
+    fit.min().unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

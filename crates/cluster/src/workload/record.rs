@@ -136,14 +136,16 @@ impl Record {
             return Err(faults);
         }
         let located = |fault| recorded(fault, &self.resources);
-        let faults = match self.draft().check() {
-            Ok((fleet, _)) => match self.differences(&fleet.record()) {
-                faults if faults.is_empty() => return Ok(fleet),
-                faults => faults,
-            },
-            Err(faults) => faults.into_iter().map(located).collect(),
-        };
-        Err(faults)
+        let (fleet, _) = self.draft().check().map_err(|faults| {
+            let faults = faults.into_iter();
+            faults.map(located).collect::<Vec<_>>()
+        })?;
+        let faults = self.differences(&fleet.record());
+        if faults.is_empty() {
+            Ok(fleet)
+        } else {
+            Err(faults)
+        }
     }
 
     /// What a document cannot say but a record can: a resource that no server has, or one twice.
@@ -271,10 +273,8 @@ fn rate(job: &JobType) -> Decimal {
 
 /// Amounts of the resources by name.
 fn named(resources: &[String], amounts: &[Decimal]) -> Vec<(String, Option<Decimal>)> {
-    let pairs = resources.iter().zip(amounts);
-    pairs
-        .map(|(name, amount)| (name.clone(), Some(*amount)))
-        .collect()
+    let amounts = amounts.iter().map(|amount| Some(*amount));
+    resources.iter().cloned().zip(amounts).collect()
 }
 
 /// Returns the lists of an entry of this list that have no entry for each resource.
@@ -283,9 +283,8 @@ fn wrong_lengths(
     lengths: [(&str, usize); 2],
     resources: usize,
 ) -> impl Iterator<Item = Fault> {
-    let wrong = lengths
-        .into_iter()
-        .filter(move |(_, found)| *found != resources);
+    let lengths = lengths.into_iter();
+    let wrong = lengths.filter(move |(_, found)| *found != resources);
     wrong.map(move |(field, found)| {
         let expected = format!("one for each of the {resources} resources");
         let message = format!("{found} entries, expected {expected}");

@@ -150,9 +150,8 @@ impl Findings {
     /// Returns the workload of a document, or adds what is wrong with it.
     pub fn workload<W>(&mut self, checked: Result<W, Vec<Fault>>) -> Option<W> {
         let add = |fault: Fault| self.add(format!("workload.{}", fault.place), fault.message);
-        checked
-            .map_err(|faults| faults.into_iter().for_each(add))
-            .ok()
+        let checked = checked.map_err(|faults| faults.into_iter().for_each(add));
+        checked.ok()
     }
 
     /// Notes that nothing follows from what stands at these paths.

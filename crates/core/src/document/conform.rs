@@ -207,11 +207,10 @@ impl<'a> Reader<'a> {
         for Entry { key, node, .. } in entries {
             let here = place.then(key);
             let Some(schema) = properties.get(key) else {
-                let free = known.iter().copied().filter(|known| absent(entries, known));
-                let free: Vec<&str> = free.filter(|known| !reported.contains(known)).collect();
-                let fitting = free.iter().copied();
-                let fitting = fitting.filter(|known| self.fits(node, &properties[*known]));
-                let fitting: Vec<&str> = fitting.collect();
+                let mut free = known.clone();
+                free.retain(|known| absent(entries, known) && !reported.contains(known));
+                let mut fitting = free.clone();
+                fitting.retain(|known| self.fits(node, &properties[*known]));
                 let Some(near) = self.unknown(key, [&known, &free, &fitting], &here, variant)
                 else {
                     continue;
@@ -334,10 +333,9 @@ impl<'a> Reader<'a> {
             let (key, schema) = variant["properties"].as_object()?.iter().next()?;
             Some((key.as_str(), Some(schema)))
         };
-        let known: Vec<(&str, Option<&Json>)> = variants
-            .iter()
-            .filter_map(|variant| word(variant).or_else(|| key(variant)))
-            .collect();
+        let known = variants.iter();
+        let known = known.filter_map(|variant| word(variant).or_else(|| key(variant)));
+        let known: Vec<(&str, Option<&Json>)> = known.collect();
         let written = |(name, of): &(&str, Option<&Json>)| match of {
             Some(_) => format!("`{name}: …`"),
             None => format!("`{name}`"),
@@ -380,11 +378,8 @@ fn kind(schema: &Json) -> &str {
 
 /// Returns the key and the name that tell a tagged variant from the others.
 fn constant(variant: &Json) -> Option<(&str, &str)> {
-    let properties = variant["properties"].as_object();
-    let constants = properties.into_iter().flatten();
-    constants
-        .filter_map(|(key, schema)| Some((key.as_str(), schema["const"].as_str()?)))
-        .next()
+    let mut properties = variant["properties"].as_object()?.iter();
+    properties.find_map(|(key, schema)| Some((key.as_str(), schema["const"].as_str()?)))
 }
 
 /// How a variant is written, in the order of its parameters.
@@ -424,10 +419,8 @@ fn expected(node: &Node, what: &str) -> String {
 }
 
 fn texts(list: &Json) -> impl Iterator<Item = &str> {
-    list.as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(Json::as_str)
+    let entries = list.as_array().into_iter().flatten();
+    entries.filter_map(Json::as_str)
 }
 
 fn quoted(text: &str) -> String {

@@ -163,19 +163,15 @@ pub enum DocumentError {
 impl DocumentError {
     /// Faults of what has no document to quote.
     pub fn without_text(faults: Vec<Fault>) -> Self {
-        let lines: Vec<String> = faults
-            .iter()
-            .map(|f| {
-                format!(
-                    "error: {}\n --> {}\n = help: {}",
-                    f.message, f.place, f.help
-                )
-            })
-            .collect();
-        Self::Faults {
-            report: lines.join("\n\n"),
-            faults,
-        }
+        let line =
+            |Fault {
+                 message,
+                 place,
+                 help,
+                 ..
+             }: &Fault| { format!("error: {message}\n --> {place}\n = help: {help}") };
+        let report = faults.iter().map(line).collect::<Vec<_>>().join("\n\n");
+        Self::Faults { report, faults }
     }
 }
 

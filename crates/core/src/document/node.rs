@@ -113,9 +113,7 @@ impl Node {
                     *text = changed;
                 }
             }
-            Value::List(entries) => entries
-                .iter_mut()
-                .for_each(|entry| entry.change_texts(change)),
+            Value::List(list) => list.iter_mut().for_each(|entry| entry.change_texts(change)),
             Value::Null | Value::Map(_) => {}
         }
     }

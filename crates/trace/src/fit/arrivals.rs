@@ -119,9 +119,8 @@ impl Batched {
     /// Numbers of jobs with the batches that have them; of more than can be told apart, several as their mean.
     fn numbers(&self) -> (Vec<u32>, Vec<f64>) {
         let counts = self.counts.iter();
-        let counts: Vec<(u32, u64)> = counts
-            .map(|(n, count)| ((*n).min(LARGEST), *count))
-            .collect();
+        let counts = counts.map(|(n, count)| ((*n).min(LARGEST), *count));
+        let counts: Vec<(u32, u64)> = counts.collect();
         let (few, many) = counts.split_at(counts.len().min(NUMBERS));
         let part = |part: &[(u32, u64)]| {
             let batches: u64 = part.iter().map(|(_, count)| count).sum();

@@ -1,6 +1,8 @@
 //! The workload of the jobs of a trace.
 
-use super::arrivals::{common, kappa, modulated};
+use itertools::Itertools as _;
+
+use super::arrivals::{Batched, common, kappa, modulated};
 use super::jobs::{Job, Jobs, NO_LIMIT};
 use super::limits::{self, Cut};
 use super::report::{Arrivals, Fit, FitError, Options, Report, Tried, TypeFound, short};
@@ -51,11 +53,7 @@ struct Type {
 impl<'a> Fitting<'a> {
     /// Cuts types by demand, and counts their jobs.
     pub fn new(jobs: &'a Jobs<'a>, by_demand: Types, options: &'a Options) -> Self {
-        let most = if options.by_limit {
-            options.max_types
-        } else {
-            0
-        };
+        let most = options.max_types * usize::from(options.by_limit);
         let cuts = limits::cut(jobs, &by_demand.of_vector, by_demand.demands.len(), most);
         let type_of = |cut: Cut| {
             let vectors =
@@ -119,10 +117,8 @@ impl<'a> Fitting<'a> {
         let has_batches = self.has_batches();
         let constant: Vec<ArrivalProcess> = if has_batches {
             let batches = jobs.batches(types.len(), |job| self.type_of(job));
-            let pairs = types.iter().zip(&batches);
-            pairs
-                .map(|(own, batches)| batches.process(own.rate))
-                .collect()
+            let process = |(own, batches): (&Type, &Batched)| batches.process(own.rate);
+            types.iter().zip(&batches).map(process).collect()
         } else {
             let poisson = |own: &Type| ArrivalProcess::Poisson {
                 rate: short(own.rate),
@@ -230,32 +226,26 @@ impl<'a> Fitting<'a> {
         }
         let pairs = self.jobs.trace.servers().resources.iter().zip(&own.demand);
         let demanded = pairs.filter(|(_, demand)| **demand > 0.0);
-        let mut words: Vec<String> = demanded
-            .map(|(name, demand)| format!("{name}{demand}"))
-            .collect();
-        words.extend(own.limit.map(|limit| format!("limit{limit}")));
-        words.join("-")
+        let words = demanded.map(|(name, demand)| format!("{name}{demand}"));
+        let limit = own.limit.map(|limit| format!("limit{limit}"));
+        words.chain(limit).join("-")
     }
 
     fn found(&self, parts: &Parts) -> Vec<TypeFound> {
         let work = |own: &Type| own.rate * own.work.0;
         let total: f64 = self.types.iter().map(work).sum();
-        let found = self
-            .types
-            .iter()
-            .zip(&parts.types)
-            .map(|(own, part)| TypeFound {
-                name: part.name.clone(),
-                limit: own.limit,
-                jobs: own.law.count,
-                mean: own.law.mean() / self.jobs.per_second as f64,
-                scv: own.law.scv(),
-                scv_kept: part.size.scv(),
-                longest_hundredth: own.law.longest_hundredth(),
-                work: work(own) / total,
-                law: part.size.law(),
-            });
-        found.collect()
+        let found = |(own, part): (&Type, &Part)| TypeFound {
+            name: part.name.clone(),
+            limit: own.limit,
+            jobs: own.law.count,
+            mean: own.law.mean() / self.jobs.per_second as f64,
+            scv: own.law.scv(),
+            scv_kept: part.size.scv(),
+            longest_hundredth: own.law.longest_hundredth(),
+            work: work(own) / total,
+            law: part.size.law(),
+        };
+        self.types.iter().zip(&parts.types).map(found).collect()
     }
 
     /// Jobs whose demand no type dominates, and their share of the work.

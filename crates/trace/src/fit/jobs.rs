@@ -156,9 +156,8 @@ impl<'a> Jobs<'a> {
         }
         let total = self.trace.servers().total().into_iter().enumerate();
         let held = |r: usize| self.vectors.iter().map(move |v| v.busy * v.demand[r]);
-        self.used = total
-            .map(|(r, total)| held(r).sum::<f64>() / total)
-            .collect();
+        let used = total.map(|(r, total)| held(r).sum::<f64>() / total);
+        self.used = used.collect();
     }
 
     /// ρ̄ = max_r ρ̄_r.

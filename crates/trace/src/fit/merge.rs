@@ -181,9 +181,8 @@ fn pairs(vectors: &[Vector], costs: &Costs<'_>) -> Vec<(usize, usize)> {
     }
     while left.len() > 1 {
         let cost = |g: &usize| groups[*g].partner.1;
-        let cheapest = left
-            .iter()
-            .min_by(|a, b| cost(a).total_cmp(&cost(b)).then(a.cmp(b)));
+        let cheapest = left.iter();
+        let cheapest = cheapest.min_by(|a, b| cost(a).total_cmp(&cost(b)).then(a.cmp(b)));
         let Some(&from) = cheapest.filter(|g| cost(g).is_finite()) else {
             break;
         };

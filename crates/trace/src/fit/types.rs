@@ -174,10 +174,8 @@ impl<'a> Search<'a> {
 
 /// A workload of these types on these servers.
 pub fn parts_of(servers: &Servers, types: Vec<Part>) -> Parts {
-    let shapes = servers
-        .shapes
-        .iter()
-        .map(|shape| (shape.count, shape.capacity.clone()));
+    let shapes = servers.shapes.iter();
+    let shapes = shapes.map(|shape| (shape.count, shape.capacity.clone()));
     Parts {
         header: Header {
             time_unit: "s".into(),

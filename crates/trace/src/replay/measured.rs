@@ -177,12 +177,7 @@ impl Measured {
             let pairs = utilization.iter_mut().zip(&kinds.held[visit.kind as usize]);
             pairs.for_each(|(used, held)| *used += held * within / length);
         }
-        let passing = || {
-            passes(visits)
-                .take(last)
-                .skip(first)
-                .filter(|passes| *passes)
-        };
+        let passes = passes(visits).take(last).skip(first);
         Measured {
             jobs: own.len() as u64,
             mean_wait: total_wait / own.len() as f64,
@@ -193,7 +188,7 @@ impl Measured {
             total_wait,
             waited: waits().filter(|wait| *wait > 0.0).count() as u64,
             longest_wait: waits().fold(0.0, f64::max),
-            backfilled: starts_known.then(|| passing().count() as u64),
+            backfilled: starts_known.then(|| passes.filter(|passes| *passes).count() as u64),
             utilization,
             last_end: visits.iter().map(|visit| visit.end).fold(0.0, f64::max),
         }

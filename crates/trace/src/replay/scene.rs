@@ -147,6 +147,7 @@ pub fn gathered(
         }
     }
     let shapes = log.servers.shapes.iter();
+    let shapes = shapes.map(|shape| (shape.count, shape.capacity.clone()));
     let parts = Parts {
         header: Header {
             start_latency: (latency > 0.0).then(|| Size::Deterministic {
@@ -161,9 +162,7 @@ pub fn gathered(
             ..Header::default()
         },
         resources: log.servers.resources.clone(),
-        shapes: shapes
-            .map(|shape| (shape.count, shape.capacity.clone()))
-            .collect(),
+        shapes: shapes.collect(),
         types,
     };
     Ok((parts.check()?, places))

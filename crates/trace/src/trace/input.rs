@@ -93,10 +93,8 @@ impl Lines {
     /// When the input cannot be read further, or a line does not end.
     pub fn advance_in(&mut self, name: &str) -> Result<bool, TraceError> {
         self.line.clear();
-        let read = (&mut self.input)
-            .take(LONGEST)
-            .read_until(b'\n', &mut self.line);
-        let read = match read {
+        let mut limited = (&mut self.input).take(LONGEST);
+        let read = match limited.read_until(b'\n', &mut self.line) {
             Ok(read) if read as u64 == LONGEST => Err(io::Error::other(
                 "the next line has more than a million bytes",
             )),

@@ -197,10 +197,10 @@ impl<F: FnMut(Line<'_>) -> Result<Option<Raw>, Fault>> Reader for F {
 fn unquoted(field: &[u8]) -> &[u8] {
     let field = field.strip_prefix(b"\xef\xbb\xbf").unwrap_or(field);
     let field = field.trim_ascii();
-    let inside = field
-        .strip_prefix(b"\"")
-        .and_then(|field| field.strip_suffix(b"\""));
-    inside.unwrap_or(field)
+    match field {
+        [b'"', inside @ .., b'"'] => inside,
+        field => field,
+    }
 }
 
 /// A file whose format is known: its tick, what its jobs ran on, its rows and how they are read.
@@ -214,10 +214,8 @@ pub(super) fn open(source: &Source, options: &Options) -> Result<Opened, TraceEr
     let name = source.name();
     let mut start = Vec::new();
     let mut input = input::open(source)?;
-    (&mut input)
-        .take(LOOK)
-        .read_to_end(&mut start)
-        .map_err(|why| TraceError::unreadable(&name, 0, why))?;
+    let begun = (&mut input).take(LOOK).read_to_end(&mut start);
+    begun.map_err(|why| TraceError::unreadable(&name, 0, why))?;
     let refused = |why| TraceError::Refused(format!("{name}: {why}"));
     let format = choose(options.format, first_line(&start)).map_err(refused)?;
     without_use(format, options).map_or(Ok(()), |why| Err(refused(why)))?;

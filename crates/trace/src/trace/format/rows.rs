@@ -183,14 +183,10 @@ impl Rows {
         let (line, columns) = (self.lines.line(), self.header.len());
         match self.bounds.get(columns) {
             Some((start, _)) => {
-                let expected = match self.format {
-                    Format::Sacct => {
-                        "no more fields than the header has: a `|` in a name makes more of them; leave JobName out"
-                    }
-                    _ => {
-                        "no more fields than the header has: a name with a comma stands in quotation marks"
-                    }
-                };
+                let mut expected = "no more fields than the header has: a name with a comma stands in quotation marks";
+                if self.format == Format::Sacct {
+                    expected = "no more fields than the header has: a `|` in a name makes more of them; leave JobName out";
+                }
                 Err(Fault::at(&line[..*start], &line[*start..], expected))
             }
             None if self.bounds.len() < columns => {
@@ -294,12 +290,12 @@ impl Rows {
 
     /// An amount ≥ 0; `None` where nothing stands.
     pub fn amount(&self, column: usize) -> Result<Option<f64>, Fault> {
-        match self.get(column) {
-            b"" => Ok(None),
-            field => amount(field)
-                .ok_or_else(|| self.fault(column, AMOUNT))
-                .map(Some),
+        let field = self.get(column);
+        let amount = amount(field);
+        if amount.is_none() && !field.is_empty() {
+            return Err(self.fault(column, AMOUNT));
         }
+        Ok(amount)
     }
 
     /// An amount ≥ 0; where none stands, 0 is taken, and that is noted.

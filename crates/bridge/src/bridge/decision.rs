@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::journal::{Round, decide};
 use super::setup::Setup;
-use super::watch::{Found, Watch};
+use super::watch::{Changes, Watch};
 use super::{TypeMap, bridgeable};
 use synth_cluster::artifact::Checked;
 use synth_cluster::live::protocol::Line;
@@ -58,7 +58,7 @@ impl ActivePolicy {
 
     /// Sends what was found to the scheduler; returns its decisions, and whether it accepted every line. `start` is
     /// when the round began without Slurm.
-    pub fn decide(&mut self, found: &mut Found, now: f64, start: Instant) -> (Round, bool) {
+    pub fn decide(&mut self, found: &mut Changes, now: f64, start: Instant) -> (Round, bool) {
         let t = now / self.second;
         let mut round = Round {
             t,

@@ -14,7 +14,7 @@ use synth_core::number::seconds_of;
 
 /// What a file says, checked against a policy. Without a file nothing.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Said {
+pub(super) struct TypesFile {
     /// Resources of the policy, by name.
     pub resources: BTreeMap<String, Source>,
     /// The rules in order; without them demand decides.
@@ -65,12 +65,12 @@ struct WrittenRange {
     up_to: Option<String>,
 }
 
-impl Said {
+impl TypesFile {
     /// Reads a file for a policy of this fleet; `name` stands for it in messages.
     pub fn parse(text: &str, name: &str, fleet: &Fleet) -> Result<Self, DocumentError> {
         let document = Document::parse(text, name, EXAMPLE)?;
         let (written, mut faults) = document.read::<Written>();
-        let said = written.map(|written| Said {
+        let said = written.map(|written| TypesFile {
             resources: resources(written.resources.unwrap_or_default(), fleet, &mut faults),
             rules: written.types.map(|types| rules(types, fleet, &mut faults)),
             servers: written.servers.map(|own| nodes(own, fleet, &mut faults)),

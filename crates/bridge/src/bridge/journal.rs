@@ -168,15 +168,11 @@ pub fn replay(path: &Path, policy: &Checked, digest: &str) -> Result<Replayed, S
             Record::Head(head) => {
                 is_own = head.digest == digest;
                 if is_own {
-                    let scheduler = Scheduler::new(policy, head.seed);
-                    match &mut replay {
-                        None => replay = Some(Replayed::new(scheduler)),
-                        // The same policy begins again: another bridge, or the file was read again.
-                        Some(replay) => {
-                            replay.scheduler = scheduler;
-                            replay.present.clear();
-                        }
-                    }
+                    let scheduler = || Scheduler::new(policy, head.seed);
+                    let own = replay.get_or_insert_with(|| Replayed::new(scheduler()));
+                    // The same policy may begin again: another bridge, or the file was read again.
+                    own.scheduler = scheduler();
+                    own.present.clear();
                 }
                 heads.push(head);
             }

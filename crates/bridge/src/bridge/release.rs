@@ -4,7 +4,7 @@ use super::BridgeError;
 use super::decision::ActivePolicy;
 use super::journal::Round;
 use super::setup::{HoldBy, Setup};
-use super::watch::{Found, key_of};
+use super::watch::{Changes, key_of};
 use crate::slurm::{Hold, JobId, Refusal, Slurm, Why};
 use synth_cluster::live::protocol::Started;
 
@@ -14,7 +14,7 @@ pub(super) fn act(
     slurm: &Slurm,
     setup: &Setup,
     active: &mut ActivePolicy,
-    (found, round, now): (&Found, &Round, f64),
+    (found, round, now): (&Changes, &Round, f64),
     say: &mut dyn FnMut(&str),
 ) -> Result<(), BridgeError> {
     let starts = round.start.iter().filter_map(|start| {

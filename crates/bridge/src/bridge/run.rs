@@ -121,7 +121,7 @@ impl Bridge {
         }
     }
 
-    /// What it is about to do, for the one who started it.
+    /// Returns what it is about to do, for the one who started it.
     pub fn announced(&self) -> String {
         let names = self.active.watch.map.resources.names();
         let names = names.map(|(name, source)| format!("{name} = {}", source.written()));
@@ -167,14 +167,14 @@ impl Bridge {
             }
             if reported.elapsed() > TELL {
                 reported = Instant::now();
-                self.tell_measured(say);
+                self.report_measured(say);
             }
             self.pause(self.until_next(), signals);
         }
         if self.setup.dry_run {
             return Ok(());
         }
-        self.tell_measured(say);
+        self.report_measured(say);
         if self.setup.on_exit == OnExit::Release {
             let released = release_all(&self.slurm, self.setup.hold)?;
             say(&format!("the gate is open: {released}"));
@@ -360,7 +360,7 @@ impl Bridge {
         }
     }
 
-    fn tell_measured(&self, say: &mut dyn FnMut(&str)) {
+    fn report_measured(&self, say: &mut dyn FnMut(&str)) {
         let fleet = self.active.fleet();
         let (lines, is_apart) = self.measured.lines(
             fleet.types(),

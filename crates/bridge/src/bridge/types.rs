@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::document::Said;
+use super::document::TypesFile;
 use super::resources::Resources;
 use super::rule::Rule;
 use super::servers::Servers;
@@ -48,7 +48,7 @@ impl TypeMap {
     pub fn new(policy: &Checked, file: Option<&Path>) -> Result<Self, String> {
         let fleet = policy.workload();
         let said = match file {
-            None => Said::default(),
+            None => TypesFile::default(),
             Some(path) => {
                 let name = path.display().to_string();
                 let unread = |why| {
@@ -57,7 +57,7 @@ impl TypeMap {
                     )
                 };
                 let text = text_of(path).map_err(unread)?;
-                Said::parse(&text, &name, fleet).map_err(|why| why.to_string())?
+                TypesFile::parse(&text, &name, fleet).map_err(|why| why.to_string())?
             }
         };
         let evidence = &policy.artifact().evidence;
@@ -69,7 +69,7 @@ impl TypeMap {
     }
 
     /// Returns the same for a fleet, with prices of whole units of its resources, or none.
-    pub(super) fn of(fleet: &Fleet, prices: &[f64], said: Said) -> Result<Self, String> {
+    pub(super) fn of(fleet: &Fleet, prices: &[f64], said: TypesFile) -> Result<Self, String> {
         let named = |name: &str| said.resources.get(name).cloned();
         let resources = Resources::new(fleet.envelope(), named)?;
         let demands = fleet.types().iter().map(|job| {

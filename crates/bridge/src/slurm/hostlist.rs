@@ -31,7 +31,7 @@ pub fn expand(list: &str) -> Option<Vec<String>> {
     Some(names)
 }
 
-/// Whether a text is a name as nodes, partitions and resources have them.
+/// Returns whether a text is a name as nodes, partitions and resources have them.
 pub fn is_plain(text: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     !text.is_empty() && text.chars().all(is_plain)

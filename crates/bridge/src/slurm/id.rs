@@ -31,7 +31,7 @@ pub struct Key {
 }
 
 impl JobId {
-    /// Whether it is a component of a heterogeneous job.
+    /// Returns whether it is a component of a heterogeneous job.
     pub fn is_component(self) -> bool {
         matches!(self.part, Part::Component(_))
     }

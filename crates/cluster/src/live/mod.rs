@@ -314,7 +314,7 @@ impl Scheduler {
     }
 
     /// A job is known from now on.
-    fn meet(&mut self, job: &Submission<'_>) -> Arc<str> {
+    fn register(&mut self, job: &Submission<'_>) -> Arc<str> {
         let id: Arc<str> = job.id.into();
         let known = Known {
             job_type: job.job_type,
@@ -328,15 +328,15 @@ impl Scheduler {
     }
 
     fn arrive(&mut self, job: &Submission<'_>) {
-        let id = self.meet(job);
-        if let Some(event) = self.send(&id) {
+        let id = self.register(job);
+        if let Some(event) = self.admit(&id) {
             self.act(event);
         }
     }
 
     /// A job that waits outside comes in if it could run: on what the rule then acts. One that was there before comes into
     /// its old place in the queue, which is no event.
-    fn send(&mut self, id: &Arc<str>) -> Option<Option<Event>> {
+    fn admit(&mut self, id: &Arc<str>) -> Option<Option<Event>> {
         let known = self.known.get_mut(id)?;
         let (job_type, limit, order) = (known.job_type, known.limit, known.order);
         if !self.site.open[job_type] {
@@ -358,7 +358,7 @@ impl Scheduler {
     }
 
     fn adopt(&mut self, job: &Submission<'_>, ran: f64, servers: Vec<usize>) {
-        let id = self.meet(job);
+        let id = self.register(job);
         let of = [ran, job.limit + self.latency];
         let system = &mut self.site.system;
         system.start_at(self.now);
@@ -455,7 +455,7 @@ impl Scheduler {
         }
         let aside: Vec<Arc<str>> = self.aside.values().cloned().collect();
         for id in &aside {
-            if let Some(event) = self.send(id) {
+            if let Some(event) = self.admit(id) {
                 let event = event.filter(|_| !is_unheard);
                 is_unheard = false;
                 self.act(event);

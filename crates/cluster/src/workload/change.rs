@@ -37,7 +37,7 @@ pub struct Part {
 }
 
 impl Parts {
-    /// The fleet without the shapes on which no type fits.
+    /// Returns the fleet without the shapes on which no type fits.
     ///
     /// # Errors
     /// With every fault that a document with these values has.
@@ -75,13 +75,13 @@ impl Parts {
         draft.fleet()
     }
 
-    /// Whether some type fits on a server of this capacity.
+    /// Returns whether some type fits on a server of this capacity.
     fn is_used(&self, capacity: &[Decimal]) -> bool {
         let fits = |part: &Part| part.demand.iter().zip(capacity).all(|(d, c)| d <= c);
         self.types.iter().any(fits)
     }
 
-    /// What there is of each resource, by name.
+    /// Returns what there is of each resource, by name.
     fn amounts(&self, amounts: &[Decimal]) -> Vec<(String, Option<Decimal>)> {
         let amounts = amounts.iter().map(|amount| Some(*amount));
         let pairs = self.resources.iter().cloned().zip(amounts);
@@ -167,7 +167,7 @@ impl Workload {
     }
 }
 
-/// The sum, where it is a decimal of a double and not rounded away.
+/// Returns the sum, where it is a decimal of a double and not rounded away.
 fn sum(a: Decimal, b: Decimal) -> Option<Decimal> {
     let sum = Decimal::nearest(&(a.exact() + b.exact()))?;
     (sum > a && b > Decimal::ZERO).then_some(sum)

@@ -237,34 +237,34 @@ impl JobType {
         self.arrival_rate
     }
 
-    /// How they arrive, but for what modulates all types ([`Workload::modulation`]).
+    /// Returns how they arrive, but for what modulates all types ([`Workload::modulation`]).
     pub fn arrivals(&self) -> &ArrivalProcess {
         &self.arrivals
     }
 
-    /// Whether they arrive as a Poisson process, under whatever name. What is modulated does not.
+    /// Returns whether they arrive as a Poisson process, under whatever name. What is modulated does not.
     pub fn is_poisson(&self) -> bool {
         !self.modulated && self.arrivals.is_poisson()
     }
 
-    /// Whether the sizes of its jobs are independent of each other; in batches that are alike they
+    /// Returns whether the sizes of its jobs are independent of each other; in batches that are alike they
     /// are not.
     pub fn has_independent_sizes(&self) -> bool {
         self.arrivals.alike() == 0.0
     }
 
-    /// Whether sizes are exponential and independent, and jobs start at once: what is left of a running job has
+    /// Returns whether sizes are exponential and independent, and jobs start at once: what is left of a running job has
     /// the law of a whole size, whatever has ended before.
     pub fn is_memoryless(&self) -> bool {
         self.holding.is_exponential() && self.has_independent_sizes()
     }
 
-    /// The law of job sizes, as written: how long jobs run.
+    /// Returns the law of job sizes, as written: how long jobs run.
     pub fn size(&self) -> &Size {
         self.holding.run()
     }
 
-    /// The law of the time that a job holds its room, L + S: its run after the
+    /// Returns the law of the time that a job holds its room, L + S: its run after the
     /// [start latency](Workload::start_latency). Without preemption this is the size that a server sees, and
     /// everything that is said of queues goes by it.
     pub fn holding(&self) -> &Holding {
@@ -324,17 +324,17 @@ impl Workload {
         self.header.source.as_deref()
     }
 
-    /// The one unit of time of all rates and sizes.
+    /// Returns the one unit of time of all rates and sizes.
     pub fn time_unit(&self) -> &str {
         &self.header.time_unit
     }
 
-    /// What is known of a job's size when it comes, if the document says so.
+    /// Returns what is known of a job's size when it comes, if the document says so.
     pub fn known(&self) -> Option<&Known> {
         self.header.known.as_ref()
     }
 
-    /// What modulates the arrivals of all types together, if anything does.
+    /// Returns what modulates the arrivals of all types together, if anything does.
     pub fn modulation(&self) -> Option<&CommonModulation> {
         self.header.modulation.as_ref()
     }
@@ -345,17 +345,17 @@ impl Workload {
         self.header.start_latency.as_ref()
     }
 
-    /// Whether a job's size, or a limit that it never exceeds, is known when it comes.
+    /// Returns whether a job's size, or a limit that it never exceeds, is known when it comes.
     pub fn has_limits(&self) -> bool {
         self.known().is_some_and(|known| *known != Known::Type)
     }
 
-    /// The R resources in the document's order.
+    /// Returns the R resources in the document's order.
     pub fn resources(&self) -> &[Resource] {
         &self.resources
     }
 
-    /// The K types that arrive, in the document's order.
+    /// Returns the K types that arrive, in the document's order.
     pub fn types(&self) -> &[JobType] {
         &self.types
     }
@@ -391,7 +391,7 @@ impl Workload {
         loads.iter().map(|load| load / total).collect()
     }
 
-    /// How many jobs of type `i` fit together on the server when it is empty otherwise, at least 1.
+    /// Returns how many jobs of type `i` fit together on the server when it is empty otherwise, at least 1.
     ///
     /// # Panics
     /// If `i` is not the index of a type.
@@ -401,7 +401,7 @@ impl Workload {
         u32::try_from(most).expect("as many as are worth listing were checked to fit")
     }
 
-    /// Whether all types arrive as Poisson processes, independent of each other.
+    /// Returns whether all types arrive as Poisson processes, independent of each other.
     pub fn is_poisson(&self) -> bool {
         self.types.iter().all(JobType::is_poisson)
     }
@@ -430,7 +430,7 @@ fn named(label: &str, name: &str) -> String {
 }
 
 impl Header {
-    /// The first lines of the text that a digest is of, one a field.
+    /// Returns the first lines of the text that a digest is of, one a field.
     fn canonical(&self, format: &str) -> String {
         let mut text = named(&format!("{format}\ntime_unit"), &self.time_unit);
         if let Some(known) = &self.known {
@@ -446,7 +446,7 @@ impl Header {
     }
 }
 
-/// How many jobs with these demands fit on a server with these capacities, all in whole units:
+/// Returns how many jobs with these demands fit on a server with these capacities, all in whole units:
 /// min_j ⌊capacity_j / demand_j⌋ over what is demanded; the largest integer if nothing is.
 fn most_alone(capacity: &[u64], demand: &[u64]) -> u64 {
     let pairs = capacity.iter().zip(demand);

@@ -84,7 +84,7 @@ pub struct RecordType {
 }
 
 impl Workload {
-    /// The workload as an artifact carries it: a fleet of one server.
+    /// Returns the workload as an artifact carries it: a fleet of one server.
     pub fn record(&self) -> Record {
         Fleet::from(self.clone()).record()
     }
@@ -119,7 +119,7 @@ impl Fleet {
 }
 
 impl Record {
-    /// Whether it is of one server.
+    /// Returns whether it is of one server.
     pub fn is_of_one_server(&self) -> bool {
         matches!(&self.servers[..], [server] if server.count == 1)
     }
@@ -148,7 +148,7 @@ impl Record {
         }
     }
 
-    /// What a document cannot say but a record can: a resource that no server has, or one twice.
+    /// Returns what a document cannot say but a record can: a resource that no server has, or one twice.
     fn faults_of_servers(&self) -> Vec<Fault> {
         let mut faults = Vec::new();
         let count = self.resources.len();
@@ -171,7 +171,7 @@ impl Record {
         faults
     }
 
-    /// What a document cannot say but a record can: vectors of a wrong length, a rate of 0, a
+    /// Returns what a document cannot say but a record can: vectors of a wrong length, a rate of 0, a
     /// type both served and not.
     fn faults_of_types(&self) -> Vec<Fault> {
         let mut faults = Vec::new();
@@ -195,7 +195,7 @@ impl Record {
         faults
     }
 
-    /// The plain values, to be checked again.
+    /// Returns the plain values, to be checked again.
     pub(super) fn draft(&self) -> Draft {
         let shapes = self.servers.iter().map(|server| DraftShape {
             name: server.name.clone(),
@@ -248,7 +248,7 @@ impl Record {
     }
 }
 
-/// The same fault, at its place in a record with the resources in this order.
+/// Returns the same fault, at its place in a record with the resources in this order.
 fn recorded(fault: Fault, resources: &[String]) -> Fault {
     let mut steps = fault.place.steps().to_vec();
     if steps.first() == Some(&Step::from("jobs")) {
@@ -263,7 +263,7 @@ fn recorded(fault: Fault, resources: &[String]) -> Fault {
     fault.at(steps.into_iter().collect())
 }
 
-/// The mean rate as a decimal.
+/// Returns the mean rate as a decimal.
 fn rate(job: &JobType) -> Decimal {
     match job.arrivals {
         ArrivalProcess::Poisson { rate } => rate,
@@ -374,7 +374,7 @@ mod tests {
         Fleet::parse(TEXT, "t.yaml").unwrap().workload.record()
     }
 
-    /// The one fault after a change, as text.
+    /// Returns the one fault after a change, as text.
     fn fault_after(change: impl FnOnce(&mut Record)) -> String {
         let mut record = record();
         change(&mut record);

@@ -30,7 +30,7 @@ impl DraftShape {
 }
 
 impl Draft {
-    /// Whether there is one server.
+    /// Returns whether there is one server.
     pub(super) fn is_one_server(&self) -> bool {
         matches!(&self.shapes[..], [shape] if shape.count == Some(1))
     }
@@ -188,14 +188,14 @@ impl Draft {
         faults.push(Fault::new(place!("jobs", i, "nodes"), message, help));
     }
 
-    /// The places of the types that arrive and fit on a shape.
+    /// Returns the places of the types that arrive and fit on a shape.
     fn served<'a>(&'a self, shape: &'a DraftShape) -> impl Iterator<Item = usize> + 'a {
         let fits = |job: &DraftJob| !job.is_idle() && shape.shortfalls(job).is_empty();
         let jobs = self.jobs.iter().enumerate();
         jobs.filter(move |(_, job)| fits(job)).map(|(i, _)| i)
     }
 
-    /// The resources of all shapes, in the order in which they are named first.
+    /// Returns the resources of all shapes, in the order in which they are named first.
     fn resources(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for (name, _) in self.shapes.iter().flat_map(|shape| &shape.capacity) {
@@ -206,7 +206,7 @@ impl Draft {
         names
     }
 
-    /// The first shape that has a resource.
+    /// Returns the first shape that has a resource.
     pub(super) fn first_with(&self, resource: &str) -> usize {
         let has = |shape: &DraftShape| shape.capacity_for(resource) > Decimal::ZERO;
         self.shapes.iter().position(has).unwrap_or(0)

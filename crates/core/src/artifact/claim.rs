@@ -75,7 +75,7 @@ impl<Q: Quantity> Claim<Q> {
         self.longer_than.map(f64::to_bits)
     }
 
-    /// What it is about.
+    /// Returns what it is about.
     pub fn subject(&self) -> Subject<'_> {
         Subject {
             server: self.server.as_deref(),
@@ -275,7 +275,7 @@ pub struct Unmet {
 }
 
 impl<C> HoldsFor<C> {
-    /// What is assumed and not met by these laws.
+    /// Returns what is assumed and not met by these laws.
     pub fn unmet(&self, laws: Laws) -> Unmet {
         Unmet {
             sizes: match self.sizes {
@@ -295,7 +295,7 @@ impl Unmet {
         self.sizes || self.independence || self.arrivals
     }
 
-    /// What was taken instead of the workload as it is, in words that follow "as if" or "if".
+    /// Returns what was taken instead of the workload as it is, in words that follow "as if" or "if".
     pub fn words(self) -> Option<&'static str> {
         match (self.sizes, self.independence, self.arrivals) {
             (false, false, false) => None,

@@ -382,7 +382,7 @@ fn constant(variant: &Json) -> Option<(&str, &str)> {
     properties.find_map(|(key, schema)| Some((key.as_str(), schema["const"].as_str()?)))
 }
 
-/// How a variant is written, in the order of its parameters.
+/// Returns how a variant is written, in the order of its parameters.
 fn pattern(tag: &str, name: &str, schema: &Json) -> String {
     let parameters = texts(&schema["required"]).filter(|key| *key != tag);
     let parameters = parameters.map(|key| match kind(&schema["properties"][key]) {

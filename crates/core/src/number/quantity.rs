@@ -120,7 +120,7 @@ fn of_amount(text: &str) -> Option<String> {
     })
 }
 
-/// Whether it is a suffix of amounts, such as `Gi`, `M` or `GB`.
+/// Returns whether it is a suffix of amounts, such as `Gi`, `M` or `GB`.
 fn is_multiple(suffix: &str) -> bool {
     let letter = suffix.strip_suffix('B').unwrap_or(suffix);
     let letter = letter.strip_suffix('i').unwrap_or(letter);

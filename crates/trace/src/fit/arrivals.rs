@@ -87,7 +87,7 @@ impl Batched {
         }
     }
 
-    /// The correlation of the sizes of two jobs of a batch, in \[0, 1\].
+    /// Returns the correlation of the sizes of two jobs of a batch, in \[0, 1\].
     pub fn alike(&self) -> f64 {
         let [pairs, sum, squares, products] = self.sums;
         let mean = sum / pairs;
@@ -100,7 +100,7 @@ impl Batched {
         }
     }
 
-    /// The process of these batches whose jobs come at rate λ \[1/s\].
+    /// Returns the process of these batches whose jobs come at rate λ \[1/s\].
     pub fn process(&self, rate: f64) -> ArrivalProcess {
         let (sizes, weights) = self.numbers();
         let pairs = sizes.into_iter().zip(millionths(&weights));

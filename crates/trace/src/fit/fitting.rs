@@ -89,7 +89,7 @@ impl<'a> Fitting<'a> {
         }
     }
 
-    /// Whether jobs come in batches in the workload.
+    /// Returns whether jobs come in batches in the workload.
     fn has_batches(&self) -> bool {
         match self.options.arrivals {
             Arrivals::Batches => true,
@@ -98,7 +98,7 @@ impl<'a> Fitting<'a> {
         }
     }
 
-    /// The type of a job.
+    /// Returns the type of a job.
     fn type_of(&self, job: &Job) -> Option<usize> {
         let by_demand = self.by_demand.of_vector[job.vector as usize]?;
         let is_own =
@@ -263,7 +263,7 @@ impl<'a> Fitting<'a> {
     }
 }
 
-/// Whether a rate that is constant but for batches has enough of the dispersion.
+/// Returns whether a rate that is constant but for batches has enough of the dispersion.
 fn together(dispersion: &[Dispersion], base: f64) -> Arrivals {
     let most = dispersion.iter().map(|d| d.work).fold(0.0, f64::max);
     if most <= DISPERSED * base {
@@ -273,7 +273,7 @@ fn together(dispersion: &[Dispersion], base: f64) -> Arrivals {
     }
 }
 
-/// What the dispersion of work says of jobs that come one by one.
+/// Returns what the dispersion of work says of jobs that come one by one.
 fn apart_or_together(dispersion: &[Dispersion]) -> Arrivals {
     let most = dispersion.iter().max_by(|a, b| a.work.total_cmp(&b.work));
     match most.filter(|most| most.work > DISPERSED) {
@@ -285,7 +285,7 @@ fn apart_or_together(dispersion: &[Dispersion]) -> Arrivals {
     }
 }
 
-/// How jobs arrive, in words.
+/// Returns how jobs arrive, in words.
 fn arrivals_of(parts: &Parts) -> &'static str {
     let processes = parts.types.iter().map(|part| part.arrivals.process());
     let is = |process: &str| processes.clone().any(|own| own == process);
@@ -298,7 +298,7 @@ fn arrivals_of(parts: &Parts) -> &'static str {
     }
 }
 
-/// The law of sizes in a workload that counts seconds: as measured, where there are enough jobs.
+/// Returns the law of sizes in a workload that counts seconds: as measured, where there are enough jobs.
 fn size(law: &Law, per_second: f64) -> Size {
     let seconds = |ticks: f64| short(ticks / per_second);
     let mean = seconds(law.mean());

@@ -139,7 +139,7 @@ impl<'a> Search<'a> {
         }))
     }
 
-    /// The load of exponential jobs with the same rates and means.
+    /// Returns the load of exponential jobs with the same rates and means.
     fn load(
         &self,
         demands: &[Vec<f64>],

@@ -54,7 +54,7 @@ impl Blocks {
         Some(Blocks { jobs, count })
     }
 
-    /// The mean of these values, one a job, in each draw; none where no job fell into its blocks.
+    /// Returns the mean of these values, one a job, in each draw; none where no job fell into its blocks.
     pub fn means(&self, values: impl Iterator<Item = f64>) -> Vec<Option<f64>> {
         let mut sum = 0.0;
         let sums = values.map(|value| {

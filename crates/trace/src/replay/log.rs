@@ -113,7 +113,7 @@ impl Log {
         (0..self.servers.resources.len()).map(of).collect()
     }
 
-    /// The fluid bound on the load: `ρ = max_r Σ size · demand_r / (T capacity_r)`.
+    /// Returns the fluid bound on the load: `ρ = max_r Σ size · demand_r / (T capacity_r)`.
     pub fn load(&self) -> f64 {
         let pairs = self.work().into_iter().zip(self.servers.total());
         let there = pairs.filter(|(_, capacity)| *capacity > 0.0);

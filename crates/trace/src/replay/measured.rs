@@ -115,7 +115,7 @@ impl Visit {
     }
 }
 
-/// The visits of all jobs, in the order of their submission; `per_second` ticks make a second.
+/// Returns the visits of all jobs, in the order of their submission; `per_second` ticks make a second.
 pub fn visits<'a>(
     scene: &'a DecisionState<'_>,
     replayed: &'a Replayed,
@@ -195,7 +195,7 @@ impl Measured {
     }
 }
 
-/// Whether the policy let every job run through.
+/// Returns whether the policy let every job run through.
 fn starts_known(visits: &[Visit]) -> bool {
     visits.first().is_some_and(|visit| !visit.start.is_nan())
 }

@@ -34,7 +34,7 @@ impl Kinds {
         }
     }
 
-    /// The vectors of a trace as they are, named such as `cpu=4 memory=16`.
+    /// Returns the vectors of a trace as they are, named such as `cpu=4 memory=16`.
     pub fn exact(log: &Log) -> Self {
         let named = log.vectors.iter().map(|demand| {
             let decimal = |d: &f64| Decimal::new(*d).unwrap_or(Decimal::ZERO);
@@ -47,7 +47,7 @@ impl Kinds {
         Kinds::new(log, named.collect())
     }
 
-    /// The types of a workload whose resource r is the trace's `places[r]`.
+    /// Returns the types of a workload whose resource r is the trace's `places[r]`.
     pub fn of_types(log: &Log, workload: &Workload, places: &[usize]) -> Self {
         let named = workload.types().iter().map(|job| {
             let mut demand = vec![Decimal::ZERO; places.len()];
@@ -59,7 +59,7 @@ impl Kinds {
         Kinds::new(log, named.collect())
     }
 
-    /// How many resources there are.
+    /// Returns how many resources there are.
     pub(super) fn resources(&self) -> usize {
         self.held.first().map_or(0, Vec::len)
     }
@@ -86,22 +86,22 @@ pub struct DecisionState<'a> {
 }
 
 impl DecisionState<'_> {
-    /// Whether all times are whole.
+    /// Returns whether all times are whole.
     pub(super) fn is_whole(&self) -> bool {
         self.clock.is_whole() && self.drawn.is_empty() && self.latency.fract() == 0.0
     }
 
-    /// How long the n-th job holds its room before it runs, in the policy's time.
+    /// Returns how long the n-th job holds its room before it runs, in the policy's time.
     pub(super) fn latency(&self, n: usize) -> f64 {
         self.drawn.get(n).copied().unwrap_or(self.latency)
     }
 
-    /// How long the n-th job holds its room, in the policy's time.
+    /// Returns how long the n-th job holds its room, in the policy's time.
     pub(super) fn held(&self, n: usize) -> f64 {
         self.clock.size(self.jobs[n].size) + self.latency(n)
     }
 
-    /// How long the n-th job is thought to hold its room at most, by its limit.
+    /// Returns how long the n-th job is thought to hold its room at most, by its limit.
     pub(super) fn limit(&self, n: usize) -> f64 {
         self.clock.size(self.jobs[n].limit) + self.latency
     }

@@ -73,7 +73,7 @@ impl Speed {
         }
     }
 
-    /// The ratio a/b.
+    /// Returns the ratio a/b.
     pub fn ratio(self) -> f64 {
         self.numerator as f64 / self.denominator as f64
     }
@@ -136,7 +136,7 @@ impl Clock {
         }
     }
 
-    /// Whether all times are whole.
+    /// Returns whether all times are whole.
     pub fn is_whole(&self) -> bool {
         self.whole
     }
@@ -156,7 +156,7 @@ impl Clock {
         time / self.unit
     }
 
-    /// Whether this time \[ticks\] and its multiples can be counted exactly.
+    /// Returns whether this time \[ticks\] and its multiples can be counted exactly.
     pub fn holds(&self, ticks: f64) -> bool {
         ticks * self.submit.max(self.size) < 9_007_199_254_740_992.0
     }
@@ -195,12 +195,12 @@ impl WholeParts {
         }
     }
 
-    /// The time in ticks.
+    /// Returns the time in ticks.
     pub fn ticks(self) -> f64 {
         self.count / self.parts as f64
     }
 
-    /// The time in the policy's time, by such a clock.
+    /// Returns the time in the policy's time, by such a clock.
     pub fn in_policy_time(self, speed: Speed) -> f64 {
         self.count * speed.numerator as f64
     }

@@ -130,13 +130,13 @@ impl Account {
         }
     }
 
-    /// The work of all lines of which it is known, those that take no part included.
+    /// Returns the work of all lines of which it is known, those that take no part included.
     pub fn all_work(&self) -> f64 {
         let out = self.rows.iter().filter(|row| row.reason.is_out());
         self.work + out.map(|row| row.work).sum::<f64>()
     }
 
-    /// The first faults, and how many more there are.
+    /// Returns the first faults, and how many more there are.
     pub(super) fn faulty(&self) -> String {
         let mut lines: Vec<String> = self.faults.iter().map(|f| format!("  {f}")).collect();
         let more = self.count(Reason::Fault) - self.faults.len() as u64;
@@ -160,7 +160,7 @@ impl Account {
         format!(" of {} lines:{}", self.lines, rows.collect::<String>())
     }
 
-    /// How many lines have this reason.
+    /// Returns how many lines have this reason.
     pub fn count(&self, reason: Reason) -> u64 {
         let row = self.rows.iter().find(|row| row.reason == reason);
         row.map_or(0, |row| row.lines)
@@ -171,7 +171,7 @@ impl Account {
 const LEFT_OUT: &str = "left out";
 
 impl Reason {
-    /// What was found, what is done with it, and the option that changes that, or nothing.
+    /// Returns what was found, what is done with it, and the option that changes that, or nothing.
     fn words(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Reason::Fault => ("not what the format has", LEFT_OUT, "--faults"),
@@ -209,22 +209,22 @@ impl Reason {
         }
     }
 
-    /// What was found, in words.
+    /// Returns what was found, in words.
     pub fn found(self) -> &'static str {
         self.words().0
     }
 
-    /// What is done with them, in words.
+    /// Returns what is done with them, in words.
     pub fn done(self) -> &'static str {
         self.words().1
     }
 
-    /// Whether the line takes no part.
+    /// Returns whether the line takes no part.
     pub fn is_out(self) -> bool {
         self.done() == LEFT_OUT
     }
 
-    /// The option that changes it.
+    /// Returns the option that changes it.
     pub fn option(self) -> Option<&'static str> {
         Some(self.words().2).filter(|option| !option.is_empty())
     }

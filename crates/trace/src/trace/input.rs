@@ -18,7 +18,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// The file of this name; `-` is standard input.
+    /// Returns the file of this name; `-` is standard input.
     pub fn named(path: &Path) -> Self {
         if path.as_os_str() == "-" {
             Source::Input
@@ -27,7 +27,7 @@ impl Source {
         }
     }
 
-    /// How messages name it.
+    /// Returns how messages name it.
     pub fn name(&self) -> String {
         match self {
             Source::File(path) => path.display().to_string(),
@@ -36,7 +36,7 @@ impl Source {
     }
 }
 
-/// The bytes of a file or of standard input; a gzip file is unpacked, whatever its name.
+/// Returns the bytes of a file or of standard input; a gzip file is unpacked, whatever its name.
 ///
 /// # Errors
 /// When it cannot be opened or read.
@@ -82,7 +82,7 @@ impl Lines {
         }
     }
 
-    /// The number of the last line that was read; 0 before the first.
+    /// Returns the number of the last line that was read; 0 before the first.
     pub fn number(&self) -> u32 {
         self.number
     }
@@ -108,7 +108,7 @@ impl Lines {
         Ok(read > 0)
     }
 
-    /// The line.
+    /// Returns the line.
     pub fn line(&self) -> &[u8] {
         &self.line
     }

@@ -45,7 +45,7 @@ impl Trace {
         Ok(Self::of(format::open(source, options)?, options))
     }
 
-    /// The jobs of a file that is open.
+    /// Returns the jobs of a file that is open.
     pub(super) fn of((tick, servers, rows, reader): Opened, options: &Options) -> Self {
         let per = |total: f64| if total > 0.0 { 1.0 / total } else { 0.0 };
         let per_capacity: Vec<f64> = servers.total().into_iter().map(per).collect();
@@ -67,7 +67,7 @@ impl Trace {
         }
     }
 
-    /// The next job in the order of submission; `None` at the end.
+    /// Returns the next job in the order of submission; `None` at the end.
     ///
     /// # Errors
     /// When the file cannot be read further, too many of its lines are faulty or too far out of order, or no job takes
@@ -108,27 +108,27 @@ impl Trace {
         Ok(reader.left(&mut self.demand, account))
     }
 
-    /// What the jobs ran on.
+    /// Returns what the jobs ran on.
     pub fn servers(&self) -> &Servers {
         &self.servers
     }
 
-    /// The format that was named or found.
+    /// Returns the format that was named or found.
     pub fn format(&self) -> Format {
         self.rows.format
     }
 
-    /// The resolution of its times.
+    /// Returns the resolution of its times.
     pub fn tick(&self) -> Tick {
         self.tick
     }
 
-    /// The vectors of demands of the jobs read so far.
+    /// Returns the vectors of demands of the jobs read so far.
     pub fn demands(&self) -> &Demands {
         &self.demands
     }
 
-    /// What was done with the lines read so far.
+    /// Returns what was done with the lines read so far.
     pub fn account(&self) -> &Account {
         &self.account
     }
@@ -139,13 +139,13 @@ impl Trace {
         self.shares[job.demand as usize] * job.size as f64
     }
 
-    /// The largest fraction of a resource of all servers together that this demand (R) is, ≥ 0.
+    /// Returns the largest fraction of a resource of all servers together that this demand (R) is, ≥ 0.
     pub fn share(&self, demand: &[f64]) -> f64 {
         let pairs = demand.iter().zip(&self.per_capacity);
         pairs.map(|(demand, per)| demand * per).fold(0.0, f64::max)
     }
 
-    /// What is done with a line; the job, if it takes part.
+    /// Decides what is done with a line; returns the job, if it takes part.
     fn admit(&mut self, raw: Raw) -> Option<Job> {
         self.account.lines += 1;
         let share = self.share(&self.demand);
@@ -227,7 +227,7 @@ impl Trace {
         }
     }
 
-    /// Whether a job is within the span that was asked for; it is counted.
+    /// Counts a job that is within the span that was asked for; returns whether it is.
     fn takes_part(&mut self, job: &Job) -> Result<bool, TraceError> {
         let (first, last) = self.span.unwrap_or((job.submit, job.submit));
         if job.submit < last {
@@ -304,7 +304,7 @@ impl Buffer {
         }
     }
 
-    /// The job that was submitted first; of several at one instant that of the first line.
+    /// Takes out the job that was submitted first; of several at one instant that of the first line.
     fn pop(&mut self) -> Option<Job> {
         let late = self.late.first_key_value().map(|(place, _)| *place);
         match (late, self.ordered.front()) {

@@ -156,7 +156,7 @@ pub enum Tick {
 }
 
 impl Tick {
-    /// How many make a second, and what a workload in ticks calls its unit of time.
+    /// Returns how many make a second, and what a workload in ticks calls its unit of time.
     fn facts(self) -> (u64, &'static str) {
         match self {
             Tick::Second => (1, "s"),
@@ -165,12 +165,12 @@ impl Tick {
         }
     }
 
-    /// How many make a second.
+    /// Returns how many make a second.
     pub fn per_second(self) -> u64 {
         self.facts().0
     }
 
-    /// What a workload in ticks calls its unit of time.
+    /// Returns what a workload in ticks calls its unit of time.
     pub fn unit(self) -> &'static str {
         self.facts().1
     }

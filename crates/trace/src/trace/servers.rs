@@ -30,7 +30,7 @@ impl Servers {
         Servers { resources, shapes }
     }
 
-    /// Whether a job with these demands (R) fits on an empty server of some shape.
+    /// Returns whether a job with these demands (R) fits on an empty server of some shape.
     pub fn hold(&self, demand: &[f64]) -> bool {
         let fits = |shape: &Shape| {
             let mut pairs = demand.iter().zip(&shape.capacity);

@@ -63,7 +63,7 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
 const NO_TYPES: &str = "what its types ask for stands in a second table, vmType: give --vm-types FILE, and with \
      --machine which of the machines in it the servers are";
 
-/// What each type asks for of this machine, by resource.
+/// Returns what each type asks for of this machine, by resource.
 fn kinds(
     path: &Path,
     machine: Option<&str>,

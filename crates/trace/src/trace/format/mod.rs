@@ -54,7 +54,7 @@ impl Format {
         }
     }
 
-    /// What to do where lines are too far out of order.
+    /// Returns what to do where lines are too far out of order.
     pub(super) fn sort(self) -> &'static str {
         match self {
             Format::Swf => "sort the file by the time of submission, such as with `sort -n -k 2`",
@@ -65,7 +65,7 @@ impl Format {
         }
     }
 
-    /// What to do where a column is missing.
+    /// Returns what to do where a column is missing.
     fn help(self) -> &'static str {
         match self {
             Format::Sacct => sacct::EXPORT_HELP,
@@ -73,7 +73,7 @@ impl Format {
         }
     }
 
-    /// What a demand may be of, and how much one is.
+    /// Returns what a demand may be of, and how much one is.
     fn amounts(self) -> &'static str {
         match self {
             Format::Azure => "cpu, memory, hdd, ssd and nic, fractions of a machine",
@@ -82,7 +82,7 @@ impl Format {
         }
     }
 
-    /// How servers are told.
+    /// Returns how servers are told.
     fn servers(self) -> &'static str {
         match self {
             Format::Openb => {
@@ -98,7 +98,7 @@ impl Format {
         }
     }
 
-    /// The format of a file that begins with this line, which is neither empty nor blank.
+    /// Returns the format of a file that begins with this line, which is neither empty nor blank.
     fn found(first: &[u8]) -> Option<Self> {
         // An empty word is no number.
         let words = first.split(u8::is_ascii_whitespace);
@@ -223,7 +223,7 @@ pub(super) fn open(source: &Source, options: &Options) -> Result<Opened, TraceEr
     read(format, name, input, options)
 }
 
-/// What was asked for and says nothing to this format, if anything.
+/// Returns what was asked for and says nothing to this format, if anything.
 fn without_use(format: Format, options: &Options) -> Option<String> {
     let request = [
         ("--columns", Format::Csv, !options.columns.is_empty()),
@@ -261,7 +261,7 @@ pub(super) fn read(
     }
 }
 
-/// The format that was named, unless the file is of another one for certain; else the one that is found.
+/// Returns the format that was named, unless the file is of another one for certain; else the one that is found.
 fn choose(named: Option<Format>, first: &[u8]) -> Result<Format, String> {
     match (named, Format::found(first)) {
         _ if first.is_empty() => Err("the file is empty".into()),
@@ -289,7 +289,7 @@ pub(super) struct File<'a> {
 }
 
 impl File<'_> {
-    /// The servers that were told, and the rows below the header.
+    /// Returns the servers that were told, and the rows below the header.
     ///
     /// # Errors
     /// When none were, or the file is no table.
@@ -304,7 +304,7 @@ impl File<'_> {
     }
 }
 
-/// The first line that is neither empty nor blank.
+/// Returns the first line that is neither empty nor blank.
 fn first_line(start: &[u8]) -> &[u8] {
     let mut lines = start.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
     lines.find(|line| !line.is_empty()).unwrap_or_default()
@@ -319,7 +319,7 @@ fn unknown(first: &[u8]) -> String {
     )
 }
 
-/// The beginning of a line, as it can be shown.
+/// Returns the beginning of a line, as it can be shown.
 fn short(line: &[u8]) -> String {
     let line = String::from_utf8_lossy(&line[..line.len().min(200)]);
     let short: String = line.chars().take(60).collect();

@@ -197,12 +197,12 @@ impl Rows {
         }
     }
 
-    /// The names of the columns.
+    /// Returns the names of the columns.
     pub fn header(&self) -> Vec<&str> {
         self.header.iter().map(String::as_str).collect()
     }
 
-    /// The column of this name, upper or lower case, if there is one.
+    /// Returns the column of this name, upper or lower case, if there is one.
     ///
     /// # Errors
     /// When there are two.
@@ -217,7 +217,7 @@ impl Rows {
         }
     }
 
-    /// The column that has one of these names.
+    /// Returns the column that has one of these names.
     ///
     /// # Errors
     /// When there is none, or two: says what the format has.
@@ -236,7 +236,7 @@ impl Rows {
         )))
     }
 
-    /// The format tells nothing of this resource.
+    /// Returns the format tells nothing of this resource.
     pub fn untold(&self, resource: &str) -> TraceError {
         let (name, amounts) = (self.format.name(), self.format.amounts());
         self.wrong(format!(
@@ -249,12 +249,12 @@ impl Rows {
         TraceError::Refused(format!("{}: {why}", self.name))
     }
 
-    /// The number of the line, from 1.
+    /// Returns the number of the line, from 1.
     pub fn number(&self) -> u32 {
         self.lines.number()
     }
 
-    /// The field of this column.
+    /// Returns the field of this column.
     pub fn get(&self, column: usize) -> &[u8] {
         let (start, end) = self.bounds[column];
         &self.lines.line()[start..end]
@@ -266,7 +266,7 @@ impl Rows {
         Fault::at(before, self.get(column), expected)
     }
 
-    /// What stands behind the last field.
+    /// Returns what stands behind the last field.
     pub fn rest(&self) -> &[u8] {
         let (_, end) = self.bounds.last().copied().unwrap_or_default();
         &self.lines.line()[end..]
@@ -308,7 +308,7 @@ impl Rows {
     }
 }
 
-/// The text of a comment.
+/// Returns the text of a comment.
 fn comment(line: &[u8]) -> Option<&[u8]> {
     line.trim_ascii_start().strip_prefix(b";")
 }
@@ -317,12 +317,12 @@ fn is_blank(byte: &u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }
 
-/// How many blanks the text begins with.
+/// Returns how many blanks the text begins with.
 fn blanks(text: &[u8]) -> usize {
     text.len() - text.trim_ascii_start().len()
 }
 
-/// The field between the quotation mark at `start` and the next that is not doubled, and where that ends.
+/// Returns the field between the quotation mark at `start` and the next that is not doubled, and where that ends.
 fn quoted(line: &[u8], start: usize) -> Result<((usize, usize), usize), Fault> {
     let mut at = start + 1;
     while let Some(length) = line[at..].iter().position(|byte| *byte == b'"') {

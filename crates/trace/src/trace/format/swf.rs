@@ -64,7 +64,7 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
     Ok((Tick::Second, servers, rows, Box::new(reader)))
 }
 
-/// The number that `Key: 128` tells of this key, if it does.
+/// Returns the number that `Key: 128` tells of this key, if it does.
 fn header(text: &[u8], key: &str) -> Option<Decimal> {
     let text = std::str::from_utf8(text).ok()?;
     let (found, value) = text.split_once(':')?;

@@ -69,7 +69,7 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
     Ok((tick, servers, rows, Box::new(columns)))
 }
 
-/// The tick, and how many of them make the unit in which the file counts time.
+/// Returns the tick, and how many of them make the unit in which the file counts time.
 fn unit(options: &Options) -> Result<(Tick, f64), String> {
     let mut found = (Tick::Second, 1.0);
     for (what, unit) in &options.units {

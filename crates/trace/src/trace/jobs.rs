@@ -176,16 +176,10 @@ impl Trace {
         if raw.submit < self.before && self.rows.format != Format::Borg {
             note(Reason::Unsorted);
         }
-        let mut seen = raw.seen;
-        match seen {
+        match raw.seen {
             Seen::Whole => {}
             Seen::Initial => note(Reason::Initial),
-            Seen::Censored => {
-                note(Reason::Censored);
-                if self.options.censored_end {
-                    seen = Seen::Whole;
-                }
-            }
+            Seen::Censored => note(Reason::Censored),
         }
         self.before = raw.submit;
         let fits = |demand: &[f64]| self.servers.hold(demand);
@@ -203,7 +197,10 @@ impl Trace {
             demand,
             user: raw.user,
             batch: raw.batch,
-            seen,
+            seen: match raw.seen {
+                Seen::Censored if self.options.censored_end => Seen::Whole,
+                seen => seen,
+            },
         })
     }
 

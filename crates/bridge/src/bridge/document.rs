@@ -70,12 +70,13 @@ impl TypesFile {
     pub fn parse(text: &str, name: &str, fleet: &Fleet) -> Result<Self, DocumentError> {
         let document = Document::parse(text, name, EXAMPLE)?;
         let (written, mut faults) = document.read::<Written>();
-        let said = written.map(|written| TypesFile {
+        let checked = written.map(|written| TypesFile {
             resources: resources(written.resources.unwrap_or_default(), fleet, &mut faults),
             rules: written.types.map(|types| rules(types, fleet, &mut faults)),
             servers: written.servers.map(|own| nodes(own, fleet, &mut faults)),
         });
-        said.filter(|_| faults.is_empty())
+        checked
+            .filter(|_| faults.is_empty())
             .ok_or_else(|| document.refuse(faults))
     }
 }

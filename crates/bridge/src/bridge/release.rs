@@ -64,18 +64,20 @@ fn refused(refusals: &[Refusal], say: &mut dyn FnMut(&str)) -> Result<(), Bridge
 pub fn release_all(slurm: &Slurm, hold: HoldBy) -> Result<String, BridgeError> {
     let queue = slurm.queue()?;
     let mut jobs: Vec<JobId> = Vec::new();
-    let mut kept = 0;
+    let mut remaining = 0;
     for row in &queue.rows {
         match row.hold {
-            Hold::Admin if hold == HoldBy::User => kept += 1,
+            Hold::Admin if hold == HoldBy::User => remaining += 1,
             Hold::User | Hold::Admin => jobs.push(row.key.id),
             Hold::None | Hold::Other => {}
         }
     }
     refused(&slurm.release(&jobs)?, &mut |_| ())?;
     let released = format!("{} held jobs are released", jobs.len());
-    Ok(match kept {
+    Ok(match remaining {
         0 => released,
-        _ => format!("{released}; {kept} are held by an operator: --hold admin releases them, too"),
+        _ => format!(
+            "{released}; {remaining} are held by an operator: --hold admin releases them, too"
+        ),
     })
 }

@@ -31,11 +31,11 @@ fn fleet(text: &str) -> Fleet {
 
 fn map(text: &str, file: &str) -> Result<TypeMap, String> {
     let fleet = fleet(text);
-    let said = match file {
+    let written = match file {
         "" => TypesFile::default(),
         file => TypesFile::parse(file, "types.yaml", &fleet).map_err(|why| why.to_string())?,
     };
-    TypeMap::of(&fleet, &[], said)
+    TypeMap::of(&fleet, &[], written)
 }
 
 fn job(cpus: u64, memory_mib: u64) -> Row {

@@ -47,7 +47,7 @@ impl TypeMap {
     /// servers of a fleet, or when demand alone does not tell types apart.
     pub fn new(policy: &Checked, file: Option<&Path>) -> Result<Self, String> {
         let fleet = policy.workload();
-        let said = match file {
+        let written = match file {
             None => TypesFile::default(),
             Some(path) => {
                 let name = path.display().to_string();
@@ -65,12 +65,12 @@ impl TypeMap {
             [server] if fleet.is_one_server() => &server.resource_prices[..],
             _ => &[],
         };
-        TypeMap::of(fleet, prices, said)
+        TypeMap::of(fleet, prices, written)
     }
 
     /// Returns the same for a fleet, with prices of whole units of its resources, or none.
-    pub(super) fn of(fleet: &Fleet, prices: &[f64], said: TypesFile) -> Result<Self, String> {
-        let named = |name: &str| said.resources.get(name).cloned();
+    pub(super) fn of(fleet: &Fleet, prices: &[f64], written: TypesFile) -> Result<Self, String> {
+        let named = |name: &str| written.resources.get(name).cloned();
         let resources = Resources::new(fleet.envelope(), named)?;
         let demands = fleet.types().iter().map(|job| {
             let units = job.units().iter().enumerate();
@@ -79,12 +79,12 @@ impl TypeMap {
             units.map(counted).collect()
         });
         let demands: Vec<Vec<u64>> = demands.collect();
-        let by = match said.rules {
+        let by = match written.rules {
             Some(rules) => By::Rules(rules),
             None => By::demand(fleet, prices, &demands)?,
         };
         Ok(TypeMap {
-            servers: Servers::new(fleet, said.servers)?,
+            servers: Servers::new(fleet, written.servers)?,
             resources,
             demands,
             by,

@@ -74,7 +74,7 @@ impl Line {
 
     /// Checks that it tells of one thing, and of no other's parts.
     fn is_of_one_thing(&self) -> Result<(), String> {
-        let said = [
+        let events = [
             self.arrive.is_some(),
             self.adopt.is_some(),
             self.leave.is_some(),
@@ -83,7 +83,7 @@ impl Line {
             self.occupy.is_some(),
             self.ring.is_some(),
         ];
-        if said.iter().filter(|said| **said).count() > 1 {
+        if events.iter().filter(|events| **events).count() > 1 {
             return Err("two things happened: say each in a line of its own".into());
         }
         let comes = self.arrive.is_some() || self.adopt.is_some();

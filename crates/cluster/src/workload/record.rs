@@ -325,8 +325,8 @@ impl RecordType {
 
     fn process(&self) -> ArrivalProcess {
         let rate = self.arrival_rate;
-        let given = self.arrivals.clone();
-        given.unwrap_or(ArrivalProcess::Poisson { rate })
+        let arrivals = self.arrivals.clone();
+        arrivals.unwrap_or(ArrivalProcess::Poisson { rate })
     }
 
     /// Arrivals that are not written as they are derived: a mean rate that is not the process's,

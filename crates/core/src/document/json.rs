@@ -46,8 +46,9 @@ pub fn fault_of_json(error: &serde_json::Error) -> String {
 fn of_value(error: &str) -> String {
     let split = |head: &str| error.strip_prefix(head)?.split_once(", expected ");
     let name = |head: &str| error.strip_prefix(head);
-    if let Some((found, wanted)) = split("invalid type: ").or_else(|| split("invalid value: ")) {
-        format!("{}, expected {}", found_value(found), wanted_value(wanted))
+    if let Some((found, expected)) = split("invalid type: ").or_else(|| split("invalid value: ")) {
+        let (found, expected) = (found_value(found), expected_value(expected));
+        format!("{found}, expected {expected}")
     } else if let Some((length, _)) = split("invalid length ") {
         format!("{length} entries, expected another number of them")
     } else if let Some(field) = name("missing field ") {
@@ -109,8 +110,8 @@ const EXPECTED: [(&[&str], &str); 6] = [
     ),
 ];
 
-fn wanted_value(wanted: &str) -> &'static str {
-    let starts = |heads: &[&str]| heads.iter().any(|head| wanted.starts_with(head));
+fn expected_value(expected: &str) -> &'static str {
+    let starts = |heads: &[&str]| heads.iter().any(|head| expected.starts_with(head));
     let known = EXPECTED.iter().find(|(heads, _)| starts(heads));
     known.map_or("a value of another kind", |(_, ours)| ours)
 }

@@ -50,7 +50,7 @@ pub fn fit(
         Some(kept) => {
             let demands: Vec<Vec<f64>> = kept.iter().map(|(_, demand)| demand.clone()).collect();
             let none = "no job fits into a type of the policy: fit the trace anew, without --since";
-            let types = search.given(&demands)?;
+            let types = search.serving(&demands)?;
             (types.ok_or(FitError::Jobs(none.into()))?, Vec::new())
         }
         None => search.types(options.max_types, options.rounding_loss, |count| {

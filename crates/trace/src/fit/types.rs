@@ -108,7 +108,7 @@ impl<'a> Search<'a> {
         let mut demands = self.merging.representatives(count);
         demands.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
         demands.dedup();
-        let types = self.given(&demands)?;
+        let types = self.serving(&demands)?;
         Ok(types.expect("a type that was made of vectors serves them"))
     }
 
@@ -116,7 +116,7 @@ impl<'a> Search<'a> {
     ///
     /// # Errors
     /// When the program has no answer.
-    pub fn given(&self, demands: &[Vec<f64>]) -> Result<Option<Types>, FitError> {
+    pub fn serving(&self, demands: &[Vec<f64>]) -> Result<Option<Types>, FitError> {
         let dominating = Dominating::of(demands, &self.servers.total());
         let serves = |vector: &Vector| {
             let types = dominating.types_of(&vector.demand);

@@ -45,8 +45,8 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
         })
     };
     let column = |what: &str| {
-        let given = options.columns.iter().find(|(own, _)| own == what);
-        given.map(|(_, column)| named(column)).transpose()
+        let option = options.columns.iter().find(|(own, _)| own == what);
+        option.map(|(_, column)| named(column)).transpose()
     };
     // What is not said is taken from a column of that very name.
     let needed = |what: &str| match column(what)? {

@@ -14,7 +14,7 @@ use synth_core::number::seconds_of;
 
 /// What a file says, checked against a policy. Without a file nothing.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Said {
+pub(super) struct TypesFile {
     /// Resources of the policy, by name.
     pub resources: BTreeMap<String, Source>,
     /// The rules in order; without them demand decides.
@@ -58,26 +58,25 @@ struct WrittenCondition {
     time_limit: Option<WrittenRange>,
 }
 
-#[derive(Deserialize, JsonSchema)]
+#[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct WrittenRange {
     above: Option<String>,
     up_to: Option<String>,
 }
 
-impl Said {
+impl TypesFile {
     /// Reads a file for a policy of this fleet; `name` stands for it in messages.
     pub fn parse(text: &str, name: &str, fleet: &Fleet) -> Result<Self, DocumentError> {
         let document = Document::parse(text, name, EXAMPLE)?;
         let (written, mut faults) = document.read::<Written>();
-        let said = written.map(|written| Said {
+        let checked = written.map(|written| TypesFile {
             resources: resources(written.resources.unwrap_or_default(), fleet, &mut faults),
             rules: written.types.map(|types| rules(types, fleet, &mut faults)),
-            servers: written
-                .servers
-                .map(|servers| nodes(servers, fleet, &mut faults)),
+            servers: written.servers.map(|own| nodes(own, fleet, &mut faults)),
         });
-        said.filter(|_| faults.is_empty())
+        checked
+            .filter(|_| faults.is_empty())
             .ok_or_else(|| document.refuse(faults))
     }
 }
@@ -129,8 +128,7 @@ fn rules(written: Vec<WrittenType>, fleet: &Fleet, faults: &mut Vec<Fault>) -> V
             let help = "write all its conditions into one `match:`";
             faults.push(Fault::new(at, message, help));
         }
-        let conditions = written.conditions.unwrap_or_default();
-        let conditions = conditions.into_iter().enumerate();
+        let conditions = written.conditions.into_iter().flatten().enumerate();
         let check = |(m, condition): (usize, WrittenCondition)| {
             condition.check(&place!("types", n, "match", m), faults)
         };
@@ -150,8 +148,9 @@ impl WrittenCondition {
             (|row| &row.name, self.name),
             (|row| &row.comment, self.comment),
         ];
-        let texts = texts.into_iter();
-        let texts = texts.filter_map(|(text, pattern)| Some((text, pattern?)));
+        let texts = texts
+            .into_iter()
+            .filter_map(|(text, pattern)| Some((text, pattern?)));
         let texts: Vec<(Text, String)> = texts.collect();
         if texts.is_empty() && self.time_limit.is_none() {
             let message = "a condition that says nothing";
@@ -169,9 +168,8 @@ impl WrittenCondition {
             }
             seconds
         };
-        let range = self.time_limit;
-        let (above, up_to) = range.map_or((None, None), |range| (range.above, range.up_to));
-        let (above, up_to) = (bound(above, "above"), bound(up_to, "up_to"));
+        let range = self.time_limit.unwrap_or_default();
+        let (above, up_to) = (bound(range.above, "above"), bound(range.up_to, "up_to"));
         if let (Some(above), Some(up_to)) = (above, up_to)
             && above >= up_to
         {

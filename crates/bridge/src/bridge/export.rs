@@ -37,16 +37,25 @@ pub fn slurm(
     let fleet = checked.workload();
     let demands = fleet.types().iter().map(|job| job.units().to_vec());
     let demands: Vec<Vec<u64>> = demands.collect();
+    let of_type = |job: &JobType| {
+        let demand = amounts(fleet, job.demand());
+        [yaml(job.name()), word(job.name()), demand]
+    };
+    let of_shape = |shape: &Shape| {
+        let capacity = amounts(fleet, shape.capacity());
+        (yaml(shape.name()), shape.count(), capacity)
+    };
+    let shapes = if fleet.is_one_server() {
+        &[]
+    } else {
+        fleet.shapes()
+    };
     let types = Types {
         partition,
-        resources: resources(fleet),
+        resources: fleet.envelope().resources().iter().map(resource).collect(),
         alike: types::alike(fleet, &demands).map(|names| names.map(one_line).join(" and ")),
-        types: fleet
-            .types()
-            .iter()
-            .map(|job| Type::of(job, fleet))
-            .collect(),
-        shapes: shapes(fleet),
+        types: fleet.types().iter().map(of_type).collect(),
+        shapes: shapes.iter().map(of_shape).collect(),
     };
     let files = [
         ("README.md", Readme { site }.render()),
@@ -97,75 +106,29 @@ struct Unit<'a> {
 #[template(path = "slurm/types.yaml", escape = "none")]
 struct Types<'a> {
     partition: &'a str,
-    resources: Vec<NamedResource>,
+    /// Name, what Slurm calls it, and whether that is a guess.
+    resources: Vec<(String, String, bool)>,
     /// Types that demand does not tell apart.
     alike: Option<String>,
-    types: Vec<Type>,
-    /// Of a fleet its shapes.
-    shapes: Vec<NamedShape>,
+    /// Name, the same where it can stand in a pattern, and demand.
+    types: Vec<[String; 3]>,
+    /// Of a fleet: name, count and capacity.
+    shapes: Vec<(String, u32, String)>,
 }
 
-/// A resource, and what Slurm calls it.
-struct NamedResource {
-    name: String,
-    source: String,
-    /// Its name tells nothing.
-    is_guessed: bool,
+fn resource(resource: &Resource) -> (String, String, bool) {
+    let source = Source::by_name(resource.name());
+    let is_guess = source.is_none();
+    let source = source.unwrap_or_else(|| Source::Gres(resource.name().into()));
+    (yaml(resource.name()), yaml(&source.written()), is_guess)
 }
 
-/// A type, as a file names it.
-struct Type {
-    name: String,
-    /// Its name where it can stand in a pattern.
-    word: String,
-    /// What a job of it holds.
-    demand: String,
-}
-
-/// A shape of servers.
-struct NamedShape {
-    name: String,
-    count: u32,
-    capacity: String,
-}
-
-fn resources(fleet: &Fleet) -> Vec<NamedResource> {
-    let of = |resource: &Resource| {
-        let source = Source::by_name(resource.name());
-        let is_guessed = source.is_none();
-        let source = source.unwrap_or_else(|| Source::Gres(resource.name().into()));
-        NamedResource {
-            name: yaml(resource.name()),
-            source: yaml(&source.written()),
-            is_guessed,
-        }
-    };
-    fleet.envelope().resources().iter().map(of).collect()
-}
-
-impl Type {
-    fn of(job: &JobType, fleet: &Fleet) -> Self {
-        let word = job
-            .name()
-            .replace(|c: char| !is_plain(c.encode_utf8(&mut [0; 4])), "");
-        Type {
-            name: yaml(job.name()),
-            word: if word.is_empty() { "NAME".into() } else { word },
-            demand: amounts(fleet, job.demand()),
-        }
-    }
-}
-
-fn shapes(fleet: &Fleet) -> Vec<NamedShape> {
-    if fleet.is_one_server() {
-        return Vec::new();
-    }
-    let of = |shape: &Shape| NamedShape {
-        name: yaml(shape.name()),
-        count: shape.count(),
-        capacity: amounts(fleet, shape.capacity()),
-    };
-    fleet.shapes().iter().map(of).collect()
+/// Returns the name of a type without what cannot stand in a pattern.
+fn word(name: &str) -> String {
+    let word: String = name
+        .split(|c: char| !is_plain(c.encode_utf8(&mut [0; 4])))
+        .collect();
+    if word.is_empty() { "NAME".into() } else { word }
 }
 
 /// `cpu 3, memory 7`; what is 0 is left out.

@@ -49,6 +49,7 @@ pub struct Round {
     /// When, in the policy's unit of time.
     pub t: f64,
     /// What was read, as differences, and behind it the time where clocks were due.
+    #[serde(rename = "told")]
     pub reported: Vec<Line>,
     /// What was decided, in order.
     pub start: Vec<Started>,
@@ -167,15 +168,11 @@ pub fn replay(path: &Path, policy: &Checked, digest: &str) -> Result<Replayed, S
             Record::Head(head) => {
                 is_own = head.digest == digest;
                 if is_own {
-                    let scheduler = Scheduler::new(policy, head.seed);
-                    match &mut replay {
-                        None => replay = Some(Replayed::new(scheduler)),
-                        // The same policy begins again: another bridge, or the file was read again.
-                        Some(replay) => {
-                            replay.scheduler = scheduler;
-                            replay.present.clear();
-                        }
-                    }
+                    let scheduler = || Scheduler::new(policy, head.seed);
+                    let own = replay.get_or_insert_with(|| Replayed::new(scheduler()));
+                    // The same policy may begin again: another bridge, or the file was read again.
+                    own.scheduler = scheduler();
+                    own.present.clear();
                 }
                 heads.push(head);
             }
@@ -227,14 +224,12 @@ impl Replayed {
         self.rounds += 1;
         self.starts += start.len() as u64;
         for id in start.iter().map(Started::id) {
-            if let Some(job) = self.present.get_mut(id) {
-                job.start = Some(self.t);
-            }
+            let job = self.present.get_mut(id);
+            job.into_iter().for_each(|job| job.start = Some(self.t));
         }
         for id in &round.began {
-            if let Some(job) = self.present.get_mut(id) {
-                job.began = Some(self.t);
-            }
+            let job = self.present.get_mut(id);
+            job.into_iter().for_each(|job| job.began = Some(self.t));
         }
         if start != round.start && self.differs.is_none() {
             self.differs = Some((place, round.start.clone(), start));
@@ -296,9 +291,8 @@ pub fn jobs_csv(jobs: &[Recorded]) -> csv::Result<String> {
         let [arrival, size, wait, latency] = &numbers;
         writer.write_record([&job.job_type, arrival, size, wait, latency, &job.id])?;
     }
-    let bytes = writer
-        .into_inner()
-        .map_err(|e| io::Error::other(e.to_string()))?;
+    let bytes = writer.into_inner();
+    let bytes = bytes.map_err(|e| io::Error::other(e.to_string()))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
@@ -306,6 +300,17 @@ pub fn jobs_csv(jobs: &[Recorded]) -> csv::Result<String> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+
+    /// Journals outlive the program that wrote them: the line in docs/production.md is read, and written again.
+    #[test]
+    fn the_documented_line_is_read_and_written() {
+        let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/production.md");
+        let docs = std::fs::read_to_string(docs).unwrap();
+        let line = docs.lines().find(|line| line.starts_with("{\"t\":"));
+        let round: Round = serde_json::from_str(line.unwrap()).unwrap();
+        assert_eq!(round.reported.len(), 2);
+        assert_eq!(serde_json::to_string(&round).unwrap(), line.unwrap());
+    }
 
     /// A bridge that was killed leaves half a line; the next one writes whole ones behind the last whole one.
     #[test]

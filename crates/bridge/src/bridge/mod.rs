@@ -3,6 +3,7 @@
 //!
 //! [`TypeMap`] is the one door between the amounts of [`crate::slurm`] and the types, units and servers of a policy.
 
+mod decision;
 mod document;
 mod export;
 mod journal;
@@ -54,10 +55,10 @@ impl From<String> for BridgeError {
 pub fn bridgeable(policy: &Checked) -> Result<(), String> {
     let rule = &policy.artifact().policy;
     let stops = |rule: &Family| {
-        let msr = rule
-            .msr()
-            .is_some_and(|policy| policy.preemption != Preemption::None);
-        msr || rule.preempts() || rule.setup_rate().is_some()
+        let msr = rule.msr();
+        msr.is_some_and(|policy| policy.preemption != Preemption::None)
+            || rule.preempts()
+            || rule.setup_rate().is_some()
     };
     if stops(rule) || stops(rule.followed()) {
         return Err(format!(

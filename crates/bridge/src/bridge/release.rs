@@ -1,61 +1,43 @@
 //! What was decided, carried out: jobs released, held and sent to nodes.
 
 use super::BridgeError;
+use super::decision::ActivePolicy;
 use super::journal::Round;
-use super::run::Bridge;
-use super::setup::HoldBy;
-use super::watch::{Found, key_of};
-use crate::slurm::{Hold, JobId, Refusal, Slurm, SlurmError, Why};
+use super::setup::{HoldBy, Setup};
+use super::watch::{Changes, key_of};
+use crate::slurm::{Hold, JobId, Refusal, Slurm, Why};
 use synth_cluster::live::protocol::Started;
 
-impl Bridge {
-    /// Carries out what was found and decided. Whatever fails on the way, the queue will show it as held, and the rule
-    /// hears of it.
-    pub(super) fn act(
-        &mut self,
-        found: &Found,
-        round: &Round,
-        say: &mut dyn FnMut(&str),
-    ) -> Result<(), BridgeError> {
-        if self.setup.dry_run {
-            return Ok(());
-        }
-        let (slurm, now) = (&self.slurm, self.now());
-        let starts = round.start.iter().filter_map(|start| {
-            let key = key_of(start.id()).filter(|key| self.rule.watch.release(*key, now))?;
-            Some((key.id, start))
-        });
-        let starts: Vec<(JobId, &Started)> = starts.collect();
-        each(slurm, &found.hold, say, Slurm::hold)?;
-        each(slurm, &found.pass, say, Slurm::release)?;
-        let hold = match self.setup.hold {
-            HoldBy::Admin => Slurm::hold,
-            HoldBy::User => Slurm::hold_for_users,
-        };
-        each(slurm, &found.give_up, say, hold)?;
-        for (job, start) in &starts {
-            let name = start.servers().first();
-            let server = name.and_then(|name| self.rule.scheduler.places().server(name));
-            if let Some(node) = server.and_then(|n| self.rule.watch.map.servers.node(n)) {
-                refused(&slurm.place(*job, Some(node))?, say)?;
-            }
-        }
-        let jobs: Vec<JobId> = starts.iter().map(|(job, _)| *job).collect();
-        each(slurm, &jobs, say, Slurm::release)
-    }
-}
-
-/// Does something to jobs, as many at once as Slurm takes.
-fn each(
+/// Carries out what was found and decided now. Whatever fails on the way, the queue will show it as held, and the rule
+/// gets to know of it.
+pub(super) fn act(
     slurm: &Slurm,
-    jobs: &[JobId],
+    setup: &Setup,
+    active: &mut ActivePolicy,
+    (found, round, now): (&Changes, &Round, f64),
     say: &mut dyn FnMut(&str),
-    act: impl Fn(&Slurm, &[JobId]) -> Result<Vec<Refusal>, SlurmError>,
 ) -> Result<(), BridgeError> {
-    for some in jobs.chunks(Slurm::MOST_JOBS) {
-        refused(&act(slurm, some)?, say)?;
+    let starts = round.start.iter().filter_map(|start| {
+        let key = key_of(start.id()).filter(|key| active.watch.release(*key, now))?;
+        Some((key.id, start))
+    });
+    let starts: Vec<(JobId, &Started)> = starts.collect();
+    refused(&slurm.hold(&found.hold)?, say)?;
+    refused(&slurm.release(&found.pass)?, say)?;
+    let again = match setup.hold {
+        HoldBy::Admin => slurm.hold(&found.give_up)?,
+        HoldBy::User => slurm.hold_for_users(&found.give_up)?,
+    };
+    refused(&again, say)?;
+    for (job, start) in &starts {
+        let name = start.servers().first();
+        let server = name.and_then(|name| active.scheduler.places().server(name));
+        if let Some(node) = server.and_then(|n| active.watch.map.servers.node(n)) {
+            refused(&slurm.place(*job, Some(node))?, say)?;
+        }
     }
-    Ok(())
+    let jobs: Vec<JobId> = starts.iter().map(|(job, _)| *job).collect();
+    refused(&slurm.release(&jobs)?, say)
 }
 
 /// Jobs that were not released: where nobody is let, it ends.
@@ -81,17 +63,21 @@ fn refused(refusals: &[Refusal], say: &mut dyn FnMut(&str)) -> Result<(), Bridge
 /// When Slurm does not answer, or does not let this user.
 pub fn release_all(slurm: &Slurm, hold: HoldBy) -> Result<String, BridgeError> {
     let queue = slurm.queue()?;
-    let held = |by: Hold| queue.rows.iter().filter(move |row| row.hold == by);
-    let mut jobs: Vec<JobId> = held(Hold::User).map(|row| row.key.id).collect();
-    let mut kept = held(Hold::Admin).count();
-    if hold == HoldBy::Admin {
-        jobs.extend(held(Hold::Admin).map(|row| row.key.id));
-        kept = 0;
+    let mut jobs: Vec<JobId> = Vec::new();
+    let mut remaining = 0;
+    for row in &queue.rows {
+        match row.hold {
+            Hold::Admin if hold == HoldBy::User => remaining += 1,
+            Hold::User | Hold::Admin => jobs.push(row.key.id),
+            Hold::None | Hold::Other => {}
+        }
     }
-    each(slurm, &jobs, &mut |_| (), Slurm::release)?;
+    refused(&slurm.release(&jobs)?, &mut |_| ())?;
     let released = format!("{} held jobs are released", jobs.len());
-    Ok(match kept {
+    Ok(match remaining {
         0 => released,
-        _ => format!("{released}; {kept} are held by an operator: --hold admin releases them, too"),
+        _ => format!(
+            "{released}; {remaining} are held by an operator: --hold admin releases them, too"
+        ),
     })
 }

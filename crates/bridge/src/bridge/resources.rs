@@ -51,7 +51,7 @@ impl Source {
         })
     }
 
-    /// How a file says it.
+    /// Returns how a file says it.
     pub fn written(&self) -> String {
         match self {
             Source::Cpus => "cpu".into(),
@@ -117,11 +117,11 @@ fn named_bytes(unit: &str) -> Option<u64> {
 /// The R resources of a policy.
 #[derive(Clone, Debug)]
 pub(super) struct Resources {
-    own: Vec<Own>,
+    own: Vec<CountedResource>,
 }
 
 #[derive(Clone, Debug)]
-struct Own {
+struct CountedResource {
     name: String,
     source: Source,
     /// How much of Slurm's amounts a whole unit of the policy is, as a fraction; `None` where no type demands it.
@@ -149,7 +149,7 @@ impl Resources {
             let scaled = unit
                 .as_ref()
                 .map(|unit| unit * BigRational::from_integer(source.scale().into()));
-            Ok(Own {
+            Ok(CountedResource {
                 name: name.into(),
                 unit: scaled
                     .and_then(|unit| Some([unit.numer().to_u128()?, unit.denom().to_u128()?])),
@@ -174,15 +174,15 @@ impl Resources {
         sources.any(|source| matches!(source, Source::Gres(_)))
     }
 
-    /// What is had, in whole units of the policy, rounded up (R).
+    /// Returns what is had, in whole units of the policy, rounded up (R).
     pub fn units(&self, amounts: &Amounts) -> Vec<u64> {
-        let of = |own: &Own| own.units(amounts, u128::div_ceil);
+        let of = |own: &CountedResource| own.units(amounts, u128::div_ceil);
         self.own.iter().map(of).collect()
     }
 
     /// Returns the same rounded down: what fits.
     pub fn units_within(&self, amounts: &Amounts) -> Vec<u64> {
-        let of = |own: &Own| own.units(amounts, |amount, unit| amount / unit);
+        let of = |own: &CountedResource| own.units(amounts, |amount, unit| amount / unit);
         self.own.iter().map(of).collect()
     }
 
@@ -198,7 +198,7 @@ impl Resources {
     }
 }
 
-impl Own {
+impl CountedResource {
     fn units(&self, amounts: &Amounts, divide: impl Fn(u128, u128) -> u128) -> u64 {
         let Some([numerator, denominator]) = self.unit else {
             return 0;

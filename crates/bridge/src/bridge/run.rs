@@ -6,20 +6,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use super::journal::{Head, Journal, Record, Round, decide};
+use super::BridgeError;
+use super::decision::ActivePolicy;
+use super::journal::{Head, Journal, Record, Round};
 use super::lock::Lock;
 use super::measured::Measured;
-use super::release::release_all;
+use super::release::{act, release_all};
 use super::setup::{OnExit, Setup};
-use super::watch::{Found, Moment, Phase, Watch, key_of};
-use super::{BridgeError, TypeMap, bridgeable};
+use super::watch::{Moment, Phase, key_of};
 use crate::slurm::{Hold, Nodes, Queue, Slurm, SlurmError};
-use synth_cluster::artifact::Checked;
-use synth_cluster::live::protocol::{Line, Started};
-use synth_cluster::live::{Places, Scheduler};
-use synth_cluster::workload::Fleet;
-use synth_core::document::{digest, text_of};
-use synth_core::number::seconds_in;
+use synth_cluster::live::protocol::Started;
 
 /// What a bridge is told while it runs: flags that signals set.
 #[derive(Clone, Debug, Default)]
@@ -42,56 +38,11 @@ const BOOTED: Duration = Duration::from_secs(10);
 /// What was measured is told this often.
 const TELL: Duration = Duration::from_secs(3600);
 
-/// A policy that decides.
-pub(super) struct Rule {
-    policy: Checked,
-    digest: String,
-    pub scheduler: Scheduler,
-    /// What the cluster is for it.
-    pub watch: Watch,
-    /// Seconds in the policy's unit of time.
-    second: f64,
-}
-
-impl Rule {
-    /// Reads the policy, and what Slurm's jobs are for it; refuses what a bridge cannot carry out.
-    fn read(setup: &Setup) -> Result<Self, Box<dyn Error>> {
-        let path = setup.policy.display().to_string();
-        let text = text_of(&setup.policy).map_err(|why| format!("cannot read {path}: {why}"))?;
-        let policy = Checked::parse_with(&text, &path, setup.changes)?;
-        bridgeable(&policy)?;
-        let scheduler = Scheduler::new(&policy, setup.seed);
-        let unit = policy.workload().time_unit();
-        let second = seconds_in(unit).ok_or_else(|| {
-            format!(
-                "the policy counts time in `{unit}`, and it is not known how long that is: write the workload in s, min, h or d"
-            )
-        })?;
-        let map = TypeMap::new(&policy, setup.types.as_deref())?;
-        Ok(Rule {
-            digest: digest(&text),
-            watch: Watch::new(map, setup, Places::new(policy.workload()), second),
-            policy,
-            scheduler,
-            second,
-        })
-    }
-
-    fn fleet(&self) -> &Fleet {
-        self.policy.workload()
-    }
-
-    /// It begins anew.
-    fn begin_again(&mut self, setup: &Setup) {
-        self.scheduler = Scheduler::new(&self.policy, setup.seed);
-    }
-}
-
 /// A bridge that runs.
 pub struct Bridge {
     pub(super) slurm: Slurm,
     pub(super) setup: Setup,
-    pub(super) rule: Rule,
+    active: ActivePolicy,
     journal: Option<Journal>,
     measured: Measured,
     started: Instant,
@@ -112,9 +63,9 @@ impl Bridge {
     /// When the policy is refused or does not fit the cluster, Slurm does not answer, another bridge runs, or the journal
     /// cannot be written.
     pub fn begin(slurm: Slurm, setup: Setup) -> Result<Self, Box<dyn Error>> {
-        let rule = Rule::read(&setup)?;
+        let active = ActivePolicy::read(&setup)?;
         let (cluster, nodes) = slurm.site()?;
-        rule.watch.map.check_nodes(&nodes.rows, setup.pool)?;
+        active.watch.map.check_nodes(&nodes.rows, setup.pool)?;
         // Beside a bridge that runs another policy may be tried.
         let lock = if setup.dry_run {
             None
@@ -123,8 +74,8 @@ impl Bridge {
         };
         let now = Instant::now();
         let mut bridge = Bridge {
-            measured: Measured::new(rule.fleet().types().len(), 0.0),
-            rule,
+            measured: Measured::new(active.fleet().types().len(), 0.0),
+            active,
             cluster: cluster.name,
             booted: cluster.booted,
             slurm,
@@ -162,18 +113,17 @@ impl Bridge {
     fn head(&self) -> Head {
         Head {
             policy: self.setup.policy.display().to_string(),
-            digest: self.rule.digest.clone(),
+            digest: self.active.digest.clone(),
             cluster: self.cluster.clone(),
             partition: self.slurm.partition.clone(),
-            time_unit: self.rule.fleet().time_unit().into(),
+            time_unit: self.active.fleet().time_unit().into(),
             seed: self.setup.seed,
         }
     }
 
-    /// What it is about to do, for the one who started it.
-    #[must_use]
+    /// Returns what it is about to do, for the one who started it.
     pub fn announced(&self) -> String {
-        let names = self.rule.watch.map.resources.names();
+        let names = self.active.watch.map.resources.names();
         let names = names.map(|(name, source)| format!("{name} = {}", source.written()));
         let names: Vec<String> = names.collect();
         format!(
@@ -217,14 +167,14 @@ impl Bridge {
             }
             if reported.elapsed() > TELL {
                 reported = Instant::now();
-                self.tell_measured(say);
+                self.report_measured(say);
             }
             self.pause(self.until_next(), signals);
         }
         if self.setup.dry_run {
             return Ok(());
         }
-        self.tell_measured(say);
+        self.report_measured(say);
         if self.setup.on_exit == OnExit::Release {
             let released = release_all(&self.slurm, self.setup.hold)?;
             say(&format!("the gate is open: {released}"));
@@ -252,8 +202,8 @@ impl Bridge {
     /// Until the next round: the poll, or less where a clock rings before. One that is due already has its turn in a
     /// round.
     fn until_next(&self) -> Duration {
-        let wake = self.rule.scheduler.wake();
-        let left = wake.map(|wake| wake * self.rule.second - self.now());
+        let wake = self.active.scheduler.wake();
+        let left = wake.map(|wake| wake * self.active.second - self.now());
         let left = left.filter(|left| *left > 0.0 && *left < self.poll().as_secs_f64());
         left.map_or(self.poll(), Duration::from_secs_f64)
     }
@@ -279,22 +229,22 @@ impl Bridge {
         if !self.has_settled(holds, say)? {
             return Ok(());
         }
-        self.rule.watch.present = if queue.rows.iter().any(|row| !row.waits_for.is_empty()) {
+        self.active.watch.present = if queue.rows.iter().any(|row| !row.waits_for.is_empty()) {
             self.slurm.present()?
         } else {
             HashSet::new()
         };
         self.rounds += 1;
         let at = self.moment();
-        let deciding = Instant::now();
         if self.setup.dry_run {
             self.plan(&queue, nodes.as_ref(), say);
             return Ok(());
         }
-        let mut found = self.rule.watch.look(&queue, nodes.as_ref(), at);
-        let (mut round, is_sound) = self.decide(&mut found, at.now, deciding);
+        let start = Instant::now();
+        let mut found = self.active.watch.look(&queue, nodes.as_ref(), at);
+        let (mut round, is_sound) = self.active.decide(&mut found, at.now, start);
         if gives_up {
-            found.give_up.extend(self.rule.watch.give_up(at.now));
+            found.give_up.extend(self.active.watch.give_up(at.now));
         }
         self.measure(&round, at.now);
         round.notes.clone_from(&found.notes);
@@ -313,7 +263,14 @@ impl Bridge {
         if is_worth {
             self.note(Record::Round(round.clone()), say);
         }
-        self.act(&found, &round, say)?;
+        let now = self.now();
+        act(
+            &self.slurm,
+            &self.setup,
+            &mut self.active,
+            (&found, &round, now),
+            say,
+        )?;
         if !is_sound {
             say(
                 "warning: the policy could not take what was read, and begins anew with what waits and runs",
@@ -321,49 +278,6 @@ impl Bridge {
             self.again(&queue, say)?;
         }
         Ok(())
-    }
-
-    /// Tells the scheduler what was found: what is decided, and whether it could take all of it.
-    fn decide(&mut self, found: &mut Found, now: f64, deciding: Instant) -> (Round, bool) {
-        let t = now / self.rule.second;
-        let mut round = Round {
-            t,
-            began: std::mem::take(&mut found.began),
-            ..Round::default()
-        };
-        let mut is_sound = true;
-        let mut lines = std::mem::take(&mut found.lines);
-        lines.sort_by_key(|(order, _)| *order);
-        // Behind all that was read stands the time alone, where clocks are due.
-        let clocks = Line {
-            t,
-            ..Line::default()
-        };
-        let lines = lines.into_iter().map(|(_, line)| line);
-        for line in lines.chain([Line::default()]) {
-            let mut line = Line { t, ..line };
-            let scheduler = &self.rule.scheduler;
-            let is_due = scheduler.wake().is_some_and(|wake| wake <= t);
-            if line == clocks && scheduler.has_begun() && !is_due {
-                continue;
-            }
-            // It may have been started by what was told before, a moment ago: then it leaves.
-            let runs = |id: &mut String| self.rule.scheduler.runs(id);
-            if let Some(id) = line.withdraw.take_if(runs) {
-                line.leave = Some(id);
-            }
-            match decide(&mut self.rule.scheduler, &line) {
-                Ok(starts) => round.start.extend(starts),
-                Err(why) => {
-                    found.notes.push(format!("warning: {why}"));
-                    is_sound = false;
-                    continue;
-                }
-            }
-            round.reported.push(line);
-        }
-        round.ms = deciding.elapsed().as_secs_f64() * 1e3;
-        (round, is_sound)
     }
 
     /// Returns the nodes, where it is time to read them.
@@ -396,63 +310,61 @@ impl Bridge {
 
     /// What would be released if the policy began now.
     fn plan(&mut self, queue: &Queue, nodes: Option<&Nodes>, say: &mut dyn FnMut(&str)) {
-        self.rule.begin_again(&self.setup);
-        self.rule.watch.jobs.clear();
-        self.rule.watch.usage.forget();
+        self.active.restart(&self.setup);
+        self.active.watch.jobs.clear();
+        self.active.watch.usage.forget();
         let at = self.moment();
-        let mut found = self.rule.watch.look(queue, nodes, at);
-        let (round, _) = self.decide(&mut found, at.now, Instant::now());
-        let passed = found.pass.iter().map(|id| Started::Job(id.to_string()));
-        let mut starts: Vec<Started> = round.start.clone();
-        starts.extend(passed);
-        if self.planned.as_ref() != Some(&starts) {
-            let words = starts.iter().map(|start| {
-                let on = start.servers().join(" ");
-                let id = start.id().split('@').next().unwrap_or_default();
-                if on.is_empty() {
-                    id.to_owned()
-                } else {
-                    format!("{id} on {on}")
-                }
-            });
-            let words: Vec<String> = words.collect();
-            let jobs = self.rule.watch.jobs.values();
-            let waiting = jobs.filter(|seen| matches!(seen.phase, Phase::Waiting(_)));
-            let waiting = waiting.count();
-            say(&match &words[..] {
-                [] => format!("{waiting} jobs wait; nothing would be released"),
-                words => format!("{waiting} jobs wait; would release {}", words.join(", ")),
-            });
-            found.notes.iter().for_each(|note| say(note));
-            self.planned = Some(starts);
+        let mut found = self.active.watch.look(queue, nodes, at);
+        let (round, _) = self.active.decide(&mut found, at.now, Instant::now());
+        let mut starts = round.start;
+        starts.extend(found.pass.iter().map(|id| Started::Job(id.to_string())));
+        if self.planned.as_ref() == Some(&starts) {
+            return;
         }
+        let word = |start: &Started| {
+            let id = start.id().split('@').next().unwrap_or_default();
+            match start.servers() {
+                [] => id.to_owned(),
+                servers => format!("{id} on {}", servers.join(" ")),
+            }
+        };
+        let words: Vec<String> = starts.iter().map(word).collect();
+        let jobs = self.active.watch.jobs.values();
+        let waiting = jobs.filter(|seen| matches!(seen.phase, Phase::Waiting(_)));
+        let waiting = waiting.count();
+        say(&match &words[..] {
+            [] => format!("{waiting} jobs wait; nothing would be released"),
+            words => format!("{waiting} jobs wait; would release {}", words.join(", ")),
+        });
+        found.notes.iter().for_each(|note| say(note));
+        self.planned = Some(starts);
     }
 
     fn measure(&mut self, round: &Round, now: f64) {
         for line in &round.reported {
             if let Some(name) = line.arrive.as_ref().filter(|_| self.rounds > 1)
-                && let Some(i) = self.rule.scheduler.places().job_type(name)
+                && let Some(i) = self.active.scheduler.places().job_type(name)
             {
                 self.measured.arrived(i);
             }
         }
         for id in &round.began {
-            let seen = key_of(id).and_then(|key| self.rule.watch.jobs.get(&key));
+            let seen = key_of(id).and_then(|key| self.active.watch.jobs.get(&key));
             if let Some(released) = seen.and_then(|seen| seen.released) {
-                let latency = (now - released) / self.rule.second;
+                let latency = (now - released) / self.active.second;
                 self.measured.began_after(latency);
             }
         }
-        for (i, began) in self.rule.watch.ended.drain(..) {
-            self.measured.ran(i, (now - began) / self.rule.second);
+        for (i, began) in self.active.watch.ended.drain(..) {
+            self.measured.ran(i, (now - began) / self.active.second);
         }
     }
 
-    fn tell_measured(&self, say: &mut dyn FnMut(&str)) {
-        let fleet = self.rule.fleet();
+    fn report_measured(&self, say: &mut dyn FnMut(&str)) {
+        let fleet = self.active.fleet();
         let (lines, is_apart) = self.measured.lines(
             fleet.types(),
-            self.now() / self.rule.second,
+            self.now() / self.active.second,
             fleet.time_unit(),
         );
         say(&format!(
@@ -494,24 +406,31 @@ impl Bridge {
 
     /// Puts the policy that the file now has into the place of the old one; with the queue.
     fn read_again(&mut self) -> Result<Queue, Box<dyn Error>> {
-        let mut rule = Rule::read(&self.setup)?;
+        let mut active = ActivePolicy::read(&self.setup)?;
         let (queue, nodes) = (self.slurm.queue()?, self.slurm.nodes()?);
-        rule.watch.map.check_nodes(&nodes.rows, self.setup.pool)?;
-        rule.watch.jobs = std::mem::take(&mut self.rule.watch.jobs);
-        rule.watch.usage.look(&nodes, &queue, &mut Vec::new());
-        self.measured = Measured::new(rule.fleet().types().len(), self.now() / rule.second);
-        self.rule = rule;
+        active.watch.map.check_nodes(&nodes.rows, self.setup.pool)?;
+        active.watch.jobs = std::mem::take(&mut self.active.watch.jobs);
+        active.watch.usage.look(&nodes, &queue, &mut Vec::new());
+        self.measured = Measured::new(active.fleet().types().len(), self.now() / active.second);
+        self.active = active;
         Ok(queue)
     }
 
     /// A scheduler begins with what waits and runs.
     fn again(&mut self, queue: &Queue, say: &mut dyn FnMut(&str)) -> Result<(), BridgeError> {
-        self.rule.begin_again(&self.setup);
+        self.active.restart(&self.setup);
         let at = self.moment();
-        let mut found = self.rule.watch.again(queue, at);
+        let mut found = self.active.watch.again(queue, at);
         self.note(Record::Head(self.head()), say);
-        let (round, _) = self.decide(&mut found, at.now, Instant::now());
+        let (round, _) = self.active.decide(&mut found, at.now, Instant::now());
         self.note(Record::Round(round.clone()), say);
-        self.act(&found, &round, say)
+        let now = self.now();
+        act(
+            &self.slurm,
+            &self.setup,
+            &mut self.active,
+            (&found, &round, now),
+            say,
+        )
     }
 }

@@ -27,16 +27,16 @@ pub(super) struct ServerShape {
 }
 
 impl Servers {
-    pub fn new(fleet: &Fleet, said: Option<Vec<Vec<String>>>) -> Result<Self, String> {
+    pub fn new(fleet: &Fleet, written: Option<Vec<Vec<String>>>) -> Result<Self, String> {
         let shapes = fleet.shapes();
-        if said.is_none() && !fleet.is_one_server() {
+        if written.is_none() && !fleet.is_one_server() {
             return Err(format!(
                 "the policy is of a fleet, and no file says which nodes are its servers: write `servers: {{{}: [n1, \"n[2-4]\"]}}` with {} nodes for this shape, and name the file by --types",
                 shapes[0].name(),
                 shapes[0].count()
             ));
         }
-        let nodes: Vec<String> = said.into_iter().flatten().flatten().collect();
+        let nodes: Vec<String> = written.into_iter().flatten().flatten().collect();
         let of_shape = |(h, shape): (usize, &Shape)| vec![h; shape.count() as usize];
         let all = |(h, shape): (usize, &Shape)| ServerShape {
             units: fleet.units(h),

@@ -1,7 +1,7 @@
 //! Jobs and nodes as a policy counts them.
 #![allow(clippy::unwrap_used)]
 
-use super::document::Said;
+use super::document::TypesFile;
 use super::export_slurm;
 use super::types::TypeMap;
 use crate::slurm::{Amounts, Hold, Key, Node, NodeState, Row, State};
@@ -31,11 +31,11 @@ fn fleet(text: &str) -> Fleet {
 
 fn map(text: &str, file: &str) -> Result<TypeMap, String> {
     let fleet = fleet(text);
-    let said = match file {
-        "" => Said::default(),
-        file => Said::parse(file, "types.yaml", &fleet).map_err(|why| why.to_string())?,
+    let written = match file {
+        "" => TypesFile::default(),
+        file => TypesFile::parse(file, "types.yaml", &fleet).map_err(|why| why.to_string())?,
     };
-    TypeMap::of(&fleet, &[], said)
+    TypeMap::of(&fleet, &[], written)
 }
 
 fn job(cpus: u64, memory_mib: u64) -> Row {
@@ -138,7 +138,7 @@ fn prices_decide_what_is_cheapest() {
   - {name: thick, demand: {cpu: 2, memory: 6}, arrival_rate: .01, mean_size: 1}
   - {name: wide, demand: {cpu: 18, memory: 5}, arrival_rate: .01, mean_size: 1}\n";
     let of = |prices: &[f64]| {
-        let types = TypeMap::of(&fleet(text), prices, Said::default()).unwrap();
+        let types = TypeMap::of(&fleet(text), prices, TypesFile::default()).unwrap();
         types.type_of(&job(1, 1024))
     };
     assert_eq!(of(&[]), Some(0));
@@ -231,7 +231,7 @@ fn faults_of_a_file_are_shown_at_their_places() {
         ),
     ];
     for (file, place, message) in faults {
-        let found = Said::parse(file, "types.yaml", &fleet(SERVER)).unwrap_err();
+        let found = TypesFile::parse(file, "types.yaml", &fleet(SERVER)).unwrap_err();
         let DocumentError::Faults { report, faults } = found else {
             panic!("{file}: {found}");
         };

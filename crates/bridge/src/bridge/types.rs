@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::document::Said;
+use super::document::TypesFile;
 use super::resources::Resources;
 use super::rule::Rule;
 use super::servers::Servers;
@@ -47,8 +47,8 @@ impl TypeMap {
     /// servers of a fleet, or when demand alone does not tell types apart.
     pub fn new(policy: &Checked, file: Option<&Path>) -> Result<Self, String> {
         let fleet = policy.workload();
-        let said = match file {
-            None => Said::default(),
+        let written = match file {
+            None => TypesFile::default(),
             Some(path) => {
                 let name = path.display().to_string();
                 let unread = |why| {
@@ -57,7 +57,7 @@ impl TypeMap {
                     )
                 };
                 let text = text_of(path).map_err(unread)?;
-                Said::parse(&text, &name, fleet).map_err(|why| why.to_string())?
+                TypesFile::parse(&text, &name, fleet).map_err(|why| why.to_string())?
             }
         };
         let evidence = &policy.artifact().evidence;
@@ -65,27 +65,26 @@ impl TypeMap {
             [server] if fleet.is_one_server() => &server.resource_prices[..],
             _ => &[],
         };
-        TypeMap::of(fleet, prices, said)
+        TypeMap::of(fleet, prices, written)
     }
 
     /// Returns the same for a fleet, with prices of whole units of its resources, or none.
-    pub(super) fn of(fleet: &Fleet, prices: &[f64], said: Said) -> Result<Self, String> {
-        let named = |name: &str| said.resources.get(name).cloned();
+    pub(super) fn of(fleet: &Fleet, prices: &[f64], written: TypesFile) -> Result<Self, String> {
+        let named = |name: &str| written.resources.get(name).cloned();
         let resources = Resources::new(fleet.envelope(), named)?;
         let demands = fleet.types().iter().map(|job| {
             let units = job.units().iter().enumerate();
             // What Slurm does not count, every job may have.
-            units
-                .map(|(j, units)| if resources.is_counted(j) { *units } else { 0 })
-                .collect()
+            let counted = |(j, units)| u64::from(resources.is_counted(j)) * units;
+            units.map(counted).collect()
         });
         let demands: Vec<Vec<u64>> = demands.collect();
-        let by = match said.rules {
+        let by = match written.rules {
             Some(rules) => By::Rules(rules),
             None => By::demand(fleet, prices, &demands)?,
         };
         Ok(TypeMap {
-            servers: Servers::new(fleet, said.servers)?,
+            servers: Servers::new(fleet, written.servers)?,
             resources,
             demands,
             by,
@@ -93,7 +92,6 @@ impl TypeMap {
     }
 
     /// Returns the type of a job; `None` where it has none.
-    #[must_use]
     pub fn type_of(&self, row: &Row) -> Option<usize> {
         let is_whole = row.nodes == 1 && !row.key.id.is_component();
         if !is_whole || (row.has_unknown_gres && self.resources.have_gres()) {
@@ -158,11 +156,8 @@ impl By {
 
 /// Returns the types of jobs on one server.
 fn singles(fleet: &Fleet) -> Vec<usize> {
-    let types = fleet.types().iter().enumerate();
-    types
-        .filter(|(_, job)| job.nodes() == 1)
-        .map(|(i, _)| i)
-        .collect()
+    let types = 0..fleet.types().len();
+    types.filter(|i| fleet.types()[*i].nodes() == 1).collect()
 }
 
 /// By type, the limit of its jobs \[s\]; infinite where it has none, or its unit of time is not known.
@@ -192,16 +187,12 @@ fn worths(fleet: &Fleet, prices: &[f64]) -> Vec<f64> {
     let resources = fleet.envelope().resources();
     let units = |j: usize| -> f64 {
         let shapes = fleet.shapes().iter().enumerate();
-        shapes
-            .map(|(h, shape)| f64::from(shape.count()) * fleet.units(h)[j] as f64)
-            .sum()
+        let units = shapes.map(|(h, shape)| f64::from(shape.count()) * fleet.units(h)[j] as f64);
+        units.sum()
     };
     let capacity: Vec<f64> = (0..resources.len()).map(units).collect();
-    let all: f64 = capacity
-        .iter()
-        .zip(prices)
-        .map(|(c, price)| c * price)
-        .sum();
+    let pairs = capacity.iter().zip(prices);
+    let all: f64 = pairs.map(|(c, price)| c * price).sum();
     let of = |(j, capacity): (usize, &f64)| match prices.get(j) {
         Some(price) if all > 0.0 => 1.0 / (price / all + 1e-6 / capacity.max(1.0)),
         _ => *capacity,

@@ -62,7 +62,7 @@ pub(super) enum Phase {
 
 /// What a round has found.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct Changes {
     /// What the scheduler has to know, each with its place in the order in which it is told.
     pub lines: Vec<(Order, Line)>,
     /// Jobs without a type that are to be let go.
@@ -88,7 +88,7 @@ const ADOPTED: u8 = 2;
 const OCCUPIED: u8 = 3;
 const CAME: u8 = 4;
 
-impl Found {
+impl Changes {
     fn push(&mut self, order: Order, tell: impl FnOnce(&mut Line)) {
         let mut line = Line::default();
         tell(&mut line);
@@ -154,8 +154,8 @@ impl Watch {
     }
 
     /// Compares with what was known.
-    pub fn look(&mut self, queue: &Queue, nodes: Option<&Nodes>, at: Moment) -> Found {
-        let mut found = Found::default();
+    pub fn look(&mut self, queue: &Queue, nodes: Option<&Nodes>, at: Moment) -> Changes {
+        let mut found = Changes::default();
         self.depart(queue, &mut found);
         for row in &queue.rows {
             self.compare(row, at, &mut found);
@@ -179,19 +179,14 @@ impl Watch {
     }
 
     /// Jobs that the queue does not have any more.
-    fn depart(&mut self, queue: &Queue, found: &mut Found) {
+    fn depart(&mut self, queue: &Queue, found: &mut Changes) {
         found.notes.extend(queue.unread.note("squeue"));
         if queue.unread.nameless() > 0 {
             return;
         }
         let rows = queue.rows.iter().map(|row| row.key);
         let there: HashSet<Key> = rows.chain(queue.unread.known.iter().copied()).collect();
-        let left = self.jobs.keys().filter(|key| !there.contains(key));
-        let left: Vec<Key> = left.copied().collect();
-        for key in left {
-            let Some(seen) = self.jobs.remove(&key) else {
-                continue;
-            };
+        for (key, seen) in self.jobs.extract_if(.., |key, _| !there.contains(key)) {
             match seen.phase {
                 Phase::Running(i) => {
                     self.ended.extend(seen.began.map(|began| (i, began)));
@@ -203,12 +198,12 @@ impl Watch {
         }
     }
 
-    fn compare(&mut self, row: &Row, at: Moment, found: &mut Found) {
+    fn compare(&mut self, row: &Row, at: Moment, found: &mut Changes) {
         let seen = self.jobs.get(&row.key);
         let before = seen.map_or(Phase::Out, |seen| seen.phase);
         let gave_up = seen.is_some_and(|seen| seen.gave_up);
         let is = self.phase_of(row, before, at, found);
-        self.tell(row, [before, is], gave_up, found);
+        self.report(row, [before, is], gave_up, found);
         let seen = self.jobs.entry(row.key).or_default();
         if !matches!(is, Phase::Running(_)) {
             *seen = Seen::new(is);
@@ -222,7 +217,7 @@ impl Watch {
     }
 
     /// What has to be told of a job that was one thing, and is another.
-    fn tell(&self, row: &Row, [before, is]: [Phase; 2], gave_up: bool, found: &mut Found) {
+    fn report(&self, row: &Row, [before, is]: [Phase; 2], gave_up: bool, found: &mut Changes) {
         let id = id_of(row.key);
         match (before, is) {
             (Phase::Running(a), Phase::Waiting(b)) if a == b && !gave_up => {
@@ -249,7 +244,7 @@ impl Watch {
     }
 
     /// Returns what a job is now.
-    fn phase_of(&mut self, row: &Row, before: Phase, at: Moment, found: &mut Found) -> Phase {
+    fn phase_of(&mut self, row: &Row, before: Phase, at: Moment, found: &mut Changes) -> Phase {
         let is_early = row.eligible.is_some_and(|begin| begin > at.wall);
         if let State::Unknown(letters) = &row.state {
             found.notes.push(format!(
@@ -304,7 +299,7 @@ impl Watch {
     }
 
     /// Decides on a held job that could start: it waits, or is let go.
-    fn waiting(&self, row: &Row, found: &mut Found) -> Phase {
+    fn waiting(&self, row: &Row, found: &mut Changes) -> Phase {
         if self.setup.hold == HoldBy::Admin && row.hold == Hold::User {
             found.hold.push(row.key.id);
         }
@@ -331,7 +326,7 @@ impl Watch {
     }
 
     /// Takes note of a released job that Slurm has not started: reported once, given up in the end.
-    fn is_stuck(&mut self, row: &Row, i: usize, now: f64, found: &mut Found) -> Phase {
+    fn is_stuck(&mut self, row: &Row, i: usize, now: f64, found: &mut Changes) -> Phase {
         if let Some(seen) = self.jobs.get_mut(&row.key) {
             seen.held_since = None;
             let since = *seen.pending_since.get_or_insert(now);
@@ -351,13 +346,9 @@ impl Watch {
         // As Slurm orders them.
         let since = row.eligible.unwrap_or(row.key.submitted);
         let order = (CAME, since, Some(row.key));
-        let line = Line {
-            arrive: Some(self.places.type_name(i).to_owned()),
-            job: Some(id_of(row.key)),
-            limit: self.limit(row),
-            ..Line::default()
-        };
-        (order, line)
+        let arrive = Some(self.places.type_name(i).to_owned());
+        let line = self.line(row);
+        (order, Line { arrive, ..line })
     }
 
     fn adoption(&self, row: &Row, i: usize) -> (Order, Line) {
@@ -366,16 +357,19 @@ impl Watch {
         let servers = server.map(|n| self.places.server_name(n).to_owned());
         let line = Line {
             adopt: Some(self.places.type_name(i).to_owned()),
-            job: Some(id_of(row.key)),
-            limit: self.limit(row),
             servers: servers.into_iter().collect(),
-            ..Line::default()
+            ..self.line(row)
         };
         ((ADOPTED, 0, Some(row.key)), line)
     }
 
-    fn limit(&self, row: &Row) -> Option<f64> {
-        row.time_limit.map(|seconds| seconds as f64 / self.second)
+    /// Returns a line of a job: its id and its limit.
+    fn line(&self, row: &Row) -> Line {
+        Line {
+            job: Some(id_of(row.key)),
+            limit: row.time_limit.map(|seconds| seconds as f64 / self.second),
+            ..Line::default()
+        }
     }
 
     /// Released jobs that Slurm has not started for long: they are held again, and go behind the others.
@@ -403,7 +397,7 @@ impl Watch {
     }
 
     /// Returns all that waits and runs, for a scheduler that begins: what it has to be told.
-    pub fn again(&mut self, queue: &Queue, at: Moment) -> Found {
+    pub fn again(&mut self, queue: &Queue, at: Moment) -> Changes {
         let mut running = std::mem::take(&mut self.jobs);
         running.retain(|_, seen| seen.runs());
         self.usage.forget();
@@ -416,9 +410,8 @@ impl Watch {
             {
                 *seen = Seen::new(Phase::Running(i));
                 let id = id_of(row.key);
-                found
-                    .lines
-                    .retain(|(_, line)| line.job.as_ref() != Some(&id));
+                let is_other = |line: &Line| line.job.as_ref() != Some(&id);
+                found.lines.retain(|(_, line)| is_other(line));
                 found.lines.push(self.adoption(row, i));
             }
         }

@@ -47,29 +47,24 @@ impl Why {
     }
 }
 
+/// The most jobs of one command.
+const MOST_JOBS: usize = 500;
 /// What a release of a job may take beside the limit: tasks of an array took 35 ms each.
 const EACH: Duration = Duration::from_millis(100);
 
 impl Slurm {
-    /// Releases held jobs, at most [`Slurm::MOST_JOBS`] at once. Returns those that were not.
+    /// Releases held jobs. Returns those that were not.
     ///
     /// # Errors
     /// As [`SlurmError`] has it; then it is not known which of them were released.
-    ///
-    /// # Panics
-    /// Where more jobs are given.
     pub fn release(&self, jobs: &[JobId]) -> Result<Vec<Refusal>, SlurmError> {
         self.each("release", jobs)
     }
 
-    /// Holds jobs as an operator does, at most [`Slurm::MOST_JOBS`] at once: those that wait do not start, those that run go
-    /// on.
+    /// Holds jobs as an operator does: those that wait do not start, those that run go on.
     ///
     /// # Errors
     /// As [`Slurm::release`].
-    ///
-    /// # Panics
-    /// Where more jobs are given.
     pub fn hold(&self, jobs: &[JobId]) -> Result<Vec<Refusal>, SlurmError> {
         self.each("hold", jobs)
     }
@@ -78,9 +73,6 @@ impl Slurm {
     ///
     /// # Errors
     /// As [`Slurm::release`].
-    ///
-    /// # Panics
-    /// Where more jobs are given.
     pub fn hold_for_users(&self, jobs: &[JobId]) -> Result<Vec<Refusal>, SlurmError> {
         self.each("uhold", jobs)
     }
@@ -96,16 +88,12 @@ impl Slurm {
     }
 
     fn each(&self, what: &str, jobs: &[JobId]) -> Result<Vec<Refusal>, SlurmError> {
-        assert!(
-            jobs.len() <= Slurm::MOST_JOBS,
-            "{} jobs at once",
-            jobs.len()
-        );
-        if jobs.is_empty() {
-            return Ok(Vec::new());
+        let mut refused = Vec::new();
+        for some in jobs.chunks(MOST_JOBS) {
+            let ids: Vec<String> = some.iter().map(JobId::to_string).collect();
+            refused.extend(self.act(&[what, &ids.join(",")], some)?);
         }
-        let ids: Vec<String> = jobs.iter().map(JobId::to_string).collect();
-        self.act(&[what, &ids.join(",")], jobs)
+        Ok(refused)
     }
 
     fn act(&self, words: &[&str], jobs: &[JobId]) -> Result<Vec<Refusal>, SlurmError> {

@@ -17,13 +17,11 @@ pub struct Amounts {
 
 impl Amounts {
     /// Returns how much of this generic resource.
-    #[must_use]
     pub fn gres(&self, name: &str) -> u64 {
         self.gres.get(name).copied().unwrap_or(0)
     }
 
     /// Both together.
-    #[must_use]
     pub fn plus(mut self, more: &Amounts) -> Amounts {
         for name in more.gres.keys() {
             self.gres.entry(name.clone()).or_default();
@@ -32,13 +30,11 @@ impl Amounts {
     }
 
     /// Without these, no less than nothing.
-    #[must_use]
     pub fn less(self, less: &Amounts) -> Amounts {
         self.with(less, u64::saturating_sub)
     }
 
     /// Of each the lesser.
-    #[must_use]
     pub fn least(self, other: &Amounts) -> Amounts {
         self.with(other, u64::min)
     }
@@ -53,7 +49,6 @@ impl Amounts {
     }
 
     /// One of so many equal parts, rounded up.
-    #[must_use]
     pub fn part(&self, parts: u32) -> Amounts {
         let of = |amount: u64| amount.div_ceil(u64::from(parts.max(1)));
         let gres = self.gres.iter();
@@ -143,10 +138,8 @@ fn with_totals(mut gres: BTreeMap<String, u64>) -> BTreeMap<String, u64> {
 
 /// Name and amount of one generic resource; without an amount it is one.
 fn gres_of(part: &str) -> Option<(&str, u64)> {
-    let part = part
-        .strip_prefix("gres:")
-        .or_else(|| part.strip_prefix("gres/"))
-        .unwrap_or(part);
+    let bare = part.strip_prefix("gres:").or(part.strip_prefix("gres/"));
+    let part = bare.unwrap_or(part);
     let (name, amount) = match part.rsplit_once(['=', ':']) {
         Some((name, amount)) if amount.starts_with(|c: char| c.is_ascii_digit()) => {
             (name, count(amount)?)
@@ -184,15 +177,10 @@ fn times(text: &str, factor: u64) -> Option<u64> {
     if fraction.len() > 6 {
         return None;
     }
-    let denominator = 10_u64.pow(fraction.len() as u32);
-    let fraction = if fraction.is_empty() {
-        0
-    } else {
-        whole(fraction)?
-    };
-    let numerator = u128::from(whole(whole_part)?) * u128::from(denominator) + u128::from(fraction);
-    let product = (numerator * u128::from(factor)).div_ceil(u128::from(denominator));
-    u64::try_from(product).ok()
+    let denominator = 10_u128.pow(fraction.len() as u32);
+    let part = whole(&format!("0{fraction}"))?;
+    let numerator = u128::from(whole(whole_part)?) * denominator + u128::from(part);
+    u64::try_from((numerator * u128::from(factor)).div_ceil(denominator)).ok()
 }
 
 /// Digits only.

@@ -35,7 +35,6 @@ pub struct Unread<K> {
 
 impl<K> Unread<K> {
     /// Returns what a person should know of it, if there is any; `program` printed it.
-    #[must_use]
     pub fn note(&self, program: &str) -> Option<String> {
         let (count, example) = (self.count, self.example.as_ref()?);
         Some(format!(
@@ -44,7 +43,6 @@ impl<K> Unread<K> {
     }
 
     /// Rows of which nothing is known: any job may stand in them.
-    #[must_use]
     pub fn nameless(&self) -> usize {
         self.count - self.known.len()
     }

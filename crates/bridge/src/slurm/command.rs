@@ -52,10 +52,8 @@ impl Slurm {
         limit: Duration,
     ) -> Result<Output, SlurmError> {
         let deadline = Instant::now() + limit;
-        let mut child = self
-            .command(program, words)
-            .spawn()
-            .map_err(|source| failed(program, source))?;
+        let child = self.command(program, words).spawn();
+        let mut child = child.map_err(|source| failed(program, source))?;
         let output = gather(&mut child, program, deadline, limit);
         if output.is_err() {
             // It may have ended meanwhile; then there is nothing to kill.
@@ -81,10 +79,10 @@ impl Slurm {
             .env_remove("SLURM_BITSTR_LEN");
         // Defaults of options, such as SQUEUE_USERS, would hide jobs.
         for (name, _) in std::env::vars_os() {
-            let bytes = name.as_encoded_bytes();
-            if [&b"SQUEUE_"[..], b"SINFO_", b"SCONTROL_"]
+            let own = name.to_string_lossy();
+            if ["SQUEUE_", "SINFO_", "SCONTROL_"]
                 .iter()
-                .any(|prefix| bytes.starts_with(prefix))
+                .any(|start| own.starts_with(start))
             {
                 command.env_remove(&name);
             }

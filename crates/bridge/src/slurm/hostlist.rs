@@ -4,10 +4,14 @@
 const MOST: usize = 100_000;
 
 /// Returns the nodes that `n[1-4,7],gpu03` names, in order; `None` where it is no such list, or names too many.
-#[must_use]
 pub fn expand(list: &str) -> Option<Vec<String>> {
     let mut names = Vec::new();
-    for part in parts(list)? {
+    let mut depth = 0;
+    let is_end = |c: char| {
+        depth += i32::from(c == '[') - i32::from(c == ']');
+        c == ',' && depth == 0
+    };
+    for part in list.split(is_end).map(str::trim) {
         let mut own = vec![String::new()];
         let mut rest = part;
         while let Some((before, after)) = rest.split_once('[') {
@@ -16,13 +20,11 @@ pub fn expand(list: &str) -> Option<Vec<String>> {
             if own.len().checked_mul(numbers.len())? > MOST {
                 return None;
             }
-            let longer = |start: &String| -> Vec<String> {
-                numbers
-                    .iter()
-                    .map(|number| format!("{start}{before}{number}"))
-                    .collect()
+            let longer = |start: String| {
+                let numbers = numbers.iter();
+                numbers.map(move |number| format!("{start}{before}{number}"))
             };
-            own = own.iter().flat_map(longer).collect();
+            own = own.into_iter().flat_map(longer).collect();
             rest = behind;
         }
         names.extend(own.into_iter().map(|start| start + rest));
@@ -34,31 +36,10 @@ pub fn expand(list: &str) -> Option<Vec<String>> {
     Some(names)
 }
 
-/// Whether a text is a name as nodes, partitions and resources have them.
-#[must_use]
+/// Returns whether a text is a name as nodes, partitions and resources have them.
 pub fn is_plain(text: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     !text.is_empty() && text.chars().all(is_plain)
-}
-
-/// Returns the parts between commas that stand outside of brackets.
-fn parts(list: &str) -> Option<Vec<&str>> {
-    let (mut parts, mut start, mut inside) = (Vec::new(), 0, false);
-    for (i, c) in list.char_indices() {
-        match c {
-            '[' if inside => return None,
-            '[' => inside = true,
-            ']' if !inside => return None,
-            ']' => inside = false,
-            ',' if !inside => {
-                parts.push(list[start..i].trim());
-                start = i + 1;
-            }
-            _ => {}
-        }
-    }
-    parts.push(list[start..].trim());
-    (!inside).then_some(parts)
 }
 
 /// `1-3,7` or `01-10`: numbers keep the zeros before them.

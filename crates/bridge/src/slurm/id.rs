@@ -31,8 +31,7 @@ pub struct Key {
 }
 
 impl JobId {
-    /// Whether it is a component of a heterogeneous job.
-    #[must_use]
+    /// Returns whether it is a component of a heterogeneous job.
     pub fn is_component(self) -> bool {
         matches!(self.part, Part::Component(_))
     }

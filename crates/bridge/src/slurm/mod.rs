@@ -37,6 +37,15 @@ pub use queue::{Hold, Queue, Row, State};
 use std::path::PathBuf;
 use std::time::Duration;
 
+/// A cluster and its controller.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cluster {
+    /// Its name.
+    pub name: String,
+    /// When its controller was started, in Slurm's words: another text is another start.
+    pub booted: String,
+}
+
 /// The commands of Slurm for one partition. They are found by `PATH`, and find their cluster by `SLURM_CONF`.
 #[derive(Clone, Debug)]
 pub struct Slurm {
@@ -54,11 +63,7 @@ impl Slurm {
     /// How long a command may take if nothing else is said.
     pub const LIMIT: Duration = Duration::from_secs(10);
 
-    /// The most jobs of one release or hold.
-    pub const MOST_JOBS: usize = 500;
-
     /// Returns the commands found by `PATH`, with the usual limit.
-    #[must_use]
     pub fn new(partition: impl Into<String>) -> Self {
         Slurm {
             partition: partition.into(),
@@ -67,18 +72,7 @@ impl Slurm {
             configuration: None,
         }
     }
-}
 
-/// A cluster and its controller.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cluster {
-    /// Its name.
-    pub name: String,
-    /// When its controller was started, in Slurm's words: another text is another start.
-    pub booted: String,
-}
-
-impl Slurm {
     /// Looks whether all is there that is needed: the commands, the controller, the partition, and every column that is
     /// read later. Returns the cluster, and the partition's nodes at that moment.
     ///
@@ -101,8 +95,7 @@ impl Slurm {
         let value = |key: &str| {
             let mut pairs = text.lines().filter_map(|line| line.split_once('='));
             let value = pairs.find(|(name, _)| name.trim() == key);
-            let value = value.map(|(_, value)| value.trim().to_owned());
-            value.ok_or_else(|| {
+            value.map(|(_, value)| value.trim().to_owned()).ok_or_else(|| {
                 SlurmError::Unusable(format!(
                     "scontrol show config does not tell {key}: see what `scontrol show config` is in PATH"
                 ))

@@ -81,7 +81,6 @@ impl Slurm {
 
 impl Nodes {
     /// Returns the columns that `sinfo` is asked for: name, title and width of each.
-    #[must_use]
     pub fn columns() -> &'static [(&'static str, &'static str, usize)] {
         LAYOUT.columns
     }

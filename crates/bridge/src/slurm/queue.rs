@@ -32,7 +32,6 @@ impl Slurm {
 
 impl Queue {
     /// Returns the columns that `squeue` is asked for: name, title and width \[bytes\] of each.
-    #[must_use]
     pub fn columns() -> &'static [(&'static str, &'static str, usize)] {
         LAYOUT.columns
     }
@@ -138,12 +137,10 @@ fn waited_for(text: &str) -> Vec<u32> {
         }
         for word in words {
             let digits = word.trim_end_matches(|c: char| c != ')').len();
-            let number = word[..digits]
-                .split(['_', '+', '('])
-                .next()
-                .unwrap_or_default();
+            let number = word[..digits].split(['_', '+', '(']).next();
+            let number = number.and_then(|number| number.parse::<u32>().ok());
             // What was cut has no closing bracket, and may be another number.
-            jobs.extend(number.parse::<u32>().ok().filter(|_| word.ends_with(')')));
+            jobs.extend(number.filter(|_| word.ends_with(')')));
         }
     }
     jobs
@@ -164,7 +161,6 @@ impl State {
 
 impl Row {
     /// Returns whether it has nodes: configuring, running, completing or suspended.
-    #[must_use]
     pub fn has_nodes(&self) -> bool {
         matches!(
             self.state,
@@ -192,6 +188,7 @@ impl Row {
         if node_list.contains(' ') {
             return Err(cells.wrong(NODE_LIST, &node_list));
         }
+        let is_there = |column| !matches!(&*cells.free(column), "" | "N/A");
         Ok(Row {
             key,
             hold: match (&state, &*reason) {
@@ -202,11 +199,9 @@ impl Row {
             },
             state,
             reason,
-            depends: !matches!(&*cells.free(DEPENDENCY), "" | "N/A"),
+            depends: is_there(DEPENDENCY),
             waits_for: waited_for(&cells.free(DEPENDENCY)),
-            names_nodes: [REQUIRED, FEATURES]
-                .iter()
-                .any(|column| !matches!(&*cells.free(*column), "" | "(null)" | "N/A")),
+            names_nodes: is_there(REQUIRED) || is_there(FEATURES),
             is_exclusive: cells.free(SHARING) == "NO",
             eligible: cells.read(ELIGIBLE, |text| match text {
                 "N/A" | "Unknown" => Some(None),

@@ -110,7 +110,6 @@ pub struct Scheduler {
 
 impl Scheduler {
     /// Returns the policy on an empty cluster, from the first time that is told on; the seed is that of its clocks.
-    #[must_use]
     pub fn new(policy: &Checked, seed: u64) -> Self {
         let fleet = policy.workload();
         let latency = fleet.envelope().start_latency();
@@ -129,7 +128,6 @@ impl Scheduler {
     }
 
     /// Returns the types, resources and servers, by name.
-    #[must_use]
     pub fn places(&self) -> &Places {
         &self.places
     }
@@ -169,49 +167,44 @@ impl Scheduler {
 
     /// Checks that all that was decided could be carried out.
     fn is_sound(&self) -> Result<(), String> {
-        match self.site.system.violation() {
-            None => Ok(()),
-            Some(why) => Err(format!(
+        let violation = self.site.system.violation();
+        violation.map_or(Ok(()), |why| {
+            Err(format!(
                 "{why}: a fault of this program; nothing more is decided"
-            )),
-        }
+            ))
+        })
     }
 
     /// Returns whether the rule decides by the limits of jobs.
-    #[must_use]
     pub fn needs_limits(&self) -> bool {
         self.site.rule.knows() == Knows::Estimates
     }
 
     /// Returns when the next clock rings; none where none runs.
-    #[must_use]
     pub fn wake(&self) -> Option<f64> {
         let (at, _) = self.site.due();
         at.is_finite().then_some(at)
     }
 
     /// Returns which one that is.
-    #[must_use]
     pub fn next_clock(&self) -> Option<usize> {
         let (at, clock) = self.site.due();
         at.is_finite().then_some(clock)
     }
 
     /// Returns whether a job of this id waits or runs.
-    #[must_use]
     pub fn knows(&self, job: &str) -> bool {
         self.known.contains_key(job)
     }
 
     /// Returns whether the job is known, and runs.
-    #[must_use]
     pub fn runs(&self, job: &str) -> bool {
-        let known = self.known.get(job);
-        known.is_some_and(|known| self.is_running(known))
+        self.known
+            .get(job)
+            .is_some_and(|known| self.is_running(known))
     }
 
     /// Returns whether anything but running jobs has been told.
-    #[must_use]
     pub fn has_begun(&self) -> bool {
         self.has_begun
     }
@@ -226,7 +219,6 @@ impl Scheduler {
     }
 
     /// Jobs of this type that wait and run.
-    #[must_use]
     pub fn count(&self, job_type: usize) -> [u64; 2] {
         let mut count = [0; 2];
         for known in self.known.values().filter(|k| k.job_type == job_type) {
@@ -236,15 +228,16 @@ impl Scheduler {
     }
 
     /// Returns why a job waits: what is known of it and of its place; none where it does not wait.
-    #[must_use]
     pub fn waits(&self, job: &str) -> Option<Waits> {
-        let known = self.known.get(job);
-        let known = known.filter(|known| !self.is_running(known))?;
-        let names: Vec<&str> = self.places.types().collect();
+        let known = self
+            .known
+            .get(job)
+            .filter(|known| !self.is_running(known))?;
         let is_in = matches!(known.place, Place::In(_));
-        let queue = self.site.queue(known.job_type);
         let (mut ahead, mut doing) = (0, None);
         if is_in {
+            let names: Vec<&str> = self.places.types().collect();
+            let queue = self.site.queue(known.job_type);
             ahead = queue.take_while(|id| ***id != *job).count();
             doing = self.site.rule.doing(&names, &self.site.system);
         }
@@ -313,7 +306,7 @@ impl Scheduler {
     }
 
     /// A job is known from now on.
-    fn meet(&mut self, job: &Submission<'_>) -> Arc<str> {
+    fn register(&mut self, job: &Submission<'_>) -> Arc<str> {
         let id: Arc<str> = job.id.into();
         let known = Known {
             job_type: job.job_type,
@@ -327,15 +320,15 @@ impl Scheduler {
     }
 
     fn arrive(&mut self, job: &Submission<'_>) {
-        let id = self.meet(job);
-        if let Some(event) = self.send(&id) {
+        let id = self.register(job);
+        if let Some(event) = self.admit(&id) {
             self.act(event);
         }
     }
 
     /// A job that waits outside comes in if it could run: on what the rule then acts. One that was there before comes into
     /// its old place in the queue, which is no event.
-    fn send(&mut self, id: &Arc<str>) -> Option<Option<Event>> {
+    fn admit(&mut self, id: &Arc<str>) -> Option<Option<Event>> {
         let known = self.known.get_mut(id)?;
         let (job_type, limit, order) = (known.job_type, known.limit, known.order);
         if !self.site.open[job_type] {
@@ -357,7 +350,7 @@ impl Scheduler {
     }
 
     fn adopt(&mut self, job: &Submission<'_>, ran: f64, servers: Vec<usize>) {
-        let id = self.meet(job);
+        let id = self.register(job);
         let of = [ran, job.limit + self.latency];
         let system = &mut self.site.system;
         system.start_at(self.now);
@@ -374,7 +367,7 @@ impl Scheduler {
         }
         match (adopted, self.has_begun) {
             (None, _) => {
-                self.places.take_beyond(job.job_type, &on);
+                self.places.change_beyond(job.job_type, &on, 1.0);
                 self.review(&on);
             }
             (Some(_), true) => self.act(None),
@@ -392,7 +385,7 @@ impl Scheduler {
                 self.act(Some(Event::Completion(ended.job_type)));
             }
             Place::Beyond(servers) => {
-                self.places.give_beyond(known.job_type, &servers);
+                self.places.change_beyond(known.job_type, &servers, -1.0);
                 self.review(&servers);
             }
             Place::Aside(_) => {}
@@ -405,8 +398,7 @@ impl Scheduler {
         };
         match known.place {
             Place::In(job) => {
-                let system = &mut self.site.system;
-                system.withdraw(known.job_type, job, self.now);
+                self.site.system.withdraw(known.job_type, job, self.now);
                 self.act(None);
             }
             _ => drop(self.aside.remove(&known.order)),
@@ -414,10 +406,10 @@ impl Scheduler {
     }
 
     fn put_back(&mut self, job: &str) {
-        let Some((id, known)) = self.known.get_key_value(job) else {
+        let Some(known) = self.known.get_mut(job) else {
             return;
         };
-        let (id, job_type) = (Arc::clone(id), known.job_type);
+        let job_type = known.job_type;
         match known.place.clone() {
             Place::In(job) => {
                 self.site.system.put_back(job_type, job, self.now);
@@ -428,11 +420,9 @@ impl Scheduler {
                 }
             }
             Place::Beyond(servers) => {
-                if let Some(known) = self.known.get_mut(&id) {
-                    known.place = Place::Aside(None);
-                    self.aside.insert(known.order, id);
-                }
-                self.places.give_beyond(job_type, &servers);
+                known.place = Place::Aside(None);
+                self.aside.insert(known.order, job.into());
+                self.places.change_beyond(job_type, &servers, -1.0);
                 self.review(&servers);
             }
             Place::Aside(_) => {}
@@ -457,7 +447,7 @@ impl Scheduler {
         }
         let aside: Vec<Arc<str>> = self.aside.values().cloned().collect();
         for id in &aside {
-            if let Some(event) = self.send(id) {
+            if let Some(event) = self.admit(id) {
                 let event = event.filter(|_| !is_unheard);
                 is_unheard = false;
                 self.act(event);

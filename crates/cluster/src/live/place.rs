@@ -23,47 +23,41 @@ struct Server {
 
 impl Places {
     /// Returns those of a fleet, of which others use nothing.
-    #[must_use]
     pub fn new(fleet: &Fleet) -> Self {
-        let mut servers = Vec::new();
-        for (h, shape) in fleet.shapes().iter().enumerate() {
+        let servers = fleet.shapes().iter().enumerate().flat_map(|(h, shape)| {
             let capacity: Vec<f64> = shape.capacity().iter().map(|c| c.value()).collect();
             let grains = grains(fleet, &fleet.units(h));
-            for n in 0..shape.count() {
-                servers.push(Server {
-                    name: format!("{}/{}", shape.name(), n + 1),
-                    reported: vec![0.0; capacity.len()],
-                    beyond: vec![0.0; capacity.len()],
-                    occupied: vec![0; grains.len()],
-                    capacity: capacity.clone(),
-                    grains: grains.clone(),
-                });
-            }
+            (1..=shape.count()).map(move |n| Server {
+                name: format!("{}/{n}", shape.name()),
+                reported: vec![0.0; capacity.len()],
+                beyond: vec![0.0; capacity.len()],
+                occupied: vec![0; grains.len()],
+                capacity: capacity.clone(),
+                grains: grains.clone(),
+            })
+        });
+        Places {
+            servers: servers.collect(),
+            fleet: fleet.clone(),
         }
-        let fleet = fleet.clone();
-        Places { fleet, servers }
     }
 
     /// Returns how many servers there are.
-    #[must_use]
     pub fn servers(&self) -> usize {
         self.servers.len()
     }
 
     /// Returns the name of server n: its shape, and its number from 1 among those of the shape.
-    #[must_use]
     pub fn server_name(&self, n: usize) -> &str {
         &self.servers[n].name
     }
 
     /// Returns the server of this name.
-    #[must_use]
     pub fn server(&self, name: &str) -> Option<usize> {
         self.servers.iter().position(|server| server.name == name)
     }
 
     /// Returns how much of each resource (R) server n has.
-    #[must_use]
     pub fn capacity(&self, n: usize) -> &[f64] {
         &self.servers[n].capacity
     }
@@ -74,25 +68,21 @@ impl Places {
     }
 
     /// Returns the name of type i.
-    #[must_use]
     pub fn type_name(&self, i: usize) -> &str {
         self.fleet.types()[i].name()
     }
 
     /// Returns the type of this name.
-    #[must_use]
     pub fn job_type(&self, name: &str) -> Option<usize> {
         self.types().position(|own| own == name)
     }
 
     /// Servers that a job of type i takes.
-    #[must_use]
     pub fn nodes(&self, i: usize) -> usize {
         self.fleet.types()[i].nodes() as usize
     }
 
     /// Returns what a job of type i takes of each resource (R), on each of its servers.
-    #[must_use]
     pub fn demand(&self, i: usize) -> Vec<f64> {
         let demand = self.fleet.types()[i].demand().iter();
         demand.map(|amount| amount.value()).collect()
@@ -120,16 +110,8 @@ impl Places {
         self.servers[n].count();
     }
 
-    /// A job of type i runs on these that no room was left for.
-    pub(super) fn take_beyond(&mut self, i: usize, servers: &[usize]) {
-        self.change_beyond(i, servers, 1.0);
-    }
-
-    pub(super) fn give_beyond(&mut self, i: usize, servers: &[usize]) {
-        self.change_beyond(i, servers, -1.0);
-    }
-
-    fn change_beyond(&mut self, i: usize, servers: &[usize], sign: f64) {
+    /// A job of type i that no room was left for runs on these (sign 1), or does no more (-1).
+    pub(super) fn change_beyond(&mut self, i: usize, servers: &[usize], sign: f64) {
         let demand = self.demand(i);
         for &n in servers {
             let server = &mut self.servers[n];

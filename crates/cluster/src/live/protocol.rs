@@ -74,7 +74,7 @@ impl Line {
 
     /// Checks that it tells of one thing, and of no other's parts.
     fn is_of_one_thing(&self) -> Result<(), String> {
-        let things = [
+        let events = [
             self.arrive.is_some(),
             self.adopt.is_some(),
             self.leave.is_some(),
@@ -83,7 +83,7 @@ impl Line {
             self.occupy.is_some(),
             self.ring.is_some(),
         ];
-        if things.iter().filter(|there| **there).count() > 1 {
+        if events.iter().filter(|is_there| **is_there).count() > 1 {
             return Err("two things happened: say each in a line of its own".into());
         }
         let comes = self.arrive.is_some() || self.adopt.is_some();
@@ -111,7 +111,6 @@ pub enum Started {
 
 impl Started {
     /// Returns the id of the job.
-    #[must_use]
     pub fn id(&self) -> &str {
         match self {
             Started::Job(id) => id,
@@ -120,7 +119,6 @@ impl Started {
     }
 
     /// Returns the servers of a fleet.
-    #[must_use]
     pub fn servers(&self) -> &[String] {
         match self {
             Started::Job(_) => &[],
@@ -224,16 +222,13 @@ fn answer(scheduler: &mut Scheduler, text: &[u8]) -> Result<Answer, String> {
 }
 
 /// Returns the jobs that start, as they are told.
-#[must_use]
 pub fn starts(decided: &Decided, places: &Places) -> Vec<Started> {
-    let name = |n: &usize| places.server_name(*n).to_owned();
-    let started = |(id, servers): &(Arc<str>, Vec<usize>)| match &servers[..] {
-        [] => Started::Job(id.to_string()),
-        on => Started::On(
-            std::iter::once(id.to_string())
-                .chain(on.iter().map(name))
-                .collect(),
-        ),
+    let started = |(id, servers): &(Arc<str>, Vec<usize>)| {
+        if servers.is_empty() {
+            return Started::Job(id.to_string());
+        }
+        let names = servers.iter().map(|n| places.server_name(*n).to_owned());
+        Started::On([id.to_string()].into_iter().chain(names).collect())
     };
     decided.start.iter().map(started).collect()
 }
@@ -254,33 +249,37 @@ fn understood<'a>(line: &'a Line, places: &Places) -> Result<ClusterEvent<'a>, S
         return Ok(ClusterEvent::Arrive(submission(line, name, places)?));
     }
     if let Some(name) = &line.adopt {
+        let servers = line
+            .servers
+            .iter()
+            .map(|name| server_of(Some(name), places));
         return Ok(ClusterEvent::Adopt {
             job: submission(line, name, places)?,
             ran: nonnegative("ran", line.ran)?.unwrap_or(0.0),
-            servers: servers_of(line, places)?,
+            servers: servers.collect::<Result<_, _>>()?,
         });
     }
     if let Some(used) = &line.occupy {
         let server = server_of(line.server.as_deref(), places)?;
         return Ok(ClusterEvent::Occupy(server, amounts_of(used, places)?));
     }
-    let leave = line.leave.as_deref().map(ClusterEvent::Leave);
-    let withdraw = line.withdraw.as_deref().map(ClusterEvent::Withdraw);
-    let put_back = line.put_back.as_deref().map(ClusterEvent::PutBack);
-    let event = leave.or(withdraw).or(put_back);
-    let event = event.or(line.ring.map(ClusterEvent::Ring));
-    Ok(event.unwrap_or(ClusterEvent::Time))
+    Ok(
+        match (&line.leave, &line.withdraw, &line.put_back, line.ring) {
+            (Some(job), ..) => ClusterEvent::Leave(job),
+            (_, Some(job), ..) => ClusterEvent::Withdraw(job),
+            (_, _, Some(job), _) => ClusterEvent::PutBack(job),
+            (.., Some(clock)) => ClusterEvent::Ring(clock),
+            _ => ClusterEvent::Time,
+        },
+    )
 }
 
 fn submission<'a>(line: &'a Line, name: &str, places: &Places) -> Result<Submission<'a>, String> {
     let id = line.job.as_deref();
     let id = id.ok_or("a job that comes has an id: give \"job\"")?;
     let job_type = places.job_type(name).ok_or_else(|| {
-        let names: Vec<&str> = places.types().collect();
-        format!(
-            "there is no type {name:?} in the policy: its types are {}",
-            names.join(", ")
-        )
+        let names = places.types().collect::<Vec<_>>().join(", ");
+        format!("there is no type {name:?} in the policy: its types are {names}")
     })?;
     Ok(Submission {
         id,
@@ -298,18 +297,12 @@ fn nonnegative(what: &str, value: Option<f64>) -> Result<Option<f64>, String> {
     }
 }
 
-fn servers_of(line: &Line, places: &Places) -> Result<Vec<usize>, String> {
-    let named = line.servers.iter();
-    named.map(|name| server_of(Some(name), places)).collect()
-}
-
 fn server_of(name: Option<&str>, places: &Places) -> Result<usize, String> {
     match name {
         None if places.servers() == 1 => Ok(0),
         None => Err("say on which server: \"server\"".into()),
         Some(name) => places.server(name).ok_or_else(|| {
-            let last = places.servers() - 1;
-            let (first, last) = (places.server_name(0), places.server_name(last));
+            let [first, last] = [0, places.servers() - 1].map(|n| places.server_name(n));
             format!("there is no server {name:?}: they are {first} to {last}")
         }),
     }

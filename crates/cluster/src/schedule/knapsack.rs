@@ -68,7 +68,6 @@ impl Knapsack {
     }
 
     /// After so many steps the best that was found is taken for the best.
-    #[must_use]
     pub fn at_most(self, steps: usize) -> Self {
         Knapsack { steps, ..self }
     }

@@ -15,7 +15,6 @@ const VISITS: u32 = 200_000;
 /// hundredth of what there is, or more. If there are very many schedules it is a small one that was found. Where no
 /// amount changes anything it is one unit, or a hundredth; `None` where no type demands the resource, or the shape has
 /// none of it.
-#[must_use]
 pub fn smallest_step(fleet: &Fleet, h: usize, j: usize) -> Option<Decimal> {
     let capacity = fleet.shapes()[h].capacity()[j];
     let demanding = fleet.types().iter().find(|kind| kind.units()[j] > 0)?;

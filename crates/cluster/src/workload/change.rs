@@ -37,7 +37,7 @@ pub struct Part {
 }
 
 impl Parts {
-    /// The fleet without the shapes on which no type fits.
+    /// Returns the fleet without the shapes on which no type fits.
     ///
     /// # Errors
     /// With every fault that a document with these values has.
@@ -75,18 +75,18 @@ impl Parts {
         draft.fleet()
     }
 
-    /// Whether some type fits on a server of this capacity.
+    /// Returns whether some type fits on a server of this capacity.
     fn is_used(&self, capacity: &[Decimal]) -> bool {
         let fits = |part: &Part| part.demand.iter().zip(capacity).all(|(d, c)| d <= c);
         self.types.iter().any(fits)
     }
 
-    /// What there is of each resource, by name.
+    /// Returns what there is of each resource, by name.
     fn amounts(&self, amounts: &[Decimal]) -> Vec<(String, Option<Decimal>)> {
-        let pairs = self.resources.iter().zip(amounts);
-        let there = pairs.filter(|(_, amount)| **amount > Decimal::ZERO);
-        there
-            .map(|(name, amount)| (name.clone(), Some(*amount)))
+        let amounts = amounts.iter().map(|amount| Some(*amount));
+        let pairs = self.resources.iter().cloned().zip(amounts);
+        pairs
+            .filter(|(_, amount)| *amount > Some(Decimal::ZERO))
             .collect()
     }
 }
@@ -100,10 +100,8 @@ impl Fleet {
     /// If `factor` is not positive and finite, or a rate or load leaves the range of doubles.
     pub fn scaled(&self, factor: f64) -> Result<Self, DocumentError> {
         if !(factor > 0.0 && factor.is_finite()) {
-            let message = format!(
-                "the arrival rates cannot be multiplied by {}",
-                shown(factor)
-            );
+            let factor = shown(factor);
+            let message = format!("the arrival rates cannot be multiplied by {factor}");
             let fault = Fault::new(place!("jobs"), message, "choose a positive, finite factor");
             return Err(DocumentError::without_text(vec![fault]));
         }
@@ -112,11 +110,9 @@ impl Fleet {
         for (i, job) in self.types().iter().enumerate() {
             draft.jobs[i].arrivals = job.arrivals().scaled(factor);
             if draft.jobs[i].arrivals.is_none() {
-                let message = format!(
-                    "arrival rate {} times {} is out of the range of numbers",
-                    job.arrival_rate(),
-                    shown(factor)
-                );
+                let (rate, factor) = (job.arrival_rate(), shown(factor));
+                let message =
+                    format!("arrival rate {rate} times {factor} is out of the range of numbers");
                 let at = place!("jobs", i, "arrival_rate");
                 faults.push(Fault::new(at, message, "choose a factor nearer to 1"));
             }
@@ -171,7 +167,7 @@ impl Workload {
     }
 }
 
-/// The sum, where it is a decimal of a double and not rounded away.
+/// Returns the sum, where it is a decimal of a double and not rounded away.
 fn sum(a: Decimal, b: Decimal) -> Option<Decimal> {
     let sum = Decimal::nearest(&(a.exact() + b.exact()))?;
     (sum > a && b > Decimal::ZERO).then_some(sum)

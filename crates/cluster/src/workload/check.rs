@@ -127,10 +127,8 @@ impl Draft {
                 ));
             }
         }
-        if demand
-            .iter()
-            .all(|(_, demand)| *demand == Some(Decimal::ZERO))
-        {
+        let zero = Some(Decimal::ZERO);
+        if demand.iter().all(|(_, demand)| *demand == zero) {
             faults.push(Fault::new(
                 place!("jobs", i),
                 format!("type `{name}` demands nothing: all its demands are 0"),
@@ -160,12 +158,8 @@ impl Draft {
     }
 
     fn check_laws(&self, i: usize, faults: &mut Vec<Fault>) {
-        let DraftJob {
-            name,
-            arrivals,
-            size,
-            ..
-        } = &self.jobs[i];
+        let job = &self.jobs[i];
+        let (name, arrivals, size) = (&job.name, &job.arrivals, &job.size);
         let (owner, unit) = (format!("type `{name}`"), &self.header.time_unit);
         let before = faults.len();
         if let Some(arrivals) = arrivals {
@@ -244,7 +238,22 @@ impl Draft {
             if most_alone(&units, &demand) > MOST_ALONE {
                 faults.push(too_many(i, &job.name));
             }
-            types.push(job.checked(self, capacity, demand, modulated));
+            let all = capacity.iter().map(|(name, _)| job.demand_for(name));
+            let arrivals = job.arrivals.clone().expect(WITHOUT_FAULTS);
+            let size = job.size.clone().expect(WITHOUT_FAULTS);
+            let holding = Holding::new(self.start_latency(), size);
+            types.push(JobType {
+                name: job.name.clone(),
+                nodes: job.nodes.expect(WITHOUT_FAULTS),
+                demand: all.collect::<Option<_>>().expect(WITHOUT_FAULTS),
+                units: demand,
+                arrival_rate: arrivals.rate(),
+                mean_size: holding.mean(),
+                arrivals,
+                modulated,
+                holding,
+                limit: job.limit,
+            });
         }
         if !faults.is_empty() {
             return Err(faults);
@@ -254,10 +263,7 @@ impl Draft {
                 start_latency: self.start_latency(),
                 ..self.header.clone()
             },
-            resources: resources
-                .into_iter()
-                .map(|(_, resource)| resource)
-                .collect(),
+            resources: resources.into_iter().map(|(_, own)| own).collect(),
             types,
             unserved: Vec::new(),
         };
@@ -303,7 +309,7 @@ impl Draft {
 }
 
 impl DraftJob {
-    /// Whether the type does not arrive, and is left out.
+    /// Returns whether the type does not arrive, and is left out.
     pub(super) fn is_idle(&self) -> bool {
         let zero = Decimal::ZERO;
         self.arrivals == Some(ArrivalProcess::Poisson { rate: zero })
@@ -332,31 +338,6 @@ impl DraftJob {
             ),
             "write `arrival_rate` with their mean rate, or batches; or leave `modulation` out",
         ))
-    }
-
-    fn checked(
-        &self,
-        draft: &Draft,
-        capacity: &[(&str, Decimal)],
-        units: Vec<u64>,
-        modulated: bool,
-    ) -> JobType {
-        let demand = capacity.iter().map(|(name, _)| self.demand_for(name));
-        let arrivals = self.arrivals.clone().expect(WITHOUT_FAULTS);
-        let size = self.size.clone().expect(WITHOUT_FAULTS);
-        let holding = Holding::new(draft.start_latency(), size);
-        JobType {
-            name: self.name.clone(),
-            nodes: self.nodes.expect(WITHOUT_FAULTS),
-            demand: demand.collect::<Option<_>>().expect(WITHOUT_FAULTS),
-            units,
-            arrival_rate: arrivals.rate(),
-            mean_size: holding.mean(),
-            arrivals,
-            modulated,
-            holding,
-            limit: self.limit,
-        }
     }
 }
 

@@ -89,17 +89,29 @@ struct Job {
     nodes: Option<u32>,
     #[serde(default)]
     demand: Pairs,
-    #[serde(default, deserialize_with = "field")]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "field",
+        skip_serializing_if = "Option::is_none"
+    )]
     arrival_rate: Field<Decimal>,
-    #[serde(default, deserialize_with = "field")]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "field",
+        skip_serializing_if = "Option::is_none"
+    )]
     arrivals: Field<ArrivalProcess>,
-    #[serde(default, deserialize_with = "field")]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "field",
+        skip_serializing_if = "Option::is_none"
+    )]
     mean_size: Field<Decimal>,
-    #[serde(default, deserialize_with = "field")]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "field",
+        skip_serializing_if = "Option::is_none"
+    )]
     size: Field<Size>,
     #[serde(skip_serializing_if = "Option::is_none")]
     limit: Option<Decimal>,
@@ -142,7 +154,7 @@ impl Fleet {
         read_file(path, Self::parse)
     }
 
-    /// The fleet as a document that reads back as this fleet. Of types that do not arrive only the
+    /// Returns the fleet as a document that reads back as this fleet. Of types that do not arrive only the
     /// names are known: their demand and size are made up.
     pub fn to_yaml(&self) -> String {
         let draft = self.record().draft();
@@ -214,7 +226,7 @@ impl Workload {
         read_file(path, Self::parse)
     }
 
-    /// The workload as a document that reads back as this workload.
+    /// Returns the workload as a document that reads back as this workload.
     pub fn to_yaml(&self) -> String {
         Fleet::from(self.clone()).to_yaml()
     }
@@ -358,7 +370,7 @@ impl From<DraftJob> for Job {
     }
 }
 
-/// What one of two keys says. Where not exactly one of them stands there: whether both do.
+/// Returns what one of two keys says. Where not exactly one of them stands there: whether both do.
 fn one_of<S, T>(simple: Field<S>, full: impl Fn(S) -> T, law: Field<T>) -> Result<Option<T>, bool> {
     match (simple, law) {
         (Some(simple), None) => Ok(simple.map(full)),
@@ -367,17 +379,15 @@ fn one_of<S, T>(simple: Field<S>, full: impl Fn(S) -> T, law: Field<T>) -> Resul
     }
 }
 
-/// The place that a document has for what is checked: of rates and means that stand in a process
+/// Returns the place that a document has for what is checked: of rates and means that stand in a process
 /// or a law, or do not; and of the one server.
 fn respelt(document: &Document<'_>, place: &Place) -> Option<Place> {
     if let [Step::Key(servers), Step::Index(0), rest @ ..] = place.steps()
         && servers == "servers"
     {
         let is_one = document.root.get("server").is_some();
-        let here = [Step::from("server")]
-            .into_iter()
-            .chain(rest.iter().cloned());
-        return is_one.then(|| here.collect());
+        let here = [&[Step::from("server")], rest].concat();
+        return is_one.then(|| here.into_iter().collect());
     }
     let [Step::Key(jobs), Step::Index(i), Step::Key(key), ..] = place.steps() else {
         return None;

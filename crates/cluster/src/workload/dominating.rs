@@ -13,11 +13,11 @@ use synth_core::number::Decimal;
 #[derive(Clone, Debug)]
 pub struct Dominating {
     /// The cheapest first, and of one demand that of the least limit.
-    types: Vec<Own>,
+    types: Vec<Candidate>,
 }
 
 #[derive(Clone, Debug)]
-struct Own {
+struct Candidate {
     place: usize,
     /// Demand (R).
     demand: Vec<f64>,
@@ -26,7 +26,7 @@ struct Own {
 }
 
 impl Dominating {
-    /// These K types, on servers that together have so much of each of R resources.
+    /// Returns these K types, on servers that together have so much of each of R resources.
     pub fn new(types: &[JobType], total: &[f64]) -> Self {
         let types = types.iter().map(|job| {
             let demand = job.demand().iter().map(|d| d.value()).collect();
@@ -42,22 +42,20 @@ impl Dominating {
     }
 
     fn sorted(types: impl Iterator<Item = (Vec<f64>, f64)>, total: &[f64]) -> Self {
-        let types = types.enumerate();
-        let own = types.map(|(place, (demand, limit))| Own {
-            place,
-            demand,
-            limit,
-        });
-        let mut types: Vec<Own> = own.collect();
-        let cost = |own: &Own| -> f64 {
-            let pairs = own
-                .demand
-                .iter()
-                .zip(total)
-                .filter(|(_, total)| **total > 0.0);
-            pairs.map(|(demand, total)| demand / total).sum()
+        let mut types: Vec<Candidate> = types
+            .enumerate()
+            .map(|(place, (demand, limit))| Candidate {
+                place,
+                demand,
+                limit,
+            })
+            .collect();
+        let cost = |own: &Candidate| -> f64 {
+            let pairs = own.demand.iter().zip(total);
+            let there = pairs.filter(|(_, total)| **total > 0.0);
+            there.map(|(demand, total)| demand / total).sum()
         };
-        let demand = |own: &Own| own.demand.iter().map(|d| d.to_bits()).collect::<Vec<_>>();
+        let demand = |own: &Candidate| own.demand.iter().map(|d| d.to_bits()).collect::<Vec<_>>();
         types.sort_by(|a, b| {
             let by_cost = cost(a).total_cmp(&cost(b));
             by_cost
@@ -70,14 +68,12 @@ impl Dominating {
     /// The types of jobs with this demand (R), each with the limit up to which jobs go to it; those that promise more, or
     /// nothing, go to the last. None where it demands more than each type. O(K R).
     pub fn types_of(&self, demand: &[f64]) -> Vec<(f64, usize)> {
-        let holds = |own: &&Own| demand.iter().zip(&own.demand).all(|(d, held)| d <= held);
+        let holds = |own: &&Candidate| demand.iter().zip(&own.demand).all(|(d, held)| d <= held);
         let Some(cheapest) = self.types.iter().find(holds) else {
             return Vec::new();
         };
-        let alike = self
-            .types
-            .iter()
-            .filter(|own| own.demand == cheapest.demand);
+        let types = self.types.iter();
+        let alike = types.filter(|own| own.demand == cheapest.demand);
         alike.map(|own| (own.limit, own.place)).collect()
     }
 }

@@ -51,7 +51,7 @@ impl Shape {
         &self.name
     }
 
-    /// How many servers have it, n_h ≥ 1.
+    /// Returns how many servers have it, n_h ≥ 1.
     pub fn count(&self) -> u32 {
         self.count
     }
@@ -67,19 +67,19 @@ impl Shape {
         &self.server
     }
 
-    /// The place in the fleet of each of the types of [`Shape::server`], ascending (K_h).
+    /// Returns the place in the fleet of each of the types of [`Shape::server`], ascending (K_h).
     pub fn types(&self) -> &[usize] {
         &self.types
     }
 }
 
 impl Fleet {
-    /// Whether there is one server.
+    /// Returns whether there is one server.
     pub fn is_one_server(&self) -> bool {
         self.one_server().is_some()
     }
 
-    /// What the one server has to do, where there is one.
+    /// Returns what the one server has to do, where there is one.
     pub fn one_server(&self) -> Option<&Workload> {
         let is_one = matches!(&self.shapes[..], [shape] if shape.count == 1);
         is_one.then_some(&self.envelope)
@@ -91,19 +91,19 @@ impl Fleet {
         &self.shapes
     }
 
-    /// The K types that arrive, in the document's order.
+    /// Returns the K types that arrive, in the document's order.
     pub fn types(&self) -> &[JobType] {
         self.envelope.types()
     }
 
-    /// The workload on a server that no shape needs to be: with as much of each resource as the
+    /// Returns the workload on a server that no shape needs to be: with as much of each resource as the
     /// shape that has most of it. It stands for what is said of types and resources, whatever the
     /// shape.
     pub fn envelope(&self) -> &Workload {
         &self.envelope
     }
 
-    /// The one unit of time of all rates and sizes.
+    /// Returns the one unit of time of all rates and sizes.
     pub fn time_unit(&self) -> &str {
         self.envelope.time_unit()
     }
@@ -130,12 +130,12 @@ impl Fleet {
         self.shapes[h].capacity.iter().enumerate().map(of).collect()
     }
 
-    /// The types whose jobs take several servers at once.
+    /// Returns the types whose jobs take several servers at once.
     pub fn gangs(&self) -> impl Iterator<Item = &JobType> {
         self.types().iter().filter(|kind| kind.nodes() > 1)
     }
 
-    /// How much of each of the R resources all servers have together, Σ n_h P_hj > 0.
+    /// Returns how much of each of the R resources all servers have together, Σ n_h P_hj > 0.
     pub fn capacity(&self) -> Vec<f64> {
         let of = |j: usize| {
             let shapes = self.shapes.iter();

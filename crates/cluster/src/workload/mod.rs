@@ -237,34 +237,34 @@ impl JobType {
         self.arrival_rate
     }
 
-    /// How they arrive, but for what modulates all types ([`Workload::modulation`]).
+    /// Returns how they arrive, but for what modulates all types ([`Workload::modulation`]).
     pub fn arrivals(&self) -> &ArrivalProcess {
         &self.arrivals
     }
 
-    /// Whether they arrive as a Poisson process, under whatever name. What is modulated does not.
+    /// Returns whether they arrive as a Poisson process, under whatever name. What is modulated does not.
     pub fn is_poisson(&self) -> bool {
         !self.modulated && self.arrivals.is_poisson()
     }
 
-    /// Whether the sizes of its jobs are independent of each other; in batches that are alike they
+    /// Returns whether the sizes of its jobs are independent of each other; in batches that are alike they
     /// are not.
     pub fn has_independent_sizes(&self) -> bool {
         self.arrivals.alike() == 0.0
     }
 
-    /// Whether sizes are exponential and independent, and jobs start at once: what is left of a running job has
+    /// Returns whether sizes are exponential and independent, and jobs start at once: what is left of a running job has
     /// the law of a whole size, whatever has ended before.
     pub fn is_memoryless(&self) -> bool {
         self.holding.is_exponential() && self.has_independent_sizes()
     }
 
-    /// The law of job sizes, as written: how long jobs run.
+    /// Returns the law of job sizes, as written: how long jobs run.
     pub fn size(&self) -> &Size {
         self.holding.run()
     }
 
-    /// The law of the time that a job holds its room, L + S: its run after the
+    /// Returns the law of the time that a job holds its room, L + S: its run after the
     /// [start latency](Workload::start_latency). Without preemption this is the size that a server sees, and
     /// everything that is said of queues goes by it.
     pub fn holding(&self) -> &Holding {
@@ -306,9 +306,8 @@ impl JobType {
     /// One line, from its beginning: see [`Workload::digest`].
     fn canonical(&self) -> String {
         let mut text = named("\ntype", &self.name);
-        for demand in &self.demand {
-            text += &format!(" {}", demand.canonical());
-        }
+        let demand = self.demand.iter();
+        text.extend(demand.map(|demand| format!(" {}", demand.canonical())));
         if self.nodes > 1 {
             text += &format!(" nodes {}", self.nodes);
         }
@@ -325,17 +324,17 @@ impl Workload {
         self.header.source.as_deref()
     }
 
-    /// The one unit of time of all rates and sizes.
+    /// Returns the one unit of time of all rates and sizes.
     pub fn time_unit(&self) -> &str {
         &self.header.time_unit
     }
 
-    /// What is known of a job's size when it comes, if the document says so.
+    /// Returns what is known of a job's size when it comes, if the document says so.
     pub fn known(&self) -> Option<&Known> {
         self.header.known.as_ref()
     }
 
-    /// What modulates the arrivals of all types together, if anything does.
+    /// Returns what modulates the arrivals of all types together, if anything does.
     pub fn modulation(&self) -> Option<&CommonModulation> {
         self.header.modulation.as_ref()
     }
@@ -346,20 +345,17 @@ impl Workload {
         self.header.start_latency.as_ref()
     }
 
-    /// Whether a job's size, or a limit that it never exceeds, is known when it comes.
+    /// Returns whether a job's size, or a limit that it never exceeds, is known when it comes.
     pub fn has_limits(&self) -> bool {
-        matches!(
-            self.header.known,
-            Some(Known::Size | Known::Limit(_) | Known::TypeLimit)
-        )
+        self.known().is_some_and(|known| *known != Known::Type)
     }
 
-    /// The R resources in the document's order.
+    /// Returns the R resources in the document's order.
     pub fn resources(&self) -> &[Resource] {
         &self.resources
     }
 
-    /// The K types that arrive, in the document's order.
+    /// Returns the K types that arrive, in the document's order.
     pub fn types(&self) -> &[JobType] {
         &self.types
     }
@@ -389,14 +385,13 @@ impl Workload {
     /// `λ_i E[S_i] max_j D_ij/P_j`. The weights of a weighted mean response time.
     pub fn load_shares(&self) -> Vec<f64> {
         let pairs = self.types.iter().zip(self.dominant_shares());
-        let loads: Vec<f64> = pairs
-            .map(|(job, share)| job.offered_load() * share)
-            .collect();
+        let loads = pairs.map(|(job, share)| job.offered_load() * share);
+        let loads: Vec<f64> = loads.collect();
         let total: f64 = loads.iter().sum();
         loads.iter().map(|load| load / total).collect()
     }
 
-    /// How many jobs of type `i` fit together on the server when it is empty otherwise, at least 1.
+    /// Returns how many jobs of type `i` fit together on the server when it is empty otherwise, at least 1.
     ///
     /// # Panics
     /// If `i` is not the index of a type.
@@ -406,7 +401,7 @@ impl Workload {
         u32::try_from(most).expect("as many as are worth listing were checked to fit")
     }
 
-    /// Whether all types arrive as Poisson processes, independent of each other.
+    /// Returns whether all types arrive as Poisson processes, independent of each other.
     pub fn is_poisson(&self) -> bool {
         self.types.iter().all(JobType::is_poisson)
     }
@@ -421,9 +416,8 @@ impl Workload {
     /// One line a field.
     fn canonical(&self) -> String {
         let mut text = self.header.canonical("synth workload 1");
-        for resource in &self.resources {
-            text += &named("\nresource", &resource.name);
-            text += &format!(" {}", resource.capacity.canonical());
+        for Resource { name, capacity, .. } in &self.resources {
+            text += &format!("{} {}", named("\nresource", name), capacity.canonical());
         }
         text.extend(self.types.iter().map(JobType::canonical));
         text
@@ -436,7 +430,7 @@ fn named(label: &str, name: &str) -> String {
 }
 
 impl Header {
-    /// The first lines of the text that a digest is of, one a field.
+    /// Returns the first lines of the text that a digest is of, one a field.
     fn canonical(&self, format: &str) -> String {
         let mut text = named(&format!("{format}\ntime_unit"), &self.time_unit);
         if let Some(known) = &self.known {
@@ -452,16 +446,12 @@ impl Header {
     }
 }
 
-/// How many jobs with these demands fit on a server with these capacities, all in whole units:
+/// Returns how many jobs with these demands fit on a server with these capacities, all in whole units:
 /// min_j ⌊capacity_j / demand_j⌋ over what is demanded; the largest integer if nothing is.
 fn most_alone(capacity: &[u64], demand: &[u64]) -> u64 {
-    let fit = |(capacity, demand): (&u64, &u64)| capacity.checked_div(*demand);
-    capacity
-        .iter()
-        .zip(demand)
-        .filter_map(fit)
-        .min()
-        .unwrap_or(u64::MAX)
+    let pairs = capacity.iter().zip(demand);
+    let fit = pairs.filter_map(|(capacity, demand)| capacity.checked_div(*demand));
+    fit.min().unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -84,7 +84,7 @@ pub struct RecordType {
 }
 
 impl Workload {
-    /// The workload as an artifact carries it: a fleet of one server.
+    /// Returns the workload as an artifact carries it: a fleet of one server.
     pub fn record(&self) -> Record {
         Fleet::from(self.clone()).record()
     }
@@ -119,7 +119,7 @@ impl Fleet {
 }
 
 impl Record {
-    /// Whether it is of one server.
+    /// Returns whether it is of one server.
     pub fn is_of_one_server(&self) -> bool {
         matches!(&self.servers[..], [server] if server.count == 1)
     }
@@ -136,17 +136,19 @@ impl Record {
             return Err(faults);
         }
         let located = |fault| recorded(fault, &self.resources);
-        let faults = match self.draft().check() {
-            Ok((fleet, _)) => match self.differences(&fleet.record()) {
-                faults if faults.is_empty() => return Ok(fleet),
-                faults => faults,
-            },
-            Err(faults) => faults.into_iter().map(located).collect(),
-        };
-        Err(faults)
+        let (fleet, _) = self.draft().check().map_err(|faults| {
+            let faults = faults.into_iter();
+            faults.map(located).collect::<Vec<_>>()
+        })?;
+        let faults = self.differences(&fleet.record());
+        if faults.is_empty() {
+            Ok(fleet)
+        } else {
+            Err(faults)
+        }
     }
 
-    /// What a document cannot say but a record can: a resource that no server has, or one twice.
+    /// Returns what a document cannot say but a record can: a resource that no server has, or one twice.
     fn faults_of_servers(&self) -> Vec<Fault> {
         let mut faults = Vec::new();
         let count = self.resources.len();
@@ -169,7 +171,7 @@ impl Record {
         faults
     }
 
-    /// What a document cannot say but a record can: vectors of a wrong length, a rate of 0, a
+    /// Returns what a document cannot say but a record can: vectors of a wrong length, a rate of 0, a
     /// type both served and not.
     fn faults_of_types(&self) -> Vec<Fault> {
         let mut faults = Vec::new();
@@ -193,7 +195,7 @@ impl Record {
         faults
     }
 
-    /// The plain values, to be checked again.
+    /// Returns the plain values, to be checked again.
     pub(super) fn draft(&self) -> Draft {
         let shapes = self.servers.iter().map(|server| DraftShape {
             name: server.name.clone(),
@@ -246,7 +248,7 @@ impl Record {
     }
 }
 
-/// The same fault, at its place in a record with the resources in this order.
+/// Returns the same fault, at its place in a record with the resources in this order.
 fn recorded(fault: Fault, resources: &[String]) -> Fault {
     let mut steps = fault.place.steps().to_vec();
     if steps.first() == Some(&Step::from("jobs")) {
@@ -261,7 +263,7 @@ fn recorded(fault: Fault, resources: &[String]) -> Fault {
     fault.at(steps.into_iter().collect())
 }
 
-/// The mean rate as a decimal.
+/// Returns the mean rate as a decimal.
 fn rate(job: &JobType) -> Decimal {
     match job.arrivals {
         ArrivalProcess::Poisson { rate } => rate,
@@ -271,10 +273,8 @@ fn rate(job: &JobType) -> Decimal {
 
 /// Amounts of the resources by name.
 fn named(resources: &[String], amounts: &[Decimal]) -> Vec<(String, Option<Decimal>)> {
-    let pairs = resources.iter().zip(amounts);
-    pairs
-        .map(|(name, amount)| (name.clone(), Some(*amount)))
-        .collect()
+    let amounts = amounts.iter().map(|amount| Some(*amount));
+    resources.iter().cloned().zip(amounts).collect()
 }
 
 /// Returns the lists of an entry of this list that have no entry for each resource.
@@ -283,9 +283,8 @@ fn wrong_lengths(
     lengths: [(&str, usize); 2],
     resources: usize,
 ) -> impl Iterator<Item = Fault> {
-    let wrong = lengths
-        .into_iter()
-        .filter(move |(_, found)| *found != resources);
+    let lengths = lengths.into_iter();
+    let wrong = lengths.filter(move |(_, found)| *found != resources);
     wrong.map(move |(field, found)| {
         let expected = format!("one for each of the {resources} resources");
         let message = format!("{found} entries, expected {expected}");
@@ -326,8 +325,8 @@ impl RecordType {
 
     fn process(&self) -> ArrivalProcess {
         let rate = self.arrival_rate;
-        let process = self.arrivals.clone();
-        process.unwrap_or(ArrivalProcess::Poisson { rate })
+        let arrivals = self.arrivals.clone();
+        arrivals.unwrap_or(ArrivalProcess::Poisson { rate })
     }
 
     /// Arrivals that are not written as they are derived: a mean rate that is not the process's,
@@ -375,7 +374,7 @@ mod tests {
         Fleet::parse(TEXT, "t.yaml").unwrap().workload.record()
     }
 
-    /// The one fault after a change, as text.
+    /// Returns the one fault after a change, as text.
     fn fault_after(change: impl FnOnce(&mut Record)) -> String {
         let mut record = record();
         change(&mut record);

@@ -30,7 +30,7 @@ impl DraftShape {
 }
 
 impl Draft {
-    /// Whether there is one server.
+    /// Returns whether there is one server.
     pub(super) fn is_one_server(&self) -> bool {
         matches!(&self.shapes[..], [shape] if shape.count == Some(1))
     }
@@ -50,11 +50,8 @@ impl Draft {
             let share = |(name, most): (&String, &f64)| shape.capacity_for(name).value() / most;
             // Added up in the order of their names; and doubles ≥ 0 are in the order of their bits.
             let size: f64 = resources.iter().map(share).sum();
-            (
-                self.served(shape).count(),
-                size.to_bits(),
-                shape.name.clone(),
-            )
+            let served = self.served(shape).count();
+            (served, size.to_bits(), shape.name.clone())
         });
         self.shapes = shapes;
     }
@@ -107,10 +104,8 @@ impl Draft {
             if known.is_empty() || known.contains(&resource.as_str()) {
                 continue;
             }
-            let message = format!(
-                "type `{}` demands `{resource}`, which every server lacks",
-                job.name
-            );
+            let name = &job.name;
+            let message = format!("type `{name}` demands `{resource}`, which every server lacks");
             let names = suggest(resource, "the servers have", &known);
             let help = format!(
                 "add it to the capacity of those servers that have it, or correct the name; {names}"
@@ -128,10 +123,8 @@ impl Draft {
             let part = |(_, demand, has): &Shortfall<'_>| 1.0 - has.value() / demand.value();
             (short.len(), short.iter().map(part).fold(0.0, f64::max))
         };
-        let short = self
-            .shapes
-            .iter()
-            .map(|shape| (shape, shape.shortfalls(job)));
+        let shapes = self.shapes.iter();
+        let short = shapes.map(|shape| (shape, shape.shortfalls(job)));
         let closest = short.min_by(|(_, a), (_, b)| {
             let (a, b) = (missing(a), missing(b));
             a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
@@ -195,14 +188,14 @@ impl Draft {
         faults.push(Fault::new(place!("jobs", i, "nodes"), message, help));
     }
 
-    /// The places of the types that arrive and fit on a shape.
+    /// Returns the places of the types that arrive and fit on a shape.
     fn served<'a>(&'a self, shape: &'a DraftShape) -> impl Iterator<Item = usize> + 'a {
         let fits = |job: &DraftJob| !job.is_idle() && shape.shortfalls(job).is_empty();
         let jobs = self.jobs.iter().enumerate();
         jobs.filter(move |(_, job)| fits(job)).map(|(i, _)| i)
     }
 
-    /// The resources of all shapes, in the order in which they are named first.
+    /// Returns the resources of all shapes, in the order in which they are named first.
     fn resources(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for (name, _) in self.shapes.iter().flat_map(|shape| &shape.capacity) {
@@ -213,7 +206,7 @@ impl Draft {
         names
     }
 
-    /// The first shape that has a resource.
+    /// Returns the first shape that has a resource.
     pub(super) fn first_with(&self, resource: &str) -> usize {
         let has = |shape: &DraftShape| shape.capacity_for(resource) > Decimal::ZERO;
         self.shapes.iter().position(has).unwrap_or(0)
@@ -235,9 +228,8 @@ impl Draft {
         let mut shapes = Vec::new();
         for shape in &self.shapes {
             let served: Vec<usize> = self.served(shape).collect();
-            let all = resources
-                .iter()
-                .map(|&name| (name, shape.capacity_for(name)));
+            let all = resources.iter();
+            let all = all.map(|&name| (name, shape.capacity_for(name)));
             let own: Vec<_> = all.clone().filter(|(_, c)| *c > Decimal::ZERO).collect();
             let of_shape = |mut fault: Fault| {
                 fault.message += &format!(", of shape `{}`", shape.name);
@@ -266,10 +258,8 @@ impl Draft {
 
 /// Returns what a job needs of which there is less.
 fn needs(short: &[Shortfall<'_>]) -> String {
-    let each = short
-        .iter()
-        .map(|(name, demand, has)| format!("{demand} `{name}` of {has}"));
-    each.collect::<Vec<_>>().join(", ")
+    let each = |(name, demand, has): &Shortfall<'_>| format!("{demand} `{name}` of {has}");
+    short.iter().map(each).collect::<Vec<_>>().join(", ")
 }
 
 impl DraftShape {

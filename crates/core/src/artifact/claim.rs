@@ -3,7 +3,7 @@ use std::collections::HashSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Findings, Of, Part, Quantity};
+use super::{Findings, Of, Quantity};
 
 /// A number about the policy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -75,7 +75,7 @@ impl<Q: Quantity> Claim<Q> {
         self.longer_than.map(f64::to_bits)
     }
 
-    /// What it is about.
+    /// Returns what it is about.
     pub fn subject(&self) -> Subject<'_> {
         Subject {
             server: self.server.as_deref(),
@@ -214,26 +214,6 @@ pub struct Known<'a> {
     pub batches: &'a [&'a str],
 }
 
-/// How claims are derived: one enum a kind of workload. It says how, and not under which
-/// assumptions, which is for [`HoldsFor`] to say.
-pub trait Method: Part + Copy + Eq {
-    /// What a number so derived is worth where all that it holds for is met.
-    fn standing(self) -> Standing;
-}
-
-/// What a number is worth.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
-    /// Exact, up to rounding.
-    Exact,
-    /// A mean from simulation, with an interval.
-    Simulated,
-    /// Not more, or not less, than the quantity.
-    Bound,
-    /// Near the quantity, with no bound on the error.
-    Approximation,
-}
-
 /// What a claim assumes; what is absent does not matter to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -295,7 +275,7 @@ pub struct Unmet {
 }
 
 impl<C> HoldsFor<C> {
-    /// What is assumed and not met by these laws.
+    /// Returns what is assumed and not met by these laws.
     pub fn unmet(&self, laws: Laws) -> Unmet {
         Unmet {
             sizes: match self.sizes {
@@ -315,7 +295,7 @@ impl Unmet {
         self.sizes || self.independence || self.arrivals
     }
 
-    /// What was taken instead of the workload as it is, in words that follow "as if" or "if".
+    /// Returns what was taken instead of the workload as it is, in words that follow "as if" or "if".
     pub fn words(self) -> Option<&'static str> {
         match (self.sizes, self.independence, self.arrivals) {
             (false, false, false) => None,

@@ -150,9 +150,8 @@ impl Findings {
     /// Returns the workload of a document, or adds what is wrong with it.
     pub fn workload<W>(&mut self, checked: Result<W, Vec<Fault>>) -> Option<W> {
         let add = |fault: Fault| self.add(format!("workload.{}", fault.place), fault.message);
-        checked
-            .map_err(|faults| faults.into_iter().for_each(add))
-            .ok()
+        let checked = checked.map_err(|faults| faults.into_iter().for_each(add));
+        checked.ok()
     }
 
     /// Notes that nothing follows from what stands at these paths.
@@ -201,11 +200,6 @@ const SUM: f64 = 1e-9;
 /// finite.
 pub fn is_close(found: f64, expected: f64, relative: f64) -> bool {
     expected.is_finite() && (found - expected).abs() <= relative * expected.abs()
-}
-
-/// Checks that a list has one entry for each of these.
-pub fn length(path: &str, found: usize, expected: usize, each: &str, findings: &mut Findings) {
-    findings.length(path, found, expected, each);
 }
 
 /// Checks that a number is finite and > 0.

@@ -12,15 +12,11 @@ mod quantity;
 mod read;
 mod seal;
 
-pub use claim::{
-    ArrivalLaw, Claim, HoldsFor, Known, Laws, Method, SizeLaw, Standing, Subject, Unmet, find,
-};
-pub use finding::{
-    Examined, Finding, Findings, Grounds, is_close, length, nonnegative, positive, sums_to_one,
-    written,
-};
+pub use claim::{ArrivalLaw, Claim, HoldsFor, Known, Laws, SizeLaw, Subject, Unmet, find};
+pub use finding::{Examined, Finding, Findings, Grounds};
+pub use finding::{is_close, nonnegative, positive, sums_to_one, written};
 pub use quantity::quantities;
-pub use quantity::{Of, Quantity, Row, Side, Unit};
+pub use quantity::{Method, Of, Quantity, Row, Side, Standing, Unit};
 pub use read::{ArtifactError, Checked, heading, parse};
 pub use seal::Changes;
 

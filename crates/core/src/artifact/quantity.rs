@@ -1,7 +1,27 @@
 use std::fmt::Debug;
 use std::hash::Hash;
 
-use super::{Method, Part};
+use super::Part;
+
+/// How claims are derived: one enum a kind of workload. It says how, and not under which
+/// assumptions, which is for [`HoldsFor`] to say.
+pub trait Method: Part + Copy + Eq {
+    /// What a number so derived is worth where all that it holds for is met.
+    fn standing(self) -> Standing;
+}
+
+/// What a number is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Exact, up to rounding.
+    Exact,
+    /// A mean from simulation, with an interval.
+    Simulated,
+    /// Not more, or not less, than the quantity.
+    Bound,
+    /// Near the quantity, with no bound on the error.
+    Approximation,
+}
 
 /// What is claimed of policies: one enum a kind of workload, made from one table, `quantities!`.
 pub trait Quantity: Part + Copy + Eq + Hash + 'static {

@@ -4,7 +4,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::{Artifact, Changes, Content, Examined, Finding, Format, Grounds, VERSION};
-use crate::document::{called, fault_of_json};
+use crate::document::{called, fault_of_json, text_of};
 
 /// Why a document is no artifact that could be run.
 #[derive(Debug, thiserror::Error)]
@@ -60,21 +60,22 @@ pub struct Heading {
 /// # Errors
 /// When the text has no such heading, or that of another version.
 pub fn heading(text: &str, name: &str) -> Result<Heading, ArtifactError> {
-    let heading: Heading = strict(text).map_err(|e| shape_error(name, e))?;
+    let heading: Heading = strict(text, name)?;
     if heading.version == VERSION {
         return Ok(heading);
     }
-    let (by, what_to_do) = if heading.version < VERSION {
-        let again = "make the policy again from its workload, which takes seconds";
-        ("an earlier", again)
-    } else {
-        ("a later", "install that one")
+    let found = heading.version;
+    let (by, what_to_do) = match found < VERSION {
+        true => (
+            "an earlier",
+            "make the policy again from its workload, which takes seconds",
+        ),
+        false => ("a later", "install that one"),
     };
     let message = format!(
-        "version {} was written by {by} synth, and this one reads version {VERSION}: {what_to_do}",
-        heading.version
+        "version {found} was written by {by} synth, and this one reads version {VERSION}: {what_to_do}"
     );
-    Err(shape_error(name, ("version".into(), message)))
+    Err(shape_error(name, "version", message))
 }
 
 /// Parses an artifact without checking what it says; `name` is what errors call it.
@@ -85,24 +86,25 @@ pub fn parse<K: Content>(text: &str, name: &str) -> Result<Artifact<K>, Artifact
     let kind = heading(text, name)?.kind;
     if kind != K::NAME {
         let message = format!("`{kind}` is not known here, expected `{}`", K::NAME);
-        return Err(shape_error(name, ("kind".into(), message)));
+        return Err(shape_error(name, "kind", message));
     }
-    strict(text).map_err(|e| shape_error(name, e))
+    strict(text, name)
 }
 
-/// Reads a document of this shape, or tells place and message of what is wrong.
-fn strict<'t, D: Deserialize<'t>>(text: &'t str) -> Result<D, (String, String)> {
+/// Reads a document of this shape; `name` is what errors call it.
+fn strict<'t, D: Deserialize<'t>>(text: &'t str, name: &str) -> Result<D, ArtifactError> {
     let mut reader = serde_json::Deserializer::from_str(text);
     let document = serde_path_to_error::deserialize(&mut reader)
-        .map_err(|e| (e.path().to_string(), fault_of_json(e.inner())))?;
-    let ended = reader.end().map_err(|e| (".".into(), fault_of_json(&e)));
-    ended.map(|()| document)
+        .map_err(|e| shape_error(name, e.path(), fault_of_json(e.inner())))?;
+    let ended = reader.end();
+    ended.map_err(|e| shape_error(name, ".", fault_of_json(&e)))?;
+    Ok(document)
 }
 
-fn shape_error(name: &str, (place, message): (String, String)) -> ArtifactError {
+fn shape_error(name: &str, place: impl ToString, message: String) -> ArtifactError {
     ArtifactError::Shape {
         path: name.into(),
-        place,
+        place: place.to_string(),
         message,
     }
 }
@@ -136,10 +138,11 @@ impl<K: Content> Checked<K> {
     /// As [`Checked::read`].
     pub fn read_with(path: &Path, changes: Changes) -> Result<Self, ArtifactError> {
         let name = called(path);
-        match crate::document::text_of(path) {
-            Ok(text) => Self::parse_with(&text, &name, changes),
-            Err(source) => Err(ArtifactError::Io { path: name, source }),
-        }
+        let text = text_of(path).map_err(|source| ArtifactError::Io {
+            path: name.clone(),
+            source,
+        })?;
+        Self::parse_with(&text, &name, changes)
     }
 
     /// Parses and checks a policy that nobody has changed; `name` is what errors call it.
@@ -176,9 +179,9 @@ impl<K: Content> Checked<K> {
         let (workload, mut rest) = artifact.examined()?;
         let noted = rest.iter().map(|noted| (&*noted.path, noted.grounds));
         let noted: HashMap<&str, Grounds> = noted.collect();
-        let of_claim = |n: usize| noted.get(&*format!("claims[{n}]")).copied();
-        let places = 0..artifact.claims.len();
-        let claims = places.map(|n| of_claim(n).unwrap_or(UNDERIVED)).collect();
+        let of_claim = |n: usize| noted.get(&*format!("claims[{n}]"));
+        let claims = (0..artifact.claims.len()).map(|n| *of_claim(n).unwrap_or(&UNDERIVED));
+        let claims = claims.collect();
         rest.retain(|noted| !noted.path.starts_with("claims["));
         Ok(Checked {
             artifact,

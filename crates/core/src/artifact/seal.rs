@@ -91,14 +91,14 @@ pub(super) fn flat_arrays(pretty: &str) -> String {
 }
 
 /// Returns the first place of one of these characters outside of string literals.
-fn find_outside_strings(text: &str, wanted: &str) -> Option<usize> {
+fn find_outside_strings(text: &str, characters: &str) -> Option<usize> {
     let (mut in_string, mut escaped) = (false, false);
     text.char_indices().find_map(|(place, c)| {
         match c {
             _ if escaped => escaped = false,
             '\\' if in_string => escaped = true,
             '"' => in_string = !in_string,
-            _ if !in_string && wanted.contains(c) => return Some(place),
+            _ if !in_string && characters.contains(c) => return Some(place),
             _ => {}
         }
         None

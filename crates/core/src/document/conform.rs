@@ -207,11 +207,10 @@ impl<'a> Reader<'a> {
         for Entry { key, node, .. } in entries {
             let here = place.then(key);
             let Some(schema) = properties.get(key) else {
-                let free = known.iter().copied().filter(|known| absent(entries, known));
-                let free: Vec<&str> = free.filter(|known| !reported.contains(known)).collect();
-                let fitting = free.iter().copied();
-                let fitting = fitting.filter(|known| self.fits(node, &properties[*known]));
-                let fitting: Vec<&str> = fitting.collect();
+                let mut free = known.clone();
+                free.retain(|known| absent(entries, known) && !reported.contains(known));
+                let mut fitting = free.clone();
+                fitting.retain(|known| self.fits(node, &properties[*known]));
                 let Some(near) = self.unknown(key, [&known, &free, &fitting], &here, variant)
                 else {
                     continue;
@@ -334,10 +333,9 @@ impl<'a> Reader<'a> {
             let (key, schema) = variant["properties"].as_object()?.iter().next()?;
             Some((key.as_str(), Some(schema)))
         };
-        let known: Vec<(&str, Option<&Json>)> = variants
-            .iter()
-            .filter_map(|variant| word(variant).or_else(|| key(variant)))
-            .collect();
+        let known = variants.iter();
+        let known = known.filter_map(|variant| word(variant).or_else(|| key(variant)));
+        let known: Vec<(&str, Option<&Json>)> = known.collect();
         let written = |(name, of): &(&str, Option<&Json>)| match of {
             Some(_) => format!("`{name}: …`"),
             None => format!("`{name}`"),
@@ -380,14 +378,11 @@ fn kind(schema: &Json) -> &str {
 
 /// Returns the key and the name that tell a tagged variant from the others.
 fn constant(variant: &Json) -> Option<(&str, &str)> {
-    let properties = variant["properties"].as_object();
-    let constants = properties.into_iter().flatten();
-    constants
-        .filter_map(|(key, schema)| Some((key.as_str(), schema["const"].as_str()?)))
-        .next()
+    let mut properties = variant["properties"].as_object()?.iter();
+    properties.find_map(|(key, schema)| Some((key.as_str(), schema["const"].as_str()?)))
 }
 
-/// How a variant is written, in the order of its parameters.
+/// Returns how a variant is written, in the order of its parameters.
 fn pattern(tag: &str, name: &str, schema: &Json) -> String {
     let parameters = texts(&schema["required"]).filter(|key| *key != tag);
     let parameters = parameters.map(|key| match kind(&schema["properties"][key]) {
@@ -424,10 +419,8 @@ fn expected(node: &Node, what: &str) -> String {
 }
 
 fn texts(list: &Json) -> impl Iterator<Item = &str> {
-    list.as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(Json::as_str)
+    let entries = list.as_array().into_iter().flatten();
+    entries.filter_map(Json::as_str)
 }
 
 fn quoted(text: &str) -> String {
@@ -435,140 +428,4 @@ fn quoted(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-    use serde::Deserialize;
-
-    use crate::document::{Document, Pairs};
-    use crate::number::Decimal;
-
-    #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
-    #[serde(deny_unknown_fields)]
-    struct House {
-        owner: String,
-        rooms: Vec<Room>,
-        #[serde(default)]
-        taxes: Pairs,
-        #[serde(default)]
-        heating: Option<Heating>,
-    }
-
-    #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
-    #[serde(rename_all = "kebab-case")]
-    enum Heating {
-        /// None.
-        Cold,
-        /// Of this power.
-        Oven(Decimal),
-    }
-
-    #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
-    #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-    enum Room {
-        Hall { area: Decimal, doors: u32 },
-        Garden { sides: Option<Vec<Decimal>> },
-    }
-
-    use super::*;
-
-    fn read(text: &str) -> (Option<House>, Vec<String>) {
-        let document = Document::parse(text, "t.yaml", "as you like").unwrap();
-        let (house, faults) = document.read();
-        (house, faults.iter().map(ToString::to_string).collect())
-    }
-
-    #[test]
-    fn a_document_is_the_value_that_its_type_derives() {
-        let (house, faults) = read(
-            "taxes: {water: 1e-3, air: 2}\nowner: 007\nrooms:\n- {doors: 2.0, kind: hall, area: .5}\n- kind: garden\n  sides:\n",
-        );
-        let decimal = |x| Decimal::new(x);
-        assert_eq!(faults, Vec::<String>::new());
-        let hall = Room::Hall {
-            area: decimal(0.5).unwrap(),
-            doors: 2,
-        };
-        let taxes = [("water", 1e-3), ("air", 2.0)];
-        let expected = House {
-            owner: "007".into(),
-            rooms: vec![hall, Room::Garden { sides: None }],
-            taxes: Pairs(taxes.map(|(name, x)| (name.into(), decimal(x))).into()),
-            heating: None,
-        };
-        assert_eq!(house, Some(expected));
-    }
-
-    #[test]
-    fn a_variant_may_be_a_word_or_a_map_of_one_key() {
-        let heated = |with: &str| read(&format!("owner: a\nrooms: []\nheating: {with}\n"));
-        let power = Decimal::parse("2").unwrap();
-        for (text, heating) in [("cold", Heating::Cold), ("{oven: 2}", Heating::Oven(power))] {
-            assert_eq!(heated(text).0.unwrap().heating, Some(heating), "{text}");
-        }
-        let help = "(help: write one of `cold`, `oven: …`)";
-        for (text, start) in [
-            ("warm", "heating is `warm`, which is not"),
-            ("oven", "heating is `oven`, which is not"),
-            ("{cold: 1}", "heating is `cold`, which is not"),
-            ("[cold]", "expected one word, or a map of one key, here"),
-        ] {
-            let (_, faults) = heated(text);
-            assert!(
-                faults[0].contains(start) && faults[0].contains(help),
-                "{faults:?}"
-            );
-        }
-        let (_, faults) = heated("{oven: hot}");
-        assert!(faults[0].starts_with("heating.oven: "), "{faults:?}");
-    }
-
-    #[test]
-    fn every_fault_is_found_and_null_stands_for_what_may_be_null() {
-        let (house, faults) =
-            read("owner: a\nrooms: [{kind: garden, sides: [x, 1]}]\ntaxes: {air: x}\n");
-        assert_eq!(faults.len(), 2, "{faults:?}");
-        let house = house.unwrap();
-        assert_eq!(house.rooms, [Room::Garden { sides: None }]);
-        assert_eq!(house.taxes, Pairs(vec![("air".into(), None)]));
-
-        let (house, faults) = read(
-            "ownr: a\nrooms:\n- {kind: hall, area: [1], doors: -1}\n- {kind: hut}\n- {kind: hall, dors: 1}\n- {area: 1}\n- 3\n",
-        );
-        assert_eq!(house, None, "three rooms have faults");
-        let starts = [
-            "ownr: unknown key `ownr` (help: did you mean `owner`?)",
-            "rooms[0].area: expected a single value here",
-            "rooms[0].doors: rooms[0].doors is -1, expected a whole number ≥ 0",
-            "rooms[1].kind: unknown kind `hut` (help: known so far: `hall`, `garden`)",
-            "rooms[2].dors: unknown key `dors` of the kind `hall` (help: did you mean `doors`?)",
-            "rooms[2]: the kind `hall` needs `area` (help: write it like this: `{kind: hall, area: …, doors: …}`)",
-            "rooms[3]: rooms[3] names no kind",
-            "rooms[4]: expected a map here",
-        ];
-        assert_eq!(faults.len(), starts.len(), "{faults:#?}");
-        for (fault, start) in faults.iter().zip(starts) {
-            assert!(fault.starts_with(start), "{fault}");
-        }
-    }
-
-    #[test]
-    fn a_key_of_another_name_is_read_as_the_one_that_is_meant() {
-        let (house, faults) =
-            read("ownr: a\nrooms: [{kind: hall, area: 1, door: 2}]\nheatin: [1]\nowners: b\n");
-        let starts = [
-            "ownr: unknown key `ownr` (help: did you mean `owner`?)",
-            "rooms[0].door: unknown key `door` of the kind `hall` (help: did you mean `doors`?)",
-            "heatin: unknown key `heatin` (help: did you mean `heating`?)",
-            "owners: unknown key `owners` (help: did you mean `owner`?)",
-        ];
-        assert_eq!(faults.len(), starts.len(), "{faults:#?}");
-        for (fault, start) in faults.iter().zip(starts) {
-            assert!(fault.starts_with(start), "{fault}");
-        }
-        let house = house.unwrap();
-        assert_eq!(house.owner, "a");
-        assert_eq!(house.heating, None, "its value is of another form");
-        let area = Decimal::ONE;
-        assert_eq!(house.rooms, [Room::Hall { area, doors: 2 }]);
-    }
-}
+mod tests;

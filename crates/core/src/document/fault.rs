@@ -1,6 +1,10 @@
 //! Faults of a document: where, what was found, and the way out.
 
 use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use super::file::called;
 
 /// One step of a path into a document.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -129,6 +133,45 @@ impl fmt::Display for Fault {
     /// Place, message and help in one line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {} (help: {})", self.place, self.message, self.help)
+    }
+}
+
+/// Why nothing was read. Displayed, it is ready for standard error.
+#[derive(Debug, thiserror::Error)]
+pub enum DocumentError {
+    /// The file cannot be read.
+    #[error(
+        "error: cannot read the workload {}: {source}\n = help: check the path, and that the file may be read",
+        called(path)
+    )]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// What was read has faults.
+    #[error("{report}")]
+    Faults {
+        /// All faults as text, with the lines of the document that they stand in.
+        report: String,
+        /// The faults one by one.
+        faults: Vec<Fault>,
+    },
+}
+
+impl DocumentError {
+    /// Faults of what has no document to quote.
+    pub fn without_text(faults: Vec<Fault>) -> Self {
+        let line =
+            |Fault {
+                 message,
+                 place,
+                 help,
+                 ..
+             }: &Fault| { format!("error: {message}\n --> {place}\n = help: {help}") };
+        let report = faults.iter().map(line).collect::<Vec<_>>().join("\n\n");
+        Self::Faults { report, faults }
     }
 }
 

@@ -46,8 +46,9 @@ pub fn fault_of_json(error: &serde_json::Error) -> String {
 fn of_value(error: &str) -> String {
     let split = |head: &str| error.strip_prefix(head)?.split_once(", expected ");
     let name = |head: &str| error.strip_prefix(head);
-    if let Some((found, wanted)) = split("invalid type: ").or_else(|| split("invalid value: ")) {
-        format!("{}, expected {}", found_value(found), wanted_value(wanted))
+    if let Some((found, expected)) = split("invalid type: ").or_else(|| split("invalid value: ")) {
+        let (found, expected) = (found_value(found), expected_value(expected));
+        format!("{found}, expected {expected}")
     } else if let Some((length, _)) = split("invalid length ") {
         format!("{length} entries, expected another number of them")
     } else if let Some(field) = name("missing field ") {
@@ -88,7 +89,7 @@ fn found_value(found: &str) -> String {
 }
 
 /// What serde calls what it expects, by how that begins, and what people call it.
-const EXPECTED: [(&[&str], &str); 5] = [
+const EXPECTED: [(&[&str], &str); 6] = [
     (
         &["struct", "a map", "map", "internally tagged", "adjacently"],
         "a map: {\"field\": value, …}",
@@ -103,16 +104,16 @@ const EXPECTED: [(&[&str], &str); 5] = [
     ),
     (&["f64", "f32", "i64", "i32"], "a number"),
     (&["a bool", "bool"], "true or false"),
+    (
+        &["a string", "str", "borrowed string", "variant", "enum"],
+        "a text that is known here",
+    ),
 ];
-const TEXTS: [&str; 5] = ["a string", "str", "borrowed string", "variant", "enum"];
 
-fn wanted_value(wanted: &str) -> &'static str {
-    let starts = |heads: &[&str]| heads.iter().any(|head| wanted.starts_with(head));
-    match EXPECTED.iter().find(|(heads, _)| starts(heads)) {
-        Some((_, ours)) => ours,
-        None if starts(&TEXTS) => "a text that is known here",
-        None => "a value of another kind",
-    }
+fn expected_value(expected: &str) -> &'static str {
+    let starts = |heads: &[&str]| heads.iter().any(|head| expected.starts_with(head));
+    let known = EXPECTED.iter().find(|(heads, _)| starts(heads));
+    known.map_or("a value of another kind", |(_, ours)| ours)
 }
 
 #[cfg(test)]

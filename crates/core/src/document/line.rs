@@ -22,11 +22,7 @@ pub fn unsealed(line: &str) -> Option<String> {
 }
 
 fn seal(body: &str) -> String {
-    let digits: String = digest(body)
-        .chars()
-        .skip("sha256:".len())
-        .take(DIGITS)
-        .collect();
+    let digits = &digest(body)["sha256:".len()..][..DIGITS];
     format!(",\"check\":\"{digits}\"}}")
 }
 

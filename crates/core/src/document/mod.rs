@@ -8,6 +8,7 @@
 
 mod conform;
 mod fault;
+mod file;
 mod json;
 pub mod line;
 mod names;
@@ -17,9 +18,7 @@ mod sheet;
 mod syntax;
 mod words;
 
-use std::io::{self, Read};
-use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -27,8 +26,10 @@ use serde::{Serialize, Serializer};
 use serde_yaml::FlowSeq;
 use sha2::{Digest, Sha256};
 
-pub use fault::{Fault, Place, Step};
+pub use fault::{DocumentError, Fault, Place, Step};
 pub use fault::{place, within};
+use file::{LARGEST, bytes_of};
+pub use file::{all_bytes_of, called, is_standard_input, text_of};
 pub use json::{fault_of_json, harmless};
 pub use names::{SENSIBLE, check_names, check_unit, sensible, suggest, unusable};
 pub use names::{nearest, steers};
@@ -53,49 +54,6 @@ pub struct Parsed<W> {
     pub workload: W,
     /// Warnings, each with its place in the document, ready for standard error.
     pub warnings: Vec<String>,
-}
-
-/// Why nothing was read. Displayed, it is ready for standard error.
-#[derive(Debug, thiserror::Error)]
-pub enum DocumentError {
-    /// The file cannot be read.
-    #[error(
-        "error: cannot read the workload {}: {source}\n = help: check the path, and that the file may be read",
-        called(path)
-    )]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// What was read has faults.
-    #[error("{report}")]
-    Faults {
-        /// All faults as text, with the lines of the document that they stand in.
-        report: String,
-        /// The faults one by one.
-        faults: Vec<Fault>,
-    },
-}
-
-impl DocumentError {
-    /// Faults of what has no document to quote.
-    pub fn without_text(faults: Vec<Fault>) -> Self {
-        let lines: Vec<String> = faults
-            .iter()
-            .map(|f| {
-                format!(
-                    "error: {}\n --> {}\n = help: {}",
-                    f.message, f.place, f.help
-                )
-            })
-            .collect();
-        Self::Faults {
-            report: lines.join("\n\n"),
-            faults,
-        }
-    }
 }
 
 impl<'a> Document<'a> {
@@ -202,70 +160,6 @@ pub fn read_file<W>(path: &Path, parse: Parse<W>) -> Result<Parsed<W>, DocumentE
         source,
     })?;
     parse_bytes(&bytes, &called(path), parse)
-}
-
-/// The most bytes of a workload, and of another document that is kept in memory.
-const LARGEST: u64 = 64 << 20;
-const LARGEST_OF_ALL: u64 = 256 << 20;
-
-/// Returns the text of a file.
-///
-/// # Errors
-/// When it cannot be read, is larger than 256 MiB, or is no text.
-pub fn text_of(path: impl AsRef<Path>) -> io::Result<String> {
-    String::from_utf8(all_bytes_of(path.as_ref())?).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        let why = format!("it is no UTF-8 text from byte {at} on");
-        io::Error::new(io::ErrorKind::InvalidData, why)
-    })
-}
-
-/// Returns what is in a file, or comes from standard input: `-`.
-///
-/// # Errors
-/// When it cannot be read, or is larger than 256 MiB.
-pub fn all_bytes_of(path: &Path) -> io::Result<Vec<u8>> {
-    bytes_of(path, LARGEST_OF_ALL)
-}
-
-/// Returns whether a file that is read is standard input: `-` is.
-pub fn is_standard_input(path: &Path) -> bool {
-    path.as_os_str() == "-"
-}
-
-/// Returns what messages call a file that is read.
-pub fn called(path: &Path) -> String {
-    if is_standard_input(path) {
-        "standard input".to_owned()
-    } else {
-        path.display().to_string()
-    }
-}
-
-/// What came from standard input, which can be read once only; that it could not be, as text.
-static STANDARD_INPUT: OnceLock<Result<Vec<u8>, String>> = OnceLock::new();
-
-/// Returns the bytes of a file, if they are no more than so many: a device or a log given by mistake must not
-/// fill the memory.
-fn bytes_of(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    let read = |from: &mut dyn Read, most: u64| {
-        let mut bytes = Vec::new();
-        from.take(most + 1).read_to_end(&mut bytes).map(|_| bytes)
-    };
-    let bytes = match is_standard_input(path) {
-        true => STANDARD_INPUT
-            .get_or_init(|| {
-                read(&mut io::stdin().lock(), LARGEST_OF_ALL).map_err(|error| error.to_string())
-            })
-            .clone()
-            .map_err(io::Error::other)?,
-        false => read(&mut std::fs::File::open(path)?, most)?,
-    };
-    if bytes.len() as u64 > most {
-        let why = format!("it is larger than {} MiB", most >> 20);
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));
-    }
-    Ok(bytes)
 }
 
 /// Reads bytes that ought to be UTF-8.

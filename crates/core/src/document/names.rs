@@ -31,29 +31,23 @@ pub fn suggest(found: &str, kind: &str, known: &[&str]) -> String {
     if let Some(name) = meant(found, known).or_else(|| nearest(found, known)) {
         return format!("did you mean `{name}`?");
     }
-    let names: Vec<String> = known
-        .iter()
-        .take(SHOWN)
-        .map(|name| format!("`{name}`"))
-        .collect();
-    let more = if known.len() > SHOWN {
+    let names = known.iter().take(SHOWN).map(|name| format!("`{name}`"));
+    let names = names.collect::<Vec<_>>().join(", ");
+    let others = if known.len() > SHOWN {
         " and others"
     } else {
         ""
     };
-    format!("{kind}: {}{more}", names.join(", "))
+    format!("{kind}: {names}{others}")
 }
 
 /// Returns the one of the names known that is near to the one found, if any is: by Levenshtein's distance
 /// without regard to case.
 pub fn nearest<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {
     let distance = |name: &str| strsim::levenshtein(&found.to_lowercase(), &name.to_lowercase());
-    let near = known
-        .iter()
-        .map(|name| (distance(name), *name))
-        .filter(|(distance, name)| *distance <= name.chars().count().div_ceil(3))
-        .min_by_key(|(distance, _)| *distance);
-    near.map(|(_, name)| name)
+    let is_near = |name: &&&str| distance(name) <= name.chars().count().div_ceil(3);
+    let near = known.iter().filter(is_near);
+    near.min_by_key(|name| distance(name)).copied()
 }
 
 /// Numbers of which multiples, sums and powers are in the range of numbers.

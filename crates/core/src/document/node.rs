@@ -113,9 +113,7 @@ impl Node {
                     *text = changed;
                 }
             }
-            Value::List(entries) => entries
-                .iter_mut()
-                .for_each(|entry| entry.change_texts(change)),
+            Value::List(list) => list.iter_mut().for_each(|entry| entry.change_texts(change)),
             Value::Null | Value::Map(_) => {}
         }
     }
@@ -273,19 +271,13 @@ impl<'de> Deserialize<'de> for Raw {
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Raw, A::Error> {
-                let mut entries = Vec::new();
-                while let Some(entry) = list.next_element()? {
-                    entries.push(entry);
-                }
-                Ok(Raw::List(entries))
+                let entries = std::iter::from_fn(|| list.next_element().transpose());
+                Ok(Raw::List(entries.collect::<Result<_, _>>()?))
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Raw, A::Error> {
-                let mut entries = Vec::new();
-                while let Some(entry) = map.next_entry()? {
-                    entries.push(entry);
-                }
-                Ok(Raw::Map(entries))
+                let entries = std::iter::from_fn(|| map.next_entry().transpose());
+                Ok(Raw::Map(entries.collect::<Result<_, _>>()?))
             }
         }
 

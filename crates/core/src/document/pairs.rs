@@ -26,11 +26,8 @@ impl<'de> Deserialize<'de> for Pairs {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Pairs, A::Error> {
-                let mut pairs = Vec::new();
-                while let Some(pair) = map.next_entry()? {
-                    pairs.push(pair);
-                }
-                Ok(Pairs(pairs))
+                let pairs = std::iter::from_fn(|| map.next_entry().transpose());
+                Ok(Pairs(pairs.collect::<Result<_, _>>()?))
             }
         }
 

@@ -6,8 +6,7 @@ use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 
 use serde_yaml::Location;
 
-use super::DocumentError;
-use super::fault::Fault;
+use super::fault::{DocumentError, Fault};
 
 /// Faults shown in full; a document of another nature altogether should not fill the screen.
 const SHOWN: usize = 25;
@@ -25,17 +24,14 @@ impl Sheet<'_> {
     /// Returns all faults in the order of the text.
     pub(super) fn refuse(&self, mut located: Vec<Located>) -> DocumentError {
         located.sort_by_key(|(_, range)| range.as_ref().map_or(0, |range| range.start));
-        let shown = located.iter().take(SHOWN);
-        let mut blocks: Vec<String> = shown
-            .map(|(fault, range)| self.render(Level::ERROR, fault, range.clone()))
-            .collect();
+        let block = |(fault, range): &Located| self.render(Level::ERROR, fault, range.clone());
+        let mut blocks: Vec<String> = located.iter().take(SHOWN).map(block).collect();
         if located.len() > SHOWN {
             blocks.push(format!("error: and {} more faults", located.len() - SHOWN));
         }
-        let faults = located.into_iter().map(|(fault, _)| fault).collect();
         DocumentError::Faults {
             report: blocks.join("\n\n"),
-            faults,
+            faults: located.into_iter().map(|(fault, _)| fault).collect(),
         }
     }
 
@@ -77,10 +73,8 @@ impl Sheet<'_> {
 
     /// Returns the byte at which a character, counted from 0, begins.
     fn byte_of(&self, character: usize) -> usize {
-        self.text
-            .char_indices()
-            .nth(character)
-            .map_or(self.text.len(), |(byte, _)| byte)
+        let place = self.text.char_indices().nth(character);
+        place.map_or(self.text.len(), |(byte, _)| byte)
     }
 }
 

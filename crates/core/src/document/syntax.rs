@@ -3,8 +3,7 @@
 
 use serde_yaml::{Error, Spanned};
 
-use super::DocumentError;
-use super::fault::{Fault, Place};
+use super::fault::{DocumentError, Fault, Place};
 use super::node::{Node, Raw};
 use super::sheet::Sheet;
 

@@ -49,7 +49,6 @@ impl DecimalError {
     }
 
     /// Returns what to type instead, as one sentence without a full stop.
-    #[must_use]
     pub fn help(&self) -> String {
         self.help.to_string()
     }
@@ -63,14 +62,12 @@ impl Decimal {
     pub const ONE: Self = Self(1.0);
 
     /// Returns whether it is 0.
-    #[must_use]
     #[allow(clippy::trivially_copy_pass_by_ref)] // as serde calls it
     pub fn is_zero(&self) -> bool {
         *self == Self::ZERO
     }
 
     /// Returns the decimal that the shortest text of `value` denotes; `None` unless `value` is finite.
-    #[must_use]
     pub fn new(value: f64) -> Option<Self> {
         // Adding zero takes the sign off a negative zero.
         value.is_finite().then_some(Self(value + 0.0))
@@ -117,13 +114,11 @@ impl Decimal {
     }
 
     /// Returns the nearest double.
-    #[must_use]
     pub fn value(self) -> f64 {
         self.0
     }
 
     /// Returns the number itself, as a fraction.
-    #[must_use]
     pub fn exact(self) -> BigRational {
         let Significand {
             negative,
@@ -144,7 +139,6 @@ impl Decimal {
     }
 
     /// Returns the canonical text of the number, with an exponent: `1e-1` for one tenth.
-    #[must_use]
     pub fn canonical(self) -> String {
         format!("{:e}", self.0)
     }

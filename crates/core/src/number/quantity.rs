@@ -26,7 +26,6 @@ pub fn seconds(text: &str) -> Option<BigRational> {
 }
 
 /// Returns a time in seconds, ≥ 0: with its unit, such as `4h` or `1h30m`, or a number alone; none where it is no time.
-#[must_use]
 pub fn seconds_of(text: &str) -> Option<f64> {
     let time = match Decimal::parse(text.trim()) {
         Ok(seconds) => seconds.value(),
@@ -121,7 +120,7 @@ fn of_amount(text: &str) -> Option<String> {
     })
 }
 
-/// Whether it is a suffix of amounts, such as `Gi`, `M` or `GB`.
+/// Returns whether it is a suffix of amounts, such as `Gi`, `M` or `GB`.
 fn is_multiple(suffix: &str) -> bool {
     let letter = suffix.strip_suffix('B').unwrap_or(suffix);
     let letter = letter.strip_suffix('i').unwrap_or(letter);

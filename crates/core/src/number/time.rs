@@ -17,7 +17,6 @@ pub(super) fn fraction_of(unit: &str) -> Option<(u32, u32)> {
 }
 
 /// Returns how many seconds a unit of time of this name has, if it is known.
-#[must_use]
 pub fn seconds_in(unit: &str) -> Option<f64> {
     let (seconds, of) = fraction_of(unit)?;
     Some(f64::from(seconds) / f64::from(of))
@@ -36,9 +35,8 @@ pub fn civil(field: &[u8]) -> Option<i64> {
         if !digits.iter().all(u8::is_ascii_digit) {
             return None;
         }
-        let part = digits
-            .iter()
-            .fold(0, |part, digit| 10 * part + i64::from(digit - b'0'));
+        let value = |part: i64, digit: &u8| 10 * part + i64::from(digit - b'0');
+        let part = digits.iter().fold(0, value);
         (least..=most).contains(&part).then_some(part)
     };
     let (year, month, day) = (part(0, 4, 1, 9999)?, part(5, 2, 1, 12)?, part(8, 2, 1, 31)?);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::dispersion::Excess;
-use super::short;
+use super::report::short;
 use synth_core::number::Decimal;
 use synth_queues::law::{ArrivalProcess, CommonModulation};
 
@@ -87,7 +87,7 @@ impl Batched {
         }
     }
 
-    /// The correlation of the sizes of two jobs of a batch, in \[0, 1\].
+    /// Returns the correlation of the sizes of two jobs of a batch, in \[0, 1\].
     pub fn alike(&self) -> f64 {
         let [pairs, sum, squares, products] = self.sums;
         let mean = sum / pairs;
@@ -100,7 +100,7 @@ impl Batched {
         }
     }
 
-    /// The process of these batches whose jobs come at rate λ \[1/s\].
+    /// Returns the process of these batches whose jobs come at rate λ \[1/s\].
     pub fn process(&self, rate: f64) -> ArrivalProcess {
         let (sizes, weights) = self.numbers();
         let pairs = sizes.into_iter().zip(millionths(&weights));
@@ -119,9 +119,8 @@ impl Batched {
     /// Numbers of jobs with the batches that have them; of more than can be told apart, several as their mean.
     fn numbers(&self) -> (Vec<u32>, Vec<f64>) {
         let counts = self.counts.iter();
-        let counts: Vec<(u32, u64)> = counts
-            .map(|(n, count)| ((*n).min(LARGEST), *count))
-            .collect();
+        let counts = counts.map(|(n, count)| ((*n).min(LARGEST), *count));
+        let counts: Vec<(u32, u64)> = counts.collect();
         let (few, many) = counts.split_at(counts.len().min(NUMBERS));
         let part = |part: &[(u32, u64)]| {
             let batches: u64 = part.iter().map(|(_, count)| count).sum();

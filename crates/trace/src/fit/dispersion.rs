@@ -94,7 +94,7 @@ impl Windows {
         }
     }
 
-    /// The dispersion over each length of which there are enough windows in a trace of this length \[ticks\].
+    /// Returns the dispersion over each length of which there are enough windows in a trace of this length \[ticks\].
     pub fn dispersion(&self, length: u64, per_second: u64) -> Vec<Dispersion> {
         let of = |level: &Level| {
             let windows = length / level.width;
@@ -202,8 +202,7 @@ impl Drift {
         }
     }
 
-    /// Whether it is time to make the policy anew.
-    #[must_use]
+    /// Returns whether it is time to make the policy anew.
     pub fn is_unusual(&self) -> bool {
         !(self.usual[0]..=self.usual[1]).contains(&self.last_week)
     }

@@ -1,13 +1,14 @@
 //! The workload of the jobs of a trace.
 
-use super::arrivals::{common, kappa, modulated};
+use itertools::Itertools as _;
+
+use super::arrivals::{Batched, common, kappa, modulated};
 use super::jobs::{Job, Jobs, NO_LIMIT};
 use super::limits::{self, Cut};
+use super::report::{Arrivals, Fit, FitError, Options, Report, Tried, TypeFound, short};
 use super::sizes::Law;
 use super::types::{Types, parts_of};
-use super::{
-    Arrivals, Dispersion, Excess, Fit, FitError, Options, Report, Tried, TypeFound, short,
-};
+use super::{Dispersion, Excess};
 use synth_cluster::workload::{Known, Part, Parts};
 use synth_queues::law::{ArrivalProcess, CommonModulation, Size};
 
@@ -52,11 +53,7 @@ struct Type {
 impl<'a> Fitting<'a> {
     /// Cuts types by demand, and counts their jobs.
     pub fn new(jobs: &'a Jobs<'a>, by_demand: Types, options: &'a Options) -> Self {
-        let most = if options.by_limit {
-            options.max_types
-        } else {
-            0
-        };
+        let most = options.max_types * usize::from(options.by_limit);
         let cuts = limits::cut(jobs, &by_demand.of_vector, by_demand.demands.len(), most);
         let type_of = |cut: Cut| {
             let vectors =
@@ -92,7 +89,7 @@ impl<'a> Fitting<'a> {
         }
     }
 
-    /// Whether jobs come in batches in the workload.
+    /// Returns whether jobs come in batches in the workload.
     fn has_batches(&self) -> bool {
         match self.options.arrivals {
             Arrivals::Batches => true,
@@ -101,7 +98,7 @@ impl<'a> Fitting<'a> {
         }
     }
 
-    /// The type of a job.
+    /// Returns the type of a job.
     fn type_of(&self, job: &Job) -> Option<usize> {
         let by_demand = self.by_demand.of_vector[job.vector as usize]?;
         let is_own =
@@ -120,10 +117,8 @@ impl<'a> Fitting<'a> {
         let has_batches = self.has_batches();
         let constant: Vec<ArrivalProcess> = if has_batches {
             let batches = jobs.batches(types.len(), |job| self.type_of(job));
-            let pairs = types.iter().zip(&batches);
-            pairs
-                .map(|(own, batches)| batches.process(own.rate))
-                .collect()
+            let process = |(own, batches): (&Type, &Batched)| batches.process(own.rate);
+            types.iter().zip(&batches).map(process).collect()
         } else {
             let poisson = |own: &Type| ArrivalProcess::Poisson {
                 rate: short(own.rate),
@@ -231,32 +226,26 @@ impl<'a> Fitting<'a> {
         }
         let pairs = self.jobs.trace.servers().resources.iter().zip(&own.demand);
         let demanded = pairs.filter(|(_, demand)| **demand > 0.0);
-        let mut words: Vec<String> = demanded
-            .map(|(name, demand)| format!("{name}{demand}"))
-            .collect();
-        words.extend(own.limit.map(|limit| format!("limit{limit}")));
-        words.join("-")
+        let words = demanded.map(|(name, demand)| format!("{name}{demand}"));
+        let limit = own.limit.map(|limit| format!("limit{limit}"));
+        words.chain(limit).join("-")
     }
 
     fn found(&self, parts: &Parts) -> Vec<TypeFound> {
         let work = |own: &Type| own.rate * own.work.0;
         let total: f64 = self.types.iter().map(work).sum();
-        let found = self
-            .types
-            .iter()
-            .zip(&parts.types)
-            .map(|(own, part)| TypeFound {
-                name: part.name.clone(),
-                limit: own.limit,
-                jobs: own.law.count,
-                mean: own.law.mean() / self.jobs.per_second as f64,
-                scv: own.law.scv(),
-                scv_kept: part.size.scv(),
-                longest_hundredth: own.law.longest_hundredth(),
-                work: work(own) / total,
-                law: part.size.law(),
-            });
-        found.collect()
+        let found = |(own, part): (&Type, &Part)| TypeFound {
+            name: part.name.clone(),
+            limit: own.limit,
+            jobs: own.law.count,
+            mean: own.law.mean() / self.jobs.per_second as f64,
+            scv: own.law.scv(),
+            scv_kept: part.size.scv(),
+            longest_hundredth: own.law.longest_hundredth(),
+            work: work(own) / total,
+            law: part.size.law(),
+        };
+        self.types.iter().zip(&parts.types).map(found).collect()
     }
 
     /// Jobs whose demand no type dominates, and their share of the work.
@@ -274,7 +263,7 @@ impl<'a> Fitting<'a> {
     }
 }
 
-/// Whether a rate that is constant but for batches has enough of the dispersion.
+/// Returns whether a rate that is constant but for batches has enough of the dispersion.
 fn together(dispersion: &[Dispersion], base: f64) -> Arrivals {
     let most = dispersion.iter().map(|d| d.work).fold(0.0, f64::max);
     if most <= DISPERSED * base {
@@ -284,7 +273,7 @@ fn together(dispersion: &[Dispersion], base: f64) -> Arrivals {
     }
 }
 
-/// What the dispersion of work says of jobs that come one by one.
+/// Returns what the dispersion of work says of jobs that come one by one.
 fn apart_or_together(dispersion: &[Dispersion]) -> Arrivals {
     let most = dispersion.iter().max_by(|a, b| a.work.total_cmp(&b.work));
     match most.filter(|most| most.work > DISPERSED) {
@@ -296,7 +285,7 @@ fn apart_or_together(dispersion: &[Dispersion]) -> Arrivals {
     }
 }
 
-/// How jobs arrive, in words.
+/// Returns how jobs arrive, in words.
 fn arrivals_of(parts: &Parts) -> &'static str {
     let processes = parts.types.iter().map(|part| part.arrivals.process());
     let is = |process: &str| processes.clone().any(|own| own == process);
@@ -309,7 +298,7 @@ fn arrivals_of(parts: &Parts) -> &'static str {
     }
 }
 
-/// The law of sizes in a workload that counts seconds: as measured, where there are enough jobs.
+/// Returns the law of sizes in a workload that counts seconds: as measured, where there are enough jobs.
 fn size(law: &Law, per_second: f64) -> Size {
     let seconds = |ticks: f64| short(ticks / per_second);
     let mean = seconds(law.mean());

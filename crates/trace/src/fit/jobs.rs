@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use num_integer::Integer;
 
 use super::arrivals::Batched;
+use super::dispersion::Drift;
 use super::dispersion::Windows;
 use super::merge::Vector;
+use super::report::FitError;
 use super::sizes::{Law, Observation};
-use super::{Drift, FitError};
 use crate::trace::{Seen, Trace};
 
 /// A job that arrived. Times are in ticks.
@@ -155,9 +156,8 @@ impl<'a> Jobs<'a> {
         }
         let total = self.trace.servers().total().into_iter().enumerate();
         let held = |r: usize| self.vectors.iter().map(move |v| v.busy * v.demand[r]);
-        self.used = total
-            .map(|(r, total)| held(r).sum::<f64>() / total)
-            .collect();
+        let used = total.map(|(r, total)| held(r).sum::<f64>() / total);
+        self.used = used.collect();
     }
 
     /// ρ̄ = max_r ρ̄_r.
@@ -165,17 +165,17 @@ impl<'a> Jobs<'a> {
         self.used.iter().copied().fold(0.0, f64::max)
     }
 
-    /// The span \[ticks\].
+    /// Returns the span \[ticks\].
     pub fn length(&self) -> u64 {
         self.all.last().map_or(0, |job| job.at)
     }
 
-    /// The span \[s\].
+    /// Returns the span \[s\].
     pub fn seconds(&self) -> f64 {
         self.length() as f64 / self.per_second as f64
     }
 
-    /// The jobs of a vector.
+    /// Returns the jobs of a vector.
     pub fn of_vector(&self, v: usize) -> impl Iterator<Item = &Job> {
         let own = self.of_vector.get(v).into_iter().flatten();
         own.map(|n| &self.all[*n as usize])
@@ -196,18 +196,18 @@ impl<'a> Jobs<'a> {
         jobs.map(|job| self.weight(job)).sum::<f64>() / weight
     }
 
-    /// The law of sizes of these jobs \[ticks\], by their weights.
+    /// Returns the law of sizes of these jobs \[ticks\], by their weights.
     pub fn law<'j>(&self, jobs: impl Iterator<Item = &'j Job>) -> Law {
         Law::of(jobs.map(|job| job.observed(self.weight(job))))
     }
 
-    /// The greatest common divisor of all times \[ticks\], to which the clock is read; a second at least.
+    /// Returns the greatest common divisor of all times \[ticks\], to which the clock is read; a second at least.
     pub fn grain(&self) -> u64 {
         let divisor = self.all.iter().fold(0, |divisor, job| job.at.gcd(&divisor));
         divisor.max(self.per_second)
     }
 
-    /// The work of each job \[ticks of all servers\], with the job.
+    /// Returns the work of each job \[ticks of all servers\], with the job.
     fn works(&self) -> impl Iterator<Item = (&Job, f64)> {
         let shares = self.vectors.iter().map(|v| self.trace.share(&v.demand));
         let shares: Vec<f64> = shares.collect();
@@ -215,7 +215,7 @@ impl<'a> Jobs<'a> {
         self.all.iter().map(move |job| (job, work(job)))
     }
 
-    /// The work of jobs over windows of time, of which the shortest are as long as the clock's grain.
+    /// Returns the work of jobs over windows of time, of which the shortest are as long as the clock's grain.
     pub fn windows(&self) -> Windows {
         let mut windows = Windows::new(self.grain(), self.per_second);
         for (job, work) in self.works() {
@@ -224,7 +224,7 @@ impl<'a> Jobs<'a> {
         windows
     }
 
-    /// The loads of the three thirds of the span.
+    /// Returns the loads of the three thirds of the span.
     pub fn thirds(&self) -> [f64; 3] {
         let third = self.length() as f64 / 3.0;
         let mut loads = [0.0; 3];
@@ -234,7 +234,7 @@ impl<'a> Jobs<'a> {
         loads
     }
 
-    /// The load of the last week beside that of the weeks before, where there are enough of them.
+    /// Returns the load of the last week beside that of the weeks before, where there are enough of them.
     pub fn drift(&self) -> Option<Drift> {
         let day = 86_400 * self.per_second;
         let days = self.length() / day;
@@ -260,12 +260,12 @@ impl<'a> Jobs<'a> {
         }
     }
 
-    /// The jobs of each instant.
+    /// Returns the jobs of each instant.
     fn instants(&self) -> impl Iterator<Item = &[Job]> {
         self.all.chunk_by(|a, b| a.at == b.at)
     }
 
-    /// The share of jobs that came at one instant with others of their user or batch.
+    /// Returns the share of jobs that came at one instant with others of their user or batch.
     pub fn together(&self) -> f64 {
         let mut together = 0;
         for instant in self.instants() {
@@ -278,7 +278,7 @@ impl<'a> Jobs<'a> {
         together as f64 / self.all.len() as f64
     }
 
-    /// The batches of each of so many types.
+    /// Returns the batches of each of so many types.
     pub fn batches(&self, types: usize, type_of: impl Fn(&Job) -> Option<usize>) -> Vec<Batched> {
         let mut batches = vec![Batched::default(); types];
         for instant in self.instants() {

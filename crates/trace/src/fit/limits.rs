@@ -65,10 +65,8 @@ pub fn cut(jobs: &Jobs<'_>, of_vector: &[Option<usize>], types: usize, most: usi
         let own = classes.iter().map(|class| logs[cut.by_demand][class]);
         own.fold(Logs::default(), Logs::plus)
     };
-    let total: f64 = cuts
-        .iter()
-        .map(|cut| sum(cut, &cut.classes).variation())
-        .sum();
+    let variation = |cut: &Cut| sum(cut, &cut.classes).variation();
+    let total: f64 = cuts.iter().map(variation).sum();
     while cuts.len() < most {
         let candidates = cuts.iter().enumerate().flat_map(|(n, cut)| {
             (1..cut.classes.len()).filter_map(move |at| {

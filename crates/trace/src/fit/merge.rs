@@ -67,7 +67,7 @@ impl<'a> Merging<'a> {
         demands.reduce(|a, b| join(&a, &b)).unwrap_or_default()
     }
 
-    /// The vectors of each of so many groups.
+    /// Returns the vectors of each of so many groups.
     fn groups(&self, types: usize) -> Vec<Vec<usize>> {
         match &self.order {
             Order::Intervals { sorted, begins } => {
@@ -181,9 +181,8 @@ fn pairs(vectors: &[Vector], costs: &Costs<'_>) -> Vec<(usize, usize)> {
     }
     while left.len() > 1 {
         let cost = |g: &usize| groups[*g].partner.1;
-        let cheapest = left
-            .iter()
-            .min_by(|a, b| cost(a).total_cmp(&cost(b)).then(a.cmp(b)));
+        let cheapest = left.iter();
+        let cheapest = cheapest.min_by(|a, b| cost(a).total_cmp(&cost(b)).then(a.cmp(b)));
         let Some(&from) = cheapest.filter(|g| cost(g).is_finite()) else {
             break;
         };
@@ -222,7 +221,7 @@ fn partner(g: usize, among: &[usize], groups: &[Group], costs: &Costs<'_>) -> (u
 }
 
 impl Costs<'_> {
-    /// The priced work that is added where two groups become one; infinite where that fits on no server.
+    /// Returns the priced work that is added where two groups become one; infinite where that fits on no server.
     fn added(&self, a: &Group, b: &Group) -> f64 {
         let most = join(&a.demand, &b.demand);
         if !(self.fits)(&most) {

@@ -74,7 +74,7 @@ impl Law {
         (self.square() / self.mean().powi(2) - 1.0).max(0.0)
     }
 
-    /// The share of the work that the longest 1 % of the jobs are.
+    /// Returns the share of the work that the longest 1 % of the jobs are.
     pub fn longest_hundredth(&self) -> f64 {
         let (mut left, mut work) = (0.01, 0.0);
         for (size, weight) in self.atoms.iter().rev() {
@@ -89,7 +89,7 @@ impl Law {
         self.atoms.iter().map(|(x, weight)| of(*x) * weight).sum()
     }
 
-    /// The means of so many equal parts of the jobs, in ascending order: the mean of all is kept, and the
+    /// Returns the means of so many equal parts of the jobs, in ascending order: the mean of all is kept, and the
     /// variation within a part is lost.
     pub fn parts(&self, count: usize) -> Vec<f64> {
         let width = 1.0 / count as f64;

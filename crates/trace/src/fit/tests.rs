@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+use crate::trace::TraceError;
 use std::io::{BufWriter, Write};
 
 use super::*;

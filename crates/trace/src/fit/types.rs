@@ -2,8 +2,9 @@
 
 use super::jobs::Jobs;
 use super::merge::{Merging, Vector};
-use super::{FitError, short};
+use super::report::{FitError, Tried, short};
 use crate::trace::Servers;
+use std::collections::BTreeMap;
 use synth_cluster::workload::{Dominating, Header, Part, Parts};
 use synth_make::program::{self, Limits};
 use synth_queues::law::{ArrivalProcess, Size};
@@ -18,9 +19,6 @@ pub struct Types {
     /// Load ρ of jobs with these demands, and whether it is proven.
     pub load: (f64, bool),
 }
-
-/// The number of types that was tried, and the load.
-pub type Tried = (usize, f64);
 
 /// What types are looked for among.
 pub struct Search<'a> {
@@ -64,23 +62,20 @@ impl<'a> Search<'a> {
         let occurring = self.jobs.vectors.iter().filter(|vector| vector.busy > 0.0);
         let occurring = occurring.count();
         let most = most.min(occurring).max(1);
-        let mut tried: Vec<(usize, Types)> = Vec::new();
-        let mut of = |count: usize, tried: &mut Vec<(usize, Types)>| {
-            if let Some((_, types)) = tried.iter().find(|(known, _)| *known == count) {
-                return Ok(types.load.0);
+        let mut tried: BTreeMap<usize, Types> = BTreeMap::new();
+        let mut load_of = |count: usize, tried: &mut BTreeMap<usize, Types>| {
+            if !tried.contains_key(&count) {
+                listener(count);
+                tried.insert(count, self.of(count)?);
             }
-            listener(count);
-            let types = self.of(count)?;
-            let load = types.load.0;
-            tried.push((count, types));
-            Ok::<f64, FitError>(load)
+            Ok::<f64, FitError>(tried[&count].load.0)
         };
         let mut few = FEWEST.min(most);
         let mut enough = few;
-        while of(enough, &mut tried)? > (1.0 + loss) * self.fluid && enough < most {
+        while load_of(enough, &mut tried)? > (1.0 + loss) * self.fluid && enough < most {
             (few, enough) = (enough, (enough + enough.div_ceil(2)).min(most));
         }
-        let attained = of(enough, &mut tried)?;
+        let attained = load_of(enough, &mut tried)?;
         let mut goal = (1.0 + loss) * self.fluid;
         if attained > goal {
             // Out of reach: as good as the most types.
@@ -89,7 +84,7 @@ impl<'a> Search<'a> {
         }
         while few < enough {
             let between = usize::midpoint(few, enough);
-            if of(between, &mut tried)? <= goal {
+            if load_of(between, &mut tried)? <= goal {
                 enough = between
             } else {
                 few = between + 1
@@ -97,17 +92,15 @@ impl<'a> Search<'a> {
         }
         for count in [enough / 2, (2 * enough).min(occurring).min(MOST_TRIED)] {
             if count > 0 {
-                of(count, &mut tried)?;
+                load_of(count, &mut tried)?;
             }
         }
-        tried.sort_by_key(|(count, _)| *count);
         // Where fewer would fit on no server there are more.
-        let load = |(_, types): &(usize, Types)| (types.demands.len(), types.load.0);
-        let mut loads: Vec<Tried> = tried.iter().map(load).collect();
+        let load = |types: &Types| (types.demands.len(), types.load.0);
+        let mut loads: Vec<Tried> = tried.values().map(load).collect();
         loads.dedup_by_key(|(count, _)| *count);
-        let chosen = tried.into_iter().find(|(count, _)| *count == enough);
-        let (_, types) = chosen.expect("the number that is enough was tried");
-        Ok((types, loads))
+        let types = tried.remove(&enough);
+        Ok((types.expect("the number that is enough was tried"), loads))
     }
 
     /// So many types, or fewer where one serves no vector.
@@ -115,7 +108,7 @@ impl<'a> Search<'a> {
         let mut demands = self.merging.representatives(count);
         demands.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
         demands.dedup();
-        let types = self.given(&demands)?;
+        let types = self.serving(&demands)?;
         Ok(types.expect("a type that was made of vectors serves them"))
     }
 
@@ -123,7 +116,7 @@ impl<'a> Search<'a> {
     ///
     /// # Errors
     /// When the program has no answer.
-    pub fn given(&self, demands: &[Vec<f64>]) -> Result<Option<Types>, FitError> {
+    pub fn serving(&self, demands: &[Vec<f64>]) -> Result<Option<Types>, FitError> {
         let dominating = Dominating::of(demands, &self.servers.total());
         let serves = |vector: &Vector| {
             let types = dominating.types_of(&vector.demand);
@@ -146,7 +139,7 @@ impl<'a> Search<'a> {
         }))
     }
 
-    /// The load of exponential jobs with the same rates and means.
+    /// Returns the load of exponential jobs with the same rates and means.
     fn load(
         &self,
         demands: &[Vec<f64>],
@@ -181,10 +174,8 @@ impl<'a> Search<'a> {
 
 /// A workload of these types on these servers.
 pub fn parts_of(servers: &Servers, types: Vec<Part>) -> Parts {
-    let shapes = servers
-        .shapes
-        .iter()
-        .map(|shape| (shape.count, shape.capacity.clone()));
+    let shapes = servers.shapes.iter();
+    let shapes = shapes.map(|shape| (shape.count, shape.capacity.clone()));
     Parts {
         header: Header {
             time_unit: "s".into(),

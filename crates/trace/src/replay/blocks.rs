@@ -36,7 +36,6 @@ const FEWEST: usize = 10;
 impl Blocks {
     /// Blocks of this length, or longer where there would be too many, within a window, both in the unit of `submits`,
     /// which ascend; `None` where the window has room for fewer than ten, or no job.
-    #[must_use]
     pub fn draw(submits: &[f64], window: [f64; 2], length: f64, seed: u64) -> Option<Self> {
         let [from, to] = window;
         let length = length.max((to - from) / MOST);
@@ -55,8 +54,7 @@ impl Blocks {
         Some(Blocks { jobs, count })
     }
 
-    /// The mean of these values, one a job, in each draw; none where no job fell into its blocks.
-    #[must_use]
+    /// Returns the mean of these values, one a job, in each draw; none where no job fell into its blocks.
     pub fn means(&self, values: impl Iterator<Item = f64>) -> Vec<Option<f64>> {
         let mut sum = 0.0;
         let sums = values.map(|value| {
@@ -78,7 +76,6 @@ impl Blocks {
 
 impl Interval {
     /// That of 95 % of these draws; `None` where there are none.
-    #[must_use]
     pub fn of(draws: impl Iterator<Item = f64>) -> Option<Self> {
         let mut draws: Vec<f64> = draws.filter(|draw| draw.is_finite()).collect();
         draws.sort_unstable_by(f64::total_cmp);
@@ -91,7 +88,6 @@ impl Interval {
     }
 
     /// That of the ratio of two means, drawn in pairs.
-    #[must_use]
     pub fn of_ratio(means: &[Option<f64>], others: &[Option<f64>]) -> Option<Self> {
         let pairs = means.iter().zip(others);
         Interval::of(pairs.filter_map(|(a, b)| Some((*a)? / (*b)?)))
@@ -100,7 +96,6 @@ impl Interval {
 
 /// Whole parts of the span, each this long \[ticks\], drawn with replacement and put one after the other: as many as
 /// there are (Zakay and Feitelson, 2013). What comes in a part stays together. `None` where there are fewer than two.
-#[must_use]
 pub fn resampled(jobs: &[Job], part: f64, seed: u64, replication: u32) -> Option<Vec<Job>> {
     let span = jobs.last()?.submit;
     let count = (span / part).floor();

@@ -216,7 +216,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// When the next job comes; infinity where none does.
+    /// Returns when the next job comes; infinity where none does.
     #[inline(always)]
     fn arrival(&self) -> f64 {
         let next = self.scene.jobs.get(self.next);

@@ -98,13 +98,11 @@ impl Log {
     }
 
     /// T: from the first submission to the last \[ticks\]; 1 at least.
-    #[must_use]
     pub fn span(&self) -> f64 {
         self.jobs.last().map_or(1.0, |job| job.submit.max(1.0))
     }
 
     /// Σ size · demand of each resource (R) \[ticks × amount\].
-    #[must_use]
     pub fn work(&self) -> Vec<f64> {
         let mut sizes = vec![0.0; self.vectors.len()];
         for job in &self.jobs {
@@ -115,8 +113,7 @@ impl Log {
         (0..self.servers.resources.len()).map(of).collect()
     }
 
-    /// The fluid bound on the load: `ρ = max_r Σ size · demand_r / (T capacity_r)`.
-    #[must_use]
+    /// Returns the fluid bound on the load: `ρ = max_r Σ size · demand_r / (T capacity_r)`.
     pub fn load(&self) -> f64 {
         let pairs = self.work().into_iter().zip(self.servers.total());
         let there = pairs.filter(|(_, capacity)| *capacity > 0.0);

@@ -42,7 +42,6 @@ impl Window {
     }
 
     /// Where it begins and ends in a span of this length.
-    #[must_use]
     pub fn within(&self, span: f64) -> [f64; 2] {
         [self.from * span, self.to * span]
     }
@@ -106,19 +105,17 @@ pub struct Visit {
 
 impl Visit {
     /// From submission to end.
-    #[must_use]
     pub fn response(&self) -> f64 {
         self.wait + self.latency + self.size
     }
 
     /// `max(1, response / max(size, 10 s))`.
-    #[must_use]
     pub fn bounded_slowdown(&self) -> f64 {
         (self.response() / self.size.max(SHORT)).max(1.0)
     }
 }
 
-/// The visits of all jobs, in the order of their submission; `per_second` ticks make a second.
+/// Returns the visits of all jobs, in the order of their submission; `per_second` ticks make a second.
 pub fn visits<'a>(
     scene: &'a DecisionState<'_>,
     replayed: &'a Replayed,
@@ -164,7 +161,6 @@ pub fn passes(visits: &[Visit]) -> impl Iterator<Item = bool> {
 
 impl Measured {
     /// Measures, of the visits of all jobs, which are of these kinds, those submitted within these seconds.
-    #[must_use]
     pub fn of(visits: &[Visit], window: [f64; 2], kinds: &Kinds) -> Self {
         let [from, to] = window;
         let first = visits.partition_point(|visit| visit.submit < from);
@@ -178,15 +174,10 @@ impl Measured {
         let length = (to - from).max(f64::MIN_POSITIVE);
         for visit in visits.iter().filter(|_| starts_known) {
             let within = (visit.end.min(to) - visit.start.max(from)).max(0.0);
-            let pairs = utilization.iter_mut().zip(kinds.held(visit));
+            let pairs = utilization.iter_mut().zip(&kinds.held[visit.kind as usize]);
             pairs.for_each(|(used, held)| *used += held * within / length);
         }
-        let passing = || {
-            passes(visits)
-                .take(last)
-                .skip(first)
-                .filter(|passes| *passes)
-        };
+        let passes = passes(visits).take(last).skip(first);
         Measured {
             jobs: own.len() as u64,
             mean_wait: total_wait / own.len() as f64,
@@ -197,14 +188,14 @@ impl Measured {
             total_wait,
             waited: waits().filter(|wait| *wait > 0.0).count() as u64,
             longest_wait: waits().fold(0.0, f64::max),
-            backfilled: starts_known.then(|| passing().count() as u64),
+            backfilled: starts_known.then(|| passes.filter(|passes| *passes).count() as u64),
             utilization,
             last_end: visits.iter().map(|visit| visit.end).fold(0.0, f64::max),
         }
     }
 }
 
-/// Whether the policy let every job run through.
+/// Returns whether the policy let every job run through.
 fn starts_known(visits: &[Visit]) -> bool {
     visits.first().is_some_and(|visit| !visit.start.is_nan())
 }
@@ -235,7 +226,6 @@ pub struct Step {
 }
 
 /// Averages over steps of this length \[s\] from 0 to `span`; none where starts are not known.
-#[must_use]
 pub fn time_series(visits: &[Visit], span: f64, step: f64, kinds: &Kinds) -> Vec<Step> {
     if !starts_known(visits) {
         return Vec::new();
@@ -248,7 +238,7 @@ pub fn time_series(visits: &[Visit], span: f64, step: f64, kinds: &Kinds) -> Vec
     };
     let mut averages = vec![none; 3 + kinds.resources()];
     for visit in visits {
-        let held = kinds.held(visit);
+        let held = &kinds.held[visit.kind as usize];
         let work = (visit.latency + visit.size) * held.iter().copied().fold(0.0, f64::max);
         averages[0].add(visit.submit, visit.start, 1.0);
         averages[1].add(visit.start, visit.end, 1.0);

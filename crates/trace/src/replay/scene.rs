@@ -2,8 +2,8 @@
 
 use itertools::Itertools as _;
 
+use super::log::{Job, Log};
 use super::speed::Clock;
-use super::{Job, Log, Visit};
 use synth_cluster::workload::{Fleet, Header, Known, Part, Parts, Workload};
 use synth_core::document::DocumentError;
 use synth_core::number::Decimal;
@@ -34,8 +34,7 @@ impl Kinds {
         }
     }
 
-    /// The vectors of a trace as they are, named such as `cpu=4 memory=16`.
-    #[must_use]
+    /// Returns the vectors of a trace as they are, named such as `cpu=4 memory=16`.
     pub fn exact(log: &Log) -> Self {
         let named = log.vectors.iter().map(|demand| {
             let decimal = |d: &f64| Decimal::new(*d).unwrap_or(Decimal::ZERO);
@@ -48,8 +47,7 @@ impl Kinds {
         Kinds::new(log, named.collect())
     }
 
-    /// The types of a workload whose resource r is the trace's `places[r]`.
-    #[must_use]
+    /// Returns the types of a workload whose resource r is the trace's `places[r]`.
     pub fn of_types(log: &Log, workload: &Workload, places: &[usize]) -> Self {
         let named = workload.types().iter().map(|job| {
             let mut demand = vec![Decimal::ZERO; places.len()];
@@ -61,12 +59,7 @@ impl Kinds {
         Kinds::new(log, named.collect())
     }
 
-    /// What a visit holds of each resource over what all servers have together (R).
-    pub(super) fn held(&self, visit: &Visit) -> &[f64] {
-        &self.held[visit.kind as usize]
-    }
-
-    /// How many resources there are.
+    /// Returns how many resources there are.
     pub(super) fn resources(&self) -> usize {
         self.held.first().map_or(0, Vec::len)
     }
@@ -93,22 +86,22 @@ pub struct DecisionState<'a> {
 }
 
 impl DecisionState<'_> {
-    /// Whether all times are whole.
+    /// Returns whether all times are whole.
     pub(super) fn is_whole(&self) -> bool {
         self.clock.is_whole() && self.drawn.is_empty() && self.latency.fract() == 0.0
     }
 
-    /// How long the n-th job holds its room before it runs, in the policy's time.
+    /// Returns how long the n-th job holds its room before it runs, in the policy's time.
     pub(super) fn latency(&self, n: usize) -> f64 {
         self.drawn.get(n).copied().unwrap_or(self.latency)
     }
 
-    /// How long the n-th job holds its room, in the policy's time.
+    /// Returns how long the n-th job holds its room, in the policy's time.
     pub(super) fn held(&self, n: usize) -> f64 {
         self.clock.size(self.jobs[n].size) + self.latency(n)
     }
 
-    /// How long the n-th job is thought to hold its room at most, by its limit.
+    /// Returns how long the n-th job is thought to hold its room at most, by its limit.
     pub(super) fn limit(&self, n: usize) -> f64 {
         self.clock.size(self.jobs[n].limit) + self.latency
     }
@@ -154,6 +147,7 @@ pub fn gathered(
         }
     }
     let shapes = log.servers.shapes.iter();
+    let shapes = shapes.map(|shape| (shape.count, shape.capacity.clone()));
     let parts = Parts {
         header: Header {
             start_latency: (latency > 0.0).then(|| Size::Deterministic {
@@ -168,9 +162,7 @@ pub fn gathered(
             ..Header::default()
         },
         resources: log.servers.resources.clone(),
-        shapes: shapes
-            .map(|shape| (shape.count, shape.capacity.clone()))
-            .collect(),
+        shapes: shapes.collect(),
         types,
     };
     Ok((parts.check()?, places))

@@ -50,7 +50,6 @@ impl Speed {
 
     /// The fraction with the least denominator within a ten-thousandth of this ratio, by continued fractions; `None`
     /// where the ratio is not within 1e-6 to 1e6.
-    #[must_use]
     pub fn near(ratio: f64) -> Option<Self> {
         if !(1.0 / LARGEST as f64..=LARGEST as f64).contains(&ratio) {
             return None;
@@ -74,8 +73,7 @@ impl Speed {
         }
     }
 
-    /// The ratio a/b.
-    #[must_use]
+    /// Returns the ratio a/b.
     pub fn ratio(self) -> f64 {
         self.numerator as f64 / self.denominator as f64
     }
@@ -107,7 +105,6 @@ pub struct Clock {
 
 impl Clock {
     /// Times in whole parts of a tick.
-    #[must_use]
     pub fn whole(speed: Speed) -> Self {
         Clock {
             submit: speed.denominator as f64,
@@ -120,7 +117,6 @@ impl Clock {
 
     /// Times in the unit of a workload that has so many ticks. They are whole only where the speed is, and the unit
     /// is a tick: elsewhere instants that coincide may fall apart by rounding.
-    #[must_use]
     pub fn in_units(speed: Speed, ticks: f64) -> Self {
         let whole = Clock::whole(speed);
         let per = whole.size * ticks;
@@ -133,7 +129,6 @@ impl Clock {
     }
 
     /// Times as they are, in the policy's unit.
-    #[must_use]
     pub fn as_written() -> Self {
         Clock {
             whole: false,
@@ -141,32 +136,27 @@ impl Clock {
         }
     }
 
-    /// Whether all times are whole.
-    #[must_use]
+    /// Returns whether all times are whole.
     pub fn is_whole(&self) -> bool {
         self.whole
     }
 
     /// A time of submission \[ticks\], in the policy's time.
-    #[must_use]
     pub fn submit(&self, ticks: f64) -> f64 {
         ticks * self.submit / self.per
     }
 
     /// A size or a limit \[ticks\], in the policy's time.
-    #[must_use]
     pub fn size(&self, ticks: f64) -> f64 {
         ticks * self.size / self.per
     }
 
     /// A length of the policy's time in ticks.
-    #[must_use]
     pub fn ticks(&self, time: f64) -> f64 {
         time / self.unit
     }
 
-    /// Whether this time \[ticks\] and its multiples can be counted exactly.
-    #[must_use]
+    /// Returns whether this time \[ticks\] and its multiples can be counted exactly.
     pub fn holds(&self, ticks: f64) -> bool {
         ticks * self.submit.max(self.size) < 9_007_199_254_740_992.0
     }
@@ -187,7 +177,6 @@ const MOST_PARTS: u64 = 1_000_000;
 
 impl WholeParts {
     /// A time in seconds, of which each has so many ticks; `None` where a tick would have more than a million parts.
-    #[must_use]
     pub fn of_seconds(time: Decimal, per_second: u64) -> Option<Self> {
         let ticks = time.exact() * BigInt::from(per_second);
         let parts = ticks.denom().to_u64().filter(|n| *n <= MOST_PARTS)?;
@@ -196,7 +185,6 @@ impl WholeParts {
     }
 
     /// A clock of these parts.
-    #[must_use]
     pub fn clock(self, speed: Speed) -> Clock {
         let (whole, parts) = (Clock::whole(speed), self.parts as f64);
         Clock {
@@ -207,14 +195,12 @@ impl WholeParts {
         }
     }
 
-    /// The time in ticks.
-    #[must_use]
+    /// Returns the time in ticks.
     pub fn ticks(self) -> f64 {
         self.count / self.parts as f64
     }
 
-    /// The time in the policy's time, by such a clock.
-    #[must_use]
+    /// Returns the time in the policy's time, by such a clock.
     pub fn in_policy_time(self, speed: Speed) -> f64 {
         self.count * speed.numerator as f64
     }

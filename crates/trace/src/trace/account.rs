@@ -130,14 +130,13 @@ impl Account {
         }
     }
 
-    /// The work of all lines of which it is known, those that take no part included.
-    #[must_use]
+    /// Returns the work of all lines of which it is known, those that take no part included.
     pub fn all_work(&self) -> f64 {
         let out = self.rows.iter().filter(|row| row.reason.is_out());
         self.work + out.map(|row| row.work).sum::<f64>()
     }
 
-    /// The first faults, and how many more there are.
+    /// Returns the first faults, and how many more there are.
     pub(super) fn faulty(&self) -> String {
         let mut lines: Vec<String> = self.faults.iter().map(|f| format!("  {f}")).collect();
         let more = self.count(Reason::Fault) - self.faults.len() as u64;
@@ -161,8 +160,7 @@ impl Account {
         format!(" of {} lines:{}", self.lines, rows.collect::<String>())
     }
 
-    /// How many lines have this reason.
-    #[must_use]
+    /// Returns how many lines have this reason.
     pub fn count(&self, reason: Reason) -> u64 {
         let row = self.rows.iter().find(|row| row.reason == reason);
         row.map_or(0, |row| row.lines)
@@ -173,67 +171,61 @@ impl Account {
 const LEFT_OUT: &str = "left out";
 
 impl Reason {
-    /// What was found, and what is done with it, in words.
-    fn words(self) -> (&'static str, &'static str) {
+    /// Returns what was found, what is done with it, and the option that changes that, or nothing.
+    fn words(self) -> (&'static str, &'static str, &'static str) {
         match self {
-            Reason::Fault => ("not what the format has", LEFT_OUT),
-            Reason::NeverRan => ("never ran", LEFT_OUT),
-            Reason::LessThanATick => ("took less than a tick", "taken as one tick"),
-            Reason::NotCompleted => ("did not complete", LEFT_OUT),
-            Reason::Partial => ("partial executions", LEFT_OUT),
-            Reason::NoDemand => ("ask for nothing", LEFT_OUT),
-            Reason::RequestedTaken => ("allocated nothing", "requested taken"),
-            Reason::TooLarge => ("larger than any server", LEFT_OUT),
-            Reason::OutsideSpan => ("outside the span", LEFT_OUT),
-            Reason::Unsorted => ("submitted before the line before", "sorted"),
-            Reason::NoLimit => ("without a limit", "size taken as limit"),
-            Reason::PastLimit => ("ran past their limit", "limit raised"),
-            Reason::Killed => ("ran past their limit", "cut to their limit"),
-            Reason::NoAmount => ("without an amount of a resource", "taken as 0"),
-            Reason::MoreText => ("text behind the last field", "ignored"),
+            Reason::Fault => ("not what the format has", LEFT_OUT, "--faults"),
+            Reason::NeverRan => ("never ran", LEFT_OUT, ""),
+            Reason::LessThanATick => ("took less than a tick", "taken as one tick", ""),
+            Reason::NotCompleted => ("did not complete", LEFT_OUT, "--status"),
+            Reason::Partial => ("partial executions", LEFT_OUT, ""),
+            Reason::NoDemand => ("ask for nothing", LEFT_OUT, ""),
+            Reason::RequestedTaken => ("allocated nothing", "requested taken", ""),
+            Reason::TooLarge => ("larger than any server", LEFT_OUT, "--capacity, --servers"),
+            Reason::OutsideSpan => ("outside the span", LEFT_OUT, "--from, --to"),
+            Reason::Unsorted => ("submitted before the line before", "sorted", ""),
+            Reason::NoLimit => ("without a limit", "size taken as limit", ""),
+            Reason::PastLimit => ("ran past their limit", "limit raised", "--past-limit"),
+            Reason::Killed => ("ran past their limit", "cut to their limit", "--past-limit"),
+            Reason::NoAmount => ("without an amount of a resource", "taken as 0", ""),
+            Reason::MoreText => ("text behind the last field", "ignored", ""),
             Reason::Censored => (
                 "still running at the end",
                 "size known in part; not replayed",
+                "--censored",
             ),
             Reason::Initial => (
                 "there before the start",
                 "no arrival; replayed from the start",
+                "",
             ),
-            Reason::AmbiguousTime => ("local clock set by an hour meanwhile", "taken as it stands"),
-            Reason::RoundedTime => ("times with fractions of a tick", "rounded"),
-            Reason::Step => ("steps of other jobs", LEFT_OUT),
+            Reason::AmbiguousTime => (
+                "local clock set by an hour meanwhile",
+                "taken as it stands",
+                "",
+            ),
+            Reason::RoundedTime => ("times with fractions of a tick", "rounded", ""),
+            Reason::Step => ("steps of other jobs", LEFT_OUT, ""),
         }
     }
 
-    /// What was found, in words.
-    #[must_use]
+    /// Returns what was found, in words.
     pub fn found(self) -> &'static str {
         self.words().0
     }
 
-    /// What is done with them, in words.
-    #[must_use]
+    /// Returns what is done with them, in words.
     pub fn done(self) -> &'static str {
         self.words().1
     }
 
-    /// Whether the line takes no part.
-    #[must_use]
+    /// Returns whether the line takes no part.
     pub fn is_out(self) -> bool {
         self.done() == LEFT_OUT
     }
 
-    /// The option that changes it.
-    #[must_use]
+    /// Returns the option that changes it.
     pub fn option(self) -> Option<&'static str> {
-        Some(match self {
-            Reason::Fault => "--faults",
-            Reason::NotCompleted => "--status",
-            Reason::TooLarge => "--capacity, --servers",
-            Reason::OutsideSpan => "--from, --to",
-            Reason::PastLimit | Reason::Killed => "--past-limit",
-            Reason::Censored => "--censored",
-            _ => return None,
-        })
+        Some(self.words().2).filter(|option| !option.is_empty())
     }
 }

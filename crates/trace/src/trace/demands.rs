@@ -38,7 +38,7 @@ impl Demands {
         }
     }
 
-    /// The number of this vector, if it has one; its key is left in `key`.
+    /// Returns the number of this vector, if it has one; its key is left in `key`.
     fn known(&mut self, demand: &[f64]) -> Option<u32> {
         self.key.clear();
         self.key.extend(demand.iter().map(|d| d.to_bits()));
@@ -53,20 +53,18 @@ impl Demands {
         number
     }
 
-    /// The vectors, by number.
-    #[must_use]
+    /// Returns the vectors, by number.
     pub fn vectors(&self) -> &[Box<[f64]>] {
         &self.vectors
     }
 
-    /// How many times a demand was looked up rounded.
-    #[must_use]
+    /// Returns how many times a demand was looked up rounded.
     pub fn rounded(&self) -> u64 {
         self.rounded
     }
 }
 
-/// The least number of three significant digits that is not below this one, ≥ 0.
+/// Returns the least number of three significant digits that is not below this one, ≥ 0.
 fn up_to_three_digits(demand: f64) -> f64 {
     if demand == 0.0 {
         return 0.0;

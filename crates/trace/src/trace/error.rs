@@ -24,7 +24,7 @@ pub enum TraceError {
 }
 
 impl TraceError {
-    /// The file of this name cannot be read beyond this line.
+    /// Returns the file of this name cannot be read beyond this line.
     pub(super) fn unreadable(name: &str, line: u32, source: io::Error) -> Self {
         let name = name.into();
         TraceError::Io { name, line, source }

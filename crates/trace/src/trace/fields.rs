@@ -52,9 +52,8 @@ pub(super) const AMOUNT: &str = "an amount ≥ 0 and below 2⁵³";
 #[inline]
 pub(super) fn amount(field: &[u8]) -> Option<f64> {
     // Adding zero takes the sign off a negative zero: equal demands are equal bits.
-    number(field)
-        .filter(|amount| (0.0..=MOST).contains(amount))
-        .map(|amount| amount + 0.0)
+    let amount = number(field).filter(|amount| (0.0..=MOST).contains(amount))?;
+    Some(amount + 0.0)
 }
 
 /// A finite number; blanks around it do not count.

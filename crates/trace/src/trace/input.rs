@@ -2,13 +2,41 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
 
-use super::TraceError;
-use super::jobs::Source;
+use super::error::TraceError;
 
-/// The bytes of a file or of standard input; a gzip file is unpacked, whatever its name.
+/// Where a trace is read from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// A file.
+    File(PathBuf),
+    /// Standard input.
+    Input,
+}
+
+impl Source {
+    /// Returns the file of this name; `-` is standard input.
+    pub fn named(path: &Path) -> Self {
+        if path.as_os_str() == "-" {
+            Source::Input
+        } else {
+            Source::File(path.into())
+        }
+    }
+
+    /// Returns how messages name it.
+    pub fn name(&self) -> String {
+        match self {
+            Source::File(path) => path.display().to_string(),
+            Source::Input => "standard input".into(),
+        }
+    }
+}
+
+/// Returns the bytes of a file or of standard input; a gzip file is unpacked, whatever its name.
 ///
 /// # Errors
 /// When it cannot be opened or read.
@@ -54,7 +82,7 @@ impl Lines {
         }
     }
 
-    /// The number of the last line that was read; 0 before the first.
+    /// Returns the number of the last line that was read; 0 before the first.
     pub fn number(&self) -> u32 {
         self.number
     }
@@ -65,10 +93,8 @@ impl Lines {
     /// When the input cannot be read further, or a line does not end.
     pub fn advance_in(&mut self, name: &str) -> Result<bool, TraceError> {
         self.line.clear();
-        let read = (&mut self.input)
-            .take(LONGEST)
-            .read_until(b'\n', &mut self.line);
-        let read = match read {
+        let mut limited = (&mut self.input).take(LONGEST);
+        let read = match limited.read_until(b'\n', &mut self.line) {
             Ok(read) if read as u64 == LONGEST => Err(io::Error::other(
                 "the next line has more than a million bytes",
             )),
@@ -82,7 +108,7 @@ impl Lines {
         Ok(read > 0)
     }
 
-    /// The line.
+    /// Returns the line.
     pub fn line(&self) -> &[u8] {
         &self.line
     }

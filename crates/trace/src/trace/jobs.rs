@@ -1,40 +1,10 @@
 //! The jobs of a trace, one after the other.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::path::{Path, PathBuf};
 
 use super::format::{self, Fate, Opened, Raw, Reader, Rows};
+use super::input::Source;
 use super::{Account, Demands, Format, Job, Options, Reason, Seen, Servers, Tick, TraceError};
-
-/// Where a trace is read from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Source {
-    /// A file.
-    File(PathBuf),
-    /// Standard input.
-    Input,
-}
-
-impl Source {
-    /// The file of this name; `-` is standard input.
-    #[must_use]
-    pub fn named(path: &Path) -> Self {
-        if path.as_os_str() == "-" {
-            Source::Input
-        } else {
-            Source::File(path.into())
-        }
-    }
-
-    /// How messages name it.
-    #[must_use]
-    pub fn name(&self) -> String {
-        match self {
-            Source::File(path) => path.display().to_string(),
-            Source::Input => "standard input".into(),
-        }
-    }
-}
 
 /// The share of lines that may be faulty where none is given.
 const FAULTS: f64 = 0.01;
@@ -75,7 +45,7 @@ impl Trace {
         Ok(Self::of(format::open(source, options)?, options))
     }
 
-    /// The jobs of a file that is open.
+    /// Returns the jobs of a file that is open.
     pub(super) fn of((tick, servers, rows, reader): Opened, options: &Options) -> Self {
         let per = |total: f64| if total > 0.0 { 1.0 / total } else { 0.0 };
         let per_capacity: Vec<f64> = servers.total().into_iter().map(per).collect();
@@ -97,7 +67,7 @@ impl Trace {
         }
     }
 
-    /// The next job in the order of submission; `None` at the end.
+    /// Returns the next job in the order of submission; `None` at the end.
     ///
     /// # Errors
     /// When the file cannot be read further, too many of its lines are faulty or too far out of order, or no job takes
@@ -138,51 +108,44 @@ impl Trace {
         Ok(reader.left(&mut self.demand, account))
     }
 
-    /// What the jobs ran on.
-    #[must_use]
+    /// Returns what the jobs ran on.
     pub fn servers(&self) -> &Servers {
         &self.servers
     }
 
-    /// The format that was named or found.
-    #[must_use]
+    /// Returns the format that was named or found.
     pub fn format(&self) -> Format {
         self.rows.format
     }
 
-    /// The resolution of its times.
-    #[must_use]
+    /// Returns the resolution of its times.
     pub fn tick(&self) -> Tick {
         self.tick
     }
 
-    /// The vectors of demands of the jobs read so far.
-    #[must_use]
+    /// Returns the vectors of demands of the jobs read so far.
     pub fn demands(&self) -> &Demands {
         &self.demands
     }
 
-    /// What was done with the lines read so far.
-    #[must_use]
+    /// Returns what was done with the lines read so far.
     pub fn account(&self) -> &Account {
         &self.account
     }
 
     /// The work of a job that was read here: its size \[ticks\] times the largest fraction of a resource of all servers
     /// together that it holds.
-    #[must_use]
     pub fn work(&self, job: &Job) -> f64 {
         self.shares[job.demand as usize] * job.size as f64
     }
 
-    /// The largest fraction of a resource of all servers together that this demand (R) is, ≥ 0.
-    #[must_use]
+    /// Returns the largest fraction of a resource of all servers together that this demand (R) is, ≥ 0.
     pub fn share(&self, demand: &[f64]) -> f64 {
         let pairs = demand.iter().zip(&self.per_capacity);
         pairs.map(|(demand, per)| demand * per).fold(0.0, f64::max)
     }
 
-    /// What is done with a line; the job, if it takes part.
+    /// Decides what is done with a line; returns the job, if it takes part.
     fn admit(&mut self, raw: Raw) -> Option<Job> {
         self.account.lines += 1;
         let share = self.share(&self.demand);
@@ -213,16 +176,10 @@ impl Trace {
         if raw.submit < self.before && self.rows.format != Format::Borg {
             note(Reason::Unsorted);
         }
-        let mut seen = raw.seen;
-        match seen {
+        match raw.seen {
             Seen::Whole => {}
             Seen::Initial => note(Reason::Initial),
-            Seen::Censored => {
-                note(Reason::Censored);
-                if self.options.censored_end {
-                    seen = Seen::Whole;
-                }
-            }
+            Seen::Censored => note(Reason::Censored),
         }
         self.before = raw.submit;
         let fits = |demand: &[f64]| self.servers.hold(demand);
@@ -240,7 +197,10 @@ impl Trace {
             demand,
             user: raw.user,
             batch: raw.batch,
-            seen,
+            seen: match raw.seen {
+                Seen::Censored if self.options.censored_end => Seen::Whole,
+                seen => seen,
+            },
         })
     }
 
@@ -264,7 +224,7 @@ impl Trace {
         }
     }
 
-    /// Whether a job is within the span that was asked for; it is counted.
+    /// Counts a job that is within the span that was asked for; returns whether it is.
     fn takes_part(&mut self, job: &Job) -> Result<bool, TraceError> {
         let (first, last) = self.span.unwrap_or((job.submit, job.submit));
         if job.submit < last {
@@ -341,7 +301,7 @@ impl Buffer {
         }
     }
 
-    /// The job that was submitted first; of several at one instant that of the first line.
+    /// Takes out the job that was submitted first; of several at one instant that of the first line.
     fn pop(&mut self) -> Option<Job> {
         let late = self.late.first_key_value().map(|(place, _)| *place);
         match (late, self.ordered.front()) {

@@ -26,7 +26,8 @@ pub use account::{Account, Reason, Row};
 pub use demands::Demands;
 pub use error::TraceError;
 pub use format::{Format, nodes};
-pub use jobs::{Source, Trace};
+pub use input::Source;
+pub use jobs::Trace;
 pub use servers::{Servers, Shape};
 
 use std::path::{Path, PathBuf};
@@ -155,7 +156,7 @@ pub enum Tick {
 }
 
 impl Tick {
-    /// How many make a second, and what a workload in ticks calls its unit of time.
+    /// Returns how many make a second, and what a workload in ticks calls its unit of time.
     fn facts(self) -> (u64, &'static str) {
         match self {
             Tick::Second => (1, "s"),
@@ -164,14 +165,12 @@ impl Tick {
         }
     }
 
-    /// How many make a second.
-    #[must_use]
+    /// Returns how many make a second.
     pub fn per_second(self) -> u64 {
         self.facts().0
     }
 
-    /// What a workload in ticks calls its unit of time.
-    #[must_use]
+    /// Returns what a workload in ticks calls its unit of time.
     pub fn unit(self) -> &'static str {
         self.facts().1
     }

@@ -1,5 +1,7 @@
 //! What the jobs of a trace ran on.
 
+use itertools::Itertools as _;
+
 use synth_core::number::Decimal;
 
 /// What the trace's jobs ran on, as `--servers` says it, or the file.
@@ -22,15 +24,13 @@ pub struct Shape {
 
 impl Servers {
     /// One server with these capacities.
-    #[must_use]
     pub fn one(capacity: Vec<(String, Decimal)>) -> Self {
         let (resources, capacity) = capacity.into_iter().unzip();
         let shapes = vec![Shape { count: 1, capacity }];
         Servers { resources, shapes }
     }
 
-    /// Whether a job with these demands (R) fits on an empty server of some shape.
-    #[must_use]
+    /// Returns whether a job with these demands (R) fits on an empty server of some shape.
     pub fn hold(&self, demand: &[f64]) -> bool {
         let fits = |shape: &Shape| {
             let mut pairs = demand.iter().zip(&shape.capacity);
@@ -40,7 +40,6 @@ impl Servers {
     }
 
     /// Capacity of all servers together (R).
-    #[must_use]
     pub fn total(&self) -> Vec<f64> {
         let of = |shape: &Shape, j: usize| f64::from(shape.count) * shape.capacity[j].value();
         let total = |j: usize| self.shapes.iter().map(|shape| of(shape, j)).sum();
@@ -74,9 +73,11 @@ impl Servers {
         if shapes.is_empty() {
             return Err(wrong_shape(text));
         }
-        let shape = |(count, amounts): (u32, Vec<(String, Decimal)>)| Shape {
-            count,
-            capacity: resources.iter().map(|name| of(&amounts, name)).collect(),
+        let shape = |(count, amounts): (u32, Vec<(String, Decimal)>)| {
+            let own = |name| amounts.iter().find(|(own, _)| own == name);
+            let amount = |name| own(name).map_or(Decimal::ZERO, |(_, amount)| *amount);
+            let capacity = resources.iter().map(amount).collect();
+            Shape { count, capacity }
         };
         let shapes = shapes.into_iter().map(shape).collect();
         Ok(Servers { resources, shapes })
@@ -90,20 +91,15 @@ impl std::fmt::Display for Servers {
             let pairs = self.resources.iter().zip(&shape.capacity);
             let there = pairs.filter(|(_, amount)| **amount > Decimal::ZERO);
             let words = there.map(|(name, amount)| format!("{name}={amount}"));
-            words.collect::<Vec<_>>().join(",")
+            words.format(",").to_string()
         };
         if let [shape @ Shape { count: 1, .. }] = &self.shapes[..] {
             return f.write_str(&amounts(shape));
         }
         let shapes = self.shapes.iter();
         let shapes = shapes.map(|shape| format!("{}x{}", shape.count, amounts(shape)));
-        f.write_str(&shapes.collect::<Vec<_>>().join(";"))
+        write!(f, "{}", shapes.format(";"))
     }
-}
-
-fn of(amounts: &[(String, Decimal)], name: &str) -> Decimal {
-    let own = amounts.iter().find(|(own, _)| own == name);
-    own.map_or(Decimal::ZERO, |(_, amount)| *amount)
 }
 
 fn wrong_shape(found: &str) -> String {
@@ -118,13 +114,11 @@ fn amounts(text: &str) -> Result<Vec<(String, Decimal)>, String> {
     for part in text.split(',') {
         let wrong =
             |why: &str| format!("`{}` {why}: write such as cpu=128,memory=512", part.trim());
-        let (name, amount) = part
-            .split_once('=')
-            .ok_or_else(|| wrong("names no amount"))?;
+        let pair = part.split_once('=');
+        let (name, amount) = pair.ok_or_else(|| wrong("names no amount"))?;
         let name = name.trim();
-        let amount = Decimal::parse(amount.trim())
-            .ok()
-            .filter(|a| *a > Decimal::ZERO);
+        let amount = Decimal::parse(amount.trim()).ok();
+        let amount = amount.filter(|amount| *amount > Decimal::ZERO);
         let amount = amount.ok_or_else(|| wrong("is no amount > 0"))?;
         if name.is_empty() || amounts.iter().any(|(own, _)| own == name) {
             return Err(wrong("has a name that is empty or stands there twice"));

@@ -8,6 +8,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
+use itertools::Itertools as _;
+
 use super::{Fate, File, Format, Line, Opened, Raw, Rows};
 use crate::trace::fields::name;
 use crate::trace::{Seen, Tick, TraceError};
@@ -61,7 +63,7 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
 const NO_TYPES: &str = "what its types ask for stands in a second table, vmType: give --vm-types FILE, and with \
      --machine which of the machines in it the servers are";
 
-/// What each type asks for of this machine, by resource.
+/// Returns what each type asks for of this machine, by resource.
 fn kinds(
     path: &Path,
     machine: Option<&str>,
@@ -101,10 +103,9 @@ fn unchosen(machine: Option<&str>, machines: BTreeMap<String, u32>) -> String {
     let mut machines: Vec<(String, u32)> = machines.into_iter().collect();
     machines.sort_by_key(|(_, types)| std::cmp::Reverse(*types));
     machines.truncate(MOST);
-    let machines = machines
-        .iter()
-        .map(|(name, types)| format!("{name} ({types} types)"));
-    let machines = machines.collect::<Vec<_>>().join(", ");
+    let machines = machines.iter();
+    let machines = machines.map(|(name, types)| format!("{name} ({types} types)"));
+    let machines = machines.format(", ");
     format!(
         "{found}say with --machine which one the servers are; the ones with most types: {machines}"
     )

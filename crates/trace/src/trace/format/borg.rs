@@ -162,7 +162,7 @@ impl Borg {
         })
     }
 
-    /// When the event was \[µs\]; `None` after the trace.
+    /// Returns when the event was \[µs\]; `None` after the trace.
     fn time(&self, rows: &Rows) -> Result<Option<i64>, Fault> {
         /// What is told of 2⁶³ − 1 stays above this, however it is written.
         const AFTER: f64 = 9.2e18;
@@ -180,7 +180,7 @@ impl Borg {
         Err(rows.fault(self.time, expected))
     }
 
-    /// What is known of a job that ended now like this, or still runs.
+    /// Returns what is known of a job that ended now like this, or still runs.
     fn job(
         &self,
         instance: Instance,
@@ -211,7 +211,7 @@ impl Borg {
     }
 }
 
-/// The event of this name or number (enum EventType).
+/// Returns the event of this name or number (enum EventType).
 fn event(field: &[u8]) -> Option<Event> {
     Some(match field {
         b"0" | b"SUBMIT" => Event::Submit,

@@ -43,7 +43,6 @@ pub enum Format {
 
 impl Format {
     /// Its name.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Format::Swf => "swf",
@@ -55,7 +54,7 @@ impl Format {
         }
     }
 
-    /// What to do where lines are too far out of order.
+    /// Returns what to do where lines are too far out of order.
     pub(super) fn sort(self) -> &'static str {
         match self {
             Format::Swf => "sort the file by the time of submission, such as with `sort -n -k 2`",
@@ -66,7 +65,7 @@ impl Format {
         }
     }
 
-    /// What to do where a column is missing.
+    /// Returns what to do where a column is missing.
     fn help(self) -> &'static str {
         match self {
             Format::Sacct => sacct::EXPORT_HELP,
@@ -74,7 +73,7 @@ impl Format {
         }
     }
 
-    /// What a demand may be of, and how much one is.
+    /// Returns what a demand may be of, and how much one is.
     fn amounts(self) -> &'static str {
         match self {
             Format::Azure => "cpu, memory, hdd, ssd and nic, fractions of a machine",
@@ -83,7 +82,7 @@ impl Format {
         }
     }
 
-    /// How servers are told.
+    /// Returns how servers are told.
     fn servers(self) -> &'static str {
         match self {
             Format::Openb => {
@@ -99,12 +98,12 @@ impl Format {
         }
     }
 
-    /// The format of a file that begins with this line, which is neither empty nor blank.
+    /// Returns the format of a file that begins with this line, which is neither empty nor blank.
     fn found(first: &[u8]) -> Option<Self> {
         // An empty word is no number.
         let words = first.split(u8::is_ascii_whitespace);
         let numbers = words.filter(|word| super::fields::number(word).is_some());
-        if first.starts_with(b";") || numbers.count() >= swf::FIELDS {
+        if first.starts_with(b";") || numbers.count() >= rows::SWF_FIELDS {
             return Some(Format::Swf);
         }
         let has = |separator: u8, names: [&str; 2]| {
@@ -198,10 +197,10 @@ impl<F: FnMut(Line<'_>) -> Result<Option<Raw>, Fault>> Reader for F {
 fn unquoted(field: &[u8]) -> &[u8] {
     let field = field.strip_prefix(b"\xef\xbb\xbf").unwrap_or(field);
     let field = field.trim_ascii();
-    let inside = field
-        .strip_prefix(b"\"")
-        .and_then(|field| field.strip_suffix(b"\""));
-    inside.unwrap_or(field)
+    match field {
+        [b'"', inside @ .., b'"'] => inside,
+        field => field,
+    }
 }
 
 /// A file whose format is known: its tick, what its jobs ran on, its rows and how they are read.
@@ -215,10 +214,8 @@ pub(super) fn open(source: &Source, options: &Options) -> Result<Opened, TraceEr
     let name = source.name();
     let mut start = Vec::new();
     let mut input = input::open(source)?;
-    (&mut input)
-        .take(LOOK)
-        .read_to_end(&mut start)
-        .map_err(|why| TraceError::unreadable(&name, 0, why))?;
+    let begun = (&mut input).take(LOOK).read_to_end(&mut start);
+    begun.map_err(|why| TraceError::unreadable(&name, 0, why))?;
     let refused = |why| TraceError::Refused(format!("{name}: {why}"));
     let format = choose(options.format, first_line(&start)).map_err(refused)?;
     without_use(format, options).map_or(Ok(()), |why| Err(refused(why)))?;
@@ -226,7 +223,7 @@ pub(super) fn open(source: &Source, options: &Options) -> Result<Opened, TraceEr
     read(format, name, input, options)
 }
 
-/// What was asked for and says nothing to this format, if anything.
+/// Returns what was asked for and says nothing to this format, if anything.
 fn without_use(format: Format, options: &Options) -> Option<String> {
     let request = [
         ("--columns", Format::Csv, !options.columns.is_empty()),
@@ -264,7 +261,7 @@ pub(super) fn read(
     }
 }
 
-/// The format that was named, unless the file is of another one for certain; else the one that is found.
+/// Returns the format that was named, unless the file is of another one for certain; else the one that is found.
 fn choose(named: Option<Format>, first: &[u8]) -> Result<Format, String> {
     match (named, Format::found(first)) {
         _ if first.is_empty() => Err("the file is empty".into()),
@@ -292,7 +289,7 @@ pub(super) struct File<'a> {
 }
 
 impl File<'_> {
-    /// The servers that were told, and the rows below the header.
+    /// Returns the servers that were told, and the rows below the header.
     ///
     /// # Errors
     /// When none were, or the file is no table.
@@ -307,7 +304,7 @@ impl File<'_> {
     }
 }
 
-/// The first line that is neither empty nor blank.
+/// Returns the first line that is neither empty nor blank.
 fn first_line(start: &[u8]) -> &[u8] {
     let mut lines = start.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
     lines.find(|line| !line.is_empty()).unwrap_or_default()
@@ -322,7 +319,7 @@ fn unknown(first: &[u8]) -> String {
     )
 }
 
-/// The beginning of a line, as it can be shown.
+/// Returns the beginning of a line, as it can be shown.
 fn short(line: &[u8]) -> String {
     let line = String::from_utf8_lossy(&line[..line.len().min(200)]);
     let short: String = line.chars().take(60).collect();

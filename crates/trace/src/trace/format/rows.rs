@@ -5,11 +5,14 @@ use std::fmt::Display;
 use std::io::BufRead;
 use std::path::Path;
 
-use super::{Format, swf};
+use super::Format;
 use crate::trace::fields::{AMOUNT, Fault, amount, ticks};
 use crate::trace::input::{self, Lines};
 use crate::trace::{Account, Reason, Source, TraceError};
 use synth_core::document::suggest;
+
+/// How many fields a line of the Standard Workload Format has.
+pub(super) const SWF_FIELDS: usize = 18;
 
 /// A file that is being read, row by row.
 pub(in crate::trace) struct Rows {
@@ -123,7 +126,7 @@ impl Rows {
         let line = self.lines.line();
         self.bounds.clear();
         let mut at = 0;
-        for _ in 0..swf::FIELDS {
+        for _ in 0..SWF_FIELDS {
             while line.get(at).is_some_and(is_blank) {
                 at += 1;
             }
@@ -180,14 +183,10 @@ impl Rows {
         let (line, columns) = (self.lines.line(), self.header.len());
         match self.bounds.get(columns) {
             Some((start, _)) => {
-                let expected = match self.format {
-                    Format::Sacct => {
-                        "no more fields than the header has: a `|` in a name makes more of them; leave JobName out"
-                    }
-                    _ => {
-                        "no more fields than the header has: a name with a comma stands in quotation marks"
-                    }
-                };
+                let mut expected = "no more fields than the header has: a name with a comma stands in quotation marks";
+                if self.format == Format::Sacct {
+                    expected = "no more fields than the header has: a `|` in a name makes more of them; leave JobName out";
+                }
                 Err(Fault::at(&line[..*start], &line[*start..], expected))
             }
             None if self.bounds.len() < columns => {
@@ -198,12 +197,12 @@ impl Rows {
         }
     }
 
-    /// The names of the columns.
+    /// Returns the names of the columns.
     pub fn header(&self) -> Vec<&str> {
         self.header.iter().map(String::as_str).collect()
     }
 
-    /// The column of this name, upper or lower case, if there is one.
+    /// Returns the column of this name, upper or lower case, if there is one.
     ///
     /// # Errors
     /// When there are two.
@@ -218,7 +217,7 @@ impl Rows {
         }
     }
 
-    /// The column that has one of these names.
+    /// Returns the column that has one of these names.
     ///
     /// # Errors
     /// When there is none, or two: says what the format has.
@@ -237,7 +236,7 @@ impl Rows {
         )))
     }
 
-    /// The format tells nothing of this resource.
+    /// Returns the format tells nothing of this resource.
     pub fn untold(&self, resource: &str) -> TraceError {
         let (name, amounts) = (self.format.name(), self.format.amounts());
         self.wrong(format!(
@@ -250,12 +249,12 @@ impl Rows {
         TraceError::Refused(format!("{}: {why}", self.name))
     }
 
-    /// The number of the line, from 1.
+    /// Returns the number of the line, from 1.
     pub fn number(&self) -> u32 {
         self.lines.number()
     }
 
-    /// The field of this column.
+    /// Returns the field of this column.
     pub fn get(&self, column: usize) -> &[u8] {
         let (start, end) = self.bounds[column];
         &self.lines.line()[start..end]
@@ -267,7 +266,7 @@ impl Rows {
         Fault::at(before, self.get(column), expected)
     }
 
-    /// What stands behind the last field.
+    /// Returns what stands behind the last field.
     pub fn rest(&self) -> &[u8] {
         let (_, end) = self.bounds.last().copied().unwrap_or_default();
         &self.lines.line()[end..]
@@ -291,12 +290,12 @@ impl Rows {
 
     /// An amount ≥ 0; `None` where nothing stands.
     pub fn amount(&self, column: usize) -> Result<Option<f64>, Fault> {
-        match self.get(column) {
-            b"" => Ok(None),
-            field => amount(field)
-                .ok_or_else(|| self.fault(column, AMOUNT))
-                .map(Some),
+        let field = self.get(column);
+        let amount = amount(field);
+        if amount.is_none() && !field.is_empty() {
+            return Err(self.fault(column, AMOUNT));
         }
+        Ok(amount)
     }
 
     /// An amount ≥ 0; where none stands, 0 is taken, and that is noted.
@@ -309,7 +308,7 @@ impl Rows {
     }
 }
 
-/// The text of a comment.
+/// Returns the text of a comment.
 fn comment(line: &[u8]) -> Option<&[u8]> {
     line.trim_ascii_start().strip_prefix(b";")
 }
@@ -318,12 +317,12 @@ fn is_blank(byte: &u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }
 
-/// How many blanks the text begins with.
+/// Returns how many blanks the text begins with.
 fn blanks(text: &[u8]) -> usize {
     text.len() - text.trim_ascii_start().len()
 }
 
-/// The field between the quotation mark at `start` and the next that is not doubled, and where that ends.
+/// Returns the field between the quotation mark at `start` and the next that is not doubled, and where that ends.
 fn quoted(line: &[u8], start: usize) -> Result<((usize, usize), usize), Fault> {
     let mut at = start + 1;
     while let Some(length) = line[at..].iter().position(|byte| *byte == b'"') {

@@ -163,7 +163,7 @@ fn instant(rows: &Rows, column: Option<usize>) -> Result<Option<i64>, Fault> {
 const LENGTH: &str = "a length of time ≥ 0 [s]";
 const INSTANT: &str = "an instant such as 2024-03-31T02:30:00";
 
-/// What a state says; `CANCELLED by 1000` is CANCELLED.
+/// Returns what a state says; `CANCELLED by 1000` is CANCELLED.
 fn state(field: &[u8]) -> Option<State> {
     let word = field.split(u8::is_ascii_whitespace).next()?;
     // Cut off, as a narrow column shows it, it ends with a plus.
@@ -177,7 +177,7 @@ fn state(field: &[u8]) -> Option<State> {
     })
 }
 
-/// How much of a resource `cpu=32,mem=500G` has, memory in GiB; `None` where it is not named.
+/// Returns how much of a resource `cpu=32,mem=500G` has, memory in GiB; `None` where it is not named.
 ///
 /// # Errors
 /// What it says of that resource, if that is no amount.

@@ -7,9 +7,6 @@ use crate::trace::fields::{Fault, MOST, name, number};
 use crate::trace::{Reason, Servers, Tick, TraceError};
 use synth_core::number::Decimal;
 
-/// How many fields a line has.
-pub(super) const FIELDS: usize = 18;
-
 /// Names that processors may have in a capacity.
 const PROCESSORS: [&str; 5] = ["cpu", "cpus", "cores", "processors", "nodes"];
 
@@ -67,7 +64,7 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
     Ok((Tick::Second, servers, rows, Box::new(reader)))
 }
 
-/// The number that `Key: 128` tells of this key, if it does.
+/// Returns the number that `Key: 128` tells of this key, if it does.
 fn header(text: &[u8], key: &str) -> Option<Decimal> {
     let text = std::str::from_utf8(text).ok()?;
     let (found, value) = text.split_once(':')?;

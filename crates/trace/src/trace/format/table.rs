@@ -45,8 +45,8 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
         })
     };
     let column = |what: &str| {
-        let given = options.columns.iter().find(|(own, _)| own == what);
-        given.map(|(_, column)| named(column)).transpose()
+        let option = options.columns.iter().find(|(own, _)| own == what);
+        option.map(|(_, column)| named(column)).transpose()
     };
     // What is not said is taken from a column of that very name.
     let needed = |what: &str| match column(what)? {
@@ -69,7 +69,7 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
     Ok((tick, servers, rows, Box::new(columns)))
 }
 
-/// The tick, and how many of them make the unit in which the file counts time.
+/// Returns the tick, and how many of them make the unit in which the file counts time.
 fn unit(options: &Options) -> Result<(Tick, f64), String> {
     let mut found = (Tick::Second, 1.0);
     for (what, unit) in &options.units {

@@ -1,0 +1,68 @@
+//! Files and standard input, read whole.
+
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::OnceLock;
+
+/// The most bytes of a workload, and of another document that is kept in memory.
+pub(super) const LARGEST: u64 = 64 << 20;
+const LARGEST_OF_ALL: u64 = 256 << 20;
+
+/// Returns the text of a file.
+///
+/// # Errors
+/// When it cannot be read, is larger than 256 MiB, or is no text.
+pub fn text_of(path: impl AsRef<Path>) -> io::Result<String> {
+    String::from_utf8(all_bytes_of(path.as_ref())?).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        let why = format!("it is no UTF-8 text from byte {at} on");
+        io::Error::new(io::ErrorKind::InvalidData, why)
+    })
+}
+
+/// Returns what is in a file, or comes from standard input: `-`.
+///
+/// # Errors
+/// When it cannot be read, or is larger than 256 MiB.
+pub fn all_bytes_of(path: &Path) -> io::Result<Vec<u8>> {
+    bytes_of(path, LARGEST_OF_ALL)
+}
+
+/// Returns whether a file that is read is standard input: `-` is.
+pub fn is_standard_input(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// Returns what messages call a file that is read.
+pub fn called(path: &Path) -> String {
+    if is_standard_input(path) {
+        "standard input".to_owned()
+    } else {
+        path.display().to_string()
+    }
+}
+
+/// What came from standard input, which can be read once only; that it could not be, as text.
+static STANDARD_INPUT: OnceLock<Result<Vec<u8>, String>> = OnceLock::new();
+
+/// Returns the bytes of a file, if they are no more than so many: a device or a log given by mistake must not
+/// fill the memory.
+pub(super) fn bytes_of(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let read = |from: &mut dyn Read, most: u64| {
+        let mut bytes = Vec::new();
+        from.take(most + 1).read_to_end(&mut bytes).map(|_| bytes)
+    };
+    let bytes = if is_standard_input(path) {
+        let input =
+            || read(&mut io::stdin().lock(), LARGEST_OF_ALL).map_err(|error| error.to_string());
+        let input = STANDARD_INPUT.get_or_init(input).clone();
+        input.map_err(io::Error::other)?
+    } else {
+        read(&mut std::fs::File::open(path)?, most)?
+    };
+    if bytes.len() as u64 > most {
+        let why = format!("it is larger than {} MiB", most >> 20);
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));
+    }
+    Ok(bytes)
+}

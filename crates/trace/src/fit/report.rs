@@ -1,0 +1,151 @@
+//! What is asked of a fit, and what it answers.
+
+use clap::ValueEnum;
+use serde::Serialize;
+
+use super::dispersion::{Dispersion, Drift, Excess};
+use crate::trace::{Account, Format, TraceError};
+use synth_cluster::workload::Fleet;
+use synth_core::document::DocumentError;
+use synth_core::number::Decimal;
+use synth_make::program::ProgramError;
+
+/// What is asked of a fit.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Where the figures come from, for the workload.
+    pub source: String,
+    /// The most types.
+    pub max_types: usize,
+    /// How much higher the load may be than without merging and packing, relatively.
+    pub rounding_loss: f64,
+    /// How jobs arrive.
+    pub arrivals: Arrivals,
+    /// Whether types are told apart by the limits that jobs promise.
+    pub by_limit: bool,
+    /// Types that are kept (each a name and R demands), for a policy that has them; recent jobs weigh more then.
+    pub since: Option<Vec<(String, Vec<f64>)>>,
+}
+
+/// How jobs arrive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Arrivals {
+    /// As the dispersion of their work says
+    Auto,
+    /// As Poisson processes
+    Poisson,
+    /// At rates that change between two states, of each type by itself
+    Modulated,
+    /// At rates that change for all types together
+    Common,
+    /// In batches: jobs of one user, or of one batch where they are named, that come at one instant
+    Batches,
+}
+
+/// A workload, and what it stands on.
+#[derive(Clone, Debug)]
+pub struct Fit {
+    /// The workload.
+    pub workload: Fleet,
+    /// What it stands on.
+    pub report: Report,
+}
+
+/// What a fit stands on.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// The format of the trace.
+    pub format: Format,
+    /// What its jobs ran on, as it was told or found.
+    pub servers: String,
+    /// What was done with its lines.
+    pub lines: Account,
+    /// Time from the first submission to the last \[s\].
+    pub span: f64,
+    /// Jobs that arrived.
+    pub arrived: u64,
+    /// Those of them that still ran at the end, of whose sizes a part is known.
+    pub censored: u64,
+    /// Distinct vectors of demands.
+    pub vectors: usize,
+    /// Lines whose demand was rounded up to three digits.
+    pub rounded: u64,
+    /// The share of each resource that jobs held on average (R).
+    pub used: Vec<(String, f64)>,
+    /// ρ̄, the largest of these.
+    pub fluid_load: f64,
+    /// ρ of the workload.
+    pub load: f64,
+    /// Whether it is proven.
+    pub load_proven: bool,
+    /// Loads by the number of types.
+    pub load_by_types: Vec<Tried>,
+    /// The types.
+    pub types: Vec<TypeFound>,
+    /// How jobs arrive in the workload.
+    pub arrivals: &'static str,
+    /// The modulation that the dispersion of work tells of, whether it was used or not.
+    pub excess: Option<Excess>,
+    /// Dispersions by the length of windows.
+    pub dispersion: Vec<Dispersion>,
+    /// The share of jobs that came at one instant with others of their user or batch.
+    pub together: f64,
+    /// Loads of the three thirds of the span.
+    pub thirds: [f64; 3],
+    /// The load of the last week beside that of the weeks before.
+    pub drift: Option<Drift>,
+    /// Jobs whose demand no type has, where types were kept, and their share of the work.
+    pub of_no_type: (u64, f64),
+}
+
+/// A type that was found.
+#[derive(Clone, Debug, Serialize)]
+pub struct TypeFound {
+    /// Its name.
+    pub name: String,
+    /// The longest limit of its jobs \[s\], where types are told apart by them and they have any.
+    pub limit: Option<f64>,
+    /// Its jobs.
+    pub jobs: u64,
+    /// Mean size \[s\].
+    pub mean: f64,
+    /// Squared coefficient of variation of their sizes.
+    pub scv: f64,
+    /// The same in the workload.
+    pub scv_kept: f64,
+    /// The share of their work that the longest 1 % are.
+    pub longest_hundredth: f64,
+    /// The share of the work of all jobs.
+    pub work: f64,
+    /// The law of sizes in the workload.
+    pub law: &'static str,
+}
+
+/// Why there is no fit.
+#[derive(Debug, thiserror::Error)]
+pub enum FitError {
+    /// The trace cannot be read.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    /// The program of the types has no answer.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+    /// What was found makes no workload.
+    #[error(transparent)]
+    Document(#[from] DocumentError),
+    /// The jobs make no workload of this kind.
+    #[error("{0}")]
+    Jobs(String),
+    /// The listener ended it.
+    #[error("interrupted before the trace was read")]
+    Interrupted,
+}
+
+/// The number of types that was tried, and the load.
+pub type Tried = (usize, f64);
+
+/// Nine digits of a number: more are none that a trace knows.
+pub(super) fn short(value: f64) -> Decimal {
+    let rounded = format!("{value:.8e}").parse().unwrap_or(value);
+    Decimal::new(rounded).unwrap_or(Decimal::ZERO)
+}

@@ -20,6 +20,7 @@ mod replication;
 mod run;
 mod sample;
 mod series;
+mod settings;
 mod settling;
 mod sizes;
 mod statistics;
@@ -29,8 +30,8 @@ mod watch;
 
 pub use comparison::{Pair, Ranked, Ranking, paired_difference, paired_ratio};
 pub use queue::QueueMeasure;
-pub use replication::{Class, Progress, Settings, total_arrival_rate};
 pub use run::{ClassResult, Ending, Health, Run};
+pub use settings::{Class, Progress, Settings, total_arrival_rate};
 pub use settling::Unsettled;
 pub use statistics::{BATCHES, Estimate};
 pub use statistics::{over_replications, student};
@@ -44,8 +45,8 @@ pub use queue::{
     Departure, Discipline, Gauges, INTERRUPTIONS, MEASURED, QueueEngine, QueueRun, busy_column,
 };
 pub use random::{Stream, Streams};
-pub use recorder::Recorder;
-pub use replication::{BURST, Measured, Replication, go_on, replicate, results};
+pub use recorder::{Measured, Recorder};
+pub use replication::{BURST, Replication, go_on, replicate, results};
 pub use run::Results;
 pub use sample::Sample;
 pub use series::Passed;

@@ -1,7 +1,7 @@
 use super::quantiles::Histogram;
 use super::series::{Row, Series};
+use super::settings::{Class, Settings, total_arrival_rate};
 use super::watch::Stay;
-use super::{Class, Settings, total_arrival_rate};
 
 /// What a replication measures: the series in buckets of time, and the response times.
 pub struct Recorder {
@@ -11,6 +11,25 @@ pub struct Recorder {
     responses: Vec<[Histogram; 2]>,
     /// Whether they are recorded.
     percentiles: bool,
+}
+
+/// What a replication has measured so far. Statistics see replications as this, so that they are
+/// compiled once and not for each engine.
+pub trait Measured {
+    /// What was measured.
+    fn recorder(&self) -> &Recorder;
+
+    /// Events so far: arrivals, completions and clocks.
+    fn events(&self) -> u64;
+
+    /// The time of the last of them.
+    fn now(&self) -> f64;
+
+    /// Jobs in the system.
+    fn jobs(&self) -> u64;
+
+    /// Those of class i.
+    fn present(&self, i: usize) -> u64;
 }
 
 /// The series has a tick each so many arrivals: ten times the golden ratio, so that clockwork

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Class;
 use super::quantiles::Histogram;
-use super::replication::{Measured, Settings};
-use super::sample::{self, Sample};
+use super::recorder::Measured;
+use super::sample::{Sample, Seen, mean_number};
+use super::settings::Settings;
 use super::settling::{self, Unsettled};
 use super::statistics::{self, Estimate};
 use super::watch::{Threshold, Watched};
@@ -136,14 +136,9 @@ pub struct Run<M = (), C = ()> {
 
 /// Replications that ended, to be summarized.
 pub struct Results<'a> {
-    /// The classes of jobs.
-    pub classes: &'a [Class],
-    /// How it was run.
-    pub settings: &'a Settings,
-    /// The replications.
-    pub engines: Vec<&'a dyn Measured>,
-    /// Why it ended.
-    pub ending: Ending,
+    pub(super) seen: Seen<'a>,
+    pub(super) settings: &'a Settings,
+    pub(super) ending: Ending,
 }
 
 impl Results<'_> {
@@ -155,11 +150,12 @@ impl Results<'_> {
         own: impl FnOnce(Option<&Sample>) -> M,
         of_class: impl Fn(Option<&Sample>, usize) -> C,
     ) -> Run<M, C> {
-        let (classes, engines) = (self.classes, &self.engines[..]);
-        let grows = self.ending == Ending::RunsAway || settling::grows(classes, engines, 5.0);
-        let sample = Sample::new(classes, engines).filter(|_| !grows);
+        let seen = &self.seen;
+        let (classes, engines) = (seen.classes, &seen.engines[..]);
+        let grows = self.ending == Ending::RunsAway || settling::grows(seen, 5.0);
+        let sample = Sample::new(seen).filter(|_| !grows);
         let measured = sample.as_ref();
-        let (health, unsettled) = match measured.map(|s| s.unsettled(classes, engines)) {
+        let (health, unsettled) = match measured.map(|s| settling::unsettled(seen, s)) {
             _ if grows => (Health::Unstable, None),
             None => (Health::Unsettled, Some(Unsettled::NoLevel)),
             Some(Some(why)) => (Health::Unsettled, Some(why)),
@@ -178,11 +174,9 @@ impl Results<'_> {
         let means: Option<Vec<f64>> = means.collect();
         let weights: Vec<f64> = classes.iter().map(|class| class.weight).collect();
         let tells_all = s.filter(|s| classes.iter().all(|class| s.tells(class)));
+        let finite = |x: f64| Some(x).filter(|x| x.is_finite());
         let of_replications = |values: Option<Vec<f64>>| match values {
-            Some(values) => values
-                .into_iter()
-                .map(|x| x.is_finite().then_some(x))
-                .collect(),
+            Some(values) => values.into_iter().map(finite).collect(),
             None => vec![None; engines.len()],
         };
         let everything = together(histograms.iter());
@@ -202,7 +196,7 @@ impl Results<'_> {
             p99_response: several.map(statistics::over_replications),
             p99_replications: of_replications(p99s),
             rough_p99: everything.quantile(0.99),
-            events: engines.iter().map(|e| e.events()).sum(),
+            events: seen.events(),
             simulated_time: engines.iter().map(|e| e.now()).sum(),
             warm_up: s.map_or(0.0, |s| s.warm_up),
             ending: self.ending,
@@ -216,7 +210,7 @@ impl Results<'_> {
             fairness: means.and_then(|m| jain(&m)),
             own: own(measured),
             types,
-            path: path(engines),
+            path: path(seen),
         }
     }
 
@@ -227,11 +221,11 @@ impl Results<'_> {
         own: C,
         i: usize,
     ) -> ClassResult<C> {
-        let (class, engines) = (&self.classes[i], &self.engines[..]);
+        let (class, engines) = (&self.seen.classes[i], &self.seen.engines);
         let sample = sample.filter(|s| s.tells(class));
         let busy = |s: &Sample| s.time_average(|row| row[s.columns.busy(i)]);
         let mean_response = sample.and_then(|s| s.mean_response(&[i]));
-        let completions = sample.map_or(0.0, |s| s.total(|row| row[s.columns.completions(i)]));
+        let completions = sample.map_or(0.0, |s| s.completions(i));
         ClassResult {
             name: class.name.clone(),
             completions: completions as u64,
@@ -243,8 +237,8 @@ impl Results<'_> {
             mean_in_service: sample.and_then(busy),
             own,
             left: engines.iter().map(|e| e.present(i)).sum(),
-            grows: settling::class_grows(self.classes, engines, i),
-            late: sample::late_numbers(engines, i),
+            grows: settling::class_grows(&self.seen, i),
+            late: self.seen.late_numbers(i),
         }
     }
 }
@@ -285,8 +279,8 @@ fn watched(engines: &[&dyn Measured], sample: Option<&Sample>, settled: bool) ->
 }
 
 /// The mean number in system, in few enough intervals to draw them.
-fn path(engines: &[&dyn Measured]) -> (Vec<f64>, f64) {
-    let (number, length) = sample::mean_number(sample::all_series(engines), None);
+fn path(seen: &Seen<'_>) -> (Vec<f64>, f64) {
+    let (number, length) = mean_number(seen.series(), None);
     let size = number.len().div_ceil(256).max(1);
     let path = number.chunks_exact(size).map(statistics::mean).collect();
     (path, length * size as f64)

@@ -1,9 +1,8 @@
 //! What replications measured after their warm-up, in batches, and the estimates from it.
 
-use super::Class;
-use super::replication::Measured;
+use super::recorder::Measured;
 use super::series::{Columns, Series};
-use super::settling::{self, Unsettled};
+use super::settings::Class;
 use super::statistics::{self, BATCHES, Estimate};
 
 /// Batches of all replications.
@@ -36,29 +35,52 @@ pub(super) const REST: f64 = 10.0;
 /// Classes with a smaller share of the jobs in service are not asked.
 const SMALLEST_SHARE: f64 = 1e-3;
 
-/// The longest mean residual size \[time\] of the classes that make up the mean.
-pub(super) fn memory(classes: &[Class]) -> f64 {
-    let all: f64 = classes.iter().map(Class::offered_load).sum();
-    let weighty = |class: &&Class| class.offered_load() >= SMALLEST_SHARE * all;
-    let residuals = classes.iter().filter(weighty).map(Class::residual);
-    residuals.fold(0.0, f64::max)
+/// Replications as statistics see them.
+pub struct Seen<'a> {
+    /// The classes of jobs.
+    pub classes: &'a [Class],
+    /// The replications.
+    pub engines: Vec<&'a dyn Measured>,
 }
 
-/// The series of all replications.
-pub(super) fn all_series<'a>(
-    engines: &'a [&'a dyn Measured],
-) -> impl ExactSizeIterator<Item = &'a Series> + Clone {
-    engines.iter().map(|e| &e.recorder().series)
+impl Seen<'_> {
+    /// Events of all replications.
+    pub fn events(&self) -> u64 {
+        self.engines.iter().map(|e| e.events()).sum()
+    }
+
+    /// The longest mean residual size \[time\] of the classes that make up the mean.
+    pub fn memory(&self) -> f64 {
+        let all: f64 = self.classes.iter().map(Class::offered_load).sum();
+        let weighty = |class: &&Class| class.offered_load() >= SMALLEST_SHARE * all;
+        let residuals = self.classes.iter().filter(weighty).map(Class::residual);
+        residuals.fold(0.0, f64::max)
+    }
+
+    /// The series of all replications.
+    pub fn series(&self) -> impl ExactSizeIterator<Item = &Series> + Clone {
+        self.engines.iter().map(|e| &e.recorder().series)
+    }
+
+    /// Mean number of a class in system over the second half of each replication.
+    pub fn late_numbers(&self, of_class: usize) -> Vec<f64> {
+        let late = |series: &Series| {
+            let total = |column| series.total(series.len() / 2..series.len(), column);
+            total(series.columns.present(of_class)) / total(series.columns.time())
+        };
+        let some = self.series().filter(|series| series.len() > 0);
+        some.map(late).collect()
+    }
 }
 
 impl Sample {
     /// What is left after the warm-up; none where that is too little for batches.
-    pub fn new(classes: &[Class], engines: &[&dyn Measured]) -> Option<Self> {
-        let least = WARM_UP * memory(classes);
-        let batches = BATCHES.div_ceil(engines.len());
+    pub fn new(seen: &Seen<'_>) -> Option<Self> {
+        let least = WARM_UP * seen.memory();
+        let batches = BATCHES.div_ceil(seen.engines.len());
         let mut rows = Vec::new();
         let (mut length, mut warm_up) = (f64::INFINITY, 0.0_f64);
-        for series in all_series(engines) {
+        for series in seen.series() {
             let cut = (CUT * series.len() as f64).max((least / series.length()).ceil());
             let left = series.len().checked_sub(cut as usize)?;
             length = length.min(left as f64 * series.length());
@@ -71,33 +93,11 @@ impl Sample {
             rows.extend((0..batches).map(|b| series.sum(first + b * size..first + (b + 1) * size)));
         }
         Some(Sample {
-            columns: engines.first()?.recorder().series.columns,
+            columns: seen.engines.first()?.recorder().series.columns,
             rows,
             batches,
             warm_up,
             length,
-        })
-    }
-
-    /// Why its means of queues may not be believed; `None` where they may.
-    pub fn unsettled(&self, classes: &[Class], engines: &[&dyn Measured]) -> Option<Unsettled> {
-        let starved = settling::starved(classes, engines, self);
-        if starved.is_some() {
-            return starved;
-        }
-        if !statistics::has_level(&mean_number(all_series(engines), None).0) {
-            return Some(Unsettled::NoLevel);
-        }
-        // The longest jobs weigh most in the means, and the number of them in system, which grows for as
-        // long as they last, can drown in the noise of all others.
-        if self.length < REST * memory(classes) {
-            return Some(Unsettled::LongJobs);
-        }
-        let slow = settling::slow(classes, engines, self.warm_up);
-        slow.or_else(|| {
-            let all: Vec<usize> = (0..classes.len()).collect();
-            let is_vague = self.mean_response(&all).is_none_or(|e| e.relative() >= 1.0);
-            is_vague.then_some(Unsettled::Vague)
         })
     }
 
@@ -109,6 +109,11 @@ impl Sample {
     /// Returns the sum of a quantity over all rows.
     pub fn total(&self, quantity: impl Fn(&[f64]) -> f64) -> f64 {
         self.rows.iter().map(|row| quantity(row)).sum()
+    }
+
+    /// Returns the jobs of a class that left.
+    pub fn completions(&self, class: usize) -> f64 {
+        self.total(|row| row[self.columns.completions(class)])
     }
 
     /// A ratio of sums; none where the lower one is zero.
@@ -199,7 +204,7 @@ impl Sample {
     pub fn weighted_response(&self, weights: &[f64]) -> Option<Estimate> {
         let c = self.columns;
         let classes = 0..weights.len();
-        let jobs = |i: usize| self.total(|row| row[c.completions(i)]) / self.rows.len() as f64;
+        let jobs = |i: usize| self.completions(i) / self.rows.len() as f64;
         let jobs: Vec<f64> = classes.clone().map(jobs).collect();
         let means = classes
             .clone()
@@ -213,33 +218,6 @@ impl Sample {
         });
         Some(estimate.of_queue())
     }
-}
-
-/// Jobs of each class that is not rare that have to leave before a precision is reached: what fewer of them do to the mean is
-/// not known well enough to end a run.
-const MANY: f64 = 300.0;
-
-/// Relative half-width of the mean response time so far; `None` while nothing can be said.
-pub(super) fn precision(classes: &[Class], engines: &[&dyn Measured]) -> Option<f64> {
-    let sample = Sample::new(classes, engines)?;
-    if sample.unsettled(classes, engines).is_some() {
-        return None;
-    }
-    let (all, c): (Vec<usize>, _) = ((0..classes.len()).collect(), sample.columns);
-    let done = |i: usize| sample.total(|row| row[c.completions(i)]);
-    let seen = |i: &usize| classes[*i].is_rare() || done(*i) >= MANY;
-    let response = sample.mean_response(&all).filter(|_| all.iter().all(seen));
-    Some(response?.relative())
-}
-
-/// Mean number of a class in system over the second half of each replication.
-pub(super) fn late_numbers(engines: &[&dyn Measured], of_class: usize) -> Vec<f64> {
-    let late = |series: &Series| {
-        let total = |column| series.total(series.len() / 2..series.len(), column);
-        total(series.columns.present(of_class)) / total(series.columns.time())
-    };
-    let some = all_series(engines).filter(|series| series.len() > 0);
-    some.map(late).collect()
 }
 
 /// Mean number of a class or of all in system, in buckets of time, over all replications, and the

@@ -5,10 +5,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::replication::Measured;
-use super::sample::{REST, Sample, WARM_UP, all_series, mean_number, memory};
-use super::statistics::mean;
-use super::{Class, total_arrival_rate};
+use super::sample::{REST, Sample, Seen, WARM_UP, mean_number};
+use super::settings::{Class, total_arrival_rate};
+use super::statistics::{has_level, mean};
 
 /// Why a run in which nothing was seen to grow has no means.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -74,6 +73,42 @@ impl fmt::Display for Unsettled {
     }
 }
 
+/// Returns why the means of queues of a sample may not be believed; `None` where they may.
+pub(super) fn unsettled(seen: &Seen<'_>, sample: &Sample) -> Option<Unsettled> {
+    let starved = starved(seen, sample);
+    if starved.is_some() {
+        return starved;
+    }
+    if !has_level(&mean_number(seen.series(), None).0) {
+        return Some(Unsettled::NoLevel);
+    }
+    // The longest jobs weigh most in the means, and the number of them in system, which grows for as
+    // long as they last, can drown in the noise of all others.
+    if sample.length < REST * seen.memory() {
+        return Some(Unsettled::LongJobs);
+    }
+    slow(seen, sample.warm_up).or_else(|| {
+        let all: Vec<usize> = (0..seen.classes.len()).collect();
+        let is_vague = sample
+            .mean_response(&all)
+            .is_none_or(|e| e.relative() >= 1.0);
+        is_vague.then_some(Unsettled::Vague)
+    })
+}
+
+/// Jobs of each class that is not rare that have to leave before a precision is reached: what fewer of them do to the mean is
+/// not known well enough to end a run.
+const MANY: f64 = 300.0;
+
+/// Relative half-width of the mean response time so far; `None` while nothing can be said.
+pub(super) fn precision(seen: &Seen<'_>) -> Option<f64> {
+    let sample = Sample::new(seen).filter(|sample| unsettled(seen, sample).is_none())?;
+    let all: Vec<usize> = (0..seen.classes.len()).collect();
+    let many = |i: &usize| seen.classes[*i].is_rare() || sample.completions(*i) >= MANY;
+    let response = sample.mean_response(&all).filter(|_| all.iter().all(many));
+    Some(response?.relative())
+}
+
 /// Jobs of each class that have to leave. With one a batch, what they do differs from batch to batch, and
 /// so stands in the intervals; with fewer, a run may have seen none of what matters.
 const FEWEST: f64 = 32.0;
@@ -84,16 +119,12 @@ const STAYS: f64 = 20.0;
 
 /// A class of which too few jobs left, or that stay too long. Of a rare class few come: it is enough
 /// that most of them left.
-pub(super) fn starved(
-    classes: &[Class],
-    engines: &[&dyn Measured],
-    sample: &Sample,
-) -> Option<Unsettled> {
-    let (c, length) = (sample.columns, sample.length);
-    let done = |i: usize| sample.total(|row| row[c.completions(i)]);
+fn starved(seen: &Seen<'_>, sample: &Sample) -> Option<Unsettled> {
+    let (c, classes) = (sample.columns, seen.classes);
+    let done = |i: usize| sample.completions(i);
     let all = 0..classes.len();
     let name = |i: usize| classes[i].name.clone();
-    let left = |i: usize| engines.iter().map(|e| e.present(i)).sum::<u64>();
+    let left = |i: usize| seen.engines.iter().map(|e| e.present(i)).sum::<u64>();
     let too_few = |i: &usize| {
         let in_order = classes[*i].is_rare() && left(*i) as f64 <= done(*i);
         done(*i) < FEWEST && !in_order
@@ -107,7 +138,7 @@ pub(super) fn starved(
         });
     }
     // By those that have not left as well: of a class that starves, those that leave are the lucky ones.
-    let stay = |i: usize| sample.total(|row| row[c.present(i)]) / done(i).max(1.0) / length;
+    let stay = |i: usize| sample.total(|row| row[c.present(i)]) / done(i).max(1.0) / sample.length;
     let longest = all.max_by(|a, b| stay(*a).total_cmp(&stay(*b)))?;
     (STAYS * stay(longest) > 1.0).then(|| Unsettled::LongStay {
         class: name(longest),
@@ -124,30 +155,25 @@ const PARTS: usize = 16;
 const SLOW: f64 = 0.6;
 
 /// A class whose number, or the number of all, changes too slowly; the slowest.
-pub(super) fn slow(
-    classes: &[Class],
-    engines: &[&dyn Measured],
-    warm_up: f64,
-) -> Option<Unsettled> {
-    let each = (0..classes.len()).map(Some).chain([None]);
-    let memory = |class: &Option<usize>| correlation(engines, *class, warm_up);
+fn slow(seen: &Seen<'_>, warm_up: f64) -> Option<Unsettled> {
+    let each = (0..seen.classes.len()).map(Some).chain([None]);
+    let memory = |class: &Option<usize>| correlation(seen, *class, warm_up);
     let slowest = each.max_by(|a, b| memory(a).total_cmp(&memory(b)))?;
     (memory(&slowest) > SLOW).then(|| Unsettled::Slow {
-        class: slowest.map(|i| classes[i].name.clone()),
+        class: slowest.map(|i| seen.classes[i].name.clone()),
     })
 }
 
 /// Correlation of the mean number in one part of a replication with that in the next, over the parts of
 /// all replications.
-fn correlation(engines: &[&dyn Measured], class: Option<usize>, warm_up: f64) -> f64 {
-    let parts: Vec<Vec<f64>> = all_series(engines)
-        .map(|series| {
-            let (number, length) = mean_number(std::iter::once(series), class);
-            let rest = &number[((warm_up / length).round() as usize).min(number.len())..];
-            let size = (rest.len() / PARTS).max(1);
-            rest.rchunks_exact(size).take(PARTS).map(mean).collect()
-        })
-        .collect();
+fn correlation(seen: &Seen<'_>, class: Option<usize>, warm_up: f64) -> f64 {
+    let parts = seen.series().map(|series| {
+        let (number, length) = mean_number(std::iter::once(series), class);
+        let rest = &number[((warm_up / length).round() as usize).min(number.len())..];
+        let size = (rest.len() / PARTS).max(1);
+        rest.rchunks_exact(size).take(PARTS).map(mean).collect()
+    });
+    let parts: Vec<Vec<f64>> = parts.collect();
     let count = parts.iter().map(Vec::len).sum::<usize>() as f64;
     let level = parts.iter().flatten().sum::<f64>() / count;
     let square = |x: &f64| (x - level).powi(2);
@@ -164,22 +190,20 @@ fn correlation(engines: &[&dyn Measured], class: Option<usize>, warm_up: f64) ->
 }
 
 /// Whether the run should be given up: too many jobs, or clearly growing.
-pub(super) fn runs_away(classes: &[Class], engines: &[&dyn Measured], crowd: u64) -> bool {
-    let events: u64 = engines.iter().map(|e| e.events()).sum();
-    engines.iter().any(|e| e.jobs() > crowd)
-        || (events > 4_000_000 && grows(classes, engines, SURELY))
+pub(super) fn runs_away(seen: &Seen<'_>, crowd: u64) -> bool {
+    seen.engines.iter().any(|e| e.jobs() > crowd)
+        || (seen.events() > 4_000_000 && grows(seen, SURELY))
 }
 
 /// Whether the number in system grows, of all classes together or of one: a class that
 /// starves may be too small to be seen in the sum.
-pub(super) fn grows(classes: &[Class], engines: &[&dyn Measured], deviations: f64) -> bool {
-    number_grows(classes, engines, None, deviations)
-        || (0..classes.len()).any(|i| class_grows(classes, engines, i))
+pub(super) fn grows(seen: &Seen<'_>, deviations: f64) -> bool {
+    number_grows(seen, None, deviations) || (0..seen.classes.len()).any(|i| class_grows(seen, i))
 }
 
 /// Whether the number of class i in system grows.
-pub(super) fn class_grows(classes: &[Class], engines: &[&dyn Measured], i: usize) -> bool {
-    number_grows(classes, engines, Some(i), SURELY)
+pub(super) fn class_grows(seen: &Seen<'_>, i: usize) -> bool {
+    number_grows(seen, Some(i), SURELY)
 }
 
 /// Standard deviations beyond which growth is beyond doubt, even when it is looked for often.
@@ -195,18 +219,13 @@ const SURELY: f64 = 10.0;
 /// Its variance a step is (a + c)/2 with a the dispersion of the arrivals and c the squared
 /// coefficient of variation of the sizes; here both are the greatest of all classes, and 1 at least.
 /// The mean of n replications has an n-th of that variance.
-fn number_grows(
-    classes: &[Class],
-    engines: &[&dyn Measured],
-    of_class: Option<usize>,
-    deviations: f64,
-) -> bool {
+fn number_grows(seen: &Seen<'_>, of_class: Option<usize>, deviations: f64) -> bool {
     // What grows while the first of the longest jobs last is the way to the steady state.
-    let length = engines.iter().map(|e| e.now());
-    if length.fold(f64::INFINITY, f64::min) < (WARM_UP + REST) * memory(classes) {
+    let length = seen.engines.iter().map(|e| e.now());
+    if length.fold(f64::INFINITY, f64::min) < (WARM_UP + REST) * seen.memory() {
         return false;
     }
-    let (number, _) = mean_number(all_series(engines), of_class);
+    let (number, _) = mean_number(seen.series(), of_class);
     let window = number.len() / 18;
     if window == 0 {
         return false;
@@ -226,7 +245,7 @@ fn number_grows(
     ];
     quarters.is_sorted()
         && growth / 8.0 > STEADY * error
-        && growth > deviations * walk(classes, engines, of_class)
+        && growth > deviations * walk(seen, of_class)
 }
 
 /// Standard errors of a growth that is steady. Of a random walk's eight increments the mean is
@@ -235,14 +254,13 @@ const STEADY: f64 = 6.0;
 
 /// The standard deviation of the mean number in system after half of the run, were it a random
 /// walk.
-fn walk(classes: &[Class], engines: &[&dyn Measured], of_class: Option<usize>) -> f64 {
+fn walk(seen: &Seen<'_>, of_class: Option<usize>) -> f64 {
+    let classes = seen.classes;
     let share = of_class.map_or(1.0, |i| {
         classes[i].arrival_rate / total_arrival_rate(classes)
     });
     let greatest = |of: fn(&Class) -> f64| classes.iter().map(of).fold(1.0, f64::max);
     let (scv, dispersion) = (greatest(|c| c.scv), greatest(|c| c.dispersion));
     let variance = f64::midpoint(dispersion, scv);
-    let n = engines.len() as f64;
-    let events: u64 = engines.iter().map(|e| e.events()).sum();
-    (variance * share * events as f64 / 2.0).sqrt() / n
+    (variance * share * seen.events() as f64 / 2.0).sqrt() / seen.engines.len() as f64
 }

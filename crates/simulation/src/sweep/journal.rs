@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::header::differences;
 use super::part::End;
 use synth_core::document::fault_of_json;
 use synth_core::document::line::{sealed, unsealed};
@@ -37,7 +38,7 @@ impl Journal {
     }
 
     /// Begins a journal that is about this; or, to resume, continues the one that is there and gives its cells.
-    /// `differences` are those of another first line, in words.
+    /// What stands under the keys `ignored` may differ there.
     ///
     /// # Errors
     /// When there is one and it shall not be resumed, when it is about something else or cannot
@@ -45,23 +46,20 @@ impl Journal {
     pub(super) fn open<A: Serialize + DeserializeOwned, C: DeserializeOwned>(
         output: &Path,
         about: &A,
-        differences: fn(&A, &A) -> Vec<String>,
+        ignored: &[&str],
         resume: bool,
     ) -> Opened<(Self, Vec<C>)> {
         let path = Self::path(output);
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
-        let opened = options.open(&path);
-        let mut journal = Journal {
-            file: opened.map_err(|source| refused(&path, &source))?,
-            path,
-            cells: 0,
-        };
+        let file = options.open(&path);
+        let file = file.map_err(|source| refused(&path, &source))?;
+        let (cells, name) = (0, path.display().to_string());
+        let mut journal = Journal { path, file, cells };
         // Not every file system can lock, and one writer needs no lock.
         if let Err(TryLockError::WouldBlock) = journal.file.try_lock() {
             return Err(JournalError(format!(
-                "another process is writing {}: wait for it, or choose another --output",
-                journal.name()
+                "another process is writing {name}: wait for it, or choose another --output"
             )));
         }
         let there = journal.whole();
@@ -69,8 +67,7 @@ impl Journal {
         // Without a whole line nothing is lost: a full disk leaves it so.
         if !there.is_empty() && !resume {
             return Err(JournalError(format!(
-                "{} holds the finished part of an earlier comparison: give --resume to continue it, or delete it to start again",
-                journal.name()
+                "{name} holds the finished part of an earlier comparison: give --resume to continue it, or delete it to start again"
             )));
         }
         let text = String::from_utf8_lossy(&there);
@@ -78,19 +75,14 @@ impl Journal {
         match lines.next() {
             None => journal.line(about)?,
             Some((_, first)) => {
-                let there: A = journal.parse(0, first)?;
-                same(&journal.name(), &differences(&there, about))?;
+                let there: A = parse(&name, 0, first)?;
+                same(&name, &there, about, ignored)?;
             }
         }
-        let cells: Vec<C> = lines
-            .map(|(n, line)| journal.parse(n, line))
-            .collect::<Opened<_>>()?;
+        let cells = lines.map(|(n, line)| parse(&name, n, line));
+        let cells: Vec<C> = cells.collect::<Opened<_>>()?;
         journal.cells = cells.len();
         Ok((journal, cells))
-    }
-
-    fn name(&self) -> String {
-        self.path.display().to_string()
     }
 
     /// The bytes up to the end of the last whole line, after which the file goes on.
@@ -106,15 +98,6 @@ impl Journal {
         self.file.set_len(bytes.len() as u64)?;
         self.file.seek(SeekFrom::Start(bytes.len() as u64))?;
         Ok(bytes)
-    }
-
-    fn parse<T: DeserializeOwned>(&self, line: usize, text: &str) -> Opened<T> {
-        let place = format!("{}, line {}", self.name(), line + 1);
-        let fault =
-            |why: String| JournalError(format!("{place}: {why}; delete the file to start again"));
-        let damaged = || fault("it does not fit its check: it was damaged or changed".into());
-        let object = unsealed(text).ok_or_else(damaged)?;
-        serde_json::from_str(&object).map_err(|error| fault(fault_of_json(&error)))
     }
 
     /// Writes a finished cell down, and waits until it is on the disk. A run with a number that
@@ -162,6 +145,20 @@ impl Journal {
     }
 }
 
+fn parse<T: DeserializeOwned>(name: &str, line: usize, text: &str) -> Opened<T> {
+    let object = unsealed(text).ok_or_else(|| DAMAGED.into());
+    let cell = object.and_then(|own| serde_json::from_str(&own).map_err(|e| fault_of_json(&e)));
+    let line = line + 1;
+    cell.map_err(|why| {
+        JournalError(format!(
+            "{name}, line {line}: {why}; delete the file to start again"
+        ))
+    })
+}
+
+/// What is wrong with a line whose check does not fit.
+pub(super) const DAMAGED: &str = "it does not fit its check: it was damaged or changed";
+
 /// Where the last whole line ends.
 fn end_of_lines(bytes: &[u8]) -> usize {
     let end = bytes.iter().rposition(|b| *b == b'\n');
@@ -174,8 +171,14 @@ fn is_end(line: &[u8]) -> bool {
     object.is_some_and(|object| serde_json::from_str::<End>(&object).is_ok())
 }
 
-/// What is at this place is about the same where nothing differs.
-pub(super) fn same(path: &str, differences: &[String]) -> Opened<()> {
+/// Checks that what is at this place is about the same, but for what stands under these keys.
+pub(super) fn same(
+    path: &str,
+    there: &impl Serialize,
+    here: &impl Serialize,
+    ignored: &[&str],
+) -> Opened<()> {
+    let differences = differences(there, here, ignored);
     if differences.is_empty() {
         return Ok(());
     }

@@ -5,8 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::document::differing;
-use super::{Header, Shard};
+use super::header::{Header, Shard, quoted};
 use synth_core::document::digest;
 
 /// What is shared out, and to whom, beside what every comparison says of itself.
@@ -53,14 +52,11 @@ pub(super) struct End {
 }
 
 impl Heading {
-    /// The name of the format.
-    pub const FORMAT: &'static str = "synth-part";
-    /// The version of its shape.
-    pub const VERSION: u32 = 1;
+    pub(super) const FORMAT: &'static str = "synth-part";
+    pub(super) const VERSION: u32 = 1;
 
     /// The heading of this share of a comparison.
-    #[must_use]
-    pub fn new(comparison: &Header, share: &Share) -> Self {
+    pub(super) fn new(comparison: &Header, share: &Share) -> Self {
         let mut heading = Heading {
             kind: share.kind.clone(),
             format: Heading::FORMAT.into(),
@@ -76,8 +72,7 @@ impl Heading {
     }
 
     /// What identifies the plan.
-    #[must_use]
-    pub fn digest(&self) -> String {
+    pub(super) fn digest(&self) -> String {
         let plan = Heading {
             shard: 0,
             plan: String::new(),
@@ -87,79 +82,13 @@ impl Heading {
         digest(&serde_json::to_string(&plan).unwrap_or_default())
     }
 
-    /// What another part says differently, in words: which shard it is of, and its plan.
-    pub(super) fn all_differences(&self, here: &Heading) -> Vec<String> {
-        let shard = [("shard", self.shard.to_string())];
-        let mut all = differing(shard, [("shard", here.shard.to_string())]);
-        all.extend(self.differences(here));
-        all
-    }
-
-    /// What another plan says differently, in words, each with its value there and here. Which shard of
-    /// the plan a part is does not count.
-    #[must_use]
-    pub fn differences(&self, here: &Heading) -> Vec<String> {
-        if self.plan == here.plan {
-            return Vec::new();
-        }
-        let facts = |h: &Heading| {
-            [
-                ("kind", h.kind.clone()),
-                ("part's version", h.version.to_string()),
-                ("shards", h.shards.to_string()),
-                ("workload's file", h.comparison.workload.file.clone()),
-                ("text of the workload", digest(&h.document)),
-            ]
-        };
-        let mut differences = differing(facts(self), facts(here));
-        differences.extend(self.comparison.differences(&here.comparison));
-        if differences.is_empty() {
-            differences.push(format!("plan: {} there, {} here", self.plan, here.plan));
-        }
-        differences
-    }
-
     /// The command that runs a shard of this plan, or what is left of it.
-    #[must_use]
-    pub fn command(&self, shard: usize, output: &str) -> String {
+    pub(super) fn command(&self, shard: usize, output: &str) -> String {
         format!(
             "{} --shard {shard}/{} --resume --output {}",
             self.comparison.command(),
             self.shards,
             quoted(output)
         )
-    }
-}
-
-impl Header {
-    /// The command that compares the same, with all settings.
-    #[must_use]
-    pub fn command(&self) -> String {
-        let s = &self.settings;
-        let names: Vec<&str> = self.policies.iter().map(|p| p.name.as_str()).collect();
-        let loads: Vec<String> = self.loads.iter().map(f64::to_string).collect();
-        let time = s.time_seconds;
-        let time = time.map_or(String::new(), |t| format!(" --time {t}"));
-        format!(
-            "synth compare --workload {} --policies {} --loads {} --seed {} --replications {} --precision {} --events {}{time}",
-            quoted(&self.workload.file),
-            quoted(&names.join(",")),
-            loads.join(","),
-            s.seed,
-            s.replications,
-            s.precision,
-            s.events,
-        )
-    }
-}
-
-/// As a shell takes it.
-#[must_use]
-pub fn quoted(text: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "-_./,:=+@%".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
-        text.into()
-    } else {
-        format!("'{}'", text.replace('\'', r"'\''"))
     }
 }

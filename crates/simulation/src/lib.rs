@@ -42,7 +42,7 @@ pub use watch::{Threshold, Watch, Watched};
 pub use arrivals::{Arrival, Batches, LawDriven, Modulated, Process};
 pub use calendar::{Calendar, Tournament};
 pub use queue::{
-    Departure, Discipline, Gauges, INTERRUPTIONS, MEASURED, QueueEngine, QueueRun, busy_column,
+    Departure, Discipline, Gauges, INTERRUPTIONS, MEASURED, Queue, QueueRun, busy_column,
 };
 pub use random::{Stream, Streams};
 pub use recorder::{Measured, Recorder};

@@ -2,8 +2,8 @@
 
 use super::{
     Arrival, BURST, Class, Estimate, Found, Health, Judgement, LawDriven, Measured, Measuring,
-    Moment, Passed, Recorder, Replication, Run, Sampler, Settings, Stay, Stream, Streams,
-    judge_all,
+    Moment, Passed, Progress, Recorder, Replication, Run, Sample, Sampler, Settings, Stay, Stream,
+    Streams, judge_all, replicate,
 };
 use synth_core::artifact::{Claim, Quantity, Side, Unmet};
 use synth_queues::law::Size;
@@ -126,8 +126,72 @@ pub fn busy_column(server: usize) -> usize {
     1 + server
 }
 
+/// What arrives, and where.
+pub struct Queue<'a> {
+    /// The classes of the statistics: one each, or one for all.
+    pub classes: &'a [Class],
+    /// The arrival rate of each class of jobs \[1/time\].
+    pub rates: &'a [f64],
+    /// The law of the sizes of all.
+    pub size: &'a Size,
+    /// Servers with names.
+    pub servers: usize,
+}
+
+impl Queue<'_> {
+    /// Simulates a discipline, which gets the streams of service and routing; `measures` tells what is measured besides.
+    ///
+    /// # Errors
+    /// What did not hold that must, in words: a fault of this program.
+    pub fn simulate<D: Discipline, M>(
+        &self,
+        discipline: impl Fn([Stream; 2]) -> D,
+        settings: &Settings,
+        progress: impl FnMut(Progress),
+        measures: impl FnOnce(Option<&Sample>) -> M,
+    ) -> Result<Run<M, ()>, String> {
+        let engine = |replication| self.engine(&discipline, settings, replication);
+        replicate(self.classes, engine, settings, progress, |results| {
+            results.run(measures, |_, _| ())
+        })
+    }
+
+    fn engine<D: Discipline>(
+        &self,
+        discipline: impl Fn([Stream; 2]) -> D,
+        settings: &Settings,
+        replication: u32,
+    ) -> QueueEngine<D> {
+        let streams = Streams::new(settings.seed, replication);
+        let gauges = |count: usize| vec![Gauge::default(); count];
+        let columns = busy_column(self.servers.min(MEASURED));
+        QueueEngine {
+            discipline: discipline([streams.service, streams.routing]),
+            gauges: Gauges {
+                present: gauges(self.classes.len()),
+                in_service: gauges(self.classes.len()),
+                busy: gauges(self.servers),
+                interruptions: 0,
+                jobs: 0,
+                apart: self.classes.len() == self.rates.len(),
+                origin: 0.0,
+            },
+            recorder: Recorder::new(self.classes, columns, settings),
+            arrivals: LawDriven::poisson(self.rates, streams.arrivals),
+            block: vec![Arrival::default(); BLOCK].into(),
+            next: BLOCK,
+            law: Sampler::of(self.size),
+            sizes: streams.sizes,
+            now: 0.0,
+            events: 0,
+            interruptions: 0,
+            violation: None,
+        }
+    }
+}
+
 /// A run under way. Arrivals and sizes have streams of their own, so that all disciplines face the same ones.
-pub struct QueueEngine<D> {
+struct QueueEngine<D> {
     discipline: D,
     gauges: Gauges,
     recorder: Recorder,
@@ -148,43 +212,6 @@ pub struct QueueEngine<D> {
 const BLOCK: usize = 256;
 
 impl<D: Discipline> QueueEngine<D> {
-    /// Returns the `replication`-th run of these settings: jobs of the classes of these arrival rates, which are one class
-    /// of the statistics or one each, at so many servers with names. `discipline` gets the streams of service and routing.
-    pub fn new(
-        classes: &[Class],
-        rates: &[f64],
-        size: &Size,
-        servers: usize,
-        discipline: impl FnOnce([Stream; 2]) -> D,
-        settings: &Settings,
-        replication: u32,
-    ) -> Self {
-        let streams = Streams::new(settings.seed, replication);
-        let gauges = |count: usize| vec![Gauge::default(); count];
-        QueueEngine {
-            discipline: discipline([streams.service, streams.routing]),
-            gauges: Gauges {
-                present: gauges(classes.len()),
-                in_service: gauges(classes.len()),
-                busy: gauges(servers),
-                interruptions: 0,
-                jobs: 0,
-                apart: classes.len() == rates.len(),
-                origin: 0.0,
-            },
-            recorder: Recorder::new(classes, busy_column(servers.min(MEASURED)), settings),
-            arrivals: LawDriven::poisson(rates, streams.arrivals),
-            block: vec![Arrival::default(); BLOCK].into(),
-            next: BLOCK,
-            law: Sampler::of(size),
-            sizes: streams.sizes,
-            now: 0.0,
-            events: 0,
-            interruptions: 0,
-            violation: None,
-        }
-    }
-
     fn step(&mut self) {
         if self.next == BLOCK {
             self.arrivals.fill(&mut self.block, &mut []);

@@ -73,14 +73,18 @@ pub trait Measuring<Q: Quantity> {
     fn unexamined(&self, claim: &Claim<Q>) -> Option<&'static str>;
 
     /// What the claim assumes and the workload does not meet.
-    fn unmet(&self, claim: &Claim<Q>) -> Unmet;
+    fn unmet(&self, _: &Claim<Q>) -> Unmet {
+        Unmet::default()
+    }
 
     /// What was measured for it, if that could be.
     fn found(&self, claim: &Claim<Q>) -> Option<Found>;
 
     /// Of a claim about a queue how many times as much as claimed each replication had late in the run,
     /// settled or not; with the claim's own half-width on its side.
-    fn excess(&self, claim: &Claim<Q>) -> Option<Vec<f64>>;
+    fn excess(&self, _: &Claim<Q>) -> Option<Vec<f64>> {
+        None
+    }
 }
 
 /// Judges claims by a run under the conditions that they hold for.

@@ -1,17 +1,6 @@
 use num_traits::Num;
 
-use super::sets::{by_classes, by_servers};
-
-/// Which classes may run where, with the rates of both.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Graph<N> {
-    /// μ_s (S): positive \[jobs/time\].
-    pub service_rates: Vec<N>,
-    /// λ_i (K): positive \[jobs/time\].
-    pub arrival_rates: Vec<N>,
-    /// S_i (K): the servers of each class, none of them twice, at least one.
-    pub servers: Vec<Vec<usize>>,
-}
+use super::sets::{Graph, by_classes, by_servers};
 
 /// Over which sets a sum is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,5 +13,6 @@ mod sets;
 mod tests;
 
 pub use cluster::{Load, Means, load, means, random_assignment};
-pub use graph::{Fair, Graph, Recursion, fair};
+pub use graph::{Fair, Recursion, fair};
 pub use margin::{Margin, margin};
+pub use sets::Graph;

@@ -2,7 +2,16 @@
 
 use num_traits::Num;
 
-use super::Graph;
+/// Which classes may run where, with the rates of both.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Graph<N> {
+    /// μ_s (S): positive \[jobs/time\].
+    pub service_rates: Vec<N>,
+    /// λ_i (K): positive \[jobs/time\].
+    pub arrival_rates: Vec<N>,
+    /// S_i (K): the servers of each class, none of them twice, at least one.
+    pub servers: Vec<Vec<usize>>,
+}
 
 /// By set: the sum of what its subsets have, itself included.
 fn over_subsets<N: Num + Clone>(mut values: Vec<N>) -> Vec<N> {

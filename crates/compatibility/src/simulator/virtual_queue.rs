@@ -1,6 +1,6 @@
 //! The virtual queue under way: jobs are served by several servers at once, and interrupted.
 
-use super::Candidates;
+use super::candidates::Candidates;
 use crate::policy::{FairQueue, Job};
 use synth_simulation::{Calendar, Departure, Discipline, Gauges, Stream};
 

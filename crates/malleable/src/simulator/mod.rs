@@ -13,8 +13,7 @@ use super::workload::{Pool, Stream};
 use division::Division;
 use synth_core::artifact::{Quantity as _, Unmet, is_close};
 use synth_simulation::{
-    self as simulation, Estimate, Progress, QueueEngine, QueueRun, Results, Settings, Verdict,
-    replicate,
+    self as simulation, Estimate, Progress, Queue, QueueRun, Settings, Verdict,
 };
 
 /// Results of a run on a stream.
@@ -45,11 +44,14 @@ pub fn simulate(
         crowd: settings.crowd.min(many),
         ..settings.clone()
     };
-    let (classes, rates) = (stream.statistics(), [stream.arrival_rate()]);
+    let queue = Queue {
+        classes: &stream.statistics(),
+        rates: &[stream.arrival_rate()],
+        size: stream.size(),
+        servers: 0,
+    };
     let division = |_| Division::new(stream, sharing);
-    let engine = |r| QueueEngine::new(&classes, &rates, stream.size(), 0, division, &settings, r);
-    let summarize = |results: &Results<'_>| results.run(|_| Measures {}, |_, _| ());
-    replicate(&classes, engine, &settings, progress, summarize)
+    queue.simulate(division, &settings, progress, |_| Measures {})
 }
 
 /// A claim beside what was measured.

@@ -3,7 +3,7 @@
 use super::engine::Engine;
 use crate::artifact::{Artifact, Claim, Quantity};
 use crate::workload::{Campaign, Processor, Quality};
-use synth_core::artifact::{Quantity as _, Unmet};
+use synth_core::artifact::Quantity as _;
 use synth_simulation::{
     self as simulation, Estimate, Found, Measuring, judge_all, over_replications,
 };
@@ -292,10 +292,6 @@ impl Measuring<Quantity> for Measured<'_> {
         claim.quantity.row().measure
     }
 
-    fn unmet(&self, _: &Claim) -> Unmet {
-        Unmet::default()
-    }
-
     fn found(&self, claim: &Claim) -> Option<Found> {
         let measured = |run: &Run| match &claim.batch {
             None => run.estimate(claim.quantity),
@@ -308,9 +304,5 @@ impl Measuring<Quantity> for Measured<'_> {
         let found = measured(self.run).or_else(|| measured(&self.run.at_least()))?;
         let own = (claim.half_width.unwrap_or(0.0), self.freedom);
         Some(Found::of_replications(found, claim.value, own))
-    }
-
-    fn excess(&self, _: &Claim) -> Option<Vec<f64>> {
-        None
     }
 }

@@ -49,7 +49,7 @@ impl LawDriven {
         kinds.leap();
         let (rates, batches): (Vec<f64>, Vec<_>) = classes.into_iter().unzip();
         let mut flow = flow.times(rates.iter().sum());
-        flow.start(&mut stream);
+        flow.state = flow.initial.draw(&mut stream);
         LawDriven::Common(Common {
             times: stream,
             kinds,
@@ -68,7 +68,7 @@ impl LawDriven {
             stream.leap();
             let mut stream = stream.clone();
             if let Process::Modulated(modulated) = &mut process {
-                modulated.start(&mut stream);
+                modulated.state = modulated.initial.draw(&mut stream);
             }
             Source { stream, process }
         };
@@ -172,10 +172,7 @@ impl Common {
                 self.begin();
             }
             self.left -= 1;
-            *arrival = Arrival {
-                time: self.now,
-                class: self.class as u32,
-            };
+            (arrival.time, arrival.class) = (self.now, self.class as u32);
             if let (Some(size), Some(batches)) = (sizes.get_mut(n), &self.batches[self.class]) {
                 *size = batches.size;
             }
@@ -233,11 +230,6 @@ impl Modulated {
             *total = leave + *rate;
         }
         self
-    }
-
-    /// Draws the state at time 0.
-    fn start(&mut self, stream: &mut Stream) {
-        self.state = self.initial.draw(stream);
     }
 
     fn gap(&mut self, stream: &mut Stream) -> f64 {

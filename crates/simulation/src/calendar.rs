@@ -40,8 +40,8 @@ impl Calendar {
     /// Drops ends that are not due where they outnumber the jobs that run.
     pub fn tidy(&mut self, running: u64, is_due: impl Fn(f64, u32) -> bool) {
         if self.ends.len() as u64 > 64 + 2 * running {
-            self.ends
-                .retain(|Reverse((end, slot))| is_due(f64::from_bits(*end), *slot));
+            let stays = |Reverse((end, slot)): &_| is_due(f64::from_bits(*end), *slot);
+            self.ends.retain(stays);
         }
     }
 

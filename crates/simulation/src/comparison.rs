@@ -46,11 +46,8 @@ pub fn paired_difference(a: &[f64], b: &[f64]) -> Option<Estimate> {
         return None;
     }
     let (mean, error) = mean_and_error(&differences);
-    Some(Estimate::with_error(
-        mean,
-        error,
-        differences.len() as f64 - 1.0,
-    ))
+    let freedom = differences.len() as f64 - 1.0;
+    Some(Estimate::with_error(mean, error, freedom))
 }
 
 /// The mean of independent values, and its standard error.
@@ -109,11 +106,8 @@ impl Ranking {
         let count = samples.len() * samples.len().saturating_sub(1) / 2;
         let mut pairs = Vec::with_capacity(count);
         for (n, slower) in samples.iter().enumerate() {
-            pairs.extend(
-                samples[..n]
-                    .iter()
-                    .filter_map(|faster| pair(slower, faster, count)),
-            );
+            let of = |faster| pair(slower, faster, count);
+            pairs.extend(samples[..n].iter().filter_map(of));
         }
         let order = samples.iter().map(|(name, _)| Ranked {
             policy: (*name).into(),

@@ -66,16 +66,8 @@ pub struct Own {
 /// # Panics
 /// Never: it has no invariant that could break.
 pub fn run(rate: f64, settings: &Settings) -> Run<Own> {
-    let class = Class {
-        name: "a".into(),
-        arrival_rate: rate,
-        mean_size: 1.0,
-        scv: 1.0,
-        dispersion: 1.0,
-        weight: 1.0,
-    };
     let queue = Queue {
-        classes: &[class],
+        classes: &[Class::poisson("a", rate, (1.0, 1.0), 1.0)],
         rates: &[rate],
         size: &Size::Exponential { mean: Decimal::ONE },
         servers: 1,

@@ -2,7 +2,7 @@
 
 use super::{
     Arrival, BURST, Class, Estimate, Found, Health, Judgement, LawDriven, Measured, Measuring,
-    Moment, Passed, Progress, Recorder, Replication, Run, Sample, Sampler, Settings, Stay, Stream,
+    Meter, Passed, Progress, Recorder, Replication, Run, Sample, Sampler, Settings, Stay, Stream,
     Streams, judge_all, replicate,
 };
 use synth_core::artifact::{Claim, Quantity, Side, Unmet};
@@ -34,37 +34,14 @@ pub struct Departure {
     pub started: f64,
 }
 
-/// A number, and its integral since the last tick that closed a bucket.
-#[derive(Clone, Copy, Debug, Default)]
-struct Gauge {
-    count: u64,
-    moment: Moment,
-}
-
-impl Gauge {
-    fn rise(&mut self, at: f64) {
-        self.count += 1;
-        self.moment.rise(at);
-    }
-
-    fn fall(&mut self, at: f64) {
-        self.count -= 1;
-        self.moment.fall(at);
-    }
-
-    fn collect(&mut self, length: f64) -> f64 {
-        self.moment.collect(self.count as f64, length)
-    }
-}
-
 /// What is integrated over time.
 pub struct Gauges {
     /// Jobs in the system, by class of the statistics.
-    present: Vec<Gauge>,
+    present: Vec<Meter>,
     /// Those in service.
-    in_service: Vec<Gauge>,
+    in_service: Vec<Meter>,
     /// 1 for each server that works.
-    busy: Vec<Gauge>,
+    busy: Vec<Meter>,
     interruptions: u64,
     jobs: u64,
     /// Whether statistics tell the classes apart.
@@ -81,32 +58,24 @@ impl Gauges {
     /// Notes that a job of this class is in service from now on.
     pub fn started(&mut self, class: u32, now: f64) {
         let i = self.of(class);
-        self.in_service[i].rise(now - self.origin);
+        self.in_service[i].add(1.0, now - self.origin);
     }
 
     /// Notes that it no longer is.
     pub fn stopped(&mut self, class: u32, now: f64) {
         let i = self.of(class);
-        self.in_service[i].fall(now - self.origin);
+        self.in_service[i].add(-1.0, now - self.origin);
     }
 
     /// Notes how many jobs of this class are in service from now on.
     pub fn running(&mut self, class: u32, count: u64, now: f64) {
         let i = self.of(class);
-        let gauge = &mut self.in_service[i];
-        let more = count as f64 - gauge.count as f64;
-        gauge.moment.jump(more, now - self.origin);
-        gauge.count = count;
+        self.in_service[i].set(count as f64, now - self.origin);
     }
 
     /// Notes whether a server works from now on.
     pub fn works(&mut self, server: usize, working: bool, now: f64) {
-        let at = now - self.origin;
-        match (self.busy[server].count, working) {
-            (0, true) => self.busy[server].rise(at),
-            (1, false) => self.busy[server].fall(at),
-            _ => {}
-        }
+        self.busy[server].set(f64::from(working), now - self.origin);
     }
 
     /// Counts a job that went to the end of the queue.
@@ -163,7 +132,7 @@ impl Queue<'_> {
         replication: u32,
     ) -> QueueEngine<D> {
         let streams = Streams::new(settings.seed, replication);
-        let gauges = |count: usize| vec![Gauge::default(); count];
+        let gauges = |count: usize| vec![Meter::default(); count];
         let columns = busy_column(self.servers.min(MEASURED));
         QueueEngine {
             discipline: discipline([streams.service, streams.routing]),
@@ -235,24 +204,24 @@ impl<D: Discipline> QueueEngine<D> {
     fn arrive(&mut self, class: u32) {
         let (now, gauges) = (self.now, &mut self.gauges);
         let i = gauges.of(class);
-        gauges.present[i].rise(now - gauges.origin);
+        gauges.present[i].add(1.0, now - gauges.origin);
         gauges.jobs += 1;
         let size = self.law.draw(&mut self.sizes);
         self.discipline.arrive(now, class, size, gauges);
-        let present = gauges.present[i].count;
+        let present = gauges.present[i].value as u64;
         self.recorder.arrived(i, now, || present);
     }
 
     fn depart(&mut self, departure: &Departure) {
         let (now, gauges) = (self.now, &mut self.gauges);
         let i = gauges.of(departure.class);
-        gauges.present[i].fall(now - gauges.origin);
+        gauges.present[i].add(-1.0, now - gauges.origin);
         gauges.jobs -= 1;
         let stay = Stay {
             response: now - departure.arrived,
             waiting: departure.started - departure.arrived,
         };
-        let present = gauges.present[i].count;
+        let present = gauges.present[i].value as u64;
         self.recorder.departed(i, stay, now, || present);
     }
 
@@ -296,7 +265,7 @@ impl<D: Discipline> Measured for QueueEngine<D> {
     }
 
     fn present(&self, i: usize) -> u64 {
-        self.gauges.present[i].count
+        self.gauges.present[i].value as u64
     }
 }
 

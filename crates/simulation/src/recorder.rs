@@ -41,14 +41,10 @@ impl Recorder {
     pub fn new(classes: &[Class], extra: usize, settings: &Settings) -> Self {
         let rate = total_arrival_rate(classes);
         let load: f64 = classes.iter().map(Class::offered_load).sum();
+        let tick = ARRIVALS_A_TICK / rate;
         let histograms = || [Histogram::new(load / rate), Histogram::new(load / rate)];
         Recorder {
-            series: Series::new(
-                classes.len(),
-                extra,
-                ARRIVALS_A_TICK / rate,
-                &settings.watch,
-            ),
+            series: Series::new(classes.len(), extra, tick, &settings.watch),
             responses: classes.iter().map(|_| histograms()).collect(),
             percentiles: settings.percentiles,
         }

@@ -170,7 +170,7 @@ impl Results<'_> {
             self.class_result(s, &histograms[i], own, i)
         });
         let types: Vec<ClassResult<C>> = types.collect();
-        let means = types.iter().map(|t| t.mean_response.map(|e| e.mean));
+        let means = types.iter().map(|t| Some(t.mean_response?.mean));
         let means: Option<Vec<f64>> = means.collect();
         let weights: Vec<f64> = classes.iter().map(|class| class.weight).collect();
         let tells_all = s.filter(|s| classes.iter().all(|class| s.tells(class)));
@@ -179,6 +179,7 @@ impl Results<'_> {
             Some(values) => values.into_iter().map(finite).collect(),
             None => vec![None; engines.len()],
         };
+        let weighted = tells_all.map(|s| s.weighted_replications(&weights));
         let everything = together(histograms.iter());
         let p99 = |engine: &&dyn Measured| {
             let responses = all.iter().flat_map(|&i| engine.recorder().responses(i));
@@ -190,9 +191,7 @@ impl Results<'_> {
             seed: self.settings.seed,
             watched: watched(engines, measured, health == Health::Settled),
             replications: of_replications(s.map(Sample::replications)),
-            weighted_replications: of_replications(
-                tells_all.map(|s| s.weighted_replications(&weights)),
-            ),
+            weighted_replications: of_replications(weighted),
             p99_response: several.map(statistics::over_replications),
             p99_replications: of_replications(p99s),
             rough_p99: everything.quantile(0.99),
@@ -216,13 +215,13 @@ impl Results<'_> {
 
     fn class_result<C>(
         &self,
-        sample: Option<&Sample>,
-        histogram: &Histogram,
+        s: Option<&Sample>,
+        h: &Histogram,
         own: C,
         i: usize,
     ) -> ClassResult<C> {
         let (class, engines) = (&self.seen.classes[i], &self.seen.engines);
-        let sample = sample.filter(|s| s.tells(class));
+        let sample = s.filter(|s| s.tells(class));
         let busy = |s: &Sample| s.time_average(|row| row[s.columns.busy(i)]);
         let mean_response = sample.and_then(|s| s.mean_response(&[i]));
         let completions = sample.map_or(0.0, |s| s.completions(i));
@@ -232,7 +231,7 @@ impl Results<'_> {
             mean_response,
             mean_waiting: sample.and_then(|s| s.mean_waiting(&[i])),
             slowdown: mean_response.map(|e| e.times(1.0 / class.mean_size)),
-            percentiles: sample.and_then(|_| percentiles(histogram)),
+            percentiles: sample.and_then(|_| percentiles(h)),
             mean_number: sample.and_then(|s| s.mean_number(&[i])),
             mean_in_service: sample.and_then(busy),
             own,

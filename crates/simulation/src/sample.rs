@@ -206,15 +206,16 @@ impl Sample {
         let classes = 0..weights.len();
         let jobs = |i: usize| self.completions(i) / self.rows.len() as f64;
         let jobs: Vec<f64> = classes.clone().map(jobs).collect();
-        let means = classes
-            .clone()
-            .map(|i| Some(self.mean_response(&[i])?.mean));
+        let mean_of = |i: usize| Some(self.mean_response(&[i])?.mean);
+        let means = classes.clone().map(mean_of);
         let means: Vec<f64> = means.collect::<Option<_>>()?;
         let mean = weights.iter().zip(&means).map(|(w, m)| w * m).sum();
         let estimate = self.estimate(mean, |row| {
-            let excess =
-                |i: usize| (row[c.responses(i)] - means[i] * row[c.completions(i)]) / jobs[i];
-            classes.clone().map(|i| weights[i] * excess(i)).sum()
+            let excess = |i: usize| row[c.responses(i)] - means[i] * row[c.completions(i)];
+            classes
+                .clone()
+                .map(|i| weights[i] * (excess(i) / jobs[i]))
+                .sum()
         });
         Some(estimate.of_queue())
     }

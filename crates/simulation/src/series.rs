@@ -167,8 +167,7 @@ impl Series {
 
     /// The extra columns of the open bucket, to add to. They are 0 when it begins.
     pub fn extra_mut(&mut self) -> &mut [f64] {
-        let first = self.columns.extra(0);
-        &mut self.open[first..]
+        &mut self.open[self.columns.extra(0)..]
     }
 
     /// Time from one tick to the next.
@@ -270,12 +269,12 @@ impl Series {
     /// Mean number of these classes in system, bucket by bucket.
     pub fn number(&self, classes: Range<usize>) -> Vec<f64> {
         let columns = &self.columns;
-        let rows = self.rows.chunks_exact(columns.width());
-        let numbers = rows.map(|row| {
+        let number = |row: &[f64]| {
             let total: f64 = classes.clone().map(|i| row[columns.present(i)]).sum();
             total / row[columns.time()]
-        });
-        numbers.collect()
+        };
+        let rows = self.rows.chunks_exact(columns.width());
+        rows.map(number).collect()
     }
 }
 

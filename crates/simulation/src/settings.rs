@@ -26,6 +26,18 @@ pub struct Class {
 }
 
 impl Class {
+    /// A class of Poisson arrivals of this rate, with sizes of this mean and squared coefficient of variation.
+    pub fn poisson(name: &str, rate: f64, (mean_size, scv): (f64, f64), weight: f64) -> Self {
+        Class {
+            name: name.into(),
+            arrival_rate: rate,
+            mean_size,
+            scv,
+            dispersion: 1.0,
+            weight,
+        }
+    }
+
     /// Offered load λ E\[S\].
     pub fn offered_load(&self) -> f64 {
         self.arrival_rate * self.mean_size

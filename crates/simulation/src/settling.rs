@@ -54,11 +54,8 @@ impl fmt::Display for Unsettled {
                 _ => write!(to, "{class}: {done} done, {left} left"),
             },
             Unsettled::LongStay { class, part } => {
-                write!(
-                    to,
-                    "{class}: jobs stay for {:.0} % of the run",
-                    100.0 * part
-                )
+                let percent = 100.0 * part;
+                write!(to, "{class}: jobs stay for {percent:.0} % of the run")
             }
             Unsettled::NoLevel => to.write_str("the number in system has no level yet"),
             Unsettled::LongJobs => to.write_str("too short beside the longest jobs"),
@@ -140,10 +137,8 @@ fn starved(seen: &Seen<'_>, sample: &Sample) -> Option<Unsettled> {
     // By those that have not left as well: of a class that starves, those that leave are the lucky ones.
     let stay = |i: usize| sample.total(|row| row[c.present(i)]) / done(i).max(1.0) / sample.length;
     let longest = all.max_by(|a, b| stay(*a).total_cmp(&stay(*b)))?;
-    (STAYS * stay(longest) > 1.0).then(|| Unsettled::LongStay {
-        class: name(longest),
-        part: stay(longest),
-    })
+    let (class, part) = (name(longest), stay(longest));
+    (STAYS * part > 1.0).then_some(Unsettled::LongStay { class, part })
 }
 
 /// Parts of a replication whose mean numbers are compared with those of the next.
@@ -182,11 +177,8 @@ fn correlation(seen: &Seen<'_>, class: Option<usize>, warm_up: f64) -> f64 {
     let products = pairs().map(|two| (two[0] - level) * (two[1] - level));
     let covariance = products.sum::<f64>() / pairs().count() as f64;
     // Where it is constant but for rounding, there is nothing to be slow.
-    if variance > (1e-9 * level).powi(2) {
-        covariance / variance
-    } else {
-        0.0
-    }
+    let varies = variance > (1e-9 * level).powi(2);
+    if varies { covariance / variance } else { 0.0 }
 }
 
 /// Whether the run should be given up: too many jobs, or clearly growing.

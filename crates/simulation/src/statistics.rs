@@ -45,11 +45,8 @@ impl Estimate {
         let pairs = runs.flat_map(|run| run.windows(2)).map(|w| w[0] * w[1]);
         let count = n * (1.0 - 1.0 / neighbours as f64);
         let product: f64 = pairs.sum();
-        let r = if square > 0.0 && count > 0.0 {
-            (product / count / (square / n)).clamp(0.0, 0.9)
-        } else {
-            0.0
-        };
+        let r = (product / count / (square / n)).clamp(0.0, 0.9);
+        let r = if square > 0.0 && count > 0.0 { r } else { 0.0 };
         let widening = ((1.0 + r) / (1.0 - r)).min(neighbours as f64);
         let standard_error = (square / (n * (n - 1.0)) * widening).sqrt();
         Estimate::with_error(mean, standard_error, (n / widening - 1.0).max(1.0))
@@ -58,12 +55,7 @@ impl Estimate {
     /// What is known without error.
     #[must_use]
     pub fn exact(mean: f64) -> Self {
-        Estimate {
-            mean,
-            half_width: 0.0,
-            standard_error: 0.0,
-            freedom: 1.0,
-        }
+        Estimate::with_error(mean, 0.0, 1.0)
     }
 
     /// The estimate `mean` of this standard error, from so many degrees of freedom.
@@ -104,7 +96,8 @@ impl Estimate {
 
     /// Relative half-width; 0 for what is known without error.
     pub fn relative(&self) -> f64 {
-        if self.half_width == 0.0 {
+        let is_exact = self.half_width == 0.0;
+        if is_exact {
             0.0
         } else {
             self.half_width / self.mean.abs()

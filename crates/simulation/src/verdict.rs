@@ -161,22 +161,16 @@ impl Found {
     /// A mean over independent replications, whose interval says as much as it is wide; claimed from others,
     /// with this half-width and so many degrees of freedom. The degrees of the difference are those of
     /// Welch and Satterthwaite (Biometrika 34, 1947).
-    pub fn of_replications(
-        measured: Estimate,
-        claimed: f64,
-        (half_width, freedom): (f64, f64),
-    ) -> Self {
+    pub fn of_replications(measured: Estimate, claimed: f64, of_claim: (f64, f64)) -> Self {
+        let (half_width, freedom) = of_claim;
         let errors = [
             (measured.standard_error, measured.freedom),
             (half_width / student(0.975, freedom), freedom),
         ];
         let square = errors.iter().map(|(e, _)| e.powi(2)).sum::<f64>();
         let fourth = errors.iter().map(|(e, n)| e.powi(4) / n).sum::<f64>();
-        let freedom = if fourth > 0.0 {
-            square.powi(2) / fourth
-        } else {
-            measured.freedom
-        };
+        let both = square.powi(2) / fourth;
+        let freedom = if fourth > 0.0 { both } else { measured.freedom };
         Found {
             tested: Estimate::with_error(measured.mean, square.sqrt(), freedom),
             trusted: true,
@@ -187,12 +181,14 @@ impl Found {
     /// A mean of a queue, claimed on this side with this half-width.
     pub fn of_queue(measured: Estimate, claimed: f64, half_width: Option<f64>, side: Side) -> Self {
         let error = error_of_queue(&measured, claimed);
-        let found = Found {
-            tested: Estimate::with_error(measured.mean, error, measured.freedom),
+        let tested = Estimate::with_error(measured.mean, error, measured.freedom);
+        let found = Found::mean(measured, claimed);
+        Found {
+            tested,
             side,
-            ..Found::mean(measured, claimed)
-        };
-        found.known_within(half_width)
+            ..found
+        }
+        .known_within(half_width)
     }
 
     /// The same, where the claim itself was measured, with this half-width.
@@ -215,13 +211,10 @@ impl Found {
         let narrow = |p: f64| NARROW * p * (1.0 / p).ln();
         let widest = narrow(p).max(narrow(above.mean.min((-1.0_f64).exp())));
         Found {
-            measured: above,
             tested,
-            expected: p,
-            side: Side::Equal,
             narrow: narrow(p),
             trusted: tested.half_width <= widest,
-            of_claimed: above.mean,
+            ..Found::mean(above, p)
         }
     }
 
@@ -293,11 +286,9 @@ const STAKES: [f64; 4] = [0.25, 0.5, 0.75, 1.0];
 /// had by 1/p with a probability of at most p (Markov). See Shafer, "Testing by betting", J. R. Statist.
 /// Soc. A 184(2), 2021.
 fn is_grossly_missed(excess: Option<&[f64]>, alarm: f64) -> bool {
-    let Some(excess) = excess else { return false };
-    let won = |stake: f64| {
-        let factors = excess.iter().map(|x| 1.0 - stake + stake * x / OVERSHOOT);
-        factors.product::<f64>()
-    };
+    let excess = excess.unwrap_or_default().iter();
+    let factor = |stake: f64| move |x: &f64| 1.0 - stake + stake * x / OVERSHOOT;
+    let won = |stake: f64| excess.clone().map(factor(stake)).product::<f64>();
     let won = STAKES.into_iter().map(won).sum::<f64>() / STAKES.len() as f64;
     won * alarm > 1.0
 }
@@ -317,10 +308,9 @@ fn error_of_queue(measured: &Estimate, mean: f64) -> f64 {
 /// mean, as if that had a coefficient of variation of 1.
 fn error_of_fraction(measured: &Estimate, p: f64, mean: &Estimate) -> f64 {
     let seen = measured.mean * (1.0 - measured.mean);
-    let worth = if measured.standard_error > 0.0 && seen > 0.0 {
-        measured.standard_error.powi(2) / seen
-    } else {
-        (mean.standard_error / mean.mean).powi(2)
+    let worth = match measured.standard_error > 0.0 && seen > 0.0 {
+        true => measured.standard_error.powi(2) / seen,
+        false => (mean.standard_error / mean.mean).powi(2),
     };
     let implied = (worth * (p * (1.0 - p)).max(0.0)).sqrt();
     implied.max(measured.standard_error)

@@ -138,11 +138,18 @@ impl Moment {
 /// A quantity that jumps, its integral kept.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Meter {
-    value: f64,
+    /// The quantity.
+    pub value: f64,
     moment: Moment,
 }
 
 impl Meter {
+    /// It jumps by `more`, `at` after the origin.
+    pub fn add(&mut self, more: f64, at: f64) {
+        self.value += more;
+        self.moment.jump(more, at);
+    }
+
     /// It jumps to `value`, `at` after the origin.
     pub fn set(&mut self, value: f64, at: f64) {
         self.moment.jump(value - self.value, at);

@@ -61,15 +61,12 @@ pub fn means(cluster: &Cluster) -> Result<Means, String> {
     } else {
         let graph = graph(cluster).expect("classes have a graph");
         let found = fair(&graph, None)?;
-        let by_classes = found.by.iter().all(|by| *by == Recursion::Classes);
+        let by_servers = found.by.contains(&Recursion::Servers);
+        let methods = [Method::ExactActiveClasses, Method::ExactIdleServers];
         Means {
             numbers: found.numbers,
             busy: found.idle.iter().map(|idle| 1.0 - idle).collect(),
-            by: if by_classes {
-                Method::ExactActiveClasses
-            } else {
-                Method::ExactIdleServers
-            },
+            by: methods[usize::from(by_servers)],
         }
     };
     let sound = |x: &f64| x.is_finite() && *x > 0.0;

@@ -46,24 +46,16 @@ pub fn fair<N: Num + Clone>(
         let part = graph.reduced(&classes);
         let servers = part.graph.service_rates.len();
         let groups = part.graph.arrival_rates.len();
-        let cheaper = if servers <= groups {
-            Recursion::Servers
-        } else {
-            Recursion::Classes
-        };
+        let cheaper = [Recursion::Servers, Recursion::Classes][usize::from(servers > groups)];
         let recursion = recursion.unwrap_or(cheaper);
-        let sets_of = match recursion {
-            Recursion::Servers => servers,
-            Recursion::Classes => groups,
-        };
-        if sets_of > MOST {
-            return Err(format!(
-                "no exact method is known for {servers} servers and {groups} classes that hang together and are all unlike: at most {MOST} of either"
-            ));
-        }
         let (numbers, idle) = match recursion {
-            Recursion::Servers => by_servers(&part.graph),
-            Recursion::Classes => by_classes(&part.graph),
+            Recursion::Servers if servers <= MOST => by_servers(&part.graph),
+            Recursion::Classes if groups <= MOST => by_classes(&part.graph),
+            _ => {
+                return Err(format!(
+                    "no exact method is known for {servers} servers and {groups} classes that hang together and are all unlike: at most {MOST} of either"
+                ));
+            }
         };
         for (i, group) in classes.into_iter().zip(part.groups) {
             let share = graph.arrival_rates[i].clone() / part.graph.arrival_rates[group].clone();
@@ -102,18 +94,18 @@ impl<N: Num + Clone> Graph<N> {
         let used = (0..self.service_rates.len()).filter(|s| kinds.iter().flatten().any(|k| k == s));
         let used: Vec<usize> = used.collect();
         let (users, service_rates, places) = grouped(used.iter().map(|s| of_server(*s)));
-        let servers = (0..kinds.len()).map(|k| {
-            let own = (0..users.len()).filter(|s| users[*s].contains(&k));
-            own.collect()
-        });
+        let places = used.into_iter().zip(places).collect();
+        let users = &users;
+        let users_of = |k: usize| (0..users.len()).filter(move |s| users[*s].contains(&k));
+        let graph = Graph {
+            servers: (0..kinds.len()).map(|k| users_of(k).collect()).collect(),
+            service_rates,
+            arrival_rates,
+        };
         Part {
-            graph: Graph {
-                servers: servers.collect(),
-                service_rates,
-                arrival_rates,
-            },
+            graph,
             groups,
-            places: used.into_iter().zip(places).collect(),
+            places,
         }
     }
 }

@@ -38,11 +38,8 @@ fn policy(policy: &Policy, cluster: &Cluster, findings: &mut Findings) {
         positive("slice", slice, findings);
         let expected = cluster.size().mean() / policy.interruptions;
         if !is_close(slice, expected, NEAR) {
-            findings.differs(
-                "slice",
-                slice,
-                format!("{expected}: σ over the interruptions"),
-            );
+            let expected = format!("{expected}: σ over the interruptions");
+            findings.differs("slice", slice, expected);
         }
     } else if policy.interruptions > 0.0 {
         findings.differs("slice", "absent", "σ/m: jobs are interrupted");
@@ -55,38 +52,32 @@ fn policy(policy: &Policy, cluster: &Cluster, findings: &mut Findings) {
 fn evidence(evidence: &Evidence, cluster: &Cluster, findings: &mut Findings) {
     positive("load", evidence.load, findings);
     let rates = cluster.service_rates();
-    let bounds = match (cluster.assignment(), &evidence.tight, &evidence.routing) {
+    let (needed, most) = match (cluster.assignment(), &evidence.tight, &evidence.routing) {
         (Some(_), None, None) => {
             let all = cluster.arrival_rate() / rates.iter().sum::<f64>();
-            Some((all, all))
+            (all, all)
         }
         (None, Some(tight), Some(routing)) => {
             let needed = findings.within("tight", |f| needed(tight, cluster, &rates, f));
             let most = findings.within("routing", |f| most_loaded(routing, cluster, &rates, f));
-            needed.zip(most)
+            let Some(both) = needed.zip(most) else { return };
+            both
         }
         (Some(_), ..) => {
             let message = "expected absent: servers are drawn for each job, and all are alike";
-            findings.add("", message);
-            None
+            return findings.add("", message);
         }
         (None, ..) => {
-            findings.add("", "expected both a tight set of classes and a routing");
-            None
+            return findings.add("", "expected both a tight set of classes and a routing");
         }
-    };
-    let Some((needed, most)) = bounds else {
-        return;
     };
     let load = evidence.load;
     if !is_close(load, needed, NEAR) {
         findings.differs("load", load, format!("{needed}: what the tight set needs"));
     }
     if most > load * (1.0 + NEAR) {
-        findings.add(
-            "load",
-            format!("{load}, but the routing gives a server {most}"),
-        );
+        let message = format!("{load}, but the routing gives a server {most}");
+        findings.add("load", message);
     }
     if load >= 1.0 {
         findings.differs("load", load, "less than 1");
@@ -139,18 +130,18 @@ fn most_loaded(
             let place = places.get(&*part.server);
             match place.filter(|s| class.servers.contains(s)) {
                 Some(s) => loads[*s] += class.arrival_rate.value() * part.part / rates[*s],
-                None => findings.differs(
-                    format!("[{i}][{n}].server"),
-                    format!("`{}`", part.server),
-                    format!("a server that class `{}` may use", class.name),
-                ),
+                None => {
+                    let expected = format!("a server that class `{}` may use", class.name);
+                    let path = format!("[{i}][{n}].server");
+                    findings.differs(path, format!("`{}`", part.server), expected);
+                }
             }
         }
         let parts: Vec<f64> = parts.iter().map(|part| part.part).collect();
         sums_to_one(&format!("[{i}]"), &parts, findings);
     }
-    let clear = findings.is_clear("");
-    clear.then(|| loads.into_iter().fold(0.0, f64::max))
+    let most = loads.into_iter().fold(0.0, f64::max);
+    findings.is_clear("").then_some(most)
 }
 
 fn claims(artifact: &Artifact, cluster: &Cluster, findings: &mut Findings) {

@@ -1,6 +1,7 @@
 //! Means under balanced fairness, derived once more for the checker: class by class, forward through the sets, as the
 //! formulas stand in the literature; and where the maker could take either recursion, by the other one than it would.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use crate::workload::Cluster;
@@ -97,10 +98,8 @@ impl Part {
             return None;
         }
         let total = |members: &Vec<usize>| members.iter().map(|i| arriving[*i]).sum::<f64>();
-        let shares = |members: &Vec<usize>| {
-            let all = total(members);
-            members.iter().map(|i| (*i, arriving[*i] / all)).collect()
-        };
+        let share = |all: f64| move |i: &usize| (*i, arriving[*i] / all);
+        let shares = |own: &Vec<usize>| own.iter().map(share(total(own))).collect();
         let mut places: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for s in 0..rates.len() {
             let uses = groups.keys().enumerate();
@@ -109,13 +108,11 @@ impl Part {
             places.entry(users).or_default().push(s);
         }
         places.remove(&0);
-        let serving = places
-            .values()
-            .map(|own| own.iter().map(|s| rates[*s]).sum());
+        let rate = |own: &Vec<usize>| own.iter().map(|s| rates[*s]).sum();
         Some(Part {
             classes: groups.values().map(shares).collect(),
             arriving: groups.values().map(total).collect(),
-            serving: serving.collect(),
+            serving: places.values().map(rate).collect(),
             users: places.keys().copied().collect(),
             servers: places.into_values().collect(),
         })
@@ -126,15 +123,11 @@ impl Part {
         if servers.min(classes) > MOST {
             return None;
         }
-        let by_classes = if servers.max(classes) <= MOST_OF_DEARER {
-            classes > servers
-        } else {
-            classes < servers
-        };
-        let (numbers, idle) = if by_classes {
-            self.by_classes()
-        } else {
-            self.by_servers()
+        let dearer = servers.max(classes) <= MOST_OF_DEARER;
+        let (numbers, idle) = match classes.cmp(&servers) {
+            Ordering::Greater if dearer => self.by_classes(),
+            Ordering::Less if !dearer => self.by_classes(),
+            _ => self.by_servers(),
         };
         for (members, number) in self.classes.iter().zip(numbers) {
             for (i, share) in members {

@@ -124,11 +124,8 @@ impl Discipline for ProcessorSharing {
 
     fn audit(&self) -> Result<(), String> {
         let there: usize = self.servers.iter().map(|server| server.jobs.len()).sum();
-        if there + self.free.len() == self.jobs.len() {
-            return Ok(());
-        }
-        Err(format!(
-            "{there} jobs are at the servers, and others are lost"
-        ))
+        let lost = || format!("{there} jobs are at the servers, and others are lost");
+        let is_sound = there + self.free.len() == self.jobs.len();
+        is_sound.then_some(()).ok_or_else(lost)
     }
 }

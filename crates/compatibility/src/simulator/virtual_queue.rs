@@ -66,9 +66,8 @@ impl VirtualQueue {
 
     /// Servers have turned to a job: together they have this rate more.
     fn serve(&mut self, job: Job, more: f64, now: f64, gauges: &mut Gauges) {
-        let place = job.0 as usize;
-        if self.jobs[place].rate == 0.0 {
-            let own = &mut self.jobs[place];
+        let own = &mut self.jobs[job.0 as usize];
+        if own.rate == 0.0 {
             (own.slice, own.since, own.started) = (f64::INFINITY, now, now);
             if self.slice.is_finite() {
                 own.slice = self.slice * self.service.exponential();
@@ -76,9 +75,8 @@ impl VirtualQueue {
             gauges.started(own.class, now);
             self.running += 1;
         } else {
-            self.jobs[place].work(now);
+            own.work(now);
         }
-        let own = &mut self.jobs[place];
         own.rate += more;
         // Rounding may have taken more than there was.
         own.end = now + own.left.min(own.slice).max(0.0) / own.rate;

@@ -123,13 +123,9 @@ impl Cluster {
         let of_class = |class: &Class| class.servers.iter().map(|s| rates[*s]).sum::<f64>();
         let alone: Vec<f64> = self.classes.iter().map(of_class).chain(drawn).collect();
         let all = self.arrival_rate();
-        let class = |name: &str, arrival_rate: f64, mean_size: f64| simulation::Class {
-            name: name.into(),
-            arrival_rate,
-            mean_size,
-            scv: self.size().scv(),
-            dispersion: 1.0,
-            weight: arrival_rate / all,
+        let class = |name: &str, rate: f64, mean_size: f64| {
+            let weight = rate / all;
+            simulation::Class::poisson(name, rate, (mean_size, self.size().scv()), weight)
         };
         if !self.are_told_apart() {
             let times = alone.iter().zip(&arrivals);

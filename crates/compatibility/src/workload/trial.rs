@@ -61,11 +61,10 @@ impl Trial {
             }
             Trial::Hyperexponential => {
                 let [rare, usual] = RARE_AND_USUAL;
+                let means = [5.0 * mean, (1.0 - 5.0 * rare) / usual * mean];
                 Size::Hyperexponential {
                     probabilities: RARE_AND_USUAL.map(decimal).to_vec(),
-                    means: [5.0 * mean, (1.0 - 5.0 * rare) / usual * mean]
-                        .map(decimal)
-                        .to_vec(),
+                    means: means.map(decimal).to_vec(),
                 }
             }
             Trial::Zipf => {
@@ -80,10 +79,8 @@ impl Trial {
 fn phases(weights: &[f64], mean: f64) -> Size {
     let decimal = |x: f64| Decimal::new(x).expect("a fraction of a mean in the range of numbers");
     let all: f64 = weights.iter().sum();
-    let count: f64 = (1..)
-        .zip(weights)
-        .map(|(k, w)| f64::from(k) * w / all)
-        .sum();
+    let parts = (1..).zip(weights).map(|(k, w)| f64::from(k) * w / all);
+    let count: f64 = parts.sum();
     let from = |k: usize| weights[k..].iter().sum::<f64>();
     let onward = (1..weights.len()).map(|k| decimal((from(k) / from(k - 1)).min(1.0)));
     Size::Coxian {

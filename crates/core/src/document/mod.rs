@@ -55,6 +55,9 @@ pub struct Parsed<W> {
     pub warnings: Vec<String>,
 }
 
+/// A checked value and what to warn of, or all its faults.
+pub type Checked<W> = Result<(W, Vec<Fault>), Vec<Fault>>;
+
 /// Why nothing was read. Displayed, it is ready for standard error.
 #[derive(Debug, thiserror::Error)]
 pub enum DocumentError {
@@ -152,7 +155,7 @@ impl<'a> Document<'a> {
     /// in the document of what is checked at another one.
     pub fn conclude<W>(
         &self,
-        checked: Result<(W, Vec<Fault>), Vec<Fault>>,
+        checked: Checked<W>,
         respelt: impl Fn(&Place) -> Option<Place>,
     ) -> Result<Parsed<W>, DocumentError> {
         let here = |fault: Fault| match respelt(&fault.place) {

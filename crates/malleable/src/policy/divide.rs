@@ -61,10 +61,8 @@ fn one_power(jobs: &[Asks<'_>], servers: f64) -> Option<f64> {
 /// `a_i p θ_i^(p−1)` is the same for all: shares are as `a_i^(1/(1−p))`.
 fn by_powers(jobs: &[Asks<'_>], servers: f64, p: f64) -> Vec<f64> {
     let dearest = jobs.iter().map(|job| job.price).fold(0.0, f64::max);
-    let mut taken: Vec<f64> = jobs
-        .iter()
-        .map(|job| (job.price / dearest).powf(1.0 / (1.0 - p)))
-        .collect();
+    let share = |job: &Asks<'_>| (job.price / dearest).powf(1.0 / (1.0 - p));
+    let mut taken: Vec<f64> = jobs.iter().map(share).collect();
     let all: f64 = taken.iter().sum();
     taken.iter_mut().for_each(|k| *k *= servers / all);
     taken

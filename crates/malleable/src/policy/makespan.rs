@@ -27,9 +27,8 @@ pub fn makespan(pool: &Pool) -> (f64, Rule) {
 /// reached just if they are enough. For powers `T = ‖x‖_{1/p}/s(N)` (the heSRPT paper, theorem 2, which leaves out `s(N)`).
 pub fn all_at_once(jobs: &[(f64, &Curve)], servers: f64) -> (f64, Vec<f64>) {
     let needed = |time: f64| -> Option<Vec<f64>> {
-        let jobs = jobs.iter();
-        jobs.map(|(left, curve)| curve.servers_for(left / time))
-            .collect()
+        let servers = |(left, curve): &(f64, &Curve)| curve.servers_for(left / time);
+        jobs.iter().map(servers).collect()
     };
     // What is needed too much, in logarithms: nearly straight in that of time.
     let over = |time: f64| {
@@ -91,11 +90,10 @@ fn in_turns(servers: &[f64], time: f64) -> Vec<Phase> {
             (at >= from && at < to) || (at + 1.0 >= from && at + 1.0 < to)
         };
         let each = servers.iter().zip(&starts);
+        let each = each.map(|(k, part)| k.floor() + f64::from(u8::from(has(*part))));
         phases.push(Phase {
             until: cut * time * (1.0 + 2.0 * slack),
-            servers: each
-                .map(|(k, part)| k.floor() + f64::from(u8::from(has(*part))))
-                .collect(),
+            servers: each.collect(),
         });
         before = cut;
     }

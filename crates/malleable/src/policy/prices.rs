@@ -93,11 +93,8 @@ pub fn power_prices(p: f64, weights: &[f64], servers: f64) -> Vec<f64> {
     let mut price = |weight: &f64| {
         let due: f64 = before + weight;
         // As it stands, W^c is beyond all numbers for many jobs and p near 1.
-        let part = if before > 0.0 {
-            -(c * (-weight / due).ln_1p()).exp_m1()
-        } else {
-            1.0
-        };
+        let below = -(c * (-weight / due).ln_1p()).exp_m1();
+        let part = if before > 0.0 { below } else { 1.0 };
         before = due;
         due * part.powf(1.0 - p) / servers.powf(p)
     };

@@ -112,10 +112,9 @@ impl Online {
         let alike = jobs
             .windows(2)
             .all(|two| std::ptr::eq(two[0].curve, two[1].curve) && two[0].weight == two[1].weight);
-        let in_order = if alike {
-            self.alike(jobs, servers, known)
-        } else {
-            self.different(jobs, &order, servers)
+        let in_order = match alike {
+            true => self.alike(jobs, servers, known),
+            false => self.different(jobs, &order, servers),
         };
         let mut taken = vec![0.0; jobs.len()];
         for (&i, k) in order.iter().zip(in_order) {
@@ -218,30 +217,25 @@ fn level(jobs: &[Underway<'_>], servers: f64, asks: impl Fn(usize, f64) -> f64) 
     let at = |level: f64| -> Vec<f64> { (0..jobs.len()).map(|i| ask(i, level)).collect() };
     let total = |level: f64| (0..jobs.len()).map(|i| ask(i, level)).sum::<f64>();
     let (mut low, mut high) = (servers, servers);
-    for _ in 0..REACH {
-        if total(low) > servers {
-            low /= 16.0;
-        } else {
-            break;
-        }
+    let mut reach = 0..REACH;
+    while total(low) > servers && reach.next().is_some() {
+        low /= 16.0;
     }
-    for _ in 0..REACH {
-        if total(high) < servers {
-            high *= 16.0;
-        } else {
-            break;
-        }
+    let mut reach = 0..REACH;
+    while total(high) < servers && reach.next().is_some() {
+        high *= 16.0;
     }
     while high / low > 1.0 + 4.0 * f64::EPSILON {
         let middle = (low * high).sqrt();
         if middle <= low || middle >= high {
             break;
         }
-        if total(middle) > servers {
-            high = middle;
+        let bound = if total(middle) > servers {
+            &mut high
         } else {
-            low = middle;
-        }
+            &mut low
+        };
+        *bound = middle;
     }
     let (mut taken, most) = (at(low), at(high));
     let mut left = servers - taken.iter().sum::<f64>();
@@ -263,17 +257,15 @@ fn hell(jobs: &[Underway<'_>], servers: f64) -> Vec<f64> {
         return in_turn(jobs, servers, |job| job.curve.cap);
     }
     let mut marks: Vec<(&Curve, Vec<f64>)> = Vec::new();
-    for job in jobs {
+    let place = |marks: &[(&Curve, Vec<f64>)], curve: &Curve| {
         let mut known = marks.iter();
-        if !known.any(|(curve, _)| std::ptr::eq(*curve, job.curve)) {
+        known.position(|(known, _)| std::ptr::eq(*known, curve))
+    };
+    for job in jobs {
+        if place(&marks, job.curve).is_none() {
             marks.push((job.curve, job.curve.marks(servers)));
         }
     }
-    let marks_of = |job: &Underway<'_>| {
-        let mut known = marks.iter();
-        let own = known.find(|(curve, _)| std::ptr::eq(*curve, job.curve));
-        own.map_or(&[][..], |(_, marks)| marks.as_slice())
-    };
     // A job that gets servers gets as many as its first mark says: so many of the smallest do, at most.
     let order = from_largest(jobs);
     let few = match &marks[..] {
@@ -289,7 +281,7 @@ fn hell(jobs: &[Underway<'_>], servers: f64) -> Vec<f64> {
         let least = job.left / level;
         match ratio_power(job) {
             Some(power) if power < 0.0 => least.powf(1.0 / power),
-            _ => job.curve.widest(least, marks_of(job)),
+            _ => place(&marks, job.curve).map_or(0.0, |n| job.curve.widest(least, &marks[n].1)),
         }
     });
     let mut taken = vec![0.0; jobs.len()];

@@ -1,7 +1,7 @@
 //! Plans for jobs that are all there.
 
-use super::search::search;
-use crate::analysis::{MOST, ascend, over_orders, power_ends};
+use super::search::{by_job, ends, search};
+use crate::analysis::{MOST, ascend, over_orders};
 use crate::artifact::{Evidence, Method, Plan, Rent, cost};
 use crate::policy::{Phase, Rule, Sharing, ascending, makespan, power_prices, prices};
 use crate::simulator::{Dividing, execute};
@@ -61,17 +61,6 @@ impl Planned {
     }
 }
 
-/// When jobs end under a rule.
-pub(super) fn ends(pool: &Pool, rule: &Rule) -> Vec<f64> {
-    match (pool.curves(), rule) {
-        ([curve], Rule::Prices(prices)) => curve
-            .smooth_power(pool.servers())
-            .map(|p| power_ends(pool, prices, p)),
-        _ => None,
-    }
-    .unwrap_or_else(|| execute(pool, Dividing::Plan(rule), false).ends)
-}
-
 /// Returns the best plan that is known.
 pub fn best_plan(pool: &Pool) -> Planned {
     if pool.objective() == Objective::Makespan {
@@ -128,15 +117,6 @@ fn searched(pool: &Pool, open: Open, by_prices: Option<(f64, Vec<f64>)>) -> Plan
         }
     }
     planned
-}
-
-/// Values in an order of jobs, job by job.
-pub(super) fn by_job(order: &[usize], values: &[f64]) -> Vec<f64> {
-    let mut by_job = vec![0.0; order.len()];
-    for (&i, value) in order.iter().zip(values) {
-        by_job[i] = *value;
-    }
-    by_job
 }
 
 /// Of more jobs than this no rule is tried beside a plan.
@@ -208,9 +188,8 @@ fn rents(pool: &Pool, rule: &Rule) -> Vec<Rent> {
 fn stages(pool: &Pool, rule: &Rule, ends: &[f64]) -> Vec<Vec<f64>> {
     let mut order: Vec<usize> = (0..ends.len()).collect();
     order.sort_by(|&i, &j| ends[i].total_cmp(&ends[j]));
-    let together = order
-        .windows(2)
-        .any(|two| ends[two[1]] - ends[two[0]] <= 1e-9 * ends[two[1]]);
+    let near = |two: &[usize]| ends[two[1]] - ends[two[0]] <= 1e-9 * ends[two[1]];
+    let together = order.windows(2).any(near);
     if order.len() > TABLED || together || matches!(rule, Rule::Phases(_)) {
         return Vec::new();
     }
@@ -218,10 +197,9 @@ fn stages(pool: &Pool, rule: &Rule, ends: &[f64]) -> Vec<Vec<f64>> {
     let row = |ended: usize| {
         let mut remaining = order[ended..].to_vec();
         remaining.sort_unstable();
+        let servers = rule.servers(pool, &remaining, 0.0);
         let mut row = vec![0.0; order.len()];
-        for (&i, k) in remaining.iter().zip(rule.servers(pool, &remaining, 0.0)) {
-            row[i] = k;
-        }
+        (remaining.iter().zip(servers)).for_each(|(&i, k)| row[i] = k);
         row
     };
     (0..order.len()).map(row).collect()

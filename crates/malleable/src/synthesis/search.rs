@@ -4,9 +4,10 @@
 //! improved by taking the one in which they do end, and by exchanging neighbours; then prices are changed one by one, since where
 //! two jobs best end together no order has the best prices.
 
-use super::plan::{by_job, ends};
+use crate::analysis::power_ends;
 use crate::artifact::cost;
 use crate::policy::{Rule, prices};
+use crate::simulator::{Dividing, execute};
 use crate::workload::{Curve, Pool};
 
 /// Work that may be spent: a plan of M jobs takes about M³ of it.
@@ -14,6 +15,25 @@ const WORK: f64 = 4e8;
 
 /// Plans that are tried at least, and at most.
 const PLANS: [f64; 2] = [8.0, 4000.0];
+
+/// When jobs end under a rule.
+pub(super) fn ends(pool: &Pool, rule: &Rule) -> Vec<f64> {
+    if let ([curve], Rule::Prices(prices)) = (pool.curves(), rule)
+        && let Some(p) = curve.smooth_power(pool.servers())
+    {
+        return power_ends(pool, prices, p);
+    }
+    execute(pool, Dividing::Plan(rule), false).ends
+}
+
+/// Values in an order of jobs, job by job.
+pub(super) fn by_job(order: &[usize], values: &[f64]) -> Vec<f64> {
+    let mut by_job = vec![0.0; order.len()];
+    for (&i, value) in order.iter().zip(values) {
+        by_job[i] = *value;
+    }
+    by_job
+}
 
 /// The best plan that was found, and when its jobs end.
 pub(super) fn search(pool: &Pool) -> (Rule, Vec<f64>) {
@@ -94,8 +114,7 @@ impl Tries<'_> {
     /// Neighbours in the order, until no exchange is better.
     fn exchange(&mut self) {
         let mut improved = true;
-        while improved {
-            improved = false;
+        while std::mem::take(&mut improved) {
             for n in 1..self.order.len() {
                 if self.left < 1.0 {
                     return;

@@ -48,39 +48,30 @@ impl SpeedupRecord {
     /// # Errors
     /// What is wrong with it: a parameter out of its range, or a table that falls or does not start at 0.
     pub fn check(&self, warnings: &mut Vec<Fault>) -> Result<Speedup, Fault> {
-        let (key, value, most, help) = match self {
-            SpeedupRecord::Power { p } => (
-                "p",
-                p,
-                1.0,
-                "a job on k servers runs k^p times as fast as on one: p = 1 is perfect, near 0 no use of servers",
-            ),
-            SpeedupRecord::Amdahl { parallel_fraction } => (
-                "parallel_fraction",
-                parallel_fraction,
-                1.0,
-                "write the part of a job's work that can be divided among servers",
-            ),
-            SpeedupRecord::Logarithm { scale } => (
-                "scale",
-                scale,
-                f64::INFINITY,
-                "the speedup is ln(1 + scale·k)/ln(1 + scale)",
-            ),
+        let (key, value, speedup) = match self {
+            SpeedupRecord::Power { p } => ("p", p, Speedup::Power as fn(f64) -> _),
+            SpeedupRecord::Amdahl {
+                parallel_fraction: f,
+            } => ("parallel_fraction", f, Speedup::Amdahl as fn(f64) -> _),
+            SpeedupRecord::Logarithm { scale } => {
+                ("scale", scale, Speedup::Logarithm as fn(_) -> _)
+            }
             SpeedupRecord::Table(points) => return table(points, warnings),
+        };
+        let (most, expected) = match key {
+            "scale" => (f64::INFINITY, "a number > 0"),
+            _ => (1.0, "a number above 0 and at most 1"),
         };
         let number = value.value();
         if number > 0.0 && number <= most {
-            return Ok(match self {
-                SpeedupRecord::Power { .. } => Speedup::Power(number),
-                SpeedupRecord::Amdahl { .. } => Speedup::Amdahl(number),
-                _ => Speedup::Logarithm(number),
-            });
+            return Ok(speedup(number));
         }
-        let expected = if most == 1.0 {
-            "a number above 0 and at most 1"
-        } else {
-            "a number > 0"
+        let help = match key {
+            "p" => {
+                "a job on k servers runs k^p times as fast as on one: p = 1 is perfect, near 0 no use of servers"
+            }
+            "scale" => "the speedup is ln(1 + scale·k)/ln(1 + scale)",
+            _ => "write the part of a job's work that can be divided among servers",
         };
         let message = format!("{key} is {value}, expected {expected}");
         Err(Fault::new(place!(key), message, help))
@@ -102,10 +93,10 @@ fn table(points: &[[Decimal; 2]], warnings: &mut Vec<Fault>) -> Result<Speedup, 
             (0.0, 0.0) if i == 0 => continue,
             (0.0, _) if i == 0 => format!("s(0) is {s}, but a job without servers does not run"),
             _ if k <= before.0 => format!("{k} servers come after {}", before.0),
-            _ if s < before.1 => format!(
-                "the speedup falls from {} on {} servers to {s} on {k}",
-                before.1, before.0
-            ),
+            _ if s < before.1 => {
+                let (least, top) = before;
+                format!("the speedup falls from {top} on {least} servers to {s} on {k}")
+            }
             _ if s <= 0.0 => format!("the speedup on {k} servers is {s}, expected a number > 0"),
             _ => {
                 all.push((k, s));
@@ -142,18 +133,16 @@ fn table(points: &[[Decimal; 2]], warnings: &mut Vec<Fault>) -> Result<Speedup, 
 fn hull(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mut corners = vec![(0.0, 0.0)];
     for &point in points {
-        while let [.., a, b] = corners[..] {
-            if slope(a, b) > slope(b, point) {
-                break;
-            }
+        while let [.., a, b] = corners[..]
+            && slope(a, b) <= slope(b, point)
+        {
             corners.pop();
         }
         corners.push(point);
     }
-    while let [.., a, b] = corners[..] {
-        if slope(a, b) > 0.0 {
-            break;
-        }
+    while let [.., a, b] = corners[..]
+        && slope(a, b) <= 0.0
+    {
         corners.pop();
     }
     corners
@@ -215,9 +204,8 @@ impl Speedup {
             Speedup::Logarithm(scale) => scale / ((1.0 + scale * k) * scale.ln_1p()),
             Speedup::Table(corners) => {
                 let n = corners.partition_point(|corner| corner.0 < k).max(1);
-                corners
-                    .get(n)
-                    .map_or(0.0, |next| slope(corners[n - 1], *next))
+                let next = corners.get(n);
+                next.map_or(0.0, |next| slope(corners[n - 1], *next))
             }
         }
     }
@@ -355,21 +343,19 @@ impl Curve {
             let enough = |k: &f64| self.speedup.at(*k) >= rate;
             let top = (0..4).map(|n| below + f64::from(n)).find(enough)?;
             let low = self.speedup.at((top - 1.0).max(0.0));
-            servers = if top == 0.0 {
-                0.0
-            } else {
-                top - 1.0 + (rate - low) / (self.speedup.at(top) - low)
-            };
+            let part = (rate - low) / (self.speedup.at(top) - low);
+            servers = if top == 0.0 { 0.0 } else { top - 1.0 + part };
         }
         (servers <= self.cap * (1.0 + 1e-12)).then(|| servers.min(self.cap))
     }
 
     /// `s'(0)`, what the first server is worth.
     pub fn first_slope(&self) -> f64 {
+        let smooth = self.speedup.slope(0.0);
         if self.whole {
             self.speedup.at(1.0)
         } else {
-            self.speedup.slope(0.0)
+            smooth
         }
     }
 }

@@ -3,8 +3,7 @@
 //! What is decided depends on a job only by its batch and by whether the host has had it: so the
 //! first of a batch that is refused for another reason decides for all that stand behind it.
 
-use super::Rule;
-use super::engine::{Engine, Event};
+use super::engine::{Engine, Event, Rule};
 use super::host::Task;
 use super::store::Instance;
 use crate::policy::{Candidate, Decider, Host, Pass, Place, Sent, Usable, Verdict, feed};

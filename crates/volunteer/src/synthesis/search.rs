@@ -2,8 +2,8 @@
 
 use std::sync::atomic::Ordering;
 
-use super::trial::{choose, costs};
-use super::{NoPolicy, Options, Trial, default_rule, literal};
+use super::options::{NoPolicy, Options, default_rule, literal};
+use super::trial::{Trial, choose, costs};
 use crate::policy::Dispatch;
 use crate::simulator::{Rule, simulate};
 use crate::workload::{Batch, Campaign};

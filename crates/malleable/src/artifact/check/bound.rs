@@ -98,8 +98,8 @@ pub(super) fn least_makespan(pool: &Pool, time: f64, near: f64) -> Result<(), St
     let needs: Option<f64> = pool.jobs().iter().map(needs).sum();
     match needs.filter(|needs| *needs < pool.servers()) {
         None => Ok(()),
-        Some(needs) => Err(format!(
-            "all jobs can have ended before {time}, on {needs} servers"
+        Some(n) => Err(format!(
+            "all jobs can have ended before {time}, on {n} servers"
         )),
     }
 }
@@ -114,26 +114,16 @@ pub(super) fn least_with_rents(pool: &Pool, rents: &[Rent]) -> f64 {
     };
     let paid: f64 = pool.servers() * rents.iter().map(paid).sum::<f64>();
     let alone = pool.jobs().iter().map(|job| {
-        let curve = &pool.curves()[job.curve];
-        let most = curve.cap.min(pool.servers());
-        let mut least = f64::INFINITY;
-        for n in 0..=rents.len() {
-            least = least.min(ending_within(job, curve, most, rents, n, least));
-        }
-        least
+        let within = |least: f64, n| least.min(ending_within(pool, job, rents, n, least));
+        (0..=rents.len()).fold(f64::INFINITY, within)
     });
     alone.sum::<f64>() - paid
 }
 
 /// What a job costs at least that ends within the n-th interval; more than `enough` need not be told.
-fn ending_within(
-    job: &Job,
-    curve: &Curve,
-    most: f64,
-    rents: &[Rent],
-    n: usize,
-    enough: f64,
-) -> f64 {
+fn ending_within(pool: &Pool, job: &Job, rents: &[Rent], n: usize, enough: f64) -> f64 {
+    let curve = &pool.curves()[job.curve];
+    let most = curve.cap.min(pool.servers());
     let gain = |a: f64, rent: f64| {
         let k = curve.demand(rent / a).0.min(most);
         a * curve.at(k) - rent * k

@@ -27,7 +27,7 @@ pub(super) fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Work
     }
     match (&workload, &artifact.policy) {
         (Workload::Pool(pool), Policy::Plan(plan)) => {
-            plan::check(pool, plan, &artifact.evidence, &artifact.claims, findings);
+            plan::check(pool, plan, artifact, findings);
         }
         (Workload::Stream(stream), Policy::Online(online)) => {
             if artifact.evidence != Evidence::default() {

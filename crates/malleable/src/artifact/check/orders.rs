@@ -47,17 +47,14 @@ impl Look<'_> {
         let is_placed = |i: &usize| self.placed.iter().any(|(placed, _)| placed == i);
         let others = (0..self.pool.jobs().len()).filter(|i| !is_placed(i));
         let next: Vec<(usize, f64)> = others.map(|i| (i, self.price(i, due))).collect();
-        let costs = next
-            .iter()
-            .map(|(i, price)| price * self.pool.jobs()[*i].size);
-        let least = known + costs.sum::<f64>();
+        let cost = |(i, price): &(usize, f64)| price * self.pool.jobs()[*i].size;
+        let least = known + next.iter().map(cost).sum::<f64>();
         if least >= self.enough {
             return Ok(());
         }
         if next.len() <= 1 {
-            return Err(format!(
-                "in one order they cost {least} at least, and no more is known"
-            ));
+            let why = "at least, and no more is known";
+            return Err(format!("in one order they cost {least} {why}"));
         }
         for (i, price) in next {
             let job = &self.pool.jobs()[i];
@@ -94,8 +91,7 @@ impl Look<'_> {
         let curve = |i| std::slice::from_ref(self.curve(i));
         let priced: Vec<_> = priced.map(|(i, price)| (price, curve(i))).collect();
         let highest = priced.iter().map(|own| own.0).fold(1e-300, f64::max);
-        most_worth(self.pool.servers(), &mut { highest }, || {
-            priced.iter().copied()
-        })
+        let jobs = || priced.iter().copied();
+        most_worth(self.pool.servers(), &mut { highest }, jobs)
     }
 }

@@ -15,7 +15,7 @@ mod tests;
 
 pub use completion::{completion, last_of, turnaround};
 pub use decide::{
-    Answer, Candidate, Decider, Host, Pass, Refusal, Request, Sent, Usable, Verdict, decide,
+    Answer, Candidate, Decider, Host, Refusal, Request, Sent, Usable, Verdict, decide,
 };
 pub use percentile::{History, MOST_COPIED, UNKNOWN, ceiling, percentiles};
 

@@ -1,8 +1,6 @@
 //! Whether a run is long enough for its means to be believed, or the number of jobs grows without end: of each class as
 //! well as of all, since a class that starves, or whose queue changes slowly, may be too small to be seen in the sum.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 use super::sample::{REST, Sample, Seen, WARM_UP, mean_number};
@@ -10,10 +8,11 @@ use super::settings::{Class, total_arrival_rate};
 use super::statistics::{has_level, mean};
 
 /// Why a run in which nothing was seen to grow has no means.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case", tag = "why")]
 pub enum Unsettled {
     /// Of a class too few jobs left to say how long they stay, and what they do to others.
+    #[error("{class}: {}", few_done(*done, *left))]
     FewDone {
         /// Its name.
         class: String,
@@ -24,6 +23,7 @@ pub enum Unsettled {
     },
     /// Jobs of a class stay so long that the start is not forgotten: more than a twentieth of each
     /// replication.
+    #[error("{class}: jobs stay for {:.0} % of the run", 100.0 * part)]
     LongStay {
         /// Its name.
         class: String,
@@ -32,42 +32,35 @@ pub enum Unsettled {
         part: f64,
     },
     /// No warm-up is found in the first half: the number in system has no level yet.
+    #[error("the number in system has no level yet")]
     NoLevel,
     /// Less than ten mean residual sizes of the longest jobs are left after the warm-up.
+    #[error("too short beside the longest jobs")]
     LongJobs,
     /// The number of a class in system, or of all, changes so slowly that a replication sees too few
     /// independent values of it.
+    #[error("{} changes too slowly", number_of(class.as_ref()))]
     Slow {
         /// Its name; none for all together.
         class: Option<String>,
     },
     /// The interval of the mean response time is as wide as the mean.
+    #[error("the interval is as wide as the mean")]
     Vague,
 }
 
-impl fmt::Display for Unsettled {
-    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Unsettled::FewDone { class, done, left } => match (done, left) {
-                (0, 0) => write!(to, "{class}: no job came"),
-                (0, _) => write!(to, "{class}: {left} waiting, none done"),
-                _ => write!(to, "{class}: {done} done, {left} left"),
-            },
-            Unsettled::LongStay { class, part } => {
-                let percent = 100.0 * part;
-                write!(to, "{class}: jobs stay for {percent:.0} % of the run")
-            }
-            Unsettled::NoLevel => to.write_str("the number in system has no level yet"),
-            Unsettled::LongJobs => to.write_str("too short beside the longest jobs"),
-            Unsettled::Slow { class: Some(class) } => {
-                write!(to, "{class}: the number of its jobs changes too slowly")
-            }
-            Unsettled::Slow { class: None } => {
-                to.write_str("the number in system changes too slowly")
-            }
-            Unsettled::Vague => to.write_str("the interval is as wide as the mean"),
-        }
+fn few_done(done: u64, left: u64) -> String {
+    match (done, left) {
+        (0, 0) => "no job came".into(),
+        (0, _) => format!("{left} waiting, none done"),
+        _ => format!("{done} done, {left} left"),
     }
+}
+
+/// The jobs that change slowly, at the beginning of a message.
+fn number_of(class: Option<&String>) -> String {
+    let of_class = |class| format!("{class}: the number of its jobs");
+    class.map_or("the number in system".into(), of_class)
 }
 
 /// Returns why the means of queues of a sample may not be believed; `None` where they may.

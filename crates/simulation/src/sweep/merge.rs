@@ -7,8 +7,7 @@ use serde::de::DeserializeOwned;
 
 use super::comparison::{Cell, Comparison};
 use super::header::{Shard, deal, differences};
-use super::journal::{DAMAGED, JournalError, same};
-use super::part::{End, Heading};
+use super::journal::{DAMAGED, End, Heading, JournalError, same};
 use synth_core::document::line::unsealed;
 use synth_core::document::{all_bytes_of, fault_of_json};
 

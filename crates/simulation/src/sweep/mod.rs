@@ -7,14 +7,12 @@ mod comparison;
 mod header;
 mod journal;
 mod merge;
-mod part;
 mod plan;
 
 pub use comparison::{AtLoad, Cell, Comparison, Exact, Outcome};
 pub use header::{Budgets, Entrant, Header, Knows, Shard, Subject, quoted};
-pub use journal::{Journal, JournalError};
+pub use journal::{Heading, Journal, JournalError, Share};
 pub use merge::Whole;
-pub use part::{Heading, Share};
 pub use plan::{Cells, Comparing, Stage, sweep};
 
 #[cfg(test)]

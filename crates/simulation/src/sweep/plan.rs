@@ -8,9 +8,8 @@ use serde::de::DeserializeOwned;
 
 use super::comparison::{Cell, Comparison, Outcome};
 use super::header::{Budgets, Entrant, Header, Shard, Subject, deal};
-use super::journal::{Journal, JournalError};
+use super::journal::{Heading, Journal, JournalError, Share};
 use super::merge::is_there;
-use super::part::{Heading, Share};
 use crate::run::{Ending, Run};
 use crate::settings::{Progress, Settings};
 use synth_core::artifact::Changes;

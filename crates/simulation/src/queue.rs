@@ -44,7 +44,7 @@ pub struct Gauges {
     busy: Vec<Meter>,
     interruptions: u64,
     jobs: u64,
-    /// Whether statistics tell the classes apart.
+    /// Whether statistics distinguish the classes.
     apart: bool,
     /// When the open bucket began.
     origin: f64,
@@ -90,7 +90,7 @@ pub const INTERRUPTIONS: usize = 0;
 /// Servers of which it is measured how much they work: each has a column in every replication.
 pub const MEASURED: usize = 1000;
 
-/// The extra column of ∫ 1 while a server works.
+/// Returns the extra column of ∫ 1 while a server works.
 pub fn busy_column(server: usize) -> usize {
     1 + server
 }
@@ -108,7 +108,7 @@ pub struct Queue<'a> {
 }
 
 impl Queue<'_> {
-    /// Simulates a discipline, which gets the streams of service and routing; `measures` tells what is measured besides.
+    /// Simulates a discipline, which gets the streams of service and routing; `measures` returns what is measured besides.
     ///
     /// # Errors
     /// What did not hold that must, in words: a fault of this program.
@@ -322,7 +322,7 @@ impl<M, Q: Quantity<Measure = QueueMeasure>> QueueRun<'_, M, Q> {
         judge_all(claims.iter(), self.run.health == Health::Unstable, self)
     }
 
-    /// The class of the statistics that a claim is about; `None` where it is about all.
+    /// Returns the class of the statistics that a claim is about; `None` where it is about all.
     fn class(&self, claim: &Claim<Q>) -> Option<usize> {
         let name = claim.job_type.as_deref()?;
         self.classes.iter().position(|class| class.name == name)

@@ -16,19 +16,19 @@ pub struct Recorder {
 /// What a replication has measured so far. Statistics see replications as this, so that they are
 /// compiled once and not for each engine.
 pub trait Measured {
-    /// What was measured.
+    /// Returns what was measured.
     fn recorder(&self) -> &Recorder;
 
-    /// Events so far: arrivals, completions and clocks.
+    /// Returns the events so far: arrivals, completions and clocks.
     fn events(&self) -> u64;
 
-    /// The time of the last of them.
+    /// Returns the time of the last of them.
     fn now(&self) -> f64;
 
-    /// Jobs in the system.
+    /// Returns jobs in the system.
     fn jobs(&self) -> u64;
 
-    /// Those of class i.
+    /// Returns those of class i.
     fn present(&self, i: usize) -> u64;
 }
 
@@ -37,7 +37,7 @@ pub trait Measured {
 const ARRIVALS_A_TICK: f64 = 16.180_339_887_498_95;
 
 impl Recorder {
-    /// For these classes, with so many extra columns; watches of other classes are dropped.
+    /// Returns a recorder for these classes, with so many extra columns; watches of other classes are dropped.
     pub fn new(classes: &[Class], extra: usize, settings: &Settings) -> Self {
         let rate = total_arrival_rate(classes);
         let load: f64 = classes.iter().map(Class::offered_load).sum();
@@ -50,7 +50,7 @@ impl Recorder {
         }
     }
 
-    /// A job of class i arrived at time `now`; `present` tells how many of them are there then.
+    /// Notes that a job of class i arrived at time `now`; `present` returns how many of them are there then.
     #[inline(always)]
     pub fn arrived(&mut self, i: usize, now: f64, present: impl FnOnce() -> u64) {
         if self.series.watches() {
@@ -58,7 +58,7 @@ impl Recorder {
         }
     }
 
-    /// A job of class i left at time `now`, after this stay; `present` tells how many of
+    /// Notes that a job of class i left at time `now`, after this stay; `present` returns how many of
     /// them are there then.
     #[inline(always)]
     pub fn departed(&mut self, i: usize, stay: Stay, now: f64, present: impl FnOnce() -> u64) {
@@ -86,7 +86,7 @@ impl Recorder {
         }
     }
 
-    /// Response times of class i since the last but one merge of the series' buckets.
+    /// Returns the response times of class i since the last but one merge of the series' buckets.
     pub fn responses(&self, i: usize) -> &[Histogram; 2] {
         &self.responses[i]
     }

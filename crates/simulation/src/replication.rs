@@ -15,7 +15,7 @@ pub trait Replication: Measured + Send {
     /// that does not hold.
     type Violation: Clone;
 
-    /// Goes on to this many events, or until told to stop, or until more jobs than `crowd` are in the system.
+    /// Goes on to this many events, or until it is stopped, or until more jobs than `crowd` are in the system.
     fn run(&mut self, events: u64, crowd: u64, stopped: impl Fn() -> bool);
 
     /// Checks what must hold; what did not so far.
@@ -38,7 +38,7 @@ fn seen<'a, R: Replication>(engines: &'a [R], classes: &'a [Class]) -> Seen<'a> 
     Seen { classes, engines }
 }
 
-/// What replications measured, to be summarized.
+/// Returns what replications measured, to be summarized.
 pub fn results<'a, R: Replication>(
     engines: &'a [R],
     classes: &'a [Class],

@@ -22,7 +22,7 @@ pub enum Ending {
     Time,
     /// The number in system grew without end.
     RunsAway,
-    /// It was told to end.
+    /// It was interrupted.
     Interrupted,
 }
 
@@ -142,7 +142,7 @@ pub struct Results<'a> {
 }
 
 impl Results<'_> {
-    /// The results: `own` and `of_class` tell what the kind measures besides, of the sample after the
+    /// Returns the results: `own` and `of_class` return what the kind measures besides, of the sample after the
     /// warm-up where there is one, settled or not, for not all of it depends on the queues (of class i:
     /// where it is long enough to tell of its jobs).
     pub fn run<M, C>(
@@ -254,7 +254,7 @@ fn percentiles(responses: &Histogram) -> Option<[f64; 3]> {
     Some([p50?, p95?, p99?])
 }
 
-/// What was seen of the watched thresholds.
+/// Returns what was seen of the watched thresholds.
 fn watched(engines: &[&dyn Measured], sample: Option<&Sample>, settled: bool) -> Vec<Watched> {
     let first = engines.first().map(|e| &e.recorder().series.watchers);
     let watches = first.map_or(&[][..], |watchers| &watchers.watches);
@@ -277,7 +277,7 @@ fn watched(engines: &[&dyn Measured], sample: Option<&Sample>, settled: bool) ->
     seen.collect()
 }
 
-/// The mean number in system, in few enough intervals to draw them.
+/// Returns the mean number in system, in few enough intervals to draw them.
 fn path(seen: &Seen<'_>) -> (Vec<f64>, f64) {
     let (number, length) = mean_number(seen.series(), None);
     let size = number.len().div_ceil(256).max(1);
@@ -285,7 +285,7 @@ fn path(seen: &Seen<'_>) -> (Vec<f64>, f64) {
     (path, length * size as f64)
 }
 
-/// Jain's index, `(Σ x)² / (K Σ x²)`; none of nothing.
+/// Returns Jain's index, `(Σ x)² / (K Σ x²)`; none of nothing.
 fn jain(values: &[f64]) -> Option<f64> {
     let sum: f64 = values.iter().sum();
     let squares: f64 = values.iter().map(|x| x * x).sum();

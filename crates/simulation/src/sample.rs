@@ -44,12 +44,12 @@ pub struct Seen<'a> {
 }
 
 impl Seen<'_> {
-    /// Events of all replications.
+    /// Returns the events of all replications.
     pub fn events(&self) -> u64 {
         self.engines.iter().map(|e| e.events()).sum()
     }
 
-    /// The longest mean residual size \[time\] of the classes that make up the mean.
+    /// Returns the longest mean residual size \[time\] of the classes that make up the mean.
     pub fn memory(&self) -> f64 {
         let all: f64 = self.classes.iter().map(Class::offered_load).sum();
         let weighty = |class: &&Class| class.offered_load() >= SMALLEST_SHARE * all;
@@ -57,12 +57,12 @@ impl Seen<'_> {
         residuals.fold(0.0, f64::max)
     }
 
-    /// The series of all replications.
+    /// Returns the series of all replications.
     pub fn series(&self) -> impl ExactSizeIterator<Item = &Series> + Clone {
         self.engines.iter().map(|e| &e.recorder().series)
     }
 
-    /// Mean number of a class in system over the second half of each replication.
+    /// Returns the mean number of a class in system over the second half of each replication.
     pub fn late_numbers(&self, of_class: usize) -> Vec<f64> {
         let late = |series: &Series| {
             let total = |column| series.total(series.len() / 2..series.len(), column);
@@ -74,7 +74,7 @@ impl Seen<'_> {
 }
 
 impl Sample {
-    /// What is left after the warm-up; none where that is too little for batches.
+    /// Returns what is left after the warm-up; none where that is too little for batches.
     pub fn new(seen: &Seen<'_>) -> Option<Self> {
         let least = WARM_UP * seen.memory();
         let batches = BATCHES.div_ceil(seen.engines.len());
@@ -101,7 +101,7 @@ impl Sample {
         })
     }
 
-    /// Whether it is long enough to tell of jobs of this class.
+    /// Returns whether it is long enough to tell of jobs of this class.
     pub fn tells(&self, class: &Class) -> bool {
         self.length >= REST * class.residual()
     }
@@ -116,7 +116,7 @@ impl Sample {
         self.total(|row| row[self.columns.completions(class)])
     }
 
-    /// A ratio of sums; none where the lower one is zero.
+    /// Returns a ratio of sums; none where the lower one is zero.
     pub fn ratio(
         &self,
         upper: impl Fn(&[f64]) -> f64,
@@ -131,26 +131,26 @@ impl Sample {
         Some(self.estimate(mean, |row| (upper(row) - mean * lower(row)) / share))
     }
 
-    /// The estimate `mean`, from what each batch deviates by.
+    /// Returns the estimate `mean`, from what each batch deviates by.
     pub fn estimate(&self, mean: f64, deviation: impl Fn(&[f64]) -> f64) -> Estimate {
         let deviations: Vec<f64> = self.rows.iter().map(|row| deviation(row)).collect();
         Estimate::new(mean, &deviations, self.batches)
     }
 
-    /// Time average of a quantity that is integrated in each batch.
+    /// Returns the time average of a quantity that is integrated in each batch.
     pub fn time_average(&self, quantity: impl Fn(&[f64]) -> f64) -> Option<Estimate> {
         let time = self.columns.time();
         self.ratio(quantity, |row| row[time])
     }
 
-    /// Mean number of some classes together in system.
+    /// Returns the mean number of some classes together in system.
     pub fn mean_number(&self, classes: &[usize]) -> Option<Estimate> {
         let c = self.columns;
         let number = self.time_average(|row| classes.iter().map(|&i| row[c.present(i)]).sum());
         number.map(Estimate::of_queue)
     }
 
-    /// Mean response time of each replication, over the jobs of all classes.
+    /// Returns the mean response time of each replication, over the jobs of all classes.
     pub fn replications(&self) -> Vec<f64> {
         let c = self.columns;
         self.of_replications(|row| {
@@ -160,7 +160,7 @@ impl Sample {
         })
     }
 
-    /// `Σ w_i E[T_i]` of each replication.
+    /// Returns `Σ w_i E[T_i]` of each replication.
     pub fn weighted_replications(&self, weights: &[f64]) -> Vec<f64> {
         let c = self.columns;
         let of_class = |row: &[f64], i: usize| row[c.responses(i)] / row[c.completions(i)];
@@ -168,7 +168,7 @@ impl Sample {
         self.of_replications(|row| weights().map(|(i, w)| w * of_class(row, i)).sum())
     }
 
-    /// What follows from the sums of each replication.
+    /// Returns what follows from the sums of each replication.
     fn of_replications(&self, value: impl Fn(&[f64]) -> f64) -> Vec<f64> {
         let sum = |rows: &[Vec<f64>]| {
             let column = |c: usize| rows.iter().map(|row| row[c]).sum();
@@ -178,19 +178,19 @@ impl Sample {
         replications.map(|rows| value(&sum(rows))).collect()
     }
 
-    /// Mean response time over the jobs of some classes together.
+    /// Returns the mean response time over the jobs of some classes together.
     pub fn mean_response(&self, classes: &[usize]) -> Option<Estimate> {
         let c = self.columns;
         self.per_job(classes, |row, i| row[c.responses(i)])
     }
 
-    /// Mean time in system without service, over the jobs of some classes together.
+    /// Returns the mean time in system without service, over the jobs of some classes together.
     pub fn mean_waiting(&self, classes: &[usize]) -> Option<Estimate> {
         let c = self.columns;
         self.per_job(classes, |row, i| row[c.present(i)] - row[c.busy(i)])
     }
 
-    /// A quantity of classes, over the jobs of them together.
+    /// Returns a quantity of classes, over the jobs of them together.
     fn per_job(&self, classes: &[usize], of: impl Fn(&[f64], usize) -> f64) -> Option<Estimate> {
         let c = self.columns;
         let ratio = self.ratio(
@@ -200,7 +200,7 @@ impl Sample {
         ratio.map(Estimate::of_queue)
     }
 
-    /// `Σ w_i E[T_i]` with weights of sum 1; none when some class has no completion.
+    /// Returns `Σ w_i E[T_i]` with weights of sum 1; none when some class has no completion.
     pub fn weighted_response(&self, weights: &[f64]) -> Option<Estimate> {
         let c = self.columns;
         let classes = 0..weights.len();
@@ -221,7 +221,7 @@ impl Sample {
     }
 }
 
-/// Mean number of a class or of all in system, in buckets of time, over all replications, and the
+/// Returns the mean number of a class or of all in system, in buckets of time, over all replications, and the
 /// buckets' length. A replication that is not as far as others has smaller buckets: these are merged.
 pub(super) fn mean_number<'a>(
     all: impl Iterator<Item = &'a Series> + Clone,

@@ -26,7 +26,7 @@ pub struct Class {
 }
 
 impl Class {
-    /// A class of Poisson arrivals of this rate, with sizes of this mean and squared coefficient of variation.
+    /// Returns a class of Poisson arrivals of this rate, with sizes of this mean and squared coefficient of variation.
     pub fn poisson(name: &str, rate: f64, (mean_size, scv): (f64, f64), weight: f64) -> Self {
         Class {
             name: name.into(),
@@ -38,24 +38,24 @@ impl Class {
         }
     }
 
-    /// Offered load λ E\[S\].
+    /// Returns the offered load λ E\[S\].
     pub fn offered_load(&self) -> f64 {
         self.arrival_rate * self.mean_size
     }
 
-    /// Whether its jobs are in service for less than one time in ten thousand: runs end that saw next to
-    /// none of them, and tell nothing about the class itself.
+    /// Returns whether its jobs are in service for less than one time in ten thousand: runs end that saw next to
+    /// none of them, and say nothing about the class itself.
     pub fn is_rare(&self) -> bool {
         self.offered_load() < 1e-4
     }
 
-    /// E\[S²\]/2E\[S\] \[time\]: what is left on average of a job in service that is looked at.
+    /// Returns E\[S²\]/2E\[S\] \[time\]: what is left on average of a job in service that is looked at.
     pub fn residual(&self) -> f64 {
         self.mean_size * f64::midpoint(1.0, self.scv)
     }
 }
 
-/// Σ λ_i \[1/time\].
+/// Returns Σ λ_i \[1/time\].
 pub fn total_arrival_rate(classes: &[Class]) -> f64 {
     classes.iter().map(|class| class.arrival_rate).sum()
 }

@@ -57,7 +57,7 @@ fn few_done(done: u64, left: u64) -> String {
     }
 }
 
-/// The jobs that change slowly, at the beginning of a message.
+/// Returns the jobs that change slowly, at the beginning of a message.
 fn number_of(class: Option<&String>) -> String {
     let of_class = |class| format!("{class}: the number of its jobs");
     class.map_or("the number in system".into(), of_class)
@@ -90,7 +90,7 @@ pub(super) fn unsettled(seen: &Seen<'_>, sample: &Sample) -> Option<Unsettled> {
 /// not known well enough to end a run.
 const MANY: f64 = 300.0;
 
-/// Relative half-width of the mean response time so far; `None` while nothing can be said.
+/// Returns the relative half-width of the mean response time so far; `None` while nothing can be said.
 pub(super) fn precision(seen: &Seen<'_>) -> Option<f64> {
     let sample = Sample::new(seen).filter(|sample| unsettled(seen, sample).is_none())?;
     let all: Vec<usize> = (0..seen.classes.len()).collect();
@@ -107,7 +107,7 @@ const FEWEST: f64 = 32.0;
 /// start, and what has not left at the end, is then a twentieth of what is measured at most.
 const STAYS: f64 = 20.0;
 
-/// A class of which too few jobs left, or that stay too long. Of a rare class few come: it is enough
+/// Returns a class of which too few jobs left, or that stay too long. Of a rare class few come: it is enough
 /// that most of them left.
 fn starved(seen: &Seen<'_>, sample: &Sample) -> Option<Unsettled> {
     let (c, classes) = (sample.columns, seen.classes);
@@ -142,7 +142,7 @@ const PARTS: usize = 16;
 /// the 95 % intervals of M/M/1 at ρ = .95 nine in ten cover at 17 τ, and fewer below.
 const SLOW: f64 = 0.6;
 
-/// A class whose number, or the number of all, changes too slowly; the slowest.
+/// Returns a class whose number, or the number of all, changes too slowly; the slowest.
 fn slow(seen: &Seen<'_>, warm_up: f64) -> Option<Unsettled> {
     let each = (0..seen.classes.len()).map(Some).chain([None]);
     let memory = |class: &Option<usize>| correlation(seen, *class, warm_up);
@@ -152,7 +152,7 @@ fn slow(seen: &Seen<'_>, warm_up: f64) -> Option<Unsettled> {
     })
 }
 
-/// Correlation of the mean number in one part of a replication with that in the next, over the parts of
+/// Returns the correlation of the mean number in one part of a replication with that in the next, over the parts of
 /// all replications.
 fn correlation(seen: &Seen<'_>, class: Option<usize>, warm_up: f64) -> f64 {
     let parts = seen.series().map(|series| {
@@ -174,19 +174,19 @@ fn correlation(seen: &Seen<'_>, class: Option<usize>, warm_up: f64) -> f64 {
     if varies { covariance / variance } else { 0.0 }
 }
 
-/// Whether the run should be given up: too many jobs, or clearly growing.
+/// Returns whether the run should be given up: too many jobs, or clearly growing.
 pub(super) fn runs_away(seen: &Seen<'_>, crowd: u64) -> bool {
     seen.engines.iter().any(|e| e.jobs() > crowd)
         || (seen.events() > 4_000_000 && grows(seen, SURELY))
 }
 
-/// Whether the number in system grows, of all classes together or of one: a class that
+/// Returns whether the number in system grows, of all classes together or of one: a class that
 /// starves may be too small to be seen in the sum.
 pub(super) fn grows(seen: &Seen<'_>, deviations: f64) -> bool {
     number_grows(seen, None, deviations) || (0..seen.classes.len()).any(|i| class_grows(seen, i))
 }
 
-/// Whether the number of class i in system grows.
+/// Returns whether the number of class i in system grows.
 pub(super) fn class_grows(seen: &Seen<'_>, i: usize) -> bool {
     number_grows(seen, Some(i), SURELY)
 }
@@ -194,7 +194,7 @@ pub(super) fn class_grows(seen: &Seen<'_>, i: usize) -> bool {
 /// Standard deviations beyond which growth is beyond doubt, even when it is looked for often.
 const SURELY: f64 = 10.0;
 
-/// Whether the number in system grew from quarter to quarter, and over the second half by more
+/// Returns whether the number in system grew from quarter to quarter, and over the second half by more
 /// than chance explains, in two ways: by more than `deviations` standard deviations of a random
 /// walk of as many steps; and, as jobs that block the server for long make greater waves than
 /// those, with increments from eighth to eighth of that half whose mean is more than [`STEADY`]
@@ -237,7 +237,7 @@ fn number_grows(seen: &Seen<'_>, of_class: Option<usize>, deviations: f64) -> bo
 /// beyond that with probability .0003.
 const STEADY: f64 = 6.0;
 
-/// The standard deviation of the mean number in system after half of the run, were it a random
+/// Returns the standard deviation of the mean number in system after half of the run, were it a random
 /// walk.
 fn walk(seen: &Seen<'_>, of_class: Option<usize>) -> f64 {
     let classes = seen.classes;

@@ -26,7 +26,7 @@ pub struct Fair<N> {
     pub by: Vec<Recursion>,
 }
 
-/// Means under balanced fairness, for a graph that is stable.
+/// Returns the means under balanced fairness, for a graph that is stable.
 ///
 /// Parts of the graph that do not hang together are apart; servers of the same classes are one, and classes of the same
 /// servers. For each part the cheaper recursion is taken, or the one that is given.
@@ -79,7 +79,7 @@ struct Part<N> {
 }
 
 impl<N: Num + Clone> Graph<N> {
-    /// These classes and their servers, with what is alike as one.
+    /// Returns these classes and their servers, with what is alike as one.
     fn reduced(&self, classes: &[usize]) -> Part<N> {
         let of_class = |i: &usize| {
             let mut own = self.servers[*i].clone();
@@ -110,7 +110,7 @@ impl<N: Num + Clone> Graph<N> {
     }
 }
 
-/// Members with the same key as one: the keys, the sum of the rates of each, and the place of each member's key.
+/// Joins members with the same key: returns the keys, the sum of the rates of each, and the place of each member's key.
 fn grouped<N: Num + Clone>(
     members: impl Iterator<Item = (Vec<usize>, N)>,
 ) -> (Vec<Vec<usize>>, Vec<N>, Vec<usize>) {
@@ -128,7 +128,7 @@ fn grouped<N: Num + Clone>(
     (keys, rates, places)
 }
 
-/// Classes that hang together by servers that they share.
+/// Returns classes that hang together by servers that they share.
 fn parts(servers: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let most = servers.iter().flatten().max().map_or(0, |s| s + 1);
     let mut sets = petgraph::unionfind::UnionFind::new(most);
@@ -159,7 +159,7 @@ pub struct Graph<N> {
     pub servers: Vec<Vec<usize>>,
 }
 
-/// By set: the sum of what its subsets have, itself included.
+/// Returns by set the sum of what its subsets have, itself included.
 fn over_subsets<N: Num + Clone>(mut values: Vec<N>) -> Vec<N> {
     for bit in bits(values.len()) {
         for set in (0..values.len()).filter(|set| set & bit != 0) {
@@ -169,7 +169,7 @@ fn over_subsets<N: Num + Clone>(mut values: Vec<N>) -> Vec<N> {
     values
 }
 
-/// By set: the sum of what its supersets have, itself included.
+/// Returns by set the sum of what its supersets have, itself included.
 fn over_supersets<N: Num + Clone>(mut values: Vec<N>) -> Vec<N> {
     for bit in bits(values.len()) {
         for set in (0..values.len()).filter(|set| set & bit == 0) {
@@ -183,7 +183,7 @@ fn bits(sets: usize) -> impl Iterator<Item = usize> {
     (0..sets.trailing_zeros()).map(|k| 1 << k)
 }
 
-/// By set: the sum of the values at its subsets.
+/// Returns by set the sum of the values at its subsets.
 fn sums_of<'a, N: Num + Clone + 'a>(
     count: usize,
     sets: impl Iterator<Item = usize>,
@@ -196,7 +196,7 @@ fn sums_of<'a, N: Num + Clone + 'a>(
     over_subsets(at)
 }
 
-/// `G(∅) = 1`, `G(T) = Σ_{s∈T} r_s G(T∖s) / free(T)`.
+/// Returns `G(∅) = 1`, `G(T) = Σ_{s∈T} r_s G(T∖s) / free(T)`.
 fn forward<N: Num + Clone>(rates: &[N], free: &[N]) -> Vec<N> {
     let mut sums = vec![N::one(); free.len()];
     for set in 1..sums.len() {
@@ -207,7 +207,7 @@ fn forward<N: Num + Clone>(rates: &[N], free: &[N]) -> Vec<N> {
     sums
 }
 
-/// How a sum over all sets, each with this weight, changes with each G(T).
+/// Returns how a sum over all sets, each with this weight, changes with each G(T).
 fn backward<N: Num + Clone>(rates: &[N], free: &[N], weight: impl Fn(usize) -> N) -> Vec<N> {
     let mut changes: Vec<N> = (0..free.len()).map(weight).collect();
     for set in (0..free.len()).rev() {

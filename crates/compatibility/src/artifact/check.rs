@@ -48,7 +48,7 @@ fn policy(policy: &Policy, cluster: &Cluster, findings: &mut Findings) {
     findings.stands("slice", by);
 }
 
-/// The load, from below and from above.
+/// Checks the load, from below and from above.
 fn evidence(evidence: &Evidence, cluster: &Cluster, findings: &mut Findings) {
     positive("load", evidence.load, findings);
     let rates = cluster.service_rates();
@@ -87,7 +87,7 @@ fn evidence(evidence: &Evidence, cluster: &Cluster, findings: &mut Findings) {
     }
 }
 
-/// `λ(A)/μ(A)` of the tight set.
+/// Returns `λ(A)/μ(A)` of the tight set.
 fn needed(
     tight: &[String],
     cluster: &Cluster,
@@ -112,7 +112,7 @@ fn needed(
     Some(arriving / servers.into_iter().map(|s: usize| rates[s]).sum::<f64>())
 }
 
-/// The load of the server that has the most under the routing.
+/// Returns the load of the server that has the most under the routing.
 fn most_loaded(
     routing: &[Vec<Part>],
     cluster: &Cluster,
@@ -165,7 +165,7 @@ fn claims(artifact: &Artifact, cluster: &Cluster, findings: &mut Findings) {
     }
 }
 
-/// What is wrong with a claim, whatever is derived.
+/// Returns what is wrong with a claim, whatever is derived.
 fn malformed(claim: &Claim) -> Option<&'static str> {
     let is_amount = |number: f64| number >= 0.0 && number.is_finite();
     let of_server = claim.quantity == Quantity::Utilization;
@@ -221,7 +221,7 @@ fn claim(
     }
 }
 
-/// The value under balanced fairness, and what it follows from.
+/// Returns the value under balanced fairness, and what it follows from.
 fn expected(claim: &Claim, cluster: &Cluster, means: &Means) -> Option<(f64, Grounds)> {
     let (names, rates) = (cluster.names(), cluster.arrival_rates());
     let chosen = |i: &usize| claim.job_type.as_deref().is_none_or(|own| own == names[*i]);

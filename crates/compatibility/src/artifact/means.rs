@@ -18,7 +18,7 @@ pub(super) struct Means {
 const MOST: usize = 22;
 const MOST_OF_DEARER: usize = 14;
 
-/// The means of a stable cluster; `None` where that is too much.
+/// Returns the means of a stable cluster; `None` where that is too much.
 pub(super) fn means(cluster: &Cluster) -> Option<Means> {
     let (rates, arriving) = (cluster.service_rates(), cluster.arrival_rates());
     if let Some(assignment) = cluster.assignment() {
@@ -39,7 +39,7 @@ pub(super) fn means(cluster: &Cluster) -> Option<Means> {
     Some(means)
 }
 
-/// `E[x]` where each job has so many of the servers, all alike. With n servers left G and λ D/G go as over sets; only
+/// Returns `E[x]` where each job has so many of the servers, all alike. With n servers left G and λ D/G go as over sets; only
 /// their number counts.
 fn drawn(rates: &[f64], degree: u32, arriving: f64) -> f64 {
     let count = rates.len() as u32;
@@ -54,7 +54,7 @@ fn drawn(rates: &[f64], degree: u32, arriving: f64) -> f64 {
         .sum()
 }
 
-/// Classes that share servers, directly or by way of others.
+/// Returns classes that share servers, directly or by way of others.
 fn parts(own: &[&[usize]]) -> Vec<Vec<usize>> {
     let mut left: Vec<usize> = (0..own.len()).collect();
     let mut parts = Vec::new();
@@ -88,7 +88,7 @@ struct Part {
 }
 
 impl Part {
-    /// `None` where it is too large for sets of bits.
+    /// Returns a part; `None` where it is too large for sets of bits.
     fn new(part: &[usize], own: &[&[usize]], arriving: &[f64], rates: &[f64]) -> Option<Self> {
         let mut groups: BTreeMap<&[usize], Vec<usize>> = BTreeMap::new();
         for &i in part {
@@ -140,7 +140,7 @@ impl Part {
         Some(())
     }
 
-    /// `D_i(T) = [G(T) 1{S_i ⊆ T} + Σ_s μ_s D_i(T∖s)] / (μ(T) − λ(T))`, and `E[x_i] = λ_i D_i/G` of all servers.
+    /// Computes `D_i(T) = [G(T) 1{S_i ⊆ T} + Σ_s μ_s D_i(T∖s)] / (μ(T) − λ(T))`, and `E[x_i] = λ_i D_i/G` of all servers.
     fn by_servers(&self) -> (Vec<f64>, Vec<f64>) {
         let (serving, count) = (&self.serving, self.servers.len());
         let own = |k: usize| {
@@ -166,7 +166,7 @@ impl Part {
         ((0..sets.len()).map(number).collect(), idle.collect())
     }
 
-    /// `L_i(A) = [λ_i (π(A) + π(A∖i)) + Σ_{j≠i} λ_j L_i(A∖j)] / (μ(A) − λ(A))`, and `E[x_i] = Σ_A L_i(A) / Σ_A π(A)`.
+    /// Computes `L_i(A) = [λ_i (π(A) + π(A∖i)) + Σ_{j≠i} λ_j L_i(A∖j)] / (μ(A) − λ(A))`, and `E[x_i] = Σ_A L_i(A) / Σ_A π(A)`.
     fn by_classes(&self) -> (Vec<f64>, Vec<f64>) {
         let (arriving, count) = (&self.arriving, self.classes.len());
         let free = |set: usize| {
@@ -193,7 +193,7 @@ impl Part {
     }
 }
 
-/// By set A: `x(A) = [own(A) + Σ_{i∈A} r_i x(A∖i)] / free(A)` from `x(∅)` on; 0 where there is no `own`.
+/// Returns by set A `x(A) = [own(A) + Σ_{i∈A} r_i x(A∖i)] / free(A)` from `x(∅)` on; 0 where there is no `own`.
 fn recursion(
     rates: &[f64],
     free: &[f64],
@@ -211,7 +211,7 @@ fn recursion(
     values
 }
 
-/// The members of a set of bits.
+/// Returns the members of a set of bits.
 fn members(set: usize) -> impl Iterator<Item = usize> {
     let mut left = set;
     std::iter::from_fn(move || {

@@ -20,7 +20,7 @@ pub(super) struct ProcessorSharing {
     service: Stream,
 }
 
-/// All jobs of a server get the same work: what each got since the server was empty tells when they are done.
+/// All jobs of a server get the same work: what each got since the server was empty says when they are done.
 struct Server {
     rate: f64,
     /// Work that each job got, as of the time `since`.

@@ -36,7 +36,7 @@ struct Underway {
 }
 
 impl Underway {
-    /// What is left at time `now`.
+    /// Takes off what was done until `now`.
     fn work(&mut self, now: f64) {
         let done = (now - self.since) * self.rate;
         self.left -= done;
@@ -64,7 +64,7 @@ impl VirtualQueue {
         }
     }
 
-    /// Servers have turned to a job: together they have this rate more.
+    /// Serves a job by servers that have turned to it: together they have this rate more.
     fn serve(&mut self, job: Job, more: f64, now: f64, gauges: &mut Gauges) {
         let own = &mut self.jobs[job.0 as usize];
         if own.rate == 0.0 {
@@ -83,7 +83,7 @@ impl VirtualQueue {
         self.calendar.push(own.end, job.0);
     }
 
-    /// No server works on a job any more.
+    /// Stops a job, on which no server works any more.
     fn stop(&mut self, job: Job, now: f64, gauges: &mut Gauges) {
         let own = &mut self.jobs[job.0 as usize];
         own.work(now);
@@ -92,7 +92,7 @@ impl VirtualQueue {
         self.running -= 1;
     }
 
-    /// Servers do what the queue says after an event.
+    /// Follows what the queue says after an event.
     fn follow(&mut self, now: f64, gauges: &mut Gauges) {
         for n in 0..self.queue.changes().len() {
             let change = self.queue.changes()[n];

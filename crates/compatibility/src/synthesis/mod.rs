@@ -105,7 +105,7 @@ fn claims(cluster: &Cluster, load: &Load, means: Option<&Means>, tuned: &Tuned) 
     claims
 }
 
-/// Of all jobs, of each class, and of each server.
+/// Returns claims of all jobs, of each class, and of each server.
 fn exact(cluster: &Cluster, means: &Means) -> Vec<Claim> {
     let poisson = HoldsFor {
         arrivals: Some(ArrivalLaw::Poisson),
@@ -150,9 +150,9 @@ fn exact(cluster: &Cluster, means: &Means) -> Vec<Claim> {
     claims
 }
 
-/// What a run measured, of all jobs and of each class.
+/// Returns what a run measured, of all jobs and of each class.
 fn simulated(cluster: &Cluster, run: &Run, [response, number]: [Quantity; 2]) -> Vec<Claim> {
-    let each = run.types.iter().filter(|_| cluster.are_told_apart());
+    let each = run.types.iter().filter(|_| cluster.are_distinguished());
     let each = each.map(|class| {
         let subject = Subject::of_type(class.name.as_str());
         (subject, class.mean_response, class.mean_number)

@@ -42,7 +42,7 @@ pub(super) struct Tuned {
 pub struct Tuning {
     /// How near the mean response time is to come, as a fraction.
     pub tolerance: f64,
-    /// The law of sizes of the simulations: the workload's, or a widely spread one where it tells the mean alone.
+    /// The law of sizes of the simulations: the workload's, or a widely spread one where it says the mean alone.
     pub size: Size,
     /// How far the mean response time of the one that was taken is above that of balanced fairness, as a fraction; none
     /// where no run settled.
@@ -113,7 +113,7 @@ struct Trials<'a, H> {
 }
 
 impl<H: FnMut(&str, Progress)> Trials<'_, H> {
-    /// The least of the ladder that is near enough, or its last; with its run.
+    /// Returns the least of the ladder that is near enough, or its last; with its run.
     fn least(&mut self, fair: f64) -> Result<(Tuning, f64, Run), String> {
         let most = fair * (1.0 + self.options.tolerance);
         let is_near = |run: &Run| run.mean_response.is_some_and(|e| e.mean <= most);

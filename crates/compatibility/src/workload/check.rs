@@ -14,7 +14,7 @@ const MEANS: std::ops::Range<f64> = 1e-150..1e150;
 const MOST_SERVERS: u32 = 100_000;
 
 impl Record {
-    /// The workload, and what to warn of; or all faults, those found so far and its own.
+    /// Returns the workload, and what to warn of; or all faults, those found so far and its own.
     pub(super) fn checked(&self, mut faults: Vec<Fault>) -> Checked<Cluster> {
         check_unit(&self.time_unit, &mut faults);
         self.check_size(&mut faults);
@@ -139,7 +139,7 @@ impl Record {
         }
     }
 
-    /// Only for a record without faults.
+    /// Builds the cluster of a record without faults.
     fn build(&self) -> Checked<Cluster> {
         let mut warnings = Vec::new();
         let mut cluster = Cluster {

@@ -121,7 +121,7 @@ pub(super) fn parse(text: &str, name: &str) -> Result<Parsed<Cluster>, DocumentE
 }
 
 impl ClusterDocument {
-    /// What it says, with its defaults; faults go to the others.
+    /// Returns what it says, with its defaults; faults go to the others.
     fn record(self, document: &Document<'_>, faults: &mut Vec<Fault>) -> Option<Record> {
         let has = |key| document.root.get(key).is_some();
         let mut refuse = |key: &str, message: String, help: &str| {
@@ -163,7 +163,7 @@ impl ClusterDocument {
 }
 
 impl Record {
-    /// The workload, or all its faults.
+    /// Returns the workload, or all its faults.
     ///
     /// # Errors
     /// A list of all faults, at their places in the record.

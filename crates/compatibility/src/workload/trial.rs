@@ -30,7 +30,7 @@ impl Trial {
         Trial::Zipf,
     ];
 
-    /// Its name.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
             Trial::Own => "own",
@@ -41,7 +41,7 @@ impl Trial {
         }
     }
 
-    /// The law with the mean of another one.
+    /// Returns the law with the mean of another one.
     ///
     /// # Panics
     /// When the mean is so large or small that a multiple of it is out of the range of numbers.
@@ -75,7 +75,7 @@ impl Trial {
     }
 }
 
-/// Exponential phases of equal means, so many that the numbers from 1 on have these weights.
+/// Returns exponential phases of equal means, so many that the numbers from 1 on have these weights.
 fn phases(weights: &[f64], mean: f64) -> Size {
     let decimal = |x: f64| Decimal::new(x).expect("a fraction of a mean in the range of numbers");
     let all: f64 = weights.iter().sum();

@@ -3,7 +3,7 @@
 use super::{Phase, Rule};
 use crate::workload::{Curve, Pool};
 
-/// The least time at which all jobs can have ended, and a plan that reaches it.
+/// Returns the least time at which all jobs can have ended, and a plan that reaches it.
 ///
 /// Whole servers are exchanged in turns: each job has its number, rounded down, and one server more for the part of the time
 /// that is left out, one job after the other round the servers (the wrap-around rule: R. McNaughton, Management Science 6(1),
@@ -21,7 +21,7 @@ pub fn makespan(pool: &Pool) -> (f64, Rule) {
     (until, Rule::Phases(phases))
 }
 
-/// The least time in which so much can be done of each job, and servers with which all end then.
+/// Returns the least time in which so much can be done of each job, and servers with which all end then.
 ///
 /// No rate that changes does better than its mean, as speedups are concave: with servers for the rate `x_i/T` each, T is
 /// reached just if they are enough. For powers `T = ‖x‖_{1/p}/s(N)` (the heSRPT paper, theorem 2, which leaves out `s(N)`).
@@ -64,7 +64,7 @@ pub fn all_at_once(jobs: &[(f64, &Curve)], servers: f64) -> (f64, Vec<f64>) {
 /// Steps towards the earliest time, at most: by halves alone it is known as well as numbers are.
 const TURNS: usize = 400;
 
-/// Whole numbers of servers whose means over the time are these.
+/// Returns whole numbers of servers whose means over the time are these.
 fn in_turns(servers: &[f64], time: f64) -> Vec<Phase> {
     // Parts of a server laid one behind the other; the k-th unit of this line is the time of one server.
     // They are laid a little short, so that rounding makes no server too many, and all takes so much longer.

@@ -15,13 +15,13 @@ pub struct Asks<'a> {
 }
 
 impl Asks<'_> {
-    /// The least and the greatest number of servers that it takes where a server costs `rent`.
+    /// Returns the least and the greatest number of servers that it takes where a server costs `rent`.
     fn demand(&self, rent: f64) -> (f64, f64) {
         self.curve.demand(rent / self.price)
     }
 }
 
-/// Servers of each job, such that no others of at most `servers` do work that is worth more: the largest
+/// Returns servers of each job, such that no others of at most `servers` do work that is worth more: the largest
 /// `Σ a_i s_i(θ_i)` over θ ≥ 0, `Σ θ_i ≤ N`.
 ///
 /// By the rent of a server at which all of them are just taken. Where jobs are indifferent at that rent the dearer
@@ -50,7 +50,7 @@ pub fn divide(jobs: &[Asks<'_>], servers: f64) -> Vec<f64> {
     taken
 }
 
-/// The exponent below 1 of the speedup that all share, if it is a power without limits.
+/// Returns the exponent below 1 of the speedup that all share, if it is a power without limits.
 fn one_power(jobs: &[Asks<'_>], servers: f64) -> Option<f64> {
     let curve = jobs.first()?.curve;
     let same = |job: &Asks<'_>| std::ptr::eq(job.curve, curve) || job.curve == curve;
@@ -58,7 +58,7 @@ fn one_power(jobs: &[Asks<'_>], servers: f64) -> Option<f64> {
     jobs.iter().all(same).then_some(p)
 }
 
-/// `a_i p θ_i^(p−1)` is the same for all: shares are as `a_i^(1/(1−p))`.
+/// Divides by powers: `a_i p θ_i^(p−1)` is the same for all, so that shares are as `a_i^(1/(1−p))`.
 fn by_powers(jobs: &[Asks<'_>], servers: f64, p: f64) -> Vec<f64> {
     let dearest = jobs.iter().map(|job| job.price).fold(0.0, f64::max);
     let share = |job: &Asks<'_>| (job.price / dearest).powf(1.0 / (1.0 - p));
@@ -68,7 +68,7 @@ fn by_powers(jobs: &[Asks<'_>], servers: f64, p: f64) -> Vec<f64> {
     taken
 }
 
-/// Two rents as near as numbers are: at the first at least all servers are taken, at the second at most all.
+/// Returns two rents as near as numbers are: at the first at least all servers are taken, at the second at most all.
 fn rents(jobs: &[Asks<'_>], servers: f64) -> (f64, f64) {
     let least = |rent: f64| jobs.iter().map(|job| job.demand(rent).0).sum::<f64>();
     let (mut cheap, mut dear) = (1.0, 1.0);
@@ -103,7 +103,7 @@ fn rents(jobs: &[Asks<'_>], servers: f64) -> (f64, f64) {
     (cheap, dear)
 }
 
-/// The prices `a_1, a_2, …` of jobs, each with its own curve, that end in the opposite order: the first is the last.
+/// Returns the prices `a_1, a_2, …` of jobs, each with its own curve, that end in the opposite order: the first is the last.
 ///
 /// If under these prices they do end in that order, the plan costs `Σ a_k x_k`. With one curve for all, jobs from the
 /// largest on and ascending weights that is so, the prices ascend, and no plan costs less.
@@ -125,7 +125,7 @@ pub struct Prices<'a> {
 }
 
 impl<'a> Prices<'a> {
-    /// Of no job so far.
+    /// Returns the prices of no job so far.
     pub fn new(servers: f64) -> Self {
         Prices {
             servers,
@@ -134,7 +134,7 @@ impl<'a> Prices<'a> {
         }
     }
 
-    /// The price of a job that ends before all others so far.
+    /// Returns the price of a job that ends before all others so far.
     pub fn push(&mut self, curve: &'a Curve, weight: f64) -> f64 {
         self.due += weight;
         // Alone on all servers it is worth that much, and with others no less.
@@ -144,7 +144,7 @@ impl<'a> Prices<'a> {
     }
 }
 
-/// The same with one curve for all, where the prices of the first jobs are known.
+/// Adds prices with one curve for all, where the prices of the first jobs are known.
 pub(super) fn extend_prices(known: &mut Vec<f64>, curve: &Curve, weights: &[f64], servers: f64) {
     if known.len() >= weights.len() {
         return;
@@ -184,7 +184,7 @@ fn lower_last(jobs: &mut [Asks<'_>], due: f64, servers: f64) -> f64 {
     }
 }
 
-/// The same for `s(k) = k^p`, p < 1, in closed form: `a_k s(N) = (W_k^c − W_{k−1}^c)^{1/c}`, c = 1/(1 − p).
+/// Returns the same for `s(k) = k^p`, p < 1, in closed form: `a_k s(N) = (W_k^c − W_{k−1}^c)^{1/c}`, c = 1/(1 − p).
 ///
 /// Source: the heSRPT paper, theorem 8, there for weights 1.
 pub fn power_prices(p: f64, weights: &[f64], servers: f64) -> Vec<f64> {

@@ -124,7 +124,7 @@ pub struct Stage {
     pub jobs: Vec<(usize, f64)>,
 }
 
-/// Runs a pool to its end; `keep` is whether stages are told.
+/// Runs a pool to its end; `keep` is whether the stages are returned.
 pub fn execute(pool: &Pool, dividing: Dividing<'_>, keep: bool) -> Course {
     let jobs = pool.jobs();
     let mut left: Vec<f64> = jobs.iter().map(|job| job.size).collect();

@@ -22,7 +22,7 @@ impl Tunable {
         }
     }
 
-    /// Where to begin: KNEE with what the last server is worth to a job of mean size on its share.
+    /// Returns where to begin: KNEE with what the last server is worth to a job of mean size on its share.
     fn typical(self, pool: &Pool) -> f64 {
         match self {
             Tunable::Power => 0.0,
@@ -44,7 +44,7 @@ const STEP: f64 = 0.7;
 /// Thirds that are left out afterwards.
 const THIRDS: usize = 24;
 
-/// The rule with the knob that is best for the objective.
+/// Returns the rule with the knob that is best for the objective.
 pub fn tuned(pool: &Pool, rule: Tunable) -> Sharing {
     let objective = pool.objective().quantity();
     let cost_of = |knob: f64| {

@@ -93,7 +93,7 @@ pub fn best_plan(pool: &Pool) -> Planned {
     planned
 }
 
-/// The best plan that a search finds; `by_prices` is a bound that is known, with its prices.
+/// Returns the best plan that a search finds; `by_prices` is a bound that is known, with its prices.
 fn searched(pool: &Pool, open: Open, by_prices: Option<(f64, Vec<f64>)>) -> Planned {
     let (rule, ends) = or_simpler(pool, search(pool));
     // Bounds are a little lower for rounding, in prices that are found by steps, and in so many sums of rents.
@@ -125,7 +125,7 @@ const COMPARED: usize = 2000;
 /// Rules that are tried beside a plan.
 pub const BESIDE: [Sharing; 3] = [Sharing::Equi, Sharing::Srpt, Sharing::HeLrpt];
 
-/// A plan, or what a rule beside it does where that costs less: a search among many jobs may end above it. A division
+/// Returns a plan, or what a rule beside it does where that costs less: a search among many jobs may end above it. A division
 /// that needs parts of servers is no plan of whole ones.
 pub(super) fn or_simpler(pool: &Pool, mut best: (Rule, Vec<f64>)) -> (Rule, Vec<f64>) {
     let cost = |ends: &[f64]| cost(pool, pool.objective().quantity(), ends);
@@ -157,7 +157,7 @@ pub(super) fn or_simpler(pool: &Pool, mut best: (Rule, Vec<f64>)) -> (Rule, Vec<
 /// Intervals in which rents do not change, at least and at most about.
 const INTERVALS: usize = 32;
 
-/// What a server is worth in the stages of a plan: where to begin.
+/// Returns what a server is worth in the stages of a plan: where to begin.
 fn rents(pool: &Pool, rule: &Rule) -> Vec<Rent> {
     let weight = |i: usize| pool.jobs()[i].weight;
     let total: f64 = (0..pool.jobs().len()).map(weight).sum();
@@ -184,7 +184,7 @@ fn rents(pool: &Pool, rule: &Rule) -> Vec<Rent> {
     rents
 }
 
-/// Of few jobs, what each has after 0, 1, 2, … have ended.
+/// Returns what each of few jobs has after 0, 1, 2, … have ended.
 fn stages(pool: &Pool, rule: &Rule, ends: &[f64]) -> Vec<Vec<f64>> {
     let mut order: Vec<usize> = (0..ends.len()).collect();
     order.sort_by(|&i, &j| ends[i].total_cmp(&ends[j]));

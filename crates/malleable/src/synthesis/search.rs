@@ -16,7 +16,7 @@ const WORK: f64 = 4e8;
 /// Plans that are tried at least, and at most.
 const PLANS: [f64; 2] = [8.0, 4000.0];
 
-/// When jobs end under a rule.
+/// Returns when jobs end under a rule.
 pub(super) fn ends(pool: &Pool, rule: &Rule) -> Vec<f64> {
     if let ([curve], Rule::Prices(prices)) = (pool.curves(), rule)
         && let Some(p) = curve.smooth_power(pool.servers())
@@ -26,7 +26,7 @@ pub(super) fn ends(pool: &Pool, rule: &Rule) -> Vec<f64> {
     execute(pool, Dividing::Plan(rule), false).ends
 }
 
-/// Values in an order of jobs, job by job.
+/// Returns values in an order of jobs, job by job.
 pub(super) fn by_job(order: &[usize], values: &[f64]) -> Vec<f64> {
     let mut by_job = vec![0.0; order.len()];
     for (&i, value) in order.iter().zip(values) {
@@ -35,7 +35,7 @@ pub(super) fn by_job(order: &[usize], values: &[f64]) -> Vec<f64> {
     by_job
 }
 
-/// The best plan that was found, and when its jobs end.
+/// Returns the best plan that was found, and when its jobs end.
 pub(super) fn search(pool: &Pool) -> (Rule, Vec<f64>) {
     let count = pool.jobs().len();
     let mut tries = Tries {
@@ -72,7 +72,7 @@ struct Tries<'a> {
 }
 
 impl Tries<'_> {
-    /// Whether these prices are better than all before, and when jobs end.
+    /// Returns whether these prices are better than all before, and when jobs end.
     fn price(&mut self, prices: &[f64]) -> (bool, Vec<f64>) {
         self.left -= 1.0;
         let ends = ends(self.pool, &Rule::Prices(prices.to_vec()));
@@ -84,7 +84,7 @@ impl Tries<'_> {
         (better, ends)
     }
 
-    /// The plan at the prices of an order, the last job first.
+    /// Returns the plan at the prices of an order, the last job first.
     fn order(&mut self, order: &[usize]) -> (bool, Vec<f64>) {
         let job = |i: &usize| &self.pool.jobs()[*i];
         let curve = |i: &usize| &self.pool.curves()[job(i).curve];
@@ -98,7 +98,7 @@ impl Tries<'_> {
         (better, ends)
     }
 
-    /// From an order to that in which jobs then end, while it gets better.
+    /// Goes from an order to that in which jobs then end, while it gets better.
     fn follow(&mut self, mut order: Vec<usize>) {
         loop {
             let (better, ends) = self.order(&order);
@@ -111,7 +111,7 @@ impl Tries<'_> {
         }
     }
 
-    /// Neighbours in the order, until no exchange is better.
+    /// Exchanges neighbours in the order, until no exchange is better.
     fn exchange(&mut self) {
         let mut improved = true;
         while std::mem::take(&mut improved) {
@@ -126,7 +126,7 @@ impl Tries<'_> {
         }
     }
 
-    /// Prices one by one, by ever smaller steps.
+    /// Changes prices one by one, by ever smaller steps.
     fn nudge(&mut self) {
         let mut step = 0.2;
         while step > 1e-7 {

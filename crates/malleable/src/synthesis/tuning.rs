@@ -148,7 +148,7 @@ impl<H: FnMut(&str, Progress)> Trials<'_, H> {
         Ok(run)
     }
 
-    /// The knobs with the least mean; those of jobs that are all there where nothing settled.
+    /// Returns the knobs with the least mean; those of jobs that are all there where nothing settled.
     fn best(&self) -> Online {
         let mean = |tried: &&Choice| tried.replications.iter().sum::<f64>();
         let tried = self.tried.iter();

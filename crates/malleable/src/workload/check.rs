@@ -18,14 +18,14 @@ const MOST_JOBS: usize = 100_000;
 const MOST_CURVED: usize = 5_000;
 const MOST_UNLIKE: usize = 400;
 
-/// How far sizes may be apart, so that sums of doubles still tell them.
+/// How far sizes may be apart, so that sums of doubles still distinguish them.
 const MOST_APART: f64 = 1e12;
 
 /// The logarithm of how far numbers of servers may be apart.
 const MOST_LOGARITHM: f64 = 60.0;
 
 impl Record {
-    /// The workload, and what to warn of; or all faults, those found so far and its own.
+    /// Returns the workload, and what to warn of; or all faults, those found so far and its own.
     pub(super) fn checked(&self, mut faults: Vec<Fault>) -> Checked<Workload> {
         let mut warnings = Vec::new();
         self.check_scalars(&mut faults);
@@ -119,7 +119,7 @@ impl Record {
         }
     }
 
-    /// That a plan takes minutes at most.
+    /// Checks that a plan takes minutes at most.
     fn check_work(&self, curves: &[Curve], count: usize, faults: &mut Vec<Fault>) {
         let (most, what) = match curves {
             [] => return,
@@ -185,7 +185,7 @@ impl Record {
         }
     }
 
-    /// The place of a curve among those so far; the curve is added if it is new.
+    /// Returns the place of a curve among those so far; the curve is added if it is new.
     fn curve(
         &self,
         (speedup, at): (Option<&SpeedupRecord>, Place),
@@ -210,7 +210,7 @@ impl Record {
         }))
     }
 
-    /// The jobs; meaningless where there are faults.
+    /// Returns the jobs; meaningless where there are faults.
     fn build(
         &self,
         curves: &mut Vec<Curve>,

@@ -144,7 +144,7 @@ pub(super) fn parse(text: &str, name: &str) -> Result<Parsed<Workload>, Document
     })
 }
 
-/// Laws and times, as documents spell them. A size is the time on one server.
+/// Rewrites laws and times as documents spell them. A size is the time on one server.
 fn respell(root: &mut Node) {
     let unit = root.time_unit().unwrap_or_default().to_owned();
     if let Some(arrivals) = root.meant_mut("arrivals") {
@@ -158,7 +158,7 @@ fn respell(root: &mut Node) {
 }
 
 impl PoolDocument {
-    /// What it says, with its defaults; faults go to the others.
+    /// Returns what it says, with its defaults; faults go to the others.
     fn record(self, faults: &mut Vec<Fault>) -> Option<Record> {
         let (sizes, arrivals) = (self.sizes.is_some(), self.arrivals.is_some());
         let count = [!self.jobs.is_empty(), sizes, arrivals].map(usize::from);
@@ -212,7 +212,7 @@ impl Record {
         digest(&to_yaml(self))
     }
 
-    /// The workload, or all its faults.
+    /// Returns the workload, or all its faults.
     ///
     /// # Errors
     /// A list of all faults, at their places in the record.

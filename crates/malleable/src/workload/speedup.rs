@@ -78,7 +78,7 @@ impl SpeedupRecord {
     }
 }
 
-/// The concave hull of measured points, the smallest concave speedup that is nowhere below them.
+/// Returns the concave hull of measured points, the smallest concave speedup that is nowhere below them.
 fn table(points: &[[Decimal; 2]], warnings: &mut Vec<Fault>) -> Result<Speedup, Fault> {
     let help = "list points as [servers, speedup], such as `table: [[1, 1], [2, 1.8], [4, 3]]`";
     let refuse = |message: &str| Err(Fault::new(Place::DOCUMENT, message, help));
@@ -129,7 +129,7 @@ fn table(points: &[[Decimal; 2]], warnings: &mut Vec<Fault>) -> Result<Speedup, 
     Ok(hull)
 }
 
-/// Corners of the upper hull from (0, 0) on.
+/// Returns corners of the upper hull from (0, 0) on.
 fn hull(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mut corners = vec![(0.0, 0.0)];
     for &point in points {
@@ -153,7 +153,7 @@ fn slope(a: (f64, f64), b: (f64, f64)) -> f64 {
 }
 
 impl Speedup {
-    /// s(k), for k ≥ 0; ∞ servers are allowed.
+    /// Returns s(k), for k ≥ 0; ∞ servers are allowed.
     pub fn at(&self, k: f64) -> f64 {
         match self {
             Speedup::Power(p) => k.powf(*p),
@@ -169,7 +169,7 @@ impl Speedup {
         }
     }
 
-    /// The numbers of servers at which `s(k) − yk` is largest, from the least to the greatest, for a price y ≥ 0.
+    /// Returns the numbers of servers at which `s(k) − yk` is largest, from the least to the greatest, for a price y ≥ 0.
     pub fn demand(&self, y: f64) -> (f64, f64) {
         let alone = |k: f64| (k, k);
         let linear = |slope: f64| match y.total_cmp(&slope) {
@@ -210,7 +210,7 @@ impl Speedup {
         }
     }
 
-    /// The least number of servers with speed `rate`; none if no number has it.
+    /// Returns the least number of servers with speed `rate`; none if no number has it.
     pub fn servers_for(&self, rate: f64) -> Option<f64> {
         let servers = match self {
             Speedup::Power(p) => rate.powf(1.0 / p),
@@ -247,7 +247,7 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// The exponent p < 1 where it is `k^p` for all numbers of servers that there are.
+    /// Returns the exponent p < 1 where it is `k^p` for all numbers of servers that there are.
     pub fn smooth_power(&self, servers: f64) -> Option<f64> {
         match self.speedup {
             Speedup::Power(p) if p < 1.0 && !self.whole && self.cap >= servers => Some(p),
@@ -255,7 +255,7 @@ impl Curve {
         }
     }
 
-    /// s(k), for 0 ≤ k.
+    /// Returns s(k), for 0 ≤ k.
     pub fn at(&self, k: f64) -> f64 {
         let k = k.min(self.cap);
         let below = k.floor();
@@ -266,7 +266,7 @@ impl Curve {
         low + (self.speedup.at(below + 1.0) - low) * (k - below)
     }
 
-    /// Numbers of servers, ascending, up to all that it can use of so many: between two of them `s(k)²/k` only rises, or only
+    /// Returns numbers of servers, ascending, up to all that it can use of so many: between two of them `s(k)²/k` only rises, or only
     /// falls.
     pub fn marks(&self, servers: f64) -> Vec<f64> {
         let most = self.cap.min(servers);
@@ -283,7 +283,7 @@ impl Curve {
         marks
     }
 
-    /// The most servers up to the last mark at which `s(k)²/k` is at least this; 0 if it never is.
+    /// Returns the most servers up to the last mark at which `s(k)²/k` is at least this; 0 if it never is.
     pub fn widest(&self, least: f64, marks: &[f64]) -> f64 {
         let ratio = |k: f64| self.at(k).powi(2) / k;
         // From the right: the first mark that is high enough, and then between it and the next.
@@ -302,7 +302,7 @@ impl Curve {
         halved(marks[n], *next, |k| ratio(k) >= least)
     }
 
-    /// `s'(k)` for k > 0, from the left.
+    /// Returns `s'(k)` for k > 0, from the left.
     pub fn slope(&self, k: f64) -> f64 {
         match (k > self.cap, self.whole) {
             (true, _) => 0.0,
@@ -311,7 +311,7 @@ impl Curve {
         }
     }
 
-    /// The numbers of servers at which `s(k) − yk` is largest, from the least to the greatest, for a price y ≥ 0.
+    /// Returns the numbers of servers at which `s(k) − yk` is largest, from the least to the greatest, for a price y ≥ 0.
     pub fn demand(&self, y: f64) -> (f64, f64) {
         let (least, greatest) = self.speedup.demand(y);
         if !self.whole {
@@ -334,7 +334,7 @@ impl Curve {
         (low, high)
     }
 
-    /// The least number of servers with speed `rate`; none if no number has it.
+    /// Returns the least number of servers with speed `rate`; none if no number has it.
     pub fn servers_for(&self, rate: f64) -> Option<f64> {
         let smooth = self.speedup.servers_for(rate)?;
         let mut servers = smooth;
@@ -349,7 +349,7 @@ impl Curve {
         (servers <= self.cap * (1.0 + 1e-12)).then(|| servers.min(self.cap))
     }
 
-    /// `s'(0)`, what the first server is worth.
+    /// Returns `s'(0)`, what the first server is worth.
     pub fn first_slope(&self) -> f64 {
         let smooth = self.speedup.slope(0.0);
         if self.whole {

@@ -20,7 +20,7 @@ pub struct Cell<M = (), C = ()> {
 }
 
 impl<M, C> Cell<M, C> {
-    /// Its run, if there is one.
+    /// Returns its run, if there is one.
     pub fn run(&self) -> Option<&Run<M, C>> {
         match &self.outcome {
             Outcome::Run(run) => Some(run),
@@ -28,7 +28,7 @@ impl<M, C> Cell<M, C> {
         }
     }
 
-    /// Whether it is of this policy at this load.
+    /// Returns whether it is of this policy at this load.
     pub fn is_of(&self, policy: &str, load: f64) -> bool {
         self.policy == policy && self.load.to_bits() == load.to_bits()
     }
@@ -50,7 +50,7 @@ pub struct Comparison<M = (), C = ()> {
     /// What it is about.
     #[serde(flatten)]
     pub header: Header,
-    /// Whether it was told to end before all cells were there.
+    /// Whether it was interrupted before all cells were there.
     pub interrupted: bool,
     /// What ran, load by load.
     pub cells: Vec<Cell<M, C>>,
@@ -108,40 +108,40 @@ impl<M, C> Comparison<M, C> {
         comparison
     }
 
-    /// The exact means at a load, where they are known.
+    /// Returns the exact means at a load, where they are known.
     pub fn exact(&self, load: f64) -> Option<&Exact> {
         let mut exact = self.exact.iter();
         exact.find(|exact| exact.load.to_bits() == load.to_bits())
     }
 
-    /// The cell of a policy at a load; none where it was not reached.
+    /// Returns the cell of a policy at a load; none where it was not reached.
     pub fn cell(&self, policy: &str, load: f64) -> Option<&Cell<M, C>> {
         self.cells.iter().find(|cell| cell.is_of(policy, load))
     }
 
-    /// The run of a policy at a load, if there is one.
+    /// Returns the run of a policy at a load, if there is one.
     pub fn run(&self, policy: &str, load: f64) -> Option<&Run<M, C>> {
         self.cell(policy, load)?.run()
     }
 
-    /// Its run, if that has means.
+    /// Returns its run, if that has means.
     pub fn settled(&self, policy: &str, load: f64) -> Option<&Run<M, C>> {
         let run = self.run(policy, load)?;
         (run.health == Health::Settled).then_some(run)
     }
 
-    /// Whether a policy is unstable at a load.
+    /// Returns whether a policy is unstable at a load.
     pub fn unstable(&self, policy: &str, load: f64) -> bool {
         let run = self.run(policy, load);
         run.is_some_and(|run| run.health == Health::Unstable)
     }
 
-    /// Names of the policies.
+    /// Returns names of the policies.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.header.policies.iter().map(|p| p.name.as_str())
     }
 
-    /// The policy's label, with what sets it apart from others: `max-weight (preempts)`.
+    /// Returns the policy's label, with what sets it apart from others: `max-weight (preempts)`.
     pub fn titled(&self, name: &str) -> String {
         let label = self.label(name);
         let entrant = self.header.policies.iter().find(|p| p.name == name);
@@ -153,7 +153,7 @@ impl<M, C> Comparison<M, C> {
         }
     }
 
-    /// The policy's name for people: of a file its last part, unless another policy shares it.
+    /// Returns the policy's name for people: of a file its last part, unless another policy shares it.
     pub fn label<'a>(&'a self, name: &'a str) -> &'a str {
         let short = last_part(name);
         let sharing = self.names().filter(|other| last_part(other) == short);

@@ -87,7 +87,7 @@ pub enum Knows {
 }
 
 impl Knows {
-    /// What it knows beside its class, in words.
+    /// Returns what it knows beside its class, in words.
     pub fn words(self) -> Option<&'static str> {
         match self {
             Knows::Means => None,
@@ -146,7 +146,7 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// The n-th of so many, from 1; none where there is no such shard.
+    /// Returns the n-th of so many, from 1; none where there is no such shard.
     #[must_use]
     pub fn new(number: usize, of: usize) -> Option<Self> {
         ((1..=of).contains(&number) && of <= MOST).then_some(Shard { number, of })
@@ -175,7 +175,7 @@ impl fmt::Display for Shard {
     }
 }
 
-/// The shard of each cell, from 1, in the order of [`Header::cells`]: the cell with the most work
+/// Returns the shard of each cell, from 1, in the order of [`Header::cells`]: the cell with the most work
 /// first, each to the shard that has the least so far (R. L. Graham, SIAM Journal on Applied
 /// Mathematics 17, 1969: at most 4/3 of the least possible makespan). Work is counted in whole
 /// events, so that every machine deals alike.
@@ -196,14 +196,14 @@ pub fn deal(header: &Header, shards: usize) -> Vec<usize> {
 }
 
 impl Header {
-    /// All cells, each by the place of its policy and its load, in the order in which one process runs them.
+    /// Returns all cells, each by the place of its policy and its load, in the order in which one process runs them.
     pub fn cells(&self) -> impl Iterator<Item = (usize, f64)> {
         let policies = 0..self.policies.len();
         let of = move |&load: &f64| policies.clone().map(move |n| (n, load));
         self.loads.iter().flat_map(of)
     }
 
-    /// The command that compares the same, with all settings.
+    /// Returns the command that compares the same, with all settings.
     #[must_use]
     pub fn command(&self) -> String {
         let s = &self.settings;
@@ -223,7 +223,7 @@ impl Header {
         )
     }
 
-    /// Events that a cell at this load is taken to need: as many as give an M/M/1 queue's mean
+    /// Returns the events that a cell at this load is taken to need: as many as give an M/M/1 queue's mean
     /// number in system its precision, `4 z² (1+ρ) / ((1−ρ)² ε²)` with z = 1.96, from the asymptotic
     /// variance `2ρ(1+ρ)/(1−ρ)⁴` (W. Whitt, Management Science 35(11), 1989); up to the next look at
     /// the precision, and at most as many as may be spent.
@@ -240,7 +240,7 @@ impl Header {
     }
 }
 
-/// As a shell takes it.
+/// Returns a text as a shell takes it.
 #[must_use]
 pub fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./,:=+@%".contains(c);

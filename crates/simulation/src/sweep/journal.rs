@@ -58,7 +58,7 @@ impl Heading {
     pub(super) const FORMAT: &'static str = "synth-part";
     pub(super) const VERSION: u32 = 1;
 
-    /// The heading of this share of a comparison.
+    /// Returns the heading of this share of a comparison.
     pub(super) fn new(comparison: &Header, share: &Share) -> Self {
         let mut heading = Heading {
             kind: share.kind.clone(),
@@ -74,7 +74,7 @@ impl Heading {
         heading
     }
 
-    /// What identifies the plan.
+    /// Returns what identifies the plan.
     pub(super) fn digest(&self) -> String {
         let plan = Heading {
             shard: 0,
@@ -85,7 +85,7 @@ impl Heading {
         digest(&serde_json::to_string(&plan).unwrap_or_default())
     }
 
-    /// The command that runs a shard of this plan, or what is left of it.
+    /// Returns the command that runs a shard of this plan, or what is left of it.
     pub(super) fn command(&self, shard: usize, output: &str) -> String {
         format!(
             "{} --shard {shard}/{} --resume --output {}",
@@ -113,7 +113,7 @@ pub struct JournalError(pub(super) String);
 type Opened<T> = Result<T, JournalError>;
 
 impl Journal {
-    /// Where the journal of an output stands.
+    /// Returns where the journal of an output stands.
     pub fn path(output: &Path) -> PathBuf {
         let mut name = output.file_name().unwrap_or_default().to_os_string();
         name.push(".partial");
@@ -168,7 +168,7 @@ impl Journal {
         Ok((journal, cells))
     }
 
-    /// The bytes up to the end of the last whole line, after which the file goes on.
+    /// Returns the bytes up to the end of the last whole line, after which the file goes on.
     fn whole(&mut self) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         self.file.read_to_end(&mut bytes)?;
@@ -242,13 +242,13 @@ fn parse<T: DeserializeOwned>(name: &str, line: usize, text: &str) -> Opened<T> 
 /// What is wrong with a line whose check does not fit.
 pub(super) const DAMAGED: &str = "it does not fit its check: it was damaged or changed";
 
-/// Where the last whole line ends.
+/// Returns where the last whole line ends.
 fn end_of_lines(bytes: &[u8]) -> usize {
     let end = bytes.iter().rposition(|b| *b == b'\n');
     end.map_or(0, |end| end + 1)
 }
 
-/// Whether it is the last line of a part.
+/// Returns whether it is the last line of a part.
 fn is_end(line: &[u8]) -> bool {
     let object = unsealed(String::from_utf8_lossy(line).trim_end());
     object.is_some_and(|object| serde_json::from_str::<End>(&object).is_ok())

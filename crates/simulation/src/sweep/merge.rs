@@ -94,7 +94,7 @@ impl Whole {
         })
     }
 
-    /// The comparison, as one process has it once its cells have run.
+    /// Returns the comparison, as one process has it once its cells have run.
     ///
     /// # Errors
     /// When a cell is not where the plan has it, or this program cannot read it.
@@ -128,7 +128,7 @@ impl Whole {
     }
 }
 
-/// Whether the whole part of this heading is there already. One that is not whole is to be run again.
+/// Returns whether the whole part of this heading is there already. One that is not whole is to be run again.
 ///
 /// # Errors
 /// When something else is there.
@@ -190,7 +190,7 @@ impl Part {
     }
 }
 
-/// The heading of a part.
+/// Returns the heading of a part.
 fn heading(path: &str, first: &str) -> Result<Heading, JournalError> {
     let object = unsealed(first);
     let object = object.ok_or_else(|| no_part(path, "its first line has no check that fits"))?;
@@ -214,7 +214,7 @@ fn no_part(path: &str, why: &str) -> JournalError {
     ))
 }
 
-/// Whether two whole parts of one shard say the same.
+/// Checks that two whole parts of one shard say the same.
 fn same_cells(there: &Part, here: &Part) -> Result<(), JournalError> {
     if there.cells == here.cells {
         return Ok(());

@@ -25,7 +25,7 @@ pub trait Cells {
     /// Why a load cannot be reached, or the journal not be written.
     type Error: From<JournalError>;
 
-    /// What arrives at the load ρ.
+    /// Returns what arrives at the load ρ.
     ///
     /// # Errors
     /// When the load cannot be reached.
@@ -59,12 +59,12 @@ pub struct Comparing<'a> {
     /// The file of the results, beside which finished cells are kept, and whether to continue with
     /// those that are there.
     pub journal: Option<(&'a Path, bool)>,
-    /// The part that runs, where it is not all: then nothing is told beside its cells.
+    /// The part that runs, where it is not all: then nothing stands beside its cells.
     pub share: Option<&'a Share>,
 }
 
 impl Comparing<'_> {
-    /// Loads to compare at: those that were typed, or some that tell policies apart.
+    /// Returns loads to compare at: those that were typed, or some that tell policies apart.
     #[must_use]
     pub fn loads(&self) -> &[f64] {
         match self.loads {
@@ -73,7 +73,7 @@ impl Comparing<'_> {
         }
     }
 
-    /// The header of the comparison.
+    /// Returns the header of the comparison.
     #[must_use]
     pub fn header(&self, workload: Subject, policies: Vec<Entrant>) -> Header {
         Header {
@@ -216,7 +216,7 @@ fn open<T: DeserializeOwned>(
 
 type CellOf<C> = Cell<<C as Cells>::Measures, <C as Cells>::OfClass>;
 
-/// Whether a cell's run was interrupted.
+/// Returns whether a cell's run was interrupted.
 fn is_cut<M, C>(cell: &Cell<M, C>) -> bool {
     matches!(&cell.outcome, Outcome::Run(run) if run.ending == Ending::Interrupted)
 }

@@ -60,7 +60,7 @@ fn check_policy(policy: &Policy, campaign: &Campaign, findings: &mut Findings) {
     }
     positive("dispatch.patience", rule.patience, findings);
     let own = &campaign.record().policy;
-    if rule.given(own) != *rule {
+    if rule.with_fixed(own) != *rule {
         let message = "the workload's `policy` gives other parameters, expected these";
         findings.add("dispatch", message);
     }

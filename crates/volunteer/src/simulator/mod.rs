@@ -76,7 +76,7 @@ pub fn simulate(
         campaigns: Vec::new(),
         interrupted: false,
     };
-    // As many at a time as there are cores, so that it can be told how far it is. What counts of them is what counts if
+    // As many at a time as there are cores, so that progress can be reported. What counts of them is what counts if
     // they are run one after the other, on however many cores.
     for some in all.chunks(rayon::current_num_threads().max(2)) {
         let found: Vec<Result<Measures, TooLong>> = some.par_iter().map(|n| one(*n)).collect();

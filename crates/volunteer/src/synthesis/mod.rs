@@ -124,7 +124,7 @@ fn measure(
     // A policy file can hold a dispatch that has all parameters of the campaign.
     let own = &campaign.record().policy;
     let dispatch = |n: usize| match rules[n].1 {
-        Rule::Dispatch(rule) => Some(rule).filter(|rule| *rule == rule.given(own)),
+        Rule::Dispatch(rule) => Some(rule).filter(|rule| *rule == rule.with_fixed(own)),
         _ => None,
     };
     let (mut taken, mut round) = (0, 0);

@@ -42,7 +42,7 @@ pub fn default_rule(campaign: &Campaign) -> Dispatch {
         reserve: true,
         patience: campaign.horizon() / 30.0,
     };
-    rule.given(&campaign.record().policy)
+    rule.with_fixed(&campaign.record().policy)
 }
 
 /// Returns the bound of rules that have one for all: that of a stream, or an eighth of the horizon.

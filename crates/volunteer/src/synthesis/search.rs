@@ -44,7 +44,7 @@ pub(super) fn search(
         search.measure(start)?;
     }
     // Tuning goes on from the better one.
-    search.measure(literal(campaign).given(&campaign.record().policy))?;
+    search.measure(literal(campaign).with_fixed(&campaign.record().policy))?;
     search.tune()?;
     let taken = choose(&search.trials).ok_or(NoPolicy::Interrupted)?;
     Ok((search.trials, taken, search.cut))

@@ -21,7 +21,7 @@ use crate::workload::{Curve, Job, Pool};
 /// Halvings of the rent: sums are then as near to their least as numbers are.
 const HALVINGS: usize = 52;
 
-/// The least cost that follows from prices, from the largest job on; or for which number of jobs they say too much.
+/// Returns the least cost that follows from prices, from the largest job on; or for which number of jobs they say too much.
 pub(super) fn least_cost(pool: &Pool, prices: &[f64], near: f64) -> Result<f64, String> {
     let mut weights: Vec<f64> = pool.jobs().iter().map(|job| job.weight).collect();
     weights.sort_by(f64::total_cmp);
@@ -53,7 +53,7 @@ pub(super) fn least_cost(pool: &Pool, prices: &[f64], near: f64) -> Result<f64, 
     Ok(sizes.zip(prices).map(|(size, price)| size * price).sum())
 }
 
-/// What is surely not less than the worth of the work that jobs can do at their prices, each at the speedup that is best for
+/// Returns what is surely not less than the worth of the work that jobs can do at their prices, each at the speedup that is best for
 /// it; `rent` is a first guess, and the best one afterwards.
 pub(super) fn most_worth<'a, J>(servers: f64, rent: &mut f64, jobs: impl Fn() -> J) -> f64
 where
@@ -91,7 +91,7 @@ where
     high * servers + jobs().map(|job| gain(job, high).0).sum::<f64>()
 }
 
-/// A time before which not all jobs can have ended: at `time` they need all servers there are.
+/// Checks that not all jobs can have ended before a time: until then they need all servers there are.
 pub(super) fn least_makespan(pool: &Pool, time: f64, near: f64) -> Result<(), String> {
     let early = time * (1.0 - near);
     let needs = |job: &Job| pool.curves()[job.curve].servers_for(job.size / early);
@@ -104,7 +104,7 @@ pub(super) fn least_makespan(pool: &Pool, time: f64, near: f64) -> Result<(), St
     }
 }
 
-/// What no policy costs less than, from these rents.
+/// Returns what no policy costs less than, from these rents.
 pub(super) fn least_with_rents(pool: &Pool, rents: &[Rent]) -> f64 {
     let mut before = 0.0;
     let paid = |rent: &Rent| {
@@ -120,7 +120,7 @@ pub(super) fn least_with_rents(pool: &Pool, rents: &[Rent]) -> f64 {
     alone.sum::<f64>() - paid
 }
 
-/// What a job costs at least that ends within the n-th interval; more than `enough` need not be told.
+/// Returns what a job costs at least that ends within the n-th interval; more than `enough` need not be exact.
 fn ending_within(pool: &Pool, job: &Job, rents: &[Rent], n: usize, enough: f64) -> f64 {
     let curve = &pool.curves()[job.curve];
     let most = curve.cap.min(pool.servers());
@@ -177,7 +177,7 @@ fn ending_within(pool: &Pool, job: &Job, rents: &[Rent], n: usize, enough: f64) 
 /// Sections of the range of a price: it is known to 1e-12 then, and its worth, which is flat there, better.
 const SECTIONS: usize = 60;
 
-/// What no policy has less mean response time than, at any one rent: `E[S] min_θ (1 + νθ)/s(θ) − νN/λ`, for one curve.
+/// Returns what no policy has less mean response time than, at any one rent: `E[S] min_θ (1 + νθ)/s(θ) − νN/λ`, for one curve.
 pub(super) fn least_response(servers: f64, curve: &Curve, rate: f64, mean: f64, rent: f64) -> f64 {
     // The best number of servers takes s(k)/(1 + νk) to its top, which has one.
     let per_work = |k: f64| (1.0 + rent * k) / curve.at(k);

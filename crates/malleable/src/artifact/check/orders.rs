@@ -16,7 +16,7 @@ const HALVINGS: usize = 48;
 /// Beginnings of orders that are looked at.
 const LOOKED_AT: usize = 20_000;
 
-/// That in no order the jobs cost less; or why that is not known.
+/// Checks that in no order the jobs cost less; or why that is not known.
 pub(super) fn no_order_costs_less(pool: &Pool, least: f64, near: f64) -> Result<(), String> {
     if pool.jobs().len() > MOST {
         return Err(format!(
@@ -69,7 +69,7 @@ impl Look<'_> {
         &self.pool.curves()[self.pool.jobs()[i].curve]
     }
 
-    /// The greatest price of a job next to those that are placed.
+    /// Returns the greatest price of a job next to those that are placed.
     fn price(&self, i: usize, due: f64) -> f64 {
         let due = due + self.pool.jobs()[i].weight;
         let (mut low, mut high) = (0.0, due / self.curve(i).at(self.pool.servers()));
@@ -84,7 +84,7 @@ impl Look<'_> {
         low
     }
 
-    /// What the work is worth at most that the placed jobs and this one do.
+    /// Returns what the work is worth at most that the placed jobs and this one do.
     fn worth(&self, i: usize, price: f64) -> f64 {
         let jobs = self.placed.iter().copied().chain([(i, price)]);
         let priced = jobs.filter(|(_, price)| *price > 0.0);

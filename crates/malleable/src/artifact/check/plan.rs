@@ -108,7 +108,7 @@ fn ascending(path: &str, ends: impl Iterator<Item = f64>, findings: &mut Finding
     }
 }
 
-/// Whether these are the ends of jobs at these prices, under a power below 1 that all jobs share.
+/// Returns whether these are the ends of jobs at these prices, under a power below 1 that all jobs share.
 ///
 /// With `b_i = a_i^c` and `B(t)` its sum over the jobs that remain, job i runs at rate `(N b_i/B)^p`, so that its work until
 /// its end is `(N b_i)^p Φ(T_i)`, where Φ is the integral of `B^−p`. All in logarithms: these numbers have no common scale.
@@ -146,7 +146,7 @@ fn verified(pool: &Pool, prices: &[f64], ends: &[f64], findings: &mut Findings) 
     true
 }
 
-/// When jobs end: the plan is executed event by event.
+/// Returns when jobs end: the plan is executed event by event.
 fn executed(plan: &Plan, pool: &Pool, findings: &mut Findings) -> Vec<f64> {
     let mut done: Vec<f64> = vec![0.0; pool.jobs().len()];
     let mut ends = vec![f64::INFINITY; done.len()];
@@ -244,7 +244,7 @@ fn proof(evidence: &Evidence, pool: &Pool, ends: &[f64], findings: &mut Findings
     findings.stands("rents", BOUND);
 }
 
-/// What the ends of jobs cost.
+/// Returns what the ends of jobs cost.
 pub fn cost(pool: &Pool, quantity: Quantity, ends: &[f64]) -> f64 {
     let each = || pool.jobs().iter().zip(ends);
     match quantity {

@@ -8,6 +8,11 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::header::{Header, Shard, differences, quoted};
 use synth_core::document::line::{sealed, unsealed};
 use synth_core::document::{digest, fault_of_json};
 

@@ -55,8 +55,7 @@ impl Histogram {
             self.bins.splice(0..0, vec![0; self.first - low]);
             self.first = low;
         }
-        let length = (end - self.first).max(self.bins.len());
-        self.bins.resize(length, 0);
+        self.bins.resize((end - self.first).max(self.bins.len()), 0);
     }
 
     pub fn clear(&mut self) {

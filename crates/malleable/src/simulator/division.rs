@@ -79,8 +79,7 @@ impl<'a> Division<'a> {
             }
         } else {
             self.jobs.sort_by(|a, b| b.left.total_cmp(&a.left));
-            let speeds = self.speeds_of_jobs();
-            for (job, speed) in self.jobs.iter_mut().zip(speeds) {
+            for (job, speed) in self.jobs.iter_mut().zip(self.speeds_of_jobs()) {
                 job.rate = speed;
             }
         }

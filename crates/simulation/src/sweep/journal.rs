@@ -158,8 +158,7 @@ impl Journal {
                 "{name} holds the finished part of an earlier comparison: give --resume to continue it, or delete it to start again"
             )));
         }
-        let text = String::from_utf8_lossy(&there);
-        let mut lines = text.lines().enumerate();
+        let mut lines = String::from_utf8_lossy(&there).lines().enumerate();
         match lines.next() {
             None => journal.line(about)?,
             Some((_, first)) => {

@@ -98,8 +98,7 @@ impl Pool {
                 by_deadline.then(a.order.cmp(&b.order))
             });
         }
-        let running = self.running();
-        let (run, wait) = self.tasks.split_at_mut(running);
+        let (run, wait) = self.tasks.split_at_mut(self.running());
         run.iter_mut().for_each(|task| task.runs = true);
         let stopped = wait.iter_mut().map(|task| std::mem::take(&mut task.runs));
         stopped.map(u64::from).sum()
@@ -190,8 +189,7 @@ impl Host {
             return self.next_switch;
         }
         let ends = self.pools.iter().filter_map(Pool::next_end);
-        let left = ends.map(|(_, left)| left).fold(f64::INFINITY, f64::min);
-        let end = self.since + left;
+        let end = self.since + ends.map(|(_, left)| left).fold(f64::INFINITY, f64::min);
         end.min(self.next_switch).min(self.next_request)
     }
 

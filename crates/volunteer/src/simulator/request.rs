@@ -141,8 +141,7 @@ impl Engine<'_> {
                 waiting: state.waiting(self.now),
                 had: false,
             };
-            let verdict = decider.consider(&candidate, versions, is_first);
-            if !self.send(h, job, verdict) {
+            if !self.send(h, job, decider.consider(&candidate, versions, is_first)) {
                 return;
             }
         }

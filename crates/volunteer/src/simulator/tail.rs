@@ -40,8 +40,7 @@ impl Engine<'_> {
             let users = &mut users[self.campaign.batches()[b].application];
             users.extend(state.came.iter().map(|(_, host)| *host));
             let came = state.came.iter().map(|(took, host)| (*host, took / median));
-            let missed = state.missed.iter().map(|host| (*host, MISSED));
-            for (host, own) in came.chain(missed) {
+            for (host, own) in came.chain(state.missed.iter().map(|host| (*host, MISSED))) {
                 let (sum, count) = &mut sums[host as usize];
                 (*sum, *count) = (*sum + own, *count + 1);
             }

@@ -152,8 +152,7 @@ impl Search<'_> {
         if self.options.interrupt.load(Ordering::Relaxed) {
             return Err(NoPolicy::Interrupted);
         }
-        let first = self.trials.first().map_or(&run, |trial| &trial.run);
-        let costs = costs(&run, first);
+        let costs = costs(&run, self.trials.first().map_or(&run, |trial| &trial.run));
         self.trials.push(Trial { rule, run, costs });
         Ok(())
     }

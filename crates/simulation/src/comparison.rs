@@ -148,7 +148,8 @@ fn pair((slower, a): &Sample<'_>, (faster, b): &Sample<'_>, count: usize) -> Opt
     let ratio = paired_ratio(a, b)?;
     let interval = student(1.0 - INTERVALS / 2.0 / count as f64, ratio.freedom);
     let half_width = ratio.standard_error * interval;
-    let least = (ratio.mean - half_width).max(surely_above(a, b, BOUNDS / count as f64));
+    let least = surely_above(a, b, BOUNDS / count as f64);
+    let least = (ratio.mean - half_width).max(least);
     Some(Pair {
         slower: (*slower).into(),
         faster: (*faster).into(),
@@ -178,7 +179,8 @@ fn surely_above(a: &[f64], b: &[f64], chance: f64) -> f64 {
 fn places(name: &str, count: usize, pairs: &[Pair]) -> [usize; 2] {
     let surely = |end: fn(&Pair) -> &str| pairs.iter().filter(move |p| p.apart && end(p) == name);
     let faster = surely(|p| &p.slower).count();
-    [1 + faster, count - surely(|p| &p.faster).count()]
+    let slower = surely(|p| &p.faster).count();
+    [1 + faster, count - slower]
 }
 
 #[cfg(test)]

@@ -55,7 +55,8 @@ impl Histogram {
             self.bins.splice(0..0, vec![0; self.first - low]);
             self.first = low;
         }
-        self.bins.resize((end - self.first).max(self.bins.len()), 0);
+        let length = (end - self.first).max(self.bins.len());
+        self.bins.resize(length, 0);
     }
 
     pub fn clear(&mut self) {

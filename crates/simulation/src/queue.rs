@@ -57,17 +57,20 @@ impl Gauges {
 
     /// Notes that a job of this class is in service from now on.
     pub fn started(&mut self, class: u32, now: f64) {
-        self.in_service[self.of(class)].add(1.0, now - self.origin);
+        let i = self.of(class);
+        self.in_service[i].add(1.0, now - self.origin);
     }
 
     /// Notes that it no longer is.
     pub fn stopped(&mut self, class: u32, now: f64) {
-        self.in_service[self.of(class)].add(-1.0, now - self.origin);
+        let i = self.of(class);
+        self.in_service[i].add(-1.0, now - self.origin);
     }
 
     /// Notes how many jobs of this class are in service from now on.
     pub fn running(&mut self, class: u32, count: u64, now: f64) {
-        self.in_service[self.of(class)].set(count as f64, now - self.origin);
+        let i = self.of(class);
+        self.in_service[i].set(count as f64, now - self.origin);
     }
 
     /// Notes whether a server works from now on.
@@ -272,7 +275,8 @@ impl<D: Discipline> Replication for QueueEngine<D> {
     fn run(&mut self, events: u64, crowd: u64, stopped: impl Fn() -> bool) {
         while self.events < events && self.gauges.jobs <= crowd && !stopped() {
             // What an event costs may grow with the number of jobs.
-            let burst = events.min(self.events + (BURST / (1 + self.gauges.jobs / 64)).max(1));
+            let burst = (BURST / (1 + self.gauges.jobs / 64)).max(1);
+            let burst = events.min(self.events + burst);
             while self.events < burst && self.gauges.jobs <= crowd {
                 self.step();
             }

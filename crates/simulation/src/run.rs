@@ -153,7 +153,8 @@ impl Results<'_> {
         let seen = &self.seen;
         let (classes, engines) = (seen.classes, &seen.engines[..]);
         let grows = self.ending == Ending::RunsAway || settling::grows(seen, 5.0);
-        let measured = Sample::new(seen).filter(|_| !grows).as_ref();
+        let sample = Sample::new(seen).filter(|_| !grows);
+        let measured = sample.as_ref();
         let (health, unsettled) = match measured.map(|s| settling::unsettled(seen, s)) {
             _ if grows => (Health::Unstable, None),
             None => (Health::Unsettled, Some(Unsettled::NoLevel)),
@@ -181,7 +182,8 @@ impl Results<'_> {
         let weighted = tells_all.map(|s| s.weighted_replications(&weights));
         let everything = together(histograms.iter());
         let p99 = |engine: &&dyn Measured| {
-            together(all.iter().flat_map(|&i| engine.recorder().responses(i))).quantile(0.99)
+            let responses = all.iter().flat_map(|&i| engine.recorder().responses(i));
+            together(responses).quantile(0.99)
         };
         let p99s: Option<Vec<f64>> = s.and_then(|_| engines.iter().map(p99).collect());
         let several = p99s.as_deref().filter(|values| values.len() > 1);

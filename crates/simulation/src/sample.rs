@@ -207,7 +207,8 @@ impl Sample {
         let jobs = |i: usize| self.completions(i) / self.rows.len() as f64;
         let jobs: Vec<f64> = classes.clone().map(jobs).collect();
         let mean_of = |i: usize| Some(self.mean_response(&[i])?.mean);
-        let means: Vec<f64> = classes.clone().map(mean_of).collect::<Option<_>>()?;
+        let means = classes.clone().map(mean_of);
+        let means: Vec<f64> = means.collect::<Option<_>>()?;
         let mean = weights.iter().zip(&means).map(|(w, m)| w * m).sum();
         let estimate = self.estimate(mean, |row| {
             let excess = |i: usize| row[c.responses(i)] - means[i] * row[c.completions(i)];
@@ -229,7 +230,8 @@ pub(super) fn mean_number<'a>(
     let length = all.clone().map(Series::length).fold(0.0, f64::max);
     let coarse = |series: &Series| -> Vec<f64> {
         let size = (length / series.length()).round() as usize;
-        let numbers = series.number(of_class.map_or(0..series.columns.classes, |i| i..i + 1));
+        let classes = of_class.map_or(0..series.columns.classes, |i| i..i + 1);
+        let numbers = series.number(classes);
         numbers.chunks_exact(size).map(statistics::mean).collect()
     };
     let numbers: Vec<Vec<f64>> = all.map(coarse).collect();

@@ -211,7 +211,8 @@ fn forward<N: Num + Clone>(rates: &[N], free: &[N]) -> Vec<N> {
 fn backward<N: Num + Clone>(rates: &[N], free: &[N], weight: impl Fn(usize) -> N) -> Vec<N> {
     let mut changes: Vec<N> = (0..free.len()).map(weight).collect();
     for set in (0..free.len()).rev() {
-        let parts = (0..rates.len()).filter(|s| set & 1 << s == 0).map(|s| {
+        let larger = (0..rates.len()).filter(|s| set & 1 << s == 0);
+        let parts = larger.map(|s| {
             let larger = set | 1 << s;
             changes[larger].clone() * rates[s].clone() / free[larger].clone()
         });
@@ -228,7 +229,8 @@ pub(super) fn by_servers<N: Num + Clone>(graph: &Graph<N>) -> (Vec<N>, Vec<N>) {
     let set_of = |servers: &Vec<usize>| servers.iter().fold(0, |set, s| set | 1 << s);
     let classes = graph.servers.iter().map(set_of);
     let arriving = sums_of(count, classes.clone(), &graph.arrival_rates);
-    let free = differences(sums_of(count, (0..count).map(|s| 1 << s), rates), arriving);
+    let serving = sums_of(count, (0..count).map(|s| 1 << s), rates);
+    let free = differences(serving, arriving);
     let sums = forward(rates, &free);
     let all = sums.len() - 1;
     let is_all = |set| if set == all { N::one() } else { N::zero() };

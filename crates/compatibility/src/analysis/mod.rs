@@ -71,7 +71,8 @@ pub fn means(cluster: &Cluster) -> Result<Means, String> {
             by: Method::ExactSymmetry,
         }
     } else {
-        let found = fair(&graph(cluster).expect("classes have a graph"), None)?;
+        let graph = graph(cluster).expect("classes have a graph");
+        let found = fair(&graph, None)?;
         let by_servers = found.by.contains(&Recursion::Servers);
         let methods = [Method::ExactActiveClasses, Method::ExactIdleServers];
         Means {

@@ -145,7 +145,8 @@ impl<H: FnMut(&str, Progress)> Trials<'_, H> {
         let found = tried.iter().position(|(_, run)| is_near(run));
         let is_settled = |(_, run): &(usize, Run)| run.mean_response.is_some();
         let settled = tried.iter().rposition(is_settled);
-        let (place, run) = tried.swap_remove(found.or(settled).unwrap_or(tried.len() / 2));
+        let taken = found.or(settled).unwrap_or(tried.len() / 2);
+        let (place, run) = tried.swap_remove(taken);
         let tuning = Tuning {
             tolerance: self.options.tolerance,
             size: self.cluster.size().clone(),

@@ -114,7 +114,8 @@ pub(super) fn parse(text: &str, name: &str) -> Result<Parsed<Cluster>, DocumentE
     };
     // Means that stand in no law.
     document.conclude(checked, |place| {
-        let of_size = matches!(place.steps().first(), Some(Step::Key(key)) if key == "size");
+        let first = place.steps().first();
+        let of_size = matches!(first, Some(Step::Key(key)) if key == "size");
         (of_size && has_mean).then(|| place!("mean_size"))
     })
 }

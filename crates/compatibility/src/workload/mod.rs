@@ -145,7 +145,8 @@ impl Cluster {
         let drawn = record.assignment.iter_mut();
         let drawn = drawn.map(|own| &mut own.arrival_rate);
         for rate in arriving.chain(drawn).filter(|rate| **rate > Decimal::ZERO) {
-            *rate = Decimal::new(rate.value() * factor).filter(|rate| *rate > Decimal::ZERO)?;
+            let scaled = Decimal::new(rate.value() * factor);
+            *rate = scaled.filter(|rate| *rate > Decimal::ZERO)?;
         }
         record.check().ok()
     }

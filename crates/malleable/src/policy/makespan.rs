@@ -12,7 +12,8 @@ pub fn makespan(pool: &Pool) -> (f64, Rule) {
     let jobs = pool.jobs().iter();
     let jobs = jobs.map(|job| (job.size, &pool.curves()[job.curve]));
     let (until, servers) = all_at_once(&jobs.collect::<Vec<_>>(), pool.servers());
-    let phases = if pool.record().whole_servers && servers.iter().any(|k| k.fract() != 0.0) {
+    let whole = pool.record().whole_servers;
+    let phases = if whole && servers.iter().any(|k| k.fract() != 0.0) {
         in_turns(&servers, until)
     } else {
         vec![Phase { until, servers }]

@@ -79,7 +79,8 @@ impl<'a> Division<'a> {
             }
         } else {
             self.jobs.sort_by(|a, b| b.left.total_cmp(&a.left));
-            for (job, speed) in self.jobs.iter_mut().zip(self.speeds_of_jobs()) {
+            let speeds = self.speeds_of_jobs();
+            for (job, speed) in self.jobs.iter_mut().zip(speeds) {
                 job.rate = speed;
             }
         }

@@ -51,7 +51,8 @@ impl Planned {
 
     /// Returns how far the plan's cost is above the least that any policy can have, at most, of that.
     pub fn gap(&self, pool: &Pool) -> f64 {
-        (cost(pool, pool.objective().quantity(), &self.evidence.ends) / self.least - 1.0).max(0.0)
+        let cost = cost(pool, pool.objective().quantity(), &self.evidence.ends);
+        (cost / self.least - 1.0).max(0.0)
     }
 
     /// Returns whether no policy costs less, up to rounding.
@@ -64,7 +65,8 @@ impl Planned {
 pub fn best_plan(pool: &Pool) -> Planned {
     if pool.objective() == Objective::Makespan {
         let (time, rule) = makespan(pool);
-        return Planned::new(pool, rule, ends(pool, &rule), time, Method::BoundServers);
+        let ends = ends(pool, &rule);
+        return Planned::new(pool, rule, ends, time, Method::BoundServers);
     }
     // The objectives that are sums over jobs.
     let order = pool.by_size();
@@ -85,7 +87,8 @@ pub fn best_plan(pool: &Pool) -> Planned {
         return searched(pool, Open::FavoursLarge, Some((worth, prices)));
     }
     let rule = Rule::Prices(by_job(&order, &prices));
-    let mut planned = Planned::new(pool, rule, ends(pool, &rule), worth, Method::BoundPrices);
+    let ends = ends(pool, &rule);
+    let mut planned = Planned::new(pool, rule, ends, worth, Method::BoundPrices);
     planned.evidence.prices = prices;
     planned
 }

@@ -158,7 +158,8 @@ impl Journal {
                 "{name} holds the finished part of an earlier comparison: give --resume to continue it, or delete it to start again"
             )));
         }
-        let mut lines = String::from_utf8_lossy(&there).lines().enumerate();
+        let text = String::from_utf8_lossy(&there);
+        let mut lines = text.lines().enumerate();
         match lines.next() {
             None => journal.line(about)?,
             Some((_, first)) => {

@@ -148,7 +148,8 @@ impl Part {
         let name = path.display().to_string();
         let bytes = all_bytes_of(path);
         let bytes = bytes.map_err(|why| JournalError(format!("cannot read {name}: {why}")))?;
-        let mut lines = String::from_utf8_lossy(&bytes).split_inclusive('\n');
+        let text = String::from_utf8_lossy(&bytes);
+        let mut lines = text.split_inclusive('\n');
         let first = lines.next().and_then(|line| line.strip_suffix('\n'));
         let first = first.ok_or_else(|| no_part(&name, "it has no whole line"))?;
         let heading = heading(&name, first)?;

@@ -44,7 +44,8 @@ pub fn turnaround(
     let needed = 1.0 - (1.0 - q) / left;
     let index = (needed * longer.len() as f64 - 1e-9).ceil().max(0.0) as usize;
     let beyond = longer.get(index.saturating_sub(1)).copied();
-    beyond.unwrap_or(seen.last().map_or(last, |(time, _)| *time))
+    let longest = seen.last().map_or(last, |(time, _)| *time);
+    beyond.unwrap_or(longest)
 }
 
 /// Returns C(B) = now + u/D + F⁻¹(q), for u instances that are to be sent at the rate D \[1/time\], and the turnaround F⁻¹(q);

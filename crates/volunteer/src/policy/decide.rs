@@ -284,7 +284,8 @@ impl Decider<'_> {
             (None, end) => (Sent::InTime, end.unwrap_or(earliest)),
             (Some(_), Some(end)) if earliest < end => (Sent::InTime, end),
             (Some(rule), None) => {
-                let threshold = rule.threshold(rule.first_percentile, usable.ceiling, job.waiting);
+                let first = rule.first_percentile;
+                let threshold = rule.threshold(first, usable.ceiling, job.waiting);
                 if percentile <= threshold {
                     return Verdict::Refused(Refusal::NotFirst {
                         percentile,
@@ -298,7 +299,8 @@ impl Decider<'_> {
                 (Sent::First, earliest)
             }
             (Some(rule), Some(end)) => {
-                let threshold = rule.threshold(rule.tight_percentile, usable.ceiling, job.waiting);
+                let tight = rule.tight_percentile;
+                let threshold = rule.threshold(tight, usable.ceiling, job.waiting);
                 if percentile <= threshold {
                     return Verdict::Refused(Refusal::TooLate {
                         earliest,

@@ -116,5 +116,6 @@ pub struct Place {
 /// Orders the array: the earliest end first, of those the one that was tried most often, of those the oldest.
 pub fn feed(a: &Place, b: &Place) -> Ordering {
     let ends = a.end.total_cmp(&b.end);
-    ends.then(b.retries.cmp(&a.retries)).then(a.id.cmp(&b.id))
+    let tries = b.retries.cmp(&a.retries);
+    ends.then(tries).then(a.id.cmp(&b.id))
 }

@@ -35,7 +35,8 @@ pub fn percentiles(pairs: &[History]) -> Vec<f64> {
 pub fn ceiling(percentiles: &[f64]) -> f64 {
     let mut all = percentiles.to_vec();
     all.sort_by(|a, b| b.total_cmp(a));
-    match all.get(3.max(all.len().div_ceil(100)) - 1) {
+    let needed = 3.max(all.len().div_ceil(100));
+    match all.get(needed - 1) {
         // Above means strictly above: just below that percentile.
         Some(least) => least.next_down().min(100.0),
         None => -1.0,
@@ -66,7 +67,8 @@ impl History {
     /// results ago.
     pub fn took(&mut self, turnaround: f64) {
         self.results = self.results.saturating_add(1);
-        self.turnaround += (turnaround - self.turnaround) / f64::from(self.results.min(MEMORY));
+        let weight = f64::from(self.results.min(MEMORY));
+        self.turnaround += (turnaround - self.turnaround) / weight;
     }
 
     /// Adds whether a result was right; one that did not come is not.

@@ -98,7 +98,8 @@ impl Pool {
                 by_deadline.then(a.order.cmp(&b.order))
             });
         }
-        let (run, wait) = self.tasks.split_at_mut(self.running());
+        let running = self.running();
+        let (run, wait) = self.tasks.split_at_mut(running);
         run.iter_mut().for_each(|task| task.runs = true);
         let stopped = wait.iter_mut().map(|task| std::mem::take(&mut task.runs));
         stopped.map(u64::from).sum()
@@ -189,7 +190,8 @@ impl Host {
             return self.next_switch;
         }
         let ends = self.pools.iter().filter_map(Pool::next_end);
-        let end = self.since + ends.map(|(_, left)| left).fold(f64::INFINITY, f64::min);
+        let left = ends.map(|(_, left)| left).fold(f64::INFINITY, f64::min);
+        let end = self.since + left;
         end.min(self.next_switch).min(self.next_request)
     }
 

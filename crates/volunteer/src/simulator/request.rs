@@ -141,7 +141,8 @@ impl Engine<'_> {
                 waiting: state.waiting(self.now),
                 had: false,
             };
-            if !self.send(h, job, decider.consider(&candidate, versions, is_first)) {
+            let verdict = decider.consider(&candidate, versions, is_first);
+            if !self.send(h, job, verdict) {
                 return;
             }
         }

@@ -109,7 +109,8 @@ impl Standings {
             let mut active = places.clone();
             active.retain(|place| self.histories[*place].results > 0);
             let pairs: Vec<_> = active.iter().map(|p| self.histories[*p]).collect();
-            if pairs.iter().filter(|own| own.known).count() < KNOWN.min(places.len()).max(1) {
+            let known_pairs = pairs.iter().filter(|own| own.known).count();
+            if known_pairs < KNOWN.min(places.len()).max(1) {
                 new.push((application, places));
                 continue;
             }

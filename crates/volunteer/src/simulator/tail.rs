@@ -40,7 +40,8 @@ impl Engine<'_> {
             let users = &mut users[self.campaign.batches()[b].application];
             users.extend(state.came.iter().map(|(_, host)| *host));
             let came = state.came.iter().map(|(took, host)| (*host, took / median));
-            for (host, own) in came.chain(state.missed.iter().map(|host| (*host, MISSED))) {
+            let missed = state.missed.iter().map(|host| (*host, MISSED));
+            for (host, own) in came.chain(missed) {
                 let (sum, count) = &mut sums[host as usize];
                 (*sum, *count) = (*sum + own, *count + 1);
             }

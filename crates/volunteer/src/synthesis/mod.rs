@@ -139,7 +139,8 @@ fn measure(
         let mut runs = Vec::new();
         for (name, rule) in &rules {
             listener(&format!("measuring {name}"));
-            runs.push(simulate(campaign, *rule, &settings, |_| ()).map_err(NoPolicy::TooLong)?);
+            let run = simulate(campaign, *rule, &settings, |_| ());
+            runs.push(run.map_err(NoPolicy::TooLong)?);
         }
         if options.interrupt.load(Ordering::Relaxed) {
             return Err(NoPolicy::Interrupted);

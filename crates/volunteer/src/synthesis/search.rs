@@ -152,7 +152,8 @@ impl Search<'_> {
         if self.options.interrupt.load(Ordering::Relaxed) {
             return Err(NoPolicy::Interrupted);
         }
-        let costs = costs(&run, self.trials.first().map_or(&run, |trial| &trial.run));
+        let first = self.trials.first().map_or(&run, |trial| &trial.run);
+        let costs = costs(&run, first);
         self.trials.push(Trial { rule, run, costs });
         Ok(())
     }

@@ -115,7 +115,8 @@ pub(super) fn costs(run: &Run, first: &Run) -> Vec<f64> {
 /// done counts as done at the end of its campaign: so few campaigns say how sure it is.
 pub(super) fn excess(one: &Run, other: &Run) -> Option<Estimate> {
     let (one, other) = (one.at_least(), other.at_least());
-    let pairs = costs(&one, &other).into_iter().zip(costs(&other, &other));
+    let pairs = costs(&one, &other).into_iter();
+    let pairs = pairs.zip(costs(&other, &other));
     estimate(pairs.map(|(a, b)| Some(a - b).filter(|excess| excess.is_finite())))
 }
 
@@ -124,7 +125,8 @@ pub(super) fn excess(one: &Run, other: &Run) -> Option<Estimate> {
 pub(super) fn unbeaten(runs: &[Run], mut own: usize, may: impl Fn(usize) -> bool) -> usize {
     // Tests may lead in a circle.
     for _ in runs {
-        let surely = (0..runs.len()).filter(|n| may(*n)).filter_map(|n| {
+        let others = (0..runs.len()).filter(|n| may(*n));
+        let surely = others.filter_map(|n| {
             let found = excess(&runs[n], &runs[own])?;
             (found.mean + found.half_width < 0.0).then_some((n, found.mean))
         });
@@ -143,7 +145,8 @@ fn cost(own: &Measures, first: &Measures) -> f64 {
     let mut makespan = 0.0;
     if batches.any(|batch| batch.quality == Quality::Afap) {
         let found = own.value(Quantity::MedianMakespan);
-        let reference = first.value(Quantity::MedianMakespan).unwrap_or(own.horizon);
+        let reference = first.value(Quantity::MedianMakespan);
+        let reference = reference.unwrap_or(own.horizon);
         makespan = found.map_or(f64::INFINITY, |found| found / reference);
     }
     let missed = [
@@ -158,7 +161,8 @@ fn cost(own: &Measures, first: &Measures) -> f64 {
 
 /// Returns a number of one rule over that of another, on the same campaigns.
 pub fn against(one: &Run, other: &Run, quantity: Quantity) -> Option<Estimate> {
-    let ratios = one.campaigns.iter().zip(&other.campaigns).map(|(a, b)| {
+    let pairs = one.campaigns.iter().zip(&other.campaigns);
+    let ratios = pairs.map(|(a, b)| {
         let (a, b) = (a.value(quantity)?, b.value(quantity)?);
         (b > 0.0).then(|| a / b)
     });

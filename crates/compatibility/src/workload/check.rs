@@ -145,11 +145,13 @@ impl Record {
         let mut cluster = Cluster {
             record: self.clone(),
             servers: self.servers.clone(),
-            classes: self.classes_on(&mut warnings),
+            classes: Vec::new(),
         };
         if let Some(AssignmentRecord { random, .. }) = &self.assignment {
             let (names, rate) = ((1..=random.servers).map(|n| n.to_string()), random.rate);
             cluster.servers = names.map(|name| Server { name, rate }).collect();
+        } else {
+            cluster.classes = self.classes_on(&mut warnings);
         }
         let served: f64 = cluster.service_rates().iter().sum();
         let arriving = cluster.arrival_rate();

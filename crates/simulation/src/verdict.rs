@@ -308,9 +308,10 @@ fn error_of_queue(measured: &Estimate, mean: f64) -> f64 {
 /// mean, as if that had a coefficient of variation of 1.
 fn error_of_fraction(measured: &Estimate, p: f64, mean: &Estimate) -> f64 {
     let seen = measured.mean * (1.0 - measured.mean);
-    let worth = match measured.standard_error > 0.0 && seen > 0.0 {
-        true => measured.standard_error.powi(2) / seen,
-        false => (mean.standard_error / mean.mean).powi(2),
+    let worth = if measured.standard_error > 0.0 && seen > 0.0 {
+        measured.standard_error.powi(2) / seen
+    } else {
+        (mean.standard_error / mean.mean).powi(2)
     };
     let implied = (worth * (p * (1.0 - p)).max(0.0)).sqrt();
     implied.max(measured.standard_error)

@@ -46,7 +46,12 @@ pub fn fair<N: Num + Clone>(
         let part = graph.reduced(&classes);
         let servers = part.graph.service_rates.len();
         let groups = part.graph.arrival_rates.len();
-        let cheaper = [Recursion::Servers, Recursion::Classes][usize::from(servers > groups)];
+        let by_servers = servers <= groups;
+        let cheaper = if by_servers {
+            Recursion::Servers
+        } else {
+            Recursion::Classes
+        };
         let recursion = recursion.unwrap_or(cheaper);
         let (numbers, idle) = match recursion {
             Recursion::Servers if servers <= MOST => by_servers(&part.graph),

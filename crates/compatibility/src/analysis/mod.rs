@@ -74,11 +74,14 @@ pub fn means(cluster: &Cluster) -> Result<Means, String> {
         let graph = graph(cluster).expect("classes have a graph");
         let found = fair(&graph, None)?;
         let by_servers = found.by.contains(&Recursion::Servers);
-        let methods = [Method::ExactActiveClasses, Method::ExactIdleServers];
         Means {
             numbers: found.numbers,
             busy: found.idle.iter().map(|idle| 1.0 - idle).collect(),
-            by: methods[usize::from(by_servers)],
+            by: if by_servers {
+                Method::ExactIdleServers
+            } else {
+                Method::ExactActiveClasses
+            },
         }
     };
     let sound = |x: &f64| x.is_finite() && *x > 0.0;

@@ -72,7 +72,11 @@ pub(super) fn tune(
 ) -> Result<Tuned, String> {
     let exponential = cluster.size().is_exponential();
     // With exponential sizes any number of interruptions has the same means.
-    let law = [Trial::Own, Trial::Hyperexponential][usize::from(exponential)];
+    let law = if exponential {
+        Trial::Hyperexponential
+    } else {
+        Trial::Own
+    };
     let mut trials = Trials {
         cluster: &cluster.with_sizes(law.law(cluster.size())),
         options,

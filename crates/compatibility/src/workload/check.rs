@@ -193,9 +193,10 @@ impl Record {
         }
         for (s, Server { name, rate }) in servers.iter().enumerate() {
             if !used.contains(&s) {
-                let message = match *rate > Decimal::ZERO {
-                    true => format!("no class may use server `{name}`"),
-                    false => format!("server `{name}` has rate 0: it serves nobody"),
+                let message = if *rate > Decimal::ZERO {
+                    format!("no class may use server `{name}`")
+                } else {
+                    format!("server `{name}` has rate 0: it serves nobody")
                 };
                 let help = "name it with the classes that it may serve, or leave it out";
                 warnings.push(Fault::new(place!("servers", s), message, help));

@@ -112,9 +112,10 @@ impl Online {
         let alike = jobs
             .windows(2)
             .all(|two| std::ptr::eq(two[0].curve, two[1].curve) && two[0].weight == two[1].weight);
-        let in_order = match alike {
-            true => self.alike(jobs, servers, known),
-            false => self.different(jobs, &order, servers),
+        let in_order = if alike {
+            self.alike(jobs, servers, known)
+        } else {
+            self.different(jobs, &order, servers)
         };
         let mut taken = vec![0.0; jobs.len()];
         for (&i, k) in order.iter().zip(in_order) {

@@ -46,8 +46,7 @@ pub fn fair<N: Num + Clone>(
         let part = graph.reduced(&classes);
         let servers = part.graph.service_rates.len();
         let groups = part.graph.arrival_rates.len();
-        let by_servers = servers <= groups;
-        let cheaper = if by_servers {
+        let cheaper = if servers <= groups {
             Recursion::Servers
         } else {
             Recursion::Classes

@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use super::{Caller, Compared, Notice, VerbError, VerbResult, refuse};
 use crate::report::Besides;
 use crate::simulation::sweep::{
-    Cells, Comparing, Comparison, Entrant, Exact, Header, Stage, Subject, Whole, sweep,
+    Cells, Comparing, Comparison, Entrant, Exact, Stage, Subject, Whole, sweep,
 };
 use crate::simulation::{Progress, Run};
 
@@ -56,7 +56,7 @@ pub fn compare_over_loads<W: Queueing>(
         own: subject.load,
         run,
     };
-    let header = Header::new(subject, request, policies);
+    let header = request.header(subject, policies);
     let notify = |stage: Stage<'_>| caller.notify(Notice::Comparing(stage));
     let mut comparison = sweep(header, &scaled, request, notify)?;
     if request.share.is_none() {

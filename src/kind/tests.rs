@@ -12,7 +12,7 @@ use crate::artifact::{
 use crate::report::{Shares, WIDTH, number};
 use crate::simulation::Run;
 use crate::simulation::mm1::{Own, run};
-use crate::simulation::sweep::{self, Cells, Entrant, Header, JournalError, Knows};
+use crate::simulation::sweep::{self, Cells, Entrant, JournalError, Knows};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Toy;
@@ -166,7 +166,7 @@ impl Kind for Toy {
             preempts: false,
             knows: Knows::Means,
         });
-        let header = Header::new(subject, request, entrants.collect());
+        let header = request.header(subject, entrants.collect());
         let comparison = sweep::sweep(header, &At(settings), request, |_| ())?;
         let besides = Besides {
             about: "one queue".into(),

@@ -25,7 +25,7 @@ pub enum LawDriven {
 }
 
 impl LawDriven {
-    /// Poisson processes of these rates \[1/time\].
+    /// Returns Poisson processes of these rates \[1/time\].
     pub fn poisson(rates: &[f64], stream: Stream) -> Self {
         let mut classes = stream.clone();
         classes.leap();
@@ -38,7 +38,7 @@ impl LawDriven {
         })
     }
 
-    /// Of each class the rate \[1/time\] of batches, or of single jobs, all multiplied by what stands in
+    /// Returns batches or single jobs of each class at its rate \[1/time\], all multiplied by what stands in
     /// the present state of `flow`, which has the rate 1 on average.
     pub fn common(
         classes: Vec<(f64, Option<Batches>)>,
@@ -49,7 +49,7 @@ impl LawDriven {
         kinds.leap();
         let (rates, batches): (Vec<f64>, Vec<_>) = classes.into_iter().unzip();
         let mut flow = flow.times(rates.iter().sum());
-        flow.start(&mut stream);
+        flow.state = flow.initial.draw(&mut stream);
         LawDriven::Common(Common {
             times: stream,
             kinds,
@@ -62,13 +62,13 @@ impl LawDriven {
         })
     }
 
-    /// A process for each class.
+    /// Returns arrivals with a process for each class.
     pub fn mixed(processes: impl Iterator<Item = Process>, mut stream: Stream) -> Self {
         let of_class = |mut process: Process| {
             stream.leap();
             let mut stream = stream.clone();
             if let Process::Modulated(modulated) = &mut process {
-                modulated.start(&mut stream);
+                modulated.state = modulated.initial.draw(&mut stream);
             }
             Source { stream, process }
         };
@@ -77,7 +77,7 @@ impl LawDriven {
         LawDriven::Mixed(Mixed { sources, next })
     }
 
-    /// Whether the jobs of some batches have one size, which depends on no policy: it comes with them.
+    /// Returns whether the jobs of some batches have one size, which depends on no policy: it comes with them.
     pub fn tells_sizes(&self) -> bool {
         let is_alike = |batches: &Batches| batches.alike.is_some();
         match self {
@@ -89,7 +89,7 @@ impl LawDriven {
         }
     }
 
-    /// The next arrivals from time 0 on, in the order of time, as many as `arrivals` holds.
+    /// Draws the next arrivals from time 0 on, in the order of time, as many as `arrivals` holds.
     ///
     /// Where it [tells sizes](LawDriven::tells_sizes), it sets these \[time\], > 0, in `sizes`, which is as long, and
     /// filled with NaN: a size that is left NaN is drawn from the law of the job's class. Else `sizes` is empty.
@@ -172,17 +172,14 @@ impl Common {
                 self.begin();
             }
             self.left -= 1;
-            *arrival = Arrival {
-                time: self.now,
-                class: self.class as u32,
-            };
+            (arrival.time, arrival.class) = (self.now, self.class as u32);
             if let (Some(size), Some(batches)) = (sizes.get_mut(n), &self.batches[self.class]) {
                 *size = batches.size;
             }
         }
     }
 
-    /// The next batch.
+    /// Begins the next batch.
     fn begin(&mut self) {
         self.now += self.flow.gap(&mut self.times);
         self.class = self.which.draw(&mut self.kinds);
@@ -213,7 +210,7 @@ pub struct Modulated {
 }
 
 impl Modulated {
-    /// The arrival rate in each state, the rates between states, and the law of the state at time 0.
+    /// Returns a chain with the arrival rate in each state, the rates between states, and the law of the state at time 0.
     pub fn new(rates: Vec<f64>, switching: &[Vec<f64>], initial: &[f64]) -> Self {
         let leave = switching.iter().map(|row| row.iter().sum::<f64>());
         Modulated {
@@ -225,7 +222,7 @@ impl Modulated {
         }
     }
 
-    /// With so many times the arrivals; the chain is the same.
+    /// Returns it with so many times the arrivals; the chain is the same.
     fn times(mut self, factor: f64) -> Self {
         for (rate, total) in self.rates.iter_mut().zip(&mut self.totals) {
             let leave = *total - *rate;
@@ -233,11 +230,6 @@ impl Modulated {
             *total = leave + *rate;
         }
         self
-    }
-
-    /// Draws the state at time 0.
-    fn start(&mut self, stream: &mut Stream) {
-        self.state = self.initial.draw(stream);
     }
 
     fn gap(&mut self, stream: &mut Stream) -> f64 {
@@ -266,7 +258,7 @@ pub struct Batches {
 }
 
 impl Batches {
-    /// Of these numbers of jobs, each drawn by its weight; the jobs of this part of the batches, > 0, all have one size
+    /// Returns batches of these numbers of jobs, each drawn by its weight; the jobs of this part of the batches, > 0, all have one size
     /// of this law.
     pub fn new(counts: Vec<u32>, weights: &[f64], alike: Option<(f64, Sampler)>) -> Self {
         Batches {
@@ -288,7 +280,7 @@ impl Batches {
         count
     }
 
-    /// Time to the next job, if that between batches has this mean; 0 within a batch.
+    /// Returns the time to the next job, if that between batches has this mean; 0 within a batch.
     fn gap(&mut self, mean: f64, stream: &mut Stream) -> f64 {
         if self.left > 0 {
             self.left -= 1;
@@ -306,7 +298,7 @@ struct Source {
 }
 
 impl Source {
-    /// Time from one arrival to the next.
+    /// Returns the time from one arrival to the next.
     fn gap(&mut self) -> f64 {
         match &mut self.process {
             Process::Renewal(sampler) => sampler.draw(&mut self.stream),
@@ -315,7 +307,7 @@ impl Source {
         }
     }
 
-    /// The size \[time\] of the job up to which [`Source::gap`] was last told; NaN where it is not known.
+    /// Returns the size \[time\] of the job up to which [`Source::gap`] was returned last; NaN where it is not known.
     fn size(&self) -> f64 {
         match &self.process {
             Process::Batches(batches, _) => batches.size,

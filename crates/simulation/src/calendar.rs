@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 /// Ends of jobs that are known in advance, in the order of time.
 ///
 /// An end that is no longer due (the job was stopped) stays behind, and is dropped when it comes up,
-/// or when such ends outnumber those that are due. Whoever keeps the jobs tells which are due. So the
+/// or when such ends outnumber those that are due. Whoever holds the jobs says which are due. So the
 /// memory is in proportion to the jobs that run.
 #[derive(Default)]
 pub struct Calendar {
@@ -15,12 +15,12 @@ pub struct Calendar {
 }
 
 impl Calendar {
-    /// The job in this slot ends at this time.
+    /// Notes that the job in this slot ends at this time.
     pub fn push(&mut self, end: f64, slot: u32) {
         self.ends.push(Reverse((end.to_bits(), slot)));
     }
 
-    /// The time of the next end that is due; infinity where there is none.
+    /// Returns the time of the next end that is due; infinity where there is none.
     pub fn next(&mut self, is_due: impl Fn(f64, u32) -> bool) -> f64 {
         while let Some(Reverse((end, slot))) = self.ends.peek() {
             let end = f64::from_bits(*end);
@@ -32,7 +32,7 @@ impl Calendar {
         f64::INFINITY
     }
 
-    /// Takes the slot of the end that [`Calendar::next`] told.
+    /// Takes the slot of the end that [`Calendar::next`] returned.
     pub fn take(&mut self) -> Option<u32> {
         self.ends.pop().map(|Reverse((_, slot))| slot)
     }
@@ -40,12 +40,12 @@ impl Calendar {
     /// Drops ends that are not due where they outnumber the jobs that run.
     pub fn tidy(&mut self, running: u64, is_due: impl Fn(f64, u32) -> bool) {
         if self.ends.len() as u64 > 64 + 2 * running {
-            self.ends
-                .retain(|Reverse((end, slot))| is_due(f64::from_bits(*end), *slot));
+            let stays = |Reverse((end, slot)): &_| is_due(f64::from_bits(*end), *slot);
+            self.ends.retain(stays);
         }
     }
 
-    /// All ends, in no order, whether they are due or not; some may stand there twice.
+    /// Returns all ends, in no order, whether they are due or not; some may stand there twice.
     pub fn ends(&self) -> impl Iterator<Item = (f64, u32)> {
         let ends = self.ends.iter();
         ends.map(|Reverse((end, slot))| (f64::from_bits(*end), *slot))
@@ -61,7 +61,7 @@ pub struct Tournament {
 }
 
 impl Tournament {
-    /// So many times, all of them infinite.
+    /// Returns so many times, all of them infinite.
     pub fn new(players: usize) -> Self {
         let leaves = players.next_power_of_two().max(2);
         let mut winners = vec![0; 2 * leaves];
@@ -76,7 +76,7 @@ impl Tournament {
         tournament
     }
 
-    /// The n-th time is now this one.
+    /// Sets the n-th time.
     pub fn set(&mut self, n: usize, time: f64) {
         self.times[n] = time;
         let mut node = (self.times.len() + n) / 2;
@@ -86,7 +86,7 @@ impl Tournament {
         }
     }
 
-    /// The number and the time of the first; of equals the one with the lower number.
+    /// Returns the number and the time of the first; of equals the one with the lower number.
     pub fn first(&self) -> (usize, f64) {
         let n = self.winners[1] as usize;
         (n, self.times[n])

@@ -22,7 +22,7 @@ use super::statistics::{mean, student};
 const INTERVALS: f64 = 0.04;
 const BOUNDS: f64 = 0.01;
 
-/// Ratio `Σa/Σb` of two paired samples, with its 95 % confidence interval; `None` with fewer than
+/// Returns the ratio `Σa/Σb` of two paired samples, with its 95 % confidence interval; `None` with fewer than
 /// two pairs, or where b does not sum to something positive. Further values of the longer sample
 /// are ignored.
 pub fn paired_ratio(a: &[f64], b: &[f64]) -> Option<Estimate> {
@@ -38,7 +38,7 @@ pub fn paired_ratio(a: &[f64], b: &[f64]) -> Option<Estimate> {
     Some(Estimate::with_error(ratio, error, n - 1.0))
 }
 
-/// Mean difference `a − b` of two paired samples, with its 95 % confidence interval; `None` with
+/// Returns the mean difference `a − b` of two paired samples, with its 95 % confidence interval; `None` with
 /// fewer than two pairs.
 pub fn paired_difference(a: &[f64], b: &[f64]) -> Option<Estimate> {
     let differences: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
@@ -46,14 +46,11 @@ pub fn paired_difference(a: &[f64], b: &[f64]) -> Option<Estimate> {
         return None;
     }
     let (mean, error) = mean_and_error(&differences);
-    Some(Estimate::with_error(
-        mean,
-        error,
-        differences.len() as f64 - 1.0,
-    ))
+    let freedom = differences.len() as f64 - 1.0;
+    Some(Estimate::with_error(mean, error, freedom))
 }
 
-/// The mean of independent values, and its standard error.
+/// Returns the mean of independent values, and its standard error.
 fn mean_and_error(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     let mean = mean(values);
@@ -109,11 +106,8 @@ impl Ranking {
         let count = samples.len() * samples.len().saturating_sub(1) / 2;
         let mut pairs = Vec::with_capacity(count);
         for (n, slower) in samples.iter().enumerate() {
-            pairs.extend(
-                samples[..n]
-                    .iter()
-                    .filter_map(|faster| pair(slower, faster, count)),
-            );
+            let of = |faster| pair(slower, faster, count);
+            pairs.extend(samples[..n].iter().filter_map(of));
         }
         let order = samples.iter().map(|(name, _)| Ranked {
             policy: (*name).into(),
@@ -125,13 +119,13 @@ impl Ranking {
         }
     }
 
-    /// What is known of two policies, in either order.
+    /// Returns what is known of two policies, in either order.
     pub fn pair(&self, one: &str, other: &str) -> Option<&Pair> {
         let are = |p: &&Pair| [(one, other), (other, one)].contains(&(&p.slower, &p.faster));
         self.pairs.iter().find(are)
     }
 
-    /// Whether two policies can be told apart.
+    /// Returns whether two policies can be told apart.
     #[cfg(test)]
     pub fn apart(&self, one: &str, other: &str) -> bool {
         self.pair(one, other).is_some_and(|pair| pair.apart)
@@ -140,7 +134,7 @@ impl Ranking {
 
 type Sample<'a> = (&'a str, Vec<f64>);
 
-/// The values of the replications that all have.
+/// Returns the values of the replications that all have.
 fn common<'a>(policies: &[(&'a str, &[Option<f64>])]) -> Vec<Sample<'a>> {
     let shortest = policies.iter().map(|(_, v)| v.len()).min().unwrap_or(0);
     let complete = |r: &usize| policies.iter().all(|(_, values)| values[*r].is_some());
@@ -149,7 +143,7 @@ fn common<'a>(policies: &[(&'a str, &[Option<f64>])]) -> Vec<Sample<'a>> {
     policies.iter().map(|(n, all)| (*n, values(all))).collect()
 }
 
-/// Two of so many pairs.
+/// Compares two policies, of so many pairs.
 fn pair((slower, a): &Sample<'_>, (faster, b): &Sample<'_>, count: usize) -> Option<Pair> {
     let ratio = paired_ratio(a, b)?;
     let interval = student(1.0 - INTERVALS / 2.0 / count as f64, ratio.freedom);
@@ -168,7 +162,7 @@ fn pair((slower, a): &Sample<'_>, (faster, b): &Sample<'_>, count: usize) -> Opt
     })
 }
 
-/// What the ratio of means exceeds but for this chance, by logarithms; 0 where a value is not positive.
+/// Returns what the ratio of means exceeds but for this chance, by logarithms; 0 where a value is not positive.
 fn surely_above(a: &[f64], b: &[f64], chance: f64) -> f64 {
     let logarithms: Vec<f64> = a.iter().map(|a| a.ln()).collect();
     let [(log_a, width_a), (mean_b, width_b)] = [&logarithms, b].map(|values| {
@@ -181,7 +175,7 @@ fn surely_above(a: &[f64], b: &[f64], chance: f64) -> f64 {
     if bound.is_finite() { bound } else { 0.0 }
 }
 
-/// One more than those who are surely faster, and as many as are not surely slower.
+/// Returns one more than those who are surely faster, and as many as are not surely slower.
 fn places(name: &str, count: usize, pairs: &[Pair]) -> [usize; 2] {
     let surely = |end: fn(&Pair) -> &str| pairs.iter().filter(move |p| p.apart && end(p) == name);
     let faster = surely(|p| &p.slower).count();

@@ -20,6 +20,7 @@ mod replication;
 mod run;
 mod sample;
 mod series;
+mod settings;
 mod settling;
 mod sizes;
 mod statistics;
@@ -28,29 +29,25 @@ mod verdict;
 mod watch;
 
 pub use comparison::{Pair, Ranked, Ranking, paired_difference, paired_ratio};
-pub use queue::QueueMeasure;
-pub use replication::{Class, Progress, Settings, total_arrival_rate};
-pub use run::{ClassResult, Ending, Health, Run};
+pub use run::{ClassResult, Ending, Health, Results, Run};
+pub use settings::{Class, Progress, Settings, total_arrival_rate};
 pub use settling::Unsettled;
-pub use statistics::{BATCHES, Estimate};
-pub use statistics::{over_replications, student};
-pub use verdict::{Judgement, Verdict};
-pub use watch::{Meter, Moment, Stay};
-pub use watch::{Threshold, Watch, Watched};
+pub use statistics::{BATCHES, Estimate, over_replications, student};
+pub use watch::{Meter, Moment, Stay, Threshold, Watch, Watched};
 
 pub use arrivals::{Arrival, Batches, LawDriven, Modulated, Process};
 pub use calendar::{Calendar, Tournament};
 pub use queue::{
-    Departure, Discipline, Gauges, INTERRUPTIONS, MEASURED, QueueEngine, QueueRun, busy_column,
+    Departure, Discipline, Gauges, INTERRUPTIONS, MEASURED, Queue, QueueMeasure, QueueRun,
+    busy_column,
 };
 pub use random::{Stream, Streams};
-pub use recorder::Recorder;
-pub use replication::{BURST, Measured, Replication, go_on, replicate, results};
-pub use run::Results;
+pub use recorder::{Measured, Recorder};
+pub use replication::{BURST, Replication, go_on, replicate, results};
 pub use sample::Sample;
 pub use series::Passed;
 pub use sizes::{Sampler, numbers, weights};
-pub use verdict::{Found, Measuring, judge_all};
+pub use verdict::{Found, Judgement, Measuring, Verdict, judge_all};
 
 #[cfg(test)]
 pub mod tests;

@@ -17,7 +17,7 @@ const OCTAVE: usize = 1 << KEPT;
 const OCTAVES: (usize, usize) = (32, 48);
 
 impl Histogram {
-    /// For numbers from 2^-32 to 2^48 of this unit, which is positive.
+    /// Returns a histogram for numbers from 2^-32 to 2^48 of this unit, which is positive.
     pub fn new(unit: f64) -> Self {
         let lowest = leading(unit).saturating_sub(OCTAVES.0 * OCTAVE);
         let highest = lowest + (OCTAVES.0 + OCTAVES.1) * OCTAVE - 1;
@@ -73,7 +73,7 @@ impl Histogram {
         own.iter_mut().zip(&other.bins).for_each(|(b, o)| *b += o);
     }
 
-    /// A quantile, linear within a bin; `None` without data.
+    /// Returns a quantile, linear within a bin; `None` without data.
     pub fn quantile(&self, probability: f64) -> Option<f64> {
         let mut left = probability * self.bins.iter().sum::<u64>() as f64;
         for (key, bin) in self.bins.iter().enumerate() {
@@ -89,7 +89,7 @@ impl Histogram {
     }
 }
 
-/// The sign, which is +, the exponent, and what is kept of the mantissa.
+/// Returns the sign, which is +, the exponent, and what is kept of the mantissa.
 #[inline(always)]
 fn leading(value: f64) -> usize {
     (value.to_bits() >> (52 - KEPT)) as usize

@@ -2,8 +2,8 @@
 
 use super::{
     Arrival, BURST, Class, Estimate, Found, Health, Judgement, LawDriven, Measured, Measuring,
-    Moment, Passed, Recorder, Replication, Run, Sampler, Settings, Stay, Stream, Streams,
-    judge_all,
+    Meter, Passed, Progress, Recorder, Replication, Run, Sample, Sampler, Settings, Stay, Stream,
+    Streams, judge_all, replicate,
 };
 use synth_core::artifact::{Claim, Quantity, Side, Unmet};
 use synth_queues::law::Size;
@@ -34,40 +34,17 @@ pub struct Departure {
     pub started: f64,
 }
 
-/// A number, and its integral since the last tick that closed a bucket.
-#[derive(Clone, Copy, Debug, Default)]
-struct Gauge {
-    count: u64,
-    moment: Moment,
-}
-
-impl Gauge {
-    fn rise(&mut self, at: f64) {
-        self.count += 1;
-        self.moment.rise(at);
-    }
-
-    fn fall(&mut self, at: f64) {
-        self.count -= 1;
-        self.moment.fall(at);
-    }
-
-    fn collect(&mut self, length: f64) -> f64 {
-        self.moment.collect(self.count as f64, length)
-    }
-}
-
 /// What is integrated over time.
 pub struct Gauges {
     /// Jobs in the system, by class of the statistics.
-    present: Vec<Gauge>,
+    present: Vec<Meter>,
     /// Those in service.
-    in_service: Vec<Gauge>,
+    in_service: Vec<Meter>,
     /// 1 for each server that works.
-    busy: Vec<Gauge>,
+    busy: Vec<Meter>,
     interruptions: u64,
     jobs: u64,
-    /// Whether statistics tell the classes apart.
+    /// Whether statistics distinguish the classes.
     apart: bool,
     /// When the open bucket began.
     origin: f64,
@@ -81,32 +58,24 @@ impl Gauges {
     /// Notes that a job of this class is in service from now on.
     pub fn started(&mut self, class: u32, now: f64) {
         let i = self.of(class);
-        self.in_service[i].rise(now - self.origin);
+        self.in_service[i].add(1.0, now - self.origin);
     }
 
     /// Notes that it no longer is.
     pub fn stopped(&mut self, class: u32, now: f64) {
         let i = self.of(class);
-        self.in_service[i].fall(now - self.origin);
+        self.in_service[i].add(-1.0, now - self.origin);
     }
 
     /// Notes how many jobs of this class are in service from now on.
     pub fn running(&mut self, class: u32, count: u64, now: f64) {
         let i = self.of(class);
-        let gauge = &mut self.in_service[i];
-        let more = count as f64 - gauge.count as f64;
-        gauge.moment.jump(more, now - self.origin);
-        gauge.count = count;
+        self.in_service[i].set(count as f64, now - self.origin);
     }
 
     /// Notes whether a server works from now on.
     pub fn works(&mut self, server: usize, working: bool, now: f64) {
-        let at = now - self.origin;
-        match (self.busy[server].count, working) {
-            (0, true) => self.busy[server].rise(at),
-            (1, false) => self.busy[server].fall(at),
-            _ => {}
-        }
+        self.busy[server].set(f64::from(working), now - self.origin);
     }
 
     /// Counts a job that went to the end of the queue.
@@ -121,13 +90,77 @@ pub const INTERRUPTIONS: usize = 0;
 /// Servers of which it is measured how much they work: each has a column in every replication.
 pub const MEASURED: usize = 1000;
 
-/// The extra column of ∫ 1 while a server works.
+/// Returns the extra column of ∫ 1 while a server works.
 pub fn busy_column(server: usize) -> usize {
     1 + server
 }
 
+/// What arrives, and where.
+pub struct Queue<'a> {
+    /// The classes of the statistics: one each, or one for all.
+    pub classes: &'a [Class],
+    /// The arrival rate of each class of jobs \[1/time\].
+    pub rates: &'a [f64],
+    /// The law of the sizes of all.
+    pub size: &'a Size,
+    /// Servers with names.
+    pub servers: usize,
+}
+
+impl Queue<'_> {
+    /// Simulates a discipline, which gets the streams of service and routing; `measures` returns what is measured besides.
+    ///
+    /// # Errors
+    /// What did not hold that must, in words: a fault of this program.
+    pub fn simulate<D: Discipline, M>(
+        &self,
+        discipline: impl Fn([Stream; 2]) -> D,
+        settings: &Settings,
+        progress: impl FnMut(Progress),
+        measures: impl FnOnce(Option<&Sample>) -> M,
+    ) -> Result<Run<M, ()>, String> {
+        let engine = |replication| self.engine(&discipline, settings, replication);
+        replicate(self.classes, engine, settings, progress, |results| {
+            results.run(measures, |_, _| ())
+        })
+    }
+
+    fn engine<D: Discipline>(
+        &self,
+        discipline: impl Fn([Stream; 2]) -> D,
+        settings: &Settings,
+        replication: u32,
+    ) -> QueueEngine<D> {
+        let streams = Streams::new(settings.seed, replication);
+        let gauges = |count: usize| vec![Meter::default(); count];
+        let columns = busy_column(self.servers.min(MEASURED));
+        QueueEngine {
+            discipline: discipline([streams.service, streams.routing]),
+            gauges: Gauges {
+                present: gauges(self.classes.len()),
+                in_service: gauges(self.classes.len()),
+                busy: gauges(self.servers),
+                interruptions: 0,
+                jobs: 0,
+                apart: self.classes.len() == self.rates.len(),
+                origin: 0.0,
+            },
+            recorder: Recorder::new(self.classes, columns, settings),
+            arrivals: LawDriven::poisson(self.rates, streams.arrivals),
+            block: vec![Arrival::default(); BLOCK].into(),
+            next: BLOCK,
+            law: Sampler::of(self.size),
+            sizes: streams.sizes,
+            now: 0.0,
+            events: 0,
+            interruptions: 0,
+            violation: None,
+        }
+    }
+}
+
 /// A run under way. Arrivals and sizes have streams of their own, so that all disciplines face the same ones.
-pub struct QueueEngine<D> {
+struct QueueEngine<D> {
     discipline: D,
     gauges: Gauges,
     recorder: Recorder,
@@ -148,43 +181,6 @@ pub struct QueueEngine<D> {
 const BLOCK: usize = 256;
 
 impl<D: Discipline> QueueEngine<D> {
-    /// Returns the `replication`-th run of these settings: jobs of the classes of these arrival rates, which are one class
-    /// of the statistics or one each, at so many servers with names. `discipline` gets the streams of service and routing.
-    pub fn new(
-        classes: &[Class],
-        rates: &[f64],
-        size: &Size,
-        servers: usize,
-        discipline: impl FnOnce([Stream; 2]) -> D,
-        settings: &Settings,
-        replication: u32,
-    ) -> Self {
-        let streams = Streams::new(settings.seed, replication);
-        let gauges = |count: usize| vec![Gauge::default(); count];
-        QueueEngine {
-            discipline: discipline([streams.service, streams.routing]),
-            gauges: Gauges {
-                present: gauges(classes.len()),
-                in_service: gauges(classes.len()),
-                busy: gauges(servers),
-                interruptions: 0,
-                jobs: 0,
-                apart: classes.len() == rates.len(),
-                origin: 0.0,
-            },
-            recorder: Recorder::new(classes, busy_column(servers.min(MEASURED)), settings),
-            arrivals: LawDriven::poisson(rates, streams.arrivals),
-            block: vec![Arrival::default(); BLOCK].into(),
-            next: BLOCK,
-            law: Sampler::of(size),
-            sizes: streams.sizes,
-            now: 0.0,
-            events: 0,
-            interruptions: 0,
-            violation: None,
-        }
-    }
-
     fn step(&mut self) {
         if self.next == BLOCK {
             self.arrivals.fill(&mut self.block, &mut []);
@@ -208,24 +204,24 @@ impl<D: Discipline> QueueEngine<D> {
     fn arrive(&mut self, class: u32) {
         let (now, gauges) = (self.now, &mut self.gauges);
         let i = gauges.of(class);
-        gauges.present[i].rise(now - gauges.origin);
+        gauges.present[i].add(1.0, now - gauges.origin);
         gauges.jobs += 1;
         let size = self.law.draw(&mut self.sizes);
         self.discipline.arrive(now, class, size, gauges);
-        let present = gauges.present[i].count;
+        let present = gauges.present[i].value as u64;
         self.recorder.arrived(i, now, || present);
     }
 
     fn depart(&mut self, departure: &Departure) {
         let (now, gauges) = (self.now, &mut self.gauges);
         let i = gauges.of(departure.class);
-        gauges.present[i].fall(now - gauges.origin);
+        gauges.present[i].add(-1.0, now - gauges.origin);
         gauges.jobs -= 1;
         let stay = Stay {
             response: now - departure.arrived,
             waiting: departure.started - departure.arrived,
         };
-        let present = gauges.present[i].count;
+        let present = gauges.present[i].value as u64;
         self.recorder.departed(i, stay, now, || present);
     }
 
@@ -269,7 +265,7 @@ impl<D: Discipline> Measured for QueueEngine<D> {
     }
 
     fn present(&self, i: usize) -> u64 {
-        self.gauges.present[i].count
+        self.gauges.present[i].value as u64
     }
 }
 
@@ -326,7 +322,7 @@ impl<M, Q: Quantity<Measure = QueueMeasure>> QueueRun<'_, M, Q> {
         judge_all(claims.iter(), self.run.health == Health::Unstable, self)
     }
 
-    /// The class of the statistics that a claim is about; `None` where it is about all.
+    /// Returns the class of the statistics that a claim is about; `None` where it is about all.
     fn class(&self, claim: &Claim<Q>) -> Option<usize> {
         let name = claim.job_type.as_deref()?;
         self.classes.iter().position(|class| class.name == name)

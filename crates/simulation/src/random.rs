@@ -18,7 +18,7 @@ pub struct Streams {
 }
 
 impl Streams {
-    /// Those of one of several replications, each of which is seeded by the stream of the seed.
+    /// Returns those of one of several replications, each of which is seeded by the stream of the seed.
     pub fn new(seed: u64, replication: u32) -> Self {
         let mut seeds = Xoshiro256PlusPlus::seed_from_u64(seed);
         let seed = (0..replication).fold(seed, |_, _| seeds.next_u64());
@@ -43,19 +43,19 @@ impl Streams {
 pub struct Stream(Xoshiro256PlusPlus);
 
 impl Stream {
-    /// Exponential of mean 1.
+    /// Draws an exponential number of mean 1.
     #[inline(always)]
     pub fn exponential(&mut self) -> f64 {
         Exp1.sample(&mut self.0)
     }
 
-    /// Uniform in [0, 1).
+    /// Draws a uniform number in [0, 1).
     #[inline(always)]
     pub fn uniform(&mut self) -> f64 {
         rand::RngExt::random(&mut self.0)
     }
 
-    /// Normal of mean 0 and variance 1.
+    /// Draws a normal number of mean 0 and variance 1.
     pub fn normal(&mut self) -> f64 {
         StandardNormal.sample(&mut self.0)
     }
@@ -79,7 +79,7 @@ pub struct Alias {
 const WHOLE: f64 = 18_446_744_073_709_551_616.0;
 
 impl Alias {
-    /// For weights ≥ 0 with a positive, finite sum, at most 2^32 of them.
+    /// Returns the table for weights ≥ 0 with a positive, finite sum, at most 2^32 of them.
     pub fn new(weights: &[f64]) -> Self {
         let mean = weights.iter().sum::<f64>() / weights.len() as f64;
         let mut rest: Vec<f64> = weights.iter().map(|w| w / mean).collect();
@@ -99,7 +99,7 @@ impl Alias {
         Alias { cells }
     }
 
-    /// Nothing is drawn where there is no choice.
+    /// Draws one; where there is no choice nothing is drawn.
     pub fn draw(&self, stream: &mut Stream) -> usize {
         if self.cells.len() == 1 {
             return 0;

@@ -1,7 +1,7 @@
 use super::quantiles::Histogram;
 use super::series::{Row, Series};
+use super::settings::{Class, Settings, total_arrival_rate};
 use super::watch::Stay;
-use super::{Class, Settings, total_arrival_rate};
 
 /// What a replication measures: the series in buckets of time, and the response times.
 pub struct Recorder {
@@ -13,29 +13,44 @@ pub struct Recorder {
     percentiles: bool,
 }
 
+/// What a replication has measured so far. Statistics see replications as this, so that they are
+/// compiled once and not for each engine.
+pub trait Measured {
+    /// Returns what was measured.
+    fn recorder(&self) -> &Recorder;
+
+    /// Returns the events so far: arrivals, completions and clocks.
+    fn events(&self) -> u64;
+
+    /// Returns the time of the last of them.
+    fn now(&self) -> f64;
+
+    /// Returns jobs in the system.
+    fn jobs(&self) -> u64;
+
+    /// Returns those of class i.
+    fn present(&self, i: usize) -> u64;
+}
+
 /// The series has a tick each so many arrivals: ten times the golden ratio, so that clockwork
 /// arrivals are not seen at the same phase at each tick.
 const ARRIVALS_A_TICK: f64 = 16.180_339_887_498_95;
 
 impl Recorder {
-    /// For these classes, with so many extra columns; watches of other classes are dropped.
+    /// Returns a recorder for these classes, with so many extra columns; watches of other classes are dropped.
     pub fn new(classes: &[Class], extra: usize, settings: &Settings) -> Self {
         let rate = total_arrival_rate(classes);
         let load: f64 = classes.iter().map(Class::offered_load).sum();
+        let tick = ARRIVALS_A_TICK / rate;
         let histograms = || [Histogram::new(load / rate), Histogram::new(load / rate)];
         Recorder {
-            series: Series::new(
-                classes.len(),
-                extra,
-                ARRIVALS_A_TICK / rate,
-                &settings.watch,
-            ),
+            series: Series::new(classes.len(), extra, tick, &settings.watch),
             responses: classes.iter().map(|_| histograms()).collect(),
             percentiles: settings.percentiles,
         }
     }
 
-    /// A job of class i arrived at time `now`; `present` tells how many of them are there then.
+    /// Notes that a job of class i arrived at time `now`; `present` returns how many of them are there then.
     #[inline(always)]
     pub fn arrived(&mut self, i: usize, now: f64, present: impl FnOnce() -> u64) {
         if self.series.watches() {
@@ -43,7 +58,7 @@ impl Recorder {
         }
     }
 
-    /// A job of class i left at time `now`, after this stay; `present` tells how many of
+    /// Notes that a job of class i left at time `now`, after this stay; `present` returns how many of
     /// them are there then.
     #[inline(always)]
     pub fn departed(&mut self, i: usize, stay: Stay, now: f64, present: impl FnOnce() -> u64) {
@@ -71,7 +86,7 @@ impl Recorder {
         }
     }
 
-    /// Response times of class i since the last but one merge of the series' buckets.
+    /// Returns the response times of class i since the last but one merge of the series' buckets.
     pub fn responses(&self, i: usize) -> &[Histogram; 2] {
         &self.responses[i]
     }

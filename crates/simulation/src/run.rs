@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Class;
 use super::quantiles::Histogram;
-use super::replication::{Measured, Settings};
-use super::sample::{self, Sample};
+use super::recorder::Measured;
+use super::sample::{Sample, Seen, mean_number};
+use super::settings::Settings;
 use super::settling::{self, Unsettled};
 use super::statistics::{self, Estimate};
 use super::watch::{Threshold, Watched};
@@ -22,7 +22,7 @@ pub enum Ending {
     Time,
     /// The number in system grew without end.
     RunsAway,
-    /// It was told to end.
+    /// It was interrupted.
     Interrupted,
 }
 
@@ -136,18 +136,13 @@ pub struct Run<M = (), C = ()> {
 
 /// Replications that ended, to be summarized.
 pub struct Results<'a> {
-    /// The classes of jobs.
-    pub classes: &'a [Class],
-    /// How it was run.
-    pub settings: &'a Settings,
-    /// The replications.
-    pub engines: Vec<&'a dyn Measured>,
-    /// Why it ended.
-    pub ending: Ending,
+    pub(super) seen: Seen<'a>,
+    pub(super) settings: &'a Settings,
+    pub(super) ending: Ending,
 }
 
 impl Results<'_> {
-    /// The results: `own` and `of_class` tell what the kind measures besides, of the sample after the
+    /// Returns the results: `own` and `of_class` return what the kind measures besides, of the sample after the
     /// warm-up where there is one, settled or not, for not all of it depends on the queues (of class i:
     /// where it is long enough to tell of its jobs).
     pub fn run<M, C>(
@@ -155,11 +150,12 @@ impl Results<'_> {
         own: impl FnOnce(Option<&Sample>) -> M,
         of_class: impl Fn(Option<&Sample>, usize) -> C,
     ) -> Run<M, C> {
-        let (classes, engines) = (self.classes, &self.engines[..]);
-        let grows = self.ending == Ending::RunsAway || settling::grows(classes, engines, 5.0);
-        let sample = Sample::new(classes, engines).filter(|_| !grows);
+        let seen = &self.seen;
+        let (classes, engines) = (seen.classes, &seen.engines[..]);
+        let grows = self.ending == Ending::RunsAway || settling::grows(seen, 5.0);
+        let sample = Sample::new(seen).filter(|_| !grows);
         let measured = sample.as_ref();
-        let (health, unsettled) = match measured.map(|s| s.unsettled(classes, engines)) {
+        let (health, unsettled) = match measured.map(|s| settling::unsettled(seen, s)) {
             _ if grows => (Health::Unstable, None),
             None => (Health::Unsettled, Some(Unsettled::NoLevel)),
             Some(Some(why)) => (Health::Unsettled, Some(why)),
@@ -174,17 +170,16 @@ impl Results<'_> {
             self.class_result(s, &histograms[i], own, i)
         });
         let types: Vec<ClassResult<C>> = types.collect();
-        let means = types.iter().map(|t| t.mean_response.map(|e| e.mean));
+        let means = types.iter().map(|t| Some(t.mean_response?.mean));
         let means: Option<Vec<f64>> = means.collect();
         let weights: Vec<f64> = classes.iter().map(|class| class.weight).collect();
         let tells_all = s.filter(|s| classes.iter().all(|class| s.tells(class)));
+        let finite = |x: f64| Some(x).filter(|x| x.is_finite());
         let of_replications = |values: Option<Vec<f64>>| match values {
-            Some(values) => values
-                .into_iter()
-                .map(|x| x.is_finite().then_some(x))
-                .collect(),
+            Some(values) => values.into_iter().map(finite).collect(),
             None => vec![None; engines.len()],
         };
+        let weighted = tells_all.map(|s| s.weighted_replications(&weights));
         let everything = together(histograms.iter());
         let p99 = |engine: &&dyn Measured| {
             let responses = all.iter().flat_map(|&i| engine.recorder().responses(i));
@@ -196,13 +191,11 @@ impl Results<'_> {
             seed: self.settings.seed,
             watched: watched(engines, measured, health == Health::Settled),
             replications: of_replications(s.map(Sample::replications)),
-            weighted_replications: of_replications(
-                tells_all.map(|s| s.weighted_replications(&weights)),
-            ),
+            weighted_replications: of_replications(weighted),
             p99_response: several.map(statistics::over_replications),
             p99_replications: of_replications(p99s),
             rough_p99: everything.quantile(0.99),
-            events: engines.iter().map(|e| e.events()).sum(),
+            events: seen.events(),
             simulated_time: engines.iter().map(|e| e.now()).sum(),
             warm_up: s.map_or(0.0, |s| s.warm_up),
             ending: self.ending,
@@ -216,35 +209,35 @@ impl Results<'_> {
             fairness: means.and_then(|m| jain(&m)),
             own: own(measured),
             types,
-            path: path(engines),
+            path: path(seen),
         }
     }
 
     fn class_result<C>(
         &self,
-        sample: Option<&Sample>,
-        histogram: &Histogram,
+        s: Option<&Sample>,
+        h: &Histogram,
         own: C,
         i: usize,
     ) -> ClassResult<C> {
-        let (class, engines) = (&self.classes[i], &self.engines[..]);
-        let sample = sample.filter(|s| s.tells(class));
+        let (class, engines) = (&self.seen.classes[i], &self.seen.engines);
+        let sample = s.filter(|s| s.tells(class));
         let busy = |s: &Sample| s.time_average(|row| row[s.columns.busy(i)]);
         let mean_response = sample.and_then(|s| s.mean_response(&[i]));
-        let completions = sample.map_or(0.0, |s| s.total(|row| row[s.columns.completions(i)]));
+        let completions = sample.map_or(0.0, |s| s.completions(i));
         ClassResult {
             name: class.name.clone(),
             completions: completions as u64,
             mean_response,
             mean_waiting: sample.and_then(|s| s.mean_waiting(&[i])),
             slowdown: mean_response.map(|e| e.times(1.0 / class.mean_size)),
-            percentiles: sample.and_then(|_| percentiles(histogram)),
+            percentiles: sample.and_then(|_| percentiles(h)),
             mean_number: sample.and_then(|s| s.mean_number(&[i])),
             mean_in_service: sample.and_then(busy),
             own,
             left: engines.iter().map(|e| e.present(i)).sum(),
-            grows: settling::class_grows(self.classes, engines, i),
-            late: sample::late_numbers(engines, i),
+            grows: settling::class_grows(&self.seen, i),
+            late: self.seen.late_numbers(i),
         }
     }
 }
@@ -261,7 +254,7 @@ fn percentiles(responses: &Histogram) -> Option<[f64; 3]> {
     Some([p50?, p95?, p99?])
 }
 
-/// What was seen of the watched thresholds.
+/// Returns what was seen of the watched thresholds.
 fn watched(engines: &[&dyn Measured], sample: Option<&Sample>, settled: bool) -> Vec<Watched> {
     let first = engines.first().map(|e| &e.recorder().series.watchers);
     let watches = first.map_or(&[][..], |watchers| &watchers.watches);
@@ -284,15 +277,15 @@ fn watched(engines: &[&dyn Measured], sample: Option<&Sample>, settled: bool) ->
     seen.collect()
 }
 
-/// The mean number in system, in few enough intervals to draw them.
-fn path(engines: &[&dyn Measured]) -> (Vec<f64>, f64) {
-    let (number, length) = sample::mean_number(sample::all_series(engines), None);
+/// Returns the mean number in system, in few enough intervals to draw them.
+fn path(seen: &Seen<'_>) -> (Vec<f64>, f64) {
+    let (number, length) = mean_number(seen.series(), None);
     let size = number.len().div_ceil(256).max(1);
     let path = number.chunks_exact(size).map(statistics::mean).collect();
     (path, length * size as f64)
 }
 
-/// Jain's index, `(Σ x)² / (K Σ x²)`; none of nothing.
+/// Returns Jain's index, `(Σ x)² / (K Σ x²)`; none of nothing.
 fn jain(values: &[f64]) -> Option<f64> {
     let sum: f64 = values.iter().sum();
     let squares: f64 = values.iter().map(|x| x * x).sum();

@@ -1,9 +1,8 @@
 //! What replications measured after their warm-up, in batches, and the estimates from it.
 
-use super::Class;
-use super::replication::Measured;
+use super::recorder::Measured;
 use super::series::{Columns, Series};
-use super::settling::{self, Unsettled};
+use super::settings::Class;
 use super::statistics::{self, BATCHES, Estimate};
 
 /// Batches of all replications.
@@ -36,29 +35,52 @@ pub(super) const REST: f64 = 10.0;
 /// Classes with a smaller share of the jobs in service are not asked.
 const SMALLEST_SHARE: f64 = 1e-3;
 
-/// The longest mean residual size \[time\] of the classes that make up the mean.
-pub(super) fn memory(classes: &[Class]) -> f64 {
-    let all: f64 = classes.iter().map(Class::offered_load).sum();
-    let weighty = |class: &&Class| class.offered_load() >= SMALLEST_SHARE * all;
-    let residuals = classes.iter().filter(weighty).map(Class::residual);
-    residuals.fold(0.0, f64::max)
+/// Replications as statistics see them.
+pub struct Seen<'a> {
+    /// The classes of jobs.
+    pub classes: &'a [Class],
+    /// The replications.
+    pub engines: Vec<&'a dyn Measured>,
 }
 
-/// The series of all replications.
-pub(super) fn all_series<'a>(
-    engines: &'a [&'a dyn Measured],
-) -> impl ExactSizeIterator<Item = &'a Series> + Clone {
-    engines.iter().map(|e| &e.recorder().series)
+impl Seen<'_> {
+    /// Returns the events of all replications.
+    pub fn events(&self) -> u64 {
+        self.engines.iter().map(|e| e.events()).sum()
+    }
+
+    /// Returns the longest mean residual size \[time\] of the classes that make up the mean.
+    pub fn memory(&self) -> f64 {
+        let all: f64 = self.classes.iter().map(Class::offered_load).sum();
+        let weighty = |class: &&Class| class.offered_load() >= SMALLEST_SHARE * all;
+        let residuals = self.classes.iter().filter(weighty).map(Class::residual);
+        residuals.fold(0.0, f64::max)
+    }
+
+    /// Returns the series of all replications.
+    pub fn series(&self) -> impl ExactSizeIterator<Item = &Series> + Clone {
+        self.engines.iter().map(|e| &e.recorder().series)
+    }
+
+    /// Returns the mean number of a class in system over the second half of each replication.
+    pub fn late_numbers(&self, of_class: usize) -> Vec<f64> {
+        let late = |series: &Series| {
+            let total = |column| series.total(series.len() / 2..series.len(), column);
+            total(series.columns.present(of_class)) / total(series.columns.time())
+        };
+        let some = self.series().filter(|series| series.len() > 0);
+        some.map(late).collect()
+    }
 }
 
 impl Sample {
-    /// What is left after the warm-up; none where that is too little for batches.
-    pub fn new(classes: &[Class], engines: &[&dyn Measured]) -> Option<Self> {
-        let least = WARM_UP * memory(classes);
-        let batches = BATCHES.div_ceil(engines.len());
+    /// Returns what is left after the warm-up; none where that is too little for batches.
+    pub fn new(seen: &Seen<'_>) -> Option<Self> {
+        let least = WARM_UP * seen.memory();
+        let batches = BATCHES.div_ceil(seen.engines.len());
         let mut rows = Vec::new();
         let (mut length, mut warm_up) = (f64::INFINITY, 0.0_f64);
-        for series in all_series(engines) {
+        for series in seen.series() {
             let cut = (CUT * series.len() as f64).max((least / series.length()).ceil());
             let left = series.len().checked_sub(cut as usize)?;
             length = length.min(left as f64 * series.length());
@@ -71,7 +93,7 @@ impl Sample {
             rows.extend((0..batches).map(|b| series.sum(first + b * size..first + (b + 1) * size)));
         }
         Some(Sample {
-            columns: engines.first()?.recorder().series.columns,
+            columns: seen.engines.first()?.recorder().series.columns,
             rows,
             batches,
             warm_up,
@@ -79,29 +101,7 @@ impl Sample {
         })
     }
 
-    /// Why its means of queues may not be believed; `None` where they may.
-    pub fn unsettled(&self, classes: &[Class], engines: &[&dyn Measured]) -> Option<Unsettled> {
-        let starved = settling::starved(classes, engines, self);
-        if starved.is_some() {
-            return starved;
-        }
-        if !statistics::has_level(&mean_number(all_series(engines), None).0) {
-            return Some(Unsettled::NoLevel);
-        }
-        // The longest jobs weigh most in the means, and the number of them in system, which grows for as
-        // long as they last, can drown in the noise of all others.
-        if self.length < REST * memory(classes) {
-            return Some(Unsettled::LongJobs);
-        }
-        let slow = settling::slow(classes, engines, self.warm_up);
-        slow.or_else(|| {
-            let all: Vec<usize> = (0..classes.len()).collect();
-            let is_vague = self.mean_response(&all).is_none_or(|e| e.relative() >= 1.0);
-            is_vague.then_some(Unsettled::Vague)
-        })
-    }
-
-    /// Whether it is long enough to tell of jobs of this class.
+    /// Returns whether it is long enough to tell of jobs of this class.
     pub fn tells(&self, class: &Class) -> bool {
         self.length >= REST * class.residual()
     }
@@ -111,7 +111,12 @@ impl Sample {
         self.rows.iter().map(|row| quantity(row)).sum()
     }
 
-    /// A ratio of sums; none where the lower one is zero.
+    /// Returns the jobs of a class that left.
+    pub fn completions(&self, class: usize) -> f64 {
+        self.total(|row| row[self.columns.completions(class)])
+    }
+
+    /// Returns a ratio of sums; none where the lower one is zero.
     pub fn ratio(
         &self,
         upper: impl Fn(&[f64]) -> f64,
@@ -126,26 +131,26 @@ impl Sample {
         Some(self.estimate(mean, |row| (upper(row) - mean * lower(row)) / share))
     }
 
-    /// The estimate `mean`, from what each batch deviates by.
+    /// Returns the estimate `mean`, from what each batch deviates by.
     pub fn estimate(&self, mean: f64, deviation: impl Fn(&[f64]) -> f64) -> Estimate {
         let deviations: Vec<f64> = self.rows.iter().map(|row| deviation(row)).collect();
         Estimate::new(mean, &deviations, self.batches)
     }
 
-    /// Time average of a quantity that is integrated in each batch.
+    /// Returns the time average of a quantity that is integrated in each batch.
     pub fn time_average(&self, quantity: impl Fn(&[f64]) -> f64) -> Option<Estimate> {
         let time = self.columns.time();
         self.ratio(quantity, |row| row[time])
     }
 
-    /// Mean number of some classes together in system.
+    /// Returns the mean number of some classes together in system.
     pub fn mean_number(&self, classes: &[usize]) -> Option<Estimate> {
         let c = self.columns;
         let number = self.time_average(|row| classes.iter().map(|&i| row[c.present(i)]).sum());
         number.map(Estimate::of_queue)
     }
 
-    /// Mean response time of each replication, over the jobs of all classes.
+    /// Returns the mean response time of each replication, over the jobs of all classes.
     pub fn replications(&self) -> Vec<f64> {
         let c = self.columns;
         self.of_replications(|row| {
@@ -155,7 +160,7 @@ impl Sample {
         })
     }
 
-    /// `Σ w_i E[T_i]` of each replication.
+    /// Returns `Σ w_i E[T_i]` of each replication.
     pub fn weighted_replications(&self, weights: &[f64]) -> Vec<f64> {
         let c = self.columns;
         let of_class = |row: &[f64], i: usize| row[c.responses(i)] / row[c.completions(i)];
@@ -163,7 +168,7 @@ impl Sample {
         self.of_replications(|row| weights().map(|(i, w)| w * of_class(row, i)).sum())
     }
 
-    /// What follows from the sums of each replication.
+    /// Returns what follows from the sums of each replication.
     fn of_replications(&self, value: impl Fn(&[f64]) -> f64) -> Vec<f64> {
         let sum = |rows: &[Vec<f64>]| {
             let column = |c: usize| rows.iter().map(|row| row[c]).sum();
@@ -173,19 +178,19 @@ impl Sample {
         replications.map(|rows| value(&sum(rows))).collect()
     }
 
-    /// Mean response time over the jobs of some classes together.
+    /// Returns the mean response time over the jobs of some classes together.
     pub fn mean_response(&self, classes: &[usize]) -> Option<Estimate> {
         let c = self.columns;
         self.per_job(classes, |row, i| row[c.responses(i)])
     }
 
-    /// Mean time in system without service, over the jobs of some classes together.
+    /// Returns the mean time in system without service, over the jobs of some classes together.
     pub fn mean_waiting(&self, classes: &[usize]) -> Option<Estimate> {
         let c = self.columns;
         self.per_job(classes, |row, i| row[c.present(i)] - row[c.busy(i)])
     }
 
-    /// A quantity of classes, over the jobs of them together.
+    /// Returns a quantity of classes, over the jobs of them together.
     fn per_job(&self, classes: &[usize], of: impl Fn(&[f64], usize) -> f64) -> Option<Estimate> {
         let c = self.columns;
         let ratio = self.ratio(
@@ -195,54 +200,28 @@ impl Sample {
         ratio.map(Estimate::of_queue)
     }
 
-    /// `Σ w_i E[T_i]` with weights of sum 1; none when some class has no completion.
+    /// Returns `Σ w_i E[T_i]` with weights of sum 1; none when some class has no completion.
     pub fn weighted_response(&self, weights: &[f64]) -> Option<Estimate> {
         let c = self.columns;
         let classes = 0..weights.len();
-        let jobs = |i: usize| self.total(|row| row[c.completions(i)]) / self.rows.len() as f64;
+        let jobs = |i: usize| self.completions(i) / self.rows.len() as f64;
         let jobs: Vec<f64> = classes.clone().map(jobs).collect();
-        let means = classes
-            .clone()
-            .map(|i| Some(self.mean_response(&[i])?.mean));
+        let mean_of = |i: usize| Some(self.mean_response(&[i])?.mean);
+        let means = classes.clone().map(mean_of);
         let means: Vec<f64> = means.collect::<Option<_>>()?;
         let mean = weights.iter().zip(&means).map(|(w, m)| w * m).sum();
         let estimate = self.estimate(mean, |row| {
-            let excess =
-                |i: usize| (row[c.responses(i)] - means[i] * row[c.completions(i)]) / jobs[i];
-            classes.clone().map(|i| weights[i] * excess(i)).sum()
+            let excess = |i: usize| row[c.responses(i)] - means[i] * row[c.completions(i)];
+            classes
+                .clone()
+                .map(|i| weights[i] * (excess(i) / jobs[i]))
+                .sum()
         });
         Some(estimate.of_queue())
     }
 }
 
-/// Jobs of each class that is not rare that have to leave before a precision is reached: what fewer of them do to the mean is
-/// not known well enough to end a run.
-const MANY: f64 = 300.0;
-
-/// Relative half-width of the mean response time so far; `None` while nothing can be said.
-pub(super) fn precision(classes: &[Class], engines: &[&dyn Measured]) -> Option<f64> {
-    let sample = Sample::new(classes, engines)?;
-    if sample.unsettled(classes, engines).is_some() {
-        return None;
-    }
-    let (all, c): (Vec<usize>, _) = ((0..classes.len()).collect(), sample.columns);
-    let done = |i: usize| sample.total(|row| row[c.completions(i)]);
-    let seen = |i: &usize| classes[*i].is_rare() || done(*i) >= MANY;
-    let response = sample.mean_response(&all).filter(|_| all.iter().all(seen));
-    Some(response?.relative())
-}
-
-/// Mean number of a class in system over the second half of each replication.
-pub(super) fn late_numbers(engines: &[&dyn Measured], of_class: usize) -> Vec<f64> {
-    let late = |series: &Series| {
-        let total = |column| series.total(series.len() / 2..series.len(), column);
-        total(series.columns.present(of_class)) / total(series.columns.time())
-    };
-    let some = all_series(engines).filter(|series| series.len() > 0);
-    some.map(late).collect()
-}
-
-/// Mean number of a class or of all in system, in buckets of time, over all replications, and the
+/// Returns the mean number of a class or of all in system, in buckets of time, over all replications, and the
 /// buckets' length. A replication that is not as far as others has smaller buckets: these are merged.
 pub(super) fn mean_number<'a>(
     all: impl Iterator<Item = &'a Series> + Clone,

@@ -15,37 +15,37 @@ pub struct Columns {
 impl Columns {
     const OF_CLASS: usize = 4;
 
-    /// ∫ number of class i in system.
+    /// Returns the column of ∫ number of class i in system.
     pub fn present(&self, i: usize) -> usize {
         Self::OF_CLASS * i
     }
 
-    /// ∫ number of class i in service.
+    /// Returns the column of ∫ number of class i in service.
     pub fn busy(&self, i: usize) -> usize {
         Self::OF_CLASS * i + 1
     }
 
-    /// Jobs of class i that left.
+    /// Returns the column of jobs of class i that left.
     pub fn completions(&self, i: usize) -> usize {
         Self::OF_CLASS * i + 2
     }
 
-    /// Σ response times of these.
+    /// Returns the column of Σ response times of these.
     pub fn responses(&self, i: usize) -> usize {
         Self::OF_CLASS * i + 3
     }
 
-    /// Length of the bucket.
+    /// Returns the column of the length of the bucket.
     pub fn time(&self) -> usize {
         Self::OF_CLASS * self.classes
     }
 
-    /// Time or jobs above a watched threshold.
+    /// Returns the column of the time or jobs above a watched threshold.
     pub fn above(&self, watch: usize) -> usize {
         self.time() + 1 + watch
     }
 
-    /// The n-th of the engine's own.
+    /// Returns the n-th of the engine's own.
     pub fn extra(&self, n: usize) -> usize {
         self.above(self.watches) + n
     }
@@ -62,7 +62,7 @@ pub struct Row<'a> {
 }
 
 impl Row<'_> {
-    /// Integrals over the bucket of the jobs of class i: in the system, and in service.
+    /// Sets the integrals over the bucket of the jobs of class i: in the system, and in service.
     pub fn integrals(&mut self, i: usize, present: f64, busy: f64) {
         self.open[self.columns.present(i)] = present;
         self.open[self.columns.busy(i)] = busy;
@@ -116,7 +116,7 @@ pub struct Passed {
 const MOST_BUCKETS: usize = 2048;
 
 impl Series {
-    /// Of so many classes, with so many extra columns and a tick each `tick` \[time\]; watches of
+    /// Returns a series of so many classes, with so many extra columns and a tick each `tick` \[time\]; watches of
     /// other classes are dropped.
     pub fn new(classes: usize, extra: usize, tick: f64, watches: &[Watch]) -> Self {
         let watchers = Watchers::new(classes, watches);
@@ -148,35 +148,34 @@ impl Series {
         *responses += response;
     }
 
-    /// Whether any threshold is watched.
+    /// Returns whether any threshold is watched.
     #[inline]
     pub fn watches(&self) -> bool {
         self.columns.watches > 0
     }
 
-    /// So many jobs of class i are there from time `now` on, in the open bucket.
+    /// Notes that so many jobs of class i are there from time `now` on, in the open bucket.
     pub fn watch_number(&mut self, i: usize, present: u64, now: f64) {
         self.watchers.number(i, present, now - self.begin);
     }
 
-    /// When the next tick is due.
+    /// Returns when the next tick is due.
     #[inline]
     pub fn next_tick(&self) -> f64 {
         self.next_tick
     }
 
-    /// The extra columns of the open bucket, to add to. They are 0 when it begins.
+    /// Returns the extra columns of the open bucket, to add to. They are 0 when it begins.
     pub fn extra_mut(&mut self) -> &mut [f64] {
-        let first = self.columns.extra(0);
-        &mut self.open[first..]
+        &mut self.open[self.columns.extra(0)..]
     }
 
-    /// Time from one tick to the next.
+    /// Returns the time from one tick to the next.
     pub fn tick_length(&self) -> f64 {
         self.tick
     }
 
-    /// The ticks of the open bucket up to time `now` are over, at least the next one, which is due:
+    /// Passes the ticks of the open bucket up to time `now`, at least the next one, which is due:
     /// between two events there may be very many.
     pub fn pass(&mut self, now: f64) -> Passed {
         let left = self.ticks_a_bucket - self.ticks % self.ticks_a_bucket;
@@ -195,7 +194,7 @@ impl Series {
         }
     }
 
-    /// Multiplied, not added up: ticks are where they are, however long the run.
+    /// Returns the time of a tick; multiplied, not added up: ticks are where they are, however long the run.
     fn time_of(&self, tick: u64) -> f64 {
         tick as f64 * self.tick
     }
@@ -241,17 +240,17 @@ impl Series {
         self.merges += 1;
     }
 
-    /// Closed buckets.
+    /// Returns the number of closed buckets.
     pub fn len(&self) -> usize {
         self.rows.len() / self.columns.width()
     }
 
-    /// Length of a bucket [time].
+    /// Returns the length of a bucket \[time\].
     pub fn length(&self) -> f64 {
         self.ticks_a_bucket as f64 * self.tick
     }
 
-    /// The rows of these buckets, summed.
+    /// Returns the rows of these buckets, summed.
     pub fn sum(&self, buckets: Range<usize>) -> Vec<f64> {
         let width = self.columns.width();
         let mut sum = vec![0.0; width];
@@ -261,21 +260,21 @@ impl Series {
         sum
     }
 
-    /// One column of these buckets, summed.
+    /// Returns one column of these buckets, summed.
     pub fn total(&self, buckets: Range<usize>, column: usize) -> f64 {
         let width = self.columns.width();
         buckets.map(|b| self.rows[b * width + column]).sum()
     }
 
-    /// Mean number of these classes in system, bucket by bucket.
+    /// Returns the mean number of these classes in system, bucket by bucket.
     pub fn number(&self, classes: Range<usize>) -> Vec<f64> {
         let columns = &self.columns;
-        let rows = self.rows.chunks_exact(columns.width());
-        let numbers = rows.map(|row| {
+        let number = |row: &[f64]| {
             let total: f64 = classes.clone().map(|i| row[columns.present(i)]).sum();
             total / row[columns.time()]
-        });
-        numbers.collect()
+        };
+        let rows = self.rows.chunks_exact(columns.width());
+        rows.map(number).collect()
     }
 }
 

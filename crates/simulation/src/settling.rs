@@ -1,20 +1,18 @@
 //! Whether a run is long enough for its means to be believed, or the number of jobs grows without end: of each class as
 //! well as of all, since a class that starves, or whose queue changes slowly, may be too small to be seen in the sum.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
-use super::replication::Measured;
-use super::sample::{REST, Sample, WARM_UP, all_series, mean_number, memory};
-use super::statistics::mean;
-use super::{Class, total_arrival_rate};
+use super::sample::{REST, Sample, Seen, WARM_UP, mean_number};
+use super::settings::{Class, total_arrival_rate};
+use super::statistics::{has_level, mean};
 
 /// Why a run in which nothing was seen to grow has no means.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case", tag = "why")]
 pub enum Unsettled {
     /// Of a class too few jobs left to say how long they stay, and what they do to others.
+    #[error("{class}: {}", few_done(*done, *left))]
     FewDone {
         /// Its name.
         class: String,
@@ -25,6 +23,7 @@ pub enum Unsettled {
     },
     /// Jobs of a class stay so long that the start is not forgotten: more than a twentieth of each
     /// replication.
+    #[error("{class}: jobs stay for {:.0} % of the run", 100.0 * part)]
     LongStay {
         /// Its name.
         class: String,
@@ -33,45 +32,71 @@ pub enum Unsettled {
         part: f64,
     },
     /// No warm-up is found in the first half: the number in system has no level yet.
+    #[error("the number in system has no level yet")]
     NoLevel,
     /// Less than ten mean residual sizes of the longest jobs are left after the warm-up.
+    #[error("too short beside the longest jobs")]
     LongJobs,
     /// The number of a class in system, or of all, changes so slowly that a replication sees too few
     /// independent values of it.
+    #[error("{} changes too slowly", number_of(class.as_ref()))]
     Slow {
         /// Its name; none for all together.
         class: Option<String>,
     },
     /// The interval of the mean response time is as wide as the mean.
+    #[error("the interval is as wide as the mean")]
     Vague,
 }
 
-impl fmt::Display for Unsettled {
-    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Unsettled::FewDone { class, done, left } => match (done, left) {
-                (0, 0) => write!(to, "{class}: no job came"),
-                (0, _) => write!(to, "{class}: {left} waiting, none done"),
-                _ => write!(to, "{class}: {done} done, {left} left"),
-            },
-            Unsettled::LongStay { class, part } => {
-                write!(
-                    to,
-                    "{class}: jobs stay for {:.0} % of the run",
-                    100.0 * part
-                )
-            }
-            Unsettled::NoLevel => to.write_str("the number in system has no level yet"),
-            Unsettled::LongJobs => to.write_str("too short beside the longest jobs"),
-            Unsettled::Slow { class: Some(class) } => {
-                write!(to, "{class}: the number of its jobs changes too slowly")
-            }
-            Unsettled::Slow { class: None } => {
-                to.write_str("the number in system changes too slowly")
-            }
-            Unsettled::Vague => to.write_str("the interval is as wide as the mean"),
-        }
+fn few_done(done: u64, left: u64) -> String {
+    match (done, left) {
+        (0, 0) => "no job came".into(),
+        (0, _) => format!("{left} waiting, none done"),
+        _ => format!("{done} done, {left} left"),
     }
+}
+
+/// Returns the jobs that change slowly, at the beginning of a message.
+fn number_of(class: Option<&String>) -> String {
+    let of_class = |class| format!("{class}: the number of its jobs");
+    class.map_or("the number in system".into(), of_class)
+}
+
+/// Returns why the means of queues of a sample may not be believed; `None` where they may.
+pub(super) fn unsettled(seen: &Seen<'_>, sample: &Sample) -> Option<Unsettled> {
+    let starved = starved(seen, sample);
+    if starved.is_some() {
+        return starved;
+    }
+    if !has_level(&mean_number(seen.series(), None).0) {
+        return Some(Unsettled::NoLevel);
+    }
+    // The longest jobs weigh most in the means, and the number of them in system, which grows for as
+    // long as they last, can drown in the noise of all others.
+    if sample.length < REST * seen.memory() {
+        return Some(Unsettled::LongJobs);
+    }
+    slow(seen, sample.warm_up).or_else(|| {
+        let all: Vec<usize> = (0..seen.classes.len()).collect();
+        let is_vague = sample
+            .mean_response(&all)
+            .is_none_or(|e| e.relative() >= 1.0);
+        is_vague.then_some(Unsettled::Vague)
+    })
+}
+
+/// Jobs of each class that is not rare that have to leave before a precision is reached: what fewer of them do to the mean is
+/// not known well enough to end a run.
+const MANY: f64 = 300.0;
+
+/// Returns the relative half-width of the mean response time so far; `None` while nothing can be said.
+pub(super) fn precision(seen: &Seen<'_>) -> Option<f64> {
+    let sample = Sample::new(seen).filter(|sample| unsettled(seen, sample).is_none())?;
+    let all: Vec<usize> = (0..seen.classes.len()).collect();
+    let many = |i: &usize| seen.classes[*i].is_rare() || sample.completions(*i) >= MANY;
+    let response = sample.mean_response(&all).filter(|_| all.iter().all(many));
+    Some(response?.relative())
 }
 
 /// Jobs of each class that have to leave. With one a batch, what they do differs from batch to batch, and
@@ -82,18 +107,14 @@ const FEWEST: f64 = 32.0;
 /// start, and what has not left at the end, is then a twentieth of what is measured at most.
 const STAYS: f64 = 20.0;
 
-/// A class of which too few jobs left, or that stay too long. Of a rare class few come: it is enough
+/// Returns a class of which too few jobs left, or that stay too long. Of a rare class few come: it is enough
 /// that most of them left.
-pub(super) fn starved(
-    classes: &[Class],
-    engines: &[&dyn Measured],
-    sample: &Sample,
-) -> Option<Unsettled> {
-    let (c, length) = (sample.columns, sample.length);
-    let done = |i: usize| sample.total(|row| row[c.completions(i)]);
+fn starved(seen: &Seen<'_>, sample: &Sample) -> Option<Unsettled> {
+    let (c, classes) = (sample.columns, seen.classes);
+    let done = |i: usize| sample.completions(i);
     let all = 0..classes.len();
     let name = |i: usize| classes[i].name.clone();
-    let left = |i: usize| engines.iter().map(|e| e.present(i)).sum::<u64>();
+    let left = |i: usize| seen.engines.iter().map(|e| e.present(i)).sum::<u64>();
     let too_few = |i: &usize| {
         let in_order = classes[*i].is_rare() && left(*i) as f64 <= done(*i);
         done(*i) < FEWEST && !in_order
@@ -107,12 +128,10 @@ pub(super) fn starved(
         });
     }
     // By those that have not left as well: of a class that starves, those that leave are the lucky ones.
-    let stay = |i: usize| sample.total(|row| row[c.present(i)]) / done(i).max(1.0) / length;
+    let stay = |i: usize| sample.total(|row| row[c.present(i)]) / done(i).max(1.0) / sample.length;
     let longest = all.max_by(|a, b| stay(*a).total_cmp(&stay(*b)))?;
-    (STAYS * stay(longest) > 1.0).then(|| Unsettled::LongStay {
-        class: name(longest),
-        part: stay(longest),
-    })
+    let (class, part) = (name(longest), stay(longest));
+    (STAYS * part > 1.0).then_some(Unsettled::LongStay { class, part })
 }
 
 /// Parts of a replication whose mean numbers are compared with those of the next.
@@ -123,31 +142,26 @@ const PARTS: usize = 16;
 /// the 95 % intervals of M/M/1 at ρ = .95 nine in ten cover at 17 τ, and fewer below.
 const SLOW: f64 = 0.6;
 
-/// A class whose number, or the number of all, changes too slowly; the slowest.
-pub(super) fn slow(
-    classes: &[Class],
-    engines: &[&dyn Measured],
-    warm_up: f64,
-) -> Option<Unsettled> {
-    let each = (0..classes.len()).map(Some).chain([None]);
-    let memory = |class: &Option<usize>| correlation(engines, *class, warm_up);
+/// Returns a class whose number, or the number of all, changes too slowly; the slowest.
+fn slow(seen: &Seen<'_>, warm_up: f64) -> Option<Unsettled> {
+    let each = (0..seen.classes.len()).map(Some).chain([None]);
+    let memory = |class: &Option<usize>| correlation(seen, *class, warm_up);
     let slowest = each.max_by(|a, b| memory(a).total_cmp(&memory(b)))?;
     (memory(&slowest) > SLOW).then(|| Unsettled::Slow {
-        class: slowest.map(|i| classes[i].name.clone()),
+        class: slowest.map(|i| seen.classes[i].name.clone()),
     })
 }
 
-/// Correlation of the mean number in one part of a replication with that in the next, over the parts of
+/// Returns the correlation of the mean number in one part of a replication with that in the next, over the parts of
 /// all replications.
-fn correlation(engines: &[&dyn Measured], class: Option<usize>, warm_up: f64) -> f64 {
-    let parts: Vec<Vec<f64>> = all_series(engines)
-        .map(|series| {
-            let (number, length) = mean_number(std::iter::once(series), class);
-            let rest = &number[((warm_up / length).round() as usize).min(number.len())..];
-            let size = (rest.len() / PARTS).max(1);
-            rest.rchunks_exact(size).take(PARTS).map(mean).collect()
-        })
-        .collect();
+fn correlation(seen: &Seen<'_>, class: Option<usize>, warm_up: f64) -> f64 {
+    let parts = seen.series().map(|series| {
+        let (number, length) = mean_number(std::iter::once(series), class);
+        let rest = &number[((warm_up / length).round() as usize).min(number.len())..];
+        let size = (rest.len() / PARTS).max(1);
+        rest.rchunks_exact(size).take(PARTS).map(mean).collect()
+    });
+    let parts: Vec<Vec<f64>> = parts.collect();
     let count = parts.iter().map(Vec::len).sum::<usize>() as f64;
     let level = parts.iter().flatten().sum::<f64>() / count;
     let square = |x: &f64| (x - level).powi(2);
@@ -156,36 +170,31 @@ fn correlation(engines: &[&dyn Measured], class: Option<usize>, warm_up: f64) ->
     let products = pairs().map(|two| (two[0] - level) * (two[1] - level));
     let covariance = products.sum::<f64>() / pairs().count() as f64;
     // Where it is constant but for rounding, there is nothing to be slow.
-    if variance > (1e-9 * level).powi(2) {
-        covariance / variance
-    } else {
-        0.0
-    }
+    let varies = variance > (1e-9 * level).powi(2);
+    if varies { covariance / variance } else { 0.0 }
 }
 
-/// Whether the run should be given up: too many jobs, or clearly growing.
-pub(super) fn runs_away(classes: &[Class], engines: &[&dyn Measured], crowd: u64) -> bool {
-    let events: u64 = engines.iter().map(|e| e.events()).sum();
-    engines.iter().any(|e| e.jobs() > crowd)
-        || (events > 4_000_000 && grows(classes, engines, SURELY))
+/// Returns whether the run should be given up: too many jobs, or clearly growing.
+pub(super) fn runs_away(seen: &Seen<'_>, crowd: u64) -> bool {
+    seen.engines.iter().any(|e| e.jobs() > crowd)
+        || (seen.events() > 4_000_000 && grows(seen, SURELY))
 }
 
-/// Whether the number in system grows, of all classes together or of one: a class that
+/// Returns whether the number in system grows, of all classes together or of one: a class that
 /// starves may be too small to be seen in the sum.
-pub(super) fn grows(classes: &[Class], engines: &[&dyn Measured], deviations: f64) -> bool {
-    number_grows(classes, engines, None, deviations)
-        || (0..classes.len()).any(|i| class_grows(classes, engines, i))
+pub(super) fn grows(seen: &Seen<'_>, deviations: f64) -> bool {
+    number_grows(seen, None, deviations) || (0..seen.classes.len()).any(|i| class_grows(seen, i))
 }
 
-/// Whether the number of class i in system grows.
-pub(super) fn class_grows(classes: &[Class], engines: &[&dyn Measured], i: usize) -> bool {
-    number_grows(classes, engines, Some(i), SURELY)
+/// Returns whether the number of class i in system grows.
+pub(super) fn class_grows(seen: &Seen<'_>, i: usize) -> bool {
+    number_grows(seen, Some(i), SURELY)
 }
 
 /// Standard deviations beyond which growth is beyond doubt, even when it is looked for often.
 const SURELY: f64 = 10.0;
 
-/// Whether the number in system grew from quarter to quarter, and over the second half by more
+/// Returns whether the number in system grew from quarter to quarter, and over the second half by more
 /// than chance explains, in two ways: by more than `deviations` standard deviations of a random
 /// walk of as many steps; and, as jobs that block the server for long make greater waves than
 /// those, with increments from eighth to eighth of that half whose mean is more than [`STEADY`]
@@ -195,18 +204,13 @@ const SURELY: f64 = 10.0;
 /// Its variance a step is (a + c)/2 with a the dispersion of the arrivals and c the squared
 /// coefficient of variation of the sizes; here both are the greatest of all classes, and 1 at least.
 /// The mean of n replications has an n-th of that variance.
-fn number_grows(
-    classes: &[Class],
-    engines: &[&dyn Measured],
-    of_class: Option<usize>,
-    deviations: f64,
-) -> bool {
+fn number_grows(seen: &Seen<'_>, of_class: Option<usize>, deviations: f64) -> bool {
     // What grows while the first of the longest jobs last is the way to the steady state.
-    let length = engines.iter().map(|e| e.now());
-    if length.fold(f64::INFINITY, f64::min) < (WARM_UP + REST) * memory(classes) {
+    let length = seen.engines.iter().map(|e| e.now());
+    if length.fold(f64::INFINITY, f64::min) < (WARM_UP + REST) * seen.memory() {
         return false;
     }
-    let (number, _) = mean_number(all_series(engines), of_class);
+    let (number, _) = mean_number(seen.series(), of_class);
     let window = number.len() / 18;
     if window == 0 {
         return false;
@@ -226,23 +230,22 @@ fn number_grows(
     ];
     quarters.is_sorted()
         && growth / 8.0 > STEADY * error
-        && growth > deviations * walk(classes, engines, of_class)
+        && growth > deviations * walk(seen, of_class)
 }
 
 /// Standard errors of a growth that is steady. Of a random walk's eight increments the mean is
 /// beyond that with probability .0003.
 const STEADY: f64 = 6.0;
 
-/// The standard deviation of the mean number in system after half of the run, were it a random
+/// Returns the standard deviation of the mean number in system after half of the run, were it a random
 /// walk.
-fn walk(classes: &[Class], engines: &[&dyn Measured], of_class: Option<usize>) -> f64 {
+fn walk(seen: &Seen<'_>, of_class: Option<usize>) -> f64 {
+    let classes = seen.classes;
     let share = of_class.map_or(1.0, |i| {
         classes[i].arrival_rate / total_arrival_rate(classes)
     });
     let greatest = |of: fn(&Class) -> f64| classes.iter().map(of).fold(1.0, f64::max);
     let (scv, dispersion) = (greatest(|c| c.scv), greatest(|c| c.dispersion));
     let variance = f64::midpoint(dispersion, scv);
-    let n = engines.len() as f64;
-    let events: u64 = engines.iter().map(|e| e.events()).sum();
-    (variance * share * events as f64 / 2.0).sqrt() / n
+    (variance * share * seen.events() as f64 / 2.0).sqrt() / seen.engines.len() as f64
 }

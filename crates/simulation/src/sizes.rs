@@ -73,7 +73,7 @@ impl Sampler {
         })
     }
 
-    /// One size \[time\].
+    /// Returns one size \[time\].
     pub fn draw(&self, stream: &mut Stream) -> f64 {
         match self {
             Sampler::Exponential(mean) => stream.exponential() * mean,

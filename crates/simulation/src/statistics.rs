@@ -8,7 +8,7 @@ pub(super) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// The mean of what independent replications, two at least, measured.
+/// Returns the mean of what independent replications, two at least, measured.
 pub fn over_replications(values: &[f64]) -> Estimate {
     let mean = mean(values);
     let deviations: Vec<f64> = values.iter().map(|x| x - mean).collect();
@@ -32,7 +32,7 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// The estimate `mean`, from what each batch deviates by; runs of `neighbours` of them come
+    /// Returns the estimate `mean`, from what each batch deviates by; runs of `neighbours` of them come
     /// from one replication.
     ///
     /// Positive correlation r of neighbouring batches widens it by `√((1+r)/(1−r))`, as for an
@@ -45,28 +45,20 @@ impl Estimate {
         let pairs = runs.flat_map(|run| run.windows(2)).map(|w| w[0] * w[1]);
         let count = n * (1.0 - 1.0 / neighbours as f64);
         let product: f64 = pairs.sum();
-        let r = if square > 0.0 && count > 0.0 {
-            (product / count / (square / n)).clamp(0.0, 0.9)
-        } else {
-            0.0
-        };
+        let r = (product / count / (square / n)).clamp(0.0, 0.9);
+        let r = if square > 0.0 && count > 0.0 { r } else { 0.0 };
         let widening = ((1.0 + r) / (1.0 - r)).min(neighbours as f64);
         let standard_error = (square / (n * (n - 1.0)) * widening).sqrt();
         Estimate::with_error(mean, standard_error, (n / widening - 1.0).max(1.0))
     }
 
-    /// What is known without error.
+    /// Returns what is known without error.
     #[must_use]
     pub fn exact(mean: f64) -> Self {
-        Estimate {
-            mean,
-            half_width: 0.0,
-            standard_error: 0.0,
-            freedom: 1.0,
-        }
+        Estimate::with_error(mean, 0.0, 1.0)
     }
 
-    /// The estimate `mean` of this standard error, from so many degrees of freedom.
+    /// Returns the estimate `mean` of this standard error, from so many degrees of freedom.
     pub fn with_error(mean: f64, standard_error: f64, freedom: f64) -> Self {
         Estimate {
             mean,
@@ -76,7 +68,7 @@ impl Estimate {
         }
     }
 
-    /// The estimate of this multiple of it.
+    /// Returns the estimate of this multiple of it.
     pub fn times(&self, factor: f64) -> Self {
         Estimate {
             mean: self.mean * factor,
@@ -86,7 +78,7 @@ impl Estimate {
         }
     }
 
-    /// The estimate as that of the mean of a queue, or of a time in it.
+    /// Returns the estimate as that of the mean of a queue, or of a time in it.
     ///
     /// A run that by chance saw few long queues measures both too small a mean and too small a spread, and
     /// one that ends where its interval is narrow is such a run more often than not. In heavy traffic
@@ -102,16 +94,17 @@ impl Estimate {
         }
     }
 
-    /// Relative half-width; 0 for what is known without error.
+    /// Returns the relative half-width; 0 for what is known without error.
     pub fn relative(&self) -> f64 {
-        if self.half_width == 0.0 {
+        let is_exact = self.half_width == 0.0;
+        if is_exact {
             0.0
         } else {
             self.half_width / self.mean.abs()
         }
     }
 
-    /// Whether the value lies in the interval of this two-sided confidence, or within 1e-9 of
+    /// Returns whether the value lies in the interval of this two-sided confidence, or within 1e-9 of
     /// it relatively: a constant is measured without any spread but that of rounding.
     pub fn covers(&self, value: f64, confidence: f64) -> bool {
         let quantile = student(0.5 + confidence / 2.0, self.freedom);
@@ -119,13 +112,13 @@ impl Estimate {
     }
 }
 
-/// Quantile of Student's t.
+/// Returns the quantile of Student's t.
 pub fn student(probability: f64, freedom: f64) -> f64 {
     // The parameters are in range: location 0, scale 1, positive freedom.
     StudentsT::new(0.0, 1.0, freedom).map_or(f64::INFINITY, |t| t.inverse_cdf(probability))
 }
 
-/// Whether a series has a level, by MSER-5 (White, Simulation 69, 1997): observations are averaged by
+/// Returns whether a series has a level, by MSER-5 (White, Simulation 69, 1997): observations are averaged by
 /// fives; dropping as many leading ones as makes the standard error of the rest least, in the first half,
 /// leaves more than that half.
 ///

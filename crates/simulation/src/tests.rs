@@ -4,7 +4,7 @@
 use super::mm1::{Own, run};
 use super::*;
 
-/// M/M/1: E[T] = 1/(μ−λ), P(Q > x) = ρ^(x+1), and 1 − ρ of the jobs find the server empty.
+/// M/M/1: E[T] = 1/(μ−λ), P(Q > x) = ρ^(x+1), and the server works for ρ of the time.
 #[test]
 fn an_engine_of_its_own_gets_all_that_is_measured() {
     let settings = Settings {
@@ -25,7 +25,7 @@ fn an_engine_of_its_own_gets_all_that_is_measured() {
         (run.mean_number, 0.7 / 0.3),
         (run.types[0].mean_in_service, 0.7),
         (run.watched[0].above, 0.7_f64.powi(5)),
-        (run.own.found_empty, 0.3),
+        (run.own.busy, 0.7),
     ] {
         let found = found.unwrap();
         assert!(found.covers(exact, 0.999), "{found:?} for {exact}");
@@ -42,7 +42,7 @@ fn own_fields_stand_beside_the_others() {
     };
     let run = run(0.5, &settings);
     let value = serde_json::to_value(&run).unwrap();
-    assert!(value["found_empty"]["mean"].is_number(), "{value}");
+    assert!(value["busy"]["mean"].is_number(), "{value}");
     assert!(value["types"][0].get("own").is_none());
     let text = serde_json::to_string(&run).unwrap();
     let read: Run<Own> = serde_json::from_str(&text).unwrap();
@@ -56,5 +56,5 @@ fn a_queue_that_grows_has_no_mean() {
         (run.health, run.ending),
         (Health::Unstable, Ending::RunsAway)
     );
-    assert!(run.mean_response.is_none() && run.own.found_empty.is_none() && run.types[0].grows);
+    assert!(run.mean_response.is_none() && run.own.busy.is_none() && run.types[0].grows);
 }

@@ -69,18 +69,22 @@ const FEWEST_JOBS: u64 = 10 * BATCHES as u64;
 
 /// How a run of one kind of workload measures what is claimed.
 pub trait Measuring<Q: Quantity> {
-    /// Why a claim cannot be examined; `None` where it can.
+    /// Returns why a claim cannot be examined; `None` where it can.
     fn unexamined(&self, claim: &Claim<Q>) -> Option<&'static str>;
 
-    /// What the claim assumes and the workload does not meet.
-    fn unmet(&self, claim: &Claim<Q>) -> Unmet;
+    /// Returns what the claim assumes and the workload does not meet.
+    fn unmet(&self, _: &Claim<Q>) -> Unmet {
+        Unmet::default()
+    }
 
-    /// What was measured for it, if that could be.
+    /// Returns what was measured for it, if that could be.
     fn found(&self, claim: &Claim<Q>) -> Option<Found>;
 
-    /// Of a claim about a queue how many times as much as claimed each replication had late in the run,
+    /// Returns of a claim about a queue how many times as much as claimed each replication had late in the run,
     /// settled or not; with the claim's own half-width on its side.
-    fn excess(&self, claim: &Claim<Q>) -> Option<Vec<f64>>;
+    fn excess(&self, _: &Claim<Q>) -> Option<Vec<f64>> {
+        None
+    }
 }
 
 /// Judges claims by a run under the conditions that they hold for.
@@ -141,7 +145,7 @@ pub struct Found {
 }
 
 impl Found {
-    /// A mean that does not depend on the memory of a queue.
+    /// Returns a mean that does not depend on the memory of a queue.
     pub fn mean(measured: Estimate, claimed: f64) -> Self {
         Found {
             measured,
@@ -154,25 +158,19 @@ impl Found {
         }
     }
 
-    /// A mean over independent replications, whose interval says as much as it is wide; claimed from others,
+    /// Returns a mean over independent replications, whose interval says as much as it is wide; claimed from others,
     /// with this half-width and so many degrees of freedom. The degrees of the difference are those of
     /// Welch and Satterthwaite (Biometrika 34, 1947).
-    pub fn of_replications(
-        measured: Estimate,
-        claimed: f64,
-        (half_width, freedom): (f64, f64),
-    ) -> Self {
+    pub fn of_replications(measured: Estimate, claimed: f64, of_claim: (f64, f64)) -> Self {
+        let (half_width, freedom) = of_claim;
         let errors = [
             (measured.standard_error, measured.freedom),
             (half_width / student(0.975, freedom), freedom),
         ];
         let square = errors.iter().map(|(e, _)| e.powi(2)).sum::<f64>();
         let fourth = errors.iter().map(|(e, n)| e.powi(4) / n).sum::<f64>();
-        let freedom = if fourth > 0.0 {
-            square.powi(2) / fourth
-        } else {
-            measured.freedom
-        };
+        let both = square.powi(2) / fourth;
+        let freedom = if fourth > 0.0 { both } else { measured.freedom };
         Found {
             tested: Estimate::with_error(measured.mean, square.sqrt(), freedom),
             trusted: true,
@@ -180,18 +178,20 @@ impl Found {
         }
     }
 
-    /// A mean of a queue, claimed on this side with this half-width.
+    /// Returns a mean of a queue, claimed on this side with this half-width.
     pub fn of_queue(measured: Estimate, claimed: f64, half_width: Option<f64>, side: Side) -> Self {
         let error = error_of_queue(&measured, claimed);
-        let found = Found {
-            tested: Estimate::with_error(measured.mean, error, measured.freedom),
+        let tested = Estimate::with_error(measured.mean, error, measured.freedom);
+        let found = Found::mean(measured, claimed);
+        Found {
+            tested,
             side,
-            ..Found::mean(measured, claimed)
-        };
-        found.known_within(half_width)
+            ..found
+        }
+        .known_within(half_width)
     }
 
-    /// The same, where the claim itself was measured, with this half-width.
+    /// Returns the same, where the claim itself was measured, with this half-width.
     #[must_use]
     pub fn known_within(self, half_width: Option<f64>) -> Self {
         let own = half_width.unwrap_or(0.0) / NORMAL;
@@ -202,7 +202,7 @@ impl Found {
         }
     }
 
-    /// The fraction of time, or of jobs, `above` a threshold, claimed to be p, of a queue with this
+    /// Returns the fraction of time, or of jobs, `above` a threshold, claimed to be p, of a queue with this
     /// mean.
     pub fn above(above: Estimate, p: f64, mean: &Estimate) -> Self {
         let error = error_of_fraction(&above, p, mean);
@@ -211,17 +211,14 @@ impl Found {
         let narrow = |p: f64| NARROW * p * (1.0 / p).ln();
         let widest = narrow(p).max(narrow(above.mean.min((-1.0_f64).exp())));
         Found {
-            measured: above,
             tested,
-            expected: p,
-            side: Side::Equal,
             narrow: narrow(p),
             trusted: tested.half_width <= widest,
-            of_claimed: above.mean,
+            ..Found::mean(above, p)
         }
     }
 
-    /// The same where the claim is 0 within this half-width, since none of n jobs was above: by the rule of three
+    /// Returns the same where the claim is 0 within this half-width, since none of n jobs was above: by the rule of three
     /// `(1 − p)^n = .05` at its end. What it claims is a bound, so far away that none of n would be above once in
     /// [`FALSE_ALARM`] if the fraction were more.
     pub fn hardly_above(above: Estimate, half_width: f64, mean: &Estimate) -> Self {
@@ -233,7 +230,7 @@ impl Found {
         }
     }
 
-    /// The same shown as the fraction below, for a claimed percentile that was measured to be this.
+    /// Returns the same shown as the fraction below, for a claimed percentile that was measured to be this.
     pub fn for_percentile(self, measured: f64) -> Self {
         Found {
             measured: Estimate {
@@ -245,7 +242,7 @@ impl Found {
         }
     }
 
-    /// Of a run that is long enough beside the memory of the claim's queue, whose mean number was
+    /// Trusts a run that is long enough beside the memory of the claim's queue, whose mean number was
     /// measured from so many jobs; else nothing is said.
     pub fn settled(self, number: Option<Estimate>, jobs: u64) -> Self {
         let long = number.is_some_and(|n| n.relative() <= WIDE) && jobs >= FEWEST_JOBS;
@@ -279,7 +276,7 @@ const OVERSHOOT: f64 = 1.5;
 /// Parts of a stake that are put on each replication.
 const STAKES: [f64; 4] = [0.25, 0.5, 0.75, 1.0];
 
-/// Whether replications that each had so many times as much as claimed refute the claim, with this chance of
+/// Returns whether replications that each had so many times as much as claimed refute the claim, with this chance of
 /// a false alarm at most.
 ///
 /// Nothing is assumed of the law of what they had, nor of how a replication remembers. From an empty
@@ -289,16 +286,14 @@ const STAKES: [f64; 4] = [0.25, 0.5, 0.75, 1.0];
 /// had by 1/p with a probability of at most p (Markov). See Shafer, "Testing by betting", J. R. Statist.
 /// Soc. A 184(2), 2021.
 fn is_grossly_missed(excess: Option<&[f64]>, alarm: f64) -> bool {
-    let Some(excess) = excess else { return false };
-    let won = |stake: f64| {
-        let factors = excess.iter().map(|x| 1.0 - stake + stake * x / OVERSHOOT);
-        factors.product::<f64>()
-    };
+    let excess = excess.unwrap_or_default().iter();
+    let factor = |stake: f64| move |x: &f64| 1.0 - stake + stake * x / OVERSHOOT;
+    let won = |stake: f64| excess.clone().map(factor(stake)).product::<f64>();
     let won = STAKES.into_iter().map(won).sum::<f64>() / STAKES.len() as f64;
     won * alarm > 1.0
 }
 
-/// The standard error of a queue's measured mean if the truth were `mean`. A run that by chance
+/// Returns the standard error of a queue's measured mean if the truth were `mean`. A run that by chance
 /// saw few long excursions measures both too small a mean and too small a spread; in heavy traffic
 /// the spread goes with the square of the mean. At most twice what was measured, so that what is
 /// far off is refuted.
@@ -307,7 +302,7 @@ fn error_of_queue(measured: &Estimate, mean: f64) -> f64 {
     measured.standard_error * ratio.clamp(1.0, 2.0)
 }
 
-/// The standard error of a measured fraction if the truth were p. When by chance too little was
+/// Returns the standard error of a measured fraction if the truth were p. When by chance too little was
 /// seen of what is rare, its measured spread is too small as well; the run is worth n independent
 /// observations, of variance p(1−p)/n. Where nothing was seen, n is what the run is worth for the
 /// mean, as if that had a coefficient of variation of 1.

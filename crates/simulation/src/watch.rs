@@ -63,7 +63,7 @@ pub struct Watchers {
 }
 
 impl Watchers {
-    /// Those of so many classes; watches of other classes are dropped.
+    /// Returns those of so many classes; watches of other classes are dropped.
     pub fn new(classes: usize, watches: &[Watch]) -> Self {
         let of = |i: usize| watches.iter().filter(move |w| w.job_type == i);
         let watcher = |w: &Watch| Watcher {
@@ -77,7 +77,7 @@ impl Watchers {
         }
     }
 
-    /// So many jobs of class i are there, `at` after the bucket's begin.
+    /// Notes that so many jobs of class i are there, `at` after the bucket's begin.
     pub fn number(&mut self, i: usize, present: u64, at: f64) {
         for watcher in &mut self.of_class[i] {
             if let Threshold::Number(most) = watcher.threshold {
@@ -86,7 +86,7 @@ impl Watchers {
         }
     }
 
-    /// A job of class i left.
+    /// Notes that a job of class i left.
     pub fn departed(&mut self, i: usize, stay: Stay) {
         for watcher in &mut self.of_class[i] {
             watcher.longer += match watcher.threshold {
@@ -97,7 +97,7 @@ impl Watchers {
         }
     }
 
-    /// Time above, or jobs above, in the bucket of this length.
+    /// Returns the time above, or jobs above, in the bucket of this length.
     pub fn collect(&mut self, length: f64) -> impl Iterator<Item = f64> {
         let all = self.of_class.iter_mut().flatten();
         all.map(move |own| own.more.collect(length) + std::mem::take(&mut own.longer))
@@ -111,24 +111,24 @@ impl Watchers {
 pub struct Moment(f64);
 
 impl Moment {
-    /// The quantity goes up by 1, `at` after the origin.
+    /// Adds 1, `at` after the origin.
     #[inline(always)]
     pub fn rise(&mut self, at: f64) {
         self.0 += at;
     }
 
-    /// The quantity goes down by 1, `at` after the origin.
+    /// Subtracts 1, `at` after the origin.
     #[inline(always)]
     pub fn fall(&mut self, at: f64) {
         self.0 -= at;
     }
 
-    /// The quantity jumps by `by`, `at` after the origin.
+    /// Adds `by`, `at` after the origin.
     pub fn jump(&mut self, by: f64, at: f64) {
         self.0 += by * at;
     }
 
-    /// The integral over the `length` since the origin, which moves to its end, where the quantity
+    /// Returns the integral over the `length` since the origin, which moves to its end, where the quantity
     /// has this value.
     pub fn collect(&mut self, value: f64, length: f64) -> f64 {
         value * length - std::mem::take(&mut self.0)
@@ -138,18 +138,25 @@ impl Moment {
 /// A quantity that jumps, its integral kept.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Meter {
-    value: f64,
+    /// The quantity.
+    pub value: f64,
     moment: Moment,
 }
 
 impl Meter {
-    /// It jumps to `value`, `at` after the origin.
+    /// Adds `more`, `at` after the origin.
+    pub fn add(&mut self, more: f64, at: f64) {
+        self.value += more;
+        self.moment.jump(more, at);
+    }
+
+    /// Sets it to `value`, `at` after the origin.
     pub fn set(&mut self, value: f64, at: f64) {
         self.moment.jump(value - self.value, at);
         self.value = value;
     }
 
-    /// The integral over the `length` since the origin, which moves to its end.
+    /// Returns the integral over the `length` since the origin, which moves to its end.
     pub fn collect(&mut self, length: f64) -> f64 {
         self.moment.collect(self.value, length)
     }

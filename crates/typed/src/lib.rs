@@ -84,12 +84,12 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// Independent replications.
+    /// Returns independent replications.
     pub fn replications(&self) -> u32 {
         self.replications
     }
 
-    /// Settings of the simulator, with this default for the number of events.
+    /// Returns settings of the simulator, with this default for the number of events.
     pub fn settings(&self, events: u64) -> Settings {
         Settings {
             seed: self.seed,
@@ -102,12 +102,12 @@ impl Budget {
     }
 }
 
-/// A time that was typed in seconds; more than 30 years are as good as none.
+/// Returns a time that was typed in seconds; more than 30 years are as good as none.
 pub fn seconds(typed: f64) -> Duration {
     Duration::from_secs_f64(typed.min(1e9))
 }
 
-/// A positive time in seconds: a number alone, or one with its unit, such as 90s, 5min or 1h.
+/// Returns a positive time in seconds: a number alone, or one with its unit, such as 90s, 5min or 1h.
 ///
 /// # Errors
 /// What is expected.
@@ -118,7 +118,7 @@ pub fn time(text: &str) -> Result<f64, String> {
     })
 }
 
-/// Two words, of which the second stands for true.
+/// Returns the parser of two words, of which the second stands for true.
 pub fn either(words: [&'static str; 2]) -> impl TypedValueParser<Value = bool> {
     PossibleValuesParser::new(words).map(move |word| word == words[1])
 }
@@ -137,7 +137,7 @@ fn expected(number: f64, is_right: bool, wrong: impl FnOnce() -> String) -> Resu
     is_right.then_some(number).ok_or_else(wrong)
 }
 
-/// A share in [0, 1]: `5%` or `.05`.
+/// Returns a share in [0, 1]: `5%` or `.05`.
 ///
 /// # Errors
 /// When it is none; says what is expected.
@@ -149,7 +149,7 @@ pub fn share(text: &str) -> Result<f64, String> {
     })
 }
 
-/// A positive number, or a percentage of 1: `0.01` or `1%`.
+/// Returns a positive number, or a percentage of 1: `0.01` or `1%`.
 ///
 /// # Errors
 /// What is expected.
@@ -159,7 +159,7 @@ pub fn fraction(text: &str) -> Result<f64, String> {
     expected(value, value > 0.0 && value.is_finite(), wrong)
 }
 
-/// A part of a whole, below 1.
+/// Returns a part of a whole, below 1.
 ///
 /// # Errors
 /// What is expected.
@@ -173,7 +173,7 @@ pub fn part(text: &str) -> Result<f64, String> {
     }
 }
 
-/// A load below 1.
+/// Returns a load below 1.
 ///
 /// # Errors
 /// What is expected.
@@ -181,7 +181,7 @@ pub fn load(text: &str) -> Result<f64, String> {
     below_one(fraction(text)?)
 }
 
-/// The load, if it is below 1.
+/// Returns the load, if it is below 1.
 ///
 /// # Errors
 /// What is expected.
@@ -193,7 +193,7 @@ pub fn below_one(load: f64) -> Result<f64, String> {
     })
 }
 
-/// A positive finite number.
+/// Returns a positive finite number.
 ///
 /// # Errors
 /// What is expected.
@@ -203,7 +203,7 @@ pub fn positive(text: &str) -> Result<f64, String> {
     expected(value, value > 0.0 && value.is_finite(), wrong)
 }
 
-/// A whole number, `2e8` and `1_000_000` too.
+/// Returns a whole number, `2e8` and `1_000_000` too.
 ///
 /// # Errors
 /// What is expected.
@@ -217,7 +217,7 @@ pub fn count(text: &str) -> Result<u64, String> {
     }
 }
 
-/// A time, such as 250ms, 30s or 1h; a number alone is in seconds.
+/// Returns a time, such as 250ms, 30s or 1h; a number alone is in seconds.
 ///
 /// # Errors
 /// When it is none, or longer than 30 years.

@@ -5,7 +5,7 @@ use super::{VerbError, own_load, refuse};
 use crate::multiresource::simulator::{Measures, Offered, Run, Settings};
 use crate::multiresource::workload::Fleet;
 use crate::simulation::Progress;
-use crate::simulation::sweep::{self, Cells, Comparing, Header, Stage, Subject};
+use crate::simulation::sweep::{self, Cells, Comparing, Stage, Subject};
 
 /// What came of a comparison.
 pub type Comparison = sweep::Comparison<Measures, Offered>;
@@ -48,7 +48,7 @@ pub fn compare(
         load: own,
     };
     let entrants = entered.iter().map(|e| e.entrant.clone()).collect();
-    let header = Header::new(subject, request, entrants);
+    let header = request.header(subject, entrants);
     sweep::sweep(header, &cells, request, progress)
 }
 

@@ -1,17 +1,6 @@
+//! Means on a graph of classes and servers: sums over sets, and the two recursions over them.
+
 use num_traits::Num;
-
-use super::sets::{by_classes, by_servers};
-
-/// Which classes may run where, with the rates of both.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Graph<N> {
-    /// μ_s (S): positive \[jobs/time\].
-    pub service_rates: Vec<N>,
-    /// λ_i (K): positive \[jobs/time\].
-    pub arrival_rates: Vec<N>,
-    /// S_i (K): the servers of each class, none of them twice, at least one.
-    pub servers: Vec<Vec<usize>>,
-}
 
 /// Over which sets a sum is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +26,7 @@ pub struct Fair<N> {
     pub by: Vec<Recursion>,
 }
 
-/// Means under balanced fairness, for a graph that is stable.
+/// Returns the means under balanced fairness, for a graph that is stable.
 ///
 /// Parts of the graph that do not hang together are apart; servers of the same classes are one, and classes of the same
 /// servers. For each part the cheaper recursion is taken, or the one that is given.
@@ -63,18 +52,14 @@ pub fn fair<N: Num + Clone>(
             Recursion::Classes
         };
         let recursion = recursion.unwrap_or(cheaper);
-        let sets_of = match recursion {
-            Recursion::Servers => servers,
-            Recursion::Classes => groups,
-        };
-        if sets_of > MOST {
-            return Err(format!(
-                "no exact method is known for {servers} servers and {groups} classes that hang together and are all unlike: at most {MOST} of either"
-            ));
-        }
         let (numbers, idle) = match recursion {
-            Recursion::Servers => by_servers(&part.graph),
-            Recursion::Classes => by_classes(&part.graph),
+            Recursion::Servers if servers <= MOST => by_servers(&part.graph),
+            Recursion::Classes if groups <= MOST => by_classes(&part.graph),
+            _ => {
+                return Err(format!(
+                    "no exact method is known for {servers} servers and {groups} classes that hang together and are all unlike: at most {MOST} of either"
+                ));
+            }
         };
         for (i, group) in classes.into_iter().zip(part.groups) {
             let share = graph.arrival_rates[i].clone() / part.graph.arrival_rates[group].clone();
@@ -98,7 +83,7 @@ struct Part<N> {
 }
 
 impl<N: Num + Clone> Graph<N> {
-    /// These classes and their servers, with what is alike as one.
+    /// Returns these classes and their servers, with what is alike as one.
     fn reduced(&self, classes: &[usize]) -> Part<N> {
         let of_class = |i: &usize| {
             let mut own = self.servers[*i].clone();
@@ -113,23 +98,23 @@ impl<N: Num + Clone> Graph<N> {
         let used = (0..self.service_rates.len()).filter(|s| kinds.iter().flatten().any(|k| k == s));
         let used: Vec<usize> = used.collect();
         let (users, service_rates, places) = grouped(used.iter().map(|s| of_server(*s)));
-        let servers = (0..kinds.len()).map(|k| {
-            let own = (0..users.len()).filter(|s| users[*s].contains(&k));
-            own.collect()
-        });
+        let places = used.into_iter().zip(places).collect();
+        let users = &users;
+        let users_of = |k: usize| (0..users.len()).filter(move |s| users[*s].contains(&k));
+        let graph = Graph {
+            servers: (0..kinds.len()).map(|k| users_of(k).collect()).collect(),
+            service_rates,
+            arrival_rates,
+        };
         Part {
-            graph: Graph {
-                servers: servers.collect(),
-                service_rates,
-                arrival_rates,
-            },
+            graph,
             groups,
-            places: used.into_iter().zip(places).collect(),
+            places,
         }
     }
 }
 
-/// Members with the same key as one: the keys, the sum of the rates of each, and the place of each member's key.
+/// Joins members with the same key: returns the keys, the sum of the rates of each, and the place of each member's key.
 fn grouped<N: Num + Clone>(
     members: impl Iterator<Item = (Vec<usize>, N)>,
 ) -> (Vec<Vec<usize>>, Vec<N>, Vec<usize>) {
@@ -147,7 +132,7 @@ fn grouped<N: Num + Clone>(
     (keys, rates, places)
 }
 
-/// Classes that hang together by servers that they share.
+/// Returns classes that hang together by servers that they share.
 fn parts(servers: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let most = servers.iter().flatten().max().map_or(0, |s| s + 1);
     let mut sets = petgraph::unionfind::UnionFind::new(most);
@@ -165,4 +150,144 @@ fn parts(servers: &[Vec<usize>]) -> Vec<Vec<usize>> {
         }
     }
     parts
+}
+
+/// Which classes may run where, with the rates of both.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Graph<N> {
+    /// μ_s (S): positive \[jobs/time\].
+    pub service_rates: Vec<N>,
+    /// λ_i (K): positive \[jobs/time\].
+    pub arrival_rates: Vec<N>,
+    /// S_i (K): the servers of each class, none of them twice, at least one.
+    pub servers: Vec<Vec<usize>>,
+}
+
+/// Returns by set the sum of what its subsets have, itself included.
+fn over_subsets<N: Num + Clone>(mut values: Vec<N>) -> Vec<N> {
+    for bit in bits(values.len()) {
+        for set in (0..values.len()).filter(|set| set & bit != 0) {
+            values[set] = values[set].clone() + values[set ^ bit].clone();
+        }
+    }
+    values
+}
+
+/// Returns by set the sum of what its supersets have, itself included.
+fn over_supersets<N: Num + Clone>(mut values: Vec<N>) -> Vec<N> {
+    for bit in bits(values.len()) {
+        for set in (0..values.len()).filter(|set| set & bit == 0) {
+            values[set] = values[set].clone() + values[set | bit].clone();
+        }
+    }
+    values
+}
+
+fn bits(sets: usize) -> impl Iterator<Item = usize> {
+    (0..sets.trailing_zeros()).map(|k| 1 << k)
+}
+
+/// Returns by set the sum of the values at its subsets.
+fn sums_of<'a, N: Num + Clone + 'a>(
+    count: usize,
+    sets: impl Iterator<Item = usize>,
+    values: &'a [N],
+) -> Vec<N> {
+    let mut at = vec![N::zero(); 1 << count];
+    for (set, value) in sets.zip(values) {
+        at[set] = at[set].clone() + value.clone();
+    }
+    over_subsets(at)
+}
+
+/// Returns `G(∅) = 1`, `G(T) = Σ_{s∈T} r_s G(T∖s) / free(T)`.
+fn forward<N: Num + Clone>(rates: &[N], free: &[N]) -> Vec<N> {
+    let mut sums = vec![N::one(); free.len()];
+    for set in 1..sums.len() {
+        let members = (0..rates.len()).filter(|s| set & 1 << s != 0);
+        let parts = members.map(|s| rates[s].clone() * sums[set ^ 1 << s].clone());
+        sums[set] = total(parts) / free[set].clone();
+    }
+    sums
+}
+
+/// Returns how a sum over all sets, each with this weight, changes with each G(T).
+fn backward<N: Num + Clone>(rates: &[N], free: &[N], weight: impl Fn(usize) -> N) -> Vec<N> {
+    let mut changes: Vec<N> = (0..free.len()).map(weight).collect();
+    for set in (0..free.len()).rev() {
+        let larger = (0..rates.len()).filter(|s| set & 1 << s == 0);
+        let parts = larger.map(|s| {
+            let larger = set | 1 << s;
+            changes[larger].clone() * rates[s].clone() / free[larger].clone()
+        });
+        changes[set] = changes[set].clone() + total(parts);
+    }
+    changes
+}
+
+/// Returns `E[x_i]` (K), and the fraction of time that each server (S) is idle, by the sets T of servers beside which all are
+/// idle: `G(T) = Σ_{s∈T} μ_s G(T∖s) / (μ(T) − λ(T))`, λ(T) of the classes that T alone may serve. O(2^S S), for any number
+/// of classes.
+pub(super) fn by_servers<N: Num + Clone>(graph: &Graph<N>) -> (Vec<N>, Vec<N>) {
+    let (rates, count) = (&graph.service_rates, graph.service_rates.len());
+    let set_of = |servers: &Vec<usize>| servers.iter().fold(0, |set, s| set | 1 << s);
+    let classes = graph.servers.iter().map(set_of);
+    let arriving = sums_of(count, classes.clone(), &graph.arrival_rates);
+    let serving = sums_of(count, (0..count).map(|s| 1 << s), rates);
+    let free = differences(serving, arriving);
+    let sums = forward(rates, &free);
+    let all = sums.len() - 1;
+    let is_all = |set| if set == all { N::one() } else { N::zero() };
+    let weights = backward(rates, &free, is_all);
+    let own = |set: usize| match set {
+        0 => N::zero(),
+        _ => weights[set].clone() * sums[set].clone() / free[set].clone(),
+    };
+    let changes = over_supersets((0..sums.len()).map(own).collect());
+    let pairs = classes.zip(&graph.arrival_rates);
+    let numbers = pairs.map(|(set, rate)| rate.clone() * changes[set].clone() / sums[all].clone());
+    let idle = (0..count).map(|s| sums[all ^ 1 << s].clone() / sums[all].clone());
+    (numbers.collect(), idle.collect())
+}
+
+/// Returns the same by the sets A of classes that have jobs: `π(A) = Σ_{i∈A} λ_i π(A∖i) / (μ(A) − λ(A))`. O(2^K K), for any
+/// number of servers.
+pub(super) fn by_classes<N: Num + Clone>(graph: &Graph<N>) -> (Vec<N>, Vec<N>) {
+    let (rates, count) = (&graph.arrival_rates, graph.arrival_rates.len());
+    let all = (1 << count) - 1;
+    // What A may not use serves only classes outside of it.
+    let users = |s: usize| {
+        let users = (0..count).filter(|i| graph.servers[*i].contains(&s));
+        users.fold(0, |set, i| set | 1 << i)
+    };
+    let servers = 0..graph.service_rates.len();
+    let unused = sums_of(count, servers.clone().map(users), &graph.service_rates);
+    let used = |set: usize| unused[all].clone() - unused[all ^ set].clone();
+    let arriving = sums_of(count, (0..count).map(|i| 1 << i), rates);
+    let free = differences((0..=all).map(used).collect(), arriving);
+    let masses = forward(rates, &free);
+    let weights = backward(rates, &free, |_| N::one());
+    let sum = total(masses.iter().cloned());
+    let number = |i: usize| {
+        let with = (1..masses.len()).filter(|set| set & 1 << i != 0);
+        let changes = with.map(|set| {
+            let both = masses[set].clone() + masses[set ^ 1 << i].clone();
+            weights[set].clone() * both / free[set].clone()
+        });
+        rates[i].clone() * total(changes) / sum.clone()
+    };
+    let idle = servers.map(|s| {
+        let own = users(s);
+        let without = (0..=all).filter(|set| set & own == 0);
+        total(without.map(|set| masses[set].clone())) / sum.clone()
+    });
+    ((0..count).map(number).collect(), idle.collect())
+}
+
+fn total<N: Num + Clone>(parts: impl Iterator<Item = N>) -> N {
+    parts.fold(N::zero(), |sum, part| sum + part)
+}
+
+fn differences<N: Num + Clone>(a: Vec<N>, b: Vec<N>) -> Vec<N> {
+    a.into_iter().zip(b).map(|(a, b)| a - b).collect()
 }

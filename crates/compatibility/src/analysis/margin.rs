@@ -28,7 +28,7 @@ const ROUNDING: f64 = 1e-12;
 /// Sets of classes, each with a smaller ratio than the one before it; ten are many.
 const MOST_SETS: usize = 1000;
 
-/// The margin of a graph with at least one class.
+/// Returns the margin of a graph with at least one class.
 pub fn margin(graph: &Graph<f64>) -> Margin {
     let flow = Flow::new(graph);
     let mut tight: Vec<usize> = (0..graph.arrival_rates.len()).collect();
@@ -76,7 +76,7 @@ impl<'a> Flow<'a> {
         (&graph.service_rates, &graph.arrival_rates, &graph.servers)
     }
 
-    /// `μ(A)/λ(A)`.
+    /// Returns `μ(A)/λ(A)`.
     fn ratio(&self, classes: &[usize]) -> f64 {
         let (service_rates, arrival_rates, servers) = self.parts();
         let mut used = vec![false; service_rates.len()];
@@ -88,7 +88,7 @@ impl<'a> Flow<'a> {
         served / arriving
     }
 
-    /// What each edge carries of the greatest flow, if arrivals are times θ: edges from the source to classes, from classes
+    /// Returns what each edge carries of the greatest flow, if arrivals are times θ: edges from the source to classes, from classes
     /// to servers, from servers to the sink.
     fn greatest(&self, factor: f64) -> Vec<f64> {
         let (service_rates, arrival_rates, servers) = self.parts();
@@ -111,7 +111,7 @@ impl<'a> Flow<'a> {
         dinics(&network, source, sink).1
     }
 
-    /// Classes of which the flow leaves something behind, and those that compete with them for servers; none where it takes
+    /// Returns classes of which the flow leaves something behind, and those that compete with them for servers; none where it takes
     /// all.
     fn behind(&self, sent: &[f64], factor: f64) -> Option<Vec<usize>> {
         let (service_rates, arrival_rates, servers) = self.parts();
@@ -144,7 +144,7 @@ impl<'a> Flow<'a> {
         Some((0..count).filter(|i| reached[*i]).collect())
     }
 
-    /// What is sent where, as fractions of each class.
+    /// Returns what is sent where, as fractions of each class.
     fn routing(&self, sent: &[f64]) -> Vec<Vec<(usize, f64)>> {
         let of_class = |(own, first): (&Vec<usize>, &usize)| {
             let sent = &sent[*first..first + own.len()];

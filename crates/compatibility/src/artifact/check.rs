@@ -38,11 +38,8 @@ fn policy(policy: &Policy, cluster: &Cluster, findings: &mut Findings) {
         positive("slice", slice, findings);
         let expected = cluster.size().mean() / policy.interruptions;
         if !is_close(slice, expected, NEAR) {
-            findings.differs(
-                "slice",
-                slice,
-                format!("{expected}: σ over the interruptions"),
-            );
+            let expected = format!("{expected}: σ over the interruptions");
+            findings.differs("slice", slice, expected);
         }
     } else if policy.interruptions > 0.0 {
         findings.differs("slice", "absent", "σ/m: jobs are interrupted");
@@ -51,42 +48,36 @@ fn policy(policy: &Policy, cluster: &Cluster, findings: &mut Findings) {
     findings.stands("slice", by);
 }
 
-/// The load, from below and from above.
+/// Checks the load, from below and from above.
 fn evidence(evidence: &Evidence, cluster: &Cluster, findings: &mut Findings) {
     positive("load", evidence.load, findings);
     let rates = cluster.service_rates();
-    let bounds = match (cluster.assignment(), &evidence.tight, &evidence.routing) {
+    let (needed, most) = match (cluster.assignment(), &evidence.tight, &evidence.routing) {
         (Some(_), None, None) => {
             let all = cluster.arrival_rate() / rates.iter().sum::<f64>();
-            Some((all, all))
+            (all, all)
         }
         (None, Some(tight), Some(routing)) => {
             let needed = findings.within("tight", |f| needed(tight, cluster, &rates, f));
             let most = findings.within("routing", |f| most_loaded(routing, cluster, &rates, f));
-            needed.zip(most)
+            let Some(both) = needed.zip(most) else { return };
+            both
         }
         (Some(_), ..) => {
             let message = "expected absent: servers are drawn for each job, and all are alike";
-            findings.add("", message);
-            None
+            return findings.add("", message);
         }
         (None, ..) => {
-            findings.add("", "expected both a tight set of classes and a routing");
-            None
+            return findings.add("", "expected both a tight set of classes and a routing");
         }
-    };
-    let Some((needed, most)) = bounds else {
-        return;
     };
     let load = evidence.load;
     if !is_close(load, needed, NEAR) {
         findings.differs("load", load, format!("{needed}: what the tight set needs"));
     }
     if most > load * (1.0 + NEAR) {
-        findings.add(
-            "load",
-            format!("{load}, but the routing gives a server {most}"),
-        );
+        let message = format!("{load}, but the routing gives a server {most}");
+        findings.add("load", message);
     }
     if load >= 1.0 {
         findings.differs("load", load, "less than 1");
@@ -96,7 +87,7 @@ fn evidence(evidence: &Evidence, cluster: &Cluster, findings: &mut Findings) {
     }
 }
 
-/// `λ(A)/μ(A)` of the tight set.
+/// Returns `λ(A)/μ(A)` of the tight set.
 fn needed(
     tight: &[String],
     cluster: &Cluster,
@@ -121,7 +112,7 @@ fn needed(
     Some(arriving / servers.into_iter().map(|s: usize| rates[s]).sum::<f64>())
 }
 
-/// The load of the server that has the most under the routing.
+/// Returns the load of the server that has the most under the routing.
 fn most_loaded(
     routing: &[Vec<Part>],
     cluster: &Cluster,
@@ -139,18 +130,18 @@ fn most_loaded(
             let place = places.get(&*part.server);
             match place.filter(|s| class.servers.contains(s)) {
                 Some(s) => loads[*s] += class.arrival_rate.value() * part.part / rates[*s],
-                None => findings.differs(
-                    format!("[{i}][{n}].server"),
-                    format!("`{}`", part.server),
-                    format!("a server that class `{}` may use", class.name),
-                ),
+                None => {
+                    let expected = format!("a server that class `{}` may use", class.name);
+                    let path = format!("[{i}][{n}].server");
+                    findings.differs(path, format!("`{}`", part.server), expected);
+                }
             }
         }
         let parts: Vec<f64> = parts.iter().map(|part| part.part).collect();
         sums_to_one(&format!("[{i}]"), &parts, findings);
     }
-    let clear = findings.is_clear("");
-    clear.then(|| loads.into_iter().fold(0.0, f64::max))
+    let most = loads.into_iter().fold(0.0, f64::max);
+    findings.is_clear("").then_some(most)
 }
 
 fn claims(artifact: &Artifact, cluster: &Cluster, findings: &mut Findings) {
@@ -174,7 +165,7 @@ fn claims(artifact: &Artifact, cluster: &Cluster, findings: &mut Findings) {
     }
 }
 
-/// What is wrong with a claim, whatever is derived.
+/// Returns what is wrong with a claim, whatever is derived.
 fn malformed(claim: &Claim) -> Option<&'static str> {
     let is_amount = |number: f64| number >= 0.0 && number.is_finite();
     let of_server = claim.quantity == Quantity::Utilization;
@@ -230,7 +221,7 @@ fn claim(
     }
 }
 
-/// The value under balanced fairness, and what it follows from.
+/// Returns the value under balanced fairness, and what it follows from.
 fn expected(claim: &Claim, cluster: &Cluster, means: &Means) -> Option<(f64, Grounds)> {
     let (names, rates) = (cluster.names(), cluster.arrival_rates());
     let chosen = |i: &usize| claim.job_type.as_deref().is_none_or(|own| own == names[*i]);

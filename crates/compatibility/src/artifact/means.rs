@@ -1,6 +1,7 @@
 //! Means under balanced fairness, derived once more for the checker: class by class, forward through the sets, as the
 //! formulas stand in the literature; and where the maker could take either recursion, by the other one than it would.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use crate::workload::Cluster;
@@ -17,7 +18,7 @@ pub(super) struct Means {
 const MOST: usize = 22;
 const MOST_OF_DEARER: usize = 14;
 
-/// The means of a stable cluster; `None` where that is too much.
+/// Returns the means of a stable cluster; `None` where that is too much.
 pub(super) fn means(cluster: &Cluster) -> Option<Means> {
     let (rates, arriving) = (cluster.service_rates(), cluster.arrival_rates());
     if let Some(assignment) = cluster.assignment() {
@@ -38,7 +39,7 @@ pub(super) fn means(cluster: &Cluster) -> Option<Means> {
     Some(means)
 }
 
-/// `E[x]` where each job has so many of the servers, all alike. With n servers left G and λ D/G go as over sets; only
+/// Returns `E[x]` where each job has so many of the servers, all alike. With n servers left G and λ D/G go as over sets; only
 /// their number counts.
 fn drawn(rates: &[f64], degree: u32, arriving: f64) -> f64 {
     let count = rates.len() as u32;
@@ -53,7 +54,7 @@ fn drawn(rates: &[f64], degree: u32, arriving: f64) -> f64 {
         .sum()
 }
 
-/// Classes that share servers, directly or by way of others.
+/// Returns classes that share servers, directly or by way of others.
 fn parts(own: &[&[usize]]) -> Vec<Vec<usize>> {
     let mut left: Vec<usize> = (0..own.len()).collect();
     let mut parts = Vec::new();
@@ -87,7 +88,7 @@ struct Part {
 }
 
 impl Part {
-    /// `None` where it is too large for sets of bits.
+    /// Returns a part; `None` where it is too large for sets of bits.
     fn new(part: &[usize], own: &[&[usize]], arriving: &[f64], rates: &[f64]) -> Option<Self> {
         let mut groups: BTreeMap<&[usize], Vec<usize>> = BTreeMap::new();
         for &i in part {
@@ -97,10 +98,8 @@ impl Part {
             return None;
         }
         let total = |members: &Vec<usize>| members.iter().map(|i| arriving[*i]).sum::<f64>();
-        let shares = |members: &Vec<usize>| {
-            let all = total(members);
-            members.iter().map(|i| (*i, arriving[*i] / all)).collect()
-        };
+        let share = |all: f64| move |i: &usize| (*i, arriving[*i] / all);
+        let shares = |own: &Vec<usize>| own.iter().map(share(total(own))).collect();
         let mut places: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for s in 0..rates.len() {
             let uses = groups.keys().enumerate();
@@ -109,13 +108,11 @@ impl Part {
             places.entry(users).or_default().push(s);
         }
         places.remove(&0);
-        let serving = places
-            .values()
-            .map(|own| own.iter().map(|s| rates[*s]).sum());
+        let rate = |own: &Vec<usize>| own.iter().map(|s| rates[*s]).sum();
         Some(Part {
             classes: groups.values().map(shares).collect(),
             arriving: groups.values().map(total).collect(),
-            serving: serving.collect(),
+            serving: places.values().map(rate).collect(),
             users: places.keys().copied().collect(),
             servers: places.into_values().collect(),
         })
@@ -126,15 +123,11 @@ impl Part {
         if servers.min(classes) > MOST {
             return None;
         }
-        let by_classes = if servers.max(classes) <= MOST_OF_DEARER {
-            classes > servers
-        } else {
-            classes < servers
-        };
-        let (numbers, idle) = if by_classes {
-            self.by_classes()
-        } else {
-            self.by_servers()
+        let dearer = servers.max(classes) <= MOST_OF_DEARER;
+        let (numbers, idle) = match classes.cmp(&servers) {
+            Ordering::Greater if dearer => self.by_classes(),
+            Ordering::Less if !dearer => self.by_classes(),
+            _ => self.by_servers(),
         };
         for (members, number) in self.classes.iter().zip(numbers) {
             for (i, share) in members {
@@ -147,7 +140,7 @@ impl Part {
         Some(())
     }
 
-    /// `D_i(T) = [G(T) 1{S_i ⊆ T} + Σ_s μ_s D_i(T∖s)] / (μ(T) − λ(T))`, and `E[x_i] = λ_i D_i/G` of all servers.
+    /// Computes `D_i(T) = [G(T) 1{S_i ⊆ T} + Σ_s μ_s D_i(T∖s)] / (μ(T) − λ(T))`, and `E[x_i] = λ_i D_i/G` of all servers.
     fn by_servers(&self) -> (Vec<f64>, Vec<f64>) {
         let (serving, count) = (&self.serving, self.servers.len());
         let own = |k: usize| {
@@ -173,7 +166,7 @@ impl Part {
         ((0..sets.len()).map(number).collect(), idle.collect())
     }
 
-    /// `L_i(A) = [λ_i (π(A) + π(A∖i)) + Σ_{j≠i} λ_j L_i(A∖j)] / (μ(A) − λ(A))`, and `E[x_i] = Σ_A L_i(A) / Σ_A π(A)`.
+    /// Computes `L_i(A) = [λ_i (π(A) + π(A∖i)) + Σ_{j≠i} λ_j L_i(A∖j)] / (μ(A) − λ(A))`, and `E[x_i] = Σ_A L_i(A) / Σ_A π(A)`.
     fn by_classes(&self) -> (Vec<f64>, Vec<f64>) {
         let (arriving, count) = (&self.arriving, self.classes.len());
         let free = |set: usize| {
@@ -200,7 +193,7 @@ impl Part {
     }
 }
 
-/// By set A: `x(A) = [own(A) + Σ_{i∈A} r_i x(A∖i)] / free(A)` from `x(∅)` on; 0 where there is no `own`.
+/// Returns by set A `x(A) = [own(A) + Σ_{i∈A} r_i x(A∖i)] / free(A)` from `x(∅)` on; 0 where there is no `own`.
 fn recursion(
     rates: &[f64],
     free: &[f64],
@@ -218,7 +211,7 @@ fn recursion(
     values
 }
 
-/// The members of a set of bits.
+/// Returns the members of a set of bits.
 fn members(set: usize) -> impl Iterator<Item = usize> {
     let mut left = set;
     std::iter::from_fn(move || {

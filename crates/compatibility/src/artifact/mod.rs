@@ -80,7 +80,7 @@ pub struct Part {
     pub part: f64,
 }
 
-/// What a claim assumes and this workload does not meet.
+/// Returns what a claim assumes and this workload does not meet.
 pub fn unmet(holds_for: &HoldsFor, cluster: &Cluster) -> Unmet {
     holds_for.unmet(Laws {
         exponential: cluster.size().is_exponential(),

@@ -77,22 +77,21 @@ impl FairQueue {
         for &s in servers {
             let server = &mut self.servers[s as usize];
             server.present += 1;
-            match server.current {
-                Some(_) => server.waiting.push_back((job, entry.ticket)),
-                None => {
-                    server.current = Some(job);
-                    let job = Some(job);
-                    self.changes.push(Change { server: s, job });
-                }
+            if server.current.is_some() {
+                server.waiting.push_back((job, entry.ticket));
+                continue;
             }
+            server.current = Some(job);
+            let job = Some(job);
+            self.changes.push(Change { server: s, job });
         }
         job
     }
 
     /// Takes out a job that is there: it is done, or withdrawn.
     pub fn leave(&mut self, job: Job) {
-        self.end(job, false);
         self.free.push(job);
+        self.end(job, false);
     }
 
     /// Moves a job that is there to the end of the queue: all its servers look for the next one, which may be this job again.
@@ -141,13 +140,9 @@ impl FairQueue {
         let server = &mut self.servers[s as usize];
         let before = server.current;
         let jobs = &self.jobs;
-        server.current = loop {
-            match server.waiting.pop_front() {
-                Some((job, ticket)) if jobs[job.0 as usize].ticket == ticket => break Some(job),
-                Some(_) => {}
-                None => break None,
-            }
-        };
+        let mut waiting = std::iter::from_fn(|| server.waiting.pop_front());
+        let next = waiting.find(|(job, ticket)| jobs[job.0 as usize].ticket == *ticket);
+        server.current = next.map(|(job, _)| job);
         if server.current != before {
             let job = server.current;
             self.changes.push(Change { server: s, job });
@@ -170,31 +165,23 @@ impl FairQueue {
     /// What is wrong, in words.
     pub fn audit(&self) -> Result<(), String> {
         for (s, server) in self.servers.iter().enumerate() {
-            let is_there =
-                |(job, ticket): &&(Job, u32)| self.jobs[job.0 as usize].ticket == *ticket;
+            let is_there = |own: &&(Job, u32)| self.jobs[own.0.0 as usize].ticket == own.1;
             let waiting = server.waiting.iter().filter(is_there).count();
             let working = usize::from(server.current.is_some());
+            let (all, present) = (waiting + working, server.present);
             if waiting > 0 && working == 0 {
                 return Err(format!(
                     "server {s} is idle while {waiting} jobs wait for it"
                 ));
             }
-            if waiting + working != server.present {
-                let all = waiting + working;
+            if all != present {
                 return Err(format!(
-                    "server {s} knows {all} jobs, and {} may use it",
-                    server.present
+                    "server {s} knows {all} jobs, and {present} may use it"
                 ));
             }
-            let wrong = server.current.filter(|job| {
-                let own = &self.jobs[job.0 as usize].servers;
-                !own.contains(&(s as u32))
-            });
-            if let Some(job) = wrong {
-                return Err(format!(
-                    "server {s} works on job {}, which it may not",
-                    job.0
-                ));
+            let is_wrong = |job: &Job| !self.servers_of(*job).contains(&(s as u32));
+            if let Some(Job(job)) = server.current.filter(is_wrong) {
+                return Err(format!("server {s} works on job {job}, which it may not"));
             }
         }
         Ok(())

@@ -1,5 +1,6 @@
 //! Runs rules on clusters: the virtual queue, and jobs that are sent to one server each.
 
+mod candidates;
 mod processor_sharing;
 #[cfg(test)]
 mod tests;
@@ -9,10 +10,11 @@ use serde::{Deserialize, Serialize};
 
 use super::artifact::{Artifact, Claim, Quantity, unmet};
 use super::workload::Cluster;
+use candidates::Candidates;
 use processor_sharing::ProcessorSharing;
 use synth_simulation::{
-    self as simulation, Discipline, Estimate, INTERRUPTIONS, MEASURED, Progress, QueueEngine,
-    QueueRun, Results, Sample, Settings, Stream, busy_column, replicate,
+    self as simulation, Estimate, INTERRUPTIONS, MEASURED, Progress, Queue, QueueRun, Sample,
+    Settings, Stream, busy_column,
 };
 use virtual_queue::VirtualQueue;
 
@@ -54,39 +56,19 @@ pub fn simulate(
     progress: impl FnMut(Progress),
 ) -> Result<Run, String> {
     let rates: Vec<f64> = cluster.servers().iter().map(|s| s.rate.value()).collect();
-    match rule {
-        Rule::Fair(interruptions) => {
-            let slice = cluster.slice(*interruptions).unwrap_or(f64::INFINITY);
-            let queue = |[service, routing]: [Stream; 2]| {
-                VirtualQueue::new(Candidates::of(cluster, routing), &rates, slice, service)
-            };
-            run(cluster, queue, settings, progress)
-        }
-        _ => {
-            let shortest = *rule == Rule::ShortestPs;
-            let queues = |[service, routing]: [Stream; 2]| {
-                ProcessorSharing::new(Candidates::of(cluster, routing), &rates, shortest, service)
-            };
-            run(cluster, queues, settings, progress)
-        }
-    }
-}
-
-fn run<D: Discipline>(
-    cluster: &Cluster,
-    discipline: impl Fn([Stream; 2]) -> D,
-    settings: &Settings,
-    progress: impl FnMut(Progress),
-) -> Result<Run, String> {
-    let (classes, rates) = (cluster.statistics(), cluster.arrival_rates());
-    let (size, servers) = (cluster.size(), cluster.servers().len());
-    let engine = |r| QueueEngine::new(&classes, &rates, size, servers, &discipline, settings, r);
+    let candidates = |routing: Stream| Candidates::of(cluster, routing);
+    let queue = Queue {
+        classes: &cluster.statistics(),
+        rates: &cluster.arrival_rates(),
+        size: cluster.size(),
+        servers: rates.len(),
+    };
     let measures = |sample: Option<&Sample>| {
         let average = |column: usize| {
             let column = sample?.columns.extra(column);
             sample?.time_average(|row| row[column])
         };
-        let servers = 0..servers.min(MEASURED);
+        let servers = 0..rates.len().min(MEASURED);
         let busy: Vec<Estimate> = servers.filter_map(|s| average(busy_column(s))).collect();
         Measures {
             utilization: busy.iter().map(|estimate| estimate.mean).collect(),
@@ -94,48 +76,18 @@ fn run<D: Discipline>(
             interruption_frequency: average(INTERRUPTIONS),
         }
     };
-    let summarize = |results: &Results<'_>| results.run(measures, |_, _| ());
-    replicate(&classes, engine, settings, progress, summarize)
-}
-
-/// The servers that a job which arrives may use.
-struct Candidates {
-    /// Those of each class; none where they are drawn.
-    of_class: Vec<Vec<u32>>,
-    /// How many there are.
-    all: u32,
-    drawn: Vec<u32>,
-    routing: Stream,
-}
-
-impl Candidates {
-    fn of(cluster: &Cluster, routing: Stream) -> Self {
-        let of_class = cluster.classes().iter().map(|class| class.servers.iter());
-        let drawn = cluster.assignment().map_or(0, |own| own.random.degree);
-        Candidates {
-            of_class: of_class
-                .map(|own| own.map(|s| *s as u32).collect())
-                .collect(),
-            all: cluster.servers().len() as u32,
-            drawn: vec![0; drawn as usize],
-            routing,
-        }
+    if let Rule::Fair(interruptions) = rule {
+        let slice = cluster.slice(*interruptions).unwrap_or(f64::INFINITY);
+        let virtual_queue = |[service, routing]: [Stream; 2]| {
+            VirtualQueue::new(candidates(routing), &rates, slice, service)
+        };
+        return queue.simulate(virtual_queue, settings, progress, measures);
     }
-
-    fn next(&mut self, class: u32) -> &[u32] {
-        let degree = self.drawn.len();
-        if degree == 0 {
-            return &self.of_class[class as usize];
-        }
-        // R. W. Floyd's sample: each set of so many is as probable as any other.
-        for n in 0..degree {
-            let last = self.all - (degree - n) as u32;
-            let server = (self.routing.uniform() * f64::from(last + 1)) as u32;
-            let taken = self.drawn[..n].contains(&server);
-            self.drawn[n] = if taken { last } else { server };
-        }
-        &self.drawn
-    }
+    let shortest = *rule == Rule::ShortestPs;
+    let sharing = |[service, routing]: [Stream; 2]| {
+        ProcessorSharing::new(candidates(routing), &rates, shortest, service)
+    };
+    queue.simulate(sharing, settings, progress, measures)
 }
 
 /// A claim beside what was measured.

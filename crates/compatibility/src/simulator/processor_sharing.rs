@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::Candidates;
+use super::candidates::Candidates;
 use synth_simulation::{Departure, Discipline, Gauges, Stream, Tournament};
 
 /// Servers that share themselves.
@@ -20,7 +20,7 @@ pub(super) struct ProcessorSharing {
     service: Stream,
 }
 
-/// All jobs of a server get the same work: what each got since the server was empty tells when they are done.
+/// All jobs of a server get the same work: what each got since the server was empty says when they are done.
 struct Server {
     rate: f64,
     /// Work that each job got, as of the time `since`.
@@ -124,11 +124,8 @@ impl Discipline for ProcessorSharing {
 
     fn audit(&self) -> Result<(), String> {
         let there: usize = self.servers.iter().map(|server| server.jobs.len()).sum();
-        if there + self.free.len() == self.jobs.len() {
-            return Ok(());
-        }
-        Err(format!(
-            "{there} jobs are at the servers, and others are lost"
-        ))
+        let lost = || format!("{there} jobs are at the servers, and others are lost");
+        let is_sound = there + self.free.len() == self.jobs.len();
+        is_sound.then_some(()).ok_or_else(lost)
     }
 }

@@ -1,6 +1,6 @@
 //! The virtual queue under way: jobs are served by several servers at once, and interrupted.
 
-use super::Candidates;
+use super::candidates::Candidates;
 use crate::policy::{FairQueue, Job};
 use synth_simulation::{Calendar, Departure, Discipline, Gauges, Stream};
 
@@ -36,7 +36,7 @@ struct Underway {
 }
 
 impl Underway {
-    /// What is left at time `now`.
+    /// Takes off what was done until `now`.
     fn work(&mut self, now: f64) {
         let done = (now - self.since) * self.rate;
         self.left -= done;
@@ -64,11 +64,10 @@ impl VirtualQueue {
         }
     }
 
-    /// Servers have turned to a job: together they have this rate more.
+    /// Serves a job by servers that have turned to it: together they have this rate more.
     fn serve(&mut self, job: Job, more: f64, now: f64, gauges: &mut Gauges) {
-        let place = job.0 as usize;
-        if self.jobs[place].rate == 0.0 {
-            let own = &mut self.jobs[place];
+        let own = &mut self.jobs[job.0 as usize];
+        if own.rate == 0.0 {
             (own.slice, own.since, own.started) = (f64::INFINITY, now, now);
             if self.slice.is_finite() {
                 own.slice = self.slice * self.service.exponential();
@@ -76,16 +75,15 @@ impl VirtualQueue {
             gauges.started(own.class, now);
             self.running += 1;
         } else {
-            self.jobs[place].work(now);
+            own.work(now);
         }
-        let own = &mut self.jobs[place];
         own.rate += more;
         // Rounding may have taken more than there was.
         own.end = now + own.left.min(own.slice).max(0.0) / own.rate;
         self.calendar.push(own.end, job.0);
     }
 
-    /// No server works on a job any more.
+    /// Stops a job, on which no server works any more.
     fn stop(&mut self, job: Job, now: f64, gauges: &mut Gauges) {
         let own = &mut self.jobs[job.0 as usize];
         own.work(now);
@@ -94,7 +92,7 @@ impl VirtualQueue {
         self.running -= 1;
     }
 
-    /// Servers do what the queue says after an event.
+    /// Follows what the queue says after an event.
     fn follow(&mut self, now: f64, gauges: &mut Gauges) {
         for n in 0..self.queue.changes().len() {
             let change = self.queue.changes()[n];

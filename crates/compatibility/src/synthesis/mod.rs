@@ -2,10 +2,9 @@
 
 mod tuning;
 
-pub use tuning::Tuning;
+pub use tuning::{Options, Tuning};
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use super::analysis::{self, Load, Means};
 use super::artifact::{Artifact, Claim, Evidence, HoldsFor, Method, Part, Policy, Quantity};
@@ -14,21 +13,6 @@ use super::workload::Cluster;
 use synth_core::artifact::{ArrivalLaw, SizeLaw, Subject};
 use synth_simulation::{Estimate, Progress};
 use tuning::Tuned;
-
-/// What the user decides.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// m; tuned if absent.
-    pub interruptions: Option<f64>,
-    /// How near to balanced fairness the mean response time is to come, as a fraction.
-    pub tolerance: f64,
-    /// Events of all simulations together, about.
-    pub events: u64,
-    /// Their seed.
-    pub seed: u64,
-    /// Once it is set, nothing more is simulated.
-    pub interrupt: Arc<AtomicBool>,
-}
 
 /// A policy that was made.
 #[derive(Clone, Debug)]
@@ -104,13 +88,9 @@ const FAIR: [Quantity; 2] = [Quantity::FairResponse, Quantity::FairNumber];
 
 /// Returns what is known of a policy, each number with its method and the conditions it holds under.
 fn claims(cluster: &Cluster, load: &Load, means: Option<&Means>, tuned: &Tuned) -> Vec<Claim> {
-    let mut claims = vec![Claim::new(
-        Quantity::Load,
-        Subject::ALL,
-        (load.load, cluster.time_unit()),
-        Method::ExactFlow,
-        HoldsFor::default(),
-    )];
+    let (value, always) = ((load.load, cluster.time_unit()), HoldsFor::default());
+    let (load, method) = (Quantity::Load, Method::ExactFlow);
+    let mut claims = vec![Claim::new(load, Subject::ALL, value, method, always)];
     if let Some(means) = means {
         claims.extend(exact(cluster, means));
     } else if let Some(run) = &tuned.fair {
@@ -125,7 +105,7 @@ fn claims(cluster: &Cluster, load: &Load, means: Option<&Means>, tuned: &Tuned) 
     claims
 }
 
-/// Of all jobs, of each class, and of each server.
+/// Returns claims of all jobs, of each class, and of each server.
 fn exact(cluster: &Cluster, means: &Means) -> Vec<Claim> {
     let poisson = HoldsFor {
         arrivals: Some(ArrivalLaw::Poisson),
@@ -170,9 +150,9 @@ fn exact(cluster: &Cluster, means: &Means) -> Vec<Claim> {
     claims
 }
 
-/// What a run measured, of all jobs and of each class.
+/// Returns what a run measured, of all jobs and of each class.
 fn simulated(cluster: &Cluster, run: &Run, [response, number]: [Quantity; 2]) -> Vec<Claim> {
-    let each = run.types.iter().filter(|_| cluster.are_told_apart());
+    let each = run.types.iter().filter(|_| cluster.are_distinguished());
     let each = each.map(|class| {
         let subject = Subject::of_type(class.name.as_str());
         (subject, class.mean_response, class.mean_number)

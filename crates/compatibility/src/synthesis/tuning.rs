@@ -1,13 +1,28 @@
 //! The least number of interruptions with which simulated mean response times come near to those of balanced fairness.
 
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::Options;
 use crate::analysis::{Load, Means};
 use crate::simulator::{Rule, Run, simulate};
 use crate::workload::{Cluster, Trial};
 use synth_queues::law::Size;
 use synth_simulation::{Progress, Settings};
+
+/// What the user decides.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// m; tuned if absent.
+    pub interruptions: Option<f64>,
+    /// How near to balanced fairness the mean response time is to come, as a fraction.
+    pub tolerance: f64,
+    /// Events of all simulations together, about.
+    pub events: u64,
+    /// Their seed.
+    pub seed: u64,
+    /// Once it is set, nothing more is simulated.
+    pub interrupt: Arc<AtomicBool>,
+}
 
 /// What was tuned, and measured on the way.
 #[derive(Clone, Debug)]
@@ -27,7 +42,7 @@ pub(super) struct Tuned {
 pub struct Tuning {
     /// How near the mean response time is to come, as a fraction.
     pub tolerance: f64,
-    /// The law of sizes of the simulations: the workload's, or a widely spread one where it tells the mean alone.
+    /// The law of sizes of the simulations: the workload's, or a widely spread one where it says the mean alone.
     pub size: Size,
     /// How far the mean response time of the one that was taken is above that of balanced fairness, as a fraction; none
     /// where no run settled.
@@ -102,7 +117,7 @@ struct Trials<'a, H> {
 }
 
 impl<H: FnMut(&str, Progress)> Trials<'_, H> {
-    /// The least of the ladder that is near enough, or its last; with its run.
+    /// Returns the least of the ladder that is near enough, or its last; with its run.
     fn least(&mut self, fair: f64) -> Result<(Tuning, f64, Run), String> {
         let most = fair * (1.0 + self.options.tolerance);
         let is_near = |run: &Run| run.mean_response.is_some_and(|e| e.mean <= most);
@@ -111,11 +126,11 @@ impl<H: FnMut(&str, Progress)> Trials<'_, H> {
         let mut next = 0;
         while low < high {
             let run = self.run(LADDER[next])?;
-            if is_near(&run) {
-                high = next;
+            (low, high) = if is_near(&run) {
+                (low, next)
             } else {
-                low = next + 1;
-            }
+                (next + 1, high)
+            };
             tried.push((next, run));
             if self.options.interrupt.load(Ordering::Relaxed) {
                 break;
@@ -132,9 +147,8 @@ impl<H: FnMut(&str, Progress)> Trials<'_, H> {
         }
         tried.sort_by_key(|(place, _)| *place);
         let found = tried.iter().position(|(_, run)| is_near(run));
-        let settled = tried
-            .iter()
-            .rposition(|(_, run)| run.mean_response.is_some());
+        let is_settled = |(_, run): &(usize, Run)| run.mean_response.is_some();
+        let settled = tried.iter().rposition(is_settled);
         let taken = found.or(settled).unwrap_or(tried.len() / 2);
         let (place, run) = tried.swap_remove(taken);
         let tuning = Tuning {
@@ -151,12 +165,7 @@ impl<H: FnMut(&str, Progress)> Trials<'_, H> {
         self.simulate(self.cluster, interruptions, &doing)
     }
 
-    fn simulate(
-        &mut self,
-        cluster: &Cluster,
-        interruptions: f64,
-        doing: &str,
-    ) -> Result<Run, String> {
+    fn simulate(&mut self, cluster: &Cluster, m: f64, doing: &str) -> Result<Run, String> {
         let settings = Settings {
             seed: self.options.seed,
             precision: PRECISION * self.options.tolerance,
@@ -165,6 +174,6 @@ impl<H: FnMut(&str, Progress)> Trials<'_, H> {
             ..Settings::default()
         };
         let listener = |reached| (self.listener)(doing, reached);
-        simulate(cluster, &Rule::Fair(interruptions), &settings, listener)
+        simulate(cluster, &Rule::Fair(m), &settings, listener)
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{AssignmentRecord, Class, ClassRecord, Cluster, Record, Server};
-use synth_core::document::{Fault, check_names, check_unit, place, suggest};
+use synth_core::document::{Checked, Fault, check_names, check_unit, place, suggest};
 use synth_core::number::Decimal;
 use synth_queues::law::Part;
 
@@ -14,11 +14,8 @@ const MEANS: std::ops::Range<f64> = 1e-150..1e150;
 const MOST_SERVERS: u32 = 100_000;
 
 impl Record {
-    /// The workload, and what to warn of; or all faults, those found so far and its own.
-    pub(super) fn checked(
-        &self,
-        mut faults: Vec<Fault>,
-    ) -> Result<(Cluster, Vec<Fault>), Vec<Fault>> {
+    /// Returns the workload, and what to warn of; or all faults, those found so far and its own.
+    pub(super) fn checked(&self, mut faults: Vec<Fault>) -> Checked<Cluster> {
         check_unit(&self.time_unit, &mut faults);
         self.check_size(&mut faults);
         self.check_servers(&mut faults);
@@ -35,11 +32,9 @@ impl Record {
         let unsound = self.size.faults(Part::Size, "the workload", "work");
         let sound = || self.size.in_range() && MEANS.contains(&self.size.mean());
         if unsound.is_empty() && !sound() {
-            faults.push(Fault::new(
-                place!("size"),
-                "the law of sizes is out of the range of numbers",
-                "check its numbers, or choose another unit of work",
-            ));
+            let message = "the law of sizes is out of the range of numbers";
+            let help = "check its numbers, or choose another unit of work";
+            faults.push(Fault::new(place!("size"), message, help));
         }
         let here = place!("size");
         faults.extend(unsound.into_iter().map(|fault| fault.within(&here)));
@@ -50,11 +45,10 @@ impl Record {
         check_names("servers", "server", names, faults);
         for (s, Server { name, rate }) in self.servers.iter().enumerate() {
             if *rate < Decimal::ZERO {
-                faults.push(Fault::new(
-                    place!("servers", s, "rate"),
-                    format!("the rate of server `{name}` is {rate}, expected a number ≥ 0"),
-                    "write how much work it does in a unit of time",
-                ));
+                let message =
+                    format!("the rate of server `{name}` is {rate}, expected a number ≥ 0");
+                let help = "write how much work it does in a unit of time";
+                faults.push(Fault::new(place!("servers", s, "rate"), message, help));
             }
         }
     }
@@ -77,11 +71,9 @@ impl Record {
         }
         let mut classes = self.classes.iter();
         if !self.classes.is_empty() && classes.all(|class| class.arrival_rate == Decimal::ZERO) {
-            faults.push(Fault::new(
-                place!("classes"),
-                "every arrival rate is 0, so nothing arrives",
-                "give at least one class an arrival_rate > 0",
-            ));
+            let message = "every arrival rate is 0, so nothing arrives";
+            let help = "give at least one class an arrival_rate > 0";
+            faults.push(Fault::new(place!("classes"), message, help));
         }
     }
 
@@ -103,20 +95,16 @@ impl Record {
                 faults.push(Fault::new(here, message, "keep it once"));
             }
         }
-        let (message, help) = if servers.is_empty() {
-            (
-                format!("class `{name}` has no server"),
-                "name the servers that may run it, or leave the class out",
-            )
+        let here = place!("classes", i, "servers");
+        if servers.is_empty() {
+            let message = format!("class `{name}` has no server");
+            let help = "name the servers that may run it, or leave the class out";
+            faults.push(Fault::new(here, message, help));
         } else if faults.len() == before && servers.iter().all(|s| rates[&**s] <= Decimal::ZERO) {
-            (
-                format!("class `{name}` may only run where the rate is 0"),
-                "give one of its servers a rate > 0, or name another server",
-            )
-        } else {
-            return;
-        };
-        faults.push(Fault::new(place!("classes", i, "servers"), message, help));
+            let message = format!("class `{name}` may only run where the rate is 0");
+            let help = "give one of its servers a rate > 0, or name another server";
+            faults.push(Fault::new(here, message, help));
+        }
     }
 
     fn check_assignment(&self, faults: &mut Vec<Fault>) {
@@ -126,27 +114,23 @@ impl Record {
         let random = &assignment.random;
         let here = |key: &str| place!("assignment", "random", key);
         if !(1..=MOST_SERVERS).contains(&random.servers) {
-            faults.push(Fault::new(
-                here("servers"),
-                format!("{} servers, expected 1 to {MOST_SERVERS}", random.servers),
-                "write how many servers there are",
-            ));
+            let message = format!("{} servers, expected 1 to {MOST_SERVERS}", random.servers);
+            let help = "write how many servers there are";
+            faults.push(Fault::new(here("servers"), message, help));
         }
         if !(1..=random.servers.max(1)).contains(&random.degree) {
             let (degree, servers) = (random.degree, random.servers);
-            faults.push(Fault::new(
-                here("degree"),
-                format!("each job may run on {degree} of {servers} servers"),
-                "write a number from 1 to the number of servers",
-            ));
+            let message = format!("each job may run on {degree} of {servers} servers");
+            let help = "write a number from 1 to the number of servers";
+            faults.push(Fault::new(here("degree"), message, help));
         }
+        let (arrivals, rate) = (
+            place!("assignment", "arrival_rate"),
+            assignment.arrival_rate,
+        );
         for (place, what, rate) in [
             (here("rate"), "the rate of a server", random.rate),
-            (
-                place!("assignment", "arrival_rate"),
-                "the arrival rate",
-                assignment.arrival_rate,
-            ),
+            (arrivals, "the arrival rate", rate),
         ] {
             if rate <= Decimal::ZERO {
                 let message = format!("{what} is {rate}, expected a number > 0");
@@ -155,37 +139,29 @@ impl Record {
         }
     }
 
-    /// Only for a record without faults.
-    fn build(&self) -> Result<(Cluster, Vec<Fault>), Vec<Fault>> {
+    /// Builds the cluster of a record without faults.
+    fn build(&self) -> Checked<Cluster> {
         let mut warnings = Vec::new();
-        let cluster = match &self.assignment {
-            Some(AssignmentRecord { random, .. }) => Cluster {
-                record: self.clone(),
-                servers: (1..=random.servers)
-                    .map(|n| Server {
-                        name: n.to_string(),
-                        rate: random.rate,
-                    })
-                    .collect(),
-                classes: Vec::new(),
-            },
-            None => Cluster {
-                record: self.clone(),
-                servers: self.servers.clone(),
-                classes: self.classes_on(&mut warnings),
-            },
+        let mut cluster = Cluster {
+            record: self.clone(),
+            servers: self.servers.clone(),
+            classes: Vec::new(),
         };
+        if let Some(AssignmentRecord { random, .. }) = &self.assignment {
+            let (names, rate) = ((1..=random.servers).map(|n| n.to_string()), random.rate);
+            cluster.servers = names.map(|name| Server { name, rate }).collect();
+        } else {
+            cluster.classes = self.classes_on(&mut warnings);
+        }
         let served: f64 = cluster.service_rates().iter().sum();
         let arriving = cluster.arrival_rate();
         let sums = [arriving * self.size.mean(), served, arriving / served];
         if sums.iter().all(|sum| sum.is_normal()) {
             return Ok((cluster, warnings));
         }
-        Err(vec![Fault::new(
-            place!("size"),
-            "rates and sizes together are out of the range of numbers",
-            "choose other units of time and work",
-        )])
+        let message = "rates and sizes together are out of the range of numbers";
+        let help = "choose other units of time and work";
+        Err(vec![Fault::new(place!("size"), message, help)])
     }
 
     fn classes_on(&self, warnings: &mut Vec<Fault>) -> Vec<Class> {
@@ -196,10 +172,12 @@ impl Record {
         let mut used = HashSet::new();
         for (i, class) in self.classes.iter().enumerate() {
             if class.arrival_rate == Decimal::ZERO {
+                let message = format!("class `{}` has arrival rate 0: it is left out", class.name);
+                let help = "give it an arrival_rate > 0 if it should be served";
                 warnings.push(Fault::new(
                     place!("classes", i, "arrival_rate"),
-                    format!("class `{}` has arrival rate 0: it is left out", class.name),
-                    "give it an arrival_rate > 0 if it should be served",
+                    message,
+                    help,
                 ));
                 continue;
             }
@@ -213,17 +191,15 @@ impl Record {
                 arrival_rate: class.arrival_rate,
             });
         }
-        for (s, server) in servers.iter().enumerate() {
+        for (s, Server { name, rate }) in servers.iter().enumerate() {
             if !used.contains(&s) {
-                warnings.push(Fault::new(
-                    place!("servers", s),
-                    if server.rate > Decimal::ZERO {
-                        format!("no class may use server `{}`", server.name)
-                    } else {
-                        format!("server `{}` has rate 0: it serves nobody", server.name)
-                    },
-                    "name it with the classes that it may serve, or leave it out",
-                ));
+                let message = if *rate > Decimal::ZERO {
+                    format!("no class may use server `{name}`")
+                } else {
+                    format!("server `{name}` has rate 0: it serves nobody")
+                };
+                let help = "name it with the classes that it may serve, or leave it out";
+                warnings.push(Fault::new(place!("servers", s), message, help));
             }
         }
         classes

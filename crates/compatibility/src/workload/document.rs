@@ -121,45 +121,34 @@ pub(super) fn parse(text: &str, name: &str) -> Result<Parsed<Cluster>, DocumentE
 }
 
 impl ClusterDocument {
-    /// What it says, with its defaults; faults go to the others.
+    /// Returns what it says, with its defaults; faults go to the others.
     fn record(self, document: &Document<'_>, faults: &mut Vec<Fault>) -> Option<Record> {
         let has = |key| document.root.get(key).is_some();
-        let refused = match (has("mean_size"), has("size")) {
-            (true, true) => Some((
-                "the document has both `mean_size` and `size`",
-                "keep one of them",
-            )),
-            (false, false) => Some((
-                "the document has no size of jobs",
-                "add `mean_size: 1`, or a law: `size: {law: hyperexponential, mean: 1, scv: 4}`; it is of all classes",
-            )),
-            _ => None,
+        let mut refuse = |key: &str, message: String, help: &str| {
+            faults.push(Fault::new(place!(key), message, help));
         };
-        if let Some((message, help)) = refused {
-            faults.push(Fault::new(place!("size"), message, help));
+        match (has("mean_size"), has("size")) {
+            (true, true) => {
+                let message = "the document has both `mean_size` and `size`";
+                refuse("size", message.into(), "keep one of them");
+            }
+            (false, false) => {
+                let help = "add `mean_size: 1`, or a law: `size: {law: hyperexponential, mean: 1, scv: 4}`; it is of all classes";
+                refuse("size", "the document has no size of jobs".into(), help);
+            }
+            _ => {}
         }
         let drawn = has("assignment");
-        let examples = [
-            (
-                "servers",
-                "list them: `servers: [{name: a, rate: 1}, {name: b, rate: 1}]`",
-            ),
-            (
-                "classes",
-                "list them: `classes: [{name: x, servers: [a, b], arrival_rate: .6}]`",
-            ),
-        ];
-        for (key, example) in examples.into_iter().filter(|own| has(own.0) == drawn) {
-            let (message, help) = if drawn {
+        let servers = "list them: `servers: [{name: a, rate: 1}, {name: b, rate: 1}]`";
+        let classes = "list them: `classes: [{name: x, servers: [a, b], arrival_rate: .6}]`";
+        for (key, example) in [("servers", servers), ("classes", classes)] {
+            if drawn && has(key) {
+                let message = format!("the document has both `{key}` and `assignment`");
                 let help = "keep `servers` and `classes`, or `assignment` for servers that are drawn for each job";
-                (
-                    format!("the document has both `{key}` and `assignment`"),
-                    help,
-                )
-            } else {
-                (format!("there are no {key}"), example)
-            };
-            faults.push(Fault::new(place!(key), message, help));
+                refuse(key, message, help);
+            } else if !drawn && !has(key) {
+                refuse(key, format!("there are no {key}"), example);
+            }
         }
         let exponential = |mean| Size::Exponential { mean };
         Some(Record {
@@ -174,7 +163,7 @@ impl ClusterDocument {
 }
 
 impl Record {
-    /// The workload, or all its faults.
+    /// Returns the workload, or all its faults.
     ///
     /// # Errors
     /// A list of all faults, at their places in the record.

@@ -109,10 +109,10 @@ impl Cluster {
         classes.chain(all).collect()
     }
 
-    /// Whether statistics tell the classes apart: a table of thousands of them, each in thousands of intervals of time, is
+    /// Whether statistics distinguish the classes: a table of thousands of them, each in thousands of intervals of time, is
     /// more than the memory that a run may take.
-    pub fn are_told_apart(&self) -> bool {
-        (1..=MOST_TOLD_APART).contains(&self.classes.len())
+    pub fn are_distinguished(&self) -> bool {
+        (1..=MOST_DISTINGUISHED).contains(&self.classes.len())
     }
 
     /// The classes, as statistics see them, or all jobs as one. The size of a job is the time that it takes alone.
@@ -123,15 +123,11 @@ impl Cluster {
         let of_class = |class: &Class| class.servers.iter().map(|s| rates[*s]).sum::<f64>();
         let alone: Vec<f64> = self.classes.iter().map(of_class).chain(drawn).collect();
         let all = self.arrival_rate();
-        let class = |name: &str, arrival_rate: f64, mean_size: f64| simulation::Class {
-            name: name.into(),
-            arrival_rate,
-            mean_size,
-            scv: self.size().scv(),
-            dispersion: 1.0,
-            weight: arrival_rate / all,
+        let class = |name: &str, rate: f64, mean_size: f64| {
+            let weight = rate / all;
+            simulation::Class::poisson(name, rate, (mean_size, self.size().scv()), weight)
         };
-        if !self.are_told_apart() {
+        if !self.are_distinguished() {
             let times = alone.iter().zip(&arrivals);
             let time = times.map(|(alone, rate)| rate / alone).sum::<f64>() / all;
             return vec![class(ALL_JOBS, all, time)];
@@ -174,7 +170,7 @@ impl Cluster {
 }
 
 /// More classes than this are one for statistics.
-const MOST_TOLD_APART: usize = 256;
+const MOST_DISTINGUISHED: usize = 256;
 
 /// What all jobs are called where servers are drawn for each.
 const ALL_JOBS: &str = "jobs";

@@ -39,6 +39,23 @@ fn servers_that_are_drawn() {
     assert_eq!(cluster.statistics()[0].mean_size, 0.25);
 }
 
+/// What is replaced, by what, and the words of the message.
+const FAULTS: &str = "\
+[a, c] => [] => class `x` has no server
+[a, c] => [a, d] => names the server `d`, which does not exist
+[a, c] => [a, a] => names the server `a` twice
+name: b => name: a => a second server is named `a`
+name: y => name: x => a second class is named `x`
+rate: 2 => rate: -2 => rate of server `b` is -2
+.3 => -.3 => arrival rate of class `y` is -0.3
+mean_size: 2 => mean_size: 0 => mean
+mean_size: 2 => mean_size: 1e308 => out of the range of numbers
+mean_size: 2 =>  => no size of jobs
+mean_size: 2 => mean_size: => no size of jobs
+mean_size: 2 => mean_size: 2\\nsize: {law: exponential, mean: 2} => both `mean_size` and `size`
+mean_size: 2 => mean_size: 2\\nassignment: {random: {servers: 2, rate: 1, degree: 3}, arrival_rate: 0} => 3 of 2 servers
+name: x => nam: x => unknown";
+
 /// Each fault with the words that tell it, and none hides another.
 #[test]
 fn faults_are_all_told() {
@@ -48,38 +65,11 @@ fn faults_are_all_told() {
             .unwrap_err()
             .to_string()
     };
-    for (from, to, reported) in [
-        ("[a, c]", "[]", "class `x` has no server"),
-        (
-            "[a, c]",
-            "[a, d]",
-            "names the server `d`, which does not exist",
-        ),
-        ("[a, c]", "[a, a]", "names the server `a` twice"),
-        ("name: b", "name: a", "a second server is named `a`"),
-        ("name: y", "name: x", "a second class is named `x`"),
-        ("rate: 2", "rate: -2", "rate of server `b` is -2"),
-        (".3", "-.3", "arrival rate of class `y` is -0.3"),
-        ("mean_size: 2", "mean_size: 0", "mean"),
-        (
-            "mean_size: 2",
-            "mean_size: 1e308",
-            "out of the range of numbers",
-        ),
-        ("mean_size: 2", "", "no size of jobs"),
-        ("mean_size: 2", "mean_size:", "no size of jobs"),
-        (
-            "mean_size: 2",
-            "mean_size: 2\nsize: {law: exponential, mean: 2}",
-            "both `mean_size` and `size`",
-        ),
-        (
-            "mean_size: 2",
-            "mean_size: 2\nassignment: {random: {servers: 2, rate: 1, degree: 3}, arrival_rate: 0}",
-            "3 of 2 servers",
-        ),
-        ("name: x", "nam: x", "unknown"),
-    ] {
+    for case in FAULTS.lines() {
+        let parts: Vec<String> = case.split(" => ").map(|p| p.replace("\\n", "\n")).collect();
+        let [from, to, reported] = &parts[..] else {
+            panic!("{case}")
+        };
         let report = faulty(from, to);
         assert!(report.contains(reported), "{to}: {report}");
     }

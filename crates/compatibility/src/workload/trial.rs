@@ -30,7 +30,7 @@ impl Trial {
         Trial::Zipf,
     ];
 
-    /// Its name.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
             Trial::Own => "own",
@@ -41,7 +41,7 @@ impl Trial {
         }
     }
 
-    /// The law with the mean of another one.
+    /// Returns the law with the mean of another one.
     ///
     /// # Panics
     /// When the mean is so large or small that a multiple of it is out of the range of numbers.
@@ -61,11 +61,10 @@ impl Trial {
             }
             Trial::Hyperexponential => {
                 let [rare, usual] = RARE_AND_USUAL;
+                let means = [5.0 * mean, (1.0 - 5.0 * rare) / usual * mean];
                 Size::Hyperexponential {
                     probabilities: RARE_AND_USUAL.map(decimal).to_vec(),
-                    means: [5.0 * mean, (1.0 - 5.0 * rare) / usual * mean]
-                        .map(decimal)
-                        .to_vec(),
+                    means: means.map(decimal).to_vec(),
                 }
             }
             Trial::Zipf => {
@@ -76,14 +75,12 @@ impl Trial {
     }
 }
 
-/// Exponential phases of equal means, so many that the numbers from 1 on have these weights.
+/// Returns exponential phases of equal means, so many that the numbers from 1 on have these weights.
 fn phases(weights: &[f64], mean: f64) -> Size {
     let decimal = |x: f64| Decimal::new(x).expect("a fraction of a mean in the range of numbers");
     let all: f64 = weights.iter().sum();
-    let count: f64 = (1..)
-        .zip(weights)
-        .map(|(k, w)| f64::from(k) * w / all)
-        .sum();
+    let parts = (1..).zip(weights).map(|(k, w)| f64::from(k) * w / all);
+    let count: f64 = parts.sum();
     let from = |k: usize| weights[k..].iter().sum::<f64>();
     let onward = (1..weights.len()).map(|k| decimal((from(k) / from(k - 1)).min(1.0)));
     Size::Coxian {

@@ -56,6 +56,9 @@ pub struct Parsed<W> {
     pub warnings: Vec<String>,
 }
 
+/// A checked value and what to warn of, or all its faults.
+pub type Checked<W> = Result<(W, Vec<Fault>), Vec<Fault>>;
+
 impl<'a> Document<'a> {
     /// Reads YAML; `name` stands for the file in messages.
     pub fn parse(
@@ -110,7 +113,7 @@ impl<'a> Document<'a> {
     /// in the document of what is checked at another one.
     pub fn conclude<W>(
         &self,
-        checked: Result<(W, Vec<Fault>), Vec<Fault>>,
+        checked: Checked<W>,
         respelt: impl Fn(&Place) -> Option<Place>,
     ) -> Result<Parsed<W>, DocumentError> {
         let here = |fault: Fault| match respelt(&fault.place) {

@@ -48,7 +48,7 @@ impl Ord for Beginning<'_> {
     }
 }
 
-/// What no plan costs less than, as far as it is needed beside a plan that costs so much.
+/// Returns what no plan costs less than, as far as it is needed beside a plan that costs so much.
 pub fn over_orders(pool: &Pool, enough: f64) -> f64 {
     let mut open = BinaryHeap::new();
     open.push(Beginning {
@@ -67,7 +67,7 @@ pub fn over_orders(pool: &Pool, enough: f64) -> f64 {
     open.peek().map_or(0.0, |cheapest| cheapest.least)
 }
 
-/// A beginning with each of the other jobs next.
+/// Returns a beginning with each of the other jobs next.
 fn continued<'a>(pool: &'a Pool, beginning: &Beginning<'a>) -> Vec<Beginning<'a>> {
     let others = (0..pool.jobs().len()).filter(|i| !beginning.placed.contains(i));
     let next = others.map(|i| {

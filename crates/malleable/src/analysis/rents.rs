@@ -31,7 +31,7 @@ pub fn ascend(pool: &Pool, mut rents: Vec<Rent>) -> (f64, Vec<Rent>) {
     best
 }
 
-/// The bound, and the servers times time that are asked for in each interval.
+/// Returns the bound, and the servers times time that are asked for in each interval.
 fn evaluate(pool: &Pool, rents: &[Rent]) -> (f64, Vec<f64>) {
     let mut used = vec![0.0; rents.len()];
     let (mut before, mut earned) = (0.0, 0.0);
@@ -74,14 +74,14 @@ impl Alone<'_> {
         price * self.curve.at(k) - rent * k
     }
 
-    /// What is done in the first intervals at this price of work.
+    /// Returns what is done in the first intervals at this price of work.
     fn done(&self, price: f64, intervals: usize) -> f64 {
         let each = self.intervals[..intervals].iter();
         each.map(|(length, rent)| length * self.curve.at(self.servers(price, *rent)))
             .sum()
     }
 
-    /// The price at which it is done by then, below `most`; ∞ where it cannot be.
+    /// Returns the price at which it is done by then, below `most`; ∞ where it cannot be.
     fn price_until(&self, intervals: usize, most: f64) -> f64 {
         let (mut low, mut high) = (0.0, most);
         if high == f64::INFINITY {
@@ -102,7 +102,7 @@ impl Alone<'_> {
         })
     }
 
-    /// The price at which a unit of time is worth what it costs.
+    /// Returns the price at which a unit of time is worth what it costs.
     fn indifferent(&self, rent: f64) -> f64 {
         let worth = |price: f64| self.gain(price, rent) - self.job.weight;
         let mut high = self.job.weight / self.curve.at(self.most);
@@ -115,7 +115,7 @@ impl Alone<'_> {
         root(high / 4.0, high, worth)
     }
 
-    /// The least that it costs; what it uses then is added.
+    /// Returns the least that it costs; what it uses then is added.
     fn best(&self, used: &mut [f64]) -> f64 {
         let (mut price_before, mut start) = (f64::INFINITY, 0.0);
         let mut best = (f64::INFINITY, 0, 0.0, 0.0);
@@ -161,7 +161,7 @@ impl Alone<'_> {
 /// Factors of 4 by which a price may be away from its first guess.
 const REACH: usize = 200;
 
-/// Where a function that grows from `low` to `high` is 0, from above: by its chord and by halves in turn, since it may jump.
+/// Returns where a function that grows from `low` to `high` is 0, from above: by its chord and by halves in turn, since it may jump.
 fn root(mut low: f64, mut high: f64, of: impl Fn(f64) -> f64) -> f64 {
     let (mut below, mut above) = (of(low), of(high));
     for turn in 0..TURNS {

@@ -3,7 +3,7 @@
 use super::{Phase, Rule};
 use crate::workload::{Curve, Pool};
 
-/// The least time at which all jobs can have ended, and a plan that reaches it.
+/// Returns the least time at which all jobs can have ended, and a plan that reaches it.
 ///
 /// Whole servers are exchanged in turns: each job has its number, rounded down, and one server more for the part of the time
 /// that is left out, one job after the other round the servers (the wrap-around rule: R. McNaughton, Management Science 6(1),
@@ -21,15 +21,14 @@ pub fn makespan(pool: &Pool) -> (f64, Rule) {
     (until, Rule::Phases(phases))
 }
 
-/// The least time in which so much can be done of each job, and servers with which all end then.
+/// Returns the least time in which so much can be done of each job, and servers with which all end then.
 ///
 /// No rate that changes does better than its mean, as speedups are concave: with servers for the rate `x_i/T` each, T is
 /// reached just if they are enough. For powers `T = ‖x‖_{1/p}/s(N)` (the heSRPT paper, theorem 2, which leaves out `s(N)`).
 pub fn all_at_once(jobs: &[(f64, &Curve)], servers: f64) -> (f64, Vec<f64>) {
     let needed = |time: f64| -> Option<Vec<f64>> {
-        let jobs = jobs.iter();
-        jobs.map(|(left, curve)| curve.servers_for(left / time))
-            .collect()
+        let servers = |(left, curve): &(f64, &Curve)| curve.servers_for(left / time);
+        jobs.iter().map(servers).collect()
     };
     // What is needed too much, in logarithms: nearly straight in that of time.
     let over = |time: f64| {
@@ -65,7 +64,7 @@ pub fn all_at_once(jobs: &[(f64, &Curve)], servers: f64) -> (f64, Vec<f64>) {
 /// Steps towards the earliest time, at most: by halves alone it is known as well as numbers are.
 const TURNS: usize = 400;
 
-/// Whole numbers of servers whose means over the time are these.
+/// Returns whole numbers of servers whose means over the time are these.
 fn in_turns(servers: &[f64], time: f64) -> Vec<Phase> {
     // Parts of a server laid one behind the other; the k-th unit of this line is the time of one server.
     // They are laid a little short, so that rounding makes no server too many, and all takes so much longer.
@@ -91,11 +90,10 @@ fn in_turns(servers: &[f64], time: f64) -> Vec<Phase> {
             (at >= from && at < to) || (at + 1.0 >= from && at + 1.0 < to)
         };
         let each = servers.iter().zip(&starts);
+        let each = each.map(|(k, part)| k.floor() + f64::from(u8::from(has(*part))));
         phases.push(Phase {
             until: cut * time * (1.0 + 2.0 * slack),
-            servers: each
-                .map(|(k, part)| k.floor() + f64::from(u8::from(has(*part))))
-                .collect(),
+            servers: each.collect(),
         });
         before = cut;
     }

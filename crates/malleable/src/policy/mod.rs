@@ -14,17 +14,15 @@
 //! A plan of jobs that are all present is a [`Rule`]: it is in the policy file, and says what each job gets while others
 //! remain. A [`Sharing`] looks at what is left of the jobs, so that it can be used where jobs arrive, and beside plans.
 
-mod divide;
 mod makespan;
 mod prices;
 mod sharing;
 #[cfg(test)]
 mod tests;
 
-pub use divide::{Asks, divide};
 pub use makespan::{all_at_once, makespan};
 use prices::extend_prices;
-pub use prices::{Prices, ascending, power_prices, prices};
+pub use prices::{Asks, Prices, ascending, divide, power_prices, prices};
 pub use sharing::{Known, Online, Sharing, Underway};
 
 use schemars::JsonSchema;

@@ -1,9 +1,109 @@
-//! What a unit of work is worth in an optimal plan.
+//! What a unit of work is worth in an optimal plan, and servers where it is worth most.
 
-use super::{Asks, divide};
 use crate::workload::Curve;
 
-/// The prices `a_1, a_2, …` of jobs, each with its own curve, that end in the opposite order: the first is the last.
+/// A share of the servers that is lost to rounding, at most.
+const ROUNDING: f64 = 4.0 * f64::EPSILON;
+
+/// A job that asks for servers.
+#[derive(Clone, Copy, Debug)]
+pub struct Asks<'a> {
+    /// What a unit of its work is worth \[cost/work\], > 0.
+    pub price: f64,
+    /// Its speed on so many servers.
+    pub curve: &'a Curve,
+}
+
+impl Asks<'_> {
+    /// Returns the least and the greatest number of servers that it takes where a server costs `rent`.
+    fn demand(&self, rent: f64) -> (f64, f64) {
+        self.curve.demand(rent / self.price)
+    }
+}
+
+/// Returns servers of each job, such that no others of at most `servers` do work that is worth more: the largest
+/// `Σ a_i s_i(θ_i)` over θ ≥ 0, `Σ θ_i ≤ N`.
+///
+/// By the rent of a server at which all of them are just taken. Where jobs are indifferent at that rent the dearer
+/// work is served first, and of equally dear work that of the last job.
+pub fn divide(jobs: &[Asks<'_>], servers: f64) -> Vec<f64> {
+    let most: Vec<f64> = jobs.iter().map(|job| job.curve.cap).collect();
+    if most.iter().sum::<f64>() <= servers {
+        return most;
+    }
+    if let Some(p) = one_power(jobs, servers) {
+        return by_powers(jobs, servers, p);
+    }
+    let (cheap, dear) = rents(jobs, servers);
+    let mut taken: Vec<f64> = jobs.iter().map(|job| job.demand(dear).0).collect();
+    let mut left = servers - taken.iter().sum::<f64>();
+    let mut order: Vec<usize> = (0..jobs.len()).collect();
+    order.sort_by(|&i, &j| jobs[j].price.total_cmp(&jobs[i].price).then(j.cmp(&i)));
+    for i in order {
+        if left <= ROUNDING * servers {
+            break;
+        }
+        let more = (jobs[i].demand(cheap).1 - taken[i]).clamp(0.0, left);
+        taken[i] += more;
+        left -= more;
+    }
+    taken
+}
+
+/// Returns the exponent below 1 of the speedup that all share, if it is a power without limits.
+fn one_power(jobs: &[Asks<'_>], servers: f64) -> Option<f64> {
+    let curve = jobs.first()?.curve;
+    let same = |job: &Asks<'_>| std::ptr::eq(job.curve, curve) || job.curve == curve;
+    let p = curve.smooth_power(servers)?;
+    jobs.iter().all(same).then_some(p)
+}
+
+/// Divides by powers: `a_i p θ_i^(p−1)` is the same for all, so that shares are as `a_i^(1/(1−p))`.
+fn by_powers(jobs: &[Asks<'_>], servers: f64, p: f64) -> Vec<f64> {
+    let dearest = jobs.iter().map(|job| job.price).fold(0.0, f64::max);
+    let share = |job: &Asks<'_>| (job.price / dearest).powf(1.0 / (1.0 - p));
+    let mut taken: Vec<f64> = jobs.iter().map(share).collect();
+    let all: f64 = taken.iter().sum();
+    taken.iter_mut().for_each(|k| *k *= servers / all);
+    taken
+}
+
+/// Returns two rents as near as numbers are: at the first at least all servers are taken, at the second at most all.
+fn rents(jobs: &[Asks<'_>], servers: f64) -> (f64, f64) {
+    let least = |rent: f64| jobs.iter().map(|job| job.demand(rent).0).sum::<f64>();
+    let (mut cheap, mut dear) = (1.0, 1.0);
+    while least(dear) > servers {
+        (cheap, dear) = (dear, 16.0 * dear);
+    }
+    while cheap > f64::MIN_POSITIVE && least(cheap) <= servers {
+        (dear, cheap) = (cheap, cheap / 16.0);
+    }
+    // ln of what is taken is nearly linear in ln of the rent, and for powers exactly so; steps are not, so that every
+    // second guess halves the bracket.
+    let excess = |rent: f64| (least(rent) / servers).ln();
+    let (mut above, mut below) = (excess(cheap), excess(dear));
+    for turn in 0.. {
+        let width = (dear / cheap).ln();
+        if width <= ROUNDING {
+            break;
+        }
+        let part = above / (above - below);
+        let halve = turn % 2 == 1 || !(part > 0.0 && part < 1.0);
+        let guess = cheap * (width * if halve { 0.5 } else { part }).exp();
+        if guess <= cheap || guess >= dear {
+            if halve { break } else { continue }
+        }
+        let over = excess(guess);
+        match over {
+            _ if over.abs() <= ROUNDING => return (guess, guess),
+            _ if over > 0.0 => (cheap, above) = (guess, over),
+            _ => (dear, below) = (guess, over),
+        }
+    }
+    (cheap, dear)
+}
+
+/// Returns the prices `a_1, a_2, …` of jobs, each with its own curve, that end in the opposite order: the first is the last.
 ///
 /// If under these prices they do end in that order, the plan costs `Σ a_k x_k`. With one curve for all, jobs from the
 /// largest on and ascending weights that is so, the prices ascend, and no plan costs less.
@@ -25,7 +125,7 @@ pub struct Prices<'a> {
 }
 
 impl<'a> Prices<'a> {
-    /// Of no job so far.
+    /// Returns the prices of no job so far.
     pub fn new(servers: f64) -> Self {
         Prices {
             servers,
@@ -34,7 +134,7 @@ impl<'a> Prices<'a> {
         }
     }
 
-    /// The price of a job that ends before all others so far.
+    /// Returns the price of a job that ends before all others so far.
     pub fn push(&mut self, curve: &'a Curve, weight: f64) -> f64 {
         self.due += weight;
         // Alone on all servers it is worth that much, and with others no less.
@@ -44,7 +144,7 @@ impl<'a> Prices<'a> {
     }
 }
 
-/// The same with one curve for all, where the prices of the first jobs are known.
+/// Adds prices with one curve for all, where the prices of the first jobs are known.
 pub(super) fn extend_prices(known: &mut Vec<f64>, curve: &Curve, weights: &[f64], servers: f64) {
     if known.len() >= weights.len() {
         return;
@@ -84,7 +184,7 @@ fn lower_last(jobs: &mut [Asks<'_>], due: f64, servers: f64) -> f64 {
     }
 }
 
-/// The same for `s(k) = k^p`, p < 1, in closed form: `a_k s(N) = (W_k^c − W_{k−1}^c)^{1/c}`, c = 1/(1 − p).
+/// Returns the same for `s(k) = k^p`, p < 1, in closed form: `a_k s(N) = (W_k^c − W_{k−1}^c)^{1/c}`, c = 1/(1 − p).
 ///
 /// Source: the heSRPT paper, theorem 8, there for weights 1.
 pub fn power_prices(p: f64, weights: &[f64], servers: f64) -> Vec<f64> {
@@ -93,11 +193,8 @@ pub fn power_prices(p: f64, weights: &[f64], servers: f64) -> Vec<f64> {
     let mut price = |weight: &f64| {
         let due: f64 = before + weight;
         // As it stands, W^c is beyond all numbers for many jobs and p near 1.
-        let part = if before > 0.0 {
-            -(c * (-weight / due).ln_1p()).exp_m1()
-        } else {
-            1.0
-        };
+        let below = -(c * (-weight / due).ln_1p()).exp_m1();
+        let part = if before > 0.0 { below } else { 1.0 };
         before = due;
         due * part.powf(1.0 - p) / servers.powf(p)
     };

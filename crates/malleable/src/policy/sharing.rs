@@ -70,7 +70,7 @@ pub struct Known {
 }
 
 impl Sharing {
-    /// Whether jobs that share a curve and weigh the same get servers by their order alone, a smaller one no fewer.
+    /// Returns whether jobs that share a curve and weigh the same get servers by their order alone, a smaller one no fewer.
     pub fn follows_order(&self) -> bool {
         match self {
             Sharing::HeSrpt(_) | Sharing::Power(_) | Sharing::Srpt | Sharing::Equi => true,
@@ -78,7 +78,7 @@ impl Sharing {
         }
     }
 
-    /// Servers of each job; `known` remembers what was found for other moments of the same system.
+    /// Returns servers of each job; `known` remembers what was found for other moments of the same system.
     pub fn servers(&self, jobs: &[Underway<'_>], servers: f64, known: &mut Known) -> Vec<f64> {
         match self {
             Sharing::HeSrpt(online) => online.servers(jobs, servers, known),
@@ -95,7 +95,7 @@ impl Sharing {
     }
 }
 
-/// Places of jobs from the largest on.
+/// Returns places of jobs from the largest on.
 fn from_largest(jobs: &[Underway<'_>]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..jobs.len()).collect();
     order.sort_by(|&i, &j| {
@@ -124,7 +124,7 @@ impl Online {
         taken
     }
 
-    /// Servers from the largest job on; all share a curve and weigh the same.
+    /// Returns servers from the largest job on; all share a curve and weigh the same.
     fn alike(&self, jobs: &[Underway<'_>], servers: f64, known: &mut Known) -> Vec<f64> {
         let Some(job) = jobs.first() else {
             return Vec::new();
@@ -156,7 +156,7 @@ impl Online {
         self.divide(&found[first..], |n| curves[first + n], servers)
     }
 
-    /// At these prices to the power of the urgency.
+    /// Divides servers at these prices to the power of the urgency.
     fn divide<'a>(
         &self,
         prices: &[f64],
@@ -172,7 +172,7 @@ impl Online {
     }
 }
 
-/// The same number each, within caps.
+/// Returns the same number each, within caps.
 fn equal(jobs: &[Underway<'_>], servers: f64) -> Vec<f64> {
     let each = servers / jobs.len() as f64;
     if jobs.iter().all(|job| job.curve.cap >= each) {
@@ -182,7 +182,7 @@ fn equal(jobs: &[Underway<'_>], servers: f64) -> Vec<f64> {
     }
 }
 
-/// `(W_i/W_m)^c − (W_{i−1}/W_m)^c` of the servers, c = 1/(1 − p), within caps.
+/// Returns `(W_i/W_m)^c − (W_{i−1}/W_m)^c` of the servers, c = 1/(1 − p), within caps.
 fn power(p: f64, jobs: &[Underway<'_>], servers: f64) -> Vec<f64> {
     let c = 1.0 / (1.0 - p);
     let all: f64 = jobs.iter().map(|job| job.weight).sum();
@@ -197,7 +197,7 @@ fn power(p: f64, jobs: &[Underway<'_>], servers: f64) -> Vec<f64> {
     taken
 }
 
-/// From the smallest on, each what it asks for, as long as there are servers.
+/// Gives each job what it asks for, from the smallest on, as long as there are servers.
 fn in_turn(jobs: &[Underway<'_>], servers: f64, asks: impl Fn(&Underway<'_>) -> f64) -> Vec<f64> {
     let mut taken = vec![0.0; jobs.len()];
     let mut left = servers;
@@ -211,37 +211,32 @@ fn in_turn(jobs: &[Underway<'_>], servers: f64, asks: impl Fn(&Underway<'_>) -> 
     taken
 }
 
-/// Servers of each at the level at which all are taken: `asks` grows with it. What a jump would take too much goes from
+/// Returns servers of each at the level at which all are taken: `asks` grows with it. What a jump would take too much goes from
 /// the smallest job on.
 fn level(jobs: &[Underway<'_>], servers: f64, asks: impl Fn(usize, f64) -> f64) -> Vec<f64> {
     let ask = |i: usize, level: f64| asks(i, level).min(jobs[i].curve.cap).min(servers);
     let at = |level: f64| -> Vec<f64> { (0..jobs.len()).map(|i| ask(i, level)).collect() };
     let total = |level: f64| (0..jobs.len()).map(|i| ask(i, level)).sum::<f64>();
     let (mut low, mut high) = (servers, servers);
-    for _ in 0..REACH {
-        if total(low) > servers {
-            low /= 16.0;
-        } else {
-            break;
-        }
+    let mut reach = 0..REACH;
+    while total(low) > servers && reach.next().is_some() {
+        low /= 16.0;
     }
-    for _ in 0..REACH {
-        if total(high) < servers {
-            high *= 16.0;
-        } else {
-            break;
-        }
+    let mut reach = 0..REACH;
+    while total(high) < servers && reach.next().is_some() {
+        high *= 16.0;
     }
     while high / low > 1.0 + 4.0 * f64::EPSILON {
         let middle = (low * high).sqrt();
         if middle <= low || middle >= high {
             break;
         }
-        if total(middle) > servers {
-            high = middle;
+        let bound = if total(middle) > servers {
+            &mut high
         } else {
-            low = middle;
-        }
+            &mut low
+        };
+        *bound = middle;
     }
     let (mut taken, most) = (at(low), at(high));
     let mut left = servers - taken.iter().sum::<f64>();
@@ -256,24 +251,22 @@ fn level(jobs: &[Underway<'_>], servers: f64, asks: impl Fn(usize, f64) -> f64) 
 /// Steps by which a level may be away from its first guess.
 const REACH: usize = 120;
 
-/// Servers by the ratio of efficiency to remaining time, `s(k)²/(kx)`, which is brought to one level.
+/// Returns servers by the ratio of efficiency to remaining time, `s(k)²/(kx)`, which is brought to one level.
 fn hell(jobs: &[Underway<'_>], servers: f64) -> Vec<f64> {
     let falls = |job: &Underway<'_>| ratio_power(job).is_none_or(|power| power < 0.0);
     if !jobs.iter().any(falls) {
         return in_turn(jobs, servers, |job| job.curve.cap);
     }
     let mut marks: Vec<(&Curve, Vec<f64>)> = Vec::new();
-    for job in jobs {
+    let place = |marks: &[(&Curve, Vec<f64>)], curve: &Curve| {
         let mut known = marks.iter();
-        if !known.any(|(curve, _)| std::ptr::eq(*curve, job.curve)) {
+        known.position(|(known, _)| std::ptr::eq(*known, curve))
+    };
+    for job in jobs {
+        if place(&marks, job.curve).is_none() {
             marks.push((job.curve, job.curve.marks(servers)));
         }
     }
-    let marks_of = |job: &Underway<'_>| {
-        let mut known = marks.iter();
-        let own = known.find(|(curve, _)| std::ptr::eq(*curve, job.curve));
-        own.map_or(&[][..], |(_, marks)| marks.as_slice())
-    };
     // A job that gets servers gets as many as its first mark says: so many of the smallest do, at most.
     let order = from_largest(jobs);
     let few = match &marks[..] {
@@ -289,7 +282,7 @@ fn hell(jobs: &[Underway<'_>], servers: f64) -> Vec<f64> {
         let least = job.left / level;
         match ratio_power(job) {
             Some(power) if power < 0.0 => least.powf(1.0 / power),
-            _ => job.curve.widest(least, marks_of(job)),
+            _ => place(&marks, job.curve).map_or(0.0, |n| job.curve.widest(least, &marks[n].1)),
         }
     });
     let mut taken = vec![0.0; jobs.len()];
@@ -299,7 +292,7 @@ fn hell(jobs: &[Underway<'_>], servers: f64) -> Vec<f64> {
     taken
 }
 
-/// The power of k that `s(k)²/k` is, where it is one: it falls if that is negative.
+/// Returns the power of k that `s(k)²/k` is, where it is one: it falls if that is negative.
 fn ratio_power(job: &Underway<'_>) -> Option<f64> {
     match job.curve.speedup {
         Speedup::Power(p) if !job.curve.whole => Some(2.0 * p - 1.0),
@@ -307,7 +300,7 @@ fn ratio_power(job: &Underway<'_>) -> Option<f64> {
     }
 }
 
-/// Where one more server takes less than `a` from a job's time: `x s'(k)/s(k)² = a`.
+/// Returns where one more server takes less than `a` from a job's time: `x s'(k)/s(k)² = a`.
 fn knee(job: &Underway<'_>, a: f64) -> f64 {
     match (&job.curve.speedup, job.curve.whole) {
         (Speedup::Power(p), false) => return (p * job.left / a).powf(1.0 / (1.0 + p)),

@@ -1,20 +1,16 @@
 //! Runs rules on pools, where what happens is exact, and on streams of jobs, where it is measured.
 
-mod course;
 mod division;
 #[cfg(test)]
 mod tests;
 
-pub use course::{Course, Dividing, Stage, execute};
-
 use super::artifact::{Artifact, Claim, Measure, Quantity, cost};
-use super::policy::Sharing;
+use super::policy::{Known, Rule, Sharing, Underway};
 use super::workload::{Pool, Stream};
 use division::Division;
 use synth_core::artifact::{Quantity as _, Unmet, is_close};
 use synth_simulation::{
-    self as simulation, Estimate, Progress, QueueEngine, QueueRun, Results, Settings, Verdict,
-    replicate,
+    self as simulation, Estimate, Progress, Queue, QueueRun, Settings, Verdict,
 };
 
 /// Results of a run on a stream.
@@ -45,11 +41,14 @@ pub fn simulate(
         crowd: settings.crowd.min(many),
         ..settings.clone()
     };
-    let (classes, rates) = (stream.statistics(), [stream.arrival_rate()]);
+    let queue = Queue {
+        classes: &stream.statistics(),
+        rates: &[stream.arrival_rate()],
+        size: stream.size(),
+        servers: 0,
+    };
     let division = |_| Division::new(stream, sharing);
-    let engine = |r| QueueEngine::new(&classes, &rates, stream.size(), 0, division, &settings, r);
-    let summarize = |results: &Results<'_>| results.run(|_| Measures {}, |_, _| ());
-    replicate(&classes, engine, &settings, progress, summarize)
+    queue.simulate(division, &settings, progress, |_| Measures {})
 }
 
 /// A claim beside what was measured.
@@ -91,4 +90,93 @@ pub fn judge_course(artifact: &Artifact, pool: &Pool, course: &Course) -> Vec<Ju
         }
     };
     artifact.claims.iter().map(judged).collect()
+}
+
+/// What may be left of a job that ends together with others, of its size.
+const LEFT: f64 = 1e-12;
+
+/// How a pool is divided.
+#[derive(Clone, Copy, Debug)]
+pub enum Dividing<'a> {
+    /// By a plan.
+    Plan(&'a Rule),
+    /// By what is left.
+    Sharing(Sharing),
+}
+
+/// What happened to a pool.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Course {
+    /// When each job ends \[time\]; ∞ where it never does.
+    pub ends: Vec<f64>,
+    /// Times in which the division did not change, if they were to be kept.
+    pub stages: Vec<Stage>,
+}
+
+/// A time in which the division does not change.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stage {
+    /// When it begins \[time\].
+    pub from: f64,
+    /// When it ends.
+    pub to: f64,
+    /// The jobs that are there: place and servers.
+    pub jobs: Vec<(usize, f64)>,
+}
+
+/// Runs a pool to its end; `keep` is whether the stages are returned.
+pub fn execute(pool: &Pool, dividing: Dividing<'_>, keep: bool) -> Course {
+    let jobs = pool.jobs();
+    let mut left: Vec<f64> = jobs.iter().map(|job| job.size).collect();
+    let mut ends = vec![f64::INFINITY; jobs.len()];
+    let mut remaining: Vec<usize> = (0..jobs.len()).collect();
+    let (mut now, mut stages, mut known) = (0.0, Vec::new(), Known::default());
+    while !remaining.is_empty() {
+        let (servers, changes) = match dividing {
+            Dividing::Plan(rule) => (rule.servers(pool, &remaining, now), rule.changes(now)),
+            Dividing::Sharing(sharing) => {
+                let underway = |&i: &usize| Underway {
+                    left: left[i],
+                    weight: jobs[i].weight,
+                    curve: &pool.curves()[jobs[i].curve],
+                };
+                let underway: Vec<Underway<'_>> = remaining.iter().map(underway).collect();
+                let servers = sharing.servers(&underway, pool.servers(), &mut known);
+                (servers, f64::INFINITY)
+            }
+        };
+        let rate = |(i, k): (&usize, &f64)| pool.curves()[jobs[*i].curve].at(*k);
+        let rates: Vec<f64> = remaining.iter().zip(&servers).map(rate).collect();
+        let time = |(i, rate): (&usize, &f64)| left[*i] / rate;
+        let first = remaining.iter().zip(&rates).map(time);
+        let step = first.fold(changes - now, f64::min);
+        if step == f64::INFINITY {
+            break;
+        }
+        let from = now;
+        now = if step == changes - now {
+            changes
+        } else {
+            now + step
+        };
+        if keep {
+            let each = remaining.iter().zip(&servers);
+            stages.push(Stage {
+                from,
+                to: now,
+                jobs: each.map(|(&i, k)| (i, *k)).collect(),
+            });
+        }
+        for (i, rate) in remaining.iter().zip(&rates) {
+            left[*i] -= rate * step;
+        }
+        remaining.retain(|&i| {
+            let stays = left[i] > LEFT * jobs[i].size;
+            if !stays {
+                ends[i] = now;
+            }
+            stays
+        });
+    }
+    Course { ends, stages }
 }

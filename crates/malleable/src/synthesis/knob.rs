@@ -22,7 +22,7 @@ impl Tunable {
         }
     }
 
-    /// Where to begin: KNEE with what the last server is worth to a job of mean size on its share.
+    /// Returns where to begin: KNEE with what the last server is worth to a job of mean size on its share.
     fn typical(self, pool: &Pool) -> f64 {
         match self {
             Tunable::Power => 0.0,
@@ -44,7 +44,7 @@ const STEP: f64 = 0.7;
 /// Thirds that are left out afterwards.
 const THIRDS: usize = 24;
 
-/// The rule with the knob that is best for the objective.
+/// Returns the rule with the knob that is best for the objective.
 pub fn tuned(pool: &Pool, rule: Tunable) -> Sharing {
     let objective = pool.objective().quantity();
     let cost_of = |knob: f64| {
@@ -55,9 +55,8 @@ pub fn tuned(pool: &Pool, rule: Tunable) -> Sharing {
     let typical = rule.typical(pool);
     let steps = (-STEPS..=STEPS).map(|n| typical + f64::from(n) * STEP);
     let costs = steps.map(|knob| (knob, cost_of(knob)));
-    let mut found = costs
-        .min_by(|a, b| a.1.total_cmp(&b.1))
-        .unwrap_or((typical, f64::INFINITY));
+    let least = costs.min_by(|a, b| a.1.total_cmp(&b.1));
+    let mut found = least.unwrap_or((typical, f64::INFINITY));
     let (mut low, mut high) = (found.0 - STEP, found.0 + STEP);
     for _ in 0..THIRDS {
         let inner = [low + (high - low) / 3.0, high - (high - low) / 3.0];
@@ -67,11 +66,12 @@ pub fn tuned(pool: &Pool, rule: Tunable) -> Sharing {
                 found = (knob, cost);
             }
         }
-        if costs[0] > costs[1] {
-            low = inner[0]
+        let is_right = costs[0] > costs[1];
+        (low, high) = if is_right {
+            (inner[0], high)
         } else {
-            high = inner[1]
-        }
+            (low, inner[1])
+        };
     }
     rule.at(found.0)
 }

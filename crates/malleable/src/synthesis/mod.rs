@@ -35,35 +35,21 @@ pub struct Options {
 }
 
 fn claim(quantity: Quantity, value: f64, time_unit: &str, method: Method) -> Claim {
-    let holds_for = HoldsFor::default();
-    Claim::new(
-        quantity,
-        Subject::ALL,
-        (value, time_unit),
-        method,
-        holds_for,
-    )
+    let (value, always) = ((value, time_unit), HoldsFor::default());
+    Claim::new(quantity, Subject::ALL, value, method, always)
 }
 
 /// Returns the best plan for a pool that is known, and how far it is from the optimum at most.
 pub fn plan(pool: &Pool) -> (Artifact, Planned) {
-    let planned = best_plan(pool);
+    let (planned, time) = (best_plan(pool), pool.time_unit());
     let costs = pool.objective().quantities().into_iter().map(|quantity| {
         let value = cost(pool, quantity, &planned.evidence.ends);
-        claim(quantity, value, pool.time_unit(), Method::ExactFlow)
+        claim(quantity, value, time, Method::ExactFlow)
     });
-    let gap = claim(
-        Quantity::Gap,
-        planned.gap(pool),
-        pool.time_unit(),
-        planned.method,
-    );
-    let artifact = Artifact::new(
-        pool.record().clone(),
-        Policy::Plan(planned.plan.clone()),
-        costs.chain([gap]).collect(),
-        planned.evidence.clone(),
-    );
+    let gap = claim(Quantity::Gap, planned.gap(pool), time, planned.method);
+    let claims = costs.chain([gap]).collect();
+    let (policy, evidence) = (Policy::Plan(planned.plan.clone()), planned.evidence.clone());
+    let artifact = Artifact::new(pool.record().clone(), policy, claims, evidence);
     (artifact, planned)
 }
 
@@ -123,22 +109,15 @@ pub fn online(
     };
     // Rounding.
     let bound = least * (1.0 - 1e-12);
+    let bound = claim(Quantity::LeastResponse, bound, time, Method::BoundRent);
     let claims = [
         simulated(Quantity::MeanResponse, tuned.run.mean_response),
         simulated(Quantity::MeanNumber, tuned.run.mean_number),
-        Some(claim(
-            Quantity::LeastResponse,
-            bound,
-            time,
-            Method::BoundRent,
-        )),
+        Some(bound),
     ];
-    let artifact = Artifact::new(
-        stream.record().clone(),
-        Policy::Online(tuned.online),
-        claims.into_iter().flatten().collect(),
-        Evidence::default(),
-    );
+    let claims = claims.into_iter().flatten().collect();
+    let (policy, evidence) = (Policy::Online(tuned.online), Evidence::default());
+    let artifact = Artifact::new(stream.record().clone(), policy, claims, evidence);
     Ok(Outcome::Made(Box::new(MadeOnline {
         artifact,
         tuned,

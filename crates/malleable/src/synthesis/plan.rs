@@ -1,7 +1,7 @@
 //! Plans for jobs that are all there.
 
-use super::search::search;
-use crate::analysis::{MOST, ascend, over_orders, power_ends};
+use super::search::{by_job, ends, search};
+use crate::analysis::{MOST, ascend, over_orders};
 use crate::artifact::{Evidence, Method, Plan, Rent, cost};
 use crate::policy::{Phase, Rule, Sharing, ascending, makespan, power_prices, prices};
 use crate::simulator::{Dividing, execute};
@@ -61,17 +61,6 @@ impl Planned {
     }
 }
 
-/// When jobs end under a rule.
-pub(super) fn ends(pool: &Pool, rule: &Rule) -> Vec<f64> {
-    match (pool.curves(), rule) {
-        ([curve], Rule::Prices(prices)) => curve
-            .smooth_power(pool.servers())
-            .map(|p| power_ends(pool, prices, p)),
-        _ => None,
-    }
-    .unwrap_or_else(|| execute(pool, Dividing::Plan(rule), false).ends)
-}
-
 /// Returns the best plan that is known.
 pub fn best_plan(pool: &Pool) -> Planned {
     if pool.objective() == Objective::Makespan {
@@ -104,7 +93,7 @@ pub fn best_plan(pool: &Pool) -> Planned {
     planned
 }
 
-/// The best plan that a search finds; `by_prices` is a bound that is known, with its prices.
+/// Returns the best plan that a search finds; `by_prices` is a bound that is known, with its prices.
 fn searched(pool: &Pool, open: Open, by_prices: Option<(f64, Vec<f64>)>) -> Planned {
     let (rule, ends) = or_simpler(pool, search(pool));
     // Bounds are a little lower for rounding, in prices that are found by steps, and in so many sums of rents.
@@ -130,22 +119,13 @@ fn searched(pool: &Pool, open: Open, by_prices: Option<(f64, Vec<f64>)>) -> Plan
     planned
 }
 
-/// Values in an order of jobs, job by job.
-pub(super) fn by_job(order: &[usize], values: &[f64]) -> Vec<f64> {
-    let mut by_job = vec![0.0; order.len()];
-    for (&i, value) in order.iter().zip(values) {
-        by_job[i] = *value;
-    }
-    by_job
-}
-
 /// Of more jobs than this no rule is tried beside a plan.
 const COMPARED: usize = 2000;
 
 /// Rules that are tried beside a plan.
 pub const BESIDE: [Sharing; 3] = [Sharing::Equi, Sharing::Srpt, Sharing::HeLrpt];
 
-/// A plan, or what a rule beside it does where that costs less: a search among many jobs may end above it. A division
+/// Returns a plan, or what a rule beside it does where that costs less: a search among many jobs may end above it. A division
 /// that needs parts of servers is no plan of whole ones.
 pub(super) fn or_simpler(pool: &Pool, mut best: (Rule, Vec<f64>)) -> (Rule, Vec<f64>) {
     let cost = |ends: &[f64]| cost(pool, pool.objective().quantity(), ends);
@@ -177,7 +157,7 @@ pub(super) fn or_simpler(pool: &Pool, mut best: (Rule, Vec<f64>)) -> (Rule, Vec<
 /// Intervals in which rents do not change, at least and at most about.
 const INTERVALS: usize = 32;
 
-/// What a server is worth in the stages of a plan: where to begin.
+/// Returns what a server is worth in the stages of a plan: where to begin.
 fn rents(pool: &Pool, rule: &Rule) -> Vec<Rent> {
     let weight = |i: usize| pool.jobs()[i].weight;
     let total: f64 = (0..pool.jobs().len()).map(weight).sum();
@@ -204,13 +184,12 @@ fn rents(pool: &Pool, rule: &Rule) -> Vec<Rent> {
     rents
 }
 
-/// Of few jobs, what each has after 0, 1, 2, … have ended.
+/// Returns what each of few jobs has after 0, 1, 2, … have ended.
 fn stages(pool: &Pool, rule: &Rule, ends: &[f64]) -> Vec<Vec<f64>> {
     let mut order: Vec<usize> = (0..ends.len()).collect();
     order.sort_by(|&i, &j| ends[i].total_cmp(&ends[j]));
-    let together = order
-        .windows(2)
-        .any(|two| ends[two[1]] - ends[two[0]] <= 1e-9 * ends[two[1]]);
+    let near = |two: &[usize]| ends[two[1]] - ends[two[0]] <= 1e-9 * ends[two[1]];
+    let together = order.windows(2).any(near);
     if order.len() > TABLED || together || matches!(rule, Rule::Phases(_)) {
         return Vec::new();
     }
@@ -218,10 +197,9 @@ fn stages(pool: &Pool, rule: &Rule, ends: &[f64]) -> Vec<Vec<f64>> {
     let row = |ended: usize| {
         let mut remaining = order[ended..].to_vec();
         remaining.sort_unstable();
+        let servers = rule.servers(pool, &remaining, 0.0);
         let mut row = vec![0.0; order.len()];
-        for (&i, k) in remaining.iter().zip(rule.servers(pool, &remaining, 0.0)) {
-            row[i] = k;
-        }
+        (remaining.iter().zip(servers)).for_each(|(&i, k)| row[i] = k);
         row
     };
     (0..order.len()).map(row).collect()

@@ -4,9 +4,10 @@
 //! improved by taking the one in which they do end, and by exchanging neighbours; then prices are changed one by one, since where
 //! two jobs best end together no order has the best prices.
 
-use super::plan::{by_job, ends};
+use crate::analysis::power_ends;
 use crate::artifact::cost;
 use crate::policy::{Rule, prices};
+use crate::simulator::{Dividing, execute};
 use crate::workload::{Curve, Pool};
 
 /// Work that may be spent: a plan of M jobs takes about M³ of it.
@@ -15,7 +16,26 @@ const WORK: f64 = 4e8;
 /// Plans that are tried at least, and at most.
 const PLANS: [f64; 2] = [8.0, 4000.0];
 
-/// The best plan that was found, and when its jobs end.
+/// Returns when jobs end under a rule.
+pub(super) fn ends(pool: &Pool, rule: &Rule) -> Vec<f64> {
+    if let ([curve], Rule::Prices(prices)) = (pool.curves(), rule)
+        && let Some(p) = curve.smooth_power(pool.servers())
+    {
+        return power_ends(pool, prices, p);
+    }
+    execute(pool, Dividing::Plan(rule), false).ends
+}
+
+/// Returns values in an order of jobs, job by job.
+pub(super) fn by_job(order: &[usize], values: &[f64]) -> Vec<f64> {
+    let mut by_job = vec![0.0; order.len()];
+    for (&i, value) in order.iter().zip(values) {
+        by_job[i] = *value;
+    }
+    by_job
+}
+
+/// Returns the best plan that was found, and when its jobs end.
 pub(super) fn search(pool: &Pool) -> (Rule, Vec<f64>) {
     let count = pool.jobs().len();
     let mut tries = Tries {
@@ -52,7 +72,7 @@ struct Tries<'a> {
 }
 
 impl Tries<'_> {
-    /// Whether these prices are better than all before, and when jobs end.
+    /// Returns whether these prices are better than all before, and when jobs end.
     fn price(&mut self, prices: &[f64]) -> (bool, Vec<f64>) {
         self.left -= 1.0;
         let ends = ends(self.pool, &Rule::Prices(prices.to_vec()));
@@ -64,7 +84,7 @@ impl Tries<'_> {
         (better, ends)
     }
 
-    /// The plan at the prices of an order, the last job first.
+    /// Returns the plan at the prices of an order, the last job first.
     fn order(&mut self, order: &[usize]) -> (bool, Vec<f64>) {
         let job = |i: &usize| &self.pool.jobs()[*i];
         let curve = |i: &usize| &self.pool.curves()[job(i).curve];
@@ -78,7 +98,7 @@ impl Tries<'_> {
         (better, ends)
     }
 
-    /// From an order to that in which jobs then end, while it gets better.
+    /// Goes from an order to that in which jobs then end, while it gets better.
     fn follow(&mut self, mut order: Vec<usize>) {
         loop {
             let (better, ends) = self.order(&order);
@@ -91,11 +111,10 @@ impl Tries<'_> {
         }
     }
 
-    /// Neighbours in the order, until no exchange is better.
+    /// Exchanges neighbours in the order, until no exchange is better.
     fn exchange(&mut self) {
         let mut improved = true;
-        while improved {
-            improved = false;
+        while std::mem::take(&mut improved) {
             for n in 1..self.order.len() {
                 if self.left < 1.0 {
                     return;
@@ -107,7 +126,7 @@ impl Tries<'_> {
         }
     }
 
-    /// Prices one by one, by ever smaller steps.
+    /// Changes prices one by one, by ever smaller steps.
     fn nudge(&mut self) {
         let mut step = 0.2;
         while step > 1e-7 {

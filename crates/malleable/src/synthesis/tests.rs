@@ -1,4 +1,5 @@
-use super::plan::{ends, or_simpler};
+use super::plan::or_simpler;
+use super::search::ends;
 use super::{BESIDE, Open, plan, with_one_more_server};
 use crate::Malleable;
 use crate::artifact::{Artifact, Plan, Policy, Quantity, cost};

@@ -71,14 +71,7 @@ pub(super) fn tune(
         Some(given) => given,
         None => trials.choose()?,
     };
-    let settings = Settings {
-        seed: options.seed.wrapping_add(1),
-        precision: 2e-3,
-        events: 2 * options.events / RUNS,
-        interrupt: options.interrupt.clone(),
-        ..Settings::default()
-    };
-    let run = trials.simulate(online, &settings, "measuring the rule taken")?;
+    let run = trials.simulate(online, false, "measuring the rule taken")?;
     let tried = trials.tried.iter().map(|own| Tried {
         online: own.online,
         times: trials.ratio(own.online, online),
@@ -101,11 +94,9 @@ struct Trials<'a, H> {
 
 impl<H: FnMut(&str, Progress)> Trials<'_, H> {
     fn choose(&mut self) -> Result<Online, String> {
+        let plain = Online::PLAIN;
         for urgency in URGENCIES {
-            self.attempt(Online {
-                urgency,
-                ..Online::PLAIN
-            })?;
+            self.attempt(Online { urgency, ..plain })?;
         }
         let best = self.best();
         for background in BACKGROUNDS {
@@ -130,17 +121,10 @@ impl<H: FnMut(&str, Progress)> Trials<'_, H> {
         if self.tried.iter().any(|tried| tried.online == online) {
             return Ok(());
         }
-        let settings = Settings {
-            seed: self.options.seed,
-            precision: 1e-9,
-            events: self.options.events / RUNS,
-            interrupt: self.options.interrupt.clone(),
-            ..Settings::default()
-        };
         let doing = format!("trying urgency {}", online.urgency);
-        let run = self.simulate(online, &settings, &doing)?;
+        let run = self.simulate(online, true, &doing)?;
         let settled = run.health == Health::Settled;
-        let replications = run.replications.iter().copied().collect::<Option<Vec<_>>>();
+        let replications = run.replications.into_iter().collect::<Option<Vec<_>>>();
         self.tried.push(Choice {
             online,
             replications: replications.filter(|_| settled).unwrap_or_default(),
@@ -148,19 +132,23 @@ impl<H: FnMut(&str, Progress)> Trials<'_, H> {
         Ok(())
     }
 
-    fn simulate(
-        &mut self,
-        online: Online,
-        settings: &Settings,
-        doing: &str,
-    ) -> Result<Run, String> {
+    /// Simulates a rule to choose it, or to measure the one that was chosen: on other arrivals, and twice as long.
+    fn simulate(&mut self, online: Online, chooses: bool, doing: &str) -> Result<Run, String> {
+        let last = u64::from(!chooses);
+        let settings = Settings {
+            seed: self.options.seed.wrapping_add(last),
+            precision: if chooses { 1e-9 } else { 2e-3 },
+            events: (1 + last) * self.options.events / RUNS,
+            interrupt: self.options.interrupt.clone(),
+            ..Settings::default()
+        };
         let listener = |reached| (self.listener)(doing, reached);
-        let run = simulate(self.stream, Sharing::HeSrpt(online), settings, listener)?;
+        let run = simulate(self.stream, Sharing::HeSrpt(online), &settings, listener)?;
         self.events += run.events;
         Ok(run)
     }
 
-    /// The knobs with the least mean; those of jobs that are all there where nothing settled.
+    /// Returns the knobs with the least mean; those of jobs that are all there where nothing settled.
     fn best(&self) -> Online {
         let mean = |tried: &&Choice| tried.replications.iter().sum::<f64>();
         let tried = self.tried.iter();

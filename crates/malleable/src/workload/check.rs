@@ -3,7 +3,9 @@
 use super::{
     Curve, Job, Objective, Pool, Record, SizesRecord, Speedup, SpeedupRecord, Stream, Workload,
 };
-use synth_core::document::{Fault, Place, SENSIBLE, check_names, check_unit, place, sensible};
+use synth_core::document::{
+    Checked, Fault, Place, SENSIBLE, check_names, check_unit, place, sensible,
+};
 use synth_core::number::Decimal;
 use synth_queues::law::Part;
 use synth_simulation::Streams;
@@ -16,18 +18,15 @@ const MOST_JOBS: usize = 100_000;
 const MOST_CURVED: usize = 5_000;
 const MOST_UNLIKE: usize = 400;
 
-/// How far sizes may be apart, so that sums of doubles still tell them.
+/// How far sizes may be apart, so that sums of doubles still distinguish them.
 const MOST_APART: f64 = 1e12;
 
 /// The logarithm of how far numbers of servers may be apart.
 const MOST_LOGARITHM: f64 = 60.0;
 
 impl Record {
-    /// The workload, and what to warn of; or all faults, those found so far and its own.
-    pub(super) fn checked(
-        &self,
-        mut faults: Vec<Fault>,
-    ) -> Result<(Workload, Vec<Fault>), Vec<Fault>> {
+    /// Returns the workload, and what to warn of; or all faults, those found so far and its own.
+    pub(super) fn checked(&self, mut faults: Vec<Fault>) -> Checked<Workload> {
         let mut warnings = Vec::new();
         self.check_scalars(&mut faults);
         self.check_jobs(&mut faults);
@@ -59,11 +58,9 @@ impl Record {
         sensible(place!("servers"), "servers", self.servers, help, faults);
         let servers = self.servers.value();
         if self.whole_servers && servers.fract() != 0.0 {
-            faults.push(Fault::new(
-                place!("servers"),
-                format!("jobs hold whole servers, but there are {servers}"),
-                "write a whole number, or leave `whole_servers` out",
-            ));
+            let message = format!("jobs hold whole servers, but there are {servers}");
+            let help = "write a whole number, or leave `whole_servers` out";
+            faults.push(Fault::new(place!("servers"), message, help));
         }
         self.check_cap(self.cap, &place!("cap"), faults);
     }
@@ -89,11 +86,10 @@ impl Record {
                 let help = "write what a unit of the job's time costs, or leave it out";
                 sensible(place!("jobs", i, "weight"), "weight", weight, help, faults);
                 if self.objective != Objective::WeightedFlowTime {
-                    faults.push(Fault::new(
-                        place!("jobs", i, "weight"),
-                        format!("job `{name}` has a weight, which this objective does not know"),
-                        "choose `objective: weighted-flow-time`, or leave the weights out",
-                    ));
+                    let message =
+                        format!("job `{name}` has a weight, which this objective does not know");
+                    let help = "choose `objective: weighted-flow-time`, or leave the weights out";
+                    faults.push(Fault::new(place!("jobs", i, "weight"), message, help));
                 }
             }
             self.check_cap(job.cap, &place!("jobs", i, "cap"), faults);
@@ -104,10 +100,13 @@ impl Record {
         let (count, at, help) = match &self.sizes {
             Some(SizesRecord::Pareto { shape, count, .. }) => {
                 if shape.value() < 0.05 {
+                    let message = format!("shape is {shape}, expected a number of at least 0.05");
+                    let help =
+                        "the chance that a size is above x is x to the power of -shape, for x ≥ 1";
                     faults.push(Fault::new(
                         place!("sizes", "pareto", "shape"),
-                        format!("shape is {shape}, expected a number of at least 0.05"),
-                        "the chance that a size is above x is x to the power of -shape, for x ≥ 1",
+                        message,
+                        help,
                     ));
                 }
                 let at = place!("sizes", "pareto", "count");
@@ -120,7 +119,7 @@ impl Record {
         }
     }
 
-    /// That a plan takes minutes at most.
+    /// Checks that a plan takes minutes at most.
     fn check_work(&self, curves: &[Curve], count: usize, faults: &mut Vec<Fault>) {
         let (most, what) = match curves {
             [] => return,
@@ -147,24 +146,20 @@ impl Record {
         });
         let flattest = powers.fold(1.0, f64::min);
         let makespan = self.objective == Objective::Makespan && !jobs.is_empty();
-        let (message, help) = if most / least > MOST_APART {
-            (
-                format!(
-                    "sizes are from {least} to {most}, more than a factor of {MOST_APART:e} apart"
-                ),
-                "leave out the jobs that are nothing beside the others",
-            )
+        if most / least > MOST_APART {
+            let message = format!(
+                "sizes are from {least} to {most}, more than a factor of {MOST_APART:e} apart"
+            );
+            let help = "leave out the jobs that are nothing beside the others";
+            faults.push(Fault::new(place!("jobs"), message, help));
         } else if makespan && (most / least).ln() / flattest > MOST_LOGARITHM {
-            (
-                format!(
-                    "under k^{flattest} jobs of sizes {least} and {most} would need numbers of servers that no number can hold beside each other"
-                ),
-                "for such speedups more servers are of no use: give the jobs one of k^.1 or more",
-            )
-        } else {
-            return;
-        };
-        faults.push(Fault::new(place!("jobs"), message, help));
+            let message = format!(
+                "under k^{flattest} jobs of sizes {least} and {most} would need numbers of servers that no number can hold beside each other"
+            );
+            let help =
+                "for such speedups more servers are of no use: give the jobs one of k^.1 or more";
+            faults.push(Fault::new(place!("jobs"), message, help));
+        }
     }
 
     fn check_arrivals(&self, faults: &mut Vec<Fault>) {
@@ -184,15 +179,13 @@ impl Record {
         }
         faults.extend(unsound.into_iter().map(|fault| fault.within(&here)));
         if self.objective != Objective::FlowTime {
-            faults.push(Fault::new(
-                place!("objective"),
-                "of jobs that arrive only the flow time can be made small",
-                "leave `objective` out, or list the jobs: `jobs: [{name: a, size: 3}]`",
-            ));
+            let message = "of jobs that arrive only the flow time can be made small";
+            let help = "leave `objective` out, or list the jobs: `jobs: [{name: a, size: 3}]`";
+            faults.push(Fault::new(place!("objective"), message, help));
         }
     }
 
-    /// The place of a curve among those so far; the curve is added if it is new.
+    /// Returns the place of a curve among those so far; the curve is added if it is new.
     fn curve(
         &self,
         (speedup, at): (Option<&SpeedupRecord>, Place),
@@ -217,7 +210,7 @@ impl Record {
         }))
     }
 
-    /// The jobs; meaningless where there are faults.
+    /// Returns the jobs; meaningless where there are faults.
     fn build(
         &self,
         curves: &mut Vec<Curve>,

@@ -144,7 +144,7 @@ pub(super) fn parse(text: &str, name: &str) -> Result<Parsed<Workload>, Document
     })
 }
 
-/// Laws and times, as documents spell them. A size is the time on one server.
+/// Rewrites laws and times as documents spell them. A size is the time on one server.
 fn respell(root: &mut Node) {
     let unit = root.time_unit().unwrap_or_default().to_owned();
     if let Some(arrivals) = root.meant_mut("arrivals") {
@@ -158,31 +158,20 @@ fn respell(root: &mut Node) {
 }
 
 impl PoolDocument {
-    /// What it says, with its defaults; faults go to the others.
+    /// Returns what it says, with its defaults; faults go to the others.
     fn record(self, faults: &mut Vec<Fault>) -> Option<Record> {
-        let keys = [
-            !self.jobs.is_empty(),
-            self.sizes.is_some(),
-            self.arrivals.is_some(),
-        ];
-        let refused = match keys.into_iter().filter(|is_there| *is_there).count() {
-            0 => Some((
-                "there are no jobs",
-                "list them: `jobs: [{name: a, size: 3}]`, draw their sizes: `sizes: {pareto: {shape: 1.5, count: 500, seed: 1}}`, or let them arrive: `arrivals: {rate: 2, mean_size: 3}`",
-            )),
-            1 => None,
-            _ => Some((
-                "the document has more than one of `jobs`, `sizes` and `arrivals`",
-                "keep `jobs`, `sizes` for jobs whose sizes are drawn, or `arrivals` for jobs that come one after the other",
-            )),
-        };
-        if let Some((message, help)) = refused {
+        let (sizes, arrivals) = (self.sizes.is_some(), self.arrivals.is_some());
+        let count = [!self.jobs.is_empty(), sizes, arrivals].map(usize::from);
+        if count.iter().sum::<usize>() == 0 {
+            let help = "list them: `jobs: [{name: a, size: 3}]`, draw their sizes: `sizes: {pareto: {shape: 1.5, count: 500, seed: 1}}`, or let them arrive: `arrivals: {rate: 2, mean_size: 3}`";
+            faults.push(Fault::new(place!("jobs"), "there are no jobs", help));
+        } else if count.iter().sum::<usize>() > 1 {
+            let message = "the document has more than one of `jobs`, `sizes` and `arrivals`";
+            let help = "keep `jobs`, `sizes` for jobs whose sizes are drawn, or `arrivals` for jobs that come one after the other";
             faults.push(Fault::new(place!("jobs"), message, help));
         }
-        let arrivals = match self.arrivals {
-            Some(arrivals) => Some(arrivals.record(faults)?),
-            None => None,
-        };
+        let arrivals = self.arrivals.map(|own| own.record(faults).ok_or(()));
+        let arrivals = arrivals.transpose().ok()?;
         Some(Record {
             source: self.source,
             time_unit: self.time_unit.unwrap_or("time".into()),
@@ -223,7 +212,7 @@ impl Record {
         digest(&to_yaml(self))
     }
 
-    /// The workload, or all its faults.
+    /// Returns the workload, or all its faults.
     ///
     /// # Errors
     /// A list of all faults, at their places in the record.

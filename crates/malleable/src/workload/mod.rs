@@ -131,14 +131,9 @@ impl Stream {
 
     /// Its jobs, as statistics see them; the size of a job is the time that it takes alone.
     pub fn statistics(&self) -> Vec<Class> {
-        vec![Class {
-            name: ALL_JOBS.into(),
-            arrival_rate: self.arrival_rate(),
-            mean_size: self.size().mean() / self.curve.at(self.servers()),
-            scv: self.size().scv(),
-            dispersion: 1.0,
-            weight: 1.0,
-        }]
+        let mean_size = self.size().mean() / self.curve.at(self.servers());
+        let sizes = (mean_size, self.size().scv());
+        vec![Class::poisson(ALL_JOBS, self.arrival_rate(), sizes, 1.0)]
     }
 
     /// The same with the arrival rate times `factor`; `None` where it leaves the range of numbers.

@@ -48,46 +48,37 @@ impl SpeedupRecord {
     /// # Errors
     /// What is wrong with it: a parameter out of its range, or a table that falls or does not start at 0.
     pub fn check(&self, warnings: &mut Vec<Fault>) -> Result<Speedup, Fault> {
-        let (key, value, most, help) = match self {
-            SpeedupRecord::Power { p } => (
-                "p",
-                p,
-                1.0,
-                "a job on k servers runs k^p times as fast as on one: p = 1 is perfect, near 0 no use of servers",
-            ),
-            SpeedupRecord::Amdahl { parallel_fraction } => (
-                "parallel_fraction",
-                parallel_fraction,
-                1.0,
-                "write the part of a job's work that can be divided among servers",
-            ),
-            SpeedupRecord::Logarithm { scale } => (
-                "scale",
-                scale,
-                f64::INFINITY,
-                "the speedup is ln(1 + scale·k)/ln(1 + scale)",
-            ),
+        let (key, value, speedup) = match self {
+            SpeedupRecord::Power { p } => ("p", p, Speedup::Power as fn(f64) -> _),
+            SpeedupRecord::Amdahl {
+                parallel_fraction: f,
+            } => ("parallel_fraction", f, Speedup::Amdahl as fn(f64) -> _),
+            SpeedupRecord::Logarithm { scale } => {
+                ("scale", scale, Speedup::Logarithm as fn(_) -> _)
+            }
             SpeedupRecord::Table(points) => return table(points, warnings),
+        };
+        let (most, expected) = match key {
+            "scale" => (f64::INFINITY, "a number > 0"),
+            _ => (1.0, "a number above 0 and at most 1"),
         };
         let number = value.value();
         if number > 0.0 && number <= most {
-            return Ok(match self {
-                SpeedupRecord::Power { .. } => Speedup::Power(number),
-                SpeedupRecord::Amdahl { .. } => Speedup::Amdahl(number),
-                _ => Speedup::Logarithm(number),
-            });
+            return Ok(speedup(number));
         }
-        let expected = if most == 1.0 {
-            "a number above 0 and at most 1"
-        } else {
-            "a number > 0"
+        let help = match key {
+            "p" => {
+                "a job on k servers runs k^p times as fast as on one: p = 1 is perfect, near 0 no use of servers"
+            }
+            "scale" => "the speedup is ln(1 + scale·k)/ln(1 + scale)",
+            _ => "write the part of a job's work that can be divided among servers",
         };
         let message = format!("{key} is {value}, expected {expected}");
         Err(Fault::new(place!(key), message, help))
     }
 }
 
-/// The concave hull of measured points, the smallest concave speedup that is nowhere below them.
+/// Returns the concave hull of measured points, the smallest concave speedup that is nowhere below them.
 fn table(points: &[[Decimal; 2]], warnings: &mut Vec<Fault>) -> Result<Speedup, Fault> {
     let help = "list points as [servers, speedup], such as `table: [[1, 1], [2, 1.8], [4, 3]]`";
     let refuse = |message: &str| Err(Fault::new(Place::DOCUMENT, message, help));
@@ -102,10 +93,10 @@ fn table(points: &[[Decimal; 2]], warnings: &mut Vec<Fault>) -> Result<Speedup, 
             (0.0, 0.0) if i == 0 => continue,
             (0.0, _) if i == 0 => format!("s(0) is {s}, but a job without servers does not run"),
             _ if k <= before.0 => format!("{k} servers come after {}", before.0),
-            _ if s < before.1 => format!(
-                "the speedup falls from {} on {} servers to {s} on {k}",
-                before.1, before.0
-            ),
+            _ if s < before.1 => {
+                let (least, top) = before;
+                format!("the speedup falls from {top} on {least} servers to {s} on {k}")
+            }
             _ if s <= 0.0 => format!("the speedup on {k} servers is {s}, expected a number > 0"),
             _ => {
                 all.push((k, s));
@@ -138,22 +129,20 @@ fn table(points: &[[Decimal; 2]], warnings: &mut Vec<Fault>) -> Result<Speedup, 
     Ok(hull)
 }
 
-/// Corners of the upper hull from (0, 0) on.
+/// Returns corners of the upper hull from (0, 0) on.
 fn hull(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mut corners = vec![(0.0, 0.0)];
     for &point in points {
-        while let [.., a, b] = corners[..] {
-            if slope(a, b) > slope(b, point) {
-                break;
-            }
+        while let [.., a, b] = corners[..]
+            && slope(a, b) <= slope(b, point)
+        {
             corners.pop();
         }
         corners.push(point);
     }
-    while let [.., a, b] = corners[..] {
-        if slope(a, b) > 0.0 {
-            break;
-        }
+    while let [.., a, b] = corners[..]
+        && slope(a, b) <= 0.0
+    {
         corners.pop();
     }
     corners
@@ -164,7 +153,7 @@ fn slope(a: (f64, f64), b: (f64, f64)) -> f64 {
 }
 
 impl Speedup {
-    /// s(k), for k ≥ 0; ∞ servers are allowed.
+    /// Returns s(k), for k ≥ 0; ∞ servers are allowed.
     pub fn at(&self, k: f64) -> f64 {
         match self {
             Speedup::Power(p) => k.powf(*p),
@@ -180,7 +169,7 @@ impl Speedup {
         }
     }
 
-    /// The numbers of servers at which `s(k) − yk` is largest, from the least to the greatest, for a price y ≥ 0.
+    /// Returns the numbers of servers at which `s(k) − yk` is largest, from the least to the greatest, for a price y ≥ 0.
     pub fn demand(&self, y: f64) -> (f64, f64) {
         let alone = |k: f64| (k, k);
         let linear = |slope: f64| match y.total_cmp(&slope) {
@@ -215,14 +204,13 @@ impl Speedup {
             Speedup::Logarithm(scale) => scale / ((1.0 + scale * k) * scale.ln_1p()),
             Speedup::Table(corners) => {
                 let n = corners.partition_point(|corner| corner.0 < k).max(1);
-                corners
-                    .get(n)
-                    .map_or(0.0, |next| slope(corners[n - 1], *next))
+                let next = corners.get(n);
+                next.map_or(0.0, |next| slope(corners[n - 1], *next))
             }
         }
     }
 
-    /// The least number of servers with speed `rate`; none if no number has it.
+    /// Returns the least number of servers with speed `rate`; none if no number has it.
     pub fn servers_for(&self, rate: f64) -> Option<f64> {
         let servers = match self {
             Speedup::Power(p) => rate.powf(1.0 / p),
@@ -259,7 +247,7 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// The exponent p < 1 where it is `k^p` for all numbers of servers that there are.
+    /// Returns the exponent p < 1 where it is `k^p` for all numbers of servers that there are.
     pub fn smooth_power(&self, servers: f64) -> Option<f64> {
         match self.speedup {
             Speedup::Power(p) if p < 1.0 && !self.whole && self.cap >= servers => Some(p),
@@ -267,7 +255,7 @@ impl Curve {
         }
     }
 
-    /// s(k), for 0 ≤ k.
+    /// Returns s(k), for 0 ≤ k.
     pub fn at(&self, k: f64) -> f64 {
         let k = k.min(self.cap);
         let below = k.floor();
@@ -278,7 +266,7 @@ impl Curve {
         low + (self.speedup.at(below + 1.0) - low) * (k - below)
     }
 
-    /// Numbers of servers, ascending, up to all that it can use of so many: between two of them `s(k)²/k` only rises, or only
+    /// Returns numbers of servers, ascending, up to all that it can use of so many: between two of them `s(k)²/k` only rises, or only
     /// falls.
     pub fn marks(&self, servers: f64) -> Vec<f64> {
         let most = self.cap.min(servers);
@@ -295,7 +283,7 @@ impl Curve {
         marks
     }
 
-    /// The most servers up to the last mark at which `s(k)²/k` is at least this; 0 if it never is.
+    /// Returns the most servers up to the last mark at which `s(k)²/k` is at least this; 0 if it never is.
     pub fn widest(&self, least: f64, marks: &[f64]) -> f64 {
         let ratio = |k: f64| self.at(k).powi(2) / k;
         // From the right: the first mark that is high enough, and then between it and the next.
@@ -314,7 +302,7 @@ impl Curve {
         halved(marks[n], *next, |k| ratio(k) >= least)
     }
 
-    /// `s'(k)` for k > 0, from the left.
+    /// Returns `s'(k)` for k > 0, from the left.
     pub fn slope(&self, k: f64) -> f64 {
         match (k > self.cap, self.whole) {
             (true, _) => 0.0,
@@ -323,7 +311,7 @@ impl Curve {
         }
     }
 
-    /// The numbers of servers at which `s(k) − yk` is largest, from the least to the greatest, for a price y ≥ 0.
+    /// Returns the numbers of servers at which `s(k) − yk` is largest, from the least to the greatest, for a price y ≥ 0.
     pub fn demand(&self, y: f64) -> (f64, f64) {
         let (least, greatest) = self.speedup.demand(y);
         if !self.whole {
@@ -346,7 +334,7 @@ impl Curve {
         (low, high)
     }
 
-    /// The least number of servers with speed `rate`; none if no number has it.
+    /// Returns the least number of servers with speed `rate`; none if no number has it.
     pub fn servers_for(&self, rate: f64) -> Option<f64> {
         let smooth = self.speedup.servers_for(rate)?;
         let mut servers = smooth;
@@ -355,21 +343,19 @@ impl Curve {
             let enough = |k: &f64| self.speedup.at(*k) >= rate;
             let top = (0..4).map(|n| below + f64::from(n)).find(enough)?;
             let low = self.speedup.at((top - 1.0).max(0.0));
-            servers = if top == 0.0 {
-                0.0
-            } else {
-                top - 1.0 + (rate - low) / (self.speedup.at(top) - low)
-            };
+            let part = (rate - low) / (self.speedup.at(top) - low);
+            servers = if top == 0.0 { 0.0 } else { top - 1.0 + part };
         }
         (servers <= self.cap * (1.0 + 1e-12)).then(|| servers.min(self.cap))
     }
 
-    /// `s'(0)`, what the first server is worth.
+    /// Returns `s'(0)`, what the first server is worth.
     pub fn first_slope(&self) -> f64 {
+        let smooth = self.speedup.slope(0.0);
         if self.whole {
             self.speedup.at(1.0)
         } else {
-            self.speedup.slope(0.0)
+            smooth
         }
     }
 }

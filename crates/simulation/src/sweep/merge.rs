@@ -5,14 +5,22 @@ use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 
-use super::journal::same;
-use super::part::End;
-use super::{Cell, Comparison, Heading, JournalError, Shard, deal};
+use super::comparison::{Cell, Comparison};
+use super::header::{Shard, deal, differences};
+use super::journal::{DAMAGED, End, Heading, JournalError, same};
 use synth_core::document::line::unsealed;
 use synth_core::document::{all_bytes_of, fault_of_json};
 
-/// At most so many commands are printed.
-const MOST_COMMANDS: usize = 20;
+/// At most so many lines of a list are printed.
+const MOST_LINES: usize = 20;
+
+fn listed(lines: &[String]) -> String {
+    let some = lines[..lines.len().min(MOST_LINES)].join("\n  ");
+    match lines.len().saturating_sub(MOST_LINES) {
+        0 => some,
+        more => format!("{some}\n  … and {more} more"),
+    }
+}
 
 /// A part as it was read.
 #[derive(Clone, Debug)]
@@ -49,13 +57,11 @@ impl Whole {
             return Err(no_part("", "there is none"));
         };
         for part in &parts {
-            let differences = first.heading.differences(&part.heading);
+            let differences = differences(&first.heading, &part.heading, &["plan", "shard"]);
             if !differences.is_empty() {
+                let (one, other, differences) = (&first.path, &part.path, listed(&differences));
                 return Err(JournalError(format!(
-                    "{} and {} are parts of different comparisons:\n  {}\nmerge the parts of one comparison",
-                    first.path,
-                    part.path,
-                    differences.join("\n  ")
+                    "{one} and {other} are parts of different comparisons:\n  {differences}\nmerge the parts of one comparison"
                 )));
             }
             let number = part.heading.shard;
@@ -71,22 +77,15 @@ impl Whole {
             }
         }
         let count = first.heading.shards;
-        let missing: Vec<usize> = (1..=count).filter(|n| !shards.contains_key(n)).collect();
-        faults.extend(named(&missing, count));
-        commands.extend(missing.into_iter().map(|n| {
+        for n in (1..=count).filter(|n| !shards.contains_key(n)) {
+            faults.push(format!("shard {n} of {count} is missing"));
             let beside = Path::new(&first.path).with_file_name(format!("part-{n}.jsonl"));
-            first.heading.command(n, &beside.display().to_string())
-        }));
+            commands.push(first.heading.command(n, &beside.display().to_string()));
+        }
         if !faults.is_empty() {
-            if commands.len() > MOST_COMMANDS {
-                let more = commands.len() - MOST_COMMANDS;
-                commands.truncate(MOST_COMMANDS);
-                commands.push(format!("… and {more} more"));
-            }
+            let (faults, commands) = (listed(&faults), listed(&commands));
             return Err(JournalError(format!(
-                "the parts do not make a whole:\n  {}\nrun again, and merge then:\n  {}",
-                faults.join("\n  "),
-                commands.join("\n  ")
+                "the parts do not make a whole:\n  {faults}\nrun again, and merge then:\n  {commands}"
             )));
         }
         Ok(Whole {
@@ -95,7 +94,7 @@ impl Whole {
         })
     }
 
-    /// The comparison, as one process has it once its cells have run.
+    /// Returns the comparison, as one process has it once its cells have run.
     ///
     /// # Errors
     /// When a cell is not where the plan has it, or this program cannot read it.
@@ -106,31 +105,30 @@ impl Whole {
         let dealt = deal(header, self.heading.shards);
         let mut next = vec![0; self.parts.len()];
         let mut cells: Vec<Cell<M, C>> = Vec::new();
-        for ((policy, load), shard) in header.cells().zip(dealt) {
+        let bad_cell = |part: &Part, at: usize, message: &str| {
+            JournalError(format!("{}, line {}: {message}", part.path, at + 2))
+        };
+        for ((n, load), shard) in header.cells().zip(dealt) {
             let (part, at) = (&self.parts[shard - 1], next[shard - 1]);
             next[shard - 1] += 1;
-            let fault = |message: &str| bad_cell(&part.path, at + 2, message);
+            let policy = &header.policies[n].name;
+            let text = part.cells.get(at).map_or("null", String::as_str);
+            let cell: Option<Cell<M, C>> = serde_json::from_str(text)
+                .map_err(|error| bad_cell(part, at, &fault_of_json(&error)))?;
             let missing = format!("here the cell of {policy} at ρ = {load} is expected");
-            let expected = || fault(&missing);
-            let text = part.cells.get(at).ok_or_else(expected)?;
-            let cell: Cell<M, C> =
-                serde_json::from_str(text).map_err(|error| fault(&fault_of_json(&error)))?;
-            if !cell.is_of(policy, load) {
-                return Err(expected());
-            }
-            cells.push(cell);
+            let cell = cell.filter(|cell| cell.is_of(policy, load));
+            cells.push(cell.ok_or_else(|| bad_cell(part, at, &missing))?);
         }
         for (part, count) in self.parts.iter().zip(next) {
             if part.cells.len() > count {
-                let message = "a cell that is not of this shard";
-                return Err(bad_cell(&part.path, count + 2, message));
+                return Err(bad_cell(part, count, "a cell that is not of this shard"));
             }
         }
         Ok(Comparison::new(header.clone(), cells, false))
     }
 }
 
-/// Whether the whole part of this heading is there already. One that is not whole is to be run again.
+/// Returns whether the whole part of this heading is there already. One that is not whole is to be run again.
 ///
 /// # Errors
 /// When something else is there.
@@ -141,12 +139,8 @@ pub(super) fn is_there(output: &Path, heading: &Heading) -> Result<bool, Journal
     let in_the_way =
         |error| JournalError(format!("{error}: delete it, or choose another --output"));
     let part = Part::read(output).map_err(in_the_way)?;
-    same(&part.path, &part.heading.all_differences(heading))?;
+    same(&part.path, &part.heading, heading, &["plan"])?;
     Ok(part.fault.is_none())
-}
-
-fn bad_cell(path: &str, line: usize, message: &str) -> JournalError {
-    JournalError(format!("{path}, line {line}: {message}"))
 }
 
 impl Part {
@@ -180,9 +174,7 @@ impl Part {
             let Some(line) = line.strip_suffix('\n') else {
                 return Err(format!("it is cut short in line {number}"));
             };
-            let object = unsealed(line).ok_or_else(|| {
-                format!("line {number} does not fit its check: it was damaged or changed")
-            })?;
+            let object = unsealed(line).ok_or_else(|| format!("line {number}: {DAMAGED}"))?;
             match serde_json::from_str::<End>(&object) {
                 Ok(end) if end.complete && end.cells == self.cells.len() => ended = true,
                 Ok(end) => {
@@ -192,17 +184,13 @@ impl Part {
                 Err(_) => self.cells.push(object),
             }
         }
-        if ended {
-            return Ok(());
-        }
-        Err(format!(
-            "it is cut short after {} cells: its last line is missing",
-            self.cells.len()
-        ))
+        let count = self.cells.len();
+        let missing = || format!("it is cut short after {count} cells: its last line is missing");
+        ended.then_some(()).ok_or_else(missing)
     }
 }
 
-/// The heading of a part.
+/// Returns the heading of a part.
 fn heading(path: &str, first: &str) -> Result<Heading, JournalError> {
     let object = unsealed(first);
     let object = object.ok_or_else(|| no_part(path, "its first line has no check that fits"))?;
@@ -226,7 +214,7 @@ fn no_part(path: &str, why: &str) -> JournalError {
     ))
 }
 
-/// Whether two whole parts of one shard say the same.
+/// Checks that two whole parts of one shard say the same.
 fn same_cells(there: &Part, here: &Part) -> Result<(), JournalError> {
     if there.cells == here.cells {
         return Ok(());
@@ -242,25 +230,4 @@ fn same_cells(there: &Part, here: &Part) -> Result<(), JournalError> {
         here.heading.shards,
         differs.unwrap_or(common) + 2
     )))
-}
-
-/// Which shards are missing: `shards 3 and 5 to 8 of 9 are missing`.
-fn named(missing: &[usize], of: usize) -> Option<String> {
-    let mut runs: Vec<(usize, usize)> = Vec::new();
-    for &n in missing {
-        match runs.last_mut() {
-            Some((_, last)) if *last + 1 == n => *last = n,
-            _ => runs.push((n, n)),
-        }
-    }
-    let words = runs.iter().map(|run| match run {
-        (first, last) if first == last => first.to_string(),
-        (first, last) => format!("{first}–{last}"),
-    });
-    let text = words.collect::<Vec<_>>().join(", ");
-    match missing {
-        [] => None,
-        [_] => Some(format!("shard {text} of {of} is missing")),
-        _ => Some(format!("shards {text} of {of} are missing")),
-    }
 }

@@ -3,22 +3,17 @@
 //!
 //! Which workload arrives at a load, and how a policy runs on it, is the kind's own: see [`Cells`].
 
-mod document;
+mod comparison;
+mod header;
 mod journal;
 mod merge;
-mod part;
 mod plan;
-mod shard;
 
-pub use document::{
-    AtLoad, Budgets, Cell, Comparison, Entrant, Exact, Header, Knows, Outcome, Subject,
-};
-pub use journal::{Journal, JournalError};
+pub use comparison::{AtLoad, Cell, Comparison, Exact, Outcome};
+pub use header::{Budgets, Entrant, Header, Knows, Shard, Subject, quoted};
+pub use journal::{Heading, Journal, JournalError, Share};
 pub use merge::Whole;
-pub use part::{Heading, Share, quoted};
 pub use plan::{Cells, Comparing, Stage, sweep};
-pub use shard::Shard;
-use shard::deal;
 
 #[cfg(test)]
 mod tests;

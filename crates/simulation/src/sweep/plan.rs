@@ -6,8 +6,12 @@ use std::sync::atomic::Ordering;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{Cell, Comparison, Header, Heading, Journal, JournalError, Outcome, Share, merge};
-use crate::{Ending, Progress, Run, Settings};
+use super::comparison::{Cell, Comparison, Outcome};
+use super::header::{Budgets, Entrant, Header, Shard, Subject, deal};
+use super::journal::{Heading, Journal, JournalError, Share};
+use super::merge::is_there;
+use crate::run::{Ending, Run};
+use crate::settings::{Progress, Settings};
 use synth_core::artifact::Changes;
 
 /// How a kind of workload runs the cells of a comparison.
@@ -21,7 +25,7 @@ pub trait Cells {
     /// Why a load cannot be reached, or the journal not be written.
     type Error: From<JournalError>;
 
-    /// What arrives at the load ρ.
+    /// Returns what arrives at the load ρ.
     ///
     /// # Errors
     /// When the load cannot be reached.
@@ -55,17 +59,37 @@ pub struct Comparing<'a> {
     /// The file of the results, beside which finished cells are kept, and whether to continue with
     /// those that are there.
     pub journal: Option<(&'a Path, bool)>,
-    /// The part that runs, where it is not all: then nothing is told beside its cells.
+    /// The part that runs, where it is not all: then nothing stands beside its cells.
     pub share: Option<&'a Share>,
 }
 
 impl Comparing<'_> {
-    /// Loads to compare at: those that were typed, or some that tell policies apart.
+    /// Returns loads to compare at: those that were typed, or some that tell policies apart.
     #[must_use]
     pub fn loads(&self) -> &[f64] {
         match self.loads {
             [] => &[0.5, 0.7, 0.9],
             typed => typed,
+        }
+    }
+
+    /// Returns the header of the comparison.
+    #[must_use]
+    pub fn header(&self, workload: Subject, policies: Vec<Entrant>) -> Header {
+        Header {
+            format: "synth-comparison".into(),
+            version: 1,
+            tool: concat!("synth ", env!("CARGO_PKG_VERSION")).into(),
+            workload,
+            settings: Budgets {
+                seed: self.settings.seed,
+                replications: self.settings.replications,
+                precision: self.settings.precision,
+                events: self.settings.events,
+                time_seconds: self.settings.time.map(|t| t.as_secs_f64()),
+            },
+            policies,
+            loads: self.loads().to_vec(),
         }
     }
 }
@@ -101,7 +125,10 @@ pub fn sweep<C: Cells>(
         return Ok(Comparison::new(header, Vec::new(), false));
     };
     let is_interrupted = || request.settings.interrupt.load(Ordering::Relaxed);
-    let plan = plan(&header, request.share);
+    let shard = request.share.map_or(Shard::WHOLE, |share| share.shard);
+    let dealt = header.cells().zip(deal(&header, shard.of));
+    let own = dealt.filter(|(_, dealt)| *dealt == shard.number);
+    let plan: Vec<(usize, f64)> = own.map(|(cell, _)| cell).collect();
     let to_run = plan.len().saturating_sub(finished.len());
     let (mut cells, mut done): (Vec<CellOf<C>>, usize) = (Vec::new(), 0);
     let mut scene: Option<(f64, C::Scene)> = None;
@@ -175,13 +202,13 @@ fn open<T: DeserializeOwned>(
         return Ok(Some((None, Vec::new())));
     };
     let (journal, finished) = match request.share {
-        None => Journal::open(output, header, Header::differences, resume)?,
+        None => Journal::open(output, header, &["file", "source", "load"], resume)?,
         Some(share) => {
             let heading = Heading::new(header, share);
-            if resume && merge::is_there(output, &heading)? {
+            if resume && is_there(output, &heading)? {
                 return Ok(None);
             }
-            Journal::open(output, &heading, Heading::all_differences, resume)?
+            Journal::open(output, &heading, &["plan"], resume)?
         }
     };
     Ok(Some((Some(journal), finished)))
@@ -189,18 +216,7 @@ fn open<T: DeserializeOwned>(
 
 type CellOf<C> = Cell<<C as Cells>::Measures, <C as Cells>::OfClass>;
 
-/// The cells that this process runs, each by the place of its policy and its load: all, or those of its share.
-fn plan(header: &Header, share: Option<&Share>) -> Vec<(usize, f64)> {
-    let policies = 0..header.policies.len();
-    let loads = header.loads.iter();
-    let all = loads.flat_map(|load| policies.clone().map(move |n| (n, *load)));
-    let mine = share.map(|share| share.shard.mine(header));
-    let is_mine = |at: usize| mine.as_ref().is_none_or(|mine| mine[at]);
-    let own = all.enumerate().filter(|(at, _)| is_mine(*at));
-    own.map(|(_, cell)| cell).collect()
-}
-
-/// Whether a cell's run was interrupted.
+/// Returns whether a cell's run was interrupted.
 fn is_cut<M, C>(cell: &Cell<M, C>) -> bool {
     matches!(&cell.outcome, Outcome::Run(run) if run.ending == Ending::Interrupted)
 }

@@ -60,7 +60,7 @@ fn check_policy(policy: &Policy, campaign: &Campaign, findings: &mut Findings) {
     }
     positive("dispatch.patience", rule.patience, findings);
     let own = &campaign.record().policy;
-    if rule.given(own) != *rule {
+    if rule.with_fixed(own) != *rule {
         let message = "the workload's `policy` gives other parameters, expected these";
         findings.add("dispatch", message);
     }
@@ -97,8 +97,10 @@ fn check_claims(artifact: &Artifact, campaign: &Campaign, findings: &mut Finding
     }
     let all = |quantity| artifact.find(quantity, Subject::ALL);
     if all(Quantity::Capacity).is_none() {
-        let message = "no claim of the capacity, which all policies have";
-        findings.add("claims", message);
+        findings.add(
+            "claims",
+            "no claim of the capacity, which all policies have",
+        );
     }
     // All are means over the same campaigns: what holds in each of these holds of the means.
     for (less, more) in [
@@ -127,8 +129,10 @@ fn check_capacity(claim: &Claim, campaign: &Campaign, findings: &mut Findings) {
     let rates = hosts.map(|own| own.on_fraction() * rate_while_on(own, campaign));
     let expected: f64 = rates.sum();
     if !is_close(claim.value, expected, NEAR) {
-        let message = format!("{}, but hosts have {expected}", claim.value);
-        findings.add("value", message);
+        findings.add(
+            "value",
+            format!("{}, but hosts have {expected}", claim.value),
+        );
     }
     findings.stands("", CAPACITY);
 }

@@ -51,11 +51,8 @@ pub fn turnaround(
 /// Returns C(B) = now + u/D + F⁻¹(q), for u instances that are to be sent at the rate D \[1/time\], and the turnaround F⁻¹(q);
 /// none where nothing is being sent.
 pub fn completion(now: f64, to_send: u32, rate: f64, turnaround: f64) -> Option<f64> {
-    let sending = if to_send > 0 {
-        f64::from(to_send) / rate
-    } else {
-        0.0
-    };
+    let sending = f64::from(to_send) / rate;
+    let sending = if to_send > 0 { sending } else { 0.0 };
     Some(now + sending + turnaround).filter(|end| end.is_finite())
 }
 

@@ -49,8 +49,8 @@ impl Request {
                 "versions[{n}] has speed {}, percentile {} and ceiling {}, expected > 0, 0 to 100, and -1 (none) to 100",
                 own.speed, own.percentile, own.ceiling
             );
-            let is_fine =
-                (0.0..=100.0).contains(&own.percentile) && (-1.0..=100.0).contains(&own.ceiling);
+            let is_percentile = (0.0..=100.0).contains(&own.percentile);
+            let is_fine = is_percentile && (-1.0..=100.0).contains(&own.ceiling);
             sound(positive(own.speed) && is_fine, why)?;
             let key = |own: &Usable| (own.application, own.processor);
             let mut before = self.versions[..n].iter();
@@ -214,42 +214,22 @@ pub enum Refusal {
     },
 }
 
-/// Jobs whose test is one of percentiles come first, then all others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pass {
-    /// Only by a percentile.
-    Percentile,
-    /// By any test.
-    All,
-}
-
 /// Answers a request, a job at a time: what the host has grows with each job that it is sent.
 #[derive(Clone, Debug)]
 pub struct Decider<'a> {
-    rule: Option<&'a Dispatch>,
-    now: f64,
-    processors: [Host; TYPES],
+    /// The rule. Without one any host with room is sent any job, with the job's `end` as the deadline.
+    pub rule: Option<&'a Dispatch>,
+    /// The time.
+    pub now: f64,
+    /// What the host has of each type, with what it was sent.
+    pub processors: [Host; TYPES],
 }
 
-impl<'a> Decider<'a> {
-    /// Returns one for a host with these processors. Without a rule any host with room is sent any job, with the job's `end` as
-    /// the deadline.
-    pub fn new(rule: Option<&'a Dispatch>, now: f64, processors: [Host; TYPES]) -> Self {
-        Decider {
-            rule,
-            now,
-            processors,
-        }
-    }
-
-    /// Returns what the host has of each type, with what it was sent.
-    pub fn processors(&self) -> &[Host; TYPES] {
-        &self.processors
-    }
-
-    /// Decides on a job in this pass. Versions are tried in the order of the times at which they would be done, and the first
-    /// that passes its test is taken; if none does, the reason is that of the first that could run it.
-    pub fn consider(&mut self, job: &Candidate, versions: &[Usable], pass: Pass) -> Verdict {
+impl Decider<'_> {
+    /// Decides on a job; in a first pass only where that is by a percentile. Versions are tried in the order of the times at which
+    /// they would be done, and the first that passes its test is taken; if none does, the reason is that of the first that could
+    /// run it.
+    pub fn consider(&mut self, job: &Candidate, versions: &[Usable], is_first: bool) -> Verdict {
         if job.had {
             return Verdict::Refused(Refusal::Had);
         }
@@ -269,7 +249,7 @@ impl<'a> Decider<'a> {
                 // No percentile is tested: it is for the second pass, with this version.
                 Verdict::Sent {
                     why: Sent::InTime, ..
-                } if pass == Pass::Percentile => return Verdict::Refused(Refusal::NoRoom),
+                } if is_first => return Verdict::Refused(Refusal::NoRoom),
                 Verdict::Refused(why) => reason = reason.or(Some(why)),
                 Verdict::Sent { tight, why, .. } => {
                     self.grow(usable.processor, job.size / usable.speed, tight, why);
@@ -284,16 +264,13 @@ impl<'a> Decider<'a> {
     fn earliest(&self, job: &Candidate, usable: &Usable) -> f64 {
         let host = self.processors[usable.processor as usize];
         let queue = host.before(host.queue);
-        let before = if self.queued() == Queued::Tight {
-            host.busy.min(queue)
-        } else {
-            queue
-        };
-        self.now + before + job.size / usable.speed
+        let tight = if self.is_literal() { host.busy } else { queue };
+        self.now + tight.min(queue) + job.size / usable.speed
     }
 
-    fn queued(&self) -> Queued {
-        self.rule.map_or(Queued::All, |rule| rule.queued)
+    /// Returns whether jobs with tight deadlines alone stand before a job.
+    fn is_literal(&self) -> bool {
+        self.rule.is_some_and(|rule| rule.queued == Queued::Tight)
     }
 
     /// Decides on a job with this version, with which it is done at the earliest then.
@@ -346,7 +323,7 @@ impl<'a> Decider<'a> {
 
     /// Adds a job that takes so long to what the host has.
     fn grow(&mut self, processor: Processor, run: f64, tight: bool, why: Sent) {
-        let is_literal = self.queued() == Queued::Tight;
+        let is_literal = self.is_literal();
         let host = &mut self.processors[processor as usize];
         let share = run / f64::from(host.count);
         host.queue += share;
@@ -362,25 +339,30 @@ impl<'a> Decider<'a> {
 
 /// Decides on each job of a request, in the order of the array.
 pub fn decide(rule: &Dispatch, request: &Request) -> Vec<Answer> {
-    let mut decider = Decider::new(Some(rule), request.now, request.processors);
-    let answer = |job: &Candidate| Answer {
-        id: job.id,
-        verdict: Verdict::Refused(Refusal::NoVersion),
+    let mut decider = Decider {
+        rule: Some(rule),
+        now: request.now,
+        processors: request.processors,
     };
-    let mut answers: Vec<Answer> = request.jobs.iter().map(answer).collect();
+    let mut verdicts = vec![Verdict::Refused(Refusal::NoVersion); request.jobs.len()];
     // Of a job with several instances in the array a host gets one.
     let mut sent = HashSet::new();
-    for pass in [Pass::Percentile, Pass::All] {
-        for (job, answer) in request.jobs.iter().zip(&mut answers) {
-            if matches!(answer.verdict, Verdict::Sent { .. }) {
+    for is_first in [true, false] {
+        for (job, verdict) in request.jobs.iter().zip(&mut verdicts) {
+            if matches!(verdict, Verdict::Sent { .. }) {
                 continue;
             }
             let had = job.had || sent.contains(&job.id);
-            answer.verdict = decider.consider(&Candidate { had, ..*job }, &request.versions, pass);
-            if matches!(answer.verdict, Verdict::Sent { .. }) {
+            let candidate = Candidate { had, ..*job };
+            *verdict = decider.consider(&candidate, &request.versions, is_first);
+            if matches!(verdict, Verdict::Sent { .. }) {
                 sent.insert(job.id);
             }
         }
     }
-    answers
+    let ids = request.jobs.iter().map(|job| job.id);
+    let answers = ids
+        .zip(verdicts)
+        .map(|(id, verdict)| Answer { id, verdict });
+    answers.collect()
 }

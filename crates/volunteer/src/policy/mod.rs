@@ -15,7 +15,7 @@ mod tests;
 
 pub use completion::{completion, last_of, turnaround};
 pub use decide::{
-    Answer, Candidate, Decider, Host, Pass, Refusal, Request, Sent, Usable, Verdict, decide,
+    Answer, Candidate, Decider, Host, Refusal, Request, Sent, Usable, Verdict, decide,
 };
 pub use percentile::{History, MOST_COPIED, UNKNOWN, ceiling, percentiles};
 
@@ -73,7 +73,7 @@ fn yes() -> bool {
 
 impl Dispatch {
     /// Returns the rule with the parameters that a campaign has in place of its own.
-    pub fn given(self, own: &PolicyRecord) -> Self {
+    pub fn with_fixed(self, own: &PolicyRecord) -> Self {
         let value = |given: Option<Decimal>, own: f64| given.map_or(own, Decimal::value);
         Dispatch {
             first_percentile: value(own.first_percentile, self.first_percentile),

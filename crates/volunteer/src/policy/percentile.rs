@@ -12,10 +12,8 @@ const LONG: u32 = 10;
 pub fn percentiles(pairs: &[History]) -> Vec<f64> {
     let share = |count: usize| 100.0 * count as f64 / pairs.len() as f64;
     let turnaround = |pair: &History| pair.known.then_some(pair.turnaround);
-    let mut times: Vec<f64> = pairs
-        .iter()
-        .map(|pair| turnaround(pair).unwrap_or(f64::INFINITY))
-        .collect();
+    let times = pairs.iter().map(turnaround);
+    let mut times: Vec<f64> = times.map(|own| own.unwrap_or(f64::INFINITY)).collect();
     let mut rows: Vec<u32> = pairs.iter().map(|pair| pair.valid).collect();
     times.sort_by(f64::total_cmp);
     rows.sort_unstable();
@@ -76,11 +74,8 @@ impl History {
     /// Adds whether a result was right; one that did not come is not.
     pub fn validated(&mut self, right: bool) {
         self.known |= right;
-        self.valid = if right {
-            self.valid.saturating_add(1)
-        } else {
-            0
-        };
+        let valid = self.valid.saturating_add(1);
+        self.valid = if right { valid } else { 0 };
     }
 
     /// Returns what a new version inherits; inheriting it once more changes nothing.

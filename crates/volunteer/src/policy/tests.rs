@@ -392,15 +392,19 @@ fn busy_time_never_falls_within_a_request() {
     for _ in 0..500 {
         let request = random(&mut stream);
         for rule in rules() {
-            let mut decider = Decider::new(Some(&rule), request.now, request.processors);
+            let mut decider = Decider {
+                rule: Some(&rule),
+                now: request.now,
+                processors: request.processors,
+            };
             let mut before = request.processors;
             for job in &request.jobs {
-                decider.consider(job, &request.versions, Pass::All);
-                for (was, is) in before.iter().zip(decider.processors()) {
+                decider.consider(job, &request.versions, false);
+                for (was, is) in before.iter().zip(&decider.processors) {
                     assert!(is.busy >= was.busy && is.queue >= was.queue && is.first >= was.first);
                     assert!(is.wanted <= was.wanted);
                 }
-                before = *decider.processors();
+                before = decider.processors;
             }
         }
     }
@@ -419,8 +423,12 @@ fn raising_a_threshold_never_adds_a_dispatch_by_a_percentile() {
                     tight_percentile: threshold,
                     ..RULE
                 };
-                let mut decider = Decider::new(Some(&rule), request.now, request.processors);
-                let found = decider.consider(job, &request.versions, Pass::Percentile);
+                let mut decider = Decider {
+                    rule: Some(&rule),
+                    now: request.now,
+                    processors: request.processors,
+                };
+                let found = decider.consider(job, &request.versions, true);
                 matches!(found, Verdict::Sent { .. })
             };
             for job in &request.jobs {

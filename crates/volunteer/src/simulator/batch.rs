@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::measures::BatchResult;
-use super::store::Waiting;
+use super::store::{Instance, Waiting};
 use crate::policy::{Dispatch, completion, enough_done, last_of, turnaround};
 use crate::workload::{Batch, Quality};
 
@@ -103,7 +103,7 @@ impl State {
         rule: &Dispatch,
         batch: &Batch,
         now: f64,
-        awaited: impl Iterator<Item = f64>,
+        instances: &[Instance],
         others: &[f64],
     ) {
         self.news = 0;
@@ -111,6 +111,8 @@ impl State {
             return;
         }
         let came = self.came.iter().map(|(took, _)| *took);
+        let awaited = self.out.iter().map(|n| now - instances[*n as usize].sent);
+        let awaited = awaited.chain(self.lost.iter().copied());
         let quantile = rule.quantile.unwrap_or_else(|| last_of(self.left));
         self.turnaround = Some(turnaround(came, awaited, quantile, others));
         let end = self.end(now).map(|end| end - batch.submitted);

@@ -3,14 +3,26 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::Rule;
 use super::batch::State;
 use super::host::{Group, Host, population};
-use super::measures::Measures;
+use super::measures::{BatchResult, Measures};
 use super::standing::Standings;
 use super::store::{Change, Store};
+use crate::policy::Dispatch;
 use crate::workload::{Campaign, Processor, Quality};
 use synth_simulation::{Sampler, Stream, Streams, Tournament};
+
+/// How jobs are sent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Rule {
+    /// By percentiles and estimates.
+    Dispatch(Dispatch),
+    /// To any host that asks, to be returned within a bound \[time\], or within the deadline of a batch.
+    Fixed(f64),
+    /// The same, and what BOINC does since 2025 once most of a batch is done: the rest goes only to hosts
+    /// that were faster than half of all, and is sent once more where it takes long.
+    Tail(f64),
+}
 
 /// Events beside those of hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -77,26 +89,22 @@ impl<'a> Engine<'a> {
             measures: Measures::default(),
             events: BinaryHeap::new(),
         };
-        engine.begin();
-        engine
-    }
-
-    fn begin(&mut self) {
-        for version in self.campaign.versions() {
-            self.at(version.released, Event::Release);
+        for version in campaign.versions() {
+            engine.at(version.released, Event::Release);
         }
-        for (b, batch) in self.campaign.batches().iter().enumerate() {
+        for (b, batch) in campaign.batches().iter().enumerate() {
             if batch.jobs.is_some() {
-                self.at(batch.submitted, Event::Submit(b as u32));
+                engine.at(batch.submitted, Event::Submit(b as u32));
             } else {
-                self.active.push(b);
-                self.await_arrival(b);
+                engine.active.push(b);
+                engine.await_arrival(b);
             }
         }
-        self.at(0.0, Event::Tick(0));
-        for h in 0..self.hosts.len() {
-            self.next.set(h, self.hosts[h].next());
+        engine.at(0.0, Event::Tick(0));
+        for (h, host) in engine.hosts.iter().enumerate() {
+            engine.next.set(h, host.next());
         }
+        engine
     }
 
     /// Draws the next arrival of a stream that has a rate.
@@ -131,30 +139,24 @@ impl<'a> Engine<'a> {
             }
             self.measures.events += 1;
             self.now = time;
-            if other <= first {
-                let Some(Reverse((_, event))) = self.events.pop() else {
-                    break;
-                };
-                self.handle(event);
-            } else {
+            if other > first {
                 self.handle_host(host);
+                continue;
             }
-        }
-        true
-    }
-
-    fn handle(&mut self, event: Event) {
-        match event {
-            Event::Release => self.standings.release(self.campaign, self.now),
-            Event::Submit(b) => self.submit(b as usize),
-            Event::Tick(n) => self.tick(n),
-            Event::Report(instance) => self.report(instance),
-            Event::Deadline(instance, used) => {
-                if self.store.uses[instance as usize] == used {
-                    self.give_up(instance);
+            match self.events.pop().map(|Reverse((_, event))| event) {
+                None => break,
+                Some(Event::Release) => self.standings.release(self.campaign, self.now),
+                Some(Event::Submit(b)) => self.submit(b as usize),
+                Some(Event::Tick(n)) => self.tick(n),
+                Some(Event::Report(instance)) => self.report(instance),
+                Some(Event::Deadline(instance, used)) => {
+                    if self.store.uses[instance as usize] == used {
+                        self.give_up(instance);
+                    }
                 }
             }
         }
+        true
     }
 
     fn submit(&mut self, b: usize) {
@@ -170,10 +172,9 @@ impl<'a> Engine<'a> {
     /// Creates a job.
     pub fn create(&mut self, b: usize) {
         let application = self.campaign.batches()[b].application;
-        let limits = [
-            self.campaign.quorum(application),
-            self.campaign.most_instances(application),
-        ];
+        let campaign = self.campaign;
+        let most = campaign.most_instances(application);
+        let limits = [campaign.quorum(application), most];
         let (law, stream) = &mut self.sizes[b];
         let size = law.draw(stream);
         let state = &mut self.batches[b];
@@ -238,17 +239,9 @@ impl<'a> Engine<'a> {
             Quality::Long if rule.reserve && self.now < batch.due(0.0) => return,
             _ => {}
         }
-        let state = &mut self.batches[b];
-        let (out, lost) = (
-            std::mem::take(&mut state.out),
-            std::mem::take(&mut state.lost),
-        );
-        let (instances, now) = (&self.store.instances, self.now);
-        let awaited = out.iter().map(|n| now - instances[*n as usize].sent);
-        let awaited = awaited.chain(lost.iter().copied());
         let others = &self.standings.applications[batch.application].sorted;
-        state.estimate(rule, batch, now, awaited, others);
-        (state.out, state.lost) = (out, lost);
+        let instances = &self.store.instances;
+        self.batches[b].estimate(rule, batch, self.now, instances, others);
     }
 
     fn handle_host(&mut self, h: usize) {
@@ -258,9 +251,9 @@ impl<'a> Engine<'a> {
         if host.next_switch <= now {
             host.on = !host.on;
             let turns = self.groups[host.group].turns.as_ref();
-            host.next_switch = turns.map_or(f64::INFINITY, |laws| {
-                now + laws[usize::from(host.on)].draw(&mut host.turns)
-            });
+            let law = turns.map(|laws| &laws[usize::from(host.on)]);
+            let turn = law.map(|law| law.draw(&mut host.turns));
+            host.next_switch = now + turn.unwrap_or(f64::INFINITY);
         }
         if host.on {
             while let Some(task) = self.hosts[h].take() {
@@ -397,5 +390,45 @@ impl<'a> Engine<'a> {
         let host = &self.hosts[h];
         let efficiency = self.campaign.versions()[version].efficiency;
         host.pools[processor as usize].speed * efficiency * host.availability
+    }
+
+    /// Returns what was measured until now, the end of the campaign.
+    pub fn measures(self) -> Measures {
+        let horizon = self.campaign.horizon();
+        let batches = self.campaign.batches().iter().zip(&self.batches);
+        let results = batches.map(|(batch, state)| {
+            let quorum = f64::from(self.campaign.quorum(batch.application));
+            let [speed, fastest] = self.speeds(batch.application);
+            let [work, largest] = state.work;
+            BatchResult {
+                observed: horizon - batch.submitted,
+                least: (work * quorum / speed).max(largest / fastest),
+                waited: state.result.waited.max(state.waiting(horizon)),
+                ..state.result
+            }
+        });
+        Measures {
+            horizon,
+            batches: results.collect(),
+            ..self.measures
+        }
+    }
+
+    /// Returns what all processors do for an application if they are always on, and what the fastest one does.
+    fn speeds(&self, application: usize) -> [f64; 2] {
+        let best = Processor::ALL.map(|processor| {
+            let own = self.campaign.versions().iter();
+            let own = own.filter(|v| v.application == application && v.processor == processor);
+            own.map(|version| version.efficiency).fold(0.0, f64::max)
+        });
+        let mut speeds = [0.0; 2];
+        for host in &self.hosts {
+            for (pool, best) in host.pools.iter().zip(best) {
+                let speed = best * pool.speed;
+                speeds[0] += speed * f64::from(pool.count);
+                speeds[1] = f64::max(speeds[1], speed);
+            }
+        }
+        speeds
     }
 }

@@ -71,10 +71,8 @@ impl Pool {
 
     /// Adds a job.
     pub fn push(&mut self, task: Task) {
-        let task = Task {
-            order: self.came,
-            ..task
-        };
+        let order = self.came;
+        let task = Task { order, ..task };
         self.came += 1;
         let behind = |other: &Task| !self.urgent || other.deadline <= task.deadline;
         let at = self.tasks.iter().rposition(behind).map_or(0, |n| n + 1);
@@ -94,14 +92,10 @@ impl Pool {
         let urgent = self.misses(now, availability);
         if urgent != self.urgent {
             self.urgent = urgent;
+            let deadline = |task: &Task| if urgent { task.deadline } else { 0.0 };
             self.tasks.sort_by(|a, b| {
-                let by_deadline = a.deadline.total_cmp(&b.deadline);
-                let by_arrival = a.order.cmp(&b.order);
-                if urgent {
-                    by_deadline.then(by_arrival)
-                } else {
-                    by_arrival
-                }
+                let by_deadline = deadline(a).total_cmp(&deadline(b));
+                by_deadline.then(a.order.cmp(&b.order))
             });
         }
         let running = self.running();
@@ -213,9 +207,8 @@ impl Host {
     pub fn processors(&self) -> [policy::Host; TYPES] {
         self.pools.each_ref().map(|pool| {
             let count = f64::from(pool.count);
-            let [queue, busy] = pool
-                .left()
-                .map(|left| left / count.max(1.0) / self.availability);
+            let each = |left: f64| left / count.max(1.0) / self.availability;
+            let [queue, busy] = pool.left().map(each);
             policy::Host {
                 count: pool.count,
                 wanted: ((self.buffer - queue) * count).max(0.0),
@@ -247,11 +240,8 @@ impl Host {
         // A type of which it has no processor never asks: 0/0.
         let first = waits.filter(|wait| !wait.is_nan());
         let first = first.fold(f64::INFINITY, f64::min);
-        self.next_request = if self.on {
-            (now + first).max(self.last_request + self.contact)
-        } else {
-            f64::INFINITY
-        };
+        let next = (now + first).max(self.last_request + self.contact);
+        self.next_request = if self.on { next } else { f64::INFINITY };
     }
 }
 
@@ -282,9 +272,8 @@ pub(super) fn population(campaign: &Campaign, streams: &Streams) -> (Vec<Group>,
             let first = contact * turns.uniform();
             let availability = record.on_fraction();
             let on = turns.uniform() < availability || laws.is_none();
-            let next_switch = laws
-                .as_ref()
-                .map(|laws| laws[usize::from(on)].draw(&mut turns));
+            let law = laws.as_ref().map(|laws| &laws[usize::from(on)]);
+            let next_switch = law.map(|law| law.draw(&mut turns));
             hosts.push(Host {
                 group: n,
                 pools,

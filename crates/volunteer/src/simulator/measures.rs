@@ -1,9 +1,8 @@
 //! What is measured of a campaign, and of several; and what that says of an artifact's claims.
 
-use super::engine::Engine;
 use crate::artifact::{Artifact, Claim, Quantity};
-use crate::workload::{Campaign, Processor, Quality};
-use synth_core::artifact::{Quantity as _, Unmet};
+use crate::workload::{Campaign, Quality};
+use synth_core::artifact::Quantity as _;
 use synth_simulation::{
     self as simulation, Estimate, Found, Measuring, judge_all, over_replications,
 };
@@ -58,48 +57,6 @@ pub struct Measures {
     pub(super) waited: f64,
 }
 
-impl Engine<'_> {
-    /// Returns what was measured until now, the end of the campaign.
-    pub fn measures(self) -> Measures {
-        let horizon = self.campaign.horizon();
-        let batches = self.campaign.batches().iter().zip(&self.batches);
-        let results = batches.map(|(batch, state)| {
-            let quorum = f64::from(self.campaign.quorum(batch.application));
-            let [speed, fastest] = self.speeds(batch.application);
-            let [work, largest] = state.work;
-            BatchResult {
-                observed: horizon - batch.submitted,
-                least: (work * quorum / speed).max(largest / fastest),
-                waited: state.result.waited.max(state.waiting(horizon)),
-                ..state.result
-            }
-        });
-        Measures {
-            horizon,
-            batches: results.collect(),
-            ..self.measures
-        }
-    }
-
-    /// Returns what all processors do for an application if they are always on, and what the fastest one does.
-    fn speeds(&self, application: usize) -> [f64; 2] {
-        let best = Processor::ALL.map(|processor| {
-            let own = self.campaign.versions().iter();
-            let own = own.filter(|v| v.application == application && v.processor == processor);
-            own.map(|version| version.efficiency).fold(0.0, f64::max)
-        });
-        let mut speeds = [0.0; 2];
-        for host in &self.hosts {
-            for (pool, best) in host.pools.iter().zip(best) {
-                let speed = best * pool.speed;
-                speeds[0] += speed * f64::from(pool.count);
-                speeds[1] = f64::max(speeds[1], speed);
-            }
-        }
-        speeds
-    }
-}
-
 impl Measures {
     /// Returns the mean time from the report of a right result to its validation \[time\]; none where there was none.
     pub fn delay(&self) -> Option<f64> {
@@ -108,16 +65,13 @@ impl Measures {
 
     /// Returns a number of this campaign; none where it has none: no batches of that quality, or some that were not done.
     pub fn value(&self, quantity: Quantity) -> Option<f64> {
-        let of = |quality| {
-            self.batches
-                .iter()
-                .filter(move |own| own.quality == quality)
-        };
+        let batches = self.batches.iter();
+        let of = |quality| batches.clone().filter(move |own| own.quality == quality);
         let afap = || of(Quality::Afap);
         let streams = || of(Quality::Throughput);
         let ends = || afap().map(|own| own.makespan.unwrap_or(f64::INFINITY));
         let per_job = |count: fn(&BatchResult) -> u64| {
-            let own = self.batches.iter().filter(|own| own.jobs.is_some());
+            let own = batches.clone().filter(|own| own.jobs.is_some());
             let jobs: u32 = own.clone().filter_map(|own| own.jobs).sum();
             (jobs > 0).then(|| own.map(count).sum::<u64>() as f64 / f64::from(jobs))
         };
@@ -149,7 +103,7 @@ impl Measures {
             Quantity::Stopped => Some(self.stopped as f64 / self.horizon),
             Quantity::Delay => self.delay(),
             Quantity::Waited => {
-                let own = self.batches.iter().filter(|own| own.jobs.is_some());
+                let own = batches.clone().filter(|own| own.jobs.is_some());
                 own.map(|own| own.waited).reduce(f64::max)
             }
             Quantity::Makespan | Quantity::Capacity => None,
@@ -202,11 +156,11 @@ fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
 fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
     let values = sorted(values);
     let upper = *values.get(values.len() / 2)?;
-    let is_even = values.len().is_multiple_of(2);
-    Some(if is_even {
-        values[values.len() / 2 - 1].midpoint(upper)
-    } else {
+    let lower = values[(values.len() - 1) / 2];
+    Some(if lower == upper {
         upper
+    } else {
+        lower.midpoint(upper)
     })
 }
 
@@ -250,9 +204,8 @@ impl Run {
 
     /// Counts campaigns in which a batch was done.
     pub fn finished(&self, batch: usize) -> usize {
-        let own = self.campaigns.iter();
-        own.filter(|own| own.batches[batch].makespan.is_some())
-            .count()
+        let makespans = self.campaigns.iter().map(|own| own.batches[batch].makespan);
+        makespans.flatten().count()
     }
 
     /// Returns the events of all of them.
@@ -292,10 +245,6 @@ impl Measuring<Quantity> for Measured<'_> {
         claim.quantity.row().measure
     }
 
-    fn unmet(&self, _: &Claim) -> Unmet {
-        Unmet::default()
-    }
-
     fn found(&self, claim: &Claim) -> Option<Found> {
         let measured = |run: &Run| match &claim.batch {
             None => run.estimate(claim.quantity),
@@ -308,9 +257,5 @@ impl Measuring<Quantity> for Measured<'_> {
         let found = measured(self.run).or_else(|| measured(&self.run.at_least()))?;
         let own = (claim.half_width.unwrap_or(0.0), self.freedom);
         Some(Found::of_replications(found, claim.value, own))
-    }
-
-    fn excess(&self, _: &Claim) -> Option<Vec<f64>> {
-        None
     }
 }

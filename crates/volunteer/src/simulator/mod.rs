@@ -16,7 +16,7 @@ mod tail;
 #[cfg(test)]
 mod tests;
 
-pub use engine::TICKS;
+pub use engine::{Rule, TICKS};
 pub use measures::estimate;
 pub use measures::{BatchResult, Judgement, Measures, Run, judge};
 
@@ -25,22 +25,9 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
-use crate::policy::Dispatch;
 use crate::workload::Campaign;
 use engine::Engine;
 use synth_simulation::{Progress, Settings};
-
-/// How jobs are sent.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Rule {
-    /// By percentiles and estimates.
-    Dispatch(Dispatch),
-    /// To any host that asks, to be returned within a bound \[time\], or within the deadline of a batch.
-    Fixed(f64),
-    /// The same, and what BOINC does since 2025 once most of a batch is done: the rest goes only to hosts
-    /// that were faster than half of all, and is sent once more where it takes long.
-    Tail(f64),
-}
 
 /// A campaign that takes more than was allowed: what all of it would take, about.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
@@ -75,24 +62,21 @@ pub fn simulate(
     let one = |replication: u32| {
         let mut engine = Engine::new(campaign, rule, settings.seed, replication);
         let most = settings.events.saturating_mul(2);
-        let whole = engine.run(|events| interrupted() || events > most || later(2));
+        if engine.run(|events| interrupted() || events > most || later(2)) {
+            return Ok(engine.measures());
+        }
         let part = (engine.now / campaign.horizon()).max(1e-9);
-        let too_long = || TooLong {
+        Err(TooLong {
             events: engine.measures.events as f64 / part,
             seconds: started.elapsed().as_secs_f64() / part,
-        };
-        if whole {
-            Ok(engine.measures())
-        } else {
-            Err(too_long())
-        }
+        })
     };
     let all: Vec<u32> = (0..settings.replications.max(1)).collect();
     let mut run = Run {
         campaigns: Vec::new(),
         interrupted: false,
     };
-    // As many at a time as there are cores, so that it can be told how far it is. What counts of them is what counts if
+    // As many at a time as there are cores, so that progress can be reported. What counts of them is what counts if
     // they are run one after the other, on however many cores.
     for some in all.chunks(rayon::current_num_threads().max(2)) {
         let found: Vec<Result<Measures, TooLong>> = some.par_iter().map(|n| one(*n)).collect();
@@ -110,10 +94,8 @@ pub fn simulate(
                 return Ok(run);
             }
         }
-        progress(Progress {
-            events: run.events(),
-            precision: None,
-        });
+        let (events, precision) = (run.events(), None);
+        progress(Progress { events, precision });
         if run.campaigns.len() >= 2 && later(1) {
             break;
         }

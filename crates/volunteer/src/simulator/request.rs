@@ -3,11 +3,10 @@
 //! What is decided depends on a job only by its batch and by whether the host has had it: so the
 //! first of a batch that is refused for another reason decides for all that stand behind it.
 
-use super::Rule;
-use super::engine::{Engine, Event};
+use super::engine::{Engine, Event, Rule};
 use super::host::Task;
 use super::store::Instance;
-use crate::policy::{Candidate, Decider, Host, Pass, Place, Sent, Usable, Verdict, feed};
+use crate::policy::{Candidate, Decider, Host, Place, Sent, Usable, Verdict, feed};
 use crate::workload::{Processor, Quality};
 
 impl Engine<'_> {
@@ -18,17 +17,21 @@ impl Engine<'_> {
         self.order();
         let rule = self.rule;
         let (rule, passes) = match &rule {
-            Rule::Dispatch(rule) => (Some(rule), &[Pass::Percentile, Pass::All][..]),
-            Rule::Fixed(_) | Rule::Tail(_) => (None, &[Pass::All][..]),
+            Rule::Dispatch(rule) => (Some(rule), &[true, false][..]),
+            Rule::Fixed(_) | Rule::Tail(_) => (None, &[false][..]),
         };
-        let versions = self.versions(h);
-        let mut decider = Decider::new(rule, self.now, processors);
-        for pass in passes {
+        let (versions, now) = (self.versions(h), self.now);
+        let mut decider = Decider {
+            rule,
+            now,
+            processors,
+        };
+        for is_first in passes {
             for n in 0..self.active.len() {
-                if !decider.processors().iter().any(Host::has_room) {
+                if !decider.processors.iter().any(Host::has_room) {
                     return;
                 }
-                self.send_of_batch(h, self.active[n], &versions, &mut decider, *pass);
+                self.send_of_batch(h, self.active[n], &versions, &mut decider, *is_first);
             }
         }
     }
@@ -97,7 +100,7 @@ impl Engine<'_> {
         b: usize,
         versions: &[Usable],
         decider: &mut Decider<'_>,
-        pass: Pass,
+        is_first: bool,
     ) {
         let batch = &self.campaign.batches()[b];
         // A hundredth of the jobs changes little.
@@ -113,7 +116,7 @@ impl Engine<'_> {
         loop {
             // A job of an endless stream is created when it is sent to any host.
             let has_room = |own: &Usable| {
-                let host = &decider.processors()[own.processor as usize];
+                let host = &decider.processors[own.processor as usize];
                 own.application == application && host.has_room()
             };
             if is_any_host && !versions.iter().any(has_room) {
@@ -138,7 +141,7 @@ impl Engine<'_> {
                 waiting: state.waiting(self.now),
                 had: false,
             };
-            let verdict = decider.consider(&candidate, versions, pass);
+            let verdict = decider.consider(&candidate, versions, is_first);
             if !self.send(h, job, verdict) {
                 return;
             }

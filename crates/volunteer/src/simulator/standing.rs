@@ -84,10 +84,9 @@ impl Standings {
     /// Adds what a result of an application took.
     pub fn took(&mut self, application: usize, turnaround: f64) {
         let own = &mut self.applications[application];
-        if own.recent.len() < SAMPLE {
-            own.recent.push(turnaround);
-        } else {
-            own.recent[own.count % SAMPLE] = turnaround;
+        match own.recent.get_mut(own.count % SAMPLE) {
+            Some(oldest) => *oldest = turnaround,
+            None => own.recent.push(turnaround),
         }
         own.count += 1;
     }
@@ -107,9 +106,8 @@ impl Standings {
                 let own = own.filter(|v| able(host, **v));
                 places.extend(own.map(|v| host * self.versions + v));
             }
-            let active = places.iter().copied();
-            let active = active.filter(|place| self.histories[*place].results > 0);
-            let active: Vec<usize> = active.collect();
+            let mut active = places.clone();
+            active.retain(|place| self.histories[*place].results > 0);
             let pairs: Vec<_> = active.iter().map(|p| self.histories[*p]).collect();
             let known_pairs = pairs.iter().filter(|own| own.known).count();
             if known_pairs < KNOWN.min(places.len()).max(1) {
@@ -130,13 +128,11 @@ impl Standings {
         for (application, places) in new {
             for place in &places {
                 let (sum, count) = known[place / self.versions];
-                self.standing[*place] = match count {
-                    0 => UNKNOWN,
-                    _ => sum / f64::from(count),
-                };
+                let mean = sum / f64::from(count);
+                self.standing[*place] = if count == 0 { UNKNOWN } else { mean };
             }
-            let own: Vec<f64> = places.iter().map(|place| self.standing[*place]).collect();
-            application.ceiling = ceiling(&own);
+            let own = places.iter().map(|place| self.standing[*place]);
+            application.ceiling = ceiling(&own.collect::<Vec<f64>>());
         }
     }
 }

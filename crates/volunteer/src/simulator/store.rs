@@ -149,17 +149,13 @@ impl Store {
         job.out += 1;
         job.live += 1;
         job.hosts.push(instance.host);
-        match self.free_instances.pop() {
-            Some(index) => {
-                self.instances[index as usize] = instance;
-                index
-            }
-            None => {
-                self.instances.push(instance);
-                self.uses.push(0);
-                (self.instances.len() - 1) as u32
-            }
+        if let Some(index) = self.free_instances.pop() {
+            self.instances[index as usize] = instance;
+            return index;
         }
+        self.instances.push(instance);
+        self.uses.push(0);
+        (self.instances.len() - 1) as u32
     }
 
     /// Adds a result. Returns what it changes, and the results that are validated now.
@@ -178,21 +174,16 @@ impl Store {
             return (job.refill(), vec![own]);
         }
         job.results.push(own);
-        if instance.right {
-            job.correct += 1;
-            job.came += now;
-        } else {
-            job.wrong += 1;
-        }
+        job.correct += u32::from(instance.right);
+        job.wrong += u32::from(!instance.right);
+        job.came += if instance.right { now } else { 0.0 };
         if job.correct < job.quorum {
             return (job.refill(), Vec::new());
         }
         job.done = true;
         job.unsent = 0;
-        let done = Change::Done {
-            right: job.correct,
-            waited: f64::from(job.correct) * now - job.came,
-        };
+        let (right, waited) = (job.correct, f64::from(job.correct) * now - job.came);
+        let done = Change::Done { right, waited };
         (done, std::mem::take(&mut job.results))
     }
 

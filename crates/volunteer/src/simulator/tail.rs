@@ -53,16 +53,13 @@ impl Engine<'_> {
             let users = &users[batch.application];
             let of_fast = users.iter().filter(|host| self.fast[**host as usize]);
             let able = users.len() > ENOUGH && of_fast.count() * 4 > users.len();
-            let state = &self.batches[b];
-            let Some(jobs) = batch
-                .jobs
-                .filter(|_| state.left > 0 && state.result.sent > 0)
-            else {
+            let State { left, result, .. } = &self.batches[b];
+            let jobs = batch.jobs.filter(|_| *left > 0 && result.sent > 0);
+            let Some(jobs) = jobs.map(f64::from) else {
                 continue;
             };
-            let is_nearly_done =
-                f64::from(state.result.done) > DONE * f64::from(jobs) || state.left < LEFT;
-            self.batches[b].prior = able && (is_nearly_done || state.prior);
+            let is_nearly_done = f64::from(result.done) > DONE * jobs || *left < LEFT;
+            self.batches[b].prior = able && (is_nearly_done || self.batches[b].prior);
             if is_nearly_done && able {
                 self.send_again(b, median.unwrap_or(0.0));
             }

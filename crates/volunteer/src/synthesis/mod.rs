@@ -1,47 +1,24 @@
 //! Chooses the parameters of the dispatch by simulation, and claims what it attains in campaigns that decided nothing.
 
+mod options;
 mod search;
 #[cfg(test)]
 mod tests;
 mod trial;
 
+pub use options::{NoPolicy, Options, default_rule, fixed_bound, literal};
 pub use trial::{Trial, against, front};
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use super::artifact::{Artifact, Claim, Evidence, HoldsFor, Method, Policy, Quantity};
-use super::policy::{Dispatch, Queued};
-use super::simulator::{Rule, Run, TICKS, TooLong, simulate};
-use super::workload::{Campaign, Shortage};
+use super::policy::Dispatch;
+use super::simulator::{Rule, Run, TICKS, simulate};
+use super::workload::Campaign;
 use search::search;
 use synth_core::artifact::{Quantity as _, Subject};
 use synth_simulation::{Estimate, Settings};
 use trial::{excess, unbeaten};
-
-/// What is asked of a synthesis.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// Events that may be simulated to choose.
-    pub events: u64,
-    /// Campaigns that the claims are from, two at least; none for as many as the events allow, from two to eight.
-    pub campaigns: Option<u32>,
-    /// The seed.
-    pub seed: u64,
-    /// Once it is set, the synthesis ends without a policy.
-    pub interrupt: Arc<AtomicBool>,
-}
-
-/// Why there is no policy.
-#[derive(Debug)]
-pub enum NoPolicy {
-    /// No rule can do the work, and why.
-    Impossible(Shortage),
-    /// The budget is too small for any.
-    TooLong(TooLong),
-    /// The synthesis was interrupted.
-    Interrupted,
-}
 
 /// A policy, and what it was chosen from.
 #[derive(Debug)]
@@ -80,40 +57,6 @@ pub struct Competitor {
 
 /// Campaigns that claims are from have seeds that trials never have.
 const FRESH: u64 = 0x5eed_0000_0000;
-
-/// Returns the rule with the parameters that the campaign has, and the defaults of all others.
-pub fn default_rule(campaign: &Campaign) -> Dispatch {
-    let rule = Dispatch {
-        first_percentile: 75.0,
-        tight_percentile: 95.0,
-        quantile: Some(0.3),
-        queued: Queued::All,
-        first_each: Some(1),
-        reserve: true,
-        patience: campaign.horizon() / 30.0,
-    };
-    rule.given(&campaign.record().policy)
-}
-
-/// Returns the bound of rules that have one for all: that of a stream, or an eighth of the horizon.
-pub fn fixed_bound(campaign: &Campaign) -> f64 {
-    let streams = campaign.batches().iter().filter(|own| own.is_stream());
-    let bounds = streams.map(|own| own.limit);
-    bounds.reduce(f64::max).unwrap_or(campaign.horizon() / 8.0)
-}
-
-/// Returns the proposal to the letter.
-pub fn literal(campaign: &Campaign) -> Dispatch {
-    Dispatch {
-        first_percentile: 50.0,
-        tight_percentile: 90.0,
-        quantile: Some(0.8),
-        queued: Queued::Tight,
-        first_each: None,
-        reserve: false,
-        patience: default_rule(campaign).patience,
-    }
-}
 
 /// Makes a policy; `listener` is notified of progress.
 ///
@@ -179,13 +122,11 @@ fn measure(
         rules.extend(COMPETITORS.into_iter().zip(others));
     }
     // A policy file can hold a dispatch that has all parameters of the campaign.
-    let dispatch = |(_, rule): &(&str, Rule)| match rule {
-        Rule::Dispatch(own) => {
-            Some(*own).filter(|own| *own == own.given(&campaign.record().policy))
-        }
+    let own = &campaign.record().policy;
+    let dispatch = |n: usize| match rules[n].1 {
+        Rule::Dispatch(rule) => Some(rule).filter(|rule| *rule == rule.with_fixed(own)),
         _ => None,
     };
-    let may_be_taken: Vec<bool> = rules.iter().map(|own| dispatch(own).is_some()).collect();
     let (mut taken, mut round) = (0, 0);
     loop {
         let settings = Settings {
@@ -206,7 +147,7 @@ fn measure(
         }
         round += 1;
         let before = taken;
-        taken = unbeaten(&runs, before, &may_be_taken);
+        taken = unbeaten(&runs, before, |n| dispatch(n).is_some());
         if taken != before && round < ROUNDS {
             continue;
         }
@@ -218,7 +159,7 @@ fn measure(
             excess: excess(&runs[n], &runs[taken]),
         });
         let competitors = competitors.collect();
-        let rule = dispatch(&rules[taken]).unwrap_or(tuned.rule);
+        let rule = dispatch(taken).unwrap_or(tuned.rule);
         return Ok((rule, runs.swap_remove(taken), competitors));
     }
 }
@@ -236,12 +177,8 @@ fn claims(campaign: &Campaign, run: &Run) -> Vec<Claim> {
     let batches = campaign.batches();
     let all: Vec<usize> = batches.iter().map(|b| b.application).collect();
     let usual = campaign.capacity(&all).usual;
-    let mut claims = vec![claim(
-        Quantity::Capacity,
-        Subject::ALL,
-        usual,
-        Method::BoundMeans,
-    )];
+    let (capacity, method) = (Quantity::Capacity, Method::BoundMeans);
+    let mut claims = vec![claim(capacity, Subject::ALL, usual, method)];
     claims.extend(Quantity::ALL.iter().filter_map(|quantity| {
         let found = run.estimate(*quantity)?;
         Some(simulated(*quantity, Subject::ALL, found))

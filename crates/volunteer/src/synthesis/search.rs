@@ -2,8 +2,8 @@
 
 use std::sync::atomic::Ordering;
 
-use super::trial::{choose, costs};
-use super::{NoPolicy, Options, Trial, default_rule, literal};
+use super::options::{NoPolicy, Options, default_rule, literal};
+use super::trial::{Trial, choose, costs};
 use crate::policy::Dispatch;
 use crate::simulator::{Rule, simulate};
 use crate::workload::{Batch, Campaign};
@@ -44,7 +44,7 @@ pub(super) fn search(
         search.measure(start)?;
     }
     // Tuning goes on from the better one.
-    search.measure(literal(campaign).given(&campaign.record().policy))?;
+    search.measure(literal(campaign).with_fixed(&campaign.record().policy))?;
     search.tune()?;
     let taken = choose(&search.trials).ok_or(NoPolicy::Interrupted)?;
     Ok((search.trials, taken, search.cut))

@@ -30,7 +30,7 @@ fn made_of(text: &str, events: u64) -> (Campaign, Made) {
         events,
         campaigns: Some(6),
         seed: 1,
-        interrupt: Arc::default(),
+        interrupt: std::sync::Arc::default(),
     };
     match synthesize(&campaign, &options, &mut |_| ()) {
         Ok(synthesized) => (campaign, synthesized),

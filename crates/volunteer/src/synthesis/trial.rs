@@ -122,11 +122,10 @@ pub(super) fn excess(one: &Run, other: &Run) -> Option<Estimate> {
 
 /// Returns the rule that no other surely beats on the same campaigns: this one, or one that may be taken and is surely
 /// better.
-pub(super) fn unbeaten(runs: &[Run], own: usize, may: &[bool]) -> usize {
-    let mut own = own;
+pub(super) fn unbeaten(runs: &[Run], mut own: usize, may: impl Fn(usize) -> bool) -> usize {
     // Tests may lead in a circle.
     for _ in runs {
-        let others = (0..runs.len()).filter(|n| may[*n]);
+        let others = (0..runs.len()).filter(|n| may(*n));
         let surely = others.filter_map(|n| {
             let found = excess(&runs[n], &runs[own])?;
             (found.mean + found.half_width < 0.0).then_some((n, found.mean))
@@ -142,12 +141,12 @@ pub(super) fn unbeaten(runs: &[Run], own: usize, may: &[bool]) -> usize {
 /// Returns the median makespan over that of the first trial, plus the parts of jobs and batches that missed their
 /// deadlines.
 fn cost(own: &Measures, first: &Measures) -> f64 {
-    let of = |measures: &Measures, quantity| measures.value(quantity);
     let mut batches = own.batches.iter();
     let mut makespan = 0.0;
     if batches.any(|batch| batch.quality == Quality::Afap) {
-        let found = of(own, Quantity::MedianMakespan);
-        let reference = of(first, Quantity::MedianMakespan).unwrap_or(own.horizon);
+        let found = own.value(Quantity::MedianMakespan);
+        let reference = first.value(Quantity::MedianMakespan);
+        let reference = reference.unwrap_or(own.horizon);
         makespan = found.map_or(f64::INFINITY, |found| found / reference);
     }
     let missed = [
@@ -156,7 +155,7 @@ fn cost(own: &Measures, first: &Measures) -> f64 {
         Quantity::LongBatches,
         Quantity::LongJobs,
     ];
-    let missed = missed.map(|quantity| of(own, quantity).map_or(0.0, |met| 1.0 - met));
+    let missed = missed.map(|quantity| own.value(quantity).map_or(0.0, |met| 1.0 - met));
     makespan + missed.iter().sum::<f64>()
 }
 

@@ -73,22 +73,20 @@ impl Campaign {
         &self,
         applications: &[usize],
     ) -> impl Iterator<Item = (&HostsRecord, Processor, &Size, f64)> {
-        let efficiency = Processor::ALL.map(|processor| {
+        let types = Processor::ALL.into_iter().filter_map(|processor| {
             let usable = self.versions.iter().filter(|version| {
                 version.processor == processor
                     && version.released < self.horizon()
                     && applications.contains(&version.application)
             });
             let best = usable.map(|version| version.efficiency);
-            best.fold(0.0, f64::max)
+            Some((processor, best.reduce(f64::max)?))
         });
-        let types = Processor::ALL.into_iter().zip(efficiency);
-        let types = types.filter(|(_, efficiency)| *efficiency > 0.0);
-        types.flat_map(|(processor, efficiency)| {
-            let hosts = self.record.hosts.iter();
-            hosts.filter_map(move |hosts| {
-                Some((hosts, processor, hosts.speed_of(processor)?, efficiency))
-            })
+        let types: Vec<_> = types.filter(|(_, best)| *best > 0.0).collect();
+        types.into_iter().flat_map(|(processor, best)| {
+            let own =
+                move |own| Some((own, processor, HostsRecord::speed_of(own, processor)?, best));
+            self.record.hosts.iter().filter_map(own)
         })
     }
 
@@ -135,15 +133,12 @@ impl Campaign {
                 return Some(Shortage::Never { batch: name(), why });
             }
         }
+        let (work, mean) = (self.work(batch), batch.size.mean());
         let (work, size, time) = match batch.quality {
             // A stream goes on; but no job of it may be too long for any host.
             Quality::Throughput => (0.0, batch.size.least().value(), batch.limit),
-            _ => {
-                let left = self.horizon() - batch.submitted;
-                let is_dated = batch.quality != Quality::Afap;
-                let time = if is_dated { batch.limit } else { left };
-                (self.work(batch), batch.size.mean(), time)
-            }
+            Quality::Afap => (work, mean, self.horizon() - batch.submitted),
+            Quality::Short | Quality::Long => (work, mean, batch.limit),
         };
         if work > rate.most * time {
             return Some(Shortage::TooMuch {

@@ -48,7 +48,12 @@ struct At<'a> {
     faults: &'a mut Vec<Fault>,
 }
 
-impl At<'_> {
+impl<'a> At<'a> {
+    fn document(faults: &'a mut Vec<Fault>) -> Self {
+        let place = Place::DOCUMENT;
+        At { place, faults }
+    }
+
     /// Returns those of what stands at another place.
     fn place(&mut self, place: Place) -> At<'_> {
         At {
@@ -79,7 +84,7 @@ impl At<'_> {
     }
 
     /// Checks that a list has an entry, and that all have names of their own.
-    fn names<'a>(&mut self, key: &str, what: &str, names: impl Iterator<Item = &'a String>) {
+    fn names<'n>(&mut self, key: &str, what: &str, names: impl Iterator<Item = &'n String>) {
         let names: Vec<&String> = names.collect();
         if names.is_empty() {
             self.add(key, format!("there is no {what}"), "list one at least");
@@ -103,10 +108,7 @@ impl Record {
 
     /// Returns the campaign, or these faults and its own.
     pub(super) fn checked(&self, mut faults: Vec<Fault>) -> Result<Campaign, Vec<Fault>> {
-        let mut at = At {
-            place: Place::DOCUMENT,
-            faults: &mut faults,
-        };
+        let mut at = At::document(&mut faults);
         check_unit(&self.time_unit, at.faults);
         let help = "write how long the campaign lasts";
         let place = place!("horizon");
@@ -131,10 +133,7 @@ impl Record {
                 faults.push(Fault::new(place!("batches", batch.entry), message, help));
             }
         }
-        campaign.check_work(&mut At {
-            place: Place::DOCUMENT,
-            faults: &mut faults,
-        });
+        campaign.check_work(&mut At::document(&mut faults));
         if faults.is_empty() {
             Ok(campaign)
         } else {
@@ -143,11 +142,8 @@ impl Record {
     }
 
     fn check_hosts(&self, at: &mut At<'_>) {
-        at.names(
-            "hosts",
-            "group of hosts",
-            self.hosts.iter().map(|own| &own.name),
-        );
+        let names = self.hosts.iter().map(|own| &own.name);
+        at.names("hosts", "group of hosts", names);
         let count: f64 = self.hosts.iter().map(|own| f64::from(own.count)).sum();
         at.number("hosts", count, 0.0..=1e5, HOSTS);
         for (i, hosts) in self.hosts.iter().enumerate() {
@@ -176,20 +172,14 @@ impl Record {
         }
         let turns = hosts.availability.as_ref();
         let place = at.place.then("availability");
-        let mut on_off = at.place(place);
         let owner = format!("`{name}`");
-        self.check_law(
-            "on",
-            turns.map(|own| &own.on),
-            ("time on", &owner),
-            &mut on_off,
-        );
-        self.check_law(
-            "off",
-            turns.map(|own| &own.off),
-            ("time off", &owner),
-            &mut on_off,
-        );
+        let mut on_off = at.place(place);
+        for (key, what, law) in [
+            ("on", "time on", turns.map(|own| &own.on)),
+            ("off", "time off", turns.map(|own| &own.off)),
+        ] {
+            self.check_law(key, law, (what, &owner), &mut on_off);
+        }
         for (key, law) in [
             ("speed", Some(&hosts.speed)),
             ("gpu_speed", hosts.gpu_speed.as_ref()),
@@ -221,8 +211,8 @@ impl Record {
             at.add(key, message, "choose other units");
         }
         let place = at.place.then(key);
-        at.faults
-            .extend(faults.into_iter().map(|fault| fault.within(&place)));
+        let faults = faults.into_iter().map(|fault| fault.within(&place));
+        at.faults.extend(faults);
     }
 
     fn check_applications(&self, at: &mut At<'_>) {
@@ -294,15 +284,16 @@ impl Record {
     }
 
     fn versions(&self) -> Vec<Version> {
-        let all = self.applications.iter().enumerate().flat_map(|(a, own)| {
-            own.versions.iter().map(move |version| Version {
-                application: a,
+        let mut versions = Vec::new();
+        for (application, own) in self.applications.iter().enumerate() {
+            versions.extend(own.versions.iter().map(|version| Version {
+                application,
                 processor: version.processor,
                 efficiency: version.efficiency.value(),
                 released: version.released.map_or(0.0, Decimal::value),
-            })
-        });
-        all.collect()
+            }));
+        }
+        versions
     }
 
     fn expanded(&self) -> Vec<Batch> {

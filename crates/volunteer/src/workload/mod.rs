@@ -123,8 +123,8 @@ impl Campaign {
     /// Returns how many instances a job of an application may have.
     pub fn most_instances(&self, application: usize) -> u32 {
         let own = &self.record.applications[application];
-        own.instances
-            .unwrap_or(own.quorum.saturating_mul(3).saturating_add(5))
+        let usual = own.quorum.saturating_mul(3).saturating_add(5);
+        own.instances.unwrap_or(usual)
     }
 
     /// Returns the number of hosts.
@@ -146,12 +146,8 @@ impl Batch {
 
     /// Returns when a job that was created then is due \[time\].
     pub fn due(&self, created: f64) -> f64 {
-        let since = if self.is_stream() {
-            created
-        } else {
-            self.submitted
-        };
-        since + self.limit
+        let is_stream = self.is_stream();
+        self.limit + if is_stream { created } else { self.submitted }
     }
 }
 

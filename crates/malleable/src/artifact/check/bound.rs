@@ -21,7 +21,7 @@ use crate::workload::{Curve, Job, Pool};
 /// Halvings of the rent: sums are then as near to their least as numbers are.
 const HALVINGS: usize = 52;
 
-/// The least cost that follows from prices, from the largest job on; or for which number of jobs they say too much.
+/// Returns the least cost that follows from prices, from the largest job on; or for which number of jobs they say too much.
 pub(super) fn least_cost(pool: &Pool, prices: &[f64], near: f64) -> Result<f64, String> {
     let mut weights: Vec<f64> = pool.jobs().iter().map(|job| job.weight).collect();
     weights.sort_by(f64::total_cmp);
@@ -53,7 +53,7 @@ pub(super) fn least_cost(pool: &Pool, prices: &[f64], near: f64) -> Result<f64, 
     Ok(sizes.zip(prices).map(|(size, price)| size * price).sum())
 }
 
-/// What is surely not less than the worth of the work that jobs can do at their prices, each at the speedup that is best for
+/// Returns what is surely not less than the worth of the work that jobs can do at their prices, each at the speedup that is best for
 /// it; `rent` is a first guess, and the best one afterwards.
 pub(super) fn most_worth<'a, J>(servers: f64, rent: &mut f64, jobs: impl Fn() -> J) -> f64
 where
@@ -91,20 +91,20 @@ where
     high * servers + jobs().map(|job| gain(job, high).0).sum::<f64>()
 }
 
-/// A time before which not all jobs can have ended: at `time` they need all servers there are.
+/// Checks that not all jobs can have ended before a time: until then they need all servers there are.
 pub(super) fn least_makespan(pool: &Pool, time: f64, near: f64) -> Result<(), String> {
     let early = time * (1.0 - near);
     let needs = |job: &Job| pool.curves()[job.curve].servers_for(job.size / early);
     let needs: Option<f64> = pool.jobs().iter().map(needs).sum();
     match needs.filter(|needs| *needs < pool.servers()) {
         None => Ok(()),
-        Some(needs) => Err(format!(
-            "all jobs can have ended before {time}, on {needs} servers"
+        Some(n) => Err(format!(
+            "all jobs can have ended before {time}, on {n} servers"
         )),
     }
 }
 
-/// What no policy costs less than, from these rents.
+/// Returns what no policy costs less than, from these rents.
 pub(super) fn least_with_rents(pool: &Pool, rents: &[Rent]) -> f64 {
     let mut before = 0.0;
     let paid = |rent: &Rent| {
@@ -114,26 +114,16 @@ pub(super) fn least_with_rents(pool: &Pool, rents: &[Rent]) -> f64 {
     };
     let paid: f64 = pool.servers() * rents.iter().map(paid).sum::<f64>();
     let alone = pool.jobs().iter().map(|job| {
-        let curve = &pool.curves()[job.curve];
-        let most = curve.cap.min(pool.servers());
-        let mut least = f64::INFINITY;
-        for n in 0..=rents.len() {
-            least = least.min(ending_within(job, curve, most, rents, n, least));
-        }
-        least
+        let within = |least: f64, n| least.min(ending_within(pool, job, rents, n, least));
+        (0..=rents.len()).fold(f64::INFINITY, within)
     });
     alone.sum::<f64>() - paid
 }
 
-/// What a job costs at least that ends within the n-th interval; more than `enough` need not be told.
-fn ending_within(
-    job: &Job,
-    curve: &Curve,
-    most: f64,
-    rents: &[Rent],
-    n: usize,
-    enough: f64,
-) -> f64 {
+/// Returns what a job costs at least that ends within the n-th interval; more than `enough` need not be exact.
+fn ending_within(pool: &Pool, job: &Job, rents: &[Rent], n: usize, enough: f64) -> f64 {
+    let curve = &pool.curves()[job.curve];
+    let most = curve.cap.min(pool.servers());
     let gain = |a: f64, rent: f64| {
         let k = curve.demand(rent / a).0.min(most);
         a * curve.at(k) - rent * k
@@ -187,7 +177,7 @@ fn ending_within(
 /// Sections of the range of a price: it is known to 1e-12 then, and its worth, which is flat there, better.
 const SECTIONS: usize = 60;
 
-/// What no policy has less mean response time than, at any one rent: `E[S] min_θ (1 + νθ)/s(θ) − νN/λ`, for one curve.
+/// Returns what no policy has less mean response time than, at any one rent: `E[S] min_θ (1 + νθ)/s(θ) − νN/λ`, for one curve.
 pub(super) fn least_response(servers: f64, curve: &Curve, rate: f64, mean: f64, rent: f64) -> f64 {
     // The best number of servers takes s(k)/(1 + νk) to its top, which has one.
     let per_work = |k: f64| (1.0 + rent * k) / curve.at(k);

@@ -27,7 +27,7 @@ pub(super) fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Work
     }
     match (&workload, &artifact.policy) {
         (Workload::Pool(pool), Policy::Plan(plan)) => {
-            plan::check(pool, plan, &artifact.evidence, &artifact.claims, findings);
+            plan::check(pool, plan, artifact, findings);
         }
         (Workload::Stream(stream), Policy::Online(online)) => {
             if artifact.evidence != Evidence::default() {
@@ -46,7 +46,7 @@ pub(super) fn check(artifact: &Artifact, findings: &mut Findings) -> Option<Work
     Some(workload)
 }
 
-/// The ends between which a function of one valley is least, after so many thirds were left out.
+/// Returns the ends between which a function of one valley is least, after so many thirds were left out.
 fn thirds(mut low: f64, mut high: f64, turns: usize, of: impl Fn(f64) -> f64) -> (f64, f64) {
     for _ in 0..turns {
         let [a, b] = [low + (high - low) / 3.0, high - (high - low) / 3.0];

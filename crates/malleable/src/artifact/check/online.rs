@@ -61,7 +61,7 @@ fn simulated(claim: &Claim, least: f64, findings: &mut Findings) {
     findings.stands("", SIMULATED);
 }
 
-/// E[N] = λE[T], up to chance.
+/// Checks that E[N] = λE[T], up to chance.
 fn littles_law(stream: &Stream, claims: &[Claim], findings: &mut Findings) {
     let of = |quantity| claims.iter().find(|claim| claim.quantity == quantity);
     let (Some(response), Some(number)) = (of(Quantity::MeanResponse), of(Quantity::MeanNumber))
@@ -76,7 +76,7 @@ fn littles_law(stream: &Stream, claims: &[Claim], findings: &mut Findings) {
     }
 }
 
-/// The greatest of the bounds at any one rent.
+/// Returns the greatest of the bounds at any one rent.
 fn bound(stream: &Stream) -> f64 {
     let (servers, rate) = (stream.servers(), stream.arrival_rate());
     let mean = stream.size().mean();

@@ -16,7 +16,7 @@ const HALVINGS: usize = 48;
 /// Beginnings of orders that are looked at.
 const LOOKED_AT: usize = 20_000;
 
-/// That in no order the jobs cost less; or why that is not known.
+/// Checks that in no order the jobs cost less; or why that is not known.
 pub(super) fn no_order_costs_less(pool: &Pool, least: f64, near: f64) -> Result<(), String> {
     if pool.jobs().len() > MOST {
         return Err(format!(
@@ -47,17 +47,14 @@ impl Look<'_> {
         let is_placed = |i: &usize| self.placed.iter().any(|(placed, _)| placed == i);
         let others = (0..self.pool.jobs().len()).filter(|i| !is_placed(i));
         let next: Vec<(usize, f64)> = others.map(|i| (i, self.price(i, due))).collect();
-        let costs = next
-            .iter()
-            .map(|(i, price)| price * self.pool.jobs()[*i].size);
-        let least = known + costs.sum::<f64>();
+        let cost = |(i, price): &(usize, f64)| price * self.pool.jobs()[*i].size;
+        let least = known + next.iter().map(cost).sum::<f64>();
         if least >= self.enough {
             return Ok(());
         }
         if next.len() <= 1 {
-            return Err(format!(
-                "in one order they cost {least} at least, and no more is known"
-            ));
+            let why = "at least, and no more is known";
+            return Err(format!("in one order they cost {least} {why}"));
         }
         for (i, price) in next {
             let job = &self.pool.jobs()[i];
@@ -72,7 +69,7 @@ impl Look<'_> {
         &self.pool.curves()[self.pool.jobs()[i].curve]
     }
 
-    /// The greatest price of a job next to those that are placed.
+    /// Returns the greatest price of a job next to those that are placed.
     fn price(&self, i: usize, due: f64) -> f64 {
         let due = due + self.pool.jobs()[i].weight;
         let (mut low, mut high) = (0.0, due / self.curve(i).at(self.pool.servers()));
@@ -87,15 +84,14 @@ impl Look<'_> {
         low
     }
 
-    /// What the work is worth at most that the placed jobs and this one do.
+    /// Returns what the work is worth at most that the placed jobs and this one do.
     fn worth(&self, i: usize, price: f64) -> f64 {
         let jobs = self.placed.iter().copied().chain([(i, price)]);
         let priced = jobs.filter(|(_, price)| *price > 0.0);
         let curve = |i| std::slice::from_ref(self.curve(i));
         let priced: Vec<_> = priced.map(|(i, price)| (price, curve(i))).collect();
         let highest = priced.iter().map(|own| own.0).fold(1e-300, f64::max);
-        most_worth(self.pool.servers(), &mut { highest }, || {
-            priced.iter().copied()
-        })
+        let jobs = || priced.iter().copied();
+        most_worth(self.pool.servers(), &mut { highest }, jobs)
     }
 }

@@ -3,7 +3,7 @@
 use super::bound::{least_cost, least_makespan, least_with_rents};
 use super::orders::no_order_costs_less;
 use super::{NEAR, derived_as};
-use crate::artifact::{Claim, Evidence, Method, Plan, Quantity};
+use crate::artifact::{Artifact, Claim, Evidence, Method, Plan, Quantity};
 use crate::policy::Rule;
 use crate::workload::{Objective, Pool};
 use synth_core::artifact::{Findings, Grounds, is_close, nonnegative, positive};
@@ -21,13 +21,8 @@ const BOUND: Grounds =
 
 const ORDERS: Grounds = Grounds::Derived("weak duality, for each order in which jobs can end");
 
-pub(super) fn check(
-    pool: &Pool,
-    plan: &Plan,
-    evidence: &Evidence,
-    claims: &[Claim],
-    findings: &mut Findings,
-) {
+pub(super) fn check(pool: &Pool, plan: &Plan, artifact: &Artifact, findings: &mut Findings) {
+    let evidence = &artifact.evidence;
     findings.within("policy.plan.rule", |f| rule(&plan.rule, pool, f));
     let jobs = pool.jobs().len();
     findings.length("evidence.ends", evidence.ends.len(), jobs, "job");
@@ -46,14 +41,13 @@ pub(super) fn check(
     };
     findings.within("evidence", |f| proof(evidence, pool, &ends, f));
     let sound = findings.is_clear("evidence");
-    for (n, claim) in claims.iter().enumerate() {
+    for (n, claim) in artifact.claims.iter().enumerate() {
         findings.within(format!("claims[{n}]"), |f| match claim.quantity {
             Quantity::Gap => {
                 derived_as(claim, claim.method, f);
                 let orders = claim.method == Method::BoundOrders;
                 f.stands("", if orders { ORDERS } else { BOUND });
-                let wrong = || gap(evidence, claim, pool, &ends);
-                if let Some(message) = sound.then(wrong).flatten() {
+                if sound && let Err(message) = gap(evidence, claim, pool, &ends) {
                     f.add("value", message);
                 }
             }
@@ -89,9 +83,8 @@ fn rule(rule: &Rule, pool: &Pool, findings: &mut Findings) {
             for (n, phase) in phases.iter().enumerate() {
                 let path = format!("phases[{n}].servers");
                 findings.all_nonnegative(&path, &phase.servers, jobs, "job");
-                let sum: f64 = phase.servers.iter().sum();
-                if sum > pool.servers() * (1.0 + ROUNDING) {
-                    let all = pool.servers();
+                let (sum, all) = (phase.servers.iter().sum::<f64>(), pool.servers());
+                if sum > all * (1.0 + ROUNDING) {
                     findings.add(&path, format!("{sum} servers in all, but there are {all}"));
                 }
                 let parts = phase.servers.iter().position(|k| k.fract() != 0.0);
@@ -115,7 +108,7 @@ fn ascending(path: &str, ends: impl Iterator<Item = f64>, findings: &mut Finding
     }
 }
 
-/// Whether these are the ends of jobs at these prices, under a power below 1 that all jobs share.
+/// Returns whether these are the ends of jobs at these prices, under a power below 1 that all jobs share.
 ///
 /// With `b_i = a_i^c` and `B(t)` its sum over the jobs that remain, job i runs at rate `(N b_i/B)^p`, so that its work until
 /// its end is `(N b_i)^p Φ(T_i)`, where Φ is the integral of `B^−p`. All in logarithms: these numbers have no common scale.
@@ -153,7 +146,7 @@ fn verified(pool: &Pool, prices: &[f64], ends: &[f64], findings: &mut Findings) 
     true
 }
 
-/// When jobs end: the plan is executed event by event.
+/// Returns when jobs end: the plan is executed event by event.
 fn executed(plan: &Plan, pool: &Pool, findings: &mut Findings) -> Vec<f64> {
     let mut done: Vec<f64> = vec![0.0; pool.jobs().len()];
     let mut ends = vec![f64::INFINITY; done.len()];
@@ -175,10 +168,9 @@ fn executed(plan: &Plan, pool: &Pool, findings: &mut Findings) -> Vec<f64> {
         let speed = |(i, k): (&usize, &f64)| pool.curves()[pool.jobs()[*i].curve].at(*k);
         let speeds: Vec<f64> = remaining.iter().zip(&servers).map(speed).collect();
         let rest = |i: usize| pool.jobs()[i].size - done[i];
-        let all = remaining.iter().zip(&speeds);
-        let (first, step) = all
-            .map(|(&i, speed)| (i, rest(i) / speed))
-            .fold((0, f64::INFINITY), |a, b| if b.1 < a.1 { b } else { a });
+        let steps = remaining.iter().zip(&speeds);
+        let steps = steps.map(|(&i, speed)| (i, rest(i) / speed));
+        let (first, step) = steps.fold((0, f64::INFINITY), |a, b| if b.1 < a.1 { b } else { a });
         let changes = plan.rule.changes(now);
         if step == f64::INFINITY && changes == f64::INFINITY {
             let name = &pool.jobs()[remaining[0]].name;
@@ -192,9 +184,11 @@ fn executed(plan: &Plan, pool: &Pool, findings: &mut Findings) -> Vec<f64> {
             done[i] += speed * step;
         }
         // Those that end together have rounding errors left.
-        let ended =
-            |i: usize| ending && i == first || done[i] >= pool.jobs()[i].size * (1.0 - 1e-12);
-        for &i in remaining.iter().filter(|i| ended(**i)) {
+        let is_done = |i: usize| done[i] >= pool.jobs()[i].size * (1.0 - 1e-12);
+        for &i in remaining
+            .iter()
+            .filter(|i| ending && **i == first || is_done(**i))
+        {
             ends[i] = now;
             stage += 1;
         }
@@ -250,7 +244,7 @@ fn proof(evidence: &Evidence, pool: &Pool, ends: &[f64], findings: &mut Findings
     findings.stands("rents", BOUND);
 }
 
-/// What the ends of jobs cost.
+/// Returns what the ends of jobs cost.
 pub fn cost(pool: &Pool, quantity: Quantity, ends: &[f64]) -> f64 {
     let each = || pool.jobs().iter().zip(ends);
     match quantity {
@@ -263,34 +257,26 @@ pub fn cost(pool: &Pool, quantity: Quantity, ends: &[f64]) -> f64 {
     }
 }
 
-/// What is wrong with a claim that no policy costs so much less.
-fn gap(evidence: &Evidence, claim: &Claim, pool: &Pool, ends: &[f64]) -> Option<String> {
+/// Checks a claim that no policy costs so much less.
+fn gap(evidence: &Evidence, claim: &Claim, pool: &Pool, ends: &[f64]) -> Result<(), String> {
+    let (value, Evidence { prices, rents, .. }) = (claim.value, evidence);
     let cost = cost(pool, pool.objective().quantity(), ends);
-    let claimed = cost / (1.0 + claim.value);
-    let bound = match (pool.objective(), claim.method) {
-        (Objective::Makespan, Method::BoundServers) => {
-            least_makespan(pool, claimed, NEAR).map(|()| claimed)
-        }
+    let mut least = cost / (1.0 + value);
+    match (pool.objective(), claim.method) {
+        (Objective::Makespan, Method::BoundServers) => least_makespan(pool, least, NEAR)?,
         (Objective::Makespan, _) | (_, Method::BoundServers) => {
-            Err("it is not how this objective is bounded".into())
+            return Err("it is not how this objective is bounded".into());
         }
-        (_, Method::BoundPrices) if !evidence.prices.is_empty() => {
-            least_cost(pool, &evidence.prices, NEAR)
-        }
-        (_, Method::BoundRents) if !evidence.rents.is_empty() => {
-            Ok(least_with_rents(pool, &evidence.rents))
-        }
-        (_, Method::BoundOrders) => no_order_costs_less(pool, claimed, NEAR).map(|()| claimed),
-        _ => Err("the evidence has nothing of the kind".into()),
-    };
-    match bound {
-        Err(why) => Some(why),
-        Ok(least) => {
-            let holds = claim.value >= 0.0 && cost <= least * (1.0 + claim.value) * (1.0 + NEAR);
-            let known = cost / least - 1.0;
-            let value = claim.value;
-            (!holds)
-                .then(|| format!("{value}, but all that is known is {known}: {cost} over {least}"))
-        }
+        (_, Method::BoundPrices) if !prices.is_empty() => least = least_cost(pool, prices, NEAR)?,
+        (_, Method::BoundRents) if !rents.is_empty() => least = least_with_rents(pool, rents),
+        (_, Method::BoundOrders) => no_order_costs_less(pool, least, NEAR)?,
+        _ => return Err("the evidence has nothing of the kind".into()),
     }
+    if value >= 0.0 && cost <= least * (1.0 + value) * (1.0 + NEAR) {
+        return Ok(());
+    }
+    let known = cost / least - 1.0;
+    Err(format!(
+        "{value}, but all that is known is {known}: {cost} over {least}"
+    ))
 }

@@ -1,0 +1,118 @@
+//! What a run is about, and when it ends.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use super::watch::Watch;
+
+/// A class of jobs, as far as statistics look at it: the types of a workload, in its order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Class {
+    /// Its name.
+    pub name: String,
+    /// Arrival rate λ \[1/time\], > 0.
+    pub arrival_rate: f64,
+    /// Mean size E\[S\] \[time\], > 0.
+    pub mean_size: f64,
+    /// Squared coefficient of variation of its sizes, ≥ 0.
+    pub scv: f64,
+    /// Index of dispersion of its arrivals, `lim Var N(t) / E N(t)`: 1 for Poisson arrivals. Where
+    /// other classes arrive more often at the same times, or sizes that arrive together are alike,
+    /// it counts that in.
+    pub dispersion: f64,
+    /// Its share of the load, the weight of its mean in a weighted mean; of sum 1 over all classes.
+    pub weight: f64,
+}
+
+impl Class {
+    /// Returns a class of Poisson arrivals of this rate, with sizes of this mean and squared coefficient of variation.
+    pub fn poisson(name: &str, rate: f64, (mean_size, scv): (f64, f64), weight: f64) -> Self {
+        Class {
+            name: name.into(),
+            arrival_rate: rate,
+            mean_size,
+            scv,
+            dispersion: 1.0,
+            weight,
+        }
+    }
+
+    /// Returns the offered load λ E\[S\].
+    pub fn offered_load(&self) -> f64 {
+        self.arrival_rate * self.mean_size
+    }
+
+    /// Returns whether its jobs are in service for less than one time in ten thousand: runs end that saw next to
+    /// none of them, and say nothing about the class itself.
+    pub fn is_rare(&self) -> bool {
+        self.offered_load() < 1e-4
+    }
+
+    /// Returns E\[S²\]/2E\[S\] \[time\]: what is left on average of a job in service that is looked at.
+    pub fn residual(&self) -> f64 {
+        self.mean_size * f64::midpoint(1.0, self.scv)
+    }
+}
+
+/// Returns Σ λ_i \[1/time\].
+pub fn total_arrival_rate(classes: &[Class]) -> f64 {
+    classes.iter().map(|class| class.arrival_rate).sum()
+}
+
+/// When a run ends, and what it draws from.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Seed of all random streams.
+    pub seed: u64,
+    /// Independent replications, ≥ 1, which run side by side on the cores there are. What comes
+    /// out does not depend on how many these are.
+    pub replications: u32,
+    /// Stop when the 95 % interval of the mean response time is within this of it, relatively.
+    pub precision: f64,
+    /// Stop after this many events (arrivals, completions and clocks) in all replications.
+    pub events: u64,
+    /// Stop after this wall-clock time; the result then depends on the machine.
+    pub time: Option<Duration>,
+    /// Give each job its size as it arrives, even where sizes have no memory and it could be done
+    /// without. Then policies under one seed face the same sizes too, and what they differ by is
+    /// known better.
+    pub common_sizes: bool,
+    /// Record response times, for their percentiles; means need no record.
+    pub percentiles: bool,
+    /// Thresholds to watch.
+    pub watch: Vec<Watch>,
+    /// More jobs than this in the system at once end a run: it runs away.
+    pub crowd: u64,
+    /// Once it is set, the run ends with what it has.
+    pub interrupt: Arc<AtomicBool>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            seed: 1,
+            replications: 8,
+            precision: 0.01,
+            events: 200_000_000,
+            time: None,
+            common_sizes: false,
+            percentiles: true,
+            watch: Vec::new(),
+            crowd: CROWDED,
+            interrupt: Arc::default(),
+        }
+    }
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Events so far, in all replications.
+    pub events: u64,
+    /// Relative precision so far; none while nothing can be said.
+    pub precision: Option<f64>,
+}
+
+/// More jobs than this in the system end a run.
+const CROWDED: u64 = 10_000_000;

@@ -1,0 +1,359 @@
+//! What a comparison is about, and how its cells are dealt to shards: one process each, on machines that share nothing.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::replication::FIRST_LOOK;
+use synth_core::document::digest;
+
+/// What a comparison is about. Two of the same header have the same results.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Header {
+    /// `synth-comparison`.
+    pub format: String,
+    /// Version of the document's shape.
+    pub version: u32,
+    /// The program and its version.
+    pub tool: String,
+    /// What arrives.
+    pub workload: Subject,
+    /// When a cell ends, and what it draws from.
+    pub settings: Budgets,
+    /// The policies, in the order asked for.
+    pub policies: Vec<Entrant>,
+    /// The loads ρ, as fractions of what any policy can serve.
+    pub loads: Vec<f64>,
+}
+
+/// The workload of a comparison.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Subject {
+    /// The file as it was named.
+    pub file: String,
+    /// Where its figures come from, if it says.
+    pub source: Option<String>,
+    /// What identifies it, before its rates were scaled.
+    pub digest: String,
+    /// Its unit of time.
+    pub time_unit: String,
+    /// Its own load ρ, before its rates were scaled.
+    pub load: f64,
+}
+
+/// When a cell ends.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Budgets {
+    /// Seed of all random streams.
+    pub seed: u64,
+    /// Independent replications.
+    pub replications: u32,
+    /// Relative half-width of the mean response time's 95 % interval that is enough.
+    pub precision: f64,
+    /// Most events.
+    pub events: u64,
+    /// Most wall-clock time \[s\]; results then depend on the machine.
+    pub time_seconds: Option<f64>,
+}
+
+/// A policy that was entered.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Entrant {
+    /// As it was named: a rule, or a policy file.
+    pub name: String,
+    /// `sha256:…` of the policy file; none for a rule.
+    pub digest: Option<String>,
+    /// Whether it stops running jobs.
+    #[serde(default)]
+    pub preempts: bool,
+    /// What it knows of jobs.
+    #[serde(default)]
+    pub knows: Knows,
+}
+
+/// What a policy knows of a job's size. Policies that know different things are no rivals.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Knows {
+    /// The mean of its class at most.
+    #[default]
+    Means,
+    /// An estimate.
+    Estimates,
+    /// The size itself.
+    Sizes,
+}
+
+impl Knows {
+    /// Returns what it knows beside its class, in words.
+    pub fn words(self) -> Option<&'static str> {
+        match self {
+            Knows::Means => None,
+            Knows::Estimates => Some("knows estimates"),
+            Knows::Sizes => Some("knows sizes"),
+        }
+    }
+}
+
+/// Returns where two headers differ, each place with its value there and here; what stands under these keys does not count.
+pub(super) fn differences(
+    there: &impl Serialize,
+    here: &impl Serialize,
+    ignored: &[&str],
+) -> Vec<String> {
+    fn compare(path: &str, pair: [&Value; 2], ignored: &[&str], found: &mut Vec<String>) {
+        match pair {
+            [Value::Object(there), Value::Object(here)] => {
+                for (key, own) in there.iter().filter(|own| !ignored.contains(&&**own.0)) {
+                    let path = format!("{path}{}{key}", if path.is_empty() { "" } else { "." });
+                    compare(&path, [own, &here[key]], ignored, found);
+                }
+            }
+            [Value::Array(there), Value::Array(here)] if there.len() == here.len() => {
+                for (n, pair) in there.iter().zip(here).enumerate() {
+                    compare(&format!("{path}[{n}]"), pair.into(), ignored, found);
+                }
+            }
+            [there, here] if there != here => {
+                let [there, here] = pair.map(|value| match value {
+                    Value::String(text) if text.contains('\n') => digest(text),
+                    Value::String(text) => text.clone(),
+                    value => value.to_string(),
+                });
+                found.push(format!("{path}: {there} there, {here} here"));
+            }
+            _ => {}
+        }
+    }
+    let [there, here] = [serde_json::to_value(there), serde_json::to_value(here)];
+    let mut found = Vec::new();
+    let both = [&there.unwrap_or_default(), &here.unwrap_or_default()];
+    compare("", both, ignored, &mut found);
+    found
+}
+
+/// More shards than this are a slip of the finger.
+const MOST: usize = 100_000;
+
+/// One of several shards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    /// From 1.
+    pub(super) number: usize,
+    pub(super) of: usize,
+}
+
+impl Shard {
+    /// Returns the n-th of so many, from 1; none where there is no such shard.
+    #[must_use]
+    pub fn new(number: usize, of: usize) -> Option<Self> {
+        ((1..=of).contains(&number) && of <= MOST).then_some(Shard { number, of })
+    }
+
+    /// All cells as one.
+    pub(super) const WHOLE: Shard = Shard { number: 1, of: 1 };
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let numbers = text.split_once('/').and_then(|(number, of)| {
+            Shard::new(number.trim().parse().ok()?, of.trim().parse().ok()?)
+        });
+        numbers.ok_or_else(|| {
+            format!("`{text}` is no shard: give its number from 1 and how many there are, at most {MOST}, such as 3/8")
+        })
+    }
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.number, self.of)
+    }
+}
+
+/// Returns the shard of each cell, from 1, in the order of [`Header::cells`]: the cell with the most work
+/// first, each to the shard that has the least so far (R. L. Graham, SIAM Journal on Applied
+/// Mathematics 17, 1969: at most 4/3 of the least possible makespan). Work is counted in whole
+/// events, so that every machine deals alike.
+#[must_use]
+pub fn deal(header: &Header, shards: usize) -> Vec<usize> {
+    let work: Vec<u64> = header.cells().map(|(_, load)| header.work(load)).collect();
+    let mut order: Vec<usize> = (0..work.len()).collect();
+    order.sort_by_key(|&cell| (std::cmp::Reverse(work[cell]), cell));
+    let mut loaded = vec![0; shards];
+    let mut dealt = vec![1; work.len()];
+    for cell in order {
+        let least = (0..shards).min_by_key(|&shard| (loaded[shard], shard));
+        let shard = least.unwrap_or(0);
+        loaded[shard] += work[cell];
+        dealt[cell] = shard + 1;
+    }
+    dealt
+}
+
+impl Header {
+    /// Returns all cells, each by the place of its policy and its load, in the order in which one process runs them.
+    pub fn cells(&self) -> impl Iterator<Item = (usize, f64)> {
+        let policies = 0..self.policies.len();
+        let of = move |&load: &f64| policies.clone().map(move |n| (n, load));
+        self.loads.iter().flat_map(of)
+    }
+
+    /// Returns the command that compares the same, with all settings.
+    #[must_use]
+    pub fn command(&self) -> String {
+        let s = &self.settings;
+        let names: Vec<&str> = self.policies.iter().map(|p| p.name.as_str()).collect();
+        let loads: Vec<String> = self.loads.iter().map(f64::to_string).collect();
+        let time = s.time_seconds;
+        let time = time.map_or(String::new(), |t| format!(" --time {t}"));
+        format!(
+            "synth compare --workload {} --policies {} --loads {} --seed {} --replications {} --precision {} --events {}{time}",
+            quoted(&self.workload.file),
+            quoted(&names.join(",")),
+            loads.join(","),
+            s.seed,
+            s.replications,
+            s.precision,
+            s.events,
+        )
+    }
+
+    /// Returns the events that a cell at this load is taken to need: as many as give an M/M/1 queue's mean
+    /// number in system its precision, `4 z² (1+ρ) / ((1−ρ)² ε²)` with z = 1.96, from the asymptotic
+    /// variance `2ρ(1+ρ)/(1−ρ)⁴` (W. Whitt, Management Science 35(11), 1989); up to the next look at
+    /// the precision, and at most as many as may be spent.
+    #[must_use]
+    pub fn work(&self, load: f64) -> u64 {
+        const Z: f64 = 1.96;
+        let (precision, idle) = (self.settings.precision, 1.0 - load);
+        let needed = 4.0 * Z * Z * (1.0 + load) / (idle * idle * precision * precision);
+        let mut look = FIRST_LOOK;
+        while (look as f64) < needed && look < self.settings.events {
+            look *= 2;
+        }
+        look.min(self.settings.events)
+    }
+}
+
+/// Returns a text as a shell takes it.
+#[must_use]
+pub fn quoted(text: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./,:=+@%".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.into()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}
+
+#[doc(hidden)]
+impl Header {
+    /// Returns the header of a comparison that nothing was run of, for tests of what renders it.
+    ///
+    /// # Panics
+    /// Never: it has the shape of a header.
+    pub fn sample(names: &[&str]) -> Header {
+        let policy = |name: &&str| serde_json::json!({"name": name, "digest": null});
+        let policies: Vec<Value> = names.iter().map(policy).collect();
+        let header = serde_json::json!({
+            "format": "synth-comparison", "version": 1, "tool": "synth", "policies": policies, "loads": [0.5, 0.95],
+            "workload": {"file": "a file.yaml", "source": null, "digest": "sha256:0", "time_unit": "s", "load": 0.9},
+            "settings": {"seed": 1, "replications": 8, "precision": 0.01, "events": 10, "time_seconds": 1.5},
+        });
+        serde_json::from_value(header).expect("it has the shape of a header")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header(policies: usize, loads: &[f64]) -> Header {
+        let names: Vec<String> = (0..policies).map(|n| format!("p{n}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let mut header = Header::sample(&names);
+        header.loads = loads.to_vec();
+        header.settings.events = 20_000_000;
+        header
+    }
+
+    #[test]
+    fn differences_name_what_differs() {
+        let (one, mut other) = (Header::sample(&["fcfs"]), Header::sample(&["fcfs"]));
+        assert!(differences(&one, &other, &[]).is_empty());
+        other.settings.seed = 2;
+        other.policies[0].digest = Some("sha256:1".into());
+        other.workload.file = "another name of the same".into();
+        assert_eq!(
+            differences(&one, &other, &["file"]),
+            [
+                "policies[0].digest: null there, sha256:1 here",
+                "settings.seed: 1 there, 2 here",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_no_shard_is_refused() {
+        for text in [
+            "0/4",
+            "5/4",
+            "a/b",
+            "1/0",
+            "0/0",
+            "3",
+            "-1/4",
+            "1/2/3",
+            "",
+            "1/1000000",
+            "1.5/4",
+        ] {
+            let refused = text.parse::<Shard>();
+            assert!(
+                refused.is_err_and(|why| why.contains("such as 3/8")),
+                "{text}"
+            );
+        }
+        let shard: Result<Shard, String> = "3/8".parse();
+        assert_eq!(shard.map(|shard| shard.to_string()), Ok("3/8".into()));
+    }
+
+    /// Each cell has one shard, and no two shards differ by more than the greatest cell.
+    #[test]
+    fn shards_have_about_the_same_work() {
+        for (policies, loads) in [
+            (1, &[0.5][..]),
+            (4, &[0.3, 0.5, 0.7, 0.9]),
+            (7, &[0.5, 0.9, 0.95, 0.99]),
+        ] {
+            let header = header(policies, loads);
+            for shards in 1..=12 {
+                let dealt = deal(&header, shards);
+                let mut work = vec![0; shards];
+                for ((_, load), shard) in header.cells().zip(&dealt) {
+                    work[shard - 1] += header.work(load);
+                }
+                let most = header.cells().map(|(_, load)| header.work(load)).max();
+                let spread = work.iter().max().zip(work.iter().min());
+                let spread = spread.map(|(most, least)| most - least);
+                assert!(spread <= most, "{policies} {loads:?} {shards}: {work:?}");
+            }
+        }
+    }
+
+    /// Higher loads need more events, and never more than may be spent.
+    #[test]
+    fn work_grows_with_the_load_up_to_the_budget() {
+        let header = header(1, &[]);
+        let work = [0.1, 0.5, 0.7, 0.9, 0.99].map(|load| header.work(load));
+        assert_eq!(
+            work,
+            [1_000_000, 1_000_000, 4_000_000, 20_000_000, 20_000_000]
+        );
+    }
+}

@@ -380,6 +380,8 @@ impl Derivation<'_> {
         if self.method == Method::ExactQbd {
             slack += queues.rounding(self.subject);
             grounds = SOLVED;
+        } else {
+            slack += queues.bound_error(self.subject) / expected;
         }
         // Of a percentile what is compared is the fraction of jobs beyond.
         let agrees = match percentile {

@@ -31,6 +31,7 @@ mod round;
 mod rule;
 mod shape;
 mod simulated;
+mod staged;
 
 pub use against::check_against;
 #[cfg(test)]

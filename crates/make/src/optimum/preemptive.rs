@@ -1,7 +1,6 @@
 use rayon::prelude::*;
 
-use super::region::Region;
-use super::{Dynamic, Uniform};
+use super::region::{Dynamic, Region, Uniform};
 use synth_cluster::schedule::Schedule;
 use synth_cluster::workload::Workload;
 

@@ -4,6 +4,7 @@ mod choice;
 mod claims;
 mod exact;
 mod log;
+mod minimum;
 mod msfq;
 mod partition;
 mod sweep;

@@ -4,6 +4,7 @@
 mod bisection;
 mod chain;
 pub mod cycle;
+mod gmres;
 mod modulated;
 mod qbd;
 mod relative;

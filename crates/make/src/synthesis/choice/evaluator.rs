@@ -3,7 +3,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use super::{ChoiceOptions, Stage};
+use super::chosen::{ChoiceOptions, Stage};
 use crate::analysis::weights;
 use crate::synthesis::left;
 use synth_cluster::artifact::{self, Family, GuardedPolicy, Objective, Promise};

@@ -1,6 +1,6 @@
 //! The record of a choice, and what an artifact has of it.
 
-use super::Basis;
+use super::chosen::Basis;
 use super::evaluator::{self, DONE, Evaluator, REPLICATIONS, slowdowns};
 use super::ladder::{self, Comparison};
 use crate::analysis::Cost;

@@ -251,7 +251,7 @@ impl<'a> TypeQueue<'a> {
         if law.error() <= MEAN_ERROR.max(inherent) {
             Ok(law)
         } else {
-            Err(self.failed(QbdError::Deep(law.error())))
+            Err(self.failed(QbdError::deep(law.error())))
         }
     }
 
@@ -261,26 +261,25 @@ impl<'a> TypeQueue<'a> {
         if mean >= offered * (1.0 - 1e-9) && mean.is_finite() {
             Ok(mean)
         } else {
-            Err(self.failed(QbdError::NoDigit(mean)))
+            Err(self.failed(QbdError::no_digit(mean)))
         }
     }
 
-    /// Returns the law of the number of jobs and the phase; `None` where the law of sizes has stages, of
-    /// which only means are known.
+    /// Returns the law of the number of jobs and the phase, or its mean where the law of sizes has stages.
     ///
     /// # Errors
     /// As [`TypeQueue::mean_number`].
-    pub fn law(&self, budget: f64) -> Result<Option<TypeLaw>, AnalysisError> {
-        self.check(budget)?;
+    pub fn law(&self, budget: f64) -> Result<TypeLaw, AnalysisError> {
         if self.stages.is_some() {
-            return Ok(None);
+            return Ok(TypeLaw::Mean(self.mean_number(budget)?));
         }
+        self.check(budget)?;
         let law = match self.by_rounds(budget, rounds::law)? {
             Some(law) => TypeLaw::Rounds(law),
             None => TypeLaw::Matrices(Box::new(self.by_matrices(&self.queue.qbd())?)),
         };
         self.sound(law.mean_number())?;
-        Ok(Some(law))
+        Ok(law)
     }
 
     /// Returns what comes of going round, where that is the cheaper way; `None` where it is not, or fails and
@@ -306,6 +305,7 @@ impl<'a> TypeQueue<'a> {
             TypeLaw::Rounds(law) if law.error() > LAW_ERROR => return None,
             TypeLaw::Rounds(law) => law.law,
             TypeLaw::Matrices(law) => listed(&law)?,
+            TypeLaw::Mean(_) => return None,
         };
         Survival::new(&self.queue, law, budget)
     }
@@ -317,6 +317,8 @@ pub enum TypeLaw {
     Rounds(RoundLaw),
     /// By matrices.
     Matrices(Box<Stationary>),
+    /// Of sizes with stages, of which only the mean is known.
+    Mean(f64),
 }
 
 impl TypeLaw {
@@ -325,6 +327,7 @@ impl TypeLaw {
         match self {
             TypeLaw::Rounds(law) => law.mean,
             TypeLaw::Matrices(law) => law.mean(),
+            TypeLaw::Mean(mean) => *mean,
         }
     }
 
@@ -339,6 +342,7 @@ impl TypeLaw {
                 let (x, above) = law.rarely_above(p);
                 above.is_finite().then_some((x, above))
             }
+            TypeLaw::Mean(_) => None,
         }
     }
 }

@@ -73,15 +73,24 @@ impl MsfqQueue {
     /// Beyond [`MOST_SERVERS`]; so close to saturation that it takes too many steps; and where rounding
     /// may have changed more than one part in 10⁹.
     pub fn means(&self) -> Result<MsfqMeans, MsfqError> {
+        let refused = |why: String| Err(MsfqError(why));
         if self.servers > MOST_SERVERS {
-            return Err(MsfqError::Servers(self.servers, MOST_SERVERS));
+            return refused(format!(
+                "{} light jobs run at once, and the exact analysis is for at most {MOST_SERVERS}",
+                self.servers
+            ));
         }
-        let left = LightLeft::new(self).ok_or(MsfqError::Steps(self.load()))?;
+        let Some(left) = LightLeft::new(self) else {
+            let load = self.load();
+            return refused(format!(
+                "at load {load} the exact analysis takes too many steps"
+            ));
+        };
         let means = self.with(&left);
         if means.error < MOST_ERROR && left.is_law() && means.is_sensible(self) {
             Ok(means)
         } else {
-            Err(MsfqError::Digits)
+            refused("rounding leaves too few digits of the exact means".into())
         }
     }
 

@@ -27,23 +27,8 @@ pub struct MsfqQueue {
 
 /// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum MsfqError {
-    /// No policy is stable.
-    #[error("the load is {0}, and must be less than 1")]
-    Unstable(f64),
-    /// The rule is for thresholds below the number of servers.
-    #[error("the threshold ℓ is {0}, expected 0 to {1}")]
-    Threshold(usize, usize),
-    /// More light jobs at once than the analysis is made for.
-    #[error("{0} light jobs run at once, and the exact analysis is for at most {1}")]
-    Servers(usize, usize),
-    /// So close to saturation that the iteration does not end.
-    #[error("at load {0} the exact analysis takes too many steps")]
-    Steps(f64),
-    /// Rounding may have changed more than one part in 10⁹.
-    #[error("rounding leaves too few digits of the exact means")]
-    Digits,
-}
+#[error("{0}")]
+pub struct MsfqError(pub(super) String);
 
 /// The most servers.
 pub const MOST_SERVERS: usize = 1024;
@@ -65,10 +50,17 @@ impl MsfqQueue {
             light,
             heavy,
         };
-        match threshold < servers {
-            true if queue.load() < 1.0 => Ok(queue),
-            true => Err(MsfqError::Unstable(queue.load())),
-            false => Err(MsfqError::Threshold(threshold, servers - 1)),
+        let load = queue.load();
+        if threshold >= servers {
+            let most = servers - 1;
+            let why = format!("the threshold ℓ is {threshold}, expected 0 to {most}");
+            Err(MsfqError(why))
+        } else if load < 1.0 {
+            Ok(queue)
+        } else {
+            Err(MsfqError(format!(
+                "the load is {load}, and must be less than 1"
+            )))
         }
     }
 

@@ -145,12 +145,19 @@ impl<'a> Document<'a> {
             return findings.differs(rule, format!("`{}`", self.rule.name()), expected);
         }
         let under_guard = rule::check(self, findings);
-        evidence::check(self, findings);
+        let is_rule_right = findings.is_clear("policy");
+        let evidence = evidence::check(self, is_rule_right, findings);
         rule::certified(self, findings);
         match self.rule {
-            Family::Msr(policy) => claims::of_loop(self, policy, findings),
-            Family::Partition(policy) => claims::of_slots(self, policy, findings),
-            _ => simulated::check(self, under_guard, findings),
+            Family::Msr(policy) => {
+                let round = is_rule_right.then(|| claims::round(self, policy, findings));
+                claims::of_loop(self, round.flatten().as_ref(), findings);
+            }
+            Family::Partition(policy) if findings.is_empty() => {
+                claims::of_slots(self, policy, findings);
+            }
+            Family::Partition(_) => {}
+            _ => simulated::check(self, under_guard, evidence, findings),
         }
     }
 }

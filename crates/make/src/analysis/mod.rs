@@ -112,8 +112,8 @@ const TAIL_ERROR: f64 = 1e-8;
 /// The error of a law from which percentiles are taken.
 const LAW_ERROR: f64 = 1e-10;
 
-/// Of chains with fewer phases it is told how many levels they have.
-const TOLD: f64 = 1e3;
+/// Of chains with fewer phases the number of levels is computed for the message.
+const FEW_PHASES: f64 = 1e3;
 
 /// No phase of a chain takes less work.
 const LEAST: f64 = 100.0;
@@ -175,7 +175,7 @@ impl<'a> TypeQueue<'a> {
     /// Returns how many numbers its law takes in memory, at most.
     pub fn numbers(&self) -> f64 {
         match (&self.stages, self.plan().0) {
-            (None, true) => rounds::kept(&self.queue),
+            (None, true) => rounds::memory(&self.queue),
             _ => matrix_numbers(self.phases(), f64::from(self.queue.most_servers())),
         }
     }
@@ -217,7 +217,7 @@ impl<'a> TypeQueue<'a> {
             return Ok(());
         }
         // Of many types with long chains the levels would take longer than all else.
-        let is_counted = budget > 0.0 || self.phases() < TOLD;
+        let is_counted = budget > 0.0 || self.phases() < FEW_PHASES;
         let levels = is_counted.then(|| rounds::levels(&self.queue)).flatten();
         Err(AnalysisError::TooLarge(format!(
             "the chain of type `{}` has {} phases and {} levels, more than the budget for exact analysis allows",

@@ -30,9 +30,9 @@ use synth_cluster::artifact::{Objective, Preemption};
 use synth_cluster::schedule::{Packing, enumerate, maximal};
 use synth_cluster::workload::{JobType, Workload};
 
-/// What is sought the least of.
+/// Which policies are compared, and by what.
 #[derive(Clone, Copy, Debug)]
-pub struct Sought {
+pub struct Problem {
     /// What policies may do.
     pub preemption: Preemption,
     /// γ, where that is with setups \[1/time\].
@@ -41,10 +41,10 @@ pub struct Sought {
     pub objective: Objective,
 }
 
-impl Sought {
-    /// Returns the least mean response time, without setups.
+impl Problem {
+    /// Returns the problem of the least mean response time, without setups.
     pub fn mean(preemption: Preemption) -> Self {
-        Sought {
+        Problem {
             preemption,
             setup_rate: None,
             objective: Objective::Mean,
@@ -166,7 +166,7 @@ impl Step {
 /// When the laws have memory, when it is too large.
 pub fn optimum(
     workload: &Workload,
-    sought: Sought,
+    problem: Problem,
     limits: &Limits,
     interrupt: &AtomicBool,
     progress: impl FnMut(Step),
@@ -183,24 +183,24 @@ pub fn optimum(
             job_type.name()
         ));
     }
-    let costs = costs(workload, sought.objective)?;
+    let costs = costs(workload, problem.objective)?;
     let work: f64 = workload.types().iter().map(JobType::offered_load).sum();
     let mean = work / workload.total_arrival_rate();
     let is_far = |rate: &f64| !SETUPS.contains(&(rate * mean));
-    if let Some(rate) = sought.setup_rate.filter(is_far) {
+    if let Some(rate) = problem.setup_rate.filter(is_far) {
         return refused(format!(
             "a setup of mean {} beside jobs of mean {mean}: the dynamic program is for setups up to 1e6 times as long, or as short; slower ones are as --preemption none, faster ones as full",
             1.0 / rate
         ));
     }
     let packing = Packing::new(workload);
-    Ok(match sought.preemption {
+    Ok(match problem.preemption {
         Preemption::None | Preemption::Setup => {
             let found = enumerate(&packing, MOST_SCHEDULES);
             let schedules = found.complete.then_some(found.schedules);
             let mut schedules = schedules.ok_or_else(|| too_many(MOST_SCHEDULES))?;
-            let is_setup = sought.preemption == Preemption::Setup;
-            let setup_rate = sought.setup_rate.filter(|_| is_setup);
+            let is_setup = problem.preemption == Preemption::Setup;
+            let setup_rate = problem.setup_rate.filter(|_| is_setup);
             if setup_rate.is_some() {
                 schedules = sweep::in_setup(&schedules);
             }

@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 
 use crate::analysis::{AnalysisError, PaperBounds};
 use crate::modulation::{self, Modulation, ModulationError};
-use crate::optimum::Sought;
+use crate::optimum::Problem;
 use crate::program::{Certificate, Exact, Limits, ProgramError, Solution};
 use synth_cluster::artifact::{
     ArrivalLaw, Artifact, Backfill, Conditions, EmptySlots, HoldsFor, MsrPolicy, Objective,
@@ -108,9 +108,9 @@ impl Options {
         }
     }
 
-    /// What is sought, for a bound.
-    pub fn sought(&self) -> Sought {
-        Sought {
+    /// Returns the problem whose optimum bounds these policies.
+    pub fn problem(&self) -> Problem {
+        Problem {
             preemption: self.preemption,
             setup_rate: self.setup_rate,
             objective: self.objective,

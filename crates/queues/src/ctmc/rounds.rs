@@ -96,7 +96,7 @@ pub fn work(queue: &ModulatedQueue<'_>) -> f64 {
 }
 
 /// Numbers that are kept by [`law`], at most.
-pub fn kept(queue: &ModulatedQueue<'_>) -> f64 {
+pub fn memory(queue: &ModulatedQueue<'_>) -> f64 {
     let levels = levels(queue).unwrap_or(f64::INFINITY);
     numbers(levels, queue.servers().len())
 }

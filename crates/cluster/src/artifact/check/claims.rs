@@ -377,7 +377,7 @@ impl Derivation<'_> {
             slack += queues.rounding(self.subject);
             grounds = SOLVED;
         } else {
-            slack += queues.bound_error(self.subject) / expected;
+            slack += queues.bound_error(self.subject);
         }
         // Of a percentile what is compared is the fraction of jobs beyond.
         let agrees = match percentile {

@@ -119,7 +119,7 @@ impl<'a> Queues<'a> {
         }
     }
 
-    /// Returns what [`Queues::bound`] may be wrong by, of a type or of the worst of all.
+    /// Returns what [`Queues::bound`] may be wrong by, relatively, of a type or of the worst of all.
     pub(super) fn bound_error(&self, subject: Option<usize>) -> f64 {
         let error = |i: usize| self.types[i].bounds.get_or_init(|| self.bounds(i)).error;
         let types = subject.map_or(0..self.types.len(), |i| i..i + 1);
@@ -140,12 +140,13 @@ impl<'a> Queues<'a> {
             least: least.max(offered),
             most,
             approximation: (waits * queued + offered).max(least).min(most),
-            error: ahead.error * (1.0 + 1.0 / (1.0 - load)),
+            error: ahead.error * (1.0 + 1.0 / (1.0 - load)) / least.max(offered),
         }
     }
 }
 
-/// Theorem 8's bounds and section 6.4's approximation of a mean number, and what rounding may have changed in them.
+/// Theorem 8's bounds and section 6.4's approximation of a mean number, and what rounding may have changed in them,
+/// relatively.
 struct Bounds {
     least: f64,
     most: f64,

@@ -458,4 +458,33 @@ mod tests {
         );
         assert_close(&round.mean_schedule(), &[0.5, 2.0, 1.0]);
     }
+
+    /// What the maker solves for state by state: lemma 9 of the paper.
+    #[test]
+    fn completions_ahead_are_those_of_the_maker() {
+        use synth_queues::ctmc::RelativeCompletions;
+        let path = format!("{}/../../models/section7.yaml", env!("CARGO_MANIFEST_DIR"));
+        let workload = Workload::read(path.as_ref()).unwrap().workload;
+        for (preemption, setup_rate) in [
+            (Preemption::None, None),
+            (Preemption::Setup, Some(10.0)),
+            (Preemption::Full, None),
+        ] {
+            for route in Route::ALL {
+                let round = round(preemption, setup_rate, route);
+                let environment = round.environment().unwrap();
+                for i in 0..workload.types().len() {
+                    let own = round.ahead(&workload, i);
+                    let queue = round.queue(&environment, &workload, i);
+                    let other = RelativeCompletions::new(&queue);
+                    let furthest = other.ahead.iter().copied().fold(f64::MIN, f64::max);
+                    let least = other.ahead.iter().copied().fold(f64::MAX, f64::min);
+                    assert_close(
+                        &[own.capacity, own.most, own.least, own.after_completion],
+                        &[queue.capacity(), furthest, least, other.mean_ahead],
+                    );
+                }
+            }
+        }
+    }
 }

@@ -29,7 +29,7 @@ use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 use plotters::style::TextStyle;
 use synth::multiresource::artifact::Preemption;
-use synth::multiresource::optimum::{Ended, Limits, Sought, optimum};
+use synth::multiresource::optimum::{Ended, Limits, Problem, optimum};
 use synth::multiresource::simulator::{Contender, Ending, Estimate, Health, Run, Settings};
 use synth::multiresource::synthesis::{
     ChoiceOptions, Families, Options, Outcome, choose, synthesize,
@@ -151,7 +151,7 @@ fn bounds(workload: &Workload) -> Result<Vec<Bound>, Box<dyn Error>> {
     for load in LOADS {
         let scaled = at(workload, load)?;
         let never = AtomicBool::new(false);
-        let sought = Sought::mean(Preemption::None);
+        let sought = Problem::mean(Preemption::None);
         let found = optimum(&scaled, sought, &limits, &never, |_| ())?;
         let close = found.upper_in_box - found.lower <= limits.tolerance * found.lower;
         solved &= close && found.ended != Ended::Cut && found.growth <= 2.0 * limits.tolerance;

@@ -20,7 +20,7 @@ mod picture;
 use picture::{Axis, BLUE, Entry, GREEN, GREY, Layer, Panel, Picture, Shape, Swatch, VERMILLION};
 use plotters::style::RGBColor;
 use synth::multiresource::artifact::Preemption;
-use synth::multiresource::optimum::{Limits, Sought, optimum};
+use synth::multiresource::optimum::{Limits, Problem, optimum};
 use synth::multiresource::simulator::{Contender, Estimate, Settings};
 use synth::multiresource::synthesis::{
     ChoiceOptions, Families, Options, Outcome, choose, synthesize,
@@ -95,9 +95,9 @@ fn layers(workload: &Workload, with_optimum: bool) -> Result<Vec<Layer>> {
                 tolerance: 0.01,
                 ..Limits::default()
             };
-            let sought = Sought {
+            let sought = Problem {
                 setup_rate: Some(rate),
-                ..Sought::mean(Preemption::Setup)
+                ..Problem::mean(Preemption::Setup)
             };
             let found = optimum(workload, sought, &limits, &AtomicBool::new(false), |_| ())?;
             println!("optimum {rate} {:.3} {:?}", found.lower, found.ended);

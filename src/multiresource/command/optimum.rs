@@ -7,7 +7,7 @@ use clap::Args;
 use super::{progress, server_of};
 use crate::kind::{Caller, Files, NamesFiles, OwnVerb, VerbOutput, VerbResult, json};
 use crate::multiresource::artifact::{Objective, Preemption};
-use crate::multiresource::optimum::{Limits, Sought};
+use crate::multiresource::optimum::{Limits, Problem};
 use crate::multiresource::report;
 use crate::multiresource::verbs::{self, Asking};
 use crate::simulation::Settings;
@@ -87,7 +87,7 @@ impl OwnVerb for Arguments {
         };
         let asking = Asking {
             load: self.load,
-            sought: Sought {
+            sought: Problem {
                 preemption: self.preemption,
                 setup_rate: self.setup_rate,
                 objective: self.objective,

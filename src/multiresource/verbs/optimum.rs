@@ -9,7 +9,7 @@ use super::enter::{Entered, enter};
 use super::{VerbError, own_load, refuse};
 use crate::artifact::Changes;
 use crate::multiresource::artifact::{Objective, Preemption};
-use crate::multiresource::optimum::{Ended, Limits, Sought, Step, optimum};
+use crate::multiresource::optimum::{Ended, Limits, Problem, Step, optimum};
 use crate::multiresource::simulator::Settings;
 use crate::multiresource::workload::{Fleet, Workload};
 use crate::report::number;
@@ -71,7 +71,7 @@ pub struct Asking<'a> {
     /// The load ρ that arrival rates are scaled to, if not the workload's own.
     pub load: Option<f64>,
     /// What is sought.
-    pub sought: Sought,
+    pub sought: Problem,
     /// Policies to measure beside it, by name or file.
     pub policies: &'a [String],
     /// What becomes of a file that was changed after it was written.

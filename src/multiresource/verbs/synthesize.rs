@@ -214,7 +214,7 @@ fn in_passing(workload: &Workload, request: &Request) -> Option<f64> {
     if workload.known().is_some() {
         return None;
     }
-    let (sought, choice) = (request.options.sought(), &request.choice);
+    let (sought, choice) = (request.options.problem(), &request.choice);
     let limits = optimum::Limits::in_passing().within(synthesis::left(choice.end));
     let found = optimum::optimum(workload, sought, &limits, &choice.interrupt, |_| ());
     let found = found.ok().filter(|found| found.ended == Ended::Close);

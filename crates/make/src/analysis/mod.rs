@@ -112,8 +112,8 @@ const TAIL_ERROR: f64 = 1e-8;
 /// The error of a law from which percentiles are taken.
 const LAW_ERROR: f64 = 1e-10;
 
-/// Of chains with fewer phases it is told how many levels they have.
-const TOLD: f64 = 1e3;
+/// Of chains with fewer phases the number of levels is computed for the message.
+const FEW_PHASES: f64 = 1e3;
 
 /// No phase of a chain takes less work.
 const LEAST: f64 = 100.0;
@@ -175,7 +175,7 @@ impl<'a> TypeQueue<'a> {
     /// Returns how many numbers its law takes in memory, at most.
     pub fn numbers(&self) -> f64 {
         match (&self.stages, self.plan().0) {
-            (None, true) => rounds::kept(&self.queue),
+            (None, true) => rounds::memory(&self.queue),
             _ => matrix_numbers(self.phases(), f64::from(self.queue.most_servers())),
         }
     }
@@ -217,7 +217,7 @@ impl<'a> TypeQueue<'a> {
             return Ok(());
         }
         // Of many types with long chains the levels would take longer than all else.
-        let is_counted = budget > 0.0 || self.phases() < TOLD;
+        let is_counted = budget > 0.0 || self.phases() < FEW_PHASES;
         let levels = is_counted.then(|| rounds::levels(&self.queue)).flatten();
         Err(AnalysisError::TooLarge(format!(
             "the chain of type `{}` has {} phases and {} levels, more than the budget for exact analysis allows",
@@ -251,7 +251,7 @@ impl<'a> TypeQueue<'a> {
         if law.error() <= MEAN_ERROR.max(inherent) {
             Ok(law)
         } else {
-            Err(self.failed(QbdError::Deep(law.error())))
+            Err(self.failed(QbdError::deep(law.error())))
         }
     }
 
@@ -261,26 +261,25 @@ impl<'a> TypeQueue<'a> {
         if mean >= offered * (1.0 - 1e-9) && mean.is_finite() {
             Ok(mean)
         } else {
-            Err(self.failed(QbdError::NoDigit(mean)))
+            Err(self.failed(QbdError::no_digit(mean)))
         }
     }
 
-    /// Returns the law of the number of jobs and the phase; `None` where the law of sizes has stages, of
-    /// which only means are known.
+    /// Returns the law of the number of jobs and the phase, or its mean where the law of sizes has stages.
     ///
     /// # Errors
     /// As [`TypeQueue::mean_number`].
-    pub fn law(&self, budget: f64) -> Result<Option<TypeLaw>, AnalysisError> {
-        self.check(budget)?;
+    pub fn law(&self, budget: f64) -> Result<TypeLaw, AnalysisError> {
         if self.stages.is_some() {
-            return Ok(None);
+            return Ok(TypeLaw::Mean(self.mean_number(budget)?));
         }
+        self.check(budget)?;
         let law = match self.by_rounds(budget, rounds::law)? {
             Some(law) => TypeLaw::Rounds(law),
             None => TypeLaw::Matrices(Box::new(self.by_matrices(&self.queue.qbd())?)),
         };
         self.sound(law.mean_number())?;
-        Ok(Some(law))
+        Ok(law)
     }
 
     /// Returns what comes of going round, where that is the cheaper way; `None` where it is not, or fails and
@@ -306,6 +305,7 @@ impl<'a> TypeQueue<'a> {
             TypeLaw::Rounds(law) if law.error() > LAW_ERROR => return None,
             TypeLaw::Rounds(law) => law.law,
             TypeLaw::Matrices(law) => listed(&law)?,
+            TypeLaw::Mean(_) => return None,
         };
         Survival::new(&self.queue, law, budget)
     }
@@ -317,6 +317,8 @@ pub enum TypeLaw {
     Rounds(RoundLaw),
     /// By matrices.
     Matrices(Box<Stationary>),
+    /// Of sizes with stages, of which only the mean is known.
+    Mean(f64),
 }
 
 impl TypeLaw {
@@ -325,6 +327,7 @@ impl TypeLaw {
         match self {
             TypeLaw::Rounds(law) => law.mean,
             TypeLaw::Matrices(law) => law.mean(),
+            TypeLaw::Mean(mean) => *mean,
         }
     }
 
@@ -339,6 +342,7 @@ impl TypeLaw {
                 let (x, above) = law.rarely_above(p);
                 above.is_finite().then_some((x, above))
             }
+            TypeLaw::Mean(_) => None,
         }
     }
 }

@@ -15,14 +15,14 @@ mod route;
 
 pub use fewer_drains::fewer_drains;
 pub use loop_order::{drains, least_drain_order, lexicographic_order};
-pub use route::Phase;
 use route::chain;
+pub use route::{ModulationError, Phase};
 
 use std::sync::Arc;
 
 use synth_cluster::artifact::MsrPolicy;
 use synth_cluster::workload::Workload;
-use synth_queues::ctmc::{ChainError, Environment, ModulatedQueue};
+use synth_queues::ctmc::{Environment, ModulatedQueue};
 
 /// The modulating chain of an MSR policy, solved.
 #[derive(Clone, Debug)]
@@ -40,19 +40,6 @@ pub struct Modulation {
     pub mean_schedule: Vec<f64>,
     mean_in_transit: Vec<f64>,
     switching_rate: f64,
-}
-
-/// Why a modulating chain could not be built or solved.
-#[derive(Debug, thiserror::Error)]
-pub enum ModulationError {
-    /// It would have more phases than this limit.
-    #[error(
-        "the modulating chain has more than {0} phases: its routes wait for too many single jobs. A sequential route has fewer phases than a concurrent one, and full preemption has none; or describe a part of the server"
-    )]
-    TooLarge(usize),
-    /// The chain has no law.
-    #[error(transparent)]
-    Chain(#[from] ChainError),
 }
 
 impl Modulation {

@@ -2,11 +2,23 @@ use std::collections::HashMap;
 
 use petgraph::graph::{DiGraph, NodeIndex};
 
-use super::ModulationError;
 use synth_cluster::artifact::{Admission, Drain, MsrPolicy, Preemption};
 use synth_cluster::schedule::Packing;
 use synth_cluster::workload::Workload;
-use synth_queues::ctmc::Rate;
+use synth_queues::ctmc::{ChainError, Rate};
+
+/// Why a modulating chain could not be built or solved.
+#[derive(Debug, thiserror::Error)]
+pub enum ModulationError {
+    /// It would have more phases than this limit.
+    #[error(
+        "the modulating chain has more than {0} phases: its routes wait for too many single jobs. A sequential route has fewer phases than a concurrent one, and full preemption has none; or describe a part of the server"
+    )]
+    TooLarge(usize),
+    /// The chain has no law.
+    #[error(transparent)]
+    Chain(#[from] ChainError),
+}
 
 /// A state of the modulating chain.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

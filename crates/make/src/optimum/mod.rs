@@ -24,15 +24,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use preemptive::Preemptive;
-use region::Region;
+use region::{Dynamic, Region};
 use sweep::Sweeps;
 use synth_cluster::artifact::{Objective, Preemption};
-use synth_cluster::schedule::{Packing, Schedule, enumerate, maximal, worth};
+use synth_cluster::schedule::{Packing, enumerate, maximal};
 use synth_cluster::workload::{JobType, Workload};
 
-/// What is sought the least of.
+/// Which policies are compared, and by what.
 #[derive(Clone, Copy, Debug)]
-pub struct Sought {
+pub struct Problem {
     /// What policies may do.
     pub preemption: Preemption,
     /// γ, where that is with setups \[1/time\].
@@ -41,10 +41,10 @@ pub struct Sought {
     pub objective: Objective,
 }
 
-impl Sought {
-    /// Returns the least mean response time, without setups.
+impl Problem {
+    /// Returns the problem of the least mean response time, without setups.
     pub fn mean(preemption: Preemption) -> Self {
-        Sought {
+        Problem {
             preemption,
             setup_rate: None,
             objective: Objective::Mean,
@@ -160,79 +160,13 @@ impl Step {
     }
 }
 
-/// Rates and costs over the uniformization rate.
-struct Uniform {
-    /// λ of each type.
-    arrivals: Vec<f64>,
-    /// μ of each type; with setups then γ.
-    services: Vec<f64>,
-    /// Cost of a job of each type \[1/time\].
-    costs: Vec<f64>,
-    rate: f64,
-}
-
-impl Uniform {
-    fn new(workload: &Workload, services: &[f64], schedules: &[Schedule], costs: &[f64]) -> Self {
-        let served = schedules.iter().map(|s| worth(s, services));
-        let rate = workload.total_arrival_rate() + served.fold(0.0, f64::max);
-        let types = workload.types().iter();
-        Uniform {
-            arrivals: types.map(|t| t.arrival_rate() / rate).collect(),
-            services: services.iter().map(|mu| mu / rate).collect(),
-            costs: costs.iter().map(|c| c / rate).collect(),
-            rate,
-        }
-    }
-
-    /// Adds the values after arrivals to a row of the last type's jobs, from a state on. Beyond the box an arrival is
-    /// lost. Returns the cost with that of the other types' jobs there.
-    fn arrive(
-        &self,
-        region: &Region,
-        start: usize,
-        values: &[f64],
-        row: &mut [f64],
-        mut cost: f64,
-    ) -> f64 {
-        let (last, length) = (self.arrivals.len() - 1, row.len());
-        for i in 0..last {
-            let count = region.count(i, start);
-            cost += count as f64 * self.costs[i];
-            let is_in = count < region.limits[i];
-            let more = start + if is_in { region.strides[i] } else { 0 };
-            add(row, self.arrivals[i], &values[more..more + length]);
-        }
-        let here = &values[start..start + length];
-        add(row, self.arrivals[last], &here[1..]);
-        row[length - 1] += self.arrivals[last] * here[length - 1];
-        cost
-    }
-}
-
-/// Adds `rate` times each value.
-fn add(row: &mut [f64], rate: f64, values: &[f64]) {
-    row.iter_mut().zip(values).for_each(|(v, u)| *v += rate * u);
-}
-
-/// Value iteration on a box that grows.
-trait Dynamic {
-    /// Returns the present box, and how many states there are for each of its places.
-    fn region(&self) -> (&Region, usize);
-
-    /// Returns bounds on the average cost in the box, and the number of sweeps that they took.
-    fn sweep(&mut self) -> ([f64; 2], usize);
-
-    /// Goes on to a larger box.
-    fn grow(&mut self, larger: Region);
-}
-
 /// Returns the least mean response time that a policy with this preemption can have, or that weighted by load.
 ///
 /// # Errors
 /// When the laws have memory, when it is too large.
 pub fn optimum(
     workload: &Workload,
-    sought: Sought,
+    problem: Problem,
     limits: &Limits,
     interrupt: &AtomicBool,
     progress: impl FnMut(Step),
@@ -249,24 +183,24 @@ pub fn optimum(
             job_type.name()
         ));
     }
-    let costs = costs(workload, sought.objective)?;
+    let costs = costs(workload, problem.objective)?;
     let work: f64 = workload.types().iter().map(JobType::offered_load).sum();
     let mean = work / workload.total_arrival_rate();
     let is_far = |rate: &f64| !SETUPS.contains(&(rate * mean));
-    if let Some(rate) = sought.setup_rate.filter(is_far) {
+    if let Some(rate) = problem.setup_rate.filter(is_far) {
         return refused(format!(
             "a setup of mean {} beside jobs of mean {mean}: the dynamic program is for setups up to 1e6 times as long, or as short; slower ones are as --preemption none, faster ones as full",
             1.0 / rate
         ));
     }
     let packing = Packing::new(workload);
-    Ok(match sought.preemption {
+    Ok(match problem.preemption {
         Preemption::None | Preemption::Setup => {
             let found = enumerate(&packing, MOST_SCHEDULES);
             let schedules = found.complete.then_some(found.schedules);
             let mut schedules = schedules.ok_or_else(|| too_many(MOST_SCHEDULES))?;
-            let is_setup = sought.preemption == Preemption::Setup;
-            let setup_rate = sought.setup_rate.filter(|_| is_setup);
+            let is_setup = problem.preemption == Preemption::Setup;
+            let setup_rate = problem.setup_rate.filter(|_| is_setup);
             if setup_rate.is_some() {
                 schedules = sweep::in_setup(&schedules);
             }

@@ -1,7 +1,6 @@
 use rayon::prelude::*;
 
-use super::region::Region;
-use super::{Dynamic, Uniform};
+use super::region::{Dynamic, Region, Uniform};
 use synth_cluster::schedule::Schedule;
 use synth_cluster::workload::Workload;
 
@@ -25,7 +24,7 @@ pub(super) struct Preemptive {
 }
 
 /// Sweeps that keep the decisions, for each that makes them.
-const KEPT: usize = 11;
+const EVALUATIONS: usize = 11;
 
 impl Preemptive {
     pub fn new(
@@ -185,10 +184,10 @@ impl Dynamic for Preemptive {
     }
 
     fn sweep(&mut self) -> ([f64; 2], usize) {
-        for _ in 0..KEPT {
+        for _ in 0..EVALUATIONS {
             self.step(false);
         }
-        (self.step(true), KEPT + 1)
+        (self.step(true), EVALUATIONS + 1)
     }
 
     fn grow(&mut self, larger: Region) {

@@ -1,3 +1,8 @@
+//! The box of states that value iteration goes through, and the rates of what happens in it.
+
+use synth_cluster::schedule::{Schedule, worth};
+use synth_cluster::workload::Workload;
+
 /// Numbers of jobs of each type in a box.
 #[derive(Clone, Debug)]
 pub(super) struct Region {
@@ -89,4 +94,75 @@ fn lagrange(points: [usize; 3], n: usize) -> [f64; 3] {
     let x = n as f64;
     let weight = |a: f64, b: f64, c: f64| (x - b) * (x - c) / ((a - b) * (a - c));
     [weight(a, b, c), weight(b, a, c), weight(c, a, b)]
+}
+
+/// Rates and costs over the uniformization rate.
+pub(super) struct Uniform {
+    /// λ of each type.
+    pub arrivals: Vec<f64>,
+    /// μ of each type; with setups then γ.
+    pub services: Vec<f64>,
+    /// Cost of a job of each type \[1/time\].
+    pub costs: Vec<f64>,
+    pub rate: f64,
+}
+
+impl Uniform {
+    pub fn new(
+        workload: &Workload,
+        services: &[f64],
+        schedules: &[Schedule],
+        costs: &[f64],
+    ) -> Self {
+        let served = schedules.iter().map(|s| worth(s, services));
+        let rate = workload.total_arrival_rate() + served.fold(0.0, f64::max);
+        let types = workload.types().iter();
+        Uniform {
+            arrivals: types.map(|t| t.arrival_rate() / rate).collect(),
+            services: services.iter().map(|mu| mu / rate).collect(),
+            costs: costs.iter().map(|c| c / rate).collect(),
+            rate,
+        }
+    }
+
+    /// Adds the values after arrivals to a row of the last type's jobs, from a state on. Beyond the box an arrival is
+    /// lost. Returns the cost with that of the other types' jobs there.
+    pub fn arrive(
+        &self,
+        region: &Region,
+        start: usize,
+        values: &[f64],
+        row: &mut [f64],
+        mut cost: f64,
+    ) -> f64 {
+        let (last, length) = (self.arrivals.len() - 1, row.len());
+        for i in 0..last {
+            let count = region.count(i, start);
+            cost += count as f64 * self.costs[i];
+            let is_in = count < region.limits[i];
+            let more = start + if is_in { region.strides[i] } else { 0 };
+            add(row, self.arrivals[i], &values[more..more + length]);
+        }
+        let here = &values[start..start + length];
+        add(row, self.arrivals[last], &here[1..]);
+        row[length - 1] += self.arrivals[last] * here[length - 1];
+        cost
+    }
+}
+
+/// Adds `rate` times each value.
+pub(super) fn add(row: &mut [f64], rate: f64, values: &[f64]) {
+    row.iter_mut().zip(values).for_each(|(v, u)| *v += rate * u);
+}
+
+/// Value iteration on a box that grows.
+pub(super) trait Dynamic {
+    /// Returns the present box, and how many states there are for each of its places.
+    fn region(&self) -> (&Region, usize);
+
+    /// Returns bounds on the average cost in the box, and the number of sweeps that they took.
+    fn sweep(&mut self) -> ([f64; 2], usize);
+
+    /// Goes on to a larger box.
+    fn grow(&mut self, larger: Region);
 }

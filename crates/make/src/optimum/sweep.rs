@@ -4,8 +4,7 @@ use std::collections::HashMap;
 use itertools::Itertools;
 use rayon::prelude::*;
 
-use super::region::Region;
-use super::{Dynamic, Uniform, add};
+use super::region::{Dynamic, Region, Uniform, add};
 use synth_cluster::schedule::Schedule;
 use synth_cluster::workload::Workload;
 

@@ -13,7 +13,7 @@ fn solve(workload: &Workload, tolerance: f64) -> Optimum {
         ..Limits::default()
     };
     let never = AtomicBool::new(false);
-    let sought = Sought::mean(Preemption::None);
+    let sought = Problem::mean(Preemption::None);
     optimum(workload, sought, &limits, &never, |_| {}).unwrap()
 }
 
@@ -56,9 +56,9 @@ fn small(jobs: &str) -> Workload {
 
 fn within(workload: &Workload, objective: Objective, limits: &Limits) -> Optimum {
     let never = AtomicBool::new(false);
-    let sought = Sought {
+    let sought = Problem {
         objective,
-        ..Sought::mean(Preemption::None)
+        ..Problem::mean(Preemption::None)
     };
     optimum(workload, sought, limits, &never, |_| {}).unwrap()
 }
@@ -185,7 +185,7 @@ fn what_is_too_large_is_told_beforehand() {
         .collect();
     let said = optimum(
         &small(&types),
-        Sought::mean(Preemption::None),
+        Problem::mean(Preemption::None),
         &Limits::default(),
         &never,
         |_| panic!("nothing is computed"),
@@ -217,7 +217,7 @@ fn preempting(workload: &Workload, tolerance: f64) -> Optimum {
     let never = AtomicBool::new(false);
     optimum(
         workload,
-        Sought::mean(Preemption::Full),
+        Problem::mean(Preemption::Full),
         &limits,
         &never,
         |_| {},
@@ -260,9 +260,9 @@ fn with_setups(workload: &Workload, setup_rate: f64, tolerance: f64) -> Optimum 
         ..Limits::default()
     };
     let never = AtomicBool::new(false);
-    let sought = Sought {
+    let sought = Problem {
         setup_rate: Some(setup_rate),
-        ..Sought::mean(Preemption::Setup)
+        ..Problem::mean(Preemption::Setup)
     };
     optimum(workload, sought, &limits, &never, |_| {}).unwrap()
 }

@@ -27,26 +27,12 @@ mod system;
 use num_bigint::BigInt;
 use num_integer::Integer;
 use num_rational::BigRational;
-use num_traits::{One, Signed, ToPrimitive};
+use num_traits::{One, Signed};
 
-use super::{Mix, Solution};
+use super::solution::{Exact, Mix, Solution, nearest};
 use synth_cluster::schedule::{Packing, Schedule};
 use synth_cluster::workload::{JobType, Workload};
 use system::{Echelon, Fractions, dot};
-
-/// The program's optimum in fractions.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Exact {
-    /// `ρ = max_i b_i / (πW)_i` of the mix.
-    pub load: BigRational,
-    /// The schedules `W` (N × K) of the mix.
-    pub schedules: Vec<Schedule>,
-    /// Their weights `π` (N), positive, of sum 1.
-    pub weights: Vec<BigRational>,
-    /// The proof that no mix is better: prices `y` (K), nonnegative, of sum 1, at which no schedule is worth more than
-    /// `1/ρ`. `None` where there is only the bound in double precision.
-    pub prices: Option<Vec<BigRational>>,
-}
 
 /// Rounds of correcting which types are tight and which schedules are in use.
 const CORRECTIONS: usize = 8;
@@ -74,26 +60,6 @@ pub fn exact(workload: &Workload, solution: &Solution, nodes: u64) -> Option<Exa
         load,
         schedules,
     })
-}
-
-impl Exact {
-    /// Returns whether ρ is proven from both sides.
-    pub fn is_proven(&self) -> bool {
-        self.prices.is_some()
-    }
-
-    /// Returns the mix in the nearest doubles.
-    pub fn mix(&self) -> Mix {
-        Mix {
-            schedules: self.schedules.clone(),
-            weights: self.weights.iter().map(nearest).collect(),
-        }
-    }
-}
-
-/// Returns the double nearest to a fraction; infinite beyond their range.
-pub fn nearest(fraction: &BigRational) -> f64 {
-    fraction.to_f64().expect("a denominator is not 0")
 }
 
 /// The program in whole numbers: `b_i = loads_i / unit`.

@@ -27,11 +27,12 @@ mod problem;
 mod solution;
 mod solve;
 
-pub use exact::nearest;
-pub use exact::{Exact, exact};
+pub use exact::exact;
 pub use least_drain::most_even;
 pub use pricing::Knapsack;
-pub use solution::{Certificate, LOAD_MARGIN, Limits, Mix, PROOF_GAP, ProgramError, Solution};
+pub use solution::{
+    Certificate, Exact, LOAD_MARGIN, Limits, Mix, PROOF_GAP, ProgramError, Solution, nearest,
+};
 pub use solve::{solve, solve_from};
 
 #[cfg(test)]

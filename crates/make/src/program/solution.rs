@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use num_rational::BigRational;
+use num_traits::ToPrimitive;
+
 pub use synth_cluster::artifact::Mix;
 
-use super::Exact;
 use synth_cluster::artifact::ShapeWorth;
 use synth_cluster::schedule::Schedule;
 use synth_cluster::workload::JobType;
@@ -94,6 +96,40 @@ pub struct Solution {
     pub rounds: usize,
     /// Work done: columns in the last master.
     pub columns: usize,
+}
+
+/// The program's optimum in fractions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Exact {
+    /// `ρ = max_i b_i / (πW)_i` of the mix.
+    pub load: BigRational,
+    /// The schedules `W` (N × K) of the mix.
+    pub schedules: Vec<Schedule>,
+    /// Their weights `π` (N), positive, of sum 1.
+    pub weights: Vec<BigRational>,
+    /// The proof that no mix is better: prices `y` (K), nonnegative, of sum 1, at which no schedule is worth more than
+    /// `1/ρ`. `None` where there is only the bound in double precision.
+    pub prices: Option<Vec<BigRational>>,
+}
+
+impl Exact {
+    /// Returns whether ρ is proven from both sides.
+    pub fn is_proven(&self) -> bool {
+        self.prices.is_some()
+    }
+
+    /// Returns the mix in the nearest doubles.
+    pub fn mix(&self) -> Mix {
+        Mix {
+            schedules: self.schedules.clone(),
+            weights: self.weights.iter().map(nearest).collect(),
+        }
+    }
+}
+
+/// Returns the double nearest to a fraction; infinite beyond their range.
+pub fn nearest(fraction: &BigRational) -> f64 {
+    fraction.to_f64().expect("a denominator is not 0")
 }
 
 /// Why there is no solution.

@@ -223,18 +223,12 @@ impl Claims<'_> {
         let claim = |quantity, value| claim(self.workload, exact, quantity, Some(i), value);
         let queue = self.type_queue(i);
         let law = queue.law(budget)?;
-        let number = match &law {
-            Some(law) => law.mean_number(),
-            None => queue.mean_number(budget)?,
-        };
+        let number = law.mean_number();
         let response = number / self.workload.types()[i].arrival_rate();
         let mut claims = vec![
             claim(Quantity::MeanNumber, number),
             claim(Quantity::MeanResponse, response),
         ];
-        let Some(law) = law else {
-            return Ok((number, claims));
-        };
         claims.extend(law.rarely_above(RARE).map(|(at, above)| Claim {
             at: Some(at),
             ..claim(Quantity::NumberAbove, above)

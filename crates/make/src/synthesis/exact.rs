@@ -3,7 +3,7 @@
 use num_rational::BigRational;
 use num_traits::One;
 
-use super::{Options, Outcome, Overload, SynthesisError, check_options};
+use super::{Options, Outcome, Overload, SynthesisError, check_options, refused};
 use crate::modulation;
 use crate::program::{self, Exact, Knapsack, LOAD_MARGIN, Solution, nearest};
 use synth_cluster::artifact::{
@@ -45,7 +45,9 @@ pub(super) fn solved(
     let exact = solution.exact;
     let is_below = |exact: &Exact| exact.load < BigRational::one();
     if exact.as_ref().is_some_and(is_below) {
-        return Err(SynthesisError::JustBelow);
+        return refused(format!(
+            "the load is below 1, exactly, but by less than {LOAD_MARGIN:e}: some policy stabilizes this workload, but double precision is not enough to tune or to analyse it; lower the arrival rates by a factor of 1 - 1e-10 or so"
+        ));
     }
     Ok(Outcome::Overloaded(Overload {
         decided: exact.as_ref().is_some_and(Exact::is_proven)

@@ -4,6 +4,7 @@ mod choice;
 mod claims;
 mod exact;
 mod log;
+mod minimum;
 mod msfq;
 mod partition;
 mod sweep;
@@ -24,14 +25,13 @@ use std::time::{Duration, Instant};
 
 use crate::analysis::{AnalysisError, PaperBounds};
 use crate::modulation::{self, Modulation, ModulationError};
-use crate::optimum::Sought;
-use crate::program::{Certificate, Exact, LOAD_MARGIN, Limits, ProgramError, Solution};
+use crate::optimum::Problem;
+use crate::program::{Certificate, Exact, Limits, ProgramError, Solution};
 use synth_cluster::artifact::{
     ArrivalLaw, Artifact, Backfill, Conditions, EmptySlots, HoldsFor, MsrPolicy, Objective,
     Preemption, Route, SizeLaw,
 };
 use synth_cluster::workload::{JobType, Workload};
-use synth_core::document::DocumentError;
 
 /// Phases up to which a chain is built.
 pub const PHASE_LIMIT: usize = 20_000;
@@ -108,9 +108,9 @@ impl Options {
         }
     }
 
-    /// What is sought, for a bound.
-    pub fn sought(&self) -> Sought {
-        Sought {
+    /// Returns the problem whose optimum bounds these policies.
+    pub fn problem(&self) -> Problem {
+        Problem {
             preemption: self.preemption,
             setup_rate: self.setup_rate,
             objective: self.objective,
@@ -174,23 +174,11 @@ pub enum SynthesisError {
     /// The modulating chain.
     #[error(transparent)]
     Modulation(#[from] ModulationError),
-    /// What is sent to the servers of a shape of a fleet is no workload.
-    #[error(transparent)]
-    Workload(#[from] DocumentError),
     /// The exact analysis.
     #[error(transparent)]
     Analysis(#[from] AnalysisError),
-    /// No policy is stable, so that there is none to evaluate.
-    #[error(
-        "no policy can be said to stabilize this workload: load ρ = {0}, and it must be below 1; `synth --workload FILE --preemption full` has the proof"
-    )]
-    Overloaded(f64),
-    /// Stable under some policy, but not analysable in double precision.
-    #[error(
-        "the load is below 1, exactly, but by less than {LOAD_MARGIN:e}: some policy stabilizes this workload, but double precision is not enough to tune or to analyse it; lower the arrival rates by a factor of 1 - 1e-10 or so"
-    )]
-    JustBelow,
-    /// Options that do not go together or with the workload, or a rate that is out of range or unstable.
+    /// Options that do not go together or with the workload, a rate that is out of range or unstable, or a workload at
+    /// capacity or too near to it to be analysed.
     #[error("{0}")]
     Refused(String),
 }

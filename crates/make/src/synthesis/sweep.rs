@@ -2,7 +2,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::exact::solved;
 use super::tuning::{self, RateSearch};
-use super::{Options, Outcome, PHASE_LIMIT, SynthesisError, first_draft};
+use super::{Options, Outcome, PHASE_LIMIT, SynthesisError, first_draft, refused};
 use crate::analysis::{self, AnalysisError, Cost, PaperBounds, TypeQueue};
 use synth_cluster::artifact::Route;
 use synth_cluster::workload::Workload;
@@ -42,7 +42,10 @@ pub fn sweep(
     let solution = match solved(&workload.clone().into(), options)? {
         Outcome::Policy(solution) => solution,
         Outcome::Overloaded(overload) => {
-            return Err(SynthesisError::Overloaded(overload.certificate.load));
+            return refused(format!(
+                "no policy can be said to stabilize this workload: load ρ = {}, and it must be below 1; `synth --workload FILE --preemption full` has the proof",
+                overload.certificate.load
+            ));
         }
     };
     let draft = first_draft(workload, options, &solution);

@@ -3,7 +3,6 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::*;
-use crate::program;
 use synth_cluster::artifact::{Claim, Method, Quantity, Subject, Unmet, unmet};
 
 fn model(name: &str) -> Workload {
@@ -12,7 +11,7 @@ fn model(name: &str) -> Workload {
 }
 
 /// Section 7 of the MSR paper at another load.
-fn section7(load: f64) -> Workload {
+pub(super) fn section7(load: f64) -> Workload {
     model("section7").scaled(load / 0.9).unwrap()
 }
 
@@ -126,34 +125,6 @@ fn the_weighted_objective_is_tuned_for() {
     let (mean, weighted) = (of(Objective::Mean), of(Objective::Weighted));
     assert!(weighted.1 < mean.1 * (1.0 - 1e-6), "{weighted:?} {mean:?}");
     assert!(mean.0 < weighted.0 * (1.0 - 1e-6), "{weighted:?} {mean:?}");
-}
-
-/// What a step would bring is what the program says of the larger server.
-#[test]
-fn upgrades_are_solved_again() {
-    let options = Options::new(Preemption::None);
-    let found = upgrades(&section7(0.8).into(), &options, &[]);
-    assert_eq!((found.found.len(), found.skipped), (3, 0));
-    let text = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/section7.yaml");
-    let text = std::fs::read_to_string(text).unwrap();
-    for (resource, from, to) in [
-        ("cpu", "cpu: 20", "cpu: 21"),
-        ("memory", "memory: 15", "memory: 16"),
-    ] {
-        let step = found.found.iter();
-        let mut step = step.filter(|s| s.resource.as_deref() == Some(resource));
-        let step = step.next().unwrap();
-        assert!(step.more == 1.0 && step.proven && text.contains(from));
-        let larger = Workload::parse(&text.replace(from, to), "larger")
-            .unwrap()
-            .workload;
-        let larger = larger.scaled(0.8 / 0.9).unwrap();
-        let expected = program::solve(&larger, &Limits::default()).unwrap();
-        assert!(
-            (step.load / expected.certificate.load - 1.0).abs() < 1e-9,
-            "{resource}"
-        );
-    }
 }
 
 /// Without effort there are bounds and an approximation, and their methods say so.

@@ -1,6 +1,7 @@
 //! Tuning: the route and the switching rate with the least cost, exactly where that is affordable.
 
 use super::claims::LAWS;
+use super::minimum::minimum;
 use super::{Options, PHASE_LIMIT, PHASES_OF_TYPES, SynthesisError, mean_size, refused};
 use crate::analysis::{self, AnalysisError, Cost, PaperBounds};
 use crate::modulation::{Modulation, ModulationError};
@@ -21,9 +22,6 @@ const EVALUATIONS: [(f64, f64); 3] = [(40.0, 1e-6), (10.0, 1e-2), (6.0, 5e-2)];
 /// A route of which nothing exact can be claimed is taken only where it is predicted to be better than
 /// the best one of which it can by this factor.
 const WORTH_A_GUESS: f64 = 1.25;
-
-/// The search ends where a step of 1 in ln α gains relatively less than this.
-const FLAT: f64 = 1e-4;
 
 /// A route that was considered.
 #[derive(Clone, Debug)]
@@ -331,173 +329,5 @@ impl<'a> RateSearch<'a> {
         self.outlook.method = Method::ExactQbd;
         (self.outlook.rate, self.outlook.value) = (rate, value);
         Ok(())
-    }
-}
-
-/// Returns the minimum of a function of a rate below `largest`, and where it is: bracketed around
-/// `start` on a logarithmic scale, then by Brent's method (successive parabolas, golden section
-/// where they fail) until ln(rate) is known to `tolerance`. Where the function only falls, the
-/// search ends where it gains less than [`FLAT`]; where it only rises, likewise.
-fn minimum(
-    mut function: impl FnMut(f64) -> f64,
-    start: f64,
-    largest: f64,
-    tolerance: f64,
-) -> (f64, f64) {
-    let ceiling = largest.ln();
-    let mut at = |x: f64| {
-        let is_below = x < ceiling;
-        if is_below {
-            function(x.exp())
-        } else {
-            f64::INFINITY
-        }
-    };
-    let Some(bracket) = bracket(&mut at, start.ln(), ceiling) else {
-        return (start, f64::INFINITY);
-    };
-    let (x, value) = brent(at, bracket, tolerance);
-    (x.exp(), value)
-}
-
-/// A point with its value.
-type Point = (f64, f64);
-
-/// Three points of which the middle one is lowest; `None` where the function is infinite.
-fn bracket(at: &mut impl FnMut(f64) -> f64, start: f64, ceiling: f64) -> Option<[Point; 3]> {
-    let mut middle = (start, at(start));
-    // Next to the largest stable rate the value may have lost all its digits.
-    for _ in 0..40 {
-        if middle.1.is_finite() {
-            break;
-        }
-        let lower = middle.0 - 0.7;
-        middle = (lower, at(lower));
-    }
-    let mut step = 0.35;
-    let above = |x: f64, step: f64| (x + step).min(0.5 * (x + ceiling));
-    let mut at = |x: f64| (x, at(x));
-    let (mut low, mut high) = (at(middle.0 - step), at(above(middle.0, step)));
-    for _ in 0..60 {
-        if !middle.1.is_finite() {
-            return None;
-        }
-        if low.1 < middle.1 {
-            let gain = (middle.1 - low.1) / low.1 / (middle.0 - low.0);
-            (high, middle) = (middle, low);
-            if gain < FLAT {
-                break;
-            }
-            step *= 1.6;
-            low = at(middle.0 - step);
-        } else if high.1 < middle.1 {
-            let gain = (middle.1 - high.1) / high.1 / (high.0 - middle.0);
-            (low, middle) = (middle, high);
-            if gain < FLAT {
-                break;
-            }
-            step *= 1.6;
-            high = at(above(middle.0, step));
-        } else {
-            break;
-        }
-    }
-    Some([low, middle, high])
-}
-
-fn brent(mut at: impl FnMut(f64) -> f64, bracket: [Point; 3], tolerance: f64) -> Point {
-    let [(mut low, low_value), mut best, (mut high, high_value)] = bracket;
-    // Second and third best; and the last two steps.
-    let (mut second, mut third) = ((low, low_value), (high, high_value));
-    if low_value >= high_value {
-        (second, third) = (third, second);
-    }
-    let (mut last, mut before) = (high - low, high - low);
-    for _ in 0..60 {
-        let middle = 0.5 * (low + high);
-        if (best.0 - middle).abs() + 0.5 * (high - low) <= 2.0 * tolerance {
-            break;
-        }
-        let inner = low + tolerance..high - tolerance;
-        let fits = |step: &f64| step.abs() < 0.5 * before.abs() && inner.contains(&(best.0 + step));
-        let step = match vertex(best, second, third).filter(fits) {
-            Some(step) => {
-                before = last;
-                step
-            }
-            None => {
-                let side = if best.0 < middle { high } else { low } - best.0;
-                before = side;
-                0.381_966 * side
-            }
-        };
-        last = step;
-        let x = best.0 + step.abs().max(tolerance).copysign(step);
-        let new = (x, at(x));
-        if new.1 <= best.1 {
-            if x < best.0 {
-                high = best.0
-            } else {
-                low = best.0
-            }
-            (third, second, best) = (second, best, new);
-        } else {
-            if x < best.0 {
-                low = x
-            } else {
-                high = x
-            }
-            if new.1 <= second.1 {
-                (third, second) = (second, new);
-            } else if new.1 <= third.1 {
-                third = new;
-            }
-        }
-    }
-    best
-}
-
-/// Returns the step from a to the lowest point of the parabola through three points, if it has one.
-fn vertex(a: Point, b: Point, c: Point) -> Option<f64> {
-    if !(b.1.is_finite() && c.1.is_finite()) {
-        return None;
-    }
-    let (r, s) = ((b.0 - a.0) * (a.1 - c.1), (c.0 - a.0) * (a.1 - b.1));
-    let step = 0.5 * ((b.0 - a.0) * r - (c.0 - a.0) * s) / (r - s);
-    step.is_finite().then_some(step)
-}
-#[cfg(test)]
-mod minimum {
-    use super::minimum;
-
-    #[test]
-    fn of_smooth_functions() {
-        for best in [1e-6, 0.3, 1.0, 50.0, 1e5] {
-            let function = |rate: f64| (rate / best).ln().cosh() + 0.1 * (rate / best).ln().exp();
-            let (rate, _) = minimum(function, 1.0, f64::INFINITY, 1e-7);
-            // sinh x + e^x / 10 = 0.
-            let expected = best * (0.5_f64 / 0.6).sqrt();
-            assert!(
-                (rate / expected - 1.0).abs() < 1e-5,
-                "{rate} for {expected}"
-            );
-        }
-    }
-
-    /// Next to an end beyond which the policy is unstable.
-    #[test]
-    fn below_a_pole() {
-        let function = |rate: f64| 1.0 / (1.0 - rate) + 1e-4 / rate;
-        let (rate, value) = minimum(function, 0.9, 1.0, 1e-7);
-        assert!((rate - 0.01 / 1.01).abs() < 1e-6, "{rate}");
-        assert!((value - function(0.01 / 1.01)).abs() < 1e-12);
-    }
-
-    #[test]
-    fn of_a_function_that_only_falls_ends() {
-        let (rate, value) = minimum(|rate| 1.0 + 1.0 / rate, 1.0, f64::INFINITY, 1e-6);
-        assert!(rate > 100.0 && value < 1.01, "{rate}");
-        let nowhere = minimum(|_| f64::INFINITY, 1.0, f64::INFINITY, 1e-6);
-        assert!(nowhere.1.is_infinite());
     }
 }

@@ -100,3 +100,40 @@ fn purchases(fleet: &Fleet) -> Vec<(Upgrade, Fleet)> {
     }
     all
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::synthesis::tests::section7;
+    use synth_cluster::artifact::Preemption;
+    use synth_cluster::workload::Workload;
+
+    /// What a step would bring is what the program says of the larger server.
+    #[test]
+    fn upgrades_are_solved_again() {
+        let options = Options::new(Preemption::None);
+        let found = upgrades(&section7(0.8).into(), &options, &[]);
+        assert_eq!((found.found.len(), found.skipped), (3, 0));
+        let text = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/section7.yaml");
+        let text = std::fs::read_to_string(text).unwrap();
+        for (resource, from, to) in [
+            ("cpu", "cpu: 20", "cpu: 21"),
+            ("memory", "memory: 15", "memory: 16"),
+        ] {
+            let step = found.found.iter();
+            let mut step = step.filter(|s| s.resource.as_deref() == Some(resource));
+            let step = step.next().unwrap();
+            assert!(step.more == 1.0 && step.proven && text.contains(from));
+            let larger = Workload::parse(&text.replace(from, to), "larger")
+                .unwrap()
+                .workload;
+            let larger = larger.scaled(0.8 / 0.9).unwrap();
+            let expected = program::solve(&larger, &Limits::default()).unwrap();
+            assert!(
+                (step.load / expected.certificate.load - 1.0).abs() < 1e-9,
+                "{resource}"
+            );
+        }
+    }
+}

@@ -10,7 +10,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use nalgebra::{DMatrix, DVector};
+use nalgebra::DMatrix;
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::DiGraph;
 use petgraph::visit::EdgeRef;
@@ -29,14 +29,8 @@ impl Rate for f64 {
 
 /// Why a chain has no usable stationary law.
 #[derive(Debug, thiserror::Error, PartialEq)]
-pub enum ChainError {
-    /// Some state cannot be reached from some other.
-    #[error("the chain falls into {0} classes that do not all communicate; it must be irreducible")]
-    NotIrreducible(usize),
-    /// A rate that is not a positive finite number.
-    #[error("the rate {0} is not a positive finite number")]
-    BadRate(f64),
-}
+#[error("{0}")]
+pub struct ChainError(String);
 
 /// Returns the generator `G` (n × n): `G_st` the rate from s to t, the diagonal *minus the exact row
 /// sum*, in the order of the graph's nodes.
@@ -67,11 +61,14 @@ pub fn generator<S, E: Rate>(chain: &DiGraph<S, E>) -> DMatrix<f64> {
 pub fn stationary<S, E: Rate>(chain: &DiGraph<S, E>) -> Result<Vec<f64>, ChainError> {
     let mut rates = chain.edge_weights().map(Rate::rate);
     if let Some(rate) = rates.find(|rate| !(*rate > 0.0 && rate.is_finite())) {
-        return Err(ChainError::BadRate(rate));
+        let why = format!("the rate {rate} is not a positive finite number");
+        return Err(ChainError(why));
     }
     let classes = tarjan_scc(chain).len();
     if classes != 1 {
-        return Err(ChainError::NotIrreducible(classes));
+        return Err(ChainError(format!(
+            "the chain falls into {classes} classes that do not all communicate; it must be irreducible"
+        )));
     }
     let n = chain.node_count();
     let mut rows: Vec<BTreeMap<usize, f64>> = vec![BTreeMap::new(); n];
@@ -105,24 +102,11 @@ pub fn stationary<S, E: Rate>(chain: &DiGraph<S, E>) -> Result<Vec<f64>, ChainEr
     Ok(law.iter().map(|p| p / total).collect())
 }
 
-/// The stationary law by LU of the dense generator with one equation replaced by `Σ π = 1`.
-///
-/// A second way to the same numbers, for small chains: cubic in their size, and less
-/// accurate than [`stationary`] when rates differ by many orders of magnitude. `None` when
-/// the matrix is singular.
-pub fn stationary_dense(generator: &DMatrix<f64>) -> Option<DVector<f64>> {
-    let n = generator.nrows();
-    let mut system = generator.transpose();
-    system.row_mut(n - 1).fill(1.0);
-    let mut right = DVector::zeros(n);
-    right[n - 1] = 1.0;
-    system.lu().solve(&right)
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use nalgebra::DVector;
     use rand::RngExt;
     use rand::SeedableRng;
 
@@ -150,7 +134,13 @@ mod tests {
             }
             let chain = DiGraph::<(), f64>::from_edges(edges);
             let law = stationary(&chain).unwrap();
-            let dense = stationary_dense(&generator(&chain)).unwrap();
+            // One equation is replaced by Σ π = 1.
+            let mut system = generator(&chain).transpose();
+            let last = system.nrows() - 1;
+            system.row_mut(last).fill(1.0);
+            let mut right = DVector::zeros(last + 1);
+            right[last] = 1.0;
+            let dense = system.lu().solve(&right).unwrap();
             for (a, b) in law.iter().zip(dense.iter()) {
                 assert!((a - b).abs() < 1e-13, "{n} states: {a} against {b}");
             }
@@ -160,8 +150,9 @@ mod tests {
     #[test]
     fn what_is_no_irreducible_chain_is_refused() {
         let absorbing = DiGraph::<(), f64>::from_edges([(0, 1, 1.0)]);
-        assert_eq!(stationary(&absorbing), Err(ChainError::NotIrreducible(2)));
+        let why = |chain| stationary(chain).unwrap_err().to_string();
+        assert!(why(&absorbing).contains("2 classes"));
         let frozen = DiGraph::<(), f64>::from_edges([(0, 1, 0.0), (1, 0, 1.0)]);
-        assert_eq!(stationary(&frozen), Err(ChainError::BadRate(0.0)));
+        assert!(why(&frozen).contains("the rate 0 is"));
     }
 }

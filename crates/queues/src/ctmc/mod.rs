@@ -4,6 +4,7 @@
 mod bisection;
 mod chain;
 pub mod cycle;
+mod gmres;
 mod modulated;
 mod qbd;
 mod relative;
@@ -13,7 +14,7 @@ mod sojourn;
 mod staged;
 
 pub use bisection::bisected;
-pub use chain::{ChainError, Rate, generator, stationary, stationary_dense};
+pub use chain::{ChainError, Rate, generator, stationary};
 pub use modulated::{Edge, Environment, MEMORY, ModulatedQueue, matrix_numbers, matrix_work};
 pub use qbd::{Block, Level, Qbd, QbdError, Stationary};
 pub use relative::RelativeCompletions;

@@ -60,26 +60,28 @@ pub struct Qbd {
 
 /// Why a QBD has no usable law.
 #[derive(Debug, thiserror::Error, PartialEq)]
-pub enum QbdError {
-    /// The mean drift is not downwards.
-    #[error(
-        "the process is not stable: its mean drift is {0:e} levels per time, expected one that is clearly negative"
-    )]
-    Unstable(f64),
+#[error("{0}")]
+pub struct QbdError(String);
+
+impl QbdError {
     /// An iteration of this name did not converge.
-    #[error("{0} did not converge within {ITERATIONS} iterations")]
-    NotConverged(&'static str),
-    /// The matrix does not solve the equation: it has this residual, relative to the rates.
-    #[error("the first-passage matrix has a residual of {0:e}, expected at most {RESIDUAL:e}")]
-    Residual(f64),
+    pub(super) fn not_converged(name: &str) -> Self {
+        QbdError(format!(
+            "{name} did not converge within {ITERATIONS} iterations"
+        ))
+    }
+
     /// The mean that was computed is impossible.
-    #[error("cancellation left no digit of the mean: {0}")]
-    NoDigit(f64),
+    pub fn no_digit(mean: f64) -> Self {
+        QbdError(format!("cancellation left no digit of the mean: {mean}"))
+    }
+
     /// Rounding errors add up over the levels.
-    #[error(
-        "the queue becomes so long at times that rounding leaves a relative error of {0:.1e} in its mean"
-    )]
-    Deep(f64),
+    pub fn deep(error: f64) -> Self {
+        QbdError(format!(
+            "the queue becomes so long at times that rounding leaves a relative error of {error:.1e} in its mean"
+        ))
+    }
 }
 
 /// Residual allowed, relative to the largest rate.
@@ -129,7 +131,7 @@ impl Rates {
             first += turn_above;
             (up, down) = (&up * rise, &down * fall);
         }
-        Err(QbdError::NotConverged("cyclic reduction"))
+        Err(QbdError::not_converged("cyclic reduction"))
     }
 
     /// Checks `D + (L − diag) G + U G² = 0`.
@@ -142,7 +144,10 @@ impl Rates {
         if residual <= RESIDUAL * leaving.amax() {
             Ok(())
         } else {
-            Err(QbdError::Residual(residual / leaving.amax()))
+            Err(QbdError(format!(
+                "the first-passage matrix has a residual of {:e}, expected at most {RESIDUAL:e}",
+                residual / leaving.amax()
+            )))
         }
     }
 }
@@ -160,7 +165,10 @@ impl Qbd {
         let turnover = (&phases.law * rates.up.column_sum())[0];
         // A drift within its rounding error counts as 0.
         if drift.is_nan() || drift <= 16.0 * f64::EPSILON * turnover {
-            return Err(QbdError::Unstable(-drift));
+            return Err(QbdError(format!(
+                "the process is not stable: its mean drift is {:e} levels per time, expected one that is clearly negative",
+                -drift
+            )));
         }
         let g = rates.cyclic_reduction()?;
         rates.check_residual(&g)?;
@@ -492,7 +500,10 @@ mod tests {
     #[test]
     fn no_drift_is_refused() {
         for lambda in [1.0, 1.5] {
-            assert!(matches!(mmk(1, lambda).solve(), Err(QbdError::Unstable(_))));
+            let Err(why) = mmk(1, lambda).solve() else {
+                panic!("stable at {lambda}");
+            };
+            assert!(why.to_string().contains("not stable"), "{why}");
         }
     }
 }

@@ -18,8 +18,6 @@ pub struct Survival {
     rate: f64,
     /// s_0 = 1, s_1, …
     after: Vec<f64>,
-    /// Operations that it took.
-    work: f64,
 }
 
 /// Positions are left out where the probability of them and of all behind is below this.
@@ -90,13 +88,7 @@ impl Survival {
         Some(Survival {
             rate: walk.rate,
             after,
-            work: spent,
         })
-    }
-
-    /// Returns the operations that it took to follow the arrivals.
-    pub fn work(&self) -> f64 {
-        self.work
     }
 
     /// `P(T > t)`, for probabilities from 1 % to 1.

@@ -147,9 +147,6 @@ fn of_means(
 
 /// Checks claims about a partition: the load, and the means of queues with so many servers, if it has one assignment.
 pub(super) fn of_slots(document: &Document<'_>, policy: &PartitionPolicy, findings: &mut Findings) {
-    if !findings.is_empty() {
-        return;
-    }
     let (workload, types) = (document.workload, document.workload.types());
     let is_alone = policy.assignments.len() == 1;
     let jobs = partition::jobs(policy, 0, types);
@@ -168,22 +165,33 @@ pub(super) fn of_slots(document: &Document<'_>, policy: &PartitionPolicy, findin
     });
 }
 
-/// Checks that a loop is stable, and the claims about it; their values only where a round could be derived.
-pub(super) fn of_loop(document: &Document<'_>, policy: &MsrPolicy, findings: &mut Findings) {
-    let mut round = None;
-    if findings.is_clear("policy") {
-        round = Round::of(document.workload, policy);
-        match &round {
-            Some(round) => {
-                let loads = round.loads(document.workload);
-                let site = ("policy.msr.switching_rate", "the policy");
-                shape::stable(site, &loads, document.workload, findings);
-            }
-            None => underived(document, policy, findings),
-        }
+/// Returns the round of a loop whose shape is right, and checks that it is stable; `None` where its routes are too many to
+/// be followed, which is wrong if a claim depends on them.
+pub(super) fn round(
+    document: &Document<'_>,
+    policy: &MsrPolicy,
+    findings: &mut Findings,
+) -> Option<Round> {
+    let round = Round::of(document.workload, policy);
+    let mut claims = document.claims.iter();
+    if let Some(round) = &round {
+        let loads = round.loads(document.workload);
+        let site = ("policy.msr.switching_rate", "the policy");
+        shape::stable(site, &loads, document.workload, findings);
+    } else if let Some(n) = claims.position(|claim| claim.method != Method::ExactProgram) {
+        let message = format!(
+            "{}: more stages than can be followed, and claims[{n}] depends on them; expected a route with fewer",
+            policy.route
+        );
+        findings.add("policy.msr.route", message);
     }
+    round
+}
+
+/// Checks the claims about a loop; their values only where a round could be derived.
+pub(super) fn of_loop(document: &Document<'_>, round: Option<&Round>, findings: &mut Findings) {
     // What is wrong already is not worth solving queues for.
-    let solvable = round.as_ref().filter(|_| findings.is_empty());
+    let solvable = round.filter(|_| findings.is_empty());
     let queues = solvable.and_then(|round| Queues::new(document, round));
     each(document, findings, |claim, subject, f| {
         if claim.quantity == Quantity::Load && subject.is_none() {
@@ -196,7 +204,7 @@ pub(super) fn of_loop(document: &Document<'_>, policy: &MsrPolicy, findings: &mu
         derivation(claim, method, &conditions(document, subject, method), f);
         if !claim.value.is_finite() {
             f.differs("value", claim.value, "a finite number");
-        } else if let Some(round) = &round {
+        } else if let Some(round) = round {
             let own = Derivation {
                 document,
                 claim,
@@ -207,18 +215,6 @@ pub(super) fn of_loop(document: &Document<'_>, policy: &MsrPolicy, findings: &mu
             own.value(queues.as_ref(), f);
         }
     });
-}
-
-/// Says that the routes are too many to be followed, if a claim depends on them.
-fn underived(document: &Document<'_>, policy: &MsrPolicy, findings: &mut Findings) {
-    let mut claims = document.claims.iter();
-    if let Some(n) = claims.position(|claim| claim.method != Method::ExactProgram) {
-        let message = format!(
-            "{}: more stages than can be followed, and claims[{n}] depends on them; expected a route with fewer",
-            policy.route
-        );
-        findings.add("policy.msr.route", message);
-    }
 }
 
 /// Returns how a claim about a loop is derived; `None` where none such is.
@@ -380,6 +376,8 @@ impl Derivation<'_> {
         if self.method == Method::ExactQbd {
             slack += queues.rounding(self.subject);
             grounds = SOLVED;
+        } else {
+            slack += queues.bound_error(self.subject);
         }
         // Of a percentile what is compared is the fraction of jobs beyond.
         let agrees = match percentile {

@@ -2,7 +2,7 @@
 
 use super::knapsack::{self, Region, Verdict};
 use super::{Document, branching, exact, fluid, mean_schedule, shape};
-use crate::artifact::ShapeWorth;
+use crate::artifact::{Evidence, ShapeWorth};
 use crate::schedule::{Packing, price};
 use crate::workload::{Shape, Workload};
 use synth_core::artifact::{Findings, Grounds, is_close, nonnegative, positive, sums_to_one};
@@ -25,31 +25,41 @@ const PROOF_GAP: f64 = 1e-9;
 /// Nodes that the knapsack of a shape may visit.
 const NODES: u64 = 50_000_000;
 
-/// Checks lengths and signs, then the mixes, then both sides.
-pub(super) fn check(document: &Document<'_>, findings: &mut Findings) {
-    findings.within("evidence", |f| lengths_and_signs(document, f));
-    let shapes = document.fleet.shapes();
-    for (h, (found, shape)) in document.evidence.servers.iter().zip(shapes).enumerate() {
-        findings.within(format!("evidence.servers[{h}]"), |f| {
-            of_shape(document, found, shape, f);
-        });
-    }
-    if findings.is_clear("evidence") {
-        findings.within("evidence", |f| bound_and_gap(document, f));
-    }
-    if findings.is_clear("policy") && findings.is_clear("evidence.servers") {
-        load(document, findings);
-    }
-    if findings.is_clear("evidence") {
+/// Checks lengths and signs, then the mixes, then both sides, and those of a policy that is a mix only where it is
+/// right. Returns the evidence where nothing is wrong with it.
+pub(super) fn check<'a>(
+    document: &Document<'a>,
+    is_rule_right: bool,
+    findings: &mut Findings,
+) -> Option<&'a Evidence> {
+    let evidence = document.evidence;
+    let is_proof = findings.within("evidence", |f| {
+        lengths_and_signs(document, f);
+        let shapes = evidence.servers.iter().zip(document.fleet.shapes());
+        for (h, (found, shape)) in shapes.enumerate() {
+            let path = format!("servers[{h}]");
+            f.within(path, |f| of_shape(document, found, shape, f));
+        }
+        if f.is_clear("") {
+            bound_and_gap(document, f);
+        }
+        if is_rule_right && f.is_clear("servers") {
+            load(document, f);
+        }
+        f.is_clear("")
+    });
+    let mut is_right = is_proof;
+    if is_proof {
         findings.stands("evidence", PROVED);
+        if is_rule_right && let (Some(found), Some(mix)) = (&evidence.exact, document.mix(0)) {
+            exact::check(document, found, &mix, findings);
+            is_right = findings.is_clear("evidence");
+        }
     }
-    let clear = findings.is_clear("evidence") && findings.is_clear("policy");
-    if clear && let (Some(found), Some(mix)) = (&document.evidence.exact, document.mix(0)) {
-        exact::check(document, found, &mix, findings);
-    }
-    if document.evidence.simulation.is_some() {
+    if evidence.simulation.is_some() {
         findings.stands("evidence.simulation", RUN);
     }
+    is_right.then_some(evidence)
 }
 
 fn lengths_and_signs(document: &Document<'_>, findings: &mut Findings) {
@@ -103,7 +113,7 @@ fn of_shape(document: &Document<'_>, found: &ShapeWorth, shape: &Shape, findings
 
 /// Checks that `load = max_i b_i / Σ_h n_h (π_h W_h)_i`, and below 1.
 fn load(document: &Document<'_>, findings: &mut Findings) {
-    let (path, found, fleet) = ("evidence.load", document.evidence.load, document.fleet);
+    let (path, found, fleet) = ("load", document.evidence.load, document.fleet);
     let mut served = vec![0.0; fleet.types().len()];
     for (h, shape) in fleet.shapes().iter().enumerate() {
         let Some(mix) = document.mix(h) else { return };

@@ -69,25 +69,24 @@ pub(super) fn check(
         let message = "expected none: an offered load of the workload is no fraction";
         return findings.add("evidence.exact", message);
     };
-    load(document, found, mix, &offered, findings);
+    let has_load = load(document, found, mix, &offered, findings);
     if let Some(prices) = &found.prices {
-        let exact = findings.is_clear("evidence.exact");
         let bound = document.evidence.bound;
         nearest("evidence.bound", bound, &found.load, findings);
-        if exact && let Some(message) = beaten(document, found, prices, &offered) {
+        if has_load && let Some(message) = beaten(document, found, prices, &offered) {
             findings.add("evidence.exact.prices", message);
         }
     }
 }
 
-/// Checks that `ρ = max_i b_i / (πW)_i`, and that doubles are the nearest.
+/// Checks that `ρ = max_i b_i / (πW)_i`, and that doubles are the nearest. Returns whether the load in fractions is right.
 fn load(
     document: &Document<'_>,
     found: &ExactRecord,
     mix: &Mixed<'_>,
     offered: &[BigRational],
     findings: &mut Findings,
-) {
+) -> bool {
     let path = "evidence.exact.load";
     let served = |i: usize| -> BigRational {
         let pairs = mix.schedules.iter().zip(&found.weights);
@@ -95,7 +94,8 @@ fn load(
     };
     let served: Vec<BigRational> = (0..offered.len()).map(served).collect();
     if served.iter().any(Zero::is_zero) {
-        return findings.add(path, "a type is served by no schedule");
+        findings.add(path, "a type is served by no schedule");
+        return false;
     }
     let load = offered
         .iter()
@@ -114,6 +114,7 @@ fn load(
         let path = format!("{}.weights[{s}]", mix.path);
         nearest(&path, *weight, exact, findings);
     }
+    findings.is_clear("evidence.exact")
 }
 
 /// Checks that a number is the double nearest to a fraction.

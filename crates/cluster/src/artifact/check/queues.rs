@@ -4,14 +4,12 @@ use std::cell::{Cell, OnceCell};
 
 use statrs::function::gamma::{gamma_ur, ln_gamma};
 
-use super::Document;
 use super::round::Round;
+use super::{Document, staged};
 use crate::artifact::{Claim, Quantity};
 use synth_core::artifact::Quantity as _;
 use synth_queues::ctmc::cycle::{Cycle, Levels, Reward};
-use synth_queues::ctmc::{
-    Environment, ModulatedQueue, PhaseType, RelativeCompletions, staged_phases, staged_qbd,
-};
+use synth_queues::ctmc::{Environment, ModulatedQueue, PhaseType, staged_phases};
 
 /// What is derived of all types, each when it is first needed.
 pub(super) struct Queues<'a> {
@@ -28,8 +26,7 @@ struct OfType {
     /// Of these t `P(T ≤ t)` is claimed.
     times: Vec<f64>,
     solved: OnceCell<Option<Solved>>,
-    /// Theorem 8's bounds and section 6.4's approximation of a mean number.
-    bounds: OnceCell<[f64; 3]>,
+    bounds: OnceCell<Bounds>,
 }
 
 impl<'a> Queues<'a> {
@@ -116,28 +113,45 @@ impl<'a> Queues<'a> {
     pub(super) fn bound(&self, i: usize, quantity: Quantity) -> f64 {
         let bounds = self.types[i].bounds.get_or_init(|| self.bounds(i));
         match quantity {
-            Quantity::MeanNumberAtLeast => bounds[0],
-            Quantity::MeanNumberAtMost => bounds[1],
-            _ => bounds[2],
+            Quantity::MeanNumberAtLeast => bounds.least,
+            Quantity::MeanNumberAtMost => bounds.most,
+            _ => bounds.approximation,
         }
     }
 
-    fn bounds(&self, i: usize) -> [f64; 3] {
-        let queue = self.queue(i);
-        let relative = RelativeCompletions::new(&queue);
-        let offered = self.document.workload.types()[i].offered_load();
-        let furthest = |sign: f64| {
-            let ahead = relative.ahead.iter().map(|a| sign * a);
-            ahead.fold(f64::MIN, f64::max)
-        };
-        let least = relative.primary_term() - furthest(1.0);
-        let most = relative.primary_term() + furthest(-1.0) + f64::from(queue.most_servers());
-        let servers = offered / relative.load;
-        let waits = waiting_probability(servers, offered);
-        let queued = relative.load * (1.0 + relative.mean_ahead) / (1.0 - relative.load);
-        let approximation = (waits * queued + offered).max(least).min(most);
-        [least.max(offered), most, approximation]
+    /// Returns what [`Queues::bound`] may be wrong by, relatively, of a type or of the worst of all.
+    pub(super) fn bound_error(&self, subject: Option<usize>) -> f64 {
+        let error = |i: usize| self.types[i].bounds.get_or_init(|| self.bounds(i)).error;
+        let types = subject.map_or(0..self.types.len(), |i| i..i + 1);
+        types.map(error).fold(0.0, f64::max)
     }
+
+    fn bounds(&self, i: usize) -> Bounds {
+        let ahead = self.round.ahead(self.document.workload, i);
+        let kind = &self.document.workload.types()[i];
+        let (offered, load) = (kind.offered_load(), kind.arrival_rate() / ahead.capacity);
+        let servers = self.round.serving.iter().map(|slots| slots[i]).max();
+        let primary = (load + ahead.after_completion) / (1.0 - load);
+        let least = primary - ahead.most;
+        let most = primary - ahead.least + f64::from(servers.unwrap_or(0));
+        let waits = waiting_probability(offered / load, offered);
+        let queued = load * (1.0 + ahead.after_completion) / (1.0 - load);
+        Bounds {
+            least: least.max(offered),
+            most,
+            approximation: (waits * queued + offered).max(least).min(most),
+            error: ahead.error * (1.0 + 1.0 / (1.0 - load)) / least.max(offered),
+        }
+    }
+}
+
+/// Theorem 8's bounds and section 6.4's approximation of a mean number, and what rounding may have changed in them,
+/// relatively.
+struct Bounds {
+    least: f64,
+    most: f64,
+    approximation: f64,
+    error: f64,
 }
 
 /// What is derived anew of one type's queue, by means over cycles ([`synth_queues::ctmc::cycle`]): the maker solves for laws,
@@ -179,7 +193,7 @@ impl Solved {
             return None;
         }
         budget.set(budget.get() - work);
-        let process = staged_qbd(queue, size);
+        let process = staged::chain(queue, size);
         let cycle = Levels::of_process(&process).ok()?;
         let means = cycle.means(&[Reward::Jobs]);
         means[0].is_finite().then(|| Solved {

@@ -161,6 +161,69 @@ impl Round {
     }
 }
 
+/// By how many completions of a queue that is never empty a state of the chain is ahead of the mean (the MSR paper, §6.2).
+pub(super) struct Ahead {
+    /// Completions on average \[1/time\].
+    pub(super) capacity: f64,
+    /// The least and the most over all states.
+    pub(super) least: f64,
+    pub(super) most: f64,
+    /// The mean over the states just after a completion.
+    pub(super) after_completion: f64,
+    /// What each of the last three may be wrong by.
+    pub(super) error: f64,
+}
+
+impl Round {
+    /// Returns what theorem 8 needs for type i: from each state the mean time and the mean number of completions until
+    /// the loop begins again, one against the other as in a whole round.
+    pub(super) fn ahead(&self, workload: &Workload, i: usize) -> Ahead {
+        let states = self.serving.len();
+        let rate = 1.0 / workload.types()[i].mean_size();
+        let speeds = self.serving.iter().map(|slots| rate * f64::from(slots[i]));
+        let speeds: Vec<f64> = speeds.collect();
+        let (mut leaving, mut alone) = (vec![0.0; states], speeds.clone());
+        for (edge, of) in &self.steps {
+            leaving[edge.from] += edge.rate;
+            if *of == Some(i) {
+                alone[edge.from] = 0.0;
+            }
+        }
+        if states == 1 {
+            leaving[0] = 1.0; // a round of what is never left is any time
+        }
+        // Steps come in the order of the round: all that lead to a state before those from it.
+        let mut visits = vec![0.0; states];
+        visits[0] = 1.0;
+        for (edge, _) in self.steps.iter().filter(|(edge, _)| edge.to > 0) {
+            visits[edge.to] += visits[edge.from] * edge.rate / leaving[edge.from];
+        }
+        let times: Vec<f64> = visits.iter().zip(&leaving).map(|(v, r)| v / r).collect();
+        let (mut completions, mut rest) = (speeds, vec![1.0; states]);
+        for (edge, _) in self.steps.iter().rev().filter(|(edge, _)| edge.to > 0) {
+            let Edge { from, to, rate } = *edge;
+            completions[from] += rate * completions[to] / leaving[to];
+            rest[from] += rate * rest[to] / leaving[to];
+        }
+        let (served, lasts) = (completions[0] / leaving[0], rest[0] / leaving[0]);
+        let capacity = served / lasts;
+        let ahead = |s: usize| (completions[s] - capacity * rest[s]) / leaving[s];
+        let mut ahead: Vec<f64> = (0..states).map(ahead).collect();
+        let mean = ahead.iter().zip(&times).map(|(a, t)| a * t).sum::<f64>() / lasts;
+        ahead.iter_mut().for_each(|a| *a -= mean);
+        let own = (0..states).map(|s| times[s] * alone[s] * ahead[s]);
+        let ending = self.steps.iter().filter(|(_, of)| *of == Some(i));
+        let ending = ending.map(|(edge, _)| times[edge.from] * edge.rate * ahead[edge.to]);
+        Ahead {
+            capacity,
+            least: ahead.iter().copied().fold(f64::MAX, f64::min),
+            most: ahead.iter().copied().fold(f64::MIN, f64::max),
+            after_completion: (own.sum::<f64>() + ending.sum::<f64>()) / served,
+            error: 16.0 * f64::EPSILON * served * (states as f64).sqrt(),
+        }
+    }
+}
+
 /// The route to the schedule `target`. A stage is the vector of slots (K) that each type
 /// *holds*: they serve, but for those beyond the target in setup.
 struct Leg<'a> {
@@ -394,5 +457,34 @@ mod tests {
             (0.0, 0, 1.0)
         );
         assert_close(&round.mean_schedule(), &[0.5, 2.0, 1.0]);
+    }
+
+    /// What the maker solves for state by state: lemma 9 of the paper.
+    #[test]
+    fn completions_ahead_are_those_of_the_maker() {
+        use synth_queues::ctmc::RelativeCompletions;
+        let path = format!("{}/../../models/section7.yaml", env!("CARGO_MANIFEST_DIR"));
+        let workload = Workload::read(path.as_ref()).unwrap().workload;
+        for (preemption, setup_rate) in [
+            (Preemption::None, None),
+            (Preemption::Setup, Some(10.0)),
+            (Preemption::Full, None),
+        ] {
+            for route in Route::ALL {
+                let round = round(preemption, setup_rate, route);
+                let environment = round.environment().unwrap();
+                for i in 0..workload.types().len() {
+                    let own = round.ahead(&workload, i);
+                    let queue = round.queue(&environment, &workload, i);
+                    let other = RelativeCompletions::new(&queue);
+                    let furthest = other.ahead.iter().copied().fold(f64::MIN, f64::max);
+                    let least = other.ahead.iter().copied().fold(f64::MAX, f64::min);
+                    assert_close(
+                        &[own.capacity, own.most, own.least, own.after_completion],
+                        &[queue.capacity(), furthest, least, other.mean_ahead],
+                    );
+                }
+            }
+        }
     }
 }

@@ -5,7 +5,7 @@
 
 use super::least::Least;
 use super::{Document, claims};
-use crate::artifact::{Claim, Conditions, HoldsFor, Measure, Method, Quantity};
+use crate::artifact::{Claim, Conditions, Evidence, HoldsFor, Measure, Method, Quantity};
 use crate::workload::JobType;
 use synth_core::artifact::{Findings, Grounds, Quantity as _, Side, SizeLaw, written};
 
@@ -40,13 +40,13 @@ struct Simulated<'a> {
     least: Least,
 }
 
-/// Checks the claims about the rule, whose guard has these loads.
+/// Checks the claims about the rule, whose guard has these loads, by the prices of the evidence where that is right.
 pub(super) fn check(
     document: &Document<'_>,
     under_guard: Option<Vec<f64>>,
+    evidence: Option<&Evidence>,
     findings: &mut Findings,
 ) {
-    let evidence = findings.is_clear("evidence").then_some(document.evidence);
     let simulated = Simulated {
         document,
         under_guard,

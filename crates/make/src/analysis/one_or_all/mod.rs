@@ -17,7 +17,7 @@
 //!
 //! Iterating z → y(z) → 1 leaves p_0 … p_{k−1} (`transforms.rs`), which the first k coefficients of Π
 //! determine (`light_left.rs`). Means follow by renewal and reward over a cycle, whose integrals are
-//! quadratic in j from k on (`cycle.rs`, `queue.rs`).
+//! quadratic in j from k on (`cycle.rs`).
 //!
 //! # Practice
 //! One run takes `O(k³)` and `O(k² n)`, n growing as `1/(1 − y'(1))` towards saturation.
@@ -36,7 +36,109 @@ mod queue;
 mod transforms;
 
 pub use approximation::MsfqApproximation;
-pub use queue::{MOST_SERVERS, MsfqError, MsfqMeans, MsfqQueue, Stream};
+pub use queue::{MOST_SERVERS, MsfqError, MsfqQueue, Stream};
+
+use cycle::{Cycle, Cycles};
+use light_left::LightLeft;
+use nalgebra::DVector;
+
+/// Mean numbers and what follows, light jobs first.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MsfqMeans {
+    /// Mean number in system \[jobs\].
+    pub number: [f64; 2],
+    /// Mean response time \[time\].
+    pub response: [f64; 2],
+    /// Mean length of phase 1, of phases 2 and 3 together, and of phase 4, a cycle \[time\].
+    pub phases: [f64; 3],
+    /// The largest relative error of the numbers and response times by rounding.
+    pub error: f64,
+}
+
+impl MsfqMeans {
+    /// `E[T]` over all jobs \[time\].
+    pub fn mean_response(&self, queue: &MsfqQueue) -> f64 {
+        let rates = queue.light.arrival_rate + queue.heavy.arrival_rate;
+        self.number.iter().sum::<f64>() / rates
+    }
+}
+
+/// The largest relative error at which means are given.
+const MOST_ERROR: f64 = 1e-9;
+
+impl MsfqQueue {
+    /// Mean numbers and response times, exactly.
+    ///
+    /// # Errors
+    /// Beyond [`MOST_SERVERS`]; so close to saturation that it takes too many steps; and where rounding
+    /// may have changed more than one part in 10⁹.
+    pub fn means(&self) -> Result<MsfqMeans, MsfqError> {
+        let refused = |why: String| Err(MsfqError(why));
+        if self.servers > MOST_SERVERS {
+            return refused(format!(
+                "{} light jobs run at once, and the exact analysis is for at most {MOST_SERVERS}",
+                self.servers
+            ));
+        }
+        let Some(left) = LightLeft::new(self) else {
+            let load = self.load();
+            return refused(format!(
+                "at load {load} the exact analysis takes too many steps"
+            ));
+        };
+        let means = self.with(&left);
+        if means.error < MOST_ERROR && left.is_law() && means.is_sensible(self) {
+            Ok(means)
+        } else {
+            refused("rounding leaves too few digits of the exact means".into())
+        }
+    }
+
+    /// Returns the means, from the probabilities of fewer than k light jobs at the end of phase 1.
+    fn with(&self, left: &LightLeft) -> MsfqMeans {
+        let cycles = Cycles::new(self);
+        let effects = cycles.effects();
+        let all = over(&left.few, &effects);
+        let (areas, length) = (all.areas(), all.length());
+        let number = areas.map(|area| area / length);
+        let size = over(&left.few.abs(), &cycles.magnitudes());
+        // Of sums of positive numbers; and 1 − ρ has lost what ρ has taken.
+        let rounding = (self.servers + 8) as f64 + 4.0 / (1.0 - self.load());
+        let error = |n: usize| {
+            let moved = |cycle: &Cycle| cycle.areas()[n] - number[n] * cycle.length();
+            let many = moved(&effects[self.servers]);
+            let moves = |j, _| (moved(&effects[j]) - many) / areas[n];
+            let solved = left.error(&DVector::from_fn(self.servers, moves));
+            solved + rounding * f64::EPSILON * (size.areas()[n] / areas[n] + size.length() / length)
+        };
+        let rates = [self.light, self.heavy].map(|stream| stream.arrival_rate);
+        // Of these cycles those from the empty system on count as several.
+        let several = (rates[0] + rates[1]) / self.filling_rate();
+        let count = 1.0 + left.few[0] * (several - 1.0);
+        MsfqMeans {
+            response: [number[0] / rates[0], number[1] / rates[1]],
+            number,
+            phases: [all.heavy, all.working, all.draining].map(|time| time / count),
+            error: error(0).max(error(1)),
+        }
+    }
+}
+
+/// Returns the mean over cycles that begin with j light jobs with probability p_j, j < k, and else with more.
+fn over(few: &DVector<f64>, cycles: &[Cycle]) -> Cycle {
+    let many = Cycle::default().plus((1.0 - few.sum()).max(0.0), cycles[few.len()]);
+    let each = few.iter().zip(cycles);
+    each.fold(many, |sum, (p, cycle)| sum.plus(*p, *cycle))
+}
+
+impl MsfqMeans {
+    /// Returns whether each job is in the system for its own size at least.
+    fn is_sensible(&self, queue: &MsfqQueue) -> bool {
+        let sizes = [queue.light, queue.heavy].map(|stream| 1.0 / stream.service_rate);
+        let mut each = self.response.iter().zip(sizes);
+        each.all(|(response, size)| response.is_finite() && *response >= size * (1.0 - self.error))
+    }
+}
 
 #[cfg(test)]
 mod tests;

@@ -315,16 +315,22 @@ fn what_has_no_answer_is_told() {
         arrival_rate,
         service_rate: 1.0,
     };
-    let refused = |k, l, light| MsfqQueue::new(k, l, stream(light), stream(0.5)).unwrap_err();
-    assert_eq!(refused(4, 4, 1.0), MsfqError::Threshold(4, 3));
-    assert_eq!(refused(4, 0, 2.0), MsfqError::Unstable(1.0));
-    let large = queue(2000, 0, [100.0, 0.5]).means();
-    assert_eq!(large, Err(MsfqError::Servers(2000, MOST_SERVERS)));
-    let close = MsfqQueue::new(2, 0, stream(1.0), stream(0.499999)).unwrap();
-    assert_eq!(close.means(), Err(MsfqError::Steps(close.load())));
+    let new = |k, l, light, heavy| MsfqQueue::new(k, l, stream(light), stream(heavy));
+    let threshold = new(4, 4, 1.0, 0.5).unwrap_err();
+    let unstable = new(4, 0, 2.0, 0.5).unwrap_err();
+    let large = queue(2000, 0, [100.0, 0.5]).means().unwrap_err();
+    let close = new(2, 0, 1.0, 0.499999).unwrap().means().unwrap_err();
     // Squares of the time from 1024 jobs to none are beyond all numbers.
-    let long = queue(1024, 0, [1000.0, 0.01]);
-    assert_eq!(long.means(), Err(MsfqError::Digits));
+    let long = queue(1024, 0, [1000.0, 0.01]).means().unwrap_err();
+    for (why, words) in [
+        (threshold, "the threshold ℓ is 4, expected 0 to 3"),
+        (unstable, "the load is 1, and must be less than 1"),
+        (large, "2000 light jobs run at once"),
+        (close, "takes too many steps"),
+        (long, "too few digits"),
+    ] {
+        assert!(why.to_string().contains(words), "{why}");
+    }
 }
 
 /// Close to saturation there are many steps to take, and E[T] grows as 1/(1 − ρ) squared: the mean

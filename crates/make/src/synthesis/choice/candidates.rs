@@ -1,7 +1,7 @@
 //! Where the search begins: policies of each family, with knobs that were good somewhere.
 
 use super::super::{MsfqOutlook, Options, Synthesis};
-use super::ChoiceOptions;
+use super::chosen::ChoiceOptions;
 use synth_cluster::artifact::{
     AdaptiveMsrPolicy, AdaptiveQuickswapPolicy, EasyBackfillPolicy, EasyByMeanPolicy, Family,
     FirstFitPolicy, LeastServersFirstPolicy, MaxWeightPolicy, MaxWeightSetupPolicy,

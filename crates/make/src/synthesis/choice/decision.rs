@@ -1,8 +1,9 @@
 //! From candidates to a decision: search, comparison on fresh arrivals and sizes, and a run of its own for the best.
 
+use super::chosen::{Basis, ChoiceError, Chosen, Families};
 use super::evaluator::{self, DONE, Evaluator, REPLICATIONS};
 use super::ladder::{Candidate, Comparison, Ladder};
-use super::{Basis, ChoiceError, Chosen, Families, record, search};
+use super::{record, search};
 use crate::synthesis::left;
 use synth_cluster::artifact::{Artifact, Family};
 use synth_cluster::policy::KnobRange;

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use super::{ChoiceOptions, Stage};
+use super::chosen::{ChoiceOptions, Stage};
 use crate::analysis::weights;
 use crate::synthesis::left;
 use synth_cluster::artifact::{self, Family, GuardedPolicy, Objective, Promise};
@@ -217,7 +217,10 @@ impl<'a> Evaluator<'a> {
     }
 
     /// What a run saw of each promise.
-    pub fn kept<'r>(&self, run: &'r Run) -> impl Iterator<Item = (&Promise, Option<&'r Watched>)> {
+    pub fn seen_of_promises<'r>(
+        &self,
+        run: &'r Run,
+    ) -> impl Iterator<Item = (&Promise, Option<&'r Watched>)> {
         let seen = |watch: Option<Watch>| run.watched.iter().find(|w| Some(w.watch) == watch);
         self.choice.promises.iter().zip(self.watches().map(seen))
     }
@@ -225,7 +228,7 @@ impl<'a> Evaluator<'a> {
     /// The factor of the cost for promises that are broken: that of the worst, so that any policy that
     /// keeps all costs less, but for one that lets jobs stay ten times as long.
     fn broken(&self, run: &Run) -> f64 {
-        let each = self.kept(run).map(|(promise, seen)| {
+        let each = self.seen_of_promises(run).map(|(promise, seen)| {
             let above = seen.and_then(|w| w.rough);
             above.map_or(1.0 + f64::EPSILON, |above| above / promise.allowed())
         });
@@ -242,7 +245,7 @@ impl<'a> Evaluator<'a> {
 
     /// Whether one of the promises is surely broken.
     pub fn surely_breaks(&self, run: &Run) -> bool {
-        self.kept(run).any(|(promise, seen)| {
+        self.seen_of_promises(run).any(|(promise, seen)| {
             let above = seen.and_then(|w| w.above);
             above.is_some_and(|above| above.mean - above.half_width > promise.allowed())
         })

@@ -1,10 +1,10 @@
 //! From a fleet to a rule over all of its servers, whose jobs wait in one place.
 
+use super::chosen::{Basis, ChoiceError, ChoiceOptions, Chosen, Families, Stage};
 use super::decision::decide;
 use super::evaluator::{Evaluator, Guard};
 use super::ladder::CLOSE;
 use super::record::artifact;
-use super::{Basis, ChoiceError, ChoiceOptions, Chosen, Families, Stage};
 use crate::analysis::Cost;
 use crate::program::Solution;
 use crate::synthesis::exact::solved;

@@ -1,6 +1,6 @@
 //! The record of a choice, and what an artifact has of it.
 
-use super::Basis;
+use super::chosen::Basis;
 use super::evaluator::{self, DONE, Evaluator, REPLICATIONS, slowdowns};
 use super::ladder::{self, Comparison};
 use crate::analysis::Cost;
@@ -121,7 +121,7 @@ pub(super) fn broken(evaluator: &Evaluator<'_>, taken: &ladder::Candidate<'_>) -
     }
     let unit = evaluator.workload.time_unit();
     let percent = |share: f64| format!("{:.2}", 100.0 * share);
-    let lines = evaluator.kept(run).map(|(promise, seen)| {
+    let lines = evaluator.seen_of_promises(run).map(|(promise, seen)| {
         let kept = match seen.and_then(|w| Some((percent(1.0 - w.rough?), w.above))) {
             Some((_, Some(above))) => {
                 let (kept, error) = (percent(1.0 - above.mean), percent(above.half_width));

@@ -203,7 +203,7 @@ fn doubled(p: &DMatrix<f64>, x: DVector<f64>) -> Result<([DVector<f64>; 2], f64)
         power = &power * &power;
         count *= 2.0;
     }
-    Err(QbdError::NoDigit(moment.sum()))
+    Err(QbdError::no_digit(moment.sum()))
 }
 
 /// First passage one level down.
@@ -226,7 +226,7 @@ fn logarithmic_reduction(
             return Ok(passage);
         }
     }
-    Err(QbdError::NotConverged("logarithmic reduction"))
+    Err(QbdError::not_converged("logarithmic reduction"))
 }
 
 /// Level q of a queue: an edge that serves takes a job away if the server that ends had one.

@@ -20,6 +20,7 @@
 //! stays longer than t; see `tagged`.
 
 mod levels;
+mod row;
 mod stages;
 mod tagged;
 

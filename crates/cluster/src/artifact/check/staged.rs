@@ -1,0 +1,212 @@
+//! The queue of a type whose sizes have stages, made from what may happen in it: each event is followed, from an empty
+//! queue on. The maker lists states by position instead, and shares no step with this.
+//!
+//! The oldest jobs are served, as many as there are slots; one that loses its slot keeps its stage. A stage is drawn when
+//! a job is among the first β, β being the most slots. Of the first `min c > 0` jobs, which are always served
+//! together, only the number in each stage matters.
+
+use std::collections::HashMap;
+
+use synth_queues::ctmc::{Level, ModulatedQueue, PhaseType, Qbd};
+
+/// A state of the loop's chain, with the jobs among the first β.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Phase {
+    state: usize,
+    /// Of the jobs that are served together: how many are in each stage.
+    together: Vec<u32>,
+    /// The stage of each job behind these, the oldest first.
+    behind: Vec<usize>,
+}
+
+struct Jobs<'a> {
+    queue: &'a ModulatedQueue<'a>,
+    size: &'a PhaseType,
+    /// `min c > 0`.
+    fewest: u32,
+    /// β.
+    most: usize,
+}
+
+/// Returns the chain on (jobs, phase), of the phases that an empty queue leads to.
+pub(super) fn chain(queue: &ModulatedQueue<'_>, size: &PhaseType) -> Qbd {
+    let (fewest, most) = (
+        queue.servers().iter().filter(|c| **c > 0).min(),
+        queue.most_servers() as usize,
+    );
+    let jobs = Jobs {
+        queue,
+        size,
+        fewest: fewest.copied().unwrap_or(0),
+        most,
+    };
+    // By number of jobs, those above β as β: the phases found, with their places.
+    let mut places: Vec<HashMap<Phase, usize>> = vec![HashMap::new(); most + 1];
+    let mut levels = vec![Level::default(); most + 2];
+    let empty = Phase {
+        state: 0,
+        together: vec![0; size.rates.len()],
+        behind: Vec::new(),
+    };
+    places[0].insert(empty.clone(), 0);
+    let mut open = vec![(0, empty)];
+    while let Some((count, phase)) = open.pop() {
+        let from = places[count.min(most)][&phase];
+        for (after, next, rate) in jobs.events(count, &phase) {
+            let known = &mut places[after.min(most)];
+            let place = known.len();
+            let to = *known.entry(next.clone()).or_insert(place);
+            if to == place && after < most {
+                open.push((after, next));
+            } else if to == place {
+                open.extend([(most, next.clone()), (most + 1, next)]);
+            }
+            let block = match after.cmp(&count) {
+                std::cmp::Ordering::Greater => &mut levels[count].up,
+                std::cmp::Ordering::Less => &mut levels[count].down,
+                std::cmp::Ordering::Equal => &mut levels[count].local,
+            };
+            block.push((from, to, rate));
+        }
+    }
+    for (count, level) in levels.iter_mut().enumerate() {
+        level.phases = places[count.min(most)].len();
+    }
+    let repeating = levels.pop().unwrap_or_default();
+    Qbd {
+        boundary: levels,
+        repeating,
+    }
+}
+
+impl Jobs<'_> {
+    /// Returns what may happen to so many jobs in a phase: how many there are then, the phase, and the rate.
+    fn events(&self, count: usize, phase: &Phase) -> Vec<(usize, Phase, f64)> {
+        let mut events = Vec::new();
+        for (edge, _) in self.queue.edges() {
+            if edge.from == phase.state && edge.to != phase.state {
+                events.push((
+                    count,
+                    Phase {
+                        state: edge.to,
+                        ..phase.clone()
+                    },
+                    edge.rate,
+                ));
+            }
+        }
+        if count < self.most {
+            self.begin(count + 1, phase, self.queue.arrival_rate(), &mut events);
+        } else {
+            events.push((count + 1, phase.clone(), self.queue.arrival_rate()));
+        }
+        let slots = self.queue.servers()[phase.state] as usize;
+        if slots == 0 {
+            return events;
+        }
+        for (stage, jobs) in phase.together.iter().enumerate().filter(|(_, n)| **n > 0) {
+            let mut rest = phase.clone();
+            rest.together[stage] -= 1;
+            let mut onward = rest.clone();
+            if let Some(next) = onward.together.get_mut(stage + 1) {
+                *next += 1;
+            }
+            if !rest.behind.is_empty() {
+                let oldest = rest.behind.remove(0);
+                rest.together[oldest] += 1;
+            }
+            self.end_stage((count, stage), f64::from(*jobs), onward, rest, &mut events);
+        }
+        for place in 0..phase.behind.len().min(slots - self.fewest as usize) {
+            let (mut onward, mut rest) = (phase.clone(), phase.clone());
+            onward.behind[place] += 1;
+            let stage = rest.behind.remove(place);
+            self.end_stage((count, stage), 1.0, onward, rest, &mut events);
+        }
+        events
+    }
+
+    /// Adds the end of a stage in which so many jobs are: one goes on, or leaves the `rest`, behind which another begins.
+    fn end_stage(
+        &self,
+        (count, stage): (usize, usize),
+        jobs: f64,
+        onward: Phase,
+        rest: Phase,
+        events: &mut Vec<(usize, Phase, f64)>,
+    ) {
+        let (rate, goes_on) = (jobs * self.size.rates[stage], self.size.onward[stage]);
+        if goes_on > 0.0 {
+            events.push((count, onward, rate * goes_on));
+        }
+        if goes_on < 1.0 && count > self.most {
+            self.begin(count - 1, &rest, rate * (1.0 - goes_on), events);
+        } else if goes_on < 1.0 {
+            events.push((count - 1, rest, rate * (1.0 - goes_on)));
+        }
+    }
+
+    /// Adds one more job among the first β, in each stage in which a size may begin.
+    fn begin(&self, count: usize, phase: &Phase, rate: f64, events: &mut Vec<(usize, Phase, f64)>) {
+        let is_together = phase.together.iter().sum::<u32>() < self.fewest;
+        for (stage, p) in self
+            .size
+            .initial
+            .iter()
+            .enumerate()
+            .filter(|(_, p)| **p > 0.0)
+        {
+            let mut next = phase.clone();
+            if is_together {
+                next.together[stage] += 1;
+            } else {
+                next.behind.push(stage);
+            }
+            events.push((count, next, rate * p));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use synth_queues::ctmc::{Edge, Environment, staged_qbd};
+
+    /// The chain that the maker builds by position has the same mean, whatever the laws and the slots.
+    #[test]
+    fn agrees_with_the_chain_by_position() {
+        let sizes = [
+            PhaseType::sequence(vec![2.0, 2.0], vec![1.0]),
+            PhaseType::sequence(vec![3.0, 1.0, 4.0], vec![0.6, 0.5]),
+            PhaseType::branches(vec![0.3, 0.7], &[2.0, 0.5]),
+        ];
+        for slots in [
+            vec![1],
+            vec![2, 0, 1],
+            vec![3, 1],
+            vec![0, 4, 2],
+            vec![2, 2],
+        ] {
+            let n = slots.len();
+            let step = |s: usize| Edge {
+                from: s,
+                to: (s + 1) % n,
+                rate: 0.4 + s as f64,
+            };
+            let edges = if n > 1 {
+                (0..n).map(step).collect()
+            } else {
+                Vec::new()
+            };
+            let environment = Environment::new(n, edges).unwrap();
+            for size in &sizes {
+                let queue =
+                    ModulatedQueue::new(&environment, 0.4, 1.0, slots.clone(), vec![false; n]);
+                let [own, other] = [chain(&queue, size), staged_qbd(&queue, size)];
+                let [a, b] = [&own, &other].map(|process| process.solve().unwrap().mean());
+                assert!((a / b - 1.0).abs() < 1e-10, "{slots:?} {size:?}: {a} {b}");
+            }
+        }
+    }
+}

@@ -1,0 +1,195 @@
+#![allow(clippy::unwrap_used)]
+use super::*;
+
+fn decimals(texts: &[&str]) -> Vec<Decimal> {
+    texts.iter().map(|t| Decimal::parse(t).unwrap()).collect()
+}
+
+fn laws() -> Vec<Size> {
+    let [one, four, three] = ["1", "4", "3"].map(|t| Decimal::parse(t).unwrap());
+    vec![
+        Size::Exponential { mean: three },
+        Size::Erlang {
+            stages: 3,
+            mean: four,
+        },
+        Size::Hyperexponential {
+            probabilities: decimals(&[".3", ".7"]),
+            means: decimals(&["2", ".5"]),
+        },
+        Size::BalancedHyperexponential {
+            mean: one,
+            scv: four,
+        },
+        Size::Coxian {
+            means: decimals(&[".5", "1"]),
+            onward: decimals(&[".5"]),
+        },
+        Size::Deterministic { mean: three },
+        Size::Lognormal {
+            mean: three,
+            scv: four,
+        },
+        Size::Weibull {
+            mean: one,
+            scv: four,
+        },
+        Size::Pareto {
+            shape: one,
+            low: three,
+            high: four,
+        },
+        Size::Uniform {
+            low: one,
+            high: four,
+        },
+        Size::Empirical {
+            values: decimals(&["1", "2", "6"]),
+            probabilities: None,
+        },
+    ]
+}
+
+/// E[S] and E[S²] of the stages, by summing over all paths.
+fn moments(law: &PhaseType) -> (f64, f64) {
+    let stages = law.rates.len();
+    let (mut first, mut second) = (0.0, 0.0);
+    for begin in 0..stages {
+        let mut probability = law.initial[begin];
+        let (mut mean, mut variance) = (0.0, 0.0);
+        for k in begin..stages {
+            mean += 1.0 / law.rates[k];
+            variance += law.rates[k].powi(-2);
+            let ends = probability * (1.0 - law.onward[k]);
+            first += ends * mean;
+            second += ends * (variance + mean * mean);
+            probability *= law.onward[k];
+        }
+    }
+    (first, second)
+}
+
+#[test]
+fn stages_have_the_mean_and_variation_of_their_law() {
+    // By hand: .3·2 + .7·.5 = .95, E[S²] = 2(.3·4 + .7·.25) = 2.75; ½·.5 + ½·1.5 mean 1 and
+    // E[S²] = 2·.5·1 + ½·2·1² = 2.
+    let known = [
+        (3.0, 1.0),
+        (4.0, 1.0 / 3.0),
+        (0.95, 2.75 / 0.9025 - 1.0),
+        (1.0, 4.0),
+        (1.0, 1.0),
+    ];
+    for (size, (mean, scv)) in laws().iter().zip(known) {
+        let phases = size.phases().unwrap();
+        let (first, second) = moments(&phases);
+        for (found, expected) in [
+            (size.mean(), mean),
+            (size.scv(), scv),
+            (first, mean),
+            (second / (first * first) - 1.0, scv),
+            (phases.initial.iter().sum(), 1.0),
+        ] {
+            assert!((found - expected).abs() < 1e-12, "{size:?}: {found}");
+        }
+        assert_eq!(phases.onward.last(), Some(&0.0));
+        assert_eq!(phases.rates.len(), phases.initial.len());
+        assert_eq!(size.is_exponential(), size.law() == "exponential");
+    }
+}
+
+/// By hand: 12 ln(4/3) and 12/E[S]² − 1 for the bounded Pareto law of shape 1 on [3, 4]; 5/2
+/// and (9/12)/(25/4) for the uniform law on [1, 4]; 3 and (1 + 4 + 36)/27 − 1 for the values 1, 2, 6.
+#[test]
+fn laws_without_stages_have_their_mean_and_variation() {
+    let pareto = 12.0 * (4.0_f64 / 3.0).ln();
+    let known = [
+        (3.0, 0.0),
+        (3.0, 4.0),
+        (1.0, 4.0),
+        (pareto, 12.0 / (pareto * pareto) - 1.0),
+        (2.5, 0.12),
+        (3.0, 14.0 / 27.0),
+    ];
+    for (size, (mean, scv)) in laws()[5..].iter().zip(known) {
+        assert!((size.mean() - mean).abs() < 1e-12, "{size:?}");
+        assert!((size.scv() - scv).abs() < 1e-12, "{size:?}");
+        assert_eq!(size.phases(), None);
+        assert!(!size.is_exponential() && size.in_range());
+    }
+    let weighted = Size::Empirical {
+        values: decimals(&["1", "6"]),
+        probabilities: Some(decimals(&[".8", ".2"])),
+    };
+    assert!((weighted.mean() - 2.0).abs() < 1e-15);
+    assert!((weighted.scv() - 1.0).abs() < 1e-15);
+}
+
+#[test]
+fn a_divided_law_has_its_mean_divided_and_its_variation_kept() {
+    for size in laws() {
+        let divided = size.divided(4.0).unwrap();
+        assert_eq!(divided.law(), size.law());
+        assert!((4.0 * divided.mean() / size.mean() - 1.0).abs() < 1e-14);
+        assert!((divided.scv() - size.scv()).abs() < 1e-14);
+        assert_eq!(divided.divided(0.25), Some(size));
+        assert_eq!(divided.divided(1e-320), None);
+    }
+}
+
+#[test]
+fn balanced_branches_are_balanced_even_for_an_extreme_variation() {
+    for scv in [1.0 + 1e-9, 4.0, 1e20] {
+        let (p, m) = balanced(3.0, scv);
+        assert!((p[0] * m[0] - 1.5).abs() < 1e-12 && (p[1] * m[1] - 1.5).abs() < 1e-12);
+        let second = 2.0 * (p[0] * m[0] * m[0] + p[1] * m[1] * m[1]);
+        assert!((second / 9.0 / (1.0 + scv) - 1.0).abs() < 1e-12, "{scv}");
+    }
+}
+
+#[test]
+fn a_law_of_one_stage_is_exponential_by_any_name() {
+    let mean = Decimal::parse("2").unwrap();
+    let exponential = Size::Exponential { mean }.phases();
+    for size in [
+        Size::Erlang { stages: 1, mean },
+        Size::Coxian {
+            means: vec![mean],
+            onward: vec![],
+        },
+        Size::Weibull {
+            mean,
+            scv: Decimal::parse("1").unwrap(),
+        },
+    ] {
+        assert!(size.is_exponential());
+        assert_eq!(size.phases(), exponential);
+    }
+}
+
+#[test]
+fn every_law_is_named_and_has_a_text_of_its_own() {
+    let laws = laws();
+    let texts: Vec<String> = laws.iter().map(Size::canonical).collect();
+    assert_eq!(
+        texts,
+        [
+            "exponential 3e0",
+            "erlang 3 4e0",
+            "hyperexponential 2 3e-1 7e-1 2e0 5e-1",
+            "balanced-hyperexponential 1e0 4e0",
+            "coxian 2 5e-1 1e0 5e-1",
+            "deterministic 3e0",
+            "lognormal 3e0 4e0",
+            "weibull 1e0 4e0",
+            "pareto 1e0 3e0 4e0",
+            "uniform 1e0 4e0",
+            "empirical 3 1e0 2e0 6e0",
+        ]
+    );
+    for size in laws {
+        let json = serde_json::to_string(&size).unwrap();
+        assert!(json.contains(&format!("\"law\":\"{}\"", size.law())));
+        assert_eq!(serde_json::from_str::<Size>(&json).unwrap(), size);
+    }
+}

@@ -5,7 +5,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use crate::common::{code, models, stderr, stdout, synth};
+use crate::common::*;
 
 fn in_folder(folder: &tempfile::TempDir, name: &str) -> PathBuf {
     folder.path().join(name)
@@ -33,14 +33,12 @@ fn every_model_becomes_a_policy_that_checks() {
             let (model, file) = (model.to_str().unwrap(), policy.to_str().unwrap());
             let typed = ["--workload", model, "--output", file, "--effort", "0.01"];
             let typed = [&typed[..], &["--preemption"]].concat();
-            let made = synth(&[&typed[..], preemption].concat());
-            assert_eq!(code(&made), 0, "{model}: {}", stderr(&made));
+            let made = works(&[&typed[..], preemption].concat());
             assert!(stdout(&made).is_empty(), "the policy goes to the file");
             let said = stderr(&made);
             let proved = said.contains("proven best") || said.contains("no policy has less");
             assert!(proved, "{said}");
-            let checked = synth(&["check", file, "--workload", model]);
-            assert_eq!(code(&checked), 0, "{model}: {}", stderr(&checked));
+            works(&["check", file, "--workload", model]);
             count += 1;
         }
     }
@@ -50,29 +48,14 @@ fn every_model_becomes_a_policy_that_checks() {
 /// Standard output holds the artifact and nothing else; the summary is for people.
 #[test]
 fn the_artifact_goes_to_standard_output_and_the_summary_to_standard_error() {
-    let made = synth(&[
-        "--workload",
-        "models/vms.yaml",
-        "--preemption",
-        "none",
-        "--family",
-        "msr",
-    ]);
+    let made = synth("--workload models/vms.yaml --preemption none --family msr");
     let artifact: serde_json::Value = serde_json::from_str(&stdout(&made)).unwrap();
     assert_eq!(artifact["format"], "synth-policy");
     assert_eq!(artifact["evidence"]["proven"], true);
     let load = artifact["evidence"]["load"].as_f64().unwrap();
     assert!((load - 131.0 / 200.0).abs() < 1e-12);
     insta::assert_snapshot!(stderr(&made));
-    let quiet = synth(&[
-        "--workload",
-        "models/vms.yaml",
-        "--preemption",
-        "none",
-        "--family",
-        "msr",
-        "--quiet",
-    ]);
+    let quiet = synth("--workload models/vms.yaml --preemption none --family msr --quiet");
     assert_eq!(
         quiet.stdout, made.stdout,
         "the same input gives the same bytes"
@@ -97,15 +80,17 @@ fn an_overloaded_workload_is_refused_with_its_proof() {
     let folder = tempfile::tempdir().unwrap();
     let workload = overloaded(&folder, "3");
     let output = in_folder(&folder, "never.json");
-    let refused = synth(&[
-        "--workload",
-        &workload,
-        "--preemption",
-        "full",
-        "--output",
-        output.to_str().unwrap(),
-    ]);
-    assert_eq!(code(&refused), 1);
+    let refused = ends(
+        1,
+        &[
+            "--workload",
+            &workload,
+            "--preemption",
+            "full",
+            "--output",
+            output.to_str().unwrap(),
+        ],
+    );
     assert!(refused.stdout.is_empty() && !output.exists());
     insta::assert_snapshot!(stderr(&refused));
 }
@@ -125,18 +110,12 @@ fn a_load_of_exactly_one_is_refused() {
             text.replace(&format!("{from},"), &format!("{to},"))
         });
     std::fs::write(&path, text).unwrap();
-    let refused = synth(&["--workload", path.to_str().unwrap(), "--preemption", "none"]);
-    assert_eq!(code(&refused), 1, "{}", stderr(&refused));
-    assert!(
-        stderr(&refused).contains("load ρ = 1 "),
-        "{}",
-        stderr(&refused)
+    let refused = ends(
+        1,
+        &["--workload", path.to_str().unwrap(), "--preemption", "none"],
     );
-    assert!(
-        stderr(&refused).contains("the jobs do not pack"),
-        "{}",
-        stderr(&refused)
-    );
+    has(&stderr(&refused), "load ρ = 1 ");
+    has(&stderr(&refused), "the jobs do not pack");
 }
 
 #[test]
@@ -144,26 +123,18 @@ fn simulate_judges_the_claims_and_repeats_itself() {
     let folder = tempfile::tempdir().unwrap();
     let policy = in_folder(&folder, "p.json");
     let policy = policy.to_str().unwrap();
-    synth(&[
-        "--workload",
-        "models/section7.yaml",
-        "--preemption",
-        "full",
-        "--family",
-        "msr",
-        "--output",
-        policy,
-    ]);
+    synth(&format!(
+        "--workload models/section7.yaml --preemption full --family msr --output {policy}"
+    ));
     let arguments = [
         "simulate", "--policy", policy, "--events", "2e6", "--seed", "7", "--output", "-",
     ];
-    let run = synth(&arguments);
-    assert_eq!(code(&run), 0, "{}", stderr(&run));
+    let run = works(&arguments);
     assert!(stderr(&run).contains("confirmed") && !stderr(&run).contains("REFUTED"));
     assert_eq!(run.stdout, synth(&arguments).stdout, "one seed, one result");
-    let other = synth(&[
-        "simulate", "--policy", policy, "--events", "2e6", "--seed", "8", "--output", "-",
-    ]);
+    let other = synth(&format!(
+        "simulate --policy {policy} --events 2e6 --seed 8 --output -"
+    ));
     assert_ne!(run.stdout, other.stdout);
 }
 
@@ -182,24 +153,14 @@ fn simulate_shows_approximations_and_succeeds() {
             "the policy is unstable: of these claims",
         ),
     ] {
-        synth(&[
-            "--workload",
-            "models/section7_phases.yaml",
-            "--preemption",
-            "none",
-            "--route",
-            "sequential-eager",
-            "--switching-rate",
-            rate,
-            "--output",
-            policy,
-        ]);
-        let run = synth(&["simulate", "--policy", policy, "--events", "2e6"]);
-        assert_eq!(code(&run), 0, "{}", stderr(&run));
+        synth(&format!(
+            "--workload models/section7_phases.yaml --preemption none --route sequential-eager --switching-rate {rate} --output {policy}"
+        ));
+        let run = works(&["simulate", "--policy", policy, "--events", "2e6"]);
         let told = stdout(&run);
-        assert!(told.contains(table), "{told}");
+        has(&told, table);
         assert!(!told.contains("NaN") && !told.contains("REFUTED"), "{told}");
-        assert!(stderr(&run).contains(note), "{}", stderr(&run));
+        has(&stderr(&run), note);
     }
 }
 
@@ -208,29 +169,13 @@ fn compare_prints_a_table_and_says_what_is_unstable() {
     let folder = tempfile::tempdir().unwrap();
     let policy = in_folder(&folder, "p.json");
     let policy = policy.to_str().unwrap();
-    synth(&[
-        "--workload",
-        "models/section7.yaml",
-        "--preemption",
-        "none",
-        "--family",
-        "msr",
-        "--output",
-        policy,
-    ]);
+    synth(&format!(
+        "--workload models/section7.yaml --preemption none --family msr --output {policy}"
+    ));
     let rules = format!("first-fit,fcfs,{policy}");
-    let table = synth(&[
-        "compare",
-        "--workload",
-        "models/section7.yaml",
-        "--policies",
-        &rules,
-        "--loads",
-        "0.5,0.9",
-        "--events",
-        "6e6",
-    ]);
-    assert_eq!(code(&table), 0, "{}", stderr(&table));
+    let table = works(&format!(
+        "compare --workload models/section7.yaml --policies {rules} --loads 0.5,0.9 --events 6e6"
+    ));
     let text = format!("{}{}", stdout(&table), stderr(&table));
     let row = |name: &str| {
         text.lines()
@@ -377,8 +322,7 @@ fn bad_input_gets_a_clear_error() {
             "whole number",
         ),
     ] {
-        let output = synth(arguments);
-        assert_eq!(code(&output), 2, "{arguments:?}: {}", stderr(&output));
+        let output = ends(2, arguments);
         assert!(
             stderr(&output).contains(expected),
             "{arguments:?}: {}",
@@ -398,8 +342,10 @@ fn faults_of_a_workload_are_reported_together() {
   - {name: big, demand: {cpu: 9}, arrival_rate: 1, mean_size: 1}
   - {name: slow, demand: {cpu: 1}, arrival_rate: 1, mean_size: -2}\n";
     std::fs::write(&path, text).unwrap();
-    let refused = synth(&["--workload", path.to_str().unwrap(), "--preemption", "none"]);
-    assert_eq!(code(&refused), 2);
+    let refused = ends(
+        2,
+        &["--workload", path.to_str().unwrap(), "--preemption", "none"],
+    );
     let report = stderr(&refused);
     assert!(!report.contains("error: error:"), "{report}");
     assert!(
@@ -431,17 +377,9 @@ fn output_goes_where_it_is_sent() {
     std::fs::write(&file, "old").unwrap();
     std::os::unix::fs::symlink(&file, &link).unwrap();
     let to = |path: &str| {
-        synth(&[
-            "--workload",
-            "models/section7.yaml",
-            "--preemption",
-            "none",
-            "--family",
-            "msr",
-            "-q",
-            "-o",
-            path,
-        ])
+        synth(&format!(
+            "--workload models/section7.yaml --preemption none --family msr -q -o {path}"
+        ))
     };
     assert_eq!(code(&to(link.to_str().unwrap())), 0);
     assert!(link.symlink_metadata().unwrap().is_symlink());
@@ -503,19 +441,16 @@ fn extreme_workloads_get_an_answer() {
         );
         std::fs::write(&path, text).unwrap();
         for preemption in ["none", "full"] {
-            let output = synth(&[
-                "--workload",
-                path.to_str().unwrap(),
-                "--family",
-                "msr",
-                "--preemption",
-                preemption,
-            ]);
-            assert_eq!(
-                code(&output),
+            let output = ends(
                 expected,
-                "{rate} {size}: {}",
-                stderr(&output)
+                &[
+                    "--workload",
+                    path.to_str().unwrap(),
+                    "--family",
+                    "msr",
+                    "--preemption",
+                    preemption,
+                ],
             );
             assert!(!stderr(&output).contains("NaN"), "{}", stderr(&output));
         }
@@ -537,10 +472,10 @@ fn the_optimum_bounds_all_policies() {
         "--output",
         "-",
     ];
-    let found = synth(&asked);
-    assert_eq!(code(&found), 0, "{}", stderr(&found));
-    assert!(
-        stderr(&found).contains("no policy without preemption has a mean response time below 1.27")
+    let found = works(&asked);
+    has(
+        &stderr(&found),
+        "no policy without preemption has a mean response time below 1.27",
     );
     let json: serde_json::Value = serde_json::from_str(&stdout(&found)).unwrap();
     let number = |pointer: &str| json.pointer(pointer).unwrap().as_f64().unwrap();
@@ -575,8 +510,7 @@ fn an_optimum_out_of_reach_is_refused() {
         ),
     ];
     for (arguments, expected) in cases {
-        let refused = synth(&[&["optimum", "--workload"], arguments].concat());
-        assert_eq!(code(&refused), 2, "{arguments:?}");
+        let refused = ends(2, &[&["optimum", "--workload"], arguments].concat());
         assert!(
             stderr(&refused).contains(expected),
             "{arguments:?}: {}",
@@ -595,10 +529,8 @@ fn a_policy_is_shown_in_words() {
     let file = file.to_str().unwrap();
     let shown_of = |typed: &[&str]| {
         let typed = [typed, &["--quiet", "--output", file]].concat();
-        let made = synth(&typed);
-        assert_eq!(code(&made), 0, "{}", stderr(&made));
-        let shown = synth(&["show", file]);
-        assert_eq!(code(&shown), 0, "{}", stderr(&shown));
+        works(&typed);
+        let shown = works(&["show", file]);
         stdout(&shown)
     };
     let none = ["--workload", "models/section7.yaml", "--preemption", "none"];
@@ -611,27 +543,22 @@ fn a_policy_is_shown_in_words() {
         "exact, as analysed",
         "without the backfilling and the release of empty slots with which it runs",
     ] {
-        assert!(exact.contains(words), "{words}: {exact}");
+        has(&exact, words);
     }
     let chosen = shown_of(&[&none[..], &["--budget", "2e7"]].concat());
-    assert!(chosen.contains("simulated, 95 % interval"), "{chosen}");
+    has(&chosen, "simulated, 95 % interval");
     let fleet = ["--workload", "models/fleet.yaml", "--preemption", "none"];
     let fleet = shown_of(&[&fleet[..], &["--family", "partition"]].concat());
     for words in [
         "48 servers of 2 shapes",
         "A partition: each server keeps one schedule",
     ] {
-        assert!(fleet.contains(words), "{words}: {fleet}");
+        has(&fleet, words);
     }
     let widest = |text: &str| text.lines().map(|line| line.chars().count()).max();
     for text in [exact, chosen, fleet] {
         assert!(widest(&text) <= Some(100), "{text}");
     }
-    let refused = synth(&["show", "models/vms.yaml"]);
-    assert_eq!(code(&refused), 2);
-    assert!(
-        stderr(&refused).contains("not a synth policy"),
-        "{}",
-        stderr(&refused)
-    );
+    let refused = ends(2, &["show", "models/vms.yaml"]);
+    has(&stderr(&refused), "not a synth policy");
 }

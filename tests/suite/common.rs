@@ -1,7 +1,8 @@
 //! The binary, run from the repository's root; and policies that were changed on purpose.
 
+use std::io::Write as _;
 use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 use synth::artifact::Changes;
@@ -18,16 +19,109 @@ pub fn models(kind: &str) -> Vec<PathBuf> {
     all.filter(is_it).collect()
 }
 
-pub fn command(arguments: &[&str]) -> Command {
+/// What is typed: a line of words, or words one by one where some hold blanks.
+pub trait Typed {
+    fn words(&self) -> Vec<String>;
+}
+
+impl Typed for str {
+    fn words(&self) -> Vec<String> {
+        self.split_whitespace().map(Into::into).collect()
+    }
+}
+
+impl Typed for String {
+    fn words(&self) -> Vec<String> {
+        self.as_str().words()
+    }
+}
+
+impl Typed for [&str] {
+    fn words(&self) -> Vec<String> {
+        self.iter().map(ToString::to_string).collect()
+    }
+}
+
+impl<const N: usize> Typed for [&str; N] {
+    fn words(&self) -> Vec<String> {
+        self[..].words()
+    }
+}
+
+impl Typed for Vec<&str> {
+    fn words(&self) -> Vec<String> {
+        self[..].words()
+    }
+}
+
+pub fn command(typed: &(impl Typed + ?Sized)) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_synth"));
-    command
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .args(arguments);
+    let root = env!("CARGO_MANIFEST_DIR");
+    command.current_dir(root).args(typed.words());
     command
 }
 
-pub fn synth(arguments: &[&str]) -> Output {
-    command(arguments).output().unwrap()
+pub fn synth(typed: &(impl Typed + ?Sized)) -> Output {
+    command(typed).output().unwrap()
+}
+
+/// Runs the program, and asserts its exit code.
+pub fn ends(expected: i32, typed: &(impl Typed + ?Sized)) -> Output {
+    let output = synth(typed);
+    let (words, out, err) = (typed.words(), stdout(&output), stderr(&output));
+    assert_eq!(code(&output), expected, "{words:?}: {out}{err}");
+    output
+}
+
+/// Runs the program, which succeeds.
+pub fn works(typed: &(impl Typed + ?Sized)) -> Output {
+    ends(0, typed)
+}
+
+/// Runs the program, and asserts that it refuses what is typed in these words.
+pub fn fails(typed: &(impl Typed + ?Sized), words: &str) {
+    let output = ends(2, typed);
+    let (typed, said) = (typed.words(), stderr(&output));
+    assert!(
+        said.contains(words),
+        "{typed:?}: expected `{words}` in {said}"
+    );
+    assert!(
+        !said.contains("panicked") && stdout(&output).is_empty(),
+        "{typed:?}: {said}"
+    );
+}
+
+/// The program, with this on its standard input.
+pub fn fed(typed: &(impl Typed + ?Sized), input: &str) -> Output {
+    let mut program = command(typed);
+    let program = program.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut running = program.stderr(Stdio::piped()).spawn().unwrap();
+    // It may end before it has read all.
+    let _ = running.stdin.take().unwrap().write_all(input.as_bytes());
+    running.wait_with_output().unwrap()
+}
+
+/// Asserts that a text has these words.
+#[track_caller]
+pub fn has(text: &str, words: &str) {
+    assert!(text.contains(words), "expected `{words}` in {text}");
+}
+
+/// The words of a line.
+pub fn words(line: &str) -> Vec<&str> {
+    line.split_whitespace().collect()
+}
+
+/// The rows of a table: a line each, its cells between bars.
+pub fn rows<const N: usize>(table: &str) -> impl Iterator<Item = [&str; N]> {
+    let lines = table.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.map(|line| {
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        cells
+            .try_into()
+            .unwrap_or_else(|_| panic!("expected {N} cells: {line}"))
+    })
 }
 
 pub fn stdout(output: &Output) -> String {
@@ -95,16 +189,9 @@ impl Folder {
     pub fn policy(&self, model: &str) -> String {
         let file = self.name(&format!("{model}.json"));
         let workload = format!("models/{model}.yaml");
-        let typed = [
-            "--workload",
-            &workload,
-            "--preemption",
-            "full",
-            "--family",
-            "msr",
-        ];
-        let made = synth(&[&typed[..], &["--effort", "0.01", "-q", "--output", &file]].concat());
-        assert_eq!(code(&made), 0, "{}", stderr(&made));
+        works(&format!(
+            "{workload} --preemption full --family msr --effort .01 -q --output {file}"
+        ));
         file
     }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::common::{Folder, code, command, stderr, stdout, synth};
+use crate::common::*;
 use serde_json::Value;
 
 const SECTION_SEVEN: [&str; 3] = ["compare", "--workload", "models/section7.yaml"];
@@ -40,11 +40,8 @@ fn all_results_come_from_one_run() {
     assert_eq!(code(&run), 0, "{}", stderr(&run));
     assert!(!folder.path("c.json.partial").exists());
     let table = stdout(&run);
-    assert!(
-        table.contains("section7.json has the least mean response time"),
-        "{table}"
-    );
-    assert!(table.contains("fcfs is unstable"), "{table}");
+    has(&table, "section7.json has the least mean response time");
+    has(&table, "fcfs is unstable");
     assert!(!table.contains("NaN") && !table.contains("inf"), "{table}");
     let document = json(&folder.path("c.json"));
     document_is_sound(&document);
@@ -148,7 +145,7 @@ fn page_is_sound(page: &str) {
         "synth compare --workload",
         "Bonferroni",
     ] {
-        assert!(page.contains(word), "{word}");
+        has(&page, word);
     }
 }
 
@@ -213,11 +210,7 @@ fn a_comparison_goes_on_where_it_was_cut() {
     interrupt(&child);
     let output = child.wait_with_output().unwrap();
     assert_eq!(code(&output), 130, "{}", stderr(&output));
-    assert!(
-        stdout(&output).contains("INTERRUPTED"),
-        "{}",
-        stdout(&output)
-    );
+    has(&stdout(&output), "INTERRUPTED");
     let document = json(&folder.path("cut.json"));
     assert_eq!(document["interrupted"], true);
     let cells = document["cells"].as_array().unwrap();
@@ -239,18 +232,10 @@ fn a_comparison_goes_on_where_it_was_cut() {
 
     let refused = to(&cut, &[]);
     assert_eq!(code(&refused), 2);
-    assert!(
-        stderr(&refused).contains("--resume"),
-        "{}",
-        stderr(&refused)
-    );
+    has(&stderr(&refused), "--resume");
     let other = to(&cut, &["--resume", "--seed", "7"]);
     assert_eq!(code(&other), 2);
-    assert!(
-        stderr(&other).contains("seed: 1 there, 7 here"),
-        "{}",
-        stderr(&other)
-    );
+    has(&stderr(&other), "seed: 1 there, 7 here");
 
     let mut text = fs::read_to_string(&partial).unwrap();
     text.push_str("{\"policy\":\"fcfs\",\"load\":0.8,\"run\":{\"se");
@@ -266,13 +251,7 @@ fn a_comparison_goes_on_where_it_was_cut() {
 #[cfg(unix)]
 #[test]
 fn a_simulation_ends_at_ctrl_c_with_what_it_has() {
-    let typed = [
-        "simulate",
-        "--policy",
-        "first-fit",
-        "--workload",
-        "models/section7.yaml",
-    ];
+    let typed = words("simulate --policy first-fit --workload models/section7.yaml");
     let budget = ["--events", "1e12", "--precision", "1e-9", "--output", "-"];
     let mut running = command(&[&typed[..], &budget].concat());
     let child = running
@@ -286,11 +265,7 @@ fn a_simulation_ends_at_ctrl_c_with_what_it_has() {
     assert_eq!(code(&output), 130, "{}", stderr(&output));
     let document: Value = serde_json::from_str(&stdout(&output)).unwrap();
     assert_eq!(document["run"]["ending"], "interrupted");
-    assert!(
-        stderr(&output).contains("INTERRUPTED"),
-        "{}",
-        stderr(&output)
-    );
+    has(&stderr(&output), "INTERRUPTED");
 }
 
 #[test]
@@ -334,13 +309,13 @@ fn a_policy_that_does_not_fit_is_reported_and_the_others_go_on() {
     ]);
     assert_eq!(code(&run), 1, "{}", stderr(&run));
     let table = stdout(&run);
-    assert!(
-        table.contains("vms.json at ρ = 0.5 and 0.6: the policy was made for other job types"),
-        "{table}"
+    has(
+        &table,
+        "vms.json at ρ = 0.5 and 0.6: the policy was made for other job types",
     );
-    assert!(
-        table.contains("Only first-fit has a mean; vms.json is not measured"),
-        "{table}"
+    has(
+        &table,
+        "Only first-fit has a mean; vms.json is not measured",
     );
     assert!(
         fs::read_to_string(html)
@@ -349,11 +324,7 @@ fn a_policy_that_does_not_fit_is_reported_and_the_others_go_on() {
     );
     let alone = compare(&["--policies", &misfit, "--loads", ".5"]);
     assert_eq!(code(&alone), 2);
-    assert!(
-        stderr(&alone).contains("no policy can run"),
-        "{}",
-        stderr(&alone)
-    );
+    has(&stderr(&alone), "no policy can run");
 }
 
 /// What can be known to be wrong is said before anything runs.
@@ -408,8 +379,7 @@ fn results_replace_neither_each_other_nor_what_is_read() {
     std::os::unix::fs::symlink("x", &link).unwrap();
     let before = [&policy, &workload].map(|file| fs::read(file).unwrap());
     let refuse = |arguments: &[&str], expected: &str| {
-        let refused = synth(arguments);
-        assert_eq!(code(&refused), 2, "{arguments:?}: {}", stderr(&refused));
+        let refused = ends(2, arguments);
         let said = stderr(&refused);
         assert!(said.contains(expected), "{arguments:?}: {said}");
     };

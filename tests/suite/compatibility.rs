@@ -20,7 +20,7 @@ use synth::compatibility::synthesis::{Options, Outcome, Synthesis, synthesize};
 use synth::compatibility::workload::{Class, Cluster, Trial};
 use synth::simulation::{Settings, Verdict};
 
-use crate::common::{code, models, stderr, stdout, synth};
+use crate::common::*;
 
 fn model(name: &str) -> Cluster {
     let path = format!("{}/models/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
@@ -195,21 +195,18 @@ fn the_command_says_what_is_wrong() {
             "two, servers: [shared], arrival_rate: 1.25",
         ),
     );
-    let said = synth(&["--workload", overload.to_str().unwrap()]);
-    assert_eq!(code(&said), 1);
+    let said = ends(1, &["--workload", overload.to_str().unwrap()]);
     assert!(stdout(&said).is_empty());
     for told in ["load is 1.25", "Jobs of two", "(shared)", "less than 0.8"] {
-        assert!(stderr(&said).contains(told), "{told}: {}", stderr(&said));
+        has(&stderr(&said), told);
     }
     let unknown = file("unknown.yaml", &model.replace("[shared]", "[shard]"));
-    let said = synth(&["--workload", unknown.to_str().unwrap()]);
-    assert_eq!(code(&said), 2);
-    assert!(stderr(&said).contains("did you mean `shared`?"));
+    let said = ends(2, &["--workload", unknown.to_str().unwrap()]);
+    has(&stderr(&said), "did you mean `shared`?");
 
     let policy = folder.path().join("policy.json");
     let (policy, workload) = (policy.to_str().unwrap(), "models/asymmetric_servers.yaml");
-    let said = synth(&["--workload", workload, "--interruptions", "5", "-o", policy]);
-    assert_eq!(code(&said), 0, "{}", stderr(&said));
+    works(&["--workload", workload, "--interruptions", "5", "-o", policy]);
     for (typed, told) in [
         (vec!["check", policy, "--workload", workload], "valid"),
         (vec!["show", policy], "5.000 times in the mean"),
@@ -235,13 +232,14 @@ fn the_command_says_what_is_wrong() {
             "\"const\": \"compatibility\"",
         ),
     ] {
-        let said = synth(&typed);
-        assert_eq!(code(&said), 0, "{typed:?}: {}", stderr(&said));
+        let said = works(&typed);
         let all = stdout(&said) + &stderr(&said);
         assert!(all.contains(told), "{typed:?}: {all}");
     }
-    let other = synth(&["check", policy, "--workload", "models/three_servers.yaml"]);
-    assert_eq!(code(&other), 1, "{}", stderr(&other));
+    ends(
+        1,
+        &["check", policy, "--workload", "models/three_servers.yaml"],
+    );
 }
 
 /// Laws of the same mean, 1, and the standard deviations that the paper tells (1.84; 10.61 for a mean of 3.58). Of the
@@ -272,33 +270,17 @@ fn comparisons_stand_beside_exact_means() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (page, document) = (path("c.html"), path("c.json"));
-    let said = synth(&[
-        "compare",
-        "--workload",
-        "models/three_servers.yaml",
-        "--policies",
-        "fcfs,balanced-fairness:5,random-ps",
-        "--loads",
-        "0.3,0.6",
-        "--events",
-        "2e6",
-        "--html",
-        &page,
-        "-o",
-        &document,
-    ]);
-    assert_eq!(code(&said), 0, "{}", stderr(&said));
+    let said = works(&format!(
+        "compare --workload models/three_servers.yaml --policies fcfs,balanced-fairness:5,random-ps --loads 0.3,0.6 --events 2e6 --html {page} -o {document}"
+    ));
     let table = stdout(&said) + &stderr(&said);
-    assert!(table.contains("balanced fairness, exactly"), "{table}");
+    has(&table, "balanced fairness, exactly");
     let document: Value =
         serde_json::from_str(&std::fs::read_to_string(document).unwrap()).unwrap();
     let exact = document["exact"][0]["mean_response"].as_f64().unwrap();
     assert!((exact / 0.70868103126 - 1.0).abs() < 1e-10, "{exact}");
     let page = std::fs::read_to_string(page).unwrap();
-    assert!(
-        page.contains("balanced fairness, exactly: 0.7087 at ρ = 0.3"),
-        "the picture tells it"
-    );
+    has(&page, "balanced fairness, exactly: 0.7087 at ρ = 0.3");
 }
 
 #[derive(Serialize, Deserialize)]

@@ -1,6 +1,6 @@
 //! What is said in fractions: decided exactly, and every lie in it refused.
 
-use crate::common::{findings, is_refused};
+use crate::common::*;
 use serde_json::json;
 use synth::multiresource::artifact::{Artifact, Checked, Family, Preemption, Proven};
 use synth::multiresource::program::{self, Limits};

@@ -1,6 +1,6 @@
 //! `--family`: what is chosen, tuned and told, and what is refused.
 
-use crate::common::{Folder, as_it_is, code, command, stderr, stdout, synth};
+use crate::common::*;
 
 use serde_json::Value;
 
@@ -24,11 +24,9 @@ fn holds(model: &str, more: &[&str]) -> (Value, String) {
     let file = file.to_str().unwrap();
     let output = made(model, &[more, &["-o", file]].concat());
     assert_eq!(code(&output), 0, "{}", stderr(&output));
-    let checked = synth(&["check", file]);
-    assert_eq!(code(&checked), 0, "{}", stderr(&checked));
+    works(&["check", file]);
     let seed = ["--seed", "77", "--events", "1e7"];
-    let run = synth(&[&["simulate", "--policy", file][..], &seed].concat());
-    assert_eq!(code(&run), 0, "{}{}", stdout(&run), stderr(&run));
+    works(&[&["simulate", "--policy", file][..], &seed].concat());
     let text = std::fs::read_to_string(file).unwrap();
     (serde_json::from_str(&text).unwrap(), stderr(&output))
 }
@@ -82,8 +80,8 @@ fn the_best_family_is_chosen_and_the_others_are_kept_in_the_log() {
         }
     }
     assert!(choice["events"].as_u64().unwrap() <= 40_000_000);
-    assert!(told.contains("not considered: static-quickswap"), "{told}");
-    assert!(told.contains("stability: proved, by a guard"), "{told}");
+    has(&told, "not considered: static-quickswap");
+    has(&told, "stability: proved, by a guard");
 }
 
 /// The same seed gives the same bytes, another one other numbers.
@@ -121,7 +119,7 @@ fn quickswap_on_one_or_all_finds_the_threshold() {
         .find(|c| c["quantity"] == "mean_response" && c["type"].is_null());
     let mean = mean.unwrap()["value"].as_f64().unwrap();
     assert!((10.0..11.2).contains(&mean), "{mean}");
-    assert!(told.contains("stability: proved"), "{told}");
+    has(&told, "stability: proved");
     let explained = made(
         "one_or_all",
         &["--family", "quickswap", "--budget", "1e7", "--explain"],
@@ -153,12 +151,10 @@ fn one_type_is_chosen_for_too() {
     let typed = ["--workload", &file, "--preemption", "none"];
     for seed in ["1", "2", "4", "7"] {
         let more = ["--budget", "2e7", "--seed", seed];
-        let output = synth(&[&typed[..], &more].concat());
-        assert_eq!(code(&output), 0, "{}", stderr(&output));
+        works(&[&typed[..], &more].concat());
     }
     // Nothing settles in so few events: what is proved to be stable is taken.
-    let few = synth(&[&typed[..], &["--budget", "1e3"]].concat());
-    assert_eq!(code(&few), 0, "{}", stderr(&few));
+    let few = works(&[&typed[..], &["--budget", "1e3"]].concat());
     let told = stderr(&few);
     assert!(
         told.starts_with("msr is taken: no run was long enough"),
@@ -176,8 +172,7 @@ fn of_what_is_too_rare_nothing_is_claimed() {
     );
     let typed = ["--workload", &file, "--preemption", "none"];
     let family = ["--family", "quickswap", "--budget", "2e7"];
-    let output = synth(&[&typed[..], &family].concat());
-    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let output = works(&[&typed[..], &family].concat());
     let artifact: Value = serde_json::from_str(&stdout(&output)).unwrap();
     let mut claims = artifact["claims"].as_array().unwrap().iter();
     assert!(!claims.any(|claim| claim["type"] == "rare"), "{artifact}");
@@ -205,7 +200,7 @@ fn a_time_limit_gives_the_best_so_far() {
     let typed = ["--budget", "1e15", "--time", "2s"];
     let (artifact, told) = holds("section7", &typed);
     assert!(artifact["policy"].is_object());
-    assert!(told.contains("cut short"), "{told}");
+    has(&told, "cut short");
     let (_, told) = holds("section7", &["--budget", "1e6"]);
     assert!(!told.contains("cut short"), "{told}");
 }
@@ -253,12 +248,11 @@ fn what_settles_is_taken_beside_slow_rules() {
     let head = "kind: multiresource, time_unit: s, server: {capacity: {a: 60, b: 60, c: 60}}";
     std::fs::write(&file, format!("{{{head}, jobs: [{}]}}", jobs.join(", "))).unwrap();
     let typed = ["--preemption", "none", "--budget", "4e7", "--log", &log];
-    let output = synth(&[&["--workload", &file], &typed[..]].concat());
-    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let output = works(&[&["--workload", &file], &typed[..]].concat());
     let choice = &folder.json("log.json")["choice"];
     assert_eq!(choice["candidates"][0]["outcome"], "steady", "{choice}");
     let first = stderr(&output).lines().next().unwrap().to_owned();
-    assert!(first.contains("is taken: it has settled"), "{first}");
+    has(&first, "is taken: it has settled");
     for other in choice["candidates"].as_array().unwrap().iter().skip(1) {
         let ratio = &other["ratio"];
         let most = ratio["mean"].as_f64().zip(ratio["half_width"].as_f64());
@@ -275,10 +269,7 @@ fn what_settles_is_taken_beside_slow_rules() {
 fn promises_are_kept_or_nothing_is_written() {
     let slo = "type-3: wait 90 % < 20 s";
     let (artifact, told) = holds("section7", &["--budget", "2e7", "--slo", slo]);
-    assert!(
-        told.contains("promise type-3: wait 90 % < 20: kept"),
-        "{told}"
-    );
+    has(&told, "promise type-3: wait 90 % < 20: kept");
     let mut claims = artifact["claims"].as_array().unwrap().iter();
     let above = claims.find(|c| c["quantity"] == "waiting_above").unwrap();
     assert_eq!(
@@ -293,11 +284,8 @@ fn promises_are_kept_or_nothing_is_written() {
     );
     assert_eq!((code(&output), stdout(&output).as_str()), (1, ""));
     let told = stderr(&output);
-    assert!(
-        told.contains("no policy was found that keeps --slo"),
-        "{told}"
-    );
-    assert!(told.contains("type-3: wait 99 % < 1 s: "), "{told}");
+    has(&told, "no policy was found that keeps --slo");
+    has(&told, "type-3: wait 99 % < 1 s: ");
 }
 
 /// A policy of this workload, made with so many events and these options, which passes the checker and stands another run.
@@ -306,12 +294,10 @@ fn stands(workload: &str, budget: &str, more: &[&str]) -> (Value, String) {
     let (file, policy) = (folder.name("w.yaml"), folder.name("p.json"));
     std::fs::write(&file, workload).unwrap();
     let typed = [&file, "--preemption", "none", "--budget", budget];
-    let output = synth(&[&typed[..], more, &["-o", &policy]].concat());
-    assert_eq!(code(&output), 0, "{workload}{}", stderr(&output));
+    let output = works(&[&typed[..], more, &["-o", &policy]].concat());
     assert_eq!(code(&synth(&["check", &policy])), 0, "{workload}");
     let other = ["--events", "1e6", "--seed", "7"];
-    let run = synth(&[&["simulate", "--policy", &policy][..], &other].concat());
-    assert_eq!(code(&run), 0, "{workload}{}", stdout(&run));
+    works(&[&["simulate", "--policy", &policy][..], &other].concat());
     let artifact = serde_json::from_slice(&folder.bytes("p.json")).unwrap();
     (artifact, stderr(&output))
 }
@@ -353,7 +339,7 @@ fn a_promise_that_every_job_keeps_is_kept() {
         assert!(half_width > 3.0 / 1e6 && half_width < 1e-3, "{above}");
         above["half_width"] = 0.0.into();
         let refused = as_it_is(&artifact, "p.json").unwrap_err().to_string();
-        assert!(refused.contains("cannot tell it any closer"), "{refused}");
+        has(&refused, "cannot tell it any closer");
     }
 }
 
@@ -410,14 +396,13 @@ fn what_is_known_limits_the_rules() {
     };
     let refused = simulate("type");
     assert_ne!(code(&refused), 0);
-    assert!(stderr(&refused).contains("nothing but their types is known"));
+    has(&stderr(&refused), "nothing but their types is known");
     let run = simulate("{limit: {law: uniform, low: 1, high: 2}}");
     assert!(stdout(&run).contains("knows estimates") || stderr(&run).contains("knows estimates"));
     let typed = ["--preemption", "none", "--budget", "2e7", "--log", log];
-    let made = synth(&[&typed[..], &["--workload", file]].concat());
-    assert_eq!(code(&made), 0, "{}", stderr(&made));
+    works(&[&typed[..], &["--workload", file]].concat());
     let candidates = folder.json("log.json")["choice"]["candidates"].to_string();
-    assert!(candidates.contains("easy-backfill"), "{candidates}");
+    has(&candidates, "easy-backfill");
 }
 
 /// Usage errors: exit code 2, one clear message, nothing on standard output.
@@ -469,33 +454,21 @@ fn what_does_not_go_together_is_refused() {
         assert!(output.stdout.is_empty());
     }
     let typed = ["--workload", "models/section7.yaml", "--preemption", "full"];
-    let preempting = synth(&[&typed[..], &["--family", "quickswap"]].concat());
-    assert_eq!(code(&preempting), 2);
-    assert!(
-        stderr(&preempting).contains("the others go with --preemption none"),
-        "{}",
-        stderr(&preempting)
-    );
+    let preempting = ends(2, &[&typed[..], &["--family", "quickswap"]].concat());
+    has(&stderr(&preempting), "the others go with --preemption none");
 }
 
 /// MSFQ where it does not fit: which types break it, and who can.
 #[test]
 fn msfq_says_what_breaks_it() {
-    let typed = [
-        "simulate",
-        "--policy",
-        "msfq",
-        "--workload",
-        "models/four_types.yaml",
-    ];
-    let output = synth(&typed);
-    assert_eq!(code(&output), 2);
+    let typed = words("simulate --policy msfq --workload models/four_types.yaml");
+    let output = ends(2, &typed);
     let told = stderr(&output);
     for said in [
         "needs-1, needs-3, needs-5",
         "for any types there are static-quickswap",
     ] {
-        assert!(told.contains(said), "{told}");
+        has(&told, said);
     }
 }
 
@@ -509,8 +482,7 @@ fn with_preemption_the_best_is_chosen() {
     let more = [
         "--budget", "4e7", "--effort", ".1", "-o", file, "--log", log,
     ];
-    let output = synth(&[&typed[..], &more].concat());
-    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let output = works(&[&typed[..], &more].concat());
     let log = folder.json("log.json");
     let candidates = log["choice"]["candidates"].as_array().unwrap();
     let [first, others @ ..] = candidates.as_slice() else {
@@ -525,38 +497,32 @@ fn with_preemption_the_best_is_chosen() {
             .is_none_or(|ratio| ratio > 1.3),
         "{msr}"
     );
-    assert!(
-        stderr(&output).contains("stability: proved"),
-        "{}",
-        stderr(&output)
-    );
-    let run = synth(&[
-        "simulate", "--policy", file, "--seed", "7", "--events", "1e7",
-    ]);
-    assert_eq!(code(&run), 0, "{}{}", stdout(&run), stderr(&run));
-    let shown = synth(&["show", file]);
-    assert_eq!(code(&shown), 0, "{}", stderr(&shown));
+    has(&stderr(&output), "stability: proved");
+    works(&format!("simulate --policy {file} --seed 7 --events 1e7"));
+    works(&["show", file]);
 }
 
 /// Families, and the preemption that they go with.
 #[test]
 fn families_go_with_their_preemption() {
     let refused = |typed: &[&str]| {
-        let output = synth(&[&["--workload", "models/section7.yaml"], typed].concat());
-        assert_eq!(code(&output), 2, "{}", stderr(&output));
+        let output = ends(
+            2,
+            &[&["--workload", "models/section7.yaml"], typed].concat(),
+        );
         stderr(&output)
     };
     let told = refused(&["--preemption", "none", "--family", "max-weight"]);
-    assert!(told.contains("--preemption full"), "{told}");
+    has(&told, "--preemption full");
     let told = refused(&["--preemption", "full", "--family", "tdc"]);
-    assert!(told.contains("--preemption none"), "{told}");
+    has(&told, "--preemption none");
     let setup = ["--preemption", "setup", "--setup-rate", "5"];
     let told = refused(&[&setup[..], &["--family", "tdc"]].concat());
-    assert!(told.contains("--preemption none"), "{told}");
+    has(&told, "--preemption none");
     let told = refused(&["--preemption", "setup"]);
-    assert!(told.contains("--setup-rate"), "{told}");
+    has(&told, "--setup-rate");
     let told = refused(&["--preemption", "full", "--setup-rate", "5"]);
-    assert!(told.contains("setup"), "{told}");
+    has(&told, "setup");
 }
 
 /// With setups rules that preempt and rules that do not are compared; what comes out is checked, simulated and shown.
@@ -567,25 +533,11 @@ fn with_setups_the_best_of_all_is_chosen() {
     let made = |rate: &str| -> (Value, String) {
         let file = folder.path().join(format!("{rate}.json"));
         let file = file.to_str().unwrap();
-        let output = synth(&[
-            "--workload",
-            "models/section7.yaml",
-            "--preemption",
-            "setup",
-            "--setup-rate",
-            rate,
-            "--budget",
-            "4e7",
-            "-o",
-            file,
-        ]);
-        assert_eq!(code(&output), 0, "{}", stderr(&output));
-        let run = synth(&[
-            "simulate", "--policy", file, "--seed", "7", "--events", "4e6",
-        ]);
-        assert_eq!(code(&run), 0, "{}{}", stdout(&run), stderr(&run));
-        let shown = synth(&["show", file]);
-        assert_eq!(code(&shown), 0, "{}", stderr(&shown));
+        works(&format!(
+            "--workload models/section7.yaml --preemption setup --setup-rate {rate} --budget 4e7 -o {file}"
+        ));
+        works(&format!("simulate --policy {file} --seed 7 --events 4e6"));
+        let shown = works(&["show", file]);
         let text = std::fs::read_to_string(file).unwrap();
         (serde_json::from_str(&text).unwrap(), stdout(&shown))
     };
@@ -601,7 +553,7 @@ fn with_setups_the_best_of_all_is_chosen() {
     assert_eq!(rule(&slow)["guard"]["preemption"], "none", "{slow}");
     let (fast, told) = made("1000");
     assert_eq!(rule(&fast)["guard"]["setup_rate"], 1000.0, "{fast}");
-    assert!(told.contains("MaxWeight with setups"), "{told}");
+    has(&told, "MaxWeight with setups");
     // The least without preemption is 5.46; MaxWeight at no cost has 4.16, the least there is 3.30.
     assert!(
         mean(&slow) > 5.4 && mean(&fast) < 4.2,
@@ -619,8 +571,7 @@ fn a_type_that_costs_nothing_is_weighed_too() {
     let text = "kind: multiresource\ntime_unit: h\nserver: {capacity: {cpu: 2, gpu: 2}}\njobs:\n  - {name: a, demand: {cpu: 1}, arrival_rate: .1, mean_size: 1}\n  - {name: c, demand: {gpu: 1}, arrival_rate: .4, mean_size: 3}\n";
     std::fs::write(&file, text).unwrap();
     let typed = ["--workload", file.to_str().unwrap(), "--preemption", "full"];
-    let made = synth(&[&typed[..], &["--family", "max-weight", "--budget", "1e6"]].concat());
-    assert_eq!(code(&made), 0, "{}", stderr(&made));
+    works(&[&typed[..], &["--family", "max-weight", "--budget", "1e6"]].concat());
 }
 
 /// A fleet of one server is one server: its jobs wait there.
@@ -631,8 +582,7 @@ fn a_fleet_of_one_server_has_a_policy() {
     let text = "kind: multiresource\ntime_unit: s\nservers: [{name: x, count: 1, capacity: {cpu: 1}}]\njobs:\n  - {name: a, demand: {cpu: 1}, arrival_rate: .5, mean_size: 1}\n";
     std::fs::write(&file, text).unwrap();
     let typed = ["--workload", file.to_str().unwrap(), "--preemption", "none"];
-    let made = synth(&[&typed[..], &["--budget", "1e6"]].concat());
-    assert_eq!(code(&made), 0, "{}", stderr(&made));
+    works(&[&typed[..], &["--budget", "1e6"]].concat());
     let refused = synth(&[&typed[..], &["--family", "partition"]].concat());
-    assert!(stderr(&refused).contains("here is one server"));
+    has(&stderr(&refused), "here is one server");
 }

@@ -1,6 +1,6 @@
 //! Fleets of several shapes of servers: documents, load, program, checker, command line.
 
-use crate::common::{Folder, changed, code, is_refused, stderr, synth};
+use crate::common::*;
 use serde_json::{Value, json};
 use synth::document::DocumentError;
 use synth::multiresource::artifact::{Artifact, Checked, Preemption, Quantity, Subject, unmet};
@@ -354,7 +354,7 @@ fn faulty_documents_are_refused_with_their_place() {
         ),
     ];
     for (found, replaced, place, message) in cases {
-        assert!(text.contains(found), "{found}");
+        has(&text, found);
         let Err(DocumentError::Faults { faults, report }) = read(&text.replace(found, replaced))
         else {
             panic!("{replaced} is taken");
@@ -363,11 +363,11 @@ fn faulty_documents_are_refused_with_their_place() {
             .iter()
             .any(|f| f.place.to_string() == place && f.message.contains(message));
         assert!(told, "{replaced}: {faults:#?}");
-        assert!(report.contains("fleet.yaml:"), "with its line: {report}");
+        has(&report, "fleet.yaml:");
     }
     let both = text.replace("servers:", "server: {capacity: {cpu: 1}}\nservers:");
     let error = read(&both).unwrap_err().to_string();
-    assert!(error.contains("both `server` and `servers`"), "{error}");
+    has(&error, "both `server` and `servers`");
     let error = read(&text.replace("capacity: {cpu: 4}", "cap: {cpu: 4}")).unwrap_err();
     assert!(error.to_string().contains("unknown key `cap`"), "{error}");
 }
@@ -400,27 +400,23 @@ fn a_fleet_from_the_command_line() {
     let folder = Folder::new();
     let (file, other) = (folder.name("fleet.json"), folder.name("other.yaml"));
     let make = ["--workload", MODEL, "-o", &file, "--preemption"];
-    let pooled = synth(&[&make[..], &["full", "--budget", "2e6"]].concat());
-    assert_eq!(code(&pooled), 0, "{}", stderr(&pooled));
+    let pooled = works(&[&make[..], &["full", "--budget", "2e6"]].concat());
     let told = stderr(&pooled);
-    assert!(told.contains("No job is stopped"), "{told}");
-    let made = synth(&[&make[..], &["none", "--family", "partition"]].concat());
-    assert_eq!(code(&made), 0, "{}", stderr(&made));
+    has(&told, "No job is stopped");
+    let made = works(&[&make[..], &["none", "--family", "partition"]].concat());
     let told = stderr(&made);
-    assert!(
-        told.contains("load ρ = 0.589015152  (proven best"),
-        "{told}"
-    );
-    let valid = synth(&["check", &file, "--workload", MODEL]);
-    assert_eq!(code(&valid), 0, "{}", stderr(&valid));
+    has(&told, "load ρ = 0.589015152  (proven best");
+    let valid = works(&["check", &file, "--workload", MODEL]);
     let told = stderr(&valid);
-    assert!(told.contains("48 servers of 2 shapes"), "{told}");
+    has(&told, "48 servers of 2 shapes");
 
     let text = std::fs::read_to_string(MODEL).unwrap();
     std::fs::write(&other, text.replace("count: 40", "count: 41")).unwrap();
-    let refused = synth(&["check", &file, "--workload", &other]);
-    assert_eq!(code(&refused), 1);
-    assert!(stderr(&refused).contains("workload.servers[0].count: `big`: made for 40"));
+    let refused = ends(1, &["check", &file, "--workload", &other]);
+    has(
+        &stderr(&refused),
+        "workload.servers[0].count: `big`: made for 40",
+    );
 }
 
 #[test]
@@ -429,9 +425,8 @@ fn what_takes_one_server_refuses_a_fleet() {
         &["optimum", "--workload", MODEL][..],
         &["sweep-alpha", "--workload", MODEL, "--preemption", "none"],
     ] {
-        let output = synth(typed);
-        assert_eq!(code(&output), 2, "{typed:?}");
+        let output = ends(2, typed);
         let said = stderr(&output);
-        assert!(said.contains("is a fleet of several servers"), "{said}");
+        has(&said, "is a fleet of several servers");
     }
 }

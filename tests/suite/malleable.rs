@@ -18,7 +18,7 @@ use synth::malleable::synthesis::{Options, Outcome, Planned, Tunable, online, pl
 use synth::malleable::workload::{Curve, Pool, Stream, Workload};
 use synth::simulation::{Settings, Verdict};
 
-use crate::common::{code, models, stderr, stdout, synth};
+use crate::common::*;
 
 fn read(text: &str) -> Workload {
     Workload::parse(text, "here").unwrap().workload
@@ -461,8 +461,7 @@ fn bad_documents_are_told_by_place() {
         ("size: 3", "sizes: 3", "unknown key"),
     ] {
         let workload = file(&TWO.replace(from, to), ".yaml");
-        let output = synth(&["--workload", workload.path().to_str().unwrap()]);
-        assert_eq!(code(&output), 2, "{to}");
+        let output = ends(2, &["--workload", workload.path().to_str().unwrap()]);
         assert!(stderr(&output).contains(told), "{to}: {}", stderr(&output));
         assert!(stdout(&output).is_empty(), "{to}");
     }
@@ -475,8 +474,7 @@ fn what_is_not_known_is_said() {
         &TWO.replace("{power: {p: .5}}", "{table: [[1, 1], [2, 1.2], [4, 3]]}"),
         ".yaml",
     );
-    let output = synth(&["--workload", hull.path().to_str().unwrap()]);
-    assert_eq!(code(&output), 0);
+    let output = works(&["--workload", hull.path().to_str().unwrap()]);
     let told = stderr(&output).replace('\n', " ");
     assert!(
         told.contains("not concave") && told.contains("28.00 %"),
@@ -485,8 +483,7 @@ fn what_is_not_known_is_said() {
 
     let weights = TWO.replace("speedup", "objective: weighted-flow-time\nspeedup");
     let weights = file(&weights.replace("size: 3", "size: 3, weight: 5"), ".yaml");
-    let output = synth(&["--workload", weights.path().to_str().unwrap()]);
-    assert_eq!(code(&output), 0);
+    let output = works(&["--workload", weights.path().to_str().unwrap()]);
     let told = stderr(&output).replace('\n', " ");
     assert!(
         told.contains("favour large jobs") && told.contains("only a bound and no policy"),
@@ -497,13 +494,8 @@ fn what_is_not_known_is_said() {
         "kind: malleable\nservers: 8\nspeedup: {amdahl: {parallel_fraction: .8}}\narrivals: {rate: 11, mean_size: 1}\n",
         ".yaml",
     );
-    let output = synth(&["--workload", overload.path().to_str().unwrap()]);
-    assert_eq!(code(&output), 1);
-    assert!(
-        stderr(&output).contains("No policy can keep up"),
-        "{}",
-        stderr(&output)
-    );
+    let output = ends(1, &["--workload", overload.path().to_str().unwrap()]);
+    has(&stderr(&output), "No policy can keep up");
 }
 
 /// Options that do not go with the workload are refused.
@@ -554,9 +546,8 @@ fn wishes_that_do_not_go_together_are_refused() {
             "knee:.1",
         ),
     ] {
-        let output = synth(&arguments);
-        assert_eq!(code(&output), 2, "{arguments:?}");
-        assert!(stderr(&output).contains(told), "{}", stderr(&output));
+        let output = ends(2, &arguments);
+        has(&stderr(&output), told);
     }
 }
 
@@ -566,22 +557,9 @@ fn comparisons_are_told_in_every_form() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).display().to_string();
     let (page, lines, document) = (path("c.html"), path("c.csv"), path("c.json"));
-    let output = synth(&[
-        "compare",
-        "--workload",
-        "models/amdahl_training.yaml",
-        "--policies",
-        "hesrpt,equi,srpt,hell,knee,helrpt,hesrpt:.5",
-        "--exponents",
-        ".3,.9",
-        "--html",
-        &page,
-        "--csv",
-        &lines,
-        "--output",
-        &document,
-    ]);
-    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    works(&format!(
+        "compare --workload models/amdahl_training.yaml --policies hesrpt,equi,srpt,hell,knee,helrpt,hesrpt:.5 --exponents .3,.9 --html {page} --csv {lines} --output {document}"
+    ));
     let document: Value =
         serde_json::from_str(&std::fs::read_to_string(document).unwrap()).unwrap();
     // Columns: cost and times at .3, then at .9.
@@ -589,17 +567,14 @@ fn comparisons_are_told_in_every_form() {
         .as_f64()
         .unwrap();
     let lines = std::fs::read_to_string(lines).unwrap();
-    assert!(
-        lines.contains(&format!("equi,0.9,flow_time,{equi},0,h")),
-        "{lines}"
-    );
+    has(&lines, &format!("equi,0.9,flow_time,{equi},0,h"));
     let page = std::fs::read_to_string(page).unwrap();
     for part in [
         "any policy, at least",
         "which is the optimum",
         "--exponents 0.3,0.9",
     ] {
-        assert!(page.contains(part), "{part}");
+        has(&page, part);
     }
     assert!(!page.contains("src=") && !page.contains("http"));
     assert!(!page.contains("NaN") && !page.contains("inf"));
@@ -710,7 +685,7 @@ fn sizes_too_far_apart_are_refused() {
             "kind: malleable\nservers: 4\nobjective: {objective}\nspeedup: {speedup}\njobs: [{{name: a, size: 1}}, {{name: b, size: {large}}}]\n"
         );
         let why = Workload::parse(&text, "here").unwrap_err().to_string();
-        assert!(why.contains(told), "{why}");
+        has(&why, told);
     }
 }
 
@@ -720,6 +695,5 @@ fn a_policy_without_lines_is_known_by_its_kind() {
     let (artifact, _) = made(&pool(TWO));
     let document: Value = serde_json::from_str(&artifact.to_json().unwrap()).unwrap();
     let policy = file(&document.to_string(), ".json");
-    let output = synth(&["check", "--accept-changes", policy.path().to_str().unwrap()]);
-    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    works(&["check", "--accept-changes", policy.path().to_str().unwrap()]);
 }

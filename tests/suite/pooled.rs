@@ -1,6 +1,6 @@
 //! Fleets whose jobs wait in one place: rules, partitions, guard, checker, simulator, command line.
 
-use crate::common::{Folder, code, is_refused, stderr, stdout, synth};
+use crate::common::*;
 use crate::fleet::{TWO_SHAPES, mixed, read};
 use serde_json::{Value, json};
 use synth::multiresource::artifact::{Checked, Family, Method, Preemption, Quantity, Subject};
@@ -78,7 +78,7 @@ fn the_chosen_rule_is_proved_stable_by_its_guard() {
     let choice = choice.unwrap();
     let names: Vec<&str> = choice.candidates.iter().map(|c| &*c.name).collect();
     for rule in ["first-fit", "best-fit", "easy-by-mean", "pooled"] {
-        assert!(names.contains(&rule), "{names:?}");
+        assert!(names.contains(&rule), "{rule}");
     }
     Checked::check(artifact).unwrap();
 }
@@ -166,8 +166,7 @@ fn gangs_get_a_zone() {
     let folder = Folder::new();
     let log = folder.name("log.json");
     let typed = ["--workload", "models/gangs.yaml", "--preemption", "none"];
-    let made = synth(&[&typed[..], &["--budget", "1e8", "--log", &log]].concat());
-    assert_eq!(code(&made), 0, "{}", stderr(&made));
+    let made = works(&[&typed[..], &["--budget", "1e8", "--log", &log]].concat());
     let policy: Value = serde_json::from_str(&stdout(&made)).unwrap();
     let zone = &policy["policy"]["guarded"]["rule"]["pooled"]["zone"];
     assert_eq!(zone["types"].as_array().unwrap().len(), 2, "{zone}");
@@ -186,26 +185,15 @@ fn a_fleet_goes_through_all_verbs() {
     let (workload, policy, slots) = (at("fleet.yaml"), at("p.json"), at("s.json"));
     std::fs::write(&workload, mixed(TWO_SHAPES)).unwrap();
     let make = ["--workload", &workload, "--preemption", "none"];
-    let told = synth(&[&make[..], &["--budget", "2e6", "--output", &policy]].concat());
-    assert_eq!(code(&told), 0, "{}", stderr(&told));
-    assert!(
-        stderr(&told).contains("stability: proved, by a guard"),
-        "{}",
-        stderr(&told)
-    );
-    let told = synth(&[&make[..], &["--family", "partition", "--output", &slots]].concat());
-    assert_eq!(code(&told), 0, "{}", stderr(&told));
-    assert!(
-        stderr(&told).contains("over all jobs, exactly"),
-        "{}",
-        stderr(&told)
-    );
+    let told = works(&[&make[..], &["--budget", "2e6", "--output", &policy]].concat());
+    has(&stderr(&told), "stability: proved, by a guard");
+    let told = works(&[&make[..], &["--family", "partition", "--output", &slots]].concat());
+    has(&stderr(&told), "over all jobs, exactly");
     for file in [&policy, &slots] {
         for verb in ["check", "show"] {
             assert_eq!(code(&synth(&[verb, file])), 0);
         }
-        let run = synth(&["simulate", "--policy", file, "--events", "2e6"]);
-        assert_eq!(code(&run), 0, "{}", stderr(&run));
+        let run = works(&["simulate", "--policy", file, "--events", "2e6"]);
         assert!(
             stdout(&run).matches("confirmed").count() >= 4,
             "{}",
@@ -214,13 +202,8 @@ fn a_fleet_goes_through_all_verbs() {
     }
     let policies = format!("first-fit,easy-by-mean,{policy},{slots}");
     let compare = ["compare", "--workload", &workload, "--policies", &policies];
-    let table = synth(&[&compare[..], &["--loads", ".5,.8", "--events", "2e5"]].concat());
-    assert_eq!(code(&table), 0, "{}", stderr(&table));
-    assert!(
-        stdout(&table).contains("easy-by-mean"),
-        "{}",
-        stdout(&table)
-    );
+    let table = works(&[&compare[..], &["--loads", ".5,.8", "--events", "2e5"]].concat());
+    has(&stdout(&table), "easy-by-mean");
 }
 
 #[test]
@@ -262,7 +245,7 @@ fn what_does_not_go_with_a_fleet_is_refused() {
     for (output, words) in refused {
         let said = stderr(&output);
         assert_ne!(code(&output), 0, "{said}");
-        assert!(said.contains(words), "expected `{words}`: {said}");
+        has(&said, words);
     }
 }
 
@@ -310,7 +293,7 @@ fn jobs_of_several_servers_go_through_all() {
         let output = synth(&[&typed[..], more].concat());
         let said = stderr(&output);
         assert_eq!(code(&output), 2, "{said}");
-        assert!(said.contains(words), "expected `{words}`: {said}");
+        has(&said, words);
     };
     let five = GANGS.replace("nodes: 3", "nodes: 5");
     refused(
@@ -388,8 +371,7 @@ fn the_order_of_shapes_does_not_matter_to_a_log() {
     let replayed = |servers: &str, more: &[&str], name: &str| {
         let told = folder.name(name);
         let typed = ["simulate", "--trace", &jobs, "--servers", servers];
-        let run = synth(&[&typed[..], more, &["--jobs", &told]].concat());
-        assert_eq!(code(&run), 0, "{}", stderr(&run));
+        works(&[&typed[..], more, &["--jobs", &told]].concat());
         folder.bytes(name)
     };
     let alone = ["--policy", "first-fit"];

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write as _;
 use std::process::Stdio;
 
-use crate::common::{code, command, stderr, stdout, synth};
+use crate::common::*;
 
 /// On four processors. At 10 two jobs end and one comes; the last line never ran.
 const LOG: &str = "; MaxProcs: 4
@@ -46,10 +46,9 @@ fn dead_time_counts_in_every_replay() {
     let (log, jobs) = (folder.name("log.swf"), folder.name("late.csv"));
     let typed = ["simulate", "--trace", &log, "--policy", "fcfs"];
     let late = ["--measure", "all", "--start-latency", ".9", "--jobs", &jobs];
-    let run = synth(&[&typed[..], &late].concat());
-    assert_eq!(code(&run), 0, "{}", stderr(&run));
+    let run = works(&[&typed[..], &late].concat());
     let told = stdout(&run).replace('\n', " ");
-    assert!(told.contains("each job holds its room 0.9 s"), "{told}");
+    has(&told, "each job holds its room 0.9 s");
     let written = fs::read_to_string(&jobs).unwrap();
     let waits = written
         .lines()
@@ -62,9 +61,8 @@ fn dead_time_counts_in_every_replay() {
         third.starts_with("fcfs,1,4,cpu=4,1,10.9,16.8,5,"),
         "{third}"
     );
-    let fine = synth(&[&typed[..], &["--start-latency", "1e-9"]].concat());
-    assert_eq!(code(&fine), 2);
-    assert!(stderr(&fine).contains("fewer digits"), "{}", stderr(&fine));
+    let fine = ends(2, &[&typed[..], &["--start-latency", "1e-9"]].concat());
+    has(&stderr(&fine), "fewer digits");
 }
 
 #[test]
@@ -94,7 +92,7 @@ fn recorded_jobs_run_once_and_faults_have_a_line() {
     ] {
         let run = simulate(more);
         assert_eq!(code(&run), 2);
-        assert!(stderr(&run).contains(expected), "{}", stderr(&run));
+        has(&stderr(&run), expected);
     }
     let compared = [
         "compare",
@@ -105,18 +103,13 @@ fn recorded_jobs_run_once_and_faults_have_a_line() {
         "--jobs",
         &jobs,
     ];
-    let run = synth(&compared);
-    assert_eq!(code(&run), 2);
-    assert!(
-        stderr(&run).contains("`synth simulate`"),
-        "{}",
-        stderr(&run)
-    );
+    let run = ends(2, &compared);
+    has(&stderr(&run), "`synth simulate`");
     fs::write(&jobs, "type,arrival,size\nhalf,0,4\nhuge,1,2\n").unwrap();
     let run = simulate(&["--workload", &types]);
     assert_eq!(code(&run), 2);
     let expected = "line 3: unknown type `huge`; those of the policy are half, whole";
-    assert!(stderr(&run).contains(expected), "{}", stderr(&run));
+    has(&stderr(&run), expected);
 }
 
 #[test]
@@ -124,18 +117,14 @@ fn a_log_is_replayed_and_every_job_is_told() {
     let folder = Folder::new();
     let (log, jobs) = (folder.name("log.swf"), folder.name("jobs.csv"));
     let typed = ["simulate", "--trace", &log, "--policy", "first-fit"];
-    let run = synth(&[&typed[..], &["--measure", "all", "--jobs", &jobs]].concat());
-    assert_eq!(code(&run), 0, "{}", stderr(&run));
+    let run = works(&[&typed[..], &["--measure", "all", "--jobs", &jobs]].concat());
     let told = stdout(&run).replace('\n', " ");
     // 27 s over five jobs, of which three waited.
-    assert!(told.contains("5.400"), "{told}");
-    assert!(
-        told.contains("no interval: the trace is too short"),
-        "{told}"
-    );
+    has(&told, "5.400");
+    has(&told, "no interval: the trace is too short");
     let said = stderr(&run);
-    assert!(said.contains("5 jobs with 3 different demands"), "{said}");
-    assert!(said.contains("never ran"), "{said}");
+    has(&said, "5 jobs with 3 different demands");
+    has(&said, "never ran");
     let written = fs::read_to_string(&jobs).unwrap();
     let lines: Vec<&str> = written.lines().collect();
     assert_eq!(
@@ -156,17 +145,7 @@ fn a_log_is_replayed_and_every_job_is_told() {
 fn a_log_comes_from_standard_input_and_as_types() {
     let folder = Folder::new();
     let types = folder.name("types.yaml");
-    let typed = [
-        "simulate",
-        "--trace",
-        "-",
-        "--policy",
-        "fcfs",
-        "--measure",
-        "all",
-        "--jobs",
-        "-",
-    ];
+    let typed = words("simulate --trace - --policy fcfs --measure all --jobs -");
     let more = ["--workload", &types, "--demands", "rounded", "--speed", "2"];
     let mut child = command(&[&typed[..], &more].concat())
         .stdin(Stdio::piped())
@@ -188,7 +167,7 @@ fn a_log_comes_from_standard_input_and_as_types() {
         "{told}"
     );
     let said = stderr(&run);
-    assert!(said.contains("As 2 types jobs hold"), "{said}");
+    has(&said, "As 2 types jobs hold");
 }
 
 #[test]
@@ -213,13 +192,8 @@ fn policies_are_compared_on_a_log() {
         "all",
     ];
     let typed = [&typed[..], &written].concat();
-    let run = synth(&typed);
-    assert_eq!(code(&run), 0, "{}", stderr(&run));
-    assert!(
-        stderr(&run).contains("at 1 and more queues grow"),
-        "{}",
-        stderr(&run)
-    );
+    let run = works(&typed);
+    has(&stderr(&run), "at 1 and more queues grow");
     let document = fs::read_to_string(&json).unwrap();
     let value: serde_json::Value = serde_json::from_str(&document).unwrap();
     assert_eq!(value["paces"][0]["policies"][2]["policy"], "easy");
@@ -306,13 +280,9 @@ fn what_cannot_be_replayed_is_told_with_what_to_do() {
     ];
     let run = simulate(&left_out);
     assert_eq!(code(&run), 0, "{}", stderr(&run));
-    assert!(stderr(&run).contains("1 jobs, "), "{}", stderr(&run));
+    has(&stderr(&run), "1 jobs, ");
     let run = synth(&["compare", "--policies", "fcfs"]);
-    assert!(
-        stderr(&run).contains("give --workload FILE"),
-        "{}",
-        stderr(&run)
-    );
+    has(&stderr(&run), "give --workload FILE");
     let typed = [
         "compare",
         "--workload",

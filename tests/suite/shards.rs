@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::common::{Folder, code, command, stderr, stdout, synth};
+use crate::common::*;
 
 /// A comparison that is over at once.
 const SECTION_SEVEN: &[&str] = &[
@@ -28,11 +28,7 @@ fn part(question: &[&str], shard: &str, file: &str) {
     let ran = compare(question, &["--shard", shard, "--output", file]);
     assert_eq!(code(&ran), 0, "{}", stderr(&ran));
     assert_eq!(stdout(&ran), "");
-    assert!(
-        stderr(&ran).contains(&format!("Shard {shard} ")),
-        "{}",
-        stderr(&ran)
-    );
+    has(&stderr(&ran), &format!("Shard {shard} "));
 }
 
 fn refused(output: &Output, words: &[&str]) {
@@ -43,13 +39,13 @@ fn refused(output: &Output, words: &[&str]) {
 }
 
 /// Table, JSON, CSV and page of one machine and of these shards: the same bytes.
-fn the_same(folder: &Folder, question: &[&str], shards: usize, ends: i32) {
+fn the_same(folder: &Folder, question: &[&str], shards: usize, expected: i32) {
     let [json, csv, html] = ["one.json", "one.csv", "one.html"].map(|n| folder.name(n));
     let one = compare(
         question,
         &["--output", &json, "--csv", &csv, "--html", &html],
     );
-    assert_eq!(code(&one), ends, "{}", stderr(&one));
+    assert_eq!(code(&one), expected, "{}", stderr(&one));
     let parts = (1..=shards).rev().map(|n| {
         let file = folder.name(&format!("part-{n}.jsonl"));
         part(question, &format!("{n}/{shards}"), &file);
@@ -59,8 +55,7 @@ fn the_same(folder: &Folder, question: &[&str], shards: usize, ends: i32) {
     let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
     let [json, csv, html] = ["all.json", "all.csv", "all.html"].map(|n| folder.name(n));
     let files = ["--output", &json, "--csv", &csv, "--html", &html];
-    let all = synth(&[&["merge"], &parts[..], &files].concat());
-    assert_eq!(code(&all), ends, "{question:?}: {}", stderr(&all));
+    let all = ends(expected, &[&["merge"], &parts[..], &files].concat());
     assert_eq!(stdout(&all), stdout(&one), "{question:?}");
     for end in ["json", "csv", "html"] {
         let [one, all] = ["one", "all"].map(|name| folder.bytes(&format!("{name}.{end}")));

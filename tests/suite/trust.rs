@@ -3,7 +3,8 @@
 
 use std::path::Path;
 
-use crate::common::{as_it_is, changed as findings, code, is_refused, stderr, stdout, synth};
+use crate::common::changed as findings;
+use crate::common::*;
 use serde_json::{Value, json};
 use synth::artifact::Grounds;
 use synth::multiresource::artifact::{ArtifactError, Checked, Preemption};
@@ -70,14 +71,14 @@ fn a_change_is_told_and_a_new_layout_is_none() {
         "changed after it was written",
         "--accept-changes",
     ] {
-        assert!(refused.contains(words), "{words}: {refused}");
+        has(&refused, words);
     }
     assert!(as_it_is(&changed, "p").unwrap().is_changed());
     changed.as_object_mut().unwrap().remove("digest");
     let refused = Checked::parse(&changed.to_string(), "p")
         .unwrap_err()
         .to_string();
-    assert!(refused.contains("digest: absent"), "{refused}");
+    has(&refused, "digest: absent");
     assert!(as_it_is(&changed, "p").unwrap().is_changed());
 }
 
@@ -143,15 +144,13 @@ fn verbs_take_a_changed_policy_only_when_told_to() {
         ]
         .concat(),
     ] {
-        let refused = synth(&typed);
-        assert_eq!(code(&refused), 1, "{typed:?}: {}", stderr(&refused));
+        let refused = ends(1, &typed);
         let told = stderr(&refused);
         assert!(told.contains("--accept-changes"), "{typed:?}: {told}");
-        let accepted = synth(&[&typed[..], &["--accept-changes"]].concat());
-        assert_eq!(code(&accepted), 0, "{typed:?}: {}", stderr(&accepted));
+        works(&[&typed[..], &["--accept-changes"]].concat());
     }
     let told = stderr(&synth(&["check", name, "--accept-changes"]));
-    assert!(told.contains("changed after it was written"), "{told}");
+    has(&told, "changed after it was written");
 }
 
 // What is told of a valid policy.
@@ -186,10 +185,9 @@ fn a_policy_without_claims_says_so() {
     let mut document = analysed(0.5);
     document["claims"] = json!([]);
     std::fs::write(&file, document.to_string()).unwrap();
-    let told = synth(&["check", file.to_str().unwrap(), "--accept-changes"]);
-    assert_eq!(code(&told), 0, "{}", stderr(&told));
+    let told = works(&["check", file.to_str().unwrap(), "--accept-changes"]);
     let text = stderr(&told);
-    assert!(text.contains("nothing is claimed of the policy"), "{text}");
+    has(&text, "nothing is claimed of the policy");
     assert!(stdout(&told).is_empty());
 }
 
@@ -445,20 +443,9 @@ fn a_mean_below_what_every_rule_has_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("p.json");
     let name = file.to_str().unwrap();
-    let made = synth(&[
-        "--workload",
-        model,
-        "--preemption",
-        "none",
-        "--family",
-        "quickswap",
-        "--budget",
-        "2e7",
-        "--quiet",
-        "--output",
-        name,
-    ]);
-    assert_eq!(code(&made), 0, "{}", stderr(&made));
+    works(&format!(
+        "--workload {model} --preemption none --family quickswap --budget 2e7 --quiet --output {name}"
+    ));
     let valid: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
     assert_eq!(findings(&valid, |_| ()), [""; 0]);
     // By hand at .9, where C = 10/9 and Σ y_i²/λ_i = .03472 + .078125 + .27778: waiting jobs weigh
@@ -477,7 +464,7 @@ fn a_mean_below_what_every_rule_has_is_refused() {
     let place = claim(&valid, "mean_response", None).replace("/claims/", "claims[") + "].value";
     let found = findings(&valid, lie);
     let told = found.iter().find(|f| f.starts_with(&place)).unwrap();
-    assert!(told.contains("expected at least 2.437"), "{told}");
+    has(&told, "expected at least 2.437");
 }
 
 /// Weights that prove nothing, and rules that do not go with the server.

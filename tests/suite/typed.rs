@@ -4,7 +4,7 @@
 use std::io::Write as _;
 use std::process::{Output, Stdio};
 
-use crate::common::{Folder, code, command, stderr, stdout, synth};
+use crate::common::*;
 
 /// The program, with this on its standard input.
 fn fed(arguments: &[&str], input: &str) -> Output {
@@ -38,8 +38,7 @@ const WISHES: [&str; 7] = [
 #[test]
 fn a_workload_is_taken_as_it_is_after_its_name_and_from_standard_input() {
     let model = "models/vms.yaml";
-    let named = synth(&[&["--workload", model][..], &WISHES].concat());
-    assert_eq!(code(&named), 0, "{}", stderr(&named));
+    let named = works(&[&["--workload", model][..], &WISHES].concat());
     let bare = synth(&[&[model][..], &WISHES].concat());
     let last = synth(&[&WISHES[..], &[model]].concat());
     for same in [&bare, &last] {
@@ -51,13 +50,8 @@ fn a_workload_is_taken_as_it_is_after_its_name_and_from_standard_input() {
         assert_eq!(code(&piped), 0, "{typed:?}: {}", stderr(&piped));
         assert_eq!(stdout(&piped), stdout(&named), "{typed:?}");
     }
-    let both = synth(&[&[model, "--workload", model][..], &WISHES].concat());
-    assert_eq!(code(&both), 2);
-    assert!(
-        stderr(&both).contains("cannot be used with"),
-        "{}",
-        stderr(&both)
-    );
+    let both = ends(2, &[&[model, "--workload", model][..], &WISHES].concat());
+    has(&stderr(&both), "cannot be used with");
 }
 
 /// The kind of what comes from standard input is seen before the options are.
@@ -66,12 +60,12 @@ fn standard_input_may_be_of_any_kind_and_its_faults_have_their_lines() {
     let model = text("models/three_servers.yaml");
     let piped = fed(&["-", "-q"], &model);
     assert_eq!(code(&piped), 0, "{}", stderr(&piped));
-    assert!(stdout(&piped).contains("\"kind\": \"compatibility\""));
+    has(&stdout(&piped), "\"kind\": \"compatibility\"");
     let faulty = fed(&["-"], &model.replacen("rate:", "rat:", 1));
     assert_eq!(code(&faulty), 2);
     let said = stderr(&faulty);
-    assert!(said.contains("--> standard input:"), "{said}");
-    assert!(said.contains("did you mean `rate`?"), "{said}");
+    has(&said, "--> standard input:");
+    has(&said, "did you mean `rate`?");
     // `-` behind an option for results is no file that is read.
     let written = fed(&["models/three_servers.yaml", "-q", "--output", "-"], "");
     assert_eq!(stdout(&written), stdout(&piped), "{}", stderr(&written));
@@ -92,30 +86,16 @@ fn a_policy_is_taken_in_the_same_way_by_all_verbs() {
         }
         let piped = fed(&[verb, &["-"]].concat(), &policy);
         assert_eq!(code(&piped), code(&bare), "{verb:?}: {}", stderr(&piped));
-        let both = synth(&[verb, &[&file, "--policy", &file]].concat());
-        assert_eq!(code(&both), 2);
-        assert!(
-            stderr(&both).contains("cannot be used with"),
-            "{}",
-            stderr(&both)
-        );
-        let none = synth(verb);
-        assert_eq!(code(&none), 2);
-        assert!(stderr(&none).contains("--policy"), "{}", stderr(&none));
+        let both = ends(2, &[verb, &[&file, "--policy", &file]].concat());
+        has(&stderr(&both), "cannot be used with");
+        let none = ends(2, verb);
+        has(&stderr(&none), "--policy");
     }
     let twice = fed(&["check", "-", "--workload", "-"], &policy);
     assert_eq!(code(&twice), 2);
-    assert!(
-        stderr(&twice).contains("standard input is one file"),
-        "{}",
-        stderr(&twice)
-    );
+    has(&stderr(&twice), "standard input is one file");
     let driven = fed(&["drive", "-"], &policy);
-    assert!(
-        stderr(&driven).contains("save the policy"),
-        "{}",
-        stderr(&driven)
-    );
+    has(&stderr(&driven), "save the policy");
 }
 
 /// Rules are simulated on a workload from standard input; comparisons and optima take one without a name.
@@ -136,14 +116,9 @@ fn other_verbs_take_a_workload_without_the_option() {
         "--loads",
         ".5",
     ];
-    let compared = synth(&[&compare[..], &few].concat());
-    assert_eq!(code(&compared), 0, "{}", stderr(&compared));
+    works(&[&compare[..], &few].concat());
     let none = synth(&["compare", "--policies", "fcfs"]);
-    assert!(
-        stderr(&none).contains("--workload FILE"),
-        "{}",
-        stderr(&none)
-    );
+    has(&stderr(&none), "--workload FILE");
     let piped = fed(
         &[
             "optimum",
@@ -162,20 +137,10 @@ fn other_verbs_take_a_workload_without_the_option() {
 
 #[test]
 fn what_is_no_file_and_no_verb_is_told_with_the_verb_that_is_near() {
-    let missing = synth(&["chek", "p.json"]);
-    assert_eq!(code(&missing), 2);
-    assert!(
-        stderr(&missing).contains("did you mean the verb `check`?"),
-        "{}",
-        stderr(&missing)
-    );
-    let missing = synth(&["no-such.yaml", "--preemption", "none"]);
-    assert_eq!(code(&missing), 2);
-    assert!(
-        stderr(&missing).contains("`no-such.yaml` is no file"),
-        "{}",
-        stderr(&missing)
-    );
+    let missing = ends(2, &["chek", "p.json"]);
+    has(&stderr(&missing), "did you mean the verb `check`?");
+    let missing = ends(2, &["no-such.yaml", "--preemption", "none"]);
+    has(&stderr(&missing), "`no-such.yaml` is no file");
 }
 
 /// As somebody writes it who has not read the documentation: each key is told once, in the order of the text, and nothing
@@ -224,7 +189,7 @@ fn a_misspelt_kind_is_found_among_all_kinds() {
     let campaign =
         text("models/campaign_small.yaml").replacen("kind: volunteer", "kind: volunter", 1);
     let said = stderr(&fed(&["-"], &campaign));
-    assert!(said.contains("did you mean `volunteer`?"), "{said}");
+    has(&said, "did you mean `volunteer`?");
 }
 
 /// A time with its unit is the number that it is in the unit of the document, to the byte.
@@ -254,12 +219,9 @@ fn times_with_units_are_numbers_and_amounts_are_explained() {
         "write 0.5 if m is Kubernetes' thousandth",
         "for 64Gi write 64 where all of it is counted in Gi",
     ] {
-        assert!(said.contains(help), "{said}");
+        has(&said, help);
     }
     let text = document("mean_size: 4h", "1", "1").replace("time_unit: s", "time_unit: slots");
     let said = stderr(&made(&text));
-    assert!(
-        said.contains("write 4 with h everywhere, 14400 with seconds"),
-        "{said}"
-    );
+    has(&said, "write 4 with h everywhere, 14400 with seconds");
 }

@@ -17,7 +17,7 @@ use synth::volunteer::simulator::{Rule, simulate};
 use synth::volunteer::synthesis::{default_rule, fixed_bound, literal};
 use synth::volunteer::workload::{Campaign, Processor};
 
-use crate::common::{code, models, stderr, stdout, synth};
+use crate::common::*;
 
 /// A campaign of seconds: fifty hosts, twelve days.
 const TEXT: &str = "
@@ -62,8 +62,7 @@ impl Here {
     fn made(&self) -> Value {
         let (workload, policy) = (self.path("w.yaml"), self.path("p.json"));
         let arguments = ["--workload", &workload, "--output", &policy];
-        let output = synth(&[&arguments[..], &["--budget", "4e5", "--campaigns", "4"]].concat());
-        assert_eq!(code(&output), 0, "{}", stderr(&output));
+        works(&[&arguments[..], &["--budget", "4e5", "--campaigns", "4"]].concat());
         serde_json::from_str(&std::fs::read_to_string(&policy).unwrap()).unwrap()
     }
 }
@@ -76,37 +75,24 @@ fn a_campaign_goes_through_every_verb() {
     assert_eq!(made["workload"]["hosts"][1]["count"], 40);
     let policy = here.path("p.json");
     for verb in [&["check", &policy][..], &["show", &policy]] {
-        let output = synth(verb);
-        assert_eq!(code(&output), 0, "{}", stderr(&output));
+        let output = works(verb);
         let said = stdout(&output) + &stderr(&output);
-        assert!(said.contains("50 hosts for 300.0 h"), "{said}");
+        has(&said, "50 hosts for 300.0 h");
     }
     let run = here.path("r.json");
-    let output = synth(&[
-        "simulate", "--policy", &policy, "--seed", "77", "--output", &run,
-    ]);
-    assert_eq!(code(&output), 0, "{}\n{}", stdout(&output), stderr(&output));
+    works(&format!(
+        "simulate --policy {policy} --seed 77 --output {run}"
+    ));
     let run: Value = serde_json::from_str(&std::fs::read_to_string(run).unwrap()).unwrap();
     assert!(run["verdicts"].as_array().unwrap().len() > 10);
     let (workload, page, csv) = (here.path("w.yaml"), here.path("c.html"), here.path("c.csv"));
     let policies = format!("{policy},literal,boinc-2025,fixed:100,percentile:50:90:.5");
-    let output = synth(&[
-        "compare",
-        "--workload",
-        &workload,
-        "--policies",
-        &policies,
-        "--replications",
-        "3",
-        "--html",
-        &page,
-        "--csv",
-        &csv,
-    ]);
-    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    works(&format!(
+        "compare --workload {workload} --policies {policies} --replications 3 --html {page} --csv {csv}"
+    ));
     let page = std::fs::read_to_string(page).unwrap();
     for text in ["median makespan", "means over 3 campaigns", "--seed 1"] {
-        assert!(page.contains(text), "{text}");
+        has(&page, text);
     }
     assert!(!page.contains("NaN") && !page.contains("inf"));
     let csv = std::fs::read_to_string(csv).unwrap();
@@ -169,7 +155,7 @@ fn what_was_changed_is_found() {
     ] {
         let (code, text) = check(change);
         assert_eq!(code, 1, "{said}: {text}");
-        assert!(text.contains(said), "{said}: {text}");
+        has(&text, said);
     }
 }
 
@@ -186,12 +172,11 @@ fn value<'a>(document: &'a mut Value, quantity: &str) -> &'a mut Value {
 #[test]
 fn a_verb_of_its_own_has_help() {
     for words in [&["dispatch", "--help"][..], &["help", "dispatch"]] {
-        let output = synth(words);
-        assert_eq!(code(&output), 0, "{}", stderr(&output));
-        assert!(stdout(&output).contains("--request"), "{}", stdout(&output));
+        let output = works(words);
+        has(&stdout(&output), "--request");
     }
     let output = synth(&["--help"]);
-    assert!(stdout(&output).contains("volunteer-dispatch: dispatch"));
+    has(&stdout(&output), "volunteer-dispatch: dispatch");
 }
 
 #[test]
@@ -206,7 +191,7 @@ fn bad_input_is_told_what_to_do() {
         ]);
         let text = stderr(&output);
         assert_eq!(code(&output), expected, "{text}");
-        assert!(text.contains(said), "{said}: {text}");
+        has(&text, said);
         assert!(!here.at("p.json").exists());
     };
     refused(
@@ -253,22 +238,15 @@ fn bad_input_is_told_what_to_do() {
         ("fixed:0", "not a time > 0"),
         ("none.json", "there is no policy file"),
     ] {
-        let output = synth(&["simulate", "--policy", policy, "--workload", &workload]);
-        assert_eq!(code(&output), 2);
-        assert!(
-            stderr(&output).contains(said),
-            "{said}: {}",
-            stderr(&output)
+        let output = ends(
+            2,
+            &["simulate", "--policy", policy, "--workload", &workload],
         );
+        has(&stderr(&output), said);
     }
     let compared = ["compare", "--workload", &workload, "--policies", "fixed"];
-    let output = synth(&[&compared[..], &["--loads", ".5"]].concat());
-    assert_eq!(code(&output), 2);
-    assert!(
-        stderr(&output).contains("leave it out"),
-        "{}",
-        stderr(&output)
-    );
+    let output = ends(2, &[&compared[..], &["--loads", ".5"]].concat());
+    has(&stderr(&output), "leave it out");
 }
 
 /// On each model, with campaigns that nothing was tuned on: half as long as BOINC's rule of 2025 at most, at no
@@ -324,21 +302,17 @@ fn all_models_are_read_and_can_be_done() {
 fn a_budget_that_is_too_small_is_told_what_would_do() {
     let here = Here::new(TEXT);
     let workload = here.path("w.yaml");
-    let refused = synth(&["--workload", &workload, "--budget", "1000"]);
-    assert_eq!(code(&refused), 2);
+    let refused = ends(2, &["--workload", &workload, "--budget", "1000"]);
     let told = stderr(&refused);
     let (_, after) = told.split_once("give --budget ").unwrap();
     let enough = after.split(' ').next().unwrap();
-    let made = synth(&["--workload", &workload, "--budget", enough]);
-    assert_eq!(code(&made), 0, "{enough}: {}", stderr(&made));
+    works(&["--workload", &workload, "--budget", enough]);
     let few = ["--policy", "fixed", "--events", "1000"];
-    let refused = synth(&[&["simulate", "--workload", &workload], &few[..]].concat());
-    assert_eq!(code(&refused), 2);
-    assert!(
-        stderr(&refused).contains("--events"),
-        "{}",
-        stderr(&refused)
+    let refused = ends(
+        2,
+        &[&["simulate", "--workload", &workload], &few[..]].concat(),
     );
+    has(&stderr(&refused), "--events");
 }
 
 /// The decision stands alone: what the file says is all that it needs.
@@ -361,16 +335,9 @@ fn a_request_is_answered_from_the_file() {
         here.path("r.json"),
         here.path("a.json"),
     );
-    let output = synth(&[
-        "dispatch",
-        "--policy",
-        &policy,
-        "--request",
-        &path,
-        "--output",
-        &answers,
-    ]);
-    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    works(&format!(
+        "dispatch --policy {policy} --request {path} --output {answers}"
+    ));
     let found: Vec<Answer> =
         serde_json::from_str(&std::fs::read_to_string(answers).unwrap()).unwrap();
     assert_eq!(found, decide(&artifact.policy.dispatch, request));
@@ -379,8 +346,7 @@ fn a_request_is_answered_from_the_file() {
         r#"{"now": -1, "processors": [], "versions": [], "jobs": []}"#,
     )
     .unwrap();
-    let output = synth(&["dispatch", "--policy", &policy, "--request", &path]);
-    assert_eq!(code(&output), 2, "{}", stdout(&output));
+    ends(2, &["dispatch", "--policy", &policy, "--request", &path]);
 }
 
 #[derive(Serialize, Deserialize)]

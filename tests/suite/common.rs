@@ -25,8 +25,14 @@ pub trait Typed {
 }
 
 impl Typed for str {
+    /// What stands between quotes is one word.
     fn words(&self) -> Vec<String> {
-        self.split_whitespace().map(Into::into).collect()
+        let parts = self.split('\'').enumerate();
+        let words = parts.flat_map(|(n, part)| match n % 2 {
+            0 => part.split_whitespace().map(Into::into).collect(),
+            _ => vec![part.to_owned()],
+        });
+        words.collect()
     }
 }
 
@@ -169,6 +175,35 @@ pub fn is_refused(valid: &Value, pointer: &str, lie: Value, words: &str) {
     );
 }
 
+/// The text of a file of the repository.
+pub fn text(file: &str) -> String {
+    std::fs::read_to_string(format!("{}/{file}", env!("CARGO_MANIFEST_DIR"))).unwrap()
+}
+
+/// The document on the program's standard output.
+pub fn json(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// The claim of a quantity of all types.
+pub fn claim<'a>(artifact: &'a Value, quantity: &str) -> &'a Value {
+    let mut claims = artifact["claims"].as_array().unwrap().iter();
+    let claim = claims.find(|c| c["quantity"] == quantity && c["type"].is_null());
+    claim.unwrap_or_else(|| panic!("{quantity}"))
+}
+
+/// The value of that claim.
+pub fn claimed(artifact: &Value, quantity: &str) -> f64 {
+    claim(artifact, quantity)["value"].as_f64().unwrap()
+}
+
+/// A workload of these servers and jobs, one a line.
+pub fn workload(servers: &str, jobs: &str) -> String {
+    let head = format!("kind: multiresource\ntime_unit: s\n{servers}\njobs:\n");
+    jobs.lines()
+        .fold(head, |text, job| text + "  - " + job.trim() + "\n")
+}
+
 /// A folder of a test's own.
 pub struct Folder(tempfile::TempDir);
 
@@ -193,6 +228,12 @@ impl Folder {
             "{workload} --preemption full --family msr --effort .01 -q --output {file}"
         ));
         file
+    }
+
+    /// Writes a file, and returns its name.
+    pub fn write(&self, name: &str, text: &str) -> String {
+        std::fs::write(self.path(name), text).unwrap();
+        self.name(name)
     }
 
     pub fn bytes(&self, name: &str) -> Vec<u8> {

@@ -166,13 +166,52 @@ pub fn changed(valid: &Value, change: impl FnOnce(&mut Value)) -> Vec<String> {
     findings(document)
 }
 
-/// Asserts that a value at a place is refused, and with what words.
-pub fn is_refused(valid: &Value, pointer: &str, lie: Value, words: &str) {
-    let found = changed(valid, |v| *v.pointer_mut(pointer).unwrap() = lie.clone());
-    assert!(
-        found.iter().any(|f| f.contains(words)),
-        "{pointer} = {lie}: expected `{words}`, found {found:#?}"
-    );
+/// The document with something else at a place: JSON, or a factor as `×1.1`.
+pub fn with_lie(valid: &Value, place: &str, lie: &str) -> Value {
+    let mut document = valid.clone();
+    let lie = match lie.strip_prefix('×') {
+        Some(by) => {
+            let number = valid.pointer(place).and_then(Value::as_f64).unwrap();
+            (number * by.parse::<f64>().unwrap()).into()
+        }
+        None => serde_json::from_str(lie).unwrap_or_else(|error| panic!("{lie}: {error}")),
+    };
+    let (parent, key) = place.rsplit_once('/').unwrap();
+    match document.pointer_mut(parent).unwrap() {
+        Value::Array(items) => items[key.parse::<usize>().unwrap()] = lie,
+        object => object[key] = lie,
+    }
+    document
+}
+
+/// Asserts that each lie of a table (place under `at`, what stands there, words) is refused in these words by `check`,
+/// which says why it refuses a document.
+pub fn are_refused(valid: &Value, at: &str, table: &str, check: impl Fn(&Value) -> Option<String>) {
+    assert_eq!(check(valid), None);
+    for [place, lie, words] in rows(table) {
+        let why = check(&with_lie(valid, &format!("{at}{place}"), lie));
+        let why = why.unwrap_or_else(|| panic!("{place} = {lie} is taken"));
+        assert!(
+            why.contains(words),
+            "{place} = {lie}: expected `{words}` in {why}"
+        );
+    }
+}
+
+/// The same of policies for several resources.
+pub fn lies(valid: &Value, at: &str, table: &str) {
+    let check = |document: &Value| {
+        let found = findings(document);
+        (!found.is_empty()).then(|| found.join("\n"))
+    };
+    are_refused(valid, at, table, check);
+}
+
+/// Why a policy of another kind is refused, if it is.
+pub fn refusal<K: synth::artifact::Artifact>(document: &Value) -> Option<String> {
+    let checked =
+        synth::artifact::Checked::<K>::parse_with(&document.to_string(), "lie", Changes::Accepted);
+    checked.err().map(|error| error.to_string())
 }
 
 /// The text of a file of the repository.

@@ -122,123 +122,67 @@ fn a_run_confirms_the_claims() {
 fn lies_are_refused() {
     let artifact = made(&model("asymmetric_servers"), None);
     let honest = serde_json::to_value(&artifact).unwrap();
-    let refused = |document: &Value| {
-        let found = Checked::parse_with(&document.to_string(), "lie", Changes::Accepted);
-        found.map_or_else(|error| error.to_string(), |_| "valid".into())
-    };
-    assert_eq!(refused(&honest), "valid");
-    let lies: [(&str, Value, &str); 15] = [
-        ("/evidence/load", json!(0.5), "evidence.load"),
-        ("/evidence/tight", json!(["one"]), "evidence.load"),
-        ("/evidence/tight", json!(["three"]), "evidence.tight[0]"),
-        ("/evidence/tight", json!([]), "evidence.tight"),
-        (
-            "/evidence/routing/0/0/part",
-            json!(0.5),
-            "evidence.routing[0]",
-        ),
-        (
-            "/evidence/routing/0",
-            json!([{"server": "shared", "part": 1.0}]),
-            "evidence.load",
-        ),
-        (
-            "/evidence/routing/1",
-            json!([{"server": "own", "part": 1.0}]),
-            "evidence.routing[1][0].server",
-        ),
-        ("/evidence/routing", Value::Null, "evidence"),
-        ("/policy/slice", json!(0.2), "policy.slice"),
-        ("/policy/slice", Value::Null, "policy.slice"),
-        ("/policy/interruptions", json!(-1.0), "policy.interruptions"),
-        ("/claims/1/value", json!(1.0), "claims[1].value"),
-        ("/claims/1/unit", json!("h"), "claims[1]"),
-        ("/claims/1/half_width", json!(0.1), "claims[1]"),
-        ("/workload/classes/0/arrival_rate", json!(0.7), "evidence"),
-    ];
-    for (path, value, told) in lies {
-        let mut lie = honest.clone();
-        let (parent, key) = path.rsplit_once('/').unwrap();
-        match lie.pointer_mut(parent).unwrap() {
-            Value::Array(list) => list[key.parse::<usize>().unwrap()] = value,
-            parent => parent[key] = value,
-        }
-        let said = refused(&lie);
-        assert!(said.contains(told), "{path}: {said}");
-    }
+    are_refused(
+        &honest,
+        "",
+        "/evidence/load | 0.5 | evidence.load
+        /evidence/tight | [\"one\"] | evidence.load
+        /evidence/tight | [\"three\"] | evidence.tight[0]
+        /evidence/tight | [] | evidence.tight
+        /evidence/routing/0/0/part | 0.5 | evidence.routing[0]
+        /evidence/routing/0 | [{\"server\": \"shared\", \"part\": 1.0}] | evidence.load
+        /evidence/routing/1 | [{\"server\": \"own\", \"part\": 1.0}] | evidence.routing[1][0].server
+        /evidence/routing | null | evidence
+        /policy/slice | 0.2 | policy.slice
+        /policy/slice | null | policy.slice
+        /policy/interruptions | -1.0 | policy.interruptions
+        /claims/1/value | 1.0 | claims[1].value
+        /claims/1/unit | \"h\" | claims[1]
+        /claims/1/half_width | 0.1 | claims[1]
+        /workload/classes/0/arrival_rate | 0.7 | evidence",
+        refusal::<Artifact>,
+    );
     for n in 0..artifact.claims.len() {
-        let mut lie = honest.clone();
-        let value = &mut lie["claims"][n]["value"];
-        *value = json!(value.as_f64().unwrap() * 1.001);
-        assert!(refused(&lie).contains(&format!("claims[{n}]")), "{n}");
+        let table = format!("/{n}/value | ×1.001 | claims[{n}]");
+        are_refused(&honest, "/claims", &table, refusal::<Artifact>);
     }
 }
 
 /// Exit codes and words, on good input and bad.
 #[test]
 fn the_command_says_what_is_wrong() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = |name: &str, text: &str| -> PathBuf {
-        let path = folder.path().join(name);
-        std::fs::write(&path, text).unwrap();
-        path
-    };
-    let model = std::fs::read_to_string(concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/models/asymmetric_servers.yaml"
-    ))
-    .unwrap();
-    let overload = file(
-        "overload.yaml",
-        &model.replace(
-            "two, servers: [shared], arrival_rate: .6",
-            "two, servers: [shared], arrival_rate: 1.25",
-        ),
-    );
-    let said = ends(1, &["--workload", overload.to_str().unwrap()]);
+    let folder = Folder::new();
+    let model = text("models/asymmetric_servers.yaml");
+    let two = "two, servers: [shared], arrival_rate: ";
+    let overload = model.replace(&format!("{two}.6"), &format!("{two}1.25"));
+    let overload = folder.write("overload.yaml", &overload);
+    let said = ends(1, &overload);
     assert!(stdout(&said).is_empty());
     for told in ["load is 1.25", "Jobs of two", "(shared)", "less than 0.8"] {
         has(&stderr(&said), told);
     }
-    let unknown = file("unknown.yaml", &model.replace("[shared]", "[shard]"));
-    let said = ends(2, &["--workload", unknown.to_str().unwrap()]);
-    has(&stderr(&said), "did you mean `shared`?");
+    let unknown = folder.write("unknown.yaml", &model.replace("[shared]", "[shard]"));
+    fails(&unknown, "did you mean `shared`?");
 
-    let policy = folder.path().join("policy.json");
-    let (policy, workload) = (policy.to_str().unwrap(), "models/asymmetric_servers.yaml");
-    works(&["--workload", workload, "--interruptions", "5", "-o", policy]);
-    for (typed, told) in [
-        (vec!["check", policy, "--workload", workload], "valid"),
-        (vec!["show", policy], "5.000 times in the mean"),
-        (
-            vec!["simulate", "--policy", policy, "--precision", "2%"],
-            "confirmed",
-        ),
-        (
-            vec![
-                "simulate",
-                "--policy",
-                "random-ps",
-                "--workload",
-                workload,
-                "--precision",
-                "3%",
-            ],
-            "all",
-        ),
-        (vec!["rules"], "shortest-ps"),
-        (
-            vec!["schema", "compatibility"],
-            "\"const\": \"compatibility\"",
-        ),
-    ] {
-        let said = works(&typed);
-        let all = stdout(&said) + &stderr(&said);
-        assert!(all.contains(told), "{typed:?}: {all}");
+    let (policy, workload) = (folder.name("policy.json"), "models/asymmetric_servers.yaml");
+    works(&format!("{workload} --interruptions 5 -o {policy}"));
+    let table = "check POLICY --workload WORKLOAD | valid
+        show POLICY | 5.000 times in the mean
+        simulate --policy POLICY --precision 2% | confirmed
+        simulate --policy random-ps --workload WORKLOAD --precision 3% | all
+        rules | shortest-ps
+        schema compatibility | \"const\": \"compatibility\"";
+    for [typed, told] in rows(
+        &table
+            .replace("POLICY", &policy)
+            .replace("WORKLOAD", workload),
+    ) {
+        let said = works(typed);
+        has(&(stdout(&said) + &stderr(&said)), told);
     }
     ends(
         1,
-        &["check", policy, "--workload", "models/three_servers.yaml"],
+        &format!("check {policy} --workload models/three_servers.yaml"),
     );
 }
 

@@ -96,67 +96,35 @@ fn lies_about_a_fleet_are_refused() {
             .unwrap()
     };
     let (load, mean) = (place("load_under_guard"), place("mean_response"));
-    let guard = "/policy/guarded";
-    let zone = |types: Value, servers: Value| {
-        let zone = json!({"types": types, "servers": servers});
-        json!({"pooled": {"order": "oldest", "placement": "best", "reserve": 0.0, "zone": zone}})
+    let zone = |types: &str, servers: &str, words: &str| {
+        format!(
+            "/policy/guarded/rule | {{\"pooled\": {{\"order\": \"oldest\", \"placement\": \"best\", \"reserve\": 0.0, \"zone\": {{\"types\": {types}, \"servers\": {servers}}}}}}} | {words}\n"
+        )
     };
-    let cases = [
-        (
-            format!("{guard}/rule"),
-            zone(json!([0]), json!([9, 0])),
-            "of which there are",
-        ),
-        (
-            format!("{guard}/rule"),
-            zone(json!([0]), json!([2, 3])),
-            "not in the zone",
-        ),
-        (
-            format!("{guard}/rule"),
-            zone(json!([0, 0]), json!([1, 0])),
-            "each once",
-        ),
-        (
-            format!("{guard}/rule"),
-            zone(json!([7]), json!([1, 0])),
-            "each once",
-        ),
-        (
-            format!("{guard}/rule"),
-            zone(json!([0]), json!([1])),
-            "one for each server shape",
-        ),
-        (format!("/claims/{load}/value"), json!(0.1), "expected"),
-        (
-            format!("/claims/{mean}/value"),
-            json!(0.1),
-            "expected at least",
-        ),
-        (format!("{guard}/until"), json!(0), "expected at least 1"),
-        (
-            format!("{guard}/guard/assignments/0/0"),
-            json!([0]),
-            "servers in all, expected",
-        ),
-        (
-            format!("{guard}/guard/schedules/0/0"),
-            json!([9, 9, 9]),
-            "does not fit",
-        ),
-        (format!("{guard}/guard/weights"), json!([0.5]), "1"),
-        (format!("{guard}/rule"), json!({"tdc": {}}), "tdc"),
-        (
-            format!("{guard}/rule"),
-            json!({"first-fit": {}}),
-            "expected a rule over all servers",
-        ),
-        ("/evidence/load".into(), json!(0.2), "expected"),
-        ("/evidence/bound".into(), json!(0.9), "expected"),
-    ];
-    for (pointer, lie, words) in cases {
-        is_refused(&valid, &pointer, lie, words);
-    }
+    let zones = zone("[0]", "[9, 0]", "of which there are")
+        + &zone("[0]", "[2, 3]", "not in the zone")
+        + &zone("[0, 0]", "[1, 0]", "each once")
+        + &zone("[7]", "[1, 0]", "each once")
+        + &zone("[0]", "[1]", "one for each server shape");
+    lies(&valid, "", &zones);
+    let of_claims =
+        format!("/{load}/value | 0.1 | expected\n/{mean}/value | 0.1 | expected at least");
+    lies(&valid, "/claims", &of_claims);
+    lies(
+        &valid,
+        "/policy/guarded",
+        "/until | 0 | expected at least 1
+        /guard/assignments/0/0 | [0] | servers in all, expected
+        /guard/schedules/0/0 | [9, 9, 9] | does not fit
+        /guard/weights | [0.5] | 1
+        /rule | {\"tdc\": {}} | tdc
+        /rule | {\"first-fit\": {}} | expected a rule over all servers",
+    );
+    lies(
+        &valid,
+        "/evidence",
+        "/load | 0.2 | expected\n/bound | 0.9 | expected",
+    );
 }
 
 /// Where jobs that stay break up the nodes that others need whole, or four at once, a zone is kept: Best-Fit takes 1.4
@@ -165,9 +133,10 @@ fn lies_about_a_fleet_are_refused() {
 fn gangs_get_a_zone() {
     let folder = Folder::new();
     let log = folder.name("log.json");
-    let typed = ["--workload", "models/gangs.yaml", "--preemption", "none"];
-    let made = works(&[&typed[..], &["--budget", "1e8", "--log", &log]].concat());
-    let policy: Value = serde_json::from_str(&stdout(&made)).unwrap();
+    let made = works(&format!(
+        "models/gangs.yaml --preemption none --budget 1e8 --log {log}"
+    ));
+    let policy = json(&made);
     let zone = &policy["policy"]["guarded"]["rule"]["pooled"]["zone"];
     assert_eq!(zone["types"].as_array().unwrap().len(), 2, "{zone}");
     let log = folder.json("log.json");
@@ -180,72 +149,52 @@ fn gangs_get_a_zone() {
 /// From the command line: made, checked, shown, simulated; its claims stand.
 #[test]
 fn a_fleet_goes_through_all_verbs() {
-    let folder = tempfile::tempdir().unwrap();
-    let at = |name: &str| folder.path().join(name).display().to_string();
-    let (workload, policy, slots) = (at("fleet.yaml"), at("p.json"), at("s.json"));
-    std::fs::write(&workload, mixed(TWO_SHAPES)).unwrap();
-    let make = ["--workload", &workload, "--preemption", "none"];
-    let told = works(&[&make[..], &["--budget", "2e6", "--output", &policy]].concat());
+    let folder = Folder::new();
+    let workload = folder.write("fleet.yaml", &mixed(TWO_SHAPES));
+    let [policy, slots] = ["p.json", "s.json"].map(|name| folder.name(name));
+    let make = format!("{workload} --preemption none");
+    let told = works(&format!("{make} --budget 2e6 --output {policy}"));
     has(&stderr(&told), "stability: proved, by a guard");
-    let told = works(&[&make[..], &["--family", "partition", "--output", &slots]].concat());
+    let told = works(&format!("{make} --family partition --output {slots}"));
     has(&stderr(&told), "over all jobs, exactly");
     for file in [&policy, &slots] {
-        for verb in ["check", "show"] {
-            assert_eq!(code(&synth(&[verb, file])), 0);
-        }
-        let run = works(&["simulate", "--policy", file, "--events", "2e6"]);
-        assert!(
-            stdout(&run).matches("confirmed").count() >= 4,
-            "{}",
-            stdout(&run)
-        );
+        works(&format!("check {file}"));
+        works(&format!("show {file}"));
+        let told = stdout(&works(&format!("simulate --policy {file} --events 2e6")));
+        assert!(told.matches("confirmed").count() >= 4, "{told}");
     }
     let policies = format!("first-fit,easy-by-mean,{policy},{slots}");
-    let compare = ["compare", "--workload", &workload, "--policies", &policies];
-    let table = works(&[&compare[..], &["--loads", ".5,.8", "--events", "2e5"]].concat());
+    let table = works(&format!(
+        "compare {workload} --policies {policies} --loads .5,.8 --events 2e5"
+    ));
     has(&stdout(&table), "easy-by-mean");
 }
 
 #[test]
 fn what_does_not_go_with_a_fleet_is_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let at = |name: &str| folder.path().join(name).display().to_string();
-    let (fleet, one, slots) = (at("fleet.yaml"), at("one.yaml"), at("s.json"));
-    std::fs::write(&fleet, mixed(TWO_SHAPES)).unwrap();
-    let server = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 4}}\njobs:
-  - {name: web, demand: {cpu: 1}, arrival_rate: 1, mean_size: 1}\n";
-    std::fs::write(&one, server).unwrap();
-    let make = |workload, more: &[&str]| {
-        let typed = ["--workload", workload, "--preemption", "none"];
-        synth(&[&typed[..], more].concat())
-    };
-    let made = make(&fleet, &["--family", "partition", "--output", &slots]);
-    assert_eq!(code(&made), 0, "{}", stderr(&made));
-    let run = |more: &[&str]| synth(&[&["simulate"], more].concat());
-    let refused = [
-        (
-            make(&fleet, &["--family", "msr"]),
-            "--family auto, pooled or partition",
-        ),
-        (
-            make(&fleet, &["--backfill", "none"]),
-            "goes with one server",
-        ),
-        (make(&one, &["--family", "partition"]), "over a fleet"),
-        (
-            run(&["--policy", "frist-fit", "--workload", &fleet]),
-            "first-fit",
-        ),
-        (
-            run(&["--policy", "max-weight", "--workload", &fleet]),
-            "best-fit",
-        ),
-        (run(&["--policy", &slots, "--workload", &one]), "fleet"),
-    ];
-    for (output, words) in refused {
-        let said = stderr(&output);
-        assert_ne!(code(&output), 0, "{said}");
-        has(&said, words);
+    let folder = Folder::new();
+    let fleet = folder.write("fleet.yaml", &mixed(TWO_SHAPES));
+    let job = "{name: web, demand: {cpu: 1}, arrival_rate: 1, mean_size: 1}";
+    let one = folder.write(
+        "one.yaml",
+        &crate::common::workload("server: {capacity: {cpu: 4}}", job),
+    );
+    let slots = folder.name("s.json");
+    works(&format!(
+        "{fleet} --preemption none --family partition --output {slots}"
+    ));
+    let table = "
+        FLEET --preemption none --family msr | --family auto, pooled or partition
+        FLEET --preemption none --backfill none | goes with one server
+        ONE --preemption none --family partition | over a fleet
+        simulate --policy frist-fit --workload FLEET | first-fit
+        simulate --policy max-weight --workload FLEET | best-fit
+        simulate --policy SLOTS --workload ONE | fleet";
+    let table = table.replace("FLEET", &fleet).replace("ONE", &one);
+    for [typed, words] in rows(&table.replace("SLOTS", &slots)) {
+        let output = synth(typed);
+        assert_ne!(code(&output), 0, "{typed}");
+        has(&stderr(&output), words);
     }
 }
 

@@ -208,7 +208,7 @@ pub fn lies(valid: &Value, at: &str, table: &str) {
 }
 
 /// Why a policy of another kind is refused, if it is.
-pub fn refusal<K: synth::artifact::Artifact>(document: &Value) -> Option<String> {
+pub fn refusal<K: synth::artifact::Content>(document: &Value) -> Option<String> {
     let checked =
         synth::artifact::Checked::<K>::parse_with(&document.to_string(), "lie", Changes::Accepted);
     checked.err().map(|error| error.to_string())

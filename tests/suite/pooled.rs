@@ -2,7 +2,6 @@
 
 use crate::common::*;
 use crate::fleet::{TWO_SHAPES, mixed, read};
-use serde_json::{Value, json};
 use synth::multiresource::artifact::{Checked, Family, Method, Preemption, Quantity, Subject};
 use synth::multiresource::simulator::{Contender, Settings};
 use synth::multiresource::synthesis::{

@@ -41,7 +41,7 @@ fn a_workload_is_taken_as_it_is_after_its_name_and_from_standard_input() {
 #[test]
 fn standard_input_may_be_of_any_kind_and_its_faults_have_their_lines() {
     let model = text("models/three_servers.yaml");
-    let piped = stdout(&works_on("- -q", &model));
+    let piped = stdout(&works_on("- -q --interruptions 5", &model));
     has(&piped, "\"kind\": \"compatibility\"");
     let faulty = model.replacen("rate:", "rat:", 1);
     fails_on("-", &faulty, "--> standard input:");
@@ -50,7 +50,7 @@ fn standard_input_may_be_of_any_kind_and_its_faults_have_their_lines() {
     let misspelt = volunteer.replacen("kind: volunteer", "kind: volunter", 1);
     fails_on("-", &misspelt, "did you mean `volunteer`?");
     // `-` behind an option for results is no file that is read.
-    let written = works("models/three_servers.yaml -q --output -");
+    let written = works("models/three_servers.yaml -q --interruptions 5 --output -");
     assert_eq!(stdout(&written), piped);
 }
 

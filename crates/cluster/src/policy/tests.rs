@@ -128,11 +128,8 @@ fn fcfs_stops_at_the_first_job_that_does_not_fit() {
     assert_eq!(stage.arrive(0), "+0:0");
     assert_eq!(stage.arrive(0), "+0:1");
     assert_eq!(stage.arrive(1), "");
-    assert_eq!(
-        stage.arrive(2),
-        "",
-        "the small job must not pass the big one"
-    );
+    // The small job must not pass the big one.
+    assert_eq!(stage.arrive(2), "");
     assert_eq!(stage.end(0), "+1:2");
     assert_eq!(stage.end(0), "+2:3");
 }
@@ -225,16 +222,10 @@ fn phantom_slots_drain_by_their_clock() {
     stage.ring(0);
     assert_eq!(stage.system.clocks(), [0.0, 0.0, 0.0, 1.0]);
     assert_eq!(stage.ring(3), "+0:1");
-    assert_eq!(
-        stage.system.clocks()[3],
-        0.0,
-        "the slot that is left holds a job"
-    );
-    assert_eq!(
-        stage.arrive(2),
-        "",
-        "a draining slot is not refilled beyond its count"
-    );
+    // The slot that is left holds a job.
+    assert_eq!(stage.system.clocks()[3], 0.0);
+    // A draining slot is not refilled beyond its count.
+    assert_eq!(stage.arrive(2), "");
     assert_eq!(stage.end(2), "");
     assert_eq!(stage.policy.schedule().0, [1, 4, 0]);
 }
@@ -255,11 +246,8 @@ fn released_slots_go_at_once() {
     assert!(stage.policy.schedule().1, "the route is over");
     assert_eq!(stage.end(0), "");
     assert_eq!(stage.ring(0), "");
-    assert_eq!(
-        stage.policy.schedule(),
-        (&[0, 0, 2][..], true),
-        "nothing to drain: at once"
-    );
+    // Nothing to drain: at once.
+    assert_eq!(stage.policy.schedule(), (&[0, 0, 2][..], true));
 }
 
 /// Sequential: type 1 drains first, and type 2 is refilled until its turn comes.
@@ -281,11 +269,8 @@ fn sequential_drains_refill_the_types_whose_turn_has_not_come() {
     }
     stage.arrive(2);
     assert_eq!(stage.ring(0), "");
-    assert_eq!(
-        stage.end(1),
-        "+1:5",
-        "type 2 is refilled while type 1 drains"
-    );
+    // Type 2 is refilled while type 1 drains.
+    assert_eq!(stage.end(1), "+1:5");
     assert_eq!(stage.end(0), "");
     assert_eq!([stage.end(1), stage.end(1), stage.end(1)], ["", "", ""]);
     assert_eq!(stage.end(1), "+2:6", "late: only at the end of the route");
@@ -319,16 +304,10 @@ fn backfilled_jobs_give_way_where_preemption_is_full() {
         [stage.arrive(1), stage.arrive(0), stage.arrive(1)],
         ["+1:0", "+0:1", "+1:2"]
     );
-    assert_eq!(
-        stage.arrive(2),
-        "-1:2 +2:3",
-        "4 + 3 + 10 cores of 20 remain in use"
-    );
-    assert_eq!(
-        stage.arrive(2),
-        "-0:1 -1:0 +2:4",
-        "and the scheduled jobs fill the server"
-    );
+    // 4 + 3 + 10 cores of 20 remain in use.
+    assert_eq!(stage.arrive(2), "-1:2 +2:3");
+    // And the scheduled jobs fill the server.
+    assert_eq!(stage.arrive(2), "-0:1 -1:0 +2:4");
 }
 
 /// Without preemption a backfilled job delays the scheduled one.
@@ -360,11 +339,8 @@ fn setups_hold_their_room_until_their_clock_rings() {
     stage.arrive(1);
     assert_eq!(stage.ring(0), "-2:1 -2:0");
     assert_eq!(stage.system.free(0), 0, "20 cores held");
-    assert_eq!(
-        stage.system.clocks(),
-        [0.0, 0.0, 0.0, 20.0],
-        "two setups at γ = 10"
-    );
+    // Two setups at γ = 10.
+    assert_eq!(stage.system.clocks(), [0.0, 0.0, 0.0, 20.0]);
     assert_eq!(stage.ring(3), "");
     assert_eq!(stage.system.free(0), 10);
     assert_eq!(stage.ring(3), "+1:2");
@@ -389,9 +365,6 @@ fn violations_are_noticed() {
     system.stop(1);
     assert_eq!(system.violation(), Some(&Violation::Preemption(1)));
     system.advance(0.5);
-    assert_eq!(
-        system.violation(),
-        Some(&Violation::Preemption(1)),
-        "the first one"
-    );
+    // The first one.
+    assert_eq!(system.violation(), Some(&Violation::Preemption(1)));
 }

@@ -33,21 +33,15 @@ fn light_jobs_give_way_at_the_threshold() {
 fn without_heavy_jobs_the_lazy_rule_goes_on_and_the_strict_one_does_not() {
     let mut lazy = msfq(2, false);
     assert_eq!([lazy.arrive(0), lazy.arrive(0)], ["+0:0", "+0:1"]);
-    assert_eq!(
-        [lazy.arrive(1), lazy.arrive(0)],
-        ["", ""],
-        "two are not above two"
-    );
+    // Two are not above two.
+    assert_eq!([lazy.arrive(1), lazy.arrive(0)], ["", ""]);
     let mut strict = msfq(2, true);
     assert_eq!(
         [strict.arrive(0), strict.arrive(0), strict.arrive(0)],
         ["+0:0", "", ""]
     );
-    assert_eq!(
-        strict.end(0),
-        "+0:1 +0:2",
-        "a phase 1 without heavy jobs, and phase 4 at once"
-    );
+    // A phase 1 without heavy jobs, and phase 4 at once.
+    assert_eq!(strict.end(0), "+0:1 +0:2");
     assert_eq!(
         [strict.arrive(0), strict.end(0), strict.end(0)],
         ["", "", "+0:3"]
@@ -110,11 +104,8 @@ fn types_take_turns() {
     assert_eq!(stage.end(1), "+2:2 +2:3");
     assert_eq!(stage.arrive(2), "", "two fit");
     assert_eq!(stage.end(2), "+2:4");
-    assert_eq!(
-        stage.end(2),
-        "",
-        "one is left, which two could use: it drains"
-    );
+    // One is left, which two could use: it drains.
+    assert_eq!(stage.end(2), "");
     assert_eq!([stage.arrive(2), stage.arrive(1)], ["", ""]);
     assert_eq!(stage.end(2), "+0:1", "the next in the cycle");
     assert_eq!(stage.arrive(0), "", "it drains: others wait");
@@ -130,11 +121,8 @@ fn the_next_turn_may_begin_while_the_last_one_drains() {
     };
     let mut stage = Stage::new(&ten(), StaticQuickswap::new(&policy, &ten()), false);
     assert_eq!(stage.arrive(2), "+2:0");
-    assert_eq!(
-        stage.arrive(0),
-        "+0:1",
-        "one of type 2 leaves too much unused"
-    );
+    // One of type 2 leaves too much unused.
+    assert_eq!(stage.arrive(0), "+0:1");
     assert_eq!([stage.arrive(2), stage.arrive(0)], ["", ""]);
     assert_eq!(stage.end(0), "+2:2", "its turn it was, and now it fits");
     assert_eq!(stage.end(2), "+0:3");
@@ -145,23 +133,14 @@ fn nobody_enters_before_the_largest_that_waits_in_vain() {
     let mut stage = Stage::new(&ten(), AdaptiveQuickswap::new(&ten()), false);
     assert_eq!([stage.arrive(0), stage.arrive(0)], ["+0:0", "+0:1"]);
     assert_eq!(stage.arrive(0), "+0:2");
-    assert_eq!(
-        stage.arrive(1),
-        "",
-        "it waits in vain, and no small one waits"
-    );
-    assert_eq!(
-        [stage.arrive(0), stage.end(0)],
-        ["", ""],
-        "nor may one that fits"
-    );
+    // It waits in vain, and no small one waits.
+    assert_eq!(stage.arrive(1), "");
+    // Nor may one that fits.
+    assert_eq!([stage.arrive(0), stage.end(0)], ["", ""]);
     assert_eq!(stage.end(0), "+1:3");
     assert_eq!(stage.arrive(2), "");
-    assert_eq!(
-        stage.end(1),
-        "+2:5 +0:4",
-        "one of type 0 runs and others wait: all as before"
-    );
+    // One of type 0 runs and others wait: all as before.
+    assert_eq!(stage.end(1), "+2:5 +0:4");
 }
 
 /// Light jobs until two of four servers are enough for them, heavy ones until the light queue
@@ -189,11 +168,8 @@ fn working_schedules_are_left_by_what_waits() {
     assert_eq!([stage.arrive(1), stage.arrive(0)], ["", ""]);
     // Five light jobs, four, three: a place that comes free is taken.
     assert_eq!([stage.end(0), stage.end(0)], ["+0:5", ""]);
-    assert_eq!(
-        stage.end(0),
-        "",
-        "two: the heavy job's turn has come, and it waits for room"
-    );
+    // Two: the heavy job's turn has come, and it waits for room.
+    assert_eq!(stage.end(0), "");
     assert_eq!(stage.arrive(0), "", "nobody else starts meanwhile");
     assert_eq!([stage.end(0), stage.end(0)], ["", "+1:4"]);
     // One heavy job weighs 1; of n ≤ 4 light ones, n²/4, of more n.

@@ -347,11 +347,8 @@ fn limits_hold_for_batches_that_are_alike() {
             seen
         };
         let jobs = seen(1);
-        assert_eq!(
-            jobs,
-            seen(2),
-            "with two slots jobs run earlier, and are the same"
-        );
+        // With two slots jobs run earlier, and are the same.
+        assert_eq!(jobs, seen(2));
         assert!(
             jobs.iter()
                 .all(|[_, size, limit]| size <= limit && *limit <= 3.0 * size)

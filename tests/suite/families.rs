@@ -36,7 +36,7 @@ fn rule<'a>(artifact: &'a Value, family: &str) -> &'a Value {
 fn the_best_family_is_chosen_and_the_others_are_kept_in_the_log() {
     let folder = Folder::new();
     let log = folder.name("log.json");
-    let (artifact, told) = holds(&format!("{SECTION7} --budget 4e7 --log {log}"), "1e7");
+    let (artifact, told) = holds(&format!("{SECTION7} --budget 4e7 --log {log}"), "4e6");
     assert!(rule(&artifact, "adaptive-msr").is_object());
     assert_eq!(artifact["evidence"]["proven"], true);
     let choice = &folder.json("log.json")["choice"];
@@ -77,7 +77,7 @@ fn a_choice_is_deterministic_under_its_seed() {
 #[test]
 fn quickswap_on_one_or_all_finds_the_threshold() {
     let quickswap = "models/one_or_all.yaml --preemption none --family quickswap";
-    let (artifact, told) = holds(&format!("{quickswap} --budget 1e8"), "1e7");
+    let (artifact, told) = holds(&format!("{quickswap} --budget 5e7"), "4e6");
     let light = &rule(&artifact, "static-quickswap")["thresholds"][0];
     let light = light.as_u64().unwrap();
     assert!((3..=16).contains(&light), "{light}");
@@ -111,7 +111,7 @@ fn one_type_is_chosen_for_too() {
     let file = four_cpus(&folder, job);
     for seed in [1, 2, 4, 7] {
         works(&format!(
-            "{file} --preemption none --budget 2e7 --seed {seed}"
+            "{file} --preemption none --budget 5e6 --seed {seed}"
         ));
     }
     // Nothing settles in so few events: what is proved to be stable is taken.
@@ -154,7 +154,7 @@ fn the_guard_can_let_go() {
 /// A time limit ends the choice with the best so far, and the summary says that it was cut short.
 #[test]
 fn a_time_limit_gives_the_best_so_far() {
-    let (artifact, told) = holds(&format!("{SECTION7} --budget 1e15 --time 2s"), "1e7");
+    let (artifact, told) = holds(&format!("{SECTION7} --budget 1e15 --time 2s"), "1e6");
     assert!(artifact["policy"].is_object());
     has(&told, "cut short");
     let told = stderr(&works(&format!("{SECTION7} --budget 1e6")));
@@ -165,7 +165,7 @@ fn a_time_limit_gives_the_best_so_far() {
 #[test]
 fn a_choice_is_the_same_on_one_core() {
     let [one, many] = ["1", "3"].map(|threads| {
-        let mut command = command(&format!("{SECTION7} --budget 2e7 -q"));
+        let mut command = command(&format!("{SECTION7} --budget 5e6 -q"));
         command
             .env("RAYON_NUM_THREADS", threads)
             .output()
@@ -369,7 +369,7 @@ fn msfq_says_what_breaks_it() {
 fn with_preemption_the_best_is_chosen() {
     let folder = Folder::new();
     let log = folder.name("log.json");
-    let options = format!("--budget 4e7 --effort .1 --log {log}");
+    let options = format!("--budget 2e7 --effort .1 --log {log}");
     let (_, told) = holds(
         &format!("models/section7.yaml --preemption full {options}"),
         "1e7",
@@ -395,9 +395,9 @@ fn with_setups_the_best_of_all_is_chosen() {
     let made = |rate: &str| -> (Value, String) {
         let file = folder.name("p.json");
         works(&format!(
-            "models/section7.yaml --preemption setup --setup-rate {rate} --budget 4e7 -o {file}"
+            "models/section7.yaml --preemption setup --setup-rate {rate} --budget 2e7 -o {file}"
         ));
-        works(&format!("simulate --policy {file} --seed 7 --events 4e6"));
+        works(&format!("simulate --policy {file} --seed 7 --events 1e6"));
         (
             folder.json("p.json"),
             stdout(&works(&format!("show {file}"))),

@@ -133,7 +133,7 @@ fn gangs_get_a_zone() {
     let folder = Folder::new();
     let log = folder.name("log.json");
     let made = works(&format!(
-        "models/gangs.yaml --preemption none --budget 1e8 --log {log}"
+        "models/gangs.yaml --preemption none --budget 4e7 --log {log}"
     ));
     let policy = json(&made);
     let zone = &policy["policy"]["guarded"]["rule"]["pooled"]["zone"];

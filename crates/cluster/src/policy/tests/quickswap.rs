@@ -143,18 +143,23 @@ fn nobody_enters_before_the_largest_that_waits_in_vain() {
     assert_eq!(stage.end(1), "+2:5 +0:4");
 }
 
+/// Knobs of adaptive switching: waste, floor, patience, drain, let_in; without a margin.
+fn switching([waste, floor, patience, drain, let_in]: [f64; 5]) -> Switching {
+    Switching {
+        waste,
+        margin: 0.0,
+        floor,
+        patience,
+        drain,
+        let_in,
+    }
+}
+
 /// Light jobs until two of four servers are enough for them, heavy ones until the light queue
 /// weighs three more than theirs.
 #[test]
 fn working_schedules_are_left_by_what_waits() {
-    let switching = Switching {
-        waste: 0.5,
-        margin: 0.0,
-        floor: 3.0,
-        patience: 0.0,
-        drain: 0.0,
-        let_in: 0.0,
-    };
+    let switching = self::switching([0.5, 3.0, 0.0, 0.0, 0.0]);
     let policy = AdaptiveMsrPolicy {
         limits: false,
         schedules: vec![vec![4, 0], vec![0, 1]],
@@ -188,14 +193,7 @@ fn working_schedules_are_left_by_what_waits() {
 #[test]
 fn patience_lets_others_start_beside() {
     let at = |patience: f64| {
-        let switching = Switching {
-            waste: 0.5,
-            margin: 0.0,
-            floor: 3.0,
-            patience,
-            drain: 0.0,
-            let_in: 0.0,
-        };
+        let switching = self::switching([0.5, 3.0, patience, 0.0, 0.0]);
         let workload = servers(4, &[1, 2]);
         let policy = AdaptiveMsrPolicy {
             limits: false,
@@ -244,14 +242,7 @@ fn long_drains_are_not_begun() {
             limits: false,
             schedules: vec![vec![3, 1, 0], vec![0, 4, 1]],
             prices: vec![0.3, 0.1, 0.6],
-            switching: Switching {
-                waste: 0.0,
-                margin: 0.0,
-                floor: 1.0,
-                patience: 0.0,
-                drain,
-                let_in: 0.0,
-            },
+            switching: switching([0.0, 1.0, 0.0, drain, 0.0]),
         };
         let mut stage = Stage::new(&workload, AdaptiveMsr::new(&policy, &workload), false);
         for (n, i) in [0, 0, 0, 1].into_iter().enumerate() {
@@ -277,14 +268,7 @@ fn short_jobs_pass_during_a_drain() {
             limits: false,
             schedules: vec![vec![3, 1, 0], vec![0, 0, 1]],
             prices: vec![0.3, 0.1, 1.0],
-            switching: Switching {
-                waste: 0.5,
-                margin: 0.0,
-                floor: 3.0,
-                patience: 0.0,
-                drain: 0.0,
-                let_in,
-            },
+            switching: switching([0.5, 3.0, 0.0, 0.0, let_in]),
         };
         let mut stage = Stage::new(&workload, AdaptiveMsr::new(&policy, &workload), false);
         assert_eq!([stage.arrive(0), stage.arrive(0)], ["+0:0", "+0:1"]);

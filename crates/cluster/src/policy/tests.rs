@@ -147,6 +147,12 @@ fn first_fit_passes_what_does_not_fit_and_keeps_the_order() {
     // Three cores come free: the seven do not fit, the older small job does, then no three.
     assert_eq!(stage.end(0), "+2:5");
     assert_eq!(stage.end(0), "+0:6");
+    assert_eq!(
+        [0, 2, 2, 2].map(|i| stage.arrive(i)),
+        ["", "+2:8", "+2:9", ""]
+    );
+    // Both fit, and the first type has the older job.
+    assert_eq!(stage.end(0), "+0:7");
 }
 
 /// Two schedules of section 7 with preemption, route, backfilling and empty slots as they are written in a policy.

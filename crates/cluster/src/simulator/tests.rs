@@ -121,6 +121,9 @@ fn single_server_queue() {
         );
     }
     assert!((run.own.utilization[0] - 0.8).abs() < 0.005);
+    // A tenth of each of eight replications is cut off.
+    let warm_up = run.warm_up / (run.simulated_time / 8.0);
+    assert!((0.09..0.11).contains(&warm_up), "{warm_up}");
 }
 
 /// The probability to wait, by the recursion B ← aB/(k + aB) of Erlang's B.

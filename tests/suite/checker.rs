@@ -1,6 +1,6 @@
 //! The checker refuses what is wrong, for the right reason, and passes what is right.
 
-use crate::common::{findings, models};
+use crate::common::*;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -164,7 +164,7 @@ fn a_policy_for_another_workload_is_told_by_its_differences() {
     let artifact = valid();
     let text = std::fs::read_to_string(here("models/section7.yaml")).unwrap();
     let against = |from: &str, to: &str| -> Vec<String> {
-        assert!(text.contains(from), "{from}");
+        has(&text, from);
         let other = Workload::parse(&text.replace(from, to), "other.yaml")
             .unwrap()
             .workload;

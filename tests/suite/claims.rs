@@ -1,6 +1,7 @@
 //! Synthesis against simulation: an artifact's claims, judged by a run of the policy under
 //! the conditions that they hold for.
 
+use crate::common::*;
 use synth::multiresource::artifact::{
     AdaptiveMsrPolicy, Artifact, Backfill, Claim, EmptySlots, Family, HoldsFor, Method, Preemption,
     Quantity, Route, SizeLaw, Subject, Switching,
@@ -328,9 +329,9 @@ fn rare_numbers_and_percentiles_of_a_single_server() {
         &judge(&artifact, &workload, &unwatched),
         report::WIDTH,
     );
-    assert!(
-        text.contains("none of the 9 claims was examined: the run did not watch"),
-        "{text}"
+    has(
+        &text,
+        "none of the 9 claims was examined: the run did not watch",
     );
 }
 
@@ -370,7 +371,7 @@ fn approximations_are_shown_and_never_refuted() {
         }
     }
     let text = report::simulation(&workload, &run, &all, report::WIDTH);
-    assert!(text.contains("approximate, off by -"), "{text}");
+    has(&text, "approximate, off by -");
 
     for claim in &mut artifact.claims {
         assert_eq!(claim.holds_for.sizes, assumed(claim), "{claim:?}");

@@ -1,7 +1,8 @@
 //! The binary, run from the repository's root; and policies that were changed on purpose.
 
+use std::io::Write as _;
 use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 use synth::artifact::Changes;
@@ -18,16 +19,115 @@ pub fn models(kind: &str) -> Vec<PathBuf> {
     all.filter(is_it).collect()
 }
 
-pub fn command(arguments: &[&str]) -> Command {
+/// What is typed: a line of words, or words one by one where some hold blanks.
+pub trait Typed {
+    fn words(&self) -> Vec<String>;
+}
+
+impl Typed for str {
+    /// What stands between quotes is one word.
+    fn words(&self) -> Vec<String> {
+        let parts = self.split('\'').enumerate();
+        let words = parts.flat_map(|(n, part)| match n % 2 {
+            0 => part.split_whitespace().map(Into::into).collect(),
+            _ => vec![part.to_owned()],
+        });
+        words.collect()
+    }
+}
+
+impl Typed for String {
+    fn words(&self) -> Vec<String> {
+        self.as_str().words()
+    }
+}
+
+impl Typed for [&str] {
+    fn words(&self) -> Vec<String> {
+        self.iter().map(ToString::to_string).collect()
+    }
+}
+
+impl<const N: usize> Typed for [&str; N] {
+    fn words(&self) -> Vec<String> {
+        self[..].words()
+    }
+}
+
+impl Typed for Vec<&str> {
+    fn words(&self) -> Vec<String> {
+        self[..].words()
+    }
+}
+
+pub fn command(typed: &(impl Typed + ?Sized)) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_synth"));
-    command
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .args(arguments);
+    let root = env!("CARGO_MANIFEST_DIR");
+    command.current_dir(root).args(typed.words());
     command
 }
 
-pub fn synth(arguments: &[&str]) -> Output {
-    command(arguments).output().unwrap()
+pub fn synth(typed: &(impl Typed + ?Sized)) -> Output {
+    command(typed).output().unwrap()
+}
+
+/// Runs the program, and asserts its exit code.
+pub fn ends(expected: i32, typed: &(impl Typed + ?Sized)) -> Output {
+    let output = synth(typed);
+    let (words, out, err) = (typed.words(), stdout(&output), stderr(&output));
+    assert_eq!(code(&output), expected, "{words:?}: {out}{err}");
+    output
+}
+
+/// Runs the program, which succeeds.
+pub fn works(typed: &(impl Typed + ?Sized)) -> Output {
+    ends(0, typed)
+}
+
+/// Runs the program, and asserts that it refuses what is typed in these words.
+pub fn fails(typed: &(impl Typed + ?Sized), words: &str) {
+    let output = ends(2, typed);
+    let (typed, said) = (typed.words(), stderr(&output));
+    assert!(
+        said.contains(words),
+        "{typed:?}: expected `{words}` in {said}"
+    );
+    assert!(
+        !said.contains("panicked") && stdout(&output).is_empty(),
+        "{typed:?}: {said}"
+    );
+}
+
+/// The program, with this on its standard input.
+pub fn fed(typed: &(impl Typed + ?Sized), input: &str) -> Output {
+    let mut program = command(typed);
+    let program = program.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut running = program.stderr(Stdio::piped()).spawn().unwrap();
+    // It may end before it has read all.
+    let _ = running.stdin.take().unwrap().write_all(input.as_bytes());
+    running.wait_with_output().unwrap()
+}
+
+/// Asserts that a text has these words.
+#[track_caller]
+pub fn has(text: &str, words: &str) {
+    assert!(text.contains(words), "expected `{words}` in {text}");
+}
+
+/// The words of a line.
+pub fn words(line: &str) -> Vec<&str> {
+    line.split_whitespace().collect()
+}
+
+/// The rows of a table: a line each, its cells between bars.
+pub fn rows<const N: usize>(table: &str) -> impl Iterator<Item = [&str; N]> {
+    let lines = table.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.map(|line| {
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        cells
+            .try_into()
+            .unwrap_or_else(|_| panic!("expected {N} cells: {line}"))
+    })
 }
 
 pub fn stdout(output: &Output) -> String {
@@ -66,13 +166,81 @@ pub fn changed(valid: &Value, change: impl FnOnce(&mut Value)) -> Vec<String> {
     findings(document)
 }
 
-/// Asserts that a value at a place is refused, and with what words.
-pub fn is_refused(valid: &Value, pointer: &str, lie: Value, words: &str) {
-    let found = changed(valid, |v| *v.pointer_mut(pointer).unwrap() = lie.clone());
-    assert!(
-        found.iter().any(|f| f.contains(words)),
-        "{pointer} = {lie}: expected `{words}`, found {found:#?}"
-    );
+/// The document with something else at a place: JSON, or a factor as `×1.1`.
+pub fn with_lie(valid: &Value, place: &str, lie: &str) -> Value {
+    let mut document = valid.clone();
+    let lie = match lie.strip_prefix('×') {
+        Some(by) => {
+            let number = valid.pointer(place).and_then(Value::as_f64).unwrap();
+            (number * by.parse::<f64>().unwrap()).into()
+        }
+        None => serde_json::from_str(lie).unwrap_or_else(|error| panic!("{lie}: {error}")),
+    };
+    let (parent, key) = place.rsplit_once('/').unwrap();
+    match document.pointer_mut(parent).unwrap() {
+        Value::Array(items) => items[key.parse::<usize>().unwrap()] = lie,
+        object => object[key] = lie,
+    }
+    document
+}
+
+/// Asserts that each lie of a table (place under `at`, what stands there, words) is refused in these words by `check`,
+/// which says why it refuses a document.
+pub fn are_refused(valid: &Value, at: &str, table: &str, check: impl Fn(&Value) -> Option<String>) {
+    assert_eq!(check(valid), None);
+    for [place, lie, words] in rows(table) {
+        let why = check(&with_lie(valid, &format!("{at}{place}"), lie));
+        let why = why.unwrap_or_else(|| panic!("{place} = {lie} is taken"));
+        assert!(
+            why.contains(words),
+            "{place} = {lie}: expected `{words}` in {why}"
+        );
+    }
+}
+
+/// The same of policies for several resources.
+pub fn lies(valid: &Value, at: &str, table: &str) {
+    let check = |document: &Value| {
+        let found = findings(document);
+        (!found.is_empty()).then(|| found.join("\n"))
+    };
+    are_refused(valid, at, table, check);
+}
+
+/// Why a policy of another kind is refused, if it is.
+pub fn refusal<K: synth::artifact::Content>(document: &Value) -> Option<String> {
+    let checked =
+        synth::artifact::Checked::<K>::parse_with(&document.to_string(), "lie", Changes::Accepted);
+    checked.err().map(|error| error.to_string())
+}
+
+/// The text of a file of the repository.
+pub fn text(file: &str) -> String {
+    std::fs::read_to_string(format!("{}/{file}", env!("CARGO_MANIFEST_DIR"))).unwrap()
+}
+
+/// The document on the program's standard output.
+pub fn json(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// The claim of a quantity of all types.
+pub fn claim<'a>(artifact: &'a Value, quantity: &str) -> &'a Value {
+    let mut claims = artifact["claims"].as_array().unwrap().iter();
+    let claim = claims.find(|c| c["quantity"] == quantity && c["type"].is_null());
+    claim.unwrap_or_else(|| panic!("{quantity}"))
+}
+
+/// The value of that claim.
+pub fn claimed(artifact: &Value, quantity: &str) -> f64 {
+    claim(artifact, quantity)["value"].as_f64().unwrap()
+}
+
+/// A workload of these servers and jobs, one a line.
+pub fn workload(servers: &str, jobs: &str) -> String {
+    let head = format!("kind: multiresource\ntime_unit: s\n{servers}\njobs:\n");
+    jobs.lines()
+        .fold(head, |text, job| text + "  - " + job.trim() + "\n")
 }
 
 /// A folder of a test's own.
@@ -95,17 +263,16 @@ impl Folder {
     pub fn policy(&self, model: &str) -> String {
         let file = self.name(&format!("{model}.json"));
         let workload = format!("models/{model}.yaml");
-        let typed = [
-            "--workload",
-            &workload,
-            "--preemption",
-            "full",
-            "--family",
-            "msr",
-        ];
-        let made = synth(&[&typed[..], &["--effort", "0.01", "-q", "--output", &file]].concat());
-        assert_eq!(code(&made), 0, "{}", stderr(&made));
+        works(&format!(
+            "{workload} --preemption full --family msr --effort .01 -q --output {file}"
+        ));
         file
+    }
+
+    /// Writes a file, and returns its name.
+    pub fn write(&self, name: &str, text: &str) -> String {
+        std::fs::write(self.path(name), text).unwrap();
+        self.name(name)
     }
 
     pub fn bytes(&self, name: &str) -> Vec<u8> {

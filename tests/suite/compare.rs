@@ -2,23 +2,13 @@
 //! resumed, and that the number of cores changes nothing.
 
 use std::fs;
-use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::common::{Folder, code, command, stderr, stdout, synth};
+use crate::common::*;
 use serde_json::Value;
 
-const SECTION_SEVEN: [&str; 3] = ["compare", "--workload", "models/section7.yaml"];
-
-/// Compares on section 7.
-fn compare(arguments: &[&str]) -> Output {
-    synth(&[&SECTION_SEVEN[..], arguments].concat())
-}
-
-fn json(path: &Path) -> Value {
-    serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
-}
+const SECTION_SEVEN: &str = "compare --workload models/section7.yaml --policies";
 
 /// The table, JSON, CSV and a page from one run, and all say the same.
 #[test]
@@ -27,26 +17,16 @@ fn all_results_come_from_one_run() {
     let policy = folder.policy("section7");
     let rules = format!("fcfs,first-fit,{policy}");
     let [out, csv, html] = ["c.json", "c.csv", "c.html"].map(|n| folder.name(n));
-    let typed = [
-        "--policies",
-        &rules,
-        "--loads",
-        "0.5,90%",
-        "--events",
-        "5e6",
-    ];
-    let files = ["--output", &out, "--csv", &csv, "--html", &html];
-    let run = compare(&[&typed[..], &files].concat());
-    assert_eq!(code(&run), 0, "{}", stderr(&run));
+    let files = format!("--output {out} --csv {csv} --html {html}");
+    let run = works(&format!(
+        "{SECTION_SEVEN} {rules} --loads 0.5,90% --events 5e6 {files}"
+    ));
     assert!(!folder.path("c.json.partial").exists());
     let table = stdout(&run);
-    assert!(
-        table.contains("section7.json has the least mean response time"),
-        "{table}"
-    );
-    assert!(table.contains("fcfs is unstable"), "{table}");
+    has(&table, "section7.json has the least mean response time");
+    has(&table, "fcfs is unstable");
     assert!(!table.contains("NaN") && !table.contains("inf"), "{table}");
-    let document = json(&folder.path("c.json"));
+    let document = folder.json("c.json");
     document_is_sound(&document);
     csv_is_sound(&fs::read_to_string(csv).unwrap(), &document, &policy);
     page_is_sound(&fs::read_to_string(html).unwrap());
@@ -80,16 +60,8 @@ fn csv_is_sound(text: &str, document: &Value, policy: &str) {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let header: Vec<String> = reader.headers().unwrap().iter().map(Into::into).collect();
     assert_eq!(
-        header,
-        [
-            "load",
-            "policy",
-            "type",
-            "quantity",
-            "value",
-            "half_width",
-            "unit"
-        ]
+        header.join(" "),
+        "load policy type quantity value half_width unit"
     );
     let lines: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
     for line in &lines {
@@ -134,9 +106,7 @@ fn page_is_sound(page: &str) {
     assert_eq!(count("<figure"), count("role=\"img\""));
     assert_eq!(count("<figure"), count("<desc id="));
     assert_eq!(count("<figure"), 2 + 2 + 3 + 2 * 3 + 2);
-    for tag in [
-        "svg", "figure", "table", "section", "details", "ul", "dl", "p", "h2",
-    ] {
+    for tag in words("svg figure table section details ul dl p h2") {
         let open = count(&format!("<{tag}>")) + count(&format!("<{tag} "));
         assert_eq!(open, count(&format!("</{tag}>")), "{tag}");
     }
@@ -148,7 +118,7 @@ fn page_is_sound(page: &str) {
         "synth compare --workload",
         "Bonferroni",
     ] {
-        assert!(page.contains(word), "{word}");
+        has(&page, word);
     }
 }
 
@@ -167,13 +137,8 @@ fn wait_for(what: &str, mut there: impl FnMut() -> bool) {
 #[cfg(unix)]
 fn interrupt(child: &Child) {
     let pid = child.id().to_string();
-    assert!(
-        Command::new("kill")
-            .args(["-INT", &pid])
-            .status()
-            .unwrap()
-            .success()
-    );
+    let killed = Command::new("kill").args(["-INT", &pid]).status();
+    assert!(killed.unwrap().success());
 }
 
 /// Cut short by Ctrl-C it says so everywhere; resumed, even after a line that was not finished, it
@@ -184,41 +149,21 @@ fn a_comparison_goes_on_where_it_was_cut() {
     let folder = Folder::new();
     let [whole, cut, page] = ["whole.json", "cut.json", "cut.html"].map(|n| folder.name(n));
     let partial = folder.path("cut.json.partial");
-    let typed = [
-        "--policies",
-        "first-fit,fcfs",
-        "--loads",
-        ".5,.7,.8",
-        "--precision",
-        "1e-6",
-    ];
-    let typed = [&typed[..], &["--events", "3e6", "-q"]].concat();
-    let to = |file: &str, more: &[&str]| compare(&[&typed[..], &["--output", file], more].concat());
-    assert_eq!(code(&to(&whole, &[])), 0);
+    let typed = format!(
+        "{SECTION_SEVEN} first-fit,fcfs --loads .5,.7,.8 --precision 1e-6 --events 3e6 -q --output"
+    );
+    works(&format!("{typed} {whole}"));
 
-    let arguments = [
-        &SECTION_SEVEN[..],
-        &typed,
-        &["--output", &cut, "--html", &page],
-    ]
-    .concat();
-    let mut cutting = command(&arguments);
-    let child = cutting
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut cutting = command(&format!("{typed} {cut} --html {page}"));
+    let cutting = cutting.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = cutting.spawn().unwrap();
     let lines = || fs::read_to_string(&partial).map_or(0, |text| text.lines().count());
     wait_for("finished cell", || lines() >= 2);
     interrupt(&child);
     let output = child.wait_with_output().unwrap();
     assert_eq!(code(&output), 130, "{}", stderr(&output));
-    assert!(
-        stdout(&output).contains("INTERRUPTED"),
-        "{}",
-        stdout(&output)
-    );
-    let document = json(&folder.path("cut.json"));
+    has(&stdout(&output), "INTERRUPTED");
+    let document = folder.json("cut.json");
     assert_eq!(document["interrupted"], true);
     let cells = document["cells"].as_array().unwrap();
     let endings: Vec<&str> = cells
@@ -237,76 +182,44 @@ fn a_comparison_goes_on_where_it_was_cut() {
     assert!(endings.len() - finished.len() <= 1, "{endings:?}");
     assert!(fs::read_to_string(page).unwrap().contains("INTERRUPTED"));
 
-    let refused = to(&cut, &[]);
-    assert_eq!(code(&refused), 2);
-    assert!(
-        stderr(&refused).contains("--resume"),
-        "{}",
-        stderr(&refused)
-    );
-    let other = to(&cut, &["--resume", "--seed", "7"]);
-    assert_eq!(code(&other), 2);
-    assert!(
-        stderr(&other).contains("seed: 1 there, 7 here"),
-        "{}",
-        stderr(&other)
+    let typed = format!("{typed} {cut}");
+    has(&stderr(&ends(2, &typed)), "--resume");
+    has(
+        &stderr(&ends(2, &format!("{typed} --resume --seed 7"))),
+        "seed: 1 there, 7 here",
     );
 
     let mut text = fs::read_to_string(&partial).unwrap();
     text.push_str("{\"policy\":\"fcfs\",\"load\":0.8,\"run\":{\"se");
     fs::write(&partial, text).unwrap();
-    let resumed = to(&cut, &["--resume"]);
-    assert_eq!(code(&resumed), 0, "{}", stderr(&resumed));
+    works(&format!("{typed} --resume"));
     assert_eq!(fs::read(&cut).unwrap(), fs::read(&whole).unwrap());
     assert!(!partial.exists());
-    let again = to(&cut, &["--resume"]);
-    assert_eq!(code(&again), 0, "nothing to go on with: from the start");
+    // Nothing to go on with: from the start.
+    works(&format!("{typed} --resume"));
 }
 
 #[cfg(unix)]
 #[test]
 fn a_simulation_ends_at_ctrl_c_with_what_it_has() {
-    let typed = [
-        "simulate",
-        "--policy",
-        "first-fit",
-        "--workload",
-        "models/section7.yaml",
-    ];
-    let budget = ["--events", "1e12", "--precision", "1e-9", "--output", "-"];
-    let mut running = command(&[&typed[..], &budget].concat());
-    let child = running
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let typed = "simulate --policy first-fit --workload models/section7.yaml --events 1e12 --precision 1e-9 --output -";
+    let mut running = command(typed);
+    let running = running.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = running.spawn().unwrap();
     std::thread::sleep(Duration::from_millis(800));
     interrupt(&child);
     let output = child.wait_with_output().unwrap();
     assert_eq!(code(&output), 130, "{}", stderr(&output));
-    let document: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let document = json(&output);
     assert_eq!(document["run"]["ending"], "interrupted");
-    assert!(
-        stderr(&output).contains("INTERRUPTED"),
-        "{}",
-        stderr(&output)
-    );
+    has(&stderr(&output), "INTERRUPTED");
 }
 
 #[test]
 fn the_number_of_cores_changes_nothing() {
     let run = |threads: &str| {
-        let typed = [
-            "--policies",
-            "fcfs,first-fit",
-            "--loads",
-            ".7",
-            "--events",
-            "1e6",
-            "--output",
-            "-",
-        ];
-        let mut command = command(&[&SECTION_SEVEN[..], &typed].concat());
+        let typed = format!("{SECTION_SEVEN} fcfs,first-fit --loads .7 --events 1e6 --output -");
+        let mut command = command(&typed);
         command.env("RAYON_NUM_THREADS", threads).output().unwrap()
     };
     let (one, two) = (run("1"), run("2"));
@@ -322,37 +235,26 @@ fn a_policy_that_does_not_fit_is_reported_and_the_others_go_on() {
     let misfit = folder.policy("vms");
     let rules = format!("first-fit,{misfit}");
     let html = folder.name("c.html");
-    let run = compare(&[
-        "--policies",
-        &rules,
-        "--loads",
-        ".5,.6",
-        "--events",
-        "6e5",
-        "--html",
-        &html,
-    ]);
-    assert_eq!(code(&run), 1, "{}", stderr(&run));
+    let run = ends(
+        1,
+        &format!("{SECTION_SEVEN} {rules} --loads .5,.6 --events 6e5 --html {html}"),
+    );
     let table = stdout(&run);
-    assert!(
-        table.contains("vms.json at ρ = 0.5 and 0.6: the policy was made for other job types"),
-        "{table}"
+    has(
+        &table,
+        "vms.json at ρ = 0.5 and 0.6: the policy was made for other job types",
     );
-    assert!(
-        table.contains("Only first-fit has a mean; vms.json is not measured"),
-        "{table}"
+    has(
+        &table,
+        "Only first-fit has a mean; vms.json is not measured",
     );
-    assert!(
-        fs::read_to_string(html)
-            .unwrap()
-            .contains("made for other job types")
+    has(
+        &fs::read_to_string(html).unwrap(),
+        "made for other job types",
     );
-    let alone = compare(&["--policies", &misfit, "--loads", ".5"]);
-    assert_eq!(code(&alone), 2);
-    assert!(
-        stderr(&alone).contains("no policy can run"),
-        "{}",
-        stderr(&alone)
+    fails(
+        &format!("{SECTION_SEVEN} {misfit} --loads .5"),
+        "no policy can run",
     );
 }
 
@@ -360,37 +262,22 @@ fn a_policy_that_does_not_fit_is_reported_and_the_others_go_on() {
 #[test]
 fn bad_input_is_refused_at_once() {
     let folder = Folder::new();
-    let there = folder.name("there.json");
-    let folder_itself = folder.name("");
-    let partial = folder.name("there.json.partial");
-    fs::write(&partial, "{\"format\":\"something else\"}\n").unwrap();
-    let cases: [(&[&str], &str); 12] = [
-        (&["fcfs,fcfs"], "is twice in"),
-        (&["fcfs", "--loads", ".5,50%"], "is twice in"),
-        (&["fcfs", "--loads", "1"], "below 1"),
-        (&["fcfs", "--loads", "-0.5"], "not a positive number"),
-        (&["fcfs", "--replications", "1"], "2 replications"),
-        (&["fcfs", "--resume"], "--output"),
-        (&["fcfs", "--resume", "--output", "-"], "--output FILE"),
-        (
-            &["fcfs", "--html", "/nonexistent/c.html"],
-            "cannot write /nonexistent/c.html",
-        ),
-        (&["fcfs", "--csv", &folder_itself], "cannot write"),
-        (&["fcfs", "--csv", "-", "--html", "-"], "a file of its own"),
-        (&["fcfs", "--output", &there], "--resume"),
-        (&["fcfs", "--output", &there, "--resume"], "line 1"),
-    ];
-    for (arguments, expected) in cases {
-        let budget = ["--events", "1e12", "--policies"];
-        let refused = compare(&[&budget[..], arguments].concat());
-        assert_eq!(code(&refused), 2, "{arguments:?}: {}", stderr(&refused));
-        assert!(
-            stderr(&refused).contains(expected),
-            "{arguments:?}: {}",
-            stderr(&refused)
-        );
-        assert!(refused.stdout.is_empty(), "{arguments:?}");
+    folder.write("there.json.partial", "{\"format\":\"something else\"}\n");
+    let table = "fcfs,fcfs | is twice in
+        fcfs --loads .5,50% | is twice in
+        fcfs --loads 1 | below 1
+        fcfs --loads -0.5 | not a positive number
+        fcfs --replications 1 | 2 replications
+        fcfs --resume | --output
+        fcfs --resume --output - | --output FILE
+        fcfs --html /nonexistent/c.html | cannot write /nonexistent/c.html
+        fcfs --csv FOLDER/ | cannot write
+        fcfs --csv - --html - | a file of its own
+        fcfs --output FOLDER/there.json | --resume
+        fcfs --output FOLDER/there.json --resume | line 1";
+    let table = table.replace("FOLDER/", &folder.name(""));
+    for [typed, expected] in rows(&table) {
+        fails(&format!("{SECTION_SEVEN} {typed} --events 1e12"), expected);
     }
     assert_eq!(folder.files().len(), 1, "nothing is left behind");
 }
@@ -407,45 +294,42 @@ fn results_replace_neither_each_other_nor_what_is_read() {
     fs::write(&x, "").unwrap();
     std::os::unix::fs::symlink("x", &link).unwrap();
     let before = [&policy, &workload].map(|file| fs::read(file).unwrap());
-    let refuse = |arguments: &[&str], expected: &str| {
-        let refused = synth(arguments);
-        assert_eq!(code(&refused), 2, "{arguments:?}: {}", stderr(&refused));
-        let said = stderr(&refused);
-        assert!(said.contains(expected), "{arguments:?}: {said}");
-    };
-    let comparing = ["compare", "--workload", &workload, "--policies", &policy];
+    let comparing = format!("compare --workload {workload} --policies {policy}");
     for option in ["--output", "--csv", "--html"] {
         for read in [&policy, &workload] {
-            refuse(
-                &[&comparing[..], &[option, read]].concat(),
+            fails(
+                &format!("{comparing} {option} {read}"),
                 "would be overwritten",
             );
         }
     }
     for twice in [&link, &x_too] {
-        let both = ["--csv", &x, "--html", twice];
-        refuse(&[&comparing[..], &both].concat(), "a file of its own");
+        fails(
+            &format!("{comparing} --csv {x} --html {twice}"),
+            "a file of its own",
+        );
     }
-    let journal = ["--output", &x, "--csv", &partial];
-    refuse(&[&comparing[..], &journal].concat(), "a file of its own");
-    let simulating = ["simulate", "--policy", &policy, "--output", &policy];
-    refuse(&simulating, "would be overwritten");
-    let making = ["--workload", &workload, "--preemption", "full"];
-    refuse(
-        &[&making[..], &["--output", &workload]].concat(),
+    fails(
+        &format!("{comparing} --output {x} --csv {partial}"),
+        "a file of its own",
+    );
+    fails(
+        &format!("simulate --policy {policy} --output {policy}"),
         "would be overwritten",
     );
-    let sweeping = [
-        &["sweep-alpha"][..],
-        &making,
-        &["--output", &x, "--html", &x],
-    ]
-    .concat();
-    refuse(&sweeping, "a file of its own");
+    let making = format!("--workload {workload} --preemption full");
+    fails(
+        &format!("{making} --output {workload}"),
+        "would be overwritten",
+    );
+    fails(
+        &format!("sweep-alpha {making} --output {x} --html {x}"),
+        "a file of its own",
+    );
     assert_eq!(
         before,
         [&policy, &workload].map(|file| fs::read(file).unwrap())
     );
-    let made = synth(&[&making[..], &["--effort", ".01", "-q", "--output", "-"]].concat());
+    let made = works(&format!("{making} --family msr --effort .01 -q --output -"));
     assert!(stdout(&made).starts_with("{\n  \"format\": \"synth-policy\""));
 }

@@ -6,21 +6,20 @@
 //! pairs of the index of a server and the number of a job, or null where it is idle. Jobs are numbered from 0 in order of
 //! arrival. `SYNTH_UPDATE_VECTORS=1 cargo test --release --test suite compatibility` records them anew.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use rand::{RngExt, SeedableRng};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-use synth::artifact::{Changes, Subject};
-use synth::compatibility::artifact::{Artifact, Checked, Quantity};
+use serde_json::Value;
+use synth::artifact::Subject;
+use synth::compatibility::artifact::{Artifact, Checked, Compatibility, Quantity};
 use synth::compatibility::policy::{FairQueue, Job};
 use synth::compatibility::simulator::{Rule, judge, simulate};
 use synth::compatibility::synthesis::{Options, Outcome, Synthesis, synthesize};
 use synth::compatibility::workload::{Class, Cluster, Trial};
 use synth::simulation::{Settings, Verdict};
 
-use crate::common::{code, models, stderr, stdout, synth};
+use crate::common::*;
 
 fn model(name: &str) -> Cluster {
     let path = format!("{}/models/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
@@ -57,9 +56,7 @@ fn models_become_policies_that_check() {
     assert_eq!(all.len(), 4);
     for path in all {
         let cluster = Cluster::read(&path).unwrap().workload;
-        let Synthesis {
-            artifact, tuning, ..
-        } = synthesized(&cluster, None);
+        let artifact = made(&cluster, Some(1.0));
         let text = artifact.to_json().unwrap();
         let checked = Checked::parse(&text, "made").unwrap();
         assert_eq!(checked.workload(), &cluster);
@@ -67,7 +64,6 @@ fn models_become_policies_that_check() {
             .iter_errors(&serde_json::from_str(&text).unwrap())
             .count();
         assert_eq!(complaints, 0, "{}", path.display());
-        assert!(tuning.unwrap().reached);
     }
 }
 
@@ -94,7 +90,10 @@ fn claims_are_the_reference_values() {
 #[test]
 fn a_run_confirms_the_claims() {
     let cluster = model("asymmetric_servers");
-    let artifact = made(&cluster, None);
+    let Synthesis {
+        artifact, tuning, ..
+    } = synthesized(&cluster, None);
+    assert!(tuning.unwrap().reached);
     let rule = Rule::Fair(artifact.policy.interruptions);
     let settings = Settings {
         precision: 0.008,
@@ -120,128 +119,70 @@ fn a_run_confirms_the_claims() {
 /// What is edited in a policy is refused, and where.
 #[test]
 fn lies_are_refused() {
-    let artifact = made(&model("asymmetric_servers"), None);
+    let artifact = made(&model("asymmetric_servers"), Some(4.0));
     let honest = serde_json::to_value(&artifact).unwrap();
-    let refused = |document: &Value| {
-        let found = Checked::parse_with(&document.to_string(), "lie", Changes::Accepted);
-        found.map_or_else(|error| error.to_string(), |_| "valid".into())
-    };
-    assert_eq!(refused(&honest), "valid");
-    let lies: [(&str, Value, &str); 15] = [
-        ("/evidence/load", json!(0.5), "evidence.load"),
-        ("/evidence/tight", json!(["one"]), "evidence.load"),
-        ("/evidence/tight", json!(["three"]), "evidence.tight[0]"),
-        ("/evidence/tight", json!([]), "evidence.tight"),
-        (
-            "/evidence/routing/0/0/part",
-            json!(0.5),
-            "evidence.routing[0]",
-        ),
-        (
-            "/evidence/routing/0",
-            json!([{"server": "shared", "part": 1.0}]),
-            "evidence.load",
-        ),
-        (
-            "/evidence/routing/1",
-            json!([{"server": "own", "part": 1.0}]),
-            "evidence.routing[1][0].server",
-        ),
-        ("/evidence/routing", Value::Null, "evidence"),
-        ("/policy/slice", json!(0.2), "policy.slice"),
-        ("/policy/slice", Value::Null, "policy.slice"),
-        ("/policy/interruptions", json!(-1.0), "policy.interruptions"),
-        ("/claims/1/value", json!(1.0), "claims[1].value"),
-        ("/claims/1/unit", json!("h"), "claims[1]"),
-        ("/claims/1/half_width", json!(0.1), "claims[1]"),
-        ("/workload/classes/0/arrival_rate", json!(0.7), "evidence"),
-    ];
-    for (path, value, told) in lies {
-        let mut lie = honest.clone();
-        let (parent, key) = path.rsplit_once('/').unwrap();
-        match lie.pointer_mut(parent).unwrap() {
-            Value::Array(list) => list[key.parse::<usize>().unwrap()] = value,
-            parent => parent[key] = value,
-        }
-        let said = refused(&lie);
-        assert!(said.contains(told), "{path}: {said}");
-    }
+    are_refused(
+        &honest,
+        "",
+        "/evidence/load | 0.5 | evidence.load
+        /evidence/tight | [\"one\"] | evidence.load
+        /evidence/tight | [\"three\"] | evidence.tight[0]
+        /evidence/tight | [] | evidence.tight
+        /evidence/routing/0/0/part | 0.5 | evidence.routing[0]
+        /evidence/routing/0 | [{\"server\": \"shared\", \"part\": 1.0}] | evidence.load
+        /evidence/routing/1 | [{\"server\": \"own\", \"part\": 1.0}] | evidence.routing[1][0].server
+        /evidence/routing | null | evidence
+        /policy/slice | 0.2 | policy.slice
+        /policy/slice | null | policy.slice
+        /policy/interruptions | -1.0 | policy.interruptions
+        /claims/1/value | 1.0 | claims[1].value
+        /claims/1/unit | \"h\" | claims[1]
+        /claims/1/half_width | 0.1 | claims[1]
+        /workload/classes/0/arrival_rate | 0.7 | evidence",
+        refusal::<Compatibility>,
+    );
     for n in 0..artifact.claims.len() {
-        let mut lie = honest.clone();
-        let value = &mut lie["claims"][n]["value"];
-        *value = json!(value.as_f64().unwrap() * 1.001);
-        assert!(refused(&lie).contains(&format!("claims[{n}]")), "{n}");
+        let table = format!("/{n}/value | ×1.001 | claims[{n}]");
+        are_refused(&honest, "/claims", &table, refusal::<Compatibility>);
     }
 }
 
 /// Exit codes and words, on good input and bad.
 #[test]
 fn the_command_says_what_is_wrong() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = |name: &str, text: &str| -> PathBuf {
-        let path = folder.path().join(name);
-        std::fs::write(&path, text).unwrap();
-        path
-    };
-    let model = std::fs::read_to_string(concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/models/asymmetric_servers.yaml"
-    ))
-    .unwrap();
-    let overload = file(
-        "overload.yaml",
-        &model.replace(
-            "two, servers: [shared], arrival_rate: .6",
-            "two, servers: [shared], arrival_rate: 1.25",
-        ),
-    );
-    let said = synth(&["--workload", overload.to_str().unwrap()]);
-    assert_eq!(code(&said), 1);
+    let folder = Folder::new();
+    let model = text("models/asymmetric_servers.yaml");
+    let two = "two, servers: [shared], arrival_rate: ";
+    let overload = model.replace(&format!("{two}.6"), &format!("{two}1.25"));
+    let overload = folder.write("overload.yaml", &overload);
+    let said = ends(1, &overload);
     assert!(stdout(&said).is_empty());
     for told in ["load is 1.25", "Jobs of two", "(shared)", "less than 0.8"] {
-        assert!(stderr(&said).contains(told), "{told}: {}", stderr(&said));
+        has(&stderr(&said), told);
     }
-    let unknown = file("unknown.yaml", &model.replace("[shared]", "[shard]"));
-    let said = synth(&["--workload", unknown.to_str().unwrap()]);
-    assert_eq!(code(&said), 2);
-    assert!(stderr(&said).contains("did you mean `shared`?"));
+    let unknown = folder.write("unknown.yaml", &model.replace("[shared]", "[shard]"));
+    fails(&unknown, "did you mean `shared`?");
 
-    let policy = folder.path().join("policy.json");
-    let (policy, workload) = (policy.to_str().unwrap(), "models/asymmetric_servers.yaml");
-    let said = synth(&["--workload", workload, "--interruptions", "5", "-o", policy]);
-    assert_eq!(code(&said), 0, "{}", stderr(&said));
-    for (typed, told) in [
-        (vec!["check", policy, "--workload", workload], "valid"),
-        (vec!["show", policy], "5.000 times in the mean"),
-        (
-            vec!["simulate", "--policy", policy, "--precision", "2%"],
-            "confirmed",
-        ),
-        (
-            vec![
-                "simulate",
-                "--policy",
-                "random-ps",
-                "--workload",
-                workload,
-                "--precision",
-                "3%",
-            ],
-            "all",
-        ),
-        (vec!["rules"], "shortest-ps"),
-        (
-            vec!["schema", "compatibility"],
-            "\"const\": \"compatibility\"",
-        ),
-    ] {
-        let said = synth(&typed);
-        assert_eq!(code(&said), 0, "{typed:?}: {}", stderr(&said));
-        let all = stdout(&said) + &stderr(&said);
-        assert!(all.contains(told), "{typed:?}: {all}");
+    let (policy, workload) = (folder.name("policy.json"), "models/asymmetric_servers.yaml");
+    works(&format!("{workload} --interruptions 5 -o {policy}"));
+    let table = "check POLICY --workload WORKLOAD | valid
+        show POLICY | 5.000 times in the mean
+        simulate --policy POLICY --precision 2% | confirmed
+        simulate --policy random-ps --workload WORKLOAD --precision 3% | all
+        rules | shortest-ps
+        schema compatibility | \"const\": \"compatibility\"";
+    for [typed, told] in rows(
+        &table
+            .replace("POLICY", &policy)
+            .replace("WORKLOAD", workload),
+    ) {
+        let said = works(typed);
+        has(&(stdout(&said) + &stderr(&said)), told);
     }
-    let other = synth(&["check", policy, "--workload", "models/three_servers.yaml"]);
-    assert_eq!(code(&other), 1, "{}", stderr(&other));
+    ends(
+        1,
+        &format!("check {policy} --workload models/three_servers.yaml"),
+    );
 }
 
 /// Laws of the same mean, 1, and the standard deviations that the paper tells (1.84; 10.61 for a mean of 3.58). Of the
@@ -272,33 +213,17 @@ fn comparisons_stand_beside_exact_means() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (page, document) = (path("c.html"), path("c.json"));
-    let said = synth(&[
-        "compare",
-        "--workload",
-        "models/three_servers.yaml",
-        "--policies",
-        "fcfs,balanced-fairness:5,random-ps",
-        "--loads",
-        "0.3,0.6",
-        "--events",
-        "2e6",
-        "--html",
-        &page,
-        "-o",
-        &document,
-    ]);
-    assert_eq!(code(&said), 0, "{}", stderr(&said));
+    let said = works(&format!(
+        "compare --workload models/three_servers.yaml --policies fcfs,balanced-fairness:5,random-ps --loads 0.3,0.6 --events 2e6 --html {page} -o {document}"
+    ));
     let table = stdout(&said) + &stderr(&said);
-    assert!(table.contains("balanced fairness, exactly"), "{table}");
+    has(&table, "balanced fairness, exactly");
     let document: Value =
         serde_json::from_str(&std::fs::read_to_string(document).unwrap()).unwrap();
     let exact = document["exact"][0]["mean_response"].as_f64().unwrap();
     assert!((exact / 0.70868103126 - 1.0).abs() < 1e-10, "{exact}");
     let page = std::fs::read_to_string(page).unwrap();
-    assert!(
-        page.contains("balanced fairness, exactly: 0.7087 at ρ = 0.3"),
-        "the picture tells it"
-    );
+    has(&page, "balanced fairness, exactly: 0.7087 at ρ = 0.3");
 }
 
 #[derive(Serialize, Deserialize)]

@@ -1,6 +1,6 @@
 //! Batches whose jobs are alike, and one chain that modulates all types, from the command line.
 
-use crate::common::{code, stderr, stdout, synth};
+use crate::common::*;
 
 const COMMON: &str = "modulation: {factors: [.4, 2.2], switching: [[0, .1], [.3, 0]]}\n";
 const SERVER: &str = "server: {capacity: {cpu: 8}}\n";
@@ -17,8 +17,7 @@ fn workload(before: &str, servers: &str, alike: &str) -> String {
 
 /// What it says that ends with code 0.
 fn done(arguments: &[&str]) -> String {
-    let output = synth(arguments);
-    assert_eq!(code(&output), 0, "{arguments:?}\n{}", stderr(&output));
+    let output = works(arguments);
     stdout(&output) + &stderr(&output)
 }
 
@@ -85,19 +84,13 @@ fn claims_about_completions_are_approximate_where_jobs_are_alike() {
         )
     };
     let (made, told) = msr("", ", alike: .85");
-    assert!(
-        made.contains("as if arrivals were Poisson and sizes independent"),
-        "{made}"
-    );
+    has(&made, "as if arrivals were Poisson and sizes independent");
     assert!(
         judged(&told, "working time").contains("approximate, off by"),
         "{told}"
     );
     let (made, told) = msr(COMMON, "");
-    assert!(
-        made.contains("as if arrivals were Poisson (loads"),
-        "{made}"
-    );
+    has(&made, "as if arrivals were Poisson (loads");
     assert!(
         judged(&told, "working time").contains("confirmed"),
         "{told}"
@@ -121,8 +114,7 @@ fn a_policy_for_another_modulation_is_refused() {
     ];
     done(&[&made[..], &["--effort", ".01", "--output", &to]].concat());
     std::fs::write(&from, workload("", SERVER, "")).unwrap();
-    let refused = synth(&["check", &to, "--workload", &from]);
-    assert_eq!(code(&refused), 1);
+    let refused = ends(1, &["check", &to, "--workload", &from]);
     let told = stdout(&refused) + &stderr(&refused);
     assert!(
         told.contains("workload.modulation: made for {")

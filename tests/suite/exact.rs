@@ -1,6 +1,6 @@
 //! What is said in fractions: decided exactly, and every lie in it refused.
 
-use crate::common::{findings, is_refused};
+use crate::common::*;
 use serde_json::json;
 use synth::multiresource::artifact::{Artifact, Checked, Family, Preemption, Proven};
 use synth::multiresource::program::{self, Limits};
@@ -96,90 +96,32 @@ fn policies_carry_their_fractions() {
 #[test]
 fn a_lie_in_fractions_is_refused_where_it_stands() {
     let valid = serde_json::to_value(made(&model("section7"))).unwrap();
-    assert_eq!(findings(&valid), [""; 0]);
-    for (field, lie, path) in [
-        ("load", json!("8/10"), "evidence.exact.load"),
-        ("load", json!("0.9"), "evidence.exact.load"),
-        ("load", json!("9/11"), "evidence.exact.load"),
-        (
-            "load",
-            json!("900000000000001/1000000000000000"),
-            "evidence.exact.load",
-        ),
-        ("load", json!(0.9), "evidence.exact.load"),
-        ("weights", json!(["1/2"]), "evidence.exact.weights"),
-        ("weights", json!(["1/2", "1/3"]), "evidence.exact.weights"),
-        ("weights", json!(["1", "0"]), "evidence.exact.weights[1]"),
-        (
-            "weights",
-            json!(["-1/2", "3/2"]),
-            "evidence.exact.weights[0]",
-        ),
-        (
-            "weights",
-            json!([
-                "500000000000001/1000000000000000",
-                "499999999999999/1000000000000000"
-            ]),
-            "evidence.exact.load",
-        ),
-        ("prices", json!(["1/8", "3/8"]), "evidence.exact.prices"),
-        (
-            "prices",
-            json!(["1/8", "3/8", "1/4"]),
-            "evidence.exact.prices",
-        ),
-        (
-            "prices",
-            json!(["3/8", "1/8", "1/2"]),
-            "evidence.exact.prices",
-        ),
-        (
-            "prices",
-            json!(["1/3", "1/3", "1/3"]),
-            "evidence.exact.prices",
-        ),
-        (
-            "prices",
-            json!([
-                "125000000000001/1000000000000000",
-                "374999999999999/1000000000000000",
-                "1/2"
-            ]),
-            "evidence.exact.prices",
-        ),
-        ("prices", json!(null), "evidence.exact"),
-        ("proven", json!("mix"), "evidence.exact"),
-        ("proven", json!("surely"), "evidence.exact.proven"),
-        ("surprise", json!(1), "evidence.exact.surprise"),
-    ] {
-        let mut document = valid.clone();
-        document["evidence"]["exact"][field] = lie.clone();
-        let found = findings(&document);
-        assert!(
-            found.iter().any(|f| f.starts_with(&format!("{path}: "))),
-            "{field} = {lie}: {found:?}"
-        );
-    }
-    for (pointer, lie, path) in [
-        (
-            "/evidence/load",
-            json!(0.900_000_000_000_001),
-            "evidence.load: ",
-        ),
-        (
-            "/evidence/bound",
-            json!(0.899_999_999_999_999),
-            "evidence.bound: ",
-        ),
-        (
-            "/policy/msr/weights",
-            json!([0.500_000_000_000_001, 0.499_999_999_999_999]),
-            "policy.msr.weights[0]: ",
-        ),
-    ] {
-        is_refused(&valid, pointer, lie, path);
-    }
+    lies(
+        &valid,
+        "",
+        "/evidence/exact/load | \"8/10\" | evidence.exact.load: 
+        /evidence/exact/load | \"0.9\" | evidence.exact.load: 
+        /evidence/exact/load | \"9/11\" | evidence.exact.load: 
+        /evidence/exact/load | \"900000000000001/1000000000000000\" | evidence.exact.load: 
+        /evidence/exact/load | 0.9 | evidence.exact.load: 
+        /evidence/exact/weights | [\"1/2\"] | evidence.exact.weights: 
+        /evidence/exact/weights | [\"1/2\", \"1/3\"] | evidence.exact.weights: 
+        /evidence/exact/weights | [\"1\", \"0\"] | evidence.exact.weights[1]: 
+        /evidence/exact/weights | [\"-1/2\", \"3/2\"] | evidence.exact.weights[0]: 
+        /evidence/exact/weights | [\"500000000000001/1000000000000000\", \"499999999999999/1000000000000000\"] | evidence.exact.load: 
+        /evidence/exact/prices | [\"1/8\", \"3/8\"] | evidence.exact.prices: 
+        /evidence/exact/prices | [\"1/8\", \"3/8\", \"1/4\"] | evidence.exact.prices: 
+        /evidence/exact/prices | [\"3/8\", \"1/8\", \"1/2\"] | evidence.exact.prices: 
+        /evidence/exact/prices | [\"1/3\", \"1/3\", \"1/3\"] | evidence.exact.prices: 
+        /evidence/exact/prices | [\"125000000000001/1000000000000000\", \"374999999999999/1000000000000000\", \"1/2\"] | evidence.exact.prices: 
+        /evidence/exact/prices | null | evidence.exact: 
+        /evidence/exact/proven | \"mix\" | evidence.exact: 
+        /evidence/exact/proven | \"surely\" | evidence.exact.proven: 
+        /evidence/exact/surprise | 1 | evidence.exact.surprise: 
+        /evidence/load | 0.900000000000001 | evidence.load: 
+        /evidence/bound | 0.899999999999999 | evidence.bound: 
+        /policy/msr/weights | [0.500000000000001, 0.499999999999999] | policy.msr.weights[0]: ",
+    );
 }
 
 /// A mix that is worse by a hair, with its own true load, called the optimum: doubles do not tell,

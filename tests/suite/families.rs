@@ -1,48 +1,26 @@
 //! `--family`: what is chosen, tuned and told, and what is refused.
 
-use crate::common::{Folder, as_it_is, code, command, stderr, stdout, synth};
+use crate::common::*;
 
 use serde_json::Value;
 
-/// Section 7 of the MSR paper, or one-or-all, with few events.
-fn made(model: &str, more: &[&str]) -> std::process::Output {
-    let workload = format!("models/{model}.yaml");
-    let typed = ["--workload", &workload, "--preemption", "none"];
-    synth(&[&typed[..], more].concat())
-}
-
-fn policy(model: &str, more: &[&str]) -> Value {
-    let output = made(model, more);
-    assert_eq!(code(&output), 0, "{}", stderr(&output));
-    serde_json::from_str(&stdout(&output)).unwrap()
-}
+const SECTION7: &str = "models/section7.yaml --preemption none";
 
 /// What is written to a file is valid, and a simulation refutes nothing of it.
-fn holds(model: &str, more: &[&str]) -> (Value, String) {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("p.json");
-    let file = file.to_str().unwrap();
-    let output = made(model, &[more, &["-o", file]].concat());
-    assert_eq!(code(&output), 0, "{}", stderr(&output));
-    let checked = synth(&["check", file]);
-    assert_eq!(code(&checked), 0, "{}", stderr(&checked));
-    let seed = ["--seed", "77", "--events", "1e7"];
-    let run = synth(&[&["simulate", "--policy", file][..], &seed].concat());
-    assert_eq!(code(&run), 0, "{}{}", stdout(&run), stderr(&run));
-    let text = std::fs::read_to_string(file).unwrap();
-    (serde_json::from_str(&text).unwrap(), stderr(&output))
+fn holds(typed: &str, events: &str) -> (Value, String) {
+    let folder = Folder::new();
+    let file = folder.name("p.json");
+    let output = works(&format!("{typed} -o {file}"));
+    works(&format!("check {file}"));
+    works(&format!(
+        "simulate --policy {file} --seed 77 --events {events}"
+    ));
+    (folder.json("p.json"), stderr(&output))
 }
 
 /// A server of four cpus with these jobs, as a file.
-fn four_cpus(jobs: &str) -> (tempfile::TempDir, String) {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("four.yaml");
-    let text = format!(
-        "{{kind: multiresource, time_unit: s, server: {{capacity: {{cpu: 4}}}}, jobs: [{jobs}]}}"
-    );
-    std::fs::write(&file, text).unwrap();
-    let name = file.to_str().unwrap().to_owned();
-    (folder, name)
+fn four_cpus(folder: &Folder, jobs: &str) -> String {
+    folder.write("four.yaml", &workload("server: {capacity: {cpu: 4}}", jobs))
 }
 
 /// The rule of the one server, or the one that is followed under guard, if it is of this family; else null.
@@ -58,7 +36,7 @@ fn rule<'a>(artifact: &'a Value, family: &str) -> &'a Value {
 fn the_best_family_is_chosen_and_the_others_are_kept_in_the_log() {
     let folder = Folder::new();
     let log = folder.name("log.json");
-    let (artifact, told) = holds("section7", &["--budget", "4e7", "--log", &log]);
+    let (artifact, told) = holds(&format!("{SECTION7} --budget 4e7 --log {log}"), "4e6");
     assert!(rule(&artifact, "adaptive-msr").is_object());
     assert_eq!(artifact["evidence"]["proven"], true);
     let choice = &folder.json("log.json")["choice"];
@@ -67,12 +45,7 @@ fn the_best_family_is_chosen_and_the_others_are_kept_in_the_log() {
         .iter()
         .map(|c| c["name"].as_str().unwrap())
         .collect();
-    for name in [
-        "msr",
-        "adaptive-quickswap",
-        "first-fit",
-        "most-servers-first",
-    ] {
+    for name in words("msr adaptive-quickswap first-fit most-servers-first") {
         let other = candidates.iter().find(|c| c["name"] == name);
         let other = other.unwrap_or_else(|| panic!("{name} in {names:?}"));
         // What is far behind is not run until it settles.
@@ -82,25 +55,19 @@ fn the_best_family_is_chosen_and_the_others_are_kept_in_the_log() {
         }
     }
     assert!(choice["events"].as_u64().unwrap() <= 40_000_000);
-    assert!(told.contains("not considered: static-quickswap"), "{told}");
-    assert!(told.contains("stability: proved, by a guard"), "{told}");
+    has(&told, "not considered: static-quickswap");
+    has(&told, "stability: proved, by a guard");
 }
 
 /// The same seed gives the same bytes, another one other numbers.
 #[test]
 fn a_choice_is_deterministic_under_its_seed() {
-    let options = |seed| {
-        [
-            "--family",
-            "adaptive-msr",
-            "--budget",
-            "8e6",
-            "-q",
-            "--seed",
-            seed,
-        ]
+    let made = |seed| {
+        works(&format!(
+            "{SECTION7} --family adaptive-msr --budget 8e6 -q --seed {seed}"
+        ))
     };
-    let [one, again, other] = ["1", "1", "2"].map(|seed| made("section7", &options(seed)).stdout);
+    let [one, again, other] = [1, 1, 2].map(|seed| made(seed).stdout);
     assert_eq!(one, again);
     assert_ne!(one, other);
 }
@@ -109,24 +76,15 @@ fn a_choice_is_deterministic_under_its_seed() {
 /// mean response time near the 10.648 that strict turns have; both far below Most Servers First.
 #[test]
 fn quickswap_on_one_or_all_finds_the_threshold() {
-    let (artifact, told) = holds("one_or_all", &["--family", "quickswap", "--budget", "1e8"]);
-    assert!(rule(&artifact, "static-quickswap").is_object());
-    let light = rule(&artifact, "static-quickswap")["thresholds"][0]
-        .as_u64()
-        .unwrap();
+    let quickswap = "models/one_or_all.yaml --preemption none --family quickswap";
+    let (artifact, told) = holds(&format!("{quickswap} --budget 5e7"), "4e6");
+    let light = &rule(&artifact, "static-quickswap")["thresholds"][0];
+    let light = light.as_u64().unwrap();
     assert!((3..=16).contains(&light), "{light}");
-    let claims = artifact["claims"].as_array().unwrap();
-    let mean = claims
-        .iter()
-        .find(|c| c["quantity"] == "mean_response" && c["type"].is_null());
-    let mean = mean.unwrap()["value"].as_f64().unwrap();
+    let mean = claimed(&artifact, "mean_response");
     assert!((10.0..11.2).contains(&mean), "{mean}");
-    assert!(told.contains("stability: proved"), "{told}");
-    let explained = made(
-        "one_or_all",
-        &["--family", "quickswap", "--budget", "1e7", "--explain"],
-    );
-    let told = stderr(&explained);
+    has(&told, "stability: proved");
+    let told = stderr(&works(&format!("{quickswap} --budget 1e7 --explain")));
     let table = &told[told.find("MSFQ(ℓ)").unwrap()..];
     for (threshold, exact) in [
         ("0", 67.8704),
@@ -134,8 +92,7 @@ fn quickswap_on_one_or_all_finds_the_threshold() {
         ("8", 10.6579),
         ("31", 11.4467),
     ] {
-        let cells =
-            |line: &str| -> Vec<String> { line.split_whitespace().map(Into::into).collect() };
+        let cells = |line| -> Vec<String> { words(line).into_iter().map(Into::into).collect() };
         let mut rows = table.lines().map(cells).filter(|row| row.len() > 4);
         let row = rows.find(|row| row[0] == threshold).unwrap();
         let found: f64 = row[1].parse().unwrap();
@@ -149,36 +106,32 @@ fn quickswap_on_one_or_all_finds_the_threshold() {
 /// One type on four servers: nothing to gain, and nothing to lose; whoever wins, the file checks.
 #[test]
 fn one_type_is_chosen_for_too() {
-    let (_folder, file) = four_cpus("{name: a, demand: {cpu: 1}, arrival_rate: 3.6, mean_size: 1}");
-    let typed = ["--workload", &file, "--preemption", "none"];
-    for seed in ["1", "2", "4", "7"] {
-        let more = ["--budget", "2e7", "--seed", seed];
-        let output = synth(&[&typed[..], &more].concat());
-        assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let folder = Folder::new();
+    let job = "{name: a, demand: {cpu: 1}, arrival_rate: 3.6, mean_size: 1}";
+    let file = four_cpus(&folder, job);
+    for seed in [1, 2, 4, 7] {
+        works(&format!(
+            "{file} --preemption none --budget 5e6 --seed {seed}"
+        ));
     }
     // Nothing settles in so few events: what is proved to be stable is taken.
-    let few = synth(&[&typed[..], &["--budget", "1e3"]].concat());
-    assert_eq!(code(&few), 0, "{}", stderr(&few));
-    let told = stderr(&few);
-    assert!(
-        told.starts_with("msr is taken: no run was long enough"),
-        "{told}"
-    );
+    let told = stderr(&works(&format!("{file} --preemption none --budget 1e3")));
+    has(&told, "msr is taken: no run was long enough");
 }
 
 /// A type that comes once in a million: of it nothing is claimed.
 #[test]
 fn of_what_is_too_rare_nothing_is_claimed() {
-    let (_folder, file) = four_cpus(
-        "{name: light, demand: {cpu: 1}, arrival_rate: 1.6, mean_size: 1},
-      {name: heavy, demand: {cpu: 4}, arrival_rate: .3, mean_size: 1},
-      {name: rare, demand: {cpu: 3}, arrival_rate: .000001, mean_size: 1}",
+    let folder = Folder::new();
+    let file = four_cpus(
+        &folder,
+        "{name: light, demand: {cpu: 1}, arrival_rate: 1.6, mean_size: 1}
+        {name: heavy, demand: {cpu: 4}, arrival_rate: .3, mean_size: 1}
+        {name: rare, demand: {cpu: 3}, arrival_rate: .000001, mean_size: 1}",
     );
-    let typed = ["--workload", &file, "--preemption", "none"];
-    let family = ["--family", "quickswap", "--budget", "2e7"];
-    let output = synth(&[&typed[..], &family].concat());
-    assert_eq!(code(&output), 0, "{}", stderr(&output));
-    let artifact: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let artifact = json(&works(&format!(
+        "{file} --preemption none --family quickswap --budget 2e7"
+    )));
     let mut claims = artifact["claims"].as_array().unwrap().iter();
     assert!(!claims.any(|claim| claim["type"] == "rare"), "{artifact}");
 }
@@ -187,13 +140,12 @@ fn of_what_is_too_rare_nothing_is_claimed() {
 /// for as long as it is slow.
 #[test]
 fn the_guard_can_let_go() {
-    let typed = ["--budget", "1e7", "--family", "adaptive-msr"];
-    let artifact = policy("section7", &typed);
+    let artifact = json(&works(&format!(
+        "{SECTION7} --budget 1e7 --family adaptive-msr"
+    )));
     let guarded = &artifact["policy"]["guarded"];
-    let own = policy("section7", &["--family", "msr"]);
-    let mut claims = own["claims"].as_array().unwrap().iter();
-    let number = claims.find(|c| c["quantity"] == "mean_number" && c["type"].is_null());
-    let number = number.unwrap()["value"].as_f64().unwrap();
+    let own = json(&works(&format!("{SECTION7} --family msr")));
+    let number = claimed(&own, "mean_number");
     assert!(number > 100.0, "{number}");
     let from = guarded["from"].as_f64().unwrap();
     assert!(from > 4.0 * number, "{from}");
@@ -202,23 +154,23 @@ fn the_guard_can_let_go() {
 /// A time limit ends the choice with the best so far, and the summary says that it was cut short.
 #[test]
 fn a_time_limit_gives_the_best_so_far() {
-    let typed = ["--budget", "1e15", "--time", "2s"];
-    let (artifact, told) = holds("section7", &typed);
+    let (artifact, told) = holds(&format!("{SECTION7} --budget 1e15 --time 2s"), "1e6");
     assert!(artifact["policy"].is_object());
-    assert!(told.contains("cut short"), "{told}");
-    let (_, told) = holds("section7", &["--budget", "1e6"]);
+    has(&told, "cut short");
+    let told = stderr(&works(&format!("{SECTION7} --budget 1e6")));
     assert!(!told.contains("cut short"), "{told}");
 }
 
 /// What comes out does not depend on how many cores there are.
 #[test]
 fn a_choice_is_the_same_on_one_core() {
-    let typed = ["--workload", "models/section7.yaml", "--preemption", "none"];
-    let typed = [&typed[..], &["--budget", "2e7", "-q"]].concat();
     let [one, many] = ["1", "3"].map(|threads| {
-        let mut command = command(&typed);
-        let output = command.env("RAYON_NUM_THREADS", threads).output();
-        output.unwrap().stdout
+        let mut command = command(&format!("{SECTION7} --budget 5e6 -q"));
+        command
+            .env("RAYON_NUM_THREADS", threads)
+            .output()
+            .unwrap()
+            .stdout
     });
     assert!(!one.is_empty());
     assert_eq!(one, many);
@@ -228,37 +180,21 @@ fn a_choice_is_the_same_on_one_core() {
 /// What is taken has settled, although others have not.
 #[test]
 fn what_settles_is_taken_beside_slow_rules() {
-    let jobs: Vec<String> = [
-        (22, 11, 26),
-        (14, 28, 25),
-        (29, 26, 23),
-        (32, 19, 3),
-        (29, 17, 27),
-        (10, 23, 4),
-        (31, 8, 6),
-        (14, 18, 30),
-        (10, 15, 20),
-        (6, 21, 10),
-    ]
-    .iter()
-    .enumerate()
-    .map(|(i, (a, b, c))| {
-        format!(
-            "{{name: t{i}, demand: {{a: {a}, b: {b}, c: {c}}}, arrival_rate: .26, mean_size: 1}}"
-        )
-    })
-    .collect();
+    let demands = "22 11 26  14 28 25  29 26 23  32 19 3  29 17 27  10 23 4  31 8 6  14 18 30  10 15 20  6 21 10";
+    let jobs = words(demands).chunks(3).map(|demand| {
+        let [a, b, c] = demand else { unreachable!() };
+        format!("{{name: t{a}-{b}, demand: {{a: {a}, b: {b}, c: {c}}}, arrival_rate: .26, mean_size: 1}}\n")
+    }).collect::<String>();
     let folder = Folder::new();
-    let (file, log) = (folder.name("ten.yaml"), folder.name("log.json"));
-    let head = "kind: multiresource, time_unit: s, server: {capacity: {a: 60, b: 60, c: 60}}";
-    std::fs::write(&file, format!("{{{head}, jobs: [{}]}}", jobs.join(", "))).unwrap();
-    let typed = ["--preemption", "none", "--budget", "4e7", "--log", &log];
-    let output = synth(&[&["--workload", &file], &typed[..]].concat());
-    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let text = workload("server: {capacity: {a: 60, b: 60, c: 60}}", &jobs);
+    let (file, log) = (folder.write("ten.yaml", &text), folder.name("log.json"));
+    let output = works(&format!(
+        "{file} --preemption none --budget 4e7 --log {log}"
+    ));
     let choice = &folder.json("log.json")["choice"];
     assert_eq!(choice["candidates"][0]["outcome"], "steady", "{choice}");
     let first = stderr(&output).lines().next().unwrap().to_owned();
-    assert!(first.contains("is taken: it has settled"), "{first}");
+    has(&first, "is taken: it has settled");
     for other in choice["candidates"].as_array().unwrap().iter().skip(1) {
         let ratio = &other["ratio"];
         let most = ratio["mean"].as_f64().zip(ratio["half_width"].as_f64());
@@ -273,77 +209,51 @@ fn what_settles_is_taken_beside_slow_rules() {
 /// by another run. Where none keeps it nothing is written, and what the nearest does is told.
 #[test]
 fn promises_are_kept_or_nothing_is_written() {
-    let slo = "type-3: wait 90 % < 20 s";
-    let (artifact, told) = holds("section7", &["--budget", "2e7", "--slo", slo]);
-    assert!(
-        told.contains("promise type-3: wait 90 % < 20: kept"),
-        "{told}"
-    );
+    let promised = |slo: &str| format!("{SECTION7} --budget 2e7 --slo 'type-3: wait {slo}'");
+    let (artifact, told) = holds(&promised("90 % < 20 s"), "1e7");
+    has(&told, "promise type-3: wait 90 % < 20: kept");
     let mut claims = artifact["claims"].as_array().unwrap().iter();
     let above = claims.find(|c| c["quantity"] == "waiting_above").unwrap();
-    assert_eq!(
-        (&above["type"], &above["longer_than"]),
-        (&"type-3".into(), &20.0.into())
-    );
+    assert_eq!(above["type"], "type-3");
+    assert_eq!(above["longer_than"], 20.0);
     assert!(above["value"].as_f64().unwrap() < 0.1, "{above}");
 
-    let output = made(
-        "section7",
-        &["--budget", "2e7", "--slo", "type-3: wait 99 % < 1"],
-    );
-    assert_eq!((code(&output), stdout(&output).as_str()), (1, ""));
-    let told = stderr(&output);
-    assert!(
-        told.contains("no policy was found that keeps --slo"),
-        "{told}"
-    );
-    assert!(told.contains("type-3: wait 99 % < 1 s: "), "{told}");
+    let refused = ends(1, &promised("99 % < 1"));
+    assert_eq!(stdout(&refused), "");
+    has(&stderr(&refused), "no policy was found that keeps --slo");
+    has(&stderr(&refused), "type-3: wait 99 % < 1 s: ");
 }
 
-/// A policy of this workload, made with so many events and these options, which passes the checker and stands another run.
-fn stands(workload: &str, budget: &str, more: &[&str]) -> (Value, String) {
+/// A policy of this workload, made with these options, which passes the checker and stands another run.
+fn stands(workload: &str, options: &str) -> (Value, String) {
     let folder = Folder::new();
-    let (file, policy) = (folder.name("w.yaml"), folder.name("p.json"));
-    std::fs::write(&file, workload).unwrap();
-    let typed = [&file, "--preemption", "none", "--budget", budget];
-    let output = synth(&[&typed[..], more, &["-o", &policy]].concat());
-    assert_eq!(code(&output), 0, "{workload}{}", stderr(&output));
-    assert_eq!(code(&synth(&["check", &policy])), 0, "{workload}");
-    let other = ["--events", "1e6", "--seed", "7"];
-    let run = synth(&[&["simulate", "--policy", &policy][..], &other].concat());
-    assert_eq!(code(&run), 0, "{workload}{}", stdout(&run));
-    let artifact = serde_json::from_slice(&folder.bytes("p.json")).unwrap();
-    (artifact, stderr(&output))
+    let file = folder.write("w.yaml", workload);
+    holds(&format!("{file} --preemption none {options}"), "1e6")
 }
 
 /// A promise that each job of a run keeps is claimed to be broken by 0 of the jobs, and no closer than a run of so many
 /// can tell.
 #[test]
 fn a_promise_that_every_job_keeps_is_kept() {
-    let one = |size: &str| {
-        format!(
-            "kind: multiresource\ntime_unit: min\nserver: {{capacity: {{cpu: 100}}}}\njobs:
-  - {{name: t, demand: {{cpu: 1}}, arrival_rate: .5, {size}}}\n"
-        )
-    };
-    let (exponential, constant) = ("mean_size: 45", "size: {law: deterministic, mean: 45}");
-    let beside = "  - {name: u, demand: {cpu: 2}, arrival_rate: .2, mean_size: 9}\n";
-    let servers = "servers:\n  - {name: a, count: 3, capacity: {cpu: 30}}
-  - {name: b, count: 1, capacity: {cpu: 9}}\n";
-    let fleet = one(exponential).replace("server: {capacity: {cpu: 100}}\n", servers);
-    for (workload, family) in [
-        (one(exponential), None),
-        (one(constant), None),
-        (one(exponential) + beside, None),
-        (one(exponential) + beside, Some("adaptive-msr")),
-        (one(exponential) + beside, Some("reserving")),
-        (one(exponential) + beside, Some("quickswap")),
-        (fleet.clone() + beside, None),
-        (fleet, Some("pooled")),
+    let one = |size: &str| format!("{{name: t, demand: {{cpu: 1}}, arrival_rate: .5, {size}}}\n");
+    let [exponential, constant] =
+        ["mean_size: 45", "size: {law: deterministic, mean: 45}"].map(one);
+    let two = exponential.clone() + "{name: u, demand: {cpu: 2}, arrival_rate: .2, mean_size: 9}";
+    let server = "server: {capacity: {cpu: 100}}";
+    let fleet = "servers: [{name: a, count: 3, capacity: {cpu: 30}}, {name: b, count: 1, capacity: {cpu: 9}}]";
+    for (servers, jobs, family) in [
+        (server, &exponential, ""),
+        (server, &constant, ""),
+        (server, &two, ""),
+        (server, &two, "--family adaptive-msr"),
+        (server, &two, "--family reserving"),
+        (server, &two, "--family quickswap"),
+        (fleet, &two, ""),
+        (fleet, &exponential, "--family pooled"),
     ] {
-        let family = family.map_or(vec![], |name| vec!["--family", name]);
-        let slo = ["--slo", "t: wait 95 % < 1 min"];
-        let (mut artifact, told) = stands(&workload, "3e6", &[&slo[..], &family].concat());
+        let workload = workload(servers, jobs).replace("time_unit: s", "time_unit: min");
+        let options = format!("--budget 3e6 --slo 't: wait 95 % < 1 min' {family}");
+        let (mut artifact, told) = stands(&workload, &options);
         assert!(told.contains(": kept: 100.0"), "{workload}{told}");
         let claims = artifact["claims"].as_array_mut().unwrap();
         let above = claims.iter_mut().find(|c| c["quantity"] == "waiting_above");
@@ -353,7 +263,7 @@ fn a_promise_that_every_job_keeps_is_kept() {
         assert!(half_width > 3.0 / 1e6 && half_width < 1e-3, "{above}");
         above["half_width"] = 0.0.into();
         let refused = as_it_is(&artifact, "p.json").unwrap_err().to_string();
-        assert!(refused.contains("cannot tell it any closer"), "{refused}");
+        has(&refused, "cannot tell it any closer");
     }
 }
 
@@ -361,33 +271,23 @@ fn a_promise_that_every_job_keeps_is_kept() {
 /// claimed is what is known, and is not known any closer than what the ends of a window cut off.
 #[test]
 fn what_is_constant_is_claimed_as_it_is() {
-    let every = |time: u32| {
-        format!(
-            "arrivals: {{process: renewal, interarrival: {{law: deterministic, mean: {time}}}}}"
-        )
-    };
-    let constant = |mean: u32| format!("size: {{law: deterministic, mean: {mean}}}");
     let job = |name: &str, cpu: u32, time: u32, mean: u32| {
-        let (arrivals, size) = (every(time), constant(mean));
-        format!("  - {{name: {name}, demand: {{cpu: {cpu}}}, {arrivals}, {size}}}\n")
-    };
-    let on = |cpu: u32, more: &str, jobs: String| {
+        let every = format!(
+            "arrivals: {{process: renewal, interarrival: {{law: deterministic, mean: {time}}}}}"
+        );
         format!(
-            "kind: multiresource\ntime_unit: min\nserver: {{capacity: {{cpu: {cpu}}}}}\n{more}jobs:\n{jobs}"
+            "{{name: {name}, demand: {{cpu: {cpu}}}, {every}, size: {{law: deterministic, mean: {mean}}}}}\n"
         )
     };
-    let found = |artifact: &Value, quantity: &str| {
-        let claims = artifact["claims"].as_array().unwrap().iter();
-        let mut own = claims.filter(|c| c["quantity"] == quantity && c["type"].is_null());
-        own.next().unwrap()["value"].as_f64().unwrap()
-    };
-    let (artifact, _) = stands(&on(4, "", job("backup", 4, 60, 12)), "2e6", &[]);
-    assert_eq!(found(&artifact, "mean_number"), 0.2);
-    assert!((found(&artifact, "mean_response") - 12.0).abs() < 1e-9);
-    let two = job("t", 1, 2, 4) + &job("w", 4, 16, 8);
-    let (artifact, _) = stands(&on(8, "start_latency: .5\n", two), "4e6", &[]);
+    let one = workload("server: {capacity: {cpu: 4}}", &job("backup", 4, 60, 12));
+    let (artifact, _) = stands(&one, "--budget 2e6");
+    assert_eq!(claimed(&artifact, "mean_number"), 0.2);
+    assert!((claimed(&artifact, "mean_response") - 12.0).abs() < 1e-9);
+    let jobs = job("t", 1, 2, 4) + &job("w", 4, 16, 8);
+    let two = workload("server: {capacity: {cpu: 8}}\nstart_latency: .5", &jobs);
+    let (artifact, _) = stands(&two, "--budget 4e6");
     assert!(
-        found(&artifact, "mean_number") >= 2.25 + 0.53125,
+        claimed(&artifact, "mean_number") >= 2.25 + 0.53125,
         "{artifact}"
     );
 }
@@ -396,106 +296,70 @@ fn what_is_constant_is_claimed_as_it_is() {
 #[test]
 fn what_is_known_limits_the_rules() {
     let folder = Folder::new();
-    let (file, log) = (&folder.name("w.yaml"), &folder.name("log.json"));
-    let model = concat!(env!("CARGO_MANIFEST_DIR"), "/models/section7.yaml");
-    let text = std::fs::read_to_string(model).unwrap();
-    let simulate = |known: &str| {
-        std::fs::write(
-            file,
-            text.replace("\nserver:", &format!("\nknown: {known}\nserver:")),
+    let log = folder.name("log.json");
+    let knowing = |known: &str| {
+        let servers = format!("\nknown: {known}\nserver:");
+        folder.write(
+            "w.yaml",
+            &text("models/section7.yaml").replace("\nserver:", &servers),
         )
-        .unwrap();
-        let typed = ["simulate", "--policy", "easy-backfill", "--workload", file];
-        synth(&[&typed[..], &["--events", "1e6"]].concat())
     };
-    let refused = simulate("type");
+    let simulate = |file: &str| {
+        synth(&format!(
+            "simulate --policy easy-backfill --workload {file} --events 1e6"
+        ))
+    };
+    let refused = simulate(&knowing("type"));
     assert_ne!(code(&refused), 0);
-    assert!(stderr(&refused).contains("nothing but their types is known"));
-    let run = simulate("{limit: {law: uniform, low: 1, high: 2}}");
-    assert!(stdout(&run).contains("knows estimates") || stderr(&run).contains("knows estimates"));
-    let typed = ["--preemption", "none", "--budget", "2e7", "--log", log];
-    let made = synth(&[&typed[..], &["--workload", file]].concat());
-    assert_eq!(code(&made), 0, "{}", stderr(&made));
+    has(&stderr(&refused), "nothing but their types is known");
+    let file = knowing("{limit: {law: uniform, low: 1, high: 2}}");
+    let run = simulate(&file);
+    has(&(stdout(&run) + &stderr(&run)), "knows estimates");
+    works(&format!(
+        "{file} --preemption none --budget 2e7 --log {log}"
+    ));
     let candidates = folder.json("log.json")["choice"]["candidates"].to_string();
-    assert!(candidates.contains("easy-backfill"), "{candidates}");
+    has(&candidates, "easy-backfill");
 }
 
 /// Usage errors: exit code 2, one clear message, nothing on standard output.
 #[test]
 fn what_does_not_go_together_is_refused() {
-    for (model, typed, expected) in [
-        ("one_or_all", &["--budget", "0"][..], "whole number"),
-        ("one_or_all", &["--time", "1 fortnight"], "5min"),
-        (
-            "section7",
-            &["--slo", "type-9: wait 95 % < 6"],
-            "did you mean",
-        ),
-        (
-            "section7",
-            &["--slo", "type-1: 95 % < 6"],
-            "expected the form",
-        ),
-        (
-            "section7",
-            &["--family", "msr", "--slo", "type-1: wait 95 % < 6"],
-            "chosen by simulation",
-        ),
-        (
-            "section7",
-            &["--family", "msr", "--objective", "p99"],
-            "chosen by simulation",
-        ),
-        ("fleet", &["--switching-rate", "1"], "goes with one server"),
-        (
-            "section7",
-            &["--family", "auto", "--route", "sequential-late"],
-            "--family msr",
-        ),
-        (
-            "section7",
-            &["--family", "quickswap", "--switching-rate", "1"],
-            "--family msr",
-        ),
-        ("section7", &["-o", "/nonexistent/p.json"], "cannot write"),
-    ] {
-        let output = made(model, typed);
-        assert_eq!(code(&output), 2, "{typed:?}: {}", stderr(&output));
-        assert!(
-            stderr(&output).contains(expected),
-            "{typed:?}: {}",
-            stderr(&output)
-        );
-        assert!(output.stdout.is_empty());
+    for [typed, expected] in rows(
+        "
+        one_or_all.yaml --preemption none --budget 0 | whole number
+        one_or_all.yaml --preemption none --time '1 fortnight' | 5min
+        section7.yaml --preemption none --slo 'type-9: wait 95 % < 6' | did you mean
+        section7.yaml --preemption none --slo 'type-1: 95 % < 6' | expected the form
+        section7.yaml --preemption none --family msr --slo 'type-1: wait 95 % < 6' | chosen by simulation
+        section7.yaml --preemption none --family msr --objective p99 | chosen by simulation
+        fleet.yaml --preemption none --switching-rate 1 | goes with one server
+        section7.yaml --preemption none --family auto --route sequential-late | --family msr
+        section7.yaml --preemption none --family quickswap --switching-rate 1 | --family msr
+        section7.yaml --preemption none -o /nonexistent/p.json | cannot write
+        section7.yaml --preemption full --family quickswap | the others go with --preemption none
+        section7.yaml --preemption none --family max-weight | --preemption full
+        section7.yaml --preemption full --family tdc | --preemption none
+        section7.yaml --preemption setup --setup-rate 5 --family tdc | --preemption none
+        section7.yaml --preemption setup | --setup-rate
+        section7.yaml --preemption full --setup-rate 5 | setup
+        ",
+    ) {
+        fails(&format!("--workload models/{typed}"), expected);
     }
-    let typed = ["--workload", "models/section7.yaml", "--preemption", "full"];
-    let preempting = synth(&[&typed[..], &["--family", "quickswap"]].concat());
-    assert_eq!(code(&preempting), 2);
-    assert!(
-        stderr(&preempting).contains("the others go with --preemption none"),
-        "{}",
-        stderr(&preempting)
-    );
 }
 
 /// MSFQ where it does not fit: which types break it, and who can.
 #[test]
 fn msfq_says_what_breaks_it() {
-    let typed = [
-        "simulate",
-        "--policy",
-        "msfq",
-        "--workload",
-        "models/four_types.yaml",
-    ];
-    let output = synth(&typed);
-    assert_eq!(code(&output), 2);
+    let typed = words("simulate --policy msfq --workload models/four_types.yaml");
+    let output = ends(2, &typed);
     let told = stderr(&output);
     for said in [
         "needs-1, needs-3, needs-5",
         "for any types there are static-quickswap",
     ] {
-        assert!(told.contains(said), "{told}");
+        has(&told, said);
     }
 }
 
@@ -504,13 +368,12 @@ fn msfq_says_what_breaks_it() {
 #[test]
 fn with_preemption_the_best_is_chosen() {
     let folder = Folder::new();
-    let (file, log) = (&folder.name("p.json"), &folder.name("log.json"));
-    let typed = ["--workload", "models/section7.yaml", "--preemption", "full"];
-    let more = [
-        "--budget", "4e7", "--effort", ".1", "-o", file, "--log", log,
-    ];
-    let output = synth(&[&typed[..], &more].concat());
-    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let log = folder.name("log.json");
+    let options = format!("--budget 2e7 --effort .1 --log {log}");
+    let (_, told) = holds(
+        &format!("models/section7.yaml --preemption full {options}"),
+        "1e7",
+    );
     let log = folder.json("log.json");
     let candidates = log["choice"]["candidates"].as_array().unwrap();
     let [first, others @ ..] = candidates.as_slice() else {
@@ -519,120 +382,60 @@ fn with_preemption_the_best_is_chosen() {
     let mean = first["value"]["mean"].as_f64().unwrap();
     assert!((3.2..3.6).contains(&mean), "{first}");
     let msr = others.iter().find(|c| c["name"] == "msr").unwrap();
-    assert!(
-        msr["ratio"]["mean"]
-            .as_f64()
-            .is_none_or(|ratio| ratio > 1.3),
-        "{msr}"
-    );
-    assert!(
-        stderr(&output).contains("stability: proved"),
-        "{}",
-        stderr(&output)
-    );
-    let run = synth(&[
-        "simulate", "--policy", file, "--seed", "7", "--events", "1e7",
-    ]);
-    assert_eq!(code(&run), 0, "{}{}", stdout(&run), stderr(&run));
-    let shown = synth(&["show", file]);
-    assert_eq!(code(&shown), 0, "{}", stderr(&shown));
-}
-
-/// Families, and the preemption that they go with.
-#[test]
-fn families_go_with_their_preemption() {
-    let refused = |typed: &[&str]| {
-        let output = synth(&[&["--workload", "models/section7.yaml"], typed].concat());
-        assert_eq!(code(&output), 2, "{}", stderr(&output));
-        stderr(&output)
-    };
-    let told = refused(&["--preemption", "none", "--family", "max-weight"]);
-    assert!(told.contains("--preemption full"), "{told}");
-    let told = refused(&["--preemption", "full", "--family", "tdc"]);
-    assert!(told.contains("--preemption none"), "{told}");
-    let setup = ["--preemption", "setup", "--setup-rate", "5"];
-    let told = refused(&[&setup[..], &["--family", "tdc"]].concat());
-    assert!(told.contains("--preemption none"), "{told}");
-    let told = refused(&["--preemption", "setup"]);
-    assert!(told.contains("--setup-rate"), "{told}");
-    let told = refused(&["--preemption", "full", "--setup-rate", "5"]);
-    assert!(told.contains("setup"), "{told}");
+    let ratio = msr["ratio"]["mean"].as_f64();
+    assert!(ratio.is_none_or(|ratio| ratio > 1.3), "{msr}");
+    has(&told, "stability: proved");
 }
 
 /// With setups rules that preempt and rules that do not are compared; what comes out is checked, simulated and shown.
 /// Where setups are slow none is made, and where they are fast it is near the optimum with preemption.
 #[test]
 fn with_setups_the_best_of_all_is_chosen() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Folder::new();
     let made = |rate: &str| -> (Value, String) {
-        let file = folder.path().join(format!("{rate}.json"));
-        let file = file.to_str().unwrap();
-        let output = synth(&[
-            "--workload",
-            "models/section7.yaml",
-            "--preemption",
-            "setup",
-            "--setup-rate",
-            rate,
-            "--budget",
-            "4e7",
-            "-o",
-            file,
-        ]);
-        assert_eq!(code(&output), 0, "{}", stderr(&output));
-        let run = synth(&[
-            "simulate", "--policy", file, "--seed", "7", "--events", "4e6",
-        ]);
-        assert_eq!(code(&run), 0, "{}{}", stdout(&run), stderr(&run));
-        let shown = synth(&["show", file]);
-        assert_eq!(code(&shown), 0, "{}", stderr(&shown));
-        let text = std::fs::read_to_string(file).unwrap();
-        (serde_json::from_str(&text).unwrap(), stdout(&shown))
+        let file = folder.name("p.json");
+        works(&format!(
+            "models/section7.yaml --preemption setup --setup-rate {rate} --budget 2e7 -o {file}"
+        ));
+        works(&format!("simulate --policy {file} --seed 7 --events 1e6"));
+        (
+            folder.json("p.json"),
+            stdout(&works(&format!("show {file}"))),
+        )
     };
-    let mean = |artifact: &Value| {
-        let claims = artifact["claims"].as_array().unwrap().clone();
-        let of_all = |c: &&Value| c["quantity"] == "mean_response" && c.get("type").is_none();
-        claims.iter().find(of_all).unwrap()["value"]
-            .as_f64()
-            .unwrap()
-    };
-    let rule = |artifact: &Value| artifact["policy"]["guarded"].clone();
+    let guard = |artifact: &Value| artifact["policy"]["guarded"]["guard"].clone();
     let (slow, _) = made("0.01");
-    assert_eq!(rule(&slow)["guard"]["preemption"], "none", "{slow}");
+    assert_eq!(guard(&slow)["preemption"], "none", "{slow}");
     let (fast, told) = made("1000");
-    assert_eq!(rule(&fast)["guard"]["setup_rate"], 1000.0, "{fast}");
-    assert!(told.contains("MaxWeight with setups"), "{told}");
+    assert_eq!(guard(&fast)["setup_rate"], 1000.0, "{fast}");
+    has(&told, "MaxWeight with setups");
     // The least without preemption is 5.46; MaxWeight at no cost has 4.16, the least there is 3.30.
-    assert!(
-        mean(&slow) > 5.4 && mean(&fast) < 4.2,
-        "{} {}",
-        mean(&slow),
-        mean(&fast)
+    let [slow, fast] = [slow, fast].map(|artifact| claimed(&artifact, "mean_response"));
+    assert!(slow > 5.4 && fast < 4.2, "{slow} {fast}");
+}
+
+/// A type of which no resource is scarce has a price of 0, and is served all the same; a fleet of one server is one
+/// server.
+#[test]
+fn small_workloads_have_policies() {
+    let folder = Folder::new();
+    let text = workload(
+        "server: {capacity: {cpu: 2, gpu: 2}}",
+        "{name: a, demand: {cpu: 1}, arrival_rate: .1, mean_size: 1}
+        {name: c, demand: {gpu: 1}, arrival_rate: .4, mean_size: 3}",
     );
-}
-
-/// A type of which no resource is scarce has a price of 0, and is served all the same.
-#[test]
-fn a_type_that_costs_nothing_is_weighed_too() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("w.yaml");
-    let text = "kind: multiresource\ntime_unit: h\nserver: {capacity: {cpu: 2, gpu: 2}}\njobs:\n  - {name: a, demand: {cpu: 1}, arrival_rate: .1, mean_size: 1}\n  - {name: c, demand: {gpu: 1}, arrival_rate: .4, mean_size: 3}\n";
-    std::fs::write(&file, text).unwrap();
-    let typed = ["--workload", file.to_str().unwrap(), "--preemption", "full"];
-    let made = synth(&[&typed[..], &["--family", "max-weight", "--budget", "1e6"]].concat());
-    assert_eq!(code(&made), 0, "{}", stderr(&made));
-}
-
-/// A fleet of one server is one server: its jobs wait there.
-#[test]
-fn a_fleet_of_one_server_has_a_policy() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("w.yaml");
-    let text = "kind: multiresource\ntime_unit: s\nservers: [{name: x, count: 1, capacity: {cpu: 1}}]\njobs:\n  - {name: a, demand: {cpu: 1}, arrival_rate: .5, mean_size: 1}\n";
-    std::fs::write(&file, text).unwrap();
-    let typed = ["--workload", file.to_str().unwrap(), "--preemption", "none"];
-    let made = synth(&[&typed[..], &["--budget", "1e6"]].concat());
-    assert_eq!(code(&made), 0, "{}", stderr(&made));
-    let refused = synth(&[&typed[..], &["--family", "partition"]].concat());
-    assert!(stderr(&refused).contains("here is one server"));
+    let file = folder.write("w.yaml", &text);
+    works(&format!(
+        "{file} --preemption full --family max-weight --budget 1e6"
+    ));
+    let text = workload(
+        "servers: [{name: x, count: 1, capacity: {cpu: 1}}]",
+        "{name: a, demand: {cpu: 1}, arrival_rate: .5, mean_size: 1}",
+    );
+    let file = folder.write("w.yaml", &text);
+    works(&format!("{file} --preemption none --budget 1e6"));
+    fails(
+        &format!("{file} --preemption none --family partition"),
+        "here is one server",
+    );
 }

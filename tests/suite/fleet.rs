@@ -1,6 +1,6 @@
 //! Fleets of several shapes of servers: documents, load, program, checker, command line.
 
-use crate::common::{Folder, changed, code, is_refused, stderr, synth};
+use crate::common::*;
 use serde_json::{Value, json};
 use synth::document::DocumentError;
 use synth::multiresource::artifact::{Artifact, Checked, Preemption, Quantity, Subject, unmet};
@@ -193,71 +193,31 @@ fn valid() -> Value {
 #[test]
 fn faulty_policies_are_refused_at_their_place() {
     let valid = valid();
-    let mut prices = valid["evidence"]["prices"].clone();
-    prices.as_array_mut().unwrap().swap(0, 2);
-    let times = |pointer: &str, factor: f64| {
-        let number = valid.pointer(pointer).unwrap().as_f64().unwrap();
-        (pointer.to_owned(), json!(number * factor))
-    };
-    let is = |pointer: &str, lie: Value| (pointer.to_owned(), lie);
-    for ((pointer, lie), words) in [
-        (is("/version", json!(3)), "version: version 3"),
-        (
-            is("/kind", json!("flotilla")),
-            "`flotilla` is not known here",
-        ),
-        (
-            is("/workload/servers/0/count", json!(3)),
-            "workload.digest: digest",
-        ),
-        (
-            is("/workload/servers/0/count", json!(0)),
-            "workload.servers[0].count: count of shape `big` is 0",
-        ),
-        (
-            is("/workload/servers/0/capacity/0", json!(2)),
-            "workload.digest: digest",
-        ),
-        (
-            is("/workload/resources/1", json!("cpu")),
-            "workload.resources[1]: `cpu`",
-        ),
-        (
-            is("/workload/types/2/arrival_rate", json!(1)),
-            "workload.digest: digest",
-        ),
-        (is("/policy", json!({"surprise": {}})), "`surprise`"),
-        (
-            is("/policy", json!({"first-fit": {}})),
-            "expected a rule over all servers",
-        ),
-        (
-            is("/policy/partition/schedules/0/0", json!([9, 9, 9])),
-            "does not fit",
-        ),
-        (
-            is("/policy/partition/assignments/0/0/0", json!(9)),
-            "servers in all, expected",
-        ),
-        (
-            is("/policy/partition/weights", json!([0.5])),
-            "policy.partition.weights",
-        ),
-        (is("/evidence/load", json!(0.5)), "evidence.gap: "),
-        (
-            times("/evidence/servers/0/worth", 0.9),
-            "evidence.servers[0].worth: ",
-        ),
-        (times("/evidence/bound", 1.1), "evidence.bound: "),
-        (is("/evidence/prices", prices.clone()), "a job of type"),
-        (
-            is("/evidence/servers/0/mix", json!(null)),
-            "evidence.servers[0].mix: absent",
-        ),
-        (times("/claims/1/value", 1.001), "claims[1].value: "),
-    ] {
-        is_refused(&valid, &pointer, lie, words);
-    }
+    let prices = &valid["evidence"]["prices"];
+    let swapped = json!([prices[2], prices[1], prices[0]]);
+    let table = "/version | 3 | version: version 3
+        /kind | \"flotilla\" | `flotilla` is not known here
+        /workload/servers/0/count | 3 | workload.digest: digest
+        /workload/servers/0/count | 0 | workload.servers[0].count: count of shape `big` is 0
+        /workload/servers/0/capacity/0 | 2 | workload.digest: digest
+        /workload/resources/1 | \"cpu\" | workload.resources[1]: `cpu`
+        /workload/types/2/arrival_rate | 1 | workload.digest: digest
+        /policy | {\"surprise\": {}} | `surprise`
+        /policy | {\"first-fit\": {}} | expected a rule over all servers
+        /policy/partition/schedules/0/0 | [9, 9, 9] | does not fit
+        /policy/partition/assignments/0/0/0 | 9 | servers in all, expected
+        /policy/partition/weights | [0.5] | policy.partition.weights
+        /evidence/load | 0.5 | evidence.gap: 
+        /evidence/servers/0/worth | ×0.9 | evidence.servers[0].worth: 
+        /evidence/bound | ×1.1 | evidence.bound: 
+        /evidence/servers/0/mix | null | evidence.servers[0].mix: absent
+        /claims/1/value | ×1.001 | claims[1].value: ";
+    lies(&valid, "", table);
+    lies(
+        &valid,
+        "",
+        &format!("/evidence/prices | {swapped} | a job of type"),
+    );
 }
 
 /// Every number, one by one a thousandth larger.
@@ -307,54 +267,18 @@ fn numbers(value: &Value, at: String, found: &mut Vec<String>) {
 #[test]
 fn faulty_documents_are_refused_with_their_place() {
     let text = mixed(TWO_SHAPES);
-    let cases = [
-        (
-            "count: 2",
-            "count: 0",
-            "servers[0].count",
-            "from 1 to 100000",
-        ),
-        ("count: 2", "count: two", "servers[0].count", "is two"),
-        (
-            "name: gpu",
-            "name: big",
-            "servers[1]",
-            "a second shape is named `big`",
-        ),
-        (
-            "{cpu: 4}",
-            "{cpu: -4}",
-            "servers[0].capacity.cpu",
-            "expected a number ≥ 0",
-        ),
-        ("{cpu: 4}", "{cpu: 0}", "servers[0]", "has no resources"),
-        (
-            "{cpu: 4}",
-            "{cpu: .5}",
-            "servers[0]",
-            "no type fits on shape `big`",
-        ),
-        (
-            "cpu: 1, gpu: 1}, arr",
-            "cpu: 1, tpu: 1}, arr",
-            "jobs[2].demand.tpu",
-            "which every server lacks",
-        ),
-        (
-            "gpu: 1}, arr",
-            "gpu: 2}, arr",
-            "jobs[2].demand.gpu",
-            "does not fit on an empty server: it needs 2 `gpu` of 1 of the closest, `gpu`",
-        ),
-        (
-            "demand: {cpu: 3}",
-            "demand: {cpu: 5}",
-            "jobs[1].demand.cpu",
-            "it needs 5 `cpu` of 4 of the closest, `big`",
-        ),
-    ];
-    for (found, replaced, place, message) in cases {
-        assert!(text.contains(found), "{found}");
+    for [found, replaced, place, message] in rows(
+        "count: 2 | count: 0 | servers[0].count | from 1 to 100000
+        count: 2 | count: two | servers[0].count | is two
+        name: gpu | name: big | servers[1] | a second shape is named `big`
+        {cpu: 4} | {cpu: -4} | servers[0].capacity.cpu | expected a number ≥ 0
+        {cpu: 4} | {cpu: 0} | servers[0] | has no resources
+        {cpu: 4} | {cpu: .5} | servers[0] | no type fits on shape `big`
+        cpu: 1, gpu: 1}, arr | cpu: 1, tpu: 1}, arr | jobs[2].demand.tpu | which every server lacks
+        gpu: 1}, arr | gpu: 2}, arr | jobs[2].demand.gpu | does not fit on an empty server: it needs 2 `gpu` of 1 of the closest, `gpu`
+        demand: {cpu: 3} | demand: {cpu: 5} | jobs[1].demand.cpu | it needs 5 `cpu` of 4 of the closest, `big`",
+    ) {
+        has(&text, found);
         let Err(DocumentError::Faults { faults, report }) = read(&text.replace(found, replaced))
         else {
             panic!("{replaced} is taken");
@@ -363,11 +287,11 @@ fn faulty_documents_are_refused_with_their_place() {
             .iter()
             .any(|f| f.place.to_string() == place && f.message.contains(message));
         assert!(told, "{replaced}: {faults:#?}");
-        assert!(report.contains("fleet.yaml:"), "with its line: {report}");
+        has(&report, "fleet.yaml:");
     }
     let both = text.replace("servers:", "server: {capacity: {cpu: 1}}\nservers:");
     let error = read(&both).unwrap_err().to_string();
-    assert!(error.contains("both `server` and `servers`"), "{error}");
+    has(&error, "both `server` and `servers`");
     let error = read(&text.replace("capacity: {cpu: 4}", "cap: {cpu: 4}")).unwrap_err();
     assert!(error.to_string().contains("unknown key `cap`"), "{error}");
 }
@@ -398,40 +322,24 @@ fn a_record_goes_through_json_and_back_to_the_same_fleet() {
 #[test]
 fn a_fleet_from_the_command_line() {
     let folder = Folder::new();
-    let (file, other) = (folder.name("fleet.json"), folder.name("other.yaml"));
-    let make = ["--workload", MODEL, "-o", &file, "--preemption"];
-    let pooled = synth(&[&make[..], &["full", "--budget", "2e6"]].concat());
-    assert_eq!(code(&pooled), 0, "{}", stderr(&pooled));
-    let told = stderr(&pooled);
-    assert!(told.contains("No job is stopped"), "{told}");
-    let made = synth(&[&make[..], &["none", "--family", "partition"]].concat());
-    assert_eq!(code(&made), 0, "{}", stderr(&made));
-    let told = stderr(&made);
-    assert!(
-        told.contains("load ρ = 0.589015152  (proven best"),
-        "{told}"
+    let file = folder.name("fleet.json");
+    let make = format!("--workload {MODEL} -o {file} --preemption");
+    let pooled = works(&format!("{make} full --budget 2e6"));
+    has(&stderr(&pooled), "No job is stopped");
+    let made = works(&format!("{make} none --family partition"));
+    has(&stderr(&made), "load ρ = 0.589015152  (proven best");
+    let valid = works(&format!("check {file} --workload {MODEL}"));
+    has(&stderr(&valid), "48 servers of 2 shapes");
+    let other = folder.write("other.yaml", &text(MODEL).replace("count: 40", "count: 41"));
+    let refused = ends(1, &format!("check {file} --workload {other}"));
+    has(
+        &stderr(&refused),
+        "workload.servers[0].count: `big`: made for 40",
     );
-    let valid = synth(&["check", &file, "--workload", MODEL]);
-    assert_eq!(code(&valid), 0, "{}", stderr(&valid));
-    let told = stderr(&valid);
-    assert!(told.contains("48 servers of 2 shapes"), "{told}");
-
-    let text = std::fs::read_to_string(MODEL).unwrap();
-    std::fs::write(&other, text.replace("count: 40", "count: 41")).unwrap();
-    let refused = synth(&["check", &file, "--workload", &other]);
-    assert_eq!(code(&refused), 1);
-    assert!(stderr(&refused).contains("workload.servers[0].count: `big`: made for 40"));
-}
-
-#[test]
-fn what_takes_one_server_refuses_a_fleet() {
-    for typed in [
-        &["optimum", "--workload", MODEL][..],
-        &["sweep-alpha", "--workload", MODEL, "--preemption", "none"],
-    ] {
-        let output = synth(typed);
-        assert_eq!(code(&output), 2, "{typed:?}");
-        let said = stderr(&output);
-        assert!(said.contains("is a fleet of several servers"), "{said}");
+    for typed in ["optimum", "sweep-alpha --preemption none"] {
+        fails(
+            &format!("{typed} --workload {MODEL}"),
+            "is a fleet of several servers",
+        );
     }
 }

@@ -14,7 +14,7 @@ use synth::multiresource::artifact::Preemption;
 use synth::multiresource::synthesis::{Options, synthesize};
 use synth::multiresource::workload::Workload;
 
-use crate::common::{Folder, code, command, models, stderr, synth};
+use crate::common::*;
 
 /// What stands in place of a number.
 const ODD: [&str; 14] = [
@@ -149,8 +149,7 @@ impl Visitor for Policies {
                 folder.name("policy.json"),
             );
             let typed = ["--workload", &workload, "-q", "--output", &file];
-            let done = synth(&[&typed[..], &words[1..]].concat());
-            assert_eq!(code(&done), 0, "{}", stderr(&done));
+            works(&[&typed[..], &words[1..]].concat());
             let text = std::fs::read_to_string(&file).unwrap();
             for _ in 0..150 {
                 let text = mutated(&text, &mut random);

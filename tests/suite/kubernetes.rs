@@ -3,7 +3,7 @@
 
 use std::process::{Command, Stdio};
 
-use super::common::{code, stderr, stdout};
+use crate::common::*;
 
 fn python() -> String {
     std::env::var("PYTHON").unwrap_or_else(|_| "python3".into())
@@ -39,6 +39,6 @@ fn pods_are_released_by_a_policy() {
     assert_eq!(code(&ran), 0, "{printed}{}", stderr(&ran));
     for family in ["quickswap", "msr"] {
         let line = format!("{family}: 40 pods in ");
-        assert!(printed.contains(&line), "{printed}");
+        has(&printed, &line);
     }
 }

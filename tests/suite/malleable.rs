@@ -11,14 +11,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use synth::artifact::Subject;
 use synth::malleable::analysis::relaxation;
-use synth::malleable::artifact::{Artifact, Checked, Quantity, cost};
+use synth::malleable::artifact::{Artifact, Checked, Malleable, Quantity, cost};
 use synth::malleable::policy::{Known, Online, Sharing, Underway};
 use synth::malleable::simulator::{Dividing, execute, judge_course, simulate};
 use synth::malleable::synthesis::{Options, Outcome, Planned, Tunable, online, plan, tuned};
 use synth::malleable::workload::{Curve, Pool, Stream, Workload};
 use synth::simulation::{Settings, Verdict};
 
-use crate::common::{code, models, stderr, stdout, synth};
+use crate::common::*;
 
 fn read(text: &str) -> Workload {
     Workload::parse(text, "here").unwrap().workload
@@ -336,52 +336,30 @@ fn tuned_knobs_are_no_worse_on_fresh_arrivals() {
     Checked::check(made.artifact).unwrap();
 }
 
-/// A file, with the name of the first key changed by a function; the checker says whether it is still right.
-fn refused(artifact: &Artifact, change: impl Fn(&mut Value)) -> bool {
-    let mut document: Value = serde_json::from_str(&artifact.to_json().unwrap()).unwrap();
-    change(&mut document);
-    let text = document.to_string();
-    Checked::parse_with(&text, "changed", synth::artifact::Changes::Accepted).is_err()
-}
-
 /// What is false is refused, wherever it stands.
 #[test]
 fn false_numbers_are_refused() {
     let text = "kind: malleable\nservers: 10\nspeedup: {logarithm: {scale: 1}}\njobs: [{name: a, size: 5}, {name: b, size: 3}, {name: c, size: 2.5}]\n";
     let (artifact, _) = made(&pool(text));
-    assert!(!refused(&artifact, |_| ()));
-    let factor = |pointer: &'static str, by: f64| {
-        move |document: &mut Value| {
-            let at = document.pointer_mut(pointer).unwrap();
-            *at = (at.as_f64().unwrap() * by).into();
-        }
-    };
-    for (pointer, by) in [
-        ("/claims/0/value", 1.0 - 1e-7),
-        ("/claims/1/value", 1.0 + 1e-7),
-        ("/claims/2/value", 1.0 + 1e-7),
-        ("/evidence/ends/1", 1.0 + 1e-7),
-        ("/evidence/prices/0", 1.0 + 1e-7),
-        ("/policy/plan/rule/prices/1", 1.01),
-        ("/policy/plan/stages/0/0", 1.0 + 1e-7),
-        ("/policy/plan/stages/2/0", 0.9),
-    ] {
-        assert!(refused(&artifact, factor(pointer, by)), "{pointer}");
-    }
+    let honest = serde_json::to_value(&artifact).unwrap();
+    are_refused(
+        &honest,
+        "",
+        "/claims/0/value | ×0.9999999 |
+        /claims/1/value | ×1.0000001 |
+        /claims/2/value | ×1.0000001 |
+        /evidence/ends/1 | ×1.0000001 |
+        /evidence/prices/0 | ×1.0000001 |
+        /policy/plan/rule/prices/1 | ×1.01 |
+        /policy/plan/stages/0/0 | ×1.0000001 |
+        /policy/plan/stages/2/0 | ×0.9 |",
+        refusal::<Malleable>,
+    );
     // Cheaper prices prove less than the plan costs.
-    let cheaper = |document: &mut Value| {
-        for n in 0..3 {
-            factor(
-                [
-                    "/evidence/prices/0",
-                    "/evidence/prices/1",
-                    "/evidence/prices/2",
-                ][n],
-                0.999,
-            )(document);
-        }
-    };
-    assert!(refused(&artifact, cheaper));
+    let cheaper = (0..3).fold(honest, |document, n| {
+        with_lie(&document, &format!("/evidence/prices/{n}"), "×0.999")
+    });
+    assert!(refusal::<Malleable>(&cheaper).is_some());
 
     // Two jobs are bounded by their orders, ten by rents.
     for count in [2, 10] {
@@ -394,41 +372,32 @@ fn false_numbers_are_refused() {
             jobs.collect::<String>()
         );
         let (artifact, _) = made(&pool(&text));
-        assert!(!refused(&artifact, |_| ()));
-        let cheaper = |document: &mut Value| {
-            let claims = document["claims"].as_array_mut().unwrap();
-            let gap = claims.last_mut().unwrap();
-            gap["value"] = (gap["value"].as_f64().unwrap() - 1e-6).into();
-        };
-        assert!(refused(&artifact, cheaper));
+        let mut document = serde_json::to_value(&artifact).unwrap();
+        assert_eq!(refusal::<Malleable>(&document), None);
+        let gap = artifact.claims.len() - 1;
+        let lie = (artifact.claims[gap].value - 1e-6).to_string();
+        let cheaper = with_lie(&document, &format!("/claims/{gap}/value"), &lie);
+        assert!(refusal::<Malleable>(&cheaper).is_some());
         // Other rents are another bound, and hardly as good a one.
-        let others = |document: &mut Value| {
-            let rents = document.pointer_mut("/evidence/rents");
-            for rent in rents.and_then(Value::as_array_mut).into_iter().flatten() {
-                rent["rent"] = (rent["rent"].as_f64().unwrap() * 1.2).into();
-            }
-        };
-        assert_eq!(refused(&artifact, others), count == 10);
+        let rents = document.pointer_mut("/evidence/rents");
+        for rent in rents.and_then(Value::as_array_mut).into_iter().flatten() {
+            rent["rent"] = (rent["rent"].as_f64().unwrap() * 1.2).into();
+        }
+        assert_eq!(refusal::<Malleable>(&document).is_some(), count == 10);
     }
 
     let text = "kind: malleable\nservers: 10\nspeedup: {amdahl: {parallel_fraction: .9}}\narrivals: {rate: 3, mean_size: 2}\n";
     let Outcome::Made(made) = online(&stream(text), &options(), |_, _| ()).unwrap() else {
         panic!("it is stable")
     };
-    assert!(!refused(&made.artifact, |_| ()));
-    for (pointer, by) in [
-        ("/claims/0/value", 0.5),
-        ("/claims/1/value", 2.0),
-        ("/claims/2/value", 1.0 + 1e-6),
-    ] {
-        assert!(refused(&made.artifact, factor(pointer, by)), "{pointer}");
-    }
-}
-
-fn file(text: &str, ending: &str) -> tempfile::NamedTempFile {
-    let file = tempfile::Builder::new().suffix(ending).tempfile().unwrap();
-    std::fs::write(&file, text).unwrap();
-    file
+    are_refused(
+        &serde_json::to_value(&made.artifact).unwrap(),
+        "/claims",
+        "/0/value | ×0.5 |
+        /1/value | ×2 |
+        /2/value | ×1.000001 |",
+        refusal::<Malleable>,
+    );
 }
 
 const TWO: &str = "kind: malleable\nservers: 8\nspeedup: {power: {p: .5}}\njobs: [{name: a, size: 3}, {name: b, size: 2}]\n";
@@ -436,170 +405,84 @@ const TWO: &str = "kind: malleable\nservers: 8\nspeedup: {power: {p: .5}}\njobs:
 /// What is wrong is told by place; exit code 2, and nothing on standard output.
 #[test]
 fn bad_documents_are_told_by_place() {
-    for (from, to, told) in [
-        (
-            "{power: {p: .5}}",
-            "{table: [[1, 1], [2, .7]]}",
-            "the speedup falls",
-        ),
-        (
-            "{power: {p: .5}}",
-            "{table: [[0, .5], [2, 1]]}",
-            "s(0) is 0.5",
-        ),
-        ("{power: {p: .5}}", "{power: {p: 1.2}}", "p is 1.2"),
-        ("{power: {p: .5}}", "{power: {p: 0}}", "p is 0"),
-        ("size: 3", "size: 0", "size is 0"),
-        ("size: 3", "size: -1", "size is -1"),
-        ("servers: 8", "servers: -8", "servers is -8"),
-        ("speedup: {power: {p: .5}}\n", "", "there is no speedup"),
-        (
-            "jobs: [",
-            "arrivals: {rate: 1, mean_size: 1}\njobs: [",
-            "more than one of",
-        ),
-        ("size: 3", "sizes: 3", "unknown key"),
-    ] {
-        let workload = file(&TWO.replace(from, to), ".yaml");
-        let output = synth(&["--workload", workload.path().to_str().unwrap()]);
-        assert_eq!(code(&output), 2, "{to}");
-        assert!(stderr(&output).contains(told), "{to}: {}", stderr(&output));
-        assert!(stdout(&output).is_empty(), "{to}");
+    let folder = Folder::new();
+    let table = "{power: {p: .5}} | {table: [[1, 1], [2, .7]]} | the speedup falls
+        {power: {p: .5}} | {table: [[0, .5], [2, 1]]} | s(0) is 0.5
+        {power: {p: .5}} | {power: {p: 1.2}} | p is 1.2
+        {power: {p: .5}} | {power: {p: 0}} | p is 0
+        size: 3 | size: 0 | size is 0
+        size: 3 | size: -1 | size is -1
+        servers: 8 | servers: -8 | servers is -8
+        speedup: {power: {p: .5}} | # | there is no speedup
+        jobs: [ | {arrivals: {rate: 1, mean_size: 1}, jobs: [ | more than one of
+        size: 3 | sizes: 3 | unknown key";
+    for [from, to, told] in rows(table) {
+        let to = to.replace(
+            "{arrivals: {rate: 1, mean_size: 1}, ",
+            "arrivals: {rate: 1, mean_size: 1}\n",
+        );
+        fails(&folder.write("w.yaml", &TWO.replace(from, &to)), told);
     }
 }
 
 /// What is only weaker than wished is said, and answered.
 #[test]
 fn what_is_not_known_is_said() {
-    let hull = file(
-        &TWO.replace("{power: {p: .5}}", "{table: [[1, 1], [2, 1.2], [4, 3]]}"),
-        ".yaml",
-    );
-    let output = synth(&["--workload", hull.path().to_str().unwrap()]);
-    assert_eq!(code(&output), 0);
-    let told = stderr(&output).replace('\n', " ");
-    assert!(
-        told.contains("not concave") && told.contains("28.00 %"),
-        "{told}"
-    );
-
+    let folder = Folder::new();
+    let answered = |text: &str| stderr(&works(&folder.write("w.yaml", text))).replace('\n', " ");
+    let told = answered(&TWO.replace("{power: {p: .5}}", "{table: [[1, 1], [2, 1.2], [4, 3]]}"));
+    has(&told, "not concave");
+    has(&told, "28.00 %");
     let weights = TWO.replace("speedup", "objective: weighted-flow-time\nspeedup");
-    let weights = file(&weights.replace("size: 3", "size: 3, weight: 5"), ".yaml");
-    let output = synth(&["--workload", weights.path().to_str().unwrap()]);
-    assert_eq!(code(&output), 0);
-    let told = stderr(&output).replace('\n', " ");
-    assert!(
-        told.contains("favour large jobs") && told.contains("only a bound and no policy"),
-        "{told}"
-    );
-
-    let overload = file(
-        "kind: malleable\nservers: 8\nspeedup: {amdahl: {parallel_fraction: .8}}\narrivals: {rate: 11, mean_size: 1}\n",
-        ".yaml",
-    );
-    let output = synth(&["--workload", overload.path().to_str().unwrap()]);
-    assert_eq!(code(&output), 1);
-    assert!(
-        stderr(&output).contains("No policy can keep up"),
-        "{}",
-        stderr(&output)
-    );
+    let told = answered(&weights.replace("size: 3", "size: 3, weight: 5"));
+    has(&told, "favour large jobs");
+    has(&told, "only a bound and no policy");
+    let overload = "kind: malleable\nservers: 8\nspeedup: {amdahl: {parallel_fraction: .8}}\narrivals: {rate: 11, mean_size: 1}\n";
+    let refused = ends(1, &folder.write("w.yaml", overload));
+    has(&stderr(&refused), "No policy can keep up");
 }
 
 /// Options that do not go with the workload are refused.
 #[test]
 fn wishes_that_do_not_go_together_are_refused() {
-    let two = file(TWO, ".yaml");
-    let two = two.path().to_str().unwrap();
-    let arriving = file(
-        "kind: malleable\nservers: 8\nspeedup: {power: {p: .5}}\narrivals: {rate: 2, mean_size: 1}\n",
-        ".yaml",
+    let folder = Folder::new();
+    let arriving = "kind: malleable\nservers: 8\nspeedup: {power: {p: .5}}\narrivals: {rate: 2, mean_size: 1}\n";
+    let (two, arriving) = (
+        folder.write("two.yaml", TWO),
+        folder.write("arriving.yaml", arriving),
     );
-    let arriving = arriving.path().to_str().unwrap();
-    for (arguments, told) in [
-        (
-            vec![
-                "compare",
-                "--workload",
-                two,
-                "--policies",
-                "equi",
-                "--loads",
-                ".5",
-            ],
-            "--loads goes with jobs that arrive",
-        ),
-        (
-            vec![
-                "compare",
-                "--workload",
-                arriving,
-                "--policies",
-                "equi",
-                "--exponents",
-                ".5",
-            ],
-            "--exponents goes with jobs that are all there",
-        ),
-        (
-            vec!["compare", "--workload", two, "--policies", "equal"],
-            "no rule is named `equal`",
-        ),
-        (
-            vec!["--workload", two, "--urgency", "1", "--background", "0"],
-            "go with jobs that arrive",
-        ),
-        (
-            vec!["simulate", "--policy", "knee", "--workload", arriving],
-            "knee:.1",
-        ),
-    ] {
-        let output = synth(&arguments);
-        assert_eq!(code(&output), 2, "{arguments:?}");
-        assert!(stderr(&output).contains(told), "{}", stderr(&output));
+    let table = "compare --workload TWO --policies equi --loads .5 | --loads goes with jobs that arrive
+        compare --workload ARRIVING --policies equi --exponents .5 | --exponents goes with jobs that are all there
+        compare --workload TWO --policies equal | no rule is named `equal`
+        --workload TWO --urgency 1 --background 0 | go with jobs that arrive
+        simulate --policy knee --workload ARRIVING | knee:.1";
+    for [typed, told] in rows(&table.replace("TWO", &two).replace("ARRIVING", &arriving)) {
+        fails(typed, told);
     }
 }
 
 /// The page, the table and the lines say the same, and the page loads nothing.
 #[test]
 fn comparisons_are_told_in_every_form() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = |name: &str| folder.path().join(name).display().to_string();
-    let (page, lines, document) = (path("c.html"), path("c.csv"), path("c.json"));
-    let output = synth(&[
-        "compare",
-        "--workload",
-        "models/amdahl_training.yaml",
-        "--policies",
-        "hesrpt,equi,srpt,hell,knee,helrpt,hesrpt:.5",
-        "--exponents",
-        ".3,.9",
-        "--html",
-        &page,
-        "--csv",
-        &lines,
-        "--output",
-        &document,
-    ]);
-    assert_eq!(code(&output), 0, "{}", stderr(&output));
-    let document: Value =
-        serde_json::from_str(&std::fs::read_to_string(document).unwrap()).unwrap();
+    let folder = Folder::new();
+    let [page, lines, document] = ["c.html", "c.csv", "c.json"].map(|name| folder.name(name));
+    works(&format!(
+        "compare --workload models/amdahl_training.yaml --policies hesrpt,equi,srpt,hell,knee,helrpt,hesrpt:.5 --exponents .3,.9 --html {page} --csv {lines} --output {document}"
+    ));
+    let document = folder.json("c.json");
     // Columns: cost and times at .3, then at .9.
     let equi = document["policies"][1]["values"][2]["mean"]
         .as_f64()
         .unwrap();
     let lines = std::fs::read_to_string(lines).unwrap();
-    assert!(
-        lines.contains(&format!("equi,0.9,flow_time,{equi},0,h")),
-        "{lines}"
-    );
+    has(&lines, &format!("equi,0.9,flow_time,{equi},0,h"));
     let page = std::fs::read_to_string(page).unwrap();
     for part in [
         "any policy, at least",
         "which is the optimum",
         "--exponents 0.3,0.9",
     ] {
-        assert!(page.contains(part), "{part}");
+        has(&page, part);
     }
     assert!(!page.contains("src=") && !page.contains("http"));
     assert!(!page.contains("NaN") && !page.contains("inf"));
@@ -692,25 +575,15 @@ fn jobs_at_their_cap_are_simulated() {
 /// Numbers that doubles cannot hold beside each other are refused by name, and not by the checker.
 #[test]
 fn sizes_too_far_apart_are_refused() {
-    for (objective, speedup, large, told) in [
-        (
-            "flow-time",
-            "{power: {p: .5}}",
-            "1e14",
-            "more than a factor of 1e12 apart",
-        ),
-        (
-            "makespan",
-            "{power: {p: .005}}",
-            "100",
-            "no number can hold",
-        ),
-    ] {
+    for [objective, speedup, large, told] in rows(
+        "flow-time | {power: {p: .5}} | 1e14 | more than a factor of 1e12 apart
+        makespan | {power: {p: .005}} | 100 | no number can hold",
+    ) {
         let text = format!(
             "kind: malleable\nservers: 4\nobjective: {objective}\nspeedup: {speedup}\njobs: [{{name: a, size: 1}}, {{name: b, size: {large}}}]\n"
         );
         let why = Workload::parse(&text, "here").unwrap_err().to_string();
-        assert!(why.contains(told), "{why}");
+        has(&why, told);
     }
 }
 
@@ -718,8 +591,10 @@ fn sizes_too_far_apart_are_refused() {
 #[test]
 fn a_policy_without_lines_is_known_by_its_kind() {
     let (artifact, _) = made(&pool(TWO));
-    let document: Value = serde_json::from_str(&artifact.to_json().unwrap()).unwrap();
-    let policy = file(&document.to_string(), ".json");
-    let output = synth(&["check", "--accept-changes", policy.path().to_str().unwrap()]);
-    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let text = serde_json::to_string(&artifact).unwrap();
+    let folder = Folder::new();
+    works(&format!(
+        "check --accept-changes {}",
+        folder.write("p.json", &text)
+    ));
 }

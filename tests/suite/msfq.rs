@@ -2,7 +2,7 @@
 //! the head of `tests/reference/msfq.py`), and as they are told.
 #![allow(clippy::unwrap_used)]
 
-use crate::common::{stderr, synth};
+use crate::common::*;
 use serde::Deserialize;
 use synth::multiresource::analysis::one_or_all::{MsfqQueue, Stream};
 
@@ -143,6 +143,6 @@ fn the_table_of_a_one_or_all_system_needs_no_simulation() {
 fn means_that_are_not_known_are_refused_in_words() {
     let (_folder, workload) = one_or_all(8, [4.0, 1.0], [0.49999, 1.0]);
     let table = explained(&workload, &["--preemption", "none", "--family", "msr"]);
-    assert!(table.contains("no exact means: at load 0.9999"), "{table}");
+    has(&table, "no exact means: at load 0.9999");
     assert!(!table.contains("ℓ*") && rows(&table).is_empty(), "{table}");
 }

@@ -1,8 +1,7 @@
 //! Fleets whose jobs wait in one place: rules, partitions, guard, checker, simulator, command line.
 
-use crate::common::{Folder, code, is_refused, stderr, stdout, synth};
+use crate::common::*;
 use crate::fleet::{TWO_SHAPES, mixed, read};
-use serde_json::{Value, json};
 use synth::multiresource::artifact::{Checked, Family, Method, Preemption, Quantity, Subject};
 use synth::multiresource::simulator::{Contender, Settings};
 use synth::multiresource::synthesis::{
@@ -78,7 +77,7 @@ fn the_chosen_rule_is_proved_stable_by_its_guard() {
     let choice = choice.unwrap();
     let names: Vec<&str> = choice.candidates.iter().map(|c| &*c.name).collect();
     for rule in ["first-fit", "best-fit", "easy-by-mean", "pooled"] {
-        assert!(names.contains(&rule), "{names:?}");
+        assert!(names.contains(&rule), "{rule}");
     }
     Checked::check(artifact).unwrap();
 }
@@ -96,67 +95,35 @@ fn lies_about_a_fleet_are_refused() {
             .unwrap()
     };
     let (load, mean) = (place("load_under_guard"), place("mean_response"));
-    let guard = "/policy/guarded";
-    let zone = |types: Value, servers: Value| {
-        let zone = json!({"types": types, "servers": servers});
-        json!({"pooled": {"order": "oldest", "placement": "best", "reserve": 0.0, "zone": zone}})
+    let zone = |types: &str, servers: &str, words: &str| {
+        format!(
+            "/policy/guarded/rule | {{\"pooled\": {{\"order\": \"oldest\", \"placement\": \"best\", \"reserve\": 0.0, \"zone\": {{\"types\": {types}, \"servers\": {servers}}}}}}} | {words}\n"
+        )
     };
-    let cases = [
-        (
-            format!("{guard}/rule"),
-            zone(json!([0]), json!([9, 0])),
-            "of which there are",
-        ),
-        (
-            format!("{guard}/rule"),
-            zone(json!([0]), json!([2, 3])),
-            "not in the zone",
-        ),
-        (
-            format!("{guard}/rule"),
-            zone(json!([0, 0]), json!([1, 0])),
-            "each once",
-        ),
-        (
-            format!("{guard}/rule"),
-            zone(json!([7]), json!([1, 0])),
-            "each once",
-        ),
-        (
-            format!("{guard}/rule"),
-            zone(json!([0]), json!([1])),
-            "one for each server shape",
-        ),
-        (format!("/claims/{load}/value"), json!(0.1), "expected"),
-        (
-            format!("/claims/{mean}/value"),
-            json!(0.1),
-            "expected at least",
-        ),
-        (format!("{guard}/until"), json!(0), "expected at least 1"),
-        (
-            format!("{guard}/guard/assignments/0/0"),
-            json!([0]),
-            "servers in all, expected",
-        ),
-        (
-            format!("{guard}/guard/schedules/0/0"),
-            json!([9, 9, 9]),
-            "does not fit",
-        ),
-        (format!("{guard}/guard/weights"), json!([0.5]), "1"),
-        (format!("{guard}/rule"), json!({"tdc": {}}), "tdc"),
-        (
-            format!("{guard}/rule"),
-            json!({"first-fit": {}}),
-            "expected a rule over all servers",
-        ),
-        ("/evidence/load".into(), json!(0.2), "expected"),
-        ("/evidence/bound".into(), json!(0.9), "expected"),
-    ];
-    for (pointer, lie, words) in cases {
-        is_refused(&valid, &pointer, lie, words);
-    }
+    let zones = zone("[0]", "[9, 0]", "of which there are")
+        + &zone("[0]", "[2, 3]", "not in the zone")
+        + &zone("[0, 0]", "[1, 0]", "each once")
+        + &zone("[7]", "[1, 0]", "each once")
+        + &zone("[0]", "[1]", "one for each server shape");
+    lies(&valid, "", &zones);
+    let of_claims =
+        format!("/{load}/value | 0.1 | expected\n/{mean}/value | 0.1 | expected at least");
+    lies(&valid, "/claims", &of_claims);
+    lies(
+        &valid,
+        "/policy/guarded",
+        "/until | 0 | expected at least 1
+        /guard/assignments/0/0 | [0] | servers in all, expected
+        /guard/schedules/0/0 | [9, 9, 9] | does not fit
+        /guard/weights | [0.5] | 1
+        /rule | {\"tdc\": {}} | tdc
+        /rule | {\"first-fit\": {}} | expected a rule over all servers",
+    );
+    lies(
+        &valid,
+        "/evidence",
+        "/load | 0.2 | expected\n/bound | 0.9 | expected",
+    );
 }
 
 /// Where jobs that stay break up the nodes that others need whole, or four at once, a zone is kept: Best-Fit takes 1.4
@@ -165,10 +132,10 @@ fn lies_about_a_fleet_are_refused() {
 fn gangs_get_a_zone() {
     let folder = Folder::new();
     let log = folder.name("log.json");
-    let typed = ["--workload", "models/gangs.yaml", "--preemption", "none"];
-    let made = synth(&[&typed[..], &["--budget", "1e8", "--log", &log]].concat());
-    assert_eq!(code(&made), 0, "{}", stderr(&made));
-    let policy: Value = serde_json::from_str(&stdout(&made)).unwrap();
+    let made = works(&format!(
+        "models/gangs.yaml --preemption none --budget 4e7 --log {log}"
+    ));
+    let policy = json(&made);
     let zone = &policy["policy"]["guarded"]["rule"]["pooled"]["zone"];
     assert_eq!(zone["types"].as_array().unwrap().len(), 2, "{zone}");
     let log = folder.json("log.json");
@@ -181,88 +148,52 @@ fn gangs_get_a_zone() {
 /// From the command line: made, checked, shown, simulated; its claims stand.
 #[test]
 fn a_fleet_goes_through_all_verbs() {
-    let folder = tempfile::tempdir().unwrap();
-    let at = |name: &str| folder.path().join(name).display().to_string();
-    let (workload, policy, slots) = (at("fleet.yaml"), at("p.json"), at("s.json"));
-    std::fs::write(&workload, mixed(TWO_SHAPES)).unwrap();
-    let make = ["--workload", &workload, "--preemption", "none"];
-    let told = synth(&[&make[..], &["--budget", "2e6", "--output", &policy]].concat());
-    assert_eq!(code(&told), 0, "{}", stderr(&told));
-    assert!(
-        stderr(&told).contains("stability: proved, by a guard"),
-        "{}",
-        stderr(&told)
-    );
-    let told = synth(&[&make[..], &["--family", "partition", "--output", &slots]].concat());
-    assert_eq!(code(&told), 0, "{}", stderr(&told));
-    assert!(
-        stderr(&told).contains("over all jobs, exactly"),
-        "{}",
-        stderr(&told)
-    );
+    let folder = Folder::new();
+    let workload = folder.write("fleet.yaml", &mixed(TWO_SHAPES));
+    let [policy, slots] = ["p.json", "s.json"].map(|name| folder.name(name));
+    let make = format!("{workload} --preemption none");
+    let told = works(&format!("{make} --budget 2e6 --output {policy}"));
+    has(&stderr(&told), "stability: proved, by a guard");
+    let told = works(&format!("{make} --family partition --output {slots}"));
+    has(&stderr(&told), "over all jobs, exactly");
     for file in [&policy, &slots] {
-        for verb in ["check", "show"] {
-            assert_eq!(code(&synth(&[verb, file])), 0);
-        }
-        let run = synth(&["simulate", "--policy", file, "--events", "2e6"]);
-        assert_eq!(code(&run), 0, "{}", stderr(&run));
-        assert!(
-            stdout(&run).matches("confirmed").count() >= 4,
-            "{}",
-            stdout(&run)
-        );
+        works(&format!("check {file}"));
+        works(&format!("show {file}"));
+        let told = stdout(&works(&format!("simulate --policy {file} --events 2e6")));
+        assert!(told.matches("confirmed").count() >= 4, "{told}");
     }
     let policies = format!("first-fit,easy-by-mean,{policy},{slots}");
-    let compare = ["compare", "--workload", &workload, "--policies", &policies];
-    let table = synth(&[&compare[..], &["--loads", ".5,.8", "--events", "2e5"]].concat());
-    assert_eq!(code(&table), 0, "{}", stderr(&table));
-    assert!(
-        stdout(&table).contains("easy-by-mean"),
-        "{}",
-        stdout(&table)
-    );
+    let table = works(&format!(
+        "compare {workload} --policies {policies} --loads .5,.8 --events 2e5"
+    ));
+    has(&stdout(&table), "easy-by-mean");
 }
 
 #[test]
 fn what_does_not_go_with_a_fleet_is_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let at = |name: &str| folder.path().join(name).display().to_string();
-    let (fleet, one, slots) = (at("fleet.yaml"), at("one.yaml"), at("s.json"));
-    std::fs::write(&fleet, mixed(TWO_SHAPES)).unwrap();
-    let server = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 4}}\njobs:
-  - {name: web, demand: {cpu: 1}, arrival_rate: 1, mean_size: 1}\n";
-    std::fs::write(&one, server).unwrap();
-    let make = |workload, more: &[&str]| {
-        let typed = ["--workload", workload, "--preemption", "none"];
-        synth(&[&typed[..], more].concat())
-    };
-    let made = make(&fleet, &["--family", "partition", "--output", &slots]);
-    assert_eq!(code(&made), 0, "{}", stderr(&made));
-    let run = |more: &[&str]| synth(&[&["simulate"], more].concat());
-    let refused = [
-        (
-            make(&fleet, &["--family", "msr"]),
-            "--family auto, pooled or partition",
-        ),
-        (
-            make(&fleet, &["--backfill", "none"]),
-            "goes with one server",
-        ),
-        (make(&one, &["--family", "partition"]), "over a fleet"),
-        (
-            run(&["--policy", "frist-fit", "--workload", &fleet]),
-            "first-fit",
-        ),
-        (
-            run(&["--policy", "max-weight", "--workload", &fleet]),
-            "best-fit",
-        ),
-        (run(&["--policy", &slots, "--workload", &one]), "fleet"),
-    ];
-    for (output, words) in refused {
-        let said = stderr(&output);
-        assert_ne!(code(&output), 0, "{said}");
-        assert!(said.contains(words), "expected `{words}`: {said}");
+    let folder = Folder::new();
+    let fleet = folder.write("fleet.yaml", &mixed(TWO_SHAPES));
+    let job = "{name: web, demand: {cpu: 1}, arrival_rate: 1, mean_size: 1}";
+    let one = folder.write(
+        "one.yaml",
+        &crate::common::workload("server: {capacity: {cpu: 4}}", job),
+    );
+    let slots = folder.name("s.json");
+    works(&format!(
+        "{fleet} --preemption none --family partition --output {slots}"
+    ));
+    let table = "
+        FLEET --preemption none --family msr | --family auto, pooled or partition
+        FLEET --preemption none --backfill none | goes with one server
+        ONE --preemption none --family partition | over a fleet
+        simulate --policy frist-fit --workload FLEET | first-fit
+        simulate --policy max-weight --workload FLEET | best-fit
+        simulate --policy SLOTS --workload ONE | fleet";
+    let table = table.replace("FLEET", &fleet).replace("ONE", &one);
+    for [typed, words] in rows(&table.replace("SLOTS", &slots)) {
+        let output = synth(typed);
+        assert_ne!(code(&output), 0, "{typed}");
+        has(&stderr(&output), words);
     }
 }
 
@@ -310,7 +241,7 @@ fn jobs_of_several_servers_go_through_all() {
         let output = synth(&[&typed[..], more].concat());
         let said = stderr(&output);
         assert_eq!(code(&output), 2, "{said}");
-        assert!(said.contains(words), "expected `{words}`: {said}");
+        has(&said, words);
     };
     let five = GANGS.replace("nodes: 3", "nodes: 5");
     refused(
@@ -389,8 +320,7 @@ fn the_order_of_shapes_does_not_matter_to_a_log() {
     let replayed = |servers: &str, more: &[&str], name: &str| {
         let told = folder.name(name);
         let typed = ["simulate", "--trace", &jobs, "--servers", servers];
-        let run = synth(&[&typed[..], more, &["--jobs", &told]].concat());
-        assert_eq!(code(&run), 0, "{}", stderr(&run));
+        works(&[&typed[..], more, &["--jobs", &told]].concat());
         folder.bytes(name)
     };
     let alone = ["--policy", "first-fit"];

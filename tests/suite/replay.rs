@@ -1,10 +1,7 @@
 //! Traces, end to end: a small log, replayed by the binary.
 
+use crate::common::*;
 use std::fs;
-use std::io::Write as _;
-use std::process::Stdio;
-
-use crate::common::{code, command, stderr, stdout, synth};
 
 /// On four processors. At 10 two jobs end and one comes; the last line never ran.
 const LOG: &str = "; MaxProcs: 4
@@ -24,118 +21,85 @@ jobs:
   - {name: whole, demand: {cpu: 4}, arrival_rate: .05, mean_size: 5}
 ";
 
-struct Folder(tempfile::TempDir);
-
-impl Folder {
-    fn new() -> Self {
-        let folder = Folder(tempfile::tempdir().unwrap());
-        fs::write(folder.name("log.swf"), LOG).unwrap();
-        fs::write(folder.name("types.yaml"), TYPES).unwrap();
-        folder
-    }
-
-    fn name(&self, file: &str) -> String {
-        self.0.path().join(file).display().to_string()
-    }
+/// A folder with both, and the names of the files.
+fn files() -> (Folder, String, String) {
+    let folder = Folder::new();
+    let (log, types) = (
+        folder.write("log.swf", LOG),
+        folder.write("types.yaml", TYPES),
+    );
+    (folder, log, types)
 }
 
 /// By hand: two jobs of 10 s start at 0 and hold their room until 10.9; so it goes on.
 #[test]
 fn dead_time_counts_in_every_replay() {
-    let folder = Folder::new();
-    let (log, jobs) = (folder.name("log.swf"), folder.name("late.csv"));
-    let typed = ["simulate", "--trace", &log, "--policy", "fcfs"];
-    let late = ["--measure", "all", "--start-latency", ".9", "--jobs", &jobs];
-    let run = synth(&[&typed[..], &late].concat());
-    assert_eq!(code(&run), 0, "{}", stderr(&run));
-    let told = stdout(&run).replace('\n', " ");
-    assert!(told.contains("each job holds its room 0.9 s"), "{told}");
+    let (folder, log, _) = files();
+    let jobs = folder.name("late.csv");
+    let typed = format!("simulate --trace {log} --policy fcfs");
+    let run = works(&format!(
+        "{typed} --measure all --start-latency .9 --jobs {jobs}"
+    ));
+    has(
+        &stdout(&run).replace('\n', " "),
+        "each job holds its room 0.9 s",
+    );
     let written = fs::read_to_string(&jobs).unwrap();
-    let waits = written
-        .lines()
-        .skip(1)
-        .map(|line| line.split(',').nth(9).unwrap());
+    let rows = written.lines().skip(1);
+    let waits = rows.map(|line| line.split(',').nth(9).unwrap());
     let waits: f64 = waits.map(|wait| wait.parse::<f64>().unwrap()).sum();
     assert!((waits - 31.5).abs() < 1e-9, "{waits}");
-    let third = written.lines().nth(3).unwrap();
-    assert!(
-        third.starts_with("fcfs,1,4,cpu=4,1,10.9,16.8,5,"),
-        "{third}"
+    has(
+        written.lines().nth(3).unwrap(),
+        "fcfs,1,4,cpu=4,1,10.9,16.8,5,",
     );
-    let fine = synth(&[&typed[..], &["--start-latency", "1e-9"]].concat());
-    assert_eq!(code(&fine), 2);
-    assert!(stderr(&fine).contains("fewer digits"), "{}", stderr(&fine));
+    fails(&format!("{typed} --start-latency 1e-9"), "fewer digits");
 }
 
 #[test]
 fn recorded_jobs_run_once_and_faults_have_a_line() {
-    let folder = Folder::new();
-    let (types, jobs) = (folder.name("types.yaml"), folder.name("jobs.csv"));
-    fs::write(&jobs, "type,arrival,size\nhalf,0,4\nwhole,1,2\nhalf,2,4\n").unwrap();
-    let simulate = |more: &[&str]| {
-        let typed = ["simulate", "--policy", "first-fit", "--jobs", &jobs];
-        synth(&[&typed[..], more].concat())
-    };
-    let run = simulate(&["--workload", &types, "--start-latency", ".5", "-o", "-"]);
-    assert_eq!(code(&run), 0, "{}", stderr(&run));
-    let found: serde_json::Value = serde_json::from_str(&stdout(&run)).unwrap();
+    let (folder, _, types) = files();
+    let jobs = folder.write(
+        "jobs.csv",
+        "type,arrival,size\nhalf,0,4\nwhole,1,2\nhalf,2,4\n",
+    );
+    let simulate = format!("simulate --policy first-fit --jobs {jobs}");
+    let typed = format!("{simulate} --workload {types}");
+    let found = json(&works(&format!("{typed} --start-latency .5 -o -")));
     // First-Fit lets the third pass, which ends at 6.5; the second starts then.
     assert_eq!(found["all"]["mean_response"], (4.5 + 8.0 + 4.5) / 3.0);
     assert_eq!(found["types"][1]["mean_wait"], 5.5);
     assert_eq!(found["makespan"], 9.0);
     assert!(found["seed"].is_null(), "nothing is drawn");
-    for (more, expected) in [
-        (&[][..], "give --workload FILE"),
-        (
-            &["--workload", &types, "--start-latency", "-1"],
-            "expected a number ≥ 0",
-        ),
-        (&["--workload", &types, "-o", &jobs], "would be overwritten"),
-    ] {
-        let run = simulate(more);
-        assert_eq!(code(&run), 2);
-        assert!(stderr(&run).contains(expected), "{}", stderr(&run));
-    }
-    let compared = [
-        "compare",
-        "--policies",
-        "fcfs",
-        "--workload",
-        &types,
-        "--jobs",
-        &jobs,
-    ];
-    let run = synth(&compared);
-    assert_eq!(code(&run), 2);
-    assert!(
-        stderr(&run).contains("`synth simulate`"),
-        "{}",
-        stderr(&run)
+    fails(&simulate, "give --workload FILE");
+    fails(
+        &format!("{typed} --start-latency -1"),
+        "expected a number ≥ 0",
     );
+    fails(&format!("{typed} -o {jobs}"), "would be overwritten");
+    let compared = format!("compare --policies fcfs --workload {types} --jobs {jobs}");
+    fails(&compared, "`synth simulate`");
     fs::write(&jobs, "type,arrival,size\nhalf,0,4\nhuge,1,2\n").unwrap();
-    let run = simulate(&["--workload", &types]);
-    assert_eq!(code(&run), 2);
-    let expected = "line 3: unknown type `huge`; those of the policy are half, whole";
-    assert!(stderr(&run).contains(expected), "{}", stderr(&run));
+    fails(
+        &typed,
+        "line 3: unknown type `huge`; those of the policy are half, whole",
+    );
 }
 
 #[test]
 fn a_log_is_replayed_and_every_job_is_told() {
-    let folder = Folder::new();
-    let (log, jobs) = (folder.name("log.swf"), folder.name("jobs.csv"));
-    let typed = ["simulate", "--trace", &log, "--policy", "first-fit"];
-    let run = synth(&[&typed[..], &["--measure", "all", "--jobs", &jobs]].concat());
-    assert_eq!(code(&run), 0, "{}", stderr(&run));
+    let (folder, log, _) = files();
+    let jobs = folder.name("jobs.csv");
+    let run = works(&format!(
+        "simulate --trace {log} --policy first-fit --measure all --jobs {jobs}"
+    ));
     let told = stdout(&run).replace('\n', " ");
     // 27 s over five jobs, of which three waited.
-    assert!(told.contains("5.400"), "{told}");
-    assert!(
-        told.contains("no interval: the trace is too short"),
-        "{told}"
-    );
+    has(&told, "5.400");
+    has(&told, "no interval: the trace is too short");
     let said = stderr(&run);
-    assert!(said.contains("5 jobs with 3 different demands"), "{said}");
-    assert!(said.contains("never ran"), "{said}");
+    has(&said, "5 jobs with 3 different demands");
+    has(&said, "never ran");
     let written = fs::read_to_string(&jobs).unwrap();
     let lines: Vec<&str> = written.lines().collect();
     assert_eq!(
@@ -154,33 +118,13 @@ fn a_log_is_replayed_and_every_job_is_told() {
 /// From standard input, twice as fast, and as types: the job of one processor then holds two.
 #[test]
 fn a_log_comes_from_standard_input_and_as_types() {
-    let folder = Folder::new();
-    let types = folder.name("types.yaml");
-    let typed = [
-        "simulate",
-        "--trace",
-        "-",
-        "--policy",
-        "fcfs",
-        "--measure",
-        "all",
-        "--jobs",
-        "-",
-    ];
-    let more = ["--workload", &types, "--demands", "rounded", "--speed", "2"];
-    let mut child = command(&[&typed[..], &more].concat())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    child
-        .stdin
-        .take()
-        .unwrap()
-        .write_all(LOG.as_bytes())
-        .unwrap();
-    let run = child.wait_with_output().unwrap();
+    let (_folder, _, types) = files();
+    let run = fed(
+        &format!(
+            "simulate --trace - --policy fcfs --measure all --jobs - --workload {types} --demands rounded --speed 2"
+        ),
+        LOG,
+    );
     assert_eq!(code(&run), 0, "{}", stderr(&run));
     let told = stdout(&run);
     assert!(
@@ -188,45 +132,24 @@ fn a_log_comes_from_standard_input_and_as_types() {
         "{told}"
     );
     let said = stderr(&run);
-    assert!(said.contains("As 2 types jobs hold"), "{said}");
+    has(&said, "As 2 types jobs hold");
 }
 
 #[test]
 fn policies_are_compared_on_a_log() {
-    let folder = Folder::new();
-    let (log, types) = (folder.name("log.swf"), folder.name("types.yaml"));
+    let (folder, log, types) = files();
     let [json, csv, html] = ["c.json", "c.csv", "c.html"].map(|name| folder.name(name));
-    let typed = ["compare", "--trace", &log, "--workload", &types];
-    let typed = [
-        &typed[..],
-        &["--policies", "first-fit,best-fit,easy", "--loads", ".5,1.2"],
-    ]
-    .concat();
-    let written = [
-        "--output",
-        &json,
-        "--csv",
-        &csv,
-        "--html",
-        &html,
-        "--measure",
-        "all",
-    ];
-    let typed = [&typed[..], &written].concat();
-    let run = synth(&typed);
-    assert_eq!(code(&run), 0, "{}", stderr(&run));
-    assert!(
-        stderr(&run).contains("at 1 and more queues grow"),
-        "{}",
-        stderr(&run)
+    let question = format!(
+        "compare --trace {log} --workload {types} --policies first-fit,best-fit,easy --loads .5,1.2"
     );
+    let typed = format!("{question} --output {json} --csv {csv} --html {html} --measure all");
+    let run = works(&typed);
+    has(&stderr(&run), "at 1 and more queues grow");
     let document = fs::read_to_string(&json).unwrap();
     let value: serde_json::Value = serde_json::from_str(&document).unwrap();
     assert_eq!(value["paces"][0]["policies"][2]["policy"], "easy");
-    assert_eq!(
-        value["paces"][0]["policies"][2]["replayed"]["measured"]["jobs"],
-        5
-    );
+    let measured = &value["paces"][0]["policies"][2]["replayed"]["measured"];
+    assert_eq!(measured["jobs"], 5);
     let numbers = fs::read_to_string(&csv).unwrap();
     let page = fs::read_to_string(&html).unwrap();
     for text in [&document, &numbers, &page] {
@@ -240,96 +163,27 @@ fn policies_are_compared_on_a_log() {
 
 #[test]
 fn what_cannot_be_replayed_is_told_with_what_to_do() {
-    let folder = Folder::new();
-    let (log, types) = (folder.name("log.swf"), folder.name("types.yaml"));
-    let small = folder.name("small.yaml");
-    fs::write(&small, TYPES.replace("cpu: 4}, arr", "cpu: 3}, arr")).unwrap();
-    let simulate = |more: &[&str]| synth(&[&["simulate", "--trace", &log], more].concat());
-    for (more, expected) in [
-        (&["--policy", "no-such-rule"][..], "there is no rule"),
-        (&["--policy", "msfq"], "rules that can are first-fit"),
-        (
-            &["--policy", "fcfs", "--demands", "rounded"],
-            "give --workload FILE",
-        ),
-        (&["--policy", "fcfs", "--speed", "0"], "such as 5/4"),
-        (
-            &["--policy", "fcfs", "--load", "1e9"],
-            "choose a load nearer to it",
-        ),
-        (&["--policy", "fcfs", "--measure", ".5,.6"], "--measure all"),
-        (
-            &["--policy", "fcfs", "--jobs", &log],
-            "would be overwritten",
-        ),
-        (
-            &[
-                "--policy",
-                "fcfs",
-                "--demands",
-                "rounded",
-                "--workload",
-                &small,
-            ],
-            "--unknown-out",
-        ),
-        (
-            &[
-                "--policy",
-                "fcfs",
-                "--demands",
-                "rounded",
-                "--workload",
-                &types,
-                "--capacity",
-                "cpu=8",
-            ],
-            "leave --capacity and --servers out",
-        ),
-    ] {
-        let run = simulate(more);
-        assert_eq!(code(&run), 2, "{more:?}");
-        assert!(
-            stderr(&run).contains(expected),
-            "{more:?}: {}",
-            stderr(&run)
-        );
+    let (folder, log, types) = files();
+    let small = folder.write("small.yaml", &TYPES.replace("cpu: 4}, arr", "cpu: 3}, arr"));
+    let table = "
+        simulate --trace LOG --policy no-such-rule | there is no rule
+        simulate --trace LOG --policy msfq | rules that can are first-fit
+        simulate --trace LOG --policy fcfs --demands rounded | give --workload FILE
+        simulate --trace LOG --policy fcfs --speed 0 | such as 5/4
+        simulate --trace LOG --policy fcfs --load 1e9 | choose a load nearer to it
+        simulate --trace LOG --policy fcfs --measure .5,.6 | --measure all
+        simulate --trace LOG --policy fcfs --jobs LOG | would be overwritten
+        simulate --trace LOG --policy fcfs --demands rounded --workload SMALL | --unknown-out
+        simulate --trace LOG --policy fcfs --demands rounded --workload TYPES --capacity cpu=8 | leave --capacity and --servers out
+        compare --policies fcfs | give --workload FILE
+        compare --workload TYPES --policies fcfs --loads 1.2 | give a load below 1
+        compare --trace LOG --policies fcfs --resample | fewer than two";
+    let table = table.replace("LOG", &log).replace("TYPES", &types);
+    for [typed, expected] in rows(&table.replace("SMALL", &small)) {
+        fails(typed, expected);
     }
-    let left_out = [
-        "--policy",
-        "fcfs",
-        "--demands",
-        "rounded",
-        "--workload",
-        &small,
-        "--unknown-out",
-    ];
-    let run = simulate(&left_out);
-    assert_eq!(code(&run), 0, "{}", stderr(&run));
-    assert!(stderr(&run).contains("1 jobs, "), "{}", stderr(&run));
-    let run = synth(&["compare", "--policies", "fcfs"]);
-    assert!(
-        stderr(&run).contains("give --workload FILE"),
-        "{}",
-        stderr(&run)
-    );
-    let typed = [
-        "compare",
-        "--workload",
-        &types,
-        "--policies",
-        "fcfs",
-        "--loads",
-        "1.2",
-    ];
-    assert!(stderr(&synth(&typed)).contains("give a load below 1"));
-    let typed = [
-        "compare",
-        "--trace",
-        &log,
-        "--policies",
-        "fcfs",
-        "--resample",
-    ];
-    assert!(stderr(&synth(&typed)).contains("fewer than two"));
+    let run = works(&format!(
+        "simulate --trace {log} --policy fcfs --demands rounded --workload {small} --unknown-out"
+    ));
+    has(&stderr(&run), "1 jobs, ");
 }

@@ -9,7 +9,7 @@ use synth::multiresource::artifact::{Artifact, Preemption};
 use synth::multiresource::synthesis::{Options, Outcome, Pooling, pool, synthesize};
 use synth::multiresource::workload::{Fleet, Workload};
 
-use crate::common::models;
+use crate::common::*;
 
 fn here(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)

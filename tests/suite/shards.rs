@@ -2,65 +2,39 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::common::{Folder, code, command, stderr, stdout, synth};
+use crate::common::*;
 
 /// A comparison that is over at once.
-const SECTION_SEVEN: &[&str] = &[
-    "--workload",
-    "models/section7.yaml",
-    "--policies",
-    "first-fit,fcfs",
-    "--loads",
-    ".5,.7",
-    "--events",
-    "2e5",
-];
-
-fn compare(question: &[&str], more: &[&str]) -> Output {
-    synth(&[&["compare"], question, more].concat())
-}
+const SECTION_SEVEN: &str =
+    "--workload models/section7.yaml --policies first-fit,fcfs --loads .5,.7 --events 2e5";
 
 /// The part of a shard, in this file.
-fn part(question: &[&str], shard: &str, file: &str) {
-    let ran = compare(question, &["--shard", shard, "--output", file]);
-    assert_eq!(code(&ran), 0, "{}", stderr(&ran));
+fn part(question: &str, shard: &str, file: &str) {
+    let ran = works(&format!(
+        "compare {question} --shard {shard} --output {file}"
+    ));
     assert_eq!(stdout(&ran), "");
-    assert!(
-        stderr(&ran).contains(&format!("Shard {shard} ")),
-        "{}",
-        stderr(&ran)
-    );
-}
-
-fn refused(output: &Output, words: &[&str]) {
-    assert_eq!(code(output), 2, "{}", stdout(output));
-    for word in words {
-        assert!(stderr(output).contains(word), "{word}: {}", stderr(output));
-    }
+    has(&stderr(&ran), &format!("Shard {shard} "));
 }
 
 /// Table, JSON, CSV and page of one machine and of these shards: the same bytes.
-fn the_same(folder: &Folder, question: &[&str], shards: usize, ends: i32) {
-    let [json, csv, html] = ["one.json", "one.csv", "one.html"].map(|n| folder.name(n));
-    let one = compare(
-        question,
-        &["--output", &json, "--csv", &csv, "--html", &html],
-    );
-    assert_eq!(code(&one), ends, "{}", stderr(&one));
+fn the_same(folder: &Folder, question: &str, shards: usize, expected: i32) {
+    let files = |name: &str| {
+        let [json, csv, html] =
+            ["json", "csv", "html"].map(|end| folder.name(&format!("{name}.{end}")));
+        format!("--output {json} --csv {csv} --html {html}")
+    };
+    let one = ends(expected, &format!("compare {question} {}", files("one")));
     let parts = (1..=shards).rev().map(|n| {
         let file = folder.name(&format!("part-{n}.jsonl"));
         part(question, &format!("{n}/{shards}"), &file);
         file
     });
-    let parts: Vec<String> = parts.collect();
-    let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
-    let [json, csv, html] = ["all.json", "all.csv", "all.html"].map(|n| folder.name(n));
-    let files = ["--output", &json, "--csv", &csv, "--html", &html];
-    let all = synth(&[&["merge"], &parts[..], &files].concat());
-    assert_eq!(code(&all), ends, "{question:?}: {}", stderr(&all));
+    let parts = parts.collect::<Vec<String>>().join(" ");
+    let all = ends(expected, &format!("merge {parts} {}", files("all")));
     assert_eq!(stdout(&all), stdout(&one), "{question:?}");
     for end in ["json", "csv", "html"] {
         let [one, all] = ["one", "all"].map(|name| folder.bytes(&format!("{name}.{end}")));
@@ -78,137 +52,87 @@ fn shards_give_the_bytes_of_one_machine() {
         folder.policy("section7"),
         folder.policy("vms")
     );
-    let short = ["--events", "2e5"];
-    let question = [
-        "--workload",
-        "models/section7.yaml",
-        "--policies",
-        &policies,
-    ];
-    the_same(
-        &folder,
-        &[&question[..], &short, &["--loads", ".5,.8,.95"]].concat(),
-        4,
-        1,
-    );
-    let question = [
-        "--workload",
-        "models/one_or_all.yaml",
-        "--policies",
-        "fcfs,first-fit",
-    ];
-    the_same(
-        &folder,
-        &[&question[..], &short, &["--loads", ".3,.4"]].concat(),
-        3,
-        0,
-    );
-    let question = [
-        "--workload",
-        "models/fleet.yaml",
-        "--policies",
-        "first-fit,best-fit",
-    ];
-    the_same(&folder, &[&question[..], &short].concat(), 2, 0);
-    let question = [
-        "--workload",
-        "models/three_servers.yaml",
-        "--policies",
-        "fcfs,random-ps,fcfs@zipf,random-ps@zipf",
-    ];
-    the_same(&folder, &[&question[..], &short].concat(), 5, 0);
-    let question = [
-        "--workload",
-        "models/training_stream.yaml",
-        "--policies",
-        "hesrpt,equi,srpt",
-    ];
-    the_same(&folder, &[&question[..], &short].concat(), 20, 0);
+    for (model, policies, shards, expected) in [
+        ("section7", &*format!("{policies} --loads .5,.8,.95"), 4, 1),
+        ("one_or_all", "fcfs,first-fit --loads .3,.4", 3, 0),
+        ("fleet", "first-fit,best-fit", 2, 0),
+        (
+            "three_servers",
+            "fcfs,random-ps,fcfs@zipf,random-ps@zipf",
+            5,
+            0,
+        ),
+        ("training_stream", "hesrpt,equi,srpt", 20, 0),
+    ] {
+        let question = format!("--workload models/{model}.yaml --events 2e5 --policies {policies}");
+        the_same(&folder, &question, shards, expected);
+    }
 }
 
 /// What makes no whole, by file and with what to type.
 #[test]
 fn parts_that_make_no_whole_are_refused() {
     let folder = Folder::new();
-    let names = ["a.jsonl", "b.jsonl", "other.jsonl"].map(|name| folder.name(name));
-    let [a, b, other] = names.each_ref().map(String::as_str);
-    part(SECTION_SEVEN, "1/2", a);
-    part(SECTION_SEVEN, "2/2", b);
-    part(&[SECTION_SEVEN, &["--seed", "7"]].concat(), "2/2", other);
+    let [a, b, other] = ["a.jsonl", "b.jsonl", "other.jsonl"].map(|name| folder.name(name));
+    part(SECTION_SEVEN, "1/2", &a);
+    part(SECTION_SEVEN, "2/2", &b);
+    part(&format!("{SECTION_SEVEN} --seed 7"), "2/2", &other);
     let again = "synth compare --workload models/section7.yaml --policies first-fit,fcfs --loads 0.5,0.7 --seed 1 --replications 8 --precision 0.01 --events 200000 --shard 2/2 --resume --output ";
-    refused(&synth(&["merge", a]), &["shard 2 of 2 is missing", again]);
-    refused(
-        &synth(&["merge", a, other]),
-        &[
-            "a.jsonl and ",
-            "other.jsonl are parts of different",
-            "seed: 1 there, 7 here",
-        ],
+    let alone = format!("merge {a}");
+    fails(&alone, "shard 2 of 2 is missing");
+    fails(&alone, again);
+    fails(&format!("merge {a} {other}"), "a.jsonl and ");
+    fails(
+        &format!("merge {a} {other}"),
+        "other.jsonl are parts of different",
     );
-    refused(
-        &synth(&["merge", a, "models/section7.yaml"]),
-        &["models/section7.yaml is no part of a comparison"],
+    fails(&format!("merge {a} {other}"), "seed: 1 there, 7 here");
+    let model = "models/section7.yaml is no part of a comparison";
+    fails(&format!("merge {a} models/section7.yaml"), model);
+    fails(
+        &format!("merge {a} {b} --output {b}"),
+        "is read here and would be overwritten",
     );
-    refused(
-        &synth(&["merge", a, b, "--output", b]),
-        &["is read here and would be overwritten"],
+    fails("merge", "PART");
+    let text = fs::read_to_string(&b).unwrap();
+    fs::write(&b, &text[..text.len() / 2]).unwrap();
+    fails(
+        &format!("merge {a} {b}"),
+        "b.jsonl: it is cut short in line ",
     );
-    refused(&synth(&["merge"]), &["PART"]);
-    let text = fs::read_to_string(b).unwrap();
-    fs::write(b, &text[..text.len() / 2]).unwrap();
-    refused(
-        &synth(&["merge", a, b]),
-        &["b.jsonl: it is cut short in line ", again],
-    );
-    let resumed = compare(
-        SECTION_SEVEN,
-        &["--shard", "2/2", "--output", b, "--resume"],
-    );
-    assert_eq!(code(&resumed), 0, "{}", stderr(&resumed));
-    assert_eq!(fs::read_to_string(b).unwrap(), text);
-    assert_eq!(code(&synth(&["merge", b, a, b])), 0);
+    fails(&format!("merge {a} {b}"), again);
+    works(&format!(
+        "compare {SECTION_SEVEN} --shard 2/2 --output {b} --resume"
+    ));
+    assert_eq!(fs::read_to_string(&b).unwrap(), text);
+    works(&format!("merge {b} {a} {b}"));
 }
 
 #[test]
 fn bad_shards_are_refused_at_once() {
     let folder = Folder::new();
     let file = folder.name("part.jsonl");
-    for shard in ["0/4", "5/4", "a/b", "1/0", "3", ""] {
-        let typed = ["--shard", shard, "--output", &file];
-        refused(&compare(SECTION_SEVEN, &typed), &["such as 3/8"]);
+    let question = format!("compare {SECTION_SEVEN}");
+    for shard in ["0/4", "5/4", "a/b", "1/0", "3", "''"] {
+        fails(
+            &format!("{question} --shard {shard} --output {file}"),
+            "such as 3/8",
+        );
     }
-    let shard = ["--shard", "1/2", "--output", &file];
-    let with = |more: &[&str]| compare(SECTION_SEVEN, &[&shard[..], more].concat());
-    refused(
-        &with(&["--html", "c.html"]),
-        &["cannot be used with '--html"],
-    );
-    refused(&with(&["--csv", "c.csv"]), &["cannot be used with '--csv"]);
-    refused(
-        &compare(SECTION_SEVEN, &["--shard", "1/2"]),
-        &["--output <FILE>"],
-    );
-    refused(
-        &compare(SECTION_SEVEN, &["--shard", "1/2", "--output", "-"]),
-        &["give --output FILE"],
-    );
-    let of = |question: &[&str]| compare(question, &shard);
-    let pool = [
-        "--workload",
-        "models/amdahl_training.yaml",
-        "--policies",
-        "equi,srpt",
-    ];
-    refused(&of(&pool), &["--shard goes with jobs that arrive"]);
-    let campaign = [
-        "--workload",
-        "models/campaign_small.yaml",
-        "--policies",
-        "fixed,literal",
-    ];
-    refused(&of(&campaign), &["--shard goes with policies over loads"]);
-    let trace = ["--trace", "models/section7.yaml", "--policies", "first-fit"];
-    refused(&of(&trace), &["leave --shard out"]);
+    let table = "
+        QUESTION --shard 1/2 --output FILE --html c.html | cannot be used with '--html
+        QUESTION --shard 1/2 --output FILE --csv c.csv | cannot be used with '--csv
+        QUESTION --shard 1/2 | --output <FILE>
+        QUESTION --shard 1/2 --output - | give --output FILE
+        compare --workload models/amdahl_training.yaml --policies equi,srpt --shard 1/2 --output FILE | --shard goes with jobs that arrive
+        compare --workload models/campaign_small.yaml --policies fixed,literal --shard 1/2 --output FILE | --shard goes with policies over loads
+        compare --trace models/section7.yaml --policies first-fit --shard 1/2 --output FILE | leave --shard out";
+    let table = table
+        .replace("QUESTION", &question)
+        .replace("FILE |", &format!("{file} |"));
+    for [typed, expected] in rows(&table.replace("FILE --", &format!("{file} --"))) {
+        fails(typed, expected);
+    }
     assert_eq!(folder.files(), Vec::<String>::new());
 }
 
@@ -218,14 +142,11 @@ fn bad_shards_are_refused_at_once() {
 fn a_shard_goes_on_where_it_was_cut() {
     let folder = Folder::new();
     let [whole, cut] = ["whole.jsonl", "cut.jsonl"].map(|name| folder.name(name));
-    let long = [
-        &SECTION_SEVEN[..6],
-        &["--precision", "1e-6", "--events", "3e6"],
-    ]
-    .concat();
-    part(&long, "1/1", &whole);
-    let shard = ["--shard", "1/1", "--output", &cut];
-    let mut running = command(&[&["compare"], &long[..], &shard].concat());
+    let long =
+        "--workload models/section7.yaml --policies first-fit,fcfs --precision 1e-6 --events 3e6";
+    part(long, "1/1", &whole);
+    let shard = format!("compare {long} --shard 1/1 --output {cut}");
+    let mut running = command(&shard);
     let child = running.stderr(Stdio::piped()).spawn().unwrap();
     let partial = folder.name("cut.jsonl.partial");
     let started = Instant::now();
@@ -237,20 +158,14 @@ fn a_shard_goes_on_where_it_was_cut() {
         std::thread::sleep(Duration::from_millis(2));
     }
     let pid = child.id().to_string();
-    assert!(
-        Command::new("kill")
-            .args(["-INT", &pid])
-            .status()
-            .unwrap()
-            .success()
-    );
+    let killed = Command::new("kill").args(["-INT", &pid]).status();
+    assert!(killed.unwrap().success());
     let output = child.wait_with_output().unwrap();
     assert_eq!(code(&output), 130, "{}", stderr(&output));
     assert_eq!(folder.files(), ["cut.jsonl.partial", "whole.jsonl"]);
-    refused(&synth(&["merge", &partial]), &["cut short"]);
-    refused(&compare(&long, &shard), &["--resume"]);
-    let resumed = compare(&long, &[&shard[..], &["--resume"]].concat());
-    assert_eq!(code(&resumed), 0, "{}", stderr(&resumed));
+    fails(&format!("merge {partial}"), "cut short");
+    fails(&shard, "--resume");
+    works(&format!("{shard} --resume"));
     assert_eq!(folder.bytes("cut.jsonl"), folder.bytes("whole.jsonl"));
 }
 
@@ -274,7 +189,10 @@ fn an_array_of_slurm_gives_the_bytes_of_one_machine() {
     let mut written = Command::new("sh");
     written.current_dir(env!("CARGO_MANIFEST_DIR"));
     written.args(["examples/sharded/slurm.sh", "3", &sweep]);
-    let written = written.args(SECTION_SEVEN).env("PATH", &path).output();
+    let written = written
+        .args(words(SECTION_SEVEN))
+        .env("PATH", &path)
+        .output();
     assert_eq!(code(written.as_ref().unwrap()), 0, "{written:?}");
     let script = |name: &str, task: &str| {
         let mut sh = Command::new("sh");
@@ -286,7 +204,9 @@ fn an_array_of_slurm_gives_the_bytes_of_one_machine() {
         let ran = script("shard.sbatch", task);
         assert_eq!(code(&ran), 0, "{}", stderr(&ran));
     }
-    refused(&script("merge.sbatch", ""), &["shard 2 of 3 is missing"]);
+    let missing = script("merge.sbatch", "");
+    assert_eq!(code(&missing), 2);
+    has(&stderr(&missing), "shard 2 of 3 is missing");
     for task in ["2", "3"] {
         let ran = script("shard.sbatch", task);
         assert_eq!(code(&ran), 0, "{}", stderr(&ran));
@@ -294,7 +214,7 @@ fn an_array_of_slurm_gives_the_bytes_of_one_machine() {
     let merged = script("merge.sbatch", "");
     assert_eq!(code(&merged), 0, "{}", stderr(&merged));
     let one = folder.name("one.json");
-    let ran = compare(SECTION_SEVEN, &["--output", &one]);
+    let ran = works(&format!("compare {SECTION_SEVEN} --output {one}"));
     assert_eq!(stdout(&merged), stdout(&ran));
     assert_eq!(
         folder.bytes("a sweep/comparison.json"),
@@ -308,24 +228,21 @@ fn an_array_of_slurm_gives_the_bytes_of_one_machine() {
 fn examples_share_out_a_comparison() {
     let folder = Folder::new();
     let one = folder.name("one.json");
-    assert_eq!(code(&compare(SECTION_SEVEN, &["--output", &one])), 0);
+    works(&format!("compare {SECTION_SEVEN} --output {one}"));
     let python = std::env::var("PYTHON").unwrap_or_else(|_| "python3".into());
     let has = |program: &str, arguments: &[&str]| {
         let mut asked = Command::new(program);
         let asked = asked.args(arguments).stdin(Stdio::null()).output();
         asked.is_ok_and(|output| output.status.success())
     };
+    let dask = has(&python, &["-c", "import dask.distributed"]);
     for (program, there, script) in [
         (
             "sh",
             has("parallel", &["--version"]),
             "examples/sharded/parallel.sh",
         ),
-        (
-            &*python,
-            has(&python, &["-c", "import dask.distributed"]),
-            "examples/sharded/with_dask.py",
-        ),
+        (&*python, dask, "examples/sharded/with_dask.py"),
     ] {
         if !there {
             eprintln!("{script} is not run: GNU parallel, or dask for $PYTHON, is not installed");
@@ -337,7 +254,7 @@ fn examples_share_out_a_comparison() {
             .env("PATH", path("/usr/bin"));
         let ran = run
             .args([script, "3", &parts])
-            .args(SECTION_SEVEN)
+            .args(words(SECTION_SEVEN))
             .output()
             .unwrap();
         assert_eq!(code(&ran), 0, "{script}: {}", stderr(&ran));

@@ -7,8 +7,8 @@ use synth::slurm::{Hold, JobId, NodeState, Slurm, SlurmError, State, Why};
 use tempfile::TempDir;
 
 use super::cluster::Cluster;
-use super::common::{code, stderr, stdout, synth};
 use super::fake_slurm::{Fake, job};
+use crate::common::*;
 
 fn id(text: &str) -> JobId {
     text.parse().unwrap()
@@ -226,8 +226,7 @@ fn policy(preemption: &str) -> (TempDir, String) {
         "--output",
         &file,
     ];
-    let made = synth(&asked);
-    assert_eq!(code(&made), 0, "{}", stderr(&made));
+    works(&asked);
     (folder, file)
 }
 
@@ -244,13 +243,8 @@ fn an_export_writes_what_is_installed_and_overwrites_nothing() {
         "--output",
         &output,
     ];
-    let exported = synth(&asked);
-    assert_eq!(code(&exported), 0, "{}", stderr(&exported));
-    assert!(
-        stdout(&exported).contains("README.md first"),
-        "{}",
-        stdout(&exported)
-    );
+    let exported = works(&asked);
+    has(&stdout(&exported), "README.md first");
     for name in [
         "README.md",
         "job_submit.lua",
@@ -261,20 +255,21 @@ fn an_export_writes_what_is_installed_and_overwrites_nothing() {
         let text = std::fs::read_to_string(folder.path().join("new/slurm").join(name)).unwrap();
         assert!(!text.contains("{{") && !text.contains("{%"), "{name}");
     }
-    let again = synth(&asked);
-    assert_eq!(code(&again), 2);
-    assert!(stderr(&again).contains("--force"), "{}", stderr(&again));
+    let again = ends(2, &asked);
+    has(&stderr(&again), "--force");
     assert_eq!(code(&synth(&[&asked[..], &["--force"]].concat())), 0);
-    let nowhere = synth(&[
-        "export",
-        "slurm",
-        &policy,
-        "--partition",
-        "a b",
-        "--output",
-        &output,
-    ]);
-    assert_eq!(code(&nowhere), 2);
+    ends(
+        2,
+        &[
+            "export",
+            "slurm",
+            &policy,
+            "--partition",
+            "a b",
+            "--output",
+            &output,
+        ],
+    );
 }
 
 #[test]
@@ -290,13 +285,8 @@ fn an_export_refuses_a_policy_that_preempts() {
         "--output",
         output.to_str().unwrap(),
     ];
-    let refused = synth(&words);
-    assert_eq!(code(&refused), 1, "{}", stderr(&refused));
-    assert!(
-        stdout(&refused).contains("--preemption none"),
-        "{}",
-        stdout(&refused)
-    );
+    let refused = ends(1, &words);
+    has(&stdout(&refused), "--preemption none");
     assert!(!output.exists());
 }
 

@@ -3,7 +3,8 @@
 
 use std::path::Path;
 
-use crate::common::{as_it_is, changed as findings, code, is_refused, stderr, stdout, synth};
+use crate::common::changed as findings;
+use crate::common::*;
 use serde_json::{Value, json};
 use synth::artifact::Grounds;
 use synth::multiresource::artifact::{ArtifactError, Checked, Preemption};
@@ -70,14 +71,14 @@ fn a_change_is_told_and_a_new_layout_is_none() {
         "changed after it was written",
         "--accept-changes",
     ] {
-        assert!(refused.contains(words), "{words}: {refused}");
+        has(&refused, words);
     }
     assert!(as_it_is(&changed, "p").unwrap().is_changed());
     changed.as_object_mut().unwrap().remove("digest");
     let refused = Checked::parse(&changed.to_string(), "p")
         .unwrap_err()
         .to_string();
-    assert!(refused.contains("digest: absent"), "{refused}");
+    has(&refused, "digest: absent");
     assert!(as_it_is(&changed, "p").unwrap().is_changed());
 }
 
@@ -124,34 +125,23 @@ fn every_changed_value_is_told() {
 /// All verbs that read a policy refuse one that was changed, say how to take it, and then do.
 #[test]
 fn verbs_take_a_changed_policy_only_when_told_to() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("p.json");
-    let name = file.to_str().unwrap();
+    let folder = Folder::new();
     let mut document = vector("msr-full");
     document["workload"]["source"] = json!("by hand");
-    std::fs::write(&file, document.to_string()).unwrap();
-    let model = ["--workload", "models/section7.yaml"];
-    let few = ["--events", "1e4", "--replications", "2"];
+    let name = folder.write("p.json", &document.to_string());
     for typed in [
-        vec!["check", name],
-        vec!["show", name],
-        [&["simulate", "--policy", name][..], &few].concat(),
-        [
-            &["compare", "--policies", name, "--loads", ".5"][..],
-            &model,
-            &few,
-        ]
-        .concat(),
+        format!("check {name}"),
+        format!("show {name}"),
+        format!("simulate --policy {name} --events 1e4 --replications 2"),
+        format!(
+            "compare --policies {name} --loads .5 models/section7.yaml --events 1e4 --replications 2"
+        ),
     ] {
-        let refused = synth(&typed);
-        assert_eq!(code(&refused), 1, "{typed:?}: {}", stderr(&refused));
-        let told = stderr(&refused);
-        assert!(told.contains("--accept-changes"), "{typed:?}: {told}");
-        let accepted = synth(&[&typed[..], &["--accept-changes"]].concat());
-        assert_eq!(code(&accepted), 0, "{typed:?}: {}", stderr(&accepted));
+        has(&stderr(&ends(1, &typed)), "--accept-changes");
+        works(&format!("{typed} --accept-changes"));
     }
-    let told = stderr(&synth(&["check", name, "--accept-changes"]));
-    assert!(told.contains("changed after it was written"), "{told}");
+    let told = stderr(&works(&format!("check {name} --accept-changes")));
+    has(&told, "changed after it was written");
 }
 
 // What is told of a valid policy.
@@ -181,15 +171,13 @@ fn a_check_tells_what_was_derived_and_what_was_not() {
 /// Without claims nothing is promised, which is told.
 #[test]
 fn a_policy_without_claims_says_so() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("p.json");
+    let folder = Folder::new();
     let mut document = analysed(0.5);
     document["claims"] = json!([]);
-    std::fs::write(&file, document.to_string()).unwrap();
-    let told = synth(&["check", file.to_str().unwrap(), "--accept-changes"]);
-    assert_eq!(code(&told), 0, "{}", stderr(&told));
+    let file = folder.write("p.json", &document.to_string());
+    let told = works(&format!("check {file} --accept-changes"));
     let text = stderr(&told);
-    assert!(text.contains("nothing is claimed of the policy"), "{text}");
+    has(&text, "nothing is claimed of the policy");
     assert!(stdout(&told).is_empty());
 }
 
@@ -202,11 +190,11 @@ fn a_starved_schedule_is_refused() {
     let rule = "/policy/guarded/rule/adaptive-msr";
     let mix = &valid["evidence"]["servers"][0]["mix"]["schedules"];
     assert_eq!(valid.pointer(&format!("{rule}/schedules")).unwrap(), mix);
-    is_refused(
+    lies(
         &valid,
-        &format!("{rule}/schedules/0/2"),
-        json!(1),
-        "adaptive-msr.schedules: [0, 0, 2] is not among them",
+        rule,
+        "/schedules/0/2 | 1 | adaptive-msr.schedules: [0, 0, 2] is not among them
+        /prices/0 | ×0.999999 | as the certificate prices it",
     );
     // Another schedule beside them does no harm.
     let more = |v: &mut Value| {
@@ -214,13 +202,6 @@ fn a_starved_schedule_is_refused() {
         schedules.as_array_mut().unwrap().push(json!([0, 3, 0]));
     };
     assert_eq!(findings(&valid, more), [""; 0]);
-    let price = number(&valid, &format!("{rule}/prices/0"));
-    is_refused(
-        &valid,
-        &format!("{rule}/prices/0"),
-        json!(price * (1.0 - 1e-6)),
-        "as the certificate prices it",
-    );
 }
 
 /// What takes over is stable by a derivation of its own, and the numbers of jobs leave it room.
@@ -228,32 +209,28 @@ fn a_starved_schedule_is_refused() {
 fn a_guard_that_does_not_guard_is_refused() {
     let valid = vector("guarded");
     let rule = "/policy/guarded";
-    for (field, lie, words) in [
-        ("until", json!(12), "policy.guarded.until: 12, expected"),
-        ("until", json!(0), "policy.guarded.until: 0, expected"),
-        ("guard/schedules/0/2", json!(0), "is served by no schedule"),
-        ("guard/backfill", json!("first-fit"), "no backfilling"),
-        ("guard/weights/0", json!(0.9), "guarded.guard.weights"),
-        ("guard/schedules/0/2", json!(100), "guarded.guard"),
-    ] {
-        is_refused(&valid, &format!("{rule}/{field}"), lie, words);
-    }
+    lies(
+        &valid,
+        rule,
+        "/until | 12 | policy.guarded.until: 12, expected
+        /until | 0 | policy.guarded.until: 0, expected
+        /guard/schedules/0/2 | 0 | is served by no schedule
+        /guard/backfill | \"first-fit\" | no backfilling
+        /guard/weights/0 | 0.9 | guarded.guard.weights
+        /guard/schedules/0/2 | 100 | guarded.guard",
+    );
     // That it is stable is a claim, of each type, of this guard and of these laws.
     let load = claim(&valid, "load_under_guard", Some("type-1"));
     let value = number(&valid, &format!("{load}/value"));
     assert!(value > 0.0 && value < 1.0, "{value}");
-    for (field, lie, words) in [
-        ("value", json!(value * (1.0 - 1e-6)), ".value: "),
-        ("method", json!("simulated"), "expected a mean number"),
-        ("quantity", json!("mean_number"), "of a type under guard"),
-        (
-            "holds_for",
-            json!({}),
-            "expected {\"sizes\":\"exponential\"",
-        ),
-    ] {
-        is_refused(&valid, &format!("{load}/{field}"), lie, words);
-    }
+    lies(
+        &valid,
+        &load,
+        "/value | ×0.999999 | .value: 
+        /method | \"simulated\" | expected a mean number
+        /quantity | \"mean_number\" | of a type under guard
+        /holds_for | {} | expected {\"sizes\":\"exponential\"",
+    );
     let mut unguarded = vector("first-fit");
     let told = valid.pointer(&load).unwrap().clone();
     unguarded["claims"].as_array_mut().unwrap().push(told);
@@ -305,15 +282,14 @@ fn impossible_fractions_are_refused() {
     let of_tail = format!("/claims/{}", claims.len());
     claims.push(tail);
     assert_eq!(findings(&valid, |_| ()), [""; 0]);
-    let at = |claim: &str, field: &str| format!("{claim}/{field}");
-    for (field, lie, words) in [
-        ("longer_than", json!(50.0), "by the mean response time"),
-        ("longer_than", json!(-1.0), "expected a positive time"),
-        ("value", json!(1.04), "of a fraction at most 1"),
-        ("half_width", json!(1e-9), "cannot tell it any closer"),
-    ] {
-        is_refused(&valid, &at(&of_tail, field), lie, words);
-    }
+    lies(
+        &valid,
+        &of_tail,
+        "/longer_than | 50.0 | by the mean response time
+        /longer_than | -1.0 | expected a positive time
+        /value | 1.04 | of a fraction at most 1
+        /half_width | 1e-9 | cannot tell it any closer",
+    );
     // Nor does a time make a second claim of a mean.
     let again = findings(&valid, |v| {
         let mean = claim(v, "mean_response", None);
@@ -321,61 +297,44 @@ fn impossible_fractions_are_refused() {
         mean["longer_than"] = json!(1.0);
         v["claims"].as_array_mut().unwrap().push(mean);
     });
-    assert!(
-        again
-            .join("; ")
-            .contains("longer_than: expected a time with")
-    );
+    has(&again.join("; "), "longer_than: expected a time with");
 }
 
 /// Knobs that are none.
 #[test]
 fn knobs_out_of_range_are_refused() {
-    for (name, rule, knobs) in [
-        (
-            "adaptive-msr-draining",
-            "adaptive-msr/switching",
-            &["margin", "floor", "patience", "drain", "let_in"][..],
-        ),
-        ("tdc", "guarded/rule/tdc/knobs", &["exponent", "patience"]),
-        (
-            "reserving",
-            "guarded/rule/reserving",
-            &["worth", "exhaust", "let_in"],
-        ),
-    ] {
+    for [name, rule, knobs] in rows(
+        "adaptive-msr-draining | adaptive-msr/switching | margin floor patience drain let_in
+        tdc | guarded/rule/tdc/knobs | exponent patience
+        reserving | guarded/rule/reserving | worth exhaust let_in",
+    ) {
         let valid = vector(name);
-        for knob in knobs {
-            let place = format!("/policy/{rule}/{knob}");
+        for knob in words(knobs) {
             let words = format!("{}.{knob}: -1, expected", rule.replace('/', "."));
-            is_refused(&valid, &place, json!(-1), &words);
+            lies(
+                &valid,
+                &format!("/policy/{rule}"),
+                &format!("/{knob} | -1 | {words}"),
+            );
         }
     }
-    let valid = vector("static-quickswap");
-    for (place, lie, words) in [
-        ("cycle", json!([0, 1, 1]), "cycle"),
-        ("thresholds/1", json!(9), "expected less than"),
-    ] {
-        let place = format!("/policy/static-quickswap/{place}");
-        is_refused(&valid, &place, lie, words);
-    }
+    lies(
+        &vector("static-quickswap"),
+        "/policy/static-quickswap",
+        "/cycle | [0, 1, 1] | cycle
+        /thresholds/1 | 9 | expected less than",
+    );
 }
 
 /// Prices of resources are no dearer than what covers the values.
 #[test]
 fn dear_resource_prices_are_refused() {
-    let valid = analysed(0.5);
-    let prices = "/evidence/servers/0/resource_prices";
-    for j in 0..2 {
-        let place = format!("{prices}/{j}");
-        let dearer = json!(number(&valid, &place) * 1.001);
-        is_refused(&valid, &place, dearer, "would cover the values");
-    }
-    is_refused(
-        &valid,
-        &format!("{prices}/2"),
-        json!(1e-3),
-        "would cover the values",
+    lies(
+        &analysed(0.5),
+        "/evidence/servers/0/resource_prices",
+        "/0 | ×1.001 | would cover the values
+        /1 | ×1.001 | would cover the values
+        /2 | 1e-3 | would cover the values",
     );
 }
 
@@ -390,10 +349,12 @@ fn an_error_of_1e_8_is_refused_where_1e_9_is_promised() {
         ("mean_schedule", Some("type-2")),
         ("load", Some("type-3")),
     ] {
-        let place = claim(&valid, quantity, of) + "/value";
-        let right = number(&valid, &place);
-        is_refused(&valid, &place, json!(right * (1.0 + 1e-8)), ".value: ");
-        is_refused(&valid, &place, json!(right * (1.0 - 1e-8)), ".value: ");
+        let place = claim(&valid, quantity, of);
+        lies(
+            &valid,
+            &place,
+            "/value | ×1.00000001 | .value: \n /value | ×0.99999999 | .value: ",
+        );
     }
 }
 
@@ -402,19 +363,7 @@ fn an_error_of_1e_8_is_refused_where_1e_9_is_promised() {
 fn impossible_measurements_are_refused() {
     let valid = vector("adaptive-msr");
     let response = claim(&valid, "mean_response", None);
-    let lie = |value: f64, half_width: f64| {
-        findings(&valid, |v| {
-            let claim = v.pointer_mut(&response).unwrap();
-            claim["value"] = json!(value);
-            claim["half_width"] = json!(half_width);
-        })
-    };
-    let right = number(&valid, &format!("{response}/value"));
-    let narrow = lie(right, 1e-9);
-    assert!(
-        narrow.iter().any(|f| f.contains("half_width: ")),
-        "{narrow:#?}"
-    );
+    lies(&valid, &response, "/half_width | 1e-9 | half_width: ");
     // All numbers of the types in proportion, so that sums and Little's law hold.
     let fewer = findings(&valid, |v| {
         let claims = v["claims"].as_array_mut().unwrap().iter_mut();
@@ -424,42 +373,19 @@ fn impossible_measurements_are_refused() {
         }
     });
     assert!(!fewer.is_empty());
-    is_refused(
+    lies(
         &valid,
         "/evidence/simulation",
-        Value::Null,
-        "expected the run of it in `evidence.simulation`",
-    );
-    is_refused(
-        &valid,
-        "/evidence/simulation/replications",
-        json!(1),
-        "expected 2 at least",
+        " | null | expected the run of it in `evidence.simulation`
+        /replications | 1 | expected 2 at least",
     );
 }
 
 /// Near saturation jobs wait, whatever the rule: less is refused though every job is served in time.
 #[test]
 fn a_mean_below_what_every_rule_has_is_refused() {
-    let model = concat!(env!("CARGO_MANIFEST_DIR"), "/models/section7.yaml");
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("p.json");
-    let name = file.to_str().unwrap();
-    let made = synth(&[
-        "--workload",
-        model,
-        "--preemption",
-        "none",
-        "--family",
-        "quickswap",
-        "--budget",
-        "2e7",
-        "--quiet",
-        "--output",
-        name,
-    ]);
-    assert_eq!(code(&made), 0, "{}", stderr(&made));
-    let valid: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    let quickswap = "models/section7.yaml --preemption none --family quickswap --budget 2e7 -q";
+    let valid = json(&works(quickswap));
     assert_eq!(findings(&valid, |_| ()), [""; 0]);
     // By hand at .9, where C = 10/9 and Σ y_i²/λ_i = .03472 + .078125 + .27778: waiting jobs weigh
     // 9 × that − 1 at least, and one of type 3 weighs .5556: E[N] ≥ 3.15 + 2.5156/.5556 = 7.678.
@@ -477,48 +403,37 @@ fn a_mean_below_what_every_rule_has_is_refused() {
     let place = claim(&valid, "mean_response", None).replace("/claims/", "claims[") + "].value";
     let found = findings(&valid, lie);
     let told = found.iter().find(|f| f.starts_with(&place)).unwrap();
-    assert!(told.contains("expected at least 2.437"), "{told}");
+    has(&told, "expected at least 2.437");
 }
 
 /// Weights that prove nothing, and rules that do not go with the server.
 #[test]
 fn lies_about_preemptive_rules_are_refused() {
-    let weights = vector("max-weight");
-    for (place, lie, words) in [
-        ("/exponent", json!(0.0), "expected above 0"),
-        ("/exponent", json!(5.0), "at most 2"),
-        ("/worths/1", json!(1e-300), "at least, at most 1"),
-        ("/worths/1", json!(1.5), "at most 1"),
-        ("/worths", json!([1.0]), "one for each job type"),
-    ] {
-        is_refused(&weights, &format!("/policy/max-weight{place}"), lie, words);
-    }
-    // How many resources jobs need.
-    let filling = json!({"server-filling": {}});
-    is_refused(&weights, "/policy", filling, "one resource");
-}
-
-/// Setups without a rate, and guards that would not end what is in setup.
-#[test]
-fn lies_about_setups_are_refused() {
-    let weights = vector("max-weight-setup");
-    for (field, lie, words) in [
-        ("setup_rate", 0.0, "setup_rate"),
-        ("eagerness", -1.0, "eagerness"),
-        ("haste", -0.5, "haste"),
-        ("weights/exponent", 0.0, "expected above 0"),
-    ] {
-        let place = format!("/policy/max-weight-setup/{field}");
-        is_refused(&weights, &place, json!(lie), words);
-    }
-    let guarded = vector("guarded-setup");
-    for (field, lie) in [
-        ("guard/setup_rate", json!(20.0)),
-        ("rule", json!({"first-fit": {}})),
-    ] {
-        let place = format!("/policy/guarded/{field}");
-        is_refused(&guarded, &place, lie, "the setups of the rule");
-    }
+    lies(
+        &vector("max-weight"),
+        "/policy",
+        "/max-weight/exponent | 0.0 | expected above 0
+        /max-weight/exponent | 5.0 | at most 2
+        /max-weight/worths/1 | 1e-300 | at least, at most 1
+        /max-weight/worths/1 | 1.5 | at most 1
+        /max-weight/worths | [1.0] | one for each job type
+         | {\"server-filling\": {}} | one resource",
+    );
+    lies(
+        &vector("max-weight-setup"),
+        "/policy/max-weight-setup",
+        "/setup_rate | 0.0 | setup_rate
+        /eagerness | -1.0 | eagerness
+        /haste | -0.5 | haste
+        /weights/exponent | 0.0 | expected above 0",
+    );
+    // Guards that would not end what is in setup.
+    lies(
+        &vector("guarded-setup"),
+        "/policy/guarded",
+        "/guard/setup_rate | 20.0 | the setups of the rule
+        /rule | {\"first-fit\": {}} | the setups of the rule",
+    );
 }
 
 /// With preemption a mean may be less than any rule without it can have, but not less than the certificate allows.
@@ -526,5 +441,5 @@ fn lies_about_setups_are_refused() {
 fn a_mean_with_preemption_is_bounded_too() {
     let weights = vector("max-weight");
     let mean = claim(&weights, "mean_response", None);
-    is_refused(&weights, &format!("{mean}/value"), json!(0.5), "at least");
+    lies(&weights, &mean, "/value | 0.5 | at least");
 }

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::common::{Folder, code, stderr, synth};
+use crate::common::*;
 use crate::fleet::{TWO_SHAPES, load, mixed, read};
 use rand::{RngExt, SeedableRng};
 use synth::multiresource::artifact::Preemption;

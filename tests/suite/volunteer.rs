@@ -6,10 +6,10 @@
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 use synth::artifact::Subject;
 use synth::simulation::Settings;
-use synth::volunteer::artifact::{Artifact, Checked, Quantity};
+use synth::volunteer::artifact::{Artifact, Checked, Quantity, Volunteer};
 use synth::volunteer::policy::{
     Answer, Candidate, Dispatch, Host, Queued, Request, Usable, decide,
 };
@@ -17,7 +17,7 @@ use synth::volunteer::simulator::{Rule, simulate};
 use synth::volunteer::synthesis::{default_rule, fixed_bound, literal};
 use synth::volunteer::workload::{Campaign, Processor};
 
-use crate::common::{code, models, stderr, stdout, synth};
+use crate::common::*;
 
 /// A campaign of seconds: fifty hosts, twelve days.
 const TEXT: &str = "
@@ -39,32 +39,30 @@ batches:
 ";
 
 struct Here {
-    folder: tempfile::TempDir,
+    folder: Folder,
 }
 
 impl Here {
     fn new(text: &str) -> Self {
-        let here = Here {
-            folder: tempfile::tempdir().unwrap(),
-        };
-        std::fs::write(here.at("w.yaml"), text).unwrap();
-        here
+        let folder = Folder::new();
+        folder.write("w.yaml", text);
+        Here { folder }
     }
 
     fn at(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+        self.folder.path(name)
     }
 
     fn path(&self, name: &str) -> String {
-        self.at(name).display().to_string()
+        self.folder.name(name)
     }
 
     fn made(&self) -> Value {
         let (workload, policy) = (self.path("w.yaml"), self.path("p.json"));
-        let arguments = ["--workload", &workload, "--output", &policy];
-        let output = synth(&[&arguments[..], &["--budget", "4e5", "--campaigns", "4"]].concat());
-        assert_eq!(code(&output), 0, "{}", stderr(&output));
-        serde_json::from_str(&std::fs::read_to_string(&policy).unwrap()).unwrap()
+        works(&format!(
+            "{workload} --output {policy} --budget 4e5 --campaigns 4"
+        ));
+        self.folder.json("p.json")
     }
 }
 
@@ -75,46 +73,31 @@ fn a_campaign_goes_through_every_verb() {
     assert_eq!(made["kind"], "volunteer-dispatch");
     assert_eq!(made["workload"]["hosts"][1]["count"], 40);
     let policy = here.path("p.json");
-    for verb in [&["check", &policy][..], &["show", &policy]] {
-        let output = synth(verb);
-        assert_eq!(code(&output), 0, "{}", stderr(&output));
-        let said = stdout(&output) + &stderr(&output);
-        assert!(said.contains("50 hosts for 300.0 h"), "{said}");
+    for verb in ["check", "show"] {
+        let output = works(&format!("{verb} {policy}"));
+        has(
+            &(stdout(&output) + &stderr(&output)),
+            "50 hosts for 300.0 h",
+        );
     }
     let run = here.path("r.json");
-    let output = synth(&[
-        "simulate", "--policy", &policy, "--seed", "77", "--output", &run,
-    ]);
-    assert_eq!(code(&output), 0, "{}\n{}", stdout(&output), stderr(&output));
+    works(&format!(
+        "simulate --policy {policy} --seed 77 --output {run}"
+    ));
     let run: Value = serde_json::from_str(&std::fs::read_to_string(run).unwrap()).unwrap();
     assert!(run["verdicts"].as_array().unwrap().len() > 10);
     let (workload, page, csv) = (here.path("w.yaml"), here.path("c.html"), here.path("c.csv"));
     let policies = format!("{policy},literal,boinc-2025,fixed:100,percentile:50:90:.5");
-    let output = synth(&[
-        "compare",
-        "--workload",
-        &workload,
-        "--policies",
-        &policies,
-        "--replications",
-        "3",
-        "--html",
-        &page,
-        "--csv",
-        &csv,
-    ]);
-    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    works(&format!(
+        "compare --workload {workload} --policies {policies} --replications 3 --html {page} --csv {csv}"
+    ));
     let page = std::fs::read_to_string(page).unwrap();
     for text in ["median makespan", "means over 3 campaigns", "--seed 1"] {
-        assert!(page.contains(text), "{text}");
+        has(&page, text);
     }
     assert!(!page.contains("NaN") && !page.contains("inf"));
     let csv = std::fs::read_to_string(csv).unwrap();
-    assert!(
-        csv.lines()
-            .any(|line| line.starts_with("boinc-2025,,instances,")),
-        "{csv}"
-    );
+    has(&csv, "\nboinc-2025,,instances,");
     // The same seed gives the same policy.
     assert_eq!(here.made(), made);
 }
@@ -124,116 +107,70 @@ fn a_campaign_goes_through_every_verb() {
 fn what_was_changed_is_found() {
     let here = Here::new(TEXT);
     let made = here.made();
-    let check = |change: fn(&mut Value)| {
-        let mut document = made.clone();
-        change(&mut document);
-        let path = here.path("changed.json");
-        std::fs::write(&path, document.to_string()).unwrap();
-        let output = synth(&["check", "--accept-changes", &path]);
-        (code(&output), stdout(&output) + &stderr(&output))
-    };
-    for (change, said) in [
-        (
-            (|d: &mut Value| d["policy"]["dispatch"]["first_percentile"] = json!(101))
-                as fn(&mut Value),
-            "first_percentile",
-        ),
-        (
-            |d| d["policy"]["dispatch"]["patience"] = json!(0),
-            "patience",
-        ),
-        (|d| d["policy"]["tick"] = json!(-1), "tick"),
-        (
-            |d| d["workload"]["hosts"][0]["count"] = json!(11),
-            "hosts have",
-        ),
-        (|d| d["evidence"]["campaigns"] = json!(1), "campaigns"),
-        (
-            |d| d["policy"]["dispatch"]["first_each"] = json!(0),
-            "first_each",
-        ),
-        (|d| d["policy"]["refresh"] = json!(1e9), "refresh"),
-        (|d| d["claims"][1]["half_width"] = json!(1e9), "half_width"),
-        (
-            |d| d["claims"][1]["value"] = json!(1e4),
-            "longer than the campaign",
-        ),
-        (|d| d["claims"][0]["value"] = json!(1e9), "claims[0].value"),
-        (|d| d["claims"][1]["half_width"] = Value::Null, "half_width"),
-        (|d| d["claims"][1]["unit"] = json!("s"), "unit"),
-        (
-            |d| drop(d["claims"].as_array_mut().unwrap().remove(0)),
-            "capacity",
-        ),
-        (|d| *value(d, "worst_makespan") = json!(0.5), "cannot be"),
-    ] {
-        let (code, text) = check(change);
-        assert_eq!(code, 1, "{said}: {text}");
-        assert!(text.contains(said), "{said}: {text}");
-    }
-}
-
-/// The number that is claimed of a quantity.
-fn value<'a>(document: &'a mut Value, quantity: &str) -> &'a mut Value {
-    let claims = document["claims"].as_array_mut().unwrap();
-    let own = claims
-        .iter_mut()
-        .find(|claim| claim["quantity"] == quantity);
-    &mut own.unwrap()["value"]
+    are_refused(
+        &made,
+        "",
+        "/policy/dispatch/first_percentile | 101 | first_percentile
+        /policy/dispatch/patience | 0 | patience
+        /policy/tick | -1 | tick
+        /workload/hosts/0/count | 11 | hosts have
+        /evidence/campaigns | 1 | campaigns
+        /policy/dispatch/first_each | 0 | first_each
+        /policy/refresh | 1e9 | refresh
+        /claims/1/half_width | 1e9 | half_width
+        /claims/1/value | 1e4 | longer than the campaign
+        /claims/0/value | 1e9 | claims[0].value
+        /claims/1/half_width | null | half_width
+        /claims/1/unit | \"s\" | unit
+        /claims | [] | capacity",
+        refusal::<Volunteer>,
+    );
+    let claims = made["claims"].as_array().unwrap();
+    let worst = claims
+        .iter()
+        .position(|claim| claim["quantity"] == "worst_makespan");
+    let table = format!("/{}/value | 0.5 | cannot be", worst.unwrap());
+    are_refused(&made, "/claims", &table, refusal::<Volunteer>);
 }
 
 /// A verb of one kind alone is found without a document of that kind.
 #[test]
 fn a_verb_of_its_own_has_help() {
-    for words in [&["dispatch", "--help"][..], &["help", "dispatch"]] {
-        let output = synth(words);
-        assert_eq!(code(&output), 0, "{}", stderr(&output));
-        assert!(stdout(&output).contains("--request"), "{}", stdout(&output));
+    for words in ["dispatch --help", "help dispatch"] {
+        has(&stdout(&works(words)), "--request");
     }
-    let output = synth(&["--help"]);
-    assert!(stdout(&output).contains("volunteer-dispatch: dispatch"));
+    has(&stdout(&works("--help")), "volunteer-dispatch: dispatch");
 }
 
 #[test]
 fn bad_input_is_told_what_to_do() {
     let refused = |text: &str, expected: i32, said: &str| {
         let here = Here::new(text);
-        let output = synth(&[
-            "--workload",
-            &here.path("w.yaml"),
-            "--output",
-            &here.path("p.json"),
-        ]);
-        let text = stderr(&output);
-        assert_eq!(code(&output), expected, "{text}");
-        assert!(text.contains(said), "{said}: {text}");
+        let typed = format!("{} --output {}", here.path("w.yaml"), here.path("p.json"));
+        let text = stderr(&ends(expected, &typed));
+        has(&text, said);
         assert!(!here.at("p.json").exists());
     };
-    refused(
-        &TEXT.replace("application: b", "application: c"),
-        2,
-        "there is no application `c`",
-    );
-    refused(
-        &TEXT.replace("deadline: 60", "deadline: -60"),
-        2,
-        "not in the past",
-    );
-    refused(
-        &format!("{TEXT}policy: {{first_percentile: 120}}\n"),
-        2,
-        "from 0 to 100",
-    );
-    refused(
-        &TEXT.replace("jobs: 80", "jobs: 80000"),
-        1,
-        "times too much",
-    );
-    refused(
-        &TEXT.replace("deadline: 60", "deadline: .1"),
-        1,
-        "can never be done in time",
-    );
+    for (from, to, code, said) in [
+        (
+            "application: b",
+            "application: c",
+            2,
+            "there is no application `c`",
+        ),
+        ("deadline: 60", "deadline: -60", 2, "not in the past"),
+        ("jobs: 80", "jobs: 80000", 1, "times too much"),
+        (
+            "deadline: 60",
+            "deadline: .1",
+            1,
+            "can never be done in time",
+        ),
+    ] {
+        refused(&TEXT.replace(from, to), code, said);
+    }
+    let percentile = format!("{TEXT}policy: {{first_percentile: 120}}\n");
+    refused(&percentile, 2, "from 0 to 100");
     refused(
         &TEXT
             .replace(
@@ -247,27 +184,20 @@ fn bad_input_is_told_what_to_do() {
     );
     let here = Here::new(TEXT);
     let workload = here.path("w.yaml");
-    for (policy, said) in [
-        ("percentil", "did you mean `percentile`?"),
-        ("percentile:50:101:.5", "percentiles from 0 to 100"),
-        ("fixed:0", "not a time > 0"),
-        ("none.json", "there is no policy file"),
-    ] {
-        let output = synth(&["simulate", "--policy", policy, "--workload", &workload]);
-        assert_eq!(code(&output), 2);
-        assert!(
-            stderr(&output).contains(said),
-            "{said}: {}",
-            stderr(&output)
+    for [policy, said] in rows(
+        "percentil | did you mean `percentile`?
+        percentile:50:101:.5 | percentiles from 0 to 100
+        fixed:0 | not a time > 0
+        none.json | there is no policy file",
+    ) {
+        fails(
+            &format!("simulate --policy {policy} --workload {workload}"),
+            said,
         );
     }
-    let compared = ["compare", "--workload", &workload, "--policies", "fixed"];
-    let output = synth(&[&compared[..], &["--loads", ".5"]].concat());
-    assert_eq!(code(&output), 2);
-    assert!(
-        stderr(&output).contains("leave it out"),
-        "{}",
-        stderr(&output)
+    fails(
+        &format!("compare --workload {workload} --policies fixed --loads .5"),
+        "leave it out",
     );
 }
 
@@ -324,20 +254,14 @@ fn all_models_are_read_and_can_be_done() {
 fn a_budget_that_is_too_small_is_told_what_would_do() {
     let here = Here::new(TEXT);
     let workload = here.path("w.yaml");
-    let refused = synth(&["--workload", &workload, "--budget", "1000"]);
-    assert_eq!(code(&refused), 2);
+    let refused = ends(2, &format!("{workload} --budget 1000"));
     let told = stderr(&refused);
     let (_, after) = told.split_once("give --budget ").unwrap();
     let enough = after.split(' ').next().unwrap();
-    let made = synth(&["--workload", &workload, "--budget", enough]);
-    assert_eq!(code(&made), 0, "{enough}: {}", stderr(&made));
-    let few = ["--policy", "fixed", "--events", "1000"];
-    let refused = synth(&[&["simulate", "--workload", &workload], &few[..]].concat());
-    assert_eq!(code(&refused), 2);
-    assert!(
-        stderr(&refused).contains("--events"),
-        "{}",
-        stderr(&refused)
+    works(&format!("{workload} --budget {enough}"));
+    fails(
+        &format!("simulate --workload {workload} --policy fixed --events 1000"),
+        "--events",
     );
 }
 
@@ -348,39 +272,20 @@ fn a_request_is_answered_from_the_file() {
     here.made();
     let checked = Checked::read(&here.at("p.json")).unwrap();
     let artifact: &Artifact = checked.artifact();
-    assert!(
-        artifact
-            .find(Quantity::MedianMakespan, Subject::ALL)
-            .is_some()
-    );
+    let median = artifact.find(Quantity::MedianMakespan, Subject::ALL);
+    assert!(median.is_some());
     let vector = &vectors()[0].1;
     let request = &vector.requests[0];
-    std::fs::write(here.at("r.json"), serde_json::to_string(request).unwrap()).unwrap();
-    let (policy, path, answers) = (
-        here.path("p.json"),
-        here.path("r.json"),
-        here.path("a.json"),
-    );
-    let output = synth(&[
-        "dispatch",
-        "--policy",
-        &policy,
-        "--request",
-        &path,
-        "--output",
-        &answers,
-    ]);
-    assert_eq!(code(&output), 0, "{}", stderr(&output));
-    let found: Vec<Answer> =
-        serde_json::from_str(&std::fs::read_to_string(answers).unwrap()).unwrap();
+    let path = here
+        .folder
+        .write("r.json", &serde_json::to_string(request).unwrap());
+    let typed = format!("dispatch --policy {} --request {path}", here.path("p.json"));
+    works(&format!("{typed} --output {}", here.path("a.json")));
+    let found: Vec<Answer> = serde_json::from_value(here.folder.json("a.json")).unwrap();
     assert_eq!(found, decide(&artifact.policy.dispatch, request));
-    std::fs::write(
-        here.at("r.json"),
-        r#"{"now": -1, "processors": [], "versions": [], "jobs": []}"#,
-    )
-    .unwrap();
-    let output = synth(&["dispatch", "--policy", &policy, "--request", &path]);
-    assert_eq!(code(&output), 2, "{}", stdout(&output));
+    let past = r#"{"now": -1, "processors": [], "versions": [], "jobs": []}"#;
+    here.folder.write("r.json", past);
+    ends(2, &typed);
 }
 
 #[derive(Serialize, Deserialize)]

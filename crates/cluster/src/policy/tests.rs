@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::policy::{Backfill, EmptySlots, Family, MsrPolicy, Preemption, Route};
+use crate::policy::{Family, MsrPolicy, Preemption, Route};
 use crate::workload::Workload;
 
 mod backfilling;
@@ -133,11 +133,8 @@ fn fcfs_stops_at_the_first_job_that_does_not_fit() {
     assert_eq!(stage.arrive(0), "+0:0");
     assert_eq!(stage.arrive(0), "+0:1");
     assert_eq!(stage.arrive(1), "");
-    assert_eq!(
-        stage.arrive(2),
-        "",
-        "the small job must not pass the big one"
-    );
+    // The small job must not pass the big one.
+    assert_eq!(stage.arrive(2), "");
     assert_eq!(stage.end(0), "+1:2");
     assert_eq!(stage.end(0), "+2:3");
 }
@@ -155,14 +152,21 @@ fn first_fit_passes_what_does_not_fit_and_keeps_the_order() {
     // Three cores come free: the seven do not fit, the older small job does, then no three.
     assert_eq!(stage.end(0), "+2:5");
     assert_eq!(stage.end(0), "+0:6");
+    assert_eq!(
+        [0, 2, 2, 2].map(|i| stage.arrive(i)),
+        ["", "+2:8", "+2:9", ""]
+    );
+    // Both fit, and the first type has the older job.
+    assert_eq!(stage.end(0), "+0:7");
 }
 
-fn msr(
-    preemption: Preemption,
-    route: &str,
-    backfill: Backfill,
-    empty_slots: EmptySlots,
-) -> MsrPolicy {
+/// Two schedules of section 7 with preemption, route, backfilling and empty slots as they are written in a policy.
+fn msr(words: &str) -> MsrPolicy {
+    let [preemption, route, backfill, empty_slots] = words.split(' ').collect::<Vec<_>>()[..]
+    else {
+        panic!("{words}")
+    };
+    let preemption: Preemption = serde_json::from_value(preemption.into()).unwrap();
     MsrPolicy {
         preemption,
         schedules: vec![vec![0, 0, 2], vec![1, 4, 0]],
@@ -171,31 +175,22 @@ fn msr(
         switching_rate: 0.2,
         setup_rate: (preemption == Preemption::Setup).then_some(10.0),
         route: route.parse::<Route>().unwrap(),
-        backfill,
-        empty_slots,
+        backfill: serde_json::from_value(backfill.into()).unwrap(),
+        empty_slots: serde_json::from_value(empty_slots.into()).unwrap(),
     }
 }
 
-fn stage(preemption: Preemption, route: &str, backfill: Backfill, empty: EmptySlots) -> Stage<Msr> {
-    let policy = msr(preemption, route, backfill, empty);
-    let workload = section7();
-    Stage::new(
-        &workload,
-        Msr::new(&policy, &workload),
-        preemption != Preemption::None,
-    )
+fn stage(words: &str) -> Stage<Msr> {
+    let (policy, workload) = (msr(words), section7());
+    let preempts = policy.preemption != Preemption::None;
+    Stage::new(&workload, Msr::new(&policy, &workload), preempts)
 }
 
 /// Section 7, from (0,0,2) to (1,4,0), sequential and eager: the room of the first type-3 job
 /// to end goes to one job of type 1 and one of type 2 (10 cores = 3 + 4 and 3 left).
 #[test]
 fn a_non_preemptive_route_drains_and_admits_eagerly() {
-    let mut stage = stage(
-        Preemption::None,
-        "sequential-eager",
-        Backfill::None,
-        EmptySlots::Phantom,
-    );
+    let mut stage = stage("none sequential-eager none phantom");
     assert_eq!(stage.arrive(2), "+2:0");
     assert_eq!(stage.arrive(2), "+2:1");
     assert_eq!(
@@ -219,27 +214,16 @@ fn a_non_preemptive_route_drains_and_admits_eagerly() {
 /// An empty draining slot keeps its clock as a phantom, at rate (slots − jobs) μ.
 #[test]
 fn phantom_slots_drain_by_their_clock() {
-    let mut stage = stage(
-        Preemption::None,
-        "sequential-eager",
-        Backfill::None,
-        EmptySlots::Phantom,
-    );
+    let mut stage = stage("none sequential-eager none phantom");
     stage.arrive(2);
     stage.arrive(0);
     stage.ring(0);
     assert_eq!(stage.system.clocks(), [0.0, 0.0, 0.0, 1.0]);
     assert_eq!(stage.ring(3), "+0:1");
-    assert_eq!(
-        stage.system.clocks()[3],
-        0.0,
-        "the slot that is left holds a job"
-    );
-    assert_eq!(
-        stage.arrive(2),
-        "",
-        "a draining slot is not refilled beyond its count"
-    );
+    // The slot that is left holds a job.
+    assert_eq!(stage.system.clocks()[3], 0.0);
+    // A draining slot is not refilled beyond its count.
+    assert_eq!(stage.arrive(2), "");
     assert_eq!(stage.end(2), "");
     assert_eq!(stage.policy.schedule().0, [1, 4, 0]);
 }
@@ -247,12 +231,7 @@ fn phantom_slots_drain_by_their_clock() {
 /// Released, the same slot is free at once, and an empty system switches without waiting.
 #[test]
 fn released_slots_go_at_once() {
-    let mut stage = stage(
-        Preemption::None,
-        "sequential-eager",
-        Backfill::None,
-        EmptySlots::Release,
-    );
+    let mut stage = stage("none sequential-eager none release");
     stage.arrive(2);
     stage.arrive(0);
     assert_eq!(stage.ring(0), "+0:1");
@@ -260,22 +239,14 @@ fn released_slots_go_at_once() {
     assert!(stage.policy.schedule().1, "the route is over");
     assert_eq!(stage.end(0), "");
     assert_eq!(stage.ring(0), "");
-    assert_eq!(
-        stage.policy.schedule(),
-        (&[0, 0, 2][..], true),
-        "nothing to drain: at once"
-    );
+    // Nothing to drain: at once.
+    assert_eq!(stage.policy.schedule(), (&[0, 0, 2][..], true));
 }
 
 /// Sequential: type 1 drains first, and type 2 is refilled until its turn comes.
 #[test]
 fn sequential_drains_refill_the_types_whose_turn_has_not_come() {
-    let mut stage = stage(
-        Preemption::None,
-        "sequential-late",
-        Backfill::None,
-        EmptySlots::Phantom,
-    );
+    let mut stage = stage("none sequential-late none phantom");
     stage.ring(0);
     for clock in [3, 3] {
         stage.ring(clock);
@@ -286,11 +257,8 @@ fn sequential_drains_refill_the_types_whose_turn_has_not_come() {
     }
     stage.arrive(2);
     assert_eq!(stage.ring(0), "");
-    assert_eq!(
-        stage.end(1),
-        "+1:5",
-        "type 2 is refilled while type 1 drains"
-    );
+    // Type 2 is refilled while type 1 drains.
+    assert_eq!(stage.end(1), "+1:5");
     assert_eq!(stage.end(0), "");
     assert_eq!([stage.end(1), stage.end(1), stage.end(1)], ["", "", ""]);
     assert_eq!(stage.end(1), "+2:6", "late: only at the end of the route");
@@ -298,12 +266,7 @@ fn sequential_drains_refill_the_types_whose_turn_has_not_come() {
 
 #[test]
 fn full_preemption_stops_the_youngest_and_resumes_them_in_order() {
-    let mut stage = stage(
-        Preemption::Full,
-        "sequential-eager",
-        Backfill::None,
-        EmptySlots::Release,
-    );
+    let mut stage = stage("full sequential-eager none release");
     stage.arrive(2);
     stage.arrive(2);
     stage.arrive(1);
@@ -314,37 +277,21 @@ fn full_preemption_stops_the_youngest_and_resumes_them_in_order() {
 /// Full preemption with backfilling: the youngest backfilled jobs give way to a scheduled one.
 #[test]
 fn backfilled_jobs_give_way_where_preemption_is_full() {
-    let mut stage = stage(
-        Preemption::Full,
-        "sequential-eager",
-        Backfill::FirstFit,
-        EmptySlots::Release,
-    );
+    let mut stage = stage("full sequential-eager first-fit release");
     assert_eq!(
         [stage.arrive(1), stage.arrive(0), stage.arrive(1)],
         ["+1:0", "+0:1", "+1:2"]
     );
-    assert_eq!(
-        stage.arrive(2),
-        "-1:2 +2:3",
-        "4 + 3 + 10 cores of 20 remain in use"
-    );
-    assert_eq!(
-        stage.arrive(2),
-        "-0:1 -1:0 +2:4",
-        "and the scheduled jobs fill the server"
-    );
+    // 4 + 3 + 10 cores of 20 remain in use.
+    assert_eq!(stage.arrive(2), "-1:2 +2:3");
+    // And the scheduled jobs fill the server.
+    assert_eq!(stage.arrive(2), "-0:1 -1:0 +2:4");
 }
 
 /// Without preemption a backfilled job delays the scheduled one.
 #[test]
 fn backfilled_jobs_run_on_where_preemption_is_none() {
-    let mut stage = stage(
-        Preemption::None,
-        "sequential-eager",
-        Backfill::FirstFit,
-        EmptySlots::Release,
-    );
+    let mut stage = stage("none sequential-eager first-fit release");
     assert_eq!(stage.arrive(1), "+1:0");
     assert_eq!(stage.arrive(2), "+2:1");
     assert_eq!(stage.arrive(2), "");
@@ -354,22 +301,14 @@ fn backfilled_jobs_run_on_where_preemption_is_none() {
 /// A setup holds the room and serves nobody; the preempted job is at the head of its queue.
 #[test]
 fn setups_hold_their_room_until_their_clock_rings() {
-    let mut stage = stage(
-        Preemption::Setup,
-        "concurrent-late",
-        Backfill::None,
-        EmptySlots::Phantom,
-    );
+    let mut stage = stage("setup concurrent-late none phantom");
     stage.arrive(2);
     stage.arrive(2);
     stage.arrive(1);
     assert_eq!(stage.ring(0), "-2:1 -2:0");
     assert_eq!(stage.system.free(0), 0, "20 cores held");
-    assert_eq!(
-        stage.system.clocks(),
-        [0.0, 0.0, 0.0, 20.0],
-        "two setups at γ = 10"
-    );
+    // Two setups at γ = 10.
+    assert_eq!(stage.system.clocks(), [0.0, 0.0, 0.0, 20.0]);
     assert_eq!(stage.ring(3), "");
     assert_eq!(stage.system.free(0), 10);
     assert_eq!(stage.ring(3), "+1:2");
@@ -394,9 +333,6 @@ fn violations_are_noticed() {
     system.stop(1);
     assert_eq!(system.violation(), Some(&Violation::Preemption(1)));
     system.advance(0.5);
-    assert_eq!(
-        system.violation(),
-        Some(&Violation::Preemption(1)),
-        "the first one"
-    );
+    // The first one.
+    assert_eq!(system.violation(), Some(&Violation::Preemption(1)));
 }

@@ -3,64 +3,72 @@ use std::collections::HashMap;
 
 use super::*;
 
-fn workload(text: &str) -> Workload {
-    Workload::parse(text, "t").unwrap().workload
+fn one_server(cpu: u32, jobs: &str) -> Workload {
+    let head = "kind: multiresource\ntime_unit: s\n";
+    let text = format!("{head}server: {{capacity: {{cpu: {cpu}}}}}\njobs:\n{jobs}");
+    Workload::parse(&text, "t").unwrap().workload
 }
 
-fn solve(workload: &Workload, tolerance: f64) -> Optimum {
+fn found(workload: &Workload, sought: Problem, limits: &Limits) -> Optimum {
+    optimum(workload, sought, limits, &AtomicBool::new(false), |_| {}).unwrap()
+}
+
+/// The least mean, without setups.
+fn solve(workload: &Workload, preemption: Preemption, tolerance: f64) -> Optimum {
     let limits = Limits {
         tolerance,
         ..Limits::default()
     };
-    let never = AtomicBool::new(false);
-    let sought = Problem::mean(Preemption::None);
-    optimum(workload, sought, &limits, &never, |_| {}).unwrap()
+    found(workload, Problem::mean(preemption), &limits)
 }
 
-/// One type on three servers: nothing to decide, M/M/3.
+/// One type on three servers, with preemption or without: nothing to decide, M/M/3.
 #[test]
 fn one_type_is_erlang() {
-    let workload = workload(
-        "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 3}}\njobs:\n  - {name: a, demand: {cpu: 1}, arrival_rate: 2.1, mean_size: 1}\n",
-    );
+    let job = "  - {name: a, demand: {cpu: 1}, arrival_rate: 2.1, mean_size: 1}\n";
     let exact = 1.0 + crate::analysis::erlang_c(3.0, 2.1) / (3.0 - 2.1);
-    let found = solve(&workload, 1e-6);
-    assert!((found.lower / exact - 1.0).abs() < 1e-6, "{found:?}");
+    for preemption in [Preemption::None, Preemption::Full] {
+        let found = solve(&one_server(3, job), preemption, 1e-6);
+        assert!((found.lower / exact - 1.0).abs() < 1e-6, "{found:?}");
+    }
 }
 
 /// One server, two types of which the second is ten times faster: the cμ rule. Its mean waiting
-/// times (Cobham) are `W₀/((1 − σ)(1 − σ'))`.
+/// times (Cobham) are `W₀/((1 − σ)(1 − σ'))`. With preemption the faster of exponential sizes has `E[S]/(1 − σ_1)`, the
+/// slower `(E[S] + W)/((1 − σ_1)(1 − σ_2))` by preemptive-resume priority.
 #[test]
 fn one_server_follows_c_mu() {
-    let workload = workload(
-        "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 1}}\njobs:\n  - {name: slow, demand: {cpu: 1}, arrival_rate: .4, mean_size: 1}\n  - {name: fast, demand: {cpu: 1}, arrival_rate: 3, mean_size: .1}\n",
+    let workload = one_server(
+        1,
+        "  - {name: slow, demand: {cpu: 1}, arrival_rate: .4, mean_size: 1}
+  - {name: fast, demand: {cpu: 1}, arrival_rate: 3, mean_size: .1}\n",
     );
     let residual = 0.4 * 1.0 + 3.0 * 0.01;
-    let (fast, slow) = (
-        residual / (1.0 - 0.3),
-        residual / ((1.0 - 0.3) * (1.0 - 0.7)),
-    );
-    let exact = (3.0 * (fast + 0.1) + 0.4 * (slow + 1.0)) / 3.4;
-    let found = solve(&workload, 1e-5);
-    assert!(
-        (found.lower / exact - 1.0).abs() < 1e-5,
-        "{exact} {found:?}"
-    );
-    assert!(found.upper_in_box >= found.lower);
+    let both = (1.0 - 0.3) * (1.0 - 0.7);
+    let waiting = [residual / (1.0 - 0.3) + 0.1, residual / both + 1.0];
+    let preempting = [0.1 / (1.0 - 0.3), 1.0 / (1.0 - 0.3) + residual / both];
+    for (preemption, [fast, slow]) in [(Preemption::None, waiting), (Preemption::Full, preempting)]
+    {
+        let exact = (3.0 * fast + 0.4 * slow) / 3.4;
+        let found = solve(&workload, preemption, 1e-5);
+        assert!(
+            (found.lower / exact - 1.0).abs() < 1e-5,
+            "{exact} {found:?}"
+        );
+        assert!(found.upper_in_box >= found.lower);
+    }
 }
 
 fn small(jobs: &str) -> Workload {
-    let head = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 2}}\njobs:\n";
-    workload(&format!("{head}{jobs}"))
+    one_server(2, jobs)
 }
 
 fn within(workload: &Workload, objective: Objective, limits: &Limits) -> Optimum {
-    let never = AtomicBool::new(false);
     let sought = Problem {
         objective,
         ..Problem::mean(Preemption::None)
     };
-    optimum(workload, sought, limits, &never, |_| {}).unwrap()
+    found(workload, sought, limits)
 }
 
 /// Four types that are alike are one: M/M/2 at ρ = .5, whatever the names. A box of nine waiting jobs of
@@ -101,9 +109,7 @@ fn the_weighted_optimum_is_the_mean_where_types_are_alike() {
 /// 6, 1960; the dual of the dynamic program, solved without iterating over values): both objectives.
 #[test]
 fn the_box_is_the_optimum_of_a_linear_program() {
-    let workload = small(
-        "  - {name: light, demand: {cpu: 1}, arrival_rate: .5, mean_size: 1}\n  - {name: heavy, demand: {cpu: 2}, arrival_rate: .4, mean_size: .5}\n",
-    );
+    let workload = light_and_heavy();
     // Dominant loads .25 and .2.
     let rates = [0.5, 0.4];
     let weights = [0.25 / 0.45, 0.2 / 0.45];
@@ -209,62 +215,16 @@ fn work_is_limited() {
     assert!(found.lower < exact);
 }
 
-fn preempting(workload: &Workload, tolerance: f64) -> Optimum {
-    let limits = Limits {
-        tolerance,
-        ..Limits::default()
-    };
-    let never = AtomicBool::new(false);
-    optimum(
-        workload,
-        Problem::mean(Preemption::Full),
-        &limits,
-        &never,
-        |_| {},
-    )
-    .unwrap()
-}
-
-/// With preemption and one type it is M/M/3 too.
-#[test]
-fn one_type_is_erlang_with_preemption() {
-    let workload = workload(
-        "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 3}}\njobs:\n  - {name: a, demand: {cpu: 1}, arrival_rate: 2.1, mean_size: 1}\n",
-    );
-    let exact = 1.0 + crate::analysis::erlang_c(3.0, 2.1) / (3.0 - 2.1);
-    let found = preempting(&workload, 1e-6);
-    assert!((found.lower / exact - 1.0).abs() < 1e-6, "{found:?}");
-}
-
-/// One server, two types of which the second is ten times faster: preemptive cμ. Of exponential sizes the
-/// faster has `E[S]/(1 − σ_1)`, the slower `(E[S] + W)/((1 − σ_1)(1 − σ_2))` by preemptive-resume priority.
-#[test]
-fn one_server_follows_c_mu_with_preemption() {
-    let workload = workload(
-        "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 1}}\njobs:\n  - {name: slow, demand: {cpu: 1}, arrival_rate: .4, mean_size: 1}\n  - {name: fast, demand: {cpu: 1}, arrival_rate: 3, mean_size: .1}\n",
-    );
-    let fast = 0.1 / (1.0 - 0.3);
-    let residual = 0.4 * 1.0 + 3.0 * 0.01;
-    let slow = 1.0 / (1.0 - 0.3) + residual / ((1.0 - 0.3) * (1.0 - 0.7));
-    let exact = (3.0 * fast + 0.4 * slow) / 3.4;
-    let found = preempting(&workload, 1e-5);
-    assert!(
-        (found.lower / exact - 1.0).abs() < 1e-5,
-        "{exact} {found:?}"
-    );
-}
-
 fn with_setups(workload: &Workload, setup_rate: f64, tolerance: f64) -> Optimum {
     let limits = Limits {
         tolerance,
         ..Limits::default()
     };
-    let never = AtomicBool::new(false);
     let sought = Problem {
         setup_rate: Some(setup_rate),
         ..Problem::mean(Preemption::Setup)
     };
-    optimum(workload, sought, &limits, &never, |_| {}).unwrap()
+    found(workload, sought, &limits)
 }
 
 /// Two types, of which the second needs both servers.
@@ -279,8 +239,7 @@ fn light_and_heavy() -> Workload {
 #[test]
 fn setups_are_between_full_and_none() {
     let workload = light_and_heavy();
-    let none = solve(&workload, 2e-3);
-    let full = preempting(&workload, 2e-3);
+    let [none, full] = [Preemption::None, Preemption::Full].map(|p| solve(&workload, p, 2e-3));
     let found = [1e-3, 3.0, 30.0].map(|rate| with_setups(&workload, rate, 2e-3));
     assert!((found[0].lower / none.lower - 1.0).abs() < 4e-3);
     let least = [none.lower, found[1].lower, found[2].lower, full.lower];
@@ -364,7 +323,7 @@ fn the_box_with_setups_is_the_optimum_of_a_linear_program() {
 fn the_box_with_preemption_is_the_optimum_of_a_linear_program() {
     use good_lp::{Expression, ProblemVariables, Solution, SolverModel, constraint, variable};
     let workload = light_and_heavy();
-    let found = preempting(&workload, 0.005);
+    let found = solve(&workload, Preemption::Full, 0.005);
     let [rates, services] = [[0.5, 0.4], [1.0, 2.0]];
     let [a, b] = [found.limits[0], found.limits[1]];
     let mut variables = ProblemVariables::new();

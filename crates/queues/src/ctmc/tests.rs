@@ -4,6 +4,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use super::cycle::{Cycle, Reward};
 use super::*;
 
 /// Returns a ring of n states with up to `most` servers; some edges serve.
@@ -43,6 +44,9 @@ fn going_round_agrees_with_the_qbd() {
             let round = rounds::law(&queue).unwrap();
             let error = (round.mean / qbd.mean() - 1.0).abs();
             assert!(error < 1e-11, "{n} states at {load}: {error:e}");
+            let cycle = Cycle::new(&queue, f64::INFINITY).unwrap();
+            let error = (cycle.means(&[Reward::Jobs])[0] / qbd.mean() - 1.0).abs();
+            assert!(error < 1e-9, "{n} states at {load}, by cycles: {error:e}");
             for (q, level) in qbd.levels().take(round.law[0].len()).enumerate() {
                 for (s, p) in level.iter().enumerate() {
                     assert!(

@@ -17,11 +17,8 @@ fn easy_starts_what_the_head_leaves_over_or_what_ends_before_it() {
     assert_eq!(stage.arrive_sized(2, 1.0, 100.0), "+2:4");
     assert_eq!(stage.arrive_sized(2, 1.0, 3.0), "+2:5", "ends at 4");
     assert_eq!(stage.finish(2, 5, 4.0), "");
-    assert_eq!(
-        stage.arrive_sized(2, 4.0, 50.0),
-        "+2:6",
-        "the last left over"
-    );
+    // The last left over.
+    assert_eq!(stage.arrive_sized(2, 4.0, 50.0), "+2:6");
     assert_eq!(stage.finish(1, 0, 5.0), "+1:1", "the head");
     assert_eq!(stage.finish(1, 1, 6.0), "+0:3", "and who came next");
 }
@@ -31,27 +28,15 @@ fn easy_does_not_delay_the_head() {
     let mut stage = backfilling(&cores(), Backfilling::easy(Estimates::Inflated(1.0)));
     assert_eq!(stage.arrive_sized(0, 0.0, 16.0), "+0:0");
     assert_eq!(stage.arrive_sized(0, 0.0, 20.0), "+0:1");
-    assert_eq!(
-        stage.arrive_sized(1, 7.0, 1.0),
-        "",
-        "at 16 it takes all that is free then"
-    );
+    // At 16 it takes all that is free then.
+    assert_eq!(stage.arrive_sized(1, 7.0, 1.0), "");
     assert_eq!(stage.arrive_sized(2, 7.0, 5.0), "+2:3");
-    assert_eq!(
-        stage.arrive_sized(0, 7.0, 20.0),
-        "",
-        "it fits, and would last until 27"
-    );
-    assert_eq!(
-        stage.arrive_sized(0, 7.0, 9.0),
-        "+0:5",
-        "until 16, when the head starts"
-    );
-    assert_eq!(
-        stage.finish(2, 3, 12.0),
-        "",
-        "the other still lasts too long"
-    );
+    // It fits, and would last until 27.
+    assert_eq!(stage.arrive_sized(0, 7.0, 20.0), "");
+    // Until 16, when the head starts.
+    assert_eq!(stage.arrive_sized(0, 7.0, 9.0), "+0:5");
+    // The other still lasts too long.
+    assert_eq!(stage.finish(2, 3, 12.0), "");
     assert_eq!(stage.finish(0, 0, 16.0), "");
     assert_eq!(stage.finish(0, 5, 16.0), "+1:2");
 }
@@ -82,11 +67,8 @@ fn easy_serves_jobs_without_limits() {
     let mut stage = backfilling(&cores(), Backfilling::easy(Estimates::Limits));
     assert_eq!(stage.arrive(1), "+1:0", "without a limit");
     assert_eq!(stage.arrive(1), "");
-    assert_eq!(
-        stage.arrive_limited(0, 3.0, 1e9),
-        "+0:2",
-        "ends before that is known to"
-    );
+    // Ends before that is known to.
+    assert_eq!(stage.arrive_limited(0, 3.0, 1e9), "+0:2");
     assert_eq!(stage.arrive(2), "", "nothing is left");
     assert_eq!(stage.finish(0, 2, 4.0), "+2:3", "of 3 left over");
     assert_eq!(stage.finish(1, 0, 5.0), "+1:1");
@@ -98,24 +80,15 @@ fn easy_goes_by_estimates() {
     let mut exact = blocked(1.0);
     assert_eq!(exact.arrive_sized(2, 1.0, 9.0), "+2:2", "of 3 left over");
     assert_eq!(exact.arrive_sized(2, 1.0, 9.0), "+2:3");
-    assert_eq!(
-        exact.arrive_sized(2, 1.0, 9.0),
-        "+2:4",
-        "and none is left over"
-    );
+    // And none is left over.
+    assert_eq!(exact.arrive_sized(2, 1.0, 9.0), "+2:4");
     assert_eq!(exact.finish(2, 4, 2.0), "", "earlier than it was said to");
-    assert_eq!(
-        exact.arrive_sized(2, 2.0, 9.0),
-        "+2:5",
-        "so this one takes its place"
-    );
+    // So this one takes its place.
+    assert_eq!(exact.arrive_sized(2, 2.0, 9.0), "+2:5");
     let mut inflated = blocked(1e9);
     assert_eq!(inflated.arrive_sized(0, 1.0, 9.0), "+0:2");
-    assert_eq!(
-        inflated.finish(1, 0, 5.0),
-        "+1:1",
-        "far earlier than was expected"
-    );
+    // Far earlier than was expected.
+    assert_eq!(inflated.finish(1, 0, 5.0), "+1:1");
 }
 
 fn conservative(inflation: f64) -> Stage<dyn Policy> {
@@ -131,11 +104,8 @@ fn conservative_holds_to_reservations() {
     assert_eq!(stage.arrive_sized(1, 0.0, 5.0), "+1:0");
     assert_eq!(stage.arrive_sized(1, 1.0, 4.0), "", "from 5 to 9");
     assert_eq!(stage.arrive_sized(0, 1.0, 2.0), "+0:2", "until 3");
-    assert_eq!(
-        stage.arrive_sized(0, 1.0, 6.0),
-        "",
-        "from 3 to 9, beside both sevens"
-    );
+    // From 3 to 9, beside both sevens.
+    assert_eq!(stage.arrive_sized(0, 1.0, 6.0), "");
     assert_eq!(stage.arrive_sized(2, 1.0, 1.0), "", "all is taken until 9");
     assert_eq!(stage.finish(0, 2, 3.0), "+0:3");
     assert_eq!(stage.finish(1, 0, 5.0), "+1:1");

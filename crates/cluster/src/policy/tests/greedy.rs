@@ -52,11 +52,8 @@ fn need_is_the_dominant_share_of_several_resources() {
         stage.arrive(i);
     }
     assert_eq!(stage.end(2), "+2:4");
-    assert_eq!(
-        stage.end(2),
-        "+0:3 +1:2",
-        "both fit beside the one that runs"
-    );
+    // Both fit beside the one that runs.
+    assert_eq!(stage.end(2), "+0:3 +1:2");
 }
 
 #[test]

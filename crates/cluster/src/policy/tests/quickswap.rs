@@ -89,11 +89,8 @@ fn types_take_turns() {
     assert_eq!(stage.end(1), "+2:2 +2:3");
     assert_eq!(stage.arrive(2), "", "two fit");
     assert_eq!(stage.end(2), "+2:4");
-    assert_eq!(
-        stage.end(2),
-        "",
-        "one is left, which two could use: it drains"
-    );
+    // One is left, which two could use: it drains.
+    assert_eq!(stage.end(2), "");
     assert_eq!([stage.arrive(2), stage.arrive(1)], ["", ""]);
     assert_eq!(stage.end(2), "+0:1", "the next in the cycle");
     assert_eq!(stage.arrive(0), "", "it drains: others wait");
@@ -109,11 +106,8 @@ fn the_next_turn_may_begin_while_the_last_one_drains() {
     };
     let mut stage = Stage::new(&ten(), StaticQuickswap::new(&policy, &ten()), false);
     assert_eq!(stage.arrive(2), "+2:0");
-    assert_eq!(
-        stage.arrive(0),
-        "+0:1",
-        "one of type 2 leaves too much unused"
-    );
+    // One of type 2 leaves too much unused.
+    assert_eq!(stage.arrive(0), "+0:1");
     assert_eq!([stage.arrive(2), stage.arrive(0)], ["", ""]);
     assert_eq!(stage.end(0), "+2:2", "its turn it was, and now it fits");
     assert_eq!(stage.end(2), "+0:3");
@@ -124,37 +118,33 @@ fn nobody_enters_before_the_largest_that_waits_in_vain() {
     let mut stage = Stage::new(&ten(), AdaptiveQuickswap::new(&ten()), false);
     assert_eq!([stage.arrive(0), stage.arrive(0)], ["+0:0", "+0:1"]);
     assert_eq!(stage.arrive(0), "+0:2");
-    assert_eq!(
-        stage.arrive(1),
-        "",
-        "it waits in vain, and no small one waits"
-    );
-    assert_eq!(
-        [stage.arrive(0), stage.end(0)],
-        ["", ""],
-        "nor may one that fits"
-    );
+    // It waits in vain, and no small one waits.
+    assert_eq!(stage.arrive(1), "");
+    // Nor may one that fits.
+    assert_eq!([stage.arrive(0), stage.end(0)], ["", ""]);
     assert_eq!(stage.end(0), "+1:3");
     assert_eq!(stage.arrive(2), "");
-    assert_eq!(
-        stage.end(1),
-        "+2:5 +0:4",
-        "one of type 0 runs and others wait: all as before"
-    );
+    // One of type 0 runs and others wait: all as before.
+    assert_eq!(stage.end(1), "+2:5 +0:4");
+}
+
+/// Knobs of adaptive switching: waste, floor, patience, drain, let_in; without a margin.
+fn switching([waste, floor, patience, drain, let_in]: [f64; 5]) -> Switching {
+    Switching {
+        waste,
+        margin: 0.0,
+        floor,
+        patience,
+        drain,
+        let_in,
+    }
 }
 
 /// Light jobs until two of four servers are enough for them, heavy ones until the light queue
 /// weighs three more than theirs.
 #[test]
 fn working_schedules_are_left_by_what_waits() {
-    let switching = Switching {
-        waste: 0.5,
-        margin: 0.0,
-        floor: 3.0,
-        patience: 0.0,
-        drain: 0.0,
-        let_in: 0.0,
-    };
+    let switching = self::switching([0.5, 3.0, 0.0, 0.0, 0.0]);
     let policy = AdaptiveMsrPolicy {
         limits: false,
         schedules: vec![vec![4, 0], vec![0, 1]],
@@ -168,11 +158,8 @@ fn working_schedules_are_left_by_what_waits() {
     assert_eq!([stage.arrive(1), stage.arrive(0)], ["", ""]);
     // Five light jobs, four, three: a place that comes free is taken.
     assert_eq!([stage.end(0), stage.end(0)], ["+0:5", ""]);
-    assert_eq!(
-        stage.end(0),
-        "",
-        "two: the heavy job's turn has come, and it waits for room"
-    );
+    // Two: the heavy job's turn has come, and it waits for room.
+    assert_eq!(stage.end(0), "");
     assert_eq!(stage.arrive(0), "", "nobody else starts meanwhile");
     assert_eq!([stage.end(0), stage.end(0)], ["", "+1:4"]);
     // One heavy job weighs 1; of n ≤ 4 light ones, n²/4, of more n.
@@ -191,14 +178,7 @@ fn working_schedules_are_left_by_what_waits() {
 #[test]
 fn patience_lets_others_start_beside() {
     let at = |patience: f64| {
-        let switching = Switching {
-            waste: 0.5,
-            margin: 0.0,
-            floor: 3.0,
-            patience,
-            drain: 0.0,
-            let_in: 0.0,
-        };
+        let switching = self::switching([0.5, 3.0, patience, 0.0, 0.0]);
         let workload = servers(4, &[1, 2]);
         let policy = AdaptiveMsrPolicy {
             limits: false,
@@ -247,14 +227,7 @@ fn long_drains_are_not_begun() {
             limits: false,
             schedules: vec![vec![3, 1, 0], vec![0, 4, 1]],
             prices: vec![0.3, 0.1, 0.6],
-            switching: Switching {
-                waste: 0.0,
-                margin: 0.0,
-                floor: 1.0,
-                patience: 0.0,
-                drain,
-                let_in: 0.0,
-            },
+            switching: switching([0.0, 1.0, 0.0, drain, 0.0]),
         };
         let mut stage = Stage::new(&workload, AdaptiveMsr::new(&policy, &workload), false);
         for (n, i) in [0, 0, 0, 1].into_iter().enumerate() {
@@ -280,14 +253,7 @@ fn short_jobs_pass_during_a_drain() {
             limits: false,
             schedules: vec![vec![3, 1, 0], vec![0, 0, 1]],
             prices: vec![0.3, 0.1, 1.0],
-            switching: Switching {
-                waste: 0.5,
-                margin: 0.0,
-                floor: 3.0,
-                patience: 0.0,
-                drain: 0.0,
-                let_in,
-            },
+            switching: switching([0.5, 3.0, 0.0, 0.0, let_in]),
         };
         let mut stage = Stage::new(&workload, AdaptiveMsr::new(&policy, &workload), false);
         assert_eq!([stage.arrive(0), stage.arrive(0)], ["+0:0", "+0:1"]);

@@ -124,15 +124,8 @@ impl Random {
 fn slots_in_setup_are_handed_over() {
     let workload = light_and_heavy();
     let guard = MsrPolicy {
-        preemption: Preemption::Setup,
-        setup_rate: Some(10.0),
         schedules: vec![vec![4, 0], vec![0, 1]],
-        ..msr(
-            Preemption::Setup,
-            "sequential-late",
-            Backfill::None,
-            EmptySlots::Phantom,
-        )
+        ..msr("setup sequential-late none phantom")
     };
     let guarded = Family::Guarded(GuardedPolicy {
         rule: Box::new(policy(10.0, 5.0, 3.0).into()),

@@ -6,12 +6,10 @@ use synth_simulation::{Arrival, Streams};
 
 /// One type for each kind of arrivals, as written in a document.
 fn workload(arrivals: &[&str]) -> Workload {
-    let mut text =
-        String::from("kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 1}}\njobs:\n");
-    for (i, arrivals) in arrivals.iter().enumerate() {
-        text += &format!("  - {{name: t{i}, demand: {{cpu: 1}}, mean_size: 1, {arrivals}}}\n");
-    }
-    Workload::parse(&text, "arrivals").unwrap().workload
+    let jobs = arrivals
+        .iter()
+        .map(|arrivals| format!("mean_size: 1, {arrivals}"));
+    one_server("", 1, &jobs.collect::<Vec<_>>())
 }
 
 fn arrivals(workload: &Workload, count: usize) -> Vec<Arrival> {

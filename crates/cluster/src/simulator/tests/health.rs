@@ -3,22 +3,13 @@
 use super::*;
 use crate::artifact::{Guard, GuardedPolicy, LeastServersFirstPolicy, MsrPolicy};
 
-fn workload(servers: u32, unit: &str, jobs: &[&str]) -> Workload {
-    let mut text = format!(
-        "kind: multiresource\ntime_unit: {unit}\nserver: {{capacity: {{cpu: {servers}}}}}\njobs:\n"
-    );
-    for job in jobs {
-        text += &format!("  - {{{job}}}\n");
-    }
-    Workload::parse(&text, "t").unwrap().workload
-}
+const SMALL: &str = "name: small, demand: {cpu: 1}, arrival_rate: 30, mean_size: 1";
+const BIG: &str = "name: big, demand: {cpu: 60}, arrival_rate: .01, mean_size: 1";
 
 /// Big jobs need the whole server, which the small ones leave empty e^-30 of the time.
 #[test]
 fn a_type_that_starves_makes_the_rule_unstable() {
-    let small = "name: small, demand: {cpu: 1}, arrival_rate: 30, mean_size: 1";
-    let big = "name: big, demand: {cpu: 60}, arrival_rate: .01, mean_size: 1";
-    let workload = workload(60, "s", &[small, big]);
+    let workload = one_server("", 60, &[SMALL, BIG]);
     let run = simulate(&workload, FIRST_FIT, &events(5_000_000), quiet).unwrap();
     assert_eq!(run.health, Health::Unstable);
     assert!(run.types[1].grows && !run.types[0].grows);
@@ -29,9 +20,7 @@ fn a_type_that_starves_makes_the_rule_unstable() {
 /// mix that arrives.
 #[test]
 fn a_type_of_which_no_job_is_done_is_never_settled() {
-    let small = "name: small, demand: {cpu: 1}, arrival_rate: 30, mean_size: 1";
-    let big = "name: big, demand: {cpu: 60}, arrival_rate: .01, mean_size: 1";
-    let workload = workload(60, "s", &[small, big]);
+    let workload = one_server("", 60, &[SMALL, BIG]);
     for seed in 1..=8 {
         let settings = Settings {
             seed,
@@ -59,7 +48,13 @@ fn a_run_that_is_short_beside_its_jobs_has_no_mean() {
     let long = "name: long, demand: {cpu: 1}, arrival_rate: .02, mean_size: 500";
     let rare = "name: rare, demand: {cpu: 1}, arrival_rate: 1e-5, mean_size: 2000";
     let of = |jobs: &[&str], count| {
-        simulate(&workload(1000, "s", jobs), FIRST_FIT, &events(count), quiet).unwrap()
+        simulate(
+            &one_server("", 1000, jobs),
+            FIRST_FIT,
+            &events(count),
+            quiet,
+        )
+        .unwrap()
     };
     assert_eq!(of(&[short, long], 1_000_000).health, Health::Unsettled);
     let long_enough = of(&[short, long], 30_000_000);
@@ -94,7 +89,7 @@ fn room_that_is_free_while_a_job_waits_is_seen_by_clockwork_too() {
             "name: {name}, demand: {{cpu: {need}}}, arrivals: {{process: renewal, interarrival: {{law: deterministic, mean: 1}}}}, size: {{law: deterministic, mean: {size}}}"
         )
     };
-    let workload = workload(2, "s", &[&job("a", 1, 0.6), &job("b", 2, 0.3)]);
+    let workload = one_server("", 2, &[job("a", 1, 0.6), job("b", 2, 0.3)]);
     let run = simulate(&workload, FCFS, &events(1_000_000), quiet).unwrap();
     assert!(
         (run.own.wastage[0] - 0.3).abs() < 0.005,
@@ -112,7 +107,7 @@ fn percentiles_do_not_depend_on_the_time_unit() {
             "name: a, demand: {{cpu: 1}}, arrival_rate: {:e}, mean_size: {scale:e}",
             0.7 / scale
         );
-        let workload = workload(1, "s", &[&job]);
+        let workload = one_server("", 1, &[job]);
         let run = simulate(&workload, FCFS, &events(4_000_000), quiet).unwrap();
         let exact = [0.5_f64, 0.95, 0.99].map(|p| -(1.0 - p).ln() * scale / 0.3);
         for (found, exact) in run.types[0].percentiles.unwrap().iter().zip(exact) {
@@ -125,9 +120,9 @@ fn percentiles_do_not_depend_on_the_time_unit() {
 /// does: the guard takes over again and again, and not all of the time.
 #[test]
 fn a_rule_that_is_unstable_is_stable_under_guard() {
-    let workload = workload(
+    let workload = one_server(
+        "",
         10,
-        "s",
         &[
             "name: light, demand: {cpu: 1}, arrival_rate: 5, mean_size: 1",
             "name: heavy, demand: {cpu: 10}, arrival_rate: .3, mean_size: 1",

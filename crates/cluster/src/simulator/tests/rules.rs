@@ -14,10 +14,8 @@ fn all() -> impl Iterator<Item = Contender> {
 /// types.
 #[test]
 fn one_type_is_the_queue_with_many_servers() {
-    let (servers, offered) = (8, 7.2);
-    let blocking = (1..=servers).fold(1.0, |b, k| offered * b / (f64::from(k) + offered * b));
-    let queueing = blocking / (1.0 - offered / 8.0 * (1.0 - blocking));
-    let exact = 1.0 + queueing / (8.0 - offered);
+    let offered = 7.2;
+    let exact = 1.0 + erlang_c(8, offered) / (8.0 - offered);
     let workload = one_type(8, offered);
     for contender in all().filter(|c| c.rule(&workload.clone().into()).is_ok()) {
         let contender = match contender.name() {

@@ -16,15 +16,10 @@ const LAWS: [&str; 6] = [
 
 /// Types that need the whole server, or a part of it, by arrival rate and size.
 fn workload(capacity: u32, types: &[(f64, &str)]) -> Workload {
-    let mut text = format!(
-        "kind: multiresource\ntime_unit: s\nserver: {{capacity: {{cpu: {capacity}}}}}\njobs:\n"
-    );
-    for (i, (rate, size)) in types.iter().enumerate() {
-        text += &format!(
-            "  - {{name: t{i}, demand: {{cpu: 1}}, arrival_rate: {rate}, size: {size}}}\n"
-        );
-    }
-    Workload::parse(&text, "sizes").unwrap().workload
+    let jobs = types
+        .iter()
+        .map(|(rate, size)| format!("arrival_rate: {rate}, size: {size}"));
+    one_server("", capacity, &jobs.collect::<Vec<_>>())
 }
 
 /// E[S] and E[S²].
@@ -73,32 +68,21 @@ fn sampled_sizes_have_the_moments_of_their_law() {
 /// M/G/1: E[T] = E[S] + λE[S²]/(2(1−ρ)) (Pollaczek, Khinchine).
 #[test]
 fn a_single_server_has_the_mean_of_pollaczek_and_khinchine() {
-    for law in &LAWS[1..5] {
-        let (mean, _) = moments(&workload(1, &[(0.1, law)]), 0);
-        let workload = workload(1, &[(0.7 / mean, law)]);
-        let (_, square) = moments(&workload, 0);
-        let exact = mean + 0.7 / mean * square / (2.0 * 0.3);
-        let run = simulate(&workload, FCFS, &events(4_000_000), quiet).unwrap();
-        agrees(run.mean_response, exact, 0.04, law);
-    }
-}
-
-/// The same for laws without stages.
-#[test]
-fn a_single_server_has_that_mean_for_laws_without_stages_too() {
-    for law in [
+    let without_stages = [
         "{law: deterministic, mean: 2}",
         "{law: lognormal, mean: 1, scv: 2}",
         "{law: weibull, mean: 1, scv: .3}",
         "{law: pareto, shape: 1.5, low: 1, high: 20}",
         "{law: empirical, values: [1, 2, 8], probabilities: [.5, .4, .1]}",
-    ] {
+    ];
+    let with_stages = LAWS[1..5].iter().map(|law| (*law, 0.04));
+    for (law, within) in with_stages.chain(without_stages.map(|law| (law, 0.05))) {
         let (mean, _) = moments(&workload(1, &[(0.1, law)]), 0);
         let workload = workload(1, &[(0.7 / mean, law)]);
         let (_, square) = moments(&workload, 0);
         let exact = mean + 0.7 / mean * square / (2.0 * 0.3);
         let run = simulate(&workload, FCFS, &events(4_000_000), quiet).unwrap();
-        agrees(run.mean_response, exact, 0.05, law);
+        agrees(run.mean_response, exact, within, law);
     }
 }
 
@@ -253,21 +237,11 @@ fn the_calendar_agrees_with_the_race_on_exponential_sizes() {
     let workload = Workload::parse(&disguised, "disguised").unwrap().workload;
     assert!(workload.types().iter().all(|t| !t.size().is_exponential()));
     let route = "sequential-eager".parse().unwrap();
+    let preemptive = section_seven(Preemption::Full, Route::ALL[0], 2.0);
+    let draining = section_seven(Preemption::None, route, 0.17308);
     for (load, policy, exact, budget, within) in [
-        (
-            0.5,
-            section_seven(Preemption::Full, Route::ALL[0], 2.0),
-            [1.125, 2.5742, 1.5603],
-            3_000_000,
-            0.03,
-        ),
-        (
-            0.9,
-            section_seven(Preemption::None, route, 0.17308),
-            [29.088, 50.874, 88.509],
-            20_000_000,
-            0.2,
-        ),
+        (0.5, preemptive, [1.125, 2.5742, 1.5603], 3_000_000, 0.03),
+        (0.9, draining, [29.088, 50.874, 88.509], 20_000_000, 0.2),
     ] {
         let workload = workload.scaled(load / 0.9).unwrap();
         let policy = Contender::from(Family::Msr(policy));
@@ -295,9 +269,12 @@ fn all_work_is_done_under_every_rule_and_a_seed_has_one_result() {
         msr(Preemption::Setup, Backfill::None),
     ];
     for contender in contenders {
-        let run = contender
-            .simulate(&workload, &events(3_000_000), quiet)
-            .unwrap();
+        let run = || {
+            contender
+                .simulate(&workload, &events(3_000_000), quiet)
+                .unwrap()
+        };
+        let (run, again) = (run(), run());
         assert_eq!(run.health, Health::Settled, "{contender:?}");
         for (job_type, t) in run.types.iter().zip(workload.types()) {
             agrees(
@@ -307,13 +284,8 @@ fn all_work_is_done_under_every_rule_and_a_seed_has_one_result() {
                 &job_type.name,
             );
         }
-        let again = contender
-            .simulate(&workload, &events(3_000_000), quiet)
-            .unwrap();
-        assert_eq!(
-            serde_json::to_string(&run).unwrap(),
-            serde_json::to_string(&again).unwrap()
-        );
+        let [run, again] = [run, again].map(|run| serde_json::to_string(&run).unwrap());
+        assert_eq!(run, again);
     }
 }
 

@@ -4,12 +4,11 @@ use super::*;
 use crate::policy::{Backfilling, Estimates};
 use synth_simulation::Estimate;
 
-fn workload(before: &str, cpu: u32, jobs: &[&str]) -> Workload {
-    let jobs: String = jobs.iter().map(|job| format!("  - {{{job}}}\n")).collect();
-    let text = format!(
-        "kind: multiresource\ntime_unit: s\n{before}server: {{capacity: {{cpu: {cpu}}}}}\njobs:\n{jobs}"
-    );
-    Workload::parse(&text, "late").unwrap().workload
+/// A job of one cpu and a job of three, of these sizes.
+fn two(before: &str, size: &str, wide: &str) -> Workload {
+    let small = format!("demand: {{cpu: 1}}, arrival_rate: .9, size: {{{size}}}");
+    let wide = format!("demand: {{cpu: 3}}, arrival_rate: .2, size: {{{wide}}}");
+    one_server(before, 4, &[small, wide])
 }
 
 /// M/G/1 with G = L + S: `E[W] = λ E[G²] / (2 (1 − ρ))` (Pollaczek, Khinchine), `E[T] = E[W] + E[G]`, and waiting ends
@@ -29,7 +28,7 @@ fn a_single_server_has_the_mean_of_pollaczek_and_khinchine() {
     ] {
         let rate = 0.7 / mean;
         let job = format!("name: a, demand: {{cpu: 1}}, arrival_rate: {rate}, {size}");
-        let late = workload(&format!("start_latency: {latency}\n"), 1, &[&job]);
+        let late = one_server(&format!("start_latency: {latency}\n"), 1, &[job]);
         let waiting = rate * (variance + mean * mean) / (2.0 * 0.3);
         let run = simulate(&late, FCFS, &events(4_000_000), quiet).unwrap();
         agrees(run.mean_response, waiting + mean, 0.04, latency);
@@ -45,23 +44,14 @@ fn a_single_server_has_the_mean_of_pollaczek_and_khinchine() {
 /// A latency and a size that are exponential are a Coxian size of two stages: the same system, by other draws.
 #[test]
 fn a_latency_is_a_longer_size() {
-    let jobs = |size: &str, wide: &str| {
-        [
-            format!("name: a, demand: {{cpu: 1}}, arrival_rate: .9, size: {size}"),
-            format!("name: b, demand: {{cpu: 3}}, arrival_rate: .2, size: {wide}"),
-        ]
-    };
-    let [a, b] = jobs("{law: exponential, mean: 1}", "{law: exponential, mean: 2}");
-    let late = workload(
-        "start_latency: {law: exponential, mean: .4}\n",
-        4,
-        &[&a, &b],
+    let latency = "start_latency: {law: exponential, mean: .4}\n";
+    let late = two(
+        latency,
+        "law: exponential, mean: 1",
+        "law: exponential, mean: 2",
     );
-    let [a, b] = jobs(
-        "{law: coxian, means: [.4, 1], onward: [1]}",
-        "{law: coxian, means: [.4, 2], onward: [1]}",
-    );
-    let longer = workload("", 4, &[&a, &b]);
+    let coxian = |mean: u32| format!("law: coxian, means: [.4, {mean}], onward: [1]");
+    let longer = two("", &coxian(1), &coxian(2));
     let mean = |workload: &Workload| -> Estimate {
         let run = simulate(workload, FIRST_FIT, &events(4_000_000), quiet).unwrap();
         run.mean_response.unwrap()
@@ -79,45 +69,31 @@ fn a_latency_is_a_longer_size() {
 /// job the same run.
 #[test]
 fn rules_that_plan_add_the_latency() {
-    let jobs = |size: &str, wide: &str| {
-        [
-            format!("name: a, demand: {{cpu: 1}}, arrival_rate: .9, size: {size}"),
-            format!("name: b, demand: {{cpu: 3}}, arrival_rate: .2, size: {wide}"),
-        ]
-    };
-    let [a, b] = jobs(
-        "{law: empirical, values: [.5, 1.5]}",
-        "{law: empirical, values: [1, 3]}",
-    );
-    let late = workload("known: size\nstart_latency: .25\n", 4, &[&a, &b]);
-    let [a, b] = jobs(
-        "{law: empirical, values: [.75, 1.75]}",
-        "{law: empirical, values: [1.25, 3.25]}",
-    );
-    let longer = workload("known: size\n", 4, &[&a, &b]);
-    let mean = |workload: &Workload| {
-        let easy = Backfilling::easy(Estimates::Limits).rule(workload, 1);
-        let (fleet, settings) = (workload.clone().into(), one_run(200_000));
-        let run = Simulation::new(&fleet, &*easy, &settings);
-        let run = { run }.run(&settings, &mut quiet).unwrap();
-        run.mean_response.unwrap().mean
-    };
-    assert!((mean(&late) / mean(&longer) - 1.0).abs() < 1e-9);
-    let mean = |workload: &Workload| {
-        let easy = Backfilling::easy(Estimates::Means).rule(workload, 1);
-        let (fleet, settings) = (workload.clone().into(), one_run(200_000));
-        let run = Simulation::new(&fleet, &*easy, &settings);
-        let run = { run }.run(&settings, &mut quiet).unwrap();
-        run.mean_response.unwrap().mean
-    };
-    assert!((mean(&late) / mean(&longer) - 1.0).abs() < 1e-9);
+    let sizes = |values: &str| format!("law: empirical, values: [{values}]");
+    let late = "known: size\nstart_latency: .25\n";
+    let late = two(late, &sizes(".5, 1.5"), &sizes("1, 3"));
+    let longer = two("known: size\n", &sizes(".75, 1.75"), &sizes("1.25, 3.25"));
+    for by_mean in [false, true] {
+        let mean = |workload: &Workload| {
+            let estimates = if by_mean {
+                Estimates::Means
+            } else {
+                Estimates::Limits
+            };
+            let easy = Backfilling::easy(estimates).rule(workload, 1);
+            let (fleet, settings) = (workload.clone().into(), one_run(200_000));
+            let run = Simulation::new(&fleet, &*easy, &settings).run(&settings, &mut quiet);
+            run.unwrap().mean_response.unwrap().mean
+        };
+        assert!((mean(&late) / mean(&longer) - 1.0).abs() < 1e-9);
+    }
 }
 
 /// Jobs of a batch that are alike have one size and latencies of their own: `lim Var W(t)/t` of batches of two, all
 /// alike, is `λ_b Var(2 S + L₁ + L₂) + λ_b (2 E[S + L])²`.
 #[test]
 fn jobs_that_are_alike_start_each_for_itself() {
-    let late = workload(
+    let late = one_server(
         "start_latency: {law: exponential, mean: .5}\n",
         1,
         &[
@@ -134,7 +110,7 @@ fn jobs_that_are_alike_start_each_for_itself() {
 #[test]
 fn rules_that_stop_jobs_are_refused() {
     let job = "name: a, demand: {cpu: 1}, arrival_rate: .9, mean_size: 1";
-    let late = workload("start_latency: .25\n", 4, &[job]);
+    let late = one_server("start_latency: .25\n", 4, &[job]);
     for rule in Contender::rules() {
         let contender = Contender::from(rule);
         let run = contender.simulate(&late, &one_run(1000), quiet);

@@ -63,11 +63,8 @@ fn arrivals_are_kept_as_written_in_document_record_and_digest() {
         .collect();
     digests.sort();
     digests.dedup();
-    assert_eq!(
-        digests.len(),
-        ARRIVALS.len() - 1,
-        "one process stands twice"
-    );
+    // One process stands twice.
+    assert_eq!(digests.len(), ARRIVALS.len() - 1);
 }
 
 #[test]

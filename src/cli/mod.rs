@@ -2,14 +2,12 @@
 //!
 //! All of it is generic over the kind, which the documents among the arguments name: see [`kinds`].
 
-mod check;
 mod compare;
 mod interrupt;
 mod output;
 mod progress;
-mod simulate;
-mod synthesize;
 mod terminal;
+mod verbs;
 mod workload;
 
 use std::error::Error;
@@ -18,29 +16,20 @@ use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 use clap::builder::PossibleValuesParser;
-use clap::{Args, CommandFactory as _, Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 use clap_complete::Shell;
 use itertools::Itertools as _;
-use synth::artifact::{Artifact, ArtifactError, Changes};
+use synth::artifact::{Artifact, ArtifactError};
 use synth::document::nearest;
-use synth::kind::{Kind, OwnVerb};
+use synth::kind::Kind;
 use synth::kinds::{self, Visitor};
-use synth::report::WIDTH;
 use synth::typed::PolicyFile;
 
-use output::{apart, conclude, emit};
-use progress::with_caller;
-use terminal::{say, tell_always};
-use workload::read_workload;
+use output::emit;
+use terminal::{Common, NEGATIVE, Outcome, printed, say, tell_always, width};
 
 /// The style of `error:` and `warning:`.
 const EMPHASIS: Style = AnsiColor::Red.on_default().bold();
-
-/// A sound negative answer: nothing can stabilize it, the artifact is refused, a claim is
-/// refuted.
-const NEGATIVE: u8 = 1;
-
-type Outcome = Result<ExitCode, Box<dyn Error>>;
 
 /// From a workload to a scheduling policy, with a proof; and a simulator that checks it.
 #[derive(Parser)]
@@ -57,47 +46,25 @@ struct Arguments<K: Kind> {
     command: Option<Command<K>>,
 
     #[command(flatten)]
-    synthesize: synthesize::Arguments<K>,
+    synthesize: verbs::SynthesizeArguments<K>,
 
     #[command(flatten)]
     common: Common,
-}
-
-/// What every subcommand takes.
-#[derive(Args)]
-struct Common {
-    /// Print results only: no summary of a synthesis, no warnings, no progress
-    #[arg(long, short, global = true)]
-    quiet: bool,
-
-    /// Take policy files that were changed after they were written as they are; without it they are
-    /// refused
-    #[arg(long, global = true)]
-    accept_changes: bool,
-}
-
-impl Common {
-    /// What becomes of a policy file that was changed after it was written.
-    fn changes(&self) -> Changes {
-        if self.accept_changes {
-            Changes::Accepted
-        } else {
-            Changes::Refused
-        }
-    }
 }
 
 #[derive(Subcommand)]
 enum Command<K: Kind> {
     /// Check a policy: derive again what can be, and say what cannot
     #[command(after_long_help = examples_of::<K>("check "))]
-    Check(check::Arguments),
+    Check(verbs::CheckArguments),
     /// Show what a policy says: what it is for, what it does, and what it promises
     #[command(after_long_help = examples_of::<K>("show "))]
     Show(PolicyFile),
     /// Simulate a policy, and try to refute its claims
-    Simulate(simulate::Arguments<K>),
+    #[command(after_long_help = examples_of::<K>("simulate "))]
+    Simulate(verbs::SimulateArguments<K>),
     /// Compare policies over a range of loads, on the same arrivals and sizes
+    #[command(after_long_help = format!("{}\n\n{}", examples_of::<K>("compare "), compare::ABOUT))]
     Compare(compare::Arguments<K>),
     /// Put the parts of a comparison together that `synth compare --shard` wrote
     Merge(compare::MergeArguments),
@@ -263,10 +230,10 @@ fn refused(error: &clap::Error) -> ExitCode {
 fn run<K: Kind>(arguments: &Arguments<K>) -> Outcome {
     let common = &arguments.common;
     match &arguments.command {
-        None => synthesize::run(&arguments.synthesize, common),
-        Some(Command::Check(arguments)) => check::run::<K>(arguments, common),
-        Some(Command::Show(arguments)) => check::show::<K>(arguments, common),
-        Some(Command::Simulate(arguments)) => simulate::run(arguments, common),
+        None => verbs::synthesize(&arguments.synthesize, common),
+        Some(Command::Check(arguments)) => verbs::check::<K>(arguments, common),
+        Some(Command::Show(arguments)) => verbs::show::<K>(arguments, common),
+        Some(Command::Simulate(arguments)) => verbs::simulate(arguments, common),
         Some(Command::Compare(arguments)) => compare::run(arguments, common),
         Some(Command::Merge(arguments)) => compare::merge::<K>(arguments, common),
         Some(Command::Rules) => {
@@ -278,7 +245,7 @@ fn run<K: Kind>(arguments: &Arguments<K>) -> Outcome {
             );
             printed(&each.join("\n"))
         }
-        Some(Command::Own(verb)) => own(verb, common),
+        Some(Command::Own(verb)) => verbs::own(verb, common),
         Some(Command::Schema { kind }) => {
             let kind = kind.as_deref().unwrap_or(K::NAME);
             let mut kinds = kinds::each(Describe).into_iter();
@@ -298,29 +265,10 @@ fn run<K: Kind>(arguments: &Arguments<K>) -> Outcome {
     }
 }
 
-/// Does a verb that this kind of workload alone has.
-fn own(verb: &impl OwnVerb, common: &Common) -> Outcome {
-    let (read, written) = verb.files();
-    apart(&read, &written)?;
-    let interrupt = interrupt::Later::new();
-    let answered = with_caller(common, &interrupt, |caller| verb.run(caller))?;
-    conclude(&answered, &interrupt, common)
-}
-
 /// Writes text for other programs to standard output.
 fn printed_as_is(text: Vec<u8>) -> Outcome {
     emit(None, &String::from_utf8(text)?)?;
     Ok(ExitCode::SUCCESS)
-}
-
-fn printed(text: &str) -> Outcome {
-    say(text)?;
-    Ok(ExitCode::SUCCESS)
-}
-
-/// Returns the exit code of an answer that is negative, or not.
-fn code_if(is_negative: bool) -> ExitCode {
-    ExitCode::from(if is_negative { NEGATIVE } else { 0 })
 }
 
 /// The exit code of an error. That a policy is refused is an answer, not a failure.
@@ -336,22 +284,3 @@ fn is_broken_pipe(error: &(dyn Error + 'static)) -> bool {
     let io = error.downcast_ref::<std::io::Error>();
     io.is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
 }
-
-/// Prints to standard error, unless --quiet was given.
-fn tell(common: &Common, text: &str) {
-    if !common.quiet {
-        tell_always(text);
-    }
-}
-
-/// Width of tables: that of the terminal where it is narrower than [`WIDTH`].
-fn width() -> usize {
-    use terminal_size::{Width, terminal_size_of};
-    let found = terminal_size_of(std::io::stdout()).or_else(|| terminal_size_of(std::io::stderr()));
-    found.map_or(WIDTH, |(Width(columns), _)| {
-        usize::from(columns).clamp(NARROWEST, WIDTH)
-    })
-}
-
-/// In narrower terminals lines are broken by the terminal.
-const NARROWEST: usize = 60;

@@ -10,7 +10,8 @@ use synth::kind::{Caller, Notice, VerbResult};
 use synth::report::number;
 use synth::simulation::Progress;
 
-use super::{Common, interrupt, tell, width};
+use super::interrupt;
+use super::terminal::{Common, tell, width};
 
 /// Runs a verb and shows its progress, until it has an answer.
 pub fn with_caller<T>(

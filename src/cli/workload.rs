@@ -9,7 +9,7 @@ use synth::document::{called, is_standard_input, read_file, text_of};
 use synth::kind::Kind;
 use synth::kinds;
 
-use super::{Common, tell};
+use super::terminal::{Common, tell};
 
 /// The heading of a document stands in its first bytes.
 const HEADING: u64 = 1 << 20;

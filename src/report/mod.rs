@@ -19,7 +19,7 @@ pub use number::{bar, below, change, decimals, estimate, number, percent, within
 pub use outcomes::{Column, Outcome, Outcomes, outcomes_csv, outcomes_page, outcomes_table};
 pub use page::{Page, Rows, Section, Shown};
 pub use run::{RunWords, class_table, headed, run_report};
-pub use table::{Table, WIDTH, rules_table, wrap};
+pub use table::{Table, WIDTH, wrap};
 pub use validity::valid_report;
 
 /// What stands at this key in a list; an empty one is added where there is none.

@@ -198,16 +198,6 @@ fn wrap_line(text: &str, most: usize) -> String {
     wrapped
 }
 
-/// The rules of a kind that have names: each with what may stand behind it, and what it does.
-#[must_use]
-pub fn rules_table(rules: &[(&str, &str, &str)], width: usize) -> String {
-    let mut table = Table::new(["rule", "what it does"]).words(1).wrapping(1);
-    for (name, parameter, about) in rules {
-        table.row([format!("{name}{parameter}"), (*about).into()]);
-    }
-    table.within(width)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -25,7 +25,7 @@ better; not waiting under first come first served near its own saturation. Repla
 synth compare --trace TRACE --workload WORKLOAD --policies first-fit,easy-backfill,…";
 
 /// What was done with the lines of a trace. A row a reason; `known_in_part` is the number of jobs that still ran at the end and are not taken to have ended then.
-pub(super) fn lines(account: &Account, known_in_part: u64, width: usize) -> String {
+pub fn lines(account: &Account, known_in_part: u64, width: usize) -> String {
     if account.rows.is_empty() {
         return String::new();
     }

@@ -1,32 +1,35 @@
-//! What a person reads on the terminal. Only rendered here; every value comes from the makers and from
-//! [`crate::multiresource::verbs`]. Tables are `width` characters wide at most.
+//! What a person reads on the terminal. Only rendered here; every value comes from the makers. Tables are `width` characters wide at most.
 
 mod choice;
 mod cost;
 mod fit;
+mod fleet;
 mod optimum;
-mod pooled;
-pub mod replay;
+mod refusal;
+mod room;
 mod show;
 mod simulation;
 mod sweep;
 mod synthesis;
 mod upgrades;
 
-pub use choice::thresholds;
-pub use cost::explain;
-pub use fit::{fit, fit_notes};
-pub use optimum::optimum;
+pub use cost::{explain, thresholds};
+pub use fit::{fit, fit_notes, lines};
+pub use optimum::{Distance, Least, optimum};
+pub use refusal::refusal;
 pub use show::{about, show};
-pub use simulation::{besides, notes, rules, simulation, start_latency, start_latency_of};
+pub use simulation::{as_analysed, besides, rules, simulation, start_latency, start_latency_of};
 pub use sweep::{sweep_csv, sweep_page};
-pub use synthesis::{refusal, synthesis};
+pub use synthesis::{Found, synthesis};
 
-pub use crate::report::{WIDTH, estimate, number};
+pub use crate::report::WIDTH;
 
-use crate::multiresource::artifact::{Artifact, Claim, Quantity, Subject, Unmet, unmet};
+use crate::multiresource::artifact::{Artifact, Claim, Evidence, Quantity, Subject, Unmet, unmet};
+use crate::multiresource::program::PROOF_GAP;
 use crate::multiresource::workload::Workload;
-use crate::report::{RunWords, Table, bar, below, change, percent, run_report, within, wrap};
+use crate::report::{
+    RunWords, Table, bar, below, change, estimate, number, percent, run_report, within, wrap,
+};
 
 /// The claim of a quantity, of one type or of the whole policy.
 fn claim<'a>(artifact: &'a Artifact, quantity: Quantity, kind: Option<&str>) -> Option<&'a Claim> {
@@ -61,6 +64,15 @@ fn load(load: f64) -> String {
     };
     let text = format!("{load:.decimals$}");
     text.trim_end_matches('0').trim_end_matches('.').into()
+}
+
+/// Whether the load is proven, by double precision.
+fn proof(evidence: &Evidence) -> String {
+    if evidence.proven {
+        return format!("proven best, relative gap below {PROOF_GAP:.0e}");
+    }
+    let gap = evidence.gap;
+    format!("NOT PROVEN best: gap {gap:.2e}; a longer --time searches on")
 }
 
 #[cfg(test)]

@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 
 use itertools::Itertools as _;
 
+use super::room::room;
 use super::{Table, change, number, percent, unmet_by, wrap};
 use crate::multiresource::artifact::{Artifact, Quantity};
 use crate::multiresource::program::PROOF_GAP;
 use crate::multiresource::synthesis::{Upgrade, Upgrades};
-use crate::multiresource::verbs::room;
 use crate::multiresource::workload::Fleet;
 
 /// Relative changes below this are none.

@@ -36,6 +36,20 @@ pub struct Besides<'a, M, C> {
     pub frequencies: &'a [(&'static str, OfRun<M, C>)],
 }
 
+impl<M, C> Besides<'_, M, C> {
+    /// Returns what a kind adds whose runs measure nothing besides.
+    pub fn new(about: String) -> Self {
+        Besides {
+            about,
+            parts: Vec::new(),
+            section: ("", ""),
+            shares: &[],
+            counts: &[],
+            frequencies: &[],
+        }
+    }
+}
+
 /// How often something happened in a run.
 pub type CountOfRun<M, C> = fn(&Run<M, C>) -> u64;
 

@@ -1,7 +1,7 @@
 //! The numbers of a replay, one a line, one job a line, and one step a line.
 
+use super::results::Replays;
 use crate::multiresource::replay::{Interval, passes};
-use crate::multiresource::verbs::replay::Replays;
 use crate::report::Csv;
 use crate::report::plot::Drawn;
 

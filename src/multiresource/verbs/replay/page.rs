@@ -2,12 +2,11 @@
 
 use itertools::Itertools as _;
 
-use super::super::number;
-use super::{interrupted, intervals, pace, remarks, window, with_interval};
+use super::results::{AtPace, Outcome, Played, Replays};
+use super::words::{interrupted, intervals, pace, remarks, window, with_interval};
 use crate::multiresource::replay::Step;
-use crate::multiresource::verbs::replay::{AtPace, Outcome, Played, Replays};
 use crate::report::plot::{Axis, Curve, Drawn, Panel, Point, Scale, curves, lines};
-use crate::report::{Page, Section, Shown, list, quoted};
+use crate::report::{Page, Section, Shown, list, number, quoted};
 
 /// Renders a comparison on a trace as a page for people.
 ///

@@ -1,49 +1,24 @@
-//! The summary of a rule over all servers of a fleet.
+//! What is said of a rule over all servers of a fleet.
 
 use std::fmt::Write as _;
 
 use itertools::chain;
 
-use super::synthesis::proof;
-use super::{Table, choice, claim, load, number, percent, shares, within, wrap};
+use super::room::demand;
+use super::{Table, claim, load, number, percent, proof, shares, within, wrap};
 use crate::multiresource::artifact::{Artifact, Claim, Family, Quantity, unmet};
-use crate::multiresource::synthesis::{Basis, Chosen};
-use crate::multiresource::verbs::{Stability, demand};
 use crate::multiresource::workload::Fleet;
 
-/// Renders the summary.
-pub(super) fn pooled(fleet: &Fleet, own: &Chosen, known: Stability, width: usize) -> String {
-    let (artifact, workload) = (&own.artifact, fleet.envelope());
-    let record = own.choice.as_ref();
-    let mut text = match &own.basis {
-        Basis::Given => String::new(),
-        basis => {
-            let basis = (basis, own.is_cut);
-            choice::taken(&artifact.policy, record, basis, known, width)
-        }
-    };
-    text += &heading(fleet, artifact);
-    let _ = writeln!(text, "\n{}", shapes(fleet, artifact, width));
-    if let Some(record) = record {
-        text += &choice::simulated(workload, record, artifact, None, width);
-    }
-    text += &choice::left_out(own.unclaimed.as_deref(), &own.skipped, width);
-    let _ = writeln!(text, "{}", stability(known, record.is_some()));
-    text += &wrap(&room_for_more(fleet, artifact), width);
-    let rule = artifact.policy.followed().words(workload);
-    let _ = writeln!(text, "\n{}", wrap(&rule, width));
-    let _ = writeln!(text, "\n{}", costs(fleet, artifact, width));
-    text + &wrap(&conditions(fleet, artifact), width)
-}
-
-fn stability(known: Stability, simulated: bool) -> String {
-    match known {
-        Stability::Seen if !simulated => "stability: proved for exponential sizes and Poisson arrivals only, since each type has more slots than work".into(),
-        Stability::Loads => {
-            "stability: proved, since each type has more slots than work".into()
-        }
-        other => choice::stability(other),
-    }
+/// Says how much more the slots carry, what the rule does, and what it costs.
+pub(super) fn slots_and_costs(fleet: &Fleet, artifact: &Artifact, width: usize) -> String {
+    let rule = artifact.policy.followed().words(fleet.envelope());
+    format!(
+        "{}\n{}\n\n{}\n{}",
+        wrap(&room_for_more(fleet, artifact), width),
+        wrap(&rule, width),
+        costs(fleet, artifact, width),
+        wrap(&conditions(fleet, artifact), width)
+    )
 }
 
 /// The slots of each type, where these are all that it has.
@@ -70,7 +45,7 @@ fn room_for_more(fleet: &Fleet, artifact: &Artifact) -> String {
 }
 
 /// What there is, and what is scarce.
-fn shapes(fleet: &Fleet, artifact: &Artifact, width: usize) -> String {
+pub(super) fn shapes(fleet: &Fleet, artifact: &Artifact, width: usize) -> String {
     let mut table = Table::new(["shape", "servers", "price", "types"]);
     let evidence = &artifact.evidence;
     for (shape, at) in fleet.shapes().iter().zip(&evidence.servers) {
@@ -133,7 +108,8 @@ fn conditions(fleet: &Fleet, artifact: &Artifact) -> String {
     )
 }
 
-fn heading(fleet: &Fleet, artifact: &Artifact) -> String {
+/// The load with its proof, and what there is.
+pub(super) fn heading(fleet: &Fleet, artifact: &Artifact) -> String {
     let evidence = &artifact.evidence;
     let rho = load(evidence.load);
     let mut text = match fleet.gangs().next() {

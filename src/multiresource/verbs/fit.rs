@@ -102,6 +102,7 @@ impl OwnVerb for Arguments {
             negative: fit.report.load >= 1.0,
             notes: report::fit_notes(&fit.report),
             documents,
+            ..VerbOutput::default()
         })
     }
 }

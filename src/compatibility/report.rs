@@ -9,7 +9,8 @@ use super::synthesis::{Synthesis, Tuning};
 use super::workload::{AssignmentRecord, Cluster};
 use crate::artifact::{Quantity as _, Subject};
 use crate::report::{
-    Besides, RunWords, Shares, Table, estimate, number, percent, run_report, within, wrap,
+    Besides, RunWords, Shares, Table, estimate, number, percent, policy_report, run_report, within,
+    wrap,
 };
 
 /// Returns what a cluster is, in a few words: `3 classes of jobs on 4 servers`.
@@ -203,27 +204,18 @@ fn more_classes(cluster: &Cluster, shown: usize) -> String {
 /// Describes what a policy is for, who may use which server, what it does, and what it promises.
 pub fn show(checked: &Checked, width: usize) -> String {
     let (artifact, cluster) = (checked.artifact(), checked.workload());
-    let mut text = format!(
-        "A scheduling policy for {}, made by {}.\n",
-        about(cluster),
-        artifact.tool
-    );
-    if let Some(source) = &cluster.record().source {
-        let _ = writeln!(text, "Workload: {source}");
-    }
     let rule = format!(
         "It has {}\n\nOne queue for all. Each server works on the first job in it that it may serve, together with others that do the same; when a job leaves, its servers look for the next one.\n{}\n",
         stability(cluster, artifact),
         interruptions(artifact)
     );
-    text += &wrap(&rule, width);
+    let mut text = wrap(&rule, width);
     if let Some(routing) = &artifact.evidence.routing {
         let _ = writeln!(text, "\n{}", graph(cluster, routing, width));
     }
-    text + &format!(
-        "\nIt promises\n{}\n\n`synth check` tells what it derives anew, `synth simulate` tries to refute what it promises.\n",
-        means(cluster, artifact, width)
-    )
+    let _ = writeln!(text, "\nIt promises\n{}", means(cluster, artifact, width));
+    let source = cluster.record().source.as_deref();
+    policy_report(&about(cluster), &artifact.tool, source, &text)
 }
 
 /// Who may use which server, and how the proof of the load would send jobs.

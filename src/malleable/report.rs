@@ -11,7 +11,8 @@ use super::synthesis::{MadeOnline, Open, Planned, with_one_more_server};
 use super::workload::{ALL_JOBS, Job, Objective, Pool, Speedup, Stream, Workload};
 use crate::artifact::{Quantity as _, Subject};
 use crate::report::{
-    RunWords, Table, change, estimate, headed, number, percent, run_report, within, wrap,
+    RunWords, Table, change, estimate, headed, number, percent, policy_report, run_report, within,
+    wrap,
 };
 use crate::simulation::Verdict;
 
@@ -255,14 +256,6 @@ pub fn overload(stream: &Stream, times: f64, width: usize) -> String {
 /// Describes what a policy is for, what it does, and what it promises.
 pub fn show(checked: &Checked, width: usize) -> String {
     let (artifact, workload) = (checked.artifact(), checked.workload());
-    let mut text = format!(
-        "A scheduling policy for {}, made by {}.\n",
-        about(workload),
-        artifact.tool
-    );
-    if let Some(source) = &workload.record().source {
-        let _ = writeln!(text, "Workload: {source}");
-    }
     let (curves, promises) = match workload {
         Workload::Pool(pool) => (pool.curves(), promises_of_plan(pool, artifact)),
         Workload::Stream(stream) => (
@@ -275,9 +268,9 @@ pub fn show(checked: &Checked, width: usize) -> String {
         several => format!("{} different ones", several.len()),
     };
     let rule = wrap(&rule_words(artifact), width);
-    text + &format!(
-        "Speedup: {speedup}\n\n{rule}\n\nIt promises\n{promises}\n`synth check` tells what it derives anew, `synth simulate` tries to refute what it promises.\n"
-    )
+    let text = format!("Speedup: {speedup}\n\n{rule}\n\nIt promises\n{promises}");
+    let source = workload.record().source.as_deref();
+    policy_report(&about(workload), &artifact.tool, source, &text)
 }
 
 fn rule_words(artifact: &Artifact) -> String {

@@ -9,6 +9,7 @@ use super::{Table, bar, load, percent, start_latency, unmet_by, within, wrap};
 use crate::artifact::{Method as _, Quantity as _, Standing};
 use crate::multiresource::artifact::{Artifact, Checked, Claim, Family, Quantity};
 use crate::multiresource::workload::{Fleet, Workload};
+use crate::report::policy_report;
 
 /// Schedules that are drawn; of the others it is said how many there are.
 const DRAWN: usize = 12;
@@ -17,7 +18,7 @@ const DRAWN: usize = 12;
 /// is.
 pub fn show(checked: &Checked, width: usize) -> String {
     let (artifact, fleet) = (checked.artifact(), checked.workload());
-    let mut text = purpose(artifact);
+    let mut text = load_of(artifact);
     if let Some(note) = start_latency(fleet.envelope()) {
         let _ = writeln!(text, "{}", wrap(&note, width));
     }
@@ -26,7 +27,13 @@ pub fn show(checked: &Checked, width: usize) -> String {
     text += &schedules(artifact, fleet.envelope(), width);
     let _ = write!(text, "\n{}", promises(artifact, checked, width));
     text += &bounds(fleet, artifact, width);
-    text + "\n`synth check` tells what it derives anew, `synth simulate` tries to refute what it promises.\n"
+    let workload = &artifact.workload;
+    let whole = match fleet.servers() {
+        1 => "one server".to_string(),
+        many => format!("{many} servers of {} shapes", workload.servers.len()),
+    };
+    let what = format!("{} types of jobs on {whole}", workload.types.len());
+    policy_report(&what, &artifact.tool, workload.source.as_deref(), &text)
 }
 
 /// What claims are about.
@@ -39,29 +46,17 @@ pub fn about(fleet: &Fleet) -> String {
     format!("{types} types on {servers} servers of {shapes} shapes")
 }
 
-/// What it is for.
-fn purpose(artifact: &Artifact) -> String {
-    let workload = &artifact.workload;
-    let servers: u32 = workload.servers.iter().map(|s| s.count).sum();
-    let whole = match servers {
-        1 => "one server".to_string(),
-        many => format!("{many} servers of {} shapes", workload.servers.len()),
-    };
-    let (types, tool) = (workload.types.len(), &artifact.tool);
-    let mut text =
-        format!("A scheduling policy for {types} types of jobs on {whole}, made by {tool}.\n");
-    if let Some(source) = &workload.source {
-        let _ = writeln!(text, "Workload: {source}");
-    }
+/// The load, and whether another policy can have less.
+fn load_of(artifact: &Artifact) -> String {
     let evidence = &artifact.evidence;
-    let gangs = workload.types.iter().any(|kind| kind.nodes > 1);
+    let gangs = artifact.workload.types.iter().any(|kind| kind.nodes > 1);
     let best = match evidence.proven {
         true if gangs => "no policy can have less, jobs on several servers being taken apart",
         true => "no policy can have less, which is proved",
         false => "whether another policy can have less is not proved",
     };
     let sign = if evidence.proven && gangs { "≥" } else { "=" };
-    text + &format!("Load ρ {sign} {}: {best}.\n", load(evidence.load))
+    format!("Load ρ {sign} {}: {best}.\n", load(evidence.load))
 }
 
 /// The schedules of the mix, as bars.

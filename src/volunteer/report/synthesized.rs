@@ -1,7 +1,6 @@
 //! What a person should know of a policy that was made, or why there is none.
 
-use super::run::attained;
-use super::{about, knob, rule};
+use super::{about, attained, knob, rule};
 use crate::report::{Table, estimate, number, percent, wrap};
 use crate::volunteer::artifact::Quantity;
 use crate::volunteer::synthesis::{

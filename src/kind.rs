@@ -132,6 +132,14 @@ pub trait Kind: Content {
         Ok(workload)
     }
 
+    /// Checks that a policy can run on a workload that it was not made for.
+    ///
+    /// # Errors
+    /// Why it cannot.
+    fn fits(_: &Policy<Self>, _: &Self::Checked) -> Result<(), String> {
+        Ok(())
+    }
+
     /// Runs a policy on a workload, and judges its claims if it was made for that.
     ///
     /// # Errors
@@ -403,6 +411,21 @@ pub enum Answer<K: Content> {
     Interrupted,
 }
 
+impl<K: Content> Answer<K> {
+    /// Returns a policy that the checker finds valid.
+    ///
+    /// # Errors
+    /// When the checker finds fault with it.
+    pub fn checked(artifact: Artifact<K>, summary: String) -> VerbResult<Self> {
+        let checked = Checked::check(artifact).map_err(|findings| unchecked(&findings))?;
+        Ok(Answer::Policy {
+            artifact: Box::new(checked.artifact().clone()),
+            summary,
+            documents: Vec::new(),
+        })
+    }
+}
+
 /// The workload of a comparison that cannot do without.
 ///
 /// # Errors
@@ -531,15 +554,6 @@ pub fn unchecked(findings: &[Finding]) -> VerbError {
         findings.join("\n  ")
     )
     .into()
-}
-
-/// A policy that was made, and that the checker finds valid.
-///
-/// # Errors
-/// When the checker finds fault with it.
-pub fn checked<K: Content>(synthesized: Artifact<K>) -> Result<Box<Artifact<K>>, VerbError> {
-    let checked = Checked::check(synthesized).map_err(|findings| unchecked(&findings))?;
-    Ok(Box::new(checked.artifact().clone()))
 }
 
 /// A request that cannot be met, and what to do.

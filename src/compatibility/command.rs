@@ -14,7 +14,7 @@ use super::workload::{Cluster, Trial};
 use crate::document::{DocumentError, Parsed};
 use crate::kind::{
     Answer, Caller, Kind, NamesFiles, NoArgs, NoVerb, Notice, Policy, Queueing, VerbOutput,
-    VerbResult, checked, compare_over_loads, marked, merge_over_loads, no_rule, required_workload,
+    VerbResult, compare_over_loads, marked, merge_over_loads, no_rule, required_workload,
     split_name,
 };
 use crate::report::Besides;
@@ -85,11 +85,10 @@ impl Kind for Compatibility {
         let listener =
             |what: &str, reached: Progress| caller.notify(Notice::Simulating(what, reached));
         Ok(match synthesis::synthesize(cluster, &options, listener)? {
-            Outcome::Made(synthesized) => Answer::Policy {
-                summary: report::summary(cluster, &synthesized, caller.width),
-                documents: Vec::new(),
-                artifact: checked(synthesized.artifact)?,
-            },
+            Outcome::Made(synthesized) => {
+                let summary = report::summary(cluster, &synthesized, caller.width);
+                Answer::checked(synthesized.artifact, summary)?
+            }
             Outcome::Overload(load) => Answer::Refused {
                 why: report::overload(cluster, &load, caller.width),
                 decided: true,
@@ -132,6 +131,15 @@ impl Kind for Compatibility {
         Ok(rule.sized(&cluster))
     }
 
+    fn fits(policy: &Policy<Self>, cluster: &Cluster) -> Result<(), String> {
+        let is_same = |file: &Checked| {
+            let own = file.workload();
+            own.servers().len() == cluster.servers().len() && own.names() == cluster.names()
+        };
+        let fits = policy.file.as_ref().is_none_or(is_same);
+        fits.then_some(()).ok_or("the policy was made for other classes or other servers; synthesize one for this workload".into())
+    }
+
     fn run(
         policy: &Policy<Self>,
         cluster: &Cluster,
@@ -155,28 +163,11 @@ impl Kind for Compatibility {
         caller: &mut Caller<'_>,
     ) -> VerbResult<VerbOutput> {
         let cluster = required_workload(cluster)?;
-        let policies = Policy::<Self>::resolve_all(comparing, Some(cluster))?;
-        let subject = Subject {
-            file: comparing.file.into(),
-            source: cluster.record().source.clone(),
-            digest: cluster.digest(),
-            time_unit: cluster.time_unit().into(),
-            load: analysis::load(cluster).load,
-        };
-        let run = |cluster: &Cluster, n: usize, progress: &mut dyn FnMut(Progress)| {
-            let policy: &Policy<Self> = &policies[n];
-            let same = |file: &Checked| {
-                let own = file.workload();
-                own.servers().len() == cluster.servers().len() && own.names() == cluster.names()
-            };
-            if !policy.file.as_ref().is_none_or(same) {
-                return Err("the policy was made for other classes or other servers; synthesize one for this workload".into());
-            }
+        let run = |policy: &Policy<Self>, cluster: &Cluster, progress: &mut dyn FnMut(Progress)| {
             let cluster = &policy.rule.sized(cluster);
             simulate(cluster, &policy.rule.rule, comparing.settings, progress)
         };
-        let entrants = policies.iter().map(|policy| policy.entrant(cluster));
-        compare_over_loads(cluster, subject, comparing, entrants.collect(), run, caller)
+        compare_over_loads(cluster, cluster, comparing, run, caller)
     }
 
     fn merge(cluster: &Cluster, whole: &Whole, width: usize) -> VerbResult<VerbOutput> {
@@ -187,6 +178,16 @@ impl Kind for Compatibility {
 impl Queueing for Cluster {
     type Measures = Measures;
     type OfClass = ();
+
+    fn subject(&self, comparing: &Comparing<'_>) -> VerbResult<Subject> {
+        Ok(Subject {
+            file: comparing.file.into(),
+            source: self.record().source.clone(),
+            digest: self.digest(),
+            time_unit: self.time_unit().into(),
+            load: analysis::load(self).load,
+        })
+    }
 
     fn scaled(&self, factor: f64) -> Option<Self> {
         Cluster::scaled(self, factor)

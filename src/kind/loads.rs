@@ -3,10 +3,10 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{Caller, Notice, VerbError, VerbOutput, VerbResult};
+use super::{Caller, Kind, Notice, Policy, VerbError, VerbOutput, VerbResult, refuse};
 use crate::report::Besides;
 use crate::simulation::sweep::{
-    Cells, Comparing, Comparison, Entrant, Exact, Header, Stage, Subject, Whole, sweep,
+    Cells, Comparing, Comparison, Exact, Header, Stage, Subject, Whole, sweep,
 };
 use crate::simulation::{Progress, Run};
 
@@ -16,6 +16,12 @@ pub trait Queueing: Sized {
     type Measures: Clone + Serialize + DeserializeOwned;
     /// What they measure besides of each class of jobs.
     type OfClass: Clone + Serialize + DeserializeOwned;
+
+    /// Describes it for the header of a comparison.
+    ///
+    /// # Errors
+    /// When its load is not known.
+    fn subject(&self, comparing: &Comparing<'_>) -> VerbResult<Subject>;
 
     /// Returns it with all arrival rates times `factor`; `None` where one leaves the range of numbers.
     fn scaled(&self, factor: f64) -> Option<Self>;
@@ -31,30 +37,47 @@ pub trait Queueing: Sized {
 
 type RunOf<W> = Run<<W as Queueing>::Measures, <W as Queueing>::OfClass>;
 
-/// Compares policies at each load, beside what is known exactly there; `run` simulates the n-th of them.
+/// Compares policies at each load, beside what is known exactly there; `run` simulates one of them.
 ///
 /// # Errors
-/// When a load cannot be reached, or the journal not be read or written.
-pub fn compare_over_loads<W: Queueing>(
-    workload: &W,
-    subject: Subject,
+/// When a policy does not exist or is refused, none can run on the workload, a load cannot be reached, or the journal
+/// not be read or written.
+pub fn compare_over_loads<K: Kind, W: Queueing>(
+    workload: &K::Checked,
+    queueing: &W,
     comparing: &Comparing<'_>,
-    policies: Vec<Entrant>,
-    run: impl Fn(&W, usize, &mut dyn FnMut(Progress)) -> Result<RunOf<W>, String>,
+    run: impl Fn(&Policy<K>, &W, &mut dyn FnMut(Progress)) -> Result<RunOf<W>, String>,
     caller: &mut Caller<'_>,
 ) -> VerbResult<VerbOutput> {
+    let policies = Policy::<K>::resolve_all(comparing, Some(workload))?;
+    let fitting: Vec<_> = policies.iter().map(|own| K::fits(own, workload)).collect();
+    let misfits: Vec<&str> = fitting
+        .iter()
+        .filter_map(|own| own.as_ref().err())
+        .map(String::as_str)
+        .collect();
+    if misfits.len() == policies.len() {
+        let misfits = misfits.join("; ");
+        return refuse(format!("no policy can run on this workload: {misfits}"));
+    }
+    caller.notify(Notice::Doing("solving for the load"));
+    let subject = queueing.subject(comparing)?;
     caller.notify(Notice::Interruptible);
     let scaled = Scaled {
-        workload,
+        workload: queueing,
         own: subject.load,
-        run,
+        run: |workload: &W, n: usize, progress: &mut dyn FnMut(Progress)| {
+            fitting[n].clone()?;
+            run(&policies[n], workload, progress)
+        },
     };
-    let header = Header::new(subject, comparing, policies);
+    let entrants = policies.iter().map(|policy| policy.entrant(workload));
+    let header = Header::new(subject, comparing, entrants.collect());
     let notify = |stage: Stage<'_>| caller.notify(Notice::Comparing(stage));
     let comparison = sweep(header, &scaled, comparing, notify)?;
     match comparing.share {
-        None => with_exact(comparison, workload, caller.width),
-        Some(_) => VerbOutput::over_loads(comparison, &workload.besides(), caller.width),
+        None => with_exact(comparison, queueing, caller.width),
+        Some(_) => VerbOutput::over_loads(comparison, &queueing.besides(), caller.width),
     }
 }
 

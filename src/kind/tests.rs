@@ -111,11 +111,7 @@ impl Kind for Toy {
             HoldsFor::default(),
         );
         let made = Artifact::new(queue.clone(), Nothing {}, vec![claim], Nothing {});
-        Ok(Answer::Policy {
-            artifact: checked(made)?,
-            summary: number(value),
-            documents: Vec::new(),
-        })
+        Answer::checked(made, number(value))
     }
 
     fn about(_: &Queue) -> String {
@@ -160,25 +156,26 @@ impl Kind for Toy {
         caller: &mut Caller<'_>,
     ) -> VerbResult<VerbOutput> {
         let queue = required_workload(queue)?;
-        let policies = Policy::<Self>::resolve_all(comparing, Some(queue))?;
-        let subject = sweep::Subject {
-            file: comparing.file.into(),
-            source: None,
-            digest: Self::digest(queue),
-            time_unit: "s".into(),
-            load: queue.arrival_rate,
-        };
-        let run = |queue: &Queue, _, _: &mut dyn FnMut(Progress)| {
+        let run = |_: &Policy<Self>, queue: &Queue, _: &mut dyn FnMut(Progress)| {
             Ok(run(queue.arrival_rate, comparing.settings))
         };
-        let entrants = policies.iter().map(|policy| policy.entrant(queue));
-        compare_over_loads(queue, subject, comparing, entrants.collect(), run, caller)
+        compare_over_loads(queue, queue, comparing, run, caller)
     }
 }
 
 impl Queueing for Queue {
     type Measures = Own;
     type OfClass = ();
+
+    fn subject(&self, comparing: &Comparing<'_>) -> VerbResult<sweep::Subject> {
+        Ok(sweep::Subject {
+            file: comparing.file.into(),
+            source: None,
+            digest: Toy::digest(self),
+            time_unit: "s".into(),
+            load: self.arrival_rate,
+        })
+    }
 
     fn scaled(&self, factor: f64) -> Option<Self> {
         let (kind, arrival_rate) = (self.kind.clone(), factor * self.arrival_rate);

@@ -17,7 +17,7 @@ use crate::artifact::Quantity as _;
 use crate::document::{DocumentError, Parsed};
 use crate::kind::{
     Answer, Caller, Kind, NamesFiles, NoArgs, NoVerb, Notice, Policy, Queueing, VerbOutput,
-    VerbResult, checked, compare_over_loads, marked, merge_over_loads, refuse, required_workload,
+    VerbResult, compare_over_loads, marked, merge_over_loads, refuse, required_workload,
 };
 use crate::report::{Besides, Column, Outcome, Outcomes, headed};
 use crate::simulation::sweep::{Comparing, Exact, Knows, Subject, Whole};
@@ -105,11 +105,7 @@ impl Kind for Malleable {
                 let (artifact, planned) = synthesis::plan(pool);
                 let summary = report::plan(pool, &planned, caller.width);
                 caller.notify(Notice::Doing("checking"));
-                return Ok(Answer::Policy {
-                    artifact: checked(artifact)?,
-                    summary,
-                    documents: Vec::new(),
-                });
+                return Answer::checked(artifact, summary);
             }
         };
         caller.notify(Notice::Interruptible);
@@ -125,11 +121,10 @@ impl Kind for Malleable {
         let listener =
             |what: &str, reached: Progress| caller.notify(Notice::Simulating(what, reached));
         Ok(match synthesis::online(stream, &options, listener)? {
-            synthesis::Outcome::Made(synthesized) => Answer::Policy {
-                summary: report::online(stream, &synthesized, caller.width),
-                documents: Vec::new(),
-                artifact: checked(synthesized.artifact)?,
-            },
+            synthesis::Outcome::Made(synthesized) => {
+                let summary = report::online(stream, &synthesized, caller.width);
+                Answer::checked(synthesized.artifact, summary)?
+            }
             synthesis::Outcome::Overload(times) => Answer::Refused {
                 why: report::overload(stream, times, caller.width),
                 decided: true,
@@ -156,6 +151,10 @@ impl Kind for Malleable {
 
     fn traits(_: &Rule, _: &Workload) -> (bool, Knows) {
         (true, Knows::Sizes)
+    }
+
+    fn fits(policy: &Policy<Self>, _: &Workload) -> Result<(), String> {
+        policy.rule.online(&policy.name).map(drop)
     }
 
     fn run(
@@ -206,20 +205,11 @@ impl Kind for Malleable {
             }
             Workload::Stream(stream) => stream,
         };
-        let policies = Policy::<Self>::resolve_all(comparing, None)?;
-        let subject = Subject {
-            file: comparing.file.into(),
-            source: stream.record().source.clone(),
-            digest: stream.record().digest(),
-            time_unit: stream.time_unit().into(),
-            load: stream.load(),
-        };
-        let run = |stream: &Stream, n: usize, progress: &mut dyn FnMut(Progress)| {
-            let sharing = policies[n].rule.online(&policies[n].name)?;
+        let run = |policy: &Policy<Self>, stream: &Stream, progress: &mut dyn FnMut(Progress)| {
+            let sharing = policy.rule.online(&policy.name)?;
             simulate(stream, sharing, comparing.settings, progress)
         };
-        let entrants = policies.iter().map(|policy| policy.entrant(workload));
-        compare_over_loads(stream, subject, comparing, entrants.collect(), run, caller)
+        compare_over_loads(workload, stream, comparing, run, caller)
     }
 
     fn merge(workload: &Workload, whole: &Whole, width: usize) -> VerbResult<VerbOutput> {
@@ -236,6 +226,16 @@ const LEAST: &str = "any policy, at least";
 impl Queueing for Stream {
     type Measures = Measures;
     type OfClass = ();
+
+    fn subject(&self, comparing: &Comparing<'_>) -> VerbResult<Subject> {
+        Ok(Subject {
+            file: comparing.file.into(),
+            source: self.record().source.clone(),
+            digest: self.record().digest(),
+            time_unit: self.time_unit().into(),
+            load: self.load(),
+        })
+    }
 
     fn scaled(&self, factor: f64) -> Option<Self> {
         Stream::scaled(self, factor)

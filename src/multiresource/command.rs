@@ -9,7 +9,7 @@ use super::replay::Speed;
 use super::report;
 use super::simulator::{Contender, Measures, Offered, as_analysed, judge, watches};
 use super::verbs::replay::{self, Pace, Replaying, TraceArgs};
-use super::verbs::resolve::{against, fits, own_load, same_record};
+use super::verbs::resolve::{against, own_load, same_record};
 use super::verbs::synthesize::{SynthesisArgs, synthesize};
 use super::verbs::{bridge, drive, export, fit, optimum, sweep};
 use super::workload::Fleet;
@@ -182,6 +182,14 @@ impl Kind for Multiresource {
         }
     }
 
+    fn fits(policy: &Policy<Self>, fleet: &Fleet) -> Result<(), String> {
+        if let Some(file) = &policy.file {
+            same_record(&file.artifact().workload, &fleet.record())?;
+        }
+        let rule = policy.rule.rule(fleet).map(drop);
+        rule.map_err(|why| why.to_string())
+    }
+
     /// Runs a policy on its workload or on another. Claims are judged in a run of their own where the policy runs under
     /// other conditions than they hold for.
     fn run(
@@ -280,40 +288,11 @@ impl Kind for Multiresource {
         }
         let workload = required_workload(workload)?;
         notify_latency(workload, caller);
-        let policies = Policy::<Self>::resolve_all(comparing, Some(workload))?;
-        let fitting: Vec<_> = policies.iter().map(|own| fits(own, workload)).collect();
-        if fitting.iter().all(Result::is_err) {
-            let misfits = fitting.into_iter().filter_map(Result::err);
-            return refuse(format!(
-                "no policy can run on this workload: {}",
-                misfits.collect::<Vec<_>>().join("; ")
-            ));
-        }
-        caller.notify(Notice::Doing("solving the program"));
-        let envelope = workload.envelope();
-        let subject = Subject {
-            file: comparing.file.into(),
-            source: envelope.source().map(Into::into),
-            digest: workload.record().digest,
-            time_unit: envelope.time_unit().into(),
-            load: own_load(comparing.settings.time, workload)?,
-        };
-        let run = |fleet: &Fleet, n: usize, progress: &mut dyn FnMut(Progress)| {
-            fitting[n].clone()?;
-            let run = policies[n]
-                .rule
-                .simulate_on(fleet, comparing.settings, progress);
+        let run = |policy: &Policy<Self>, fleet: &Fleet, progress: &mut dyn FnMut(Progress)| {
+            let run = policy.rule.simulate_on(fleet, comparing.settings, progress);
             run.map_err(|why| why.to_string())
         };
-        let entrants = policies.iter().map(|policy| policy.entrant(workload));
-        compare_over_loads(
-            workload,
-            subject,
-            comparing,
-            entrants.collect(),
-            run,
-            caller,
-        )
+        compare_over_loads(workload, workload, comparing, run, caller)
     }
 
     fn merge(workload: &Fleet, whole: &Whole, width: usize) -> VerbResult<VerbOutput> {
@@ -324,6 +303,17 @@ impl Kind for Multiresource {
 impl Queueing for Fleet {
     type Measures = Measures;
     type OfClass = Offered;
+
+    fn subject(&self, comparing: &Comparing<'_>) -> VerbResult<Subject> {
+        let envelope = self.envelope();
+        Ok(Subject {
+            file: comparing.file.into(),
+            source: envelope.source().map(Into::into),
+            digest: self.record().digest,
+            time_unit: envelope.time_unit().into(),
+            load: own_load(comparing.settings.time, self)?,
+        })
+    }
 
     fn scaled(&self, factor: f64) -> Option<Self> {
         Fleet::scaled(self, factor).ok()

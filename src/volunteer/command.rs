@@ -14,7 +14,7 @@ use super::workload::Campaign;
 use crate::document::{DocumentError, Parsed, called, fault_of_json, text_of};
 use crate::kind::{
     Answer, Caller, Files, Kind, NamesFiles, NoArgs, Notice, OwnVerb, Policy, VerbOutput,
-    VerbResult, checked, json, required_workload,
+    VerbResult, json, required_workload,
 };
 use crate::report::WIDTH;
 use crate::simulation::Settings;
@@ -120,11 +120,10 @@ impl Kind for Volunteer {
         let mut listener = |what: &str| caller.notify(Notice::Doing(what));
         Ok(
             match synthesis::synthesize(campaign, &options, &mut listener) {
-                Ok(synthesized) => Answer::Policy {
-                    summary: report::synthesized(campaign, &synthesized, caller.width),
-                    documents: Vec::new(),
-                    artifact: checked(synthesized.artifact)?,
-                },
+                Ok(synthesized) => {
+                    let summary = report::synthesized(campaign, &synthesized, caller.width);
+                    Answer::checked(synthesized.artifact, summary)?
+                }
                 Err(NoPolicy::Impossible(shortage)) => Answer::Refused {
                     why: report::impossible(campaign, &shortage, caller.width),
                     decided: true,

@@ -5,10 +5,10 @@ use std::sync::atomic::Ordering;
 
 use clap::Args;
 
-use super::resolve::{fits, own_load};
+use super::resolve::own_load;
 use super::{progress, server_of};
 use crate::kind::{
-    Caller, Files, NamesFiles, OwnVerb, Policy, VerbOutput, VerbResult, json, refuse,
+    Caller, Files, Kind as _, NamesFiles, OwnVerb, Policy, VerbOutput, VerbResult, json, refuse,
 };
 use crate::multiresource::Multiresource;
 use crate::multiresource::artifact::{Objective, Preemption};
@@ -135,7 +135,7 @@ impl OwnVerb for Arguments {
                 break;
             }
             listener(&format!("simulating {}", policy.name));
-            match fits(&policy, &own) {
+            match Multiresource::fits(&policy, &own) {
                 Err(why) => notes.push(format!("{}: {why}", policy.name)),
                 Ok(()) => distances.push(self.distance(&policy, &fleet, &settings, found.lower)?),
             }

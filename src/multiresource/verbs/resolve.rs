@@ -9,18 +9,6 @@ use crate::multiresource::program::{self, Limits};
 use crate::multiresource::workload::{Fleet, Record};
 use crate::report::number;
 
-/// Checks that a policy can run on a workload, and says why not: a file is for other types, or a rule refuses it.
-///
-/// # Errors
-/// When it cannot.
-pub fn fits(policy: &Policy<Multiresource>, fleet: &Fleet) -> Result<(), String> {
-    if let Some(file) = &policy.file {
-        same_record(&file.artifact().workload, &fleet.record())?;
-    }
-    let rule = policy.rule.rule(fleet).map(drop);
-    rule.map_err(|why| why.to_string())
-}
-
 /// Checks that a policy file is for types that are known; takes its own where none are.
 pub(super) fn has_types_of(
     policy: &Policy<Multiresource>,

@@ -2,13 +2,14 @@
 
 use std::fmt::Write as _;
 
+use itertools::chain;
 use serde_json::{Value, json};
 
 use super::artifact::{Artifact, Checked, Policy, Quantity, cost};
 use super::policy::Rule;
 use super::simulator::{Course, Judgement, Run};
 use super::synthesis::{MadeOnline, Open, Planned, with_one_more_server};
-use super::workload::{ALL_JOBS, Job, Objective, Pool, Speedup, Stream, Workload};
+use super::workload::{ALL_JOBS, Objective, Pool, Speedup, Stream, Workload};
 use crate::artifact::{Quantity as _, Subject};
 use crate::report::{
     RunWords, Table, change, estimate, headed, number, percent, policy_report, run_report, within,
@@ -124,30 +125,18 @@ fn why_open(pool: &Pool, planned: &Planned, open: Open) -> String {
     )
 }
 
-/// A table of jobs from the first to end on: name, further columns, and when each ends.
+/// A table of jobs from the first to end on; `words` is whether the second column holds words.
 fn table_of_jobs(
-    pool: &Pool,
     ends: &[f64],
-    header: [Vec<String>; 2],
-    row: impl Fn(usize, &Job) -> [Vec<String>; 2],
+    (header, words): (Vec<String>, bool),
+    row: impl Fn(usize) -> Vec<String>,
     width: usize,
 ) -> String {
-    let line = |name: &str, [before, after]: [Vec<String>; 2], end: String| {
-        let cells = [name.to_string()].into_iter().chain(before);
-        cells.chain([end]).chain(after).collect::<Vec<String>>()
-    };
-    let has_words = header[0][0] == "speedup";
-    let end = format!("ends [{}]", pool.time_unit());
-    let mut table = Table::new(line("job", header, end));
-    if has_words {
-        table = table.words(1);
-    }
+    let table = Table::new(header);
+    let mut table = if words { table.words(1) } else { table };
     let mut order: Vec<usize> = (0..ends.len()).collect();
     order.sort_by(|&i, &j| ends[i].total_cmp(&ends[j]));
-    for &i in order.iter().take(JOBS) {
-        let job = &pool.jobs()[i];
-        table.row(line(&job.name, row(i, job), number(ends[i])));
-    }
+    order.iter().take(JOBS).for_each(|&i| table.row(row(i)));
     let mut text = table.within(width);
     if order.len() > JOBS {
         let _ = write!(text, "\n… and {} more jobs", order.len() - JOBS);
@@ -159,46 +148,47 @@ fn table_of_jobs(
 fn jobs_of_plan(pool: &Pool, planned: &Planned, width: usize) -> String {
     let weighted = pool.objective() == Objective::WeightedFlowTime;
     let differ = pool.curves().len() > 1;
-    let stages = &planned.plan.stages;
+    let (stages, ends) = (&planned.plan.stages, &planned.evidence.ends);
     let shown = &stages[..stages.len().min(STAGES)];
-    let cells = |speedup: String, size: String, weight: String| {
-        let speedup = differ.then_some(speedup);
-        let weight = weighted.then_some(weight);
-        speedup.into_iter().chain([size]).chain(weight).collect()
+    let cells = |[name, curve, size, weight, end]: [String; 5]| {
+        let (curve, weight) = (differ.then_some(curve), weighted.then_some(weight));
+        chain!([name], curve, [size], weight, [end])
     };
-    let before = cells("speedup".into(), "size".into(), "weight".into());
-    let after = match shown.len() {
-        0 => vec!["servers at first".into()],
-        some => (0..some)
-            .map(|n| format!("{} left", stages.len() - n))
-            .collect(),
-    };
+    let end = format!("ends [{}]", pool.time_unit());
+    let mut header: Vec<String> = cells([
+        "job".into(),
+        "speedup".into(),
+        "size".into(),
+        "weight".into(),
+        end,
+    ])
+    .collect();
+    header.extend((0..shown.len()).map(|n| format!("{} left", stages.len() - n)));
+    if shown.is_empty() {
+        header.push("servers at first".into());
+    }
     let all: Vec<usize> = (0..pool.jobs().len()).collect();
     let first = planned.plan.rule.servers(pool, &all, 0.0);
-    // A whole number without decimals.
-    let servers = |k: f64| {
-        if k.fract() == 0.0 && k < 1e7 {
-            format!("{k}")
-        } else {
-            number(k)
-        }
+    // A whole number without decimals; nothing where a job has no server.
+    let servers = |k: f64| match k {
+        0.0 => String::new(),
+        k if k.fract() == 0.0 && k < 1e7 => format!("{k}"),
+        k => number(k),
     };
-    let row = |i: usize, job: &Job| {
-        let speedup = speedup(&pool.curves()[job.curve].speedup);
-        let before = cells(speedup, number(job.size), number(job.weight));
-        let after = match shown {
-            [] => vec![servers(first[i])],
-            some => some
-                .iter()
-                .map(|stage| match stage[i] {
-                    0.0 => String::new(),
-                    k => servers(k),
-                })
-                .collect(),
-        };
-        [before, after]
+    let row = |i: usize| {
+        let job = &pool.jobs()[i];
+        let curve = speedup(&pool.curves()[job.curve].speedup);
+        let [size, weight, end] = [job.size, job.weight, ends[i]].map(number);
+        let first = shown.is_empty().then(|| servers(first[i]));
+        let held = shown.iter().map(|stage| servers(stage[i]));
+        chain!(
+            cells([job.name.clone(), curve, size, weight, end]),
+            held,
+            first
+        )
+        .collect()
     };
-    table_of_jobs(pool, &planned.evidence.ends, [before, after], row, width)
+    table_of_jobs(ends, (header, differ), row, width)
 }
 
 /// Describes a rule for jobs that arrive: what it attains, and how far that is from what no policy can beat.
@@ -343,9 +333,13 @@ pub fn simulation(stream: &Stream, run: &Run, verdicts: &[Judgement], width: usi
 
 /// Reports what happened to a pool, with the verdicts.
 pub fn course(pool: &Pool, course: &Course, verdicts: &[Judgement], width: usize) -> String {
-    let header = [vec!["size".into()], Vec::new()];
-    let row = |_, job: &Job| [vec![number(job.size)], Vec::new()];
-    let jobs = table_of_jobs(pool, &course.ends, header, row, width);
+    let end = format!("ends [{}]", pool.time_unit());
+    let row = |i: usize| {
+        let job = &pool.jobs()[i];
+        vec![job.name.clone(), number(job.size), number(course.ends[i])]
+    };
+    let header = vec!["job".into(), "size".into(), end];
+    let jobs = table_of_jobs(&course.ends, (header, false), row, width);
     let mut text = format!("{}, exactly\n\n{jobs}", of_pool(pool));
     let never = course.ends.iter().filter(|end| end.is_infinite()).count();
     if never > 0 {

@@ -1,15 +1,9 @@
 //! What a person should know of a policy that was made, or why there is none.
 
-use super::{about, attained, knob, rule};
+use super::{about, attained, rule};
 use crate::report::{Table, estimate, number, percent, wrap};
-use crate::volunteer::artifact::Quantity;
-use crate::volunteer::synthesis::{
-    COMPETITORS, Competitor, Made, TUNED, Trial, front as trials_on_front,
-};
+use crate::volunteer::synthesis::{COMPETITORS, Competitor, Made, TUNED};
 use crate::volunteer::workload::{Campaign, Quality, Shortage};
-
-/// Parameters on the front that are shown.
-const SHOWN: usize = 10;
 
 /// Describes a policy: what it attains, what others do, and what it was chosen from.
 pub fn synthesized(campaign: &Campaign, synthesized: &Made, width: usize) -> String {
@@ -29,9 +23,6 @@ pub fn synthesized(campaign: &Campaign, synthesized: &Made, width: usize) -> Str
     let others = &synthesized.competitors;
     if !others.is_empty() {
         lines.push(format!("\n{}", competitors(campaign, others, width)));
-    }
-    if synthesized.trials.len() > 1 {
-        lines.push(format!("\n{}", front(campaign, synthesized, width)));
     }
     let ended = |before: &str| {
         say(format!(
@@ -94,45 +85,6 @@ fn better(other: &Competitor) -> Option<String> {
             estimate(Some(excess))
         )
     })
-}
-
-/// Shows the front: what nothing that was tried surely beats.
-fn front(campaign: &Campaign, synthesized: &Made, width: usize) -> String {
-    let time = campaign.time_unit();
-    let on = synthesized
-        .trials
-        .iter()
-        .zip(trials_on_front(&synthesized.trials));
-    let mut on: Vec<&Trial> = on.filter(|(_, on)| *on).map(|(trial, _)| trial).collect();
-    on.sort_by(|a, b| a.cost().total_cmp(&b.cost()));
-    let header = ["first %", "tight %", "q", "each"].map(String::from);
-    let measured = [
-        format!("makespan [{time}]"),
-        "tight a job".into(),
-        format!("stopped [1/{time}]"),
-    ];
-    let mut table = Table::new(header.into_iter().chain(measured));
-    for own in on.iter().take(SHOWN) {
-        let rule = own.rule;
-        let is_taken = rule == synthesized.artifact.policy.dispatch;
-        let mark = if is_taken { " *" } else { "" };
-        let of = |quantity| estimate(own.run.estimate(quantity));
-        table.row([
-            format!("{}{mark}", knob(rule.first_percentile)),
-            knob(rule.tight_percentile),
-            rule.quantile.map_or("last".into(), knob),
-            rule.first_each.map_or("any".into(), |n| n.to_string()),
-            of(Quantity::MedianMakespan),
-            of(Quantity::Tight),
-            of(Quantity::Stopped),
-        ]);
-    }
-    let words = format!(
-        "the best {} on the front of {} that were tried: nothing is surely better in one of these (or in deadlines and validation delay) and not surely worse in another; * is taken",
-        on.len().min(SHOWN),
-        synthesized.trials.len()
-    );
-    format!("{}\n{}", table.within(width), wrap(&words, width))
 }
 
 /// Returns why no rule can do the work.

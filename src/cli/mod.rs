@@ -10,7 +10,6 @@ mod terminal;
 mod verbs;
 mod workload;
 
-use std::error::Error;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -185,8 +184,17 @@ fn main_for<K: Kind>() -> ExitCode {
     };
     match run(&typed) {
         Ok(code) => code,
-        Err(error) if is_broken_pipe(error.as_ref()) => ExitCode::SUCCESS,
-        Err(error) => failed(&error.to_string(), code_of(error.as_ref())),
+        Err(error) => {
+            let io = error.downcast_ref::<std::io::Error>();
+            if io.is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe) {
+                // The reader of the output has closed it, which is no error.
+                return ExitCode::SUCCESS;
+            }
+            // That a policy is refused is an answer, not a failure.
+            let refused = error.downcast_ref::<ArtifactError>();
+            let is_answer = matches!(refused, Some(ArtifactError::Refused { .. }));
+            failed(&error.to_string(), if is_answer { NEGATIVE } else { 2 })
+        }
     }
 }
 
@@ -238,11 +246,8 @@ fn run<K: Kind>(arguments: &Arguments<K>) -> Outcome {
         Some(Command::Merge(arguments)) => compare::merge::<K>(arguments, common),
         Some(Command::Rules) => {
             let kinds = kinds::each(Describe).into_iter();
-            let mut each = kinds.map(
-                |Description {
-                     workload, rules, ..
-                 }| { format!("kind: {workload}\n{}\n", rules(width())) },
-            );
+            let mut each =
+                kinds.map(|kind| format!("kind: {}\n{}\n", kind.workload, (kind.rules)(width())));
             printed(&each.join("\n"))
         }
         Some(Command::Own(verb)) => verbs::own(verb, common),
@@ -269,18 +274,4 @@ fn run<K: Kind>(arguments: &Arguments<K>) -> Outcome {
 fn printed_as_is(text: Vec<u8>) -> Outcome {
     emit(None, &String::from_utf8(text)?)?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// The exit code of an error. That a policy is refused is an answer, not a failure.
-fn code_of(error: &(dyn Error + 'static)) -> u8 {
-    match error.downcast_ref::<ArtifactError>() {
-        Some(ArtifactError::Refused { .. }) => NEGATIVE,
-        _ => 2,
-    }
-}
-
-/// Whether the reader of the output has closed it, which is no error.
-fn is_broken_pipe(error: &(dyn Error + 'static)) -> bool {
-    let io = error.downcast_ref::<std::io::Error>();
-    io.is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
 }

@@ -110,9 +110,8 @@ impl SynthesisArgs {
     }
 
     /// The options of an MSR policy, from which every choice begins.
-    fn options(&self, now: Instant) -> Options {
+    fn options(&self) -> Options {
         Options {
-            end: self.within(ANALYSIS).map(|time| now + time),
             setup_rate: self.setup_rate,
             switching_rate: self.switching_rate,
             route: self.route,
@@ -171,23 +170,24 @@ impl SynthesisArgs {
         })
     }
 
-    /// How the policy is chosen by simulation, and when all has to be over; the families where it is not made by analysis
-    /// alone.
-    fn choice(
-        &self,
-        workload: &Workload,
-        families: Option<Families>,
-        now: Instant,
-        caller: &Caller<'_>,
-    ) -> VerbResult<ChoiceOptions> {
+    /// All that is asked for.
+    fn request(&self, workload: &Workload, caller: &Caller<'_>) -> VerbResult<Request> {
+        let (now, families) = (Instant::now(), self.families()?);
         let promises = self.slo.iter().map(|text| promise(text, workload));
-        Ok(ChoiceOptions {
-            families: families.unwrap_or(Families::All),
-            budget: self.budget,
-            end: self.within(1.0).map(|time| now + time),
-            seed: self.seed,
-            promises: promises.collect::<Result<_, _>>()?,
-            interrupt: caller.interrupt.clone(),
+        Ok(Request {
+            options: Options {
+                end: self.within(ANALYSIS).map(|time| now + time),
+                ..self.options()
+            },
+            by_analysis: families.is_none(),
+            choice: ChoiceOptions {
+                families: families.unwrap_or(Families::All),
+                budget: self.budget,
+                end: self.within(1.0).map(|time| now + time),
+                seed: self.seed,
+                promises: promises.collect::<Result<_, _>>()?,
+                interrupt: caller.interrupt.clone(),
+            },
         })
     }
 }
@@ -249,13 +249,8 @@ pub fn synthesize(
         }
         (args.preemption, args.setup_rate) = (Preemption::None, None);
     }
-    let (workload, now, families) = (fleet.envelope(), Instant::now(), args.families()?);
-    let request = Request {
-        options: args.options(now),
-        by_analysis: families.is_none(),
-        choice: args.choice(workload, families, now, caller)?,
-    };
-    let width = caller.width;
+    let (workload, width) = (fleet.envelope(), caller.width);
+    let request = args.request(workload, caller)?;
     let mut listener = progress(caller);
     listener("solving the program");
     let outcome = match fleet.one_server() {
@@ -336,10 +331,12 @@ fn goes_with_a_fleet(args: &SynthesisArgs) -> Result<(), String> {
 /// Work that goes into what the checker solves anew even where no time is left, roughly in nanoseconds.
 const LEAST_CHECK: f64 = 5e8;
 
-/// Describes a stage of a choice.
-fn describe(stage: &Stage) -> String {
-    let spent = 100.0 * stage.spent;
-    format!("{} ({spent:.0} % of the budget)", stage.what)
+/// Tells a stage of a choice.
+fn telling(listener: &mut dyn FnMut(&str)) -> impl FnMut(Stage) {
+    |stage| {
+        let spent = 100.0 * stage.spent;
+        listener(&format!("{} ({spent:.0} % of the budget)", stage.what));
+    }
 }
 
 /// The policy of one server: its MSR policy, or what is chosen by simulation.
@@ -363,8 +360,8 @@ fn of_server(
         return Ok(Outcome::Policy(Box::new((Found::Analysed(msr), log))));
     }
     listener("simulating candidates");
-    let report = |stage| listener(&describe(&stage));
-    let chosen = synthesis::choose(workload, options, &request.choice, msr, report)?;
+    let stages = telling(listener);
+    let chosen = synthesis::choose(workload, options, &request.choice, msr, stages)?;
     log.choice = chosen.choice.clone();
     let optimum = in_passing(workload, request).map(|least| (least, options.preemption));
     let found = Found::Chosen(Box::new(chosen), optimum);
@@ -382,8 +379,8 @@ fn over_fleet(
     } else {
         Pooling::Chosen(&request.choice)
     };
-    let report = |stage| listener(&describe(&stage));
-    let (chosen, solution) = match synthesis::pool(fleet, &request.options, pooling, report)? {
+    let pooled = synthesis::pool(fleet, &request.options, pooling, telling(listener))?;
+    let (chosen, solution) = match pooled {
         Outcome::Policy(policy) => *policy,
         Outcome::Overloaded(overload) => return Ok(Outcome::Overloaded(overload)),
     };

@@ -54,7 +54,7 @@ impl<M, C> Figures<'_, M, C> {
         let curve = |(n, name): (usize, &str)| {
             let points = self.loads.iter().filter_map(|load| {
                 let run = self.comparison.settled(name, *load)?;
-                Some(point(*load, quantity(run)?))
+                Some(Point::new(*load, quantity(run)?))
             });
             let mut unstable = self.loads.clone();
             unstable.retain(|load| self.comparison.unstable(name, *load));
@@ -115,7 +115,7 @@ impl<M, C> Figures<'_, M, C> {
     fn means(&self) -> Drawn<Section> {
         let exact = self.loads.iter().filter_map(|load| {
             let exact = self.comparison.exact(*load)?;
-            Some(point(*load, Estimate::exact(exact.mean_response)))
+            Some(Point::exact(*load, exact.mean_response))
         });
         let mut curves = self.over_loads(|run| run.mean_response);
         self.add_exact(&mut curves, exact.collect());
@@ -195,13 +195,14 @@ impl<M, C> Figures<'_, M, C> {
         let mut curves = self.curves(|name| {
             let run = self.comparison.settled(name, load);
             let types = run.iter().flat_map(|run| run.types.iter().enumerate());
-            let means = types.filter_map(|(row, own)| Some(point(row as f64, own.mean_response?)));
+            let means =
+                types.filter_map(|(row, own)| Some(Point::new(row as f64, own.mean_response?)));
             means.collect()
         });
         if let Some(exact) = self.comparison.exact(load) {
             let points = names.iter().enumerate().filter_map(|(row, name)| {
                 let (_, mean) = exact.types.iter().find(|own| own.0 == *name)?;
-                Some(point(row as f64, Estimate::exact(*mean)))
+                Some(Point::exact(row as f64, *mean))
             });
             self.add_exact(&mut curves, points.collect());
         }
@@ -255,14 +256,6 @@ impl<M, C> Figures<'_, M, C> {
     }
 }
 
-fn point(at: f64, estimate: Estimate) -> Point {
-    Point {
-        at,
-        value: estimate.mean,
-        half_width: estimate.half_width,
-    }
-}
-
 /// A logarithmic axis for the values of curves. An interval widens it by a factor of 3 at most.
 fn log_axis(title: &str, curves: &[Curve]) -> Axis {
     let points = curves.iter().flat_map(|c| &c.points);
@@ -282,11 +275,8 @@ fn trajectory<M, C>(run: &Run<M, C>) -> Vec<Point> {
     let size = numbers.len().div_ceil(POINTS).max(1);
     let points = numbers.chunks(size).enumerate().map(|(n, few)| {
         let count = few.len() as f64;
-        Point {
-            at: (n * size) as f64 * length + count * length / 2.0,
-            value: few.iter().sum::<f64>() / count,
-            half_width: 0.0,
-        }
+        let at = (n * size) as f64 * length + count * length / 2.0;
+        Point::exact(at, few.iter().sum::<f64>() / count)
     });
     points.filter(|point| point.value > 0.0).collect()
 }

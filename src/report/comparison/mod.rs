@@ -75,10 +75,8 @@ pub fn comparison_table<M, C>(comparison: &Comparison<M, C>, width: usize) -> St
     let loads = header.loads.iter().map(|load| format!("ρ = {load}"));
     let mut table = Table::new(std::iter::once(first).chain(loads));
     for name in comparison.names() {
-        let cells = header
-            .loads
-            .iter()
-            .map(|load| cell(comparison, name, *load));
+        let loads = header.loads.iter();
+        let cells = loads.map(|load| cell(comparison, name, *load));
         table.row(std::iter::once(comparison.titled(name)).chain(cells));
     }
     if let Some((name, cells)) = exact(comparison) {
@@ -86,9 +84,8 @@ pub fn comparison_table<M, C>(comparison: &Comparison<M, C>, width: usize) -> St
     }
     let mut text = format!("{}\n\n", table.within(width));
     for at in &comparison.rankings {
-        let chain = words::chain(comparison, at).map_or(String::new(), |c| format!(": {c}"));
         let sentences = words::sentences(comparison, at);
-        let _ = writeln!(text, "ρ = {}{chain}\n  {sentences}", at.load);
+        let _ = writeln!(text, "{}\n  {sentences}", words::ranked(comparison, at));
     }
     for warning in words::warnings(comparison) {
         let _ = writeln!(text, "{warning}");
@@ -101,11 +98,8 @@ pub fn comparison_table<M, C>(comparison: &Comparison<M, C>, width: usize) -> St
 /// A row below the policies, of means that are known without a run: what they are of, and by load.
 fn exact<M, C>(comparison: &Comparison<M, C>) -> Option<(String, Vec<String>)> {
     let name = comparison.exact.first()?.name.clone();
-    let exact = comparison
-        .header
-        .loads
-        .iter()
-        .map(|load| comparison.exact(*load));
+    let loads = comparison.header.loads.iter();
+    let exact = loads.map(|load| comparison.exact(*load));
     let means = exact.map(|exact| exact.map_or("–".into(), |own| number(own.mean_response)));
     Some((name, means.collect()))
 }

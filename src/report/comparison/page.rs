@@ -18,10 +18,18 @@ pub fn comparison_page<M, C>(
     let labels = comparison.names().map(|name| comparison.titled(name));
     let exact = comparison.exact.first().map(|exact| exact.name.clone());
     let loads = header.loads.iter().map(|load| format!("ρ = {load}"));
+    let names: Vec<&str> = comparison.names().map(|n| comparison.label(n)).collect();
+    let source = header.workload.source.as_ref();
+    let source = source.unwrap_or(&header.workload.file);
+    let title = format!("{} on “{source}”", words::list(&names));
+    let answers = comparison.rankings.iter().map(|at| {
+        let text = firm(&words::sentences(comparison, at));
+        (words::ranked(comparison, at), text)
+    });
     let page = Page {
         headline: firm(&words::headline(comparison)),
         warnings: words::warnings(comparison),
-        answers: answers(comparison),
+        answers: answers.collect(),
         legend: "< stands before a greater mean response time, ≈ between neighbours that cannot be told apart, ≲ where one has more by a tenth, which may be chance. What is said of a load holds together at 95 % confidence.",
         what: format!("Mean response time [{}]", header.workload.time_unit),
         columns: loads.collect(),
@@ -31,7 +39,7 @@ pub fn comparison_page<M, C>(
         method: method(besides, comparison),
         command: header.command(),
         tool: header.tool.clone(),
-        ..Page::new(title(comparison), labels.chain(exact))?
+        ..Page::new(title, labels.chain(exact))?
     };
     page.text()
 }
@@ -40,22 +48,6 @@ pub fn comparison_page<M, C>(
 fn firm(text: &str) -> String {
     text.replace(" ± ", "\u{a0}±\u{a0}")
         .replace("ρ = ", "ρ\u{a0}=\u{a0}")
-}
-
-fn title<M, C>(comparison: &Comparison<M, C>) -> String {
-    let labels: Vec<&str> = comparison.names().map(|n| comparison.label(n)).collect();
-    let workload = &comparison.header.workload;
-    let source = workload.source.as_ref().unwrap_or(&workload.file);
-    format!("{} on “{source}”", words::list(&labels))
-}
-
-fn answers<M, C>(comparison: &Comparison<M, C>) -> Vec<(String, String)> {
-    let answers = comparison.rankings.iter().map(|at| {
-        let chain = words::chain(comparison, at).map_or(String::new(), |c| format!(": {c}"));
-        let text = firm(&words::sentences(comparison, at));
-        (format!("ρ = {}{chain}", at.load), text)
-    });
-    answers.collect()
 }
 
 fn rows<M, C>(comparison: &Comparison<M, C>) -> Rows {

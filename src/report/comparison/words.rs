@@ -30,10 +30,16 @@ pub fn times(pair: &Pair) -> String {
 /// A ratio from which on two that cannot be told apart are not called alike.
 const ALIKE: f64 = 1.1;
 
+/// The load, and the policies with a mean there.
+pub fn ranked<M, C>(comparison: &Comparison<M, C>, at: &AtLoad) -> String {
+    let chain = chain(comparison, at).map_or(String::new(), |chain| format!(": {chain}"));
+    format!("ρ = {}{chain}", at.load)
+}
+
 /// All policies with a mean, fastest first: `a ≈ b < c`, with `≈` between neighbours that cannot
 /// be told apart, and `≲` where one has more by a tenth, which may be chance. None where no policy has
 /// one.
-pub fn chain<M, C>(comparison: &Comparison<M, C>, at: &AtLoad) -> Option<String> {
+fn chain<M, C>(comparison: &Comparison<M, C>, at: &AtLoad) -> Option<String> {
     let order = &at.ranking.order;
     let mut chain = comparison.label(&order.first()?.policy).to_string();
     for two in order.windows(2) {

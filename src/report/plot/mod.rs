@@ -10,6 +10,8 @@ mod marks;
 use plotters::chart::ChartContext;
 use plotters::prelude::*;
 
+use crate::simulation::Estimate;
+
 pub use axis::{Axis, Scale, short};
 pub use marks::{Look, rules};
 
@@ -75,6 +77,25 @@ pub struct Point {
 }
 
 impl Point {
+    /// Returns a value without an interval.
+    pub fn exact(at: f64, value: f64) -> Self {
+        let half_width = 0.0;
+        Point {
+            at,
+            value,
+            half_width,
+        }
+    }
+
+    /// Returns a value with its interval.
+    pub fn new(at: f64, estimate: Estimate) -> Self {
+        Point {
+            at,
+            value: estimate.mean,
+            half_width: estimate.half_width,
+        }
+    }
+
     fn interval(&self) -> [f64; 2] {
         [self.value - self.half_width, self.value + self.half_width]
     }

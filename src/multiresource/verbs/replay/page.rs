@@ -129,11 +129,7 @@ fn over_time(at: &AtPace, what: &str, of: impl Fn(&Step) -> f64) -> Drawn<Panel>
     const DAY: f64 = 86_400.0;
     let curve = |(n, own): (usize, &Outcome)| {
         let steps = own.played().into_iter().flat_map(|played| &played.series);
-        let points = steps.map(|step| Point {
-            at: step.time / DAY,
-            value: of(step),
-            half_width: 0.0,
-        });
+        let points = steps.map(|step| Point::exact(step.time / DAY, of(step)));
         Curve::new(n, points.collect())
     };
     let all: Vec<Curve> = at.policies.iter().enumerate().map(curve).collect();

@@ -14,7 +14,6 @@ pub trait Visitor {
 }
 
 /// The name of a kind, of policies or of workloads, that this one is or is near to.
-#[must_use]
 pub fn named(name: &str) -> Option<&'static str> {
     let known = [NAMES, WORKLOADS].concat();
     let exact = known.iter().copied().find(|known| *known == name);

@@ -17,7 +17,7 @@ pub use comparison::{
 };
 pub use number::{bar, below, change, decimals, estimate, number, percent, within};
 pub use outcomes::{Column, Outcome, Outcomes, outcomes_csv, outcomes_page, outcomes_table};
-pub use page::{Page, Rows, Section, Shown};
+pub use page::{Page, Rows, Section, Shown, grid};
 pub use run::{RunWords, class_table, headed, policy_report, run_report, verdict_table};
 pub use table::{Table, WIDTH, wrap};
 pub use validity::valid_report;

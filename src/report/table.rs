@@ -62,14 +62,12 @@ impl Table {
     }
 
     /// The n-th column holds words, to the left.
-    #[must_use]
     pub fn words(mut self, n: usize) -> Self {
         self.columns[n].words = true;
         self
     }
 
     /// The n-th column may be broken into lines between its words, where there is no room.
-    #[must_use]
     pub fn wrapping(mut self, n: usize) -> Self {
         self.columns[n].wraps = true;
         self

@@ -1,8 +1,8 @@
 //! The page: one HTML file without scripts that loads nothing.
 
-use super::{Besides, cell, exact, figures, words};
+use super::{Besides, columns, figures, rows, words};
 use crate::report::plot::{Drawn, short};
-use crate::report::{Page, Rows, Shown, number};
+use crate::report::{Page, number};
 use crate::simulation::sweep::{Cell, Comparison};
 use crate::simulation::{Ending, Health, Run};
 
@@ -17,7 +17,6 @@ pub fn comparison_page<M, C>(
     let header = &comparison.header;
     let labels = comparison.names().map(|name| comparison.titled(name));
     let exact = comparison.exact.first().map(|exact| exact.name.clone());
-    let loads = header.loads.iter().map(|load| format!("ρ = {load}"));
     let names: Vec<&str> = comparison.names().map(|n| comparison.label(n)).collect();
     let source = header.workload.source.as_ref();
     let source = source.unwrap_or(&header.workload.file);
@@ -32,7 +31,7 @@ pub fn comparison_page<M, C>(
         answers: answers.collect(),
         legend: "< stands before a greater mean response time, ≈ between neighbours that cannot be told apart, ≲ where one has more by a tenth, which may be chance. What is said of a load holds together at 95 % confidence.",
         what: format!("Mean response time [{}]", header.workload.time_unit),
-        columns: loads.collect(),
+        columns: columns(comparison),
         rows: rows(comparison),
         note: "With 95 % confidence intervals, over all jobs. Green and bold: nobody is surely faster at that load.".into(),
         sections: figures::sections(besides, comparison)?,
@@ -48,30 +47,6 @@ pub fn comparison_page<M, C>(
 fn firm(text: &str) -> String {
     text.replace(" ± ", "\u{a0}±\u{a0}")
         .replace("ρ = ", "ρ\u{a0}=\u{a0}")
-}
-
-fn rows<M, C>(comparison: &Comparison<M, C>) -> Rows {
-    let row = |name: &str| {
-        let rankings = comparison.rankings.iter();
-        let cells = rankings.map(|at| Shown {
-            text: cell(comparison, name, at.load),
-            class: match comparison.settled(name, at.load) {
-                None => "none",
-                Some(_) if words::leaders(at).contains(&name) => "best",
-                Some(_) => "",
-            },
-        });
-        (comparison.titled(name), cells.collect())
-    };
-    let mut rows: Vec<_> = comparison.names().map(row).collect();
-    if let Some((label, cells)) = exact(comparison) {
-        let shown = |text| Shown {
-            text,
-            class: "none",
-        };
-        rows.push((label, cells.into_iter().map(shown).collect()));
-    }
-    rows
 }
 
 /// How it was done.

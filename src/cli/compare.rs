@@ -106,7 +106,7 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
     Ok(code_if(compared.negative))
 }
 
-/// What an interruption leaves.
+/// Says how to go on after an interruption, and returns its exit code.
 fn cut(compared: &VerbOutput, common: &Common) -> ExitCode {
     if compared.journal.is_some() {
         let how = "Interrupted: give the same options with --resume to continue.";
@@ -115,7 +115,7 @@ fn cut(compared: &VerbOutput, common: &Common) -> ExitCode {
     interrupt::code()
 }
 
-/// The journal of a shard becomes its part. That a policy could not be run somewhere is told when
+/// Makes the journal of a shard its part. That a policy could not be run somewhere is told when
 /// parts are merged, and is no reason for a scheduler to take the shard for failed.
 fn written(shard: Shard, output: &Path, compared: VerbOutput, common: &Common) -> Outcome {
     if compared.interrupted {
@@ -175,12 +175,12 @@ impl<K: Kind> Arguments<K> {
         Err(why.into())
     }
 
-    /// Whether policies are compared on a trace.
+    /// Returns whether policies are compared on a trace.
     fn is_replay(&self) -> bool {
         K::trace(&self.extras).is_some()
     }
 
-    /// The output file beside which the journal is kept; none for a stream.
+    /// Returns the output file beside which the journal is kept; none for a stream.
     fn journal_at(&self) -> Option<&PathBuf> {
         if self.is_replay() {
             return None;

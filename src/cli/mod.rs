@@ -99,7 +99,7 @@ fn examples<K: Kind>() -> String {
     )
 }
 
-/// The examples of the kind that are of this verb.
+/// Returns the examples of the kind that are of this verb.
 fn examples_of<K: Kind>(verb: &str) -> String {
     let mut is_own = false;
     let own = K::EXAMPLES.lines().filter(|line| {
@@ -206,7 +206,7 @@ fn failed(why: &str, code: u8) -> ExitCode {
     ExitCode::from(code)
 }
 
-/// What is wrong with the first word that was typed, if it is neither a verb nor a file.
+/// Says what is wrong with the first word that was typed, if it is neither a verb nor a file.
 fn unknown_verb<K: Kind>() -> Option<String> {
     let word = std::env::args_os().nth(1)?;
     let word = word.to_str().filter(|word| !word.starts_with('-'))?;
@@ -223,7 +223,7 @@ fn unknown_verb<K: Kind>() -> Option<String> {
     Some(format!("`{word}` is no file and no verb\n = help: {help}"))
 }
 
-/// What was typed is no command, or asks for help.
+/// Prints why what was typed is no command, or the help.
 fn refused(error: &clap::Error) -> ExitCode {
     let text = error.render().ansi().to_string();
     if error.use_stderr() {

@@ -13,7 +13,7 @@ use synth::kind::VerbOutput;
 use super::interrupt;
 use super::terminal::{Common, Outcome, code_if, say, tell};
 
-/// Whether the name means standard output.
+/// Returns whether the name means standard output.
 pub fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
@@ -47,7 +47,7 @@ pub fn apart(read: &[&Path], written: &[&Path]) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The file behind a name, whether it exists yet or not; none for a device, where results do not
+/// Returns the file behind a name, whether it exists yet or not; none for a device, where results do not
 /// replace each other.
 fn place(path: &Path) -> Option<PathBuf> {
     if is_stdout(path) {
@@ -160,7 +160,7 @@ pub struct Results {
 }
 
 impl Results {
-    /// All files.
+    /// Returns all files.
     pub fn files(&self) -> impl Iterator<Item = &PathBuf> {
         let all = [&self.output, &self.csv, &self.html];
         all.into_iter().flatten()

@@ -72,7 +72,7 @@ impl Listener<'_> {
     }
 }
 
-/// How far a simulation is.
+/// Returns how far a simulation is.
 fn events(reached: Progress) -> String {
     let precision = reached.precision.map_or("not settled yet".into(), |p| {
         format!("± {} %", number(100.0 * p))

@@ -30,7 +30,7 @@ pub struct Common {
 }
 
 impl Common {
-    /// What becomes of a policy file that was changed after it was written.
+    /// Returns what becomes of a policy file that was changed after it was written.
     pub fn changes(&self) -> Changes {
         if self.accept_changes {
             Changes::Accepted
@@ -83,7 +83,7 @@ pub fn code_if(is_negative: bool) -> ExitCode {
     ExitCode::from(if is_negative { NEGATIVE } else { 0 })
 }
 
-/// The text with characters that [steer](steers) a terminal as `\u{1b}`; but for ends of lines, tabs, and colours.
+/// Returns the text with characters that [steer](steers) a terminal as `\u{1b}`; but for ends of lines, tabs, and colours.
 pub fn harmless(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -103,7 +103,7 @@ pub fn harmless(text: &str) -> String {
     out
 }
 
-/// The length of the sequence at the beginning that changes the colour; 0 where there is none.
+/// Returns the length of the sequence at the beginning that changes the colour; 0 where there is none.
 fn colour(text: &str) -> usize {
     let Some(inner) = text.strip_prefix("\u{1b}[") else {
         return 0;

@@ -45,7 +45,7 @@ fn list(names: &[&str]) -> String {
     }
 }
 
-/// A load with the digits that tell it from 1.
+/// Returns a load with the digits that tell it from 1.
 fn load(load: f64) -> String {
     let digits = match (load - 1.0).abs() {
         near if near < 1e-3 => 12,
@@ -76,7 +76,7 @@ pub fn overload(cluster: &Cluster, overload: &Load, width: usize) -> String {
     format!("No policy can stabilize this workload: its load is {needed}.\n{why}")
 }
 
-/// Names of the classes of a tight set, and of the servers that they may use.
+/// Returns names of the classes of a tight set, and of the servers that they may use.
 fn bottleneck<'a>(cluster: &'a Cluster, tight: &[usize]) -> (Vec<&'a str>, Vec<&'a str>) {
     let classes = || tight.iter().map(|i| &cluster.classes()[*i]);
     let mut servers: Vec<usize> = classes().flat_map(|c| c.servers.iter().copied()).collect();
@@ -136,7 +136,7 @@ fn interruptions(artifact: &Artifact) -> String {
     }
 }
 
-/// Why jobs are interrupted that often.
+/// Says why jobs are interrupted that often.
 fn tuned(cluster: &Cluster, tuning: &Tuning) -> String {
     let Some(above) = tuning.above else {
         return " That is a guess: no run settled in the events that were allowed (`--budget`)."

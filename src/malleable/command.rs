@@ -337,7 +337,7 @@ fn compare_pool(
     Ok(outcomes)
 }
 
-/// What the numbers of a comparison are; `open` is why some bound may be below the optimum.
+/// Says what the numbers of a comparison are; `open` is why some bound may be below the optimum.
 fn note(objective: Objective, open: Option<Open>) -> String {
     let bound = match open {
         None if objective == Objective::Makespan => "which a plan reaches",

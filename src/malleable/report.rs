@@ -51,7 +51,7 @@ fn servers(count: f64) -> String {
     }
 }
 
-/// A speedup as it is written.
+/// Returns a speedup as it is written.
 fn speedup(speedup: &Speedup) -> String {
     match speedup {
         Speedup::Power(p) => format!("k^{p}"),
@@ -61,7 +61,7 @@ fn speedup(speedup: &Speedup) -> String {
     }
 }
 
-/// The objective with its value and unit.
+/// Returns the objective with its value and unit.
 fn objective(pool: &Pool, cost: f64) -> String {
     let label = pool.objective().quantity().row().label;
     match pool.objective() {
@@ -70,7 +70,7 @@ fn objective(pool: &Pool, cost: f64) -> String {
     }
 }
 
-/// How far it is above the least, in words.
+/// Returns how far it is above the least, in words.
 fn gap(gap: f64) -> String {
     match gap {
         none if none < 1e-9 => "no policy has less (proved)".into(),
@@ -102,7 +102,7 @@ pub fn plan(pool: &Pool, planned: &Planned, width: usize) -> String {
     format!("{text}\n{}\n", jobs_of_plan(pool, planned, width))
 }
 
-/// Why no formula has the best plan, and what is known of this one.
+/// Says why no formula has the best plan, and what is known of this one.
 fn why_open(pool: &Pool, planned: &Planned, open: Open) -> String {
     let why = match open {
         Open::FavoursLarge => {
@@ -125,7 +125,7 @@ fn why_open(pool: &Pool, planned: &Planned, open: Open) -> String {
     )
 }
 
-/// A table of jobs from the first to end on; `words` is whether the second column holds words.
+/// Returns a table of jobs from the first to end on; `words` is whether the second column holds words.
 fn table_of_jobs(
     ends: &[f64],
     (header, words): (Vec<String>, bool),
@@ -144,7 +144,7 @@ fn table_of_jobs(
     text
 }
 
-/// What each job has, and when it ends.
+/// Tabulates what each job has, and when it ends.
 fn jobs_of_plan(pool: &Pool, planned: &Planned, width: usize) -> String {
     let weighted = pool.objective() == Objective::WeightedFlowTime;
     let differ = pool.curves().len() > 1;
@@ -369,7 +369,7 @@ pub fn course(pool: &Pool, course: &Course, verdicts: &[Judgement], width: usize
     format!("{text}\n\n{}\n", table.within(width))
 }
 
-/// A number with ten digits: what happens is exact.
+/// Returns a number with ten digits: what happens is exact.
 fn digits(value: f64) -> String {
     if !value.is_finite() || !(1e-4..1e9).contains(&value.abs()) {
         return number(value);

@@ -324,7 +324,7 @@ impl Queueing for Fleet {
     }
 }
 
-/// A start latency, as typed.
+/// Parses a start latency.
 fn start_latency(text: &str) -> Result<Decimal, String> {
     match Decimal::parse(text) {
         Ok(latency) if latency >= Decimal::ZERO => Ok(latency),

@@ -22,7 +22,7 @@ pub use run::{RunWords, class_table, headed, policy_report, run_report, verdict_
 pub use table::{Table, WIDTH, wrap};
 pub use validity::valid_report;
 
-/// What stands at this key in a list; an empty one is added where there is none.
+/// Returns what stands at this key in a list; an empty one is added where there is none.
 pub(crate) fn entry<K: PartialEq, V: Default>(list: &mut Vec<(K, V)>, key: K) -> &mut V {
     let at = list.iter().position(|(known, _)| *known == key);
     let at = at.unwrap_or_else(|| {

@@ -91,14 +91,14 @@ impl Outcomes {
         }
     }
 
-    /// The columns in which some policy has a number, each with its place.
+    /// Returns the columns in which some policy has a number, each with its place.
     fn filled(&self) -> impl Iterator<Item = (usize, &Column)> {
         let has = |n: usize| self.policies.iter().any(|own| own.value(n).is_some());
         let columns = self.columns.iter().enumerate();
         columns.filter(move |(n, _)| has(*n))
     }
 
-    /// What should be known before the numbers are used.
+    /// Says what should be known before the numbers are used.
     fn warnings(&self) -> impl Iterator<Item = String> {
         let interrupted = self
             .interrupted
@@ -106,7 +106,7 @@ impl Outcomes {
         self.failures.iter().cloned().chain(interrupted)
     }
 
-    /// The heads of these columns, and the rows below them.
+    /// Returns the heads of these columns, and the rows below them.
     fn grid(&self) -> (Vec<String>, Rows) {
         let (columns, labels): (Vec<usize>, Vec<String>) =
             self.filled().map(|(n, own)| (n, own.label.clone())).unzip();
@@ -124,7 +124,7 @@ impl Outcome {
     }
 }
 
-/// A number to the digits that its interval leaves; an exact ratio near 1 has more.
+/// Returns a number to the digits that its interval leaves; an exact ratio near 1 has more.
 fn cell(found: Option<Estimate>) -> String {
     match found {
         Some(own) if own.half_width == 0.0 && (own.mean - 1.0).abs() < 0.1 => {
@@ -143,7 +143,7 @@ pub fn outcomes_table(outcomes: &Outcomes, width: usize) -> String {
     format!("{table}\n\n{}\n", lines.join("\n"))
 }
 
-/// All numbers, one a line.
+/// Writes all numbers, one a line.
 ///
 /// # Errors
 /// When the text cannot be put together.
@@ -166,7 +166,7 @@ pub fn outcomes_csv(outcomes: &Outcomes) -> Result<String, Box<dyn Error>> {
     table.text()
 }
 
-/// The table as a page for people.
+/// Renders the table as a page for people.
 ///
 /// # Errors
 /// When it cannot be put together.

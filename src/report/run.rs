@@ -22,7 +22,7 @@ pub struct RunWords<'a, Q> {
     pub is_percentile: fn(Q) -> bool,
 }
 
-/// What a simulation found, with the verdicts on the claims, if any were judged.
+/// Says what a simulation found, with the verdicts on the claims, if any were judged.
 pub fn run_report<M, C, Q: Quantity>(
     words: &RunWords<'_, Q>,
     run: &Run<M, C>,
@@ -47,7 +47,7 @@ pub fn run_report<M, C, Q: Quantity>(
     text
 }
 
-/// How a run ended, and what may be said of it.
+/// Returns how a run ended, and what may be said of it.
 fn heading<M, C>(unit: &str, run: &Run<M, C>) -> String {
     let ending = match run.ending {
         Ending::Precision => "precision reached",
@@ -117,7 +117,7 @@ fn row(
     first.chain(percentiles).chain([slowdown, estimate(jobs)])
 }
 
-/// The claims that were examined: those on the whole policy first, then those on each of these subjects, by name.
+/// Returns the claims that were examined: those on the whole policy first, then those on each of these subjects, by name.
 pub fn verdict_table<Q: Quantity>(
     names: &[&str],
     is_percentile: fn(Q) -> bool,
@@ -154,7 +154,7 @@ pub fn policy_report(what: &str, tool: &str, source: Option<&str>, body: &str) -
     )
 }
 
-/// A quantity with its unit, as the head of a row or a column.
+/// Returns a quantity with its unit, as the head of a row or a column.
 pub fn headed<Q: Quantity>(quantity: Q, time: &str) -> String {
     match quantity.unit(time).as_str() {
         "1" => quantity.row().label.to_owned(),
@@ -178,7 +178,7 @@ fn name<Q: Quantity>(claim: &Claim<Q>) -> String {
     name
 }
 
-/// The claimed number, to the digits of what was measured where the two can be compared.
+/// Returns the claimed number, to the digits of what was measured where the two can be compared.
 fn claimed<Q: Quantity>(judgement: &Judgement<Q>, is_percentile: bool) -> String {
     let value = judgement.claim.value;
     let comparable = judgement.measured.filter(|_| !is_percentile);

@@ -15,7 +15,7 @@ use super::workload::Campaign;
 use crate::artifact::{Quantity as _, Subject};
 use crate::report::{Table, estimate, headed, number, policy_report, verdict_table, within, wrap};
 
-/// What it is for, in a few words: `400 hosts for 1440 h`.
+/// Says what it is for, in a few words: `400 hosts for 1440 h`.
 pub fn about(campaign: &Campaign) -> String {
     let hosts = match campaign.host_count() {
         1 => "one host".to_owned(),
@@ -28,7 +28,7 @@ pub fn about(campaign: &Campaign) -> String {
     )
 }
 
-/// The parameters in a few words.
+/// Returns the parameters in a few words.
 fn rule(rule: &Dispatch) -> String {
     format!(
         "first above {} %, tight above {} %, quantile {}",
@@ -38,7 +38,7 @@ fn rule(rule: &Dispatch) -> String {
     )
 }
 
-/// A percentile or a quantile as it was chosen, to four decimals.
+/// Returns a percentile or a quantile as it was chosen, to four decimals.
 fn knob(value: f64) -> String {
     ((value * 1e4).round() / 1e4).to_string()
 }
@@ -74,7 +74,7 @@ pub fn show(checked: &Checked, width: usize) -> String {
     )
 }
 
-/// The rule, a test a line.
+/// Returns the rule, a test a line.
 fn steps(rule: &Dispatch, time: &str) -> Vec<String> {
     let behind = match rule.queued {
         Queued::All => "all that it has",
@@ -113,7 +113,7 @@ fn steps(rule: &Dispatch, time: &str) -> Vec<String> {
     steps
 }
 
-/// What simulated campaigns found, with the verdicts on the claims, if any were judged.
+/// Says what simulated campaigns found, with the verdicts on the claims, if any were judged.
 pub fn simulation(campaign: &Campaign, run: &Run, verdicts: &[Judgement], width: usize) -> String {
     let mut text = format!(
         "{}{}: {} campaigns, {} events\n",
@@ -140,7 +140,7 @@ pub fn simulation(campaign: &Campaign, run: &Run, verdicts: &[Judgement], width:
     text
 }
 
-/// The mean of each quantity that the campaigns have.
+/// Returns the mean of each quantity that the campaigns have.
 fn attained(campaign: &Campaign, run: &Run, width: usize) -> String {
     let mut table = Table::new(["quantity", "mean of campaigns"]);
     for quantity in Quantity::ALL {
@@ -155,7 +155,7 @@ fn attained(campaign: &Campaign, run: &Run, width: usize) -> String {
 /// Batches in the table.
 const SHOWN: usize = 40;
 
-/// What came of each batch.
+/// Says what came of each batch.
 fn batches(campaign: &Campaign, run: &Run, width: usize) -> String {
     let time = campaign.time_unit();
     let mut table = Table::new([
@@ -180,7 +180,7 @@ fn batches(campaign: &Campaign, run: &Run, width: usize) -> String {
     table.within(width)
 }
 
-/// What was measured, for programs.
+/// Returns what was measured, for programs.
 pub fn of_run(campaign: &Campaign, run: &Run) -> Value {
     let quantities = Quantity::ALL.iter().filter_map(|quantity| {
         let found = run.estimate(*quantity)?;

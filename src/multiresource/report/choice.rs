@@ -14,7 +14,7 @@ use crate::multiresource::synthesis::{
 use crate::multiresource::workload::Workload;
 use crate::report::list;
 
-/// What was taken and why, first of all.
+/// Says what was taken and why, first of all.
 pub(super) fn taken(chosen: &Chosen, stability: Stability, width: usize) -> String {
     let (name, record) = (
         chosen.artifact.policy.followed().called(),
@@ -59,7 +59,7 @@ pub(super) fn taken(chosen: &Chosen, stability: Stability, width: usize) -> Stri
     wrap(&format!("{name} is taken: {why}{proved}.{cut}\n"), width)
 }
 
-/// What was simulated, what follows from it, and what was promised.
+/// Says what was simulated, what follows from it, and what was promised.
 pub(super) fn simulated(
     workload: &Workload,
     record: &Choice,
@@ -72,7 +72,7 @@ pub(super) fn simulated(
         + &promised(record, artifact)
 }
 
-/// What is not claimed, and what was not considered.
+/// Says what is not claimed, and what was not considered.
 pub(super) fn left_out(unclaimed: Option<&str>, skipped: &[String], width: usize) -> String {
     let mut text = String::new();
     if let Some(why) = unclaimed {
@@ -85,7 +85,7 @@ pub(super) fn left_out(unclaimed: Option<&str>, skipped: &[String], width: usize
     text
 }
 
-/// What was simulated, the policy taken first; where the optimum is known, with the distance from it.
+/// Says what was simulated, the policy taken first; where the optimum is known, with the distance from it.
 fn compared(
     workload: &Workload,
     record: &Choice,
@@ -150,7 +150,7 @@ fn compared(
     format!("{}\n{}\n", rows.within(width), wrap(&note, width))
 }
 
-/// What is not sure of the choice, and what speaks for another one.
+/// Says what is not sure of the choice, and what speaks for another one.
 fn verdict(record: &Choice) -> String {
     let [taken, others @ ..] = record.candidates.as_slice() else {
         return String::new();
@@ -180,7 +180,7 @@ fn verdict(record: &Choice) -> String {
 /// A relative difference in the other mean that is worth a sentence.
 const APART: f64 = 0.05;
 
-/// That another policy has surely and much less of the mean that was not looked at, and which the most.
+/// Says that another policy has surely and much less of the mean that was not looked at, and which the most.
 fn parts(record: &Choice) -> String {
     let others = record.candidates.iter().skip(1);
     let ratios = others.filter_map(|c| Some((c, c.other_ratio?)));
@@ -200,7 +200,7 @@ fn parts(record: &Choice) -> String {
     )
 }
 
-/// What was promised, and what the policy does.
+/// Says what was promised, and what the policy does.
 fn promised(record: &Choice, artifact: &Artifact) -> String {
     let lines = record.promises.iter().map(|promise| {
         let Some(claim) = promise.claimed(&artifact.claims) else {

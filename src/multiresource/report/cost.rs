@@ -62,7 +62,7 @@ pub(super) fn cost_table(workload: &Workload, synthesized: &Synthesis, width: us
     table.within(width)
 }
 
-/// The mean rate, and the process where it is not Poisson by itself.
+/// Returns the mean rate, and the process where it is not Poisson by itself.
 fn arrivals(kind: &JobType, unit: &str) -> String {
     let rate = format!("{} /{unit}", number(kind.arrival_rate()));
     let process = kind.arrivals();
@@ -112,7 +112,7 @@ pub(super) fn conditions(workload: &Workload, synthesized: &Synthesis) -> String
 /// Of so many types it is said why something is not known; of the others that it is not.
 const REASONS: usize = 3;
 
-/// What was computed, and what to do where it was computed for simpler laws.
+/// Says what was computed, and what to do where it was computed for simpler laws.
 fn how(workload: &Workload, mean: &Claim, preemption: Preemption) -> String {
     if mean.method == Method::ApproximationQueueLength {
         return "approximately (bounds are exact)".into();
@@ -133,7 +133,7 @@ fn how(workload: &Workload, mean: &Claim, preemption: Preemption) -> String {
     }
 }
 
-/// Why something is not known, and what to do about it.
+/// Says why something is not known, and what to do about it.
 fn reason(why: &AnalysisError) -> String {
     match why {
         AnalysisError::TooLarge(_) => format!("{why}; more with --effort\n"),
@@ -141,7 +141,7 @@ fn reason(why: &AnalysisError) -> String {
     }
 }
 
-/// The MSR paper's own quantities beside the exact means.
+/// Returns the MSR paper's own quantities beside the exact means.
 pub fn explain(
     workload: &Workload,
     (artifact, log): (&Artifact, &Log),
@@ -177,7 +177,7 @@ pub fn explain(
     text
 }
 
-/// Seven significant digits: what is exact may be compared with other exact numbers.
+/// Returns seven significant digits: what is exact may be compared with other exact numbers.
 fn digits(value: f64) -> String {
     if !(1e-5..1e9).contains(&value) {
         return format!("{value:.6e}");

@@ -21,7 +21,7 @@ pub(super) fn slots_and_costs(fleet: &Fleet, artifact: &Artifact, width: usize) 
     )
 }
 
-/// The slots of each type, where these are all that it has.
+/// Returns the slots of each type, where these are all that it has.
 fn slots(fleet: &Fleet, artifact: &Artifact) -> Option<Vec<u64>> {
     let nodes: Vec<u32> = fleet.types().iter().map(|kind| kind.nodes()).collect();
     match &artifact.policy {
@@ -30,7 +30,7 @@ fn slots(fleet: &Fleet, artifact: &Artifact) -> Option<Vec<u64>> {
     }
 }
 
-/// How much more of a type its slots carry.
+/// Returns how much more of a type its slots carry.
 fn room_for_more(fleet: &Fleet, artifact: &Artifact) -> String {
     let slots = slots(fleet, artifact).unwrap_or_default();
     let slots = fleet.types().iter().zip(slots);
@@ -44,7 +44,7 @@ fn room_for_more(fleet: &Fleet, artifact: &Artifact) -> String {
     )
 }
 
-/// What there is, and what is scarce.
+/// Says what there is, and what is scarce.
 pub(super) fn shapes(fleet: &Fleet, artifact: &Artifact, width: usize) -> String {
     let mut table = Table::new(["shape", "servers", "price", "types"]);
     let evidence = &artifact.evidence;
@@ -89,7 +89,7 @@ fn costs(fleet: &Fleet, artifact: &Artifact, width: usize) -> String {
     table.within(width)
 }
 
-/// What the mean over all jobs assumes.
+/// Says what the mean over all jobs assumes.
 fn conditions(fleet: &Fleet, artifact: &Artifact) -> String {
     let Some(mean) = claim(artifact, Quantity::MeanResponse, None) else {
         return "no mean is claimed\n".into();
@@ -108,7 +108,7 @@ fn conditions(fleet: &Fleet, artifact: &Artifact) -> String {
     )
 }
 
-/// The load with its proof, and what there is.
+/// Returns the load with its proof, and what there is.
 pub(super) fn heading(fleet: &Fleet, artifact: &Artifact) -> String {
     let evidence = &artifact.evidence;
     let rho = load(evidence.load);
@@ -134,7 +134,7 @@ pub(super) fn heading(fleet: &Fleet, artifact: &Artifact) -> String {
     text
 }
 
-/// A value, with its interval where it was simulated.
+/// Returns a value, with its interval where it was simulated.
 fn value(claim: &Claim) -> String {
     match claim.half_width {
         Some(half_width) => within(claim.value, half_width),

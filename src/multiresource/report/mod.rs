@@ -31,12 +31,12 @@ use crate::report::{
     RunWords, Table, bar, below, change, estimate, number, percent, run_report, within, wrap,
 };
 
-/// The claim of a quantity, of one type or of the whole policy.
+/// Returns the claim of a quantity, of one type or of the whole policy.
 fn claim<'a>(artifact: &'a Artifact, quantity: Quantity, kind: Option<&str>) -> Option<&'a Claim> {
     artifact.find(quantity, Subject::of_type(kind))
 }
 
-/// What a claim assumes and the workload does not meet.
+/// Returns what a claim assumes and the workload does not meet.
 fn unmet_by(claim: &Claim, artifact: &Artifact, workload: &Workload) -> Unmet {
     let preempts = artifact.policy.preempts();
     unmet(
@@ -47,7 +47,7 @@ fn unmet_by(claim: &Claim, artifact: &Artifact, workload: &Workload) -> Unmet {
     )
 }
 
-/// What part of each resource the jobs need.
+/// Says what part of each resource the jobs need.
 fn shares(workload: &Workload, demand: &[f64]) -> String {
     let resources = workload.resources().iter().zip(demand);
     let parts =
@@ -55,7 +55,7 @@ fn shares(workload: &Workload, demand: &[f64]) -> String {
     parts.collect::<Vec<_>>().join(", ")
 }
 
-/// A load with the digits that a decision near 1 needs; a small one to nine significant digits.
+/// Returns a load with the digits that a decision near 1 needs; a small one to nine significant digits.
 fn load(load: f64) -> String {
     let decimals = match load {
         _ if (load - 1.0).abs() < 1e-3 => 12,
@@ -66,7 +66,7 @@ fn load(load: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').into()
 }
 
-/// Whether the load is proven, by double precision.
+/// Returns whether the load is proven, by double precision.
 fn proof(evidence: &Evidence) -> String {
     if evidence.proven {
         return format!("proven best, relative gap below {PROOF_GAP:.0e}");

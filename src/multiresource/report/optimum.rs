@@ -72,7 +72,7 @@ impl Least {
     }
 }
 
-/// What policies may do.
+/// Returns what policies may do.
 pub(super) fn allowed(preemption: Preemption) -> &'static str {
     match preemption {
         Preemption::None => "without preemption",
@@ -81,7 +81,7 @@ pub(super) fn allowed(preemption: Preemption) -> &'static str {
     }
 }
 
-/// That the bound would be higher, and why it is not; empty where it is as high as can be.
+/// Says that the bound would be higher, and why it is not; empty where it is as high as can be.
 fn shortfall(found: &Least) -> String {
     let why = if found.interrupted {
         "interrupted, --time-limit, or sweeps that come no closer"
@@ -97,7 +97,7 @@ fn shortfall(found: &Least) -> String {
     format!("CUT SHORT ({why}): the bound holds, and would be higher.{other}\n")
 }
 
-/// The bound, and how far policies are above it.
+/// Returns the bound, and how far policies are above it.
 pub fn optimum(found: &Least, workload: &Workload, objective: Objective, width: usize) -> String {
     let unit = workload.time_unit();
     let (what, symbol) = match objective {

@@ -14,7 +14,7 @@ use crate::multiresource::schedule::Fluid;
 use crate::multiresource::synthesis::{Overload, Upgrades};
 use crate::multiresource::workload::{Fleet, Workload};
 
-/// Why a workload is refused: the proof, what is over-committed, and the way out.
+/// Says why a workload is refused: the proof, what is over-committed, and the way out.
 pub fn refusal(fleet: &Fleet, overload: &Overload, upgrades: &Upgrades, width: usize) -> String {
     let mut text = overloaded(fleet, overload) + "\n";
     let certificate = &overload.certificate;
@@ -48,7 +48,7 @@ pub fn refusal(fleet: &Fleet, overload: &Overload, upgrades: &Upgrades, width: u
     text + &of_overloaded(fleet, upgrades, certificate.load, width)
 }
 
-/// That the load is too large, as far as that is known.
+/// Says that the load is too large, as far as that is known.
 fn overloaded(fleet: &Fleet, overload: &Overload) -> String {
     let what = if fleet.is_one_server() {
         "workload"
@@ -78,7 +78,7 @@ fn overloaded(fleet: &Fleet, overload: &Overload) -> String {
     format!("no policy can stabilize this {what}: load ρ {size}, and it must be below 1")
 }
 
-/// What there is too little of on one server.
+/// Says what there is too little of on one server.
 fn over_committed(workload: &Workload, bound: &ShapeWorth) -> String {
     let fluid = Fluid::new(workload);
     let mut text = bottleneck(workload, &fluid) + "\n";
@@ -121,7 +121,7 @@ pub(super) fn bottleneck(workload: &Workload, fluid: &Fluid) -> String {
     )
 }
 
-/// The resources that the proof puts a price on.
+/// Returns the resources that the proof puts a price on.
 fn scarce(workload: &Workload, prices: &[f64]) -> String {
     let priced = workload.resources().iter().zip(prices);
     let priced = priced.map(|(r, price)| (r.name(), price * r.units() as f64));

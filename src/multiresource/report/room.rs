@@ -59,7 +59,7 @@ pub struct Room {
     pub binding: Vec<(String, String, f64)>,
 }
 
-/// What an artifact that passed the checker says of that.
+/// Returns how much more load there is room for, by an artifact that passed the checker.
 pub fn room(artifact: &Artifact, fleet: &Fleet) -> Room {
     let evidence = &artifact.evidence;
     Room {
@@ -95,7 +95,7 @@ fn binding(fleet: &Fleet, artifact: &Artifact) -> Vec<(String, String, f64)> {
     all
 }
 
-/// What part of all that there is of each resource (R) the jobs need, whatever the shapes.
+/// Returns what part of all that there is of each resource (R) the jobs need, whatever the shapes.
 pub fn demand(fleet: &Fleet) -> Vec<f64> {
     let used = |j: usize| {
         let types = fleet.types().iter();
@@ -126,7 +126,7 @@ fn of_this(artifact: &Artifact, fleet: &Fleet) -> Option<f64> {
     load.map(|load| 1.0 / load)
 }
 
-/// The largest load of a type that is claimed.
+/// Returns the largest load of a type that is claimed.
 fn largest(artifact: &Artifact, quantity: Quantity) -> Option<f64> {
     let claims = artifact.claims.iter();
     let loads = claims.filter(|own| own.quantity == quantity && own.job_type.is_some());

@@ -14,7 +14,7 @@ use crate::report::policy_report;
 /// Schedules that are drawn; of the others it is said how many there are.
 const DRAWN: usize = 12;
 
-/// What the policy is for, its schedules as bars, when it switches, what it promises and how sure that
+/// Says what the policy is for, its schedules as bars, when it switches, what it promises and how sure that
 /// is.
 pub fn show(checked: &Checked, width: usize) -> String {
     let (artifact, fleet) = (checked.artifact(), checked.workload());
@@ -36,7 +36,7 @@ pub fn show(checked: &Checked, width: usize) -> String {
     policy_report(&what, &artifact.tool, workload.source.as_deref(), &text)
 }
 
-/// What claims are about.
+/// Says what claims are about.
 pub fn about(fleet: &Fleet) -> String {
     let types = fleet.types().len();
     if fleet.is_one_server() {
@@ -46,7 +46,7 @@ pub fn about(fleet: &Fleet) -> String {
     format!("{types} types on {servers} servers of {shapes} shapes")
 }
 
-/// The load, and whether another policy can have less.
+/// Returns the load, and whether another policy can have less.
 fn load_of(artifact: &Artifact) -> String {
     let evidence = &artifact.evidence;
     let gangs = artifact.workload.types.iter().any(|kind| kind.nodes > 1);
@@ -59,7 +59,7 @@ fn load_of(artifact: &Artifact) -> String {
     format!("Load ρ {sign} {}: {best}.\n", load(evidence.load))
 }
 
-/// The schedules of the mix, as bars.
+/// Returns the schedules of the mix, as bars.
 fn schedules(artifact: &Artifact, workload: &Workload, width: usize) -> String {
     let Some((schedules, weights)) = crate::multiresource::artifact::mix(artifact) else {
         return String::new();
@@ -86,7 +86,7 @@ fn schedules(artifact: &Artifact, workload: &Workload, width: usize) -> String {
     text
 }
 
-/// What it promises, and how sure that is.
+/// Says what it promises, and how sure that is.
 fn promises(artifact: &Artifact, checked: &Checked, width: usize) -> String {
     let shown = [
         Quantity::MeanResponse,
@@ -134,7 +134,7 @@ fn how_sure(claim: &Claim, workload: &Workload, artifact: &Artifact) -> String {
     words
 }
 
-/// What the policy runs with, and a claim is without.
+/// Returns what the policy runs with, but a claim does not count.
 fn without(artifact: &Artifact, claim: &Claim) -> Option<&'static str> {
     let own = &claim.holds_for.own;
     let rule = artifact.policy.msr()?;

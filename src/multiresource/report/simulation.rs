@@ -13,7 +13,7 @@ use crate::multiresource::workload::Workload;
 use crate::report::{Besides, Shares, list};
 use crate::simulation::sweep::Knows;
 
-/// What a simulation found, with the verdicts on the claims, if any were judged.
+/// Says what a simulation found, with the verdicts on the claims, if any were judged.
 pub fn simulation(workload: &Workload, run: &Run, verdicts: &[Judgement], width: usize) -> String {
     let names: Vec<&str> = workload.types().iter().map(|t| t.name()).collect();
     let words = RunWords {
@@ -64,7 +64,7 @@ fn overall(workload: &Workload, run: &Run) -> String {
     )
 }
 
-/// That jobs have a start latency, and what counts it; none where they start at once.
+/// Says that jobs have a start latency, and what counts it; none where they start at once.
 pub fn start_latency(workload: &Workload) -> Option<String> {
     let law = workload.start_latency()?;
     let latency = start_latency_of(law, workload.time_unit());
@@ -73,7 +73,7 @@ pub fn start_latency(workload: &Workload) -> Option<String> {
     ))
 }
 
-/// How long jobs hold their room before they run, and what counts it of a job.
+/// Returns how long jobs hold their room before they run, and what counts it of a job.
 pub fn start_latency_of(law: &Size, unit: &str) -> String {
     let mean = format!("{} {unit}", number(law.mean()));
     let length = match law {
@@ -85,7 +85,7 @@ pub fn start_latency_of(law: &Size, unit: &str) -> String {
     )
 }
 
-/// What is shown of a comparison on a server besides response times: what is in use of its resources.
+/// Returns what is shown of a comparison on a server besides response times: what is in use of its resources.
 pub fn besides(workload: &Workload) -> Besides<'_, Measures, Offered> {
     let parts: Vec<&str> = workload.resources().iter().map(|r| r.name()).collect();
     let mut about = format!("{} job types on {}", workload.types().len(), list(&parts));
@@ -120,7 +120,7 @@ pub fn besides(workload: &Workload) -> Besides<'_, Measures, Offered> {
     }
 }
 
-/// The rules that have a name, with what each does, may and knows.
+/// Returns the rules that have a name, with what each does, may and knows.
 pub fn rules(width: usize) -> String {
     let header = ["rule", "preempts", "knows", "what it does"];
     let mut table = Table::new(header).words(1).words(2).words(3).wrapping(3);

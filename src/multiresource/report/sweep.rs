@@ -7,7 +7,7 @@ use crate::multiresource::workload::Workload;
 use crate::report::plot::{Axis, Curve, Drawn, Panel, Point, Scale, lines};
 use crate::report::{Csv, Page, Section, Shown, number};
 
-/// One line a point; empty where there is no exact value.
+/// Writes one line a point; empty where there is no exact value.
 ///
 /// # Errors
 /// When the text cannot be put together.

@@ -57,7 +57,7 @@ pub fn synthesis(fleet: &Fleet, found: &Found, log: &Log, width: usize) -> Strin
         + &upgrades(fleet, &log.upgrades, artifact.evidence.load, width)
 }
 
-/// What was taken and why, how it compares, what is claimed.
+/// Says what was taken and why, how it compares, and what is claimed.
 fn chosen(fleet: &Fleet, own: &Chosen, optimum: Option<(f64, Preemption)>, width: usize) -> String {
     let (workload, artifact, record) = (fleet.envelope(), &own.artifact, own.choice.as_ref());
     let known = Stability::of(workload, &artifact.policy);
@@ -97,7 +97,7 @@ fn chosen(fleet: &Fleet, own: &Chosen, optimum: Option<(f64, Preemption)>, width
     }
 }
 
-/// What is known of a policy's stability.
+/// Says what is known of a policy's stability.
 fn stability(known: Stability, is_fleet: bool, is_simulated: bool) -> String {
     match known {
         Stability::Seen if is_fleet && !is_simulated => "proved for exponential sizes and Poisson arrivals only, since each type has more slots than work".into(),
@@ -123,7 +123,7 @@ fn of_loop(workload: &Workload, synthesis: &Synthesis, width: usize) -> String {
     )
 }
 
-/// The load with its proof, exactly where there are fractions (which may be too long for the
+/// Returns the load with its proof, exactly where there are fractions (which may be too long for the
 /// artifact), and the number of schedules.
 fn heading(workload: &Workload, evidence: &Evidence, exact: Option<&Exact>) -> String {
     let written = evidence.exact.as_ref();
@@ -143,7 +143,7 @@ fn heading(workload: &Workload, evidence: &Evidence, exact: Option<&Exact>) -> S
     )
 }
 
-/// How many schedules there are to choose from.
+/// Returns how many schedules there are to choose from.
 fn schedulable_set(workload: &Workload) -> String {
     let budget = COUNTED.min(NUMBERS / workload.types().len());
     let all = enumerate(&Packing::new(workload), budget);
@@ -162,7 +162,7 @@ const COUNTED: usize = 100_000;
 /// And while they are kept, no more than so many numbers in all.
 const NUMBERS: usize = 4_000_000;
 
-/// The schedules of the loop: a column for each type, or where these are too many, in words.
+/// Returns the schedules of the loop: a column for each type, or where these are too many, in words.
 fn loop_table(workload: &Workload, policy: &MsrPolicy, width: usize) -> String {
     let names: Vec<&str> = workload.types().iter().map(|t| t.name()).collect();
     let header = chain!(["loop"], names.iter().copied(), ["fraction", ""]);
@@ -190,7 +190,7 @@ fn loop_table(workload: &Workload, policy: &MsrPolicy, width: usize) -> String {
     }
 }
 
-/// How the policy moves between its schedules.
+/// Returns how the policy moves between its schedules.
 fn movement(workload: &Workload, synthesis: &Synthesis) -> String {
     let policy = &synthesis.policy;
     let unit = workload.time_unit();
@@ -234,7 +234,7 @@ fn movement(workload: &Workload, synthesis: &Synthesis) -> String {
     text
 }
 
-/// The assumption behind a number that is not exact.
+/// Returns the assumption behind a number that is not exact.
 fn assumption(workload: &Workload, synthesis: &Synthesis, method: Method) -> String {
     if method == Method::ApproximationQueueLength {
         return ", approximately".into();

@@ -192,7 +192,7 @@ impl Again {
     }
 }
 
-/// Why a job waits where the journal ends.
+/// Says why a job waits where the journal ends.
 fn why(job: &str, replayed: &Replayed, unit: &str) -> Result<String, Box<dyn Error>> {
     let scheduler = &replayed.scheduler;
     let is_own = |id: &&String| id.split('@').next() == Some(job);

@@ -104,12 +104,12 @@ impl NamesFiles for SynthesisArgs {
 }
 
 impl SynthesisArgs {
-    /// A part of the time that is given, if any is.
+    /// Returns a part of the time that is given, if any is.
     fn within(&self, part: f64) -> Option<Duration> {
         self.time.map(|limit| seconds(part * limit))
     }
 
-    /// The options of an MSR policy, from which every choice begins.
+    /// Returns the options of an MSR policy, from which every choice begins.
     fn options(&self) -> Options {
         Options {
             setup_rate: self.setup_rate,
@@ -127,7 +127,7 @@ impl SynthesisArgs {
         }
     }
 
-    /// The families among which the policy is chosen, by the options; none where it is made by analysis.
+    /// Returns the families among which the policy is chosen, by the options; none where it is made by analysis.
     fn families(&self) -> Result<Option<Families>, String> {
         let for_msr = [
             ("--route", self.route.is_some()),
@@ -170,7 +170,7 @@ impl SynthesisArgs {
         })
     }
 
-    /// All that is asked for.
+    /// Returns all that is asked for.
     fn request(&self, workload: &Workload, caller: &Caller<'_>) -> VerbResult<Request> {
         let (now, families) = (Instant::now(), self.families()?);
         let promises = self.slo.iter().map(|text| promise(text, workload));
@@ -339,7 +339,7 @@ fn telling(listener: &mut dyn FnMut(&str)) -> impl FnMut(Stage) {
     }
 }
 
-/// The policy of one server: its MSR policy, or what is chosen by simulation.
+/// Makes the policy of one server: its MSR policy, or what is chosen by simulation.
 fn of_server(
     workload: &Workload,
     request: &Request,
@@ -368,7 +368,7 @@ fn of_server(
     Ok(Outcome::Policy(Box::new((found, log))))
 }
 
-/// A rule over all servers of a fleet: slots for each type by analysis, else the best by simulation.
+/// Makes a rule over all servers of a fleet: slots for each type by analysis, else the best by simulation.
 fn over_fleet(
     fleet: &Fleet,
     request: &Request,
@@ -396,7 +396,7 @@ fn over_fleet(
     Ok(Outcome::Policy(Box::new((found, log))))
 }
 
-/// The schedules of the mixes of each shape (H), over all types.
+/// Returns the schedules of the mixes of each shape (H), over all types.
 fn known_schedules(fleet: &Fleet, solution: &Solution) -> Vec<Vec<Schedule>> {
     let shapes = fleet.shapes().iter().zip(&solution.mixes);
     let of_shape = shapes.map(|(shape, mix)| {
@@ -411,7 +411,7 @@ fn known_schedules(fleet: &Fleet, solution: &Solution) -> Vec<Vec<Schedule>> {
     of_shape.collect()
 }
 
-/// What no policy without preemption can beat, where that costs little beside a choice.
+/// Returns what no policy without preemption can beat, where that costs little beside a choice.
 fn in_passing(workload: &Workload, request: &Request) -> Option<f64> {
     if workload.known().is_some() {
         return None;

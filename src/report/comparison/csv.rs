@@ -8,7 +8,7 @@ use crate::simulation::{ClassResult, Ending, Estimate, Health, Run};
 
 const HEADER: &str = "load,policy,type,quantity,value,half_width,unit";
 
-/// The numbers of a comparison, one a line: load, policy, type (or `all`), quantity, value, half
+/// Writes the numbers of a comparison, one a line: load, policy, type (or `all`), quantity, value, half
 /// the width of its 95 % interval (empty where none is known), unit. `stable` is 1 for a policy
 /// with means, 0 for an unstable one, and empty where the run was too short to tell;
 /// `ratio_to_fastest` is against the fastest policy at that load, with an interval that holds

@@ -86,13 +86,13 @@ pub fn comparison_table<M, C>(comparison: &Comparison<M, C>, width: usize) -> St
     text
 }
 
-/// The heads of the loads.
+/// Returns the heads of the loads.
 fn columns<M, C>(comparison: &Comparison<M, C>) -> Vec<String> {
     let loads = comparison.header.loads.iter();
     loads.map(|load| format!("ρ = {load}")).collect()
 }
 
-/// A row for each policy; below them one of means that are known without a run.
+/// Returns a row for each policy; below them one of means that are known without a run.
 fn rows<M, C>(comparison: &Comparison<M, C>) -> Rows {
     let row = |name: &str| {
         let cells = comparison.rankings.iter().map(|at| Shown {
@@ -123,7 +123,7 @@ const NOTE: &str = "mean response time over all jobs with 95 % confidence interv
 sizes for each policy at a load. What is said of a load holds together at 95 % (pairs of replications, Bonferroni);
 ≈ stands between neighbours that cannot be told apart, ≲ where one has more by a tenth, which may be chance.";
 
-/// A cell in a few characters.
+/// Returns a cell in a few characters.
 fn cell<M, C>(comparison: &Comparison<M, C>, name: &str, load: f64) -> String {
     match comparison.cell(name, load).map(|cell| &cell.outcome) {
         None => "not run".into(),

@@ -6,7 +6,7 @@ use crate::report::{Page, number};
 use crate::simulation::sweep::{Cell, Comparison};
 use crate::simulation::{Ending, Health, Run};
 
-/// A comparison as a page for people: the answer in words, a table, pictures, and how it was made.
+/// Renders a comparison as a page for people: the answer in words, a table, pictures, and how it was made.
 ///
 /// # Errors
 /// When a picture cannot be drawn.
@@ -49,7 +49,7 @@ fn firm(text: &str) -> String {
         .replace("ρ = ", "ρ\u{a0}=\u{a0}")
 }
 
-/// How it was done.
+/// Returns how it was done.
 fn method<M, C>(
     besides: &Besides<'_, M, C>,
     comparison: &Comparison<M, C>,

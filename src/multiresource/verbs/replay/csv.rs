@@ -5,7 +5,7 @@ use crate::multiresource::replay::{Interval, passes};
 use crate::report::Csv;
 use crate::report::plot::Drawn;
 
-/// All numbers: speed, load, policy, quantity, value and its interval (empty where none is known), unit.
+/// Writes all numbers: speed, load, policy, quantity, value and its interval (empty where none is known), unit.
 ///
 /// # Errors
 /// When the text cannot be put together.
@@ -52,7 +52,7 @@ pub fn replay_csv(replays: &Replays) -> Drawn<String> {
     table.text()
 }
 
-/// One job a line, by policy and pace. Times are in seconds after the first submission, as they were replayed; start
+/// Writes one job a line, by policy and pace. Times are in seconds after the first submission, as they were replayed; start
 /// and backfilled are empty where a policy stops jobs.
 ///
 /// # Errors
@@ -89,7 +89,7 @@ pub fn visits(replays: &Replays) -> Drawn<String> {
     table.text()
 }
 
-/// One step a line, by policy and pace: averages of jobs that wait and run, of the work of those that wait \[s of all
+/// Writes one step a line, by policy and pace: averages of jobs that wait and run, of the work of those that wait \[s of all
 /// servers\], and of what is held of each resource, over all that there is.
 ///
 /// # Errors

@@ -38,7 +38,7 @@ pub fn replay_page(replays: &Replays) -> Drawn<String> {
     page.text()
 }
 
-/// The policy with the least mean at each pace.
+/// Returns the policy with the least mean at each pace.
 fn headline(replays: &Replays) -> String {
     let sentences = replays.paces.iter().filter_map(|at| {
         let played = at.policies.iter().filter_map(Outcome::played);
@@ -124,7 +124,7 @@ fn over_loads(replays: &Replays, names: &[&str]) -> Drawn<Panel> {
     ))
 }
 
-/// A quantity over time, one line a policy.
+/// Draws a quantity over time, one line a policy.
 fn over_time(at: &AtPace, what: &str, of: impl Fn(&Step) -> f64) -> Drawn<Panel> {
     const DAY: f64 = 86_400.0;
     let curve = |(n, own): (usize, &Outcome)| {
@@ -145,7 +145,7 @@ fn over_time(at: &AtPace, what: &str, of: impl Fn(&Step) -> f64) -> Drawn<Panel>
     ))
 }
 
-/// The command, as far as the results say it.
+/// Returns the command, as far as the results say it.
 fn command(replays: &Replays, names: &[&str]) -> String {
     let loads = || replays.paces.iter().map(|at| number(at.load)).join(",");
     let pace = match &replays.paces[..] {

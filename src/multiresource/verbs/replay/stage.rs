@@ -102,7 +102,7 @@ impl<'a> Stage<'a> {
         })
     }
 
-    /// The speed of a pace.
+    /// Returns the speed of a pace.
     pub fn speed(&self, pace: Pace) -> VerbResult<Speed> {
         let own = self.log.load();
         let speed = match pace {
@@ -125,7 +125,7 @@ impl<'a> Stage<'a> {
         ))
     }
 
-    /// Whether it is to end.
+    /// Returns whether an end is wanted.
     pub fn is_interrupted(&self) -> bool {
         self.replaying.settings.interrupt.load(Ordering::Relaxed)
     }
@@ -215,13 +215,13 @@ impl<'a> Stage<'a> {
         })
     }
 
-    /// The types by which a policy sees the jobs, if it does.
+    /// Returns the types by which a policy sees the jobs, if it does.
     fn types_for(&self, policy: &Policy) -> Option<&Types> {
         let rounds = policy.file.is_some() || self.replaying.trace.demands == Demands::Rounded;
         self.typed.as_ref().filter(|_| rounds)
     }
 
-    /// The kinds that jobs are of for a policy.
+    /// Returns the kinds that jobs are of for a policy.
     fn kinds(&self, policy: &Policy) -> &Kinds {
         self.types_for(policy)
             .map_or(&self.exact, |typed| &typed.kinds)
@@ -306,7 +306,7 @@ impl<'a> Stage<'a> {
         Ok((visits, replayed.events))
     }
 
-    /// What a policy sees.
+    /// Returns what a policy sees.
     fn scene<'j>(
         &self,
         policy: &Policy,
@@ -347,7 +347,7 @@ impl<'a> Stage<'a> {
         Ok((rule, scene(fleet, types, clock, latency)))
     }
 
-    /// All results, with what is known of the trace.
+    /// Returns all results, with what is known of the trace.
     pub fn results(&self, paces: Vec<AtPace>, resampled: Option<Spread>) -> Replays {
         let log = &self.log;
         let counts = log.servers.shapes.iter().map(|shape| shape.count);

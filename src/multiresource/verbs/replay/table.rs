@@ -20,7 +20,7 @@ pub fn replayed(replays: &Replays, width: usize) -> String {
     parts.join("\n\n")
 }
 
-/// How it was measured.
+/// Returns how it was measured.
 fn foot(replays: &Replays) -> String {
     let mut foot = format!("times in s; {}", window(replays));
     if !replays.start_latency.is_zero() {

@@ -28,13 +28,13 @@ pub fn window(replays: &Replays) -> String {
     )
 }
 
-/// That it was interrupted, if it was.
+/// Says that it was interrupted, if it was.
 pub fn interrupted(replays: &Replays) -> Option<String> {
     let note = "INTERRUPTED: not all of it was replayed.";
     replays.interrupted.then(|| note.into())
 }
 
-/// Why policies are without an interval; none where each has one.
+/// Says why policies are without an interval; none where each has one.
 pub fn intervals(replays: &Replays) -> Option<String> {
     let has_interval = || replays.played().map(|(.., own)| own.response.is_some());
     let which = if has_interval().any(|has| has) {
@@ -62,7 +62,7 @@ pub fn notes(replays: &Replays, width: usize) -> Vec<String> {
     notes
 }
 
-/// The same in sentences.
+/// Says in sentences what was read and what became of it.
 pub fn remarks(replays: &Replays) -> Vec<String> {
     let trace = &replays.trace;
     let capacity = trace.resources.iter().zip(&trace.capacity);

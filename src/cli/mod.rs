@@ -86,6 +86,14 @@ enum Command<K: Kind> {
     Man,
 }
 
+/// Examples of every kind.
+const EXAMPLES: &str = "  synth show p.json
+      what a policy file says, in words
+  synth check p.json
+      derive again what can be, and say what was judged for sense and what is taken on trust
+  synth completions bash > /etc/bash_completion.d/synth
+";
+
 fn examples<K: Kind>() -> String {
     let mut others = String::new();
     for kind in kinds::each(Describe) {
@@ -94,7 +102,7 @@ fn examples<K: Kind>() -> String {
         }
     }
     format!(
-        "Examples:\n{}  synth completions bash > /etc/bash_completion.d/synth\n\nOptions and examples of another kind of workload: `synth FILE --help`. Verbs of other kinds:\n{others}\n{EXIT_CODES}",
+        "Examples:\n{}{EXAMPLES}\nOptions and examples of another kind of workload: `synth FILE --help`. Verbs of other kinds:\n{others}\n{EXIT_CODES}",
         K::EXAMPLES,
     )
 }
@@ -102,7 +110,7 @@ fn examples<K: Kind>() -> String {
 /// Returns the examples of the kind that are of this verb.
 fn examples_of<K: Kind>(verb: &str) -> String {
     let mut is_own = false;
-    let own = K::EXAMPLES.lines().filter(|line| {
+    let own = K::EXAMPLES.lines().chain(EXAMPLES.lines()).filter(|line| {
         if let Some(command) = line.strip_prefix("  synth ") {
             is_own = command.starts_with(verb);
         }

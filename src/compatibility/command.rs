@@ -277,10 +277,6 @@ fn rule(name: &str) -> Result<simulator::Rule, String> {
 
 const EXAMPLES: &str = "  synth --workload models/three_servers.yaml --output p.json
       load, bottleneck, exact means under balanced fairness, and how often jobs are interrupted
-  synth show p.json
-      what a policy file says, in words
-  synth check p.json
-      derive again what can be, and say what was judged for sense and what is taken on trust
   synth simulate p.json --precision 1%
       run it, with confidence intervals, and judge its claims
   synth compare --workload models/three_servers.yaml --policies fcfs,balanced-fairness:5,random-ps,p.json --loads .3,.6,.9 --html c.html

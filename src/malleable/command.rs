@@ -354,10 +354,6 @@ const EXAMPLES: &str = "  synth --workload models/amdahl_training.yaml --output 
       how jobs that are all there divide the servers, when each ends, and the proof that no plan costs less
   synth --workload models/training_stream.yaml --output p.json
       jobs that arrive: a rule, tuned by simulation, beside a bound that no policy can beat
-  synth show p.json
-      what a policy file says, in words
-  synth check p.json
-      derive again what can be, and say what was judged for sense and what is taken on trust
   synth simulate p.json
       run it, and judge its claims
   synth compare --workload models/five_hundred_pareto.yaml --policies hesrpt,equi,srpt,hell,knee --exponents .05,.3,.5,.9,.99

@@ -386,10 +386,6 @@ const EXAMPLES: &str = "  synth fit cluster.swf -o workload.yaml
       preemption at the price of a setup of mean 1/10 of the time unit
   synth --workload models/fleet.yaml --preemption none --output p.json
       a fleet of several server shapes: which job starts on which server
-  synth show p.json
-      what a policy file says, in words
-  synth check p.json
-      derive again what can be, and say what was judged for sense and what is taken on trust
   synth simulate p.json --precision 1%
       run it, with confidence intervals, and judge its claims
   synth compare --workload models/section7.yaml --policies first-fit,fcfs,p.json --loads 0.5,0.7,0.9

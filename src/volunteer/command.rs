@@ -195,10 +195,6 @@ impl Kind for Volunteer {
 
 const EXAMPLES: &str = "  synth --workload models/campaign_small.yaml --output p.json
       which hosts get which jobs, with which deadlines: percentiles and quantile tuned on simulated campaigns
-  synth show p.json
-      what a policy file says, in words
-  synth check p.json
-      derive again what can be, and say what was judged for sense and what is taken on trust
   synth simulate p.json --seed 2
       run it in other campaigns, and try to refute its claims
   synth compare --workload models/campaign_small.yaml --policies p.json,literal,boinc-2025,fixed

@@ -204,15 +204,15 @@ impl<'a> Stage<'a> {
 
     /// Of which jobs measures are: all where no job is in the middle.
     fn window(&self) -> Window {
-        self.replaying.trace.measure.unwrap_or_else(|| {
-            let [from, to] = Window::MIDDLE.within(self.log.span());
-            let is_within = |job: &Job| (from..=to).contains(&job.submit);
-            if self.log.jobs.iter().any(is_within) {
-                Window::MIDDLE
-            } else {
-                Window::ALL
-            }
-        })
+        let [from, to] = Window::MIDDLE.within(self.log.span());
+        let is_within = |job: &Job| (from..=to).contains(&job.submit);
+        let has_middle = self.log.jobs.iter().any(is_within);
+        let usual = if has_middle {
+            Window::MIDDLE
+        } else {
+            Window::ALL
+        };
+        self.replaying.trace.measure.unwrap_or(usual)
     }
 
     /// Returns the types by which a policy sees the jobs, if it does.

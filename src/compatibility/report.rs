@@ -9,16 +9,13 @@ use super::synthesis::{Synthesis, Tuning};
 use super::workload::{AssignmentRecord, Cluster};
 use crate::artifact::{Quantity as _, Subject};
 use crate::report::{
-    Besides, RunWords, Shares, Table, estimate, number, percent, policy_report, run_report, within,
-    wrap,
+    Besides, RunWords, Shares, Table, counted, estimate, number, percent, policy_report,
+    run_report, within, wrap,
 };
 
 /// Returns what a cluster is, in a few words: `3 classes of jobs on 4 servers`.
 pub fn about(cluster: &Cluster) -> String {
-    let servers = match cluster.servers().len() {
-        1 => "one server".to_owned(),
-        several => format!("{several} servers"),
-    };
+    let servers = counted(cluster.servers().len() as f64, "server");
     match (cluster.assignment(), cluster.classes().len()) {
         (Some(AssignmentRecord { random, .. }), _) => {
             let degree = random.degree;

@@ -12,8 +12,8 @@ use super::synthesis::{MadeOnline, Open, Planned, with_one_more_server};
 use super::workload::{ALL_JOBS, Objective, Pool, Speedup, Stream, Workload};
 use crate::artifact::{Quantity as _, Subject};
 use crate::report::{
-    RunWords, Table, change, estimate, headed, number, percent, policy_report, run_report, within,
-    wrap,
+    RunWords, Table, change, counted, estimate, headed, number, percent, policy_report, run_report,
+    within, wrap,
 };
 use crate::simulation::Verdict;
 
@@ -32,23 +32,16 @@ pub fn about(workload: &Workload) -> String {
 }
 
 fn of_pool(pool: &Pool) -> String {
-    match pool.jobs().len() {
-        1 => format!("one job on {}", servers(pool.servers())),
-        many => format!("{many} jobs on {}", servers(pool.servers())),
-    }
+    let jobs = counted(pool.jobs().len() as f64, "job");
+    format!("{jobs} on {}", counted(pool.servers(), "server"))
 }
 
 /// Returns what a stream is, in a few words.
 pub fn of_stream(stream: &Stream) -> String {
-    format!("jobs that arrive at {}", servers(stream.servers()))
-}
-
-fn servers(count: f64) -> String {
-    if count == 1.0 {
-        "one server".into()
-    } else {
-        format!("{count} servers")
-    }
+    format!(
+        "jobs that arrive at {}",
+        counted(stream.servers(), "server")
+    )
 }
 
 /// Returns a speedup as it is written.
@@ -236,7 +229,7 @@ pub fn overload(stream: &Stream, times: f64, width: usize) -> String {
     let why = format!(
         "No policy can keep up: {} work comes in a unit of time, and {} can do {} at most, however many jobs there are: {} times too much.",
         number(stream.arrival_rate() * stream.size().mean()),
-        servers(stream.servers()),
+        counted(stream.servers(), "server"),
         number(stream.most_work()),
         number(times)
     );

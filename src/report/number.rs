@@ -71,6 +71,15 @@ pub fn change(ratio: f64) -> String {
     }
 }
 
+/// Returns so many things in words: `one server`, `3 servers`.
+pub fn counted(count: f64, noun: &str) -> String {
+    if count == 1.0 {
+        format!("one {noun}")
+    } else {
+        format!("{count} {noun}s")
+    }
+}
+
 /// Returns a bar of at most 20 cells.
 pub fn bar(fraction: f64) -> String {
     "█".repeat((20.0 * fraction).round().clamp(0.0, 20.0) as usize)

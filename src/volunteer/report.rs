@@ -13,14 +13,13 @@ use super::policy::{Dispatch, Queued, UNKNOWN};
 use super::simulator::{Judgement, Run};
 use super::workload::Campaign;
 use crate::artifact::{Quantity as _, Subject};
-use crate::report::{Table, estimate, headed, number, policy_report, verdict_table, within, wrap};
+use crate::report::{
+    Table, counted, estimate, headed, number, policy_report, verdict_table, within, wrap,
+};
 
 /// Says what it is for, in a few words: `400 hosts for 1440 h`.
 pub fn about(campaign: &Campaign) -> String {
-    let hosts = match campaign.host_count() {
-        1 => "one host".to_owned(),
-        many => format!("{many} hosts"),
-    };
+    let hosts = counted(campaign.host_count() as f64, "host");
     format!(
         "{hosts} for {} {}",
         number(campaign.horizon()),

@@ -8,6 +8,7 @@ use super::room::demand;
 use super::{Table, claim, load, number, percent, proof, shares, within, wrap};
 use crate::multiresource::artifact::{Artifact, Claim, Family, Quantity, unmet};
 use crate::multiresource::workload::Fleet;
+use crate::report::counted;
 
 /// Says how much more the slots carry, what the rule does, and what it costs.
 pub(super) fn slots_and_costs(fleet: &Fleet, artifact: &Artifact, width: usize) -> String {
@@ -125,10 +126,7 @@ pub(super) fn heading(fleet: &Fleet, artifact: &Artifact) -> String {
     if let Some(most) = most.filter(|_| fleet.gangs().next().is_some()) {
         let _ = writeln!(text, "with slots for each type it is {}", number(most));
     }
-    let shapes = match fleet.shapes().len() {
-        1 => "one shape".to_owned(),
-        several => format!("{several} shapes"),
-    };
+    let shapes = counted(fleet.shapes().len() as f64, "shape");
     let (servers, shares) = (fleet.servers(), shares(fleet.envelope(), &demand(fleet)));
     let _ = writeln!(text, "{servers} servers of {shapes} (demand: {shares})");
     text

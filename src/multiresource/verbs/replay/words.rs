@@ -3,7 +3,7 @@
 use super::results::{AtPace, Replays};
 use crate::multiresource::replay::{Interval, Window};
 use crate::multiresource::report::lines;
-use crate::report::{number, percent, wrap};
+use crate::report::{counted, number, percent, wrap};
 
 /// `3411 [2300, 4500]`.
 pub fn with_interval(value: f64, interval: Option<Interval>) -> String {
@@ -67,10 +67,7 @@ pub fn remarks(replays: &Replays) -> Vec<String> {
     let trace = &replays.trace;
     let capacity = trace.resources.iter().zip(&trace.capacity);
     let capacity: Vec<String> = capacity.map(|(name, c)| format!("{name} {c}")).collect();
-    let servers = match trace.servers {
-        1 => "one server".to_owned(),
-        n => format!("{n} servers"),
-    };
+    let servers = counted(trace.servers as f64, "server");
     let mut remarks = vec![format!(
         "{} ({}): {} jobs with {} different demands came in {} days to {servers} ({}): load {:.3}.",
         trace.file,

@@ -6,39 +6,24 @@
 //! [`crate::kinds`].
 
 mod loads;
+mod output;
 #[cfg(test)]
 mod tests;
 
 pub use loads::{Queueing, compare_over_loads, merge_over_loads};
+pub use output::{Caller, Notice, VerbError, VerbOutput, VerbResult, json, refuse};
 
-use std::error::Error;
 use std::fmt::Display;
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use clap::{Args, Subcommand};
-use serde::Serialize;
 
-use crate::artifact::{Artifact, ArtifactError, Changes, Checked, Content, Finding, Quantity};
-use crate::document::{
-    DocumentError, Parsed, called, digest, harmless, is_standard_input, suggest, text_of,
-};
-use crate::report::{
-    Besides, Outcomes, Table, comparison_csv, comparison_page, comparison_table, outcomes_csv,
-    outcomes_page, outcomes_table,
-};
-use crate::simulation::sweep::{
-    Cell, Comparing, Comparison, Entrant, Journal, Knows, Stage, Whole,
-};
-use crate::simulation::{Ending, Judgement, Progress, Run, Settings, Verdict};
-
-/// Why a verb has no answer. That of a refused policy is an [`ArtifactError`].
-pub type VerbError = Box<dyn Error>;
-
-/// What a verb returns, or why it has no answer, ready for standard error.
-pub type VerbResult<T> = Result<T, VerbError>;
+use crate::artifact::{Artifact, ArtifactError, Changes, Checked, Content, Finding};
+use crate::document::{DocumentError, Parsed, called, digest, is_standard_input, suggest, text_of};
+use crate::report::Table;
+use crate::simulation::sweep::{Comparing, Entrant, Knows, Whole};
+use crate::simulation::{Ending, Run, Settings};
 
 /// A kind of workload. It is implemented by the marker type that is its [`Content`].
 pub trait Kind: Content {
@@ -54,7 +39,7 @@ pub trait Kind: Content {
     type Rule;
 
     /// Examples for the end of the help: a command a line, and what it does below it.
-    const EXAMPLES: &'static str;
+    const EXAMPLES: &'static str = "";
     /// The rules that can be simulated and compared by name: each with what may stand behind it, and what it does.
     const RULES: &'static [(&'static str, &'static str, &'static str)] = &[];
     /// What of two workloads may differ.
@@ -118,7 +103,9 @@ pub trait Kind: Content {
     fn rule_of(file: &Checked<Self>, name: &str) -> Self::Rule;
 
     /// Returns whether a rule stops running jobs, and what it knows of them.
-    fn traits(rule: &Self::Rule, workload: &Self::Checked) -> (bool, Knows);
+    fn traits(_: &Self::Rule, _: &Self::Checked) -> (bool, Knows) {
+        (false, Knows::Means)
+    }
 
     /// Returns the workload that a rule is simulated on, changed as these arguments and the rule say.
     ///
@@ -347,48 +334,6 @@ pub struct NoArgs {}
 
 impl NamesFiles for NoArgs {}
 
-/// The caller: how wide lines may be, which policy files are taken, who is notified of progress, and
-/// whether an end is wanted.
-pub struct Caller<'a> {
-    /// The most characters of a line.
-    pub width: usize,
-    /// What becomes of a policy file that was changed after it was written.
-    pub changes: Changes,
-    /// Once it is set, a verb ends with what it has.
-    pub interrupt: Arc<AtomicBool>,
-    /// Is notified of progress.
-    pub listener: &'a mut dyn FnMut(Notice<'_>),
-    /// Standard output, for verbs that answer as they go.
-    pub output: &'a mut dyn Write,
-}
-
-impl Caller<'_> {
-    /// Returns a listener that tells how far a simulation is.
-    pub fn simulating(&mut self) -> impl FnMut(Progress) {
-        |reached| self.notify(Notice::Simulating("simulating", reached))
-    }
-
-    /// Tells what goes on.
-    pub fn notify(&mut self, word: Notice<'_>) {
-        (self.listener)(word);
-    }
-}
-
-/// What a verb tells while it works.
-#[derive(Clone, Copy, Debug)]
-pub enum Notice<'a> {
-    /// What is done now; it replaces what was heard before.
-    Doing(&'a str),
-    /// A part of the answer, as soon as it is known.
-    Known(&'a str),
-    /// From now on an interruption leaves something to tell; before it, it ends everything.
-    Interruptible,
-    /// How far a simulation is.
-    Simulating(&'a str, Progress),
-    /// How far a comparison is.
-    Comparing(Stage<'a>),
-}
-
 /// What comes of a synthesis. All of these are answers; none is an error.
 pub enum Answer<K: Content> {
     /// A valid policy.
@@ -434,110 +379,6 @@ pub fn required_workload<W>(workload: Option<&W>) -> VerbResult<&W> {
     Ok(workload.ok_or("policies are compared on a workload: give --workload FILE")?)
 }
 
-/// A document for programs, indented.
-///
-/// # Errors
-/// When it cannot be written as JSON.
-pub fn json(document: &impl Serialize) -> VerbResult<String> {
-    Ok(harmless(serde_json::to_string_pretty(document)?) + "\n")
-}
-
-/// What comes of a verb, ready to be printed and written.
-#[derive(Debug, Default)]
-pub struct VerbOutput {
-    /// For people; goes to standard output where no document does.
-    pub table: String,
-    /// For programs: JSON.
-    pub document: String,
-    /// All numbers, one a line.
-    pub csv: String,
-    /// For people: a page that loads nothing.
-    pub page: String,
-    /// What was asked for besides: each with its file, `-` for standard output.
-    pub documents: Vec<(PathBuf, String)>,
-    /// What a person should know besides, on standard error.
-    pub notes: Vec<String>,
-    /// Whether the answer is a negative one: a claim is refuted, or a policy could not be run somewhere.
-    pub negative: bool,
-    /// Whether it was interrupted before all was there.
-    pub interrupted: bool,
-    /// Where finished parts stand, to be removed once the results are written.
-    pub journal: Option<Journal>,
-}
-
-impl VerbOutput {
-    /// Renders a simulated policy. The answer is negative where a claim is refuted, or where the policy is unstable on
-    /// the workload that its claims are about.
-    ///
-    /// # Errors
-    /// When the run cannot be written as JSON.
-    pub fn of_run<Q: Quantity>(
-        policy: &str,
-        table: String,
-        run: &impl Serialize,
-        verdicts: &[Judgement<Q>],
-        is_unstable: bool,
-    ) -> VerbResult<Self> {
-        #[derive(Serialize)]
-        #[serde(bound = "R: Serialize")]
-        struct Document<'a, R, Q: Quantity> {
-            policy: &'a str,
-            run: &'a R,
-            verdicts: &'a [Judgement<Q>],
-        }
-        let document = json(&Document {
-            policy,
-            run,
-            verdicts,
-        })?;
-        let refuted = verdicts.iter().any(|j| j.verdict == Verdict::Refuted);
-        Ok(VerbOutput {
-            table,
-            document,
-            negative: refuted || is_unstable && !verdicts.is_empty(),
-            ..VerbOutput::default()
-        })
-    }
-
-    /// Renders policies over loads, with what their kind tells beside response times.
-    ///
-    /// # Errors
-    /// When a picture cannot be drawn, or the numbers not be written.
-    pub fn over_loads<M: Serialize, C: Serialize>(
-        comparison: Comparison<M, C>,
-        besides: &Besides<'_, M, C>,
-        width: usize,
-    ) -> VerbResult<Self> {
-        let has_run = |cell: &Cell<M, C>| cell.run().is_some();
-        Ok(VerbOutput {
-            table: comparison_table(&comparison, width),
-            document: json(&comparison)?,
-            csv: comparison_csv(besides, &comparison)?,
-            page: comparison_page(besides, &comparison)?,
-            interrupted: comparison.interrupted,
-            negative: !comparison.cells.iter().all(has_run),
-            journal: comparison.journal,
-            ..VerbOutput::default()
-        })
-    }
-
-    /// Renders policies that are compared without loads.
-    ///
-    /// # Errors
-    /// When the numbers cannot be written.
-    pub fn outcomes(outcomes: &Outcomes, width: usize) -> VerbResult<Self> {
-        Ok(VerbOutput {
-            table: outcomes_table(outcomes, width),
-            document: json(outcomes)?,
-            csv: outcomes_csv(outcomes)?,
-            page: outcomes_page(outcomes)?,
-            interrupted: outcomes.interrupted,
-            negative: !outcomes.failures.is_empty(),
-            ..VerbOutput::default()
-        })
-    }
-}
-
 /// Marks a run that was cut short: it may by chance be precise enough, and still is not the whole run.
 pub fn marked<M, C>(mut run: Run<M, C>, settings: &Settings) -> Run<M, C> {
     if settings.interrupt.load(Ordering::Relaxed) {
@@ -554,14 +395,6 @@ pub fn unchecked(findings: &[Finding]) -> VerbError {
         findings.join("\n  ")
     )
     .into()
-}
-
-/// A request that cannot be met, and what to do.
-///
-/// # Errors
-/// Always.
-pub fn refuse<T>(why: impl Into<String>) -> Result<T, VerbError> {
-    Err(why.into().into())
 }
 
 /// A rule's name, and what stands behind its colon.

@@ -9,9 +9,9 @@ use super::*;
 use crate::artifact::{
     self, Claim, Findings, HoldsFor, Method, Standing, Subject, is_close, quantities,
 };
-use crate::report::{WIDTH, number};
+use crate::report::{Besides, WIDTH, number};
 use crate::simulation::mm1::{Own, run};
-use crate::simulation::sweep;
+use crate::simulation::{Progress, sweep};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Toy;
@@ -80,7 +80,6 @@ impl Kind for Toy {
     type Verb = NoVerb;
     type Rule = ();
 
-    const EXAMPLES: &'static str = "";
     const RULES: &'static [(&'static str, &'static str, &'static str)] = &[("fcfs", "", "")];
     const FIELDS: &'static str = "rates";
 
@@ -128,10 +127,6 @@ impl Kind for Toy {
     }
 
     fn rule_of(_: &Checked<Self>, _: &str) {}
-
-    fn traits((): &(), _: &Queue) -> (bool, Knows) {
-        (false, Knows::Means)
-    }
 
     fn run(
         policy: &Policy<Self>,
@@ -196,7 +191,7 @@ fn a_kind_of_its_own_has_all_verbs() {
     let mut caller = Caller {
         width: WIDTH,
         changes: Changes::Refused,
-        interrupt: Arc::default(),
+        interrupt: std::sync::Arc::default(),
         listener: &mut listener,
         output: &mut std::io::sink(),
     };

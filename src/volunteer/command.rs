@@ -18,7 +18,7 @@ use crate::kind::{
 };
 use crate::report::WIDTH;
 use crate::simulation::Settings;
-use crate::simulation::sweep::{Comparing, Knows};
+use crate::simulation::sweep::Comparing;
 use crate::typed::{PolicyFile, count};
 
 /// What is typed beside the workload to make a policy.
@@ -152,10 +152,6 @@ impl Kind for Volunteer {
 
     fn rule_of(file: &Checked, _: &str) -> simulator::Rule {
         simulator::Rule::Dispatch(file.artifact().policy.dispatch)
-    }
-
-    fn traits(_: &simulator::Rule, _: &Campaign) -> (bool, Knows) {
-        (false, Knows::Means)
     }
 
     fn run(

@@ -34,7 +34,7 @@ pub trait Kind: Content {
     /// What is typed to compare policies, beside what is typed for every kind.
     type ComparisonArgs: Args + NamesFiles;
     /// Verbs that no other kind has.
-    type Verb: Subcommand + OwnVerb;
+    type Verb: Subcommand + Verbs;
     /// What runs: a rule with its parameters, or the policy of a file.
     type Rule;
 
@@ -316,14 +316,18 @@ pub trait OwnVerb: NamesFiles {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput>;
 }
 
+/// Verbs of a kind's own.
+pub trait Verbs {
+    /// Returns the one that was typed.
+    fn typed(&self) -> &dyn OwnVerb;
+}
+
 /// The kind has no verbs of its own.
 #[derive(Clone, Copy, Debug, Subcommand)]
 pub enum NoVerb {}
 
-impl NamesFiles for NoVerb {}
-
-impl OwnVerb for NoVerb {
-    fn run(&self, _: &mut Caller<'_>) -> VerbResult<VerbOutput> {
+impl Verbs for NoVerb {
+    fn typed(&self) -> &dyn OwnVerb {
         match *self {}
     }
 }

@@ -20,7 +20,7 @@ use clap_complete::Shell;
 use itertools::Itertools as _;
 use synth::artifact::{Artifact, ArtifactError};
 use synth::document::nearest;
-use synth::kind::Kind;
+use synth::kind::{Kind, Verbs as _};
 use synth::kinds::{self, Visitor};
 use synth::typed::PolicyFile;
 
@@ -258,7 +258,7 @@ fn run<K: Kind>(arguments: &Arguments<K>) -> Outcome {
                 kinds.map(|kind| format!("kind: {}\n{}\n", kind.workload, (kind.rules)(width())));
             printed(&each.join("\n"))
         }
-        Some(Command::Own(verb)) => verbs::own(verb, common),
+        Some(Command::Own(verb)) => verbs::own(verb.typed(), common),
         Some(Command::Schema { kind }) => {
             let kind = kind.as_deref().unwrap_or(K::NAME);
             let mut kinds = kinds::each(Describe).into_iter();

@@ -163,7 +163,7 @@ pub fn simulate<K: Kind>(arguments: &SimulateArguments<K>, common: &Common) -> O
 }
 
 /// Does a verb that this kind of workload alone has.
-pub fn own(verb: &impl OwnVerb, common: &Common) -> Outcome {
+pub fn own(verb: &dyn OwnVerb, common: &Common) -> Outcome {
     let (read, written) = verb.files();
     apart(&read, &written)?;
     let interrupt = Later::new();

@@ -17,7 +17,7 @@ use crate::artifact::Finding;
 use crate::document::{DocumentError, Parsed};
 use crate::kind::{
     Answer, Caller, Files, Kind, NamesFiles, Notice, OwnVerb, Policy, Queueing, VerbOutput,
-    VerbResult, compare_over_loads, marked, merge_over_loads, refuse, required_workload,
+    VerbResult, Verbs, compare_over_loads, marked, merge_over_loads, refuse, required_workload,
     simulate_policy,
 };
 use crate::number::Decimal;
@@ -92,8 +92,8 @@ pub enum Verb {
     },
 }
 
-impl Verb {
-    fn arguments(&self) -> &dyn OwnVerb {
+impl Verbs for Verb {
+    fn typed(&self) -> &dyn OwnVerb {
         match self {
             Verb::SweepAlpha(arguments) => arguments,
             Verb::Optimum(arguments) => arguments,
@@ -102,18 +102,6 @@ impl Verb {
             Verb::Bridge(arguments) => arguments,
             Verb::Export { to } => to,
         }
-    }
-}
-
-impl NamesFiles for Verb {
-    fn files(&self) -> Files<'_> {
-        self.arguments().files()
-    }
-}
-
-impl OwnVerb for Verb {
-    fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
-        self.arguments().run(caller)
     }
 }
 

@@ -14,7 +14,7 @@ use super::workload::Campaign;
 use crate::document::{DocumentError, Parsed, called, fault_of_json, text_of};
 use crate::kind::{
     Answer, Caller, Files, Kind, NamesFiles, NoArgs, Notice, OwnVerb, Policy, VerbOutput,
-    VerbResult, json, required_workload,
+    VerbResult, Verbs, json, required_workload,
 };
 use crate::report::WIDTH;
 use crate::simulation::Settings;
@@ -61,26 +61,31 @@ pub struct DispatchArgs {
     output: PathBuf,
 }
 
-impl NamesFiles for Verb {
-    fn files(&self) -> Files<'_> {
+impl Verbs for Verb {
+    fn typed(&self) -> &dyn OwnVerb {
         let Verb::Dispatch(args) = self;
-        let read = args.policy.typed().into_iter().chain([&*args.request]);
-        (read.collect(), vec![&args.output])
+        args
     }
 }
 
-impl OwnVerb for Verb {
+impl NamesFiles for DispatchArgs {
+    fn files(&self) -> Files<'_> {
+        let read = self.policy.typed().into_iter().chain([&*self.request]);
+        (read.collect(), vec![&self.output])
+    }
+}
+
+impl OwnVerb for DispatchArgs {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
-        let Verb::Dispatch(args) = self;
-        let policy = Checked::read_with(args.policy.file()?, caller.changes)?;
-        let file = called(&args.request);
-        let text = text_of(&args.request).map_err(|why| format!("cannot read {file}: {why}"))?;
+        let policy = Checked::read_with(self.policy.file()?, caller.changes)?;
+        let file = called(&self.request);
+        let text = text_of(&self.request).map_err(|why| format!("cannot read {file}: {why}"))?;
         let request: Request = serde_json::from_str(&text)
             .map_err(|error| format!("{file}: {}", fault_of_json(&error)))?;
         request.check().map_err(|why| format!("{file}: {why}"))?;
         let answers = decide(&policy.artifact().policy.dispatch, &request);
         Ok(VerbOutput {
-            documents: vec![(args.output.clone(), json(&answers)?)],
+            documents: vec![(self.output.clone(), json(&answers)?)],
             ..VerbOutput::default()
         })
     }

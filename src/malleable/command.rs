@@ -13,7 +13,6 @@ use super::report;
 use super::simulator::{Measures, judge, judge_course, simulate};
 use super::synthesis::{self, Open, Options, best_plan};
 use super::workload::{ALL_JOBS, Objective, Pool, Stream, Workload};
-use crate::artifact::Quantity as _;
 use crate::document::{DocumentError, Parsed};
 use crate::kind::{
     Answer, Caller, Kind, NamesFiles, NoArgs, NoVerb, Notice, Policy, Queueing, VerbOutput,
@@ -320,16 +319,19 @@ fn compare_pool(
             outcome.values.extend(values);
         }
         bounds.values.extend([exact(least), None]);
-        let column = |quantity, unit: String, label: String| Column {
-            quantity,
-            at,
-            unit,
-            label,
-        };
         let label = at.map_or("cost".into(), |p| format!("p = {p}"));
         outcomes.columns.extend([
-            column(quantity.row().name, quantity.unit(pool.time_unit()), label),
-            column("times_the_least", "1".into(), "times".into()),
+            Column {
+                at,
+                label,
+                ..Column::of(quantity, pool.time_unit())
+            },
+            Column {
+                quantity: "times_the_least",
+                at,
+                unit: "1".into(),
+                label: "times".into(),
+            },
         ]);
     }
     outcomes.policies.push(bounds);

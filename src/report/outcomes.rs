@@ -4,7 +4,8 @@ use std::error::Error;
 
 use serde::Serialize;
 
-use super::{Csv, Page, Rows, Shown, estimate, grid, list, wrap};
+use super::{Csv, Page, Rows, Shown, estimate, grid, headed, list, wrap};
+use crate::artifact::Quantity;
 use crate::simulation::Estimate;
 use crate::simulation::sweep::{Comparing, quoted};
 
@@ -53,6 +54,18 @@ pub struct Column {
     /// Its head, for people.
     #[serde(skip)]
     pub label: String,
+}
+
+impl Column {
+    /// Returns the column of a quantity, in this unit of time.
+    pub fn of<Q: Quantity>(quantity: Q, time: &str) -> Self {
+        Column {
+            quantity: quantity.row().name,
+            at: None,
+            unit: quantity.unit(time),
+            label: headed(quantity, time),
+        }
+    }
 }
 
 /// A policy with its numbers.

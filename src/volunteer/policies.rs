@@ -9,7 +9,7 @@ use super::synthesis::{against, default_rule, fixed_bound, literal};
 use super::workload::Campaign;
 use crate::artifact::Quantity as _;
 use crate::kind::{Caller, Notice, Policy, VerbResult, no_rule, refuse, split_name};
-use crate::report::{Column, Outcomes, estimate, headed};
+use crate::report::{Column, Outcomes, estimate};
 use crate::simulation::sweep::Comparing;
 
 /// The rules that have a name: with what stands behind a colon, and what they do.
@@ -128,13 +128,8 @@ pub fn compare(
     );
     let mut outcomes = Outcomes::new(comparing, campaign.digest(), "policy".into(), &options);
     let time = campaign.time_unit();
-    let column = |quantity: &Quantity| Column {
-        quantity: quantity.row().name,
-        at: None,
-        unit: quantity.unit(time),
-        label: headed(*quantity, time),
-    };
-    outcomes.columns = Quantity::ALL.iter().map(column).collect();
+    let columns = Quantity::ALL.iter().map(|own| Column::of(*own, time));
+    outcomes.columns = columns.collect();
     let mut first: Option<Run> = None;
     for (outcome, policy) in outcomes.policies.iter_mut().zip(policies) {
         caller.notify(Notice::Doing(&outcome.policy));

@@ -20,7 +20,7 @@ pub use refusal::refusal;
 pub use show::{about, show};
 pub use simulation::{as_analysed, besides, rules, simulation, start_latency, start_latency_of};
 pub use sweep::{sweep_csv, sweep_page};
-pub use synthesis::{Found, synthesis};
+pub use synthesis::{Synthesized, synthesis};
 
 pub use crate::report::WIDTH;
 

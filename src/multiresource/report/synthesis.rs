@@ -21,7 +21,7 @@ use crate::report::class_table;
 
 /// A policy, and how it was found.
 #[derive(Debug)]
-pub enum Found {
+pub enum Synthesized {
     /// By analysis.
     Analysed(Box<Synthesis>),
     /// By simulation, or for a fleet; with what no policy with the preemption that was asked for can beat \[time\], where
@@ -29,28 +29,28 @@ pub enum Found {
     Chosen(Box<Chosen>, Option<(f64, Preemption)>),
 }
 
-impl Found {
+impl Synthesized {
     /// Returns the policy.
     pub fn artifact(&self) -> &Artifact {
         match self {
-            Found::Analysed(synthesis) => &synthesis.artifact,
-            Found::Chosen(chosen, _) => &chosen.artifact,
+            Synthesized::Analysed(synthesis) => &synthesis.artifact,
+            Synthesized::Chosen(chosen, _) => &chosen.artifact,
         }
     }
 }
 
 /// Renders the summary of a policy, with what was learned on the way.
-pub fn synthesis(fleet: &Fleet, found: &Found, log: &Log, width: usize) -> String {
+pub fn synthesis(fleet: &Fleet, found: &Synthesized, log: &Log, width: usize) -> String {
     let (workload, artifact) = (fleet.envelope(), found.artifact());
     let summary = match found {
-        Found::Analysed(synthesis) => {
+        Synthesized::Analysed(synthesis) => {
             heading(
                 workload,
                 &artifact.evidence,
                 synthesis.solution.exact.as_ref(),
             ) + &of_loop(workload, synthesis, width)
         }
-        Found::Chosen(own, optimum) => chosen(fleet, own, *optimum, width),
+        Synthesized::Chosen(own, optimum) => chosen(fleet, own, *optimum, width),
     };
     summary
         + &bounds(fleet, artifact, width)

@@ -13,7 +13,7 @@ use crate::multiresource::artifact::{
 };
 use crate::multiresource::optimum::{self, Ended};
 use crate::multiresource::program::{Limits, Solution};
-use crate::multiresource::report::{self, Found};
+use crate::multiresource::report::{self, Synthesized};
 use crate::multiresource::schedule::Schedule;
 use crate::multiresource::synthesis::{
     self, ChoiceError, ChoiceOptions, Families, Log, MsfqOutlook, Options, Outcome, Pooling, Stage,
@@ -280,7 +280,7 @@ pub fn synthesize(
     check_within(found.artifact(), work).map_err(|findings| unchecked(&findings))?;
     let mut summary = report::synthesis(fleet, &found, &log, width) + stops_nothing;
     if args.explain {
-        if let Found::Analysed(analysed) = &found {
+        if let Synthesized::Analysed(analysed) = &found {
             let bounds = synthesis::paper_bounds(workload, &analysed.policy)?;
             let analysed = (&analysed.artifact, &log);
             summary += "\n";
@@ -344,7 +344,7 @@ fn of_server(
     workload: &Workload,
     request: &Request,
     listener: &mut dyn FnMut(&str),
-) -> VerbResult<Outcome<(Found, Log)>> {
+) -> VerbResult<Outcome<(Synthesized, Log)>> {
     let options = &request.options;
     let msr = match synthesis::synthesize(workload, options)? {
         Outcome::Policy(msr) => msr,
@@ -357,14 +357,14 @@ fn of_server(
         ..Log::of(&msr)
     };
     if request.by_analysis {
-        return Ok(Outcome::Policy(Box::new((Found::Analysed(msr), log))));
+        return Ok(Outcome::Policy(Box::new((Synthesized::Analysed(msr), log))));
     }
     listener("simulating candidates");
     let stages = telling(listener);
     let chosen = synthesis::choose(workload, options, &request.choice, msr, stages)?;
     log.choice = chosen.choice.clone();
     let optimum = in_passing(workload, request).map(|least| (least, options.preemption));
-    let found = Found::Chosen(Box::new(chosen), optimum);
+    let found = Synthesized::Chosen(Box::new(chosen), optimum);
     Ok(Outcome::Policy(Box::new((found, log))))
 }
 
@@ -373,7 +373,7 @@ fn over_fleet(
     fleet: &Fleet,
     request: &Request,
     listener: &mut dyn FnMut(&str),
-) -> VerbResult<Outcome<(Found, Log)>> {
+) -> VerbResult<Outcome<(Synthesized, Log)>> {
     let pooling = if request.by_analysis {
         Pooling::Partition
     } else {
@@ -392,7 +392,7 @@ fn over_fleet(
         upgrades: synthesis::upgrades(fleet, &request.options, &known),
         ..Log::default()
     };
-    let found = Found::Chosen(Box::new(chosen), None);
+    let found = Synthesized::Chosen(Box::new(chosen), None);
     Ok(Outcome::Policy(Box::new((found, log))))
 }
 

@@ -7,52 +7,45 @@ use crate::volunteer::workload::{Campaign, Quality, Shortage};
 
 /// Describes a policy: what it attains, what others do, and what it was chosen from.
 pub fn synthesized(campaign: &Campaign, synthesized: &Made, width: usize) -> String {
-    let say = |words: String| wrap(&words, width);
-    let mut lines = vec![
-        format!(
-            "{}: {}\n",
-            about(campaign),
-            rule(&synthesized.artifact.policy.dispatch)
-        ),
-        attained(campaign, &synthesized.run, width),
-    ];
-    lines.push(say(format!(
+    let others = &synthesized.competitors;
+    let rule = rule(&synthesized.artifact.policy.dispatch);
+    let simulated = format!(
         "simulated in {} campaigns that decided nothing, 95 % intervals; a heuristic: no optimum is known",
         synthesized.run.campaigns.len()
-    )));
-    let others = &synthesized.competitors;
-    if !others.is_empty() {
-        lines.push(format!("\n{}", competitors(campaign, others, width)));
-    }
-    let ended = |before: &str| {
-        say(format!(
-            "the budget ended before {before}: give a larger --budget"
-        ))
-    };
-    lines.extend(synthesized.cut.then(|| ended("all parameters were tried")));
-    lines.extend(
-        others
-            .is_empty()
-            .then(|| ended("other rules were run beside it")),
     );
+    let mut text = format!(
+        "{}: {rule}\n\n{}\n{}\n",
+        about(campaign),
+        attained(campaign, &synthesized.run, width),
+        wrap(&simulated, width)
+    );
+    let mut notes = Vec::new();
+    let ended = |before: &str| format!("the budget ended before {before}: give a larger --budget");
+    if synthesized.cut {
+        notes.push(ended("all parameters were tried"));
+    }
+    if others.is_empty() {
+        notes.push(ended("other rules were run beside it"));
+    } else {
+        text += &format!("\n{}\n", competitors(campaign, others, width));
+    }
     let stands = |name: &str| others.iter().any(|other| other.rule == name);
-    let mut taken = COMPETITORS.into_iter().filter(|name| !stands(name));
-    let taken = taken.next().filter(|_| stands(TUNED));
-    lines.extend(taken.map(|name| {
-        say(format!("taken is {name}: in other campaigns it was surely better than what tuning found ({TUNED})"))
+    let taken = COMPETITORS.into_iter().find(|name| !stands(name));
+    notes.extend(taken.filter(|_| stands(TUNED)).map(|name| {
+        format!("taken is {name}: in other campaigns it was surely better than what tuning found ({TUNED})")
     }));
-    lines.extend(others.iter().filter_map(better).map(say));
+    notes.extend(others.iter().filter_map(better));
     let batches = campaign.batches();
     let applications: Vec<usize> = batches.iter().map(|b| b.application).collect();
     let usual = campaign.capacity(&applications).usual;
     let needed: f64 = batches.iter().map(|b| campaign.work(b)).sum();
-    lines.push(say(format!(
+    notes.push(format!(
         "\nall hosts, on as often as they are and as right as they are, do {} of work a {}, and what there is to do is {} of that\n",
         number(usual),
         campaign.time_unit(),
         percent(needed / (usual * campaign.horizon()))
-    )));
-    lines.join("\n")
+    ));
+    text + &wrap(&notes.join("\n"), width)
 }
 
 /// Shows what others do on the same campaigns.

@@ -57,7 +57,7 @@ pub trait Kind: Content {
     /// Makes a policy that the checker has found valid.
     ///
     /// # Errors
-    /// When what is wished does not go together, or not with the workload.
+    /// When the arguments do not go together, or not with the workload.
     fn synthesize(
         workload: &Self::Checked,
         args: &Self::SynthesisArgs,
@@ -212,25 +212,19 @@ impl<K: Kind> Policy<K> {
         workload: Option<&K::Checked>,
         changes: Changes,
     ) -> VerbResult<Self> {
-        let name = name.to_owned();
-        let unnamed = match K::rule(&name, workload) {
-            Err(why) => why,
-            Ok(rule) => {
-                let (file, digest) = (None, None);
-                return Ok(Policy {
-                    name,
-                    rule,
-                    file,
-                    digest,
-                });
+        let (rule, file) = match K::rule(name, workload) {
+            Ok(rule) => (rule, None),
+            Err(why) => {
+                let file = read_policy(K::file_of(name), why, changes)?;
+                (K::rule_of(&file.0, name), Some(file))
             }
         };
-        let (file, digest) = read_policy(K::file_of(&name), unnamed, changes)?;
+        let (file, digest) = file.unzip();
         Ok(Policy {
-            rule: K::rule_of(&file, &name),
-            name,
-            file: Some(file),
-            digest: Some(digest),
+            name: name.to_owned(),
+            rule,
+            file,
+            digest,
         })
     }
 
@@ -299,7 +293,7 @@ pub fn simulate_policy<K: Kind>(
 /// Files that are read, and those that are written.
 pub type Files<'a> = (Vec<&'a Path>, Vec<&'a Path>);
 
-/// What is typed, and may name files.
+/// Arguments that may name files.
 pub trait NamesFiles {
     /// Returns all files that it names.
     fn files(&self) -> Files<'_> {
@@ -307,16 +301,16 @@ pub trait NamesFiles {
     }
 }
 
-/// A verb of a kind's own.
+/// A verb that one kind alone has.
 pub trait OwnVerb: NamesFiles {
-    /// Does what it says.
+    /// Carries it out.
     ///
     /// # Errors
-    /// As the verb has it.
+    /// As each verb says.
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput>;
 }
 
-/// Verbs of a kind's own.
+/// The verbs that one kind alone has.
 pub trait Verbs {
     /// Returns the one that was typed.
     fn typed(&self) -> &dyn OwnVerb;
@@ -375,7 +369,7 @@ impl<K: Content> Answer<K> {
     }
 }
 
-/// The workload of a comparison that cannot do without.
+/// Returns the workload of a comparison that cannot do without.
 ///
 /// # Errors
 /// When there is none; says what to type.
@@ -391,7 +385,7 @@ pub fn marked<M, C>(mut run: Run<M, C>, settings: &Settings) -> Run<M, C> {
     run
 }
 
-/// Why a policy that was made is not returned: the checker finds fault with it.
+/// Says why a policy that was made is not returned: the checker finds fault with it.
 pub fn unchecked(findings: &[Finding]) -> VerbError {
     let findings: Vec<String> = findings.iter().map(ToString::to_string).collect();
     format!(
@@ -401,20 +395,20 @@ pub fn unchecked(findings: &[Finding]) -> VerbError {
     .into()
 }
 
-/// A rule's name, and what stands behind its colon.
+/// Splits a rule's name from what stands behind its colon.
 pub fn split_name(name: &str) -> (&str, Option<&str>) {
     let parts = name.split_once(':');
     parts.map_or((name, None), |(rule, parameter)| (rule, Some(parameter)))
 }
 
-/// That no rule has this name, and which there are.
+/// Says that no rule has this name, and which there are.
 pub fn no_rule(name: &str, rules: &[(&str, &str, &str)]) -> String {
     let names: Vec<&str> = rules.iter().map(|rule| rule.0).collect();
     let known = suggest(split_name(name).0, "the rules are", &names);
     format!("no rule is named `{name}`; {known}")
 }
 
-/// The policy in a file, and the digest of the file; `unnamed` says why its name is not that of a
+/// Reads the policy in a file, and returns the digest of the file, too; `unnamed` says why its name is not that of a
 /// rule, and `changes` what becomes of a file that was changed after it was written.
 ///
 /// # Errors

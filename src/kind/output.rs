@@ -23,7 +23,7 @@ pub type VerbError = Box<dyn Error>;
 /// What a verb returns, or why it has no answer, ready for standard error.
 pub type VerbResult<T> = Result<T, VerbError>;
 
-/// A request that cannot be met, and what to do.
+/// Refuses a request that cannot be met, with the reason and what to do.
 ///
 /// # Errors
 /// Always.
@@ -52,7 +52,7 @@ impl Caller<'_> {
         |reached| self.notify(Notice::Simulating("simulating", reached))
     }
 
-    /// Tells what goes on.
+    /// Tells the caller about progress.
     pub fn notify(&mut self, word: Notice<'_>) {
         (self.listener)(word);
     }
@@ -73,7 +73,7 @@ pub enum Notice<'a> {
     Comparing(Stage<'a>),
 }
 
-/// A document for programs, indented.
+/// Writes a document for programs as JSON, indented.
 ///
 /// # Errors
 /// When it cannot be written as JSON.

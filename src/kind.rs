@@ -6,37 +6,24 @@
 //! [`crate::kinds`].
 
 mod loads;
+mod output;
 #[cfg(test)]
 mod tests;
 
-pub use loads::{Queueing, compare_over_loads, merge_over_loads, workload_of};
+pub use loads::{Queueing, compare_over_loads, merge_over_loads};
+pub use output::{Caller, Notice, VerbError, VerbOutput, VerbResult, json, refuse};
 
-use std::error::Error;
 use std::fmt::Display;
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering;
 
 use clap::{Args, Subcommand};
-use serde::Serialize;
 
-use crate::artifact::{Artifact, ArtifactError, Changes, Checked, Content, Finding, Quantity};
-use crate::document::{
-    DocumentError, Parsed, called, digest, harmless, is_standard_input, suggest, text_of,
-};
-use crate::report::{
-    Besides, Outcomes, comparison_csv, comparison_page, comparison_table, outcomes_csv,
-    outcomes_page, outcomes_table,
-};
-use crate::simulation::sweep::{Cell, Comparing, Comparison, Journal, Stage, Whole};
-use crate::simulation::{Judgement, Progress, Settings, Verdict};
-
-/// Why a verb has no answer. That of a refused policy is an [`ArtifactError`].
-pub type VerbError = Box<dyn Error>;
-
-/// What a verb returns, or why it has no answer, ready for standard error.
-pub type VerbResult<T> = Result<T, VerbError>;
+use crate::artifact::{Artifact, ArtifactError, Changes, Checked, Content, Finding};
+use crate::document::{DocumentError, Parsed, called, digest, is_standard_input, suggest, text_of};
+use crate::report::Table;
+use crate::simulation::sweep::{Comparing, Entrant, Knows, Whole};
+use crate::simulation::{Ending, Run, Settings};
 
 /// A kind of workload. It is implemented by the marker type that is its [`Content`].
 pub trait Kind: Content {
@@ -47,10 +34,16 @@ pub trait Kind: Content {
     /// What is typed to compare policies, beside what is typed for every kind.
     type ComparisonArgs: Args + NamesFiles;
     /// Verbs that no other kind has.
-    type Verb: Subcommand + OwnVerb;
+    type Verb: Subcommand + Verbs;
+    /// What runs: a rule with its parameters, or the policy of a file.
+    type Rule;
 
     /// Examples for the end of the help: a command a line, and what it does below it.
-    const EXAMPLES: &'static str;
+    const EXAMPLES: &'static str = "";
+    /// The rules that can be simulated and compared by name: each with what may stand behind it, and what it does.
+    const RULES: &'static [(&'static str, &'static str, &'static str)] = &[];
+    /// What of two workloads may differ.
+    const FIELDS: &'static str;
 
     /// Reads a document from its text; `name` is that of its file.
     ///
@@ -58,41 +51,107 @@ pub trait Kind: Content {
     /// With every fault found in it.
     fn parse(text: &str, name: &str) -> Result<Parsed<Self::Checked>, DocumentError>;
 
+    /// Returns what identifies a workload.
+    fn digest(workload: &Self::Checked) -> String;
+
     /// Makes a policy that the checker has found valid.
     ///
     /// # Errors
-    /// When what is wished does not go together, or not with the workload.
+    /// When the arguments do not go together, or not with the workload.
     fn synthesize(
         workload: &Self::Checked,
         args: &Self::SynthesisArgs,
         caller: &mut Caller<'_>,
     ) -> VerbResult<Answer<Self>>;
 
-    /// Where the workload that a policy was made for and this one differ.
+    /// Returns where the workload that a policy was made for and this one differ.
     ///
     /// # Errors
     /// When the two cannot be compared at all.
-    fn against(policy: &Checked<Self>, workload: &Self::Checked) -> VerbResult<Vec<Finding>>;
+    fn against(policy: &Checked<Self>, workload: &Self::Checked) -> VerbResult<Vec<Finding>> {
+        let message = || {
+            let what = Self::FIELDS;
+            format!("it differs from the workload that is named: {what} are others")
+        };
+        let differs = Self::digest(policy.workload()) != Self::digest(workload);
+        let finding = differs.then(|| Finding {
+            path: "workload".into(),
+            message: message(),
+        });
+        Ok(finding.into_iter().collect())
+    }
 
-    /// What the claims of a policy are about: `3 types`.
-    fn about(policy: &Checked<Self>) -> String;
+    /// Returns what the claims of a policy for this workload are about: `3 types`.
+    fn about(workload: &Self::Checked) -> String;
 
-    /// What a policy is for, what it does, and what it promises, for a reader who has never seen it;
+    /// Describes what a policy is for, what it does, and what it promises, for a reader who has never seen it;
     /// at most `width` characters wide.
     fn show(policy: &Checked<Self>, width: usize) -> String;
 
+    /// Returns the rule with this name; some depend on the workload.
+    ///
+    /// # Errors
+    /// Why no rule has this name.
+    fn rule(name: &str, workload: Option<&Self::Checked>) -> Result<Self::Rule, String>;
+
+    /// Returns the file that is meant by the name of a policy, where that says more.
+    fn file_of(name: &str) -> &str {
+        name
+    }
+
+    /// Returns what runs under the policy of a file, which was named so.
+    fn rule_of(file: &Checked<Self>, name: &str) -> Self::Rule;
+
+    /// Returns whether a rule stops running jobs, and what it knows of them.
+    fn traits(_: &Self::Rule, _: &Self::Checked) -> (bool, Knows) {
+        (false, Knows::Means)
+    }
+
+    /// Returns the workload that a rule is simulated on, changed as these arguments and the rule say.
+    ///
+    /// # Errors
+    /// When it cannot be changed so.
+    fn adapt(
+        workload: Self::Checked,
+        _: &Self::Rule,
+        _: &Self::SimulationArgs,
+    ) -> VerbResult<Self::Checked> {
+        Ok(workload)
+    }
+
+    /// Checks that a policy can run on a workload that it was not made for.
+    ///
+    /// # Errors
+    /// Why it cannot.
+    fn fits(_: &Policy<Self>, _: &Self::Checked) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// Runs a policy on a workload, and judges its claims if it was made for that.
+    ///
+    /// # Errors
+    /// When it cannot run there.
+    fn run(
+        policy: &Policy<Self>,
+        workload: &Self::Checked,
+        settings: &Settings,
+        caller: &mut Caller<'_>,
+    ) -> VerbResult<VerbOutput>;
+
     /// Simulates a policy, a file or the name of a rule, and judges its claims; a refuted one makes the answer a
-    /// negative one. Returns the same for programs, too: JSON.
+    /// negative one.
     ///
     /// # Errors
     /// When there is no such policy, it is refused, or it cannot run on the workload.
     fn simulate(
-        policy: &str,
+        name: &str,
         workload: Option<Self::Checked>,
-        ways: &Self::SimulationArgs,
+        args: &Self::SimulationArgs,
         settings: &Settings,
         caller: &mut Caller<'_>,
-    ) -> VerbResult<(VerbOutput, String)>;
+    ) -> VerbResult<VerbOutput> {
+        simulate_policy::<Self>(name, workload, args, settings, caller)
+    }
 
     /// The trace that policies are compared on, where these extras name one: then no workload is needed, and no
     /// journal is kept.
@@ -107,27 +166,134 @@ pub trait Kind: Content {
     /// read or written.
     fn compare(
         workload: Option<&Self::Checked>,
-        query: &Comparing<'_>,
+        comparing: &Comparing<'_>,
         extras: &Self::ComparisonArgs,
         caller: &mut Caller<'_>,
-    ) -> VerbResult<Compared>;
+    ) -> VerbResult<VerbOutput>;
 
-    /// The comparison over loads that parts of it make together, with tables at most `width` characters wide.
+    /// Puts the parts of a comparison over loads together, with tables at most `width` characters wide.
     ///
     /// # Errors
     /// When its cells cannot be read, or nothing is compared over loads here.
-    fn merge(_workload: &Self::Checked, _whole: &Whole, _width: usize) -> VerbResult<Compared> {
-        Err("this kind of workload is not compared over loads, and has no parts".into())
+    fn merge(_workload: &Self::Checked, _whole: &Whole, _width: usize) -> VerbResult<VerbOutput> {
+        refuse("this kind of workload is not compared over loads, and has no parts")
     }
 
-    /// The rules that can be simulated and compared by name; at most `width` characters wide.
-    fn rules(width: usize) -> String;
+    /// Lists the rules that have names; at most `width` characters wide.
+    fn rules(width: usize) -> String {
+        let mut table = Table::new(["rule", "what it does"]).words(1).wrapping(1);
+        for (name, parameter, about) in Self::RULES {
+            table.row([format!("{name}{parameter}"), (*about).into()]);
+        }
+        table.within(width)
+    }
+}
+
+/// A policy that was named: a rule, or a file.
+pub struct Policy<K: Kind> {
+    /// As it was named.
+    pub name: String,
+    /// What runs.
+    pub rule: K::Rule,
+    /// The file.
+    pub file: Option<Checked<K>>,
+    /// What identifies the file.
+    pub digest: Option<String>,
+}
+
+impl<K: Kind> Policy<K> {
+    /// Finds a rule by its name, or reads a policy file; `changes` is what becomes of a file that was changed after it
+    /// was written.
+    ///
+    /// # Errors
+    /// When there is no such rule and no such file, and when the file is refused.
+    pub fn resolve(
+        name: &str,
+        workload: Option<&K::Checked>,
+        changes: Changes,
+    ) -> VerbResult<Self> {
+        let (rule, file) = match K::rule(name, workload) {
+            Ok(rule) => (rule, None),
+            Err(why) => {
+                let file = read_policy(K::file_of(name), why, changes)?;
+                (K::rule_of(&file.0, name), Some(file))
+            }
+        };
+        let (file, digest) = file.unzip();
+        Ok(Policy {
+            name: name.to_owned(),
+            rule,
+            file,
+            digest,
+        })
+    }
+
+    /// Resolves the names of all policies of a comparison.
+    ///
+    /// # Errors
+    /// As for one of them.
+    pub fn resolve_all(
+        comparing: &Comparing<'_>,
+        workload: Option<&K::Checked>,
+    ) -> VerbResult<Vec<Self>> {
+        let names = comparing.policies.iter();
+        names
+            .map(|name| Policy::resolve(name, workload, comparing.changes))
+            .collect()
+    }
+
+    /// Returns its row of a comparison on a workload.
+    pub fn entrant(&self, workload: &K::Checked) -> Entrant {
+        let (preempts, knows) = K::traits(&self.rule, workload);
+        Entrant {
+            name: self.name.clone(),
+            digest: self.digest.clone(),
+            preempts,
+            knows,
+        }
+    }
+
+    /// Returns the artifact whose claims a run on this workload examines: that of a file that was made for it.
+    pub fn judged_on(&self, workload: &K::Checked) -> Option<&Artifact<K>> {
+        let file = self.file.as_ref()?;
+        let is_own = K::digest(file.workload()) == K::digest(workload);
+        is_own.then(|| file.artifact())
+    }
+}
+
+/// Simulates a policy that was named on its own workload or another.
+///
+/// # Errors
+/// As [`Kind::simulate`].
+pub fn simulate_policy<K: Kind>(
+    name: &str,
+    workload: Option<K::Checked>,
+    args: &K::SimulationArgs,
+    settings: &Settings,
+    caller: &mut Caller<'_>,
+) -> VerbResult<VerbOutput> {
+    let policy = Policy::<K>::resolve(name, workload.as_ref(), caller.changes)?;
+    let own = policy.file.as_ref().map(Checked::workload);
+    let Some(workload) = workload.or_else(|| own.cloned()) else {
+        return refuse(format!(
+            "{name} is a rule: name the workload with --workload FILE"
+        ));
+    };
+    let workload = K::adapt(workload, &policy.rule, args)?;
+    let mut output = K::run(&policy, &workload, settings, caller)?;
+    if policy.file.is_some() && policy.judged_on(&workload).is_none() {
+        output.notes.push(
+            "The workload is not the one that the policy was made for: its claims are not judged."
+                .into(),
+        );
+    }
+    Ok(output)
 }
 
 /// Files that are read, and those that are written.
 pub type Files<'a> = (Vec<&'a Path>, Vec<&'a Path>);
 
-/// What is typed, and may name files.
+/// Arguments that may name files.
 pub trait NamesFiles {
     /// Returns all files that it names.
     fn files(&self) -> Files<'_> {
@@ -135,23 +301,27 @@ pub trait NamesFiles {
     }
 }
 
-/// A verb of a kind's own.
+/// A verb that one kind alone has.
 pub trait OwnVerb: NamesFiles {
-    /// Does what it says.
+    /// Carries it out.
     ///
     /// # Errors
-    /// As the verb has it.
+    /// As each verb says.
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput>;
+}
+
+/// The verbs that one kind alone has.
+pub trait Verbs {
+    /// Returns the one that was typed.
+    fn typed(&self) -> &dyn OwnVerb;
 }
 
 /// The kind has no verbs of its own.
 #[derive(Clone, Copy, Debug, Subcommand)]
 pub enum NoVerb {}
 
-impl NamesFiles for NoVerb {}
-
-impl OwnVerb for NoVerb {
-    fn run(&self, _: &mut Caller<'_>) -> VerbResult<VerbOutput> {
+impl Verbs for NoVerb {
+    fn typed(&self) -> &dyn OwnVerb {
         match *self {}
     }
 }
@@ -161,43 +331,6 @@ impl OwnVerb for NoVerb {
 pub struct NoArgs {}
 
 impl NamesFiles for NoArgs {}
-
-/// The caller: how wide lines may be, which policy files are taken, who is notified of progress, and
-/// whether an end is wanted.
-pub struct Caller<'a> {
-    /// The most characters of a line.
-    pub width: usize,
-    /// What becomes of a policy file that was changed after it was written.
-    pub changes: Changes,
-    /// Once it is set, a verb ends with what it has.
-    pub interrupt: Arc<AtomicBool>,
-    /// Is notified of progress.
-    pub listener: &'a mut dyn FnMut(Notice<'_>),
-    /// Standard output, for verbs that answer as they go.
-    pub output: &'a mut dyn Write,
-}
-
-impl Caller<'_> {
-    /// Tells what goes on.
-    pub fn notify(&mut self, word: Notice<'_>) {
-        (self.listener)(word);
-    }
-}
-
-/// What a verb tells while it works.
-#[derive(Clone, Copy, Debug)]
-pub enum Notice<'a> {
-    /// What is done now; it replaces what was heard before.
-    Doing(&'a str),
-    /// A part of the answer, as soon as it is known.
-    Known(&'a str),
-    /// From now on an interruption leaves something to tell; before it, it ends everything.
-    Interruptible,
-    /// How far a simulation is.
-    Simulating(&'a str, Progress),
-    /// How far a comparison is.
-    Comparing(Stage<'a>),
-}
 
 /// What comes of a synthesis. All of these are answers; none is an error.
 pub enum Answer<K: Content> {
@@ -221,7 +354,22 @@ pub enum Answer<K: Content> {
     Interrupted,
 }
 
-/// The workload of a comparison that cannot do without.
+impl<K: Content> Answer<K> {
+    /// Returns a policy that the checker finds valid.
+    ///
+    /// # Errors
+    /// When the checker finds fault with it.
+    pub fn checked(artifact: Artifact<K>, summary: String) -> VerbResult<Self> {
+        let checked = Checked::check(artifact).map_err(|findings| unchecked(&findings))?;
+        Ok(Answer::Policy {
+            artifact: Box::new(checked.artifact().clone()),
+            summary,
+            documents: Vec::new(),
+        })
+    }
+}
+
+/// Returns the workload of a comparison that cannot do without.
 ///
 /// # Errors
 /// When there is none; says what to type.
@@ -229,112 +377,15 @@ pub fn required_workload<W>(workload: Option<&W>) -> VerbResult<&W> {
     Ok(workload.ok_or("policies are compared on a workload: give --workload FILE")?)
 }
 
-/// What a run found and says of a policy's claims, for programs.
-///
-/// # Errors
-/// When it cannot be written as JSON.
-pub fn run_document(
-    policy: &str,
-    run: &impl Serialize,
-    verdicts: &impl Serialize,
-) -> VerbResult<String> {
-    #[derive(Serialize)]
-    struct Document<'a, R, V> {
-        policy: &'a str,
-        run: &'a R,
-        verdicts: &'a V,
+/// Marks a run that was cut short: it may by chance be precise enough, and still is not the whole run.
+pub fn marked<M, C>(mut run: Run<M, C>, settings: &Settings) -> Run<M, C> {
+    if settings.interrupt.load(Ordering::Relaxed) {
+        run.ending = Ending::Interrupted;
     }
-    json(&Document {
-        policy,
-        run,
-        verdicts,
-    })
+    run
 }
 
-/// A document for programs, indented.
-///
-/// # Errors
-/// When it cannot be written as JSON.
-pub fn json(document: &impl Serialize) -> VerbResult<String> {
-    Ok(harmless(serde_json::to_string_pretty(document)?) + "\n")
-}
-
-/// What comes of a comparison.
-#[derive(Debug, Default)]
-pub struct Compared {
-    /// For people on a terminal.
-    pub table: String,
-    /// For programs: JSON.
-    pub document: String,
-    /// All numbers, one a line.
-    pub csv: String,
-    /// For people: a page that loads nothing.
-    pub page: String,
-    /// What was asked for besides: each with its file, `-` for standard output.
-    pub documents: Vec<(PathBuf, String)>,
-    /// Whether it was interrupted before all was there.
-    pub interrupted: bool,
-    /// Whether a policy could not be run somewhere.
-    pub has_failure: bool,
-    /// Where finished parts stand, to be removed once the results are written.
-    pub journal: Option<Journal>,
-}
-
-impl Compared {
-    /// Renders policies over loads, with what their kind tells beside response times.
-    ///
-    /// # Errors
-    /// When a picture cannot be drawn, or the numbers not be written.
-    pub fn over_loads<M: Serialize, C: Serialize>(
-        comparison: Comparison<M, C>,
-        besides: &Besides<'_, M, C>,
-        width: usize,
-    ) -> VerbResult<Self> {
-        let has_run = |cell: &Cell<M, C>| cell.run().is_some();
-        Ok(Compared {
-            table: comparison_table(&comparison, width),
-            document: json(&comparison)?,
-            csv: comparison_csv(besides, &comparison)?,
-            page: comparison_page(besides, &comparison)?,
-            documents: Vec::new(),
-            interrupted: comparison.interrupted,
-            has_failure: !comparison.cells.iter().all(has_run),
-            journal: comparison.journal,
-        })
-    }
-
-    /// Renders policies that are compared without loads.
-    ///
-    /// # Errors
-    /// When the numbers cannot be written.
-    pub fn outcomes(outcomes: &Outcomes, width: usize) -> VerbResult<Self> {
-        Ok(Compared {
-            table: outcomes_table(outcomes, width),
-            document: json(outcomes)?,
-            csv: outcomes_csv(outcomes)?,
-            page: outcomes_page(outcomes)?,
-            interrupted: outcomes.interrupted,
-            has_failure: !outcomes.failures.is_empty(),
-            ..Compared::default()
-        })
-    }
-}
-
-/// What comes of a verb.
-#[derive(Debug, Default)]
-pub struct VerbOutput {
-    /// For people; goes to standard output where no document does.
-    pub table: String,
-    /// For programs: each with its file, `-` for standard output.
-    pub documents: Vec<(PathBuf, String)>,
-    /// What a person should know besides, on standard error.
-    pub notes: Vec<String>,
-    /// Whether the answer is a negative one.
-    pub negative: bool,
-}
-
-/// Why a policy that was made is not returned: the checker finds fault with it.
-#[must_use]
+/// Says why a policy that was made is not returned: the checker finds fault with it.
 pub fn unchecked(findings: &[Finding]) -> VerbError {
     let findings: Vec<String> = findings.iter().map(ToString::to_string).collect();
     format!(
@@ -344,59 +395,20 @@ pub fn unchecked(findings: &[Finding]) -> VerbError {
     .into()
 }
 
-/// A policy that was made, and that the checker finds valid.
-///
-/// # Errors
-/// When the checker finds fault with it.
-pub fn checked<K: Content>(synthesized: Artifact<K>) -> Result<Box<Artifact<K>>, VerbError> {
-    let checked = Checked::check(synthesized).map_err(|findings| unchecked(&findings))?;
-    Ok(Box::new(checked.artifact().clone()))
-}
-
-/// Where the workload that a policy was made for and this one differ, by their digests; `what` of it may be others.
-#[must_use]
-pub fn same_workload(own: &str, other: &str, what: &str) -> Vec<Finding> {
-    if own == other {
-        return Vec::new();
-    }
-    vec![Finding {
-        path: "workload".into(),
-        message: format!("it differs from the workload that is named: {what} are others"),
-    }]
-}
-
-/// What should be known beside the numbers of a run on another workload than that of the policy.
-#[must_use]
-pub fn other_workload(is_other: bool) -> Vec<String> {
-    let note =
-        "The workload is not the one that the policy was made for: its claims are not judged.";
-    is_other.then(|| note.into()).into_iter().collect()
-}
-
-/// A request that cannot be met, and what to do.
-///
-/// # Errors
-/// Always.
-pub fn refuse<T>(why: impl Into<String>) -> Result<T, VerbError> {
-    Err(why.into().into())
-}
-
-/// A rule's name, and what stands behind its colon.
-#[must_use]
+/// Splits a rule's name from what stands behind its colon.
 pub fn split_name(name: &str) -> (&str, Option<&str>) {
     let parts = name.split_once(':');
     parts.map_or((name, None), |(rule, parameter)| (rule, Some(parameter)))
 }
 
-/// That no rule has this name, and which there are.
-#[must_use]
+/// Says that no rule has this name, and which there are.
 pub fn no_rule(name: &str, rules: &[(&str, &str, &str)]) -> String {
     let names: Vec<&str> = rules.iter().map(|rule| rule.0).collect();
     let known = suggest(split_name(name).0, "the rules are", &names);
     format!("no rule is named `{name}`; {known}")
 }
 
-/// The policy in a file, and the digest of the file; `unnamed` says why its name is not that of a
+/// Reads the policy in a file, and returns the digest of the file, too; `unnamed` says why its name is not that of a
 /// rule, and `changes` what becomes of a file that was changed after it was written.
 ///
 /// # Errors
@@ -417,23 +429,4 @@ pub fn read_policy<K: Content>(
     })?;
     let checked = Checked::parse_with(&text, &path, changes)?;
     Ok((checked, digest(&text)))
-}
-
-impl VerbOutput {
-    /// Renders a simulated policy: the answer is negative where a claim is refuted, or where the policy is unstable on
-    /// the workload that its claims are about.
-    pub fn of_run<Q: Quantity>(
-        table: String,
-        verdicts: &[Judgement<Q>],
-        is_unstable: bool,
-        is_other_workload: bool,
-    ) -> Self {
-        let refuted = verdicts.iter().any(|j| j.verdict == Verdict::Refuted);
-        VerbOutput {
-            table,
-            notes: other_workload(is_other_workload),
-            negative: refuted || is_unstable && !verdicts.is_empty(),
-            documents: Vec::new(),
-        }
-    }
 }

@@ -9,12 +9,11 @@ pub trait Visitor {
     /// What it returns.
     type Output;
 
-    /// The function.
+    /// Calls the function.
     fn visit<K: Kind>(self) -> Self::Output;
 }
 
-/// The name of a kind, of policies or of workloads, that this one is or is near to.
-#[must_use]
+/// Returns the name of a kind, of policies or of workloads, that this one is or is near to.
 pub fn named(name: &str) -> Option<&'static str> {
     let known = [NAMES, WORKLOADS].concat();
     let exact = known.iter().copied().find(|known| *known == name);

@@ -5,17 +5,18 @@ use std::process::ExitCode;
 use clap::Args;
 use itertools::Itertools as _;
 use synth::document::text_of;
-use synth::kind::{Compared, Kind, NamesFiles as _};
+use synth::kind::{Kind, NamesFiles as _, VerbOutput};
 use synth::simulation::Settings;
 use synth::simulation::sweep::{Comparing, Journal, Shard, Share, Whole};
 use synth::typed::{Budget, WorkloadFile, below_one, fraction};
 
+use super::interrupt;
 use super::output::{Results, apart, is_stdout};
 use super::progress::with_caller;
-use super::{Common, Outcome, code_if, examples_of, interrupt, read_workload, tell, width};
+use super::terminal::{Common, Outcome, code_if, tell, width};
+use super::workload::read_workload;
 
 #[derive(Args)]
-#[command(after_long_help = examples::<K>())]
 pub struct Arguments<K: Kind> {
     #[command(flatten)]
     workload: WorkloadFile<false>,
@@ -49,11 +50,8 @@ pub struct Arguments<K: Kind> {
 /// Events per cell, by default.
 const EVENTS: u64 = 20_000_000;
 
-fn examples<K: Kind>() -> String {
-    format!("{}\n\n{ABOUT}", examples_of::<K>("compare "))
-}
-
-const ABOUT: &str = "\
+/// What a person should know who compares.
+pub const ABOUT: &str = "\
 A policy that cannot be run somewhere, or is unstable at a load, is reported as that, and the others \
 continue. All policies face the same jobs, so that ratios are known more precisely than means. \
 With --output FILE, finished parts are kept in FILE.partial until it is written: --resume continues after \
@@ -84,7 +82,7 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
     };
     let journal = arguments.journal_at();
     let file = file.map_or(String::new(), |file| file.display().to_string());
-    let request = Comparing {
+    let comparing = Comparing {
         file: &file,
         policies: &arguments.policies,
         changes: common.changes(),
@@ -94,7 +92,7 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
         share: share.as_ref(),
     };
     let mut compared = with_caller(common, &interrupt, |caller| {
-        K::compare(workload.as_ref(), &request, &arguments.extras, caller)
+        K::compare(workload.as_ref(), &comparing, &arguments.extras, caller)
     })?;
     if let (Some(shard), Some(output)) = (arguments.shard, &arguments.results.output) {
         return written(shard, output, compared, common);
@@ -105,11 +103,11 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
     }
     // The journal is removed once all results are written.
     compared.journal.map_or(Ok(()), Journal::remove)?;
-    Ok(code_if(compared.has_failure))
+    Ok(code_if(compared.negative))
 }
 
-/// What an interruption leaves.
-fn cut(compared: &Compared, common: &Common) -> ExitCode {
+/// Says how to go on after an interruption, and returns its exit code.
+fn cut(compared: &VerbOutput, common: &Common) -> ExitCode {
     if compared.journal.is_some() {
         let how = "Interrupted: give the same options with --resume to continue.";
         tell(common, how);
@@ -117,9 +115,9 @@ fn cut(compared: &Compared, common: &Common) -> ExitCode {
     interrupt::code()
 }
 
-/// The journal of a shard becomes its part. That a policy could not be run somewhere is told when
+/// Makes the journal of a shard its part. That a policy could not be run somewhere is told when
 /// parts are merged, and is no reason for a scheduler to take the shard for failed.
-fn written(shard: Shard, output: &Path, compared: Compared, common: &Common) -> Outcome {
+fn written(shard: Shard, output: &Path, compared: VerbOutput, common: &Common) -> Outcome {
     if compared.interrupted {
         return Ok(cut(&compared, common));
     }
@@ -177,12 +175,12 @@ impl<K: Kind> Arguments<K> {
         Err(why.into())
     }
 
-    /// Whether policies are compared on a trace.
+    /// Returns whether policies are compared on a trace.
     fn is_replay(&self) -> bool {
         K::trace(&self.extras).is_some()
     }
 
-    /// The output file beside which the journal is kept; none for a stream.
+    /// Returns the output file beside which the journal is kept; none for a stream.
     fn journal_at(&self) -> Option<&PathBuf> {
         if self.is_replay() {
             return None;
@@ -226,5 +224,5 @@ pub fn merge<K: Kind>(arguments: &MergeArguments, common: &Common) -> Outcome {
     let workload = K::parse(&heading.document, &heading.comparison.workload.file)?.workload;
     let mut merged = K::merge(&workload, &whole, width())?;
     results.publish(&mut merged, common)?;
-    Ok(code_if(merged.has_failure))
+    Ok(code_if(merged.negative))
 }

@@ -17,7 +17,7 @@ const ENDED: i32 = 128;
 static SIGNAL: LazyLock<Arc<AtomicUsize>> =
     LazyLock::new(|| Arc::new(AtomicUsize::new(SIGINT as usize)));
 
-/// The exit code of a program that was ended by a signal.
+/// Returns the exit code of a program that was ended by a signal.
 pub fn code() -> ExitCode {
     ExitCode::from((ENDED as usize + SIGNAL.load(Ordering::Relaxed)) as u8)
 }

@@ -2,45 +2,33 @@
 //!
 //! All of it is generic over the kind, which the documents among the arguments name: see [`kinds`].
 
-mod check;
 mod compare;
 mod interrupt;
 mod output;
 mod progress;
-mod simulate;
-mod synthesize;
 mod terminal;
+mod verbs;
 mod workload;
 
-use std::error::Error;
 use std::path::Path;
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 use clap::builder::PossibleValuesParser;
-use clap::{Args, CommandFactory as _, Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 use clap_complete::Shell;
 use itertools::Itertools as _;
-use synth::artifact::{Artifact, ArtifactError, Changes};
+use synth::artifact::{Artifact, ArtifactError};
 use synth::document::nearest;
-use synth::kind::{Kind, OwnVerb};
+use synth::kind::{Kind, Verbs as _};
 use synth::kinds::{self, Visitor};
-use synth::report::WIDTH;
 use synth::typed::PolicyFile;
 
-use output::{apart, conclude, emit};
-use progress::with_caller;
-use terminal::{say, tell_always};
-use workload::read_workload;
+use output::emit;
+use terminal::{Common, NEGATIVE, Outcome, printed, say, tell_always, width};
 
 /// The style of `error:` and `warning:`.
 const EMPHASIS: Style = AnsiColor::Red.on_default().bold();
-
-/// A sound negative answer: nothing can stabilize it, the artifact is refused, a claim is
-/// refuted.
-const NEGATIVE: u8 = 1;
-
-type Outcome = Result<ExitCode, Box<dyn Error>>;
 
 /// From a workload to a scheduling policy, with a proof; and a simulator that checks it.
 #[derive(Parser)]
@@ -57,47 +45,25 @@ struct Arguments<K: Kind> {
     command: Option<Command<K>>,
 
     #[command(flatten)]
-    synthesize: synthesize::Arguments<K>,
+    synthesize: verbs::SynthesizeArguments<K>,
 
     #[command(flatten)]
     common: Common,
-}
-
-/// What every subcommand takes.
-#[derive(Args)]
-struct Common {
-    /// Print results only: no summary of a synthesis, no warnings, no progress
-    #[arg(long, short, global = true)]
-    quiet: bool,
-
-    /// Take policy files that were changed after they were written as they are; without it they are
-    /// refused
-    #[arg(long, global = true)]
-    accept_changes: bool,
-}
-
-impl Common {
-    /// What becomes of a policy file that was changed after it was written.
-    fn changes(&self) -> Changes {
-        if self.accept_changes {
-            Changes::Accepted
-        } else {
-            Changes::Refused
-        }
-    }
 }
 
 #[derive(Subcommand)]
 enum Command<K: Kind> {
     /// Check a policy: derive again what can be, and say what cannot
     #[command(after_long_help = examples_of::<K>("check "))]
-    Check(check::Arguments),
+    Check(verbs::CheckArguments),
     /// Show what a policy says: what it is for, what it does, and what it promises
     #[command(after_long_help = examples_of::<K>("show "))]
     Show(PolicyFile),
     /// Simulate a policy, and try to refute its claims
-    Simulate(simulate::Arguments<K>),
+    #[command(after_long_help = examples_of::<K>("simulate "))]
+    Simulate(verbs::SimulateArguments<K>),
     /// Compare policies over a range of loads, on the same arrivals and sizes
+    #[command(after_long_help = format!("{}\n\n{}", examples_of::<K>("compare "), compare::ABOUT))]
     Compare(compare::Arguments<K>),
     /// Put the parts of a comparison together that `synth compare --shard` wrote
     Merge(compare::MergeArguments),
@@ -120,6 +86,14 @@ enum Command<K: Kind> {
     Man,
 }
 
+/// Examples of every kind.
+const EXAMPLES: &str = "  synth show p.json
+      what a policy file says, in words
+  synth check p.json
+      derive again what can be, and say what was judged for sense and what is taken on trust
+  synth completions bash > /etc/bash_completion.d/synth
+";
+
 fn examples<K: Kind>() -> String {
     let mut others = String::new();
     for kind in kinds::each(Describe) {
@@ -128,15 +102,15 @@ fn examples<K: Kind>() -> String {
         }
     }
     format!(
-        "Examples:\n{}  synth completions bash > /etc/bash_completion.d/synth\n\nOptions and examples of another kind of workload: `synth FILE --help`. Verbs of other kinds:\n{others}\n{EXIT_CODES}",
+        "Examples:\n{}{EXAMPLES}\nOptions and examples of another kind of workload: `synth FILE --help`. Verbs of other kinds:\n{others}\n{EXIT_CODES}",
         K::EXAMPLES,
     )
 }
 
-/// The examples of the kind that are of this verb.
+/// Returns the examples of the kind that are of this verb.
 fn examples_of<K: Kind>(verb: &str) -> String {
     let mut is_own = false;
-    let own = K::EXAMPLES.lines().filter(|line| {
+    let own = K::EXAMPLES.lines().chain(EXAMPLES.lines()).filter(|line| {
         if let Some(command) = line.strip_prefix("  synth ") {
             is_own = command.starts_with(verb);
         }
@@ -218,8 +192,17 @@ fn main_for<K: Kind>() -> ExitCode {
     };
     match run(&typed) {
         Ok(code) => code,
-        Err(error) if is_broken_pipe(error.as_ref()) => ExitCode::SUCCESS,
-        Err(error) => failed(&error.to_string(), code_of(error.as_ref())),
+        Err(error) => {
+            let io = error.downcast_ref::<std::io::Error>();
+            if io.is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe) {
+                // The reader of the output has closed it, which is no error.
+                return ExitCode::SUCCESS;
+            }
+            // That a policy is refused is an answer, not a failure.
+            let refused = error.downcast_ref::<ArtifactError>();
+            let is_answer = matches!(refused, Some(ArtifactError::Refused { .. }));
+            failed(&error.to_string(), if is_answer { NEGATIVE } else { 2 })
+        }
     }
 }
 
@@ -231,7 +214,7 @@ fn failed(why: &str, code: u8) -> ExitCode {
     ExitCode::from(code)
 }
 
-/// What is wrong with the first word that was typed, if it is neither a verb nor a file.
+/// Says what is wrong with the first word that was typed, if it is neither a verb nor a file.
 fn unknown_verb<K: Kind>() -> Option<String> {
     let word = std::env::args_os().nth(1)?;
     let word = word.to_str().filter(|word| !word.starts_with('-'))?;
@@ -248,7 +231,7 @@ fn unknown_verb<K: Kind>() -> Option<String> {
     Some(format!("`{word}` is no file and no verb\n = help: {help}"))
 }
 
-/// What was typed is no command, or asks for help.
+/// Prints why what was typed is no command, or the help.
 fn refused(error: &clap::Error) -> ExitCode {
     let text = error.render().ansi().to_string();
     if error.use_stderr() {
@@ -263,22 +246,19 @@ fn refused(error: &clap::Error) -> ExitCode {
 fn run<K: Kind>(arguments: &Arguments<K>) -> Outcome {
     let common = &arguments.common;
     match &arguments.command {
-        None => synthesize::run(&arguments.synthesize, common),
-        Some(Command::Check(arguments)) => check::run::<K>(arguments, common),
-        Some(Command::Show(arguments)) => check::show::<K>(arguments, common),
-        Some(Command::Simulate(arguments)) => simulate::run(arguments, common),
+        None => verbs::synthesize(&arguments.synthesize, common),
+        Some(Command::Check(arguments)) => verbs::check::<K>(arguments, common),
+        Some(Command::Show(arguments)) => verbs::show::<K>(arguments, common),
+        Some(Command::Simulate(arguments)) => verbs::simulate(arguments, common),
         Some(Command::Compare(arguments)) => compare::run(arguments, common),
         Some(Command::Merge(arguments)) => compare::merge::<K>(arguments, common),
         Some(Command::Rules) => {
             let kinds = kinds::each(Describe).into_iter();
-            let mut each = kinds.map(
-                |Description {
-                     workload, rules, ..
-                 }| { format!("kind: {workload}\n{}\n", rules(width())) },
-            );
+            let mut each =
+                kinds.map(|kind| format!("kind: {}\n{}\n", kind.workload, (kind.rules)(width())));
             printed(&each.join("\n"))
         }
-        Some(Command::Own(verb)) => own(verb, common),
+        Some(Command::Own(verb)) => verbs::own(verb.typed(), common),
         Some(Command::Schema { kind }) => {
             let kind = kind.as_deref().unwrap_or(K::NAME);
             let mut kinds = kinds::each(Describe).into_iter();
@@ -298,60 +278,8 @@ fn run<K: Kind>(arguments: &Arguments<K>) -> Outcome {
     }
 }
 
-/// Does a verb that this kind of workload alone has.
-fn own(verb: &impl OwnVerb, common: &Common) -> Outcome {
-    let (read, written) = verb.files();
-    apart(&read, &written)?;
-    let interrupt = interrupt::Later::new();
-    let answered = with_caller(common, &interrupt, |caller| verb.run(caller))?;
-    conclude(&answered, &interrupt, common)
-}
-
 /// Writes text for other programs to standard output.
 fn printed_as_is(text: Vec<u8>) -> Outcome {
     emit(None, &String::from_utf8(text)?)?;
     Ok(ExitCode::SUCCESS)
 }
-
-fn printed(text: &str) -> Outcome {
-    say(text)?;
-    Ok(ExitCode::SUCCESS)
-}
-
-/// Returns the exit code of an answer that is negative, or not.
-fn code_if(is_negative: bool) -> ExitCode {
-    ExitCode::from(if is_negative { NEGATIVE } else { 0 })
-}
-
-/// The exit code of an error. That a policy is refused is an answer, not a failure.
-fn code_of(error: &(dyn Error + 'static)) -> u8 {
-    match error.downcast_ref::<ArtifactError>() {
-        Some(ArtifactError::Refused { .. }) => NEGATIVE,
-        _ => 2,
-    }
-}
-
-/// Whether the reader of the output has closed it, which is no error.
-fn is_broken_pipe(error: &(dyn Error + 'static)) -> bool {
-    let io = error.downcast_ref::<std::io::Error>();
-    io.is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
-}
-
-/// Prints to standard error, unless --quiet was given.
-fn tell(common: &Common, text: &str) {
-    if !common.quiet {
-        tell_always(text);
-    }
-}
-
-/// Width of tables: that of the terminal where it is narrower than [`WIDTH`].
-fn width() -> usize {
-    use terminal_size::{Width, terminal_size_of};
-    let found = terminal_size_of(std::io::stdout()).or_else(|| terminal_size_of(std::io::stderr()));
-    found.map_or(WIDTH, |(Width(columns), _)| {
-        usize::from(columns).clamp(NARROWEST, WIDTH)
-    })
-}
-
-/// In narrower terminals lines are broken by the terminal.
-const NARROWEST: usize = 60;

@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use synth::document::is_standard_input;
-use synth::kind::{Compared, VerbOutput};
+use synth::kind::VerbOutput;
 
-use super::terminal::say;
-use super::{Common, Outcome, code_if, interrupt, tell};
+use super::interrupt;
+use super::terminal::{Common, Outcome, code_if, say, tell};
 
-/// Whether the name means standard output.
+/// Returns whether the name means standard output.
 pub fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
@@ -47,7 +47,7 @@ pub fn apart(read: &[&Path], written: &[&Path]) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The file behind a name, whether it exists yet or not; none for a device, where results do not
+/// Returns the file behind a name, whether it exists yet or not; none for a device, where results do not
 /// replace each other.
 fn place(path: &Path) -> Option<PathBuf> {
     if is_stdout(path) {
@@ -106,21 +106,18 @@ fn replace(path: &Path, text: &str, permissions: Option<Permissions>) -> std::io
     Ok(())
 }
 
-/// Writes documents to their files, and prints the table: to standard output, or to standard error where a document
-/// goes to standard output.
-fn publish(
-    common: &Common,
-    table: &str,
-    documents: &[(PathBuf, String)],
-) -> Result<(), Box<dyn Error>> {
-    for (file, text) in documents {
+/// Writes documents to their files, notes to standard error, and prints the table: to standard output, or to standard
+/// error where a document goes to standard output.
+fn publish(output: &VerbOutput, common: &Common) -> Result<(), Box<dyn Error>> {
+    output.notes.iter().for_each(|note| tell(common, note));
+    for (file, text) in &output.documents {
         emit(Some(file), text)?;
     }
-    let table = table.trim_end();
+    let table = output.table.trim_end();
     if table.is_empty() {
         return Ok(());
     }
-    if documents.iter().any(|(file, _)| is_stdout(file)) {
+    if output.documents.iter().any(|(file, _)| is_stdout(file)) {
         tell(common, table)
     } else {
         say(&format!("{table}\n"))?
@@ -128,11 +125,10 @@ fn publish(
     Ok(())
 }
 
-/// Publishes what a verb answers; its notes go to standard error.
-pub fn conclude(answered: &VerbOutput, interrupt: &interrupt::Later, common: &Common) -> Outcome {
-    answered.notes.iter().for_each(|note| tell(common, note));
-    publish(common, &answered.table, &answered.documents)?;
-    Ok(interrupt.code_or(code_if(answered.negative)))
+/// Publishes what a verb answers.
+pub fn conclude(output: VerbOutput, interrupt: &interrupt::Later, common: &Common) -> Outcome {
+    publish(&output, common)?;
+    Ok(interrupt.code_or(code_if(output.negative)))
 }
 
 /// Checks that a result can be written there, before hours of simulation.
@@ -164,7 +160,7 @@ pub struct Results {
 }
 
 impl Results {
-    /// All files.
+    /// Returns all files.
     pub fn files(&self) -> impl Iterator<Item = &PathBuf> {
         let all = [&self.output, &self.csv, &self.html];
         all.into_iter().flatten()
@@ -177,15 +173,15 @@ impl Results {
     }
 
     /// Writes what is asked for of a comparison, and prints its table.
-    pub fn publish(&self, compared: &mut Compared, common: &Common) -> Result<(), Box<dyn Error>> {
+    pub fn publish(&self, output: &mut VerbOutput, common: &Common) -> Result<(), Box<dyn Error>> {
         let all = [
-            (&self.output, &mut compared.document),
-            (&self.csv, &mut compared.csv),
-            (&self.html, &mut compared.page),
+            (&self.output, &mut output.document),
+            (&self.csv, &mut output.csv),
+            (&self.html, &mut output.page),
         ];
         let typed = all.into_iter();
         let typed = typed.filter_map(|(file, text)| Some((file.clone()?, std::mem::take(text))));
-        compared.documents.splice(..0, typed);
-        publish(common, &compared.table, &compared.documents)
+        output.documents.splice(..0, typed);
+        publish(output, common)
     }
 }

@@ -10,7 +10,8 @@ use synth::kind::{Caller, Notice, VerbResult};
 use synth::report::number;
 use synth::simulation::Progress;
 
-use super::{Common, interrupt, tell, width};
+use super::interrupt;
+use super::terminal::{Common, tell, width};
 
 /// Runs a verb and shows its progress, until it has an answer.
 pub fn with_caller<T>(
@@ -71,7 +72,7 @@ impl Listener<'_> {
     }
 }
 
-/// How far a simulation is.
+/// Returns how far a simulation is.
 fn events(reached: Progress) -> String {
     let precision = reached.precision.map_or("not settled yet".into(), |p| {
         format!("± {} %", number(100.0 * p))

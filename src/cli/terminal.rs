@@ -1,9 +1,44 @@
-//! What people read, on a terminal or not: no control character of a name, of a path or of a quoted text reaches it as
-//! it is.
+//! What every subcommand takes and answers, and what people read, on a terminal or not: no control character of a name,
+//! of a path or of a quoted text reaches it as it is.
 
+use std::error::Error;
 use std::io::{self, Write as _};
+use std::process::ExitCode;
 
+use clap::Args;
+use synth::artifact::Changes;
 use synth::document::steers;
+use synth::report::WIDTH;
+
+/// A sound negative answer: nothing can stabilize it, the artifact is refused, a claim is
+/// refuted.
+pub const NEGATIVE: u8 = 1;
+
+pub type Outcome = Result<ExitCode, Box<dyn Error>>;
+
+/// What every subcommand takes.
+#[derive(Args)]
+pub struct Common {
+    /// Print results only: no summary of a synthesis, no warnings, no progress
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+
+    /// Take policy files that were changed after they were written as they are; without it they are
+    /// refused
+    #[arg(long, global = true)]
+    accept_changes: bool,
+}
+
+impl Common {
+    /// Returns what becomes of a policy file that was changed after it was written.
+    pub fn changes(&self) -> Changes {
+        if self.accept_changes {
+            Changes::Accepted
+        } else {
+            Changes::Refused
+        }
+    }
+}
 
 /// Prints to standard error.
 pub fn tell_always(text: &str) {
@@ -18,7 +53,37 @@ pub fn say(text: &str) -> io::Result<()> {
     stdout.flush()
 }
 
-/// The text with characters that [steer](steers) a terminal as `\u{1b}`; but for ends of lines, tabs, and colours.
+/// Prints to standard error, unless --quiet was given.
+pub fn tell(common: &Common, text: &str) {
+    if !common.quiet {
+        tell_always(text);
+    }
+}
+
+/// Width of tables: that of the terminal where it is narrower than [`WIDTH`].
+pub fn width() -> usize {
+    use terminal_size::{Width, terminal_size_of};
+    let found = terminal_size_of(std::io::stdout()).or_else(|| terminal_size_of(std::io::stderr()));
+    found.map_or(WIDTH, |(Width(columns), _)| {
+        usize::from(columns).clamp(NARROWEST, WIDTH)
+    })
+}
+
+/// In narrower terminals lines are broken by the terminal.
+const NARROWEST: usize = 60;
+
+/// Prints a result.
+pub fn printed(text: &str) -> Outcome {
+    say(text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the exit code of an answer that is negative, or not.
+pub fn code_if(is_negative: bool) -> ExitCode {
+    ExitCode::from(if is_negative { NEGATIVE } else { 0 })
+}
+
+/// Returns the text with characters that [steer](steers) a terminal as `\u{1b}`; but for ends of lines, tabs, and colours.
 pub fn harmless(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -38,7 +103,7 @@ pub fn harmless(text: &str) -> String {
     out
 }
 
-/// The length of the sequence at the beginning that changes the colour; 0 where there is none.
+/// Returns the length of the sequence at the beginning that changes the colour; 0 where there is none.
 fn colour(text: &str) -> usize {
     let Some(inner) = text.strip_prefix("\u{1b}[") else {
         return 0;

@@ -9,12 +9,12 @@ use synth::document::{called, is_standard_input, read_file, text_of};
 use synth::kind::Kind;
 use synth::kinds;
 
-use super::{Common, tell};
+use super::terminal::{Common, tell};
 
 /// The heading of a document stands in its first bytes.
 const HEADING: u64 = 1 << 20;
 
-/// The kind that the first document among the arguments names; none where there is none.
+/// Returns the kind that the first document among the arguments names; none where there is none.
 pub fn kind_of(arguments: impl Iterator<Item = OsString>) -> Option<String> {
     let mut before = String::new();
     arguments.into_iter().find_map(|argument| {
@@ -28,14 +28,14 @@ pub fn kind_of(arguments: impl Iterator<Item = OsString>) -> Option<String> {
     })
 }
 
-/// Whether `-` behind this word is a document that is read: results go there, too.
+/// Returns whether `-` behind this word is a document that is read: results go there, too.
 fn reads(before: &str) -> bool {
     const READING: [&str; 2] = ["--workload", "--policy"];
     const ALONE: [&str; 3] = ["--quiet", "-q", "--accept-changes"];
     !before.starts_with('-') || READING.contains(&before) || ALONE.contains(&before)
 }
 
-/// The value of the key `kind` at the top of a document, in YAML or JSON. A device or a pipe is not
+/// Returns the value of the key `kind` at the top of a document, in YAML or JSON. A device or a pipe is not
 /// read, but for standard input, which is kept: what is in it can be had once only.
 fn named_in(file: &Path) -> Option<String> {
     let text = if is_standard_input(file) {
@@ -59,7 +59,7 @@ fn named_in(file: &Path) -> Option<String> {
     text.lines().find_map(line).or_else(|| in_a_line(&text))
 }
 
-/// The value of the first key `"kind"` of a document in braces that has no line of its own for it.
+/// Returns the value of the first key `"kind"` of a document in braces that has no line of its own for it.
 fn in_a_line(text: &str) -> Option<String> {
     let inside = text.trim_start().strip_prefix('{')?;
     let (_, rest) = inside.split_once("\"kind\"")?;

@@ -1,7 +1,6 @@
 //! Clusters with a compatibility graph as a kind of workload: arguments, verbs, and policies by name.
 
 use std::path::Path;
-use std::sync::atomic::Ordering;
 
 use clap::Args;
 
@@ -9,19 +8,18 @@ use super::Compatibility;
 use super::analysis;
 use super::artifact::Checked;
 use super::report;
-use super::simulator::{Measures, Rule, judge, simulate};
+use super::simulator::{self, Measures, judge, simulate};
 use super::synthesis::{self, Options, Outcome};
 use super::workload::{Cluster, Trial};
-use crate::artifact::{Changes, Finding};
 use crate::document::{DocumentError, Parsed};
 use crate::kind::{
-    Answer, Caller, Compared, Kind, NamesFiles, NoArgs, NoVerb, Notice, Queueing, VerbOutput,
-    VerbResult, checked, compare_over_loads, merge_over_loads, no_rule, read_policy,
-    required_workload, run_document, same_workload, split_name, workload_of,
+    Answer, Caller, Kind, NamesFiles, NoArgs, NoVerb, Notice, Policy, Queueing, VerbOutput,
+    VerbResult, compare_over_loads, marked, merge_over_loads, no_rule, required_workload,
+    split_name,
 };
-use crate::report::{Besides, rules_table};
-use crate::simulation::sweep::{Comparing, Entrant, Exact, Knows, Subject, Whole};
-use crate::simulation::{Ending, Health, Progress, Settings};
+use crate::report::Besides;
+use crate::simulation::sweep::{Comparing, Exact, Knows, Subject, Whole};
+use crate::simulation::{Health, Progress, Settings};
 use crate::typed::{count, part};
 
 /// What is typed beside the workload to make a policy.
@@ -56,11 +54,18 @@ impl Kind for Compatibility {
     type SimulationArgs = NoArgs;
     type ComparisonArgs = NoArgs;
     type Verb = NoVerb;
+    type Rule = Rule;
 
     const EXAMPLES: &'static str = EXAMPLES;
+    const RULES: &'static [(&'static str, &'static str, &'static str)] = &RULES;
+    const FIELDS: &'static str = "servers, classes, rates or sizes";
 
     fn parse(text: &str, name: &str) -> Result<Parsed<Cluster>, DocumentError> {
         Cluster::parse(text, name)
+    }
+
+    fn digest(cluster: &Cluster) -> String {
+        cluster.digest()
     }
 
     fn synthesize(
@@ -80,11 +85,10 @@ impl Kind for Compatibility {
         let listener =
             |what: &str, reached: Progress| caller.notify(Notice::Simulating(what, reached));
         Ok(match synthesis::synthesize(cluster, &options, listener)? {
-            Outcome::Made(synthesized) => Answer::Policy {
-                summary: report::summary(cluster, &synthesized, caller.width),
-                documents: Vec::new(),
-                artifact: checked(synthesized.artifact)?,
-            },
+            Outcome::Made(synthesized) => {
+                let summary = report::summary(cluster, &synthesized, caller.width);
+                Answer::checked(synthesized.artifact, summary)?
+            }
             Outcome::Overload(load) => Answer::Refused {
                 why: report::overload(cluster, &load, caller.width),
                 decided: true,
@@ -93,94 +97,96 @@ impl Kind for Compatibility {
         })
     }
 
-    fn against(policy: &Checked, cluster: &Cluster) -> VerbResult<Vec<Finding>> {
-        let (own, other) = (policy.workload().digest(), cluster.digest());
-        let what = "servers, classes, rates or sizes";
-        Ok(same_workload(&own, &other, what))
-    }
-
-    fn about(policy: &Checked) -> String {
-        report::about(policy.workload())
+    fn about(cluster: &Cluster) -> String {
+        report::about(cluster)
     }
 
     fn show(policy: &Checked, width: usize) -> String {
         report::show(policy, width)
     }
 
-    fn simulate(
-        name: &str,
-        workload: Option<Cluster>,
-        _: &NoArgs,
+    fn rule(name: &str, _: Option<&Cluster>) -> Result<Rule, String> {
+        let (name, trial) = split_trial(name);
+        let rule = rule(name)?;
+        Ok(Rule { rule, trial })
+    }
+
+    fn file_of(name: &str) -> &str {
+        split_trial(name).0
+    }
+
+    fn rule_of(file: &Checked, name: &str) -> Rule {
+        Rule {
+            rule: simulator::Rule::Fair(file.artifact().policy.interruptions),
+            trial: split_trial(name).1,
+        }
+    }
+
+    fn traits(rule: &Rule, _: &Cluster) -> (bool, Knows) {
+        let preempts = matches!(rule.rule, simulator::Rule::Fair(m) if m > 0.0);
+        (preempts, Knows::Means)
+    }
+
+    fn adapt(cluster: Cluster, rule: &Rule, _: &NoArgs) -> VerbResult<Cluster> {
+        Ok(rule.sized(&cluster))
+    }
+
+    fn fits(policy: &Policy<Self>, cluster: &Cluster) -> Result<(), String> {
+        let is_same = |file: &Checked| {
+            let own = file.workload();
+            own.servers().len() == cluster.servers().len() && own.names() == cluster.names()
+        };
+        let fits = policy.file.as_ref().is_none_or(is_same);
+        fits.then_some(()).ok_or("the policy was made for other classes or other servers; synthesize one for this workload".into())
+    }
+
+    fn run(
+        policy: &Policy<Self>,
+        cluster: &Cluster,
         settings: &Settings,
         caller: &mut Caller<'_>,
-    ) -> VerbResult<(VerbOutput, String)> {
-        let policy = resolve_policy(name, caller.changes)?;
-        let own = policy.file.as_ref().map(Checked::workload);
-        let cluster = workload_of(name, workload, own)?;
-        let cluster = cluster.with_sizes(policy.trial.law(cluster.size()));
-        let listener = |reached| caller.notify(Notice::Simulating("simulating", reached));
-        let mut run = simulate(&cluster, &policy.rule, settings, listener)?;
-        if settings.interrupt.load(Ordering::Relaxed) {
-            run.ending = Ending::Interrupted;
-        }
-        let is_other = own.is_some_and(|own| own.digest() != cluster.digest());
-        let verdicts = match &policy.file {
-            Some(file) if !is_other => judge(file.artifact(), &cluster, &run),
-            _ => Vec::new(),
-        };
-        let table = report::simulation(&cluster, &run, &verdicts, caller.width);
+    ) -> VerbResult<VerbOutput> {
+        let run = simulate(cluster, &policy.rule.rule, settings, caller.simulating())?;
+        let run = marked(run, settings);
+        let file = policy.judged_on(cluster);
+        let verdicts = file.map(|file| judge(file, cluster, &run));
+        let verdicts = verdicts.unwrap_or_default();
+        let table = report::simulation(cluster, &run, &verdicts, caller.width);
         let is_unstable = run.health == Health::Unstable;
-        let output = VerbOutput::of_run(table, &verdicts, is_unstable, is_other);
-        Ok((output, run_document(name, &run, &verdicts)?))
+        VerbOutput::of_run(&policy.name, table, &run, &verdicts, is_unstable)
     }
 
     fn compare(
         cluster: Option<&Cluster>,
-        request: &Comparing<'_>,
+        comparing: &Comparing<'_>,
         _: &NoArgs,
         caller: &mut Caller<'_>,
-    ) -> VerbResult<Compared> {
+    ) -> VerbResult<VerbOutput> {
         let cluster = required_workload(cluster)?;
-        caller.notify(Notice::Interruptible);
-        let policies = request.policies.iter();
-        let policies = policies.map(|name| resolve_policy(name, request.changes));
-        let policies = policies.collect::<VerbResult<Vec<Policy>>>()?;
-        let entrants = policies.iter().map(|policy| policy.entrant.clone());
-        let run = |cluster: &Cluster, n: usize, progress: &mut dyn FnMut(Progress)| {
-            let policy: &Policy = &policies[n];
-            let same = |file: &Checked| {
-                let own = file.workload();
-                own.servers().len() == cluster.servers().len() && own.names() == cluster.names()
-            };
-            if !policy.file.as_ref().is_none_or(same) {
-                return Err("the policy was made for other classes or other servers; synthesize one for this workload".into());
-            }
-            let cluster = &cluster.with_sizes(policy.trial.law(cluster.size()));
-            simulate(cluster, &policy.rule, request.settings, progress)
+        let run = |policy: &Policy<Self>, cluster: &Cluster, progress: &mut dyn FnMut(Progress)| {
+            let cluster = &policy.rule.sized(cluster);
+            simulate(cluster, &policy.rule.rule, comparing.settings, progress)
         };
-        compare_over_loads(cluster, request, entrants.collect(), run, caller)
+        compare_over_loads(cluster, cluster, comparing, run, caller)
     }
 
-    fn merge(cluster: &Cluster, whole: &Whole, width: usize) -> VerbResult<Compared> {
+    fn merge(cluster: &Cluster, whole: &Whole, width: usize) -> VerbResult<VerbOutput> {
         merge_over_loads(cluster, whole, width)
-    }
-
-    fn rules(width: usize) -> String {
-        rules_table(&RULES, width)
     }
 }
 
 impl Queueing for Cluster {
     type Measures = Measures;
+    type OfClass = ();
 
-    fn subject(&self, file: &str) -> Subject {
-        Subject {
-            file: file.into(),
+    fn subject(&self, comparing: &Comparing<'_>) -> VerbResult<Subject> {
+        Ok(Subject {
+            file: comparing.file.into(),
             source: self.record().source.clone(),
             digest: self.digest(),
             time_unit: self.time_unit().into(),
             load: analysis::load(self).load,
-        }
+        })
     }
 
     fn scaled(&self, factor: f64) -> Option<Self> {
@@ -231,46 +237,29 @@ const RULES: [(&str, &str, &str); 4] = [
     ),
 ];
 
-/// A policy that was named: a rule, or a file.
-struct Policy {
-    entrant: Entrant,
-    rule: Rule,
-    file: Option<Checked>,
-    /// The law of sizes that it is tried with.
+/// A rule, and the law of sizes that it is tried with.
+pub struct Rule {
+    rule: simulator::Rule,
     trial: Trial,
 }
 
-/// Finds a rule by its name, or reads a policy file; `changes` is what becomes of one that was changed after it was written.
-/// Behind an `@` may stand a law of sizes that it is tried with.
-fn resolve_policy(whole: &str, changes: Changes) -> VerbResult<Policy> {
-    let parts = whole.rsplit_once('@');
-    let parts = parts.filter(|_| !Path::new(whole).exists());
-    let trial = |law: &str| Trial::ALL.into_iter().find(|trial| trial.name() == law);
-    let tried = parts.and_then(|(name, law)| Some((name, trial(law)?)));
-    let (name, trial) = tried.unwrap_or((whole, Trial::Own));
-    let (rule, file, digest) = match rule(name) {
-        Ok(rule) => (rule, None, None),
-        Err(why) => {
-            let (file, digest): (Checked, String) = read_policy(name, why, changes)?;
-            let rule = Rule::Fair(file.artifact().policy.interruptions);
-            (rule, Some(file), Some(digest))
-        }
-    };
-    let entrant = Entrant {
-        name: whole.into(),
-        digest,
-        preempts: matches!(rule, Rule::Fair(m) if m > 0.0),
-        knows: Knows::Means,
-    };
-    Ok(Policy {
-        entrant,
-        rule,
-        file,
-        trial,
-    })
+impl Rule {
+    fn sized(&self, cluster: &Cluster) -> Cluster {
+        cluster.with_sizes(self.trial.law(cluster.size()))
+    }
 }
 
-fn rule(name: &str) -> Result<Rule, String> {
+/// Splits the law of sizes that a policy is tried with from its name: it may stand behind an `@`.
+fn split_trial(name: &str) -> (&str, Trial) {
+    let parts = name.rsplit_once('@');
+    let parts = parts.filter(|_| !Path::new(name).exists());
+    let trial = |law: &str| Trial::ALL.into_iter().find(|trial| trial.name() == law);
+    let tried = parts.and_then(|(name, law)| Some((name, trial(law)?)));
+    tried.unwrap_or((name, Trial::Own))
+}
+
+fn rule(name: &str) -> Result<simulator::Rule, String> {
+    use simulator::Rule;
     match split_name(name) {
         ("balanced-fairness", Some(m)) => interruptions(m).map(Rule::Fair).map_err(|_| {
             format!("`{m}` is not how often a job is interrupted: a number from 0 to 1e6, as in balanced-fairness:5")
@@ -288,10 +277,6 @@ fn rule(name: &str) -> Result<Rule, String> {
 
 const EXAMPLES: &str = "  synth --workload models/three_servers.yaml --output p.json
       load, bottleneck, exact means under balanced fairness, and how often jobs are interrupted
-  synth show p.json
-      what a policy file says, in words
-  synth check p.json
-      derive again what can be, and say what was judged for sense and what is taken on trust
   synth simulate p.json --precision 1%
       run it, with confidence intervals, and judge its claims
   synth compare --workload models/three_servers.yaml --policies fcfs,balanced-fairness:5,random-ps,p.json --loads .3,.6,.9 --html c.html

@@ -9,15 +9,13 @@ use super::synthesis::{Synthesis, Tuning};
 use super::workload::{AssignmentRecord, Cluster};
 use crate::artifact::{Quantity as _, Subject};
 use crate::report::{
-    Besides, RunWords, Shares, Table, estimate, number, percent, run_report, within, wrap,
+    Besides, RunWords, Shares, Table, counted, estimate, number, percent, policy_report,
+    run_report, within, wrap,
 };
 
 /// Returns what a cluster is, in a few words: `3 classes of jobs on 4 servers`.
 pub fn about(cluster: &Cluster) -> String {
-    let servers = match cluster.servers().len() {
-        1 => "one server".to_owned(),
-        several => format!("{several} servers"),
-    };
+    let servers = counted(cluster.servers().len() as f64, "server");
     match (cluster.assignment(), cluster.classes().len()) {
         (Some(AssignmentRecord { random, .. }), _) => {
             let degree = random.degree;
@@ -44,7 +42,7 @@ fn list(names: &[&str]) -> String {
     }
 }
 
-/// A load with the digits that tell it from 1.
+/// Returns a load with the digits that tell it from 1.
 fn load(load: f64) -> String {
     let digits = match (load - 1.0).abs() {
         near if near < 1e-3 => 12,
@@ -75,7 +73,7 @@ pub fn overload(cluster: &Cluster, overload: &Load, width: usize) -> String {
     format!("No policy can stabilize this workload: its load is {needed}.\n{why}")
 }
 
-/// Names of the classes of a tight set, and of the servers that they may use.
+/// Returns names of the classes of a tight set, and of the servers that they may use.
 fn bottleneck<'a>(cluster: &'a Cluster, tight: &[usize]) -> (Vec<&'a str>, Vec<&'a str>) {
     let classes = || tight.iter().map(|i| &cluster.classes()[*i]);
     let mut servers: Vec<usize> = classes().flat_map(|c| c.servers.iter().copied()).collect();
@@ -135,7 +133,7 @@ fn interruptions(artifact: &Artifact) -> String {
     }
 }
 
-/// Why jobs are interrupted that often.
+/// Says why jobs are interrupted that often.
 fn tuned(cluster: &Cluster, tuning: &Tuning) -> String {
     let Some(above) = tuning.above else {
         return " That is a guess: no run settled in the events that were allowed (`--budget`)."
@@ -203,27 +201,18 @@ fn more_classes(cluster: &Cluster, shown: usize) -> String {
 /// Describes what a policy is for, who may use which server, what it does, and what it promises.
 pub fn show(checked: &Checked, width: usize) -> String {
     let (artifact, cluster) = (checked.artifact(), checked.workload());
-    let mut text = format!(
-        "A scheduling policy for {}, made by {}.\n",
-        about(cluster),
-        artifact.tool
-    );
-    if let Some(source) = &cluster.record().source {
-        let _ = writeln!(text, "Workload: {source}");
-    }
     let rule = format!(
         "It has {}\n\nOne queue for all. Each server works on the first job in it that it may serve, together with others that do the same; when a job leaves, its servers look for the next one.\n{}\n",
         stability(cluster, artifact),
         interruptions(artifact)
     );
-    text += &wrap(&rule, width);
+    let mut text = wrap(&rule, width);
     if let Some(routing) = &artifact.evidence.routing {
         let _ = writeln!(text, "\n{}", graph(cluster, routing, width));
     }
-    text + &format!(
-        "\nIt promises\n{}\n\n`synth check` tells what it derives anew, `synth simulate` tries to refute what it promises.\n",
-        means(cluster, artifact, width)
-    )
+    let _ = writeln!(text, "\nIt promises\n{}", means(cluster, artifact, width));
+    let source = cluster.record().source.as_deref();
+    policy_report(&about(cluster), &artifact.tool, source, &text)
 }
 
 /// Who may use which server, and how the proof of the load would send jobs.

@@ -3,66 +3,80 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{Caller, Compared, Notice, VerbError, VerbResult, refuse};
+use super::{Caller, Kind, Notice, Policy, VerbError, VerbOutput, VerbResult, refuse};
 use crate::report::Besides;
-use crate::simulation::sweep::{
-    Cells, Comparing, Comparison, Entrant, Exact, Stage, Subject, Whole, sweep,
-};
+use crate::simulation::sweep::{Cells, Comparing, Comparison, Exact, Stage, Subject, Whole, sweep};
 use crate::simulation::{Progress, Run};
 
 /// A workload whose jobs queue, so that policies are compared over its loads.
 pub trait Queueing: Sized {
     /// What its runs measure besides response times and numbers of jobs.
     type Measures: Clone + Serialize + DeserializeOwned;
+    /// What they measure besides of each class of jobs.
+    type OfClass: Clone + Serialize + DeserializeOwned;
 
-    /// Describes it for the header of a comparison; `file` is the name of its document.
-    fn subject(&self, file: &str) -> Subject;
+    /// Describes it for the header of a comparison.
+    ///
+    /// # Errors
+    /// When its load is not known.
+    fn subject(&self, comparing: &Comparing<'_>) -> VerbResult<Subject>;
 
     /// Returns it with all arrival rates times `factor`; `None` where one leaves the range of numbers.
     fn scaled(&self, factor: f64) -> Option<Self>;
 
     /// Returns means that are known without a run, to stand beside those of policies at this load, which is its own.
-    fn exact(&self, load: f64) -> Option<Exact>;
+    fn exact(&self, _load: f64) -> Option<Exact> {
+        None
+    }
 
     /// Returns what a comparison reports besides response times.
-    fn besides(&self) -> Besides<'_, Self::Measures, ()>;
+    fn besides(&self) -> Besides<'_, Self::Measures, Self::OfClass>;
 }
 
-/// Simulates the n-th policy on a workload.
-pub trait RunPolicy<W: Queueing>:
-    Fn(&W, usize, &mut dyn FnMut(Progress)) -> Result<Run<W::Measures, ()>, String>
-{
-}
+type RunOf<W> = Run<<W as Queueing>::Measures, <W as Queueing>::OfClass>;
 
-impl<W: Queueing, F> RunPolicy<W> for F where
-    F: Fn(&W, usize, &mut dyn FnMut(Progress)) -> Result<Run<W::Measures, ()>, String>
-{
-}
-
-/// Compares policies at each load, beside what is known exactly there.
+/// Compares policies at each load, beside what is known exactly there; `run` simulates one of them.
 ///
 /// # Errors
-/// When a load cannot be reached, or the journal not be read or written.
-pub fn compare_over_loads<W: Queueing>(
-    workload: &W,
-    request: &Comparing<'_>,
-    policies: Vec<Entrant>,
-    run: impl RunPolicy<W>,
+/// When a policy does not exist or is refused, none can run on the workload, a load cannot be reached, or the journal
+/// not be read or written.
+pub fn compare_over_loads<K: Kind, W: Queueing>(
+    workload: &K::Checked,
+    queueing: &W,
+    comparing: &Comparing<'_>,
+    run: impl Fn(&Policy<K>, &W, &mut dyn FnMut(Progress)) -> Result<RunOf<W>, String>,
     caller: &mut Caller<'_>,
-) -> VerbResult<Compared> {
-    let subject = workload.subject(request.file);
-    let scaled = Scaled {
-        workload,
-        own: subject.load,
-        run,
-    };
-    let header = request.header(subject, policies);
-    let notify = |stage: Stage<'_>| caller.notify(Notice::Comparing(stage));
-    let mut comparison = sweep(header, &scaled, request, notify)?;
-    if request.share.is_none() {
-        add_exact(&mut comparison, workload)?;
+) -> VerbResult<VerbOutput> {
+    let policies = Policy::<K>::resolve_all(comparing, Some(workload))?;
+    let fitting: Vec<_> = policies.iter().map(|own| K::fits(own, workload)).collect();
+    let misfits: Vec<&str> = fitting
+        .iter()
+        .filter_map(|own| own.as_ref().err())
+        .map(String::as_str)
+        .collect();
+    if misfits.len() == policies.len() {
+        let misfits = misfits.join("; ");
+        return refuse(format!("no policy can run on this workload: {misfits}"));
     }
-    Compared::over_loads(comparison, &workload.besides(), caller.width)
+    caller.notify(Notice::Doing("solving for the load"));
+    let subject = queueing.subject(comparing)?;
+    caller.notify(Notice::Interruptible);
+    let scaled = Scaled {
+        workload: queueing,
+        own: subject.load,
+        run: |workload: &W, n: usize, progress: &mut dyn FnMut(Progress)| {
+            fitting[n].clone()?;
+            run(&policies[n], workload, progress)
+        },
+    };
+    let entrants = policies.iter().map(|policy| policy.entrant(workload));
+    let header = comparing.header(subject, entrants.collect());
+    let notify = |stage: Stage<'_>| caller.notify(Notice::Comparing(stage));
+    let comparison = sweep(header, &scaled, comparing, notify)?;
+    match comparing.share {
+        None => with_exact(comparison, queueing, caller.width),
+        Some(_) => VerbOutput::over_loads(comparison, &queueing.besides(), caller.width),
+    }
 }
 
 /// Returns the comparison that its parts make together.
@@ -73,25 +87,24 @@ pub fn merge_over_loads<W: Queueing>(
     workload: &W,
     whole: &Whole,
     width: usize,
-) -> VerbResult<Compared> {
-    let mut comparison = whole.comparison()?;
-    add_exact(&mut comparison, workload)?;
-    Compared::over_loads(comparison, &workload.besides(), width)
+) -> VerbResult<VerbOutput> {
+    with_exact(whole.comparison()?, workload, width)
 }
 
-fn add_exact<W: Queueing>(
-    comparison: &mut Comparison<W::Measures, ()>,
+fn with_exact<W: Queueing>(
+    mut comparison: Comparison<W::Measures, W::OfClass>,
     workload: &W,
-) -> VerbResult<()> {
+    width: usize,
+) -> VerbResult<VerbOutput> {
     let header = &comparison.header;
     for &load in &header.loads {
         let scaled = at_load(workload, load, header.workload.load)?;
         comparison.exact.extend(scaled.exact(load));
     }
-    Ok(())
+    VerbOutput::over_loads(comparison, &workload.besides(), width)
 }
 
-/// The workload at the load ρ, where its own load is this.
+/// Returns the workload at the load ρ, where its own load is this.
 fn at_load<W: Queueing>(workload: &W, load: f64, own: f64) -> VerbResult<W> {
     let out_of_range =
         || format!("the load {load} takes arrival rates out of the range of numbers").into();
@@ -105,10 +118,14 @@ struct Scaled<'a, W, R> {
     run: R,
 }
 
-impl<W: Queueing, R: RunPolicy<W>> Cells for Scaled<'_, W, R> {
+impl<W, R> Cells for Scaled<'_, W, R>
+where
+    W: Queueing,
+    R: Fn(&W, usize, &mut dyn FnMut(Progress)) -> Result<RunOf<W>, String>,
+{
     type Scene = W;
     type Measures = W::Measures;
-    type OfClass = ();
+    type OfClass = W::OfClass;
     type Error = VerbError;
 
     fn scene(&self, load: f64) -> VerbResult<W> {
@@ -120,20 +137,7 @@ impl<W: Queueing, R: RunPolicy<W>> Cells for Scaled<'_, W, R> {
         scene: &W,
         policy: usize,
         progress: &mut dyn FnMut(Progress),
-    ) -> Result<Run<W::Measures, ()>, String> {
+    ) -> Result<RunOf<W>, String> {
         (self.run)(scene, policy, progress)
-    }
-}
-
-/// Returns the workload that a policy is simulated on: the one that is named, or that of the policy's file.
-///
-/// # Errors
-/// When there is neither.
-pub fn workload_of<W: Clone>(policy: &str, named: Option<W>, own: Option<&W>) -> VerbResult<W> {
-    match named.or_else(|| own.cloned()) {
-        Some(workload) => Ok(workload),
-        None => refuse(format!(
-            "{policy} is a rule: name the workload with --workload FILE"
-        )),
     }
 }

@@ -9,10 +9,9 @@ use super::*;
 use crate::artifact::{
     self, Claim, Findings, HoldsFor, Method, Standing, Subject, is_close, quantities,
 };
-use crate::report::{Shares, WIDTH, number};
-use crate::simulation::Run;
+use crate::report::{Besides, WIDTH, number};
 use crate::simulation::mm1::{Own, run};
-use crate::simulation::sweep::{self, Cells, Entrant, JournalError, Knows};
+use crate::simulation::{Progress, sweep};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Toy;
@@ -79,14 +78,20 @@ impl Kind for Toy {
     type SimulationArgs = NoArgs;
     type ComparisonArgs = NoArgs;
     type Verb = NoVerb;
+    type Rule = ();
 
-    const EXAMPLES: &'static str = "";
+    const RULES: &'static [(&'static str, &'static str, &'static str)] = &[("fcfs", "", "")];
+    const FIELDS: &'static str = "rates";
 
     fn parse(text: &str, _: &str) -> Result<Parsed<Queue>, DocumentError> {
         Ok(Parsed {
             workload: serde_yaml::from_str(text).unwrap(),
             warnings: Vec::new(),
         })
+    }
+
+    fn digest(queue: &Queue) -> String {
+        queue.arrival_rate.to_string()
     }
 
     fn synthesize(queue: &Queue, _: &NoArgs, caller: &mut Caller<'_>) -> VerbResult<Answer<Self>> {
@@ -97,29 +102,18 @@ impl Kind for Toy {
             return Ok(Answer::Refused { why, decided: true });
         }
         let value = 1.0 / (1.0 - rho);
-        let holds_for = HoldsFor::default();
         let claim = Claim::new(
             Told::Response,
             Subject::ALL,
             (value, "s"),
             Closed::Form,
-            holds_for,
+            HoldsFor::default(),
         );
-        let nothing = || Nothing {};
-        let synthesized = Artifact::new(queue.clone(), nothing(), vec![claim], nothing());
-        Ok(Answer::Policy {
-            artifact: Box::new(synthesized),
-            summary: number(value),
-            documents: Vec::new(),
-        })
+        let made = Artifact::new(queue.clone(), Nothing {}, vec![claim], Nothing {});
+        Answer::checked(made, number(value))
     }
 
-    fn against(policy: &Checked<Self>, queue: &Queue) -> VerbResult<Vec<Finding>> {
-        assert_eq!(policy.workload(), queue);
-        Ok(Vec::new())
-    }
-
-    fn about(_: &Checked<Self>) -> String {
+    fn about(_: &Queue) -> String {
         "one queue".into()
     }
 
@@ -127,77 +121,64 @@ impl Kind for Toy {
         number(policy.artifact().claims[0].value)
     }
 
-    fn simulate(
-        policy: &str,
-        _: Option<Queue>,
-        _: &NoArgs,
+    fn rule(name: &str, _: Option<&Queue>) -> Result<(), String> {
+        let is_known = name == "fcfs";
+        is_known.then_some(()).ok_or(no_rule(name, Self::RULES))
+    }
+
+    fn rule_of(_: &Checked<Self>, _: &str) {}
+
+    fn run(
+        policy: &Policy<Self>,
+        queue: &Queue,
         settings: &Settings,
         _: &mut Caller<'_>,
-    ) -> VerbResult<(VerbOutput, String)> {
-        let checked = Checked::<Toy>::parse(policy, "policy")?;
-        let run = run(checked.workload().arrival_rate, settings);
-        let claimed = checked.artifact().claims[0].value;
-        let negative = run.mean_response.is_some_and(|e| !e.covers(claimed, 0.999));
-        let answered = VerbOutput {
-            negative,
+    ) -> VerbResult<VerbOutput> {
+        let run = run(queue.arrival_rate, settings);
+        let claimed = policy.judged_on(queue).map(|own| own.claims[0].value);
+        let misses = |claimed| run.mean_response.is_some_and(|e| !e.covers(claimed, 0.999));
+        Ok(VerbOutput {
+            negative: claimed.is_some_and(misses),
+            document: json(&run)?,
             ..VerbOutput::default()
-        };
-        Ok((answered, run_document("toy", &run, &[!negative])?))
+        })
     }
 
     fn compare(
         queue: Option<&Queue>,
-        request: &Comparing<'_>,
+        comparing: &Comparing<'_>,
         _: &NoArgs,
         caller: &mut Caller<'_>,
-    ) -> VerbResult<Compared> {
+    ) -> VerbResult<VerbOutput> {
         let queue = required_workload(queue)?;
-        let settings = request.settings;
-        let subject = sweep::Subject {
-            file: request.file.into(),
-            source: None,
-            digest: String::new(),
-            time_unit: "s".into(),
-            load: queue.arrival_rate,
+        let run = |_: &Policy<Self>, queue: &Queue, _: &mut dyn FnMut(Progress)| {
+            Ok(run(queue.arrival_rate, comparing.settings))
         };
-        let entrants = request.policies.iter().map(|name| Entrant {
-            name: name.clone(),
-            digest: None,
-            preempts: false,
-            knows: Knows::Means,
-        });
-        let header = request.header(subject, entrants.collect());
-        let comparison = sweep::sweep(header, &At(settings), request, |_| ())?;
-        let besides = Besides {
-            about: "one queue".into(),
-            parts: Vec::new(),
-            section: ("", ""),
-            shares: &[] as &[Shares<Own, ()>],
-            counts: &[],
-            frequencies: &[],
-        };
-        Compared::over_loads(comparison, &besides, caller.width)
-    }
-
-    fn rules(_: usize) -> String {
-        "fcfs".into()
+        compare_over_loads(queue, queue, comparing, run, caller)
     }
 }
 
-struct At<'a>(&'a Settings);
-
-impl Cells for At<'_> {
-    type Scene = f64;
+impl Queueing for Queue {
     type Measures = Own;
     type OfClass = ();
-    type Error = JournalError;
 
-    fn scene(&self, load: f64) -> Result<f64, JournalError> {
-        Ok(load)
+    fn subject(&self, comparing: &Comparing<'_>) -> VerbResult<sweep::Subject> {
+        Ok(sweep::Subject {
+            file: comparing.file.into(),
+            source: None,
+            digest: Toy::digest(self),
+            time_unit: "s".into(),
+            load: self.arrival_rate,
+        })
     }
 
-    fn run(&self, load: &f64, _: usize, _: &mut dyn FnMut(Progress)) -> Result<Run<Own>, String> {
-        Ok(run(*load, self.0))
+    fn scaled(&self, factor: f64) -> Option<Self> {
+        let (kind, arrival_rate) = (self.kind.clone(), factor * self.arrival_rate);
+        Some(Queue { kind, arrival_rate })
+    }
+
+    fn besides(&self) -> Besides<'_, Own, ()> {
+        Besides::new("one queue".into())
     }
 }
 
@@ -210,7 +191,7 @@ fn a_kind_of_its_own_has_all_verbs() {
     let mut caller = Caller {
         width: WIDTH,
         changes: Changes::Refused,
-        interrupt: Arc::default(),
+        interrupt: std::sync::Arc::default(),
         listener: &mut listener,
         output: &mut std::io::sink(),
     };
@@ -232,10 +213,16 @@ fn a_kind_of_its_own_has_all_verbs() {
         events: 1_000_000,
         ..Settings::default()
     };
-    let (simulated, _) = Toy::simulate(&text, None, &NoArgs {}, &settings, &mut caller).unwrap();
+    let policy = Policy::<Toy> {
+        name: "policy".into(),
+        rule: (),
+        file: Some(checked),
+        digest: None,
+    };
+    let simulated = Toy::run(&policy, &queue, &settings, &mut caller).unwrap();
     assert!(!simulated.negative);
     let policies = ["fcfs".to_string()];
-    let request = Comparing {
+    let comparing = Comparing {
         file: "queue.yaml",
         policies: &policies,
         changes: Changes::Refused,
@@ -244,6 +231,6 @@ fn a_kind_of_its_own_has_all_verbs() {
         journal: None,
         share: None,
     };
-    let compared = Toy::compare(Some(&queue), &request, &NoArgs {}, &mut caller).unwrap();
+    let compared = Toy::compare(Some(&queue), &comparing, &NoArgs {}, &mut caller).unwrap();
     assert!(compared.table.contains("fcfs"), "{}", compared.table);
 }

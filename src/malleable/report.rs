@@ -2,16 +2,18 @@
 
 use std::fmt::Write as _;
 
+use itertools::chain;
 use serde_json::{Value, json};
 
 use super::artifact::{Artifact, Checked, Policy, Quantity, cost};
 use super::policy::Rule;
 use super::simulator::{Course, Judgement, Run};
 use super::synthesis::{MadeOnline, Open, Planned, with_one_more_server};
-use super::workload::{ALL_JOBS, Job, Objective, Pool, Speedup, Stream, Workload};
+use super::workload::{ALL_JOBS, Objective, Pool, Speedup, Stream, Workload};
 use crate::artifact::{Quantity as _, Subject};
 use crate::report::{
-    RunWords, Table, change, estimate, headed, number, percent, run_report, within, wrap,
+    RunWords, Table, change, counted, estimate, headed, number, percent, policy_report, run_report,
+    within, wrap,
 };
 use crate::simulation::Verdict;
 
@@ -30,26 +32,19 @@ pub fn about(workload: &Workload) -> String {
 }
 
 fn of_pool(pool: &Pool) -> String {
-    match pool.jobs().len() {
-        1 => format!("one job on {}", servers(pool.servers())),
-        many => format!("{many} jobs on {}", servers(pool.servers())),
-    }
+    let jobs = counted(pool.jobs().len() as f64, "job");
+    format!("{jobs} on {}", counted(pool.servers(), "server"))
 }
 
 /// Returns what a stream is, in a few words.
 pub fn of_stream(stream: &Stream) -> String {
-    format!("jobs that arrive at {}", servers(stream.servers()))
+    format!(
+        "jobs that arrive at {}",
+        counted(stream.servers(), "server")
+    )
 }
 
-fn servers(count: f64) -> String {
-    if count == 1.0 {
-        "one server".into()
-    } else {
-        format!("{count} servers")
-    }
-}
-
-/// A speedup as it is written.
+/// Returns a speedup as it is written.
 fn speedup(speedup: &Speedup) -> String {
     match speedup {
         Speedup::Power(p) => format!("k^{p}"),
@@ -59,7 +54,7 @@ fn speedup(speedup: &Speedup) -> String {
     }
 }
 
-/// The objective with its value and unit.
+/// Returns the objective with its value and unit.
 fn objective(pool: &Pool, cost: f64) -> String {
     let label = pool.objective().quantity().row().label;
     match pool.objective() {
@@ -68,7 +63,7 @@ fn objective(pool: &Pool, cost: f64) -> String {
     }
 }
 
-/// How far it is above the least, in words.
+/// Returns how far it is above the least, in words.
 fn gap(gap: f64) -> String {
     match gap {
         none if none < 1e-9 => "no policy has less (proved)".into(),
@@ -100,7 +95,7 @@ pub fn plan(pool: &Pool, planned: &Planned, width: usize) -> String {
     format!("{text}\n{}\n", jobs_of_plan(pool, planned, width))
 }
 
-/// Why no formula has the best plan, and what is known of this one.
+/// Says why no formula has the best plan, and what is known of this one.
 fn why_open(pool: &Pool, planned: &Planned, open: Open) -> String {
     let why = match open {
         Open::FavoursLarge => {
@@ -123,30 +118,18 @@ fn why_open(pool: &Pool, planned: &Planned, open: Open) -> String {
     )
 }
 
-/// A table of jobs from the first to end on: name, further columns, and when each ends.
+/// Returns a table of jobs from the first to end on; `words` is whether the second column holds words.
 fn table_of_jobs(
-    pool: &Pool,
     ends: &[f64],
-    header: [Vec<String>; 2],
-    row: impl Fn(usize, &Job) -> [Vec<String>; 2],
+    (header, words): (Vec<String>, bool),
+    row: impl Fn(usize) -> Vec<String>,
     width: usize,
 ) -> String {
-    let line = |name: &str, [before, after]: [Vec<String>; 2], end: String| {
-        let cells = [name.to_string()].into_iter().chain(before);
-        cells.chain([end]).chain(after).collect::<Vec<String>>()
-    };
-    let has_words = header[0][0] == "speedup";
-    let end = format!("ends [{}]", pool.time_unit());
-    let mut table = Table::new(line("job", header, end));
-    if has_words {
-        table = table.words(1);
-    }
+    let table = Table::new(header);
+    let mut table = if words { table.words(1) } else { table };
     let mut order: Vec<usize> = (0..ends.len()).collect();
     order.sort_by(|&i, &j| ends[i].total_cmp(&ends[j]));
-    for &i in order.iter().take(JOBS) {
-        let job = &pool.jobs()[i];
-        table.row(line(&job.name, row(i, job), number(ends[i])));
-    }
+    order.iter().take(JOBS).for_each(|&i| table.row(row(i)));
     let mut text = table.within(width);
     if order.len() > JOBS {
         let _ = write!(text, "\n… and {} more jobs", order.len() - JOBS);
@@ -154,50 +137,51 @@ fn table_of_jobs(
     text
 }
 
-/// What each job has, and when it ends.
+/// Tabulates what each job has, and when it ends.
 fn jobs_of_plan(pool: &Pool, planned: &Planned, width: usize) -> String {
     let weighted = pool.objective() == Objective::WeightedFlowTime;
     let differ = pool.curves().len() > 1;
-    let stages = &planned.plan.stages;
+    let (stages, ends) = (&planned.plan.stages, &planned.evidence.ends);
     let shown = &stages[..stages.len().min(STAGES)];
-    let cells = |speedup: String, size: String, weight: String| {
-        let speedup = differ.then_some(speedup);
-        let weight = weighted.then_some(weight);
-        speedup.into_iter().chain([size]).chain(weight).collect()
+    let cells = |[name, curve, size, weight, end]: [String; 5]| {
+        let (curve, weight) = (differ.then_some(curve), weighted.then_some(weight));
+        chain!([name], curve, [size], weight, [end])
     };
-    let before = cells("speedup".into(), "size".into(), "weight".into());
-    let after = match shown.len() {
-        0 => vec!["servers at first".into()],
-        some => (0..some)
-            .map(|n| format!("{} left", stages.len() - n))
-            .collect(),
-    };
+    let end = format!("ends [{}]", pool.time_unit());
+    let mut header: Vec<String> = cells([
+        "job".into(),
+        "speedup".into(),
+        "size".into(),
+        "weight".into(),
+        end,
+    ])
+    .collect();
+    header.extend((0..shown.len()).map(|n| format!("{} left", stages.len() - n)));
+    if shown.is_empty() {
+        header.push("servers at first".into());
+    }
     let all: Vec<usize> = (0..pool.jobs().len()).collect();
     let first = planned.plan.rule.servers(pool, &all, 0.0);
-    // A whole number without decimals.
-    let servers = |k: f64| {
-        if k.fract() == 0.0 && k < 1e7 {
-            format!("{k}")
-        } else {
-            number(k)
-        }
+    // A whole number without decimals; nothing where a job has no server.
+    let servers = |k: f64| match k {
+        0.0 => String::new(),
+        k if k.fract() == 0.0 && k < 1e7 => format!("{k}"),
+        k => number(k),
     };
-    let row = |i: usize, job: &Job| {
-        let speedup = speedup(&pool.curves()[job.curve].speedup);
-        let before = cells(speedup, number(job.size), number(job.weight));
-        let after = match shown {
-            [] => vec![servers(first[i])],
-            some => some
-                .iter()
-                .map(|stage| match stage[i] {
-                    0.0 => String::new(),
-                    k => servers(k),
-                })
-                .collect(),
-        };
-        [before, after]
+    let row = |i: usize| {
+        let job = &pool.jobs()[i];
+        let curve = speedup(&pool.curves()[job.curve].speedup);
+        let [size, weight, end] = [job.size, job.weight, ends[i]].map(number);
+        let first = shown.is_empty().then(|| servers(first[i]));
+        let held = shown.iter().map(|stage| servers(stage[i]));
+        chain!(
+            cells([job.name.clone(), curve, size, weight, end]),
+            held,
+            first
+        )
+        .collect()
     };
-    table_of_jobs(pool, &planned.evidence.ends, [before, after], row, width)
+    table_of_jobs(ends, (header, differ), row, width)
 }
 
 /// Describes a rule for jobs that arrive: what it attains, and how far that is from what no policy can beat.
@@ -245,7 +229,7 @@ pub fn overload(stream: &Stream, times: f64, width: usize) -> String {
     let why = format!(
         "No policy can keep up: {} work comes in a unit of time, and {} can do {} at most, however many jobs there are: {} times too much.",
         number(stream.arrival_rate() * stream.size().mean()),
-        servers(stream.servers()),
+        counted(stream.servers(), "server"),
         number(stream.most_work()),
         number(times)
     );
@@ -255,14 +239,6 @@ pub fn overload(stream: &Stream, times: f64, width: usize) -> String {
 /// Describes what a policy is for, what it does, and what it promises.
 pub fn show(checked: &Checked, width: usize) -> String {
     let (artifact, workload) = (checked.artifact(), checked.workload());
-    let mut text = format!(
-        "A scheduling policy for {}, made by {}.\n",
-        about(workload),
-        artifact.tool
-    );
-    if let Some(source) = &workload.record().source {
-        let _ = writeln!(text, "Workload: {source}");
-    }
     let (curves, promises) = match workload {
         Workload::Pool(pool) => (pool.curves(), promises_of_plan(pool, artifact)),
         Workload::Stream(stream) => (
@@ -275,9 +251,9 @@ pub fn show(checked: &Checked, width: usize) -> String {
         several => format!("{} different ones", several.len()),
     };
     let rule = wrap(&rule_words(artifact), width);
-    text + &format!(
-        "Speedup: {speedup}\n\n{rule}\n\nIt promises\n{promises}\n`synth check` tells what it derives anew, `synth simulate` tries to refute what it promises.\n"
-    )
+    let text = format!("Speedup: {speedup}\n\n{rule}\n\nIt promises\n{promises}");
+    let source = workload.record().source.as_deref();
+    policy_report(&about(workload), &artifact.tool, source, &text)
 }
 
 fn rule_words(artifact: &Artifact) -> String {
@@ -350,9 +326,13 @@ pub fn simulation(stream: &Stream, run: &Run, verdicts: &[Judgement], width: usi
 
 /// Reports what happened to a pool, with the verdicts.
 pub fn course(pool: &Pool, course: &Course, verdicts: &[Judgement], width: usize) -> String {
-    let header = [vec!["size".into()], Vec::new()];
-    let row = |_, job: &Job| [vec![number(job.size)], Vec::new()];
-    let jobs = table_of_jobs(pool, &course.ends, header, row, width);
+    let end = format!("ends [{}]", pool.time_unit());
+    let row = |i: usize| {
+        let job = &pool.jobs()[i];
+        vec![job.name.clone(), number(job.size), number(course.ends[i])]
+    };
+    let header = vec!["job".into(), "size".into(), end];
+    let jobs = table_of_jobs(&course.ends, (header, false), row, width);
     let mut text = format!("{}, exactly\n\n{jobs}", of_pool(pool));
     let never = course.ends.iter().filter(|end| end.is_infinite()).count();
     if never > 0 {
@@ -382,7 +362,7 @@ pub fn course(pool: &Pool, course: &Course, verdicts: &[Judgement], width: usize
     format!("{text}\n\n{}\n", table.within(width))
 }
 
-/// A number with ten digits: what happens is exact.
+/// Returns a number with ten digits: what happens is exact.
 fn digits(value: f64) -> String {
     if !value.is_finite() || !(1e-4..1e9).contains(&value.abs()) {
         return number(value);

@@ -37,7 +37,7 @@ impl Csv {
         self.0.write_record(None::<&[u8]>)
     }
 
-    /// The text.
+    /// Returns the text.
     ///
     /// # Errors
     /// When it cannot be put together.

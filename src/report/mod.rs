@@ -15,14 +15,14 @@ pub use self::csv::Csv;
 pub use comparison::{
     Besides, Shares, comparison_csv, comparison_page, comparison_table, list, quoted,
 };
-pub use number::{bar, below, change, decimals, estimate, number, percent, within};
+pub use number::{bar, below, change, counted, decimals, estimate, number, percent, within};
 pub use outcomes::{Column, Outcome, Outcomes, outcomes_csv, outcomes_page, outcomes_table};
-pub use page::{Page, Rows, Section, Shown};
-pub use run::{RunWords, class_table, headed, run_report};
-pub use table::{Table, WIDTH, rules_table, wrap};
+pub use page::{Page, Rows, Section, Shown, grid};
+pub use run::{RunWords, class_table, headed, policy_report, run_report, verdict_table};
+pub use table::{Table, WIDTH, wrap};
 pub use validity::valid_report;
 
-/// What stands at this key in a list; an empty one is added where there is none.
+/// Returns what stands at this key in a list; an empty one is added where there is none.
 pub(crate) fn entry<K: PartialEq, V: Default>(list: &mut Vec<(K, V)>, key: K) -> &mut V {
     let at = list.iter().position(|(known, _)| *known == key);
     let at = at.unwrap_or_else(|| {

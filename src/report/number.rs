@@ -2,7 +2,7 @@
 
 use crate::simulation::Estimate;
 
-/// Four significant digits, in plain notation where that is readable; a dash for what is no number.
+/// Returns four significant digits, in plain notation where that is readable; a dash for what is no number.
 pub fn number(value: f64) -> String {
     let magnitude = value.abs();
     if value == 0.0 {
@@ -24,7 +24,7 @@ pub fn decimals(width: f64) -> Option<usize> {
     (width > 0.0).then(|| (1 - width.log10().floor() as i64).clamp(0, 9) as usize)
 }
 
-/// A lower bound to four digits, rounded down, so that it stays a lower bound.
+/// Returns a lower bound to four digits, rounded down, so that it stays a lower bound.
 pub fn below(bound: f64) -> String {
     let power = bound.log10().floor() - 3.0;
     // As `number` writes it: whole numbers stay whole, up to where it takes an exponent.
@@ -37,7 +37,7 @@ pub fn estimate(estimate: Option<Estimate>) -> String {
     estimate.map_or("–".into(), |e| within(e.mean, e.half_width))
 }
 
-/// The same for an interval that is not from a run.
+/// Returns the same for an interval that is not from a run.
 pub fn within(mean: f64, half_width: f64) -> String {
     // An exponent where the number alone would have one.
     if !(1e-4..1e7).contains(&mean.abs()) && mean != 0.0 && half_width > 0.0 {
@@ -51,7 +51,7 @@ pub fn within(mean: f64, half_width: f64) -> String {
     }
 }
 
-/// A fraction as a percentage; what there is, however little, is not 0.
+/// Returns a fraction as a percentage; what there is, however little, is not 0.
 pub fn percent(fraction: f64) -> String {
     let percentage = 100.0 * fraction;
     if percentage > 0.0 && percentage < 0.05 {
@@ -63,7 +63,7 @@ pub fn percent(fraction: f64) -> String {
     }
 }
 
-/// A ratio as a change in percent.
+/// Returns a ratio as a change in percent.
 pub fn change(ratio: f64) -> String {
     match 100.0 * (ratio - 1.0) {
         small if small.abs() < 0.005 => "±0 %".into(),
@@ -71,7 +71,16 @@ pub fn change(ratio: f64) -> String {
     }
 }
 
-/// A bar of at most 20 cells.
+/// Returns so many things in words: `one server`, `3 servers`.
+pub fn counted(count: f64, noun: &str) -> String {
+    if count == 1.0 {
+        format!("one {noun}")
+    } else {
+        format!("{count} {noun}s")
+    }
+}
+
+/// Returns a bar of at most 20 cells.
 pub fn bar(fraction: f64) -> String {
     "█".repeat((20.0 * fraction).round().clamp(0.0, 20.0) as usize)
 }

@@ -4,7 +4,8 @@ use std::error::Error;
 
 use serde::Serialize;
 
-use super::{Csv, Page, Shown, Table, estimate, list, wrap};
+use super::{Csv, Page, Rows, Shown, estimate, grid, headed, list, wrap};
+use crate::artifact::Quantity;
 use crate::simulation::Estimate;
 use crate::simulation::sweep::{Comparing, quoted};
 
@@ -55,6 +56,18 @@ pub struct Column {
     pub label: String,
 }
 
+impl Column {
+    /// Returns the column of a quantity, in this unit of time.
+    pub fn of<Q: Quantity>(quantity: Q, time: &str) -> Self {
+        Column {
+            quantity: quantity.row().name,
+            at: None,
+            unit: quantity.unit(time),
+            label: headed(quantity, time),
+        }
+    }
+}
+
 /// A policy with its numbers.
 #[derive(Clone, Debug, Serialize)]
 pub struct Outcome {
@@ -66,9 +79,8 @@ pub struct Outcome {
 
 impl Outcomes {
     /// Of a comparison that was typed, with these options besides; without any number yet.
-    #[must_use]
-    pub fn new(request: &Comparing<'_>, digest: String, head: String, options: &str) -> Self {
-        let policies = request.policies.iter().map(|policy| Outcome {
+    pub fn new(comparing: &Comparing<'_>, digest: String, head: String, options: &str) -> Self {
+        let policies = comparing.policies.iter().map(|policy| Outcome {
             policy: policy.clone(),
             values: Vec::new(),
         });
@@ -76,7 +88,7 @@ impl Outcomes {
             format: "synth-comparison",
             version: 1,
             tool: concat!("synth ", env!("CARGO_PKG_VERSION")).into(),
-            workload: request.file.into(),
+            workload: comparing.file.into(),
             digest,
             interrupted: false,
             columns: Vec::new(),
@@ -86,20 +98,20 @@ impl Outcomes {
             notes: Vec::new(),
             command: format!(
                 "synth compare --workload {} --policies {}{options}",
-                quoted(request.file),
-                quoted(&request.policies.join(","))
+                quoted(comparing.file),
+                quoted(&comparing.policies.join(","))
             ),
         }
     }
 
-    /// The columns in which some policy has a number, each with its place.
+    /// Returns the columns in which some policy has a number, each with its place.
     fn filled(&self) -> impl Iterator<Item = (usize, &Column)> {
         let has = |n: usize| self.policies.iter().any(|own| own.value(n).is_some());
         let columns = self.columns.iter().enumerate();
         columns.filter(move |(n, _)| has(*n))
     }
 
-    /// What should be known before the numbers are used.
+    /// Says what should be known before the numbers are used.
     fn warnings(&self) -> impl Iterator<Item = String> {
         let interrupted = self
             .interrupted
@@ -107,12 +119,15 @@ impl Outcomes {
         self.failures.iter().cloned().chain(interrupted)
     }
 
-    fn rows(&self) -> impl Iterator<Item = (String, Vec<String>)> {
-        let columns: Vec<usize> = self.filled().map(|(n, _)| n).collect();
-        self.policies.iter().map(move |own| {
-            let cells = columns.iter().map(|n| cell(own.value(*n)));
+    /// Returns the heads of these columns, and the rows below them.
+    fn grid(&self) -> (Vec<String>, Rows) {
+        let (columns, labels): (Vec<usize>, Vec<String>) =
+            self.filled().map(|(n, own)| (n, own.label.clone())).unzip();
+        let rows = self.policies.iter().map(|own| {
+            let cells = columns.iter().map(|n| Shown::plain(cell(own.value(*n))));
             (own.policy.clone(), cells.collect())
-        })
+        });
+        (labels, rows.collect())
     }
 }
 
@@ -122,7 +137,7 @@ impl Outcome {
     }
 }
 
-/// A number to the digits that its interval leaves; an exact ratio near 1 has more.
+/// Returns a number to the digits that its interval leaves; an exact ratio near 1 has more.
 fn cell(found: Option<Estimate>) -> String {
     match found {
         Some(own) if own.half_width == 0.0 && (own.mean - 1.0).abs() < 0.1 => {
@@ -133,19 +148,15 @@ fn cell(found: Option<Estimate>) -> String {
 }
 
 /// Policies down, quantities across; then what follows, in words.
-#[must_use]
 pub fn outcomes_table(outcomes: &Outcomes, width: usize) -> String {
-    let labels = outcomes.filled().map(|(_, column)| &column.label);
-    let mut table = Table::new(std::iter::once(&outcomes.head).chain(labels).cloned());
-    for (name, cells) in outcomes.rows() {
-        table.row(std::iter::once(name).chain(cells));
-    }
+    let (labels, rows) = outcomes.grid();
+    let table = grid(&outcomes.head, &labels, &rows, width);
     let lines = outcomes.notes.iter().cloned().chain(outcomes.warnings());
     let lines: Vec<String> = lines.map(|line| wrap(&line, width)).collect();
-    format!("{}\n\n{}\n", table.within(width), lines.join("\n"))
+    format!("{table}\n\n{}\n", lines.join("\n"))
 }
 
-/// All numbers, one a line.
+/// Writes all numbers, one a line.
 ///
 /// # Errors
 /// When the text cannot be put together.
@@ -168,24 +179,20 @@ pub fn outcomes_csv(outcomes: &Outcomes) -> Result<String, Box<dyn Error>> {
     table.text()
 }
 
-/// The table as a page for people.
+/// Renders the table as a page for people.
 ///
 /// # Errors
 /// When it cannot be put together.
 pub fn outcomes_page(outcomes: &Outcomes) -> Result<String, Box<dyn Error>> {
     let names: Vec<&str> = outcomes.policies.iter().map(|own| &*own.policy).collect();
     let title = format!("{} on “{}”", list(&names), outcomes.workload);
-    let labels = outcomes.filled().map(|(_, own)| own.label.clone());
-    let rows = outcomes.rows().map(|(name, cells)| {
-        let cells = cells.into_iter().map(Shown::plain);
-        (name, cells.collect())
-    });
+    let (columns, rows) = outcomes.grid();
     let page = Page {
         headline: outcomes.notes.join(". "),
         warnings: outcomes.warnings().collect(),
         what: outcomes.head.clone(),
-        columns: labels.collect(),
-        rows: rows.collect(),
+        columns,
+        rows,
         method: vec![("Digest of the workload", outcomes.digest.clone())],
         command: outcomes.command.clone(),
         ..Page::new(title, std::iter::empty())?

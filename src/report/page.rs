@@ -1,7 +1,9 @@
 //! A page for people that loads nothing: the answer in words, a table, pictures, and how it was made.
 
 use askama::Template;
+use itertools::chain;
 
+use super::Table;
 use super::plot::{self, Drawn, Look, Panel, Picture};
 
 /// Pictures about one question.
@@ -46,6 +48,15 @@ impl Shown {
 
 /// Rows of a table: a label, and as many cells as there are columns.
 pub type Rows = Vec<(String, Vec<Shown>)>;
+
+/// Renders rows as a table for a terminal, below this head of the column of labels.
+pub fn grid(head: &str, columns: &[String], rows: &Rows, width: usize) -> String {
+    let mut table = Table::new(chain!([head], columns.iter().map(String::as_str)));
+    for (label, cells) in rows {
+        table.row(chain!([&**label], cells.iter().map(|cell| &*cell.text)));
+    }
+    table.within(width)
+}
 
 /// A page about policies that are compared on one occasion.
 #[derive(Default, Template)]

@@ -22,7 +22,7 @@ pub struct RunWords<'a, Q> {
     pub is_percentile: fn(Q) -> bool,
 }
 
-/// What a simulation found, with the verdicts on the claims, if any were judged.
+/// Says what a simulation found, with the verdicts on the claims, if any were judged.
 pub fn run_report<M, C, Q: Quantity>(
     words: &RunWords<'_, Q>,
     run: &Run<M, C>,
@@ -36,7 +36,7 @@ pub fn run_report<M, C, Q: Quantity>(
         let _ = writeln!(text, "\n{table}\n\n{}", words.overall);
     }
     if verdicts.iter().any(|j| j.verdict != Verdict::NotExamined) {
-        let table = verdict_table(words, verdicts).within(width);
+        let table = verdict_table(words.names, words.is_percentile, verdicts).within(width);
         let _ = writeln!(text, "\n{table}\n\n{}", words.conditions);
     } else if !verdicts.is_empty() {
         let reasons: BTreeSet<&str> = verdicts.iter().filter_map(|j| j.unexamined).collect();
@@ -47,7 +47,7 @@ pub fn run_report<M, C, Q: Quantity>(
     text
 }
 
-/// How a run ended, and what may be said of it.
+/// Returns how a run ended, and what may be said of it.
 fn heading<M, C>(unit: &str, run: &Run<M, C>) -> String {
     let ending = match run.ending {
         Ending::Precision => "precision reached",
@@ -117,18 +117,23 @@ fn row(
     first.chain(percentiles).chain([slowdown, estimate(jobs)])
 }
 
-/// The claims that were examined: those on the whole policy first, then type by type.
-fn verdict_table<Q: Quantity>(words: &RunWords<'_, Q>, verdicts: &[Judgement<Q>]) -> Table {
+/// Returns the claims that were examined: those on the whole policy first, then those on each of these subjects, by name.
+pub fn verdict_table<Q: Quantity>(
+    names: &[&str],
+    is_percentile: fn(Q) -> bool,
+    verdicts: &[Judgement<Q>],
+) -> Table {
     let header = ["of", "claim", "claimed", "measured", "verdict"];
     let mut table = Table::new(header).words(1).wrapping(1).words(4);
-    let types = words.names.iter().copied().map(Some);
-    for of in std::iter::once(None).chain(types) {
+    let subjects = names.iter().copied().map(Some);
+    for of in std::iter::once(None).chain(subjects) {
         let examined = verdicts.iter().filter(|own| {
-            own.verdict != Verdict::NotExamined && own.claim.job_type.as_deref() == of
+            let subject = own.claim.job_type.as_ref().or(own.claim.batch.as_ref());
+            own.verdict != Verdict::NotExamined && subject.map(String::as_str) == of
         });
         for (n, judgement) in examined.enumerate() {
             let group = if n == 0 { of.unwrap_or("all") } else { "" };
-            let is_percentile = (words.is_percentile)(judgement.claim.quantity);
+            let is_percentile = is_percentile(judgement.claim.quantity);
             table.row([
                 group.to_string(),
                 name(&judgement.claim),
@@ -141,7 +146,15 @@ fn verdict_table<Q: Quantity>(words: &RunWords<'_, Q>, verdicts: &[Judgement<Q>]
     table
 }
 
-/// A quantity with its unit, as the head of a row or a column.
+/// Describes a policy file: what it is for, which program made it, where its workload comes from, and what `body` says.
+pub fn policy_report(what: &str, tool: &str, source: Option<&str>, body: &str) -> String {
+    let source = source.map_or(String::new(), |source| format!("Workload: {source}\n"));
+    format!(
+        "A scheduling policy for {what}, made by {tool}.\n{source}{body}\n`synth check` tells what it derives anew, `synth simulate` tries to refute what it promises.\n"
+    )
+}
+
+/// Returns a quantity with its unit, as the head of a row or a column.
 pub fn headed<Q: Quantity>(quantity: Q, time: &str) -> String {
     match quantity.unit(time).as_str() {
         "1" => quantity.row().label.to_owned(),
@@ -165,7 +178,7 @@ fn name<Q: Quantity>(claim: &Claim<Q>) -> String {
     name
 }
 
-/// The claimed number, to the digits of what was measured where the two can be compared.
+/// Returns the claimed number, to the digits of what was measured where the two can be compared.
 fn claimed<Q: Quantity>(judgement: &Judgement<Q>, is_percentile: bool) -> String {
     let value = judgement.claim.value;
     let comparable = judgement.measured.filter(|_| !is_percentile);

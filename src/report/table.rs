@@ -48,7 +48,7 @@ impl Column {
 }
 
 impl Table {
-    /// A table with this header and no row.
+    /// Returns a table with this header and no row.
     pub fn new<T: Into<String>>(header: impl IntoIterator<Item = T>) -> Self {
         let columns = header.into_iter().enumerate().map(|(n, name)| Column {
             cells: vec![name.into()],
@@ -61,15 +61,13 @@ impl Table {
         }
     }
 
-    /// The n-th column holds words, to the left.
-    #[must_use]
+    /// Lets the n-th column hold words, to the left.
     pub fn words(mut self, n: usize) -> Self {
         self.columns[n].words = true;
         self
     }
 
-    /// The n-th column may be broken into lines between its words, where there is no room.
-    #[must_use]
+    /// Lets the n-th column be broken into lines between its words, where there is no room.
     pub fn wrapping(mut self, n: usize) -> Self {
         self.columns[n].wraps = true;
         self
@@ -85,7 +83,7 @@ impl Table {
         self.rows += 1;
     }
 
-    /// The text, without spaces at the ends of lines. Where it is wider than `most` characters,
+    /// Returns the text, without spaces at the ends of lines. Where it is wider than `most` characters,
     /// headers are wrapped, and columns that may wrap; where that is not enough, further columns follow
     /// below, beside the first one again. No cell is cut.
     pub fn within(&self, most: usize) -> String {
@@ -128,7 +126,7 @@ impl Table {
         widths.sum::<usize>().saturating_sub(1)
     }
 
-    /// The columns, with headers wrapped where the table is too wide, and the columns that may wrap as
+    /// Returns the columns, with headers wrapped where the table is too wide, and the columns that may wrap as
     /// narrow as need be.
     fn wrapped(&self, most: usize) -> Vec<Column> {
         if self.width() < most {
@@ -176,7 +174,7 @@ fn width(cell: &str) -> usize {
     lines.max().unwrap_or(0)
 }
 
-/// The text in lines of at most so many characters, between its words; a longer word has a line of its
+/// Returns the text in lines of at most so many characters, between its words; a longer word has a line of its
 /// own.
 pub fn wrap(text: &str, most: usize) -> String {
     let lines = text.split('\n').map(|line| wrap_line(line, most));
@@ -196,16 +194,6 @@ fn wrap_line(text: &str, most: usize) -> String {
         length += more;
     }
     wrapped
-}
-
-/// The rules of a kind that have names: each with what may stand behind it, and what it does.
-#[must_use]
-pub fn rules_table(rules: &[(&str, &str, &str)], width: usize) -> String {
-    let mut table = Table::new(["rule", "what it does"]).words(1).wrapping(1);
-    for (name, parameter, about) in rules {
-        table.row([format!("{name}{parameter}"), (*about).into()]);
-    }
-    table.within(width)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::{entry, wrap};
 use crate::artifact::{Checked, Content, Grounds, Quantity as _};
 
-/// That a policy passed the checker: what was derived anew, what was judged for sense only, and what
+/// Says that a policy passed the checker: what was derived anew, what was judged for sense only, and what
 /// was taken on trust. `about` names what the claims are about: `3 types`.
 pub fn valid_report<K: Content>(checked: &Checked<K>, about: &str, width: usize) -> String {
     let mut text = String::new();
@@ -34,7 +34,7 @@ pub fn valid_report<K: Content>(checked: &Checked<K>, about: &str, width: usize)
 
 const HEADINGS: [&str; 3] = ["derived anew", "judged for sense", "on trust"];
 
-/// The number of the heading that these grounds stand under, and by what they are so.
+/// Returns the number of the heading that these grounds stand under, and by what they are so.
 fn headed(grounds: Grounds) -> (usize, &'static str) {
     match grounds {
         Grounds::Derived(by) => (0, by),
@@ -43,7 +43,7 @@ fn headed(grounds: Grounds) -> (usize, &'static str) {
     }
 }
 
-/// How many claims stand on which grounds.
+/// Returns how many claims stand on which grounds.
 fn verdict(grounds: &[Grounds], about: &str) -> String {
     let mut counts = [0; HEADINGS.len()];
     grounds.iter().for_each(|own| counts[headed(*own).0] += 1);

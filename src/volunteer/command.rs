@@ -5,21 +5,20 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::artifact::{Checked, Volunteer};
+use super::policies::{self, RULES};
 use super::policy::{Request, decide};
 use super::report;
-use super::simulator::{judge, simulate};
-use super::synthesis::{NoPolicy, Options, synthesize};
-use super::verbs::{self, resolve_policy, within_budget};
+use super::simulator::{self, Run, judge, simulate};
+use super::synthesis::{self, NoPolicy, Options};
 use super::workload::Campaign;
-use crate::artifact::Finding;
 use crate::document::{DocumentError, Parsed, called, fault_of_json, text_of};
 use crate::kind::{
-    Answer, Caller, Compared, Files, Kind, NamesFiles, NoArgs, Notice, OwnVerb, VerbOutput,
-    VerbResult, checked, json, other_workload, required_workload, run_document, same_workload,
+    Answer, Caller, Files, Kind, NamesFiles, NoArgs, Notice, OwnVerb, Policy, VerbOutput,
+    VerbResult, Verbs, json, required_workload,
 };
-use crate::report::{WIDTH, rules_table};
+use crate::report::WIDTH;
+use crate::simulation::Settings;
 use crate::simulation::sweep::Comparing;
-use crate::simulation::{Settings, Verdict};
 use crate::typed::{PolicyFile, count};
 
 /// What is typed beside the workload to make a policy.
@@ -62,26 +61,31 @@ pub struct DispatchArgs {
     output: PathBuf,
 }
 
-impl NamesFiles for Verb {
-    fn files(&self) -> Files<'_> {
+impl Verbs for Verb {
+    fn typed(&self) -> &dyn OwnVerb {
         let Verb::Dispatch(args) = self;
-        let read = args.policy.typed().into_iter().chain([&*args.request]);
-        (read.collect(), vec![&args.output])
+        args
     }
 }
 
-impl OwnVerb for Verb {
+impl NamesFiles for DispatchArgs {
+    fn files(&self) -> Files<'_> {
+        let read = self.policy.typed().into_iter().chain([&*self.request]);
+        (read.collect(), vec![&self.output])
+    }
+}
+
+impl OwnVerb for DispatchArgs {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
-        let Verb::Dispatch(args) = self;
-        let policy = Checked::read_with(args.policy.file()?, caller.changes)?;
-        let file = called(&args.request);
-        let text = text_of(&args.request).map_err(|why| format!("cannot read {file}: {why}"))?;
+        let policy = Checked::read_with(self.policy.file()?, caller.changes)?;
+        let file = called(&self.request);
+        let text = text_of(&self.request).map_err(|why| format!("cannot read {file}: {why}"))?;
         let request: Request = serde_json::from_str(&text)
             .map_err(|error| format!("{file}: {}", fault_of_json(&error)))?;
         request.check().map_err(|why| format!("{file}: {why}"))?;
         let answers = decide(&policy.artifact().policy.dispatch, &request);
         Ok(VerbOutput {
-            documents: vec![(args.output.clone(), json(&answers)?)],
+            documents: vec![(self.output.clone(), json(&answers)?)],
             ..VerbOutput::default()
         })
     }
@@ -92,11 +96,18 @@ impl Kind for Volunteer {
     type SimulationArgs = NoArgs;
     type ComparisonArgs = NoArgs;
     type Verb = Verb;
+    type Rule = simulator::Rule;
 
     const EXAMPLES: &'static str = EXAMPLES;
+    const RULES: &'static [(&'static str, &'static str, &'static str)] = &RULES;
+    const FIELDS: &'static str = "hosts, applications or batches";
 
     fn parse(text: &str, name: &str) -> Result<Parsed<Campaign>, DocumentError> {
         Campaign::parse(text, name)
+    }
+
+    fn digest(campaign: &Campaign) -> String {
+        campaign.digest()
     }
 
     fn synthesize(
@@ -112,94 +123,79 @@ impl Kind for Volunteer {
         };
         caller.notify(Notice::Interruptible);
         let mut listener = |what: &str| caller.notify(Notice::Doing(what));
-        Ok(match synthesize(campaign, &options, &mut listener) {
-            Ok(synthesized) => Answer::Policy {
-                summary: report::synthesized(campaign, &synthesized, caller.width),
-                documents: Vec::new(),
-                artifact: checked(synthesized.artifact)?,
+        Ok(
+            match synthesis::synthesize(campaign, &options, &mut listener) {
+                Ok(synthesized) => {
+                    let summary = report::synthesized(campaign, &synthesized, caller.width);
+                    Answer::checked(synthesized.artifact, summary)?
+                }
+                Err(NoPolicy::Impossible(shortage)) => Answer::Refused {
+                    why: report::impossible(campaign, &shortage, caller.width),
+                    decided: true,
+                },
+                Err(NoPolicy::TooLong(found)) => {
+                    // Two that choose and two that decide nothing, with some room.
+                    let least = 5.0 * found.events;
+                    return Err(format!("{found}: give --budget {least:.1e} or more").into());
+                }
+                Err(NoPolicy::Interrupted) => Answer::Interrupted,
             },
-            Err(NoPolicy::Impossible(shortage)) => Answer::Refused {
-                why: report::impossible(campaign, &shortage, caller.width),
-                decided: true,
-            },
-            Err(NoPolicy::TooLong(found)) => {
-                // Two that choose and two that decide nothing, with some room.
-                let least = 5.0 * found.events;
-                return Err(format!("{found}: give --budget {least:.1e} or more").into());
-            }
-            Err(NoPolicy::Interrupted) => Answer::Interrupted,
-        })
+        )
     }
 
-    fn against(policy: &Checked, campaign: &Campaign) -> VerbResult<Vec<Finding>> {
-        let (own, other) = (policy.workload().digest(), campaign.digest());
-        let what = "hosts, applications or batches";
-        Ok(same_workload(&own, &other, what))
-    }
-
-    fn about(policy: &Checked) -> String {
-        report::about(policy.workload())
+    fn about(campaign: &Campaign) -> String {
+        report::about(campaign)
     }
 
     fn show(policy: &Checked, width: usize) -> String {
         report::show(policy, width)
     }
 
-    fn simulate(
-        name: &str,
-        campaign: Option<Campaign>,
-        _: &NoArgs,
+    fn rule(name: &str, campaign: Option<&Campaign>) -> Result<simulator::Rule, String> {
+        policies::rule(name, campaign)
+    }
+
+    fn rule_of(file: &Checked, _: &str) -> simulator::Rule {
+        simulator::Rule::Dispatch(file.artifact().policy.dispatch)
+    }
+
+    fn run(
+        policy: &Policy<Self>,
+        campaign: &Campaign,
         settings: &Settings,
         caller: &mut Caller<'_>,
-    ) -> VerbResult<(VerbOutput, String)> {
-        let (rule, file) = resolve_policy(name, campaign.as_ref(), caller.changes)?;
-        let own = file.as_ref().map(|file| file.workload());
-        let Some(campaign) = campaign.as_ref().or(own) else {
-            return Err("a rule is run on a workload: give --workload FILE".into());
-        };
-        let is_other = own.is_some_and(|own| own.digest() != campaign.digest());
-        let listener = |reached| caller.notify(Notice::Simulating("simulating", reached));
-        let run = within_budget(simulate(campaign, rule, settings, listener))?;
-        let judged = file.as_ref().filter(|_| !is_other && !run.interrupted);
-        let verdicts = judged.map(|file| judge(file.artifact(), campaign, &run));
+    ) -> VerbResult<VerbOutput> {
+        let run: Run = policies::within_budget(simulate(
+            campaign,
+            policy.rule,
+            settings,
+            caller.simulating(),
+        ))?;
+        let judged = policy.judged_on(campaign).filter(|_| !run.interrupted);
+        let verdicts = judged.map(|file| judge(file, campaign, &run));
         let verdicts = verdicts.unwrap_or_default();
+        let table = report::simulation(campaign, &run, &verdicts, caller.width);
+        let ran = report::of_run(campaign, &run);
+        let mut output = VerbOutput::of_run(&policy.name, table, &ran, &verdicts, false)?;
         let shortage = campaign.shortage();
-        let mut notes = other_workload(is_other);
-        notes.extend(shortage.map(|found| report::impossible(campaign, &found, WIDTH)));
-        let answered = VerbOutput {
-            table: report::simulation(campaign, &run, &verdicts, caller.width),
-            notes,
-            negative: verdicts.iter().any(|j| j.verdict == Verdict::Refuted),
-            documents: Vec::new(),
-        };
-        let document = run_document(name, &report::of_run(campaign, &run), &verdicts)?;
-        Ok((answered, document))
+        output.notes =
+            Vec::from_iter(shortage.map(|own| report::impossible(campaign, &own, WIDTH)));
+        Ok(output)
     }
 
     fn compare(
         campaign: Option<&Campaign>,
-        query: &Comparing<'_>,
+        comparing: &Comparing<'_>,
         _: &NoArgs,
         caller: &mut Caller<'_>,
-    ) -> VerbResult<Compared> {
-        let campaign = required_workload(campaign)?;
-        caller.notify(Notice::Interruptible);
-        let listener = |what: &str| caller.notify(Notice::Doing(what));
-        let outcomes = verbs::compare(campaign, query, listener)?;
-        Compared::outcomes(&outcomes, caller.width)
-    }
-
-    fn rules(width: usize) -> String {
-        rules_table(&verbs::RULES, width)
+    ) -> VerbResult<VerbOutput> {
+        let outcomes = policies::compare(required_workload(campaign)?, comparing, caller)?;
+        VerbOutput::outcomes(&outcomes, caller.width)
     }
 }
 
 const EXAMPLES: &str = "  synth --workload models/campaign_small.yaml --output p.json
       which hosts get which jobs, with which deadlines: percentiles and quantile tuned on simulated campaigns
-  synth show p.json
-      what a policy file says, in words
-  synth check p.json
-      derive again what can be, and say what was judged for sense and what is taken on trust
   synth simulate p.json --seed 2
       run it in other campaigns, and try to refute its claims
   synth compare --workload models/campaign_small.yaml --policies p.json,literal,boinc-2025,fixed

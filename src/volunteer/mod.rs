@@ -9,7 +9,7 @@
 //! built; what it leaves open is settled in [`policy`].
 
 pub mod command;
+mod policies;
 pub mod report;
-pub mod verbs;
 
 pub use synth_volunteer::*;

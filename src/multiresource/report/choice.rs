@@ -1,52 +1,25 @@
+//! What was chosen by simulation, and why.
+
 use std::fmt::Write as _;
 
-use itertools::{Itertools as _, chain};
+use itertools::chain;
 
 use super::optimum::{allowed, beyond};
-use super::{Table, below, number, synthesis, within, wrap};
-use crate::multiresource::artifact::{Artifact, Family, Objective, Preemption};
+use super::room::Stability;
+use super::{Table, below, number, within, wrap};
+use crate::multiresource::artifact::{Artifact, Objective, Preemption};
 use crate::multiresource::synthesis::{
-    Basis, CLOSE, Candidate, Choice, Chosen, Interval, MsfqOutlook, Steadiness,
+    Basis, CLOSE, Candidate, Choice, Chosen, Interval, Steadiness,
 };
-use crate::multiresource::verbs::Stability;
 use crate::multiresource::workload::Workload;
-use crate::report::{class_table, list};
+use crate::report::list;
 
-/// The summary of a policy that was chosen by simulation: what was taken and why, how it compares, what is claimed.
-pub(super) fn choice(
-    workload: &Workload,
-    chosen: &Chosen,
-    (optimum, stability): (Option<(f64, Preemption)>, Stability),
-    heading: &str,
-    width: usize,
-) -> String {
-    let Some(record) = &chosen.choice else {
-        return heading.into();
-    };
-    let basis = (&chosen.basis, chosen.is_cut);
-    let rule = &chosen.artifact.policy;
-    let mut text = taken(rule, Some(record), basis, stability, width) + heading + "\n";
-    text += &simulated(workload, record, &chosen.artifact, optimum, width);
-    text += &left_out(chosen.unclaimed.as_deref(), &chosen.skipped, width);
-    let _ = writeln!(text, "{}", self::stability(stability));
-    let unit = workload.time_unit();
-    text += &match (&chosen.synthesis, &chosen.run) {
-        (Some(analysed), _) => synthesis::of_loop(workload, analysed, width),
-        (None, Some(run)) => format!("\n{}\n", class_table(unit, run, width)),
-        (None, None) => "\n".into(),
-    };
-    text
-}
-
-/// What was taken and why, first of all.
-pub(super) fn taken(
-    rule: &Family,
-    record: Option<&Choice>,
-    (basis, is_cut): (&Basis, bool),
-    stability: Stability,
-    width: usize,
-) -> String {
-    let name = rule.followed().called();
+/// Says what was taken and why, first of all.
+pub(super) fn taken(chosen: &Chosen, stability: Stability, width: usize) -> String {
+    let (name, record) = (
+        chosen.artifact.policy.followed().called(),
+        chosen.choice.as_ref(),
+    );
     let proved = match stability {
         Stability::Seen => "",
         Stability::Guard(_) | Stability::Partition(_) => "; stable, which is proved, by its guard",
@@ -65,7 +38,7 @@ pub(super) fn taken(
         }
         _ => format!("the least of {} that were compared", rivals + 1),
     };
-    let why = match basis {
+    let why = match &chosen.basis {
         Basis::Settled => format!("it has settled, {best}"),
         Basis::Fairest(other, less) => format!(
             "it has settled, and costs no more than {other} but for {} %; its most slowed type is slowed down {:.0} % less",
@@ -78,7 +51,7 @@ pub(super) fn taken(
         Basis::Analysis => "by analysis no policy can be better by 1 %".into(),
         Basis::Given => "its family was asked for".into(),
     };
-    let cut = if is_cut {
+    let cut = if chosen.is_cut {
         " The choice was cut short by the time limit or an interrupt: this is the best so far, and another machine may take another."
     } else {
         ""
@@ -86,7 +59,7 @@ pub(super) fn taken(
     wrap(&format!("{name} is taken: {why}{proved}.{cut}\n"), width)
 }
 
-/// What was simulated, what follows from it, and what was promised.
+/// Says what was simulated, what follows from it, and what was promised.
 pub(super) fn simulated(
     workload: &Workload,
     record: &Choice,
@@ -99,7 +72,7 @@ pub(super) fn simulated(
         + &promised(record, artifact)
 }
 
-/// What is not claimed, and what was not considered.
+/// Says what is not claimed, and what was not considered.
 pub(super) fn left_out(unclaimed: Option<&str>, skipped: &[String], width: usize) -> String {
     let mut text = String::new();
     if let Some(why) = unclaimed {
@@ -112,7 +85,7 @@ pub(super) fn left_out(unclaimed: Option<&str>, skipped: &[String], width: usize
     text
 }
 
-/// What was simulated, the policy taken first; where the optimum is known, with the distance from it.
+/// Says what was simulated, the policy taken first; where the optimum is known, with the distance from it.
 fn compared(
     workload: &Workload,
     record: &Choice,
@@ -177,7 +150,7 @@ fn compared(
     format!("{}\n{}\n", rows.within(width), wrap(&note, width))
 }
 
-/// What is not sure of the choice, and what speaks for another one.
+/// Says what is not sure of the choice, and what speaks for another one.
 fn verdict(record: &Choice) -> String {
     let [taken, others @ ..] = record.candidates.as_slice() else {
         return String::new();
@@ -207,7 +180,7 @@ fn verdict(record: &Choice) -> String {
 /// A relative difference in the other mean that is worth a sentence.
 const APART: f64 = 0.05;
 
-/// That another policy has surely and much less of the mean that was not looked at, and which the most.
+/// Says that another policy has surely and much less of the mean that was not looked at, and which the most.
 fn parts(record: &Choice) -> String {
     let others = record.candidates.iter().skip(1);
     let ratios = others.filter_map(|c| Some((c, c.other_ratio?)));
@@ -227,27 +200,7 @@ fn parts(record: &Choice) -> String {
     )
 }
 
-/// What is known of its stability.
-pub(super) fn stability(stability: Stability) -> String {
-    match stability {
-        Stability::Seen => "stability: seen in simulation at this load, not proved".into(),
-        Stability::Turns(time) => format!(
-            "stability: proved, since Σ λ_i/(μ_i c_i) = {} < 1",
-            number(time)
-        ),
-        Stability::Guard(jobs) => format!(
-            "stability: proved, by a guard: from {jobs} jobs in the system on an MSR policy takes over, whose loads ρ_i are below 1"
-        ),
-        Stability::Partition(jobs) => format!(
-            "stability: proved, by a guard: from {jobs} jobs in the system on each type has slots of its own, with loads ρ_i below 1"
-        ),
-        Stability::Loads => "stability: proved, by the loads ρ_i < 1".into(),
-        Stability::Weights => "stability: proved for any load below 1, since a job weighs more the more of its type there are (a Lyapunov function)".into(),
-        Stability::Fills => "stability: proved for any load below 1, since all servers work whenever there are jobs for them".into(),
-    }
-}
-
-/// What was promised, and what the policy does.
+/// Says what was promised, and what the policy does.
 fn promised(record: &Choice, artifact: &Artifact) -> String {
     let lines = record.promises.iter().map(|promise| {
         let Some(claim) = promise.claimed(&artifact.claims) else {
@@ -264,51 +217,4 @@ fn promised(record: &Choice, artifact: &Artifact) -> String {
         format!("promise {promise}: kept{doubt}: {share} % of them do\n")
     });
     lines.collect()
-}
-
-/// Seven significant digits: what is exact may be compared with other exact numbers.
-fn digits(value: f64) -> String {
-    if !(1e-5..1e9).contains(&value) {
-        return format!("{value:.6e}");
-    }
-    let decimals = (6 - value.abs().log10().floor() as i64).clamp(0, 12) as usize;
-    format!("{value:.decimals$}")
-}
-
-/// Exact means of MSFQ by its threshold.
-pub fn thresholds(workload: &Workload, outlook: &MsfqOutlook, width: usize) -> String {
-    let unit = workload.time_unit();
-    let table = outlook.table();
-    let reasons = table.unknown.iter().join("; ");
-    if table.rows.iter().all(|row| row.response.is_none()) {
-        return format!("\nMSFQ(ℓ), strict: no exact means: {reasons}\n");
-    }
-    let names = [outlook.system.light, outlook.system.heavy].map(|i| workload.types()[i].name());
-    let header = ["ℓ", "objective", names[0], names[1], "", "approximation"];
-    let mut rows = Table::new(header);
-    for row in &table.rows {
-        let values = row.response.map(|r| [outlook.value(r), r[0], r[1]]);
-        let [value, light, heavy] =
-            [0, 1, 2].map(|n| values.map_or("–".into(), |own| digits(own[n])));
-        rows.row([
-            row.threshold.to_string(),
-            value,
-            light,
-            heavy,
-            if row.is_best { "ℓ*" } else { "" }.into(),
-            row.approximation.map_or("not valid".into(), number),
-        ]);
-    }
-    let mut text = format!(
-        "\nMSFQ(ℓ), strict, mean response times [{unit}]: exactly, and the objective by the paper's approximation;\nℓ = 0 is Most Servers First:\n\n{}\n",
-        rows.within(width)
-    );
-    if !reasons.is_empty() {
-        text += &format!("–: not known, since {reasons}\n");
-    }
-    if !table.is_complete {
-        text +=
-            "ℓ* is the best of the thresholds that were looked at and whose means are certain\n";
-    }
-    text
 }

@@ -2,12 +2,14 @@
 
 use std::fmt::Write as _;
 
+use itertools::Itertools as _;
+
 use super::{Table, claim, number, percent, unmet_by};
 use crate::multiresource::analysis::{AnalysisError, PaperBounds};
 use crate::multiresource::artifact::{
     Artifact, Backfill, Claim, EmptySlots, Method, Preemption, Quantity, unmet,
 };
-use crate::multiresource::synthesis::{Log, Synthesis};
+use crate::multiresource::synthesis::{Log, MsfqOutlook, Synthesis};
 use crate::multiresource::workload::{JobType, Workload};
 
 /// Load and cost of each type.
@@ -60,7 +62,7 @@ pub(super) fn cost_table(workload: &Workload, synthesized: &Synthesis, width: us
     table.within(width)
 }
 
-/// The mean rate, and the process where it is not Poisson by itself.
+/// Returns the mean rate, and the process where it is not Poisson by itself.
 fn arrivals(kind: &JobType, unit: &str) -> String {
     let rate = format!("{} /{unit}", number(kind.arrival_rate()));
     let process = kind.arrivals();
@@ -110,7 +112,7 @@ pub(super) fn conditions(workload: &Workload, synthesized: &Synthesis) -> String
 /// Of so many types it is said why something is not known; of the others that it is not.
 const REASONS: usize = 3;
 
-/// What was computed, and what to do where it was computed for simpler laws.
+/// Says what was computed, and what to do where it was computed for simpler laws.
 fn how(workload: &Workload, mean: &Claim, preemption: Preemption) -> String {
     if mean.method == Method::ApproximationQueueLength {
         return "approximately (bounds are exact)".into();
@@ -131,7 +133,7 @@ fn how(workload: &Workload, mean: &Claim, preemption: Preemption) -> String {
     }
 }
 
-/// Why something is not known, and what to do about it.
+/// Says why something is not known, and what to do about it.
 fn reason(why: &AnalysisError) -> String {
     match why {
         AnalysisError::TooLarge(_) => format!("{why}; more with --effort\n"),
@@ -139,7 +141,7 @@ fn reason(why: &AnalysisError) -> String {
     }
 }
 
-/// The MSR paper's own quantities beside the exact means.
+/// Returns the MSR paper's own quantities beside the exact means.
 pub fn explain(
     workload: &Workload,
     (artifact, log): (&Artifact, &Log),
@@ -171,6 +173,53 @@ pub fn explain(
     for tried in &log.routes {
         let rate = number(tried.switching_rate);
         let _ = writeln!(text, "{}: α* = {rate}", tried.route);
+    }
+    text
+}
+
+/// Returns seven significant digits: what is exact may be compared with other exact numbers.
+fn digits(value: f64) -> String {
+    if !(1e-5..1e9).contains(&value) {
+        return format!("{value:.6e}");
+    }
+    let decimals = (6 - value.abs().log10().floor() as i64).clamp(0, 12) as usize;
+    format!("{value:.decimals$}")
+}
+
+/// Exact means of MSFQ by its threshold.
+pub fn thresholds(workload: &Workload, outlook: &MsfqOutlook, width: usize) -> String {
+    let unit = workload.time_unit();
+    let table = outlook.table();
+    let reasons = table.unknown.iter().join("; ");
+    if table.rows.iter().all(|row| row.response.is_none()) {
+        return format!("\nMSFQ(ℓ), strict: no exact means: {reasons}\n");
+    }
+    let names = [outlook.system.light, outlook.system.heavy].map(|i| workload.types()[i].name());
+    let header = ["ℓ", "objective", names[0], names[1], "", "approximation"];
+    let mut rows = Table::new(header);
+    for row in &table.rows {
+        let values = row.response.map(|r| [outlook.value(r), r[0], r[1]]);
+        let [value, light, heavy] =
+            [0, 1, 2].map(|n| values.map_or("–".into(), |own| digits(own[n])));
+        rows.row([
+            row.threshold.to_string(),
+            value,
+            light,
+            heavy,
+            if row.is_best { "ℓ*" } else { "" }.into(),
+            row.approximation.map_or("not valid".into(), number),
+        ]);
+    }
+    let mut text = format!(
+        "\nMSFQ(ℓ), strict, mean response times [{unit}]: exactly, and the objective by the paper's approximation;\nℓ = 0 is Most Servers First:\n\n{}\n",
+        rows.within(width)
+    );
+    if !reasons.is_empty() {
+        text += &format!("–: not known, since {reasons}\n");
+    }
+    if !table.is_complete {
+        text +=
+            "ℓ* is the best of the thresholds that were looked at and whose means are certain\n";
     }
     text
 }

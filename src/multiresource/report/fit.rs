@@ -6,7 +6,7 @@ use crate::multiresource::fit::{Drift, Report};
 use crate::report::{Table, number, percent};
 use crate::trace::{Account, Reason};
 
-/// The fit for people, at most `width` characters wide.
+/// Returns the fit for people, at most `width` characters wide.
 pub fn fit(report: &Report, width: usize) -> String {
     let parts = [
         headline(report),
@@ -24,8 +24,8 @@ const PREDICTS: &str = "What such a workload predicts: waiting within some 30 %,
 better; not waiting under first come first served near its own saturation. Replay the trace to see how far it is off:\n  \
 synth compare --trace TRACE --workload WORKLOAD --policies first-fit,easy-backfill,…";
 
-/// What was done with the lines of a trace. A row a reason; `known_in_part` is the number of jobs that still ran at the end and are not taken to have ended then.
-pub(super) fn lines(account: &Account, known_in_part: u64, width: usize) -> String {
+/// Says what was done with the lines of a trace. A row a reason; `known_in_part` is the number of jobs that still ran at the end and are not taken to have ended then.
+pub fn lines(account: &Account, known_in_part: u64, width: usize) -> String {
     if account.rows.is_empty() {
         return String::new();
     }
@@ -62,7 +62,7 @@ fn headline(report: &Report) -> String {
     )
 }
 
-/// A length of time \[s\] in the unit that people would take.
+/// Returns a length of time \[s\] in the unit that people would take.
 fn time(seconds: f64) -> String {
     let units = [(86_400.0, "days"), (3600.0, "h"), (60.0, "min")];
     let unit = units.iter().find(|(unit, _)| seconds >= 2.0 * unit);
@@ -130,7 +130,7 @@ fn dispersion(report: &Report, width: usize) -> String {
     )
 }
 
-/// What a person should know before the workload is used.
+/// Says what a person should know before the workload is used.
 pub fn fit_notes(report: &Report) -> Vec<String> {
     let mut notes = report.lines.faults.clone();
     let [first, _, last] = report.thirds;

@@ -1,39 +1,42 @@
-//! What a person reads on the terminal. Only rendered here; every value comes from the makers and from
-//! [`crate::multiresource::verbs`]. Tables are `width` characters wide at most.
+//! What a person reads on the terminal. Only rendered here; every value comes from the makers. Tables are `width` characters wide at most.
 
 mod choice;
 mod cost;
 mod fit;
+mod fleet;
 mod optimum;
-mod pooled;
-pub mod replay;
+mod refusal;
+mod room;
 mod show;
 mod simulation;
 mod sweep;
 mod synthesis;
 mod upgrades;
 
-pub use choice::thresholds;
-pub use cost::explain;
-pub use fit::{fit, fit_notes};
-pub use optimum::optimum;
+pub use cost::{explain, thresholds};
+pub use fit::{fit, fit_notes, lines};
+pub use optimum::{Distance, Least, optimum};
+pub use refusal::refusal;
 pub use show::{about, show};
-pub use simulation::{besides, notes, rules, simulation, start_latency, start_latency_of};
+pub use simulation::{as_analysed, besides, rules, simulation, start_latency, start_latency_of};
 pub use sweep::{sweep_csv, sweep_page};
-pub use synthesis::{refusal, synthesis};
+pub use synthesis::{Synthesized, synthesis};
 
-pub use crate::report::{WIDTH, estimate, number};
+pub use crate::report::WIDTH;
 
-use crate::multiresource::artifact::{Artifact, Claim, Quantity, Subject, Unmet, unmet};
+use crate::multiresource::artifact::{Artifact, Claim, Evidence, Quantity, Subject, Unmet, unmet};
+use crate::multiresource::program::PROOF_GAP;
 use crate::multiresource::workload::Workload;
-use crate::report::{RunWords, Table, bar, below, change, percent, run_report, within, wrap};
+use crate::report::{
+    RunWords, Table, bar, below, change, estimate, number, percent, run_report, within, wrap,
+};
 
-/// The claim of a quantity, of one type or of the whole policy.
+/// Returns the claim of a quantity, of one type or of the whole policy.
 fn claim<'a>(artifact: &'a Artifact, quantity: Quantity, kind: Option<&str>) -> Option<&'a Claim> {
     artifact.find(quantity, Subject::of_type(kind))
 }
 
-/// What a claim assumes and the workload does not meet.
+/// Returns what a claim assumes and the workload does not meet.
 fn unmet_by(claim: &Claim, artifact: &Artifact, workload: &Workload) -> Unmet {
     let preempts = artifact.policy.preempts();
     unmet(
@@ -44,7 +47,7 @@ fn unmet_by(claim: &Claim, artifact: &Artifact, workload: &Workload) -> Unmet {
     )
 }
 
-/// What part of each resource the jobs need.
+/// Says what part of each resource the jobs need.
 fn shares(workload: &Workload, demand: &[f64]) -> String {
     let resources = workload.resources().iter().zip(demand);
     let parts =
@@ -52,7 +55,7 @@ fn shares(workload: &Workload, demand: &[f64]) -> String {
     parts.collect::<Vec<_>>().join(", ")
 }
 
-/// A load with the digits that a decision near 1 needs; a small one to nine significant digits.
+/// Returns a load with the digits that a decision near 1 needs; a small one to nine significant digits.
 fn load(load: f64) -> String {
     let decimals = match load {
         _ if (load - 1.0).abs() < 1e-3 => 12,
@@ -61,6 +64,15 @@ fn load(load: f64) -> String {
     };
     let text = format!("{load:.decimals$}");
     text.trim_end_matches('0').trim_end_matches('.').into()
+}
+
+/// Returns whether the load is proven, by double precision.
+fn proof(evidence: &Evidence) -> String {
+    if evidence.proven {
+        return format!("proven best, relative gap below {PROOF_GAP:.0e}");
+    }
+    let gap = evidence.gap;
+    format!("NOT PROVEN best: gap {gap:.2e}; a longer --time searches on")
 }
 
 #[cfg(test)]

@@ -1,9 +1,78 @@
+//! The least mean response time, and how far policies are above it.
+
+use serde::Serialize;
+
 use super::{Table, below, estimate, number};
 use crate::multiresource::artifact::{Objective, Preemption};
-use crate::multiresource::simulator::Health;
-use crate::multiresource::verbs::Least;
+use crate::multiresource::optimum::{Ended, Optimum, Problem};
+use crate::multiresource::workload::Workload;
+use crate::simulation::{Estimate, Health};
 
-/// What policies may do.
+/// How a policy fares beside the optimum.
+#[derive(Clone, Debug, Serialize)]
+pub struct Distance {
+    /// Its name.
+    pub policy: String,
+    /// Whether its means may be believed.
+    pub health: Health,
+    /// The objective \[time\].
+    pub response: Option<Estimate>,
+    /// How far that is above the bound, as a fraction.
+    #[serde(skip)]
+    pub over: Option<f64>,
+}
+
+/// The optimum of a small system, and how far policies are from it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Least {
+    /// The load ρ.
+    load: f64,
+    /// The preemption that policies have.
+    preemption: Preemption,
+    /// γ, with setups \[1/time\].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    setup_rate: Option<f64>,
+    /// None of them has less \[time\].
+    lower_bound: f64,
+    /// The optimum of the box is at most that \[time\].
+    upper_bound_in_box: f64,
+    /// The most jobs of each type: those that wait, or with preemption all.
+    most_jobs: Vec<usize>,
+    /// States of the box.
+    states: usize,
+    /// Sweeps over all boxes.
+    sweeps: usize,
+    /// What the last growth of the box changed, relatively.
+    growth: Option<f64>,
+    /// Whether the bounds are not as close as asked for: interrupted, or out of time.
+    interrupted: bool,
+    /// Whether the box is not as large as asked for: a larger one would have too many states.
+    full: bool,
+    /// Simulated policies.
+    policies: Vec<Distance>,
+}
+
+impl Least {
+    /// Of what was sought at a load, and found.
+    pub fn new(load: f64, sought: Problem, found: Optimum, policies: Vec<Distance>) -> Self {
+        Least {
+            load,
+            preemption: sought.preemption,
+            setup_rate: sought.setup_rate,
+            lower_bound: found.lower,
+            upper_bound_in_box: found.upper_in_box,
+            most_jobs: found.limits,
+            states: found.states,
+            sweeps: found.sweeps,
+            growth: Some(found.growth).filter(|g| g.is_finite()),
+            interrupted: found.ended == Ended::Cut,
+            full: found.ended == Ended::Full,
+            policies,
+        }
+    }
+}
+
+/// Returns what policies may do.
 pub(super) fn allowed(preemption: Preemption) -> &'static str {
     match preemption {
         Preemption::None => "without preemption",
@@ -12,7 +81,7 @@ pub(super) fn allowed(preemption: Preemption) -> &'static str {
     }
 }
 
-/// That the bound would be higher, and why it is not; empty where it is as high as can be.
+/// Says that the bound would be higher, and why it is not; empty where it is as high as can be.
 fn shortfall(found: &Least) -> String {
     let why = if found.interrupted {
         "interrupted, --time-limit, or sweeps that come no closer"
@@ -28,14 +97,14 @@ fn shortfall(found: &Least) -> String {
     format!("CUT SHORT ({why}): the bound holds, and would be higher.{other}\n")
 }
 
-/// The bound, and how far policies are above it.
-pub fn optimum(found: &Least, objective: Objective, width: usize) -> String {
-    let unit = found.workload.time_unit();
+/// Returns the bound, and how far policies are above it.
+pub fn optimum(found: &Least, workload: &Workload, objective: Objective, width: usize) -> String {
+    let unit = workload.time_unit();
     let (what, symbol) = match objective {
         Objective::Mean | Objective::P99 => ("mean response time", "E[T]"),
         Objective::Weighted => ("mean response time, weighted by load,", "weighted E[T]"),
     };
-    let knowing = match found.workload.known() {
+    let knowing = match workload.known() {
         None => "",
         Some(_) => " that knows no more of a job than its type",
     };

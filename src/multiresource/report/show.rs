@@ -9,15 +9,16 @@ use super::{Table, bar, load, percent, start_latency, unmet_by, within, wrap};
 use crate::artifact::{Method as _, Quantity as _, Standing};
 use crate::multiresource::artifact::{Artifact, Checked, Claim, Family, Quantity};
 use crate::multiresource::workload::{Fleet, Workload};
+use crate::report::policy_report;
 
 /// Schedules that are drawn; of the others it is said how many there are.
 const DRAWN: usize = 12;
 
-/// What the policy is for, its schedules as bars, when it switches, what it promises and how sure that
+/// Says what the policy is for, its schedules as bars, when it switches, what it promises and how sure that
 /// is.
 pub fn show(checked: &Checked, width: usize) -> String {
     let (artifact, fleet) = (checked.artifact(), checked.workload());
-    let mut text = purpose(artifact);
+    let mut text = load_of(artifact);
     if let Some(note) = start_latency(fleet.envelope()) {
         let _ = writeln!(text, "{}", wrap(&note, width));
     }
@@ -26,10 +27,16 @@ pub fn show(checked: &Checked, width: usize) -> String {
     text += &schedules(artifact, fleet.envelope(), width);
     let _ = write!(text, "\n{}", promises(artifact, checked, width));
     text += &bounds(fleet, artifact, width);
-    text + "\n`synth check` tells what it derives anew, `synth simulate` tries to refute what it promises.\n"
+    let workload = &artifact.workload;
+    let whole = match fleet.servers() {
+        1 => "one server".to_string(),
+        many => format!("{many} servers of {} shapes", workload.servers.len()),
+    };
+    let what = format!("{} types of jobs on {whole}", workload.types.len());
+    policy_report(&what, &artifact.tool, workload.source.as_deref(), &text)
 }
 
-/// What claims are about.
+/// Says what claims are about.
 pub fn about(fleet: &Fleet) -> String {
     let types = fleet.types().len();
     if fleet.is_one_server() {
@@ -39,32 +46,20 @@ pub fn about(fleet: &Fleet) -> String {
     format!("{types} types on {servers} servers of {shapes} shapes")
 }
 
-/// What it is for.
-fn purpose(artifact: &Artifact) -> String {
-    let workload = &artifact.workload;
-    let servers: u32 = workload.servers.iter().map(|s| s.count).sum();
-    let whole = match servers {
-        1 => "one server".to_string(),
-        many => format!("{many} servers of {} shapes", workload.servers.len()),
-    };
-    let (types, tool) = (workload.types.len(), &artifact.tool);
-    let mut text =
-        format!("A scheduling policy for {types} types of jobs on {whole}, made by {tool}.\n");
-    if let Some(source) = &workload.source {
-        let _ = writeln!(text, "Workload: {source}");
-    }
+/// Returns the load, and whether another policy can have less.
+fn load_of(artifact: &Artifact) -> String {
     let evidence = &artifact.evidence;
-    let gangs = workload.types.iter().any(|kind| kind.nodes > 1);
+    let gangs = artifact.workload.types.iter().any(|kind| kind.nodes > 1);
     let best = match evidence.proven {
         true if gangs => "no policy can have less, jobs on several servers being taken apart",
         true => "no policy can have less, which is proved",
         false => "whether another policy can have less is not proved",
     };
     let sign = if evidence.proven && gangs { "≥" } else { "=" };
-    text + &format!("Load ρ {sign} {}: {best}.\n", load(evidence.load))
+    format!("Load ρ {sign} {}: {best}.\n", load(evidence.load))
 }
 
-/// The schedules of the mix, as bars.
+/// Returns the schedules of the mix, as bars.
 fn schedules(artifact: &Artifact, workload: &Workload, width: usize) -> String {
     let Some((schedules, weights)) = crate::multiresource::artifact::mix(artifact) else {
         return String::new();
@@ -91,7 +86,7 @@ fn schedules(artifact: &Artifact, workload: &Workload, width: usize) -> String {
     text
 }
 
-/// What it promises, and how sure that is.
+/// Says what it promises, and how sure that is.
 fn promises(artifact: &Artifact, checked: &Checked, width: usize) -> String {
     let shown = [
         Quantity::MeanResponse,
@@ -139,7 +134,7 @@ fn how_sure(claim: &Claim, workload: &Workload, artifact: &Artifact) -> String {
     words
 }
 
-/// What the policy runs with, and a claim is without.
+/// Returns what the policy runs with, but a claim does not count.
 fn without(artifact: &Artifact, claim: &Claim) -> Option<&'static str> {
     let own = &claim.holds_for.own;
     let rule = artifact.policy.msr()?;

@@ -9,12 +9,11 @@ use crate::multiresource::artifact::Quantity;
 use crate::multiresource::simulator::{
     Contender, Ending, Health, Judgement, Measures, Offered, Parameter, Run,
 };
-use crate::multiresource::verbs::Simulated;
 use crate::multiresource::workload::Workload;
 use crate::report::{Besides, Shares, list};
 use crate::simulation::sweep::Knows;
 
-/// What a simulation found, with the verdicts on the claims, if any were judged.
+/// Says what a simulation found, with the verdicts on the claims, if any were judged.
 pub fn simulation(workload: &Workload, run: &Run, verdicts: &[Judgement], width: usize) -> String {
     let names: Vec<&str> = workload.types().iter().map(|t| t.name()).collect();
     let words = RunWords {
@@ -27,22 +26,14 @@ pub fn simulation(workload: &Workload, run: &Run, verdicts: &[Judgement], width:
     run_report(&words, run, verdicts, width)
 }
 
-/// What should be known of the run that claims are judged by, and why they are not.
-pub fn notes(simulated: &Simulated) -> Vec<String> {
-    let knows = simulated.knows.words();
-    let mut notes = Vec::from_iter(knows.map(|knows| format!("The rule {knows}.")));
-    notes.extend(start_latency(&simulated.workload));
-    notes.extend(simulated.unjudged.map(String::from));
-    let Some(run) = &simulated.as_analysed else {
-        return notes;
+/// Returns what should be known of the run under the conditions that claims hold for.
+pub fn as_analysed(run: &Run) -> Vec<String> {
+    let how = match run.health {
+        Health::Settled => None,
+        Health::Unstable => Some("is unstable"),
+        Health::Unsettled => Some("did not settle"),
     };
-    if run.health != Health::Settled {
-        let how = match run.health {
-            Health::Unstable => "is unstable",
-            _ => "did not settle",
-        };
-        notes.push(format!("Under the conditions that its claims hold for, the policy {how}: of these claims nothing is measured."));
-    }
+    let mut notes = Vec::from_iter(how.map(|how| format!("Under the conditions that its claims hold for, the policy {how}: of these claims nothing is measured.")));
     if run.ending == Ending::Interrupted {
         notes.push("Interrupted: the claims are judged by what was there.".into());
     }
@@ -73,7 +64,7 @@ fn overall(workload: &Workload, run: &Run) -> String {
     )
 }
 
-/// That jobs have a start latency, and what counts it; none where they start at once.
+/// Says that jobs have a start latency, and what counts it; none where they start at once.
 pub fn start_latency(workload: &Workload) -> Option<String> {
     let law = workload.start_latency()?;
     let latency = start_latency_of(law, workload.time_unit());
@@ -82,7 +73,7 @@ pub fn start_latency(workload: &Workload) -> Option<String> {
     ))
 }
 
-/// How long jobs hold their room before they run, and what counts it of a job.
+/// Returns how long jobs hold their room before they run, and what counts it of a job.
 pub fn start_latency_of(law: &Size, unit: &str) -> String {
     let mean = format!("{} {unit}", number(law.mean()));
     let length = match law {
@@ -94,11 +85,16 @@ pub fn start_latency_of(law: &Size, unit: &str) -> String {
     )
 }
 
-/// What is shown of a comparison on a server besides response times: what is in use of its resources.
+/// Returns what is shown of a comparison on a server besides response times: what is in use of its resources.
 pub fn besides(workload: &Workload) -> Besides<'_, Measures, Offered> {
     let parts: Vec<&str> = workload.resources().iter().map(|r| r.name()).collect();
+    let mut about = format!("{} job types on {}", workload.types().len(), list(&parts));
+    if let Some(law) = workload.start_latency() {
+        let (mean, unit) = (number(law.mean()), workload.time_unit());
+        about += &format!(", with a mean start latency of {mean} {unit}");
+    }
     Besides {
-        about: format!("{} job types on {}", workload.types().len(), list(&parts)),
+        about,
         parts,
         section: (
             "Resources",
@@ -124,7 +120,7 @@ pub fn besides(workload: &Workload) -> Besides<'_, Measures, Offered> {
     }
 }
 
-/// The rules that have a name, with what each does, may and knows.
+/// Returns the rules that have a name, with what each does, may and knows.
 pub fn rules(width: usize) -> String {
     let header = ["rule", "preempts", "knows", "what it does"];
     let mut table = Table::new(header).words(1).words(2).words(3).wrapping(3);

@@ -7,7 +7,7 @@ use crate::multiresource::workload::Workload;
 use crate::report::plot::{Axis, Curve, Drawn, Panel, Point, Scale, lines};
 use crate::report::{Csv, Page, Section, Shown, number};
 
-/// One line a point; empty where there is no exact value.
+/// Writes one line a point; empty where there is no exact value.
 ///
 /// # Errors
 /// When the text cannot be put together.
@@ -61,11 +61,8 @@ pub fn sweep_page(workload: &Workload, swept: &[SweepPoint]) -> Drawn<String> {
     let routes: Vec<(String, Vec<&SweepPoint>)> = routes.collect();
     let least = swept.iter().map(value).fold(f64::INFINITY, f64::min);
     let curve = |(n, (_, points)): (usize, &(String, Vec<&SweepPoint>))| {
-        let points = points.iter().map(|point| Point {
-            at: point.switching_rate,
-            value: value(point),
-            half_width: 0.0,
-        });
+        let points = points.iter();
+        let points = points.map(|point| Point::exact(point.switching_rate, value(point)));
         Curve::new(n, points.filter(|p| p.value <= DRAWN * least).collect())
     };
     let curves: Vec<Curve> = routes.iter().enumerate().map(curve).collect();

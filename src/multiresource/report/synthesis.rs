@@ -1,49 +1,119 @@
+//! The summary of a policy.
+
 use std::fmt::Write as _;
 
 use itertools::{Itertools as _, chain};
-use num_rational::BigRational;
 
-use super::choice::choice;
+use super::choice::{left_out, simulated, taken};
 use super::cost::{conditions, cost_table};
-use super::pooled::pooled;
-use super::upgrades::{bounds, of_overloaded, upgrades};
-use super::{Table, bar, claim, load, number, percent, shares};
+use super::refusal::{bottleneck, fraction};
+use super::room::Stability;
+use super::upgrades::{bounds, upgrades};
+use super::{Table, bar, claim, fleet, load, number, percent, proof};
 use crate::multiresource::artifact::{
-    Evidence, Method, MsrPolicy, Preemption, Proven, Quantity, ShapeWorth, unmet,
+    Artifact, Evidence, Method, MsrPolicy, Preemption, Proven, Quantity, unmet,
 };
-use crate::multiresource::program::{Exact, LOAD_MARGIN, PROOF_GAP};
+use crate::multiresource::program::Exact;
 use crate::multiresource::schedule::{Fluid, Packing, enumerate};
-use crate::multiresource::synthesis::{Overload, Synthesis, Upgrades, queue_assumptions};
-use crate::multiresource::verbs::{How, Synthesized, demand};
+use crate::multiresource::synthesis::{Basis, Chosen, Log, Synthesis, queue_assumptions};
 use crate::multiresource::workload::{Fleet, Workload};
+use crate::report::class_table;
 
-/// The summary of a policy.
-pub fn synthesis(fleet: &Fleet, found: &Synthesized, width: usize) -> String {
-    let (workload, evidence) = (fleet.envelope(), &found.artifact().evidence);
-    let summary = match &found.how {
-        How::Analysed(synthesis) => {
-            heading(workload, evidence, synthesis.solution.exact.as_ref())
-                + &of_loop(workload, synthesis, width)
+/// A policy, and how it was found.
+#[derive(Debug)]
+pub enum Synthesized {
+    /// By analysis.
+    Analysed(Box<Synthesis>),
+    /// By simulation, or for a fleet; with what no policy with the preemption that was asked for can beat \[time\], where
+    /// it is known in passing.
+    Chosen(Box<Chosen>, Option<(f64, Preemption)>),
+}
+
+impl Synthesized {
+    /// Returns the policy.
+    pub fn artifact(&self) -> &Artifact {
+        match self {
+            Synthesized::Analysed(synthesis) => &synthesis.artifact,
+            Synthesized::Chosen(chosen, _) => &chosen.artifact,
         }
-        How::Chosen(chosen, optimum) => {
-            let heading = heading(workload, evidence, None);
-            choice(
+    }
+}
+
+/// Renders the summary of a policy, with what was learned on the way.
+pub fn synthesis(fleet: &Fleet, found: &Synthesized, log: &Log, width: usize) -> String {
+    let (workload, artifact) = (fleet.envelope(), found.artifact());
+    let summary = match found {
+        Synthesized::Analysed(synthesis) => {
+            heading(
                 workload,
-                chosen,
-                (*optimum, found.stability),
-                &heading,
-                width,
-            )
+                &artifact.evidence,
+                synthesis.solution.exact.as_ref(),
+            ) + &of_loop(workload, synthesis, width)
         }
-        How::Pooled(own) => pooled(fleet, own, found.stability, width),
+        Synthesized::Chosen(own, optimum) => chosen(fleet, own, *optimum, width),
     };
     summary
-        + &bounds(fleet, found.artifact(), width)
-        + &upgrades(fleet, &found.log.upgrades, evidence.load, width)
+        + &bounds(fleet, artifact, width)
+        + &upgrades(fleet, &log.upgrades, artifact.evidence.load, width)
+}
+
+/// Says what was taken and why, how it compares, and what is claimed.
+fn chosen(fleet: &Fleet, own: &Chosen, optimum: Option<(f64, Preemption)>, width: usize) -> String {
+    let (workload, artifact, record) = (fleet.envelope(), &own.artifact, own.choice.as_ref());
+    let known = Stability::of(workload, &artifact.policy);
+    let is_fleet = !fleet.is_one_server();
+    let is_chosen = match own.basis {
+        Basis::Given if is_fleet => false,
+        _ => is_fleet || record.is_some(),
+    };
+    let mut text = String::new();
+    if is_chosen {
+        text += &taken(own, known, width);
+    }
+    if is_fleet {
+        text += &fleet::heading(fleet, artifact);
+        let _ = writeln!(text, "\n{}", fleet::shapes(fleet, artifact, width));
+    } else {
+        text += &heading(workload, &artifact.evidence, None);
+        if record.is_none() {
+            return text;
+        }
+        text += "\n";
+    }
+    if let Some(record) = record {
+        text += &simulated(workload, record, artifact, optimum, width);
+    }
+    text += &left_out(own.unclaimed.as_deref(), &own.skipped, width);
+    let _ = writeln!(
+        text,
+        "stability: {}",
+        stability(known, is_fleet, record.is_some())
+    );
+    text + &match (&own.synthesis, &own.run) {
+        _ if is_fleet => fleet::slots_and_costs(fleet, artifact, width),
+        (Some(analysed), _) => of_loop(workload, analysed, width),
+        (None, Some(run)) => format!("\n{}\n", class_table(workload.time_unit(), run, width)),
+        (None, None) => "\n".into(),
+    }
+}
+
+/// Says what is known of a policy's stability.
+fn stability(known: Stability, is_fleet: bool, is_simulated: bool) -> String {
+    match known {
+        Stability::Seen if is_fleet && !is_simulated => "proved for exponential sizes and Poisson arrivals only, since each type has more slots than work".into(),
+        Stability::Seen => "seen in simulation at this load, not proved".into(),
+        Stability::Turns(time) => format!("proved, since Σ λ_i/(μ_i c_i) = {} < 1", number(time)),
+        Stability::Guard(jobs) => format!("proved, by a guard: from {jobs} jobs in the system on an MSR policy takes over, whose loads ρ_i are below 1"),
+        Stability::Partition(jobs) => format!("proved, by a guard: from {jobs} jobs in the system on each type has slots of its own, with loads ρ_i below 1"),
+        Stability::Loads if is_fleet => "proved, since each type has more slots than work".into(),
+        Stability::Loads => "proved, by the loads ρ_i < 1".into(),
+        Stability::Weights => "proved for any load below 1, since a job weighs more the more of its type there are (a Lyapunov function)".into(),
+        Stability::Fills => "proved for any load below 1, since all servers work whenever there are jobs for them".into(),
+    }
 }
 
 /// Its loop, how it moves, and what it costs.
-pub(super) fn of_loop(workload: &Workload, synthesis: &Synthesis, width: usize) -> String {
+fn of_loop(workload: &Workload, synthesis: &Synthesis, width: usize) -> String {
     format!(
         "\n{}\n\n{}\n\n{}\n{}\n",
         loop_table(workload, &synthesis.policy, width),
@@ -53,7 +123,7 @@ pub(super) fn of_loop(workload: &Workload, synthesis: &Synthesis, width: usize) 
     )
 }
 
-/// The load with its proof, exactly where there are fractions (which may be too long for the
+/// Returns the load with its proof, exactly where there are fractions (which may be too long for the
 /// artifact), and the number of schedules.
 fn heading(workload: &Workload, evidence: &Evidence, exact: Option<&Exact>) -> String {
     let written = evidence.exact.as_ref();
@@ -73,123 +143,7 @@ fn heading(workload: &Workload, evidence: &Evidence, exact: Option<&Exact>) -> S
     )
 }
 
-/// Whether the load is proven, by double precision.
-pub(super) fn proof(evidence: &Evidence) -> String {
-    if evidence.proven {
-        return format!("proven best, relative gap below {PROOF_GAP:.0e}");
-    }
-    let gap = evidence.gap;
-    format!("NOT PROVEN best: gap {gap:.2e}; a longer --time searches on")
-}
-
-/// Why a workload is refused: the proof, what is over-committed, and the way out.
-pub fn refusal(fleet: &Fleet, overload: &Overload, upgrades: &Upgrades, width: usize) -> String {
-    let mut text = overloaded(fleet, overload) + "\n";
-    let certificate = &overload.certificate;
-    let (worth, grow) = match fleet.one_server() {
-        Some(workload) => {
-            text += &over_committed(workload, &certificate.servers[0]);
-            ("no schedule is worth more", "the server")
-        }
-        None => {
-            let shares = shares(fleet.envelope(), &demand(fleet));
-            let _ = writeln!(text, "demand: {shares}");
-            ("all servers together are worth no more", "the fleet")
-        }
-    };
-    let _ = writeln!(
-        text,
-        "\nThe prices that prove it: weigh each type's running jobs by its price; {worth} than {}, and the arrivals bring work worth 1.",
-        number(1.0 / certificate.bound)
-    );
-    let mut prices = Table::new(["type", "price of a running job", "worth of its work"]);
-    for (kind, worth) in fleet.types().iter().zip(&certificate.prices) {
-        let price = number(worth / kind.offered_load());
-        prices.row([kind.name().into(), price, percent(*worth)]);
-    }
-    text += &prices.within(width);
-    let _ = writeln!(
-        text,
-        "\n\nThe arrival rates would have to shrink to below {} times what they are, all alike; or {grow} to grow.",
-        load((1.0 / certificate.load).min(1.0))
-    );
-    text + &of_overloaded(fleet, upgrades, certificate.load, width)
-}
-
-/// That the load is too large, as far as that is known.
-fn overloaded(fleet: &Fleet, overload: &Overload) -> String {
-    let what = if fleet.is_one_server() {
-        "workload"
-    } else {
-        "fleet"
-    };
-    let certificate = &overload.certificate;
-    let bound = load(certificate.bound);
-    if !overload.decided {
-        return format!(
-            "undecided: the load lies between {bound} and {}; give the proof more time with --time",
-            load(certificate.load)
-        );
-    }
-    let size = match overload.exact.as_ref().filter(|e| e.is_proven()) {
-        Some(exactly) if bound == "1" && !exactly.load.is_integer() => {
-            format!("is above 1, exactly, by less than {LOAD_MARGIN:e}")
-        }
-        Some(exactly) => format!("= {}{bound} exactly", fraction(&exactly.load)),
-        None if certificate.bound > 1.0 + LOAD_MARGIN => format!("= {bound}"),
-        None => {
-            return format!(
-                "no policy can be said to stabilize this {what}: load ρ = 1 to within {LOAD_MARGIN:e}, which double precision cannot separate from 1, and it must be below 1"
-            );
-        }
-    };
-    format!("no policy can stabilize this {what}: load ρ {size}, and it must be below 1")
-}
-
-/// What there is too little of on one server.
-fn over_committed(workload: &Workload, bound: &ShapeWorth) -> String {
-    let fluid = Fluid::new(workload);
-    let mut text = bottleneck(workload, &fluid) + "\n";
-    let resources = workload.resources().iter().zip(&fluid.utilization);
-    for (resource, used) in resources.filter(|(_, u)| **u >= 1.0 - 1e-9) {
-        let _ = writeln!(
-            text,
-            "{} is over-committed: the jobs need {} of it.",
-            resource.name(),
-            percent(*used)
-        );
-    }
-    if fluid.bound() < 1.0 - 1e-9 {
-        let _ = writeln!(
-            text,
-            "No single resource is over-committed; the jobs do not pack. {}",
-            scarce(workload, &bound.resource_prices)
-        );
-    }
-    text
-}
-
-/// Largest denominator of a fraction that is easier to read than its decimals.
-const SHORT: u32 = 1_000_000;
-
-/// `131/200 = `, or nothing where there is no short fraction.
-fn fraction(load: &BigRational) -> String {
-    if load.is_integer() || *load.denom() > SHORT.into() {
-        return String::new();
-    }
-    format!("{load} = ")
-}
-
-fn bottleneck(workload: &Workload, fluid: &Fluid) -> String {
-    format!(
-        "fluid bound {}, bottleneck {} (demand: {})",
-        load(fluid.bound()),
-        workload.resources()[fluid.bottleneck].name(),
-        shares(workload, &fluid.utilization)
-    )
-}
-
-/// How many schedules there are to choose from.
+/// Returns how many schedules there are to choose from.
 fn schedulable_set(workload: &Workload) -> String {
     let budget = COUNTED.min(NUMBERS / workload.types().len());
     let all = enumerate(&Packing::new(workload), budget);
@@ -208,21 +162,7 @@ const COUNTED: usize = 100_000;
 /// And while they are kept, no more than so many numbers in all.
 const NUMBERS: usize = 4_000_000;
 
-/// The resources that the proof puts a price on.
-fn scarce(workload: &Workload, prices: &[f64]) -> String {
-    let priced = workload.resources().iter().zip(prices);
-    let priced = priced.map(|(r, price)| (r.name(), price * r.units() as f64));
-    let whole: f64 = priced.clone().map(|(_, price)| price).sum();
-    let scarce = priced.filter(|(_, price)| price / whole > 1e-9);
-    format!(
-        "What is scarce, by its share of the price of the whole server: {}.",
-        scarce
-            .map(|(name, price)| format!("{name} ({})", percent(price / whole)))
-            .join(", ")
-    )
-}
-
-/// The schedules of the loop: a column for each type, or where these are too many, in words.
+/// Returns the schedules of the loop: a column for each type, or where these are too many, in words.
 fn loop_table(workload: &Workload, policy: &MsrPolicy, width: usize) -> String {
     let names: Vec<&str> = workload.types().iter().map(|t| t.name()).collect();
     let header = chain!(["loop"], names.iter().copied(), ["fraction", ""]);
@@ -250,7 +190,7 @@ fn loop_table(workload: &Workload, policy: &MsrPolicy, width: usize) -> String {
     }
 }
 
-/// How the policy moves between its schedules.
+/// Returns how the policy moves between its schedules.
 fn movement(workload: &Workload, synthesis: &Synthesis) -> String {
     let policy = &synthesis.policy;
     let unit = workload.time_unit();
@@ -294,7 +234,7 @@ fn movement(workload: &Workload, synthesis: &Synthesis) -> String {
     text
 }
 
-/// The assumption behind a number that is not exact.
+/// Returns the assumption behind a number that is not exact.
 fn assumption(workload: &Workload, synthesis: &Synthesis, method: Method) -> String {
     if method == Method::ApproximationQueueLength {
         return ", approximately".into();

@@ -4,22 +4,22 @@ use std::fmt::Write as _;
 
 use itertools::Itertools as _;
 
+use super::room::room;
 use super::{Table, change, number, percent, unmet_by, wrap};
 use crate::multiresource::artifact::{Artifact, Quantity};
 use crate::multiresource::program::PROOF_GAP;
 use crate::multiresource::synthesis::{Upgrade, Upgrades};
-use crate::multiresource::verbs::room;
 use crate::multiresource::workload::Fleet;
 
 /// Relative changes below this are none.
 const SAME: f64 = 5e-5;
 
-/// What bounds the load.
+/// Says what bounds the load.
 pub(super) fn bounds(fleet: &Fleet, artifact: &Artifact, width: usize) -> String {
     format!("\n{}", wrap(&why(fleet, artifact), width))
 }
 
-/// What would help where no policy keeps up; `load` is what it is now.
+/// Says what would help where no policy keeps up; `load` is what it is now.
 pub(super) fn of_overloaded(fleet: &Fleet, upgrades: &Upgrades, load: f64, width: usize) -> String {
     let mut text = self::upgrades(fleet, upgrades, load, width);
     let best = upgrades.found.first();
@@ -29,7 +29,7 @@ pub(super) fn of_overloaded(fleet: &Fleet, upgrades: &Upgrades, load: f64, width
     text
 }
 
-/// Why not more load.
+/// Says why the load cannot be larger.
 fn why(fleet: &Fleet, artifact: &Artifact) -> String {
     let room = room(artifact, fleet);
     let [any, none] = [room.of_any, room.of_none].map(number);
@@ -84,7 +84,7 @@ fn why(fleet: &Fleet, artifact: &Artifact) -> String {
     text + &format!("This policy is stable up to {factor} times these arrivals, {how}.\n")
 }
 
-/// The steps that bring something as a table, what helps most first; the others in one line.
+/// Returns the steps that bring something as a table, what helps most first; the others in one line.
 pub(super) fn upgrades(fleet: &Fleet, upgrades: &Upgrades, load: f64, width: usize) -> String {
     let helps = |step: &&Upgrade| load / step.load > 1.0 + SAME;
     let (helping, idle): (Vec<&Upgrade>, Vec<&Upgrade>) = upgrades.found.iter().partition(helps);
@@ -123,7 +123,7 @@ pub(super) fn upgrades(fleet: &Fleet, upgrades: &Upgrades, load: f64, width: usi
     text + &wrap(&notes, width)
 }
 
-/// What is bought.
+/// Names what is bought.
 fn name(fleet: &Fleet, step: &Upgrade) -> String {
     let Some(resource) = &step.resource else {
         return format!("1 more server {}", step.shape);

@@ -1,181 +1,180 @@
-//! The least mean response time without preemption or with it, and how far policies are above it.
+//! What no policy can beat: the least mean response time without preemption or with it, and how far policies are above it.
 
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
-use serde::Serialize;
+use clap::Args;
 
-use super::enter::{Entered, enter};
-use super::{VerbError, own_load, refuse};
-use crate::artifact::Changes;
+use super::resolve::own_load;
+use super::{progress, server_of};
+use crate::kind::{
+    Caller, Files, Kind as _, NamesFiles, OwnVerb, Policy, VerbOutput, VerbResult, json, refuse,
+};
+use crate::multiresource::Multiresource;
 use crate::multiresource::artifact::{Objective, Preemption};
-use crate::multiresource::optimum::{Ended, Limits, Problem, Step, optimum};
-use crate::multiresource::simulator::Settings;
-use crate::multiresource::workload::{Fleet, Workload};
+use crate::multiresource::optimum::{Limits, Problem, Step, optimum};
+use crate::multiresource::report::{self, Distance, Least};
+use crate::multiresource::workload::Fleet;
 use crate::report::number;
-use crate::simulation::{Estimate, Health};
+use crate::simulation::Settings;
+use crate::typed::{Budget, WorkloadFile, count, load, part, positive, seconds, time};
 
-/// How a policy fares beside the optimum.
-#[derive(Clone, Debug, Serialize)]
-pub struct Distance {
-    /// Its name.
-    pub policy: String,
-    /// Whether its means may be believed.
-    pub health: Health,
-    /// The objective \[time\].
-    pub response: Option<Estimate>,
-    /// How far that is above the bound, as a fraction.
-    #[serde(skip)]
-    pub over: Option<f64>,
+/// What is typed.
+#[derive(Args)]
+#[command(after_help = ABOUT)]
+pub struct Arguments {
+    #[command(flatten)]
+    workload: WorkloadFile,
+
+    /// Scale its arrival rates to this load ρ, as a fraction of what any policy can serve
+    #[arg(long, value_parser = load, allow_negative_numbers = true, value_name = "ρ")]
+    load: Option<f64>,
+
+    /// What may happen to a running job: nothing, or that it waits again, at no cost or after a setup
+    #[arg(long, value_enum, default_value = "none")]
+    preemption: Preemption,
+
+    /// γ, the rate of setups [1/time unit]; needed with `--preemption setup`
+    #[arg(long, value_name = "γ", value_parser = positive, allow_negative_numbers = true, required_if_eq("preemption", "setup"))]
+    setup_rate: Option<f64>,
+
+    /// What is least: the mean response time, or that weighted by load
+    #[arg(long, value_enum, default_value = "mean")]
+    objective: Objective,
+
+    /// Relative distance between the bounds at which to stop
+    #[arg(long, default_value = "0.5%", value_parser = part)]
+    tolerance: f64,
+
+    /// Also measure these policies, by name (`synth rules` lists them) or policy file
+    #[arg(long, value_delimiter = ',', value_name = "P,P,…")]
+    policies: Vec<String>,
+
+    /// States of the dynamic program at most, 20 bytes each; what begins with more is refused
+    #[arg(long, default_value = "2e7", value_parser = count)]
+    states: u64,
+
+    /// Seconds, or such as 10min, for the dynamic program; after that the bounds are printed as they are
+    #[arg(long, value_name = "TIME", default_value = "300", value_parser = time)]
+    time_limit: f64,
+
+    #[command(flatten)]
+    budget: Budget,
+
+    /// Also write all results as JSON to this file (`-`: to standard output, in place of the table)
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
 }
 
-/// The optimum of a small system, and how far policies are from it.
-#[derive(Clone, Debug, Serialize)]
-pub struct Least {
-    /// What arrives, at the load that was asked for.
-    #[serde(skip)]
-    pub workload: Workload,
-    /// The load ρ.
-    pub load: f64,
-    /// The preemption that policies have.
-    pub preemption: Preemption,
-    /// γ, with setups \[1/time\].
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub setup_rate: Option<f64>,
-    /// None of them has less \[time\].
-    pub lower_bound: f64,
-    /// The optimum of the box is at most that \[time\].
-    pub upper_bound_in_box: f64,
-    /// The most jobs of each type: those that wait, or with preemption all.
-    pub most_jobs: Vec<usize>,
-    /// States of the box.
-    pub states: usize,
-    /// Sweeps over all boxes.
-    pub sweeps: usize,
-    /// What the last growth of the box changed, relatively.
-    pub growth: Option<f64>,
-    /// Whether the bounds are not as close as asked for: interrupted, or out of time.
-    pub interrupted: bool,
-    /// Whether the box is not as large as asked for: a larger one would have too many states.
-    pub full: bool,
-    /// Simulated policies.
-    pub policies: Vec<Distance>,
-    /// Policies that cannot run on it, each with its reason.
-    #[serde(skip)]
-    pub failures: Vec<(String, String)>,
+const ABOUT: &str = "\
+The workload has Poisson arrivals and exponential sizes, on a system so small that schedules times waiting jobs of each type \
+are few, or with preemption the numbers of jobs (see --states).";
+
+/// Events per policy, by default.
+const EVENTS: u64 = 50_000_000;
+
+impl NamesFiles for Arguments {
+    fn files(&self) -> Files<'_> {
+        let policies = self.policies.iter().map(Path::new);
+        let read = policies.chain(self.workload.typed()).collect();
+        (read, self.output.iter().map(PathBuf::as_path).collect())
+    }
 }
 
-/// What is asked for.
-#[derive(Clone, Copy, Debug)]
-pub struct Asking<'a> {
-    /// The load ρ that arrival rates are scaled to, if not the workload's own.
-    pub load: Option<f64>,
-    /// What is sought.
-    pub sought: Problem,
-    /// Policies to measure beside it, by name or file.
-    pub policies: &'a [String],
-    /// What becomes of a file that was changed after it was written.
-    pub changes: Changes,
-    /// How far the dynamic program goes.
-    pub limits: &'a Limits,
-    /// When a simulation ends.
-    pub settings: &'a Settings,
-}
-
-/// The least that the objective can be with this preemption, and how far policies are above it.
-///
-/// # Errors
-/// When the workload is none that the optimum is computed of, its own load is 1 or more and no other
-/// is given, a policy does not exist or makes a decision that no server could carry out.
-pub fn least(
-    workload: &Workload,
-    asking: &Asking<'_>,
-    listener: &mut dyn FnMut(&str),
-) -> Result<Least, VerbError> {
-    let Asking {
-        sought, settings, ..
-    } = *asking;
-    let own = Fleet::from(workload.clone());
-    let entered = asking.policies.iter();
-    let entered = entered.map(|name| enter(name, &own, asking.changes));
-    let entered = entered.collect::<Result<Vec<_>, VerbError>>()?;
-    let (load, workload) = at_load(workload, asking.load, asking.limits.time)?;
-    listener("solving the dynamic program");
-    let report = |step: Step| {
-        let [low, high] = step.bounds.map(number);
-        listener(&format!(
-            "dynamic program: {} states ({:.0} MB), sweep {}, between {low} and {high}",
-            step.states,
-            step.bytes() / 1e6,
-            step.sweeps
-        ));
-    };
-    let found = optimum(
-        &workload,
-        sought,
-        asking.limits,
-        &settings.interrupt,
-        report,
-    )?;
-    let (mut policies, mut failures) = (Vec::new(), Vec::new());
-    let scene = Fleet::from(workload.clone());
-    for Entered { entrant, rule } in entered {
-        if settings.interrupt.load(Ordering::Relaxed) {
-            break;
+impl OwnVerb for Arguments {
+    fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
+        if self.setup_rate.is_some() && self.preemption != Preemption::Setup {
+            return refuse("--setup-rate goes with --preemption setup");
         }
-        listener(&format!("simulating {}", entrant.name));
-        let rule = match rule {
-            Ok(rule) => rule,
-            Err(why) => {
-                failures.push((entrant.name, why));
-                continue;
-            }
+        let workload = server_of(self.workload.file()?, caller)?;
+        let own = Fleet::from(workload.clone());
+        let resolve = |name| Policy::resolve(name, Some(&own), caller.changes);
+        let policies = self.policies.iter().map(String::as_str).map(resolve);
+        let policies = policies.collect::<VerbResult<Vec<Policy<Multiresource>>>>()?;
+        let limits = Limits {
+            tolerance: self.tolerance,
+            states: usize::try_from(self.states).unwrap_or(usize::MAX),
+            time: seconds(self.time_limit),
+            ..Limits::default()
         };
-        let run = rule.simulate_on(&scene, settings, |_| ())?;
-        let response = match sought.objective {
+        let load = own_load(Some(limits.time), &own)?;
+        let (load, fleet) = match self.load {
+            Some(to) => (to, own.scaled(to / load)?),
+            None if load >= 1.0 => {
+                return refuse(format!(
+                    "the load ρ is {load}, and at 1 and more every response time is infinite: give --load"
+                ));
+            }
+            None => (load, own.clone()),
+        };
+        let (interrupt, width) = (caller.interrupt.clone(), caller.width);
+        let mut listener = progress(caller);
+        listener("solving the dynamic program");
+        let step = |step: Step| {
+            let [low, high] = step.bounds.map(number);
+            listener(&format!(
+                "dynamic program: {} states ({:.0} MB), sweep {}, between {low} and {high}",
+                step.states,
+                step.bytes() / 1e6,
+                step.sweeps
+            ));
+        };
+        let sought = Problem {
+            preemption: self.preemption,
+            setup_rate: self.setup_rate,
+            objective: self.objective,
+        };
+        let found = optimum(fleet.envelope(), sought, &limits, &interrupt, step)?;
+        let (mut distances, mut notes) = (Vec::new(), Vec::new());
+        let settings = Settings {
+            interrupt,
+            ..self.budget.settings(EVENTS)
+        };
+        for policy in policies {
+            if settings.interrupt.load(Ordering::Relaxed) {
+                break;
+            }
+            listener(&format!("simulating {}", policy.name));
+            match Multiresource::fits(&policy, &own) {
+                Err(why) => notes.push(format!("{}: {why}", policy.name)),
+                Ok(()) => distances.push(self.distance(&policy, &fleet, &settings, found.lower)?),
+            }
+        }
+        let least = Least::new(load, sought, found, distances);
+        let files = self.output.iter().cloned();
+        let documents = files.map(|file| Ok((file, json(&least)?)));
+        Ok(VerbOutput {
+            table: report::optimum(&least, fleet.envelope(), self.objective, width) + "\n",
+            documents: documents.collect::<VerbResult<_>>()?,
+            negative: !notes.is_empty(),
+            notes,
+            ..VerbOutput::default()
+        })
+    }
+}
+
+impl Arguments {
+    /// Simulates a policy, and says how far it is above the bound.
+    fn distance(
+        &self,
+        policy: &Policy<Multiresource>,
+        fleet: &Fleet,
+        settings: &Settings,
+        bound: f64,
+    ) -> VerbResult<Distance> {
+        let run = policy.rule.simulate_on(fleet, settings, |_| ())?;
+        let response = match self.objective {
             Objective::Mean => run.mean_response,
             Objective::Weighted => run.weighted_response,
             Objective::P99 => run.p99_response,
         };
         // A dynamic program that was cut short at once has no bound yet.
-        let bounded = response.filter(|_| found.lower > 0.0);
-        policies.push(Distance {
-            policy: entrant.name,
+        let bounded = response.filter(|_| bound > 0.0);
+        Ok(Distance {
+            policy: policy.name.clone(),
             health: run.health,
             response,
-            over: bounded.map(|e| e.mean / found.lower - 1.0),
-        });
-    }
-    Ok(Least {
-        workload,
-        load,
-        preemption: sought.preemption,
-        setup_rate: sought.setup_rate,
-        lower_bound: found.lower,
-        upper_bound_in_box: found.upper_in_box,
-        most_jobs: found.limits,
-        states: found.states,
-        sweeps: found.sweeps,
-        growth: Some(found.growth).filter(|g| g.is_finite()),
-        interrupted: found.ended == Ended::Cut,
-        full: found.ended == Ended::Full,
-        policies,
-        failures,
-    })
-}
-
-/// The workload scaled to a load, or as it is.
-fn at_load(
-    workload: &Workload,
-    load: Option<f64>,
-    time: Duration,
-) -> Result<(f64, Workload), VerbError> {
-    let own = own_load(Some(time), &workload.clone().into())?;
-    match load {
-        Some(load) => Ok((load, workload.scaled(load / own)?)),
-        None if own >= 1.0 => refuse(format!(
-            "the load ρ is {own}, and at 1 and more every response time is infinite: give --load"
-        )),
-        None => Ok((own, workload.clone())),
+            over: bounded.map(|e| e.mean / bound - 1.0),
+        })
     }
 }

@@ -8,7 +8,7 @@ use crate::simulation::{ClassResult, Ending, Estimate, Health, Run};
 
 const HEADER: &str = "load,policy,type,quantity,value,half_width,unit";
 
-/// The numbers of a comparison, one a line: load, policy, type (or `all`), quantity, value, half
+/// Writes the numbers of a comparison, one a line: load, policy, type (or `all`), quantity, value, half
 /// the width of its 95 % interval (empty where none is known), unit. `stable` is 1 for a policy
 /// with means, 0 for an unstable one, and empty where the run was too short to tell;
 /// `ratio_to_fastest` is against the fastest policy at that load, with an interval that holds
@@ -23,12 +23,19 @@ pub fn comparison_csv<M, C>(
     let mut table = Csv::titled(HEADER.split(','))?;
     for cell in &comparison.cells {
         let Some(run) = cell.run() else { continue };
-        let mut lines = Lines {
-            of: "all",
-            lines: Vec::new(),
-        };
+        let mut lines = Lines::default();
         lines.of_run(besides, run, &comparison.header.workload.time_unit);
-        lines.ratio(comparison, &cell.policy, cell.load);
+        let mut rankings = comparison.rankings.iter();
+        let at = rankings.find(|at| at.load.to_bits() == cell.load.to_bits());
+        // The fastest makes no pair with itself.
+        let pair = at.and_then(|AtLoad { ranking, .. }| {
+            ranking.pair(&cell.policy, &ranking.order.first()?.policy)
+        });
+        if let Some(pair) = pair {
+            lines.of = "all".into();
+            let ratio = [pair.ratio.mean, pair.simultaneous_half_width];
+            lines.add("ratio_to_fastest", Some(ratio), "1");
+        }
         for [of, quantity, value, half_width, unit] in &lines.lines {
             let load = cell.load.to_string();
             table.row([&load, &cell.policy, of, quantity, value, half_width, unit])?;
@@ -38,22 +45,22 @@ pub fn comparison_csv<M, C>(
 }
 
 /// Lines of a run: type, quantity, its value, the half-width of its interval, its unit.
-struct Lines<'a> {
+#[derive(Default)]
+struct Lines {
     /// The type that further lines are about.
-    of: &'a str,
+    of: String,
     lines: Vec<[String; 5]>,
 }
 
-impl<'a> Lines<'a> {
+impl Lines {
     /// Adds a value with its half-width: empty where there is none that is finite.
     fn add(&mut self, quantity: &str, number: Option<[f64; 2]>, unit: &str) {
         let [value, half_width] = number.unwrap_or([f64::NAN; 2]).map(|number| {
             let finite = Some(number).filter(|number| number.is_finite());
             finite.map_or(String::new(), |number| number.to_string())
         });
-        let of = self.of.into();
-        self.lines
-            .push([of, quantity.into(), value, half_width, unit.into()]);
+        let (of, quantity, unit) = (self.of.clone(), quantity.into(), unit.into());
+        self.lines.push([of, quantity, value, half_width, unit]);
     }
 
     fn plain(&mut self, quantity: &str, value: Option<f64>, unit: &str) {
@@ -64,7 +71,8 @@ impl<'a> Lines<'a> {
         self.add(quantity, estimate.map(|e| [e.mean, e.half_width]), unit);
     }
 
-    fn of_run<M, C>(&mut self, besides: &Besides<'_, M, C>, run: &'a Run<M, C>, time: &str) {
+    fn of_run<M, C>(&mut self, besides: &Besides<'_, M, C>, run: &Run<M, C>, time: &str) {
+        self.of = "all".into();
         let flag = |is: bool| f64::from(u8::from(is));
         let is_settled = run.health == Health::Settled;
         let stable = (run.health != Health::Unsettled).then(|| flag(is_settled));
@@ -108,8 +116,8 @@ impl<'a> Lines<'a> {
         }
     }
 
-    fn of_type<C>(&mut self, own: &'a ClassResult<C>, is_settled: bool, time: &str) {
-        self.of = &own.name;
+    fn of_type<C>(&mut self, own: &ClassResult<C>, is_settled: bool, time: &str) {
+        self.of.clone_from(&own.name);
         if is_settled {
             self.times([own.mean_response, own.mean_waiting], own.percentiles, time);
             self.estimate("slowdown", own.slowdown, "1");
@@ -118,20 +126,5 @@ impl<'a> Lines<'a> {
             self.plain("completions", Some(own.completions as f64), "jobs");
         }
         self.plain("left", Some(own.left as f64), "jobs");
-    }
-
-    /// Against the fastest, where both have means.
-    fn ratio<M, C>(&mut self, comparison: &Comparison<M, C>, policy: &str, load: f64) {
-        let mut rankings = comparison.rankings.iter();
-        let at = rankings.find(|at| at.load.to_bits() == load.to_bits());
-        // The fastest makes no pair with itself.
-        let pair = at.and_then(|AtLoad { ranking, .. }| {
-            ranking.pair(policy, &ranking.order.first()?.policy)
-        });
-        if let Some(pair) = pair {
-            self.of = "all";
-            let ratio = [pair.ratio.mean, pair.simultaneous_half_width];
-            self.add("ratio_to_fastest", Some(ratio), "1");
-        }
     }
 }

@@ -6,7 +6,7 @@ use crate::report::{Section, number};
 use crate::simulation::sweep::{Cell, Comparison};
 use crate::simulation::{Estimate, Run};
 
-/// All pictures of a comparison that there is data for.
+/// Draws all pictures of a comparison that there is data for.
 pub fn sections<M, C>(
     besides: &Besides<'_, M, C>,
     comparison: &Comparison<M, C>,
@@ -43,18 +43,18 @@ struct Figures<'a, M, C> {
 }
 
 impl<M, C> Figures<'_, M, C> {
-    /// A curve for each policy.
+    /// Returns a curve for each policy.
     fn curves(&self, points: impl Fn(&str) -> Vec<Point>) -> Vec<Curve> {
         let names = self.comparison.names().enumerate();
         names.map(|(n, name)| Curve::new(n, points(name))).collect()
     }
 
-    /// A quantity over the loads.
+    /// Draws a quantity over the loads.
     fn over_loads(&self, quantity: impl Fn(&Run<M, C>) -> Option<Estimate>) -> Vec<Curve> {
         let curve = |(n, name): (usize, &str)| {
             let points = self.loads.iter().filter_map(|load| {
                 let run = self.comparison.settled(name, *load)?;
-                Some(point(*load, quantity(run)?))
+                Some(Point::new(*load, quantity(run)?))
             });
             let mut unstable = self.loads.clone();
             unstable.retain(|load| self.comparison.unstable(name, *load));
@@ -66,7 +66,7 @@ impl<M, C> Figures<'_, M, C> {
         self.comparison.names().enumerate().map(curve).collect()
     }
 
-    /// The axis of loads, with a tick at each of them where there is room.
+    /// Returns the axis of loads, with a tick at each of them where there is room.
     fn axis_of_loads(&self) -> Axis {
         let axis = Axis::around("load ρ", Scale::Linear, self.loads.iter().copied());
         let width = axis.high() - axis.low();
@@ -78,7 +78,7 @@ impl<M, C> Figures<'_, M, C> {
         axis.with_ticks(ticks.collect())
     }
 
-    /// A panel over the loads; none without any point.
+    /// Returns a panel over the loads; none without any point.
     fn panel(&self, title: String, y: &Axis, curves: &[Curve]) -> Drawn<Option<Panel>> {
         if curves.iter().all(|c| c.points.is_empty()) {
             return Ok(None);
@@ -89,7 +89,7 @@ impl<M, C> Figures<'_, M, C> {
         Ok(Some(Panel::new(title, description, picture)))
     }
 
-    /// The points of each policy in words.
+    /// Returns the points of each policy in words.
     fn in_words(&self, curves: &[Curve], point: impl Fn(&Point) -> String) -> String {
         let exact = self.comparison.exact.first().map(|exact| &*exact.name);
         let names = self.comparison.names();
@@ -115,7 +115,7 @@ impl<M, C> Figures<'_, M, C> {
     fn means(&self) -> Drawn<Section> {
         let exact = self.loads.iter().filter_map(|load| {
             let exact = self.comparison.exact(*load)?;
-            Some(point(*load, Estimate::exact(exact.mean_response)))
+            Some(Point::exact(*load, exact.mean_response))
         });
         let mut curves = self.over_loads(|run| run.mean_response);
         self.add_exact(&mut curves, exact.collect());
@@ -195,13 +195,14 @@ impl<M, C> Figures<'_, M, C> {
         let mut curves = self.curves(|name| {
             let run = self.comparison.settled(name, load);
             let types = run.iter().flat_map(|run| run.types.iter().enumerate());
-            let means = types.filter_map(|(row, own)| Some(point(row as f64, own.mean_response?)));
+            let means =
+                types.filter_map(|(row, own)| Some(Point::new(row as f64, own.mean_response?)));
             means.collect()
         });
         if let Some(exact) = self.comparison.exact(load) {
             let points = names.iter().enumerate().filter_map(|(row, name)| {
                 let (_, mean) = exact.types.iter().find(|own| own.0 == *name)?;
-                Some(point(row as f64, Estimate::exact(*mean)))
+                Some(Point::exact(row as f64, *mean))
             });
             self.add_exact(&mut curves, points.collect());
         }
@@ -255,15 +256,7 @@ impl<M, C> Figures<'_, M, C> {
     }
 }
 
-fn point(at: f64, estimate: Estimate) -> Point {
-    Point {
-        at,
-        value: estimate.mean,
-        half_width: estimate.half_width,
-    }
-}
-
-/// A logarithmic axis for the values of curves. An interval widens it by a factor of 3 at most.
+/// Returns a logarithmic axis for the values of curves. An interval widens it by a factor of 3 at most.
 fn log_axis(title: &str, curves: &[Curve]) -> Axis {
     let points = curves.iter().flat_map(|c| &c.points);
     let ends = points.flat_map(|p| {
@@ -276,17 +269,14 @@ fn log_axis(title: &str, curves: &[Curve]) -> Axis {
 /// Points drawn of a trajectory, at most.
 const POINTS: usize = 128;
 
-/// The number in system in the middle of each interval, several of them taken together.
+/// Returns the number in system in the middle of each interval, several of them taken together.
 fn trajectory<M, C>(run: &Run<M, C>) -> Vec<Point> {
     let (numbers, length) = &run.path;
     let size = numbers.len().div_ceil(POINTS).max(1);
     let points = numbers.chunks(size).enumerate().map(|(n, few)| {
         let count = few.len() as f64;
-        Point {
-            at: (n * size) as f64 * length + count * length / 2.0,
-            value: few.iter().sum::<f64>() / count,
-            half_width: 0.0,
-        }
+        let at = (n * size) as f64 * length + count * length / 2.0;
+        Point::exact(at, few.iter().sum::<f64>() / count)
     });
     points.filter(|point| point.value > 0.0).collect()
 }

@@ -15,7 +15,7 @@ pub use crate::simulation::sweep::quoted;
 
 use std::fmt::Write as _;
 
-use super::{Table, estimate, number};
+use super::{Rows, Shown, estimate, grid, number};
 use crate::simulation::sweep::{Comparison, Outcome};
 use crate::simulation::{Ending, Estimate, Health, Run};
 
@@ -34,6 +34,20 @@ pub struct Besides<'a, M, C> {
     pub counts: &'a [(&'static str, CountOfRun<M, C>)],
     /// Frequencies that a run has, per unit of time, by name.
     pub frequencies: &'a [(&'static str, OfRun<M, C>)],
+}
+
+impl<M, C> Besides<'_, M, C> {
+    /// Returns what a kind adds whose runs measure nothing besides.
+    pub fn new(about: String) -> Self {
+        Besides {
+            about,
+            parts: Vec::new(),
+            section: ("", ""),
+            shares: &[],
+            counts: &[],
+            frequencies: &[],
+        }
+    }
 }
 
 /// How often something happened in a run.
@@ -58,23 +72,11 @@ pub struct Shares<M, C> {
 pub fn comparison_table<M, C>(comparison: &Comparison<M, C>, width: usize) -> String {
     let header = &comparison.header;
     let first = format!("E[T] [{}]", header.workload.time_unit);
-    let loads = header.loads.iter().map(|load| format!("ρ = {load}"));
-    let mut table = Table::new(std::iter::once(first).chain(loads));
-    for name in comparison.names() {
-        let cells = header
-            .loads
-            .iter()
-            .map(|load| cell(comparison, name, *load));
-        table.row(std::iter::once(comparison.titled(name)).chain(cells));
-    }
-    if let Some((name, cells)) = exact(comparison) {
-        table.row(std::iter::once(name).chain(cells));
-    }
-    let mut text = format!("{}\n\n", table.within(width));
+    let table = grid(&first, &columns(comparison), &rows(comparison), width);
+    let mut text = format!("{table}\n\n");
     for at in &comparison.rankings {
-        let chain = words::chain(comparison, at).map_or(String::new(), |c| format!(": {c}"));
         let sentences = words::sentences(comparison, at);
-        let _ = writeln!(text, "ρ = {}{chain}\n  {sentences}", at.load);
+        let _ = writeln!(text, "{}\n  {sentences}", words::ranked(comparison, at));
     }
     for warning in words::warnings(comparison) {
         let _ = writeln!(text, "{warning}");
@@ -84,23 +86,44 @@ pub fn comparison_table<M, C>(comparison: &Comparison<M, C>, width: usize) -> St
     text
 }
 
-/// A row below the policies, of means that are known without a run: what they are of, and by load.
-fn exact<M, C>(comparison: &Comparison<M, C>) -> Option<(String, Vec<String>)> {
-    let name = comparison.exact.first()?.name.clone();
-    let exact = comparison
-        .header
-        .loads
-        .iter()
-        .map(|load| comparison.exact(*load));
-    let means = exact.map(|exact| exact.map_or("–".into(), |own| number(own.mean_response)));
-    Some((name, means.collect()))
+/// Returns the heads of the loads.
+fn columns<M, C>(comparison: &Comparison<M, C>) -> Vec<String> {
+    let loads = comparison.header.loads.iter();
+    loads.map(|load| format!("ρ = {load}")).collect()
+}
+
+/// Returns a row for each policy; below them one of means that are known without a run.
+fn rows<M, C>(comparison: &Comparison<M, C>) -> Rows {
+    let row = |name: &str| {
+        let cells = comparison.rankings.iter().map(|at| Shown {
+            text: cell(comparison, name, at.load),
+            class: match comparison.settled(name, at.load) {
+                None => "none",
+                Some(_) if words::leaders(at).contains(&name) => "best",
+                Some(_) => "",
+            },
+        });
+        (comparison.titled(name), cells.collect())
+    };
+    let mut rows: Rows = comparison.names().map(row).collect();
+    if let Some(first) = comparison.exact.first() {
+        let cells = comparison.header.loads.iter().map(|load| {
+            let exact = comparison.exact(*load);
+            Shown {
+                text: exact.map_or("–".into(), |own| number(own.mean_response)),
+                class: "none",
+            }
+        });
+        rows.push((first.name.clone(), cells.collect()));
+    }
+    rows
 }
 
 const NOTE: &str = "mean response time over all jobs with 95 % confidence intervals; the same arrivals and
 sizes for each policy at a load. What is said of a load holds together at 95 % (pairs of replications, Bonferroni);
 ≈ stands between neighbours that cannot be told apart, ≲ where one has more by a tenth, which may be chance.";
 
-/// A cell in a few characters.
+/// Returns a cell in a few characters.
 fn cell<M, C>(comparison: &Comparison<M, C>, name: &str, load: f64) -> String {
     match comparison.cell(name, load).map(|cell| &cell.outcome) {
         None => "not run".into(),

@@ -1,12 +1,12 @@
 //! The page: one HTML file without scripts that loads nothing.
 
-use super::{Besides, cell, exact, figures, words};
+use super::{Besides, columns, figures, rows, words};
 use crate::report::plot::{Drawn, short};
-use crate::report::{Page, Rows, Shown, number};
+use crate::report::{Page, number};
 use crate::simulation::sweep::{Cell, Comparison};
 use crate::simulation::{Ending, Health, Run};
 
-/// A comparison as a page for people: the answer in words, a table, pictures, and how it was made.
+/// Renders a comparison as a page for people: the answer in words, a table, pictures, and how it was made.
 ///
 /// # Errors
 /// When a picture cannot be drawn.
@@ -17,21 +17,28 @@ pub fn comparison_page<M, C>(
     let header = &comparison.header;
     let labels = comparison.names().map(|name| comparison.titled(name));
     let exact = comparison.exact.first().map(|exact| exact.name.clone());
-    let loads = header.loads.iter().map(|load| format!("ρ = {load}"));
+    let names: Vec<&str> = comparison.names().map(|n| comparison.label(n)).collect();
+    let source = header.workload.source.as_ref();
+    let source = source.unwrap_or(&header.workload.file);
+    let title = format!("{} on “{source}”", words::list(&names));
+    let answers = comparison.rankings.iter().map(|at| {
+        let text = firm(&words::sentences(comparison, at));
+        (words::ranked(comparison, at), text)
+    });
     let page = Page {
         headline: firm(&words::headline(comparison)),
         warnings: words::warnings(comparison),
-        answers: answers(comparison),
+        answers: answers.collect(),
         legend: "< stands before a greater mean response time, ≈ between neighbours that cannot be told apart, ≲ where one has more by a tenth, which may be chance. What is said of a load holds together at 95 % confidence.",
         what: format!("Mean response time [{}]", header.workload.time_unit),
-        columns: loads.collect(),
+        columns: columns(comparison),
         rows: rows(comparison),
         note: "With 95 % confidence intervals, over all jobs. Green and bold: nobody is surely faster at that load.".into(),
         sections: figures::sections(besides, comparison)?,
         method: method(besides, comparison),
         command: header.command(),
         tool: header.tool.clone(),
-        ..Page::new(title(comparison), labels.chain(exact))?
+        ..Page::new(title, labels.chain(exact))?
     };
     page.text()
 }
@@ -42,47 +49,7 @@ fn firm(text: &str) -> String {
         .replace("ρ = ", "ρ\u{a0}=\u{a0}")
 }
 
-fn title<M, C>(comparison: &Comparison<M, C>) -> String {
-    let labels: Vec<&str> = comparison.names().map(|n| comparison.label(n)).collect();
-    let workload = &comparison.header.workload;
-    let source = workload.source.as_ref().unwrap_or(&workload.file);
-    format!("{} on “{source}”", words::list(&labels))
-}
-
-fn answers<M, C>(comparison: &Comparison<M, C>) -> Vec<(String, String)> {
-    let answers = comparison.rankings.iter().map(|at| {
-        let chain = words::chain(comparison, at).map_or(String::new(), |c| format!(": {c}"));
-        let text = firm(&words::sentences(comparison, at));
-        (format!("ρ = {}{chain}", at.load), text)
-    });
-    answers.collect()
-}
-
-fn rows<M, C>(comparison: &Comparison<M, C>) -> Rows {
-    let row = |name: &str| {
-        let rankings = comparison.rankings.iter();
-        let cells = rankings.map(|at| Shown {
-            text: cell(comparison, name, at.load),
-            class: match comparison.settled(name, at.load) {
-                None => "none",
-                Some(_) if words::leaders(at).contains(&name) => "best",
-                Some(_) => "",
-            },
-        });
-        (comparison.titled(name), cells.collect())
-    };
-    let mut rows: Vec<_> = comparison.names().map(row).collect();
-    if let Some((label, cells)) = exact(comparison) {
-        let shown = |text| Shown {
-            text,
-            class: "none",
-        };
-        rows.push((label, cells.into_iter().map(shown).collect()));
-    }
-    rows
-}
-
-/// How it was done.
+/// Returns how it was done.
 fn method<M, C>(
     besides: &Besides<'_, M, C>,
     comparison: &Comparison<M, C>,

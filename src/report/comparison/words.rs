@@ -18,7 +18,7 @@ pub fn list<T: AsRef<str>>(items: &[T]) -> String {
     }
 }
 
-/// How many times as long, with the interval that holds together with the others of the load.
+/// Returns how many times as long, with the interval that holds together with the others of the load.
 pub fn times(pair: &Pair) -> String {
     let ratio = within(pair.ratio.mean, pair.simultaneous_half_width);
     if pair.apart && pair.simultaneous_half_width >= pair.ratio.mean - 1.0 {
@@ -30,10 +30,16 @@ pub fn times(pair: &Pair) -> String {
 /// A ratio from which on two that cannot be told apart are not called alike.
 const ALIKE: f64 = 1.1;
 
-/// All policies with a mean, fastest first: `a ≈ b < c`, with `≈` between neighbours that cannot
+/// Returns the load, and the policies with a mean there.
+pub fn ranked<M, C>(comparison: &Comparison<M, C>, at: &AtLoad) -> String {
+    let chain = chain(comparison, at).map_or(String::new(), |chain| format!(": {chain}"));
+    format!("ρ = {}{chain}", at.load)
+}
+
+/// Returns all policies with a mean, fastest first: `a ≈ b < c`, with `≈` between neighbours that cannot
 /// be told apart, and `≲` where one has more by a tenth, which may be chance. None where no policy has
 /// one.
-pub fn chain<M, C>(comparison: &Comparison<M, C>, at: &AtLoad) -> Option<String> {
+fn chain<M, C>(comparison: &Comparison<M, C>, at: &AtLoad) -> Option<String> {
     let order = &at.ranking.order;
     let mut chain = comparison.label(&order.first()?.policy).to_string();
     for two in order.windows(2) {
@@ -48,13 +54,13 @@ pub fn chain<M, C>(comparison: &Comparison<M, C>, at: &AtLoad) -> Option<String>
     Some(chain)
 }
 
-/// The policies that no other is surely faster than, the fastest first: names as given.
+/// Returns the policies that no other is surely faster than, the fastest first: names as given.
 pub fn leaders(at: &AtLoad) -> Vec<&str> {
     let leading = at.ranking.order.iter().filter(|r| r.places[0] == 1);
     leading.map(|r| r.policy.as_str()).collect()
 }
 
-/// What is known at a load, in one or two sentences.
+/// Says what is known at a load, in one or two sentences.
 pub fn sentences<M, C>(comparison: &Comparison<M, C>, at: &AtLoad) -> String {
     let mut parts = Vec::new();
     if let [first, rest @ ..] = at.ranking.order.as_slice() {
@@ -127,7 +133,7 @@ fn without_mean<M, C>(comparison: &Comparison<M, C>, load: f64) -> Vec<String> {
     groups.collect()
 }
 
-/// The whole comparison in a few sentences: which policy leads at which loads.
+/// Returns the whole comparison in a few sentences: which policy leads at which loads.
 pub fn headline<M, C>(comparison: &Comparison<M, C>) -> String {
     let mut leads: Vec<((bool, String), Vec<String>)> = Vec::new();
     for at in &comparison.rankings {
@@ -146,7 +152,7 @@ pub fn headline<M, C>(comparison: &Comparison<M, C>) -> String {
     sentences.collect::<Vec<_>>().join(" ")
 }
 
-/// Which policies lead at a load, in words without the load; and whether one leads that has rivals there.
+/// Says which policies lead at a load, in words without the load; and whether one leads that has rivals there.
 fn lead<M, C>(comparison: &Comparison<M, C>, at: &AtLoad) -> (bool, String) {
     let leaders = leaders(at);
     let names = comparison.names().filter(|name| leaders.contains(name));
@@ -161,7 +167,7 @@ fn lead<M, C>(comparison: &Comparison<M, C>, at: &AtLoad) -> (bool, String) {
     (labels.len() == 1 && !is_alone, words)
 }
 
-/// What is missing, and why.
+/// Says what is missing, and why.
 pub fn warnings<M, C>(comparison: &Comparison<M, C>) -> Vec<String> {
     let mut warnings = Vec::new();
     if comparison.interrupted {

@@ -26,7 +26,7 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// An axis from `low` to `high` with round ticks. On a logarithmic scale both are positive;
+    /// Returns an axis from `low` to `high` with round ticks. On a logarithmic scale both are positive;
     /// a range of no width is widened.
     pub fn new(title: &str, scale: Scale, low: f64, high: f64) -> Self {
         let (low, high) = match scale {
@@ -47,7 +47,7 @@ impl Axis {
         }
     }
 
-    /// An axis around values, with a margin beyond them. On a logarithmic scale only positive
+    /// Returns an axis around values, with a margin beyond them. On a logarithmic scale only positive
     /// values count.
     pub fn around(title: &str, scale: Scale, values: impl Iterator<Item = f64>) -> Self {
         let seen = values.filter(|v| v.is_finite() && (scale == Scale::Linear || *v > 0.0));
@@ -66,17 +66,17 @@ impl Axis {
         }
     }
 
-    /// The axis with these ticks instead of its own.
+    /// Returns the axis with these ticks instead of its own.
     pub fn with_ticks(self, ticks: Vec<(f64, String)>) -> Self {
         Axis { ticks, ..self }
     }
 
-    /// The greatest value that is shown.
+    /// Returns the greatest value that is shown.
     pub fn high(&self) -> f64 {
         self.high
     }
 
-    /// The least value that is shown.
+    /// Returns the least value that is shown.
     pub fn low(&self) -> f64 {
         self.low
     }
@@ -86,7 +86,7 @@ impl Axis {
         self.ticks.iter().map(|(_, label)| label.as_str())
     }
 
-    /// The label of the tick at a value; empty where there is none.
+    /// Returns the label of the tick at a value; empty where there is none.
     pub(super) fn label(&self, value: f64) -> String {
         let mut ticks = self.ticks.iter();
         let here = ticks.find(|(at, _)| at.to_bits() == value.to_bits());
@@ -105,7 +105,7 @@ impl Ranged for Axis {
     type FormatOption = DefaultFormatting;
     type ValueType = f64;
 
-    /// The pixel of a value; what lies beyond the axis is drawn at its end.
+    /// Returns the pixel of a value; what lies beyond the axis is drawn at its end.
     fn map(&self, value: &f64, (first, last): (i32, i32)) -> i32 {
         let [low, high] = [self.low, self.high].map(|end| self.scaled(end));
         let here = self.scaled(value.clamp(self.low, self.high));
@@ -159,7 +159,7 @@ fn linear_ticks(low: f64, high: f64) -> Vec<f64> {
     (first..=last).map(|n| n as f64 * step).collect()
 }
 
-/// A number for an axis: no trailing zeros.
+/// Returns a number for an axis: no trailing zeros.
 pub fn short(value: f64) -> String {
     let magnitude = value.abs();
     if magnitude >= 1e6 || (magnitude > 0.0 && magnitude < 1e-3) {

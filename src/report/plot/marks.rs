@@ -37,7 +37,7 @@ const MANY: usize = COLORS.len() * 8;
 pub struct Look(usize);
 
 impl Look {
-    /// The look of the n-th policy; after 64 they repeat.
+    /// Returns the look of the n-th policy; after 64 they repeat.
     pub fn new(n: usize) -> Self {
         Look(n % MANY)
     }
@@ -46,7 +46,7 @@ impl Look {
         self.0 / COLORS.len()
     }
 
-    /// The colour with its lowest bits changed, which is invisible, so that each is unique.
+    /// Returns the colour with its lowest bits changed, which is invisible, so that each is unique.
     fn color(self, mark: u8) -> RGBColor {
         let RGBColor(red, green, blue) = COLORS[self.0 % COLORS.len()].0;
         RGBColor(red ^ mark, green, blue ^ self.round() as u8)

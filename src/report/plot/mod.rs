@@ -10,6 +10,8 @@ mod marks;
 use plotters::chart::ChartContext;
 use plotters::prelude::*;
 
+use crate::simulation::Estimate;
+
 pub use axis::{Axis, Scale, short};
 pub use marks::{Look, rules};
 
@@ -75,6 +77,25 @@ pub struct Point {
 }
 
 impl Point {
+    /// Returns a value without an interval.
+    pub fn exact(at: f64, value: f64) -> Self {
+        let half_width = 0.0;
+        Point {
+            at,
+            value,
+            half_width,
+        }
+    }
+
+    /// Returns a value with its interval.
+    pub fn new(at: f64, estimate: Estimate) -> Self {
+        Point {
+            at,
+            value: estimate.mean,
+            half_width: estimate.half_width,
+        }
+    }
+
     fn interval(&self) -> [f64; 2] {
         [self.value - self.half_width, self.value + self.half_width]
     }
@@ -161,7 +182,7 @@ pub fn lines(x: &Axis, y: &Axis, curves: &[Curve]) -> Drawn<Picture> {
     })
 }
 
-/// A piece of a policy's line with its mark, for a legend.
+/// Draws a piece of a policy's line with its mark, for a legend.
 pub fn key(look: Look) -> Drawn<Picture> {
     let mut svg = String::new();
     {
@@ -244,7 +265,7 @@ fn line(chart: &mut Chart<'_, '_>, curve: &Curve) -> Drawn<()> {
     Ok(())
 }
 
-/// A mark with its interval.
+/// Draws a mark with its interval.
 fn mark(chart: &mut Chart<'_, '_>, look: Look, at: Place, interval: [Place; 2]) -> Drawn<()> {
     let style = look.mark().stroke_width(2);
     chart.draw_series([PathElement::new(interval, style)])?;
@@ -256,7 +277,7 @@ fn mark(chart: &mut Chart<'_, '_>, look: Look, at: Place, interval: [Place; 2]) 
 /// Height of a row of crosses.
 const CROSS: u32 = 13;
 
-/// A cross above the axes, in the n-th row of them.
+/// Draws a cross above the axes, in the n-th row of them.
 fn cross(chart: &mut Chart<'_, '_>, look: Look, at: Place, n: usize) -> Drawn<()> {
     let above = -10 - (CROSS as usize * n) as i32;
     let style = look.mark().stroke_width(3);
@@ -265,7 +286,7 @@ fn cross(chart: &mut Chart<'_, '_>, look: Look, at: Place, n: usize) -> Drawn<()
     Ok(())
 }
 
-/// What stands inside of the outer element.
+/// Returns what stands inside of the outer element.
 fn inside(svg: &str) -> String {
     let start = svg.find('>').map_or(0, |end| end + 1);
     let end = svg.rfind("</svg>").unwrap_or(svg.len());

@@ -1,68 +1,51 @@
 //! What a person should know of a policy that was made, or why there is none.
 
-use super::run::attained;
-use super::{about, knob, rule};
+use super::{about, attained, rule};
 use crate::report::{Table, estimate, number, percent, wrap};
-use crate::volunteer::artifact::Quantity;
-use crate::volunteer::synthesis::{
-    COMPETITORS, Competitor, Made, TUNED, Trial, front as trials_on_front,
-};
+use crate::volunteer::synthesis::{COMPETITORS, Competitor, Made, TUNED};
 use crate::volunteer::workload::{Campaign, Quality, Shortage};
-
-/// Parameters on the front that are shown.
-const SHOWN: usize = 10;
 
 /// Describes a policy: what it attains, what others do, and what it was chosen from.
 pub fn synthesized(campaign: &Campaign, synthesized: &Made, width: usize) -> String {
-    let say = |words: String| wrap(&words, width);
-    let mut lines = vec![
-        format!(
-            "{}: {}\n",
-            about(campaign),
-            rule(&synthesized.artifact.policy.dispatch)
-        ),
-        attained(campaign, &synthesized.run, width),
-    ];
-    lines.push(say(format!(
+    let others = &synthesized.competitors;
+    let rule = rule(&synthesized.artifact.policy.dispatch);
+    let simulated = format!(
         "simulated in {} campaigns that decided nothing, 95 % intervals; a heuristic: no optimum is known",
         synthesized.run.campaigns.len()
-    )));
-    let others = &synthesized.competitors;
-    if !others.is_empty() {
-        lines.push(format!("\n{}", competitors(campaign, others, width)));
-    }
-    if synthesized.trials.len() > 1 {
-        lines.push(format!("\n{}", front(campaign, synthesized, width)));
-    }
-    let ended = |before: &str| {
-        say(format!(
-            "the budget ended before {before}: give a larger --budget"
-        ))
-    };
-    lines.extend(synthesized.cut.then(|| ended("all parameters were tried")));
-    lines.extend(
-        others
-            .is_empty()
-            .then(|| ended("other rules were run beside it")),
     );
+    let mut text = format!(
+        "{}: {rule}\n\n{}\n{}\n",
+        about(campaign),
+        attained(campaign, &synthesized.run, width),
+        wrap(&simulated, width)
+    );
+    let mut notes = Vec::new();
+    let ended = |before: &str| format!("the budget ended before {before}: give a larger --budget");
+    if synthesized.cut {
+        notes.push(ended("all parameters were tried"));
+    }
+    if others.is_empty() {
+        notes.push(ended("other rules were run beside it"));
+    } else {
+        text += &format!("\n{}\n", competitors(campaign, others, width));
+    }
     let stands = |name: &str| others.iter().any(|other| other.rule == name);
-    let mut taken = COMPETITORS.into_iter().filter(|name| !stands(name));
-    let taken = taken.next().filter(|_| stands(TUNED));
-    lines.extend(taken.map(|name| {
-        say(format!("taken is {name}: in other campaigns it was surely better than what tuning found ({TUNED})"))
+    let taken = COMPETITORS.into_iter().find(|name| !stands(name));
+    notes.extend(taken.filter(|_| stands(TUNED)).map(|name| {
+        format!("taken is {name}: in other campaigns it was surely better than what tuning found ({TUNED})")
     }));
-    lines.extend(others.iter().filter_map(better).map(say));
+    notes.extend(others.iter().filter_map(better));
     let batches = campaign.batches();
     let applications: Vec<usize> = batches.iter().map(|b| b.application).collect();
     let usual = campaign.capacity(&applications).usual;
     let needed: f64 = batches.iter().map(|b| campaign.work(b)).sum();
-    lines.push(say(format!(
+    notes.push(format!(
         "\nall hosts, on as often as they are and as right as they are, do {} of work a {}, and what there is to do is {} of that\n",
         number(usual),
         campaign.time_unit(),
         percent(needed / (usual * campaign.horizon()))
-    )));
-    lines.join("\n")
+    ));
+    text + &wrap(&notes.join("\n"), width)
 }
 
 /// Shows what others do on the same campaigns.
@@ -95,45 +78,6 @@ fn better(other: &Competitor) -> Option<String> {
             estimate(Some(excess))
         )
     })
-}
-
-/// Shows the front: what nothing that was tried surely beats.
-fn front(campaign: &Campaign, synthesized: &Made, width: usize) -> String {
-    let time = campaign.time_unit();
-    let on = synthesized
-        .trials
-        .iter()
-        .zip(trials_on_front(&synthesized.trials));
-    let mut on: Vec<&Trial> = on.filter(|(_, on)| *on).map(|(trial, _)| trial).collect();
-    on.sort_by(|a, b| a.cost().total_cmp(&b.cost()));
-    let header = ["first %", "tight %", "q", "each"].map(String::from);
-    let measured = [
-        format!("makespan [{time}]"),
-        "tight a job".into(),
-        format!("stopped [1/{time}]"),
-    ];
-    let mut table = Table::new(header.into_iter().chain(measured));
-    for own in on.iter().take(SHOWN) {
-        let rule = own.rule;
-        let is_taken = rule == synthesized.artifact.policy.dispatch;
-        let mark = if is_taken { " *" } else { "" };
-        let of = |quantity| estimate(own.run.estimate(quantity));
-        table.row([
-            format!("{}{mark}", knob(rule.first_percentile)),
-            knob(rule.tight_percentile),
-            rule.quantile.map_or("last".into(), knob),
-            rule.first_each.map_or("any".into(), |n| n.to_string()),
-            of(Quantity::MedianMakespan),
-            of(Quantity::Tight),
-            of(Quantity::Stopped),
-        ]);
-    }
-    let words = format!(
-        "the best {} on the front of {} that were tried: nothing is surely better in one of these (or in deadlines and validation delay) and not surely worse in another; * is taken",
-        on.len().min(SHOWN),
-        synthesized.trials.len()
-    );
-    format!("{}\n{}", table.within(width), wrap(&words, width))
 }
 
 /// Returns why no rule can do the work.

@@ -1,121 +1,38 @@
 //! The replay of a trace under one policy, or under several on the same jobs.
 
+mod args;
+mod csv;
+mod page;
 mod recorded;
 mod results;
 mod stage;
+mod table;
 mod types;
+mod words;
 
-pub use recorded::{OfJobs, OfType, Recorded, Recording, run_once};
-pub use results::{AtPace, Outcome, Played, Ratio, Replays, Spread, Traced};
+pub use args::{Pace, Replaying, TraceArgs};
 pub use types::{places, servers_of};
 
-use std::path::PathBuf;
-use std::time::Duration;
+use std::path::Path;
 
-use clap::{Args, ValueEnum};
-
-use super::VerbError;
-use crate::artifact::Changes;
-use crate::multiresource::replay::{Speed, Window};
+use crate::document::{all_bytes_of, called};
+use crate::kind::{Caller, Notice, VerbOutput, VerbResult, json, refuse};
 use crate::multiresource::workload::Fleet;
 use crate::number::Decimal;
 use crate::simulation::Settings;
-use crate::trace::Options;
-use crate::typed::duration;
+use recorded::{Recording, run_once};
+use results::Replays;
 use stage::Stage;
-
-/// A trace, and how it is replayed.
-#[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Replay of a trace")]
-pub struct TraceArgs {
-    /// Replay the jobs of this trace instead of drawing some (`-`: from standard input; .gz is read as it is)
-    #[arg(id = "trace", long = "trace", value_name = "FILE")]
-    pub file: Option<PathBuf>,
-
-    /// By how much faster jobs come than they did, such as 5/4; sizes stay
-    #[arg(long, value_name = "A/B", requires = "trace", value_parser = Speed::parse)]
-    pub speed: Option<Speed>,
-
-    /// What jobs hold under rules by name: policy files always know jobs by the types of their workload
-    #[arg(long, requires = "trace", value_enum, default_value_t = Demands::Exact)]
-    pub demands: Demands,
-
-    /// Leave out jobs that demand more than every type, for every policy, also where they are over 1 % of the work
-    #[arg(long, requires = "trace")]
-    pub unknown_out: bool,
-
-    /// Of which jobs measures are: all, or those submitted in a part of the span such as .1,.9 [default: .02,.98]
-    #[arg(long, value_name = "PART", requires = "trace", value_parser = Window::parse)]
-    pub measure: Option<Window>,
-
-    /// With --trace: where to write what came of each job, as CSV (`-`: to standard output). Without: recorded jobs to
-    /// run once under --policy of `simulate`, a table with the columns type, arrival and size in the policy's time
-    /// unit, as `synth bridge --replay … --jobs` writes them (`-`: from standard input)
-    #[arg(long, value_name = "FILE")]
-    pub jobs: Option<PathBuf>,
-
-    /// Also write how many wait and run over time, as CSV (`-`: to standard output)
-    #[arg(long, value_name = "FILE", requires = "trace")]
-    pub series: Option<PathBuf>,
-
-    /// Length of a step of the series, such as 1h; a millionth of the span at least [default: a 500th of it]
-    #[arg(long, value_name = "TIME", requires = "series", value_parser = duration)]
-    pub step: Option<Duration>,
-
-    #[command(flatten)]
-    pub(super) reading: Options,
-}
-
-/// What jobs hold under rules by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Demands {
-    /// What they did
-    Exact,
-    /// What their types in --workload do
-    Rounded,
-}
-
-/// A trace, policies, and how they are run.
-pub struct Replaying<'a> {
-    /// The trace, and how it is read, measured and replayed.
-    pub trace: &'a TraceArgs,
-    /// The workload whose types its jobs are, where one is given.
-    pub workload: Option<&'a Fleet>,
-    /// Rules by name, or policy files.
-    pub policies: &'a [String],
-    /// How fast jobs come, once and again; at least one.
-    pub paces: Vec<Pace>,
-    /// How long each job holds its room before it runs \[s\], ≥ 0.
-    pub start_latency: Option<Decimal>,
-    /// Whether whole weeks are drawn, too.
-    pub resample: bool,
-    /// What becomes of policy files that were changed after they were written.
-    pub changes: Changes,
-    /// Seed of all that is drawn; and its interrupt ends the replay with what it has.
-    pub settings: &'a Settings,
-}
-
-/// How fast jobs come.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Pace {
-    /// So many times as fast as they did.
-    Speed(Speed),
-    /// So fast that this is the fluid bound on the load.
-    Load(f64),
-}
 
 /// Replays a trace under policies, one after the other, at each pace. `listener` is notified of progress.
 ///
 /// # Errors
 /// When the trace cannot be read, or the policies, the workload and the trace do not go together. Where a policy
 /// cannot serve the jobs, its outcome says why.
-pub fn replay_trace(
-    request: &Replaying<'_>,
-    listener: &mut dyn FnMut(&str),
-) -> Result<Replays, VerbError> {
-    let stage = Stage::read(request, listener)?;
+fn replay_trace(replaying: &Replaying<'_>, listener: &mut dyn FnMut(&str)) -> VerbResult<Replays> {
+    let stage = Stage::read(replaying, listener)?;
     let mut paces = Vec::new();
-    for &pace in &request.paces {
+    for &pace in &replaying.paces {
         let at = stage.at(stage.speed(pace)?, listener);
         if !at.policies.is_empty() {
             paces.push(at);
@@ -124,7 +41,93 @@ pub fn replay_trace(
             break;
         }
     }
-    let resamples = request.resample && !stage.is_interrupted();
+    let resamples = replaying.resample && !stage.is_interrupted();
     let resampled = resamples.then(|| stage.resampled(listener)).transpose()?;
     Ok(stage.results(paces, resampled))
+}
+
+/// Replays a trace; renders what came of it but for the numbers and the page of a comparison.
+fn answered(
+    replaying: &Replaying<'_>,
+    caller: &mut Caller<'_>,
+) -> VerbResult<(Replays, VerbOutput)> {
+    caller.notify(Notice::Interruptible);
+    let listener = &mut |what: &str| caller.notify(Notice::Doing(what));
+    let replays = replay_trace(replaying, listener)?;
+    let mut output = VerbOutput {
+        notes: words::notes(&replays, caller.width),
+        table: table::replayed(&replays, caller.width),
+        document: json(&replays)?,
+        negative: replays.failures().next().is_some(),
+        interrupted: replays.interrupted,
+        ..VerbOutput::default()
+    };
+    if let Some(file) = &replaying.trace.jobs {
+        output
+            .documents
+            .push((file.clone(), csv::visits(&replays)?));
+    }
+    if let Some(file) = &replaying.trace.series {
+        output
+            .documents
+            .push((file.clone(), csv::series(&replays)?));
+    }
+    Ok((replays, output))
+}
+
+/// Replays a trace under one policy.
+///
+/// # Errors
+/// When the policy could not be replayed.
+pub fn simulate(replaying: &Replaying<'_>, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
+    let (replays, output) = answered(replaying, caller)?;
+    match replays.failures().next() {
+        Some((_, _, why)) => refuse(why),
+        None => Ok(output),
+    }
+}
+
+/// Replays a trace under several policies.
+///
+/// # Errors
+/// When a picture cannot be drawn.
+pub fn compare(replaying: &Replaying<'_>, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
+    let (replays, output) = answered(replaying, caller)?;
+    Ok(VerbOutput {
+        csv: csv::replay_csv(&replays)?,
+        page: page::replay_page(&replays)?,
+        ..output
+    })
+}
+
+/// Runs recorded jobs once.
+///
+/// # Errors
+/// When they cannot be read or run.
+pub fn run_recorded(
+    file: &Path,
+    policy: &str,
+    (workload, start_latency): (Option<&Fleet>, Option<Decimal>),
+    settings: &Settings,
+    caller: &mut Caller<'_>,
+) -> VerbResult<VerbOutput> {
+    let name = called(file);
+    let text = all_bytes_of(file).map_err(|why| format!("cannot read {name}: {why}"))?;
+    let recording = Recording {
+        file: name,
+        text: &text,
+        policy,
+        workload,
+        start_latency,
+        seed: settings.seed,
+        changes: caller.changes,
+        interrupt: settings.interrupt.clone(),
+    };
+    caller.notify(Notice::Interruptible);
+    let run = run_once(&recording, &mut |what| caller.notify(Notice::Doing(what)))?;
+    Ok(VerbOutput {
+        table: table::recorded(&run, caller.width),
+        document: json(&run)?,
+        ..VerbOutput::default()
+    })
 }

@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
 
-use super::super::enter::{has_types_of, resolve_policy};
-use super::super::{VerbError, refuse};
 use crate::artifact::Changes;
+use crate::kind::{Policy, VerbError, refuse};
 use crate::law::Size;
+use crate::multiresource::Multiresource;
 use crate::multiresource::replay::{Clock, DecisionState, Job, Visit, record, replay, visits};
+use crate::multiresource::verbs::resolve::has_types_of;
 use crate::multiresource::workload::{Fleet, Known, Workload};
 use crate::number::Decimal;
 use crate::simulation::{Sampler, Streams};
@@ -91,30 +92,29 @@ pub struct OfType {
 /// # Errors
 /// When the jobs cannot be read, there is no such policy, it is refused or cannot serve them.
 pub fn run_once(
-    request: &Recording<'_>,
+    recording: &Recording<'_>,
     listener: &mut dyn FnMut(&str),
 ) -> Result<Recorded, VerbError> {
-    let mut fleet = request.workload.cloned();
-    let (rule, file) = resolve_policy(request.policy, fleet.as_ref(), request.changes)?;
-    if let Some((checked, _)) = &file {
-        has_types_of(request.policy, checked, &mut fleet)?;
-    }
+    let mut fleet = recording.workload.cloned();
+    let policy =
+        Policy::<Multiresource>::resolve(recording.policy, fleet.as_ref(), recording.changes)?;
+    has_types_of(&policy, &mut fleet)?;
     let Some(mut fleet) = fleet else {
         return refuse(format!(
             "the rule {} needs a workload, which has types and servers: give --workload FILE",
-            request.policy
+            recording.policy
         ));
     };
-    if let Some(latency) = request.start_latency {
+    if let Some(latency) = recording.start_latency {
         fleet = fleet.with_start_latency(latency)?;
     }
     let envelope = fleet.envelope();
     let names: Vec<&str> = envelope.types().iter().map(|t| t.name()).collect();
-    let jobs = record(request.text, &names);
-    let mut jobs = jobs.or_else(|why| refuse(format!("{}: {why}", request.file)))?;
+    let jobs = record(recording.text, &names);
+    let mut jobs = jobs.or_else(|why| refuse(format!("{}: {why}", recording.file)))?;
     let count = jobs.len();
-    listener(&format!("running {count} jobs under {}", request.policy));
-    let (drawn, is_drawn) = draw(&mut jobs, envelope, request.seed);
+    listener(&format!("running {count} jobs under {}", recording.policy));
+    let (drawn, is_drawn) = draw(&mut jobs, envelope, recording.seed);
     let scene = DecisionState {
         jobs: &jobs,
         types: (0..names.len() as u32).collect(),
@@ -122,10 +122,10 @@ pub fn run_once(
         clock: Clock::as_written(),
         latency: envelope.start_latency().map_or(0.0, Size::mean),
         drawn,
-        seed: request.seed,
+        seed: recording.seed,
     };
-    let replayed = replay(&rule, &scene, &mut |_| {
-        !request.interrupt.load(Ordering::Relaxed)
+    let replayed = replay(&policy.rule, &scene, &mut |_| {
+        !recording.interrupt.load(Ordering::Relaxed)
     });
     let replayed = replayed.or_else(|why| refuse(why.to_string()))?;
     let visits: Vec<Visit> = visits(&scene, &replayed, 1.0).collect();
@@ -137,15 +137,15 @@ pub fn run_once(
         })
     });
     let Some(all) = OfJobs::of(visits.iter()) else {
-        return refuse(format!("{}: there are no jobs", request.file));
+        return refuse(format!("{}: there are no jobs", recording.file));
     };
     Ok(Recorded {
-        policy: request.policy.to_owned(),
-        digest: file.map(|(_, digest)| digest),
-        file: request.file.clone(),
+        policy: recording.policy.to_owned(),
+        digest: policy.digest,
+        file: recording.file.clone(),
         time_unit: envelope.time_unit().to_owned(),
         start_latency: envelope.start_latency().cloned(),
-        seed: (is_drawn || replayed.has_clocks).then_some(request.seed),
+        seed: (is_drawn || replayed.has_clocks).then_some(recording.seed),
         makespan: visits.iter().map(|visit| visit.end).fold(0.0, f64::max),
         all,
         types: types.collect(),

@@ -4,22 +4,23 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-use super::super::enter::{has_types_of, resolve_policy};
-use super::super::{VerbError, refuse};
+use super::args::{Demands, Pace, Replaying};
 use super::results::{AtPace, Outcome, Played, Ratio, Replays, Spread, Traced};
 use super::types::{Types, servers_of};
-use super::{Demands, Pace, Replaying};
+use crate::kind::{self, VerbResult, refuse};
+use crate::multiresource::Multiresource;
 use crate::multiresource::replay::{
     Blocks, Clock, DecisionState, Interval, Job, Kinds, Log, Measured, Speed, Visit, WholeParts,
     Window, gathered, replay, resampled, time_series, visits,
 };
 use crate::multiresource::simulator::Contender;
+use crate::multiresource::verbs::resolve::has_types_of;
 use crate::number::Decimal;
 use crate::trace::{Source, Trace};
 
 /// All that a replay needs.
 pub struct Stage<'a> {
-    request: &'a Replaying<'a>,
+    replaying: &'a Replaying<'a>,
     policies: Vec<Policy>,
     file: String,
     log: Log,
@@ -28,14 +29,8 @@ pub struct Stage<'a> {
     latency: WholeParts,
 }
 
-/// A policy that takes part.
-struct Policy {
-    /// Its name, or its file.
-    name: String,
-    /// Of a policy file: what identifies it, and its policy, which knows jobs by their types. A rule by name knows them
-    /// by what they demand.
-    file: Option<(String, Contender)>,
-}
+/// A policy that takes part. That of a file knows jobs by their types, a rule by name by what they demand.
+type Policy = kind::Policy<Multiresource>;
 
 /// An interval is made of blocks of a day \[s\] at least…
 const DAY: f64 = 86_400.0;
@@ -53,32 +48,24 @@ const MOST_STEPS: f64 = 1e6;
 
 impl<'a> Stage<'a> {
     /// Reads policies and trace.
-    pub fn read(
-        request: &'a Replaying<'a>,
-        listener: &mut dyn FnMut(&str),
-    ) -> Result<Self, VerbError> {
+    pub fn read(replaying: &'a Replaying<'a>, listener: &mut dyn FnMut(&str)) -> VerbResult<Self> {
         // Types are those of the workload that is given, or of the first policy file.
-        let (mut fleet, mut policies) = (request.workload.cloned(), Vec::new());
-        for name in request.policies {
-            let (rule, file) = resolve_policy(name, None, request.changes)?;
-            if let Some((checked, _)) = &file {
-                has_types_of(name, checked, &mut fleet)?;
-            }
-            policies.push(Policy {
-                name: name.clone(),
-                file: file.map(|(_, digest)| (digest, rule)),
-            });
+        let (mut fleet, mut policies) = (replaying.workload.cloned(), Vec::new());
+        for name in replaying.policies {
+            let policy = Policy::resolve(name, None, replaying.changes)?;
+            has_types_of(&policy, &mut fleet)?;
+            policies.push(policy);
         }
-        let mut options = request.trace.reading.clone();
+        let mut options = replaying.trace.reading.clone();
         // The workload's servers are those of its jobs.
         options.servers = options.servers.or(fleet.as_ref().map(servers_of));
-        let source = Source::named(request.trace.file.as_deref().unwrap_or(Path::new("-")));
+        let source = Source::named(replaying.trace.file.as_deref().unwrap_or(Path::new("-")));
         let file = source.name();
         listener(&format!("reading {file}"));
         let mut log = Log::read(&mut Trace::open(&source, &options)?, |jobs| {
             listener(&format!("reading {file}: {jobs} jobs"));
         })?;
-        let latency = request.start_latency.unwrap_or(Decimal::ZERO);
+        let latency = replaying.start_latency.unwrap_or(Decimal::ZERO);
         let parts = WholeParts::of_seconds(latency, log.tick.per_second());
         let Some(parts) = parts else {
             return refuse(format!(
@@ -87,14 +74,14 @@ impl<'a> Stage<'a> {
             ));
         };
         let exact = Kinds::exact(&log);
-        let rounds = request.trace.demands == Demands::Rounded;
+        let rounds = replaying.trace.demands == Demands::Rounded;
         let typed = if rounds || policies.iter().any(|own| own.file.is_some()) {
             let Some(fleet) = fleet else {
                 return refuse(
                     "--demands rounded needs the types of a workload: give --workload FILE, such as `synth fit` makes",
                 );
             };
-            let mut typed = Types::of(&log, &exact, fleet, request.trace.unknown_out)?;
+            let mut typed = Types::of(&log, &exact, fleet, replaying.trace.unknown_out)?;
             // Dead time is that which is asked for, the same for every policy.
             let latency = Decimal::new(parts.ticks() / typed.ticks).unwrap_or(Decimal::ZERO);
             typed.fleet = typed.fleet.with_start_latency(latency)?;
@@ -105,7 +92,7 @@ impl<'a> Stage<'a> {
             None
         };
         Ok(Stage {
-            request,
+            replaying,
             policies,
             file,
             log,
@@ -115,8 +102,8 @@ impl<'a> Stage<'a> {
         })
     }
 
-    /// The speed of a pace.
-    pub fn speed(&self, pace: Pace) -> Result<Speed, VerbError> {
+    /// Returns the speed of a pace.
+    pub fn speed(&self, pace: Pace) -> VerbResult<Speed> {
         let own = self.log.load();
         let speed = match pace {
             Pace::Speed(speed) => Some(speed),
@@ -138,9 +125,9 @@ impl<'a> Stage<'a> {
         ))
     }
 
-    /// Whether it is to end.
+    /// Returns whether an end is wanted.
     pub fn is_interrupted(&self) -> bool {
-        self.request.settings.interrupt.load(Ordering::Relaxed)
+        self.replaying.settings.interrupt.load(Ordering::Relaxed)
     }
 
     /// Ticks in a second.
@@ -151,7 +138,7 @@ impl<'a> Stage<'a> {
     /// Replays every policy at a speed; those before an interruption.
     pub fn at(&self, speed: Speed, listener: &mut dyn FnMut(&str)) -> AtPace {
         let span = self.log.span() / speed.ratio() / self.per_second();
-        let keeps_visits = self.request.trace.jobs.is_some();
+        let keeps_visits = self.replaying.trace.jobs.is_some();
         let mut first: Option<Played> = None;
         let mut policies = Vec::new();
         for policy in &self.policies {
@@ -171,7 +158,7 @@ impl<'a> Stage<'a> {
             }
             policies.push(Outcome {
                 policy: policy.name.clone(),
-                digest: policy.file.as_ref().map(|(digest, _)| digest.clone()),
+                digest: policy.digest.clone(),
                 replayed,
                 failure,
             });
@@ -186,12 +173,13 @@ impl<'a> Stage<'a> {
 
     /// Mean response times of each policy at the first pace on whole weeks of the trace that are drawn with
     /// replacement, the same for each; of a policy fewer where it cannot serve some.
-    pub fn resampled(&self, listener: &mut dyn FnMut(&str)) -> Result<Spread, VerbError> {
-        let speed = self.speed(self.request.paces[0])?;
+    pub fn resampled(&self, listener: &mut dyn FnMut(&str)) -> VerbResult<Spread> {
+        let speed = self.speed(self.replaying.paces[0])?;
         let week = 7.0 * DAY * self.per_second();
         let mut means = vec![Vec::new(); self.policies.len()];
         for n in 0..REPLICATIONS {
-            let Some(jobs) = resampled(&self.log.jobs, week, self.request.settings.seed, n) else {
+            let Some(jobs) = resampled(&self.log.jobs, week, self.replaying.settings.seed, n)
+            else {
                 return refuse(
                     "--resample draws from whole weeks, and the trace has fewer than two: leave it out",
                 );
@@ -216,24 +204,24 @@ impl<'a> Stage<'a> {
 
     /// Of which jobs measures are: all where no job is in the middle.
     fn window(&self) -> Window {
-        self.request.trace.measure.unwrap_or_else(|| {
-            let [from, to] = Window::MIDDLE.within(self.log.span());
-            let is_within = |job: &Job| (from..=to).contains(&job.submit);
-            if self.log.jobs.iter().any(is_within) {
-                Window::MIDDLE
-            } else {
-                Window::ALL
-            }
-        })
+        let [from, to] = Window::MIDDLE.within(self.log.span());
+        let is_within = |job: &Job| (from..=to).contains(&job.submit);
+        let has_middle = self.log.jobs.iter().any(is_within);
+        let usual = if has_middle {
+            Window::MIDDLE
+        } else {
+            Window::ALL
+        };
+        self.replaying.trace.measure.unwrap_or(usual)
     }
 
-    /// The types by which a policy sees the jobs, if it does.
+    /// Returns the types by which a policy sees the jobs, if it does.
     fn types_for(&self, policy: &Policy) -> Option<&Types> {
-        let rounds = policy.file.is_some() || self.request.trace.demands == Demands::Rounded;
+        let rounds = policy.file.is_some() || self.replaying.trace.demands == Demands::Rounded;
         self.typed.as_ref().filter(|_| rounds)
     }
 
-    /// The kinds that jobs are of for a policy.
+    /// Returns the kinds that jobs are of for a policy.
     fn kinds(&self, policy: &Policy) -> &Kinds {
         self.types_for(policy)
             .map_or(&self.exact, |typed| &typed.kinds)
@@ -262,7 +250,7 @@ impl<'a> Stage<'a> {
             let means = blocks.as_ref()?.means(visits.iter().map(of));
             Interval::of(means.into_iter().flatten())
         };
-        let step = self.request.trace.step.map(|step| step.as_secs_f64());
+        let step = self.replaying.trace.step.map(|step| step.as_secs_f64());
         let step = step.unwrap_or(span / STEPS).max(span / MOST_STEPS);
         let ratio = first.map(|first| Ratio {
             value: measured.mean_response / first.measured.mean_response,
@@ -292,7 +280,7 @@ impl<'a> Stage<'a> {
 
     fn blocks(&self, visits: &[Visit], window: [f64; 2], block: f64) -> Option<Blocks> {
         let submits: Vec<f64> = visits.iter().map(|visit| visit.submit).collect();
-        Blocks::draw(&submits, window, block, self.request.settings.seed)
+        Blocks::draw(&submits, window, block, self.replaying.settings.seed)
     }
 
     /// Replays a policy on jobs of its kinds; returns their visits, and the number of events.
@@ -318,7 +306,7 @@ impl<'a> Stage<'a> {
         Ok((visits, replayed.events))
     }
 
-    /// What a policy sees.
+    /// Returns what a policy sees.
     fn scene<'j>(
         &self,
         policy: &Policy,
@@ -333,14 +321,14 @@ impl<'a> Stage<'a> {
             clock,
             latency,
             drawn: Vec::new(),
-            seed: self.request.settings.seed,
+            seed: self.replaying.settings.seed,
         };
-        if let (Some((_, rule)), Some(typed)) = (&policy.file, &self.typed) {
+        if let (Some(_), Some(typed)) = (&policy.file, &self.typed) {
             let types = (0..kinds.demands.len() as u32).collect();
             let clock = Clock::in_units(speed, typed.ticks);
             let latency = self.latency.ticks() / typed.ticks;
             return Ok((
-                rule.clone(),
+                policy.rule.clone(),
                 scene(typed.fleet.clone(), types, clock, latency),
             ));
         }
@@ -359,7 +347,7 @@ impl<'a> Stage<'a> {
         Ok((rule, scene(fleet, types, clock, latency)))
     }
 
-    /// All results, with what is known of the trace.
+    /// Returns all results, with what is known of the trace.
     pub fn results(&self, paces: Vec<AtPace>, resampled: Option<Spread>) -> Replays {
         let log = &self.log;
         let counts = log.servers.shapes.iter().map(|shape| shape.count);
@@ -381,8 +369,8 @@ impl<'a> Stage<'a> {
                 types: self.typed.as_ref().map(|types| types.typed.clone()),
             },
             window: self.window(),
-            start_latency: self.request.start_latency.unwrap_or(Decimal::ZERO),
-            seed: self.request.settings.seed,
+            start_latency: self.replaying.start_latency.unwrap_or(Decimal::ZERO),
+            seed: self.replaying.settings.seed,
             paces,
             resampled,
             interrupted: self.is_interrupted(),

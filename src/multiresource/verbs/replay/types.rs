@@ -28,7 +28,7 @@ pub struct Types {
 const MOST_UNTYPED: f64 = 0.01;
 
 impl Types {
-    /// The types of a workload for the jobs of a log, which demand what `exact` says.
+    /// Returns the types of a workload for the jobs of a log, which demand what `exact` says.
     ///
     /// # Errors
     /// When the workload is of other servers or resources, or no type holds too much of the work.
@@ -86,12 +86,12 @@ impl Types {
         Ok(types)
     }
 
-    /// Whether some type holds this job of the trace.
+    /// Returns whether some type holds this job of the trace.
     pub fn holds(&self, job: &Job) -> bool {
         !self.by_vector[job.kind as usize].is_empty()
     }
 
-    /// The jobs that some type holds, as jobs of their types.
+    /// Returns the jobs that some type holds, as jobs of their types.
     pub fn rounded(&self, jobs: &[Job]) -> Vec<Job> {
         let of_type = |job: &Job| {
             let types = &self.by_vector[job.kind as usize];
@@ -128,7 +128,7 @@ fn shapes(servers: &Servers, places: &[usize]) -> Vec<(Vec<Decimal>, u32)> {
     shapes
 }
 
-/// What the jobs of a workload run on.
+/// Returns what the jobs of a workload run on.
 pub fn servers_of(fleet: &Fleet) -> Servers {
     let resources = fleet.envelope().resources().iter();
     let shape = |shape: &workload::Shape| Shape {

@@ -1,16 +1,14 @@
 //! Policies by name: a rule, or a policy file.
 
-use crate::artifact::Changes;
-use crate::kind::{VerbResult, no_rule, read_policy, split_name};
-use crate::malleable::artifact::{self, Checked};
-use crate::malleable::policy::{Online, Sharing};
-use crate::malleable::simulator::{Course, Dividing, execute};
-use crate::malleable::synthesis::{Tunable, tuned};
-use crate::malleable::workload::{Pool, Workload};
-use crate::simulation::sweep::{Comparing, Entrant, Knows};
+use super::artifact::{self, Checked, Plan};
+use super::policy::{Online, Sharing};
+use super::simulator::{Course, Dividing, execute};
+use super::synthesis::{Tunable, tuned};
+use super::workload::Pool;
+use crate::kind::{no_rule, split_name};
 
 /// Rules by name: each with what may stand behind a colon, and what it does.
-pub(super) const RULES: [(&str, &str, &str); 7] = [
+pub const RULES: [(&str, &str, &str); 7] = [
     (
         "hesrpt",
         "[:P]",
@@ -44,110 +42,62 @@ pub(super) const RULES: [(&str, &str, &str); 7] = [
     ),
 ];
 
-/// A policy that was named.
-pub(super) struct Policy {
-    pub entrant: Entrant,
-    rule: Rule,
-}
-
 /// What a policy does.
-enum Rule {
+pub enum Rule {
+    /// Servers by what is left of jobs.
     Sharing(Sharing),
-    /// With the knob that is best for the pool.
+    /// The same with the knob that is best for the pool.
     Tuned(Tunable),
-    File(Box<Checked>),
+    /// A plan for jobs that are all there.
+    Plan(Plan),
 }
 
-impl Policy {
-    pub fn file(&self) -> Option<&Checked> {
-        match &self.rule {
-            Rule::File(file) => Some(file),
-            _ => None,
-        }
-    }
-
-    /// The workload of a file.
-    pub fn workload(&self) -> Option<&Workload> {
-        self.file().map(Checked::workload)
-    }
-
-    /// Returns whether it is a file that was made for this workload.
-    pub fn is_for(&self, workload: &Workload) -> bool {
-        let own = self.workload().map(Workload::digest);
-        own == Some(workload.digest())
-    }
-
-    /// Returns the rule on a stream.
+impl Rule {
+    /// Returns the rule on a stream; `name` is that of the policy.
     ///
     /// # Errors
     /// Why it cannot run where jobs arrive.
-    pub fn online(&self) -> Result<Sharing, String> {
-        let name = &self.entrant.name;
-        match &self.rule {
+    pub fn online(&self, name: &str) -> Result<Sharing, String> {
+        match self {
             Rule::Sharing(sharing) => Ok(*sharing),
             Rule::Tuned(_) => Err(format!(
                 "{name} is tuned on jobs that are all there, and here jobs arrive: name its knob, as in knee:.1 or hesrpt:.5"
             )),
-            Rule::File(file) => match file.artifact().policy {
-                artifact::Policy::Online(online) => Ok(Sharing::HeSrpt(online)),
-                artifact::Policy::Plan(_) => Err(format!(
-                    "{name} is a plan for jobs that are all there, and here jobs arrive: make a policy for this workload, or take the rule hesrpt"
-                )),
-            },
+            Rule::Plan(_) => Err(format!(
+                "{name} is a plan for jobs that are all there, and here jobs arrive: make a policy for this workload, or take the rule hesrpt"
+            )),
         }
     }
 
-    /// Runs it on a pool, which is its own or another.
+    /// Runs it on a pool, which is that of a plan or another.
     ///
     /// # Errors
     /// When it is a plan for other jobs.
-    pub fn run(&self, pool: &Pool, is_own: bool) -> Result<Course, String> {
-        let plan = self.file().map(|file| &file.artifact().policy);
-        let dividing = match (&self.rule, plan) {
-            (Rule::Tuned(rule), _) => Dividing::Sharing(tuned(pool, *rule)),
-            (_, Some(artifact::Policy::Plan(plan))) if is_own => Dividing::Plan(&plan.rule),
-            (_, Some(artifact::Policy::Plan(_))) => {
+    pub fn execute(&self, name: &str, pool: &Pool, is_own: bool) -> Result<Course, String> {
+        let dividing = match self {
+            Rule::Sharing(sharing) => Dividing::Sharing(*sharing),
+            Rule::Tuned(rule) => Dividing::Sharing(tuned(pool, *rule)),
+            Rule::Plan(plan) if is_own => Dividing::Plan(&plan.rule),
+            Rule::Plan(_) => {
                 return Err(format!(
-                    "{} is a plan for other jobs, servers or speedups: make one for this workload, or take the rule hesrpt",
-                    self.entrant.name
+                    "{name} is a plan for other jobs, servers or speedups: make one for this workload, or take the rule hesrpt"
                 ));
             }
-            _ => Dividing::Sharing(self.online()?),
         };
         Ok(execute(pool, dividing, false))
     }
 }
 
-/// Finds all policies of a comparison.
-pub(super) fn resolve_policies(request: &Comparing<'_>) -> VerbResult<Vec<Policy>> {
-    let policies = request.policies.iter();
-    policies
-        .map(|name| resolve_policy(name, request.changes))
-        .collect()
+/// Returns what the policy of a file does.
+pub fn rule_of(file: &Checked) -> Rule {
+    match &file.artifact().policy {
+        artifact::Policy::Online(online) => Rule::Sharing(Sharing::HeSrpt(*online)),
+        artifact::Policy::Plan(plan) => Rule::Plan(plan.clone()),
+    }
 }
 
-/// Finds a rule by its name, or reads a policy file; `changes` is what becomes of one that was changed after it was written.
-///
-/// # Errors
-/// When there is no such rule and no such file, and when the file is refused.
-pub(super) fn resolve_policy(name: &str, changes: Changes) -> VerbResult<Policy> {
-    let (rule, digest) = match rule(name) {
-        Ok(rule) => (rule, None),
-        Err(why) => {
-            let (file, digest) = read_policy(name, why, changes)?;
-            (Rule::File(Box::new(file)), Some(digest))
-        }
-    };
-    let entrant = Entrant {
-        name: name.into(),
-        digest,
-        preempts: true,
-        knows: Knows::Sizes,
-    };
-    Ok(Policy { entrant, rule })
-}
-
-fn rule(name: &str) -> Result<Rule, String> {
+/// Finds a rule by its name.
+pub fn rule(name: &str) -> Result<Rule, String> {
     let number = |text: &str| text.parse().unwrap_or(f64::NAN);
     Ok(Rule::Sharing(match split_name(name) {
         ("hesrpt", None) => Sharing::HeSrpt(Online::PLAIN),

@@ -102,18 +102,19 @@ impl OwnVerb for Arguments {
             negative: fit.report.load >= 1.0,
             notes: report::fit_notes(&fit.report),
             documents,
+            ..VerbOutput::default()
         })
     }
 }
 
-/// The fleet that the policy in a file was made for.
+/// Returns the fleet that the policy in a file was made for.
 fn policy_of(file: &Path, caller: &Caller<'_>) -> VerbResult<Fleet> {
     let (name, needed) = (file.display().to_string(), "--since needs a policy file");
     let (checked, _): (Checked, _) = read_policy(&name, needed, caller.changes)?;
     Ok(checked.workload().clone())
 }
 
-/// The types of a policy, with their demands in the order in which the trace's servers have the resources.
+/// Returns the types of a policy, with their demands in the order in which the trace's servers have the resources.
 fn types_of(fleet: &Fleet, reading: &trace::Options) -> VerbResult<Vec<(String, Vec<f64>)>> {
     let own = servers_of(fleet);
     let servers = reading.servers.as_ref().unwrap_or(&own);

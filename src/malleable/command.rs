@@ -1,7 +1,5 @@
 //! Malleable jobs as a kind of workload: arguments and verbs.
 
-mod policies;
-
 use std::sync::atomic::Ordering;
 
 use clap::Args;
@@ -9,23 +7,21 @@ use clap::Args;
 use super::Malleable;
 use super::analysis::relaxation;
 use super::artifact::{Checked, cost};
+use super::policies::{self, RULES, Rule};
 use super::policy::Online;
 use super::report;
 use super::simulator::{Measures, judge, judge_course, simulate};
 use super::synthesis::{self, Open, Options, best_plan};
 use super::workload::{ALL_JOBS, Objective, Pool, Stream, Workload};
-use crate::artifact::{Finding, Quantity as _};
 use crate::document::{DocumentError, Parsed};
 use crate::kind::{
-    Answer, Caller, Compared, Kind, NamesFiles, NoArgs, NoVerb, Notice, Queueing, VerbOutput,
-    VerbResult, checked, compare_over_loads, merge_over_loads, refuse, required_workload,
-    run_document, same_workload, workload_of,
+    Answer, Caller, Kind, NamesFiles, NoArgs, NoVerb, Notice, Policy, Queueing, VerbOutput,
+    VerbResult, compare_over_loads, marked, merge_over_loads, refuse, required_workload,
 };
-use crate::report::{Besides, Column, Outcome, Outcomes, headed, rules_table};
-use crate::simulation::sweep::{Comparing, Exact, Subject, Whole};
-use crate::simulation::{Ending, Estimate, Health, Progress, Settings};
+use crate::report::{Besides, Column, Outcome, Outcomes, headed};
+use crate::simulation::sweep::{Comparing, Exact, Knows, Subject, Whole};
+use crate::simulation::{Estimate, Health, Progress, Settings};
 use crate::typed::{count, part};
-use policies::{RULES, resolve_policies, resolve_policy};
 
 /// What is typed beside the workload to make a policy.
 #[derive(Args, Clone)]
@@ -76,11 +72,18 @@ impl Kind for Malleable {
     type SimulationArgs = NoArgs;
     type ComparisonArgs = ComparisonArgs;
     type Verb = NoVerb;
+    type Rule = Rule;
 
     const EXAMPLES: &'static str = EXAMPLES;
+    const RULES: &'static [(&'static str, &'static str, &'static str)] = &RULES;
+    const FIELDS: &'static str = "servers, speedups, jobs or the objective";
 
     fn parse(text: &str, name: &str) -> Result<Parsed<Workload>, DocumentError> {
         Workload::parse(text, name)
+    }
+
+    fn digest(workload: &Workload) -> String {
+        workload.digest()
     }
 
     fn synthesize(
@@ -88,101 +91,131 @@ impl Kind for Malleable {
         args: &SynthesisArgs,
         caller: &mut Caller<'_>,
     ) -> VerbResult<Answer<Self>> {
-        match workload {
-            Workload::Pool(pool) => plan(pool, args, caller),
-            Workload::Stream(stream) => online(stream, args, caller),
-        }
+        let knobs = args.urgency.zip(args.background);
+        let stream = match workload {
+            Workload::Stream(stream) => stream,
+            Workload::Pool(_) if knobs.is_some() => {
+                return refuse(
+                    "--urgency and --background go with jobs that arrive, and here all are there at the start: leave them out",
+                );
+            }
+            Workload::Pool(pool) => {
+                caller.notify(Notice::Doing("planning"));
+                let (artifact, planned) = synthesis::plan(pool);
+                let summary = report::plan(pool, &planned, caller.width);
+                caller.notify(Notice::Doing("checking"));
+                return Answer::checked(artifact, summary);
+            }
+        };
+        caller.notify(Notice::Interruptible);
+        let options = Options {
+            events: args.budget,
+            seed: args.seed,
+            knobs: knobs.map(|(urgency, background)| Online {
+                urgency,
+                background,
+            }),
+            interrupt: caller.interrupt.clone(),
+        };
+        let listener =
+            |what: &str, reached: Progress| caller.notify(Notice::Simulating(what, reached));
+        Ok(match synthesis::online(stream, &options, listener)? {
+            synthesis::Outcome::Made(synthesized) => {
+                let summary = report::online(stream, &synthesized, caller.width);
+                Answer::checked(synthesized.artifact, summary)?
+            }
+            synthesis::Outcome::Overload(times) => Answer::Refused {
+                why: report::overload(stream, times, caller.width),
+                decided: true,
+            },
+            synthesis::Outcome::Interrupted => Answer::Interrupted,
+        })
     }
 
-    fn against(policy: &Checked, workload: &Workload) -> VerbResult<Vec<Finding>> {
-        let (own, other) = (policy.workload().digest(), workload.digest());
-        let what = "servers, speedups, jobs or the objective";
-        Ok(same_workload(&own, &other, what))
-    }
-
-    fn about(policy: &Checked) -> String {
-        report::about(policy.workload())
+    fn about(workload: &Workload) -> String {
+        report::about(workload)
     }
 
     fn show(policy: &Checked, width: usize) -> String {
         report::show(policy, width)
     }
 
-    fn simulate(
-        name: &str,
-        workload: Option<Workload>,
-        _: &NoArgs,
+    fn rule(name: &str, _: Option<&Workload>) -> Result<Rule, String> {
+        policies::rule(name)
+    }
+
+    fn rule_of(file: &Checked, _: &str) -> Rule {
+        policies::rule_of(file)
+    }
+
+    fn traits(_: &Rule, _: &Workload) -> (bool, Knows) {
+        (true, Knows::Sizes)
+    }
+
+    fn fits(policy: &Policy<Self>, _: &Workload) -> Result<(), String> {
+        policy.rule.online(&policy.name).map(drop)
+    }
+
+    fn run(
+        policy: &Policy<Self>,
+        workload: &Workload,
         settings: &Settings,
         caller: &mut Caller<'_>,
-    ) -> VerbResult<(VerbOutput, String)> {
-        let policy = resolve_policy(name, caller.changes)?;
-        let workload = workload_of(name, workload, policy.workload())?;
-        let is_own = policy.is_for(&workload);
-        let file = policy.file().filter(|_| is_own).map(Checked::artifact);
-        let is_other = policy.file().is_some() && !is_own;
+    ) -> VerbResult<VerbOutput> {
+        let (name, file) = (&policy.name, policy.judged_on(workload));
         match workload {
             Workload::Pool(pool) => {
-                let course = policy.run(&pool, is_own)?;
-                let verdicts = file.map(|file| judge_course(file, &pool, &course));
+                let course = policy.rule.execute(name, pool, file.is_some())?;
+                let verdicts = file.map(|file| judge_course(file, pool, &course));
                 let verdicts = verdicts.unwrap_or_default();
-                let table = report::course(&pool, &course, &verdicts, caller.width);
-                let output = VerbOutput::of_run(table, &verdicts, false, is_other);
-                let ran = report::of_course(&pool, &course);
-                Ok((output, run_document(name, &ran, &verdicts)?))
+                let table = report::course(pool, &course, &verdicts, caller.width);
+                let ran = report::of_course(pool, &course);
+                VerbOutput::of_run(name, table, &ran, &verdicts, false)
             }
             Workload::Stream(stream) => {
-                let listener = |reached| caller.notify(Notice::Simulating("simulating", reached));
-                let mut run = simulate(&stream, policy.online()?, settings, listener)?;
-                if settings.interrupt.load(Ordering::Relaxed) {
-                    run.ending = Ending::Interrupted;
-                }
-                let verdicts = file.map(|file| judge(file, &stream, &run));
+                let sharing = policy.rule.online(name)?;
+                let run = simulate(stream, sharing, settings, caller.simulating())?;
+                let run = marked(run, settings);
+                let verdicts = file.map(|file| judge(file, stream, &run));
                 let verdicts = verdicts.unwrap_or_default();
-                let table = report::simulation(&stream, &run, &verdicts, caller.width);
+                let table = report::simulation(stream, &run, &verdicts, caller.width);
                 let is_unstable = run.health == Health::Unstable;
-                let output = VerbOutput::of_run(table, &verdicts, is_unstable, is_other);
-                Ok((output, run_document(name, &run, &verdicts)?))
+                VerbOutput::of_run(name, table, &run, &verdicts, is_unstable)
             }
         }
     }
 
     fn compare(
         workload: Option<&Workload>,
-        request: &Comparing<'_>,
+        comparing: &Comparing<'_>,
         extras: &ComparisonArgs,
         caller: &mut Caller<'_>,
-    ) -> VerbResult<Compared> {
+    ) -> VerbResult<VerbOutput> {
         let workload = required_workload(workload)?;
-        caller.notify(Notice::Interruptible);
-        match workload {
+        let stream = match workload {
             Workload::Pool(pool) => {
-                let outcomes = compare_pool(pool, request, &extras.exponents, caller)?;
-                Compared::outcomes(&outcomes, caller.width)
+                let outcomes = compare_pool(pool, comparing, &extras.exponents, caller)?;
+                return VerbOutput::outcomes(&outcomes, caller.width);
             }
-            Workload::Stream(_) if !extras.exponents.is_empty() => refuse(
-                "--exponents goes with jobs that are all there, and here jobs arrive: leave it out",
-            ),
-            Workload::Stream(stream) => {
-                let policies = resolve_policies(request)?;
-                let entrants = policies.iter().map(|policy| policy.entrant.clone());
-                let run = |stream: &Stream, n: usize, progress: &mut dyn FnMut(Progress)| {
-                    let sharing = policies[n].online()?;
-                    simulate(stream, sharing, request.settings, progress)
-                };
-                compare_over_loads(stream, request, entrants.collect(), run, caller)
+            Workload::Stream(_) if !extras.exponents.is_empty() => {
+                return refuse(
+                    "--exponents goes with jobs that are all there, and here jobs arrive: leave it out",
+                );
             }
-        }
+            Workload::Stream(stream) => stream,
+        };
+        let run = |policy: &Policy<Self>, stream: &Stream, progress: &mut dyn FnMut(Progress)| {
+            let sharing = policy.rule.online(&policy.name)?;
+            simulate(stream, sharing, comparing.settings, progress)
+        };
+        compare_over_loads(workload, stream, comparing, run, caller)
     }
 
-    fn merge(workload: &Workload, whole: &Whole, width: usize) -> VerbResult<Compared> {
+    fn merge(workload: &Workload, whole: &Whole, width: usize) -> VerbResult<VerbOutput> {
         match workload {
             Workload::Stream(stream) => merge_over_loads(stream, whole, width),
             Workload::Pool(_) => refuse("jobs that are all there are not compared over loads"),
         }
-    }
-
-    fn rules(width: usize) -> String {
-        rules_table(&RULES, width)
     }
 }
 
@@ -191,15 +224,16 @@ const LEAST: &str = "any policy, at least";
 
 impl Queueing for Stream {
     type Measures = Measures;
+    type OfClass = ();
 
-    fn subject(&self, file: &str) -> Subject {
-        Subject {
-            file: file.into(),
+    fn subject(&self, comparing: &Comparing<'_>) -> VerbResult<Subject> {
+        Ok(Subject {
+            file: comparing.file.into(),
             source: self.record().source.clone(),
             digest: self.record().digest(),
             time_unit: self.time_unit().into(),
             load: self.load(),
-        }
+        })
     }
 
     fn scaled(&self, factor: f64) -> Option<Self> {
@@ -218,88 +252,30 @@ impl Queueing for Stream {
     }
 
     fn besides(&self) -> Besides<'_, Measures, ()> {
-        Besides {
-            about: report::of_stream(self),
-            parts: Vec::new(),
-            section: ("", ""),
-            shares: &[],
-            counts: &[],
-            frequencies: &[],
-        }
+        Besides::new(report::of_stream(self))
     }
-}
-
-fn plan(
-    pool: &Pool,
-    args: &SynthesisArgs,
-    caller: &mut Caller<'_>,
-) -> VerbResult<Answer<Malleable>> {
-    if args.urgency.is_some() {
-        return refuse(
-            "--urgency and --background go with jobs that arrive, and here all are there at the start: leave them out",
-        );
-    }
-    caller.notify(Notice::Doing("planning"));
-    let (artifact, planned) = synthesis::plan(pool);
-    let summary = report::plan(pool, &planned, caller.width);
-    caller.notify(Notice::Doing("checking"));
-    Ok(Answer::Policy {
-        artifact: checked(artifact)?,
-        summary,
-        documents: Vec::new(),
-    })
-}
-
-fn online(
-    stream: &Stream,
-    args: &SynthesisArgs,
-    caller: &mut Caller<'_>,
-) -> VerbResult<Answer<Malleable>> {
-    caller.notify(Notice::Interruptible);
-    let knobs = args.urgency.zip(args.background);
-    let options = Options {
-        events: args.budget,
-        seed: args.seed,
-        knobs: knobs.map(|(urgency, background)| Online {
-            urgency,
-            background,
-        }),
-        interrupt: caller.interrupt.clone(),
-    };
-    let listener = |what: &str, reached: Progress| caller.notify(Notice::Simulating(what, reached));
-    Ok(match synthesis::online(stream, &options, listener)? {
-        synthesis::Outcome::Made(synthesized) => Answer::Policy {
-            summary: report::online(stream, &synthesized, caller.width),
-            documents: Vec::new(),
-            artifact: checked(synthesized.artifact)?,
-        },
-        synthesis::Outcome::Overload(times) => Answer::Refused {
-            why: report::overload(stream, times, caller.width),
-            decided: true,
-        },
-        synthesis::Outcome::Interrupted => Answer::Interrupted,
-    })
 }
 
 /// Compares rules on jobs that are all there, beside what no policy costs less than: at the workload's own speedup, or at the
 /// speedups k^p with these exponents.
 fn compare_pool(
     pool: &Pool,
-    request: &Comparing<'_>,
+    comparing: &Comparing<'_>,
     exponents: &[f64],
     caller: &mut Caller<'_>,
 ) -> VerbResult<Outcomes> {
-    if request.share.is_some() {
+    if comparing.share.is_some() {
         return refuse(
             "--shard goes with jobs that arrive; where all are there, a comparison takes seconds: leave it out",
         );
     }
-    if !request.loads.is_empty() {
+    if !comparing.loads.is_empty() {
         return refuse(
             "--loads goes with jobs that arrive, and here all are there at the start: leave it out, or compare at speedups k^p with --exponents",
         );
     }
-    let policies = resolve_policies(request)?;
+    let policies = Policy::<Malleable>::resolve_all(comparing, None)?;
+    caller.notify(Notice::Interruptible);
     let quantity = pool.objective().quantity();
     let exact = |value| Some(Estimate::exact(value));
     let options: Vec<String> = exponents.iter().map(ToString::to_string).collect();
@@ -308,7 +284,7 @@ fn compare_pool(
         _ => format!(" --exponents {}", options.join(",")),
     };
     let head = headed(quantity, pool.time_unit());
-    let mut outcomes = Outcomes::new(request, pool.record().digest(), head, &options);
+    let mut outcomes = Outcomes::new(comparing, pool.record().digest(), head, &options);
     let mut bounds = Outcome {
         policy: LEAST.into(),
         values: Vec::new(),
@@ -317,7 +293,7 @@ fn compare_pool(
     let powers = exponents.iter().map(|p| (Some(*p), pool.with_power(*p)));
     let own = exponents.is_empty().then(|| (None, pool.clone()));
     for (at, pool) in own.into_iter().chain(powers) {
-        if request.settings.interrupt.load(Ordering::Relaxed) {
+        if comparing.settings.interrupt.load(Ordering::Relaxed) {
             outcomes.interrupted = true;
             break;
         }
@@ -327,32 +303,35 @@ fn compare_pool(
         let workload = Workload::Pool(pool.clone());
         for (outcome, policy) in outcomes.policies.iter_mut().zip(&policies) {
             let at = at.map_or(String::new(), |p| format!(" at p = {p}"));
-            let name = format!("{}{at}", policy.entrant.name);
-            caller.notify(Notice::Doing(&name));
-            outcome
-                .values
-                .extend(match policy.run(&pool, policy.is_for(&workload)) {
-                    Ok(course) => {
-                        let cost = cost(&pool, quantity, &course.ends);
-                        [exact(cost), exact(cost / least)]
-                    }
-                    Err(why) => {
-                        outcomes.failures.push(format!("{name}: {why}"));
-                        [None; 2]
-                    }
-                });
+            let label = format!("{}{at}", policy.name);
+            caller.notify(Notice::Doing(&label));
+            let is_own = policy.judged_on(&workload).is_some();
+            let values = match policy.rule.execute(&policy.name, &pool, is_own) {
+                Ok(course) => {
+                    let cost = cost(&pool, quantity, &course.ends);
+                    [exact(cost), exact(cost / least)]
+                }
+                Err(why) => {
+                    outcomes.failures.push(format!("{label}: {why}"));
+                    [None; 2]
+                }
+            };
+            outcome.values.extend(values);
         }
         bounds.values.extend([exact(least), None]);
-        let column = |quantity, unit: String, label: String| Column {
-            quantity,
-            at,
-            unit,
-            label,
-        };
         let label = at.map_or("cost".into(), |p| format!("p = {p}"));
         outcomes.columns.extend([
-            column(quantity.row().name, quantity.unit(pool.time_unit()), label),
-            column("times_the_least", "1".into(), "times".into()),
+            Column {
+                at,
+                label,
+                ..Column::of(quantity, pool.time_unit())
+            },
+            Column {
+                quantity: "times_the_least",
+                at,
+                unit: "1".into(),
+                label: "times".into(),
+            },
         ]);
     }
     outcomes.policies.push(bounds);
@@ -360,7 +339,7 @@ fn compare_pool(
     Ok(outcomes)
 }
 
-/// What the numbers of a comparison are; `open` is why some bound may be below the optimum.
+/// Says what the numbers of a comparison are; `open` is why some bound may be below the optimum.
 fn note(objective: Objective, open: Option<Open>) -> String {
     let bound = match open {
         None if objective == Objective::Makespan => "which a plan reaches",
@@ -377,10 +356,6 @@ const EXAMPLES: &str = "  synth --workload models/amdahl_training.yaml --output 
       how jobs that are all there divide the servers, when each ends, and the proof that no plan costs less
   synth --workload models/training_stream.yaml --output p.json
       jobs that arrive: a rule, tuned by simulation, beside a bound that no policy can beat
-  synth show p.json
-      what a policy file says, in words
-  synth check p.json
-      derive again what can be, and say what was judged for sense and what is taken on trust
   synth simulate p.json
       run it, and judge its claims
   synth compare --workload models/five_hundred_pareto.yaml --policies hesrpt,equi,srpt,hell,knee --exponents .05,.3,.5,.9,.99

@@ -1,11 +1,11 @@
 //! The numbers of a replay, one a line, one job a line, and one step a line.
 
+use super::results::Replays;
 use crate::multiresource::replay::{Interval, passes};
-use crate::multiresource::verbs::replay::Replays;
 use crate::report::Csv;
 use crate::report::plot::Drawn;
 
-/// All numbers: speed, load, policy, quantity, value and its interval (empty where none is known), unit.
+/// Writes all numbers: speed, load, policy, quantity, value and its interval (empty where none is known), unit.
 ///
 /// # Errors
 /// When the text cannot be put together.
@@ -13,65 +13,46 @@ pub fn replay_csv(replays: &Replays) -> Drawn<String> {
     let header = "speed,load,policy,quantity,value,low,high,unit";
     let mut table = Csv::titled(header.split(','))?;
     for (at, own, played) in replays.played() {
-        let mut row = |quantity: &str, value: f64, interval: Option<Interval>, unit: &str| {
+        let m = &played.measured;
+        let count = |name: &'static str, count: u64| (name.to_owned(), count as f64, None, "1");
+        let time = |name: &str, value, interval| (name.to_owned(), value, interval, "s");
+        let mut rows: Vec<(String, f64, Option<Interval>, &str)> = vec![
+            count("jobs", m.jobs),
+            time("mean_wait", m.mean_wait, played.wait),
+            time("mean_response", m.mean_response, played.response),
+            (
+                "mean_bounded_slowdown".into(),
+                m.mean_bounded_slowdown,
+                played.bounded_slowdown,
+                "1",
+            ),
+            time("total_wait", m.total_wait, None),
+            count("waited", m.waited),
+            time("longest_wait", m.longest_wait, None),
+            time("last_end", m.last_end, None),
+        ];
+        for (n, quantile) in ["p50", "p95", "p99"].iter().enumerate() {
+            let (wait, response) = (m.wait_percentiles[n], m.response_percentiles[n]);
+            rows.push(time(&format!("wait_{quantile}"), wait, None));
+            rows.push(time(&format!("response_{quantile}"), response, None));
+        }
+        rows.extend(m.backfilled.map(|jobs| count("backfilled", jobs)));
+        let used = replays.trace.resources.iter().zip(&m.utilization);
+        rows.extend(used.map(|(name, used)| (format!("used_{name}"), *used, None, "1")));
+        let ratio = played.ratio.as_ref();
+        rows.extend(ratio.map(|own| ("ratio_to_first".into(), own.value, own.interval, "1")));
+        for (quantity, value, interval, unit) in rows {
             let ends = interval.map(|i| [i.low, i.high].map(|end| end.to_string()));
             let [low, high] = ends.unwrap_or_default();
-            let (speed, load) = (at.speed.to_string(), at.load.to_string());
-            let value = value.to_string();
-            table.row([
-                &*speed,
-                &load,
-                &own.policy,
-                quantity,
-                &value,
-                &low,
-                &high,
-                unit,
-            ])
-        };
-        let m = &played.measured;
-        let slowdown = m.mean_bounded_slowdown;
-        row("jobs", m.jobs as f64, None, "1")?;
-        row("mean_wait", m.mean_wait, played.wait, "s")?;
-        row("mean_response", m.mean_response, played.response, "s")?;
-        row(
-            "mean_bounded_slowdown",
-            slowdown,
-            played.bounded_slowdown,
-            "1",
-        )?;
-        row("total_wait", m.total_wait, None, "s")?;
-        row("waited", m.waited as f64, None, "1")?;
-        row("longest_wait", m.longest_wait, None, "s")?;
-        row("last_end", m.last_end, None, "s")?;
-        for (n, quantile) in ["p50", "p95", "p99"].iter().enumerate() {
-            row(
-                &format!("wait_{quantile}"),
-                m.wait_percentiles[n],
-                None,
-                "s",
-            )?;
-            row(
-                &format!("response_{quantile}"),
-                m.response_percentiles[n],
-                None,
-                "s",
-            )?;
-        }
-        if let Some(backfilled) = m.backfilled {
-            row("backfilled", backfilled as f64, None, "1")?;
-        }
-        for (name, used) in replays.trace.resources.iter().zip(&m.utilization) {
-            row(&format!("used_{name}"), *used, None, "1")?;
-        }
-        if let Some(ratio) = played.ratio {
-            row("ratio_to_first", ratio.value, ratio.interval, "1")?;
+            let [speed, load] = [at.speed.to_string(), at.load.to_string()];
+            let (policy, value, unit) = (own.policy.clone(), value.to_string(), unit.into());
+            table.row([speed, load, policy, quantity, value, low, high, unit])?;
         }
     }
     table.text()
 }
 
-/// One job a line, by policy and pace. Times are in seconds after the first submission, as they were replayed; start
+/// Writes one job a line, by policy and pace. Times are in seconds after the first submission, as they were replayed; start
 /// and backfilled are empty where a policy stops jobs.
 ///
 /// # Errors
@@ -108,7 +89,7 @@ pub fn visits(replays: &Replays) -> Drawn<String> {
     table.text()
 }
 
-/// One step a line, by policy and pace: averages of jobs that wait and run, of the work of those that wait \[s of all
+/// Writes one step a line, by policy and pace: averages of jobs that wait and run, of the work of those that wait \[s of all
 /// servers\], and of what is held of each resource, over all that there is.
 ///
 /// # Errors

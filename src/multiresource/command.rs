@@ -1,38 +1,31 @@
-//! Multiresource jobs as a kind of workload: what is typed → verbs → what is printed.
-
-mod bridge;
-mod drive;
-mod export;
-mod fit;
-mod optimum;
-mod promise;
-mod replay;
-mod sweep;
-mod synthesis_args;
-mod synthesize;
+//! Multiresource jobs as a kind of workload: what is typed, its verbs, and how a policy runs.
 
 use std::path::Path;
 
 use clap::{Args, Subcommand};
 
+use super::artifact::{Checked, Multiresource};
+use super::replay::Speed;
+use super::report;
+use super::simulator::{Contender, Measures, Offered, as_analysed, judge, watches};
+use super::verbs::replay::{self, Pace, Replaying, TraceArgs};
+use super::verbs::resolve::{against, own_load, same_record};
+use super::verbs::synthesize::{SynthesisArgs, synthesize};
+use super::verbs::{bridge, drive, export, fit, optimum, sweep};
+use super::workload::Fleet;
 use crate::artifact::Finding;
 use crate::document::{DocumentError, Parsed};
 use crate::kind::{
-    Answer, Caller, Compared, Files, Kind, NamesFiles, Notice, OwnVerb, VerbOutput, VerbResult,
-    required_workload, run_document,
+    Answer, Caller, Files, Kind, NamesFiles, Notice, OwnVerb, Policy, Queueing, VerbOutput,
+    VerbResult, Verbs, compare_over_loads, marked, merge_over_loads, refuse, required_workload,
+    simulate_policy,
 };
-use crate::multiresource::artifact::{Checked, Multiresource};
-use crate::multiresource::replay::Speed;
-use crate::multiresource::report;
-use crate::multiresource::verbs;
-use crate::multiresource::workload::{Fleet, Workload};
 use crate::number::Decimal;
 use crate::number::quantity::explained;
-use crate::simulation::Settings;
-use crate::simulation::sweep::{Comparing, Stage, Whole};
+use crate::report::Besides;
+use crate::simulation::sweep::{Comparing, Knows, Subject, Whole};
+use crate::simulation::{Ending, Health, Progress, Settings};
 use crate::typed::fraction;
-pub use synthesis_args::SynthesisArgs;
-use verbs::replay::{Pace, Replaying, TraceArgs};
 
 /// What is typed to run a policy in other ways than its own.
 #[derive(Args)]
@@ -99,8 +92,8 @@ pub enum Verb {
     },
 }
 
-impl Verb {
-    fn arguments(&self) -> &dyn OwnVerb {
+impl Verbs for Verb {
+    fn typed(&self) -> &dyn OwnVerb {
         match self {
             Verb::SweepAlpha(arguments) => arguments,
             Verb::Optimum(arguments) => arguments,
@@ -112,28 +105,22 @@ impl Verb {
     }
 }
 
-impl NamesFiles for Verb {
-    fn files(&self) -> Files<'_> {
-        self.arguments().files()
-    }
-}
-
-impl OwnVerb for Verb {
-    fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
-        self.arguments().run(caller)
-    }
-}
-
 impl Kind for Multiresource {
     type SynthesisArgs = SynthesisArgs;
     type SimulationArgs = SimulationArgs;
     type ComparisonArgs = ComparisonArgs;
     type Verb = Verb;
+    type Rule = Contender;
 
     const EXAMPLES: &'static str = EXAMPLES;
+    const FIELDS: &'static str = "servers or types";
 
     fn parse(text: &str, name: &str) -> Result<Parsed<Fleet>, DocumentError> {
         Fleet::parse(text, name)
+    }
+
+    fn digest(workload: &Fleet) -> String {
+        workload.digest()
     }
 
     fn synthesize(
@@ -142,58 +129,131 @@ impl Kind for Multiresource {
         caller: &mut Caller<'_>,
     ) -> VerbResult<Answer<Self>> {
         notify_latency(workload, caller);
-        synthesize::synthesize(workload, args, caller)
+        synthesize(workload, args, caller)
     }
 
     fn against(policy: &Checked, workload: &Fleet) -> VerbResult<Vec<Finding>> {
-        verbs::against(policy, workload)
+        against(policy, workload)
     }
 
-    fn about(policy: &Checked) -> String {
-        report::about(policy.workload())
+    fn about(workload: &Fleet) -> String {
+        report::about(workload)
     }
 
     fn show(policy: &Checked, width: usize) -> String {
         report::show(policy, width)
     }
 
-    fn simulate(
-        policy: &str,
-        workload: Option<Fleet>,
-        ways: &SimulationArgs,
+    fn rules(width: usize) -> String {
+        report::rules(width)
+    }
+
+    fn rule(name: &str, workload: Option<&Fleet>) -> Result<Contender, String> {
+        match workload {
+            Some(fleet) => Contender::named(name, fleet),
+            None => Contender::parse(name),
+        }
+    }
+
+    fn rule_of(file: &Checked, _: &str) -> Contender {
+        file.artifact().policy.clone().into()
+    }
+
+    fn traits(rule: &Contender, workload: &Fleet) -> (bool, Knows) {
+        (rule.preempts(), rule.knows_of(workload))
+    }
+
+    fn adapt(workload: Fleet, _: &Contender, args: &SimulationArgs) -> VerbResult<Fleet> {
+        match args.start_latency {
+            Some(latency) => Ok(workload.with_start_latency(latency)?),
+            None => Ok(workload),
+        }
+    }
+
+    fn fits(policy: &Policy<Self>, fleet: &Fleet) -> Result<(), String> {
+        if let Some(file) = &policy.file {
+            same_record(&file.artifact().workload, &fleet.record())?;
+        }
+        let rule = policy.rule.rule(fleet).map(drop);
+        rule.map_err(|why| why.to_string())
+    }
+
+    /// Runs a policy on its workload or on another. Claims are judged in a run of their own where the policy runs under
+    /// other conditions than they hold for.
+    fn run(
+        policy: &Policy<Self>,
+        fleet: &Fleet,
         settings: &Settings,
         caller: &mut Caller<'_>,
-    ) -> VerbResult<(VerbOutput, String)> {
-        let (trace, latency) = (&ways.trace, ways.start_latency);
+    ) -> VerbResult<VerbOutput> {
+        let (workload, width) = (fleet.envelope(), caller.width);
+        if let Some(file) = &policy.file {
+            same_record(&file.artifact().workload, &fleet.record()).or_else(refuse)?;
+        }
+        let mut simulate = |rule: &Contender, settings: &Settings, what: &str| {
+            let listener = |reached| caller.notify(Notice::Simulating(what, reached));
+            let run = rule.simulate_on(fleet, settings, listener);
+            run.map(|run| marked(run, settings))
+        };
+        let artifact = policy.judged_on(fleet);
+        let analysed = artifact.map(|own| (own, as_analysed(own, &own.policy)));
+        let once = analysed
+            .as_ref()
+            .is_some_and(|(own, as_analysed)| own.policy == *as_analysed);
+        let watching = Settings {
+            watch: artifact.map_or(Vec::new(), |own| watches(own, workload)),
+            ..settings.clone()
+        };
+        let first = if once { &watching } else { settings };
+        let run = simulate(&policy.rule, first, "simulating")?;
+        let knows = policy.rule.knows_of(fleet).words();
+        let mut notes = Vec::from_iter(knows.map(|knows| format!("The rule {knows}.")));
+        notes.extend(report::start_latency(workload));
+        let mut verdicts = Vec::new();
+        if let Some((artifact, rule)) = analysed {
+            if once {
+                verdicts = judge(artifact, workload, &run);
+            } else if run.ending == Ending::Interrupted {
+                notes.push("Interrupted before the claims could be judged.".into());
+            } else {
+                let run = simulate(&rule.into(), &watching, "simulating as analysed")?;
+                notes.extend(report::as_analysed(&run));
+                verdicts = judge(artifact, workload, &run);
+            }
+        }
+        let table = report::simulation(workload, &run, &verdicts, width);
+        let is_unstable = run.health == Health::Unstable;
+        let output = VerbOutput::of_run(&policy.name, table, &run, &verdicts, is_unstable)?;
+        Ok(VerbOutput { notes, ..output })
+    }
+
+    fn simulate(
+        name: &str,
+        workload: Option<Fleet>,
+        args: &SimulationArgs,
+        settings: &Settings,
+        caller: &mut Caller<'_>,
+    ) -> VerbResult<VerbOutput> {
+        let (trace, latency) = (&args.trace, args.start_latency);
         if trace.file.is_some() {
             let speed = Pace::Speed(trace.speed.unwrap_or(Speed::ONE));
-            let request = Replaying {
+            let replaying = Replaying {
                 trace,
                 workload: workload.as_ref(),
-                policies: &[policy.to_owned()],
-                paces: vec![ways.load.map_or(speed, Pace::Load)],
+                policies: &[name.to_owned()],
+                paces: vec![args.load.map_or(speed, Pace::Load)],
                 start_latency: latency,
                 resample: false,
                 changes: caller.changes,
                 settings,
             };
-            return replay::simulate(&request, caller);
+            return replay::simulate(&replaying, caller);
         }
         if let Some(file) = &trace.jobs {
             let workload = (workload.as_ref(), latency);
-            return replay::run_recorded(file, policy, workload, settings, caller);
+            return replay::run_recorded(file, name, workload, settings, caller);
         }
-        let ways = (latency, caller.changes);
-        let listener = |what: &str, reached| caller.notify(Notice::Simulating(what, reached));
-        let simulated = verbs::simulate(policy, workload, ways, settings, listener)?;
-        let (run, verdicts) = (&simulated.run, &simulated.verdicts);
-        let answered = VerbOutput {
-            table: report::simulation(&simulated.workload, run, verdicts, caller.width),
-            notes: report::notes(&simulated),
-            negative: simulated.is_refuted(),
-            documents: Vec::new(),
-        };
-        Ok((answered, run_document(policy, run, verdicts)?))
+        simulate_policy::<Self>(name, workload, args, settings, caller)
     }
 
     fn trace(extras: &ComparisonArgs) -> Option<&Path> {
@@ -202,37 +262,57 @@ impl Kind for Multiresource {
 
     fn compare(
         workload: Option<&Fleet>,
-        request: &Comparing<'_>,
+        comparing: &Comparing<'_>,
         extras: &ComparisonArgs,
         caller: &mut Caller<'_>,
-    ) -> VerbResult<Compared> {
+    ) -> VerbResult<VerbOutput> {
         if extras.trace.file.is_some() {
-            return on_trace(workload, request, extras, caller);
+            return on_trace(workload, comparing, extras, caller);
         }
         if extras.trace.jobs.is_some() {
-            return Err("--jobs without --trace runs recorded jobs, under one policy: give it to `synth simulate`, or give --trace FILE".into());
+            return refuse(
+                "--jobs without --trace runs recorded jobs, under one policy: give it to `synth simulate`, or give --trace FILE",
+            );
         }
         let workload = required_workload(workload)?;
         notify_latency(workload, caller);
-        caller.notify(Notice::Doing("solving the program"));
-        let listener = |stage: Stage<'_>| {
-            caller.notify(Notice::Interruptible);
-            caller.notify(Notice::Comparing(stage));
+        let run = |policy: &Policy<Self>, fleet: &Fleet, progress: &mut dyn FnMut(Progress)| {
+            let run = policy.rule.simulate_on(fleet, comparing.settings, progress);
+            run.map_err(|why| why.to_string())
         };
-        let swept = verbs::compare(workload, request, listener)?;
-        over_loads(workload, swept, caller.width)
+        compare_over_loads(workload, workload, comparing, run, caller)
     }
 
-    fn merge(workload: &Fleet, whole: &Whole, width: usize) -> VerbResult<Compared> {
-        over_loads(workload, whole.comparison()?, width)
-    }
-
-    fn rules(width: usize) -> String {
-        report::rules(width)
+    fn merge(workload: &Fleet, whole: &Whole, width: usize) -> VerbResult<VerbOutput> {
+        merge_over_loads(workload, whole, width)
     }
 }
 
-/// A start latency, as typed.
+impl Queueing for Fleet {
+    type Measures = Measures;
+    type OfClass = Offered;
+
+    fn subject(&self, comparing: &Comparing<'_>) -> VerbResult<Subject> {
+        let envelope = self.envelope();
+        Ok(Subject {
+            file: comparing.file.into(),
+            source: envelope.source().map(Into::into),
+            digest: self.record().digest,
+            time_unit: envelope.time_unit().into(),
+            load: own_load(comparing.settings.time, self)?,
+        })
+    }
+
+    fn scaled(&self, factor: f64) -> Option<Self> {
+        Fleet::scaled(self, factor).ok()
+    }
+
+    fn besides(&self) -> Besides<'_, Measures, Offered> {
+        report::besides(self.envelope())
+    }
+}
+
+/// Parses a start latency.
 fn start_latency(text: &str) -> Result<Decimal, String> {
     match Decimal::parse(text) {
         Ok(latency) if latency >= Decimal::ZERO => Ok(latency),
@@ -253,64 +333,31 @@ fn notify_latency(workload: &Fleet, caller: &mut Caller<'_>) {
     }
 }
 
-/// A comparison over loads, with what is known besides of its workload.
-fn over_loads(
-    workload: &Fleet,
-    comparison: verbs::Comparison,
-    width: usize,
-) -> VerbResult<Compared> {
-    let envelope = workload.envelope();
-    let mut besides = report::besides(envelope);
-    if let Some(law) = envelope.start_latency() {
-        let mean = report::number(law.mean());
-        let unit = envelope.time_unit();
-        besides.about += &format!(", with a mean start latency of {mean} {unit}");
-    }
-    Compared::over_loads(comparison, &besides, width)
-}
-
 /// Compares policies on a trace.
 fn on_trace(
     workload: Option<&Fleet>,
-    request: &Comparing<'_>,
+    comparing: &Comparing<'_>,
     extras: &ComparisonArgs,
     caller: &mut Caller<'_>,
-) -> VerbResult<Compared> {
-    let paces = match (request.loads, extras.trace.speed) {
+) -> VerbResult<VerbOutput> {
+    let paces = match (comparing.loads, extras.trace.speed) {
         ([], speed) => vec![Pace::Speed(speed.unwrap_or(Speed::ONE))],
         (loads, None) => loads.iter().copied().map(Pace::Load).collect(),
         _ => {
-            return Err("--loads and --speed both say how fast jobs come: keep one of them".into());
+            return refuse("--loads and --speed both say how fast jobs come: keep one of them");
         }
     };
     let replaying = Replaying {
         trace: &extras.trace,
         workload,
-        policies: request.policies,
+        policies: comparing.policies,
         paces,
         start_latency: extras.start_latency,
         resample: extras.resample,
         changes: caller.changes,
-        settings: request.settings,
+        settings: comparing.settings,
     };
     replay::compare(&replaying, caller)
-}
-
-/// Reads the workload of one server; the caller hears warnings.
-fn server_of(file: &Path, caller: &mut Caller<'_>) -> VerbResult<Workload> {
-    let parsed = Workload::read(file)?;
-    for warning in &parsed.warnings {
-        caller.notify(Notice::Known(warning));
-    }
-    Ok(parsed.workload)
-}
-
-/// Notifies the caller of what a verb does, which may be interrupted from then on.
-fn progress(caller: &mut Caller<'_>) -> impl FnMut(&str) {
-    |text| {
-        caller.notify(Notice::Interruptible);
-        caller.notify(Notice::Doing(text));
-    }
 }
 
 const EXAMPLES: &str = "  synth fit cluster.swf -o workload.yaml
@@ -327,10 +374,6 @@ const EXAMPLES: &str = "  synth fit cluster.swf -o workload.yaml
       preemption at the price of a setup of mean 1/10 of the time unit
   synth --workload models/fleet.yaml --preemption none --output p.json
       a fleet of several server shapes: which job starts on which server
-  synth show p.json
-      what a policy file says, in words
-  synth check p.json
-      derive again what can be, and say what was judged for sense and what is taken on trust
   synth simulate p.json --precision 1%
       run it, with confidence intervals, and judge its claims
   synth compare --workload models/section7.yaml --policies first-fit,fcfs,p.json --loads 0.5,0.7,0.9

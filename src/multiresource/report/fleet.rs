@@ -1,52 +1,28 @@
-//! The summary of a rule over all servers of a fleet.
+//! What is said of a rule over all servers of a fleet.
 
 use std::fmt::Write as _;
 
 use itertools::chain;
 
-use super::synthesis::proof;
-use super::{Table, choice, claim, load, number, percent, shares, within, wrap};
+use super::room::demand;
+use super::{Table, claim, load, number, percent, proof, shares, within, wrap};
 use crate::multiresource::artifact::{Artifact, Claim, Family, Quantity, unmet};
-use crate::multiresource::synthesis::{Basis, Chosen};
-use crate::multiresource::verbs::{Stability, demand};
 use crate::multiresource::workload::Fleet;
+use crate::report::counted;
 
-/// Renders the summary.
-pub(super) fn pooled(fleet: &Fleet, own: &Chosen, known: Stability, width: usize) -> String {
-    let (artifact, workload) = (&own.artifact, fleet.envelope());
-    let record = own.choice.as_ref();
-    let mut text = match &own.basis {
-        Basis::Given => String::new(),
-        basis => {
-            let basis = (basis, own.is_cut);
-            choice::taken(&artifact.policy, record, basis, known, width)
-        }
-    };
-    text += &heading(fleet, artifact);
-    let _ = writeln!(text, "\n{}", shapes(fleet, artifact, width));
-    if let Some(record) = record {
-        text += &choice::simulated(workload, record, artifact, None, width);
-    }
-    text += &choice::left_out(own.unclaimed.as_deref(), &own.skipped, width);
-    let _ = writeln!(text, "{}", stability(known, record.is_some()));
-    text += &wrap(&room_for_more(fleet, artifact), width);
-    let rule = artifact.policy.followed().words(workload);
-    let _ = writeln!(text, "\n{}", wrap(&rule, width));
-    let _ = writeln!(text, "\n{}", costs(fleet, artifact, width));
-    text + &wrap(&conditions(fleet, artifact), width)
+/// Says how much more the slots carry, what the rule does, and what it costs.
+pub(super) fn slots_and_costs(fleet: &Fleet, artifact: &Artifact, width: usize) -> String {
+    let rule = artifact.policy.followed().words(fleet.envelope());
+    format!(
+        "{}\n{}\n\n{}\n{}",
+        wrap(&room_for_more(fleet, artifact), width),
+        wrap(&rule, width),
+        costs(fleet, artifact, width),
+        wrap(&conditions(fleet, artifact), width)
+    )
 }
 
-fn stability(known: Stability, simulated: bool) -> String {
-    match known {
-        Stability::Seen if !simulated => "stability: proved for exponential sizes and Poisson arrivals only, since each type has more slots than work".into(),
-        Stability::Loads => {
-            "stability: proved, since each type has more slots than work".into()
-        }
-        other => choice::stability(other),
-    }
-}
-
-/// The slots of each type, where these are all that it has.
+/// Returns the slots of each type, where these are all that it has.
 fn slots(fleet: &Fleet, artifact: &Artifact) -> Option<Vec<u64>> {
     let nodes: Vec<u32> = fleet.types().iter().map(|kind| kind.nodes()).collect();
     match &artifact.policy {
@@ -55,7 +31,7 @@ fn slots(fleet: &Fleet, artifact: &Artifact) -> Option<Vec<u64>> {
     }
 }
 
-/// How much more of a type its slots carry.
+/// Returns how much more of a type its slots carry.
 fn room_for_more(fleet: &Fleet, artifact: &Artifact) -> String {
     let slots = slots(fleet, artifact).unwrap_or_default();
     let slots = fleet.types().iter().zip(slots);
@@ -69,8 +45,8 @@ fn room_for_more(fleet: &Fleet, artifact: &Artifact) -> String {
     )
 }
 
-/// What there is, and what is scarce.
-fn shapes(fleet: &Fleet, artifact: &Artifact, width: usize) -> String {
+/// Says what there is, and what is scarce.
+pub(super) fn shapes(fleet: &Fleet, artifact: &Artifact, width: usize) -> String {
     let mut table = Table::new(["shape", "servers", "price", "types"]);
     let evidence = &artifact.evidence;
     for (shape, at) in fleet.shapes().iter().zip(&evidence.servers) {
@@ -114,7 +90,7 @@ fn costs(fleet: &Fleet, artifact: &Artifact, width: usize) -> String {
     table.within(width)
 }
 
-/// What the mean over all jobs assumes.
+/// Says what the mean over all jobs assumes.
 fn conditions(fleet: &Fleet, artifact: &Artifact) -> String {
     let Some(mean) = claim(artifact, Quantity::MeanResponse, None) else {
         return "no mean is claimed\n".into();
@@ -133,7 +109,8 @@ fn conditions(fleet: &Fleet, artifact: &Artifact) -> String {
     )
 }
 
-fn heading(fleet: &Fleet, artifact: &Artifact) -> String {
+/// Returns the load with its proof, and what there is.
+pub(super) fn heading(fleet: &Fleet, artifact: &Artifact) -> String {
     let evidence = &artifact.evidence;
     let rho = load(evidence.load);
     let mut text = match fleet.gangs().next() {
@@ -149,16 +126,13 @@ fn heading(fleet: &Fleet, artifact: &Artifact) -> String {
     if let Some(most) = most.filter(|_| fleet.gangs().next().is_some()) {
         let _ = writeln!(text, "with slots for each type it is {}", number(most));
     }
-    let shapes = match fleet.shapes().len() {
-        1 => "one shape".to_owned(),
-        several => format!("{several} shapes"),
-    };
+    let shapes = counted(fleet.shapes().len() as f64, "shape");
     let (servers, shares) = (fleet.servers(), shares(fleet.envelope(), &demand(fleet)));
     let _ = writeln!(text, "{servers} servers of {shapes} (demand: {shares})");
     text
 }
 
-/// A value, with its interval where it was simulated.
+/// Returns a value, with its interval where it was simulated.
 fn value(claim: &Claim) -> String {
     match claim.half_width {
         Some(half_width) => within(claim.value, half_width),

@@ -1,8 +1,10 @@
 //! The tables of a replay.
 
-use super::super::{Table, estimate, number, percent, start_latency_of, wrap};
-use super::{interrupted, intervals, pace, window, with_interval};
-use crate::multiresource::verbs::replay::{AtPace, Recorded, Replays, Spread};
+use super::recorded::Recorded;
+use super::results::{AtPace, Replays, Spread};
+use super::words::{interrupted, intervals, pace, window, with_interval};
+use crate::multiresource::report::start_latency_of;
+use crate::report::{Table, estimate, number, percent, wrap};
 
 /// Renders what came of a replay, at most `width` characters wide.
 pub fn replayed(replays: &Replays, width: usize) -> String {
@@ -18,7 +20,7 @@ pub fn replayed(replays: &Replays, width: usize) -> String {
     parts.join("\n\n")
 }
 
-/// How it was measured.
+/// Returns how it was measured.
 fn foot(replays: &Replays) -> String {
     let mut foot = format!("times in s; {}", window(replays));
     if !replays.start_latency.is_zero() {

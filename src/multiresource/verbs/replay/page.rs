@@ -2,12 +2,11 @@
 
 use itertools::Itertools as _;
 
-use super::super::number;
-use super::{interrupted, intervals, pace, remarks, window, with_interval};
+use super::results::{AtPace, Outcome, Played, Replays};
+use super::words::{interrupted, intervals, pace, remarks, window, with_interval};
 use crate::multiresource::replay::Step;
-use crate::multiresource::verbs::replay::{AtPace, Outcome, Played, Replays};
 use crate::report::plot::{Axis, Curve, Drawn, Panel, Point, Scale, curves, lines};
-use crate::report::{Page, Section, Shown, list, quoted};
+use crate::report::{Page, Section, Shown, list, number, quoted};
 
 /// Renders a comparison on a trace as a page for people.
 ///
@@ -39,7 +38,7 @@ pub fn replay_page(replays: &Replays) -> Drawn<String> {
     page.text()
 }
 
-/// The policy with the least mean at each pace.
+/// Returns the policy with the least mean at each pace.
 fn headline(replays: &Replays) -> String {
     let sentences = replays.paces.iter().filter_map(|at| {
         let played = at.policies.iter().filter_map(Outcome::played);
@@ -125,16 +124,12 @@ fn over_loads(replays: &Replays, names: &[&str]) -> Drawn<Panel> {
     ))
 }
 
-/// A quantity over time, one line a policy.
+/// Draws a quantity over time, one line a policy.
 fn over_time(at: &AtPace, what: &str, of: impl Fn(&Step) -> f64) -> Drawn<Panel> {
     const DAY: f64 = 86_400.0;
     let curve = |(n, own): (usize, &Outcome)| {
         let steps = own.played().into_iter().flat_map(|played| &played.series);
-        let points = steps.map(|step| Point {
-            at: step.time / DAY,
-            value: of(step),
-            half_width: 0.0,
-        });
+        let points = steps.map(|step| Point::exact(step.time / DAY, of(step)));
         Curve::new(n, points.collect())
     };
     let all: Vec<Curve> = at.policies.iter().enumerate().map(curve).collect();
@@ -150,7 +145,7 @@ fn over_time(at: &AtPace, what: &str, of: impl Fn(&Step) -> f64) -> Drawn<Panel>
     ))
 }
 
-/// The command, as far as the results say it.
+/// Returns the command, as far as the results say it.
 fn command(replays: &Replays, names: &[&str]) -> String {
     let loads = || replays.paces.iter().map(|at| number(at.load)).join(",");
     let pace = match &replays.paces[..] {

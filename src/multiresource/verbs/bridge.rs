@@ -26,7 +26,7 @@ pub struct Arguments {
     to: Option<To>,
 
     #[command(flatten)]
-    again: Again,
+    journal: ReplayArguments,
 }
 
 /// Which scheduler.
@@ -38,7 +38,7 @@ enum To {
 
 /// A journal, without Slurm.
 #[derive(Args)]
-struct Again {
+struct ReplayArguments {
     /// Decide again what this journal says, without Slurm: the same must come of it
     #[arg(long, value_name = "JOURNAL", required = true)]
     replay: Option<PathBuf>,
@@ -94,7 +94,7 @@ impl NamesFiles for Arguments {
     fn files(&self) -> Files<'_> {
         let (policy, read, written) = match &self.to {
             None => {
-                let own = &self.again;
+                let own = &self.journal;
                 (own.policy.typed(), &own.replay, &own.jobs)
             }
             Some(To::Slurm(own)) => (own.policy.typed(), &own.setup.types, &own.setup.journal),
@@ -107,7 +107,7 @@ impl NamesFiles for Arguments {
 impl OwnVerb for Arguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         match &self.to {
-            None => self.again.run(caller),
+            None => self.journal.run(caller),
             Some(To::Slurm(own)) => own.run(caller),
         }
     }
@@ -161,7 +161,7 @@ fn listen() -> Result<Signals, String> {
     Ok(signals)
 }
 
-impl Again {
+impl ReplayArguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let path = self.policy.file()?;
         let Some(journal) = &self.replay else {
@@ -192,7 +192,7 @@ impl Again {
     }
 }
 
-/// Why a job waits where the journal ends.
+/// Says why a job waits where the journal ends.
 fn why(job: &str, replayed: &Replayed, unit: &str) -> Result<String, Box<dyn Error>> {
     let scheduler = &replayed.scheduler;
     let is_own = |id: &&String| id.split('@').next() == Some(job);

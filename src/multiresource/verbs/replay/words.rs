@@ -1,31 +1,23 @@
-//! A replay, for people and for programs.
+//! What is said of a replay.
 
-mod csv;
-mod page;
-mod table;
-
-pub use csv::{replay_csv, series, visits};
-pub use page::replay_page;
-pub use table::{recorded, replayed};
-
-use super::fit::lines;
-use super::{number, percent, wrap};
+use super::results::{AtPace, Replays};
 use crate::multiresource::replay::{Interval, Window};
-use crate::multiresource::verbs::replay::{AtPace, Replays};
+use crate::multiresource::report::lines;
+use crate::report::{counted, number, percent, wrap};
 
 /// `3411 [2300, 4500]`.
-fn with_interval(value: f64, interval: Option<Interval>) -> String {
+pub fn with_interval(value: f64, interval: Option<Interval>) -> String {
     let within = interval.map(|i| format!(" [{}, {}]", number(i.low), number(i.high)));
     number(value) + &within.unwrap_or_default()
 }
 
 /// `speed 5/4, load 0.817`.
-fn pace(at: &AtPace) -> String {
+pub fn pace(at: &AtPace) -> String {
     format!("speed {}, load {:.3}", at.speed, at.load)
 }
 
 /// Of which jobs measures are.
-fn window(replays: &Replays) -> String {
+pub fn window(replays: &Replays) -> String {
     if replays.window == Window::ALL {
         return "all jobs are measured".into();
     }
@@ -36,14 +28,14 @@ fn window(replays: &Replays) -> String {
     )
 }
 
-/// That it was interrupted, if it was.
-fn interrupted(replays: &Replays) -> Option<String> {
+/// Says that it was interrupted, if it was.
+pub fn interrupted(replays: &Replays) -> Option<String> {
     let note = "INTERRUPTED: not all of it was replayed.";
     replays.interrupted.then(|| note.into())
 }
 
-/// Why policies are without an interval; none where each has one.
-fn intervals(replays: &Replays) -> Option<String> {
+/// Says why policies are without an interval; none where each has one.
+pub fn intervals(replays: &Replays) -> Option<String> {
     let has_interval = || replays.played().map(|(.., own)| own.response.is_some());
     let which = if has_interval().any(|has| has) {
         "where no interval stands"
@@ -70,15 +62,12 @@ pub fn notes(replays: &Replays, width: usize) -> Vec<String> {
     notes
 }
 
-/// The same in sentences.
-fn remarks(replays: &Replays) -> Vec<String> {
+/// Says in sentences what was read and what became of it.
+pub fn remarks(replays: &Replays) -> Vec<String> {
     let trace = &replays.trace;
     let capacity = trace.resources.iter().zip(&trace.capacity);
     let capacity: Vec<String> = capacity.map(|(name, c)| format!("{name} {c}")).collect();
-    let servers = match trace.servers {
-        1 => "one server".to_owned(),
-        n => format!("{n} servers"),
-    };
+    let servers = counted(trace.servers as f64, "server");
     let mut remarks = vec![format!(
         "{} ({}): {} jobs with {} different demands came in {} days to {servers} ({}): load {:.3}.",
         trace.file,

@@ -1,11 +1,45 @@
 //! Why a policy, or any policy, cannot carry more load.
 
-use super::Stability;
-use super::synthesize::stability;
-use crate::multiresource::artifact::{Artifact, Family, Quantity};
+use crate::multiresource::artifact::{Artifact, Family, Guard, Quantity};
 use crate::multiresource::policy::time_of_turns;
 use crate::multiresource::schedule::Fluid;
-use crate::multiresource::workload::Fleet;
+use crate::multiresource::workload::{Fleet, Workload};
+
+/// What is known of a policy's stability.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Stability {
+    /// Proved, by the loads `ρ_i < 1`.
+    Loads,
+    /// Proved, since `Σ λ_i/(μ_i c_i)` is this, below 1.
+    Turns(f64),
+    /// Proved, since a policy with loads `ρ_i < 1` takes over from so many jobs in the system on.
+    Guard(u64),
+    /// Proved, since each of so many jobs weighs the more of them there are.
+    Weights,
+    /// Proved, since all servers work while there is work for them.
+    Fills,
+    /// Proved, since slots for each type take over from so many jobs in the system on.
+    Partition(u64),
+    /// Seen in simulation.
+    Seen,
+}
+
+impl Stability {
+    /// Returns what is known of that of a policy.
+    pub fn of(workload: &Workload, policy: &Family) -> Self {
+        match policy {
+            _ if !policy.is_proved_stable(workload) => Stability::Seen,
+            Family::Guarded(policy) => match &policy.guard {
+                Guard::Partition(_) => Stability::Partition(policy.from),
+                _ => Stability::Guard(policy.from),
+            },
+            Family::MaxWeight(_) => Stability::Weights,
+            Family::ServerFilling(_) => Stability::Fills,
+            Family::StaticQuickswap(_) => Stability::Turns(time_of_turns(workload)),
+            _ => Stability::Loads,
+        }
+    }
+}
 
 /// How much more could arrive, all types alike: factors on all arrival rates.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,7 +59,7 @@ pub struct Room {
     pub binding: Vec<(String, String, f64)>,
 }
 
-/// What an artifact that passed the checker says of that.
+/// Returns how much more load there is room for, by an artifact that passed the checker.
 pub fn room(artifact: &Artifact, fleet: &Fleet) -> Room {
     let evidence = &artifact.evidence;
     Room {
@@ -33,7 +67,7 @@ pub fn room(artifact: &Artifact, fleet: &Fleet) -> Room {
         of_none: 1.0 / evidence.bound,
         in_pieces: 1.0 / in_pieces(fleet),
         of_this: of_this(artifact, fleet),
-        is_proved: stability(fleet.envelope(), &artifact.policy) != Stability::Seen,
+        is_proved: Stability::of(fleet.envelope(), &artifact.policy) != Stability::Seen,
         binding: binding(fleet, artifact),
     }
 }
@@ -61,7 +95,7 @@ fn binding(fleet: &Fleet, artifact: &Artifact) -> Vec<(String, String, f64)> {
     all
 }
 
-/// What part of all that there is of each resource (R) the jobs need, whatever the shapes.
+/// Returns what part of all that there is of each resource (R) the jobs need, whatever the shapes.
 pub fn demand(fleet: &Fleet) -> Vec<f64> {
     let used = |j: usize| {
         let types = fleet.types().iter();
@@ -75,7 +109,7 @@ pub fn demand(fleet: &Fleet) -> Vec<f64> {
 /// Loads scale with the arrivals: the largest of them is 1 at the factor sought.
 fn of_this(artifact: &Artifact, fleet: &Fleet) -> Option<f64> {
     let workload = fleet.envelope();
-    let load = match (&artifact.policy, stability(workload, &artifact.policy)) {
+    let load = match (&artifact.policy, Stability::of(workload, &artifact.policy)) {
         (Family::Partition(policy), _) => {
             let nodes: Vec<u32> = fleet.types().iter().map(|kind| kind.nodes()).collect();
             let slots = policy.jobs(0, &nodes);
@@ -92,7 +126,7 @@ fn of_this(artifact: &Artifact, fleet: &Fleet) -> Option<f64> {
     load.map(|load| 1.0 / load)
 }
 
-/// The largest load of a type that is claimed.
+/// Returns the largest load of a type that is claimed.
 fn largest(artifact: &Artifact, quantity: Quantity) -> Option<f64> {
     let claims = artifact.claims.iter();
     let loads = claims.filter(|own| own.quantity == quantity && own.job_type.is_some());

@@ -2,15 +2,14 @@
 
 use std::sync::atomic::Ordering;
 
-use super::artifact::{Checked, Quantity};
+use super::artifact::{Quantity, Volunteer};
 use super::policy::Dispatch;
 use super::simulator::{Rule, Run, TooLong, simulate};
 use super::synthesis::{against, default_rule, fixed_bound, literal};
 use super::workload::Campaign;
-use crate::artifact::{Changes, Quantity as _};
-pub use crate::kind::VerbError;
-use crate::kind::{no_rule, read_policy, refuse, split_name};
-use crate::report::{Column, Outcomes, estimate, headed};
+use crate::artifact::Quantity as _;
+use crate::kind::{Caller, Notice, Policy, VerbResult, no_rule, refuse, split_name};
+use crate::report::{Column, Outcomes, estimate};
 use crate::simulation::sweep::Comparing;
 
 /// The rules that have a name: with what stands behind a colon, and what they do.
@@ -37,33 +36,20 @@ pub const RULES: [(&str, &str, &str); 4] = [
     ),
 ];
 
-/// Returns a rule by name on this campaign, or that of a policy file, with the file; `changes` is what becomes of a file that
-/// was changed after it was written.
+/// Returns the rule with this name on a campaign.
 ///
 /// # Errors
-/// When there is no such rule and no such file, no campaign is given for a rule, or the file is refused.
-pub fn resolve_policy(
-    name: &str,
-    campaign: Option<&Campaign>,
-    changes: Changes,
-) -> Result<(Rule, Option<Checked>), VerbError> {
-    let why = match campaign.map(|campaign| named(name, campaign)) {
-        Some(Ok(rule)) => return Ok((rule, None)),
-        Some(Err(why)) => why,
-        None if RULES.iter().any(|rule| rule.0 == split_name(name).0) => {
-            return refuse(format!(
-                "{name} is a rule: name the workload with --workload FILE"
-            ));
-        }
-        None => no_rule(name, &RULES),
-    };
-    let (checked, _) = read_policy::<super::Volunteer>(name, why, changes)?;
-    let dispatch = checked.artifact().policy.dispatch;
-    Ok((Rule::Dispatch(dispatch), Some(checked)))
-}
-
-fn named(name: &str, campaign: &Campaign) -> Result<Rule, String> {
+/// When there is no such rule, or no campaign.
+pub fn rule(name: &str, campaign: Option<&Campaign>) -> Result<Rule, String> {
     let (rule, parameter) = split_name(name);
+    if !RULES.iter().any(|known| known.0 == rule) {
+        return Err(no_rule(name, &RULES));
+    }
+    let Some(campaign) = campaign else {
+        return Err(format!(
+            "{name} is a rule: name the workload with --workload FILE"
+        ));
+    };
     let dispatch = |rule| parameter.map_or(Ok(rule), |text| with_parameters(rule, text));
     let bound = || match parameter {
         None => Ok(fixed_bound(campaign)),
@@ -76,8 +62,7 @@ fn named(name: &str, campaign: &Campaign) -> Result<Rule, String> {
         "percentile" => dispatch(default_rule(campaign)).map(Rule::Dispatch),
         "literal" => dispatch(literal(campaign)).map(Rule::Dispatch),
         "boinc-2025" => bound().map(Rule::Tail),
-        "fixed" => bound().map(Rule::Fixed),
-        _ => Err(no_rule(name, &RULES)),
+        _ => bound().map(Rule::Fixed),
     }
 }
 
@@ -108,7 +93,7 @@ fn with_parameters(rule: Dispatch, text: &str) -> Result<Dispatch, String> {
 ///
 /// # Errors
 /// When it does.
-pub fn within_budget(run: Result<Run, TooLong>) -> Result<Run, VerbError> {
+pub fn within_budget(run: Result<Run, TooLong>) -> VerbResult<Run> {
     run.or_else(|found| refuse(format!("{found}: allow more with --events or --time")))
 }
 
@@ -118,43 +103,37 @@ pub fn within_budget(run: Result<Run, TooLong>) -> Result<Run, VerbError> {
 /// When a policy does not exist or is refused, loads are given, or one campaign takes more than twice what the settings allow.
 pub fn compare(
     campaign: &Campaign,
-    request: &Comparing<'_>,
-    mut listener: impl FnMut(&str),
-) -> Result<Outcomes, VerbError> {
-    if !request.loads.is_empty() {
+    comparing: &Comparing<'_>,
+    caller: &mut Caller<'_>,
+) -> VerbResult<Outcomes> {
+    caller.notify(Notice::Interruptible);
+    if !comparing.loads.is_empty() {
         return refuse(
             "--loads goes with jobs that queue, and hosts of volunteers always have some: leave it out",
         );
     }
-    if request.share.is_some() {
+    if comparing.share.is_some() {
         return refuse(
             "--shard goes with policies over loads, and campaigns have none: compare some of the policies on each machine",
         );
     }
-    if request.journal.is_some_and(|(_, resume)| resume) {
+    if comparing.journal.is_some_and(|(_, resume)| resume) {
         return refuse("a comparison of campaigns keeps no finished parts: leave --resume out");
     }
-    let rules = request.policies.iter();
-    let rules = rules.map(|name| resolve_policy(name, Some(campaign), request.changes));
-    let rules: Vec<_> = rules.collect::<Result<_, VerbError>>()?;
-    let settings = request.settings;
+    let policies = Policy::<Volunteer>::resolve_all(comparing, Some(campaign))?;
+    let settings = comparing.settings;
     let options = format!(
         " --replications {} --seed {}",
         settings.replications, settings.seed
     );
-    let mut outcomes = Outcomes::new(request, campaign.digest(), "policy".into(), &options);
+    let mut outcomes = Outcomes::new(comparing, campaign.digest(), "policy".into(), &options);
     let time = campaign.time_unit();
-    let column = |quantity: &Quantity| Column {
-        quantity: quantity.row().name,
-        at: None,
-        unit: quantity.unit(time),
-        label: headed(*quantity, time),
-    };
-    outcomes.columns = Quantity::ALL.iter().map(column).collect();
+    let columns = Quantity::ALL.iter().map(|own| Column::of(*own, time));
+    outcomes.columns = columns.collect();
     let mut first: Option<Run> = None;
-    for (outcome, (rule, _)) in outcomes.policies.iter_mut().zip(rules) {
-        listener(&outcome.policy);
-        let run = within_budget(simulate(campaign, rule, settings, |_| ()))?;
+    for (outcome, policy) in outcomes.policies.iter_mut().zip(policies) {
+        caller.notify(Notice::Doing(&outcome.policy));
+        let run = within_budget(simulate(campaign, policy.rule, settings, |_| ()))?;
         if run.interrupted {
             break;
         }
@@ -168,7 +147,7 @@ pub fn compare(
                 "{}: {} times the median makespan of {}, {} {}",
                 outcome.policy,
                 estimate(Some(ratio)),
-                request.policies[0],
+                comparing.policies[0],
                 if is_sure { "surely" } else { "not surely" },
                 if ratio.mean > 1.0 {
                     "longer"

@@ -5,7 +5,7 @@ use crate::multiresource::artifact::{Delay, Promise};
 use crate::multiresource::workload::Workload;
 use crate::number::seconds_in;
 
-/// A promise about a type of the workload, in its unit of time.
+/// Parses a promise about a type of the workload, in its unit of time.
 pub(super) fn promise(text: &str, workload: &Workload) -> Result<Promise, String> {
     let wrong = |why: &str| format!("--slo '{text}': {why}");
     let form = || wrong("expected the form 'TYPE: wait 95 % < 6 h', or `response` for `wait`");
@@ -52,7 +52,7 @@ pub(super) fn promise(text: &str, workload: &Workload) -> Result<Promise, String
     })
 }
 
-/// How many units of the workload one of these is.
+/// Returns how many units of the workload one of these is.
 fn factor(unit: Option<&str>, own: &str) -> Result<f64, String> {
     let Some(unit) = unit.filter(|unit| *unit != own) else {
         return Ok(1.0);

@@ -1,0 +1,172 @@
+//! The verbs on one workload or one policy: synthesize, check, show, simulate, and those that one kind alone has.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use synth::artifact::Checked;
+use synth::document::called;
+use synth::kind::{Answer, Kind, NamesFiles as _, OwnVerb};
+use synth::report::valid_report;
+use synth::simulation::Settings;
+use synth::typed::{Budget, PolicyFile, WorkloadFile};
+
+use super::interrupt::{self, Later};
+use super::output::{apart, conclude, emit, is_stdout, writable};
+use super::progress::with_caller;
+use super::terminal::{Common, NEGATIVE, Outcome, printed, tell, tell_always, width};
+use super::workload::read_workload;
+
+#[derive(Args)]
+pub struct SynthesizeArguments<K: Kind> {
+    #[command(flatten)]
+    workload: WorkloadFile,
+
+    #[command(flatten)]
+    args: K::SynthesisArgs,
+
+    /// Where the policy goes; standard output if not given
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+pub fn synthesize<K: Kind>(arguments: &SynthesizeArguments<K>, common: &Common) -> Outcome {
+    let file = arguments.workload.file()?;
+    let (mut read, mut written) = arguments.args.files();
+    written.push(arguments.output.as_deref().unwrap_or(Path::new("-")));
+    read.push(file);
+    apart(&read, &written)?;
+    let regular = written.iter().filter(|path| !is_stdout(path));
+    regular.into_iter().try_for_each(|path| writable(path))?;
+    let workload = read_workload::<K>(file, common)?;
+    let interrupt = Later::new();
+    let answer = with_caller(common, &interrupt, |caller| {
+        K::synthesize(&workload, &arguments.args, caller)
+    });
+    match answer? {
+        Answer::Policy {
+            artifact,
+            summary,
+            documents,
+        } => {
+            emit(arguments.output.as_deref(), &artifact.to_json()?)?;
+            for (file, text) in &documents {
+                emit(Some(file), text)?;
+            }
+            tell(common, &summary);
+            // After an interrupt it is the best so far.
+            Ok(interrupt.code_or(ExitCode::SUCCESS))
+        }
+        // A negative answer is the result: it is printed with --quiet, too.
+        Answer::Refused { why, decided } => {
+            tell_always(&why);
+            Ok(ExitCode::from(if decided { NEGATIVE } else { 2 }))
+        }
+        Answer::Interrupted => {
+            tell(
+                common,
+                "Interrupted before a policy was chosen: nothing is written.",
+            );
+            Ok(interrupt::code())
+        }
+    }
+}
+
+#[derive(Args)]
+pub struct CheckArguments {
+    #[command(flatten)]
+    policy: PolicyFile,
+
+    /// Check also that the policy was made for this workload (`-`: standard input)
+    #[arg(long, value_name = "FILE")]
+    workload: Option<PathBuf>,
+}
+
+pub fn check<K: Kind>(arguments: &CheckArguments, common: &Common) -> Outcome {
+    let policy = arguments.policy.file()?;
+    let workload = arguments.workload.as_deref();
+    apart(&[&[policy], workload.as_slice()].concat(), &[])?;
+    let checked = Checked::<K>::read_with(policy, common.changes())?;
+    if let Some(file) = workload {
+        let findings = K::against(&checked, &read_workload::<K>(file, common)?)?;
+        if !findings.is_empty() {
+            let (policy, file) = (called(policy), called(file));
+            tell_always(&format!("{policy} was not made for {file}:"));
+            for finding in findings {
+                tell_always(&format!("  {finding}"));
+            }
+            return Ok(ExitCode::from(NEGATIVE));
+        }
+    }
+    tell(
+        common,
+        &valid_report(&checked, &K::about(checked.workload()), width()),
+    );
+    Ok(ExitCode::SUCCESS)
+}
+
+pub fn show<K: Kind>(policy: &PolicyFile, common: &Common) -> Outcome {
+    let checked = Checked::<K>::read_with(policy.file()?, common.changes())?;
+    printed(&format!("{}\n", K::show(&checked, width())))
+}
+
+#[derive(Args)]
+pub struct SimulateArguments<K: Kind> {
+    #[command(flatten)]
+    policy: PolicyFile,
+
+    /// Simulate on this workload (`-`: standard input) instead of the one that the policy was made for
+    #[arg(long, value_name = "FILE")]
+    workload: Option<PathBuf>,
+
+    #[command(flatten)]
+    ways: K::SimulationArgs,
+
+    #[command(flatten)]
+    budget: Budget,
+
+    /// Also write all results as JSON to this file (`-`: to standard output, in place of the
+    /// table)
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// Events of a simulation, by default.
+const EVENTS: u64 = 200_000_000;
+
+pub fn simulate<K: Kind>(arguments: &SimulateArguments<K>, common: &Common) -> Outcome {
+    let (mut read, mut written) = arguments.ways.files();
+    read.extend(arguments.workload.as_deref());
+    let policy = arguments.policy.file()?;
+    read.push(policy);
+    written.extend(arguments.output.as_deref());
+    apart(&read, &written)?;
+    let interrupt = Later::new();
+    interrupt.listen();
+    let settings = Settings {
+        interrupt: interrupt.flag(),
+        ..arguments.budget.settings(EVENTS)
+    };
+    let file = arguments.workload.as_deref();
+    let workload = file
+        .map(|file| read_workload::<K>(file, common))
+        .transpose()?;
+    let policy = policy.to_str().ok_or("the name of the policy is no text")?;
+    let mut output = with_caller(common, &interrupt, |caller| {
+        K::simulate(policy, workload, &arguments.ways, &settings, caller)
+    })?;
+    if let Some(file) = &arguments.output {
+        let document = std::mem::take(&mut output.document);
+        output.documents.push((file.clone(), document));
+    }
+    conclude(output, &interrupt, common)
+}
+
+/// Does a verb that this kind of workload alone has.
+pub fn own(verb: &dyn OwnVerb, common: &Common) -> Outcome {
+    let (read, written) = verb.files();
+    apart(&read, &written)?;
+    let interrupt = Later::new();
+    let output = with_caller(common, &interrupt, |caller| verb.run(caller))?;
+    conclude(output, &interrupt, common)
+}

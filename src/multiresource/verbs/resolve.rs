@@ -1,0 +1,110 @@
+//! Whether a policy goes with a workload, and what is known of the workload's load.
+
+use std::time::Duration;
+
+use crate::kind::{Policy, VerbResult, refuse};
+use crate::multiresource::Multiresource;
+use crate::multiresource::artifact::{Checked, Finding, check_against};
+use crate::multiresource::program::{self, Limits};
+use crate::multiresource::workload::{Fleet, Record};
+use crate::report::number;
+
+/// Checks that a policy file is for types that are known; takes its own where none are.
+pub(super) fn has_types_of(
+    policy: &Policy<Multiresource>,
+    types: &mut Option<Fleet>,
+) -> VerbResult<()> {
+    let Some(file) = &policy.file else {
+        return Ok(());
+    };
+    let types = types.get_or_insert_with(|| file.workload().clone());
+    same_record(&file.artifact().workload, &types.record())
+        .or_else(|why| refuse(format!("{}: {why}", policy.name)))
+}
+
+/// Checks that a policy runs on another workload: the types, the servers and the time unit are the same.
+///
+/// # Errors
+/// What is another.
+pub fn same_record(own: &Record, other: &Record) -> Result<(), String> {
+    let demands = |r: &'_ Record| {
+        let types = r.types.iter().map(|t| (t.name.clone(), t.units.clone()));
+        let servers = r.servers.iter().map(|s| (s.count, s.units.clone()));
+        (types.collect::<Vec<_>>(), servers.collect::<Vec<_>>())
+    };
+    if demands(own) == demands(other) {
+        if own.time_unit != other.time_unit {
+            return Err(format!(
+                "the policy's rates are per {}, the workload's per {}; write the workload in the policy's time unit",
+                own.time_unit, other.time_unit
+            ));
+        }
+        return Ok(());
+    }
+    Err(match (own.is_of_one_server(), other.is_of_one_server()) {
+        (true, false) => "this is the policy of one server, and the workload is a fleet",
+        (false, true) => "this is the policy of a fleet, and the workload is one server",
+        _ => "the policy was made for other job types or other servers; synthesize one for this workload",
+    }
+    .into())
+}
+
+/// Returns where the workload that a policy was made for differs from this one.
+///
+/// # Errors
+/// When one is of a fleet, and the other of one server.
+pub fn against(policy: &Checked, workload: &Fleet) -> VerbResult<Vec<Finding>> {
+    let (own, other) = (&policy.artifact().workload, workload.record());
+    match (own.is_of_one_server(), other.is_of_one_server()) {
+        (true, false) => refuse(
+            "the policy is of one server, and the workload is a fleet: give that of one server",
+        ),
+        (false, true) => refuse(
+            "the policy is of a fleet, and the workload of one server: give that of the fleet",
+        ),
+        _ => Ok(check_against(own, &other)),
+    }
+}
+
+/// How far from its bound a load may be that arrival rates are scaled by.
+const SCALED_BY: f64 = 0.01;
+
+/// Solves in no more than this time for the load ρ by which arrival rates are scaled.
+///
+/// # Errors
+/// When too little is known of it, or the solver fails.
+pub fn own_load(time: Option<Duration>, fleet: &Fleet) -> VerbResult<f64> {
+    let usual = Limits::default();
+    let limits = Limits {
+        time: time.map_or(usual.time, |time| time.min(usual.time)),
+        face: 0,
+        ..usual
+    };
+    let certificate = program::solve(fleet, &limits)?.certificate;
+    known_load(certificate.load, certificate.bound)
+}
+
+fn known_load(load: f64, bound: f64) -> VerbResult<f64> {
+    if load > bound * (1.0 + SCALED_BY) {
+        let [bound, load] = [bound, load].map(number);
+        return refuse(format!(
+            "its load ρ is from {bound} to {load}: too little is known of it to scale by. Leave out the types with the least load, or give more time where that is limited"
+        ));
+    }
+    Ok(load)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    /// What is not known well enough is not used.
+    #[test]
+    fn loads_are_scaled_by_what_is_known_alone() {
+        assert!(matches!(known_load(0.8, 0.7999), Ok(load) if load == 0.8));
+        let unknown = known_load(0.8, 0.7).map_err(|why| why.to_string());
+        let refusal = unknown.unwrap_err();
+        assert!(refusal.contains("from 0.7000 to 0.8000"), "{refusal}");
+    }
+}

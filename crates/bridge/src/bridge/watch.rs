@@ -186,7 +186,12 @@ impl Watch {
         }
         let rows = queue.rows.iter().map(|row| row.key);
         let there: HashSet<Key> = rows.chain(queue.unread.known.iter().copied()).collect();
-        for (key, seen) in self.jobs.extract_if(.., |key, _| !there.contains(key)) {
+        let left = self.jobs.keys().filter(|key| !there.contains(key));
+        let left: Vec<Key> = left.copied().collect();
+        for key in left {
+            let Some(seen) = self.jobs.remove(&key) else {
+                continue;
+            };
             match seen.phase {
                 Phase::Running(i) => {
                     self.ended.extend(seen.began.map(|began| (i, began)));

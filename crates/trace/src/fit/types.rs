@@ -1,10 +1,11 @@
 //! How many types, and which.
 
+use std::collections::btree_map::{BTreeMap, Entry};
+
 use super::jobs::Jobs;
 use super::merge::{Merging, Vector};
 use super::report::{FitError, Tried, short};
 use crate::trace::Servers;
-use std::collections::BTreeMap;
 use synth_cluster::workload::{Dominating, Header, Part, Parts};
 use synth_make::program::{self, Limits};
 use synth_queues::law::{ArrivalProcess, Size};
@@ -64,9 +65,9 @@ impl<'a> Search<'a> {
         let most = most.min(occurring).max(1);
         let mut tried: BTreeMap<usize, Types> = BTreeMap::new();
         let mut load_of = |count: usize, tried: &mut BTreeMap<usize, Types>| {
-            if !tried.contains_key(&count) {
+            if let Entry::Vacant(entry) = tried.entry(count) {
                 listener(count);
-                tried.insert(count, self.of(count)?);
+                entry.insert(self.of(count)?);
             }
             Ok::<f64, FitError>(tried[&count].load.0)
         };

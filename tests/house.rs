@@ -68,7 +68,7 @@ const ORDER: [(&str, &[&str]); 10] = [
 ];
 
 /// A file longer than this is not read to its end.
-const MOST_LINES: usize = 600;
+const MOST_LINES: usize = 500;
 
 #[test]
 fn imports_run_one_way() {

@@ -69,29 +69,23 @@ fn under(log: &Log, rule: &str, speed: Speed) -> Measured {
 
 /// A log with jobs of these times of submission, sizes and processors, on a server with four of them.
 fn small(jobs: &[(u32, u32, u32)]) -> Log {
-    limited(
-        4,
-        jobs.iter()
-            .map(|(submit, size, cpu)| [*submit, *size, *cpu, 0]),
-    )
+    let row = |(submit, size, cpu): &(u32, u32, u32)| format!("{submit} {size} {cpu} -1");
+    let rows: Vec<String> = jobs.iter().map(row).collect();
+    limited(4, &rows.join("; "))
 }
 
-/// The same with limits, on so many processors.
-fn limited(cpus: u32, jobs: impl IntoIterator<Item = [u32; 4]>) -> Log {
-    let mut file = tempfile::NamedTempFile::new().unwrap();
-    writeln!(file, "; MaxProcs: {cpus}").unwrap();
-    for [submit, size, cpu, limit] in jobs {
-        let limit = if limit > 0 {
-            limit.to_string()
-        } else {
-            "-1".into()
+/// The same with limits, on so many processors: `submit size cpu limit; …`.
+fn limited(cpus: u32, jobs: &str) -> Log {
+    let mut text = format!("; MaxProcs: {cpus}\n");
+    for job in jobs.split("; ") {
+        let words: Vec<&str> = job.split(' ').collect();
+        let [submit, size, cpu, limit] = words[..] else {
+            panic!("{job}")
         };
-        writeln!(
-            file,
-            "1 {submit} -1 {size} {cpu} -1 -1 -1 {limit} -1 1 -1 -1 -1 -1 -1 -1 -1"
-        )
-        .unwrap();
+        text += &format!("1 {submit} -1 {size} {cpu} -1 -1 -1 {limit} -1 1 -1 -1 -1 -1 -1 -1 -1\n");
     }
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(text.as_bytes()).unwrap();
     log(file.path(), &Options::default())
 }
 
@@ -115,15 +109,7 @@ fn all_that_happens_at_one_instant_is_known_before_a_rule_decides() {
 /// then the fifth moves up, too, and ends at 5. So nothing happens at 6.
 #[test]
 fn a_reservation_that_falls_due_between_events_is_kept() {
-    let jobs = [
-        [0, 4, 1, 7],
-        [0, 4, 4, 5],
-        [1, 5, 1, 13],
-        [2, 1, 4, 9],
-        [3, 1, 2, 1],
-        [3, 6, 5, 6],
-        [4, 4, 2, 9],
-    ];
+    let jobs = "0 4 1 7; 0 4 4 5; 1 5 1 13; 2 1 4 9; 3 1 2 1; 3 6 5 6; 4 4 2 9";
     let log = limited(5, jobs);
     assert_eq!(
         starts(&log, "conservative"),

@@ -1,5 +1,5 @@
+use super::choices::{Backfilling, Classes};
 use super::estimates::Estimated;
-use super::{Backfilling, Classes};
 use crate::policy::room::{covers, reduce};
 use crate::policy::{Event, Job, Knows, Policy, System};
 use crate::workload::Workload;

@@ -1,4 +1,4 @@
-use super::{Backfilling, Classes, Reservations};
+use super::choices::{Backfilling, Classes, Reservations};
 use crate::policy::hosts::Placement;
 use crate::policy::{Event, Policy, System};
 use crate::workload::Workload;

@@ -3,8 +3,9 @@
 //! First-Fit, first come first served, Best-Fit, most and least servers first, EASY and conservative backfilling are
 //! points of one rule with four choices: the [order](QueueOrder) of the queue, how many of its first jobs have
 //! [reservations](Reservations) that nobody delays, what is taken for the sizes of jobs ([`Estimates`]), and on which
-//! of several servers a job starts ([`Placement`]).
+//! of several servers a job starts ([`Placement`](super::Placement)).
 
+mod choices;
 mod conservative;
 mod easy;
 mod estimates;
@@ -12,6 +13,8 @@ mod greedy;
 pub(super) mod named;
 mod shortest;
 
+pub use choices::{Backfilling, QueueOrder, Reservations};
+pub(super) use choices::{Classes, oldest};
 pub(super) use estimates::Estimated;
 pub use estimates::Estimates;
 #[cfg(test)]
@@ -21,100 +24,10 @@ pub use greedy::{FCFS, FIRST_FIT, Greedy};
 use conservative::Conservative;
 use easy::Easy;
 
-use super::hosts::Placement;
-use super::{Policy, System};
+use super::Policy;
 use crate::workload::{Fleet, Workload};
 
-/// The rule: its four choices.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Backfilling {
-    /// Who is next.
-    pub order: QueueOrder,
-    /// Who is not delayed by those that pass.
-    pub reservations: Reservations,
-    /// How long jobs are taken to be; without reservations nothing hangs on it.
-    pub estimates: Estimates,
-    /// Where a job starts, if there are several servers.
-    pub placement: Placement,
-}
-
-/// Who is next in the queue. Of equals it is the oldest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum QueueOrder {
-    /// The oldest.
-    Arrival,
-    /// The one of the largest dominant share `max_j D_ij / P_j`; with one resource, of most servers.
-    Largest,
-    /// The one of the smallest.
-    Smallest,
-}
-
-/// Which waiting jobs are not delayed by those that start before them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reservations {
-    /// None: whatever fits starts.
-    None,
-    /// The first, which nobody passes.
-    Strict,
-    /// The first: EASY backfilling.
-    First,
-    /// All, on one server: conservative backfilling.
-    All,
-}
-
 impl Backfilling {
-    /// First-Fit.
-    pub const FIRST_FIT: Self = Backfilling {
-        order: QueueOrder::Arrival,
-        reservations: Reservations::None,
-        estimates: Estimates::Means,
-        placement: Placement::First,
-    };
-
-    /// First come, first served.
-    pub const FCFS: Self = Backfilling {
-        reservations: Reservations::Strict,
-        placement: Placement::Best,
-        ..Self::FIRST_FIT
-    };
-
-    /// Most Servers First (MSF), as the Quickswap paper has it (Chen, Grosof, Berg, "Improving Nonpreemptive Multiserver
-    /// Job Scheduling with Quickswap", 2025), where it is MSFQ with threshold 0; the paper has one resource.
-    ///
-    /// On one server it is Best-Fit, too, the heuristic of bin packing as a rule for servers: Maguluri, Srikant, Ying,
-    /// "Stochastic models of load balancing and scheduling in cloud computing clusters", INFOCOM 2012, who show that it
-    /// is not throughput-optimal. "Best" is read as the largest dominant share of the whole server.
-    pub const MOST_SERVERS_FIRST: Self = Backfilling {
-        order: QueueOrder::Largest,
-        placement: Placement::Best,
-        ..Self::FIRST_FIT
-    };
-
-    /// Least Servers First, first named "smallest number of processes first" (Majumdar, Eager, Bunt, "Scheduling in
-    /// multiprogrammed parallel systems", SIGMETRICS 1988). Where small jobs keep coming, large ones wait without end.
-    pub const LEAST_SERVERS_FIRST: Self = Backfilling {
-        order: QueueOrder::Smallest,
-        ..Self::MOST_SERVERS_FIRST
-    };
-
-    /// EASY backfilling.
-    pub const fn easy(estimates: Estimates) -> Self {
-        Backfilling {
-            reservations: Reservations::First,
-            estimates,
-            ..Self::FCFS
-        }
-    }
-
-    /// Conservative backfilling.
-    pub const fn conservative(estimates: Estimates) -> Self {
-        Backfilling {
-            reservations: Reservations::All,
-            estimates,
-            ..Self::FCFS
-        }
-    }
-
     /// Returns the online rule over all servers of a fleet.
     pub fn over(self, fleet: &Fleet) -> Box<dyn Policy> {
         self.rule(fleet.envelope(), fleet.servers())
@@ -129,90 +42,4 @@ impl Backfilling {
             Reservations::First | Reservations::All => Box::new(Easy::new(self, workload, servers)),
         }
     }
-}
-
-/// The order of the queue: types in classes of equal need, the first class first; those of a class by age.
-#[derive(Clone, Debug)]
-pub(super) struct Classes {
-    /// None where all are by age.
-    classes: Vec<Vec<usize>>,
-}
-
-impl Classes {
-    /// All by age.
-    pub const BY_AGE: Self = Classes {
-        classes: Vec::new(),
-    };
-
-    pub fn new(order: QueueOrder, workload: &Workload) -> Self {
-        if order == QueueOrder::Arrival {
-            return Self::BY_AGE;
-        }
-        let needs = workload.dominant_shares();
-        let mut types: Vec<usize> = (0..needs.len()).collect();
-        types.sort_by(|&a, &b| needs[b].total_cmp(&needs[a]));
-        let classes = types.chunk_by(|&a, &b| needs[a] == needs[b]);
-        let mut classes: Vec<Vec<usize>> = classes.map(<[usize]>::to_vec).collect();
-        if order == QueueOrder::Smallest {
-            classes.reverse();
-        }
-        Classes { classes }
-    }
-
-    /// Returns the classes, the first to be served first.
-    pub fn as_slice(&self) -> &[Vec<usize>] {
-        &self.classes
-    }
-
-    /// Returns the place of the class of type i.
-    pub fn rank(&self, i: usize) -> usize {
-        let place = self.classes.iter().position(|class| class.contains(&i));
-        place.unwrap_or(0)
-    }
-
-    /// Returns the type of the waiting job that is next.
-    #[inline]
-    pub fn first(&self, system: &System) -> Option<usize> {
-        if self.classes.is_empty() {
-            return system.oldest_type();
-        }
-        let of_class = |class: &Vec<usize>| oldest(class, |_| true, system);
-        self.classes.iter().find_map(of_class)
-    }
-
-    /// Returns the type of the next job of those that fit.
-    #[inline]
-    pub fn first_fitting(&self, system: &System) -> Option<usize> {
-        if self.classes.is_empty() {
-            return system.oldest_fitting_type();
-        }
-        let of_class = |class: &Vec<usize>| oldest(class, |i| system.fits(i), system);
-        self.classes.iter().find_map(of_class)
-    }
-
-    /// Starts all that fit, in order. One pass: what did not fit before a start does not fit after it.
-    #[inline]
-    pub fn start_all(&self, system: &mut System) {
-        if self.classes.is_empty() {
-            while let Some(i) = system.oldest_fitting_type() {
-                system.start(i);
-            }
-        }
-        for class in &self.classes {
-            while let Some(i) = oldest(class, |i| system.fits(i), system) {
-                system.start(i);
-            }
-        }
-    }
-}
-
-/// Returns that of these types with the oldest waiting job, of those that are wanted.
-pub(super) fn oldest(
-    types: &[usize],
-    wanted: impl Fn(usize) -> bool,
-    system: &System,
-) -> Option<usize> {
-    let wanted = types.iter().filter(|i| wanted(**i));
-    let heads = wanted.filter_map(|&i| Some((system.nth_number(i, 0)?, i)));
-    heads.min().map(|(_, i)| i)
 }

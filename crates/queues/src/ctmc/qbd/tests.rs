@@ -1,0 +1,67 @@
+#![allow(clippy::unwrap_used)]
+use super::*;
+
+/// M/M/k with arrivals at rate λ, services of rate 1.
+fn mmk(k: usize, lambda: f64) -> Qbd {
+    let level = |q: usize| Level {
+        phases: 1,
+        up: vec![(0, 0, lambda)],
+        local: vec![],
+        down: if q == 0 {
+            vec![]
+        } else {
+            vec![(0, 0, q.min(k) as f64)]
+        },
+    };
+    Qbd {
+        boundary: (0..k).map(level).collect(),
+        repeating: level(k),
+    }
+}
+
+/// M/M/1: P(Q > q) = ρ^(q+1), mean ρ/(1−ρ), for loads next to 1 too.
+#[test]
+fn mm1_has_its_closed_form() {
+    for spare in [0.5, 0.1, 1e-3, 1e-6, 1e-8] {
+        let load = 1.0 - spare;
+        let law = mmk(1, load).solve().unwrap();
+        // 1 − ρ exactly, ρ being the double that was given.
+        let mean = load / (1.0 - load);
+        assert!((law.mean() / mean - 1.0).abs() < 100.0 * f64::EPSILON / 2.0 / spare);
+        for (q, level) in law.levels().take(20).enumerate() {
+            let above = law.above(q);
+            assert!(
+                (level[0] / ((1.0 - load) * load.powi(q as i32)) - 1.0).abs()
+                    < 1e-15 * 100.0 / spare,
+                "{q}"
+            );
+            assert!((above - load.powi(q as i32 + 1)).abs() < 1e-14, "{q}");
+        }
+    }
+}
+
+/// M/M/k by Erlang's C formula.
+#[test]
+fn mmk_has_erlangs() {
+    for (k, lambda) in [(2, 1.5), (5, 4.9), (12, 3.0)] {
+        let mut blocking = 1.0;
+        for n in 1..=k {
+            blocking = lambda * blocking / (n as f64 + lambda * blocking);
+        }
+        let rho = lambda / k as f64;
+        let waits = blocking / (1.0 - rho * (1.0 - blocking));
+        let mean = lambda + waits * rho / (1.0 - rho);
+        let law = mmk(k, lambda).solve().unwrap();
+        assert!((law.mean() / mean - 1.0).abs() < 1e-13, "{k}");
+    }
+}
+
+#[test]
+fn no_drift_is_refused() {
+    for lambda in [1.0, 1.5] {
+        let Err(why) = mmk(1, lambda).solve() else {
+            panic!("stable at {lambda}");
+        };
+        assert!(why.to_string().contains("not stable"), "{why}");
+    }
+}

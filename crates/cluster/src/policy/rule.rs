@@ -77,6 +77,12 @@ pub trait Rule {
     }
 }
 
+/// Makes a rule for one server, with its parameter.
+type Build = fn(&Workload, Option<f64>) -> Result<Box<dyn Policy>, Unsuitable>;
+
+/// Makes a rule over the servers of a fleet.
+type BuildPooled = fn(&Fleet) -> Box<dyn Policy>;
+
 /// A rule that can be asked for by name, without a policy file.
 #[derive(Clone, Copy, Debug)]
 pub struct NamedRule {
@@ -93,9 +99,9 @@ pub struct NamedRule {
     /// The number that may follow its name and a colon.
     pub parameter: Option<Parameter>,
     /// Makes the same over the servers of a fleet, where that can be asked for by this name.
-    pub pooled: Option<fn(&Fleet) -> Box<dyn Policy>>,
+    pub pooled: Option<BuildPooled>,
     /// Makes it for one server.
-    pub build: fn(&Workload, Option<f64>) -> Result<Box<dyn Policy>, Unsuitable>,
+    pub build: Build,
 }
 
 impl NamedRule {

@@ -112,7 +112,7 @@ fn fewer_events(command: &str) -> Option<&'static str> {
         ["synth", "compare", ..] => Some("--events 2e5"),
         ["synth", "optimum", ..] => Some("--events 2e5"),
         ["synth", "--workload", model, ..] if model.starts_with("models/campaign_") => {
-            Some("--budget 1e6 --campaigns 2")
+            Some("--budget 4e6 --campaigns 2")
         }
         ["synth", "--workload" | "--quiet", ..]
             if has(["--preemption", "none"])

@@ -85,6 +85,7 @@ pub(super) fn reduce(room: &mut [u64], demand: &[u64]) {
 }
 
 /// Whether there is so much of each resource.
+#[inline]
 pub(super) fn covers(room: &[u64], demand: &[u64]) -> bool {
     room.iter().zip(demand).all(|(room, d)| d <= room)
 }

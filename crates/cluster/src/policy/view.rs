@@ -168,6 +168,7 @@ impl System {
     }
 
     /// Whether one more job of type i, or a part of it, fits on server n.
+    #[inline]
     pub(super) fn fits_on(&self, i: usize, n: usize) -> bool {
         match &self.hosts {
             None => self.room.fits(i),

@@ -171,32 +171,33 @@ impl Easy {
         only: Option<usize>,
         system: &System,
     ) -> Option<(usize, f64, usize)> {
-        let mut next: Option<(usize, u64, f64, usize, usize)> = None;
+        let mut next: Option<((usize, u64), f64, usize, usize)> = None;
         for (k, own) in self.reservations[..self.reserved].iter().enumerate() {
-            let may_pass = |i: usize| {
-                if system.nodes(i) > 1 || !system.fits_on(i, own.server) {
-                    return None;
+            let mut look = |i: usize| {
+                let rank = self.order.rank(i);
+                let head = system.nth_number(i, 0).unwrap_or(u64::MAX);
+                // No job of this type is older than its head.
+                let is_later = next.is_some_and(|(key, ..)| key <= (rank, head));
+                if is_later || system.nodes(i) > 1 || !system.fits_on(i, own.server) {
+                    return;
                 }
                 let limit = if covers(&own.extra, system.demand(i)) {
                     f64::MAX
                 } else {
                     self.shadow - system.now()
                 };
-                let number = self.jobs.oldest_within(i, limit)?;
-                Some((self.order.rank(i), number, limit, i, k))
-            };
-            let found = match only {
-                Some(i) => may_pass(i),
-                None => {
-                    let jobs = system.queued().filter_map(may_pass);
-                    jobs.min_by_key(|(rank, number, ..)| (*rank, *number))
+                if let Some(number) = self.jobs.oldest_within(i, limit)
+                    && next.is_none_or(|(key, ..)| (rank, number) < key)
+                {
+                    next = Some(((rank, number), limit, i, k));
                 }
             };
-            let is_earlier =
-                |a: &(usize, u64, f64, usize, usize)| next.is_none_or(|b| (a.0, a.1) < (b.0, b.1));
-            next = found.filter(is_earlier).or(next);
+            match only {
+                Some(i) => look(i),
+                None => system.queued().for_each(look),
+            }
         }
-        next.map(|(.., limit, i, k)| (i, limit, k))
+        next.map(|(_, limit, i, k)| (i, limit, k))
     }
 }
 

@@ -180,7 +180,7 @@ fn artifact(model: &str, preemption: Preemption, route: Route) -> Value {
     let path = format!("{}/models/{model}.yaml", env!("CARGO_MANIFEST_DIR"));
     // At a low load queues are short, and soon derived anew.
     let workload = Workload::read(Path::new(&path)).unwrap().workload;
-    let workload = workload.scaled(0.3).unwrap();
+    let workload = workload.scaled(0.5).unwrap();
     let mut options = Options::new(preemption);
     // Full preemption has no route to choose.
     options.route = (preemption != Preemption::Full).then_some(route);

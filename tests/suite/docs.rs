@@ -108,8 +108,8 @@ fn fewer_events(command: &str) -> Option<&'static str> {
         // A replay has as many events as its trace, or its recorded jobs.
         ["synth", "simulate" | "compare", ..] if words.contains(&"--trace") => None,
         ["synth", "simulate", ..] if words.contains(&"--jobs") => None,
-        ["synth", "simulate", ..] => Some("--events 5e5"),
-        ["synth", "compare", ..] => Some("--events 2e5"),
+        ["synth", "simulate", ..] => Some("--events 2e6"),
+        ["synth", "compare", ..] => Some("--events 1e6"),
         ["synth", "optimum", ..] => Some("--events 2e5"),
         ["synth", "--workload", model, ..] if model.starts_with("models/campaign_") => {
             Some("--budget 4e6 --campaigns 2")
@@ -121,7 +121,7 @@ fn fewer_events(command: &str) -> Option<&'static str> {
                 // Seconds as it is; with less, another policy that is as good may be taken.
                 && !has(["--workload", "models/vms.yaml"]) =>
         {
-            Some("--budget 5e6")
+            Some("--budget 2e7")
         }
         _ => None,
     }

@@ -118,7 +118,7 @@ fn page_is_sound(page: &str) {
         "synth compare --workload",
         "Bonferroni",
     ] {
-        has(&page, word);
+        has(page, word);
     }
 }
 

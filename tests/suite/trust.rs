@@ -403,7 +403,7 @@ fn a_mean_below_what_every_rule_has_is_refused() {
     let place = claim(&valid, "mean_response", None).replace("/claims/", "claims[") + "].value";
     let found = findings(&valid, lie);
     let told = found.iter().find(|f| f.starts_with(&place)).unwrap();
-    has(&told, "expected at least 2.437");
+    has(told, "expected at least 2.437");
 }
 
 /// Weights that prove nothing, and rules that do not go with the server.

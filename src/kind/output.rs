@@ -17,7 +17,7 @@ use crate::report::{
 use crate::simulation::sweep::{Cell, Comparison, Journal, Stage};
 use crate::simulation::{Judgement, Progress, Verdict};
 
-/// Why a verb has no answer. That of a refused policy is an [`ArtifactError`].
+/// Why a verb has no answer. That of a refused policy is an [`ArtifactError`](crate::artifact::ArtifactError).
 pub type VerbError = Box<dyn Error>;
 
 /// What a verb returns, or why it has no answer, ready for standard error.

@@ -4,7 +4,7 @@ use std::hash::Hash;
 use super::Part;
 
 /// How claims are derived: one enum a kind of workload. It says how, and not under which
-/// assumptions, which is for [`HoldsFor`] to say.
+/// assumptions, which is for [`HoldsFor`](super::HoldsFor) to say.
 pub trait Method: Part + Copy + Eq {
     /// What a number so derived is worth where all that it holds for is met.
     fn standing(self) -> Standing;

@@ -340,7 +340,7 @@ pub enum Answer<K: Content> {
         artifact: Box<Artifact<K>>,
         /// What a person should know of it.
         summary: String,
-        /// What was asked for besides: each with its file, `-` for standard output.
+        /// Further documents: each with its file, `-` for standard output.
         documents: Vec<(PathBuf, String)>,
     },
     /// There is none, or none was found.

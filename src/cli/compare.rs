@@ -115,7 +115,7 @@ fn cut(compared: &VerbOutput, common: &Common) -> ExitCode {
     interrupt::code()
 }
 
-/// Makes the journal of a shard its part. That a policy could not be run somewhere is told when
+/// Makes the journal of a shard its part. That a policy could not be run somewhere is reported when
 /// parts are merged, and is no reason for a scheduler to take the shard for failed.
 fn written(shard: Shard, output: &Path, compared: VerbOutput, common: &Common) -> Outcome {
     if compared.interrupted {

@@ -92,7 +92,7 @@ pub struct VerbOutput {
     pub csv: String,
     /// For people: a page that loads nothing.
     pub page: String,
-    /// What was asked for besides: each with its file, `-` for standard output.
+    /// Further documents: each with its file, `-` for standard output.
     pub documents: Vec<(PathBuf, String)>,
     /// What a person should know besides, on standard error.
     pub notes: Vec<String>,

@@ -1,4 +1,4 @@
-//! A page for people that loads nothing: the answer in words, a table, pictures, and how it was made.
+//! A page for people that loads nothing: the answer in words, a table, pictures, and its method.
 
 use askama::Template;
 use itertools::chain;

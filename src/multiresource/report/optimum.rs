@@ -44,9 +44,9 @@ pub struct Least {
     sweeps: usize,
     /// What the last growth of the box changed, relatively.
     growth: Option<f64>,
-    /// Whether the bounds are not as close as asked for: interrupted, or out of time.
+    /// Whether the bounds are not as close as required: interrupted, or out of time.
     interrupted: bool,
-    /// Whether the box is not as large as asked for: a larger one would have too many states.
+    /// Whether the box is not as large as required: a larger one would have too many states.
     full: bool,
     /// Simulated policies.
     policies: Vec<Distance>,

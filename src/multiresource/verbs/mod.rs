@@ -1,4 +1,4 @@
-//! What can be asked of multiresource jobs, one file a verb: what is typed, what is done, what is answered.
+//! The verbs of multiresource jobs, a file each: arguments, work, answer.
 
 pub mod bridge;
 pub mod drive;
@@ -16,7 +16,7 @@ use std::path::Path;
 use crate::kind::{Caller, Notice, VerbResult};
 use crate::multiresource::workload::Workload;
 
-/// Reads the workload of one server; the caller is told warnings.
+/// Reads the workload of one server; the caller is notified of warnings.
 fn server_of(file: &Path, caller: &mut Caller<'_>) -> VerbResult<Workload> {
     let parsed = Workload::read(file)?;
     for warning in &parsed.warnings {

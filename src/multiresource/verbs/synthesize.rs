@@ -127,7 +127,7 @@ impl SynthesisArgs {
         }
     }
 
-    /// Returns the families among which the policy is chosen, by the options; none where it is made by analysis.
+    /// Returns the families among which the policy is chosen, by the options; none where it is derived by analysis.
     fn families(&self) -> Result<Option<Families>, String> {
         let for_msr = [
             ("--route", self.route.is_some()),
@@ -170,7 +170,7 @@ impl SynthesisArgs {
         })
     }
 
-    /// Returns all that is asked for.
+    /// Returns the options of the synthesis.
     fn request(&self, workload: &Workload, caller: &Caller<'_>) -> VerbResult<Request> {
         let (now, families) = (Instant::now(), self.families()?);
         let promises = self.slo.iter().map(|text| promise(text, workload));
@@ -303,7 +303,7 @@ pub fn synthesize(
 const OVER_A_FLEET: &str =
     "this family is a rule over a fleet, and here is one server: take another --family";
 
-/// Where preemption was asked for.
+/// Printed where preemption is allowed.
 const STOPS_NOTHING: &str = "\nNo job is stopped: rules over a fleet do not preempt.\n";
 
 /// Refuses options that are about one server.

@@ -6,7 +6,7 @@ use crate::report::{Page, number};
 use crate::simulation::sweep::{Cell, Comparison};
 use crate::simulation::{Ending, Health, Run};
 
-/// Renders a comparison as a page for people: the answer in words, a table, pictures, and how it was made.
+/// Renders a comparison as a page for people: the answer in words, a table, pictures, and its method.
 ///
 /// # Errors
 /// When a picture cannot be drawn.

@@ -13,7 +13,7 @@ use super::lock::Lock;
 use super::measured::Measured;
 use super::release::{act, release_all};
 use super::setup::{OnExit, Setup};
-use super::watch::{Moment, Phase, key_of};
+use super::watch::{Changes, Moment, Phase, key_of};
 use crate::slurm::{Hold, Nodes, Queue, Slurm, SlurmError};
 use synth_cluster::live::protocol::Started;
 
@@ -263,14 +263,7 @@ impl Bridge {
         if is_worth {
             self.note(Record::Round(round.clone()), say);
         }
-        let now = self.now();
-        act(
-            &self.slurm,
-            &self.setup,
-            &mut self.active,
-            (&found, &round, now),
-            say,
-        )?;
+        self.act(&found, &round, say)?;
         if !is_sound {
             say(
                 "warning: the policy could not take what was read, and begins anew with what waits and runs",
@@ -416,6 +409,17 @@ impl Bridge {
         Ok(queue)
     }
 
+    /// Carries out what was decided.
+    fn act(
+        &mut self,
+        changes: &Changes,
+        round: &Round,
+        say: &mut dyn FnMut(&str),
+    ) -> Result<(), BridgeError> {
+        let (slurm, setup, now) = (&self.slurm, &self.setup, self.now());
+        act(slurm, setup, &mut self.active, (changes, round, now), say)
+    }
+
     /// A scheduler begins with what waits and runs.
     fn again(&mut self, queue: &Queue, say: &mut dyn FnMut(&str)) -> Result<(), BridgeError> {
         self.active.restart(&self.setup);
@@ -424,13 +428,6 @@ impl Bridge {
         self.note(Record::Head(self.head()), say);
         let (round, _) = self.active.decide(&mut found, at.now, Instant::now());
         self.note(Record::Round(round.clone()), say);
-        let now = self.now();
-        act(
-            &self.slurm,
-            &self.setup,
-            &mut self.active,
-            (&found, &round, now),
-            say,
-        )
+        self.act(&found, &round, say)
     }
 }

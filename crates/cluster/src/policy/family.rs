@@ -101,7 +101,7 @@ rules! {
     Guarded(GuardedPolicy): "guarded";
 }
 
-/// The rules that can be asked for by name.
+/// The rules that have names in `compare`.
 pub(crate) const NAMED: &[NamedRule] = &[
     backfilling::named::FIRST_FIT,
     backfilling::named::FCFS,

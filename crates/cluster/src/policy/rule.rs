@@ -83,7 +83,7 @@ type Build = fn(&Workload, Option<f64>) -> Result<Box<dyn Policy>, Unsuitable>;
 /// Makes a rule over the servers of a fleet.
 type BuildPooled = fn(&Fleet) -> Box<dyn Policy>;
 
-/// A rule that can be asked for by name, without a policy file.
+/// A rule with a name, which needs no policy file.
 #[derive(Clone, Copy, Debug)]
 pub struct NamedRule {
     /// Its name.
@@ -98,7 +98,7 @@ pub struct NamedRule {
     pub knows: Knows,
     /// The number that may follow its name and a colon.
     pub parameter: Option<Parameter>,
-    /// Makes the same over the servers of a fleet, where that can be asked for by this name.
+    /// Builds the same over the servers of a fleet, where there is one of this name.
     pub pooled: Option<BuildPooled>,
     /// Makes it for one server.
     pub build: Build,
@@ -226,7 +226,7 @@ impl<'a> KnobRange<'a> {
     }
 }
 
-/// Refuses a workload of which it is known that the sizes of jobs are not known, or, where these are not asked for, of
+/// Refuses a workload of which it is known that the sizes of jobs are not known, or, where `sizes` is not set, of
 /// which no limits are.
 pub(crate) fn require_known(workload: &Workload, sizes: bool) -> Result<(), Unsuitable> {
     let known = match workload.known() {

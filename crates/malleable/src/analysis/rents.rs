@@ -31,7 +31,7 @@ pub fn ascend(pool: &Pool, mut rents: Vec<Rent>) -> (f64, Vec<Rent>) {
     best
 }
 
-/// Returns the bound, and the servers times time that are asked for in each interval.
+/// Returns the bound, and the servers times time that are demanded in each interval.
 fn evaluate(pool: &Pool, rents: &[Rent]) -> (f64, Vec<f64>) {
     let mut used = vec![0.0; rents.len()];
     let (mut before, mut earned) = (0.0, 0.0);

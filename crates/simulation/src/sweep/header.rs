@@ -22,7 +22,7 @@ pub struct Header {
     pub workload: Subject,
     /// When a cell ends, and what it draws from.
     pub settings: Budgets,
-    /// The policies, in the order asked for.
+    /// The policies, in the order of the arguments.
     pub policies: Vec<Entrant>,
     /// The loads ρ, as fractions of what any policy can serve.
     pub loads: Vec<f64>,

@@ -1,4 +1,4 @@
-//! What is asked of a fit, and what it answers.
+//! Options of a fit, and its result.
 
 use clap::ValueEnum;
 use serde::Serialize;
@@ -10,7 +10,7 @@ use synth_core::document::DocumentError;
 use synth_core::number::Decimal;
 use synth_make::program::ProgramError;
 
-/// What is asked of a fit.
+/// Options of a fit.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Where the figures come from, for the workload.
@@ -21,7 +21,7 @@ pub struct Options {
     pub rounding_loss: f64,
     /// How jobs arrive.
     pub arrivals: Arrivals,
-    /// Whether types are told apart by the limits that jobs promise.
+    /// Whether types differ by the limits that jobs promise.
     pub by_limit: bool,
     /// Types that are kept (each a name and R demands), for a policy that has them; recent jobs weigh more then.
     pub since: Option<Vec<(String, Vec<f64>)>>,
@@ -56,7 +56,7 @@ pub struct Fit {
 pub struct Report {
     /// The format of the trace.
     pub format: Format,
-    /// What its jobs ran on, as it was told or found.
+    /// What its jobs ran on, from the options or from the trace.
     pub servers: String,
     /// What was done with its lines.
     pub lines: Account,
@@ -103,7 +103,7 @@ pub struct Report {
 pub struct TypeFound {
     /// Its name.
     pub name: String,
-    /// The longest limit of its jobs \[s\], where types are told apart by them and they have any.
+    /// The longest limit of its jobs \[s\], where types differ by them and they have any.
     pub limit: Option<f64>,
     /// Its jobs.
     pub jobs: u64,

@@ -224,7 +224,7 @@ impl Trace {
         }
     }
 
-    /// Counts a job that is within the span that was asked for; returns whether it is.
+    /// Counts a job that is within the span of the options; returns whether it is.
     fn takes_part(&mut self, job: &Job) -> Result<bool, TraceError> {
         let (first, last) = self.span.unwrap_or((job.submit, job.submit));
         if job.submit < last {

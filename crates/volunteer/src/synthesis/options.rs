@@ -1,4 +1,4 @@
-//! What is asked of a synthesis, and the rules that it begins with.
+//! Options of a synthesis, and the rules that it begins with.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -7,7 +7,7 @@ use crate::policy::{Dispatch, Queued};
 use crate::simulator::TooLong;
 use crate::workload::{Campaign, Shortage};
 
-/// What is asked of a synthesis.
+/// Options of a synthesis.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Events that may be simulated to choose.

@@ -9,7 +9,7 @@
 //! derived in whole numbers. The *modulating chain* is not solved as a chain:
 //! one round of the loop is a renewal cycle, and the time and service of its routes are sums
 //! over the stages of a route, weighted with the probability that the route comes by
-//! ([`round`]). The *queues* on it are solved by means over cycles; where sizes have stages, the chain with these is made
+//! ([`round`]). The *queues* on it are solved by means over cycles; where sizes have stages, the chain with these is built
 //! here too, from the events of the queue ([`staged`]); and what theorem 8 needs follows from one round. What is left is
 //! arithmetic.
 //!

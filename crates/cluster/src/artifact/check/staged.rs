@@ -1,4 +1,4 @@
-//! The queue of a type whose sizes have stages, made from what may happen in it: each event is followed, from an empty
+//! The queue of a type whose sizes have stages, built from what may happen in it: each event is followed, from an empty
 //! queue on. The maker lists states by position instead, and shares no step with this.
 //!
 //! The oldest jobs are served, as many as there are slots; one that loses its slot keeps its stage. A stage is drawn when

@@ -162,6 +162,10 @@ impl Easy {
             if estimate > self.shadow - system.now() {
                 reduce(&mut own.extra, system.demand(i));
             }
+            // Behind the newcomer of a type none has come to fit.
+            if only.is_some() {
+                return;
+            }
         }
     }
 

@@ -24,7 +24,7 @@ pub enum Estimates {
 }
 
 impl Estimates {
-    /// Returns what they are made of.
+    /// Returns what a rule has to know of jobs for them.
     pub fn knows(self) -> Knows {
         match self {
             Estimates::Inflated(_) => Knows::Sizes,

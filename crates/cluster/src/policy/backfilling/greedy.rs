@@ -15,28 +15,24 @@ pub struct Greedy {
     placement: Placement,
 }
 
-/// First-Fit, in order of arrival, on the first server with room.
-pub const FIRST_FIT: Greedy = Greedy {
-    order: Classes::BY_AGE,
-    is_strict: false,
-    placement: Placement::First,
-};
+/// First-Fit, in order of arrival.
+pub const FIRST_FIT: Greedy = Greedy::ordered(Backfilling::FIRST_FIT, Classes::BY_AGE);
 
 /// First come, first served.
-pub const FCFS: Greedy = Greedy {
-    order: Classes::BY_AGE,
-    is_strict: true,
-    placement: Placement::Best,
-};
+pub const FCFS: Greedy = Greedy::ordered(Backfilling::FCFS, Classes::BY_AGE);
 
 impl Greedy {
-    /// Returns the rule of these choices, without reservations.
-    pub fn new(choices: Backfilling, workload: &Workload) -> Self {
+    const fn ordered(choices: Backfilling, order: Classes) -> Self {
         Greedy {
-            order: Classes::new(choices.order, workload),
-            is_strict: choices.reservations == Reservations::Strict,
+            order,
+            is_strict: matches!(choices.reservations, Reservations::Strict),
             placement: choices.placement,
         }
+    }
+
+    /// Returns the rule of these choices, without reservations.
+    pub fn new(choices: Backfilling, workload: &Workload) -> Self {
+        Greedy::ordered(choices, Classes::new(choices.order, workload))
     }
 }
 

@@ -170,7 +170,7 @@ const SPEED: f64 = 0.125;
 const ALONE: f64 = 1.25;
 const FEW_TYPES: usize = 8;
 
-/// The smallest worth that is told apart, and the largest exponent: with more, weights of a few thousand jobs no
+/// The smallest worth that is distinguished, and the largest exponent: with more, weights of a few thousand jobs no
 /// longer differ.
 const LEAST_WORTH: f64 = 1e-6;
 const MOST_EXPONENT: f64 = 2.0;

@@ -1,4 +1,4 @@
-//! What a choice is made among, and what comes out.
+//! The candidates of a choice, and its result.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -8,7 +8,7 @@ use crate::synthesis::{Choice, Synthesis, SynthesisError};
 use synth_cluster::artifact::{Artifact, Family, Promise};
 use synth_cluster::simulator::{Failure, Run};
 
-/// Families that a choice is made among.
+/// The families of the candidates.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Families {
     /// This policy as it is.
@@ -48,7 +48,7 @@ pub struct ChoiceOptions {
 }
 
 impl ChoiceOptions {
-    /// Among these families, with nothing else asked for.
+    /// Among these families, without further conditions.
     pub fn new(families: Families, budget: u64, seed: u64) -> Self {
         ChoiceOptions {
             families,
@@ -77,7 +77,7 @@ pub enum Basis {
     Unseen,
     /// By analysis no policy can be better by what is worth it.
     Analysis,
-    /// Its family was asked for, and there is no other policy of it.
+    /// The only policy of the family that was required.
     Given,
 }
 

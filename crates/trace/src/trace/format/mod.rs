@@ -82,7 +82,7 @@ impl Format {
         }
     }
 
-    /// Returns how servers are told.
+    /// Returns how the servers are to be named in the options.
     fn servers(self) -> &'static str {
         match self {
             Format::Openb => {
@@ -223,7 +223,7 @@ pub(super) fn open(source: &Source, options: &Options) -> Result<Opened, TraceEr
     read(format, name, input, options)
 }
 
-/// Returns what was asked for and says nothing to this format, if anything.
+/// Returns the options that mean nothing for this format, if any.
 fn without_use(format: Format, options: &Options) -> Option<String> {
     let request = [
         ("--columns", Format::Csv, !options.columns.is_empty()),
@@ -289,7 +289,7 @@ pub(super) struct File<'a> {
 }
 
 impl File<'_> {
-    /// Returns the servers that were told, and the rows below the header.
+    /// Returns the servers of the header, and the rows below it.
     ///
     /// # Errors
     /// When none were, or the file is no table.

@@ -94,7 +94,10 @@ impl<'a> Queues<'a> {
     /// Returns what is derived of type i, or of all types, may be wrong by, relatively, since rounding
     /// errors add up over the levels: at most 1e-6, beyond which nothing is claimed.
     pub(super) fn rounding(&self, subject: Option<usize>) -> f64 {
-        let of_type = |i: usize| self.solved(i).map_or(0.0, |solved| solved.error.min(1e-6));
+        let of_type = |i: usize| {
+            self.solved(i)
+                .map_or(0.0, |solved| solved.error.min(MOST_ROUNDING))
+        };
         let types = subject.map_or(0..self.types.len(), |i| i..i + 1);
         types.map(of_type).fold(0.0, f64::max)
     }
@@ -121,7 +124,10 @@ impl<'a> Queues<'a> {
 
     /// Returns what [`Queues::bound`] may be wrong by, relatively, of a type or of the worst of all.
     pub(super) fn bound_error(&self, subject: Option<usize>) -> f64 {
-        let error = |i: usize| self.types[i].bounds.get_or_init(|| self.bounds(i)).error;
+        let error = |i: usize| {
+            let bounds = self.types[i].bounds.get_or_init(|| self.bounds(i));
+            bounds.error.min(MOST_ROUNDING)
+        };
         let types = subject.map_or(0..self.types.len(), |i| i..i + 1);
         types.map(error).fold(0.0, f64::max)
     }
@@ -144,6 +150,9 @@ impl<'a> Queues<'a> {
         }
     }
 }
+
+/// However large it may be, rounding excuses no more than this, relatively.
+const MOST_ROUNDING: f64 = 1e-6;
 
 /// Theorem 8's bounds and section 6.4's approximation of a mean number, and what rounding may have changed in them,
 /// relatively.

@@ -1,6 +1,6 @@
 //! Who starts before a job that waits for room.
 
-use super::backfilling::{Estimated, Estimates};
+use super::backfilling::{Estimated, Estimates, Waiting};
 use super::drain::Drains;
 use super::room::Packed;
 use super::{Event, Knows, System};
@@ -65,7 +65,10 @@ impl BackfillRule {
 
     /// Starts the oldest job of type i.
     pub fn start(&mut self, i: usize, system: &mut System) {
-        self.start_within(i, f64::MAX, system);
+        match &mut self.limits {
+            Some(jobs) => jobs.start_oldest(i, &[0], system),
+            None => system.start(i),
+        }
     }
 
     /// Starts, oldest first, every waiting job that fits.
@@ -95,7 +98,7 @@ impl BackfillRule {
             let until = jobs.room_for(lead, 0, &mut self.free, system);
             self.let_in * (until - system.now())
         });
-        let mut oldest: Option<(u64, usize, f64)> = None;
+        let mut oldest: Option<(u64, usize, Option<Waiting>)> = None;
         for i in 0..staying.len() {
             let Some(head) = system.nth_number(i, 0).filter(|_| system.fits(i)) else {
                 continue;
@@ -105,31 +108,26 @@ impl BackfillRule {
                 continue;
             }
             let first = if self.packed.fits(&self.used, i, 1) {
-                Some((head, f64::MAX))
+                Some((head, None))
             } else if let Some(jobs) = &self.limits {
-                jobs.oldest_within(i, within).map(|number| (number, within))
+                let waiting = jobs.oldest_within(i, within);
+                waiting.map(|waiting| (waiting.job.number, Some(waiting)))
             } else {
                 let mean = self.drains.means[i];
                 let left = self.drains.wait(lead, staying, mean, system);
-                (mean <= self.let_in * left).then_some((head, f64::MAX))
+                (mean <= self.let_in * left).then_some((head, None))
             };
-            if let Some((number, limit)) = first
+            if let Some((number, waiting)) = first
                 && oldest.is_none_or(|(other, ..)| number < other)
             {
-                oldest = Some((number, i, limit));
+                oldest = Some((number, i, waiting));
             }
         }
-        let Some((_, i, limit)) = oldest else {
-            return false;
-        };
-        self.start_within(i, limit, system);
-        true
-    }
-
-    fn start_within(&mut self, i: usize, limit: f64, system: &mut System) {
-        match &mut self.limits {
-            Some(jobs) => drop(jobs.start(i, limit, &[0], system)),
-            None => system.start(i),
+        match (oldest, &mut self.limits) {
+            (None, _) => return false,
+            (Some((.., Some(waiting))), Some(jobs)) => jobs.start(waiting, &[0], system),
+            (Some((_, i, _)), _) => self.start(i, system),
         }
+        true
     }
 }

@@ -308,6 +308,13 @@ impl System {
     /// The place of a job of this number in the queue of type i.
     pub(super) fn place_in_queue(&self, i: usize, number: u64) -> usize {
         let waiting = &self.types[i].waiting;
+        // Most often it is the oldest.
+        if waiting
+            .front()
+            .is_some_and(|first| first.number() >= number)
+        {
+            return 0;
+        }
         waiting.partition_point(|ticket| ticket.number() < number)
     }
 

@@ -118,13 +118,17 @@ impl Server {
     /// the arrival.
     #[inline(always)]
     pub fn due(&mut self, arrival: f64) -> (f64, Option<Due>) {
-        let rates = self.rates();
-        let now = self.system.now();
-        let (end, wake) = match &mut self.ends {
-            None => (f64::INFINITY, f64::INFINITY),
-            Some(ends) => (ends.next(&self.system), self.system.wake()),
+        let (rates, now) = (self.rates(), self.system.now());
+        let (until, known) = match &mut self.ends {
+            None => (arrival, None),
+            Some(ends) => {
+                let (end, wake) = (ends.next(&self.system), self.system.wake());
+                let until = arrival.min(end).min(wake);
+                let at_arrival = arrival <= until;
+                let due = if end <= wake { Due::End } else { Due::Wake };
+                (until, (!at_arrival).then_some(due))
+            }
         };
-        let until = arrival.min(end).min(wake);
         let hazard = rates.total * (until - now);
         if self.hazard < hazard {
             // Rounding must not take it beyond what comes next.
@@ -132,12 +136,7 @@ impl Server {
             (ring, Some(Due::Ring(rates)))
         } else {
             self.hazard -= hazard;
-            let due = if wake < arrival.min(end) {
-                Some(Due::Wake)
-            } else {
-                (arrival > end).then_some(Due::End)
-            };
-            (until, due)
+            (until, known)
         }
     }
 

@@ -130,6 +130,7 @@ impl Classes {
     }
 
     /// Returns the place of the class of type i.
+    #[inline]
     pub fn rank(&self, i: usize) -> usize {
         let place = self.classes.iter().position(|class| class.contains(&i));
         place.unwrap_or(0)
@@ -156,12 +157,13 @@ impl Classes {
     }
 
     /// Starts all that fit, in order. One pass: what did not fit before a start does not fit after it.
-    #[inline]
+    #[inline(always)]
     pub fn start_all(&self, system: &mut System) {
         if self.classes.is_empty() {
             while let Some(i) = system.oldest_fitting_type() {
                 system.start(i);
             }
+            return;
         }
         for class in &self.classes {
             while let Some(i) = oldest(class, |i| system.fits(i), system) {

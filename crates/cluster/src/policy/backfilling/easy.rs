@@ -1,5 +1,5 @@
 use super::choices::{Backfilling, Classes};
-use super::estimates::Estimated;
+use super::estimates::{Estimated, Waiting};
 use crate::policy::hosts::Placement;
 use crate::policy::room::{covers, reduce};
 use crate::policy::{Event, Knows, Policy, System};
@@ -72,7 +72,7 @@ impl Easy {
                 return self.backfill(None, system);
             }
             self.release(system);
-            self.jobs.start(head, f64::MAX, &self.team, system);
+            self.jobs.start_oldest(head, &self.team, system);
         }
         self.release(system);
     }
@@ -81,6 +81,10 @@ impl Easy {
     fn has_room_for_head(&mut self, head: usize, system: &System) -> bool {
         let (team, nodes) = (&mut self.team, system.nodes(head));
         team.clear();
+        if self.servers == 1 {
+            team.push(0);
+            return system.fits(head);
+        }
         if self.head.is_some_and(|(own, _)| own == head) {
             let own = self.reservations[..self.reserved].iter();
             let servers = own.map(|own| own.server);
@@ -154,13 +158,13 @@ impl Easy {
             && let Some(i) = self.order.first_fitting(system)
             && system.find_team(i, &mut self.team)
         {
-            self.jobs.start(i, f64::MAX, &self.team, system);
+            self.jobs.start_oldest(i, &self.team, system);
         }
-        while let Some((i, limit, k)) = self.next_on_reserved(only, system) {
+        while let Some((next, k)) = self.next_on_reserved(only, system) {
             let own = &mut self.reservations[k];
-            let estimate = self.jobs.start(i, limit, &[own.server], system);
-            if estimate > self.shadow - system.now() {
-                reduce(&mut own.extra, system.demand(i));
+            self.jobs.start(next, &[own.server], system);
+            if next.estimate > self.shadow - system.now() {
+                reduce(&mut own.extra, system.demand(next.job_type));
             }
             // Behind the newcomer of a type none has come to fit.
             if only.is_some() {
@@ -169,39 +173,42 @@ impl Easy {
         }
     }
 
-    /// The type of the next job that may start on a reserved server, how long it may take, and which of the servers.
-    fn next_on_reserved(
-        &self,
-        only: Option<usize>,
-        system: &System,
-    ) -> Option<(usize, f64, usize)> {
-        let mut next: Option<((usize, u64), f64, usize, usize)> = None;
+    /// The next job that may start on a reserved server, and which of them.
+    fn next_on_reserved(&self, only: Option<usize>, system: &System) -> Option<(Waiting, usize)> {
+        let mut next: Option<((usize, u64), Waiting, usize)> = None;
         for (k, own) in self.reservations[..self.reserved].iter().enumerate() {
-            let mut look = |i: usize| {
-                let rank = self.order.rank(i);
-                let head = system.nth_number(i, 0).unwrap_or(u64::MAX);
-                // No job of this type is older than its head.
-                let is_later = next.is_some_and(|(key, ..)| key <= (rank, head));
-                if is_later || system.nodes(i) > 1 || !system.fits_on(i, own.server) {
-                    return;
+            let mut types = system.queued();
+            // One place where they are looked at, so that it is compiled into the loop.
+            while let Some(i) = only.or_else(|| types.next()) {
+                if system.fits_on(i, own.server) && system.nodes(i) == 1 {
+                    let rank = self.order.rank(i);
+                    let head = system.nth_number(i, 0).unwrap_or(u64::MAX);
+                    // No job of this type is older than its head.
+                    if next.is_none_or(|(key, ..)| (rank, head) < key)
+                        && let Some(waiting) =
+                            self.jobs.oldest_within(i, self.limit(i, own, system))
+                        && let key = (rank, waiting.job.number)
+                        && next.is_none_or(|(least, ..)| key < least)
+                    {
+                        next = Some((key, waiting, k));
+                    }
                 }
-                let limit = if covers(&own.extra, system.demand(i)) {
-                    f64::MAX
-                } else {
-                    self.shadow - system.now()
-                };
-                if let Some(number) = self.jobs.oldest_within(i, limit)
-                    && next.is_none_or(|(key, ..)| (rank, number) < key)
-                {
-                    next = Some(((rank, number), limit, i, k));
+                if only.is_some() {
+                    break;
                 }
-            };
-            match only {
-                Some(i) => look(i),
-                None => system.queued().for_each(look),
             }
         }
-        next.map(|(_, limit, i, k)| (i, limit, k))
+        next.map(|(_, waiting, k)| (waiting, k))
+    }
+
+    /// How long a job of type i may take on this reserved server.
+    #[inline]
+    fn limit(&self, i: usize, own: &Reservation, system: &System) -> f64 {
+        if covers(&own.extra, system.demand(i)) {
+            f64::MAX
+        } else {
+            self.shadow - system.now()
+        }
     }
 }
 

@@ -65,6 +65,15 @@ pub(in crate::policy) struct Estimated {
     running: Vec<Vec<(f64, u64, usize)>>,
 }
 
+/// A waiting job with its estimate \[time\], and its place among those of its type.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::policy) struct Waiting {
+    pub job_type: usize,
+    place: usize,
+    pub job: Job,
+    pub estimate: f64,
+}
+
 impl Estimated {
     pub fn new(estimates: Estimates, workload: &Workload, servers: usize) -> Self {
         let means = workload.types().iter().map(|t| t.mean_size());
@@ -106,22 +115,32 @@ impl Estimated {
         }
     }
 
-    /// The number of the oldest waiting job of type i whose estimate is within the limit.
-    pub fn oldest_within(&self, i: usize, limit: f64) -> Option<u64> {
-        let (_, job, _) = self.queues[i].oldest_within(limit)?;
-        Some(job.number)
+    /// The oldest waiting job of type i whose estimate is within the limit.
+    #[inline]
+    pub fn oldest_within(&self, i: usize, limit: f64) -> Option<Waiting> {
+        let (place, job, estimate) = self.queues[i].oldest_within(limit)?;
+        Some(Waiting {
+            job_type: i,
+            place,
+            job,
+            estimate,
+        })
     }
 
-    /// Starts that job on these servers; returns its estimate.
-    pub fn start(&mut self, i: usize, limit: f64, servers: &[usize], system: &mut System) -> f64 {
-        let oldest = self.queues[i].oldest_within(limit);
-        let (place, job, estimate) = oldest.expect("a job within the limit waits");
-        self.queues[i].remove(place);
-        system.start_job_on(i, job, servers);
+    /// Starts this job on these servers.
+    pub fn start(&mut self, waiting: Waiting, servers: &[usize], system: &mut System) {
+        let Waiting { job_type, job, .. } = waiting;
+        self.queues[job_type].remove(waiting.place);
+        system.start_job_on(job_type, job, servers);
         for &n in servers {
-            self.add(n, i, job, system.now() + estimate);
+            self.add(n, job_type, job, system.now() + waiting.estimate);
         }
-        estimate
+    }
+
+    /// Starts the oldest waiting job of type i on these servers.
+    pub fn start_oldest(&mut self, i: usize, servers: &[usize], system: &mut System) {
+        let oldest = self.oldest_within(i, f64::MAX);
+        self.start(oldest.expect("a job of the type waits"), servers, system);
     }
 
     /// A job of type i runs on server n, and is estimated to end then.

@@ -50,7 +50,7 @@ impl Policy for Greedy {
         true
     }
 
-    #[inline]
+    #[inline(always)]
     fn react(&mut self, event: Event, system: &mut System) {
         match event {
             // An arrival frees no room: no other job has come to fit.

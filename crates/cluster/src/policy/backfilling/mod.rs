@@ -15,10 +15,10 @@ mod shortest;
 
 pub use choices::{Backfilling, QueueOrder, Reservations};
 pub(super) use choices::{Classes, oldest};
-pub(super) use estimates::Estimated;
 pub use estimates::Estimates;
 #[cfg(test)]
 pub(super) use estimates::inflated;
+pub(super) use estimates::{Estimated, Waiting};
 pub use greedy::{FCFS, FIRST_FIT, Greedy};
 
 use conservative::Conservative;

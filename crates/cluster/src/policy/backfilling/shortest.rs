@@ -33,13 +33,14 @@ impl Shortest {
 
     /// The oldest job whose estimate is within the limit: its place, itself and its estimate.
     pub fn oldest_within(&self, limit: f64) -> Option<(usize, Job, f64)> {
-        let is_within = |node: usize| self.least[node] <= limit && self.least[node].is_finite();
-        if self.least.is_empty() || !is_within(1) {
+        // Empty places are beyond any limit.
+        let limit = limit.min(f64::MAX);
+        if !self.least.get(1).is_some_and(|least| *least <= limit) {
             return None;
         }
         let mut node = 1;
         while node < self.places() {
-            node = 2 * node + usize::from(!is_within(2 * node));
+            node = 2 * node + usize::from(self.least[2 * node] > limit);
         }
         let place = node - self.places();
         Some((place, self.jobs[place], self.least[node]))
@@ -54,7 +55,11 @@ impl Shortest {
         self.least[node] = estimate;
         while node > 1 {
             node /= 2;
-            self.least[node] = self.least[2 * node].min(self.least[2 * node + 1]);
+            let least = self.least[2 * node].min(self.least[2 * node + 1]);
+            if self.least[node] == least {
+                return;
+            }
+            self.least[node] = least;
         }
     }
 

@@ -4,6 +4,8 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use super::dispersion::{Dispersion, Drift, Excess};
+use super::predicted::Predicted;
+use crate::replay::Log;
 use crate::trace::{Account, Format, TraceError};
 use synth_cluster::workload::Fleet;
 use synth_core::document::DocumentError;
@@ -23,7 +25,7 @@ pub struct Options {
     pub arrivals: Arrivals,
     /// Whether types differ by the limits that jobs promise.
     pub by_limit: bool,
-    /// Types that are kept (each a name and R demands), for a policy that has them; recent jobs weigh more then.
+    /// Types that are kept (each a name, R demands and a number of servers), for a policy that has them; recent jobs weigh more then.
     pub since: Option<Vec<(String, Vec<f64>)>>,
 }
 
@@ -38,6 +40,8 @@ pub enum Arrivals {
     Modulated,
     /// At rates that change for all types together
     Common,
+    /// The same between levels, each of which lasts as long as it did
+    Levels,
     /// In batches: jobs of one user, or of one batch where they are named, that come at one instant
     Batches,
 }
@@ -49,6 +53,10 @@ pub struct Fit {
     pub workload: Fleet,
     /// What it stands on.
     pub report: Report,
+    /// The same workload with another law of arrivals that comes into question, and that in words.
+    pub other: Option<(Fleet, &'static str)>,
+    /// The log, to be replayed: its first jobs where there are many. None where recent jobs weigh more.
+    pub log: Option<Log>,
 }
 
 /// What a fit stands on.
@@ -92,6 +100,8 @@ pub struct Report {
     pub together: f64,
     /// Loads of the three thirds of the span.
     pub thirds: [f64; 3],
+    /// What is predicted under some rules, beside what the log gives.
+    pub predicted: Vec<Predicted>,
     /// The load of the last week beside that of the weeks before.
     pub drift: Option<Drift>,
     /// Jobs whose demand no type has, where types were kept, and their share of the work.

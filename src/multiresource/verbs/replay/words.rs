@@ -69,15 +69,22 @@ pub fn remarks(replays: &Replays) -> Vec<String> {
     let capacity: Vec<String> = capacity.map(|(name, c)| format!("{name} {c}")).collect();
     let servers = counted(trace.servers as f64, "server");
     let mut remarks = vec![format!(
-        "{} ({}): {} jobs with {} different demands came in {} days to {servers} ({}): load {:.3}.",
+        "{} ({}): {} with {} came in {} days to {servers} ({}): load {:.3}.",
         trace.file,
         trace.format,
-        trace.jobs,
-        trace.vectors,
+        counted(trace.jobs as f64, "job"),
+        counted(trace.vectors as f64, "different demand"),
         number(trace.span / 86_400.0),
         capacity.join(", "),
         trace.load
     )];
+    remarks.extend(
+        trace
+            .account
+            .remarks
+            .iter()
+            .map(|remark| format!("{remark}.")),
+    );
     if trace.rounded > 0 {
         remarks.push(format!(
             "{} times a demand was rounded up to three digits, for the trace has more than 2000 different ones.",
@@ -90,13 +97,19 @@ pub fn remarks(replays: &Replays) -> Vec<String> {
             trace.censored
         ));
     }
+    if (1..trace.jobs).contains(&trace.starts) {
+        remarks.push(format!(
+            "The trace tells when {} of {} jobs started: without the others there is no row as recorded.",
+            trace.starts, trace.jobs
+        ));
+    }
     if !trace.has_limits {
         remarks.push("The trace tells no limits: sizes are taken for them, so that backfilling by limits knows sizes.".into());
     }
     if let Some(typed) = &trace.types {
         remarks.push(format!(
-            "As {} types jobs hold {:.2} % more than they asked for.",
-            typed.types,
+            "As {} jobs hold {:.2} % more than they asked for.",
+            counted(typed.types as f64, "type"),
             100.0 * (typed.rounding - 1.0)
         ));
         if typed.untyped > 0 {

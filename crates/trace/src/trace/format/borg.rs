@@ -204,6 +204,7 @@ impl Borg {
                 Some(_) => Seen::Whole,
                 None => Seen::Censored,
             },
+            start: since,
             batch: instance.batch,
             fate: end.unwrap_or(Fate::Completed),
             ..Raw::new(instance.line, instance.submit.max(self.start), held)

@@ -61,9 +61,9 @@ fn warning(report: &Report, width: usize) -> String {
         )
     };
     let text = format!(
-        "WAITS OF THIS WORKLOAD ARE NOT THOSE OF THE LOG: they are {}. How long jobs wait, whether a promise of a wait is kept and how large a \
-cluster has to be for that is for the log to say: synth compare --trace TRACE --workload WORKLOAD --policies first-fit,POLICY. {ranking} The load and \
-what is stable hold for both.",
+        "WAITS OF THIS WORKLOAD ARE NOT THOSE OF THE LOG: they are {}. To know how long jobs wait, whether a promise of a wait is \
+kept or how large a cluster has to be for that, replay the log: synth compare --trace TRACE --workload WORKLOAD --policies first-fit,POLICY. \
+{ranking} The load, and what is stable, hold for both.",
         apart
     );
     wrap(&text, width)

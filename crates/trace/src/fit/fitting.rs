@@ -147,11 +147,6 @@ impl<'a> Fitting<'a> {
             (Arrivals::Common, Some(excess)) => {
                 parts.header.modulation = Some(self.common(excess));
             }
-            (Arrivals::Levels, _) => {
-                let none = "the rate of jobs has no levels that come back five times at least: leave --arrivals out";
-                let levels = self.levels(&dispersion);
-                parts.header.modulation = Some(levels.ok_or(FitError::Jobs(none.into()))?);
-            }
             _ => {}
         }
         let workload = parts.check()?;

@@ -42,7 +42,11 @@ pub fn levels(
     }
     (2..=MOST).rev().find_map(|count| {
         let states = likeliest(&counts, count);
-        let levels = Level::all(&states, &works, count)?;
+        // Some may have no window.
+        let present: Vec<usize> = (0..count).filter(|s| states.contains(s)).collect();
+        let place = |s: &usize| present.partition_point(|own| own < s);
+        let states: Vec<usize> = states.iter().map(place).collect();
+        let levels = Level::all(&states, &works, present.len()).filter(|own| own.len() > 1)?;
         Some(modulation(&levels, length))
     })
 }

@@ -40,8 +40,6 @@ pub enum Arrivals {
     Modulated,
     /// At rates that change for all types together
     Common,
-    /// The same between levels, each of which lasts as long as it did
-    Levels,
     /// In batches: jobs of one user, or of one batch where they are named, that come at one instant
     Batches,
 }

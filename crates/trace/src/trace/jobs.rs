@@ -135,7 +135,8 @@ impl Trace {
         (self.demand, account.supposed) = (demand, supposed);
         let begun = job.start.unwrap_or(job.submit);
         let size = self.last - begun;
-        Ok(Some(Raw { size, ..job }))
+        let seen = Seen::Censored;
+        Ok(Some(Raw { size, seen, ..job }))
     }
 
     /// Returns what the jobs ran on.

@@ -93,8 +93,8 @@ pub fn remarks(replays: &Replays) -> Vec<String> {
     }
     if trace.censored > 0 {
         remarks.push(format!(
-            "{} jobs still ran when the trace ended: how long is not known, and they are not replayed (--censored end: as if they had ended then).",
-            trace.censored
+            "Not replayed: {} still running when the trace ended, so that sizes are not known (--censored end: as if they had ended then).",
+            counted(trace.censored as f64, "job")
         ));
     }
     if (1..trace.jobs).contains(&trace.starts) {
@@ -114,8 +114,8 @@ pub fn remarks(replays: &Replays) -> Vec<String> {
         ));
         if typed.untyped > 0 {
             remarks.push(format!(
-                "{} jobs, {} of the work, demand more than every type: left out, for every policy.",
-                typed.untyped,
+                "Left out, for every policy: {}, {} of the work, of a demand above that of every type.",
+                counted(typed.untyped as f64, "job"),
                 percent(typed.untyped_work)
             ));
         }

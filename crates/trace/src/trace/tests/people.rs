@@ -224,7 +224,7 @@ fn jobs_of_slurm_come_when_they_are_eligible() {
         (3600, 3600, Some(0), 86_400),
     ];
     assert_eq!(found, expected);
-    assert_eq!(rows(&trace), [(Reason::Eligible, 1)]);
+    assert_eq!(rows(&trace), [(Reason::Unsorted, 1), (Reason::Eligible, 1)]);
 }
 
 #[test]

@@ -6,8 +6,8 @@
 //! what is counted on it are found in turn, until they agree (Juang, Rabiner, The segmental K-means algorithm, IEEE
 //! Transactions on Acoustics, Speech, and Signal Processing 38(9), 1990). A spell is a run of one state. Where spells
 //! hardly vary, a state that is left at a constant rate lasts too long too often: it has as many stages as the
-//! variation of its spells says (Ferguson, Variable duration models for speech, 1980, has such chains). The factor on the rates is that of *work* in its windows:
-//! bursts of short jobs are seen by their number, and count by what they bring.
+//! variation of its spells says (Ferguson, Variable duration models for speech, 1980, has such chains). The factor on the
+//! rates is that of *work* in its windows: bursts of short jobs are seen by their number, and count by what they bring.
 //!
 //! Two states that are left at constant rates have one scale of time and no peak of its own; levels have a scale each, and
 //! the peak that the log has.
@@ -23,7 +23,7 @@ const STATES: usize = 20;
 /// The most stages of a level.
 const STAGES: f64 = 6.0;
 /// A level has at least so many spells.
-const FEWEST: usize = 5;
+const FEWEST: f64 = 5.0;
 /// Rounds of estimation.
 const ROUNDS: usize = 20;
 
@@ -71,28 +71,18 @@ impl Level {
             .collect();
         let most = STAGES.min((STATES / count) as f64);
         let level = |state: usize| {
-            let own = |(other, _): &&(usize, f64)| *other == state;
-            // The first and the last are cut off.
-            let whole = spells
-                .get(1..spells.len().checked_sub(1)?)?
-                .iter()
-                .filter(own);
-            let lengths: Vec<f64> = whole.map(|(_, length)| *length).collect();
-            let number = lengths.len() as f64;
-            let mean = lengths.iter().sum::<f64>() / number;
-            let variance = lengths.iter().map(|own| (own - mean).powi(2)).sum::<f64>() / number;
-            // The last spell leads to the first, so that every level is left.
-            let follows = spells.iter().zip(spells.iter().cycle().skip(1));
+            // The first and the last are cut off; but the last leads to the first, so that every level is left.
+            let whole = spells.get(1..spells.len().checked_sub(1)?)?;
+            let lengths = || whole.iter().filter(|own| own.0 == state).map(|own| own.1);
+            let number = lengths().count() as f64;
+            let mean = lengths().sum::<f64>() / number;
+            let variance = lengths().map(|own| (own - mean).powi(2)).sum::<f64>() / number;
             let mut next = vec![0.0; count];
-            for (_, (after, _)) in
-                follows.filter(|((own, _), (after, _))| *own == state && own != after)
-            {
-                next[*after] += 1.0;
+            for (own, after) in spells.iter().zip(spells.iter().cycle().skip(1)) {
+                next[after.0] += f64::from(u8::from(own.0 == state && after.0 != state));
             }
-            let left: f64 = next.iter().sum();
-            next.iter_mut().for_each(|share| *share /= left);
             let windows = || states.iter().zip(works).filter(|(own, _)| **own == state);
-            (lengths.len() >= FEWEST).then(|| Level {
+            (number >= FEWEST).then(|| Level {
                 work: windows().map(|(_, work)| work).sum::<f64>() / windows().count() as f64,
                 mean,
                 stages: (mean * mean / variance).round().clamp(1.0, most) as usize,
@@ -113,18 +103,13 @@ fn modulation(levels: &[Level], length: f64) -> CommonModulation {
         let rate = own.stages as f64 / (own.mean * length);
         let last = first(l) + own.stages - 1;
         (first(l)..last).for_each(|state| switching[state][state + 1] = short(rate));
-        for (after, share) in own
-            .next
-            .iter()
-            .enumerate()
-            .filter(|(_, share)| **share > 0.0)
-        {
-            switching[last][first(after)] = short(rate * share);
+        let left: f64 = own.next.iter().sum();
+        for after in (0..levels.len()).filter(|after| own.next[*after] > 0.0) {
+            switching[last][first(after)] = short(rate * own.next[after] / left);
         }
     }
-    let factors = levels
-        .iter()
-        .flat_map(|own| vec![short(own.work / most); own.stages]);
+    let of = |own: &Level| vec![short(own.work / most); own.stages];
+    let factors = levels.iter().flat_map(of);
     CommonModulation {
         factors: factors.collect(),
         switching,

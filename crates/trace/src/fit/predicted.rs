@@ -53,11 +53,9 @@ impl Predicted {
         is_noticed && !(1.0 / APART..=APART).contains(&(wait.mean / replayed))
     }
 
-    /// How far apart the waits are, as a logarithm; none where that is not known.
-    fn distance(&self) -> Option<f64> {
-        self.ratio()
-            .filter(|ratio| *ratio > 0.0)
-            .map(|ratio| ratio.ln().abs())
+    /// How far apart the waits are, as a logarithm; infinite where that is not known.
+    fn distance(&self) -> f64 {
+        self.ratio().map_or(f64::INFINITY, |ratio| ratio.ln().abs())
     }
 }
 
@@ -90,10 +88,12 @@ pub fn predict(mut fit: Fit, listener: &mut dyn FnMut(&str) -> bool) -> Result<F
             })
         };
         let mut own = of(&fit.workload)?;
-        if let Some((fleet, arrivals)) = other.take().filter(|_| own.differs()) {
+        if let Some((fleet, arrivals)) = other
+            .take()
+            .filter(|_| own.differs() || own.simulated.is_none())
+        {
             let levels = of(&fleet)?;
-            let is_nearer = levels.distance() < own.distance() || own.distance().is_none();
-            if levels.distance().is_some() && is_nearer {
+            if levels.distance() < own.distance() {
                 (fit.workload, fit.report.arrivals, own) = (fleet, arrivals, levels);
             }
         }

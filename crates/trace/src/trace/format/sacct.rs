@@ -14,7 +14,7 @@ use crate::trace::{Account, Reason, Seen, Tick, TraceError};
 use synth_core::number::{self, clock};
 
 /// What to type for a file that is read without complaint.
-pub(super) const EXPORT_HELP: &str = "Export with `sacct -aXP --format=JobIDRaw,Submit,Eligible,Start,End,ElapsedRaw,State,ReqTRES,\
+pub(super) const EXPORT_HELP: &str = "Export with `sacct -aXP --format=JobID,Submit,Eligible,Start,End,ElapsedRaw,State,ReqTRES,\
      AllocTRES,TimelimitRaw,User`";
 
 /// Seconds in a minute, the unit of limits.
@@ -37,6 +37,7 @@ struct Sacct {
     tres: [Option<usize>; 2],
     cpus: Option<usize>,
     memory: Option<usize>,
+    gres: Option<usize>,
     nodes: Option<usize>,
     user: Option<usize>,
     /// The TRES of each resource.
@@ -82,6 +83,7 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
         tres,
         cpus,
         memory: rows.column("ReqMem")?,
+        gres: either(&["AllocGRES", "ReqGRES"])?,
         nodes: either(&["AllocNodes", "NNodes", "ReqNodes"])?,
         user: rows.column("User")?,
         names: servers.resources.iter().map(name).collect(),
@@ -118,9 +120,8 @@ impl Reader for Sacct {
                 account.note(Reason::Component, rows.number(), 0.0);
                 let (first, sum) = known.get_mut();
                 first.join(job);
-                sum.iter_mut()
-                    .zip(&*demand)
-                    .for_each(|(sum, own)| *sum += own);
+                let pairs = sum.iter_mut().zip(&*demand);
+                pairs.for_each(|(sum, own)| *sum += own);
             }
         }
         Ok(None)
@@ -195,29 +196,29 @@ impl Sacct {
             account.suppose(Reason::RequestedTaken);
         }
         demand.fill(0.0);
-        let plain = |column: Option<usize>| {
-            let column = column.filter(there);
-            column
-                .map(|column| rows.amount(column))
-                .transpose()
-                .map(Option::flatten)
-        };
         let Some(column) = allocated.or(requested) else {
+            let plain =
+                |column: Option<usize>| column.map_or(Ok(None), |column| rows.amount(column));
             let (cpus, nodes) = (
                 plain(self.cpus)?,
                 plain(self.nodes)?.unwrap_or(1.0).max(1.0),
             );
             for (demand, name) in demand.iter_mut().zip(&self.names) {
-                *demand = match name.as_str() {
+                let amount = match name.as_str() {
                     "cpu" => cpus,
                     "mem" => self.requested_memory(rows, cpus.unwrap_or(1.0), nodes)?,
                     "node" => Some(nodes),
-                    _ => Some(0.0),
-                }
-                .unwrap_or_else(|| {
+                    gres => Some(
+                        nodes
+                            * self
+                                .gres
+                                .map_or(0.0, |column| gres_of(rows.get(column), gres)),
+                    ),
+                };
+                if amount.is_none() {
                     account.suppose(Reason::NoAmount);
-                    0.0
-                });
+                }
+                *demand = amount.unwrap_or(0.0);
             }
             return Ok(nodes as u32);
         };
@@ -307,6 +308,18 @@ fn tres_of<'a>(text: &'a [u8], name: &str) -> Result<Option<f64>, &'a [u8]> {
         }
     }
     Ok(of_types)
+}
+
+/// Returns how much `gpu:v100:2,nic:1` has of `gres/gpu` on each node; one where no number stands.
+fn gres_of(text: &[u8], name: &str) -> f64 {
+    let text = String::from_utf8_lossy(text);
+    let parts = text
+        .split(',')
+        .map(|part| part.split_once('(').map_or(part, |(part, _)| part));
+    let parts = parts.map(|part| part.split(':').collect::<Vec<_>>());
+    let own = parts.filter(|words| name.strip_prefix("gres/") == Some(words[0]));
+    own.map(|words| words[words.len() - 1].parse().unwrap_or(1.0))
+        .sum()
 }
 
 /// Returns an amount such as `500G`; of memory in GiB, and MiB without a unit.

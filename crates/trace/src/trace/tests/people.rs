@@ -274,17 +274,17 @@ fn jobs_of_several_nodes_hold_a_part_of_each() {
 
 #[test]
 fn amounts_stand_in_columns_of_their_own_where_there_is_no_tres() {
-    let text = "JobID|Submit|Start|State|Elapsed|NCPUS|NNodes|ReqMem\n\
-                1|2024-05-01T08:00:00|2024-05-01T08:00:00|COMPLETED|1-00:00:00|4|1|4000Mc\n\
-                2|2024-05-01T08:00:00|2024-05-01T08:00:00|COMPLETED|00:00:10|8|2|16Gn\n\
-                3|2024-05-01T08:00:00|2024-05-01T08:00:00|COMPLETED|00:00:10|2|1|3G\n";
-    let (jobs, trace) = read(text.as_bytes(), &on("cpu=64,memory=512"));
+    let text = "JobID|Submit|Start|State|Elapsed|NCPUS|NNodes|ReqMem|AllocGRES\n\
+                1|2024-05-01T08:00:00|2024-05-01T08:00:00|COMPLETED|1-00:00:00|4|1|4000Mc|\n\
+                2|2024-05-01T08:00:00|2024-05-01T08:00:00|COMPLETED|00:00:10|8|2|16Gn|gpu:v100:2(S:0),nic:1\n\
+                3|2024-05-01T08:00:00|2024-05-01T08:00:00|COMPLETED|00:00:10|2|1|3G|gpu\n";
+    let (jobs, trace) = read(text.as_bytes(), &on("cpu=64,memory=512,gpu=8"));
     assert_eq!((jobs[0].size, jobs[1].size), (86_400, 10));
     let vectors = trace.demands().vectors();
-    assert_eq!(vectors[0][..], [4.0, 16_000.0 / 1024.0]);
+    assert_eq!(vectors[0][..], [4.0, 16_000.0 / 1024.0, 0.0]);
     assert_eq!(
         (&vectors[1][..], &vectors[2][..]),
-        (&[8.0, 32.0][..], &[2.0, 3.0][..])
+        (&[8.0, 32.0, 4.0][..], &[2.0, 3.0, 1.0][..])
     );
 }
 

@@ -23,8 +23,8 @@ const DISPERSED: f64 = 2.0;
 const TOGETHER: f64 = 0.5;
 /// If types that were independent would have so much of the excess of dispersion, they are taken as independent.
 const INDEPENDENT: f64 = 0.5;
-/// From this dispersion of work on windows show the rate.
-const SEEN: f64 = 3.0;
+/// From this dispersion of counts on, less 1, windows show the rate.
+const SEEN: f64 = 4.0;
 /// The most windows in which levels are looked for.
 const MOST_WINDOWS: u64 = 1 << 16;
 /// A type whose jobs are this much rarer than changes of the rate does not see them.
@@ -145,7 +145,8 @@ impl<'a> Fitting<'a> {
         match (changes, excess) {
             (Arrivals::Modulated, Some(excess)) => self.modulate(&mut parts, excess),
             (Arrivals::Common, Some(excess)) => {
-                parts.header.modulation = Some(self.common(excess));
+                let (rate, work) = self.work();
+                parts.header.modulation = Some(common(rate, work, excess));
             }
             _ => {}
         }
@@ -200,10 +201,12 @@ impl<'a> Fitting<'a> {
         Some((parts.check().ok()?, arrivals))
     }
 
-    /// Returns the levels of the rate, seen in the shortest windows in which the dispersion of work is seen.
+    /// Returns the levels of the rate, in the shortest windows in which it is seen: where the number of jobs, whose
+    /// dispersion is `1 + (IDW − 1) E[X²]/E[X]²`, varies several times as much as at a constant rate.
     fn levels(&self, dispersion: &[Dispersion]) -> Option<CommonModulation> {
-        let jobs = self.jobs;
-        let seen = dispersion.iter().find(|d| d.work >= SEEN)?;
+        let (jobs, (_, (mean, square))) = (self.jobs, self.work());
+        let is_seen = |d: &&Dispersion| (d.work - 1.0) * square / (mean * mean) >= SEEN;
+        let seen = dispersion.iter().find(is_seen)?;
         let mut window = (seen.window * jobs.per_second as f64) as u64;
         while jobs.length() / window > MOST_WINDOWS {
             window *= 2;
@@ -261,13 +264,13 @@ impl<'a> Fitting<'a> {
         }
     }
 
-    /// One modulation of all types.
-    fn common(&self, excess: Excess) -> CommonModulation {
+    /// Returns the rate of all types together, and the means of the work of a job and of its square.
+    fn work(&self) -> (f64, (f64, f64)) {
         let sum = |of: fn(&Type) -> f64| self.types.iter().map(of).sum::<f64>();
         let rate = sum(|own| own.rate);
         let mean = sum(|own| own.rate * own.work.0) / rate;
         let square = sum(|own| own.rate * own.work.1) / rate;
-        common(rate, (mean, square), excess)
+        (rate, (mean, square))
     }
 
     /// A name from what a type demands and promises: `cpu4-memory16-limit4096`; that of a type that is kept.

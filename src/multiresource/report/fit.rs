@@ -35,35 +35,23 @@ fn warning(report: &Report, width: usize) -> String {
     if apart.is_empty() {
         return String::new();
     }
-    let mean =
-        |own: &Predicted, of: fn(&Predicted) -> Option<f64>| of(own).unwrap_or(f64::INFINITY);
-    let order = |of: fn(&Predicted) -> Option<f64>| {
-        let rules = report.predicted.iter();
-        rules
-            .sorted_by(|a, b| mean(a, of).total_cmp(&mean(b, of)))
-            .map(|own| own.rule)
-            .collect_vec()
+    let order = |of: fn(&Predicted) -> f64| {
+        let rules = report
+            .predicted
+            .iter()
+            .sorted_by(|a, b| of(a).total_cmp(&of(b)));
+        rules.map(|own| own.rule).join(", ")
     };
-    let (log, workload) = (
-        order(|own| Some(own.replayed[1])),
-        order(|own| own.simulated.map(|own| own[1].mean)),
-    );
-    let ranking = if log == workload {
-        format!(
-            "The order of the rules is the same in both: {}.",
-            log.join(", ")
-        )
-    } else {
-        format!(
-            "The order of the rules is another one, too: {} in the log, {} of the workload.",
-            log.join(", "),
-            workload.join(", ")
-        )
+    let log = order(|own| own.replayed[1]);
+    let workload = order(|own| own.simulated.map_or(f64::INFINITY, |[_, own]| own.mean));
+    let ranking = match log == workload {
+        true => format!("the same in both: {log}"),
+        false => format!("{log} in the log, and {workload} of the workload"),
     };
     let text = format!(
         "WAITS OF THIS WORKLOAD ARE NOT THOSE OF THE LOG: they are {}. To know how long jobs wait, whether a promise of a wait is \
 kept or how large a cluster has to be for that, replay the log: synth compare --trace TRACE --workload WORKLOAD --policies first-fit,POLICY. \
-{ranking} The load, and what is stable, hold for both.",
+The order of the rules by mean response times is {ranking}. The load, and what is stable, hold for both.",
         apart
     );
     wrap(&text, width)
@@ -87,11 +75,9 @@ fn predicted(report: &Report, width: usize) -> String {
         });
         table.row([own.rule.to_owned()].into_iter().chain(cells));
     }
-    let part = if report.arrived as usize > MOST_REPLAYED {
-        format!(" (its first {MOST_REPLAYED} jobs)")
-    } else {
-        String::new()
-    };
+    let is_part = report.arrived as usize > MOST_REPLAYED;
+    let part = Some(format!(" (its first {MOST_REPLAYED} jobs)")).filter(|_| is_part);
+    let part = part.unwrap_or_default();
     let words = format!(
         "What the workload predicts, simulated, beside the log{part} replayed under the same rules. Means in s:"
     );

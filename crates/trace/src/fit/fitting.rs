@@ -6,10 +6,11 @@ use super::arrivals::{Batched, common, kappa, modulated};
 use super::jobs::{Job, Jobs, NO_LIMIT};
 use super::levels::levels;
 use super::limits::{self, Cut};
+use super::predicted;
 use super::report::{Arrivals, Fit, FitError, Options, Report, Tried, TypeFound, short};
 use super::sizes::Law;
 use super::types::{Types, parts_of};
-use super::{Dispersion, Excess, MOST_REPLAYED};
+use super::{Dispersion, Excess};
 use synth_cluster::workload::{Fleet, Known, Part, Parts};
 use synth_queues::law::{ArrivalProcess, CommonModulation, Size};
 
@@ -185,7 +186,7 @@ impl<'a> Fitting<'a> {
             workload,
             report,
             other,
-            log: is_whole.then(|| jobs.log(MOST_REPLAYED)),
+            log: is_whole.then(|| jobs.log(predicted::MOST)),
         })
     }
 

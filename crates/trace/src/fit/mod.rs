@@ -26,8 +26,8 @@ mod tests;
 mod types;
 
 pub use dispersion::{Dispersion, Drift, Excess};
-pub use predicted::{MOST as MOST_REPLAYED, Predicted, predict};
-pub use report::{Arrivals, Fit, FitError, Options, Report, Tried, TypeFound};
+pub use predicted::{MOST as MOST_REPLAYED, predict};
+pub use report::{Arrivals, Fit, FitError, Options, Predicted, Report, Tried, TypeFound};
 
 use crate::trace::Trace;
 use fitting::Fitting;

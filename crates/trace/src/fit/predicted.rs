@@ -3,9 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use serde::Serialize;
-
-use super::report::{Fit, FitError};
+use super::report::{Fit, FitError, Predicted};
 use crate::replay::{
     Clock, DecisionState, Kinds, Log, Measured, Speed, Window, gathered, replay, visits,
 };
@@ -13,52 +11,13 @@ use synth_cluster::simulator::Contender;
 use synth_cluster::workload::Fleet;
 use synth_simulation::{Estimate, Settings};
 
-/// A rule on the log and on the workload. Times are in seconds.
-#[derive(Clone, Debug, Serialize)]
-pub struct Predicted {
-    /// The rule.
-    pub rule: &'static str,
-    /// Mean wait and mean response time of the log's jobs, replayed.
-    pub replayed: [f64; 2],
-    /// The same of the workload, simulated; none where the run has not settled.
-    pub simulated: Option<[Estimate; 2]>,
-}
-
 /// The rules: one that never waits for a large job, one that backfills and knows sizes, and one that does neither.
 const RULES: [&str; 3] = ["first-fit", "easy-backfill", "fcfs"];
 /// The most jobs of a log that are replayed.
-pub const MOST: usize = 300_000;
+pub const MOST: usize = 100_000;
 /// Events of a simulation, and the relative half width at which it ends earlier.
 const EVENTS: u64 = 4_000_000;
 const PRECISION: f64 = 0.01;
-/// Of these many times a wait is another one…
-const APART: f64 = 1.3;
-/// …if it is more than this share of the response time.
-const NOTICED: f64 = 0.01;
-
-impl Predicted {
-    /// Returns the wait of the workload over that of the log.
-    pub fn ratio(&self) -> Option<f64> {
-        let [wait, _] = self.simulated?;
-        Some(wait.mean / self.replayed[0]).filter(|ratio| ratio.is_finite())
-    }
-
-    /// Returns whether waits differ by more than 30 %, and by what is noticed.
-    pub fn differs(&self) -> bool {
-        let Some([wait, _]) = self.simulated else {
-            return false;
-        };
-        let [replayed, response] = self.replayed;
-        let is_noticed = (wait.mean - replayed).abs() > NOTICED * response + wait.half_width;
-        is_noticed && !(1.0 / APART..=APART).contains(&(wait.mean / replayed))
-    }
-
-    /// How far apart the waits are, as a logarithm; infinite where that is not known.
-    fn distance(&self) -> f64 {
-        self.ratio().map_or(f64::INFINITY, |ratio| ratio.ln().abs())
-    }
-}
-
 /// Compares the workload with its log under each rule. Where another law of arrivals has come into question, the one
 /// whose waits under the first rule are nearer to the log's is taken. `listener` is notified of progress, and says
 /// whether to go on. Nothing is compared where the workload has a load of 1 or more, or weighs recent jobs more.

@@ -4,13 +4,13 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use super::dispersion::{Dispersion, Drift, Excess};
-use super::predicted::Predicted;
 use crate::replay::Log;
 use crate::trace::{Account, Format, TraceError};
 use synth_cluster::workload::Fleet;
 use synth_core::document::DocumentError;
 use synth_core::number::Decimal;
 use synth_make::program::ProgramError;
+use synth_simulation::Estimate;
 
 /// Options of a fit.
 #[derive(Clone, Debug)]
@@ -127,6 +127,45 @@ pub struct TypeFound {
     pub work: f64,
     /// The law of sizes in the workload.
     pub law: &'static str,
+}
+
+/// A rule on the log and on the workload. Times are in seconds.
+#[derive(Clone, Debug, Serialize)]
+pub struct Predicted {
+    /// The rule.
+    pub rule: &'static str,
+    /// Mean wait and mean response time of the log's jobs, replayed.
+    pub replayed: [f64; 2],
+    /// The same of the workload, simulated; none where the run has not settled.
+    pub simulated: Option<[Estimate; 2]>,
+}
+
+/// Of these many times a wait is another one…
+const APART: f64 = 1.3;
+/// …if it is more than this share of the response time.
+const NOTICED: f64 = 0.01;
+
+impl Predicted {
+    /// Returns the wait of the workload over that of the log.
+    pub fn ratio(&self) -> Option<f64> {
+        let [wait, _] = self.simulated?;
+        Some(wait.mean / self.replayed[0]).filter(|ratio| ratio.is_finite())
+    }
+
+    /// Returns whether waits differ by more than 30 %, and by what is noticed.
+    pub fn differs(&self) -> bool {
+        let Some([wait, _]) = self.simulated else {
+            return false;
+        };
+        let [replayed, response] = self.replayed;
+        let is_noticed = (wait.mean - replayed).abs() > NOTICED * response + wait.half_width;
+        is_noticed && !(1.0 / APART..=APART).contains(&(wait.mean / replayed))
+    }
+
+    /// How far apart the waits are, as a logarithm; infinite where that is not known.
+    pub(super) fn distance(&self) -> f64 {
+        self.ratio().map_or(f64::INFINITY, |ratio| ratio.ln().abs())
+    }
 }
 
 /// Why there is no fit.

@@ -114,20 +114,6 @@ fn rounded(ticks: f64, near: f64) -> Option<(i64, bool)> {
     Some((next as i64, is_off))
 }
 
-/// A number that stands for a name: equal names have equal ones, and none has 0.
-#[inline]
-pub(super) fn name(field: &[u8]) -> u32 {
-    match field.trim_ascii() {
-        b"" => 0,
-        // FNV-1a; of two names in one trace one in four milliards of pairs is taken for the same.
-        field => {
-            field.iter().fold(0x811c_9dc5, |hash: u32, byte| {
-                (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193)
-            }) | 1
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

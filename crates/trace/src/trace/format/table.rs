@@ -3,7 +3,8 @@
 use std::io::Cursor;
 
 use super::{File, Format, Line, Opened, Raw, Reader, Rows};
-use crate::trace::fields::{Fault, clock_ticks, name, number, ticks};
+use crate::trace::account::name;
+use crate::trace::fields::{Fault, clock_ticks, number, ticks};
 use crate::trace::{Account, Options, Seen, Tick, TraceError};
 use synth_core::document::suggest;
 use synth_core::number::{clock, instant, seconds_in};

@@ -232,7 +232,19 @@ fn what_was_recorded_stands_beside_what_is_replayed_with_groups_of_jobs() {
 fn a_fit_says_first_where_its_waits_are_not_those_of_the_log() {
     let folder = Folder::new();
     let report = folder.name("report.json");
-    let fit = works(&format!("fit models/traces/cluster.swf --report {report}"));
+    // Six hours of ten times the rate, once: no law of arrivals has that.
+    let mut table = String::from("time,size,cpu\n");
+    let (mut now, day) = (0, 86_400);
+    for n in 0.. {
+        table += &format!("{now},{},1\n", 50 + n * 37 % 101);
+        let is_surge = (5 * day..5 * day + day / 4).contains(&now);
+        now += if is_surge { 20 } else { 200 };
+        if now > 10 * day {
+            break;
+        }
+    }
+    let log = folder.write("log.csv", &table);
+    let fit = works(&format!("fit {log} --capacity cpu=4 --report {report}"));
     let shown = stdout(&fit);
     assert!(
         shown.starts_with("WAITS OF THIS WORKLOAD ARE NOT THOSE OF THE LOG: they are "),

@@ -263,6 +263,8 @@ fn replays(c: &mut Criterion) {
             size,
             limit: 2.0 * size,
             promised: f64::INFINITY,
+            waited: f64::NAN,
+            user: 0,
             line,
             kind: random.random_range(0..8),
         }
@@ -270,6 +272,7 @@ fn replays(c: &mut Criterion) {
     let log = Log {
         jobs: (0..JOBS).map(&mut job).collect(),
         vectors: demands.iter().map(|d| vec![*d].into()).collect(),
+        nodes: vec![1; demands.len()],
         servers: Servers::shapes("cpu=128").unwrap(),
         tick: Tick::Second,
         format: Format::Swf,
@@ -284,7 +287,7 @@ fn replays(c: &mut Criterion) {
     group.sample_size(10);
     for name in ["first-fit", "fcfs", "easy"] {
         let rule = Contender::parse(name).unwrap();
-        let (fleet, types) = gathered(&log, &log.jobs, &kinds.demands, clock, 0.0, false).unwrap();
+        let (fleet, types) = gathered(&log, &log.jobs, &kinds, clock, 0.0, false).unwrap();
         let scene = DecisionState {
             jobs: &log.jobs,
             types,

@@ -185,5 +185,81 @@ fn what_cannot_be_replayed_is_told_with_what_to_do() {
     let run = works(&format!(
         "simulate --trace {log} --policy fcfs --demands rounded --workload {small} --unknown-out"
     ));
-    has(&stderr(&run), "1 jobs, ");
+    has(&stderr(&run), "one job, ");
+}
+
+/// By hand: the second waited 5 s for the first, and the third 1 s.
+#[test]
+fn what_was_recorded_stands_beside_what_is_replayed_with_groups_of_jobs() {
+    let folder = Folder::new();
+    let table =
+        "submit;start;end;gpu;user\n0;0;10;4;ann\n5;10;100;4;bob\n7;8;9;1;ann\n20;100;4000;2;cid\n";
+    let log = folder.write("log.csv", table);
+    let typed = format!("simulate --trace {log} --capacity gpu=4 --policy fcfs --measure all -o -");
+    let found = json(&works(&typed));
+    let policies = &found["paces"][0]["policies"];
+    assert_eq!(policies[1]["policy"], "as recorded");
+    let recorded = &policies[1]["replayed"];
+    assert_eq!(recorded["measured"]["total_wait"], 86.0);
+    let groups = recorded["groups"].as_array().unwrap();
+    let named = |name: &str| groups.iter().find(|group| group["name"] == name).unwrap();
+    assert_eq!(named("user ann")["mean_wait"], 0.5);
+    assert_eq!(named("gpu 4")["mean_wait"], 2.5);
+    assert_eq!(named("size 1 h to 1 day")["jobs"], 1);
+    let shown = stdout(&works(&typed.replace(" -o -", "")));
+    has(&shown, "as recorded");
+    has(&shown, "mean wait of");
+    // At another speed nothing was recorded; and of a log that tells some starts only, that is said.
+    let faster = json(&works(&format!("{typed} --speed 2")));
+    assert!(faster["paces"][0]["policies"][1].is_null());
+    let compare = format!("compare --trace {log} --capacity gpu=4 --policies fcfs,easy");
+    let page = folder.name("page.html");
+    works(&format!("{compare} --measure all --html {page}"));
+    has(&fs::read_to_string(&page).unwrap(), "as recorded");
+    fs::write(
+        &log,
+        table
+            .replace("submit", "time")
+            .replace("start", "x")
+            .replace("end", "size"),
+    )
+    .unwrap();
+    let plain = json(&works(&typed));
+    assert!(plain["paces"][0]["policies"][1].is_null());
+}
+
+#[test]
+fn a_fit_says_first_where_its_waits_are_not_those_of_the_log() {
+    let folder = Folder::new();
+    let report = folder.name("report.json");
+    // Six hours of ten times the rate, once: no law of arrivals has that.
+    let mut table = String::from("time,size,cpu\n");
+    let (mut now, day) = (0, 86_400);
+    for n in 0.. {
+        table += &format!("{now},{},1\n", 50 + n * 37 % 101);
+        let is_surge = (5 * day..5 * day + day / 4).contains(&now);
+        now += if is_surge { 20 } else { 200 };
+        if now > 10 * day {
+            break;
+        }
+    }
+    let log = folder.write("log.csv", &table);
+    let fit = works(&format!("fit {log} --capacity cpu=4 --report {report}"));
+    let shown = stdout(&fit);
+    assert!(
+        shown.starts_with("WAITS OF THIS WORKLOAD ARE NOT THOSE OF THE LOG: they are "),
+        "{shown}"
+    );
+    has(&shown, "beside the log replayed under the same rules");
+    let found: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(&report).unwrap()).unwrap();
+    let rules = found["predicted"].as_array().unwrap();
+    assert_eq!(
+        rules.iter().map(|own| &own["rule"]).collect::<Vec<_>>(),
+        ["first-fit", "easy-backfill", "fcfs"]
+    );
+    fails(
+        "models/campaign_small.yaml --budget 20s",
+        "`20s` is a time, and this is counted",
+    );
 }

@@ -212,6 +212,10 @@ pub fn count(text: &str) -> Result<u64, String> {
     let value = plain.parse::<f64>().unwrap_or(f64::NAN);
     if (1.0..=1e15).contains(&value) && value.fract() == 0.0 {
         Ok(value as u64)
+    } else if text.ends_with(char::is_alphabetic) && seconds_of(text).is_some() {
+        Err(format!(
+            "`{text}` is a time, and this is counted, so that the result is the same on each machine: write a whole number from 1 to 1e15, such as 2e7"
+        ))
     } else {
         Err(format!("`{text}` is not a whole number from 1 to 1e15"))
     }

@@ -2,27 +2,87 @@
 
 use itertools::Itertools as _;
 
-use crate::multiresource::fit::{Drift, Report};
-use crate::report::{Table, number, percent};
+use crate::multiresource::fit::{Drift, MOST_REPLAYED, Predicted, Report};
+use crate::report::{Table, counted, estimate, number, percent, wrap};
 use crate::trace::{Account, Reason};
 
 /// Returns the fit for people, at most `width` characters wide.
 pub fn fit(report: &Report, width: usize) -> String {
     let parts = [
+        warning(report, width),
         headline(report),
         lines(&report.lines, report.censored, width),
         types(report, width),
         load(report),
         dispersion(report, width),
-        PREDICTS.to_owned(),
+        predicted(report, width),
     ];
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     parts.join("\n\n")
 }
 
-const PREDICTS: &str = "What such a workload predicts: waiting within some 30 %, and mostly which of two rules that backfill is \
-better; not waiting under first come first served near its own saturation. Replay the trace to see how far it is off:\n  \
-synth compare --trace TRACE --workload WORKLOAD --policies first-fit,easy-backfill,…";
+/// Says first where waits of the workload are not those of the log, and what that means.
+fn warning(report: &Report, width: usize) -> String {
+    let apart = report.predicted.iter().filter(|own| own.differs());
+    let by_ratio = apart.chunk_by(|own| own.ratio().map_or("many".into(), number));
+    let mut apart = by_ratio.into_iter().map(|(ratio, own)| {
+        format!(
+            "{ratio} times those of the log under {}",
+            own.map(|own| own.rule).join(", ")
+        )
+    });
+    let apart = apart.join("; ");
+    if apart.is_empty() {
+        return String::new();
+    }
+    let order = |of: fn(&Predicted) -> f64| {
+        let rules = report
+            .predicted
+            .iter()
+            .sorted_by(|a, b| of(a).total_cmp(&of(b)));
+        rules.map(|own| own.rule).join(", ")
+    };
+    let log = order(|own| own.replayed[1]);
+    let workload = order(|own| own.simulated.map_or(f64::INFINITY, |[_, own]| own.mean));
+    let ranking = match log == workload {
+        true => format!("the same in both: {log}"),
+        false => format!("{log} in the log, and {workload} of the workload"),
+    };
+    let text = format!(
+        "WAITS OF THIS WORKLOAD ARE NOT THOSE OF THE LOG: they are {}. To know how long jobs wait, whether a promise of a wait is \
+kept or how large a cluster has to be for that, replay the log: synth compare --trace TRACE --workload WORKLOAD --policies first-fit,POLICY. \
+The order of the rules by mean response times is {ranking}. The load, and what is stable, hold for both.",
+        apart
+    );
+    wrap(&text, width)
+}
+
+/// Puts what the workload predicts beside what the log gives.
+fn predicted(report: &Report, width: usize) -> String {
+    if report.predicted.is_empty() {
+        return String::new();
+    }
+    let header = "rule,waits: log,workload,ratio,responses: log,workload,ratio";
+    let mut table = Table::new(header.split(','));
+    for own in &report.predicted {
+        let pairs = [0, 1].map(|n| (own.replayed[n], own.simulated.map(|of| of[n])));
+        let cells = pairs.into_iter().flat_map(|(log, workload)| {
+            let simulated = workload.map_or("not settled".into(), |own| estimate(Some(own)));
+            let ratio = workload
+                .map(|own| own.mean / log)
+                .filter(|ratio| ratio.is_finite());
+            [number(log), simulated, ratio.map_or(String::new(), number)]
+        });
+        table.row([own.rule.to_owned()].into_iter().chain(cells));
+    }
+    let is_part = report.arrived as usize > MOST_REPLAYED;
+    let part = Some(format!(" (its first {MOST_REPLAYED} jobs)")).filter(|_| is_part);
+    let part = part.unwrap_or_default();
+    let words = format!(
+        "What the workload predicts, simulated, beside the log{part} replayed under the same rules. Means in s:"
+    );
+    format!("{}\n{}", wrap(&words, width), table.within(width))
+}
 
 /// Says what was done with the lines of a trace. A row a reason; `known_in_part` is the number of jobs that still ran at the end and are not taken to have ended then.
 pub fn lines(account: &Account, known_in_part: u64, width: usize) -> String {
@@ -53,11 +113,11 @@ pub fn lines(account: &Account, known_in_part: u64, width: usize) -> String {
 
 fn headline(report: &Report) -> String {
     format!(
-        "{} jobs in {} ({}), {} different demands, on {}",
-        report.lines.jobs,
+        "{} in {} ({}), {}, on {}",
+        counted(report.lines.jobs as f64, "job"),
         time(report.span),
         report.format.name(),
-        report.vectors,
+        counted(report.vectors as f64, "different demand"),
         report.servers
     )
 }
@@ -95,14 +155,14 @@ fn load(report: &Report) -> String {
         "not proven to be the least"
     };
     let mut text = format!(
-        "Load: ρ = {:.5} of {} types, {proven}; {:.5} is held on average of the resource used most.",
+        "Load: ρ = {:.5} of {}, {proven}; {:.5} is held on average of the resource used most.",
         report.load,
-        report.types.len(),
+        counted(report.types.len() as f64, "type"),
         report.fluid_load,
     );
     if !report.load_by_types.is_empty() {
         let tried = report.load_by_types.iter();
-        let mut tried = tried.map(|(k, load)| format!("{k} types {load:.5}"));
+        let mut tried = tried.map(|(k, load)| format!("{} {load:.5}", counted(*k as f64, "type")));
         text += &format!("\nBy the number of types: {}.", tried.join(", "));
     }
     text
@@ -132,7 +192,7 @@ fn dispersion(report: &Report, width: usize) -> String {
 
 /// Says what a person should know before the workload is used.
 pub fn fit_notes(report: &Report) -> Vec<String> {
-    let mut notes = report.lines.faults.clone();
+    let mut notes = [&report.lines.faults[..], &report.lines.remarks].concat();
     let [first, _, last] = report.thirds;
     if last > 2.0 * first || last < 0.5 * first {
         notes.push(format!(

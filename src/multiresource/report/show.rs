@@ -9,7 +9,7 @@ use super::{Table, bar, load, percent, start_latency, unmet_by, within, wrap};
 use crate::artifact::{Method as _, Quantity as _, Standing};
 use crate::multiresource::artifact::{Artifact, Checked, Claim, Family, Quantity};
 use crate::multiresource::workload::{Fleet, Workload};
-use crate::report::policy_report;
+use crate::report::{counted, policy_report};
 
 /// Schedules that are drawn; of the others it is said how many there are.
 const DRAWN: usize = 12;
@@ -30,20 +30,24 @@ pub fn show(checked: &Checked, width: usize) -> String {
     let workload = &artifact.workload;
     let whole = match fleet.servers() {
         1 => "one server".to_string(),
-        many => format!("{many} servers of {} shapes", workload.servers.len()),
+        many => format!(
+            "{many} servers of {}",
+            counted(workload.servers.len() as f64, "shape")
+        ),
     };
-    let what = format!("{} types of jobs on {whole}", workload.types.len());
+    let types = counted(workload.types.len() as f64, "type");
+    let what = format!("{types} of jobs on {whole}");
     policy_report(&what, &artifact.tool, workload.source.as_deref(), &text)
 }
 
 /// Says what claims are about.
 pub fn about(fleet: &Fleet) -> String {
-    let types = fleet.types().len();
+    let types = counted(fleet.types().len() as f64, "type");
     if fleet.is_one_server() {
-        return format!("{types} types");
+        return types;
     }
-    let (servers, shapes) = (fleet.servers(), fleet.shapes().len());
-    format!("{types} types on {servers} servers of {shapes} shapes")
+    let shapes = counted(fleet.shapes().len() as f64, "shape");
+    format!("{types} on {} servers of {shapes}", fleet.servers())
 }
 
 /// Returns the load, and whether another policy can have less.

@@ -10,7 +10,7 @@ use crate::multiresource::simulator::{
     Contender, Ending, Health, Judgement, Measures, Offered, Parameter, Run,
 };
 use crate::multiresource::workload::Workload;
-use crate::report::{Besides, Shares, list};
+use crate::report::{Besides, Shares, counted, list};
 use crate::simulation::sweep::Knows;
 
 /// Says what a simulation found, with the verdicts on the claims, if any were judged.
@@ -88,7 +88,11 @@ pub fn start_latency_of(law: &Size, unit: &str) -> String {
 /// Returns what is shown of a comparison on a server besides response times: what is in use of its resources.
 pub fn besides(workload: &Workload) -> Besides<'_, Measures, Offered> {
     let parts: Vec<&str> = workload.resources().iter().map(|r| r.name()).collect();
-    let mut about = format!("{} job types on {}", workload.types().len(), list(&parts));
+    let mut about = format!(
+        "{} on {}",
+        counted(workload.types().len() as f64, "job type"),
+        list(&parts)
+    );
     if let Some(law) = workload.start_latency() {
         let (mean, unit) = (number(law.mean()), workload.time_unit());
         about += &format!(", with a mean start latency of {mean} {unit}");

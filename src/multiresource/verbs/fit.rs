@@ -82,14 +82,16 @@ impl OwnVerb for Arguments {
             since,
         };
         let interrupt = caller.interrupt.clone();
+        let mut listener = |doing: &str| {
+            caller.notify(Notice::Doing(doing));
+            !interrupt.load(Ordering::Relaxed)
+        };
         let fit = fit::fit(
             &mut Trace::open(&source, &reading)?,
             &options,
-            &mut |doing| {
-                caller.notify(Notice::Doing(doing));
-                !interrupt.load(Ordering::Relaxed)
-            },
+            &mut listener,
         )?;
+        let fit = fit::predict(fit, &mut listener)?;
         let mut documents = Vec::new();
         if let Some(file) = &self.output {
             documents.push((file.clone(), fit.workload.to_yaml()));
@@ -130,7 +132,8 @@ fn types_of(fleet: &Fleet, reading: &trace::Options) -> VerbResult<Vec<(String, 
         return Err("the types of the policy are told apart by limits, which --since does not keep: fit the trace anew with --by-limit".into());
     }
     let types = fleet.types().iter().map(|kind| {
-        let demand = places.iter().map(|j| kind.demand()[*j].value()).collect();
+        let demand = places.iter().map(|j| kind.demand()[*j].value());
+        let demand = demand.chain([f64::from(kind.nodes())]).collect();
         (kind.name().to_owned(), demand)
     });
     Ok(types.collect())

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use synth_core::number::civil;
+use synth_core::number;
 
 /// How much of what nodes have. Memory is in bytes; where Slurm does not manage it, it is 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -210,7 +210,8 @@ pub(super) fn time_limit(text: &str) -> Option<Option<u64>> {
 
 /// Reads an instant such as `2026-11-25T17:35:39` \[s since 1970, UTC\].
 pub(super) fn instant(text: &str) -> Option<i64> {
-    civil(text.as_bytes()).filter(|instant| *instant >= 0)
+    let instant = number::instant(text.as_bytes())?;
+    (instant >= 0.0).then_some(instant as i64)
 }
 
 #[cfg(test)]

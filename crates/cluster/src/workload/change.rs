@@ -26,7 +26,9 @@ pub struct Parts {
 pub struct Part {
     /// Its name.
     pub name: String,
-    /// Its demands (R).
+    /// On how many servers its jobs run at once, ≥ 1.
+    pub nodes: u32,
+    /// Its demands (R), on each of them.
     pub demand: Vec<Decimal>,
     /// How its jobs arrive.
     pub arrivals: ArrivalProcess,
@@ -52,7 +54,7 @@ impl Parts {
         });
         let jobs = self.types.iter().map(|part| DraftJob {
             name: part.name.clone(),
-            nodes: Some(1),
+            nodes: Some(part.nodes),
             demand: self.amounts(&part.demand),
             arrivals: Some(part.arrivals.clone()),
             size: Some(part.size.clone()),
@@ -192,6 +194,7 @@ mod tests {
             resources: vec!["cpu".into(), "gpu".into()],
             shapes: vec![(1, decimals([8.0, 2.0]))],
             types: vec![Part {
+                nodes: 1,
                 name: "a".into(),
                 demand: decimals([2.0, 0.0]),
                 arrivals: ArrivalProcess::Poisson { rate: Decimal::ONE },

@@ -5,8 +5,8 @@ use synth_core::number::Decimal;
 
 /// The types of a workload, to be asked which of them a job goes to.
 ///
-/// It goes to the type that takes least of the servers, `Σ_r d_r/P_r`, of those that hold at least as much of each
-/// resource r, of equals to the first: every schedule of types then is one of jobs. Of several types with that demand it
+/// It goes to the type that takes least of the servers, `n Σ_r d_r/P_r` with n servers at once, of those that hold at least as much of each
+/// resource r, on as many servers, of equals to the first: every schedule of types then is one of jobs. Of several types with that demand it
 /// goes to the one of the least limit that is not below what it promises, and to the one of the largest where all are.
 /// So where a job goes depends on what is known when it comes, and the workload says it: no further table does, and
 /// no rate that may change.
@@ -19,7 +19,7 @@ pub struct Dominating {
 #[derive(Clone, Debug)]
 struct Candidate {
     place: usize,
-    /// Demand (R).
+    /// Demand (R) on each server; and, where servers are told apart, on how many at once.
     demand: Vec<f64>,
     /// Limit \[time\]; infinite where it has none.
     limit: f64,
@@ -29,13 +29,14 @@ impl Dominating {
     /// Returns these K types, on servers that together have so much of each of R resources.
     pub fn new(types: &[JobType], total: &[f64]) -> Self {
         let types = types.iter().map(|job| {
-            let demand = job.demand().iter().map(|d| d.value()).collect();
+            let demand = job.demand().iter().map(|d| d.value());
+            let demand = demand.chain([f64::from(job.nodes())]).collect();
             (demand, job.limit().map_or(f64::INFINITY, Decimal::value))
         });
         Self::sorted(types, total)
     }
 
-    /// Types of these demands (K × R) without limits.
+    /// Types of these demands (K × R, or K × (R + 1) with the number of servers that each takes at once) without limits.
     pub fn of(demands: &[Vec<f64>], total: &[f64]) -> Self {
         let types = demands.iter().map(|demand| (demand.clone(), f64::INFINITY));
         Self::sorted(types, total)
@@ -53,7 +54,8 @@ impl Dominating {
         let cost = |own: &Candidate| -> f64 {
             let pairs = own.demand.iter().zip(total);
             let there = pairs.filter(|(_, total)| **total > 0.0);
-            there.map(|(demand, total)| demand / total).sum()
+            let nodes = own.demand.get(total.len()).copied().unwrap_or(1.0);
+            nodes * there.map(|(demand, total)| demand / total).sum::<f64>()
         };
         let demand = |own: &Candidate| own.demand.iter().map(|d| d.to_bits()).collect::<Vec<_>>();
         types.sort_by(|a, b| {
@@ -65,7 +67,7 @@ impl Dominating {
         Dominating { types }
     }
 
-    /// The types of jobs with this demand (R), each with the limit up to which jobs go to it; those that promise more, or
+    /// The types of jobs with this demand (R, or R + 1), each with the limit up to which jobs go to it; those that promise more, or
     /// nothing, go to the last. None where it demands more than each type. O(K R).
     pub fn types_of(&self, demand: &[f64]) -> Vec<(f64, usize)> {
         let holds = |own: &&Candidate| demand.iter().zip(&own.demand).all(|(d, held)| d <= held);

@@ -1,4 +1,6 @@
-//! Units of time, and instants.
+//! Units of time, instants, and lengths of time.
+
+use std::ops::RangeInclusive;
 
 /// Units of time, each with the fraction of seconds that it is.
 const UNITS: [(&[&str], (u32, u32)); 6] = [
@@ -22,63 +24,166 @@ pub fn seconds_in(unit: &str) -> Option<f64> {
     Some(f64::from(seconds) / f64::from(of))
 }
 
-/// Reads an instant `2024-03-31T02:30:00` of the Gregorian calendar \[s since 1970 by that clock\].
-pub fn civil(field: &[u8]) -> Option<i64> {
-    let [date @ .., b'T', _, _, b':', _, _, b':', _, _] = field else {
+/// Reads an instant of the Gregorian calendar, such as `2024-03-31T02:30:00`, `2024-03-31 02:30:00.25`, `2024-03-31` or
+/// `2024-03-31T02:30:00+02:00` \[s since 1970 by that clock; by UTC where it says how far it is from that\].
+pub fn instant(field: &[u8]) -> Option<f64> {
+    let text = std::str::from_utf8(field).ok()?;
+    let (date, clock) = text.split_once(['T', ' ']).unwrap_or((text, "00:00:00"));
+    let date: Vec<&str> = date.split(['-', '/']).collect();
+    let [year, month, day] = date[..] else {
         return None;
     };
-    let [_, _, _, _, b'-', _, _, b'-', _, _] = date else {
-        return None;
-    };
-    let part = |from: usize, length: usize, least: i64, most: i64| {
-        let digits = &field[from..from + length];
-        if !digits.iter().all(u8::is_ascii_digit) {
-            return None;
-        }
-        let value = |part: i64, digit: &u8| 10 * part + i64::from(digit - b'0');
-        let part = digits.iter().fold(0, value);
-        (least..=most).contains(&part).then_some(part)
-    };
-    let (year, month, day) = (part(0, 4, 1, 9999)?, part(5, 2, 1, 12)?, part(8, 2, 1, 31)?);
-    let [hour, minute, second] =
-        [(11, 23), (14, 59), (17, 60)].map(|(at, most)| part(at, 2, 0, most));
-    let seconds = hour? * 3600 + minute? * 60 + second?;
+    let (year, month, day) = (
+        digits(year, 4, 1..=9999)?,
+        digits(month, 2, 1..=12)?,
+        digits(day, 2, 1..=31)?,
+    );
+    let zone = clock.find(['Z', '+', '-']).unwrap_or(clock.len());
+    let (clock, zone) = clock.split_at(zone);
+    let seconds = of_day(clock.trim_end())? - f64::from(east(zone)?);
     let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     let most = match month {
-        2 => 28 + i64::from(is_leap),
+        2 => 28 + i32::from(is_leap),
         4 | 6 | 9 | 11 => 30,
         _ => 31,
     };
     // Years begin in March, so that the day that is put in is the last one; of five months 153 days.
-    let (year, month) = (year - i64::from(month <= 2), (month + 9) % 12);
+    let (year, month) = (year - i32::from(month <= 2), (month + 9) % 12);
     let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1;
     // 719 468 days lie between the first of March of year 0 and the first day of 1970.
-    (day <= most).then_some((days - 719_468) * 86_400 + seconds)
+    (day <= most).then_some(f64::from(days - 719_468) * 86_400.0 + seconds)
+}
+
+/// Reads a length of time as clocks show it, such as `0:00:16`, `26:03:00.5`, `1-02:03:00` or `1 day, 2:03:00` \[s\].
+pub fn clock(field: &[u8]) -> Option<f64> {
+    let text = std::str::from_utf8(field).ok()?;
+    let (days, clock) = match text.rsplit_once(['-', ' ']) {
+        Some((days, clock)) => {
+            let days = days
+                .trim_end_matches(',')
+                .trim_end_matches('s')
+                .trim_end_matches("day");
+            (days.trim_end(), clock)
+        }
+        None => ("0", text),
+    };
+    let (hours, rest) = clock.split_once(':')?;
+    let whole = |text: &str| {
+        let is_whole =
+            (1..=6).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
+        text.parse::<f64>().ok().filter(|_| is_whole)
+    };
+    Some(whole(days)? * 86_400.0 + whole(hours)? * 3600.0 + sexagesimal(rest, 59)?)
+}
+
+/// Reads `02:30`, `02:30:00` or `02:30:00.25` \[s\].
+fn of_day(text: &str) -> Option<f64> {
+    let (hours, rest) = text.split_once(':')?;
+    let minutes = if rest.len() == 2 {
+        format!("{rest}:00")
+    } else {
+        rest.to_owned()
+    };
+    Some(f64::from(digits(hours, 2, 0..=23)?) * 3600.0 + sexagesimal(&minutes, 60)?)
+}
+
+/// Reads minutes and seconds, of which there are at most so many, perhaps with a fraction \[s\].
+fn sexagesimal(text: &str, most: i32) -> Option<f64> {
+    let (minutes, seconds) = text.split_once(':')?;
+    let (whole, fraction) = seconds.split_once(['.', ',']).unwrap_or((seconds, "0"));
+    let is_fraction =
+        (1..=9).contains(&fraction.len()) && fraction.bytes().all(|b| b.is_ascii_digit());
+    let fraction: f64 = format!("0.{fraction}")
+        .parse()
+        .ok()
+        .filter(|_| is_fraction)?;
+    Some(f64::from(60 * digits(minutes, 2, 0..=59)? + digits(whole, 2, 0..=most)?) + fraction)
+}
+
+/// Reads how far a clock is ahead of UTC: `Z`, `+02:00`, `-0530`, or nothing where that is not said \[s\].
+fn east(text: &str) -> Option<i32> {
+    let hours = text.replace(':', "");
+    match (hours.get(..1), hours.get(1..)) {
+        (None, _) | (Some("Z"), Some("")) => Some(0),
+        (Some(sign), Some(rest)) if rest.len() == 4 || rest.len() == 2 => {
+            let minutes = rest.get(2..).filter(|rest| !rest.is_empty());
+            let minutes = minutes.map_or(Some(0), |rest| digits(rest, 2, 0..=59))?;
+            let seconds = 3600 * digits(rest.get(..2)?, 2, 0..=14)? + 60 * minutes;
+            Some(if sign == "-" { -seconds } else { seconds })
+        }
+        _ => None,
+    }
+}
+
+/// Reads a number of so many digits in this range.
+fn digits(text: &str, length: usize, range: RangeInclusive<i32>) -> Option<i32> {
+    let is_whole = text.len() == length && text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse()
+        .ok()
+        .filter(|number| is_whole && range.contains(number))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::civil;
+    use super::{clock, instant};
 
     #[test]
     fn instants_are_counted_in_the_gregorian_calendar() {
-        assert_eq!(civil(b"1970-01-01T00:00:00"), Some(0));
-        assert_eq!(civil(b"2000-02-29T23:59:59"), Some(951_868_799));
-        assert_eq!(civil(b"2024-03-31T02:30:00"), Some(1_711_852_200));
+        for (text, seconds) in [
+            ("1970-01-01T00:00:00", 0.0),
+            ("2000-02-29T23:59:59", 951_868_799.0),
+            ("2024-03-31T02:30:00", 1_711_852_200.0),
+            ("2024-03-31 02:30:00.25", 1_711_852_200.25),
+            ("2024/03/31 02:30", 1_711_852_200.0),
+            ("2024-03-31T02:30:00Z", 1_711_852_200.0),
+            ("2024-03-31T04:30:00+02:00", 1_711_852_200.0),
+            ("2024-03-31 00:00:00-0230", 1_711_852_200.0),
+            ("1970-01-02", 86_400.0),
+        ] {
+            assert_eq!(instant(text.as_bytes()), Some(seconds), "{text}");
+        }
         for wrong in [
             "2023-02-29T00:00:00",
             "1900-02-29T00:00:00",
             "2024-04-31T00:00:00",
             "2024-13-01T00:00:00",
             "2024-01-01T24:00:00",
-            "2024-01-01 00:00:00",
-            "2024-01-01T00:00",
             "2024-01-01T00:00:0x",
+            "2024-01-01T00:00:00+1",
+            "2024-01-01T00:00:00+99:00",
+            "31/03/2024 02:30:00",
             "-024-01-01T00:00:00",
             "Unknown",
+            "1711852200",
             "",
         ] {
-            assert_eq!(civil(wrong.as_bytes()), None, "{wrong}");
+            assert_eq!(instant(wrong.as_bytes()), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn lengths_are_read_as_clocks_show_them() {
+        for (text, seconds) in [
+            ("0:00:16", 16.0),
+            ("00:00:00.5", 0.5),
+            ("26:03:00", 93_780.0),
+            ("1-02:03:00", 93_780.0),
+            ("1 day, 2:03:00", 93_780.0),
+            ("2 days 00:00:01", 172_801.0),
+        ] {
+            assert_eq!(clock(text.as_bytes()), Some(seconds), "{text}");
+        }
+        for wrong in [
+            "",
+            "16",
+            "1:30",
+            "0:60:00",
+            "0:00:60",
+            "-0:00:16",
+            "x-0:00:16",
+            "1-",
+        ] {
+            assert_eq!(clock(wrong.as_bytes()), None, "{wrong}");
         }
     }
 }

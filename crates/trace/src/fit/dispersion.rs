@@ -183,28 +183,35 @@ pub struct Drift {
     pub last_week: f64,
     /// Between which 95 % of all spans of seven days before lie.
     pub usual: [f64; 2],
+    /// By how much the load of a week varies since jobs are few and unlike: two standard deviations.
+    pub chance: f64,
 }
 
 impl Drift {
     /// Fewer days than four weeks before the last say nothing of weeks; a longer trace is none of days.
     pub const DAYS: Range<u64> = 35..100_000;
 
-    /// From the loads of all whole days.
-    pub fn of(loads: &[f64]) -> Self {
+    /// From the loads of all whole days, and the sums of the squares of what each job adds to them.
+    pub fn of(loads: &[f64], squares: &[f64]) -> Self {
         let mean = |week: &[f64]| week.iter().sum::<f64>() / week.len() as f64;
         let (before, last) = loads.split_at(loads.len() - 7);
         let mut weeks: Vec<f64> = before.windows(7).map(mean).collect();
         weeks.sort_by(f64::total_cmp);
+        // Of jobs that arrive as a Poisson process: Σ x² over the span, of seven days of it.
+        let deviation = (squares.iter().sum::<f64>() * 7.0 / squares.len() as f64).sqrt() / 7.0;
         let at = |share: f64| weeks[(share * (weeks.len() - 1) as f64).round() as usize];
         Drift {
             last_week: mean(last),
             usual: [at(0.025), at(0.975)],
+            chance: 2.0 * deviation,
         }
     }
 
-    /// Returns whether it is time to make the policy anew.
+    /// Returns whether it is time to make the policy anew: where the load is beyond the usual ones by more than chance
+    /// may add.
     pub fn is_unusual(&self) -> bool {
-        !(self.usual[0]..=self.usual[1]).contains(&self.last_week)
+        let [low, high] = self.usual;
+        !(low - self.chance..=high + self.chance).contains(&self.last_week)
     }
 }
 
@@ -216,11 +223,14 @@ mod tests {
     #[test]
     fn a_week_beyond_all_others_is_seen() {
         let mut loads: Vec<f64> = (0..60).map(|day| 0.4 + 0.1 * f64::from(day % 7)).collect();
-        let drift = Drift::of(&loads);
+        let many = [1e-6; 60];
+        let drift = Drift::of(&loads, &many);
         assert!(!drift.is_unusual(), "{drift:?}");
         assert!((drift.last_week - 0.7).abs() < 1e-12, "{drift:?}");
         loads[53..].fill(0.9);
-        assert!(Drift::of(&loads).is_unusual());
+        assert!(Drift::of(&loads, &many).is_unusual());
+        // A job every third day that fills all servers for a day: two in a week more are chance.
+        assert!(!Drift::of(&loads, &[1.0 / 3.0; 60]).is_unusual());
     }
 
     /// Windows of 1 and 2 s by hand: works 1, 2, 0, 3 in four seconds, of two kinds.

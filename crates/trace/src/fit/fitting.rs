@@ -4,12 +4,14 @@ use itertools::Itertools as _;
 
 use super::arrivals::{Batched, common, kappa, modulated};
 use super::jobs::{Job, Jobs, NO_LIMIT};
+use super::levels::levels;
 use super::limits::{self, Cut};
+use super::predicted;
 use super::report::{Arrivals, Fit, FitError, Options, Report, Tried, TypeFound, short};
 use super::sizes::Law;
 use super::types::{Types, parts_of};
 use super::{Dispersion, Excess};
-use synth_cluster::workload::{Known, Part, Parts};
+use synth_cluster::workload::{Fleet, Known, Part, Parts};
 use synth_queues::law::{ArrivalProcess, CommonModulation, Size};
 
 /// From this many jobs on a type has a law of sizes of its own, and may be modulated.
@@ -22,6 +24,10 @@ const DISPERSED: f64 = 2.0;
 const TOGETHER: f64 = 0.5;
 /// If types that were independent would have so much of the excess of dispersion, they are taken as independent.
 const INDEPENDENT: f64 = 0.5;
+/// From this dispersion of counts on, less 1, windows show the rate.
+const SEEN: f64 = 4.0;
+/// The most windows in which levels are looked for.
+const MOST_WINDOWS: u64 = 1 << 16;
 /// A type whose jobs are this much rarer than changes of the rate does not see them.
 const UNSEEN: f64 = 5e3;
 
@@ -38,7 +44,7 @@ pub struct Fitting<'a> {
 /// A type of the workload: one by demand, cut by limits where that is asked for.
 struct Type {
     cut: Cut,
-    /// Demand (R).
+    /// Demand (R) on each server, and on how many at once.
     demand: Vec<f64>,
     /// The longest limit of its jobs \[s\], where it is told apart by it.
     limit: Option<f64>,
@@ -68,7 +74,7 @@ impl<'a> Fitting<'a> {
                 law = Law::of(own().map(|job| job.observed(1.0)));
             }
             let demand = by_demand.demands[cut.by_demand].clone();
-            let share = jobs.trace.share(&demand);
+            let share = jobs.share(&demand);
             let class = cut.classes.last().filter(|_| options.by_limit);
             let class = class.filter(|class| **class != NO_LIMIT);
             Type {
@@ -136,14 +142,20 @@ impl<'a> Fitting<'a> {
         parts.header.source = Some(self.options.source.clone());
         let all_promise = types.iter().all(|own| own.limit.is_some());
         parts.header.known = all_promise.then_some(Known::TypeLimit);
+        let steady = parts.clone();
         match (changes, excess) {
             (Arrivals::Modulated, Some(excess)) => self.modulate(&mut parts, excess),
             (Arrivals::Common, Some(excess)) => {
-                parts.header.modulation = Some(self.common(excess));
+                let (rate, work) = self.work();
+                parts.header.modulation = Some(common(rate, work, excess));
             }
             _ => {}
         }
         let workload = parts.check()?;
+        let is_open = self.options.arrivals == Arrivals::Auto && changes != Arrivals::Poisson;
+        let other = is_open
+            .then(|| self.with_levels(steady, &dispersion))
+            .flatten();
         let resources = trace.servers().resources.iter().cloned();
         let report = Report {
             format: trace.format(),
@@ -167,15 +179,59 @@ impl<'a> Fitting<'a> {
             thirds: jobs.thirds(),
             drift: jobs.drift(),
             of_no_type: self.of_no_type(),
+            predicted: Vec::new(),
         };
-        Ok(Fit { workload, report })
+        let is_whole = self.options.since.is_none();
+        Ok(Fit {
+            workload,
+            report,
+            other,
+            log: is_whole.then(|| jobs.log(predicted::MOST)),
+        })
+    }
+
+    /// Returns these types with a rate that changes between levels, and how they arrive in words; `None` where the rate
+    /// has no levels.
+    fn with_levels(
+        &self,
+        mut parts: Parts,
+        dispersion: &[Dispersion],
+    ) -> Option<(Fleet, &'static str)> {
+        parts.header.modulation = Some(self.levels(dispersion)?);
+        let arrivals = arrivals_of(&parts);
+        Some((parts.check().ok()?, arrivals))
+    }
+
+    /// Returns the levels of the rate, in the shortest windows in which it is seen: where the number of jobs, whose
+    /// dispersion is `1 + (IDW − 1) E[X²]/E[X]²`, varies several times as much as at a constant rate.
+    fn levels(&self, dispersion: &[Dispersion]) -> Option<CommonModulation> {
+        let (jobs, (_, (mean, square))) = (self.jobs, self.work());
+        let is_seen = |d: &&Dispersion| (d.work - 1.0) * square / (mean * mean) >= SEEN;
+        let seen = dispersion.iter().find(is_seen)?;
+        let mut window = (seen.window * jobs.per_second as f64) as u64;
+        while jobs.length() / window > MOST_WINDOWS {
+            window *= 2;
+        }
+        let windows = (jobs.length() / window) as usize;
+        levels(
+            jobs.in_windows(window),
+            windows,
+            window as f64 / jobs.per_second as f64,
+        )
     }
 
     /// Types that arrive like this.
     fn parts(&self, arrivals: Vec<ArrivalProcess>) -> Vec<Part> {
         let types = self.types.iter().zip(arrivals).map(|(own, arrivals)| Part {
             name: self.name(own),
-            demand: own.demand.iter().map(|d| short(*d)).collect(),
+            nodes: self.jobs.apart(&own.demand).1,
+            demand: self
+                .jobs
+                .apart(&own.demand)
+                .0
+                .iter()
+                .map(|d| short(*d))
+                .collect(),
             arrivals,
             size: size(&own.law, self.jobs.per_second as f64),
             limit: own.limit.map(short),
@@ -209,13 +265,13 @@ impl<'a> Fitting<'a> {
         }
     }
 
-    /// One modulation of all types.
-    fn common(&self, excess: Excess) -> CommonModulation {
+    /// Returns the rate of all types together, and the means of the work of a job and of its square.
+    fn work(&self) -> (f64, (f64, f64)) {
         let sum = |of: fn(&Type) -> f64| self.types.iter().map(of).sum::<f64>();
         let rate = sum(|own| own.rate);
         let mean = sum(|own| own.rate * own.work.0) / rate;
         let square = sum(|own| own.rate * own.work.1) / rate;
-        common(rate, (mean, square), excess)
+        (rate, (mean, square))
     }
 
     /// A name from what a type demands and promises: `cpu4-memory16-limit4096`; that of a type that is kept.
@@ -227,8 +283,10 @@ impl<'a> Fitting<'a> {
         let pairs = self.jobs.trace.servers().resources.iter().zip(&own.demand);
         let demanded = pairs.filter(|(_, demand)| **demand > 0.0);
         let words = demanded.map(|(name, demand)| format!("{name}{demand}"));
+        let nodes = Some(self.jobs.apart(&own.demand).1).filter(|nodes| *nodes > 1);
+        let nodes = nodes.map(|nodes| format!("nodes{nodes}"));
         let limit = own.limit.map(|limit| format!("limit{limit}"));
-        words.chain(limit).join("-")
+        nodes.into_iter().chain(words).chain(limit).join("-")
     }
 
     fn found(&self, parts: &Parts) -> Vec<TypeFound> {
@@ -252,7 +310,7 @@ impl<'a> Fitting<'a> {
     fn of_no_type(&self) -> (u64, f64) {
         let (mut jobs, mut lost, mut total) = (0, 0.0, 0.0);
         for (v, vector) in self.jobs.vectors.iter().enumerate() {
-            let work = vector.busy * self.jobs.trace.share(&vector.demand);
+            let work = vector.busy * self.jobs.share(&vector.demand);
             total += work;
             if self.by_demand.of_vector[v].is_none() {
                 jobs += self.jobs.of_vector(v).count() as u64;
@@ -289,7 +347,16 @@ fn apart_or_together(dispersion: &[Dispersion]) -> Arrivals {
 fn arrivals_of(parts: &Parts) -> &'static str {
     let processes = parts.types.iter().map(|part| part.arrivals.process());
     let is = |process: &str| processes.clone().any(|own| own == process);
-    match (is("batches"), parts.header.modulation.is_some()) {
+    let states = parts
+        .header
+        .modulation
+        .as_ref()
+        .map_or(0, |own| own.factors.len());
+    match (is("batches"), states > 0) {
+        (true, _) if states > 2 => {
+            "in batches, at a rate that changes between levels for all types together"
+        }
+        (_, _) if states > 2 => "at a rate that changes between levels for all types together",
         (true, true) => "in batches, at a rate that changes for all types together",
         (true, false) => "in batches",
         (false, true) => "at a rate that changes for all types together",

@@ -7,9 +7,10 @@ use num_integer::Integer;
 use super::arrivals::Batched;
 use super::dispersion::Drift;
 use super::dispersion::Windows;
-use super::merge::Vector;
+use super::merge::{Vector, apart};
 use super::report::FitError;
 use super::sizes::{Law, Observation};
+use crate::replay::{self, Log};
 use crate::trace::{Seen, Trace};
 
 /// A job that arrived. Times are in ticks.
@@ -142,7 +143,8 @@ impl<'a> Jobs<'a> {
 
     /// Counts rates and mean numbers in service.
     fn count(&mut self) {
-        for (v, demand) in self.trace.demands().vectors().iter().enumerate() {
+        let demands = self.trace.demands();
+        for (v, (demand, nodes)) in demands.vectors().iter().zip(demands.nodes()).enumerate() {
             let (mut rate, mut mean) = (0.0, 0.0);
             if self.of_vector(v).next().is_some() {
                 rate = self.rate(self.of_vector(v));
@@ -150,13 +152,17 @@ impl<'a> Jobs<'a> {
             }
             self.rates.push(rate);
             self.vectors.push(Vector {
-                demand: demand.to_vec(),
+                demand: [demand, &[f64::from(*nodes)][..]].concat(),
                 busy: rate * mean,
             });
         }
         let total = self.trace.servers().total().into_iter().enumerate();
-        let held = |r: usize| self.vectors.iter().map(move |v| v.busy * v.demand[r]);
-        let used = total.map(|(r, total)| held(r).sum::<f64>() / total);
+        let held = |r: usize| {
+            let vectors = self.vectors.iter();
+            let held = |v: &Vector| v.busy * v.demand[r] * f64::from(self.apart(&v.demand).1);
+            vectors.map(held).sum::<f64>()
+        };
+        let used = total.map(|(r, total)| held(r) / total);
         self.used = used.collect();
     }
 
@@ -207,9 +213,20 @@ impl<'a> Jobs<'a> {
         divisor.max(self.per_second)
     }
 
+    /// Returns the largest fraction of a resource of all servers together that this demand (R + 1) is.
+    pub fn share(&self, demand: &[f64]) -> f64 {
+        let (demand, nodes) = self.apart(demand);
+        self.trace.share(demand, nodes)
+    }
+
+    /// Returns the demand (R) on each server, and on how many servers at once.
+    pub fn apart<'d>(&self, demand: &'d [f64]) -> (&'d [f64], u32) {
+        apart(demand, self.trace.servers().resources.len())
+    }
+
     /// Returns the work of each job \[ticks of all servers\], with the job.
     fn works(&self) -> impl Iterator<Item = (&Job, f64)> {
-        let shares = self.vectors.iter().map(|v| self.trace.share(&v.demand));
+        let shares = self.vectors.iter().map(|v| self.share(&v.demand));
         let shares: Vec<f64> = shares.collect();
         let work = move |job: &Job| shares[job.vector as usize] * job.size as f64;
         self.all.iter().map(move |job| (job, work(job)))
@@ -222,6 +239,31 @@ impl<'a> Jobs<'a> {
             windows.add(job.at, job.vector as usize, work);
         }
         windows
+    }
+
+    /// Returns the log of the first so many jobs, censored ones apart, whose sizes are taken for limits.
+    pub fn log(&self, most: usize) -> Log {
+        let whole = self.all.iter().filter(|job| !job.censored).take(most);
+        let jobs = whole.map(|job| replay::Job {
+            submit: job.at as f64,
+            size: job.size as f64,
+            limit: job.size as f64,
+            promised: f64::INFINITY,
+            waited: f64::NAN,
+            line: 0,
+            kind: job.vector,
+            user: job.user,
+        });
+        Log {
+            jobs: jobs.collect(),
+            ..Log::without_jobs(self.trace)
+        }
+    }
+
+    /// Returns the window of each job, of windows this long \[ticks\], and its work.
+    pub fn in_windows(&self, length: u64) -> impl Iterator<Item = (usize, f64)> {
+        self.works()
+            .map(move |(job, work)| ((job.at / length) as usize, work))
     }
 
     /// Returns the loads of the three thirds of the span.
@@ -242,12 +284,15 @@ impl<'a> Jobs<'a> {
             return None;
         }
         let mut loads = vec![0.0; days as usize];
+        let mut squares = vec![0.0; days as usize];
         for (job, work) in self.works() {
-            if let Some(load) = loads.get_mut((job.at / day) as usize) {
-                *load += work / day as f64;
+            let (of_day, work) = ((job.at / day) as usize, work / day as f64);
+            if let (Some(load), Some(square)) = (loads.get_mut(of_day), squares.get_mut(of_day)) {
+                *load += work;
+                *square += work * work;
             }
         }
-        Some(Drift::of(&loads))
+        Some(Drift::of(&loads, &squares))
     }
 
     /// With which others a job came, if they came at one instant: its batch where batches are named, else its user; 0

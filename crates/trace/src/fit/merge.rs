@@ -10,7 +10,7 @@
 /// A vector of demands (R), with the mean number of its jobs in service.
 #[derive(Clone, Debug)]
 pub struct Vector {
-    /// Demand (R).
+    /// Demand (R) on each server; and after it on how many servers at once, 1 where nothing stands.
     pub demand: Vec<f64>,
     /// S, mean number in service, ≥ 0.
     pub busy: f64,
@@ -34,6 +34,12 @@ enum Order {
     Pairs(Vec<(usize, usize)>),
 }
 
+/// Returns the demand of so many resources on each server, and on how many servers at once.
+pub fn apart(demand: &[f64], resources: usize) -> (&[f64], u32) {
+    let nodes = demand.get(resources).map_or(1, |nodes| *nodes as u32);
+    (&demand[..resources], nodes)
+}
+
 /// More vectors than this are first brought down to it, each of the least work going to its best partner.
 const MOST: usize = 400;
 
@@ -47,7 +53,10 @@ impl<'a> Merging<'a> {
         fits: impl Fn(&[f64]) -> bool,
     ) -> Self {
         let fits = &fits;
-        let order = if prices.len() == 1 && vectors.len() <= 4 * MOST {
+        let order = if prices.len() == 1
+            && vectors.len() <= 4 * MOST
+            && vectors.iter().all(|v| apart(&v.demand, 1).1 == 1)
+        {
             intervals(vectors, most)
         } else {
             Order::Pairs(pairs(vectors, &Costs { prices, fits }))
@@ -159,8 +168,9 @@ fn pairs(vectors: &[Vector], costs: &Costs<'_>) -> Vec<(usize, usize)> {
     let mut merged = Vec::new();
     let mut left: Vec<usize> = (0..groups.len()).collect();
     let work = |group: &Group| {
-        let pairs = group.demand.iter().zip(costs.prices);
-        group.busy * pairs.map(|(demand, price)| demand * price).sum::<f64>()
+        let (demand, nodes) = apart(&group.demand, costs.prices.len());
+        let pairs = demand.iter().zip(costs.prices);
+        group.busy * f64::from(nodes) * pairs.map(|(demand, price)| demand * price).sum::<f64>()
     };
     // Stable: of equal work the first comes first.
     left.sort_by(|a, b| work(&groups[*b]).total_cmp(&work(&groups[*a])));
@@ -227,8 +237,10 @@ impl Costs<'_> {
         if !(self.fits)(&most) {
             return f64::INFINITY;
         }
+        let resources = self.prices.len();
+        let held = |demand: &[f64], r: usize| demand[r] * f64::from(apart(demand, resources).1);
         let cost = |(r, price): (usize, &f64)| {
-            let [x, y] = [a, b].map(|own| (most[r] - own.demand[r]) * own.busy);
+            let [x, y] = [a, b].map(|own| (held(&most, r) - held(&own.demand, r)) * own.busy);
             price * (x + y)
         };
         self.prices.iter().enumerate().map(cost).sum()

@@ -9,14 +9,16 @@
 //!
 //! # Practice
 //! [`fit`] reads a trace once, into memory: 36 bytes a job. What it found stands in a [`Fit`]: the workload, and what it
-//! stands on.
+//! stands on. [`predict`] then replays the log and simulates the workload under the same rules.
 
 mod arrivals;
 mod dispersion;
 mod fitting;
 mod jobs;
+mod levels;
 mod limits;
 mod merge;
+mod predicted;
 mod report;
 mod sizes;
 #[cfg(test)]
@@ -24,7 +26,8 @@ mod tests;
 mod types;
 
 pub use dispersion::{Dispersion, Drift, Excess};
-pub use report::{Arrivals, Fit, FitError, Options, Report, Tried, TypeFound};
+pub use predicted::{MOST as MOST_REPLAYED, predict};
+pub use report::{Arrivals, Fit, FitError, Options, Predicted, Report, Tried, TypeFound};
 
 use crate::trace::Trace;
 use fitting::Fitting;

@@ -4,11 +4,13 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use super::dispersion::{Dispersion, Drift, Excess};
+use crate::replay::Log;
 use crate::trace::{Account, Format, TraceError};
 use synth_cluster::workload::Fleet;
 use synth_core::document::DocumentError;
 use synth_core::number::Decimal;
 use synth_make::program::ProgramError;
+use synth_simulation::Estimate;
 
 /// Options of a fit.
 #[derive(Clone, Debug)]
@@ -23,7 +25,7 @@ pub struct Options {
     pub arrivals: Arrivals,
     /// Whether types differ by the limits that jobs promise.
     pub by_limit: bool,
-    /// Types that are kept (each a name and R demands), for a policy that has them; recent jobs weigh more then.
+    /// Types that are kept (each a name, R demands and a number of servers), for a policy that has them; recent jobs weigh more then.
     pub since: Option<Vec<(String, Vec<f64>)>>,
 }
 
@@ -49,6 +51,10 @@ pub struct Fit {
     pub workload: Fleet,
     /// What it stands on.
     pub report: Report,
+    /// The same workload with another law of arrivals that comes into question, and that in words.
+    pub other: Option<(Fleet, &'static str)>,
+    /// The log, to be replayed: its first jobs where there are many. None where recent jobs weigh more.
+    pub log: Option<Log>,
 }
 
 /// What a fit stands on.
@@ -92,6 +98,8 @@ pub struct Report {
     pub together: f64,
     /// Loads of the three thirds of the span.
     pub thirds: [f64; 3],
+    /// What is predicted under some rules, beside what the log gives.
+    pub predicted: Vec<Predicted>,
     /// The load of the last week beside that of the weeks before.
     pub drift: Option<Drift>,
     /// Jobs whose demand no type has, where types were kept, and their share of the work.
@@ -119,6 +127,45 @@ pub struct TypeFound {
     pub work: f64,
     /// The law of sizes in the workload.
     pub law: &'static str,
+}
+
+/// A rule on the log and on the workload. Times are in seconds.
+#[derive(Clone, Debug, Serialize)]
+pub struct Predicted {
+    /// The rule.
+    pub rule: &'static str,
+    /// Mean wait and mean response time of the log's jobs, replayed.
+    pub replayed: [f64; 2],
+    /// The same of the workload, simulated; none where the run has not settled.
+    pub simulated: Option<[Estimate; 2]>,
+}
+
+/// Of these many times a wait is another one…
+const APART: f64 = 1.3;
+/// …if it is more than this share of the response time.
+const NOTICED: f64 = 0.01;
+
+impl Predicted {
+    /// Returns the wait of the workload over that of the log.
+    pub fn ratio(&self) -> Option<f64> {
+        let [wait, _] = self.simulated?;
+        Some(wait.mean / self.replayed[0]).filter(|ratio| ratio.is_finite())
+    }
+
+    /// Returns whether waits differ by more than 30 %, and by what is noticed.
+    pub fn differs(&self) -> bool {
+        let Some([wait, _]) = self.simulated else {
+            return false;
+        };
+        let [replayed, response] = self.replayed;
+        let is_noticed = (wait.mean - replayed).abs() > NOTICED * response + wait.half_width;
+        is_noticed && !(1.0 / APART..=APART).contains(&(wait.mean / replayed))
+    }
+
+    /// How far apart the waits are, as a logarithm; infinite where that is not known.
+    pub(super) fn distance(&self) -> f64 {
+        self.ratio().map_or(f64::INFINITY, |ratio| ratio.ln().abs())
+    }
 }
 
 /// Why there is no fit.

@@ -353,3 +353,86 @@ fn by_type(rows: &[Row], demands: &[f64]) -> Vec<(f64, f64)> {
     }
     sums
 }
+
+/// Nights, office hours and in these two bursts a day of a quarter of an hour, in which jobs come faster than the four
+/// slots serve them: the two-state law has no such peak.
+#[test]
+fn bursts_of_minutes_keep_the_waits_of_the_log() {
+    let mut stream = Streams::new(21, 0).arrivals;
+    let mut rows = Vec::new();
+    for quarter in 0..28 * 96_u64 {
+        let rate = match quarter % 96 {
+            41..42 | 60..61 => 0.16,
+            36..72 => 0.02,
+            _ => 0.001,
+        };
+        let end = (quarter + 1) as f64 * 900.0;
+        let mut now = quarter as f64 * 900.0 + stream.exponential() / rate;
+        while now < end {
+            rows.push((now as u64, exponential(30.0, &mut stream), 16, 0, 0));
+            now += stream.exponential() / rate;
+        }
+    }
+    let fit = fitted(&rows, &plain()).unwrap();
+    assert!(fit.other.is_some() && fit.report.predicted.is_empty());
+    let two_states = Fit {
+        other: None,
+        ..fit.clone()
+    };
+    let ratio = |fit: Fit| {
+        let fit = predict(fit, &mut |_| true).unwrap();
+        (
+            fit.report.predicted[0].ratio().unwrap(),
+            fit.report.predicted[0].differs(),
+            fit.report.arrivals,
+        )
+    };
+    let (ratio_of_two, differs, _) = ratio(two_states);
+    assert!(ratio_of_two < 0.5 && differs, "{ratio_of_two}");
+    let (ratio_of_levels, _, arrivals) = ratio(fit);
+    assert!(
+        (1.0 / 1.5..1.5).contains(&ratio_of_levels),
+        "{ratio_of_levels}"
+    );
+    assert!(arrivals.contains("between levels"), "{arrivals}");
+}
+
+/// Types of several nodes at once come of jobs on several nodes, and the load is that of all parts.
+#[test]
+fn jobs_of_several_nodes_make_types_of_several_nodes() {
+    let mut text = String::from("time,size,cpu,on\n");
+    for n in 0..400 {
+        text += &format!(
+            "{},{},{},{}\n",
+            n * 100,
+            90 + n % 7,
+            if n % 4 == 0 { 64 } else { 8 },
+            if n % 4 == 0 { 2 } else { 1 }
+        );
+    }
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(text.as_bytes()).unwrap();
+    let reading = trace::Options {
+        servers: Some(Servers::shapes("3xcpu=32").unwrap()),
+        columns: vec![("nodes".into(), "on".into())],
+        ..trace::Options::default()
+    };
+    let mut trace = Trace::open(&Source::named(file.path()), &reading).unwrap();
+    let fit = predict(
+        fit(&mut trace, &plain(), &mut |_| true).unwrap(),
+        &mut |_| true,
+    )
+    .unwrap();
+    let types: Vec<_> = fit
+        .workload
+        .types()
+        .iter()
+        .map(|job| (job.name(), job.nodes()))
+        .collect();
+    assert_eq!(types, [("cpu8", 1), ("nodes2-cpu32", 2)]);
+    let held: f64 = (0..400)
+        .map(|n| f64::from(90 + n % 7) * if n % 4 == 0 { 64.0 } else { 8.0 })
+        .sum();
+    assert!((fit.report.fluid_load / (held / 39_900.0 / 96.0) - 1.0).abs() < 1e-6);
+    assert_eq!(fit.report.predicted.len(), 3);
+}

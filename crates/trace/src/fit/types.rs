@@ -3,7 +3,7 @@
 use std::collections::btree_map::{BTreeMap, Entry};
 
 use super::jobs::Jobs;
-use super::merge::{Merging, Vector};
+use super::merge::{Merging, Vector, apart};
 use super::report::{FitError, Tried, short};
 use crate::trace::Servers;
 use synth_cluster::workload::{Dominating, Header, Part, Parts};
@@ -13,7 +13,7 @@ use synth_queues::law::{ArrivalProcess, Size};
 /// Types of jobs that stand for vectors of demands.
 #[derive(Clone, Debug)]
 pub struct Types {
-    /// The demand of each (K × R).
+    /// The demand of each on each of its servers, and on how many at once (K × (R + 1)).
     pub demands: Vec<Vec<f64>>,
     /// The type of each vector; none of a vector without jobs, or that no type dominates.
     pub of_vector: Vec<Option<usize>>,
@@ -44,7 +44,10 @@ impl<'a> Search<'a> {
         Search {
             jobs,
             servers,
-            merging: Merging::new(&jobs.vectors, &prices, 2 * most, |d| servers.hold(d)),
+            merging: Merging::new(&jobs.vectors, &prices, 2 * most, |demand| {
+                let (demand, nodes) = apart(demand, servers.resources.len());
+                servers.hold(demand, nodes)
+            }),
             fluid,
         }
     }
@@ -113,7 +116,7 @@ impl<'a> Search<'a> {
         Ok(types.expect("a type that was made of vectors serves them"))
     }
 
-    /// Those of these types (K × R) that serve a vector; `None` if there are none.
+    /// Those of these types (K × (R + 1)) that serve a vector; `None` if there are none.
     ///
     /// # Errors
     /// When the program has no answer.
@@ -155,7 +158,12 @@ impl<'a> Search<'a> {
         }
         let part = |(i, (demand, (rate, busy))): (usize, (&Vec<f64>, (f64, f64)))| Part {
             name: i.to_string(),
-            demand: demand.iter().map(|d| short(*d)).collect(),
+            nodes: apart(demand, self.servers.resources.len()).1,
+            demand: apart(demand, self.servers.resources.len())
+                .0
+                .iter()
+                .map(|d| short(*d))
+                .collect(),
             arrivals: ArrivalProcess::Poisson { rate: short(rate) },
             size: Size::Exponential {
                 mean: short(busy / rate),

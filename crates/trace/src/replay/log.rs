@@ -13,10 +13,14 @@ pub struct Job {
     pub limit: f64,
     /// What was promised of it, which may tell its type \[ticks\], > 0; infinite where nothing was.
     pub promised: f64,
+    /// How long it waited as the trace tells \[ticks\]; NaN where it does not.
+    pub waited: f64,
     /// Line of the file.
     pub line: u32,
     /// Its vector of demands, or the type that it goes to.
     pub kind: u32,
+    /// Who sent it, a number of a name; 0 where that is not known.
+    pub user: u32,
 }
 
 /// A trace that was read to its end.
@@ -26,6 +30,8 @@ pub struct Log {
     pub jobs: Vec<Job>,
     /// The vectors of demands (R each) that jobs name.
     pub vectors: Vec<Box<[f64]>>,
+    /// By vector, on how many servers at once.
+    pub nodes: Vec<u32>,
     /// What the jobs ran on.
     pub servers: Servers,
     /// The resolution of its times.
@@ -73,8 +79,10 @@ impl Log {
                 } else {
                     job.limit as f64
                 },
+                waited: job.waited.map_or(f64::NAN, |waited| waited as f64),
                 line: job.line,
                 kind: job.demand,
+                user: job.user,
             });
             if jobs.len() % (1 << 18) == 0 {
                 listener(jobs.len());
@@ -86,15 +94,26 @@ impl Log {
         }
         Ok(Log {
             jobs,
+            censored,
+            has_limits,
+            ..Log::without_jobs(trace)
+        })
+    }
+
+    /// What is known of a trace besides its jobs.
+    pub(crate) fn without_jobs(trace: &Trace) -> Self {
+        Log {
+            jobs: Vec::new(),
             vectors: trace.demands().vectors().to_vec(),
+            nodes: trace.demands().nodes().to_vec(),
             servers: trace.servers().clone(),
             tick: trace.tick(),
             format: trace.format(),
             account: trace.account().clone(),
-            censored,
-            has_limits,
+            censored: 0,
+            has_limits: false,
             rounded: Demands::rounded(trace.demands()),
-        })
+        }
     }
 
     /// T: from the first submission to the last \[ticks\]; 1 at least.
@@ -106,7 +125,7 @@ impl Log {
     pub fn work(&self) -> Vec<f64> {
         let mut sizes = vec![0.0; self.vectors.len()];
         for job in &self.jobs {
-            sizes[job.kind as usize] += job.size;
+            sizes[job.kind as usize] += job.size * f64::from(self.nodes[job.kind as usize]);
         }
         let pairs = || self.vectors.iter().zip(&sizes);
         let of = |j: usize| pairs().map(|(demand, size)| demand[j] * size).sum();

@@ -20,7 +20,7 @@
 //!
 //! # Practice
 //! [`Log::read`] keeps the jobs of a trace, [`gathered`] makes the workload that a rule sees of them, [`replay`] runs
-//! a policy, and [`Measured`] has what came of it. A job takes 48 bytes: 40 for itself, 8 for its end.
+//! a policy, and [`Measured`] has what came of it. A job takes 64 bytes: 56 for itself, 8 for its end.
 //!
 //! # Bibliography
 //! Künsch, "The jackknife and the bootstrap for general stationary observations", Annals of Statistics 17(3), 1989.
@@ -29,6 +29,7 @@
 
 mod blocks;
 mod engine;
+mod groups;
 mod log;
 mod measured;
 mod record;
@@ -37,6 +38,7 @@ mod speed;
 
 pub use blocks::{Blocks, Interval, resampled};
 pub use engine::{Replayed, Stopped, replay};
+pub use groups::{Groups, OfGroup};
 pub use log::{Job, Log};
 pub use measured::{Measured, Step, Visit, Window, passes, time_series, visits};
 pub use record::record;

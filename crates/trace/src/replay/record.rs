@@ -50,8 +50,10 @@ pub fn record(text: &[u8], types: &[&str]) -> Result<Vec<Job>, String> {
             size: row.size,
             limit: row.size,
             promised: f64::INFINITY,
+            waited: f64::NAN,
             line: line as u32,
             kind: kind as u32,
+            user: 0,
         });
     }
     jobs.sort_by(|a, b| a.submit.total_cmp(&b.submit));

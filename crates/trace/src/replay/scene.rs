@@ -14,37 +14,42 @@ use synth_queues::law::{ArrivalProcess, Size};
 pub struct Kinds {
     /// Name and demand (R) of each.
     pub demands: Vec<(String, Vec<Decimal>)>,
-    /// By kind, the same over what all servers have together (R).
+    /// By kind, on how many servers jobs hold that at once.
+    pub nodes: Vec<u32>,
+    /// By kind, what a job holds over what all servers have together (R).
     pub held: Vec<Vec<f64>>,
 }
 
 impl Kinds {
-    fn new(log: &Log, demands: Vec<(String, Vec<Decimal>)>) -> Self {
+    fn new(log: &Log, demands: Vec<(String, Vec<Decimal>)>, nodes: Vec<u32>) -> Self {
         let capacity = log.servers.total();
         let share = |(demand, capacity): (&Decimal, &f64)| match *capacity {
             0.0 => 0.0,
             capacity => demand.value() / capacity,
         };
-        let held = |(_, demand): &(String, Vec<Decimal>)| {
-            demand.iter().zip(&capacity).map(share).collect()
+        let held = |((_, demand), nodes): (&(String, Vec<Decimal>), &u32)| {
+            let shares = demand.iter().zip(&capacity).map(share);
+            shares.map(|share| f64::from(*nodes) * share).collect()
         };
         Kinds {
-            held: demands.iter().map(held).collect(),
+            held: demands.iter().zip(&nodes).map(held).collect(),
             demands,
+            nodes,
         }
     }
 
     /// Returns the vectors of a trace as they are, named such as `cpu=4 memory=16`.
     pub fn exact(log: &Log) -> Self {
-        let named = log.vectors.iter().map(|demand| {
+        let named = log.vectors.iter().zip(&log.nodes).map(|(demand, nodes)| {
             let decimal = |d: &f64| Decimal::new(*d).unwrap_or(Decimal::ZERO);
             let demand: Vec<Decimal> = demand.iter().map(decimal).collect();
             let pairs = log.servers.resources.iter().zip(&demand);
             let demanded = pairs.filter(|(_, demand)| **demand > Decimal::ZERO);
-            let name = demanded.map(|(name, d)| format!("{name}={d}")).join(" ");
-            (name, demand)
+            let nodes = Some(format!("nodes={nodes}")).filter(|_| *nodes > 1);
+            let words = demanded.map(|(name, d)| format!("{name}={d}"));
+            (nodes.into_iter().chain(words).join(" "), demand)
         });
-        Kinds::new(log, named.collect())
+        Kinds::new(log, named.collect(), log.nodes.clone())
     }
 
     /// Returns the types of a workload whose resource r is the trace's `places[r]`.
@@ -56,7 +61,8 @@ impl Kinds {
             }
             (job.name().to_owned(), demand)
         });
-        Kinds::new(log, named.collect())
+        let nodes = workload.types().iter().map(|job| job.nodes());
+        Kinds::new(log, named.collect(), nodes.collect())
     }
 
     /// Returns how many resources there are.
@@ -107,7 +113,7 @@ impl DecisionState<'_> {
     }
 }
 
-/// The workload of jobs whose kinds have these names and demands, as it is counted: each kind that occurs is a type;
+/// The workload of jobs of these kinds, as it is counted: each kind that occurs is a type;
 /// and by kind which one. Each job holds its room for `latency` before it runs, in the policy's time. With `sizes` sizes
 /// are known, and else limits.
 ///
@@ -116,12 +122,12 @@ impl DecisionState<'_> {
 pub fn gathered(
     log: &Log,
     jobs: &[Job],
-    demands: &[(String, Vec<Decimal>)],
+    kinds: &Kinds,
     clock: Clock,
     latency: f64,
     sizes: bool,
 ) -> Result<(Fleet, Vec<u32>), DocumentError> {
-    let mut counts = vec![(0_u64, 0.0); demands.len()];
+    let mut counts = vec![(0_u64, 0.0); kinds.demands.len()];
     for job in jobs {
         let (count, size) = &mut counts[job.kind as usize];
         *count += 1;
@@ -130,11 +136,13 @@ pub fn gathered(
     let span = clock.submit(jobs.last().map_or(1.0, |job| job.submit.max(1.0)));
     let decimal = |value: f64| Decimal::new(value).unwrap_or(Decimal::ONE);
     let (mut places, mut types) = (Vec::new(), Vec::new());
-    for ((name, demand), (count, size)) in demands.iter().zip(counts) {
+    let demands = kinds.demands.iter().zip(&kinds.nodes);
+    for (((name, demand), nodes), (count, size)) in demands.zip(counts) {
         places.push(types.len() as u32);
         if count > 0 {
             types.push(Part {
                 name: name.clone(),
+                nodes: *nodes,
                 demand: demand.clone(),
                 arrivals: ArrivalProcess::Poisson {
                     rate: decimal(count as f64 / span),

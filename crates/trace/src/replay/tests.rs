@@ -43,8 +43,7 @@ fn played_late(log: &Log, rule: &str, speed: Speed, late: WholeParts) -> Vec<Vis
     let (clock, kinds) = (late.clock(speed), Kinds::exact(log));
     let latency = late.in_policy_time(speed);
     let seen = [false, true].into_iter().find_map(|sizes| {
-        let (fleet, types) =
-            gathered(log, &log.jobs, &kinds.demands, clock, latency, sizes).unwrap();
+        let (fleet, types) = gathered(log, &log.jobs, &kinds, clock, latency, sizes).unwrap();
         contender.rule(&fleet).is_ok().then_some((fleet, types))
     });
     let (fleet, types) = seen.unwrap();

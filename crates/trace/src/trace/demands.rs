@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 
-/// The distinct vectors of demands (R each), in the order in which they were first seen.
+/// The distinct vectors of demands (R each) and numbers of servers, in the order in which they were first seen.
 ///
 /// A trace has some tens of them. From [`Demands::MOST`] on, demands are rounded up to three significant
 /// digits as they come, so that the table stays small; [`Demands::rounded`] tells.
 #[derive(Clone, Debug, Default)]
 pub struct Demands {
     vectors: Vec<Box<[f64]>>,
+    nodes: Vec<u32>,
     numbers: HashMap<Box<[u64]>, u32>,
     key: Vec<u64>,
     rounded: u64,
@@ -18,39 +19,46 @@ impl Demands {
     /// The most vectors that stand as they were written.
     pub const MOST: usize = 2000;
 
-    /// The number of this vector (R), each entry finite and ≥ 0; it is not rounded where the rounded one does not
-    /// fit on any server.
-    pub fn number(&mut self, demand: &[f64], fits: impl Fn(&[f64]) -> bool) -> u32 {
-        if let Some(known) = self.known(demand) {
+    /// The number of this vector (R), each entry finite and ≥ 0, on each of so many servers at once; it is not rounded
+    /// where the rounded one does not fit on any server.
+    pub fn number(&mut self, demand: &[f64], nodes: u32, fits: impl Fn(&[f64]) -> bool) -> u32 {
+        if let Some(known) = self.known(demand, nodes) {
             return known;
         }
         if self.vectors.len() < Self::MOST {
-            return self.add(demand);
+            return self.add(demand, nodes);
         }
         let rounded: Vec<f64> = demand.iter().map(|d| up_to_three_digits(*d)).collect();
         if !fits(&rounded) {
-            return self.add(demand);
+            return self.add(demand, nodes);
         }
         self.rounded += 1;
-        match self.known(&rounded) {
+        match self.known(&rounded, nodes) {
             Some(known) => known,
-            None => self.add(&rounded),
+            None => self.add(&rounded, nodes),
         }
     }
 
     /// Returns the number of this vector, if it has one; its key is left in `key`.
-    fn known(&mut self, demand: &[f64]) -> Option<u32> {
+    fn known(&mut self, demand: &[f64], nodes: u32) -> Option<u32> {
         self.key.clear();
         self.key.extend(demand.iter().map(|d| d.to_bits()));
+        self.key.push(u64::from(nodes));
         self.numbers.get(self.key.as_slice()).copied()
     }
 
     /// Gives the vector whose key is in `key` a number.
-    fn add(&mut self, demand: &[f64]) -> u32 {
+    fn add(&mut self, demand: &[f64], nodes: u32) -> u32 {
         let number = self.vectors.len() as u32;
         self.numbers.insert(self.key.as_slice().into(), number);
         self.vectors.push(demand.into());
+        self.nodes.push(nodes);
         number
+    }
+
+    /// Returns on how many servers at once jobs hold them, by number.
+    pub fn nodes(&self) -> &[u32] {
+        &self.nodes
     }
 
     /// Returns the vectors, by number.
@@ -91,10 +99,14 @@ mod tests {
     fn equal_vectors_have_one_number() {
         let mut demands = Demands::default();
         let wide = [4.0, 0.5];
-        assert_eq!(demands.number(&wide, |_| true), 0);
-        assert_eq!(demands.number(&[4.0, 0.25], |_| true), 1);
-        assert_eq!(demands.number(&wide, |_| true), 0);
-        assert_eq!(demands.vectors().len(), 2);
+        assert_eq!(demands.number(&wide, 1, |_| true), 0);
+        assert_eq!(demands.number(&[4.0, 0.25], 1, |_| true), 1);
+        assert_eq!(demands.number(&wide, 1, |_| true), 0);
+        assert_eq!(demands.number(&wide, 2, |_| true), 2);
+        assert_eq!(
+            (demands.vectors().len(), demands.nodes()),
+            (3, &[1, 1, 2][..])
+        );
     }
 
     #[test]
@@ -113,7 +125,8 @@ mod tests {
     #[test]
     fn a_table_of_many_vectors_stays_small() {
         let mut demands = Demands::default();
-        let numbers = (0..1_000_000_u32).map(|n| demands.number(&[f64::from(n) + 0.5], |_| true));
+        let numbers =
+            (0..1_000_000_u32).map(|n| demands.number(&[f64::from(n) + 0.5], 1, |_| true));
         let last = numbers.last().unwrap();
         assert!(demands.vectors().len() < Demands::MOST + 9 * 900);
         assert!(demands.rounded() > 0);

@@ -90,31 +90,28 @@ pub(super) fn whole(field: &[u8]) -> Option<i64> {
 /// A time in whole ticks, of which `per_unit` make the unit of the field; and whether it had to be rounded.
 #[inline]
 pub(super) fn ticks(field: &[u8], per_unit: f64) -> Option<(i64, bool)> {
-    let ticks = number(field)? * per_unit;
-    if ticks.abs() > MOST {
+    rounded(number(field)? * per_unit, 0.0)
+}
+
+/// The same of a date or of a length as clocks show it \[s\], of which `per_second` ticks make one.
+pub(super) fn clock_ticks(seconds: f64, per_second: f64) -> Option<(i64, bool)> {
+    // Seconds since 1970 are told to within a quarter of a microsecond.
+    rounded(seconds * per_second, 2.5e-7 * per_second)
+}
+
+/// Returns the next whole number, and whether it is further away than `near`, and than multiplying may lead.
+fn rounded(ticks: f64, near: f64) -> Option<(i64, bool)> {
+    if ticks.is_nan() || ticks.abs() > MOST {
         return None;
     }
     // Nearly all are whole; rounding takes longer than finding out.
     let whole = ticks as i64;
-    Some(if whole as f64 == ticks {
-        (whole, false)
-    } else {
-        (ticks.round() as i64, true)
-    })
-}
-
-/// A number that stands for a name: equal names have equal ones, and none has 0.
-#[inline]
-pub(super) fn name(field: &[u8]) -> u32 {
-    match field.trim_ascii() {
-        b"" => 0,
-        // FNV-1a; of two names in one trace one in four milliards of pairs is taken for the same.
-        field => {
-            field.iter().fold(0x811c_9dc5, |hash: u32, byte| {
-                (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193)
-            }) | 1
-        }
+    if whole as f64 == ticks {
+        return Some((whole, false));
     }
+    let next = ticks.round();
+    let is_off = (ticks - next).abs() > near.max(4.0 * f64::EPSILON * ticks.abs());
+    Some((next as i64, is_off))
 }
 
 #[cfg(test)]
@@ -133,5 +130,12 @@ mod tests {
         assert_eq!(ticks(b"18.00", 1.0), Some((18, false)));
         assert_eq!(ticks(b"129.6", 1.0), Some((130, true)));
         assert_eq!(ticks(b"1e300", 1.0), None);
+        // .29 · 1000 is not 290 in doubles.
+        assert_eq!(ticks(b"0.29", 1000.0), Some((290, false)));
+        assert_eq!(
+            clock_ticks(1_711_852_200.25, 1e6),
+            Some((1_711_852_200_250_000, false))
+        );
+        assert_eq!(clock_ticks(0.25, 1.0), Some((0, true)));
     }
 }

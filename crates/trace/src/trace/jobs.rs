@@ -4,10 +4,14 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::format::{self, Fate, Opened, Raw, Reader, Rows};
 use super::input::Source;
-use super::{Account, Demands, Format, Job, Options, Reason, Seen, Servers, Tick, TraceError};
+use super::{
+    Account, Demands, Format, Job, Options, Reason, Seen, Servers, Shape, Tick, TraceError,
+};
 
 /// The share of lines that may be faulty where none is given.
 const FAULTS: f64 = 0.01;
+/// From this share on the file is another one than it is taken for.
+const MOST_FAULTS: f64 = 0.5;
 
 /// A trace that is being read.
 pub struct Trace {
@@ -23,10 +27,16 @@ pub struct Trace {
     shares: Vec<f64>,
     account: Account,
     buffer: Buffer,
+    /// Jobs that had not ended when the file did, with their demands and how they would be taken.
+    open: Vec<(Raw, Vec<f64>, Vec<Reason>)>,
+    /// The last instant that a line tells \[ticks\].
+    last: i64,
+    /// By resource, whether a job demands it (R).
+    is_named: Vec<bool>,
     /// Demand of the line that was read last (R).
     demand: Vec<f64>,
-    /// Time of submission on the line before.
-    before: i64,
+    /// Time of submission of the job that was read before, and its line.
+    before: (i64, u32),
     /// When the first job and the one that was given last were submitted.
     span: Option<(i64, i64)>,
     is_read: bool,
@@ -51,19 +61,25 @@ impl Trace {
         let per_capacity: Vec<f64> = servers.total().into_iter().map(per).collect();
         Trace {
             demand: vec![0.0; per_capacity.len()],
-            per_capacity,
             tick,
             servers,
-            rows,
             reader,
             options: options.clone(),
             demands: Demands::default(),
             shares: Vec::new(),
-            account: Account::default(),
+            account: Account {
+                remarks: rows.remarks.clone(),
+                ..Account::default()
+            },
+            open: Vec::new(),
+            last: i64::MIN,
+            is_named: vec![false; per_capacity.len()],
             buffer: Buffer::new(Self::MOST_OUT_OF_ORDER + 1),
-            before: i64::MIN,
+            before: (i64::MIN, 0),
             span: None,
             is_read: false,
+            per_capacity,
+            rows,
         }
     }
 
@@ -101,11 +117,26 @@ impl Trace {
             }
             match reader.read((rows, &mut self.demand, account)) {
                 Ok(None) => {}
-                Ok(job) => return Ok(job),
+                Ok(Some(job)) => {
+                    let begun = job.start.unwrap_or(job.submit);
+                    self.last = self.last.max(begun.saturating_add(job.size.max(0)));
+                    if !job.is_open {
+                        return Ok(Some(job));
+                    }
+                    let supposed = std::mem::take(&mut account.supposed);
+                    self.open.push((job, self.demand.clone(), supposed));
+                }
                 Err(fault) => fault.note(rows.number(), account),
             }
         }
-        Ok(reader.left(&mut self.demand, account))
+        let Some((job, demand, supposed)) = self.open.pop() else {
+            return Ok(reader.left(&mut self.demand, account));
+        };
+        (self.demand, account.supposed) = (demand, supposed);
+        let begun = job.start.unwrap_or(job.submit);
+        let size = self.last - begun;
+        let seen = Seen::Censored;
+        Ok(Some(Raw { size, seen, ..job }))
     }
 
     /// Returns what the jobs ran on.
@@ -139,18 +170,34 @@ impl Trace {
         self.shares[job.demand as usize] * job.size as f64
     }
 
-    /// Returns the largest fraction of a resource of all servers together that this demand (R) is, ≥ 0.
-    pub fn share(&self, demand: &[f64]) -> f64 {
+    /// Returns the largest fraction of a resource of all servers together that this demand (R) on so many of them is, ≥ 0.
+    pub fn share(&self, demand: &[f64], nodes: u32) -> f64 {
         let pairs = demand.iter().zip(&self.per_capacity);
-        pairs.map(|(demand, per)| demand * per).fold(0.0, f64::max)
+        f64::from(nodes) * pairs.map(|(demand, per)| demand * per).fold(0.0, f64::max)
+    }
+
+    /// Returns on how many servers at once the job of this line runs; `demand` becomes that on each of them. Where there
+    /// is one server, or nodes are a resource, they are not told apart.
+    fn take_apart(&mut self, raw: &Raw) -> u32 {
+        let is_one = matches!(self.servers.shapes[..], [Shape { count: 1, .. }]);
+        let counts = |name: &String| matches!(name.as_str(), "node" | "nodes");
+        if raw.nodes <= 1 || is_one || self.servers.resources.iter().any(counts) {
+            return 1;
+        }
+        self.servers.part(&mut self.demand, raw.nodes);
+        raw.nodes
     }
 
     /// Decides what is done with a line; returns the job, if it takes part.
     fn admit(&mut self, raw: Raw) -> Option<Job> {
         self.account.lines += 1;
-        let share = self.share(&self.demand);
+        let nodes = self.take_apart(&raw);
+        let share = self.share(&self.demand, nodes);
         let work = share * raw.size.max(0) as f64;
-        let reason = self.left_out(&raw);
+        let reason = self.left_out(&raw, nodes);
+        for (is_named, demand) in self.is_named.iter_mut().zip(&self.demand) {
+            *is_named |= *demand > 0.0;
+        }
         self.account.decide(reason.is_none(), raw.line, work);
         if let Some(reason) = reason {
             self.account.note(reason, raw.line, work);
@@ -172,8 +219,9 @@ impl Trace {
             note(Reason::PastLimit);
             limit = size;
         }
-        // Events stand in order; that jobs are known when they end is no disorder of the file.
-        if raw.submit < self.before && self.rows.format != Format::Borg {
+        // Events stand in order; that jobs are known when they end, or the file does, is no disorder of it.
+        let is_late = self.rows.format == Format::Borg || raw.line < self.before.1;
+        if raw.submit < self.before.0 && !is_late {
             note(Reason::Unsorted);
         }
         match raw.seen {
@@ -181,12 +229,12 @@ impl Trace {
             Seen::Initial => note(Reason::Initial),
             Seen::Censored => note(Reason::Censored),
         }
-        self.before = raw.submit;
-        let fits = |demand: &[f64]| self.servers.hold(demand);
-        let demand = self.demands.number(&self.demand, fits);
+        self.before = (raw.submit, raw.line);
+        let fits = |demand: &[f64]| self.servers.hold(demand, nodes);
+        let demand = self.demands.number(&self.demand, nodes, fits);
         if demand as usize == self.shares.len() {
             // It may have been rounded.
-            let share = self.share(&self.demands.vectors()[demand as usize]);
+            let share = self.share(&self.demands.vectors()[demand as usize], nodes);
             self.shares.push(share);
         }
         Some(Job {
@@ -197,6 +245,9 @@ impl Trace {
             demand,
             user: raw.user,
             batch: raw.batch,
+            waited: raw
+                .start
+                .map(|start| start.saturating_sub(raw.submit).max(0).unsigned_abs()),
             seen: match raw.seen {
                 Seen::Censored if self.options.censored_end => Seen::Whole,
                 seen => seen,
@@ -205,7 +256,7 @@ impl Trace {
     }
 
     /// Why a line takes no part, if it does not.
-    fn left_out(&self, raw: &Raw) -> Option<Reason> {
+    fn left_out(&self, raw: &Raw, nodes: u32) -> Option<Reason> {
         let broken = raw.fate == Fate::Broken;
         if raw.fate == Fate::Part {
             Some(Reason::Partial)
@@ -217,7 +268,7 @@ impl Trace {
             Some(Reason::TooLarge)
         } else if self.demand.iter().all(|demand| *demand == 0.0) {
             Some(Reason::NoDemand)
-        } else if !self.servers.hold(&self.demand) {
+        } else if !self.servers.hold(&self.demand, nodes) {
             Some(Reason::TooLarge)
         } else {
             None
@@ -250,13 +301,21 @@ impl Trace {
     }
 
     /// At the end: whether the lines were such that it is worth going on.
-    fn conclude(&self) -> Result<(), TraceError> {
-        let (name, account) = (&self.rows.name, &self.account);
+    fn conclude(&mut self) -> Result<(), TraceError> {
+        let (name, account) = (&self.rows.name, &mut self.account);
         let most = self.options.faults.unwrap_or(FAULTS);
-        if account.count(Reason::Fault) as f64 > most * account.lines as f64 {
+        let share = account.count(Reason::Fault) as f64 / account.lines as f64;
+        if share > most {
+            let help = if share > MOST_FAULTS {
+                "which is hardly a file of this format: name another --format, or mend what stands in all these lines".into()
+            } else {
+                let enough = (100.0 * share).floor() + 1.0;
+                format!(
+                    "mend the lines, name another --format, or leave them out with --faults {enough}%"
+                )
+            };
             return Err(TraceError::Refused(format!(
-                "{name}: {} of {} lines are not what the format {} has, more than {} % of them may be:\n{}\n\
-                 mend the lines, name another --format, or allow more with --faults, such as --faults 5%",
+                "{name}: {} of {} lines are not what the format {} has, more than {} % of them may be:\n{}\n{help}",
                 account.count(Reason::Fault),
                 account.lines,
                 self.rows.format.name(),
@@ -267,6 +326,17 @@ impl Trace {
         if account.jobs == 0 {
             let why = account.why_none();
             return Err(TraceError::Empty(format!("{name}: no job takes part{why}")));
+        }
+        let resources = self.servers.resources.iter().zip(&self.is_named);
+        let unnamed: Vec<&str> = resources
+            .filter(|(_, named)| !**named)
+            .map(|(name, _)| name.as_str())
+            .collect();
+        if !unnamed.is_empty() {
+            account.remarks.push(format!(
+                "no line demands any {}: all jobs are taken to hold none of it. Leave it out of the servers, or see under which name the file has it",
+                unnamed.join(" and no line any ")
+            ));
         }
         Ok(())
     }

@@ -54,8 +54,8 @@ pub struct Options {
     #[arg(long, value_name = "WHAT=COLUMN,…", requires = "trace", value_delimiter = ',', value_parser = pair)]
     pub columns: Vec<(String, String)>,
 
-    /// Of a table (csv): the unit of its times, such as time=ms
-    #[arg(long = "unit", value_name = "time=UNIT", requires = "trace", value_delimiter = ',', value_parser = pair)]
+    /// Of a table (csv): the unit of its times, such as time=ms, or of one column, such as limit=min
+    #[arg(long = "unit", value_name = "WHAT=UNIT", requires = "trace", value_delimiter = ',', value_parser = pair)]
     pub units: Vec<(String, String)>,
 
     /// Of azure: the table vmType, which tells what a type of virtual machine asks for
@@ -128,6 +128,8 @@ pub struct Job {
     pub user: u32,
     /// With which others it came: equal numbers are one batch, and 0 is none.
     pub batch: u32,
+    /// How long it waited for its room \[ticks\], where the trace tells.
+    pub waited: Option<u64>,
     /// How it is known.
     pub seen: Seen,
 }

@@ -30,13 +30,24 @@ impl Servers {
         Servers { resources, shapes }
     }
 
-    /// Returns whether a job with these demands (R) fits on an empty server of some shape.
-    pub fn hold(&self, demand: &[f64]) -> bool {
-        let fits = |shape: &Shape| {
+    /// Returns whether a job with these demands (R) on each of so many servers fits on them when they are empty.
+    pub fn hold(&self, demand: &[f64], nodes: u32) -> bool {
+        let fits = |shape: &&Shape| {
             let mut pairs = demand.iter().zip(&shape.capacity);
             pairs.all(|(demand, capacity)| *demand <= capacity.value())
         };
-        self.shapes.iter().any(fits)
+        let shapes = self.shapes.iter().filter(fits);
+        shapes.map(|shape| u64::from(shape.count)).sum::<u64>() >= u64::from(nodes)
+    }
+
+    /// Returns what a job holds on each of so many servers, which holds so much (R) on all of them together: no less than
+    /// that, in whole amounts where the sum is whole, memory in thousandths.
+    pub(super) fn part(&self, demand: &mut [f64], nodes: u32) {
+        for (demand, name) in demand.iter_mut().zip(&self.resources) {
+            let is_whole = demand.fract() == 0.0 && name != "memory";
+            let unit = if is_whole { 1.0 } else { 1000.0 };
+            *demand = (*demand * unit / f64::from(nodes)).ceil() / unit;
+        }
     }
 
     /// Capacity of all servers together (R).
@@ -141,8 +152,8 @@ mod tests {
             servers.total(),
             [40.0 * 96.0 + 8.0 * 48.0, 40.0 * 384.0, 64.0]
         );
-        assert!(servers.hold(&[48.0, 0.0, 8.0]) && servers.hold(&[96.0, 1.0, 0.0]));
-        assert!(!servers.hold(&[49.0, 0.0, 1.0]));
+        assert!(servers.hold(&[48.0, 0.0, 8.0], 1) && servers.hold(&[96.0, 1.0, 0.0], 40));
+        assert!(!servers.hold(&[49.0, 0.0, 1.0], 1) && !servers.hold(&[96.0, 1.0, 0.0], 41));
     }
 
     #[test]

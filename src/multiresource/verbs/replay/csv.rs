@@ -39,6 +39,10 @@ pub fn replay_csv(replays: &Replays) -> Drawn<String> {
         rows.extend(m.backfilled.map(|jobs| count("backfilled", jobs)));
         let used = replays.trace.resources.iter().zip(&m.utilization);
         rows.extend(used.map(|(name, used)| (format!("used_{name}"), *used, None, "1")));
+        let groups = played.groups.iter();
+        rows.extend(
+            groups.map(|of| (format!("mean_wait of {}", of.name), of.mean_wait, None, "s")),
+        );
         let ratio = played.ratio.as_ref();
         rows.extend(ratio.map(|own| ("ratio_to_first".into(), own.value, own.interval, "1")));
         for (quantity, value, interval, unit) in rows {

@@ -2,7 +2,7 @@
 
 use itertools::Itertools as _;
 
-use super::results::{AtPace, Outcome, Played, Replays};
+use super::results::{AtPace, Outcome, Played, RECORDED, Replays};
 use super::words::{interrupted, intervals, pace, remarks, window, with_interval};
 use crate::multiresource::replay::Step;
 use crate::report::plot::{Axis, Curve, Drawn, Panel, Point, Scale, curves, lines};
@@ -41,10 +41,11 @@ pub fn replay_page(replays: &Replays) -> Drawn<String> {
 /// Returns the policy with the least mean at each pace.
 fn headline(replays: &Replays) -> String {
     let sentences = replays.paces.iter().filter_map(|at| {
-        let played = at.policies.iter().filter_map(Outcome::played);
+        let rules = || at.policies.iter().filter(|own| own.policy != RECORDED);
+        let played = rules().filter_map(Outcome::played);
         let least = played.map(mean_response).min_by(f64::total_cmp)?;
         let is_least = |own: &&Outcome| own.played().map(mean_response) == Some(least);
-        let best = at.policies.iter().find(is_least)?;
+        let best = rules().find(is_least)?;
         Some(format!(
             "At {} {} has the least mean response time, {} s.",
             pace(at),
@@ -64,7 +65,8 @@ fn row(replays: &Replays, name: &str) -> (String, Vec<Shown>) {
         let own = at.policies.iter().find(|own| own.policy == name);
         let played = own.and_then(Outcome::played);
         let text = played.map(|own| with_interval(mean_response(own), own.response));
-        Shown::plain(text.unwrap_or("failed".into()))
+        let missing = if name == RECORDED { "–" } else { "failed" };
+        Shown::plain(text.unwrap_or(missing.into()))
     });
     (name.to_owned(), cells.collect())
 }
@@ -147,6 +149,7 @@ fn over_time(at: &AtPace, what: &str, of: impl Fn(&Step) -> f64) -> Drawn<Panel>
 
 /// Returns the command, as far as the results say it.
 fn command(replays: &Replays, names: &[&str]) -> String {
+    let names = names.iter().filter(|name| **name != RECORDED).join(",");
     let loads = || replays.paces.iter().map(|at| number(at.load)).join(",");
     let pace = match &replays.paces[..] {
         [at] => format!("--speed {}", at.speed),
@@ -155,7 +158,7 @@ fn command(replays: &Replays, names: &[&str]) -> String {
     format!(
         "synth compare --trace {} --policies {} {pace} --seed {} …",
         quoted(&replays.trace.file),
-        quoted(&names.join(",")),
+        quoted(&names),
         replays.seed
     )
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::multiresource::replay::{Interval, Measured, Speed, Step, Visit, Window};
+use crate::multiresource::replay::{Interval, Measured, OfGroup, Speed, Step, Visit, Window};
 use crate::number::Decimal;
 use crate::simulation::{Estimate, over_replications};
 use crate::trace::Account;
@@ -55,6 +55,8 @@ pub struct Traced {
     pub censored: u64,
     /// Whether it tells limits; else sizes are taken for them.
     pub has_limits: bool,
+    /// Jobs of which it tells the start.
+    pub starts: u64,
     /// What became of its lines.
     pub account: Account,
     /// The types that its jobs are, where policies decide by types.
@@ -88,6 +90,9 @@ pub struct AtPace {
     pub policies: Vec<Outcome>,
 }
 
+/// What the row of the starts that a log tells is called in place of a policy.
+pub const RECORDED: &str = "as recorded";
+
 /// A policy at one pace.
 #[derive(Clone, Debug, Serialize)]
 pub struct Outcome {
@@ -109,6 +114,8 @@ pub struct Outcome {
 pub struct Played {
     /// What was measured.
     pub measured: Measured,
+    /// The same of groups of jobs.
+    pub groups: Vec<OfGroup>,
     /// Where the mean wait may be.
     pub wait: Option<Interval>,
     /// Where the mean response time may be.

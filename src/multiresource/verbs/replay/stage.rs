@@ -5,13 +5,13 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 
 use super::args::{Demands, Pace, Replaying};
-use super::results::{AtPace, Outcome, Played, Ratio, Replays, Spread, Traced};
+use super::results::{AtPace, Outcome, Played, RECORDED, Ratio, Replays, Spread, Traced};
 use super::types::{Types, servers_of};
 use crate::kind::{self, VerbResult, refuse};
 use crate::multiresource::Multiresource;
 use crate::multiresource::replay::{
-    Blocks, Clock, DecisionState, Interval, Job, Kinds, Log, Measured, Speed, Visit, WholeParts,
-    Window, gathered, replay, resampled, time_series, visits,
+    Blocks, Clock, DecisionState, Groups, Interval, Job, Kinds, Log, Measured, Speed, Visit,
+    WholeParts, Window, gathered, replay, resampled, time_series, visits,
 };
 use crate::multiresource::simulator::Contender;
 use crate::multiresource::verbs::resolve::has_types_of;
@@ -25,6 +25,7 @@ pub struct Stage<'a> {
     file: String,
     log: Log,
     exact: Kinds,
+    groups: Groups,
     typed: Option<Types>,
     latency: WholeParts,
 }
@@ -95,6 +96,7 @@ impl<'a> Stage<'a> {
             replaying,
             policies,
             file,
+            groups: Groups::of(&log, &exact),
             log,
             exact,
             typed,
@@ -139,6 +141,12 @@ impl<'a> Stage<'a> {
     pub fn at(&self, speed: Speed, listener: &mut dyn FnMut(&str)) -> AtPace {
         let span = self.log.span() / speed.ratio() / self.per_second();
         let keeps_visits = self.replaying.trace.jobs.is_some();
+        let kept = |mut played: Played| {
+            if !keeps_visits {
+                played.visits = Vec::new();
+            }
+            Some(Box::new(played))
+        };
         let mut first: Option<Played> = None;
         let mut policies = Vec::new();
         for policy in &self.policies {
@@ -146,14 +154,11 @@ impl<'a> Stage<'a> {
             match self.run(policy, speed, span, first.as_ref(), listener) {
                 Err(_) if self.is_interrupted() => break,
                 Err(why) => failure = Some(why),
-                Ok(mut played) => {
+                Ok(played) => {
                     if first.is_none() {
                         first = Some(played.clone());
                     }
-                    if !keeps_visits {
-                        played.visits = Vec::new();
-                    }
-                    replayed = Some(Box::new(played));
+                    replayed = kept(played);
                 }
             }
             policies.push(Outcome {
@@ -163,6 +168,17 @@ impl<'a> Stage<'a> {
                 failure,
             });
         }
+        let recorded = self
+            .recorded()
+            .filter(|_| speed == Speed::ONE && !self.is_interrupted());
+        let recorded =
+            recorded.map(|visits| self.measured((visits, 0), None, span, first.as_ref()));
+        policies.extend(recorded.and_then(Result::ok).map(|played| Outcome {
+            policy: RECORDED.to_owned(),
+            digest: None,
+            replayed: kept(played),
+            failure: None,
+        }));
         AtPace {
             speed,
             load: self.log.load() * speed.ratio(),
@@ -236,9 +252,42 @@ impl<'a> Stage<'a> {
         first: Option<&Played>,
         listener: &mut dyn FnMut(&str),
     ) -> Result<Played, String> {
-        let (typed, kinds) = (self.types_for(policy), self.kinds(policy));
+        let typed = self.types_for(policy);
         let jobs = typed.map_or(&self.log.jobs, |typed| &typed.jobs);
-        let (visits, events) = self.visits(policy, jobs, speed, listener)?;
+        let visits = self.visits(policy, jobs, speed, listener)?;
+        self.measured(visits, typed, span, first)
+    }
+
+    /// Returns the visits that the log tells, if it tells when each job started.
+    fn recorded(&self) -> Option<Vec<Visit>> {
+        let seconds = |ticks: f64| ticks / self.per_second();
+        let visit = |job: &Job| {
+            let (submit, wait, size) =
+                (seconds(job.submit), seconds(job.waited), seconds(job.size));
+            (!wait.is_nan()).then_some(Visit {
+                submit,
+                start: submit + wait,
+                end: submit + wait + size,
+                size,
+                limit: seconds(job.limit),
+                latency: 0.0,
+                wait,
+                line: job.line,
+                kind: job.kind,
+            })
+        };
+        self.log.jobs.iter().map(visit).collect()
+    }
+
+    /// Measures visits of all jobs, by types or by what they demand, also against the first policy that was replayed.
+    fn measured(
+        &self,
+        (visits, events): (Vec<Visit>, u64),
+        typed: Option<&Types>,
+        span: f64,
+        first: Option<&Played>,
+    ) -> Result<Played, String> {
+        let kinds = typed.map_or(&self.exact, |typed| &typed.kinds);
         let window = self.window().within(span);
         let measured = Measured::of(&visits, window, kinds);
         if measured.jobs == 0 {
@@ -264,6 +313,7 @@ impl<'a> Stage<'a> {
                 }),
         });
         Ok(Played {
+            groups: self.groups.means(&visits, window),
             wait: interval(|visit| visit.wait),
             response: interval(Visit::response),
             bounded_slowdown: interval(Visit::bounded_slowdown),
@@ -335,7 +385,7 @@ impl<'a> Stage<'a> {
         let clock = self.latency.clock(speed);
         let latency = self.latency.in_policy_time(speed);
         let seen = |sizes| {
-            let workload = gathered(&self.log, jobs, &kinds.demands, clock, latency, sizes);
+            let workload = gathered(&self.log, jobs, kinds, clock, latency, sizes);
             workload.map_err(|faults| faults.to_string())
         };
         let (mut fleet, mut types) = seen(false)?;
@@ -365,6 +415,7 @@ impl<'a> Stage<'a> {
                 rounded: log.rounded,
                 censored: log.censored,
                 has_limits: log.has_limits,
+                starts: log.jobs.iter().filter(|job| !job.waited.is_nan()).count() as u64,
                 account: log.account.clone(),
                 types: self.typed.as_ref().map(|types| types.typed.clone()),
             },

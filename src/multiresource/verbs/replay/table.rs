@@ -1,7 +1,7 @@
 //! The tables of a replay.
 
 use super::recorded::Recorded;
-use super::results::{AtPace, Replays, Spread};
+use super::results::{AtPace, Played, Replays, Spread};
 use super::words::{interrupted, intervals, pace, window, with_interval};
 use crate::multiresource::report::start_latency_of;
 use crate::report::{Table, estimate, number, percent, wrap};
@@ -10,7 +10,10 @@ use crate::report::{Table, estimate, number, percent, wrap};
 pub fn replayed(replays: &Replays, width: usize) -> String {
     let mut parts = Vec::from_iter(interrupted(replays));
     let paces = replays.paces.iter();
-    parts.extend(paces.map(|at| format!("{}\n\n{}", pace(at), at_pace(at, width))));
+    parts.extend(paces.flat_map(|at| {
+        let whole = format!("{}\n\n{}", pace(at), at_pace(at, width));
+        [Some(whole), groups(at, width)].into_iter().flatten()
+    }));
     parts.extend(replays.failures().map(|(at, name, why)| {
         let text = format!("{name} is not replayed at {}: {why}", pace(at));
         wrap(&text, width)
@@ -68,6 +71,34 @@ fn at_pace(at: &AtPace, width: usize) -> String {
         table.row(row);
     }
     table.within(width)
+}
+
+/// Puts mean waits of groups of jobs beside each other; none where all jobs are alike.
+fn groups(at: &AtPace, width: usize) -> Option<String> {
+    let played: Vec<(&str, &Played)> = at
+        .policies
+        .iter()
+        .filter_map(|own| Some((&*own.policy, own.played()?)))
+        .collect();
+    let (_, first) = played.first().filter(|(_, own)| !own.groups.is_empty())?;
+    let header = ["mean wait of", "jobs", "of work"];
+    let mut table = Table::new(
+        header
+            .into_iter()
+            .chain(played.iter().map(|(name, _)| *name)),
+    );
+    for (g, group) in first.groups.iter().enumerate() {
+        let row = [
+            group.name.clone(),
+            group.jobs.to_string(),
+            percent(group.work),
+        ];
+        let waits = played
+            .iter()
+            .map(|(_, own)| number(own.groups[g].mean_wait));
+        table.row(row.into_iter().chain(waits));
+    }
+    Some(table.within(width))
 }
 
 fn spread(spread: &Spread, width: usize) -> String {

@@ -51,13 +51,14 @@ impl Types {
         let own = |amounts: &[f64]| places.iter().map(|j| amounts[*j]).collect::<Vec<f64>>();
         let dominating = Dominating::new(workload.types(), &own(&log.servers.total()));
         let ticks = unit * log.tick.per_second() as f64;
-        let types_of = |vector: &[f64]| {
-            let types = dominating.types_of(&own(vector)).into_iter();
+        let types_of = |v: usize| {
+            let vector = [own(&log.vectors[v]), vec![f64::from(log.nodes[v])]].concat();
+            let types = dominating.types_of(&vector).into_iter();
             types.map(|(limit, i)| (limit * ticks, i)).collect()
         };
         let mut types = Types {
             kinds: Kinds::of_types(log, workload, &places),
-            by_vector: log.vectors.iter().map(|v| types_of(v)).collect(),
+            by_vector: (0..log.vectors.len()).map(types_of).collect(),
             fleet,
             jobs: Vec::new(),
             ticks,

@@ -69,15 +69,22 @@ pub fn remarks(replays: &Replays) -> Vec<String> {
     let capacity: Vec<String> = capacity.map(|(name, c)| format!("{name} {c}")).collect();
     let servers = counted(trace.servers as f64, "server");
     let mut remarks = vec![format!(
-        "{} ({}): {} jobs with {} different demands came in {} days to {servers} ({}): load {:.3}.",
+        "{} ({}): {} with {} came in {} days to {servers} ({}): load {:.3}.",
         trace.file,
         trace.format,
-        trace.jobs,
-        trace.vectors,
+        counted(trace.jobs as f64, "job"),
+        counted(trace.vectors as f64, "different demand"),
         number(trace.span / 86_400.0),
         capacity.join(", "),
         trace.load
     )];
+    remarks.extend(
+        trace
+            .account
+            .remarks
+            .iter()
+            .map(|remark| format!("{remark}.")),
+    );
     if trace.rounded > 0 {
         remarks.push(format!(
             "{} times a demand was rounded up to three digits, for the trace has more than 2000 different ones.",
@@ -86,8 +93,14 @@ pub fn remarks(replays: &Replays) -> Vec<String> {
     }
     if trace.censored > 0 {
         remarks.push(format!(
-            "{} jobs still ran when the trace ended: how long is not known, and they are not replayed (--censored end: as if they had ended then).",
-            trace.censored
+            "Not replayed: {} still running when the trace ended, so that sizes are not known (--censored end: as if they had ended then).",
+            counted(trace.censored as f64, "job")
+        ));
+    }
+    if (1..trace.jobs).contains(&trace.starts) {
+        remarks.push(format!(
+            "The trace tells when {} of {} jobs started: without the others there is no row as recorded.",
+            trace.starts, trace.jobs
         ));
     }
     if !trace.has_limits {
@@ -95,14 +108,14 @@ pub fn remarks(replays: &Replays) -> Vec<String> {
     }
     if let Some(typed) = &trace.types {
         remarks.push(format!(
-            "As {} types jobs hold {:.2} % more than they asked for.",
-            typed.types,
+            "As {} jobs hold {:.2} % more than they asked for.",
+            counted(typed.types as f64, "type"),
             100.0 * (typed.rounding - 1.0)
         ));
         if typed.untyped > 0 {
             remarks.push(format!(
-                "{} jobs, {} of the work, demand more than every type: left out, for every policy.",
-                typed.untyped,
+                "Left out, for every policy: {}, {} of the work, of a demand above that of every type.",
+                counted(typed.untyped as f64, "job"),
                 percent(typed.untyped_work)
             ));
         }

@@ -108,9 +108,14 @@ impl Rule for PooledEasyPolicy {
         Backfilling::easy(estimates).over(fleet)
     }
 
-    fn words(&self, _: &Workload) -> String {
+    fn words(&self, workload: &Workload) -> String {
+        let kept = if workload.types().iter().any(|job| job.nodes() > 1) {
+            "as many servers as it takes are"
+        } else {
+            "one server is"
+        };
         format!(
-            "EASY backfilling over all servers, without preemption: jobs wait in one place and start in order of arrival, where the least room is left. While the oldest fits nowhere, one server is kept for it; others start elsewhere, and there if they end before it can start or leave it its room, each taken to be as long as {}.",
+            "EASY backfilling over all servers, without preemption: jobs wait in one place and start in order of arrival, where the least room is left. While the oldest fits nowhere, {kept} kept for it; others start elsewhere, and there if they end before it can start or leave it its room, each taken to be as long as {}.",
             if self.limits {
                 "its limit"
             } else {

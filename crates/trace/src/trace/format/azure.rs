@@ -11,7 +11,6 @@ use std::path::Path;
 use itertools::Itertools as _;
 
 use super::{Fate, File, Format, Line, Opened, Raw, Rows};
-use crate::trace::fields::name;
 use crate::trace::{Seen, Tick, TraceError};
 
 /// Seconds in a day.
@@ -52,7 +51,7 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
                 Some(_) => Seen::Whole,
                 None => Seen::Censored,
             },
-            user: name(rows.get(tenant)),
+            user: account.user(rows.get(tenant)),
             fate: request.map_or(Fate::Unplaced, |_| Fate::Completed),
             ..Raw::new(rows.number(), submit, end.unwrap_or(LAST_END) - submit)
         }))

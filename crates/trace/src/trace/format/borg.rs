@@ -10,7 +10,8 @@
 use std::collections::HashMap;
 
 use super::{Fate, File, Line, Opened, Raw, Reader, Rows};
-use crate::trace::fields::{Fault, name, number, ticks, whole};
+use crate::trace::account::name;
+use crate::trace::fields::{Fault, number, ticks, whole};
 use crate::trace::{Account, Reason, Seen, Tick, TraceError};
 
 struct Borg {
@@ -204,6 +205,7 @@ impl Borg {
                 Some(_) => Seen::Whole,
                 None => Seen::Censored,
             },
+            start: since,
             batch: instance.batch,
             fate: end.unwrap_or(Fate::Completed),
             ..Raw::new(instance.line, instance.submit.max(self.start), held)

@@ -119,7 +119,7 @@ impl Format {
         ];
         let mut known = known.into_iter();
         let known = known.find(|(_, separator, names)| has(*separator, *names));
-        let table = || first.contains(&b',').then_some(Format::Csv);
+        let table = || rows::separator(first).map(|_| Format::Csv);
         known.map(|(format, ..)| format).or_else(table)
     }
 }
@@ -130,9 +130,15 @@ pub(in crate::trace) struct Raw {
     pub line: u32,
     /// \[ticks\]
     pub submit: i64,
+    /// When it started \[ticks\], where that is told.
+    pub start: Option<i64>,
     /// How long it held its room \[ticks\]; of a censored job how long at least, of an initial one how long after the
     /// start. It never ran where that is negative.
     pub size: i64,
+    /// It had not ended when the file did: its size is what there is until then.
+    pub is_open: bool,
+    /// On how many servers it ran at once; its demand is that on all of them together.
+    pub nodes: u32,
     pub seen: Seen,
     /// \[ticks\], where one is told.
     pub limit: Option<i64>,
@@ -147,12 +153,28 @@ impl Raw {
         Raw {
             line,
             submit,
+            start: None,
             size,
+            is_open: false,
+            nodes: 1,
             seen: Seen::Whole,
             limit: None,
             user: 0,
             batch: 0,
             fate: Fate::Completed,
+        }
+    }
+
+    /// Takes what starts together with it as one job, which holds its room until the last has ended.
+    fn join(&mut self, other: Raw) {
+        self.size = self.size.max(other.size);
+        self.limit = self.limit.zip(other.limit).map(|(a, b)| a.max(b));
+        self.nodes += other.nodes;
+        if other.seen == Seen::Censored {
+            self.seen = other.seen;
+        }
+        if self.fate == Fate::Completed {
+            self.fate = other.fate;
         }
     }
 }
@@ -212,15 +234,17 @@ const LOOK: u64 = 1 << 16;
 /// Opens a file, and finds out what it is.
 pub(super) fn open(source: &Source, options: &Options) -> Result<Opened, TraceError> {
     let name = source.name();
-    let mut start = Vec::new();
-    let mut input = input::open(source)?;
-    let begun = (&mut input).take(LOOK).read_to_end(&mut start);
-    begun.map_err(|why| TraceError::unreadable(&name, 0, why))?;
+    let mut file = File {
+        name: name.clone(),
+        format: Format::Csv,
+        input: input::open(source)?,
+        options,
+    };
+    let start = file.beginning()?;
     let refused = |why| TraceError::Refused(format!("{name}: {why}"));
     let format = choose(options.format, first_line(&start)).map_err(refused)?;
     without_use(format, options).map_or(Ok(()), |why| Err(refused(why)))?;
-    let input: Box<dyn BufRead> = Box::new(Cursor::new(start).chain(input));
-    read(format, name, input, options)
+    read(format, name, file.input, options)
 }
 
 /// Returns the options that mean nothing for this format, if any.
@@ -289,6 +313,16 @@ pub(super) struct File<'a> {
 }
 
 impl File<'_> {
+    /// Looks at the beginning of the file, which stays to be read.
+    fn beginning(&mut self) -> Result<Vec<u8>, TraceError> {
+        let mut start = Vec::new();
+        let begun = (&mut self.input).take(LOOK).read_to_end(&mut start);
+        begun.map_err(|why| TraceError::unreadable(&self.name, 0, why))?;
+        let rest = std::mem::replace(&mut self.input, Box::new(Cursor::new(Vec::new())));
+        self.input = Box::new(Cursor::new(start.clone()).chain(rest));
+        Ok(start)
+    }
+
     /// Returns the servers of the header, and the rows below it.
     ///
     /// # Errors

@@ -48,14 +48,19 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
         }
         let mut time = |column: usize| rows.time(column, 1.0, "a time [s]", account);
         let submit = time(created)?;
+        let there = |column: usize| !rows.get(column).is_empty();
+        let start = there(scheduled).then(|| time(scheduled)).transpose()?;
+        let is_open = start.is_some() && !there(deleted);
         let mut held = -1;
-        if !rows.get(scheduled).is_empty() {
-            held = time(deleted)? - time(scheduled)?;
+        if let Some(start) = start.filter(|_| !is_open) {
+            held = time(deleted)? - start;
             if held < 0 {
                 return Err(rows.fault(deleted, "a time not before scheduled_time [s]"));
             }
         }
         Ok(Some(Raw {
+            start,
+            is_open,
             fate: match rows.get(phase) {
                 b"Failed" => Fate::Broken,
                 _ => Fate::Completed,

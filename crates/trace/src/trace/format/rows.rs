@@ -18,7 +18,11 @@ pub(super) const SWF_FIELDS: usize = 18;
 pub(in crate::trace) struct Rows {
     pub name: String,
     pub format: Format,
+    /// What should be known of how it is read.
+    pub remarks: Vec<String>,
     lines: Lines,
+    /// What stands between two fields.
+    separator: u8,
     /// The line that was read last has not been given as a row yet.
     is_pending: bool,
     /// The names of the columns; none where fields stand between blanks.
@@ -33,7 +37,9 @@ impl Rows {
         Rows {
             name: name.into(),
             format,
+            remarks: Vec::new(),
             lines: Lines::new(input),
+            separator: if format == Format::Sacct { b'|' } else { b',' },
             is_pending: false,
             header: Vec::new(),
             bounds: Vec::new(),
@@ -50,6 +56,9 @@ impl Rows {
             if !rows.lines.advance_in(name)? {
                 return Err(rows.wrong("the file is empty"));
             }
+        }
+        if format == Format::Csv {
+            rows.separator = separator(rows.lines.line()).unwrap_or(b',');
         }
         if let Err(fault) = rows.cut() {
             let why = format!("in its first line, {}", fault.reported(rows.number()));
@@ -142,20 +151,13 @@ impl Rows {
         Ok(())
     }
 
-    fn separator(&self) -> u8 {
-        match self.format {
-            Format::Sacct => b'|',
-            _ => b',',
-        }
-    }
-
     /// Finds the fields of the line.
     fn cut(&mut self) -> Result<(), Fault> {
-        let (line, separator) = (self.lines.line(), self.separator());
+        let (line, separator) = (self.lines.line(), self.separator);
         self.bounds.clear();
         let mut at = 0;
         loop {
-            let start = at + blanks(&line[at..]);
+            let start = at + blanks(&line[at..], separator);
             let (field, end) = match line.get(start) {
                 Some(b'"') => quoted(line, start)?,
                 _ => {
@@ -166,7 +168,7 @@ impl Rows {
                 }
             };
             self.bounds.push(field);
-            let next = end + blanks(&line[end..]);
+            let next = end + blanks(&line[end..], separator);
             match line.get(next) {
                 None => return Ok(()),
                 Some(byte) if *byte == separator => at = next + 1,
@@ -280,7 +282,17 @@ impl Rows {
         expected: &'static str,
         account: &mut Account,
     ) -> Result<i64, Fault> {
-        let ticks = ticks(self.get(column), per_unit);
+        self.counted(ticks(self.get(column), per_unit), column, expected, account)
+    }
+
+    /// The same of what was read of this column.
+    pub fn counted(
+        &self,
+        ticks: Option<(i64, bool)>,
+        column: usize,
+        expected: &'static str,
+        account: &mut Account,
+    ) -> Result<i64, Fault> {
         let (ticks, is_rounded) = ticks.ok_or_else(|| self.fault(column, expected))?;
         if is_rounded {
             account.suppose(Reason::RoundedTime);
@@ -317,9 +329,17 @@ fn is_blank(byte: &u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }
 
-/// Returns how many blanks the text begins with.
-fn blanks(text: &[u8]) -> usize {
-    text.len() - text.trim_ascii_start().len()
+/// Returns how many blanks the text begins with, of which none stands between fields.
+fn blanks(text: &[u8], separator: u8) -> usize {
+    let is_blank = |byte: &&u8| byte.is_ascii_whitespace() && **byte != separator;
+    text.iter().take_while(is_blank).count()
+}
+
+/// Returns what stands between the names in the first line of a table: what stands there most often.
+pub(super) fn separator(first: &[u8]) -> Option<u8> {
+    let count = |mark: &u8| first.iter().filter(|byte| *byte == mark).count();
+    let marks = [b'|', b'\t', b';', b','].into_iter();
+    marks.max_by_key(count).filter(|mark| count(mark) > 0)
 }
 
 /// Returns the field between the quotation mark at `start` and the next that is not doubled, and where that ends.

@@ -5,13 +5,16 @@
 //! allocated, else requested. Times are local and taken as they stand: where clocks are set back or forth in the trace,
 //! `TZ=UTC sacct …` tells times that never jump. Seconds since 1970 (`SLURM_TIME_FORMAT=%s`) are read as well.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
 use super::{Fate, File, Line, Opened, Raw, Reader, Rows};
-use crate::trace::fields::{Fault, amount, name, ticks, whole};
+use crate::trace::fields::{Fault, amount, clock_ticks, ticks, whole};
 use crate::trace::{Account, Reason, Seen, Tick, TraceError};
-use synth_core::number::civil;
+use synth_core::number::{self, clock};
 
 /// What to type for a file that is read without complaint.
-pub(super) const EXPORT_HELP: &str = "Export with `sacct -aXP --format=JobIDRaw,Submit,Start,End,ElapsedRaw,State,ReqTRES,\
+pub(super) const EXPORT_HELP: &str = "Export with `sacct -aXP --format=JobID,Submit,Eligible,Start,End,ElapsedRaw,State,ReqTRES,\
      AllocTRES,TimelimitRaw,User`";
 
 /// Seconds in a minute, the unit of limits.
@@ -23,40 +26,68 @@ const HOUR: i64 = 3600;
 struct Sacct {
     id: usize,
     submit: usize,
+    eligible: Option<usize>,
     start: Option<usize>,
     end: Option<usize>,
-    elapsed: usize,
+    /// A length of time, and the seconds of its unit where it is a number.
+    elapsed: (usize, f64),
+    limit: Option<(usize, f64)>,
     state: usize,
     /// What is allocated, what is requested.
     tres: [Option<usize>; 2],
-    limit: Option<usize>,
+    cpus: Option<usize>,
+    memory: Option<usize>,
+    gres: Option<usize>,
+    nodes: Option<usize>,
     user: Option<usize>,
     /// The TRES of each resource.
     names: Vec<String>,
+    /// Heterogeneous jobs by their first ids: what is known of all their components.
+    joined: BTreeMap<Vec<u8>, (Raw, Vec<f64>)>,
 }
 
 pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
     let (servers, rows) = file.table()?;
+    // The first of these that there is.
+    let either = |names: &[&str]| {
+        let mut found = names.iter().map(|name| rows.column(name));
+        found.find_map(Result::transpose).transpose()
+    };
     let tres = [rows.column("AllocTRES")?, rows.column("ReqTRES")?];
+    let cpus = either(&["AllocCPUS", "NCPUS", "ReqCPUS"])?;
     let name = |resource: &String| match resource.as_str() {
         "memory" => "mem".to_owned(),
         "gpu" => "gres/gpu".to_owned(),
         other => other.to_owned(),
     };
+    let length = |names: [&str; 2], unit: f64| {
+        let raw = rows.column(names[0])?.map(|column| (column, unit));
+        Ok(raw.or(rows.column(names[1])?.map(|column| (column, unit))))
+    };
+    let elapsed = length(["ElapsedRaw", "Elapsed"], 1.0)?;
+    let elapsed = elapsed.map_or_else(|| Ok((rows.needed(&["ElapsedRaw"])?, 1.0)), Ok)?;
+    let state = rows.needed(&["State"])?;
+    if tres == [None; 2] && cpus.is_none() {
+        rows.needed(&["AllocTRES"])?;
+    }
     let reader = Sacct {
-        id: rows.needed(&["JobIDRaw", "JobID"])?,
+        // Components of a heterogeneous job differ by what follows `+` there, and have ids of their own in JobIDRaw.
+        id: rows.needed(&["JobID", "JobIDRaw"])?,
         submit: rows.needed(&["Submit"])?,
+        eligible: rows.column("Eligible")?,
         start: rows.column("Start")?,
         end: rows.column("End")?,
-        elapsed: rows.needed(&["ElapsedRaw"])?,
-        state: rows.needed(&["State"])?,
-        tres: match tres {
-            [None, None] => [Some(rows.needed(&["AllocTRES"])?), None],
-            tres => tres,
-        },
-        limit: rows.column("TimelimitRaw")?,
+        elapsed,
+        limit: length(["TimelimitRaw", "Timelimit"], MINUTE)?,
+        state,
+        tres,
+        cpus,
+        memory: rows.column("ReqMem")?,
+        gres: either(&["AllocGRES", "ReqGRES"])?,
+        nodes: either(&["AllocNodes", "NNodes", "ReqNodes"])?,
         user: rows.column("User")?,
         names: servers.resources.iter().map(name).collect(),
+        joined: BTreeMap::new(),
     };
     Ok((Tick::Second, servers, rows, Box::new(reader)))
 }
@@ -72,58 +103,93 @@ enum State {
 impl Reader for Sacct {
     fn read(&mut self, (rows, demand, account): Line<'_>) -> Result<Option<Raw>, Fault> {
         // `123.batch` and `123.0` are steps of job 123; `123_4` is a job, the fourth of an array.
-        if rows.get(self.id).contains(&b'.') {
+        let id = rows.get(self.id);
+        if id.contains(&b'.') {
             account.note(Reason::Step, rows.number(), 0.0);
             return Ok(None);
         }
+        let job = self.job(rows, demand, account)?;
+        let Some(plus) = id.iter().position(|byte| *byte == b'+') else {
+            return Ok(Some(job));
+        };
+        match self.joined.entry(id[..plus].to_vec()) {
+            Entry::Vacant(place) => {
+                place.insert((job, demand.to_vec()));
+            }
+            Entry::Occupied(mut known) => {
+                account.note(Reason::Component, rows.number(), 0.0);
+                let (first, sum) = known.get_mut();
+                first.join(job);
+                let pairs = sum.iter_mut().zip(&*demand);
+                pairs.for_each(|(sum, own)| *sum += own);
+            }
+        }
+        Ok(None)
+    }
+
+    fn left(&mut self, demand: &mut [f64], _: &mut Account) -> Option<Raw> {
+        let (_, (job, sum)) = self.joined.pop_first()?;
+        demand.copy_from_slice(&sum);
+        Some(job)
+    }
+}
+
+impl Sacct {
+    /// Reads the job of a line.
+    fn job(&self, rows: &Rows, demand: &mut [f64], account: &mut Account) -> Result<Raw, Fault> {
         let submit = instant(rows, Some(self.submit))?;
         let submit = submit.ok_or_else(|| rows.fault(self.submit, INSTANT))?;
         let state = state(rows.get(self.state)).ok_or_else(|| {
             let expected = "a state of Slurm, such as COMPLETED or TIMEOUT";
             rows.fault(self.state, expected)
         })?;
-        let time = |column: usize, per_unit: f64, expected: &'static str| {
-            let ticks = ticks(rows.get(column), per_unit);
+        let time = |(column, per_unit): (usize, f64), expected: &'static str| {
+            let field = rows.get(column);
+            let ticks = ticks(field, per_unit).or_else(|| clock_ticks(clock(field)?, 1.0));
+            let ticks = ticks.filter(|(ticks, _)| *ticks >= 0);
             ticks.map_or_else(|| Err(rows.fault(column, expected)), |(ticks, _)| Ok(ticks))
         };
-        let elapsed = time(self.elapsed, 1.0, LENGTH)?;
-        if elapsed < 0 {
-            return Err(rows.fault(self.elapsed, LENGTH));
-        }
+        let elapsed = time(self.elapsed, "a length of time ≥ 0 [s]")?;
         let (start, end) = (instant(rows, self.start)?, instant(rows, self.end)?);
-        let limit = match self.limit.map(|column| (column, rows.get(column))) {
+        let limit = match self.limit.map(|column| (column, rows.get(column.0))) {
             None | Some((_, b"" | b"UNLIMITED" | b"Partition_Limit")) => None,
-            Some((column, _)) => {
-                let expected = "a limit [min], UNLIMITED or Partition_Limit";
-                Some(time(column, MINUTE, expected)?)
-            }
+            Some((column, _)) => Some(time(
+                column,
+                "a limit [min], 1-02:00:00, UNLIMITED or Partition_Limit",
+            )?),
         };
-        self.demand(rows, demand, account)?;
+        let nodes = self.demand(rows, demand, account)?;
         let span = start.zip(end).map(|(start, end)| end - start - elapsed);
         if span.is_some_and(|off| off.abs() == HOUR) && state != State::Runs {
             account.suppose(Reason::AmbiguousTime);
         }
         let never_ran = state == State::Waits || self.start.is_some() && start.is_none();
         let size = if never_ran { -1 } else { elapsed };
-        Ok(Some(Raw {
+        // Before it was eligible no policy could start it. It started earlier only where the clock was set meanwhile.
+        let eligible = instant(rows, self.eligible)?.unwrap_or(submit);
+        let eligible = eligible.min(start.unwrap_or(eligible));
+        if eligible > submit {
+            account.suppose(Reason::Eligible);
+        }
+        Ok(Raw {
+            start,
+            nodes,
             seen: match state {
                 State::Runs if !never_ran => Seen::Censored,
                 _ => Seen::Whole,
             },
             limit,
-            user: self.user.map_or(0, |column| name(rows.get(column))),
+            user: self.user.map_or(0, |column| account.user(rows.get(column))),
             fate: match state {
                 State::Ended(fate) => fate,
                 State::Runs | State::Waits => Fate::Completed,
             },
-            ..Raw::new(rows.number(), submit, size)
-        }))
+            ..Raw::new(rows.number(), submit.max(eligible), size)
+        })
     }
-}
 
-impl Sacct {
-    /// Reads what it was allocated, or what it requested if that is nothing.
-    fn demand(&self, rows: &Rows, demand: &mut [f64], account: &mut Account) -> Result<(), Fault> {
+    /// Reads what it was allocated, or what it requested if that is nothing; returns on how many nodes.
+    fn demand(&self, rows: &Rows, demand: &mut [f64], account: &mut Account) -> Result<u32, Fault> {
         let there = |column: &usize| !rows.get(*column).is_empty();
         let [allocated, requested] = self.tres.map(|column| column.filter(there));
         if allocated.is_none() && requested.is_some() {
@@ -131,21 +197,63 @@ impl Sacct {
         }
         demand.fill(0.0);
         let Some(column) = allocated.or(requested) else {
-            return Ok(());
+            let plain =
+                |column: Option<usize>| column.map_or(Ok(None), |column| rows.amount(column));
+            let (cpus, nodes) = (
+                plain(self.cpus)?,
+                plain(self.nodes)?.unwrap_or(1.0).max(1.0),
+            );
+            for (demand, name) in demand.iter_mut().zip(&self.names) {
+                let amount = match name.as_str() {
+                    "cpu" => cpus,
+                    "mem" => self.requested_memory(rows, cpus.unwrap_or(1.0), nodes)?,
+                    "node" => Some(nodes),
+                    gres => Some(
+                        nodes
+                            * self
+                                .gres
+                                .map_or(0.0, |column| gres_of(rows.get(column), gres)),
+                    ),
+                };
+                if amount.is_none() {
+                    account.suppose(Reason::NoAmount);
+                }
+                *demand = amount.unwrap_or(0.0);
+            }
+            return Ok(nodes as u32);
         };
         let text = rows.get(column);
-        for (demand, tres) in demand.iter_mut().zip(&self.names) {
-            let amount = tres_of(text, tres).map_err(|found| Fault {
+        let read = |tres: &str| {
+            tres_of(text, tres).map_err(|found| Fault {
                 found: String::from_utf8_lossy(found).into_owned(),
                 ..rows.fault(column, "amounts such as cpu=32,mem=500G,gres/gpu=2")
-            })?;
+            })
+        };
+        for (demand, tres) in demand.iter_mut().zip(&self.names) {
+            let amount = read(tres)?;
             // A job without GPUs does not name them.
             if amount.is_none() && matches!(tres.as_str(), "cpu" | "mem") {
                 account.suppose(Reason::NoAmount);
             }
             *demand = amount.unwrap_or(0.0);
         }
-        Ok(())
+        Ok(read("node")?.unwrap_or(1.0) as u32)
+    }
+
+    /// Reads the memory that a job requested \[GiB\]: `4000Mc` is that for each cpu, `16Gn` that for each node.
+    fn requested_memory(&self, rows: &Rows, cpus: f64, nodes: f64) -> Result<Option<f64>, Fault> {
+        let Some((column, text)) = self.memory.map(|column| (column, rows.get(column))) else {
+            return Ok(None);
+        };
+        let (text, times) = match text {
+            b"" => return Ok(None),
+            [text @ .., b'c'] => (text, cpus),
+            [text @ .., b'n'] => (text, nodes),
+            text => (text, 1.0),
+        };
+        let amount = amount_of(text, "mem");
+        let amount = amount.ok_or_else(|| rows.fault(column, "memory such as 4000Mc or 16G"))?;
+        Ok(Some(amount * times))
     }
 }
 
@@ -154,13 +262,14 @@ fn instant(rows: &Rows, column: Option<usize>) -> Result<Option<i64>, Fault> {
     match column.map(|column| (column, rows.get(column))) {
         None | Some((_, b"" | b"Unknown" | b"None")) => Ok(None),
         Some((column, field)) => {
-            let instant = civil(field).or_else(|| whole(field));
+            let instant = number::instant(field)
+                .map(|at| at as i64)
+                .or_else(|| whole(field));
             instant.map_or_else(|| Err(rows.fault(column, INSTANT)), |at| Ok(Some(at)))
         }
     }
 }
 
-const LENGTH: &str = "a length of time ≥ 0 [s]";
 const INSTANT: &str = "an instant such as 2024-03-31T02:30:00";
 
 /// Returns what a state says; `CANCELLED by 1000` is CANCELLED.
@@ -177,20 +286,44 @@ fn state(field: &[u8]) -> Option<State> {
     })
 }
 
-/// Returns how much of a resource `cpu=32,mem=500G` has, memory in GiB; `None` where it is not named.
+/// Returns how much of a resource `cpu=32,mem=500G` has, memory in GiB; `None` where it is not named. What is named by
+/// its type alone, as `gres/gpu:v100=2`, is the sum over types.
 ///
 /// # Errors
 /// What it says of that resource, if that is no amount.
 fn tres_of<'a>(text: &'a [u8], name: &str) -> Result<Option<f64>, &'a [u8]> {
-    let mut parts = text.split(|byte| *byte == b',');
-    let part = parts.find_map(|part| {
-        let amount = part.strip_prefix(name.as_bytes())?;
-        Some((part, amount.strip_prefix(b"=")?))
-    });
-    let Some((part, text)) = part else {
-        return Ok(None);
-    };
-    // Without a unit memory is in MiB; other resources count in ones.
+    let mut of_types = None;
+    for part in text.split(|byte| *byte == b',') {
+        let Some(rest) = part.strip_prefix(name.as_bytes()) else {
+            continue;
+        };
+        let Some(at) = rest.iter().position(|byte| *byte == b'=') else {
+            continue;
+        };
+        let amount = || amount_of(&rest[at + 1..], name).ok_or(part);
+        match rest[..at] {
+            [] => return amount().map(Some),
+            [b':', ..] => of_types = Some(of_types.unwrap_or(0.0) + amount()?),
+            _ => {}
+        }
+    }
+    Ok(of_types)
+}
+
+/// Returns how much `gpu:v100:2,nic:1` has of `gres/gpu` on each node; one where no number stands.
+fn gres_of(text: &[u8], name: &str) -> f64 {
+    let text = String::from_utf8_lossy(text);
+    let parts = text
+        .split(',')
+        .map(|part| part.split_once('(').map_or(part, |(part, _)| part));
+    let parts = parts.map(|part| part.split(':').collect::<Vec<_>>());
+    let own = parts.filter(|words| name.strip_prefix("gres/") == Some(words[0]));
+    own.map(|words| words[words.len() - 1].parse().unwrap_or(1.0))
+        .sum()
+}
+
+/// Returns an amount such as `500G`; of memory in GiB, and MiB without a unit.
+fn amount_of(text: &[u8], name: &str) -> Option<f64> {
     let (without, gib) = if name == "mem" { (2, 3) } else { (0, 0) };
     let (text, unit) = match text {
         [text @ .., b'K'] => (text, 1),
@@ -200,5 +333,5 @@ fn tres_of<'a>(text: &'a [u8], name: &str) -> Result<Option<f64>, &'a [u8]> {
         text => (text, without),
     };
     let scale = 1024_f64.powi(unit - gib);
-    amount(text).map(|amount| Some(amount * scale)).ok_or(part)
+    amount(text).map(|amount| amount * scale)
 }

@@ -3,7 +3,7 @@
 //! Evaluation of Parallel Job Schedulers, JSSPP 1999).
 
 use super::{Fate, File, Line, Opened, Raw, Reader, Rows};
-use crate::trace::fields::{Fault, MOST, name, number};
+use crate::trace::fields::{Fault, MOST, number};
 use crate::trace::{Reason, Servers, Tick, TraceError};
 use synth_core::number::Decimal;
 
@@ -13,6 +13,7 @@ const PROCESSORS: [&str; 5] = ["cpu", "cpus", "cores", "processors", "nodes"];
 /// The fields that are looked at, from 0.
 mod field {
     pub const SUBMIT: usize = 1;
+    pub const WAIT: usize = 2;
     pub const RUN: usize = 3;
     pub const ALLOCATED: usize = 4;
     pub const USED_MEMORY: usize = 6;
@@ -76,6 +77,8 @@ impl Reader for Swf {
     fn read(&mut self, (rows, demand, account): Line<'_>) -> Result<Option<Raw>, Fault> {
         let mut time = |n: usize| rows.time(n, 1.0, "a time [s]", account);
         let (submit, run, limit) = (time(field::SUBMIT)?, time(field::RUN)?, time(field::LIMIT)?);
+        // Some logs tell no wait, or a word for it.
+        let wait = number(rows.get(field::WAIT)).filter(|wait| (0.0..MOST).contains(wait));
         if submit < 0 {
             return Err(rows.fault(field::SUBMIT, "a time of submission ≥ 0 [s]"));
         }
@@ -113,9 +116,10 @@ impl Reader for Swf {
         }
         let user = match rows.get(field::USER) {
             b"-1" => 0,
-            user => name(user),
+            user => account.user(user),
         };
         Ok(Some(Raw {
+            start: wait.map(|wait| submit + wait.round() as i64),
             limit: Some(limit),
             user,
             fate,

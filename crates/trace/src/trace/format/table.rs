@@ -1,23 +1,46 @@
-//! A table with a header, of which is said what stands in which column.
+//! A table with a header: of its columns is said what stands there, or they have names that say it.
 
-use super::{File, Line, Opened, Raw, Reader, Rows};
-use crate::trace::fields::{Fault, name};
-use crate::trace::{Options, Seen, Tick, TraceError};
+use std::io::Cursor;
+
+use super::{File, Format, Line, Opened, Raw, Reader, Rows};
+use crate::trace::account::name;
+use crate::trace::fields::{Fault, clock_ticks, number, ticks};
+use crate::trace::{Account, Options, Seen, Tick, TraceError};
 use synth_core::document::suggest;
-use synth_core::number::seconds_in;
+use synth_core::number::{clock, instant, seconds_in};
 
-/// What may be taken beside resources.
-const ROLES: [&str; 7] = ["time", "size", "end", "limit", "user", "batch", "censored"];
+/// What may be taken beside resources, each with the names that its column may have where none is said. (`nodes` may as
+/// well be the resource that is meant.)
+const ROLES: [(&str, &str); 9] = [
+    (
+        "time",
+        "time,submit,submitted,submit_time,arrival,arrival_time",
+    ),
+    ("start", "start,started,start_time"),
+    ("end", "end,ended,end_time,stop,finish"),
+    ("size", "size,runtime,run_time,duration,elapsed"),
+    ("limit", "limit,time_limit,timelimit,walltime"),
+    ("nodes", ""),
+    ("user", "user"),
+    ("batch", "batch"),
+    ("censored", "censored"),
+];
+/// Ticks from the coarsest to the finest.
+const TICKS: [Tick; 3] = [Tick::Second, Tick::Millisecond, Tick::Microsecond];
+
+/// A column of times, and its unit \[s\].
+type Times = (usize, f64);
 
 /// The columns that are looked at, from 0.
 struct Columns {
-    /// Ticks in a unit of the file.
-    per_unit: f64,
-    time: usize,
-    /// How long it held its room, or when it ended: then it started as it came.
-    size: usize,
-    is_end: bool,
-    limit: Option<usize>,
+    per_second: f64,
+    time: Times,
+    start: Option<Times>,
+    /// How long a job held its room, or when it ended.
+    held: Times,
+    has_end: bool,
+    limit: Option<Times>,
+    nodes: Option<usize>,
     user: Option<usize>,
     batch: Option<usize>,
     censored: Option<usize>,
@@ -25,76 +48,194 @@ struct Columns {
     amounts: Vec<usize>,
 }
 
-pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
-    let options = file.options;
-    let (servers, rows) = file.table()?;
-    let (tick, per_unit) = unit(options).map_err(TraceError::Refused)?;
+pub(super) fn open(mut file: File<'_>) -> Result<Opened, TraceError> {
+    let (options, start) = (file.options, file.beginning()?);
+    let (servers, mut rows) = file.table()?;
+    let is_role = |what: &String| ROLES.iter().any(|(role, _)| role == what);
     for (what, _) in &options.columns {
-        if !ROLES.contains(&what.as_str()) && !servers.resources.contains(what) {
+        if !is_role(what) && !servers.resources.contains(what) {
             return Err(TraceError::Refused(format!(
                 "--columns {what}=…: that is neither a resource of the capacity ({}) nor one of {}",
                 servers.resources.join(", "),
-                ROLES.join(", ")
+                ROLES.map(|(role, _)| role).join(", ")
             )));
         }
     }
-    let named = |column: &str| {
-        rows.column(column)?.ok_or_else(|| {
-            let near = suggest(column, "the file's columns", &rows.header());
-            rows.wrong(format!("no column `{column}`; {near}"))
-        })
+    let mut found = Found {
+        options,
+        rows: &rows,
+        by_name: Vec::new(),
     };
-    let column = |what: &str| {
-        let option = options.columns.iter().find(|(own, _)| own == what);
-        option.map(|(_, column)| named(column)).transpose()
+    let time = found.times("time")?.ok_or_else(|| found.missing("time"))?;
+    let start_of = found.times("start")?;
+    // A size that is written is taken before an end, unless that is asked for.
+    let size = if found.named("end").is_some() {
+        None
+    } else {
+        found.times("size")?
     };
-    // What is not said is taken from a column of that very name.
-    let needed = |what: &str| match column(what)? {
-        Some(place) => Ok(place),
-        None => rows.column(what)?.ok_or_else(|| missing(what, &rows)),
+    let end = if size.is_some() {
+        None
+    } else {
+        found.times("end")?
     };
-    let end = column("end")?;
-    let resources = servers.resources.iter();
-    let columns = Columns {
-        per_unit,
-        time: needed("time")?,
-        size: end.map_or_else(|| needed("size"), Ok)?,
-        is_end: end.is_some(),
-        limit: column("limit")?,
-        user: column("user")?,
-        batch: column("batch")?,
-        censored: column("censored")?,
-        amounts: resources.map(|r| needed(r)).collect::<Result<_, _>>()?,
+    let mut columns = Columns {
+        per_second: 1.0,
+        time,
+        start: start_of,
+        held: size.or(end).ok_or_else(|| found.missing("size"))?,
+        has_end: end.is_some(),
+        limit: found.times("limit")?,
+        nodes: found.column("nodes")?,
+        user: found.column("user")?,
+        batch: found.column("batch")?,
+        censored: found.column("censored")?,
+        amounts: Vec::new(),
     };
+    for resource in &servers.resources {
+        let column = found.column(resource)?;
+        columns
+            .amounts
+            .push(column.ok_or_else(|| found.missing(resource))?);
+    }
+    let mut remarks = Vec::new();
+    if !found.by_name.is_empty() {
+        remarks.push(format!(
+            "columns taken by their names: {}",
+            found.by_name.join(", ")
+        ));
+    }
+    if columns.has_end && columns.start.is_none() {
+        remarks.push("no column tells when jobs started: each is taken to have started as it came. If some waited, name the column with --columns start=COLUMN".into());
+    }
+    let tick = columns.tick(Rows::open(
+        &rows.name,
+        Format::Csv,
+        Box::new(Cursor::new(start)),
+    )?)?;
+    rows.remarks = remarks;
     Ok((tick, servers, rows, Box::new(columns)))
 }
 
-/// Returns the tick, and how many of them make the unit in which the file counts time.
-fn unit(options: &Options) -> Result<(Tick, f64), String> {
-    let mut found = (Tick::Second, 1.0);
-    for (what, unit) in &options.units {
-        let seconds = seconds_in(unit).filter(|_| what == "time");
-        let seconds = seconds.ok_or_else(|| {
-            format!(
-                "--unit {what}={unit}: write time=us, ms, s, min, h or d; amounts of resources count as in --capacity"
-            )
-        })?;
-        let tick = match seconds {
-            s if s >= 1.0 => Tick::Second,
-            s if s >= 1e-3 => Tick::Millisecond,
-            _ => Tick::Microsecond,
-        };
-        found = (tick, (seconds * tick.per_second() as f64).round());
-    }
-    Ok(found)
+/// Which column has what.
+struct Found<'a> {
+    options: &'a Options,
+    rows: &'a Rows,
+    /// What was taken from a column of another name than its own, or was not needed, without being asked for.
+    by_name: Vec<String>,
 }
 
-fn missing(what: &str, rows: &Rows) -> TraceError {
-    rows.wrong(format!(
-        "which column has `{what}` is not told: give --columns time=…,size=…,cpu=… (and limit, user, batch, censored where \
-         there are such); the columns are {}",
-        rows.header().join(", ")
-    ))
+impl Found<'_> {
+    /// Returns the column that was named for this.
+    fn named(&self, what: &str) -> Option<&String> {
+        let mut pairs = self.options.columns.iter();
+        pairs.find(|(own, _)| own == what).map(|(_, column)| column)
+    }
+
+    /// Returns the column that was named for this, else the one whose name says it.
+    fn column(&mut self, what: &str) -> Result<Option<usize>, TraceError> {
+        let rows = self.rows;
+        if let Some(column) = self.named(what) {
+            let none = || suggest(column, "the file's columns", &rows.header());
+            let none = || rows.wrong(format!("no column `{column}`; {}", none()));
+            return rows.column(column)?.map(Some).ok_or_else(none);
+        }
+        let role = ROLES.iter().find(|(role, _)| *role == what);
+        for name in role.map_or(what, |(_, names)| names).split(',') {
+            if let Some(place) = rows.column(name)? {
+                if role.is_some() && !(name == what && matches!(name, "time" | "size")) {
+                    self.by_name.push(format!("{what}={name}"));
+                }
+                return Ok(Some(place));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The same of a column of times, with its unit.
+    fn times(&mut self, what: &str) -> Result<Option<Times>, TraceError> {
+        const OF: [&str; 5] = ["time", "start", "end", "size", "limit"];
+        let mut unit = 1.0;
+        for (own, name) in &self.options.units {
+            let seconds = seconds_in(name).filter(|_| OF.contains(&own.as_str()));
+            let Some(seconds) = seconds else {
+                return Err(TraceError::Refused(format!(
+                    "--unit {own}={name}: write time=us, ms, s, min, h or d, or the same for start, end, size or limit alone; amounts of resources count as in --capacity"
+                )));
+            };
+            let is_own = self.options.units.iter().any(|(own, _)| own == what);
+            if own == what || own == "time" && !is_own {
+                unit = seconds;
+            }
+        }
+        Ok(self.column(what)?.map(|column| (column, unit)))
+    }
+
+    fn missing(&self, what: &str) -> TraceError {
+        self.rows.wrong(format!(
+            "which column has `{what}` is not told: give --columns {what}=COLUMN (as time=…,size=…,cpu=…, and start, end, \
+             limit, nodes, user, batch, censored where there are such); the columns are {}",
+            self.rows.header().join(", ")
+        ))
+    }
+}
+
+impl Columns {
+    /// Chooses the coarsest tick, up to the unit of the file, in which all times of these rows are whole.
+    fn tick(&mut self, mut rows: Rows) -> Result<Tick, TraceError> {
+        let times = [Some(self.time), Some(self.held), self.start, self.limit];
+        let times: Vec<Times> = times.into_iter().flatten().collect();
+        let unit = times.iter().map(|(_, unit)| *unit).fold(1.0, f64::min);
+        let is_within = |tick: &Tick| unit * tick.per_second() as f64 > 0.999;
+        let mut ticks = TICKS.into_iter().filter(is_within);
+        let mut tick = ticks.next().unwrap_or(Tick::Microsecond);
+        self.per_second = tick.per_second() as f64;
+        let mut account = Account::default();
+        while rows.advance(&mut account)? {
+            while times
+                .iter()
+                .any(|own| self.ticks_of(&rows, *own).is_some_and(|(_, off)| off))
+                && let Some(finer) = ticks.next()
+            {
+                tick = finer;
+                self.per_second = tick.per_second() as f64;
+            }
+        }
+        Ok(tick)
+    }
+
+    /// Reads a number of units, a date or a length as clocks show it; and whether it has to be rounded.
+    fn ticks_of(&self, rows: &Rows, (column, unit): Times) -> Option<(i64, bool)> {
+        let field = rows.get(column);
+        if number(field).is_some() {
+            // A unit is a whole number of ticks, or a part of one.
+            let per_unit = unit * self.per_second;
+            return ticks(
+                field,
+                if per_unit < 1.0 {
+                    per_unit
+                } else {
+                    per_unit.round()
+                },
+            );
+        }
+        clock_ticks(instant(field).or_else(|| clock(field))?, self.per_second)
+    }
+
+    /// The same; `None` where nothing stands.
+    fn get(
+        &self,
+        (rows, account): (&Rows, &mut Account),
+        times: Option<Times>,
+    ) -> Result<Option<i64>, Fault> {
+        let there = times.filter(|(column, _)| !rows.get(*column).is_empty());
+        let Some(times) = there else {
+            return Ok(None);
+        };
+        let expected = "a time: a number, 2024-03-31 02:30:00 or 0:00:16";
+        rows.counted(self.ticks_of(rows, times), times.0, expected, account)
+            .map(Some)
+    }
 }
 
 impl Reader for Columns {
@@ -102,32 +243,40 @@ impl Reader for Columns {
         for (demand, column) in demand.iter_mut().zip(&self.amounts) {
             *demand = rows.demand(*column, account)?;
         }
-        let mut time = |column: usize| rows.time(column, self.per_unit, "a time", account);
-        let submit = time(self.time)?;
-        let mut held = -1;
-        if !rows.get(self.size).is_empty() {
-            held = time(self.size)?;
-            if self.is_end {
-                held -= submit;
-                if held < 0 {
-                    return Err(rows.fault(self.size, "an end that is not before its time"));
-                }
+        let submit = self.get((rows, account), Some(self.time))?;
+        let submit = submit.ok_or_else(|| rows.fault(self.time.0, "a time"))?;
+        let start = self.get((rows, account), self.start)?;
+        let begun = start.or(Some(submit).filter(|_| self.start.is_none()));
+        let mut held = self.get((rows, account), Some(self.held))?;
+        if let Some(end) = held.filter(|_| self.has_end) {
+            held = begun.map(|begun| end - begun);
+            if held.is_some_and(|held| held < 0) {
+                let expected = match self.start {
+                    Some(_) => "an end that is not before its start",
+                    None => "an end that is not before its time",
+                };
+                return Err(rows.fault(self.held.0, expected));
             }
         }
-        let limit = self.limit.filter(|column| !rows.get(*column).is_empty());
-        let limit = limit.map(time).transpose()?;
-        let seen = match self.censored.map(|column| (column, rows.get(column))) {
-            None | Some((_, b"" | b"0" | b"false" | b"no")) => Seen::Whole,
-            Some((_, b"1" | b"true" | b"yes")) => Seen::Censored,
+        let runs = match self.censored.map(|column| (column, rows.get(column))) {
+            None => held.is_none() && self.has_end && begun.is_some(),
+            Some((_, b"" | b"0" | b"false" | b"no")) => false,
+            Some((_, b"1" | b"true" | b"yes")) => true,
             Some((column, _)) => return Err(rows.fault(column, "0 or 1")),
         };
-        let of = |column: Option<usize>| column.map_or(0, |c| name(rows.get(c)));
+        let nodes = self.nodes.map(|column| match rows.amount(column)? {
+            Some(nodes) if nodes.fract() == 0.0 && (1.0..1e9).contains(&nodes) => Ok(nodes as u32),
+            _ => Err(rows.fault(column, "a number of servers, 1 or more")),
+        });
         Ok(Some(Raw {
-            seen,
-            limit,
-            user: of(self.user),
-            batch: of(self.batch),
-            ..Raw::new(rows.number(), submit, held)
+            start,
+            is_open: runs && held.is_none(),
+            nodes: nodes.transpose()?.unwrap_or(1),
+            seen: if runs { Seen::Censored } else { Seen::Whole },
+            limit: self.get((rows, account), self.limit)?,
+            user: self.user.map_or(0, |column| account.user(rows.get(column))),
+            batch: self.batch.map_or(0, |column| name(rows.get(column))),
+            ..Raw::new(rows.number(), submit, held.unwrap_or(-1))
         }))
     }
 }

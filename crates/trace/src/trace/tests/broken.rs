@@ -101,7 +101,12 @@ fn lines_of_tables() {
         ("1,2,1e17", 5, "1e17", "an amount ≥ 0 and below 2⁵³"),
         ("1, 2, NaN", 7, "NaN", "an amount ≥ 0 and below 2⁵³"),
         (",2,3", 1, "", "a time"),
-        ("1,x,3", 3, "x", "a time"),
+        (
+            "1,x,3",
+            3,
+            "x",
+            "a time: a number, 2024-03-31 02:30:00 or 0:00:16",
+        ),
         (
             "1,\"2,3",
             3,
@@ -114,7 +119,12 @@ fn lines_of_tables() {
             "0,3",
             "the end of the field after its quotation mark",
         ),
-        ("1,\u{0},3", 3, "\\0", "a time"),
+        (
+            "1,\u{0},3",
+            3,
+            "\\0",
+            "a time: a number, 2024-03-31 02:30:00 or 0:00:16",
+        ),
     ];
     assert_broken("time,size,cpu\n", &on("cpu=4"), &lines);
     let options = Options {
@@ -187,10 +197,10 @@ fn lines_of_sacct() {
             tres,
         ),
         (
-            format!("1|{at}|{at}|{at}|5|FAILED|cpu=1|1-00:00:00"),
+            format!("1|{at}|{at}|{at}|5|FAILED|cpu=1|1-00"),
             78,
-            "1-00:00:00",
-            "a limit [min], UNLIMITED or Partition_Limit",
+            "1-00",
+            "a limit [min], 1-02:00:00, UNLIMITED or Partition_Limit",
         ),
     ];
     let lines: Vec<_> = lines
@@ -217,7 +227,7 @@ fn lines_of_openb() {
             "an amount ≥ 0 and below 2⁵³",
         ),
         ("a,1,2,0,0,Running,,9,3", 19, "", "a time [s]"),
-        ("a,1,2,0,0,Running,1,,3", 21, "", "a time [s]"),
+        ("a,1,2,0,0,Running,1,x,3", 21, "x", "a time [s]"),
         (
             "a,1,2,0,0,Running,1,2,3",
             21,

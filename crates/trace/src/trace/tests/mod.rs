@@ -6,6 +6,7 @@ mod broken;
 mod logs;
 mod openb;
 mod order;
+mod people;
 mod random;
 mod rules;
 mod sacct;

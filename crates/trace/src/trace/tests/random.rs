@@ -111,7 +111,7 @@ fn read_whatever(text: &[u8], options: &Options) -> (u64, u64) {
         assert!(
             trace
                 .servers()
-                .hold(&trace.demands().vectors()[job.demand as usize])
+                .hold(&trace.demands().vectors()[job.demand as usize], 1)
         );
     }
     (account.jobs, account.count(Reason::Fault))

@@ -174,7 +174,7 @@ fn faults_are_told_and_more_than_a_hundredth_are_too_many() {
         refused(&with(99, "1 2 3\n"), &strict),
         "FILE: 1 of 100 lines are not what the format swf has, more than 0 % of them may be:\n  \
          line 102, column 6: found ``, expected 18 fields: the line ends here\n\
-         mend the lines, name another --format, or allow more with --faults, such as --faults 5%"
+         mend the lines, name another --format, or leave them out with --faults 2%"
     );
     let why = refused(
         &with(10, &good.replace("10", "x").repeat(12)),

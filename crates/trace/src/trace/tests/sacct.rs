@@ -157,6 +157,6 @@ fn a_bar_in_a_name_is_told_and_a_missing_column_as_well() {
     assert_eq!(
         why,
         "FILE: its first line has no column `ElapsedRaw`, which sacct has; it has: `JobIDRaw`, `Submit`, `State`. Export with \
-         `sacct -aXP --format=JobIDRaw,Submit,Start,End,ElapsedRaw,State,ReqTRES,AllocTRES,TimelimitRaw,User`"
+         `sacct -aXP --format=JobID,Submit,Eligible,Start,End,ElapsedRaw,State,ReqTRES,AllocTRES,TimelimitRaw,User`"
     );
 }

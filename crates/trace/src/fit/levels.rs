@@ -1,0 +1,234 @@
+//! Levels between which the rate of work changes, and how long each lasts.
+//!
+//! # Theory
+//! The numbers of jobs in windows of time are taken as those of a hidden Markov chain: in each of its states they are
+//! Poisson (Zucchini, MacDonald, Hidden Markov Models for Time Series, 2009). The likeliest path through its states and
+//! what is counted on it are found in turn, until they agree (Juang, Rabiner, The segmental K-means algorithm, IEEE
+//! Transactions on Acoustics, Speech, and Signal Processing 38(9), 1990). A spell is a run of one state. Where spells
+//! hardly vary, a state that is left at a constant rate lasts too long too often: it has as many stages as the
+//! variation of its spells says (Ferguson, Variable duration models for speech, 1980, has such chains). The factor on the
+//! rates is that of *work* in its windows: bursts of short jobs are seen by their number, and count by what they bring.
+//!
+//! Two states that are left at constant rates have one scale of time and no peak of its own; levels have a scale each, and
+//! the peak that the log has.
+
+use super::report::short;
+use synth_core::number::Decimal;
+use synth_queues::law::CommonModulation;
+
+/// The most levels that are told apart.
+const MOST: usize = 4;
+/// The most states of a modulation.
+const STATES: usize = 20;
+/// The most stages of a level.
+const STAGES: f64 = 6.0;
+/// A level has at least so many spells.
+const FEWEST: f64 = 5.0;
+/// Rounds of estimation.
+const ROUNDS: usize = 20;
+
+/// Returns the modulation with the most levels, of jobs by their window and work, in so many windows this long \[s\];
+/// `None` where no two levels come back often enough.
+pub fn levels(
+    jobs: impl Iterator<Item = (usize, f64)>,
+    windows: usize,
+    length: f64,
+) -> Option<CommonModulation> {
+    let mut counts = vec![0.0; windows];
+    let mut works = vec![0.0; windows];
+    for (window, work) in jobs.filter(|(window, _)| *window < windows) {
+        counts[window] += 1.0;
+        works[window] += work;
+    }
+    (2..=MOST).rev().find_map(|count| {
+        let states = likeliest(&counts, count);
+        // Some may have no window.
+        let present: Vec<usize> = (0..count).filter(|s| states.contains(s)).collect();
+        let place = |s: &usize| present.partition_point(|own| own < s);
+        let states: Vec<usize> = states.iter().map(place).collect();
+        let levels = Level::all(&states, &works, present.len()).filter(|own| own.len() > 1)?;
+        Some(modulation(&levels, length))
+    })
+}
+
+/// A level of the rate.
+struct Level {
+    /// Work in a window.
+    work: f64,
+    /// Mean length of its spells \[windows\], and stages that have their variation.
+    mean: f64,
+    stages: usize,
+    /// How often each level follows it (L).
+    next: Vec<f64>,
+}
+
+impl Level {
+    /// The levels of windows in these states; `None` where one has too few spells.
+    fn all(states: &[usize], works: &[f64], count: usize) -> Option<Vec<Self>> {
+        let spells: Vec<(usize, f64)> = states
+            .chunk_by(|a, b| a == b)
+            .map(|spell| (spell[0], spell.len() as f64))
+            .collect();
+        let most = STAGES.min((STATES / count) as f64);
+        let level = |state: usize| {
+            // The first and the last are cut off; but the last leads to the first, so that every level is left.
+            let whole = spells.get(1..spells.len().checked_sub(1)?)?;
+            let lengths = || whole.iter().filter(|own| own.0 == state).map(|own| own.1);
+            let number = lengths().count() as f64;
+            let mean = lengths().sum::<f64>() / number;
+            let variance = lengths().map(|own| (own - mean).powi(2)).sum::<f64>() / number;
+            let mut next = vec![0.0; count];
+            for (own, after) in spells.iter().zip(spells.iter().cycle().skip(1)) {
+                next[after.0] += f64::from(u8::from(own.0 == state && after.0 != state));
+            }
+            let windows = || states.iter().zip(works).filter(|(own, _)| **own == state);
+            (number >= FEWEST).then(|| Level {
+                work: windows().map(|(_, work)| work).sum::<f64>() / windows().count() as f64,
+                mean,
+                stages: (mean * mean / variance).round().clamp(1.0, most) as usize,
+                next,
+            })
+        };
+        (0..count).map(level).collect()
+    }
+}
+
+/// Returns the chain of these levels, whose windows are this long \[s\].
+fn modulation(levels: &[Level], length: f64) -> CommonModulation {
+    let first = |level: usize| levels[..level].iter().map(|own| own.stages).sum::<usize>();
+    let states = first(levels.len());
+    let most = levels.iter().map(|own| own.work).fold(0.0, f64::max);
+    let mut switching = vec![vec![Decimal::ZERO; states]; states];
+    for (l, own) in levels.iter().enumerate() {
+        let rate = own.stages as f64 / (own.mean * length);
+        let last = first(l) + own.stages - 1;
+        (first(l)..last).for_each(|state| switching[state][state + 1] = short(rate));
+        let left: f64 = own.next.iter().sum();
+        for after in (0..levels.len()).filter(|after| own.next[*after] > 0.0) {
+            switching[last][first(after)] = short(rate * own.next[after] / left);
+        }
+    }
+    let of = |own: &Level| vec![short(own.work / most); own.stages];
+    let factors = levels.iter().flat_map(of);
+    CommonModulation {
+        factors: factors.collect(),
+        switching,
+    }
+}
+
+/// Returns the likeliest state of each window, of so many states with Poisson counts.
+fn likeliest(counts: &[f64], states: usize) -> Vec<usize> {
+    let mean = counts.iter().sum::<f64>() / counts.len() as f64;
+    let mut sorted = counts.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let high = sorted[sorted.len() - 1 - sorted.len() / 1000].max(2.0 * mean);
+    let low = 0.01 * mean;
+    // Mean count, and the logarithms of the probabilities to stay and to go over to one other state.
+    let other = (states - 1) as f64;
+    let first = |state: usize| low * (high / low).powf(state as f64 / other);
+    let state = |mean: f64, leaves: f64| [mean, (1.0 - leaves).ln(), (leaves / other).ln()];
+    let mut chain: Vec<[f64; 3]> = (0..states).map(|s| state(first(s), 0.1)).collect();
+    let mut found = Vec::new();
+    for _ in 0..ROUNDS {
+        let path = path(counts, &chain);
+        if path == found {
+            break;
+        }
+        found = path;
+        for (s, own) in chain.iter_mut().enumerate() {
+            let windows = found.iter().filter(|other| **other == s).count() as f64;
+            let pairs = found.iter().zip(counts).filter(|(other, _)| **other == s);
+            let sum: f64 = pairs.map(|(_, count)| count).sum();
+            let left = found
+                .windows(2)
+                .filter(|pair| pair[0] == s && pair[1] != s)
+                .count() as f64;
+            if windows > 0.0 {
+                *own = state(
+                    (sum / windows).max(0.01 * low),
+                    (left + 0.5) / (windows + 1.0),
+                );
+            }
+        }
+    }
+    found
+}
+
+/// Returns the likeliest path through these states (Viterbi).
+fn path(counts: &[f64], chain: &[[f64; 3]]) -> Vec<usize> {
+    let best = |values: &[f64]| {
+        let values = values.iter().enumerate();
+        values
+            .max_by(|a, b| a.1.total_cmp(b.1))
+            .map_or(0, |(state, _)| state)
+    };
+    let mut value = vec![0.0; chain.len()];
+    let mut from = Vec::with_capacity(counts.len());
+    for count in counts {
+        let gone: Vec<f64> = value.iter().zip(chain).map(|(v, own)| v + own[2]).collect();
+        let other = best(&gone);
+        let stays: Vec<bool> = (0..chain.len())
+            .map(|s| value[s] + chain[s][1] >= gone[other])
+            .collect();
+        for (s, [mean, stay, _]) in chain.iter().enumerate() {
+            let before = if stays[s] {
+                value[s] + stay
+            } else {
+                gone[other]
+            };
+            value[s] = before + count * mean.ln() - mean;
+        }
+        from.push((stays, other));
+    }
+    let mut state = best(&value);
+    let mut path = vec![state; counts.len()];
+    for (place, (stays, other)) in path.iter_mut().zip(from).rev() {
+        *place = state;
+        state = if stays[state] { state } else { other };
+    }
+    path
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    /// Nights of 40 windows, days of 56 at five times that rate, and in each day a burst of exactly eight windows.
+    #[test]
+    fn levels_are_found_with_their_rates_and_the_lengths_of_their_spells() {
+        let mut jobs = Vec::new();
+        for window in 0..96 * 40 {
+            let rate = match window % 96 {
+                0..40 => 1,
+                60..68 => 40,
+                _ => 5,
+            };
+            jobs.extend((0..rate).map(|_| (window, 2.0)));
+        }
+        let found = levels(jobs.into_iter(), 96 * 40, 10.0).unwrap();
+        let factors: Vec<f64> = found.factors.iter().map(|f| f.value()).collect();
+        let mut distinct = factors.clone();
+        distinct.dedup();
+        for (factor, expected) in distinct.iter().zip([0.025, 0.125, 1.0]) {
+            assert!((factor - expected).abs() < 0.01, "{distinct:?}");
+        }
+        assert_eq!(
+            (
+                distinct.len(),
+                factors.iter().filter(|f| **f == 1.0).count()
+            ),
+            (3, 6)
+        );
+        // Bursts last 80 s, in six stages.
+        let busy = factors.iter().position(|f| *f == 1.0).unwrap();
+        let left = found.switching[busy][busy + 1].value();
+        assert!((left - 6.0 / 80.0).abs() < 0.002, "{left}");
+    }
+
+    #[test]
+    fn a_constant_rate_has_no_levels() {
+        let jobs = (0..4000).map(|n| (n / 4, 1.0));
+        assert_eq!(levels(jobs, 1000, 1.0), None);
+    }
+}

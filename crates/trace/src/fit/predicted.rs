@@ -1,0 +1,133 @@
+//! What a fit predicts, beside what the log itself gives under the same rules.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::report::{Fit, FitError, Predicted};
+use crate::replay::{
+    Clock, DecisionState, Kinds, Log, Measured, Speed, Window, gathered, replay, visits,
+};
+use synth_cluster::simulator::Contender;
+use synth_cluster::workload::Fleet;
+use synth_simulation::{Estimate, Settings};
+
+/// The rules: one that never waits for a large job, one that backfills and knows sizes, and one that does neither.
+const RULES: [&str; 3] = ["first-fit", "easy-backfill", "fcfs"];
+/// The most jobs of a log that are replayed.
+pub const MOST: usize = 100_000;
+/// Events of a simulation, and the relative half width at which it ends earlier.
+const EVENTS: u64 = 4_000_000;
+const PRECISION: f64 = 0.01;
+/// Compares the workload with its log under each rule. Where another law of arrivals has come into question, the one
+/// whose waits under the first rule are nearer to the log's is taken. `listener` is notified of progress, and says
+/// whether to go on. Nothing is compared where the workload has a load of 1 or more, or weighs recent jobs more.
+///
+/// # Errors
+/// When the listener ends it.
+pub fn predict(mut fit: Fit, listener: &mut dyn FnMut(&str) -> bool) -> Result<Fit, FitError> {
+    if fit.report.load >= 1.0 {
+        return Ok(fit);
+    }
+    let Some(log) = fit.log.take() else {
+        return Ok(fit);
+    };
+    let mut other = fit.other.take();
+    for rule in RULES {
+        if !listener(&format!("replaying the log under {rule}")) {
+            return Err(FitError::Interrupted);
+        }
+        let Some(replayed) = replayed(&log, rule, listener)? else {
+            continue;
+        };
+        let mut of = |fleet: &Fleet| {
+            Ok::<_, FitError>(Predicted {
+                rule,
+                replayed,
+                simulated: simulated(fleet, rule, listener)?,
+            })
+        };
+        let mut own = of(&fit.workload)?;
+        if let Some((fleet, arrivals)) = other
+            .take()
+            .filter(|_| own.differs() || own.simulated.is_none())
+        {
+            let levels = of(&fleet)?;
+            if levels.distance() < own.distance() {
+                (fit.workload, fit.report.arrivals, own) = (fleet, arrivals, levels);
+            }
+        }
+        fit.report.predicted.push(own);
+    }
+    Ok(fit)
+}
+
+/// Returns the mean wait and response time of the log's jobs under a rule; `None` where it cannot serve them.
+fn replayed(
+    log: &Log,
+    rule: &str,
+    listener: &mut dyn FnMut(&str) -> bool,
+) -> Result<Option<[f64; 2]>, FitError> {
+    let (clock, kinds) = (Clock::whole(Speed::ONE), Kinds::exact(log));
+    let Ok((fleet, types)) = gathered(log, &log.jobs, &kinds, clock, 0.0, true) else {
+        return Ok(None);
+    };
+    let Ok(contender) = Contender::named(rule, &fleet) else {
+        return Ok(None);
+    };
+    let scene = DecisionState {
+        jobs: &log.jobs,
+        types,
+        fleet,
+        clock,
+        latency: 0.0,
+        drawn: Vec::new(),
+        seed: 1,
+    };
+    let mut is_ended = false;
+    let played = replay(&contender, &scene, &mut |_| {
+        is_ended = !listener(&format!("replaying the log under {rule}"));
+        !is_ended
+    });
+    if is_ended {
+        return Err(FitError::Interrupted);
+    }
+    let per_second = log.tick.per_second() as f64;
+    let measured = played.ok().map(|played| {
+        let visits: Vec<_> = visits(&scene, &played, per_second).collect();
+        let within = Window::MIDDLE.within(log.span() / per_second);
+        let measured = Measured::of(&visits, within, &kinds);
+        [measured.mean_wait, measured.mean_response]
+    });
+    Ok(measured.filter(|means| means.iter().all(|mean| mean.is_finite())))
+}
+
+/// Simulates a rule on a workload, whose unit is a second.
+fn simulated(
+    fleet: &Fleet,
+    rule: &str,
+    listener: &mut dyn FnMut(&str) -> bool,
+) -> Result<Option<[Estimate; 2]>, FitError> {
+    let Ok(contender) = Contender::named(rule, fleet) else {
+        return Ok(None);
+    };
+    let interrupt = Arc::new(AtomicBool::new(false));
+    let settings = Settings {
+        events: EVENTS,
+        precision: PRECISION,
+        percentiles: false,
+        interrupt: interrupt.clone(),
+        ..Settings::default()
+    };
+    let run = contender.simulate_on(fleet, &settings, |_| {
+        if !listener(&format!("simulating the workload under {rule}")) {
+            interrupt.store(true, Ordering::Relaxed);
+        }
+    });
+    if interrupt.load(Ordering::Relaxed) {
+        return Err(FitError::Interrupted);
+    }
+    let means = run
+        .ok()
+        .and_then(|run| run.mean_waiting.zip(run.mean_response));
+    Ok(means.map(|(wait, response)| [wait, response]))
+}

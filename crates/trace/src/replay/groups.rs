@@ -1,0 +1,186 @@
+//! Jobs in groups: by how much they hold, how long they run and whose they are. One mean hides who waits.
+
+use serde::Serialize;
+
+use super::log::{Job, Log};
+use super::measured::Visit;
+use super::scene::Kinds;
+
+/// What came of the jobs of a group that are measured. Times are in seconds.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct OfGroup {
+    /// What its jobs have in common, such as `nodes 5 to 16`.
+    pub name: String,
+    /// How many they are.
+    pub jobs: u64,
+    /// Their share of the work, size times the largest fraction of a resource.
+    pub work: f64,
+    /// Mean wait.
+    pub mean_wait: f64,
+    /// Mean response time.
+    pub mean_response: f64,
+}
+
+/// Which groups the jobs of a log are in, one of each way to group them.
+#[derive(Clone, Debug)]
+pub struct Groups {
+    /// By way, the names of the groups.
+    names: Vec<Vec<String>>,
+    /// By way and job, the group.
+    of_jobs: Vec<Vec<u8>>,
+    /// By job, its work.
+    work: Vec<f64>,
+}
+
+/// The least sizes of the groups by size \[s\].
+const LENGTHS: [(f64, &str); 4] = [
+    (0.0, "size below 1 min"),
+    (60.0, "size 1 min to 1 h"),
+    (3600.0, "size 1 h to 1 day"),
+    (86_400.0, "size 1 day and more"),
+];
+/// So many different amounts are told apart; of more, each group has amounts up to four times as large as the one before.
+const AMOUNTS: usize = 6;
+/// Users that are told apart, those with the most work.
+const USERS: usize = 5;
+
+impl Groups {
+    /// Groups the jobs of a log, whose kinds are these.
+    pub fn of(log: &Log, kinds: &Kinds) -> Self {
+        let largest = |job: &Job| {
+            kinds.held[job.kind as usize]
+                .iter()
+                .copied()
+                .fold(0.0, f64::max)
+        };
+        let work: Vec<f64> = log.jobs.iter().map(|job| job.size * largest(job)).collect();
+        let per_second = log.tick.per_second() as f64;
+        let length = |job: &Job| {
+            LENGTHS
+                .iter()
+                .rposition(|(least, _)| job.size / per_second >= *least)
+        };
+        let (amounts, amount_of) = amounts(log);
+        let (users, user_of) = users(log, &work);
+        let ways: [(Vec<String>, Vec<u8>); 3] = [
+            (
+                amounts,
+                log.jobs
+                    .iter()
+                    .map(|job| amount_of[job.kind as usize])
+                    .collect(),
+            ),
+            (
+                LENGTHS.map(|(_, name)| name.to_owned()).to_vec(),
+                log.jobs
+                    .iter()
+                    .map(|job| length(job).unwrap_or(0) as u8)
+                    .collect(),
+            ),
+            (users, user_of),
+        ];
+        // A way by which all are alike says nothing.
+        let differ = |of: &[u8]| of.iter().any(|own| *own != of[0]);
+        let ways = ways.into_iter().filter(|(_, of)| differ(of));
+        let (names, of_jobs) = ways.unzip();
+        Groups {
+            names,
+            of_jobs,
+            work,
+        }
+    }
+
+    /// Returns what came of each group with jobs that were submitted within these seconds; the visits are those of all
+    /// jobs of the log.
+    pub fn means(&self, visits: &[Visit], [from, to]: [f64; 2]) -> Vec<OfGroup> {
+        let is_measured = |visit: &Visit| (from..=to).contains(&visit.submit);
+        let measured = || (0..visits.len()).filter(|n| is_measured(&visits[*n]));
+        let total: f64 = measured().map(|n| self.work[n]).sum();
+        let mut found = Vec::new();
+        for (names, of_jobs) in self.names.iter().zip(&self.of_jobs) {
+            let mut sums = vec![(0_u64, [0.0; 3]); names.len()];
+            for n in measured() {
+                let (jobs, sums) = &mut sums[of_jobs[n] as usize];
+                *jobs += 1;
+                let own = [self.work[n] / total, visits[n].wait, visits[n].response()];
+                sums.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
+            }
+            let groups = names.iter().zip(sums).filter(|(_, (jobs, _))| *jobs > 0);
+            found.extend(
+                groups.map(|(name, (jobs, [work, wait, response]))| OfGroup {
+                    name: name.clone(),
+                    jobs,
+                    work,
+                    mean_wait: wait / jobs as f64,
+                    mean_response: response / jobs as f64,
+                }),
+            );
+        }
+        found
+    }
+}
+
+/// Groups kinds by the number of their servers, else by their demand of the resource that is used most: names, and by
+/// kind the group.
+fn amounts(log: &Log) -> (Vec<String>, Vec<u8>) {
+    let (name, amounts): (&str, Vec<f64>) = if log.nodes.iter().any(|nodes| *nodes > 1) {
+        ("nodes", log.nodes.iter().copied().map(f64::from).collect())
+    } else {
+        let used = log
+            .work()
+            .into_iter()
+            .zip(log.servers.total())
+            .map(|(work, total)| work / total);
+        let most = used.enumerate().filter(|(_, used)| !used.is_nan());
+        let most = most
+            .max_by(|a, b| a.1.total_cmp(&b.1))
+            .map_or(0, |(r, _)| r);
+        let amounts = log.vectors.iter().map(|vector| vector[most]);
+        (&log.servers.resources[most], amounts.collect())
+    };
+    let mut tops = amounts.clone();
+    tops.sort_by(f64::total_cmp);
+    tops.dedup();
+    if tops.len() > AMOUNTS {
+        let top = |amount: &f64| 4_f64.powf((amount.max(1e-9).log2() / 2.0 - 1e-9).ceil());
+        tops = tops.iter().map(top).collect();
+        tops.dedup();
+    }
+    let group = |amount: &f64| tops.partition_point(|top| top < amount).min(tops.len() - 1);
+    let mut ends = vec![[f64::INFINITY, 0.0]; tops.len()];
+    for amount in &amounts {
+        let [least, most] = &mut ends[group(amount)];
+        (*least, *most) = (least.min(*amount), most.max(*amount));
+    }
+    let named = |[least, most]: [f64; 2]| match least == most {
+        true => format!("{name} {least}"),
+        false => format!("{name} {least} to {most}"),
+    };
+    let names = ends.into_iter().map(named).collect();
+    (
+        names,
+        amounts.iter().map(|amount| group(amount) as u8).collect(),
+    )
+}
+
+/// Groups jobs by who sent them: names, and by job the group.
+fn users(log: &Log, work: &[f64]) -> (Vec<String>, Vec<u8>) {
+    let mut sums = std::collections::BTreeMap::<u32, f64>::new();
+    for (job, work) in log.jobs.iter().zip(work) {
+        *sums.entry(job.user).or_default() += work;
+    }
+    let mut first: Vec<(u32, f64)> = sums.into_iter().collect();
+    first.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let others = first.split_off(first.len().min(USERS)).len();
+    let name = |(user, _): &(u32, f64)| match log.account.users.get(user) {
+        Some(name) => format!("user {name}"),
+        None => "of no user".into(),
+    };
+    let mut names: Vec<String> = first.iter().map(name).collect();
+    names.push(format!("{others} other users"));
+    let group = |job: &Job| {
+        let place = first.iter().position(|(user, _)| *user == job.user);
+        place.unwrap_or(first.len()) as u8
+    };
+    (names, log.jobs.iter().map(group).collect())
+}

@@ -23,6 +23,16 @@ pub(super) const MSFQ: NamedRule = NamedRule {
     ..NamedRule::PLAIN
 };
 
+pub(super) const MSFQ_STRICT: NamedRule = NamedRule {
+    name: "msfq-strict",
+    about: "the same to the letter of its paper: light jobs give way at the threshold even if no heavy one waits",
+    build: |w, l| {
+        let policy = StaticQuickswapPolicy::strict_msfq(w, l)?;
+        Ok(Box::new(StaticQuickswap::new(&policy, w)))
+    },
+    ..MSFQ
+};
+
 pub(super) const STATIC_QUICKSWAP: NamedRule = NamedRule {
     name: "static-quickswap",
     about: "the types in turn, each until too few are left to use its room; the next when all are done",
@@ -54,6 +64,10 @@ pub struct StaticQuickswapPolicy {
     pub thresholds: Vec<u32>,
     /// Whether the next type starts as soon as it fits, while the last one drains.
     pub overlap: bool,
+    /// Whether a turn ends like this even if no other type waits, to the letter of the paper: then means are known exactly on
+    /// one-or-all systems.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub strict: bool,
 }
 
 impl StaticQuickswapPolicy {
@@ -68,7 +82,27 @@ impl StaticQuickswapPolicy {
             cycle,
             thresholds: (0..packing.types()).map(threshold).collect(),
             overlap: false,
+            strict: false,
         }
+    }
+
+    /// Returns MSFQ(ℓ) to the letter of the paper, on one-or-all systems; ℓ = k − 1 where none is given.
+    ///
+    /// # Errors
+    /// Where the system is not one-or-all, or ℓ ≥ k.
+    pub fn strict_msfq(workload: &Workload, threshold: Option<f64>) -> Result<Self, Unsuitable> {
+        let rule = Msfq::new(workload, threshold.map(|l| l as u32))?;
+        let mut policy = StaticQuickswapPolicy::published(workload);
+        policy.thresholds[rule.system.light] = rule.threshold as u32;
+        policy.strict = true;
+        Ok(policy)
+    }
+
+    /// Returns the one-or-all system on which it is strict MSFQ(ℓ), and ℓ; `None` where it is not.
+    pub fn as_strict_msfq(&self, workload: &Workload) -> Option<(OneOrAll, u32)> {
+        let system = OneOrAll::new(workload).ok()?;
+        let is_one = self.strict && !self.overlap && self.thresholds[system.heavy] == 0;
+        is_one.then(|| (system, self.thresholds[system.light]))
     }
 }
 
@@ -91,8 +125,13 @@ impl Rule for StaticQuickswapPolicy {
         } else {
             "when the last one has drained"
         };
+        let others = if self.strict {
+            "whether or not another type waits"
+        } else {
+            "and another type waits"
+        };
         format!(
-            "Static Quickswap, without preemption: the types have their turns in the order {}. A turn ends when no more jobs of the type are left than its threshold (in brackets), all in service, and another type waits; the next type starts {next}.",
+            "Static Quickswap, without preemption: the types have their turns in the order {}. A turn ends when no more jobs of the type are left than its threshold (in brackets), all in service, {others}; the next type starts {next}.",
             turns.join(", ")
         )
     }
@@ -122,6 +161,7 @@ impl Rule for StaticQuickswapPolicy {
     fn knobs(&self, workload: &Workload) -> Option<String> {
         let published = StaticQuickswapPolicy {
             overlap: self.overlap,
+            strict: self.strict,
             ..StaticQuickswapPolicy::published(workload)
         };
         let turn = |i: &usize| {
@@ -135,7 +175,9 @@ impl Rule for StaticQuickswapPolicy {
         } else {
             "other thresholds or turns than published".into()
         };
-        Some(turns + if self.overlap { ", overlapping" } else { "" })
+        let strict = if self.strict { ", strict" } else { "" };
+        let overlap = if self.overlap { ", overlapping" } else { "" };
+        Some(turns + overlap + strict)
     }
 
     fn other_axes(&self, range: &KnobRange<'_>) -> usize {
@@ -357,7 +399,7 @@ impl StaticQuickswap {
     fn turn_is_over(&self, i: usize, system: &System) -> bool {
         system.waiting(i) == 0
             && system.present(i) <= self.policy.thresholds[i].into()
-            && system.queued().next().is_some()
+            && (self.policy.strict || system.queued().next().is_some())
     }
 }
 
@@ -402,8 +444,13 @@ impl Policy for StaticQuickswap {
         let name = names[i];
         Some(match (self.draining, self.policy.overlap) {
             (false, _) => format!(
-                "it is the turn of {name}, as long as one of them waits or more than {} are there, or nobody else waits; {} run",
+                "it is the turn of {name}, as long as one of them waits or more than {} are there{}; {} run",
                 self.policy.thresholds[i],
+                if self.policy.strict {
+                    ""
+                } else {
+                    ", or nobody else waits"
+                },
                 system.running(i)
             ),
             (true, false) => format!(

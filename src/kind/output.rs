@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::artifact::{Changes, Quantity};
 use crate::document::harmless;
 use crate::report::{
-    Besides, Outcomes, comparison_csv, comparison_page, comparison_table, outcomes_csv,
+    Besides, Mean, Outcomes, comparison_csv, comparison_page, comparison_table, outcomes_csv,
     outcomes_page, outcomes_table,
 };
 use crate::simulation::sweep::{Cell, Comparison, Journal, Stage};
@@ -34,6 +34,8 @@ pub fn refuse<T>(why: impl Into<String>) -> Result<T, VerbError> {
 /// The caller: how wide lines may be, which policy files are taken, who is notified of progress, and
 /// whether an end is wanted.
 pub struct Caller<'a> {
+    /// What a comparison over loads tabulates besides the mean response time; none where nothing else is asked for.
+    pub means: Vec<Mean>,
     /// The most characters of a line.
     pub width: usize,
     /// What becomes of a policy file that was changed after it was written.
@@ -145,11 +147,11 @@ impl VerbOutput {
     pub fn over_loads<M: Serialize, C: Serialize>(
         comparison: Comparison<M, C>,
         besides: &Besides<'_, M, C>,
-        width: usize,
+        (means, width): (&[Mean], usize),
     ) -> VerbResult<Self> {
         let has_run = |cell: &Cell<M, C>| cell.run().is_some();
         Ok(VerbOutput {
-            table: comparison_table(&comparison, width),
+            table: comparison_table(&comparison, means, width),
             document: json(&comparison)?,
             csv: comparison_csv(besides, &comparison)?,
             page: comparison_page(besides, &comparison)?,

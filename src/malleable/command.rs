@@ -8,7 +8,7 @@ use clap::Args;
 use super::Malleable;
 use super::analysis::relaxation;
 use super::artifact::{Checked, cost};
-use super::policies::{self, RULES, Rule};
+use super::policies::{self, RULES, Rule, median};
 use super::policy::Online;
 use super::report;
 use super::simulator::{Measures, judge, judge_course, simulate};
@@ -251,6 +251,10 @@ impl Queueing for Stream {
         })
     }
 
+    fn arrival_rate(&self) -> f64 {
+        Stream::arrival_rate(self)
+    }
+
     fn scaled(&self, factor: f64) -> Option<Self> {
         Stream::scaled(self, factor)
     }
@@ -281,15 +285,16 @@ fn pools(
     pool: &Pool,
     comparing: &Comparing<'_>,
     extras: &ComparisonArgs,
+    shows_means: bool,
 ) -> VerbResult<(Vec<Pool>, String)> {
     if comparing.share.is_some() {
         return refuse(
             "--shard goes with jobs that arrive; where all are there, a comparison takes seconds: leave it out",
         );
     }
-    if !comparing.loads.is_empty() {
+    if !comparing.loads.is_empty() || !comparing.rates.is_empty() || shows_means {
         return refuse(
-            "--loads goes with jobs that arrive, and here all are there at the start: leave it out, or compare at speedups k^p with --exponents",
+            "--loads (--rates, --show) goes with jobs that arrive, and here all are there at the start: leave it out, or compare at speedups k^p with --exponents",
         );
     }
     let (draws, seed) = (extras.draws, comparing.settings.seed);
@@ -320,7 +325,7 @@ fn compare_pool(
     extras: &ComparisonArgs,
     caller: &mut Caller<'_>,
 ) -> VerbResult<Outcomes> {
-    let (pools, options) = pools(pool, comparing, extras)?;
+    let (pools, options) = pools(pool, comparing, extras, !caller.means.is_empty())?;
     let policies = Policy::<Malleable>::resolve_all(comparing, None)?;
     caller.notify(Notice::Interruptible);
     let (exponents, quantity) = (&extras.exponents, pool.objective().quantity());
@@ -395,17 +400,6 @@ fn columns(pool: &Pool, at: Option<f64>) -> [Column; 2] {
         label: "times".into(),
     };
     [cost, times]
-}
-
-/// Returns the median of numbers, of which there is one at least.
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    let half = values.len() / 2;
-    if values.len() % 2 == 1 {
-        values[half]
-    } else {
-        0.5 * (values[half - 1] + values[half])
-    }
 }
 
 /// Says what the numbers of a comparison are; `open` is why some bound may be below the optimum.

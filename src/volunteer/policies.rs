@@ -107,9 +107,9 @@ pub fn compare(
     caller: &mut Caller<'_>,
 ) -> VerbResult<Outcomes> {
     caller.notify(Notice::Interruptible);
-    if !comparing.loads.is_empty() {
+    if !comparing.loads.is_empty() || !comparing.rates.is_empty() || !caller.means.is_empty() {
         return refuse(
-            "--loads goes with jobs that queue, and hosts of volunteers always have some: leave it out",
+            "--loads (--rates, --show) goes with jobs that queue, and hosts of volunteers always have some: leave it out",
         );
     }
     if comparing.share.is_some() {

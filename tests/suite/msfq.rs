@@ -191,7 +191,7 @@ fn strict_turns_are_a_policy_with_exact_means() {
         "it is for two types",
     );
     let text = text("models/one_or_all.yaml")
-        .replace("mean_size: 1}", "size: {law: deterministic, value: 1}}");
+        .replace("mean_size: 1}", "size: {law: deterministic, mean: 1}}");
     let constant = folder.write("c.yaml", &text);
     fails(
         &format!("--workload {constant} --family msfq-strict"),

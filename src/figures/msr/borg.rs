@@ -60,9 +60,9 @@ const PUBLISHED: [(&str, RGBColor, [f64; 9]); 6] = [
 /// Loads that are simulated.
 const SIMULATED: [f64; 5] = [0.2, 0.4, 0.6, 0.8, 0.9];
 
-/// What makes a workload one with bursts, which are made up: an hour in six arrivals are ten times as many as else.
+/// What makes a workload one with bursts, which are made up: ten minutes an hour arrivals are ten times as many as else.
 const BURSTS: &str =
-    "modulation: {factors: [1, 10], switching: [[0, 5.6e-5], [2.8e-4, 0]]}\nserver:";
+    "modulation: {factors: [1, 10], switching: [[0, 3.3e-4], [1.67e-3, 0]]}\nserver:";
 
 /// Figure 5: the Borg trace as it was published; its ten types as a stationary workload; and the same in bursts.
 pub(in crate::figures) fn figure5(events: u64) -> Done<Drawn> {
@@ -139,14 +139,14 @@ pub(in crate::figures) fn figure5(events: u64) -> Done<Drawn> {
             holds(&steady),
         ),
         finding(
-            format!("in bursts of an hour: {} s", three(&bursty)),
+            format!("in bursts of ten minutes: {} s", three(&bursty)),
             holds(&bursty),
         ),
     ];
     let panels = vec![
         panel("as published, on the trace", published.into()),
         panel("stationary: Poisson arrivals", of(&steady)),
-        panel("in bursts of an hour", of(&bursty)),
+        panel("in bursts of ten minutes", of(&bursty)),
     ];
     let figure = Figure {
         name: "figure5",

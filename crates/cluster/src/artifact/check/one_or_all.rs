@@ -255,7 +255,7 @@ impl Cycles {
     }
 
     /// Returns the means of a cycle from the empty system on, whose first job is light or heavy.
-    fn from_empty(&self, light_first: &Means) -> Means {
+    fn empty_first(&self, light_first: &Means) -> Means {
         let ([light, _], [heavy, service]) = (self.light, self.heavy);
         let one = 1.0 / (service - heavy);
         let (rate, square) = (light + heavy, 2.0 * service * one.powi(3));
@@ -280,7 +280,7 @@ impl Cycles {
     fn mean_numbers(&self, points: usize) -> Option<[f64; 2]> {
         let (few, k) = (self.few(points)?, self.servers as f64);
         let mut cycles = self.cycles();
-        cycles.insert(0, self.from_empty(&cycles[0]));
+        cycles.insert(0, self.empty_first(&cycles[0]));
         let rest = 1.0 - few.sum();
         // Of what is known below k, and of k itself.
         let below = |of: &dyn Fn(usize) -> f64| -> f64 {

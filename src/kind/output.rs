@@ -14,7 +14,7 @@ use crate::report::{
     Besides, Mean, Outcomes, comparison_csv, comparison_page, comparison_table, outcomes_csv,
     outcomes_page, outcomes_table,
 };
-use crate::simulation::sweep::{Cell, Comparison, Journal, Stage};
+use crate::simulation::sweep::{Cell, Comparing, Comparison, Journal, Stage};
 use crate::simulation::{Judgement, Progress, Verdict};
 
 /// Why a verb has no answer. That of a refused policy is an [`ArtifactError`](crate::artifact::ArtifactError).
@@ -49,6 +49,16 @@ pub struct Caller<'a> {
 }
 
 impl Caller<'_> {
+    /// Returns an option that was typed and is about policies over loads, if one was.
+    pub fn over_loads(&self, comparing: &Comparing<'_>) -> Option<&'static str> {
+        let typed = [
+            ("--loads", !comparing.loads.is_empty()),
+            ("--rates", !comparing.rates.is_empty()),
+            ("--show", !self.means.is_empty()),
+        ];
+        typed.into_iter().find(|own| own.1).map(|own| own.0)
+    }
+
     /// Returns a listener that tells how far a simulation is.
     pub fn simulating(&mut self) -> impl FnMut(Progress) {
         |reached| self.notify(Notice::Simulating("simulating", reached))

@@ -285,17 +285,17 @@ fn pools(
     pool: &Pool,
     comparing: &Comparing<'_>,
     extras: &ComparisonArgs,
-    shows_means: bool,
+    over_loads: Option<&str>,
 ) -> VerbResult<(Vec<Pool>, String)> {
     if comparing.share.is_some() {
         return refuse(
             "--shard goes with jobs that arrive; where all are there, a comparison takes seconds: leave it out",
         );
     }
-    if !comparing.loads.is_empty() || !comparing.rates.is_empty() || shows_means {
-        return refuse(
-            "--loads (--rates, --show) goes with jobs that arrive, and here all are there at the start: leave it out, or compare at speedups k^p with --exponents",
-        );
+    if let Some(name) = over_loads {
+        return refuse(format!(
+            "{name} goes with jobs that arrive, and here all are there at the start: leave it out, or compare at speedups k^p with --exponents"
+        ));
     }
     let (draws, seed) = (extras.draws, comparing.settings.seed);
     if draws > 1 && pool.record().sizes.is_none() {
@@ -325,7 +325,7 @@ fn compare_pool(
     extras: &ComparisonArgs,
     caller: &mut Caller<'_>,
 ) -> VerbResult<Outcomes> {
-    let (pools, options) = pools(pool, comparing, extras, !caller.means.is_empty())?;
+    let (pools, options) = pools(pool, comparing, extras, caller.over_loads(comparing))?;
     let policies = Policy::<Malleable>::resolve_all(comparing, None)?;
     caller.notify(Notice::Interruptible);
     let (exponents, quantity) = (&extras.exponents, pool.objective().quantity());

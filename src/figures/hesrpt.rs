@@ -8,9 +8,12 @@ use crate::malleable::policies::{self, median};
 use crate::malleable::workload::{Pool, Workload};
 
 const EXPONENTS: [f64; 5] = [0.05, 0.3, 0.5, 0.9, 0.99];
+/// Draws of the sizes, of which there are fewer where less is to be computed.
 const DRAWS: u64 = 10;
+const EVENTS_OF_A_DRAW: u64 = 2_000_000;
 
-pub(super) fn figure4(_: u64) -> Done<Drawn> {
+pub(super) fn figure4(events: u64) -> Done<Drawn> {
+    let draws = (events / EVENTS_OF_A_DRAW).clamp(1, DRAWS);
     let text = include_str!("../../models/five_hundred_pareto.yaml");
     let Workload::Pool(own) = Workload::parse(text, "five_hundred_pareto")?.workload else {
         return Err("the jobs of the model are all there".into());
@@ -24,7 +27,7 @@ pub(super) fn figure4(_: u64) -> Done<Drawn> {
     ];
     let mut points = vec![Vec::new(); rules.len()];
     for p in EXPONENTS {
-        let pools: Vec<Pool> = (0..DRAWS).map(|n| own.redrawn(n).with_power(p)).collect();
+        let pools: Vec<Pool> = (0..draws).map(|n| own.redrawn(n).with_power(p)).collect();
         for (points, (_, _, name)) in points.iter_mut().zip(rules) {
             let rule = policies::rule(name)?;
             let flow = |pool: &Pool| -> Done<f64> {
@@ -50,7 +53,7 @@ pub(super) fn figure4(_: u64) -> Done<Drawn> {
         range: (1e-4, 1e3),
         log: true,
     };
-    let title = "500 jobs, Pareto sizes, a million servers; medians of ten draws";
+    let title = format!("500 jobs, Pareto sizes, a million servers; medians of {draws} draws");
     let figure = Figure {
         name: "figure4",
         size: (900, 620),

@@ -13,12 +13,10 @@ use std::error::Error;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-#[expect(dead_code, reason = "no bands here, and no marks")]
-#[path = "figures/picture.rs"]
-mod picture;
-
-use picture::{Axis, BLUE, Entry, GREEN, GREY, Layer, Panel, Picture, Shape, Swatch, VERMILLION};
 use plotters::style::RGBColor;
+use synth::figures::picture::{
+    Axis, BLUE, Entry, GREEN, GREY, Layer, PURPLE, Panel, Picture, Shape, Swatch, VERMILLION,
+};
 use synth::multiresource::artifact::Preemption;
 use synth::multiresource::optimum::{Limits, Problem, optimum};
 use synth::multiresource::simulator::{Contender, Estimate, Settings};
@@ -105,7 +103,7 @@ fn layers(workload: &Workload, with_optimum: bool) -> Result<Vec<Layer>> {
         }
         layers.push(line(GREY, 2, points));
     }
-    for (color, chooses) in [(picture::PURPLE, false), (BLUE, true)] {
+    for (color, chooses) in [(PURPLE, false), (BLUE, true)] {
         let mut points = Vec::new();
         for rate in RATES {
             let mean = measured(workload, &with_setups(rate), chooses)?;
@@ -162,7 +160,7 @@ fn main() -> Result<()> {
         ],
         legend: vec![
             entry(Swatch::Joined, BLUE, "what synth chooses with setups"),
-            entry(Swatch::Joined, picture::PURPLE, "sMSR"),
+            entry(Swatch::Joined, PURPLE, "sMSR"),
             entry(Swatch::Line(2), GREY, "no policy with setups is below"),
             entry(Swatch::Dashes, VERMILLION, "chosen without preemption"),
             entry(Swatch::Dashes, GREEN, "chosen with preemption at no cost"),

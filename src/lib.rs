@@ -108,6 +108,7 @@
 //!   Simulation 69(6), 1997.
 
 pub mod compatibility;
+pub mod figures;
 pub mod kind;
 pub mod kinds;
 pub mod malleable;

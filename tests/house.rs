@@ -61,6 +61,7 @@ const ORDER: [(&str, &[&str]); 10] = [
             "compatibility",
             "malleable",
             "volunteer",
+            "figures",
             "kinds",
             "cli",
         ],

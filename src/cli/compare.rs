@@ -6,9 +6,10 @@ use clap::Args;
 use itertools::Itertools as _;
 use synth::document::text_of;
 use synth::kind::{Kind, NamesFiles as _, VerbOutput};
+use synth::report::Mean;
 use synth::simulation::Settings;
 use synth::simulation::sweep::{Comparing, Journal, Shard, Share, Whole};
-use synth::typed::{Budget, WorkloadFile, below_one, fraction};
+use synth::typed::{Budget, WorkloadFile, below_one, fraction, positive};
 
 use super::interrupt;
 use super::output::{Results, apart, is_stdout};
@@ -28,6 +29,14 @@ pub struct Arguments<K: Kind> {
     /// Loads ρ to compare at, as fractions of what any policy can serve [default: 0.5,0.7,0.9]
     #[arg(long, value_delimiter = ',', value_parser = fraction, allow_negative_numbers = true, value_name = "ρ,ρ,…")]
     loads: Vec<f64>,
+
+    /// Total arrival rates to compare at, in place of loads [1/time unit]
+    #[arg(long, value_delimiter = ',', value_parser = positive, allow_negative_numbers = true, value_name = "λ,λ,…", conflicts_with = "loads")]
+    rates: Vec<f64>,
+
+    /// Print tables of these, too: E[N], and the mean response time weighted by load
+    #[arg(long, value_delimiter = ',', value_enum)]
+    show: Vec<Mean>,
 
     #[command(flatten)]
     budget: Budget,
@@ -87,11 +96,13 @@ pub fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome {
         policies: &arguments.policies,
         changes: common.changes(),
         loads: &arguments.loads,
+        rates: &arguments.rates,
         settings: &settings,
         journal: journal.map(|output| (output.as_path(), arguments.resume)),
         share: share.as_ref(),
     };
     let mut compared = with_caller(common, &interrupt, |caller| {
+        caller.means.clone_from(&arguments.show);
         K::compare(workload.as_ref(), &comparing, &arguments.extras, caller)
     })?;
     if let (Some(shard), Some(output)) = (arguments.shard, &arguments.results.output) {
@@ -141,6 +152,17 @@ impl<K: Kind> Arguments<K> {
         let mut twice = self.loads.iter().duplicates_by(|load| load.to_bits());
         if let Some(twice) = twice.next() {
             return Err(format!("the load {twice} is twice in --loads: give it once").into());
+        }
+        let twice = self
+            .rates
+            .iter()
+            .duplicates_by(|rate| rate.to_bits())
+            .next();
+        if let Some(twice) = twice {
+            return Err(format!("the rate {twice} is twice in --rates: give it once").into());
+        }
+        if self.is_replay() && !(self.rates.is_empty() && self.show.is_empty()) {
+            return Err("--rates and --show go with a workload, and a replay has the arrivals of its trace: leave them out".into());
         }
         if self.workload.typed().is_none() && !self.is_replay() {
             return Err(

@@ -3,6 +3,7 @@
 //! All of it is generic over the kind, which the documents among the arguments name: see [`kinds`].
 
 mod compare;
+mod figures;
 mod interrupt;
 mod output;
 mod progress;
@@ -67,6 +68,8 @@ enum Command<K: Kind> {
     Compare(compare::Arguments<K>),
     /// Put the parts of a comparison together that `synth compare --shard` wrote
     Merge(compare::MergeArguments),
+    /// Recompute the figures of a paper: pictures, tables, and what it says beside what is found
+    Figures(figures::Arguments),
     /// List the rules that can be simulated and compared by name
     Rules,
     #[command(flatten)]
@@ -252,6 +255,7 @@ fn run<K: Kind>(arguments: &Arguments<K>) -> Outcome {
         Some(Command::Simulate(arguments)) => verbs::simulate(arguments, common),
         Some(Command::Compare(arguments)) => compare::run(arguments, common),
         Some(Command::Merge(arguments)) => compare::merge::<K>(arguments, common),
+        Some(Command::Figures(arguments)) => figures::run(arguments, common),
         Some(Command::Rules) => {
             let kinds = kinds::each(Describe).into_iter();
             let mut each =

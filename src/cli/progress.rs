@@ -26,6 +26,7 @@ pub fn with_caller<T>(
     };
     let mut output = BufWriter::new(std::io::stdout().lock());
     let answer = verb(&mut Caller {
+        means: Vec::new(),
         width: width(),
         changes: common.changes(),
         interrupt: interrupt.flag(),

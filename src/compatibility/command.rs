@@ -189,6 +189,10 @@ impl Queueing for Cluster {
         })
     }
 
+    fn arrival_rate(&self) -> f64 {
+        self.arrival_rates().iter().sum()
+    }
+
     fn scaled(&self, factor: f64) -> Option<Self> {
         Cluster::scaled(self, factor)
     }

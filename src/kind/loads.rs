@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::{Caller, Kind, Notice, Policy, VerbError, VerbOutput, VerbResult, refuse};
-use crate::report::Besides;
+use crate::report::{Besides, Mean};
 use crate::simulation::sweep::{Cells, Comparing, Comparison, Exact, Stage, Subject, Whole, sweep};
 use crate::simulation::{Progress, Run};
 
@@ -20,6 +20,9 @@ pub trait Queueing: Sized {
     /// # Errors
     /// When its load is not known.
     fn subject(&self, comparing: &Comparing<'_>) -> VerbResult<Subject>;
+
+    /// Returns the rate at which jobs of all types arrive \[1/time\].
+    fn arrival_rate(&self) -> f64;
 
     /// Returns it with all arrival rates times `factor`; `None` where one leaves the range of numbers.
     fn scaled(&self, factor: f64) -> Option<Self>;
@@ -70,12 +73,21 @@ pub fn compare_over_loads<K: Kind, W: Queueing>(
         },
     };
     let entrants = policies.iter().map(|policy| policy.entrant(workload));
-    let header = comparing.header(subject, entrants.collect());
+    let (load, rate) = (subject.load, queueing.arrival_rate());
+    let header = comparing.header(subject, rate, entrants.collect());
+    if let Some(n) = header.loads.iter().position(|load| *load >= 1.0) {
+        return refuse(format!(
+            "at the total arrival rate {} the load is {:.4}, and no policy is stable: give rates below {:.4}",
+            header.rates[n],
+            header.loads[n],
+            rate / load
+        ));
+    }
     let notify = |stage: Stage<'_>| caller.notify(Notice::Comparing(stage));
     let comparison = sweep(header, &scaled, comparing, notify)?;
     match comparing.share {
-        None => with_exact(comparison, queueing, caller.width),
-        Some(_) => VerbOutput::over_loads(comparison, &queueing.besides(), caller.width),
+        None => with_exact(comparison, queueing, (&caller.means, caller.width)),
+        Some(_) => VerbOutput::over_loads(comparison, &queueing.besides(), (&[], caller.width)),
     }
 }
 
@@ -88,20 +100,20 @@ pub fn merge_over_loads<W: Queueing>(
     whole: &Whole,
     width: usize,
 ) -> VerbResult<VerbOutput> {
-    with_exact(whole.comparison()?, workload, width)
+    with_exact(whole.comparison()?, workload, (&[], width))
 }
 
 fn with_exact<W: Queueing>(
     mut comparison: Comparison<W::Measures, W::OfClass>,
     workload: &W,
-    width: usize,
+    shown: (&[Mean], usize),
 ) -> VerbResult<VerbOutput> {
     let header = &comparison.header;
     for &load in &header.loads {
         let scaled = at_load(workload, load, header.workload.load)?;
         comparison.exact.extend(scaled.exact(load));
     }
-    VerbOutput::over_loads(comparison, &workload.besides(), width)
+    VerbOutput::over_loads(comparison, &workload.besides(), shown)
 }
 
 /// Returns the workload at the load ρ, where its own load is this.

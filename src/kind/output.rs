@@ -11,10 +11,10 @@ use serde::Serialize;
 use crate::artifact::{Changes, Quantity};
 use crate::document::harmless;
 use crate::report::{
-    Besides, Outcomes, comparison_csv, comparison_page, comparison_table, outcomes_csv,
+    Besides, Mean, Outcomes, comparison_csv, comparison_page, comparison_table, outcomes_csv,
     outcomes_page, outcomes_table,
 };
-use crate::simulation::sweep::{Cell, Comparison, Journal, Stage};
+use crate::simulation::sweep::{Cell, Comparing, Comparison, Journal, Stage};
 use crate::simulation::{Judgement, Progress, Verdict};
 
 /// Why a verb has no answer. That of a refused policy is an [`ArtifactError`](crate::artifact::ArtifactError).
@@ -34,6 +34,8 @@ pub fn refuse<T>(why: impl Into<String>) -> Result<T, VerbError> {
 /// The caller: how wide lines may be, which policy files are taken, who is notified of progress, and
 /// whether an end is wanted.
 pub struct Caller<'a> {
+    /// What a comparison over loads tabulates besides the mean response time; none where nothing else is asked for.
+    pub means: Vec<Mean>,
     /// The most characters of a line.
     pub width: usize,
     /// What becomes of a policy file that was changed after it was written.
@@ -47,6 +49,16 @@ pub struct Caller<'a> {
 }
 
 impl Caller<'_> {
+    /// Returns an option that was typed and is about policies over loads, if one was.
+    pub fn over_loads(&self, comparing: &Comparing<'_>) -> Option<&'static str> {
+        let typed = [
+            ("--loads", !comparing.loads.is_empty()),
+            ("--rates", !comparing.rates.is_empty()),
+            ("--show", !self.means.is_empty()),
+        ];
+        typed.into_iter().find(|own| own.1).map(|own| own.0)
+    }
+
     /// Returns a listener that tells how far a simulation is.
     pub fn simulating(&mut self) -> impl FnMut(Progress) {
         |reached| self.notify(Notice::Simulating("simulating", reached))
@@ -145,11 +157,11 @@ impl VerbOutput {
     pub fn over_loads<M: Serialize, C: Serialize>(
         comparison: Comparison<M, C>,
         besides: &Besides<'_, M, C>,
-        width: usize,
+        (means, width): (&[Mean], usize),
     ) -> VerbResult<Self> {
         let has_run = |cell: &Cell<M, C>| cell.run().is_some();
         Ok(VerbOutput {
-            table: comparison_table(&comparison, width),
+            table: comparison_table(&comparison, means, width),
             document: json(&comparison)?,
             csv: comparison_csv(besides, &comparison)?,
             page: comparison_page(besides, &comparison)?,

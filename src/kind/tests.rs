@@ -172,6 +172,10 @@ impl Queueing for Queue {
         })
     }
 
+    fn arrival_rate(&self) -> f64 {
+        1.0
+    }
+
     fn scaled(&self, factor: f64) -> Option<Self> {
         let (kind, arrival_rate) = (self.kind.clone(), factor * self.arrival_rate);
         Some(Queue { kind, arrival_rate })
@@ -189,6 +193,7 @@ fn a_kind_of_its_own_has_all_verbs() {
     let queue = Toy::parse(document, "queue").unwrap().workload;
     let mut listener = |_: Notice<'_>| ();
     let mut caller = Caller {
+        means: Vec::new(),
         width: WIDTH,
         changes: Changes::Refused,
         interrupt: std::sync::Arc::default(),
@@ -227,6 +232,7 @@ fn a_kind_of_its_own_has_all_verbs() {
         policies: &policies,
         changes: Changes::Refused,
         loads: &[0.3, 0.6],
+        rates: &[],
         settings: &settings,
         journal: None,
         share: None,

@@ -8,7 +8,7 @@
 //! Evaluation 144, 2020 ("the heSRPT paper").
 
 pub mod command;
-mod policies;
+pub(crate) mod policies;
 pub mod report;
 
 pub use synth_malleable::*;

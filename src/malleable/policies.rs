@@ -136,3 +136,14 @@ pub fn rule(name: &str) -> Result<Rule, String> {
         _ => return Err(no_rule(name, &RULES)),
     }))
 }
+
+/// Returns the median of numbers, of which there is one at least.
+pub fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let half = values.len() / 2;
+    if values.len() % 2 == 1 {
+        values[half]
+    } else {
+        0.5 * (values[half - 1] + values[half])
+    }
+}

@@ -303,6 +303,10 @@ impl Queueing for Fleet {
         })
     }
 
+    fn arrival_rate(&self) -> f64 {
+        self.envelope().total_arrival_rate()
+    }
+
     fn scaled(&self, factor: f64) -> Option<Self> {
         Fleet::scaled(self, factor).ok()
     }

@@ -13,7 +13,7 @@ mod validity;
 
 pub use self::csv::Csv;
 pub use comparison::{
-    Besides, Shares, comparison_csv, comparison_page, comparison_table, list, quoted,
+    Besides, Mean, Shares, comparison_csv, comparison_page, comparison_table, list, quoted,
 };
 pub use number::{bar, below, change, counted, decimals, estimate, number, percent, within};
 pub use outcomes::{Column, Outcome, Outcomes, outcomes_csv, outcomes_page, outcomes_table};

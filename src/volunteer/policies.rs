@@ -107,10 +107,10 @@ pub fn compare(
     caller: &mut Caller<'_>,
 ) -> VerbResult<Outcomes> {
     caller.notify(Notice::Interruptible);
-    if !comparing.loads.is_empty() {
-        return refuse(
-            "--loads goes with jobs that queue, and hosts of volunteers always have some: leave it out",
-        );
+    if let Some(name) = caller.over_loads(comparing) {
+        return refuse(format!(
+            "{name} goes with jobs that queue, and hosts of volunteers always have some: leave it out"
+        ));
     }
     if comparing.share.is_some() {
         return refuse(

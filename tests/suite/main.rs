@@ -16,6 +16,7 @@ mod docs;
 mod exact;
 mod fake_slurm;
 mod families;
+mod figures;
 mod fleet;
 mod golden;
 mod hostile;

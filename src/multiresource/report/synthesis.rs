@@ -9,7 +9,7 @@ use super::cost::{conditions, cost_table};
 use super::refusal::{bottleneck, fraction};
 use super::room::Stability;
 use super::upgrades::{bounds, upgrades};
-use super::{Table, bar, claim, fleet, load, number, percent, proof};
+use super::{Table, bar, claim, fleet, load, number, percent, proof, wrap};
 use crate::multiresource::artifact::{
     Artifact, Evidence, Method, MsrPolicy, Preemption, Proven, Quantity, unmet,
 };
@@ -76,7 +76,11 @@ fn chosen(fleet: &Fleet, own: &Chosen, optimum: Option<(f64, Preemption)>, width
     } else {
         text += &heading(workload, &artifact.evidence, None);
         if record.is_none() {
-            return text;
+            let words = wrap(&artifact.policy.words(workload), width);
+            return format!(
+                "{text}\n{words}\nstability: {}\n",
+                stability(known, false, false)
+            );
         }
         text += "\n";
     }

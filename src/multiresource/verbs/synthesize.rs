@@ -141,7 +141,7 @@ impl SynthesisArgs {
             family => family.unwrap_or(Family::Auto),
         };
         let families = match family {
-            Family::Msr | Family::Partition => None,
+            Family::Msr | Family::Partition | Family::MsfqStrict => None,
             Family::Auto => Some(Families::All),
             Family::Pooled => Some(Families::Only(&["pooled", "pooled-easy"])),
             Family::Quickswap => Some(Families::Only(&["static-quickswap", "adaptive-quickswap"])),
@@ -162,9 +162,9 @@ impl SynthesisArgs {
         } else if let Some(name) = option {
             format!("{name} goes with --family msr: leave it out, or that")
         } else if by_analysis && self.objective == Objective::P99 {
-            "--objective p99 goes with families that are chosen by simulation: msr and partition are made by analysis".into()
+            "--objective p99 goes with families that are chosen by simulation: msr, msfq-strict and partition are made by analysis".into()
         } else if by_analysis && !self.slo.is_empty() {
-            "--slo goes with families that are chosen by simulation: msr and partition are made by analysis".into()
+            "--slo goes with families that are chosen by simulation: msr, msfq-strict and partition are made by analysis".into()
         } else {
             return Ok(families);
         })
@@ -180,6 +180,7 @@ impl SynthesisArgs {
                 ..self.options()
             },
             by_analysis: families.is_none(),
+            is_msfq: self.family == Some(Family::MsfqStrict),
             choice: ChoiceOptions {
                 families: families.unwrap_or(Families::All),
                 budget: self.budget,
@@ -199,6 +200,9 @@ pub enum Family {
     Msr,
     /// The types in turn, or the largest first until others starve; tuned by simulation
     Quickswap,
+    /// MSFQ to the letter of the Quickswap paper, where one of two types needs the whole server: exact means, and the
+    /// threshold that is best by them, proved stable
+    MsfqStrict,
     /// Working schedules left and chosen by queue lengths; tuned by simulation
     AdaptiveMsr,
     /// First-Fit with a reservation that opens when it is worth the drain; tuned by simulation
@@ -222,6 +226,8 @@ struct Request {
     /// Whether it is made by analysis alone: Markovian Service Rate on one server, over a fleet slots for each type. Else
     /// it is chosen by simulation.
     by_analysis: bool,
+    /// Whether that is of MSFQ.
+    is_msfq: bool,
     choice: ChoiceOptions,
 }
 
@@ -279,7 +285,7 @@ pub fn synthesize(
     let work = LEAST_CHECK.max(1e9 * left);
     check_within(found.artifact(), work).map_err(|findings| unchecked(&findings))?;
     let mut summary = report::synthesis(fleet, &found, &log, width) + stops_nothing;
-    if args.explain {
+    if args.explain || request.is_msfq {
         if let Synthesized::Analysed(analysed) = &found {
             let bounds = synthesis::paper_bounds(workload, &analysed.policy)?;
             let analysed = (&analysed.artifact, &log);
@@ -346,6 +352,9 @@ fn of_server(
     listener: &mut dyn FnMut(&str),
 ) -> VerbResult<Outcome<(Synthesized, Log)>> {
     let options = &request.options;
+    if request.is_msfq {
+        return strict_msfq(workload, options);
+    }
     let msr = match synthesis::synthesize(workload, options)? {
         Outcome::Policy(msr) => msr,
         Outcome::Overloaded(overload) => return Ok(Outcome::Overloaded(overload)),
@@ -365,6 +374,23 @@ fn of_server(
     log.choice = chosen.choice.clone();
     let optimum = in_passing(workload, request).map(|least| (least, options.preemption));
     let found = Synthesized::Chosen(Box::new(chosen), optimum);
+    Ok(Outcome::Policy(Box::new((found, log))))
+}
+
+/// Makes strict MSFQ with the threshold that is best by its exact means.
+fn strict_msfq(workload: &Workload, options: &Options) -> VerbResult<Outcome<(Synthesized, Log)>> {
+    let (chosen, solution) = match synthesis::strict_msfq(workload, options, None)? {
+        Outcome::Policy(policy) => *policy,
+        Outcome::Overloaded(overload) => return Ok(Outcome::Overloaded(overload)),
+    };
+    let known = [solution.mixes[0].schedules.clone()];
+    let log = Log {
+        rounds: solution.rounds,
+        columns: solution.columns,
+        upgrades: synthesis::upgrades(&workload.clone().into(), options, &known),
+        ..Log::default()
+    };
+    let found = Synthesized::Chosen(Box::new(chosen), None);
     Ok(Outcome::Policy(Box::new((found, log))))
 }
 

@@ -15,6 +15,8 @@ pub use crate::simulation::sweep::quoted;
 
 use std::fmt::Write as _;
 
+use clap::ValueEnum;
+
 use super::{Rows, Shown, estimate, grid, number};
 use crate::simulation::sweep::{Comparison, Outcome};
 use crate::simulation::{Ending, Estimate, Health, Run};
@@ -69,11 +71,23 @@ pub struct Shares<M, C> {
 
 /// Mean response times, policies down and loads across; then what follows from them, in words.
 /// Tables are `width` characters wide at most.
-pub fn comparison_table<M, C>(comparison: &Comparison<M, C>, width: usize) -> String {
+pub fn comparison_table<M, C>(
+    comparison: &Comparison<M, C>,
+    means: &[Mean],
+    width: usize,
+) -> String {
     let header = &comparison.header;
-    let first = format!("E[T] [{}]", header.workload.time_unit);
-    let table = grid(&first, &columns(comparison), &rows(comparison), width);
-    let mut text = format!("{table}\n\n");
+    let unit = &header.workload.time_unit;
+    let table = |head: &str, rows: &Rows| grid(head, &columns(comparison), rows, width);
+    let main = table(&format!("E[T] [{unit}]"), &rows(comparison));
+    let mut text = format!("{main}\n\n");
+    for mean in means {
+        let _ = writeln!(
+            text,
+            "{}\n",
+            table(&mean.head(unit), &mean.rows(comparison))
+        );
+    }
     for at in &comparison.rankings {
         let sentences = words::sentences(comparison, at);
         let _ = writeln!(text, "{}\n  {sentences}", words::ranked(comparison, at));
@@ -89,7 +103,41 @@ pub fn comparison_table<M, C>(comparison: &Comparison<M, C>, width: usize) -> St
 /// Returns the heads of the loads.
 fn columns<M, C>(comparison: &Comparison<M, C>) -> Vec<String> {
     let loads = comparison.header.loads.iter();
-    loads.map(|load| format!("ρ = {load}")).collect()
+    loads.map(|load| comparison.header.place(*load)).collect()
+}
+
+/// What a comparison tabulates besides the mean response time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Mean {
+    /// E[N], the mean number of jobs in the system
+    Number,
+    /// The mean response time in which jobs count by the work that they bring
+    Weighted,
+}
+
+impl Mean {
+    fn head(self, unit: &str) -> String {
+        match self {
+            Mean::Number => "E[N] [jobs]".into(),
+            Mean::Weighted => format!("weighted E[T] [{unit}]"),
+        }
+    }
+
+    fn rows<M, C>(self, comparison: &Comparison<M, C>) -> Rows {
+        let text = |name: &str, load: f64| {
+            let run = comparison.settled(name, load);
+            estimate(run.and_then(|run| match self {
+                Mean::Number => run.mean_number,
+                Mean::Weighted => run.weighted_response,
+            }))
+        };
+        let row = |name: &str| {
+            let loads = comparison.header.loads.iter();
+            let cells = loads.map(|load| Shown::plain(text(name, *load)));
+            (comparison.titled(name), cells.collect())
+        };
+        comparison.names().map(row).collect()
+    }
 }
 
 /// Returns a row for each policy; below them one of means that are known without a run.
@@ -151,7 +199,7 @@ mod tests {
     fn nothing_run_is_said_to_be_nothing() {
         let none: Comparison =
             Comparison::new(Header::sample(&["fcfs", "a/p.json"]), Vec::new(), true);
-        let table = comparison_table(&none, WIDTH);
+        let table = comparison_table(&none, &[], WIDTH);
         assert!(
             table.contains("fcfs and p.json are not measured."),
             "{table}"

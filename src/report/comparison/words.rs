@@ -33,7 +33,7 @@ const ALIKE: f64 = 1.1;
 /// Returns the load, and the policies with a mean there.
 pub fn ranked<M, C>(comparison: &Comparison<M, C>, at: &AtLoad) -> String {
     let chain = chain(comparison, at).map_or(String::new(), |chain| format!(": {chain}"));
-    format!("ρ = {}{chain}", at.load)
+    comparison.header.place(at.load) + &chain
 }
 
 /// Returns all policies with a mean, fastest first: `a ≈ b < c`, with `≈` between neighbours that cannot

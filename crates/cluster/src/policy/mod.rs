@@ -25,6 +25,7 @@ mod hosts;
 mod jobs;
 mod max_weight;
 mod msr;
+mod one_or_all;
 mod partition;
 mod pooled;
 mod pools;
@@ -55,11 +56,12 @@ pub use max_weight::{MaxWeight, MaxWeightPolicy, MaxWeightSetupPolicy, MaxWeight
 #[doc(hidden)]
 pub use msr::section_seven;
 pub use msr::{Admission, Backfill, Drain, EmptySlots, Msr, MsrPolicy, Preemption, Route};
+pub use one_or_all::OneOrAll;
 pub use partition::{Partition, PartitionPolicy};
 pub use pooled::{Order, Pooled, PooledPolicy};
 pub use quickswap::{
-    AdaptiveQuickswap, AdaptiveQuickswapPolicy, Msfq, OneOrAll, StaticQuickswap,
-    StaticQuickswapPolicy, time_of_turns,
+    AdaptiveQuickswap, AdaptiveQuickswapPolicy, Msfq, StaticQuickswap, StaticQuickswapPolicy,
+    time_of_turns,
 };
 pub use randomized_timers::RandomizedTimers;
 pub use reserving::{Reserving, ReservingPolicy};

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::backfilling::{Backfilling, Greedy};
 use super::rule::{KnobRange, NamedRule, Parameter, Rule, no_settings};
-use super::{Event, Policy, System, Unsuitable, first_largest};
+use super::{Event, OneOrAll, Policy, System, Unsuitable, first_largest};
 use crate::schedule::Packing;
 use crate::workload::{Fleet, JobType, Workload};
 use synth_core::artifact::Findings;
@@ -21,6 +21,16 @@ pub(super) const MSFQ: NamedRule = NamedRule {
     }),
     build: |w, l| Ok(Box::new(Msfq::new(w, l.map(|l| l as u32))?)),
     ..NamedRule::PLAIN
+};
+
+pub(super) const MSFQ_STRICT: NamedRule = NamedRule {
+    name: "msfq-strict",
+    about: "the same to the letter of its paper: light jobs give way at the threshold even if no heavy one waits",
+    build: |w, l| {
+        let policy = StaticQuickswapPolicy::strict_msfq(w, l)?;
+        Ok(Box::new(StaticQuickswap::new(&policy, w)))
+    },
+    ..MSFQ
 };
 
 pub(super) const STATIC_QUICKSWAP: NamedRule = NamedRule {
@@ -54,6 +64,10 @@ pub struct StaticQuickswapPolicy {
     pub thresholds: Vec<u32>,
     /// Whether the next type starts as soon as it fits, while the last one drains.
     pub overlap: bool,
+    /// Whether a turn ends like this even if no other type waits, to the letter of the paper: then means are known exactly on
+    /// one-or-all systems.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub strict: bool,
 }
 
 impl StaticQuickswapPolicy {
@@ -68,7 +82,27 @@ impl StaticQuickswapPolicy {
             cycle,
             thresholds: (0..packing.types()).map(threshold).collect(),
             overlap: false,
+            strict: false,
         }
+    }
+
+    /// Returns MSFQ(ℓ) to the letter of the paper, on one-or-all systems; ℓ = k − 1 where none is given.
+    ///
+    /// # Errors
+    /// Where the system is not one-or-all, or ℓ ≥ k.
+    pub fn strict_msfq(workload: &Workload, threshold: Option<f64>) -> Result<Self, Unsuitable> {
+        let rule = Msfq::new(workload, threshold.map(|l| l as u32))?;
+        let mut policy = StaticQuickswapPolicy::published(workload);
+        policy.thresholds[rule.system.light] = rule.threshold as u32;
+        policy.strict = true;
+        Ok(policy)
+    }
+
+    /// Returns the one-or-all system on which it is strict MSFQ(ℓ), and ℓ; `None` where it is not.
+    pub fn as_strict_msfq(&self, workload: &Workload) -> Option<(OneOrAll, u32)> {
+        let system = OneOrAll::new(workload).ok()?;
+        let is_one = self.strict && !self.overlap && self.thresholds[system.heavy] == 0;
+        is_one.then(|| (system, self.thresholds[system.light]))
     }
 }
 
@@ -91,8 +125,13 @@ impl Rule for StaticQuickswapPolicy {
         } else {
             "when the last one has drained"
         };
+        let others = if self.strict {
+            "whether or not another type waits"
+        } else {
+            "and another type waits"
+        };
         format!(
-            "Static Quickswap, without preemption: the types have their turns in the order {}. A turn ends when no more jobs of the type are left than its threshold (in brackets), all in service, and another type waits; the next type starts {next}.",
+            "Static Quickswap, without preemption: the types have their turns in the order {}. A turn ends when no more jobs of the type are left than its threshold (in brackets), all in service, {others}; the next type starts {next}.",
             turns.join(", ")
         )
     }
@@ -122,6 +161,7 @@ impl Rule for StaticQuickswapPolicy {
     fn knobs(&self, workload: &Workload) -> Option<String> {
         let published = StaticQuickswapPolicy {
             overlap: self.overlap,
+            strict: self.strict,
             ..StaticQuickswapPolicy::published(workload)
         };
         let turn = |i: &usize| {
@@ -135,7 +175,9 @@ impl Rule for StaticQuickswapPolicy {
         } else {
             "other thresholds or turns than published".into()
         };
-        Some(turns + if self.overlap { ", overlapping" } else { "" })
+        let strict = if self.strict { ", strict" } else { "" };
+        let overlap = if self.overlap { ", overlapping" } else { "" };
+        Some(turns + overlap + strict)
     }
 
     fn other_axes(&self, range: &KnobRange<'_>) -> usize {
@@ -190,52 +232,6 @@ impl Rule for AdaptiveQuickswapPolicy {
 
     fn added_work(&self, _: &Workload) -> f64 {
         0.1
-    }
-}
-
-/// A system of two types, one of which runs alone: as heavy as the whole server, while several of
-/// the other, light one run together (Quickswap paper, section 4.1, where a light job needs one
-/// server and a heavy one all k).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OneOrAll {
-    /// The type of which several run together.
-    pub light: usize,
-    /// The type of which one runs, alone.
-    pub heavy: usize,
-    /// How many light jobs run together: k.
-    pub servers: u32,
-}
-
-impl OneOrAll {
-    /// What the workload is, if it is one.
-    ///
-    /// # Errors
-    /// Which types break it.
-    pub fn new(workload: &Workload) -> Result<Self, Unsuitable> {
-        let packing = Packing::new(workload);
-        let name = |i: &usize| workload.types()[*i].name();
-        let alone = |i: &usize| {
-            let one: Vec<u32> = (0..packing.types()).map(|j| u32::from(j == *i)).collect();
-            packing.is_maximal(&one)
-        };
-        let (heavy, light): (Vec<usize>, Vec<usize>) = (0..packing.types()).partition(alone);
-        let names = |types: &[usize]| types.iter().map(name).collect::<Vec<_>>().join(", ");
-        let found = match (&*light, &*heavy) {
-            (&[light], &[heavy]) => {
-                return Ok(OneOrAll {
-                    light,
-                    heavy,
-                    servers: packing.most(light, packing.capacity()),
-                });
-            }
-            ([], [_]) => "beside that there is none".into(),
-            (light, [_]) => format!("beside that there are {}", names(light)),
-            (_, []) => "none does".into(),
-            (_, heavy) => format!("{} do", names(heavy)),
-        };
-        Err(Unsuitable(format!(
-            "it is for two types, one of which takes the whole server, and {found} here; for any types there are static-quickswap and adaptive-quickswap"
-        )))
     }
 }
 
@@ -357,7 +353,7 @@ impl StaticQuickswap {
     fn turn_is_over(&self, i: usize, system: &System) -> bool {
         system.waiting(i) == 0
             && system.present(i) <= self.policy.thresholds[i].into()
-            && system.queued().next().is_some()
+            && (self.policy.strict || system.queued().next().is_some())
     }
 }
 
@@ -402,8 +398,13 @@ impl Policy for StaticQuickswap {
         let name = names[i];
         Some(match (self.draining, self.policy.overlap) {
             (false, _) => format!(
-                "it is the turn of {name}, as long as one of them waits or more than {} are there, or nobody else waits; {} run",
+                "it is the turn of {name}, as long as one of them waits or more than {} are there{}; {} run",
                 self.policy.thresholds[i],
+                if self.policy.strict {
+                    ""
+                } else {
+                    ", or nobody else waits"
+                },
                 system.running(i)
             ),
             (true, false) => format!(

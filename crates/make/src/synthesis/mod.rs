@@ -15,7 +15,7 @@ pub use choice::{
     Basis, ChoiceError, ChoiceOptions, Chosen, Families, Pooling, Stage, choose, pool,
 };
 pub use log::{CLOSE, Candidate, Choice, Interval, Log, RouteTried, Steadiness};
-pub use msfq::{MsfqOutlook, MsfqRow, MsfqTable};
+pub use msfq::{MsfqOutlook, MsfqRow, MsfqTable, strict_msfq};
 pub use partition::{Partitioned, partition};
 pub use sweep::{SweepPoint, sweep};
 pub use tuning::{Outlook, RouteOption};

@@ -54,6 +54,8 @@ pub struct Comparing<'a> {
     pub changes: Changes,
     /// Loads ρ in (0, 1) that were typed, each once; see [`Comparing::loads`].
     pub loads: &'a [f64],
+    /// Total arrival rates that were typed in place of loads \[1/time\].
+    pub rates: &'a [f64],
     /// When a cell ends; two replications at least, and sizes in common.
     pub settings: &'a Settings,
     /// The file of the results, beside which finished cells are kept, and whether to continue with
@@ -73,9 +75,17 @@ impl Comparing<'_> {
         }
     }
 
-    /// Returns the header of the comparison.
+    /// Returns the header of the comparison of a workload with this total arrival rate.
     #[must_use]
-    pub fn header(&self, workload: Subject, policies: Vec<Entrant>) -> Header {
+    pub fn header(&self, workload: Subject, own_rate: f64, policies: Vec<Entrant>) -> Header {
+        let of_rates = self
+            .rates
+            .iter()
+            .map(|rate| rate / own_rate * workload.load);
+        let loads = match self.rates {
+            [] => self.loads().to_vec(),
+            _ => of_rates.collect(),
+        };
         Header {
             format: "synth-comparison".into(),
             version: 1,
@@ -89,7 +99,8 @@ impl Comparing<'_> {
                 time_seconds: self.settings.time.map(|t| t.as_secs_f64()),
             },
             policies,
-            loads: self.loads().to_vec(),
+            loads,
+            rates: self.rates.to_vec(),
         }
     }
 }

@@ -85,6 +85,7 @@ fn shared(
         policies: &[],
         changes: Changes::Refused,
         loads: &[],
+        rates: &[],
         settings: &cells.settings,
         journal: journal.map(|output| (output, resume)),
         share,

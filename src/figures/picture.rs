@@ -1,4 +1,6 @@
-//! A picture of panels with one legend below them, as SVG: what all examples that draw figures share.
+//! A picture of panels with one legend below them, as SVG.
+
+#![allow(missing_docs, reason = "the fields of a picture say what they are")]
 use std::error::Error;
 use std::path::Path;
 
@@ -20,6 +22,7 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Chart<'a, 'b, X, Y> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<X, Y>>;
 
+/// Panels in a grid, and the legend below them.
 pub struct Picture {
     /// Without the legend.
     pub size: (u32, u32),
@@ -121,6 +124,10 @@ fn font(size: u32) -> TextStyle<'static> {
 }
 
 impl Picture {
+    /// Writes it as SVG.
+    ///
+    /// # Errors
+    /// When it cannot be drawn or written.
     pub fn draw(&self, path: &Path) -> Result<()> {
         let (width, height) = self.size;
         let rows = self.legend.len().div_ceil(2);

@@ -2,10 +2,10 @@
 use std::path::Path;
 
 use plotters::style::RGBColor;
-use synth::multiresource::simulator::Estimate;
 
-use crate::Result;
-use crate::picture::{self, Axis, Entry, GREY, INK, Layer, Mark, Picture, Shape, Swatch};
+use super::Done;
+use super::picture::{self, Axis, Entry, GREY, INK, Layer, Mark, Picture, Shape, Swatch};
+use crate::simulation::Estimate;
 
 /// What a curve is, and so how it is drawn.
 #[derive(Clone, Copy, PartialEq)]
@@ -18,8 +18,10 @@ pub enum Kind {
     Simulated,
     /// Points beside an exact curve.
     Check,
-    /// A line that shows one run.
+    /// A line that shows one run, or what a paper has.
     Path,
+    /// What lies between two bounds: their middle, and half of what is between.
+    Bounds,
 }
 
 impl Kind {
@@ -29,6 +31,7 @@ impl Kind {
             Kind::Approximation => "approximation",
             Kind::Simulated | Kind::Check => "simulated",
             Kind::Path => "path",
+            Kind::Bounds => "bounds",
         }
     }
 }
@@ -98,6 +101,10 @@ impl Curve {
             Kind::Path => (self.color, vec![Shape::Line(1, means())]),
             Kind::Approximation => (INK, vec![Shape::Dashes(means())]),
             Kind::Check => (self.color, vec![dots()]),
+            Kind::Bounds => {
+                let ends = met().map(|(x, e)| (x, [e.mean - e.half_width, e.mean + e.half_width]));
+                (self.color, vec![Shape::Band(ends.collect())])
+            }
             Kind::Simulated => (self.color, vec![Shape::Line(1, means()), dots()]),
         };
         let layer = |shape| Layer { color, shape };
@@ -111,6 +118,7 @@ impl Curve {
             Kind::Path => (Swatch::Line(1), color, label.clone()),
             Kind::Approximation => (Swatch::Dashes, GREY, "the paper's approximation".into()),
             Kind::Check => (Swatch::Dot, GREY, "simulated, 95 % interval".into()),
+            Kind::Bounds => (Swatch::Band, GREY, "the paper's bounds".into()),
             Kind::Simulated => (Swatch::Joined, color, format!("{label}, simulated")),
         };
         Entry {
@@ -141,7 +149,7 @@ impl Panel {
         }
     }
 
-    pub fn curve(&self, label: &str, kind: Kind) -> Result<&Curve> {
+    pub fn curve(&self, label: &str, kind: Kind) -> Done<&Curve> {
         let mut curves = self.curves.iter();
         let found = curves.find(|c| c.label == label && c.kind == kind);
         found.ok_or_else(|| format!("{} has no curve {label}", self.title).into())
@@ -149,6 +157,7 @@ impl Panel {
 }
 
 pub struct Figure {
+    /// As its files are called: `figure2`.
     pub name: &'static str,
     pub size: (u32, u32),
     pub grid: (usize, usize),
@@ -185,12 +194,14 @@ impl Figure {
             entries.push((plain, entry));
         }
         // What holds of all curves stands last.
-        entries.sort_by_key(|(_, entry)| matches!(entry.swatch, Swatch::Dot | Swatch::Dashes));
+        entries.sort_by_key(|(_, entry)| {
+            matches!(entry.swatch, Swatch::Dot | Swatch::Dashes | Swatch::Band)
+        });
         entries.into_iter().map(|(_, entry)| entry).collect()
     }
 
-    /// Writes table and picture.
-    pub fn finish(self, folder: &Path) -> Result<Self> {
+    /// Writes table and picture to a folder.
+    pub(super) fn write(&self, folder: &Path) -> Done<()> {
         let path = |end: &str| folder.join(format!("{}.{end}", self.name));
         let panel = |panel: &Panel| picture::Panel {
             title: panel.title.clone(),
@@ -206,16 +217,14 @@ impl Figure {
             legend: self.legend(),
         };
         std::fs::write(path("csv"), self.table())?;
-        picture.draw(&path("svg"))?;
-        println!("wrote {}", path("svg").display());
-        Ok(self)
+        picture.draw(&path("svg"))
     }
 }
 
 /// A mean and half the width of its interval.
 fn cells(kind: Kind, y: Option<Estimate>) -> [String; 2] {
     let number = |x: Option<f64>| x.map_or(String::new(), |x| format!("{x:.6}"));
-    let drawn = matches!(kind, Kind::Simulated | Kind::Check);
+    let drawn = matches!(kind, Kind::Simulated | Kind::Check | Kind::Bounds);
     let half = y.filter(|_| drawn).map(|e| e.half_width);
     [number(y.map(|e| e.mean)), number(half)]
 }

@@ -1,0 +1,197 @@
+//! Figures 1 to 4 of the balanced-fairness paper (Bonald and Comte, Performance Evaluation 116, 2017): how far the mean service
+//! rate and the mean delay depend on the law of sizes, with no interruption, one and five a job.
+
+use plotters::style::RGBColor;
+
+use super::curve::{Curve, Figure, Kind, Panel};
+use super::picture::{Axis, BLUE, GREEN, GREY, VERMILLION};
+use super::{Done, Drawn, Finding};
+use crate::compatibility::analysis;
+use crate::compatibility::simulator::{Rule, simulate};
+use crate::compatibility::workload::{Cluster, Trial};
+use crate::simulation::{Estimate, Settings};
+
+const LOADS: [f64; 10] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95];
+
+/// Interruptions a job, and how they are drawn.
+const INTERRUPTIONS: [(f64, RGBColor, &str); 3] = [
+    (0.0, VERMILLION, "first come, first served"),
+    (1.0, BLUE, "one interruption a job"),
+    (5.0, GREEN, "five"),
+];
+
+const THREE: &str = "kind: compatibility
+servers: [{name: a, rate: 1}, {name: b, rate: 1}, {name: c, rate: 1}]
+classes:
+  - {name: class 1, servers: [a, c], arrival_rate: 1}
+  - {name: class 2, servers: [b, c], arrival_rate: 1}
+mean_size: 1
+";
+
+fn drawn(degree: u32) -> String {
+    format!(
+        "kind: compatibility\nassignment: {{random: {{servers: 100, rate: 1, degree: {degree}}}, arrival_rate: 90}}\nmean_size: 1\n"
+    )
+}
+
+pub(super) fn figure1(events: u64) -> Done<Drawn> {
+    of(
+        ("figure1", "three servers"),
+        THREE,
+        &["all jobs"],
+        (2.0, 5.0),
+        events,
+    )
+}
+
+pub(super) fn figure2(events: u64) -> Done<Drawn> {
+    let one_slow = THREE.replace("{name: b, rate: 1}", "{name: b, rate: 0}");
+    let classes = ["class 1", "class 2"];
+    of(
+        ("figure2", "two servers, class 2 on one"),
+        &one_slow,
+        &classes,
+        (2.0, 15.0),
+        events,
+    )
+}
+
+pub(super) fn figure3(events: u64) -> Done<Drawn> {
+    of(
+        ("figure3", "two of a hundred servers"),
+        &drawn(2),
+        &["all jobs"],
+        (2.0, 3.0),
+        events,
+    )
+}
+
+pub(super) fn figure4(events: u64) -> Done<Drawn> {
+    of(
+        ("figure4", "three of a hundred servers"),
+        &drawn(3),
+        &["all jobs"],
+        (3.0, 2.0),
+        events,
+    )
+}
+
+/// Draws a system: rates above, delays below, a column for each law of sizes. `classes` are those that are drawn.
+fn of(
+    (name, title): (&'static str, &str),
+    text: &str,
+    classes: &[&str],
+    (rate, delay): (f64, f64),
+    events: u64,
+) -> Done<Drawn> {
+    let cluster = Cluster::parse(text, name)?.workload;
+    let own = analysis::load(&cluster).load;
+    let at = |load: f64| -> Done<Cluster> { Ok(cluster.scaled(load / own).ok_or("out of range")?) };
+    let fair = |load: f64, class: usize| -> Done<f64> {
+        let scaled = at(load)?;
+        Ok(analysis::means(&scaled)?.numbers[class] / scaled.arrival_rates()[class])
+    };
+    let (mut above, mut below) = (Vec::new(), Vec::new());
+    // How far delays at .9 are above balanced fairness with one interruption.
+    let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
+    for trial in [Trial::Bimodal, Trial::Hyperexponential, Trial::Zipf] {
+        let mut delays = Vec::new();
+        for (class, label) in classes.iter().enumerate() {
+            let loads = (1..=97).map(|percent| f64::from(percent) / 100.0);
+            let exact = loads.map(|load| Ok((load, Some(fair(load, class)?))));
+            let exact = exact.collect::<Done<Vec<_>>>()?;
+            let label = format!("balanced fairness, {label}");
+            delays.push(Curve::known(label, GREY, Kind::Exact, exact));
+        }
+        for own in INTERRUPTIONS {
+            let simulated = simulated(&at, trial, own, (classes, events))?;
+            for (class, curve) in simulated.iter().enumerate() {
+                if let Some(found) = curve.at(0.9).filter(|_| own.0 == 1.0) {
+                    let beyond = found.mean / fair(0.9, class)? - 1.0;
+                    (least, most) = (least.min(beyond), most.max(beyond));
+                }
+            }
+            delays.extend(simulated);
+        }
+        let axis = |label, range| Axis {
+            label,
+            range,
+            log: false,
+        };
+        let panel = |label, top, curves| {
+            let heading = format!("{title}: {}", trial.name());
+            Panel::new(
+                heading,
+                axis("load ρ", (0.0, 1.0)),
+                axis(label, (0.0, top)),
+                curves,
+            )
+        };
+        above.push(panel(
+            "mean service rate",
+            rate,
+            delays.iter().map(inverse).collect(),
+        ));
+        below.push(panel("mean delay", delay, delays));
+    }
+    let finding = Finding {
+        place: "figures 1 to 4",
+        says: "one interruption for each job suffices in practice",
+        found: format!(
+            "{title}: at ρ = .9 delays are {:.0} to {:.0} % above balanced fairness",
+            100.0 * least,
+            100.0 * most
+        ),
+        holds: most.is_finite().then_some(most < 0.1),
+    };
+    let figure = Figure {
+        name,
+        size: (1200, 760),
+        grid: (2, 3),
+        panels: above.into_iter().chain(below).collect(),
+    };
+    Ok(Drawn {
+        figures: vec![figure],
+        findings: vec![finding],
+    })
+}
+
+/// Returns delays of each class over the load, with so many interruptions a job.
+fn simulated(
+    at: &dyn Fn(f64) -> Done<Cluster>,
+    trial: Trial,
+    (interruptions, color, rule): (f64, RGBColor, &str),
+    (classes, events): (&[&str], u64),
+) -> Done<Vec<Curve>> {
+    let mut points = vec![Vec::new(); classes.len()];
+    for load in LOADS {
+        let scaled = at(load)?;
+        let settings = Settings {
+            events,
+            seed: 4,
+            ..Settings::default()
+        };
+        let sized = scaled.with_sizes(trial.law(scaled.size()));
+        let run = simulate(&sized, &Rule::Fair(interruptions), &settings, |_| ())?;
+        for (class, points) in points.iter_mut().enumerate() {
+            points.push((load, run.types[class].mean_response));
+        }
+    }
+    let curves = classes.iter().zip(points).map(|(class, points)| {
+        Curve::new(format!("{rule}, {class}"), color, Kind::Simulated, points)
+    });
+    Ok(curves.collect())
+}
+
+/// Returns the rates of delays.
+fn inverse(delays: &Curve) -> Curve {
+    let points = delays.points.iter().map(|(load, delay)| {
+        let rate = delay.map(|own| Estimate {
+            mean: 1.0 / own.mean,
+            half_width: own.half_width / own.mean.powi(2),
+            ..own
+        });
+        (*load, rate)
+    });
+    Curve::new(&delays.label, delays.color, delays.kind, points.collect())
+}

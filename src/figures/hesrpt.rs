@@ -1,0 +1,108 @@
+//! Figure 4 of the heSRPT paper: mean flow times over the exponent of the speedup, medians of ten draws of 500 sizes.
+
+use super::curve::{Curve, Figure, Kind, Panel};
+use super::picture::{Axis, BLUE, GREEN, ORANGE, PURPLE, VERMILLION};
+use super::{Done, Drawn, Finding};
+use crate::malleable::artifact::{Quantity, cost};
+use crate::malleable::policies::{self, median};
+use crate::malleable::workload::{Pool, Workload};
+
+const EXPONENTS: [f64; 5] = [0.05, 0.3, 0.5, 0.9, 0.99];
+/// Draws of the sizes, of which there are fewer where less is to be computed.
+const DRAWS: u64 = 10;
+const EVENTS_OF_A_DRAW: u64 = 2_000_000;
+
+pub(super) fn figure4(events: u64) -> Done<Drawn> {
+    let draws = (events / EVENTS_OF_A_DRAW).clamp(1, DRAWS);
+    let text = include_str!("../../models/five_hundred_pareto.yaml");
+    let Workload::Pool(own) = Workload::parse(text, "five_hundred_pareto")?.workload else {
+        return Err("the jobs of the model are all there".into());
+    };
+    let rules = [
+        ("heSRPT", BLUE, "hesrpt"),
+        ("EQUI", GREEN, "equi"),
+        ("SRPT", VERMILLION, "srpt"),
+        ("HELL", ORANGE, "hell"),
+        ("KNEE, tuned", PURPLE, "knee"),
+    ];
+    let mut points = vec![Vec::new(); rules.len()];
+    for p in EXPONENTS {
+        let pools: Vec<Pool> = (0..draws).map(|n| own.redrawn(n).with_power(p)).collect();
+        for (points, (_, _, name)) in points.iter_mut().zip(rules) {
+            let rule = policies::rule(name)?;
+            let flow = |pool: &Pool| -> Done<f64> {
+                let course = rule.execute(name, pool, false)?;
+                Ok(cost(pool, Quantity::FlowTime, &course.ends))
+            };
+            let flows = pools.iter().map(flow).collect::<Done<Vec<_>>>()?;
+            points.push((p, Some(median(flows) / own.jobs().len() as f64)));
+        }
+    }
+    let findings = findings(&points);
+    let curves = rules
+        .into_iter()
+        .zip(points)
+        .map(|((label, color, _), points)| Curve::known(label, color, Kind::Exact, points));
+    let across = Axis {
+        label: "exponent p of the speedup k^p",
+        range: (0.0, 1.0),
+        log: false,
+    };
+    let up = Axis {
+        label: "mean flow time",
+        range: (1e-4, 1e3),
+        log: true,
+    };
+    let title = format!("500 jobs, Pareto sizes, a million servers; medians of {draws} draws");
+    let figure = Figure {
+        name: "figure4",
+        size: (900, 620),
+        grid: (1, 1),
+        panels: vec![Panel::new(title, across, up, curves.collect())],
+    };
+    Ok(Drawn {
+        figures: vec![figure],
+        findings,
+    })
+}
+
+/// Returns what is found of mean flow times, a row a rule and heSRPT first, over the exponents.
+fn findings(points: &[Vec<(f64, Option<f64>)>]) -> Vec<Finding> {
+    let times = |n: usize, place: usize| {
+        let mean = |n: usize| points[n][place].1.unwrap_or(f64::NAN);
+        mean(n) / mean(0)
+    };
+    let over = |n: usize| {
+        let all = EXPONENTS.iter().enumerate();
+        let each = all.map(|(place, p)| format!("{:.3} at {p}", times(n, place)));
+        format!("times heSRPT: {}", each.collect::<Vec<_>>().join(", "))
+    };
+    let finding = |says, n: usize, holds| Finding {
+        place: "4.2, figure 4",
+        says,
+        found: over(n),
+        holds: Some(holds),
+    };
+    vec![
+        finding(
+            "EQUI is almost a factor of 2 worse at p = .99",
+            1,
+            (1.8..2.0).contains(&times(1, 4)),
+        ),
+        finding(
+            "SRPT is an order of magnitude worse at p = .05",
+            2,
+            (5.0..20.0).contains(&times(2, 0)),
+        ),
+        finding(
+            "HELL is only 50 % worse at p = .05",
+            3,
+            (1.4..1.6).contains(&times(3, 0)),
+        ),
+        finding(
+            "KNEE is 30 % worse in the worst case, p = .3",
+            4,
+            (1.2..1.4).contains(&times(4, 1)),
+        ),
+    ]
+}

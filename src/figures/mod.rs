@@ -1,0 +1,152 @@
+//! The figures of the papers, recomputed: each as a table, as a picture, and with what its paper says of it beside what is found.
+
+mod curve;
+mod fairness;
+mod hesrpt;
+mod msr;
+mod path;
+pub mod picture;
+mod quickswap;
+mod rules;
+
+use std::error::Error;
+use std::path::Path;
+
+use clap::ValueEnum;
+
+use crate::report::{Csv, wrap};
+use curve::Figure;
+
+/// What was made, or why it could not be.
+pub type Done<T> = Result<T, Box<dyn Error>>;
+
+/// A paper with figures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Paper {
+    /// Chen, Grosof, Berg: Markovian Service Rate policies (POMACS 2025), figures 2 to 5
+    Msr,
+    /// Chen, Grosof, Berg: Quickswap (2025), figures 1 to 8
+    Quickswap,
+    /// Berg, Vesilo, Harchol-Balter: heSRPT (2020), figure 4
+    Hesrpt,
+    /// Bonald, Comte: balanced fairness (2017), figures 1 to 4
+    BalancedFairness,
+}
+
+/// What a paper says, and what is found.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// The section or figure.
+    pub place: &'static str,
+    /// What it says there.
+    pub says: &'static str,
+    /// What is found.
+    pub found: String,
+    /// Whether that is the same; none where the runs were too short to see it.
+    pub holds: Option<bool>,
+}
+
+/// Figures that are computed together, and what is found from them.
+pub struct Drawn {
+    figures: Vec<Figure>,
+    findings: Vec<Finding>,
+}
+
+/// Computes some figures, with so many events of simulation a point at most.
+type Draw = fn(u64) -> Done<Drawn>;
+
+impl Paper {
+    /// Returns what is computed together: numbers of figures, and how.
+    fn parts(self) -> Vec<(&'static [u32], Draw)> {
+        match self {
+            Paper::Msr => vec![
+                (&[2], msr::figure2),
+                (&[3], msr::figure3),
+                (&[4], msr::figure4),
+                (&[5], msr::figure5),
+            ],
+            Paper::Quickswap => vec![
+                (&[1], quickswap::figure1),
+                (&[2], quickswap::figure2),
+                (&[3], quickswap::figure3),
+                (&[4], quickswap::figure4),
+                (&[5, 8], quickswap::figure5_and_8),
+                (&[6, 7], quickswap::figure6_and_7),
+            ],
+            Paper::Hesrpt => vec![(&[4], hesrpt::figure4)],
+            Paper::BalancedFairness => vec![
+                (&[1], fairness::figure1),
+                (&[2], fairness::figure2),
+                (&[3], fairness::figure3),
+                (&[4], fairness::figure4),
+            ],
+        }
+    }
+}
+
+/// Writes the figures of a paper, or those that are named, to a folder: each as CSV and as SVG, and what is found in
+/// `findings.csv`. What is finished is told as it is.
+///
+/// # Errors
+/// When there is no such figure, or a file cannot be written.
+pub fn write(
+    paper: Paper,
+    only: &[u32],
+    events: u64,
+    folder: &Path,
+    mut tell: impl FnMut(&str),
+) -> Done<Vec<Finding>> {
+    let parts = paper.parts();
+    let known: Vec<u32> = parts
+        .iter()
+        .flat_map(|(numbers, _)| *numbers)
+        .copied()
+        .collect();
+    if let Some(missing) = only.iter().find(|number| !known.contains(number)) {
+        return Err(format!("there is no figure {missing}: give some of {known:?}").into());
+    }
+    std::fs::create_dir_all(folder)?;
+    let mut findings = Vec::new();
+    for (numbers, draw) in parts {
+        if !only.is_empty() && !numbers.iter().any(|number| only.contains(number)) {
+            continue;
+        }
+        let drawn = draw(events)?;
+        for figure in drawn.figures {
+            figure.write(folder)?;
+            tell(&format!("{} is written", figure.name));
+        }
+        findings.extend(drawn.findings);
+    }
+    let mut table = Csv::titled(["place", "says", "found", "holds"])?;
+    for own in &findings {
+        table.row([own.place, own.says, &own.found, own.verdict()])?;
+    }
+    std::fs::write(folder.join("findings.csv"), table.text()?)?;
+    Ok(findings)
+}
+
+impl Finding {
+    fn verdict(&self) -> &'static str {
+        match self.holds {
+            Some(true) => "yes",
+            Some(false) => "no",
+            None => "not seen",
+        }
+    }
+}
+
+/// Says what is found, for people.
+pub fn report(findings: &[Finding], width: usize) -> String {
+    let each = findings.iter().map(|own| {
+        let text = format!(
+            "{}: {}? {}: {}",
+            own.place,
+            own.says,
+            own.verdict(),
+            own.found
+        );
+        wrap(&text, width) + "\n"
+    });
+    "What the paper says, and what is found:\n\n".to_owned() + &each.collect::<String>()
+}

@@ -1,0 +1,192 @@
+//! The MSR paper: figures 2 to 4 of its section 7 (mean total numbers in system, Σ E[Q_i]), and figure 5 of section 8.
+
+mod borg;
+mod loads;
+mod theory;
+
+pub(super) use borg::figure5;
+pub(super) use loads::figure4;
+
+use super::curve::{Curve, Figure, Kind, Panel};
+use super::picture::{Axis, BLUE, GREEN, GREY, Mark, ORANGE, PURPLE, SKY, VERMILLION};
+use super::rules::{plain, tuned};
+use super::{Done, Drawn, Finding};
+use crate::multiresource::artifact::{MsrPolicy, Preemption, Route};
+use crate::multiresource::workload::Workload;
+use theory::{Placed, at_load, at_rate, exact, full, smsr, spread, theorem8, total};
+
+/// The paper's α for pMSR, and what stands for α → ∞.
+const ALPHA: f64 = 2.0;
+const ENDLESS: f64 = 1e6;
+
+fn axis(label: &'static str, range: (f64, f64), log: bool) -> Axis {
+    Axis { label, range, log }
+}
+
+fn jobs(range: (f64, f64)) -> Axis {
+    axis("mean number in system E[Q] [jobs]", range, true)
+}
+
+fn mark(at: f64, dashed: bool, label: String, height: f64) -> Mark {
+    Mark {
+        at,
+        dashed,
+        label,
+        height,
+        left: false,
+    }
+}
+
+/// Figure 2: pMSR and nMSR over the switching rate.
+pub(super) fn figure2(events: u64) -> Done<Drawn> {
+    let (mut panels, mut findings) = (Vec::new(), Vec::new());
+    for (load, heights) in [
+        (0.9, [(20.0, 2000.0), (100.0, 5000.0)]),
+        (0.5, [(2.0, 300.0); 2]),
+    ] {
+        let (panel, found) = preemptive(load, heights[0], events)?;
+        panels.push(panel);
+        findings.push(found);
+        let (panel, found) = draining(load, heights[1], events)?;
+        panels.push(panel);
+        findings.extend(found);
+        findings.push(theorem8(&at_load(load)?, load)?);
+    }
+    let figure = Figure {
+        name: "figure2",
+        size: (1000, 980),
+        grid: (2, 2),
+        panels,
+    };
+    Ok(Drawn {
+        figures: vec![figure],
+        findings,
+    })
+}
+
+/// Returns a policy at these switching rates.
+fn over(workload: &Workload, policy: &MsrPolicy, rates: Vec<f64>) -> Vec<Placed> {
+    let placed = |rate| (rate, workload.clone(), at_rate(policy, rate));
+    rates.into_iter().map(placed).collect()
+}
+
+fn switching(high: f64) -> Axis {
+    axis("switching rate α [1/s]", (0.008, high), true)
+}
+
+/// Draws pMSR over the switching rate.
+fn preemptive(load: f64, heights: (f64, f64), events: u64) -> Done<(Panel, Finding)> {
+    let workload = at_load(load)?;
+    let (policy, _) = tuned(&workload, &plain(Preemption::Full, None))?;
+    let placed = over(&workload, &policy, spread(0.01, 100.0, 61));
+    let curves = full("pMSR", GREEN, &placed, (10, events))?;
+    let title = format!("pMSR, ρ = {load}");
+    let mut panel = Panel::new(title, switching(100.0), jobs(heights), curves);
+    panel.marks = vec![mark(ALPHA, true, "α = 2".into(), 0.3)];
+    let at = |rate| -> Done<f64> { Ok(total(&workload, &at_rate(&policy, rate))?.exact) };
+    let (slow, two, limit) = (at(0.1)?, at(ALPHA)?, at(ENDLESS)?);
+    let finding = Finding {
+        place: "7.1",
+        says: "α ≥ 2 has most of what switching brings to pMSR",
+        found: format!("ρ = {load}: {slow:.2} at α = .1, {two:.2} at 2, {limit:.2} in the limit"),
+        holds: Some(slow - two > 0.9 * (slow - limit)),
+    };
+    Ok((panel, finding))
+}
+
+/// Draws nMSR on its four routes over the switching rate, the worst first so that the best lies on top.
+fn draining(load: f64, heights: (f64, f64), events: u64) -> Done<(Panel, [Finding; 2])> {
+    let workload = at_load(load)?;
+    let (mut curves, mut best, mut largest) = (Vec::new(), Vec::new(), 0.0_f64);
+    let colors = [BLUE, ORANGE, PURPLE, GREY];
+    for (n, (route, color)) in Route::ALL.into_iter().zip(colors).enumerate().rev() {
+        let (policy, found) = tuned(&workload, &plain(Preemption::None, Some(route)))?;
+        let high = (0.97 * found.largest).min(100.0);
+        let placed = over(&workload, &policy, spread(0.008, high, 60));
+        let label = format!("nMSR, {route}");
+        match n {
+            0 => curves.extend(full(&label, color, &placed, (9, events))?),
+            _ => curves.push(exact(&label, color, &placed)?),
+        }
+        largest = largest.max(high);
+        let mean = total(&workload, &policy)?.exact;
+        best.push((mean, found.rate, found.predicted.0));
+    }
+    let (means, last) = (best.iter().map(|own| own.0), best[best.len() - 1]);
+    let (least, most) = means.fold((f64::INFINITY, 0.0_f64), |(a, b), x| (a.min(x), b.max(x)));
+    let title = format!("nMSR, ρ = {load}");
+    let mut panel = Panel::new(title, switching(2.0 * largest), jobs(heights), curves);
+    panel.marks = vec![
+        mark(last.1, false, format!("α* = {:.4}", last.1), 0.02),
+        mark(last.2, true, format!("predicted {:.4}", last.2), 0.08),
+    ];
+    let off = last.2 / last.1 - 1.0;
+    let findings = [
+        Finding {
+            place: "7.2",
+            says: "the predicted α is within 2.1 % of α*",
+            found: format!("ρ = {load}: {:+.1} % on {}", 100.0 * off, Route::ALL[0]),
+            holds: Some(off.abs() < 0.021),
+        },
+        Finding {
+            place: "7.2",
+            says: "routes have minimal impact",
+            found: format!("ρ = {load}: best means from {least:.1} to {most:.1}"),
+            holds: Some(most < 1.1 * least),
+        },
+    ];
+    Ok((panel, findings))
+}
+
+/// Figure 3: sMSR over the setup rate, beside nMSR and pMSR.
+pub(super) fn figure3(events: u64) -> Done<Drawn> {
+    let workload = at_load(0.9)?;
+    let gammas = spread(0.5, 3e4, 49);
+    let (patient, _) = tuned(&workload, &plain(Preemption::None, None))?;
+    let (preemptive, _) = tuned(&workload, &plain(Preemption::Full, None))?;
+    let constant = |label: &str, color, policy: &MsrPolicy| -> Done<Curve> {
+        let mean = total(&workload, policy)?.exact;
+        let points = gammas.iter().map(|gamma| (*gamma, Some(mean)));
+        Ok(Curve::known(label, color, Kind::Exact, points))
+    };
+    let placed = gammas
+        .iter()
+        .map(|gamma| -> Done<Placed> { Ok((*gamma, workload.clone(), smsr(&workload, *gamma)?)) });
+    let placed = placed.collect::<Done<Vec<_>>>()?;
+    let rival = total(&workload, &patient)?.exact;
+    let (mut low, mut high) = (0.5_f64, 1e4_f64);
+    while high / low > 1.001 {
+        let middle = (low * high).sqrt();
+        let found = total(&workload, &smsr(&workload, middle)?)?.exact;
+        *(if found > rival { &mut low } else { &mut high }) = middle;
+    }
+    let mut curves = vec![
+        constant("pMSR, α → ∞", SKY, &at_rate(&preemptive, ENDLESS))?,
+        constant("pMSR, α = 2", GREEN, &preemptive)?,
+        constant("nMSR at its α*", BLUE, &patient)?,
+    ];
+    curves.extend(full("sMSR at its α*", VERMILLION, &placed, (7, events))?);
+    let across = axis(
+        "setup rate γ [1/s] (service rate μ = 1/s)",
+        (0.5, 3e4),
+        true,
+    );
+    let mut panel = Panel::new("sMSR, ρ = 0.9", across, jobs((20.0, 2500.0)), curves);
+    panel.marks = vec![mark(low, true, format!("γ = {low:.2}"), 0.1)];
+    let finding = Finding {
+        place: "7.3",
+        says: "sMSR beats nMSR when γ is significantly higher than μ",
+        found: format!("from γ = {low:.1} μ on, each on its best route"),
+        holds: Some(low > 2.0),
+    };
+    let figure = Figure {
+        name: "figure3",
+        size: (800, 640),
+        grid: (1, 1),
+        panels: vec![panel],
+    };
+    Ok(Drawn {
+        figures: vec![figure],
+        findings: vec![finding],
+    })
+}

@@ -1,0 +1,173 @@
+//! What the theory says of MSR policies, as curves.
+
+use plotters::style::RGBColor;
+
+use super::super::curve::{Curve, Kind, exactly};
+use super::super::rules::{model, plain, tuned};
+use super::super::{Done, Finding};
+use crate::ctmc::RelativeCompletions;
+use crate::multiresource::analysis::TypeQueue;
+use crate::multiresource::artifact::{Family, MsrPolicy, Preemption, Route};
+use crate::multiresource::modulation::Modulation;
+use crate::multiresource::simulator::{Contender, Settings};
+use crate::multiresource::synthesis::{Options, PHASE_LIMIT};
+use crate::multiresource::workload::Workload;
+use crate::simulation::Estimate;
+
+/// Mean numbers under one policy \[jobs\], of one type or of all.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Theory {
+    pub lower: f64,
+    pub exact: f64,
+    pub approximation: f64,
+    pub upper: f64,
+}
+
+pub(super) fn by_type(workload: &Workload, policy: &MsrPolicy) -> Done<Vec<Theory>> {
+    let modulation = Modulation::new(workload, policy, PHASE_LIMIT)?;
+    let of_type = |i| -> Done<Theory> {
+        let queue = TypeQueue::new(workload, &modulation, policy.preemption, i);
+        let bounds = queue.bounds();
+        Ok(Theory {
+            lower: bounds.lower,
+            exact: queue.mean_number(f64::INFINITY)?,
+            approximation: bounds.approximation,
+            upper: bounds.upper,
+        })
+    };
+    (0..workload.types().len()).map(of_type).collect()
+}
+
+pub(super) fn total(workload: &Workload, policy: &MsrPolicy) -> Done<Theory> {
+    let add = |all: Theory, own: Theory| Theory {
+        lower: all.lower + own.lower,
+        exact: all.exact + own.exact,
+        approximation: all.approximation + own.approximation,
+        upper: all.upper + own.upper,
+    };
+    Ok(by_type(workload, policy)?
+        .into_iter()
+        .fold(Theory::default(), add))
+}
+
+/// Returns the model at another load; the document's own is .9.
+pub(super) fn at_load(load: f64) -> Done<Workload> {
+    Ok(model!("section7").scaled(load / 0.9)?)
+}
+
+pub(super) fn at_rate(policy: &MsrPolicy, switching_rate: f64) -> MsrPolicy {
+    MsrPolicy {
+        switching_rate,
+        ..policy.clone()
+    }
+}
+
+pub(super) fn smsr(workload: &Workload, gamma: f64) -> Done<MsrPolicy> {
+    let options = Options {
+        setup_rate: Some(gamma),
+        ..plain(Preemption::Setup, None)
+    };
+    Ok(tuned(workload, &options)?.0)
+}
+
+/// Returns `count` numbers from low to high, equally spaced on a logarithmic scale.
+pub(super) fn spread(low: f64, high: f64, count: usize) -> Vec<f64> {
+    let step = (high / low).ln() / (count - 1) as f64;
+    (0..count).map(|k| low * (step * k as f64).exp()).collect()
+}
+
+/// A policy at a place of a figure.
+pub(super) type Placed = (f64, Workload, MsrPolicy);
+
+/// Returns the exact curve of policies.
+pub(super) fn exact(label: &str, color: RGBColor, policies: &[Placed]) -> Done<Curve> {
+    let points = policies.iter().map(|(at, workload, policy)| -> Done<_> {
+        Ok((*at, Some(total(workload, policy)?.exact)))
+    });
+    let points = points.collect::<Done<Vec<_>>>()?;
+    Ok(Curve::known(label, color, Kind::Exact, points))
+}
+
+/// Returns the curves of policies with the paper's bounds and approximation, every `step`-th simulated within so many events.
+pub(super) fn full(
+    label: &str,
+    color: RGBColor,
+    policies: &[Placed],
+    (step, events): (usize, u64),
+) -> Done<Vec<Curve>> {
+    let theory = policies
+        .iter()
+        .map(|(at, w, policy)| Ok((*at, total(w, policy)?)));
+    let theory = theory.collect::<Done<Vec<_>>>()?;
+    let of = |kind, part: fn(&Theory) -> f64| {
+        let points = theory.iter().map(|(at, own)| (*at, Some(part(own))));
+        Curve::known(label, color, kind, points)
+    };
+    let bounds = theory.iter().map(|(at, own)| {
+        let half_width = 0.5 * (own.upper - own.lower);
+        let mean = 0.5 * (own.upper + own.lower);
+        (
+            *at,
+            Some(Estimate {
+                half_width,
+                ..exactly(mean)
+            }),
+        )
+    });
+    let mut checks = Vec::new();
+    for (n, (at, workload, policy)) in policies.iter().enumerate() {
+        if n % step == step / 2 {
+            let settings = Settings {
+                seed: n as u64 + 1,
+                events,
+                ..Settings::default()
+            };
+            let rule = Contender::from(Family::Msr(policy.clone()));
+            checks.push((*at, rule.simulate(workload, &settings, |_| ())?.mean_number));
+        }
+    }
+    Ok(vec![
+        Curve::new(label, color, Kind::Bounds, bounds.collect()),
+        of(Kind::Approximation, |own| own.approximation),
+        of(Kind::Exact, |own| own.exact),
+        Curve::new(label, color, Kind::Check, checks),
+    ])
+}
+
+/// Counts means of types that theorem 8 to the letter excludes: with the law of the states *before* a completion. Over routes,
+/// 41 rates, and types.
+pub(super) fn theorem8(workload: &Workload, load: f64) -> Done<Finding> {
+    let (mut all, mut printed, mut corrected) = (0, 0, 0);
+    for route in Route::ALL {
+        let (policy, found) = tuned(workload, &plain(Preemption::None, Some(route)))?;
+        for rate in spread(0.01, (0.97 * found.largest).min(100.0), 41) {
+            let modulation = Modulation::new(workload, &at_rate(&policy, rate), PHASE_LIMIT)?;
+            for i in 0..workload.types().len() {
+                let own = TypeQueue::new(workload, &modulation, Preemption::None, i);
+                let (queue, bounds) = (own.queue(), own.bounds());
+                let ahead = RelativeCompletions::new(queue).ahead;
+                let served = queue.environment().law().iter().zip(queue.servers());
+                let flow = served.map(|(p, u)| p * f64::from(*u) * queue.service_rate());
+                let before = flow.zip(&ahead).map(|(f, a)| f * a).sum::<f64>() / queue.capacity();
+                let primary = (bounds.load + before) / (1.0 - bounds.load);
+                let (least, most) = bounds.range_ahead;
+                let upper = primary - least + f64::from(queue.most_servers());
+                let exact = own.mean_number(f64::INFINITY)?;
+                let excludes = |lower: f64, upper: f64| {
+                    lower > exact * (1.0 + 1e-9) || upper < exact * (1.0 - 1e-9)
+                };
+                all += 1;
+                printed += u32::from(excludes(primary - most, upper));
+                corrected += u32::from(excludes(bounds.lower, bounds.upper));
+            }
+        }
+    }
+    Ok(Finding {
+        place: "theorem 8",
+        says: "bounds E[Q_i] (nMSR)",
+        found: format!(
+            "ρ = {load}: of {all} means {printed} are outside of the bounds as printed, {corrected} of the corrected ones"
+        ),
+        holds: Some(printed == 0),
+    })
+}

@@ -1,0 +1,62 @@
+//! A run of MSFQ(ℓ) event by event: the path of the number in system.
+
+use super::Done;
+use crate::multiresource::policy::{
+    Event, Policy as _, StaticQuickswap, StaticQuickswapPolicy, System,
+};
+use crate::multiresource::workload::Workload;
+use crate::simulation::Streams;
+
+/// Returns the number in system at `count` equidistant times up to `length`, from an empty system on. Arrivals are the same for
+/// each ℓ; sizes have no memory, so that the next end is drawn anew at each event.
+pub(super) fn path(
+    workload: &Workload,
+    threshold: u32,
+    (length, count): (f64, usize),
+) -> Done<Vec<(f64, f64)>> {
+    let policy = StaticQuickswapPolicy {
+        strict: false,
+        ..StaticQuickswapPolicy::strict_msfq(workload, Some(f64::from(threshold)))?
+    };
+    let mut rule = StaticQuickswap::new(&policy, workload);
+    let mut system = System::new(workload, 0, false);
+    let (types, total) = (workload.types(), workload.total_arrival_rate());
+    let mut streams = Streams::new(1, 0);
+    let mut next_arrival = streams.arrivals.exponential() / total;
+    // Which of several it is, by their rates.
+    let pick = |rates: &[f64], place: f64| {
+        let mut left = place * rates.iter().sum::<f64>();
+        let found = rates.iter().position(|rate| {
+            left -= rate;
+            left < 0.0
+        });
+        found.unwrap_or(0)
+    };
+    let arriving: Vec<f64> = types.iter().map(|kind| kind.arrival_rate()).collect();
+    let mut points = Vec::new();
+    for n in 0..count {
+        let time = length * n as f64 / count as f64;
+        while system.now() < time {
+            let ending = types.iter().enumerate();
+            let ending: Vec<f64> = ending
+                .map(|(i, kind)| f64::from(system.running(i)) * kind.service_rate())
+                .collect();
+            let end = system.now() + streams.service.exponential() / ending.iter().sum::<f64>();
+            let event = if next_arrival <= end {
+                let kind = pick(&arriving, streams.arrivals.uniform());
+                system.arrive(kind, next_arrival);
+                next_arrival += streams.arrivals.exponential() / total;
+                Event::Arrival(kind)
+            } else {
+                let kind = pick(&ending, streams.service.uniform());
+                system.complete(kind, 0, end);
+                Event::Completion(kind)
+            };
+            rule.react(event, &mut system);
+            system.clear_actions();
+        }
+        let jobs: u64 = (0..types.len()).map(|i| system.present(i)).sum();
+        points.push((time, jobs as f64));
+    }
+    Ok(points)
+}

@@ -1,0 +1,368 @@
+//! The Quickswap paper: figures 1 to 4 (one-or-all), 5 and 8 (four types), 6 and 7 (cell B of Google's Borg trace).
+
+mod many_types;
+
+pub(super) use many_types::{figure5_and_8, figure6_and_7};
+
+use plotters::style::RGBColor;
+
+use super::curve::{Curve, Figure, Kind, Panel};
+use super::path::path;
+use super::picture::{Axis, BLUE, GREEN, GREY, INK, ORANGE, PURPLE, SKY, VERMILLION};
+use super::rules::{Plan, Rule, model, plain, sweep, tuned, words};
+use super::{Done, Drawn, Finding};
+use crate::multiresource::analysis::TypeQueue;
+use crate::multiresource::analysis::one_or_all::MsfqQueue;
+use crate::multiresource::artifact::{Objective, Preemption};
+use crate::multiresource::modulation::Modulation;
+use crate::multiresource::simulator::Run;
+use crate::multiresource::synthesis::{MsfqOutlook, PHASE_LIMIT};
+use crate::multiresource::workload::Workload;
+use crate::simulation::Estimate;
+
+/// The threshold of the paper: k − 1.
+const MOST: usize = 31;
+/// Arrival rates of Figure 3; 7.805 is the limit.
+const RATES: [f64; 10] = [2.0, 3.0, 4.0, 5.0, 5.5, 6.0, 6.5, 7.0, 7.25, 7.5];
+/// Rates of exact curves, in quarters.
+const FINE: std::ops::RangeInclusive<i32> = 8..=30;
+const ACROSS: &str = "total arrival rate λ [1/s]";
+
+fn axis(label: &'static str, range: (f64, f64), log: bool) -> Axis {
+    Axis { label, range, log }
+}
+
+fn figure(
+    name: &'static str,
+    size: (u32, u32),
+    grid: (usize, usize),
+    panels: Vec<Panel>,
+) -> Figure {
+    Figure {
+        name,
+        size,
+        grid,
+        panels,
+    }
+}
+
+/// Returns the model at a total arrival rate.
+fn at_rate(model: &Workload, rate: f64) -> Done<Workload> {
+    Ok(model.scaled(rate / model.total_arrival_rate())?)
+}
+
+fn one_or_all(rate: f64) -> Done<Workload> {
+    at_rate(&model!("one_or_all"), rate)
+}
+
+/// Returns MSFQ(ℓ), strict.
+fn queue(rate: f64, threshold: usize) -> Done<MsfqQueue> {
+    let outlook = MsfqOutlook::new(&one_or_all(rate)?, Objective::Mean);
+    Ok(outlook.ok_or("no one-or-all system")?.queue(threshold)?)
+}
+
+/// Returns `E[T]` under MSFQ(ℓ) for each ℓ, exact and approximated.
+fn over_threshold(rate: f64) -> Done<Vec<(f64, [Option<f64>; 2])>> {
+    let of = |threshold| -> Done<_> {
+        let queue = queue(rate, threshold)?;
+        let exact = queue.means()?.mean_response(&queue);
+        let guess = queue.approximation().map(|a| a.mean_response(&queue));
+        Ok((threshold as f64, [Some(exact), guess]))
+    };
+    (0..=MOST).map(of).collect()
+}
+
+/// Figure 1: the same arrivals under MSF and under MSFQ.
+pub(super) fn figure1(events: u64) -> Done<Drawn> {
+    let length = (events as f64 / 15.0).min(4000.0);
+    let panel = |rate: f64, high| -> Done<Panel> {
+        let workload = one_or_all(rate)?;
+        let of = |label: &str, color, threshold| -> Done<Curve> {
+            let points = path(&workload, threshold, (length, 2000))?;
+            let points = points.into_iter().map(|(t, n)| (t, Some(n)));
+            Ok(Curve::known(label, color, Kind::Path, points))
+        };
+        let across = axis("time [s]", (0.0, length), false);
+        let up = axis("number in system [jobs]", (0.0, high), false);
+        let curves = vec![
+            of("MSF", ORANGE, 0)?,
+            of("MSFQ, ℓ = 31", BLUE, MOST as u32)?,
+        ];
+        Ok(Panel::new(format!("λ = {rate}"), across, up, curves))
+    };
+    let panels = vec![panel(6.0, 1500.0)?, panel(7.5, 10_000.0)?];
+    Ok(Drawn {
+        figures: vec![figure("figure1", (1000, 640), (2, 1), panels)],
+        findings: Vec::new(),
+    })
+}
+
+/// Figure 2: the threshold.
+pub(super) fn figure2(events: u64) -> Done<Drawn> {
+    let colors = [(7.5, VERMILLION), (7.0, ORANGE), (6.0, BLUE), (5.0, GREEN)];
+    let few: [u32; 8] = [0, 1, 2, 4, 8, 16, 24, 31];
+    let (mut curves, mut cost, mut gain) = (Vec::new(), Vec::new(), String::new());
+    for (rate, color) in colors {
+        let known = over_threshold(rate)?;
+        let part = |n: usize| known.iter().map(move |(l, of)| (*l, of[n]));
+        let label = format!("λ = {rate}, strict");
+        curves.push(Curve::known(&label, color, Kind::Approximation, part(1)));
+        curves.push(Curve::known(&label, color, Kind::Exact, part(0)));
+        let mut checks = Vec::new();
+        for threshold in few {
+            let plan = vec![("", color, Rule::Named(format!("msfq-strict:{threshold}")))];
+            let runs = sweep(one_or_all, plan, &[rate], (events, 8))?;
+            checks.push((
+                f64::from(threshold),
+                runs[0].curve(|run| run.mean_response).points[0].1,
+            ));
+        }
+        curves.push(Curve::new(&label, color, Kind::Check, checks));
+        let means: Vec<f64> = known.iter().filter_map(|(_, of)| of[0]).collect();
+        let least = means.iter().copied().fold(f64::INFINITY, f64::min);
+        let best = means.iter().position(|mean| *mean == least).unwrap_or(0);
+        cost.push((rate, 100.0 * (means[MOST] / least - 1.0), best));
+        if rate == 7.5 {
+            gain = format!(
+                "λ = 7.5: {:.1} at ℓ = 0, {:.1} at 1, {:.1} at 8",
+                means[0], means[1], means[8]
+            );
+        }
+    }
+    let costs = cost
+        .iter()
+        .map(|(rate, cost, best)| format!("{cost:.1} % at λ = {rate} (best {best})"));
+    let findings = vec![
+        Finding {
+            place: "6.2",
+            says: "any ℓ > 0 is of dramatic benefit",
+            found: gain,
+            holds: Some(true),
+        },
+        Finding {
+            place: "6.2",
+            says: "ℓ = k − 1 is a good heuristic",
+            found: format!("it costs {}", costs.collect::<Vec<_>>().join(", ")),
+            holds: Some(cost.iter().all(|own| own.1 < 5.0)),
+        },
+    ];
+    let across = axis("threshold ℓ [jobs]", (-0.5, 31.5), false);
+    let up = axis("mean response time E[T] [s]", (5.0, 2000.0), true);
+    let panel = Panel::new("MSFQ over its threshold; ℓ = 0 is MSF", across, up, curves);
+    Ok(Drawn {
+        figures: vec![figure("figure2", (900, 620), (1, 1), vec![panel])],
+        findings,
+    })
+}
+
+/// Returns mean response times of all jobs, weighted by load, and of light and of heavy ones.
+fn four(workload: &Workload, response: [f64; 2]) -> [f64; 4] {
+    let sum = |weights: [f64; 2]| weights[0] * response[0] + weights[1] * response[1];
+    let types = workload.types();
+    let rates = [0, 1].map(|i| types[i].arrival_rate() / workload.total_arrival_rate());
+    let shares = workload.load_shares();
+    [
+        sum(rates),
+        sum([shares[0], shares[1]]),
+        response[0],
+        response[1],
+    ]
+}
+
+fn four_of_run(run: &Run, n: usize) -> Option<Estimate> {
+    match n {
+        0 => run.mean_response,
+        1 => run.weighted_response,
+        n => run.types[n - 2].mean_response,
+    }
+}
+
+/// What is known of one rate: of MSF, nMSR, MSFQ(k − 1), MSFQ at its best ℓ, and the approximation.
+fn known(rate: f64) -> Done<[Option<[f64; 4]>; 5]> {
+    let workload = one_or_all(rate)?;
+    let exact = |threshold| -> Done<_> {
+        Ok(Some(four(
+            &workload,
+            queue(rate, threshold)?.means()?.response,
+        )))
+    };
+    let outlook = MsfqOutlook::new(&workload, Objective::Mean).ok_or("no one-or-all system")?;
+    let policy = tuned(&workload, &plain(Preemption::None, None))?.0;
+    let modulation = Modulation::new(&workload, &policy, PHASE_LIMIT)?;
+    let mut response = [0.0; 2];
+    for (i, response) in response.iter_mut().enumerate() {
+        let queue = TypeQueue::new(&workload, &modulation, Preemption::None, i);
+        *response = queue.mean_number(f64::INFINITY)? / workload.types()[i].arrival_rate();
+    }
+    let guess = queue(rate, MOST)?.approximation();
+    Ok([
+        exact(0)?,
+        Some(four(&workload, response)),
+        exact(MOST)?,
+        exact(outlook.best().ok_or("no threshold")?)?,
+        guess.map(|own| four(&workload, own.response)),
+    ])
+}
+
+const MSFQ: &str = "MSFQ, ℓ = 31, strict";
+
+/// Figure 3: all and each of the types over the arrival rate.
+pub(super) fn figure3(events: u64) -> Done<Drawn> {
+    let rates = FINE.map(|n| 0.25 * f64::from(n));
+    let all = rates
+        .map(|rate| Ok((rate, known(rate)?)))
+        .collect::<Done<Vec<_>>>()?;
+    let plans: Vec<Plan> = vec![
+        ("First-Fit", VERMILLION, Rule::named("first-fit")),
+        (
+            "nMSR with backfilling",
+            GREY,
+            Rule::Msr(Preemption::None, None, true),
+        ),
+        ("MSFQ, ℓ = 31, lazy", PURPLE, Rule::named("msfq:31")),
+        (
+            "adaptive MSR",
+            GREEN,
+            Rule::Adaptive(Objective::Mean, events + events / 2),
+        ),
+    ];
+    let runs = sweep(one_or_all, plans, &RATES, (events, 8))?;
+    let lines = [
+        ("MSF", ORANGE, Kind::Exact),
+        ("nMSR", GREY, Kind::Exact),
+        (MSFQ, BLUE, Kind::Exact),
+        ("MSFQ at its best ℓ, strict", SKY, Kind::Exact),
+        (MSFQ, INK, Kind::Approximation),
+    ];
+    let panel = |(n, title): (usize, &str)| {
+        let exact = lines
+            .into_iter()
+            .enumerate()
+            .map(|(m, (label, color, kind))| {
+                let points = all
+                    .iter()
+                    .map(|(rate, own)| (*rate, own[m].map(|four| four[n])));
+                Curve::known(label, color, kind, points)
+            });
+        let mut curves: Vec<Curve> = exact.collect();
+        curves.extend(runs.iter().map(|own| own.curve(|run| four_of_run(run, n))));
+        let up = axis("mean response time [s]", (1.0, 5000.0), true);
+        Panel::new(title, axis(ACROSS, (1.8, 7.8), false), up, curves)
+    };
+    let titles = [
+        "(a) all jobs",
+        "(b) weighted by load",
+        "(c) light jobs",
+        "(d) heavy jobs",
+    ];
+    let panels: Vec<Panel> = titles.into_iter().enumerate().map(panel).collect();
+    let first_fit = runs[0].curve(|run| run.mean_response).at(7.5);
+    let findings = of_rates(&panels[0], first_fit)?;
+    Ok(Drawn {
+        figures: vec![figure("figure3", (1100, 1000), (2, 2), panels)],
+        findings,
+    })
+}
+
+/// Returns what is found of all jobs over the arrival rate.
+fn of_rates(panel: &Panel, first_fit: Option<Estimate>) -> Done<Vec<Finding>> {
+    let at = |label: &str, kind, rate| -> Done<f64> {
+        let found = panel.curve(label, kind)?.at(rate);
+        Ok(found.map_or(f64::NAN, |own| own.mean))
+    };
+    let (msf, msfq) = (at("MSF", Kind::Exact, 7.5)?, at(MSFQ, Kind::Exact, 7.5)?);
+    let early = (at("MSF", Kind::Exact, 2.0)?, at(MSFQ, Kind::Exact, 2.0)?);
+    let off = |rate| -> Done<f64> {
+        let guess = at(MSFQ, Kind::Approximation, rate)?;
+        Ok(100.0 * (guess / at(MSFQ, Kind::Exact, rate)? - 1.0))
+    };
+    Ok(vec![
+        Finding {
+            place: "6.2",
+            says: "MSFQ beats all others by two orders of magnitude at high λ",
+            found: format!(
+                "E[T] at λ = 7.5: {msfq:.1}, MSF {msf:.1}, First-Fit {}",
+                words(first_fit)
+            ),
+            holds: Some(msf > 50.0 * msfq),
+        },
+        Finding {
+            place: "6.2",
+            says: "MSFQ has the best mean in all cases",
+            found: format!("λ = 2: {:.3}, MSF {:.3}", early.1, early.0),
+            holds: Some(early.1 <= early.0),
+        },
+        Finding {
+            place: "6.2",
+            says: "the analysis is highly accurate",
+            found: format!(
+                "{:+.1} % at λ = 5, {:+.1} % at 6, {:+.1} % at 7",
+                off(5.0)?,
+                off(6.0)?,
+                off(7.0)?
+            ),
+            holds: Some(off(6.0)?.abs() < 2.0 && off(5.0)?.abs() < 2.0),
+        },
+    ])
+}
+
+/// Figure 4: how long the phases are, in the mean of a cycle.
+pub(super) fn figure4(_: u64) -> Done<Drawn> {
+    let names = [
+        "phase 1: heavy jobs",
+        "phases 2 and 3 together",
+        "phase 4: the last ℓ end",
+    ];
+    let parts = ["phase 1", "phase 2", "phase 3", "phase 4"];
+    // A shorter phase is none.
+    let some = |length: f64| Some(length).filter(|length| *length > 1e-9);
+    let panel = |title: &str, threshold: usize| -> Done<Panel> {
+        let (mut exact, mut guesses) = (vec![Vec::new(); 3], vec![Vec::new(); 4]);
+        for rate in FINE.map(|n| 0.25 * f64::from(n)) {
+            let queue = queue(rate, threshold)?;
+            for (points, phase) in exact.iter_mut().zip(queue.means()?.phases) {
+                points.push((rate, some(phase)));
+            }
+            let guess = queue.approximation().map(|own| own.phases);
+            for (n, points) in guesses.iter_mut().enumerate() {
+                points.push((rate, guess.and_then(|own| some(own[n]))));
+            }
+        }
+        let colors: [RGBColor; 4] = [BLUE, VERMILLION, ORANGE, GREEN];
+        let exact = names.into_iter().zip([BLUE, PURPLE, GREEN]).zip(exact);
+        let exact =
+            exact.map(|((name, color), points)| Curve::known(name, color, Kind::Exact, points));
+        let guesses = parts.into_iter().zip(colors).zip(guesses);
+        let guesses = guesses
+            .map(|((name, color), points)| Curve::known(name, color, Kind::Approximation, points));
+        let up = axis("mean length of a phase [s]", (0.01, 5000.0), true);
+        let across = axis(ACROSS, (1.8, 7.8), false);
+        Ok(Panel::new(
+            title,
+            across,
+            up,
+            exact.chain(guesses).collect(),
+        ))
+    };
+    let panels = vec![panel("MSF", 0)?, panel("MSFQ, ℓ = 31", MOST)?];
+    let at = |n: usize, name| -> Done<f64> {
+        let found = Panel::curve(&panels[n], name, Kind::Exact)?.at(7.5);
+        Ok(found.map_or(0.0, |own| own.mean))
+    };
+    let finding = Finding {
+        place: "6.2",
+        says: "shorter switching phases make phases 1 and 2 much shorter",
+        found: format!(
+            "λ = 7.5: phase 1 {:.0} s under MSF, {:.1} under MSFQ; phases 2 and 3 {:.0} and {:.1}",
+            at(0, names[0])?,
+            at(1, names[0])?,
+            at(0, names[1])?,
+            at(1, names[1])?
+        ),
+        holds: Some(at(0, names[0])? > 10.0 * at(1, names[0])?),
+    };
+    Ok(Drawn {
+        figures: vec![figure("figure4", (1100, 560), (1, 2), panels)],
+        findings: vec![finding],
+    })
+}

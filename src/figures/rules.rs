@@ -1,0 +1,173 @@
+//! The policies that are compared, and their simulation over arrival rates or loads.
+
+use plotters::style::RGBColor;
+
+use super::Done;
+use super::curve::{Curve, Kind};
+use crate::multiresource::artifact::{
+    Backfill, EmptySlots, Family, MsrPolicy, Objective, Preemption, Route, StaticQuickswapPolicy,
+};
+use crate::multiresource::simulator::{Contender, Run, Settings};
+use crate::multiresource::synthesis::{
+    ChoiceOptions, Families, Options, Outcome, Outlook, choose, synthesize,
+};
+use crate::multiresource::workload::Workload;
+use crate::simulation::Estimate;
+
+/// Reads a model of this program.
+macro_rules! model {
+    ($name:literal) => {
+        crate::multiresource::workload::Workload::parse(
+            include_str!(concat!("../../../models/", $name, ".yaml")),
+            $name,
+        )?
+        .workload
+    };
+}
+pub(super) use model;
+
+/// Returns what the analysis is exact for: no backfilling, empty slots keep their clocks. No percentiles, which take most of the
+/// work.
+pub fn plain(preemption: Preemption, route: Option<Route>) -> Options {
+    Options {
+        route,
+        backfill: Backfill::None,
+        empty_slots: EmptySlots::Phantom,
+        effort: 0.01,
+        ..Options::new(preemption)
+    }
+}
+
+/// Returns the MSR policy of these options at its best switching rate (pMSR: at 2), and what was found on the way.
+pub fn tuned(workload: &Workload, options: &Options) -> Done<(MsrPolicy, Outlook)> {
+    let Outcome::Policy(made) = synthesize(workload, options)? else {
+        return Err("no policy can stabilize this workload".into());
+    };
+    let policy = made.policy;
+    let taken = made.routes.into_iter().find(|r| r.route == policy.route);
+    let outlook = taken.and_then(|r| r.outlook).ok_or("no route was listed")?;
+    Ok((policy, outlook))
+}
+
+pub fn with_backfilling(policy: &MsrPolicy) -> MsrPolicy {
+    MsrPolicy {
+        backfill: Backfill::FirstFit,
+        empty_slots: EmptySlots::Release,
+        ..policy.clone()
+    }
+}
+
+/// A rule that is simulated.
+pub enum Rule {
+    Named(String),
+    /// Static Quickswap in which the next type starts while the last one drains.
+    Overlapping,
+    /// An MSR policy, synthesized for each rate, as it is or with backfilling; at this switching rate, if one is given.
+    Msr(Preemption, Option<f64>, bool),
+    /// Adaptive MSR, tuned at each rate for this, within so many events.
+    Adaptive(Objective, u64),
+}
+
+impl Rule {
+    pub fn named(name: &str) -> Self {
+        Rule::Named(name.into())
+    }
+
+    /// Returns the policy for a workload; none where none is seen to settle.
+    fn policy(&self, workload: &Workload) -> Done<Option<Contender>> {
+        Ok(Some(match self {
+            Rule::Named(name) => Contender::parse(name)?,
+            Rule::Overlapping => Contender::from(Family::StaticQuickswap(StaticQuickswapPolicy {
+                overlap: true,
+                ..StaticQuickswapPolicy::published(workload)
+            })),
+            Rule::Msr(preemption, switching_rate, backfills) => {
+                let options = Options {
+                    switching_rate: *switching_rate,
+                    ..plain(*preemption, None)
+                };
+                let policy = tuned(workload, &options)?.0;
+                let policy = if *backfills {
+                    with_backfilling(&policy)
+                } else {
+                    policy
+                };
+                Family::Msr(policy).into()
+            }
+            Rule::Adaptive(objective, budget) => {
+                let options = Options {
+                    effort: 0.01,
+                    objective: *objective,
+                    ..Options::new(Preemption::None)
+                };
+                let choice = ChoiceOptions::new(Families::Only(&["adaptive-msr"]), *budget, 1);
+                let Outcome::Policy(made) = synthesize(workload, &options)? else {
+                    return Err("no policy can stabilize this workload".into());
+                };
+                let chosen = choose(workload, &options, &choice, made, |_| ())?;
+                if !chosen.basis.has_settled() {
+                    return Ok(None);
+                }
+                chosen.artifact.policy.into()
+            }
+        }))
+    }
+}
+
+/// What to simulate, and how it is drawn.
+pub type Plan = (&'static str, RGBColor, Rule);
+
+/// A rule's runs.
+pub struct Sweep {
+    pub label: &'static str,
+    pub color: RGBColor,
+    /// By arrival rate or load.
+    pub runs: Vec<(f64, Option<Run>)>,
+}
+
+impl Sweep {
+    pub fn curve(&self, of: impl Fn(&Run) -> Option<Estimate>) -> Curve {
+        let points = self
+            .runs
+            .iter()
+            .map(|(at, run)| (*at, run.as_ref().and_then(&of)));
+        Curve::new(self.label, self.color, Kind::Simulated, points.collect())
+    }
+}
+
+/// Simulates all rules at all places, a seed each: with one seed for all, those at the same place would see the same arrivals,
+/// and miss an exact value together.
+pub fn sweep(
+    scene: impl Fn(f64) -> Done<Workload>,
+    plans: Vec<Plan>,
+    places: &[f64],
+    (events, replications): (u64, u32),
+) -> Done<Vec<Sweep>> {
+    let mut seeds = 1..;
+    let mut sweeps = Vec::new();
+    for (label, color, rule) in plans {
+        let mut runs = Vec::new();
+        for &at in places {
+            let settings = Settings {
+                seed: seeds.next().unwrap_or(0),
+                events,
+                replications,
+                ..Settings::default()
+            };
+            let workload = scene(at)?;
+            let policy = rule.policy(&workload)?;
+            let run = policy.map(|policy| policy.simulate(&workload, &settings, |_| ()));
+            runs.push((at, run.transpose()?));
+        }
+        sweeps.push(Sweep { label, color, runs });
+    }
+    Ok(sweeps)
+}
+
+/// Returns a mean with its interval, in words.
+pub fn words(estimate: Option<Estimate>) -> String {
+    match estimate {
+        Some(own) => crate::report::within(own.mean, own.half_width),
+        None => "no mean".into(),
+    }
+}

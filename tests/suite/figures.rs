@@ -1,0 +1,86 @@
+//! The figures of the papers, by one command that needs no file.
+#![allow(clippy::unwrap_used)]
+
+use crate::common::*;
+
+/// Each figure that is named has its picture and its table, and what a paper says stands beside what is found.
+#[test]
+fn figures_are_written_from_nothing() {
+    let folder = Folder::new();
+    let table = "msr | 3,5 | 7.3
+        quickswap | 2,4,8 | 6.2
+        hesrpt | 4 | 4.2, figure 4
+        balanced-fairness | 1 | figures 1 to 4";
+    for [paper, figures, place] in rows(table) {
+        let to = folder.name(paper);
+        let typed = format!("figures {paper} --output {to} --figure {figures} --events 2e4");
+        let told = stdout(&works(&typed));
+        has(&told, "What the paper says");
+        for figure in figures.split(',') {
+            let read =
+                |end: &str| std::fs::read_to_string(format!("{to}/figure{figure}.{end}")).unwrap();
+            let (lines, picture) = (read("csv"), read("svg"));
+            assert!(
+                lines.lines().count() > 5 && lines.starts_with("panel,curve,kind,x,y,half_width")
+            );
+            assert!(
+                !lines.contains("NaN") && !lines.contains("inf"),
+                "{paper} {figure}"
+            );
+            assert!(picture.starts_with("<svg") && picture.trim_end().ends_with("</svg>"));
+        }
+        let findings = std::fs::read_to_string(format!("{to}/findings.csv")).unwrap();
+        has(&findings, place);
+        assert!(findings.lines().count() > 1);
+    }
+    fails(
+        &format!("figures msr --output {} --figure 9", folder.name("x")),
+        "there is no figure 9",
+    );
+    fails("figures msr", "--output");
+    fails(&format!("figures msq --output {}", folder.name("x")), "msr");
+}
+
+/// The table of a comparison has E[N] and the weighted mean where they are asked for, and arrival rates in place of loads.
+#[test]
+fn comparisons_show_other_means_and_rates() {
+    let folder = Folder::new();
+    let base = "compare --workload models/one_or_all.yaml --policies msfq,first-fit --events 2e5";
+    let by_rate = folder.name("r.json");
+    let told = works(&format!(
+        "{base} --rates 2,3.9 --show number,weighted --output {by_rate}"
+    ));
+    let told = stderr(&told) + &stdout(&told);
+    for part in [
+        "λ = 2",
+        "λ = 3.9",
+        "E[N] [jobs]",
+        "weighted E[T] [s]",
+        "λ = 2: ",
+    ] {
+        has(&told, part);
+    }
+    // The same cells as by loads.
+    let loads = format!("{},{}", 2.0 / 6.0 * 0.76875, 3.9 / 6.0 * 0.76875);
+    let by_load = folder.name("l.json");
+    works(&format!("{base} --loads {loads} --output {by_load}"));
+    let mean = |file: &str, n: usize| {
+        folder.json(file)["cells"][n]["run"]["mean_response"]["mean"].clone()
+    };
+    assert!(mean("r.json", 0).is_number());
+    assert_eq!(mean("r.json", 0), mean("l.json", 0));
+    assert_eq!(mean("r.json", 3), mean("l.json", 3));
+    fails(&format!("{base} --rates 8"), "give rates below 7.80");
+    fails(
+        &format!("{base} --rates 2 --loads .5"),
+        "cannot be used with",
+    );
+    fails(
+        "compare --workload models/campaign_small.yaml --policies fixed,literal --show number",
+        "leave it out",
+    );
+    fails(
+        "compare --workload models/amdahl_training.yaml --policies equi --rates 2",
+        "leave it out",
+    );
+}

@@ -19,6 +19,8 @@ pub(super) fn cost_table(workload: &Workload, synthesized: &Synthesis, width: us
     let mean = format!("E[T] [{unit}]");
     let missing = synthesized.out_of_reach.len();
     let (some, all) = (missing < workload.types().len(), missing == 0);
+    let mut claims = artifact.claims.iter();
+    let bounded = !all || claims.any(|c| c.quantity == Quantity::MeanNumberAtMost);
     let columns = [
         (true, "served", Quantity::MeanSchedule),
         (true, "load ρ_i", Quantity::Load),
@@ -27,10 +29,10 @@ pub(super) fn cost_table(workload: &Workload, synthesized: &Synthesis, width: us
         (some, "P50", Quantity::ResponseP50),
         (some, "P95", Quantity::ResponseP95),
         (some, "P99", Quantity::ResponseP99),
-        (!all, "E[N] at least", Quantity::MeanNumberAtLeast),
+        (bounded, "E[N] at least", Quantity::MeanNumberAtLeast),
         // Where some are exact, approximations stand among them.
         (!some, "approx.", Quantity::MeanNumber),
-        (!all, "at most", Quantity::MeanNumberAtMost),
+        (bounded, "at most", Quantity::MeanNumberAtMost),
     ];
     let columns = || columns.iter().filter(|(is_shown, ..)| *is_shown);
     let heads = columns().map(|(_, head, _)| *head);
@@ -186,10 +188,15 @@ fn digits(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// Exact means of MSFQ by its threshold.
-pub fn thresholds(workload: &Workload, outlook: &MsfqOutlook, width: usize) -> String {
+/// Exact means of MSFQ by its threshold; that of the policy among them.
+pub fn thresholds(
+    workload: &Workload,
+    outlook: &MsfqOutlook,
+    own: Option<u32>,
+    width: usize,
+) -> String {
     let unit = workload.time_unit();
-    let table = outlook.table();
+    let table = outlook.table(own.map(|l| l as usize));
     let reasons = table.unknown.iter().join("; ");
     if table.rows.iter().all(|row| row.response.is_none()) {
         return format!("\nMSFQ(ℓ), strict: no exact means: {reasons}\n");

@@ -211,6 +211,7 @@ fn movement(workload: &Workload, synthesis: &Synthesis) -> String {
     let (route, drains) = (policy.route, synthesis.drains);
     text += &match policy.preemption {
         Preemption::Full => "\npreemption at each switch".into(),
+        _ if policy.rates.is_some() => format!("\nroute {route}"),
         Preemption::None => format!("\nroute {route}, {drains} completions to wait for a round"),
         Preemption::Setup => format!("\nroute {route}, {drains} setups a round"),
     };

@@ -27,6 +27,7 @@ pub(super) fn taken(chosen: &Chosen, stability: Stability, width: usize) -> Stri
     };
     let rivals = record.map_or(0, |record| record.candidates.len() - 1);
     let best = match record {
+        _ if rivals == 0 => "as the only one that was compared".into(),
         Some(record) if record.decided => {
             format!("none of {rivals} others is better by {} %", 100.0 * CLOSE)
         }

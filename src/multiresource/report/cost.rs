@@ -19,8 +19,6 @@ pub(super) fn cost_table(workload: &Workload, synthesized: &Synthesis, width: us
     let mean = format!("E[T] [{unit}]");
     let missing = synthesized.out_of_reach.len();
     let (some, all) = (missing < workload.types().len(), missing == 0);
-    let mut claims = artifact.claims.iter();
-    let bounded = !all || claims.any(|c| c.quantity == Quantity::MeanNumberAtMost);
     let columns = [
         (true, "served", Quantity::MeanSchedule),
         (true, "load ρ_i", Quantity::Load),
@@ -29,10 +27,10 @@ pub(super) fn cost_table(workload: &Workload, synthesized: &Synthesis, width: us
         (some, "P50", Quantity::ResponseP50),
         (some, "P95", Quantity::ResponseP95),
         (some, "P99", Quantity::ResponseP99),
-        (bounded, "E[N] at least", Quantity::MeanNumberAtLeast),
+        (!all, "E[N] at least", Quantity::MeanNumberAtLeast),
         // Where some are exact, approximations stand among them.
         (!some, "approx.", Quantity::MeanNumber),
-        (bounded, "at most", Quantity::MeanNumberAtMost),
+        (!all, "at most", Quantity::MeanNumberAtMost),
     ];
     let columns = || columns.iter().filter(|(is_shown, ..)| *is_shown);
     let heads = columns().map(|(_, head, _)| *head);

@@ -7,10 +7,10 @@ use clap::ValueEnum;
 
 use crate::document::{called, text_of};
 use crate::kind::VerbResult;
-use crate::multiresource::artifact::{Family as Rule, MsrPolicy, Preemption};
+use crate::multiresource::artifact::{Family as Rule, MsrPolicy, Objective, Preemption};
 use crate::multiresource::policy::own_policy;
 use crate::multiresource::simulator::Contender;
-use crate::multiresource::synthesis::Families;
+use crate::multiresource::synthesis::{Families, MsfqOutlook};
 use crate::multiresource::workload::Fleet;
 
 /// Which policies are considered.
@@ -19,6 +19,8 @@ pub enum Sought {
     Analysed,
     /// One with these schedules, by analysis.
     Own(Box<MsrPolicy>),
+    /// Strict MSFQ with this threshold, or the best one, by analysis.
+    StrictMsfq(Option<u32>),
     /// The best of these, by simulation.
     Among(Families),
 }
@@ -30,6 +32,8 @@ pub enum Family {
     Msr,
     /// The types in turn, or the largest first until others starve
     Quickswap,
+    /// MSFQ to the letter of the Quickswap paper, with the threshold that is best by its exact means
+    MsfqStrict,
     /// Working schedules left and chosen by queue lengths
     AdaptiveMsr,
     /// First-Fit with a reservation that opens when it is worth the drain
@@ -87,8 +91,12 @@ impl Named {
     /// When they do not go together, and when the rule cannot serve the fleet or be in a policy file.
     pub fn sought(&self, preemption: Preemption, fleet: &Fleet) -> VerbResult<Sought> {
         let sought = match self {
-            Named::Rule(rule) => Sought::Among(Families::Fixed(Box::new(rule.settings(fleet)?))),
+            Named::Rule(rule) => {
+                Contender::named(rule.name(), fleet)?;
+                Sought::of(rule.settings(fleet)?, fleet)
+            }
             Named::Family(Family::Msr | Family::Partition) => Sought::Analysed,
+            Named::Family(Family::MsfqStrict) => Sought::StrictMsfq(None),
             Named::Family(family) => Sought::Among(family.policies()),
         };
         let stops = match self {
@@ -123,7 +131,9 @@ impl Family {
             Family::Reserving => &["reserving"],
             Family::Tdc => &["tdc"],
             Family::TunedMaxWeight => &["max-weight", "max-weight-setup"],
-            Family::Auto | Family::Msr | Family::Partition => return Families::All,
+            Family::Auto | Family::Msr | Family::MsfqStrict | Family::Partition => {
+                return Families::All;
+            }
         })
     }
 }
@@ -139,7 +149,18 @@ impl Sought {
         let text = text_of(file).map_err(|e| format!("cannot read {}: {e}", file.display()))?;
         Ok(match own_policy(&text, &called(file), workload)? {
             Rule::Msr(own) => Sought::Own(Box::new(own)),
-            own => Sought::Among(Families::Fixed(Box::new(own))),
+            own => Sought::of(own, fleet),
         })
+    }
+
+    /// Returns one policy as it is: by analysis where its means are known.
+    fn of(policy: Rule, fleet: &Fleet) -> Self {
+        if let (Rule::StaticQuickswap(own), Some(workload)) = (&policy, fleet.one_server())
+            && let Some((_, threshold)) = own.as_strict_msfq(workload)
+            && MsfqOutlook::new(workload, Objective::Mean).is_some()
+        {
+            return Sought::StrictMsfq(Some(threshold));
+        }
+        Sought::Among(Families::Fixed(Box::new(policy)))
     }
 }

@@ -44,10 +44,10 @@ pub struct Arguments {
 const ABOUT: &str = "\
 All arrival rates are scaled alike. Loads are fractions of what any policy can serve: at 1 none is stable, which is proved. A \
 load counts as stable where a run has settled, and as unstable where the number of jobs was seen to grow. Between the two \
-runs of so many events say nothing: longer ones (--events) bring them nearer to each other.";
+runs say nothing: longer ones (--events, 1e8 by default) bring them nearer to each other.";
 
-/// Events of a run, by default.
-const EVENTS: u64 = 20_000_000;
+/// Events of the longest run, by default.
+const EVENTS: u64 = 100_000_000;
 
 /// One run.
 #[derive(Clone, Serialize)]
@@ -100,16 +100,7 @@ impl OwnVerb for Arguments {
                 && !settings.interrupt.load(Ordering::Relaxed)
             {
                 listener(&format!("simulating {} at ρ = {}", policy.name, number(at)));
-                let run = policy
-                    .rule
-                    .simulate_on(&fleet.scaled(at / load)?, &settings, |_| ())?;
-                runs.push(Seen {
-                    load: at,
-                    health: run.health,
-                    events: run.events,
-                    mean_response: run.mean_response,
-                    jobs_at_the_end: run.path.0.last().copied(),
-                });
+                runs.push(seen(&policy, &fleet.scaled(at / load)?, at, &settings)?);
                 runs.sort_by(|a, b| a.load.total_cmp(&b.load));
             }
             let policy = policy.name;
@@ -126,6 +117,38 @@ impl OwnVerb for Arguments {
             interrupted,
             ..VerbOutput::default()
         })
+    }
+}
+
+/// The first runs have this part of the events; those that say nothing are repeated with so many times as many.
+const LONGER: u64 = 5;
+const FIRST: u64 = LONGER.pow(2);
+
+/// Runs a policy at a load until that says something, or has all the events that it may.
+fn seen(
+    policy: &Policy<Multiresource>,
+    fleet: &Fleet,
+    load: f64,
+    settings: &Settings,
+) -> VerbResult<Seen> {
+    let mut part = FIRST;
+    loop {
+        let settings = Settings {
+            events: (settings.events / part).max(1),
+            ..settings.clone()
+        };
+        let run = policy.rule.simulate_on(fleet, &settings, |_| ())?;
+        part /= LONGER;
+        let is_over = part == 0 || settings.interrupt.load(Ordering::Relaxed);
+        if is_over || run.health != Health::Unsettled {
+            return Ok(Seen {
+                load,
+                health: run.health,
+                events: run.events,
+                mean_response: run.mean_response,
+                jobs_at_the_end: run.path.0.last().copied(),
+            });
+        }
     }
 }
 
@@ -175,7 +198,7 @@ fn table(limits: &[Limit], width: usize) -> String {
             limit.policy.clone(),
             load(settled).unwrap_or("none seen".into()),
             estimate(settled.and_then(|run| run.mean_response)),
-            load(unstable).unwrap_or("1, as every policy".into()),
+            load(unstable).unwrap_or("none seen below 1".into()),
             jobs.map_or("–".into(), number),
         ]);
     }

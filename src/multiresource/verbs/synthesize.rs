@@ -10,8 +10,7 @@ use super::progress;
 use super::promise::promise;
 use crate::kind::{Answer, Caller, Files, NamesFiles, VerbResult, json, unchecked};
 use crate::multiresource::artifact::{
-    Backfill, EmptySlots, Family as Rule, MsrPolicy, Multiresource, Objective, Preemption, Route,
-    check_within,
+    Backfill, EmptySlots, Family as Rule, Multiresource, Objective, Preemption, Route, check_within,
 };
 use crate::multiresource::optimum::{self, Ended};
 use crate::multiresource::program::{Limits, Solution};
@@ -37,8 +36,9 @@ pub struct SynthesisArgs {
 
     /// Family of policies, or a rule by its name [default: auto, the best of all, chosen by simulation]
     ///
-    /// By analysis, proved stable: msr (a clock moves between the working schedules of the program), over a fleet partition
-    /// (slots for each type). Tuned by simulation: quickswap (the types in turn, or the largest first until others starve),
+    /// By analysis, proved stable: msr (a clock moves between the working schedules of the program), msfq-strict (MSFQ to the
+    /// letter of its paper, where one of two types needs the whole server, with the best threshold, or msfq-strict:20), over a
+    /// fleet partition (slots for each type). Tuned by simulation: quickswap (the types in turn, or the largest first until others starve),
     /// adaptive-msr (working schedules left and chosen by queue lengths), reserving (First-Fit with a reservation that
     /// opens when it is worth the drain), tdc (what is worth most, with the price of the drain); with --preemption full or
     /// setup tuned-max-weight (the schedule of most weight); over a fleet pooled (First-Fit and its kin, EASY, and rules
@@ -169,17 +169,18 @@ impl SynthesisArgs {
             (None, None) => Sought::Among(Families::All),
         };
         Err(match (&sought, typed) {
-            (Sought::Among(_), Some(name)) => {
+            (Sought::Among(_) | Sought::StrictMsfq(_), Some(name)) => {
                 format!("{name} goes with --family msr: leave it out, or that")
             }
             (Sought::Own(own), _) if own.rates.is_some() && self.switching_rate.is_some() => {
                 "the rates of --policy say how often it switches: leave --switching-rate out".into()
             }
-            (Sought::Analysed | Sought::Own(_), _) if self.objective == Objective::P99 => {
-                "--objective p99 goes with families that are chosen by simulation: msr and partition are made by analysis".into()
+            (Sought::Among(_), None) => return Ok(sought),
+            _ if self.objective == Objective::P99 => {
+                "--objective p99 goes with families that are chosen by simulation: msr, msfq-strict and partition are made by analysis".into()
             }
-            (Sought::Analysed | Sought::Own(_), _) if !self.slo.is_empty() => {
-                "--slo goes with families that are chosen by simulation: msr and partition are made by analysis".into()
+            _ if !self.slo.is_empty() => {
+                "--slo goes with families that are chosen by simulation: msr, msfq-strict and partition are made by analysis".into()
             }
             _ => return Ok(sought),
         }
@@ -189,10 +190,9 @@ impl SynthesisArgs {
     /// Returns the options of the synthesis.
     fn request(&self, fleet: &Fleet, caller: &Caller<'_>) -> VerbResult<Request> {
         let (now, sought) = (Instant::now(), self.sought(fleet)?);
-        let (families, analysed) = match sought {
-            Sought::Among(families) => (families, None),
-            Sought::Analysed => (Families::All, Some(None)),
-            Sought::Own(own) => (Families::All, Some(Some(own))),
+        let families = match &sought {
+            Sought::Among(families) => families.clone(),
+            _ => Families::All,
         };
         let promises = self.slo.iter();
         let promises = promises.map(|text| promise(text, fleet.envelope()));
@@ -201,7 +201,7 @@ impl SynthesisArgs {
                 end: self.within(ANALYSIS).map(|time| now + time),
                 ..self.options()
             },
-            analysed,
+            sought,
             choice: ChoiceOptions {
                 families,
                 budget: self.budget,
@@ -217,9 +217,7 @@ impl SynthesisArgs {
 /// How a policy is made.
 struct Request {
     options: Options,
-    /// Where it is made by analysis alone, the schedules that are given, if any are: Markovian Service Rate on one
-    /// server, over a fleet slots for each type. Else it is chosen by simulation.
-    analysed: Option<Option<Box<MsrPolicy>>>,
+    sought: Sought,
     choice: ChoiceOptions,
 }
 
@@ -277,7 +275,7 @@ pub fn synthesize(
     let work = LEAST_CHECK.max(1e9 * left);
     check_within(found.artifact(), work).map_err(|findings| unchecked(&findings))?;
     let mut summary = report::synthesis(fleet, &found, &log, width) + stops_nothing;
-    if args.explain {
+    if args.explain || matches!(request.sought, Sought::StrictMsfq(_)) {
         if let Synthesized::Analysed(analysed) = &found {
             let bounds = synthesis::paper_bounds(workload, &analysed.policy)?;
             let analysed = (&analysed.artifact, &log);
@@ -350,9 +348,10 @@ fn of_server(
     listener: &mut dyn FnMut(&str),
 ) -> VerbResult<Outcome<(Synthesized, Log)>> {
     let options = &request.options;
-    let msr = match &request.analysed {
-        Some(Some(own)) => synthesis::analyse(workload, options, own)?,
-        _ => synthesis::synthesize(workload, options)?,
+    let msr = match &request.sought {
+        Sought::StrictMsfq(threshold) => return strict_msfq(workload, options, *threshold),
+        Sought::Own(own) => synthesis::analyse(workload, options, own)?,
+        Sought::Analysed | Sought::Among(_) => synthesis::synthesize(workload, options)?,
     };
     let msr = match msr {
         Outcome::Policy(msr) => msr,
@@ -364,7 +363,7 @@ fn of_server(
         upgrades: synthesis::upgrades(&workload.clone().into(), options, &known),
         ..Log::of(&msr)
     };
-    if request.analysed.is_some() {
+    if !matches!(request.sought, Sought::Among(_)) {
         return Ok(Outcome::Policy(Box::new((Synthesized::Analysed(msr), log))));
     }
     listener("simulating candidates");
@@ -376,16 +375,36 @@ fn of_server(
     Ok(Outcome::Policy(Box::new((found, log))))
 }
 
+/// Makes strict MSFQ with this threshold, or that which is best by its exact means.
+fn strict_msfq(
+    workload: &Workload,
+    options: &Options,
+    threshold: Option<u32>,
+) -> VerbResult<Outcome<(Synthesized, Log)>> {
+    let (chosen, solution) = match synthesis::strict_msfq(workload, options, threshold)? {
+        Outcome::Policy(policy) => *policy,
+        Outcome::Overloaded(overload) => return Ok(Outcome::Overloaded(overload)),
+    };
+    let known = [solution.mixes[0].schedules.clone()];
+    let log = Log {
+        rounds: solution.rounds,
+        columns: solution.columns,
+        upgrades: synthesis::upgrades(&workload.clone().into(), options, &known),
+        ..Log::default()
+    };
+    let found = Synthesized::Chosen(Box::new(chosen), None);
+    Ok(Outcome::Policy(Box::new((found, log))))
+}
+
 /// Makes a rule over all servers of a fleet: slots for each type by analysis, else the best by simulation.
 fn over_fleet(
     fleet: &Fleet,
     request: &Request,
     listener: &mut dyn FnMut(&str),
 ) -> VerbResult<Outcome<(Synthesized, Log)>> {
-    let pooling = if request.analysed.is_some() {
-        Pooling::Partition
-    } else {
-        Pooling::Chosen(&request.choice)
+    let pooling = match request.sought {
+        Sought::Among(_) => Pooling::Chosen(&request.choice),
+        _ => Pooling::Partition,
     };
     let pooled = synthesis::pool(fleet, &request.options, pooling, telling(listener))?;
     let (chosen, solution) = match pooled {

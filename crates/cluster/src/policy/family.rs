@@ -133,6 +133,7 @@ pub(crate) const NAMED: &[NamedRule] = &[
     max_weight::NAMED,
     server_filling::NAMED,
     quickswap::MSFQ,
+    quickswap::MSFQ_STRICT,
     quickswap::STATIC_QUICKSWAP,
     quickswap::ADAPTIVE_QUICKSWAP,
 ];

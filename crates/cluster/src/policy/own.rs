@@ -44,6 +44,7 @@ struct WrittenTurns {
     cycle: Vec<String>,
     thresholds: Option<Pairs>,
     overlap: Option<bool>,
+    strict: Option<bool>,
 }
 
 /// Reads a policy of the user's own; `name` stands for the file in messages. An MSR policy has full preemption, and in a
@@ -123,6 +124,7 @@ impl WrittenTurns {
             cycle,
             thresholds: counts(&own, &at, published.thresholds, workload, faults),
             overlap: self.overlap.unwrap_or(false),
+            strict: self.strict.unwrap_or(false),
         }
     }
 }

@@ -23,6 +23,16 @@ pub(super) const MSFQ: NamedRule = NamedRule {
     ..NamedRule::PLAIN
 };
 
+pub(super) const MSFQ_STRICT: NamedRule = NamedRule {
+    name: "msfq-strict",
+    about: "the same to the letter of its paper: light jobs give way at the threshold even if no heavy one waits",
+    settings: |fleet, l| {
+        let policy = StaticQuickswapPolicy::strict_msfq(fleet.envelope(), l)?;
+        Ok(Box::new(policy))
+    },
+    ..MSFQ
+};
+
 pub(super) const STATIC_QUICKSWAP: NamedRule = NamedRule {
     name: "static-quickswap",
     about: "the types in turn, each until too few are left to use its room; the next when all are done",
@@ -49,6 +59,10 @@ pub struct StaticQuickswapPolicy {
     pub thresholds: Vec<u32>,
     /// Whether the next type starts as soon as it fits, while the last one drains.
     pub overlap: bool,
+    /// Whether a turn ends like this even if no other type waits, to the letter of the paper: then means are known exactly on
+    /// one-or-all systems.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub strict: bool,
 }
 
 impl StaticQuickswapPolicy {
@@ -63,6 +77,7 @@ impl StaticQuickswapPolicy {
             cycle,
             thresholds: (0..packing.types()).map(threshold).collect(),
             overlap: false,
+            strict: false,
         }
     }
 
@@ -87,6 +102,24 @@ impl StaticQuickswapPolicy {
         policy.thresholds[light] = threshold as u32;
         Ok(policy)
     }
+
+    /// Returns the same to the letter of the paper.
+    ///
+    /// # Errors
+    /// As [`StaticQuickswapPolicy::msfq`].
+    pub fn strict_msfq(workload: &Workload, threshold: Option<f64>) -> Result<Self, Unsuitable> {
+        Ok(StaticQuickswapPolicy {
+            strict: true,
+            ..Self::msfq(workload, threshold)?
+        })
+    }
+
+    /// Returns the one-or-all system on which it is strict MSFQ(ℓ), and ℓ; `None` where it is not.
+    pub fn as_strict_msfq(&self, workload: &Workload) -> Option<(OneOrAll, u32)> {
+        let system = OneOrAll::new(workload).ok()?;
+        let is_one = self.strict && !self.overlap && self.thresholds[system.heavy] == 0;
+        is_one.then(|| (system, self.thresholds[system.light]))
+    }
 }
 
 /// The most types whose turns are listed one by one.
@@ -108,8 +141,13 @@ impl Rule for StaticQuickswapPolicy {
         } else {
             "when the last one has drained"
         };
+        let others = if self.strict {
+            "whether or not another type waits"
+        } else {
+            "and another type waits"
+        };
         format!(
-            "Static Quickswap, without preemption: the types have their turns in the order {}. A turn ends when no more jobs of the type are left than its threshold (in brackets), all in service, and another type waits; the next type starts {next}.",
+            "Static Quickswap, without preemption: the types have their turns in the order {}. A turn ends when no more jobs of the type are left than its threshold (in brackets), all in service, {others}; the next type starts {next}.",
             turns.join(", ")
         )
     }
@@ -139,6 +177,7 @@ impl Rule for StaticQuickswapPolicy {
     fn knobs(&self, workload: &Workload) -> Option<String> {
         let published = StaticQuickswapPolicy {
             overlap: self.overlap,
+            strict: self.strict,
             ..StaticQuickswapPolicy::published(workload)
         };
         let turn = |i: &usize| {
@@ -152,7 +191,9 @@ impl Rule for StaticQuickswapPolicy {
         } else {
             "other thresholds or turns than published".into()
         };
-        Some(turns + if self.overlap { ", overlapping" } else { "" })
+        let strict = if self.strict { ", strict" } else { "" };
+        let overlap = if self.overlap { ", overlapping" } else { "" };
+        Some(turns + overlap + strict)
     }
 
     fn other_axes(&self, range: &KnobRange<'_>) -> usize {
@@ -300,7 +341,7 @@ impl StaticQuickswap {
     fn turn_is_over(&self, i: usize, system: &System) -> bool {
         system.waiting(i) == 0
             && system.present(i) <= self.policy.thresholds[i].into()
-            && system.queued().next().is_some()
+            && (self.policy.strict || system.queued().next().is_some())
     }
 }
 
@@ -345,8 +386,13 @@ impl Policy for StaticQuickswap {
         let name = names[i];
         Some(match (self.draining, self.policy.overlap) {
             (false, _) => format!(
-                "it is the turn of {name}, as long as one of them waits or more than {} are there, or nobody else waits; {} run",
+                "it is the turn of {name}, as long as one of them waits or more than {} are there{}; {} run",
                 self.policy.thresholds[i],
+                if self.policy.strict {
+                    ""
+                } else {
+                    ", or nobody else waits"
+                },
                 system.running(i)
             ),
             (true, false) => format!(

@@ -146,6 +146,9 @@ impl Contender {
     /// Where the rule cannot serve the fleet, or goes by what no policy file has: sizes of jobs.
     pub fn settings(&self, fleet: &Fleet) -> Result<Family, Failure> {
         let of = |own: &Self| match own {
+            Contender::Rule(rule, _) if !(fleet.is_one_server() || rule.pools) => {
+                Err(Unsuitable("it is for one server".into()))
+            }
             Contender::Policy(policy) => Ok((**policy).clone()),
             Contender::Rule(rule, parameter) => {
                 let settings = (rule.settings)(fleet, *parameter)?;

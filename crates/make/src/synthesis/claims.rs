@@ -72,9 +72,9 @@ pub(super) fn load(workload: &Workload, load: f64) -> Claim {
     claim(workload, program, Quantity::Load, None, load)
 }
 
-/// Returns what the mean numbers of jobs of the types say of a partition, in which each is a queue of its own.
-pub(super) fn of_slots(workload: &Workload, numbers: &[f64]) -> Vec<Claim> {
-    let law = &memoryless(Method::ExactQbd);
+/// Returns what the mean numbers of jobs of the types say, where they are known for Poisson arrivals and exponential sizes.
+pub(super) fn of_numbers(workload: &Workload, method: Method, numbers: &[f64]) -> Vec<Claim> {
+    let law = &memoryless(method);
     let types = workload.types().iter().zip(numbers).enumerate();
     let each = types.map(|(i, (kind, number))| (Some(i), kind.arrival_rate(), *number));
     let all = (None, workload.total_arrival_rate(), numbers.iter().sum());

@@ -15,7 +15,7 @@ pub use choice::{
     Basis, ChoiceError, ChoiceOptions, Chosen, Families, Pooling, Stage, choose, pool,
 };
 pub use log::{CLOSE, Candidate, Choice, Interval, Log, RouteTried, Steadiness};
-pub use msfq::{MsfqOutlook, MsfqRow, MsfqTable};
+pub use msfq::{MsfqOutlook, MsfqRow, MsfqTable, strict_msfq};
 pub use partition::{Partitioned, partition};
 pub use sweep::{SweepPoint, sweep};
 pub use tuning::{Outlook, RouteOption};
@@ -154,6 +154,8 @@ pub struct Synthesis {
     pub drains: u64,
     /// What its route and switching rate were chosen for.
     pub objective: Objective,
+    /// The load of the best schedules, where these are others.
+    pub best: Option<f64>,
 }
 
 /// A workload at or beyond capacity.
@@ -226,7 +228,8 @@ pub fn analyse(
             kind.name()
         )));
     }
-    (solution.certificate.load, solution.exact) = (mix.load(workload), None);
+    let best = std::mem::replace(&mut solution.certificate.load, mix.load(workload));
+    solution.exact = None;
     solution.mixes = vec![mix];
     let of_chain = own.rates.as_ref().map(|_| own.switching_rate);
     let options = Options {
@@ -239,7 +242,8 @@ pub fn analyse(
         rates: own.rates.clone(),
         ..first_draft(workload, &options, &solution)
     };
-    let synthesis = of_draft(workload, &options, solution, draft)?;
+    let mut synthesis = of_draft(workload, &options, solution, draft)?;
+    synthesis.best = Some(best).filter(|_| !synthesis.artifact.evidence.proven);
     Ok(Outcome::Policy(Box::new(synthesis)))
 }
 
@@ -269,6 +273,7 @@ fn of_draft(
         artifact: Artifact::new(workload.record(), policy.clone().into(), claims, evidence),
         drains: modulation::drains(&policy.schedules, &policy.order),
         objective: options.objective.analysed(),
+        best: None,
         policy,
         solution,
         routes,

@@ -29,6 +29,25 @@ fn light_jobs_give_way_at_the_threshold() {
     assert_eq!([stage.end(1), stage.end(1)], ["+1:8", "+0:7 +0:9"]);
 }
 
+/// Strict: two light jobs are not above two, so that they drain though no heavy job waits; also a light one alone.
+#[test]
+fn strict_turns_drain_for_nobody() {
+    let policy = StaticQuickswapPolicy::strict_msfq(&four(), Some(2.0)).unwrap();
+    let rule = StaticQuickswap::new(&policy, &four());
+    let mut stage = Stage::new(&four(), rule, false);
+    assert_eq!(stage.arrive(0), "+0:0");
+    let drained = [stage.arrive(0), stage.arrive(0), stage.arrive(0)];
+    assert_eq!(drained, ["", "", ""]);
+    assert_eq!(stage.end(0), "+0:1 +0:2 +0:3");
+    let above = [stage.arrive(0), stage.end(0), stage.end(0)];
+    assert_eq!(above, ["+0:4", "", ""]);
+    assert_eq!([stage.arrive(0), stage.arrive(1)], ["", ""]);
+    assert_eq!([stage.end(0), stage.end(0)], ["", "+1:6"]);
+    assert_eq!(stage.end(1), "+0:5");
+    assert_eq!(stage.end(0), "", "the system is empty");
+    assert_eq!(stage.arrive(1), "+1:7");
+}
+
 #[test]
 fn without_heavy_jobs_light_ones_go_on() {
     let mut stage = msfq(2.0);

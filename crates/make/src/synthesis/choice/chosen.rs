@@ -118,7 +118,7 @@ pub struct Chosen {
 
 impl Chosen {
     /// Returns a policy of which nothing was simulated.
-    pub(super) fn new(artifact: Artifact, basis: Basis) -> Self {
+    pub(in crate::synthesis) fn new(artifact: Artifact, basis: Basis) -> Self {
         Chosen {
             artifact,
             basis,

@@ -25,6 +25,7 @@ mod kubernetes;
 mod live;
 mod malleable;
 mod msfq;
+mod own;
 mod pooled;
 mod reference;
 mod replay;

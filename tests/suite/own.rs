@@ -78,7 +78,11 @@ fn a_chain_that_can_be_lumped_is_the_loop() {
         // Of a longer chain fewer percentiles are within the effort.
         let mut compared = 0;
         for a in other["claims"].as_array().unwrap() {
-            let is_same = |b: &&Value| ["quantity", "type", "at"].iter().all(|key| a[key] == b[key]);
+            let is_same = |b: &&Value| {
+                ["quantity", "type", "at"]
+                    .iter()
+                    .all(|key| a[key] == b[key])
+            };
             let b = one["claims"].as_array().unwrap().iter().find(is_same);
             let [x, y] = [a, b.unwrap()].map(|claim| claim["value"].as_f64().unwrap());
             assert!((x / y - 1.0).abs() < 1e-7, "{options}: {a} {b:?}");

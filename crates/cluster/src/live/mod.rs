@@ -471,7 +471,8 @@ impl Scheduler {
         }
         if self.site.system.wake() <= self.now {
             self.site.system.wake_at(f64::INFINITY);
-            self.act(Some(Event::Clock(usize::MAX)));
+            self.site.decide(self.now, &mut self.clocks);
+            self.site.take(&mut self.decided);
         }
     }
 }

@@ -167,4 +167,9 @@ impl Policy for RandomizedTimers {
         self.weigh(i, system);
         self.set_clocks(system);
     }
+
+    fn take_over(&mut self, system: &mut System) {
+        (0..self.growth.len()).for_each(|i| self.weigh(i, system));
+        self.set_clocks(system);
+    }
 }

@@ -8,7 +8,8 @@
 //! number of the job that ended, an arrival with the job's limit where such are known), then the numbers of the jobs that the rule starts and stops,
 //! in order, and the rates of all its clocks afterwards; over a fleet also the server on which each job starts, by
 //! number, shape by shape. Jobs are numbered from 0 in order of
-//! arrival. Clock 0 ends a working schedule; clock 1 + i ends a slot of type i that no job ends.
+//! arrival. Clock 0 ends a working schedule; clock 1 + i ends a slot of type i that no job ends; of a chain clock 1 + K + t ends a
+//! working schedule for the t-th.
 //!
 //! `cluster` is the same policy taken over from another scheduler: jobs are adopted, withdrawn and put back, and others
 //! use room. Each entry is a line of the protocol in `docs/drive.md`, with clocks that ring by their number, and what is
@@ -19,16 +20,18 @@ use std::collections::BTreeSet;
 use rand::{RngExt, SeedableRng};
 use serde::{Deserialize, Serialize};
 use synth::multiresource::artifact::{
-    AdaptiveQuickswapPolicy, Artifact, Backfill, Checked, EasyBackfillPolicy, EasyByMeanPolicy,
-    EmptySlots, Family, FirstFitPolicy, Guard, GuardedPolicy, LeastServersFirstPolicy,
-    MaxWeightPolicy, MaxWeightSetupPolicy, MostServersFirstPolicy, MsrPolicy, Order,
-    PartitionPolicy, Placement, PooledEasyPolicy, PooledPolicy, Preemption, Route,
-    ServerFillingPolicy, StaticQuickswapPolicy, Zone,
+    AdaptiveQuickswapPolicy, Artifact, Backfill, Checked, ConservativeBackfillPolicy,
+    EasyBackfillPolicy, EasyByMeanPolicy, EmptySlots, Family, FcfsPolicy, FirstFitPolicy, Guard,
+    GuardedPolicy, LeastServersFirstPolicy, MaxWeightPolicy, MaxWeightSetupPolicy,
+    MostServersFirstPolicy, MsrPolicy, Order, PartitionPolicy, Placement, PooledEasyPolicy,
+    PooledPolicy, Preemption, RandomizedTimersPolicy, Route, ServerFillingPolicy,
+    StaticQuickswapPolicy, Zone,
 };
 use synth::multiresource::live::protocol::{Line, Started};
-use synth::multiresource::policy::{Action, Event, Policy, System};
+use synth::multiresource::policy::{Action, Event, Policy, System, own_policy};
 use synth::multiresource::synthesis::{
-    ChoiceOptions, Families, Options, Outcome, Pooling, Synthesis, choose, pool, synthesize,
+    ChoiceOptions, Families, Options, Outcome, Pooling, Synthesis, analyse, choose, pool,
+    synthesize,
 };
 use synth::multiresource::workload::{Fleet, Workload};
 
@@ -206,6 +209,7 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
     let workload = Workload::read(model.as_ref()).unwrap().workload;
     let msr = |(name, options)| (name, synthesized(&workload, &options).artifact);
     let mut all: Vec<_> = variants().into_iter().map(msr).collect();
+    all.push(("msr-chain", of_chain(&workload.scaled(0.5).unwrap())));
     let lighter = workload.scaled(0.5).unwrap();
     let turns = |overlap, strict| {
         Families::Fixed(Box::new(Family::StaticQuickswap(StaticQuickswapPolicy {
@@ -217,7 +221,12 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
     };
     let adaptive = Family::AdaptiveQuickswap(AdaptiveQuickswapPolicy {});
     let given = |policy: Family| Families::Fixed(Box::new(policy));
-    let plain: [(_, Family); 4] = [
+    let plain: [(_, Family); 6] = [
+        ("fcfs", FcfsPolicy {}.into()),
+        (
+            "randomized-timers",
+            RandomizedTimersPolicy { rate: 1.0 }.into(),
+        ),
         ("first-fit", FirstFitPolicy {}.into()),
         ("most-servers-first", MostServersFirstPolicy {}.into()),
         ("least-servers-first", LeastServersFirstPolicy {}.into()),
@@ -282,12 +291,28 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
     let reserving = by_limits(&all, "reserving");
     all.extend([
         ("easy-backfill", chosen(&limited, given(easy))),
+        (
+            "conservative-backfill",
+            chosen(&limited, given(ConservativeBackfillPolicy {}.into())),
+        ),
         ("adaptive-msr-limits", adaptive),
         ("reserving-limits", reserving),
     ]);
     all.extend(preemptive(&workload));
     all.extend(over_fleets());
     all
+}
+
+/// A policy whose schedules are the states of a chain that is no loop.
+fn of_chain(workload: &Workload) -> Artifact {
+    let chain = "msr: {schedules: [{type-1: 1, type-2: 4}, {type-3: 2}, {type-2: 3}],
+        rates: [[0, .03, .01], [.04, 0, .02], [.1, .05, 0]]}";
+    let own = own_policy(chain, "chain", workload).unwrap();
+    let options = Options::new(Preemption::None);
+    match analyse(workload, &options, own.msr().unwrap()).unwrap() {
+        Outcome::Policy(made) => made.artifact,
+        other => panic!("{other:?}"),
+    }
 }
 
 /// Rules that preempt at no cost.
@@ -543,8 +568,10 @@ fn vectors_are_reproduced() {
     let all = [
         "adaptive-msr",
         "adaptive-quickswap",
+        "conservative-backfill",
         "easy-backfill",
         "easy-by-mean",
+        "fcfs",
         "first-fit",
         "guarded",
         "least-servers-first",
@@ -555,6 +582,7 @@ fn vectors_are_reproduced() {
         "partition",
         "pooled",
         "pooled-easy",
+        "randomized-timers",
         "reserving",
         "server-filling",
         "static-quickswap",

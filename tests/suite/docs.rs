@@ -111,6 +111,7 @@ fn fewer_events(command: &str) -> Option<&'static str> {
         ["synth", "simulate", ..] => Some("--events 2e6"),
         ["synth", "compare", ..] => Some("--events 1e6"),
         ["synth", "optimum", ..] => Some("--events 2e5"),
+        ["synth", "limit", ..] => Some("--events 1e6"),
         ["synth", "--workload", model, ..] if model.starts_with("models/campaign_") => {
             Some("--budget 4e6 --campaigns 2")
         }

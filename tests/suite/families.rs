@@ -339,6 +339,7 @@ fn what_does_not_go_together_is_refused() {
         section7.yaml --preemption none -o /nonexistent/p.json | cannot write
         section7.yaml --preemption full --family quickswap | the others go with --preemption none
         section7.yaml --preemption none --family max-weight | --preemption full
+        section7.yaml --preemption none --family tuned-max-weight | --preemption full
         section7.yaml --preemption full --family tdc | --preemption none
         section7.yaml --preemption setup --setup-rate 5 --family tdc | --preemption none
         section7.yaml --preemption setup | --setup-rate
@@ -426,7 +427,7 @@ fn small_workloads_have_policies() {
     );
     let file = folder.write("w.yaml", &text);
     works(&format!(
-        "{file} --preemption full --family max-weight --budget 1e6"
+        "{file} --preemption full --family tuned-max-weight --budget 1e6"
     ));
     let text = workload(
         "servers: [{name: x, count: 1, capacity: {cpu: 1}}]",

@@ -44,11 +44,14 @@ pub fn synthesis(fleet: &Fleet, found: &Synthesized, log: &Log, width: usize) ->
     let (workload, artifact) = (fleet.envelope(), found.artifact());
     let summary = match found {
         Synthesized::Analysed(synthesis) => {
-            heading(
-                workload,
-                &artifact.evidence,
-                synthesis.solution.exact.as_ref(),
-            ) + &of_loop(workload, synthesis, width)
+            let exact = synthesis.solution.exact.as_ref();
+            let mut heading = heading(workload, &artifact.evidence, exact);
+            if let (Some(best), Some((_, rest))) = (synthesis.best, heading.split_once('\n')) {
+                let [own, best] = [artifact.evidence.load, best].map(load);
+                heading =
+                    format!("load ρ = {own} with these schedules, {best} with the best\n{rest}");
+            }
+            heading + &of_loop(workload, synthesis, width)
         }
         Synthesized::Chosen(own, optimum) => chosen(fleet, own, *optimum, width),
     };
@@ -215,6 +218,7 @@ fn movement(workload: &Workload, synthesis: &Synthesis) -> String {
     let (route, drains) = (policy.route, synthesis.drains);
     text += &match policy.preemption {
         Preemption::Full => "\npreemption at each switch".into(),
+        _ if policy.rates.is_some() => format!("\nroute {route}"),
         Preemption::None => format!("\nroute {route}, {drains} completions to wait for a round"),
         Preemption::Setup => format!("\nroute {route}, {drains} setups a round"),
     };

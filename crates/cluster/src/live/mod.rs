@@ -180,9 +180,9 @@ impl Scheduler {
         self.site.rule.knows() == Knows::Estimates
     }
 
-    /// Returns when the next clock rings; none where none runs.
+    /// Returns when the next clock rings, or the rule asked to decide; none where nothing is due.
     pub fn wake(&self) -> Option<f64> {
-        let (at, _) = self.site.due();
+        let at = self.site.due().0.min(self.site.system.wake());
         at.is_finite().then_some(at)
     }
 
@@ -468,6 +468,11 @@ impl Scheduler {
             if self.site.rings_at(clock) == at {
                 self.act(Some(Event::Clock(clock)));
             }
+        }
+        if self.site.system.wake() <= self.now {
+            self.site.system.wake_at(f64::INFINITY);
+            self.site.decide(self.now, &mut self.clocks);
+            self.site.take(&mut self.decided);
         }
     }
 }

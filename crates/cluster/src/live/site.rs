@@ -65,6 +65,13 @@ impl Site {
         self.set_timers(clocks);
     }
 
+    /// The rule decides at a time that it asked for.
+    pub fn decide(&mut self, now: f64, clocks: &mut Stream) {
+        self.system.advance(now);
+        self.rule.decide(&mut self.system);
+        self.set_timers(clocks);
+    }
+
     /// An exponential clock has no memory: where its rate is new it is drawn anew.
     fn set_timers(&mut self, clocks: &mut Stream) {
         for (timer, &rate) in self.timers.iter_mut().zip(self.system.clocks()) {

@@ -102,9 +102,13 @@ impl MsfqOutlook {
         values.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(l, _)| l)
     }
 
+    fn means(&self, threshold: usize) -> Result<MsfqMeans, MsfqError> {
+        self.queue(threshold).and_then(|queue| queue.means())
+    }
+
     fn look(&self) -> Looked {
         let most = self.system.servers as usize - 1;
-        let means = |l: usize| self.queue(l).and_then(|queue| queue.means());
+        let means = |l: usize| self.means(l);
         if most < 64 {
             return (0..=most).map(|l| (l, means(l))).collect();
         }
@@ -119,9 +123,12 @@ impl MsfqOutlook {
         looked
     }
 
-    /// MSFQ by its threshold.
-    pub fn table(&self) -> MsfqTable {
-        let (looked, most) = (self.look(), self.system.servers as usize - 1);
+    /// MSFQ by its threshold, one of one's own among them.
+    pub fn table(&self, own: Option<usize>) -> MsfqTable {
+        let (mut looked, most) = (self.look(), self.system.servers as usize - 1);
+        if let Some(l) = own {
+            looked.entry(l).or_insert_with(|| self.means(l));
+        }
         let best = self.best_of(&looked);
         let response = |l: &usize| Some(looked.get(l)?.as_ref().ok()?.response);
         let row = |threshold: usize| MsfqRow {
@@ -130,7 +137,7 @@ impl MsfqOutlook {
             response: response(&threshold),
             approximation: self.approximation(threshold),
         };
-        let thresholds = shown(most).chain(best).sorted_unstable().dedup();
+        let thresholds = shown(most).chain(best).chain(own).sorted_unstable().dedup();
         let unknown = looked.values().filter_map(|means| means.as_ref().err());
         MsfqTable {
             rows: thresholds.map(row).collect(),
@@ -168,7 +175,7 @@ pub fn strict_msfq(
     };
     let given = threshold.map(|l| l as usize);
     let Some(threshold) = given.or_else(|| outlook.best()) else {
-        let reasons = outlook.table().unknown;
+        let reasons = outlook.table(None).unknown;
         return Err(why(format!(
             "no exact means: {}",
             reasons.iter().join("; ")

@@ -20,6 +20,7 @@
 //! its searches count their steps.
 
 mod against;
+mod ahead;
 mod branching;
 mod claims;
 mod evidence;

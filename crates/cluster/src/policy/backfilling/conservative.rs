@@ -1,3 +1,5 @@
+use std::collections::HashMap;
+
 use super::choices::{Backfilling, Classes};
 use super::estimates::Estimated;
 use crate::policy::room::{covers, reduce};
@@ -190,6 +192,42 @@ impl Policy for Conservative {
         self.come.clear();
         self.wake(system);
     }
+
+    /// All is planned anew: from what is free now, and when what runs is planned to end.
+    fn take_over(&mut self, system: &mut System) {
+        let now = system.now();
+        let known: HashMap<u64, f64> = std::mem::take(&mut self.running).into_iter().collect();
+        let free: Vec<u64> = (0..self.profile.resources)
+            .map(|j| system.free(j))
+            .collect();
+        self.profile = Profile::new(&free);
+        self.profile.advance(now);
+        self.come.clear();
+        for i in 0..system.types() {
+            for job in system.running_jobs(i) {
+                let estimate = || now + self.jobs.of(job, i, system);
+                let end = known.get(&job.number).copied().unwrap_or_else(estimate);
+                // One that is late may end at any time.
+                self.profile
+                    .give(end.max(now), f64::INFINITY, system.demand(i));
+                self.running.push((job.number, end));
+            }
+            for job in system.waiting_jobs(i) {
+                let estimate = self.jobs.of(job, i, system);
+                let (job_type, start) = (i, 0.0);
+                self.come.push(Plan {
+                    job_type,
+                    job,
+                    start,
+                    estimate,
+                });
+            }
+        }
+        self.come.sort_by_key(|plan| plan.job.number);
+        self.plans.clear();
+        (self.soonest, self.is_early) = (f64::INFINITY, false);
+        self.decide(system);
+    }
 }
 
 /// Free room over the time ahead: steps, each from its time to that of the next, the last one without
@@ -224,7 +262,7 @@ impl Profile {
         }
     }
 
-    /// The earliest time from which this demand fits for so long. O(steps · R).
+    /// The earliest time from which this demand fits for so long; infinite where others use what it needs. O(steps · R).
     fn earliest(&self, demand: &[u64], duration: f64) -> f64 {
         let mut start = 0;
         for step in 0..self.times.len() {
@@ -235,8 +273,7 @@ impl Profile {
                 start = step + 1;
             }
         }
-        let found = self.times.get(start);
-        *found.expect("in the last step all that is planned has ended")
+        self.times.get(start).copied().unwrap_or(f64::INFINITY)
     }
 
     /// Takes this demand out of the room from one time to another, where it fits.

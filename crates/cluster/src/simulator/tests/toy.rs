@@ -2,7 +2,7 @@
 //! `policy/family.rs` that lists them comes beside, and then files and `compare` have it.
 
 use super::*;
-use crate::policy::{NamedRule, Rule, Unsuitable};
+use crate::policy::{NamedRule, Rule};
 use synth_core::artifact::Findings;
 
 /// Starts jobs of the last type first, while fewer than so many jobs run.
@@ -43,7 +43,7 @@ impl Policy for LastTypeFirst {
 static TOY: NamedRule = NamedRule {
     name: "last-type-first",
     about: "the last type first",
-    build: |w, _| Ok::<_, Unsuitable>(LastTypeFirst { most: 8 }.build(&w.clone().into())),
+    settings: |_, _| Ok(Box::new(LastTypeFirst { most: 8 })),
     ..NamedRule::PLAIN
 };
 

@@ -1,0 +1,288 @@
+//! Policies of one's own, and rules by their names: what goes in comes out as a policy file, analysed where that is possible.
+
+use crate::common::*;
+use serde_json::Value;
+use synth::multiresource::simulator::Contender;
+
+const TWO: &str = "msr: {schedules: [{type-1: 1, type-2: 4}, {type-3: 2}], weights: [1, 1]}";
+
+/// Section 7 at load .6, and the policy of this document for it; `check` derives all of it anew.
+fn analysed(document: &str, options: &str) -> Value {
+    let folder = Folder::new();
+    let model = text("models/section7.yaml");
+    let lighter = model.replace("arrival_rate: .45", "arrival_rate: .3");
+    let lighter = lighter.replace("arrival_rate: 1.8", "arrival_rate: 1.2");
+    let lighter = lighter.replace("arrival_rate: .9,", "arrival_rate: .6,");
+    let (workload, own) = (
+        folder.write("w.yaml", &lighter),
+        folder.write("own.yaml", document),
+    );
+    let file = folder.name("p.json");
+    works(&format!("{workload} --policy {own} {options} -o {file}"));
+    let told = stderr(&works(&format!("check {file}")));
+    let (claims, rest) = told["valid: ".len()..].split_once(' ').unwrap();
+    has(rest, &format!("{claims} derived anew"));
+    folder.json("p.json")
+}
+
+/// Section 7 of the MSR paper at .9, the loop with preemption at switching rate 2: 36.8107 jobs, between theorem 8's bounds.
+#[test]
+fn schedules_of_ones_own_are_analysed() {
+    let folder = Folder::new();
+    let own = folder.write("own.yaml", TWO);
+    let output = works(&format!(
+        "models/section7.yaml --preemption full --switching-rate 2 --policy {own}"
+    ));
+    let artifact = json(&output);
+    let number = claimed(&artifact, "mean_number");
+    assert!((number - 36.8107).abs() < 1e-4, "{number}");
+    let all = artifact["claims"].as_array().unwrap();
+    let of = |quantity: &str| -> f64 {
+        let own = all
+            .iter()
+            .filter(|c| c["quantity"] == quantity && c["type"].is_string());
+        own.map(|c| c["value"].as_f64().unwrap()).sum()
+    };
+    assert!(of("mean_number_at_least") < number && number < of("mean_number_at_most"));
+    assert!(
+        of("number_above") > 0.0 && of("response_p99") > 0.0,
+        "{artifact}"
+    );
+    // With other weights it is not the best, and the best is named.
+    let own = folder.write("own.yaml", &TWO.replace("[1, 1]", "[11, 10]"));
+    let told = stderr(&works(&format!(
+        "models/section7.yaml --policy {own} -o {}",
+        folder.name("p.json")
+    )));
+    has(
+        &told,
+        "load ρ = 0.945 with these schedules, 0.9 with the best",
+    );
+}
+
+/// A chain of which two states have the same schedule, and are left alike, is the loop of two: in law, whatever may be
+/// stopped and whatever the route.
+#[test]
+fn a_chain_that_can_be_lumped_is_the_loop() {
+    let twice = "msr: {schedules: [{type-1: 1, type-2: 4}, {type-3: 2}, {type-3: 2}],
+        rates: [[0, .03, .01], [.04, 0, 0], [.04, 0, 0]]}";
+    for options in [
+        "--preemption full",
+        "--preemption none --route sequential-eager",
+        "--preemption none --route concurrent-late",
+        "--preemption setup --setup-rate 10 --route concurrent-eager",
+    ] {
+        let one = analysed(TWO, &format!("{options} --switching-rate .04"));
+        let other = analysed(twice, options);
+        assert!(other["policy"]["msr"]["rates"].is_array());
+        // Of a longer chain fewer percentiles are within the effort.
+        let mut compared = 0;
+        for a in other["claims"].as_array().unwrap() {
+            let is_same = |b: &&Value| {
+                ["quantity", "type", "at"]
+                    .iter()
+                    .all(|key| a[key] == b[key])
+            };
+            let b = one["claims"].as_array().unwrap().iter().find(is_same);
+            let [x, y] = [a, b.unwrap()].map(|claim| claim["value"].as_f64().unwrap());
+            assert!((x / y - 1.0).abs() < 1e-7, "{options}: {a} {b:?}");
+            compared += 1;
+        }
+        assert!(compared > 25, "{options}: {compared}");
+    }
+}
+
+/// A simulation of a chain that is no loop confirms what is claimed of it; and what is no law of it is refused.
+#[test]
+fn a_chain_runs_as_it_is_analysed() {
+    let document = "msr: {schedules: [{type-1: 1, type-2: 4}, {type-3: 2}, {type-2: 3}],
+        rates: [[0, .03, .01], [.04, 0, .02], [.1, .05, 0]]}";
+    for preemption in ["full", "none"] {
+        let artifact = analysed(document, &format!("--preemption {preemption}"));
+        let folder = Folder::new();
+        let file = folder.write("p.json", &artifact.to_string());
+        let told = stdout(&works(&format!("simulate {file} --events 1e7 --seed 5")));
+        has(&told, "confirmed");
+        let table = "
+            /rates/0/1       | 0.5             | rates[0]: entered
+            /rates/1/1       | 0.5             | rates[1][1]: 0.5, expected 0
+            /rates/2         | []              | rates[2]: 0 entries, expected 3
+            /weights         | [0.2, 0.3, 0.5] | rates[
+            /loop            | [1, 0, 2]       | loop[0]: 1, expected 0
+            /switching_rate  | 0.0001          | claims";
+        lies(&artifact, "/policy/msr", table);
+    }
+}
+
+#[test]
+fn faults_of_a_document_are_told() {
+    let folder = Folder::new();
+    for (document, expected) in [
+        (TWO.replace("type-2", "typ-2"), "did you mean `type-2`?"),
+        (
+            TWO.replace("type-3: 2", "type-3: 3"),
+            "needs 30 units of `cpu`",
+        ),
+        (
+            TWO.replace("type-3: 2", "type-3: .5"),
+            "0.5 jobs of type `type-3`",
+        ),
+        (TWO.replace("[1, 1]", "[1]"), "one for each schedule"),
+        (
+            TWO.replace("[1, 1]", "[1, 0]"),
+            "not all weights are above 0",
+        ),
+        (
+            TWO.replace(", {type-3: 2}", ""),
+            "type `type-3` is served by no schedule",
+        ),
+        (
+            TWO.replace("weights: [1, 1]", "rates: [[0, 1], [0, 0]]"),
+            "irreducible",
+        ),
+        (
+            TWO.replace("weights: [1, 1]", "rates: [[0, -1], [1, 0]]"),
+            "not a positive",
+        ),
+        (
+            TWO.replace("weights: [1, 1]", "rates: [[0, 1]]"),
+            "rates in each of 1 rows",
+        ),
+        (TWO.replace("weights: [1, 1]", "rats: 1"), "rates"),
+        (
+            TWO.replace(", weights: [1, 1]", ""),
+            "either `weights` or `rates`",
+        ),
+        ("{}".into(), "either `msr` or `static-quickswap`"),
+        (
+            "static-quickswap: {cycle: [type-1, type-2]}".into(),
+            "2 entries, expected 3",
+        ),
+    ] {
+        let own = folder.write("own.yaml", &document);
+        fails(&format!("models/section7.yaml --policy {own}"), expected);
+    }
+    let own = folder.write("own.yaml", &TWO.replace("[1, 1]", "[1, 9]"));
+    let output = ends(1, &words(&format!("models/section7.yaml --policy {own}")));
+    has(&stderr(&output), "these schedules do not carry the load");
+    fails(
+        &format!("models/fleet.yaml --policy {own}"),
+        "--policy goes with one server",
+    );
+}
+
+/// MSFQ at a threshold of one's own: the file has its exact mean, by name and by turns; and beside the lazy rule, which is
+/// simulated, the table of exact means has its threshold.
+#[test]
+fn a_threshold_of_ones_own_has_its_means() {
+    let folder = Folder::new();
+    let turns = "static-quickswap: {cycle: [heavy, light], thresholds: {light: 20}, strict: true}";
+    let own = folder.write("own.yaml", turns);
+    let model = "models/one_or_all.yaml";
+    let [named, written] = [
+        format!("{model} --family msfq-strict:20"),
+        format!("{model} --policy {own}"),
+    ]
+    .map(|typed| json(&works(&typed)));
+    assert_eq!(named, written);
+    let mean = claimed(&named, "mean_response");
+    assert!((mean - 11.13675).abs() < 1e-5, "{mean}");
+    let told = stderr(&works(&format!(
+        "{model} --family msfq:20 --budget 4e6 --explain -o {}",
+        folder.name("p.json")
+    )));
+    has(&told, "11.13675");
+}
+
+/// What `compare` knows by name is the same as a file: to the digit on the same jobs. What knows sizes needs limits.
+#[test]
+fn rules_by_their_names_become_files() {
+    let folder = Folder::new();
+    let jobs = "{name: one, demand: {cpu: 1}, arrival_rate: 1, mean_size: 1}
+        {name: four, demand: {cpu: 4}, arrival_rate: .3, mean_size: 1}";
+    let plain = workload("server: {capacity: {cpu: 4}}", jobs);
+    let limits = "known: {limit: {law: uniform, low: 1, high: 3}}\nserver:";
+    let (bare, limited) = (
+        folder.write("b.yaml", &plain),
+        plain.replace("server:", limits),
+    );
+    let limited = folder.write("l.yaml", &limited);
+    for rule in Contender::rules() {
+        let name = rule.name;
+        // By itself it is the one with the best threshold.
+        let name = if name == "msfq-strict" {
+            "msfq-strict:2"
+        } else {
+            name
+        };
+        let knows = name.starts_with("easy-backfill") || name.starts_with("conservative");
+        let (file, model) = (
+            folder.name(&format!("{name}.json")),
+            if knows { &limited } else { &bare },
+        );
+        works(&format!("{model} --family {name} --budget 1e6 -o {file}"));
+        works(&format!("check {file}"));
+        stdout(&works(&format!("show {file}")));
+        let typed =
+            format!("compare {model} --policies {name},{file} --loads .4 --events 4e5 -o -");
+        let cells = json(&works(&typed))["cells"].clone();
+        let means: Vec<Value> = cells
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|c| c["run"]["replications"].clone())
+            .collect();
+        assert_eq!(means[0], means[1], "{name}");
+        let bound = if knows { ",\"limit\":2" } else { "" };
+        let line = format!("{{\"t\":0,\"arrive\":\"one\",\"job\":\"1\"{bound}}}\n");
+        let driven = fed(&format!("drive {file}"), &line);
+        assert_eq!(code(&driven), 0, "{name}: {}", stderr(&driven));
+    }
+    fails(
+        &format!("{bare} --family easy-backfill"),
+        "limits on the sizes",
+    );
+    fails(
+        &format!("{bare} --family first-fit --preemption full"),
+        "the others go with --preemption none",
+    );
+    fails(
+        &format!("{bare} --family server-filling --preemption none"),
+        "--preemption full",
+    );
+    fails(
+        "models/fleet.yaml --family msfq",
+        "over the servers of a fleet",
+    );
+    fails(
+        &format!("{bare} --family frst-fit"),
+        "did you mean `first-fit`?",
+    );
+    let over = folder.name("fleet.json");
+    works(&format!(
+        "models/fleet.yaml --family best-fit --budget 1e6 -o {over}"
+    ));
+    let policy = &folder.json("fleet.json")["policy"]["pooled"];
+    assert_eq!([&policy["order"], &policy["placement"]], ["oldest", "best"]);
+}
+
+/// First come, first served on section 7: between a load at which it settles and one at which jobs pile up; a policy with
+/// preemption keeps up at any.
+#[test]
+fn the_limit_of_a_rule_is_between_two_runs() {
+    let typed =
+        "limit models/section7.yaml --policies fcfs,max-weight --events 1e7 --within 4% -o -";
+    let limits = json(&works(typed));
+    let loads = |n: usize, health: &str| -> Vec<f64> {
+        let runs = limits[n]["runs"].as_array().unwrap().iter();
+        let own = runs.filter(|run| run["health"] == health);
+        own.map(|run| run["load"].as_f64().unwrap()).collect()
+    };
+    let settled = loads(0, "settled").into_iter().fold(0.0, f64::max);
+    let unstable = loads(0, "unstable").into_iter().fold(1.0, f64::min);
+    assert!((0.75..0.85).contains(&settled), "{limits}");
+    assert!(settled < unstable && unstable < 0.95, "{limits}");
+    assert!(loads(1, "unstable").is_empty(), "{limits}");
+    let table = stdout(&works(&typed.replace(" -o -", "")));
+    has(&table, "none seen below 1");
+}

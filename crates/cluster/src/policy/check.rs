@@ -91,7 +91,11 @@ pub(super) fn priced(
 }
 
 /// Checks that the numbers of a policy that stand by themselves are finite and ≥ 0, and these of them above 0.
-pub(super) fn knobs(policy: &impl Serialize, above_zero: &[&str], findings: &mut Findings) {
+pub(super) fn nonnegative_numbers(
+    policy: &impl Serialize,
+    above_zero: &[&str],
+    findings: &mut Findings,
+) {
     let fields = serde_json::to_value(policy).unwrap_or_default();
     for (name, knob) in fields.as_object().into_iter().flatten() {
         match knob {

@@ -46,7 +46,7 @@ pub use backfilling::named::{
     MostServersFirstPolicy, PooledEasyPolicy,
 };
 pub use backfilling::{Backfilling, Estimates, FCFS, FIRST_FIT, Greedy, QueueOrder, Reservations};
-pub(crate) use family::NAMED;
+pub(crate) use family::NAMED_RULES;
 pub use family::{Family, Guard, GuardedPolicy};
 pub use guarded::Guarded;
 pub use hosts::{Hosts, Placement, Zone};
@@ -64,7 +64,7 @@ pub use quickswap::{
 pub use randomized_timers::RandomizedTimers;
 pub use reserving::{Reserving, ReservingPolicy};
 pub(crate) use rule::require_known;
-pub use rule::{KnobRange, NamedRule, Parameter, Rule, has_lengths};
+pub use rule::{NamedRule, Parameter, Rule, TuningContext, has_lengths};
 pub use server_filling::{ServerFilling, ServerFillingPolicy};
 pub use synth_simulation::sweep::Knows;
 pub use system::System;

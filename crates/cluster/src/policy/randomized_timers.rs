@@ -1,3 +1,5 @@
+//! Randomized Timers: clocks of the types race for free room.
+
 use super::rule::{NamedRule, Parameter};
 use super::{Event, Policy, System};
 use crate::workload::Workload;

@@ -57,22 +57,22 @@ pub trait Rule {
     }
 
     /// Returns its knobs in words, as the record of a choice has them.
-    fn knobs(&self, _workload: &Workload) -> Option<String> {
+    fn knobs_in_words(&self, _workload: &Workload) -> Option<String> {
         None
     }
 
     /// Returns the knobs that tuning turns along a grid, the first to be tuned first.
-    fn grids(&mut self, _range: &KnobRange<'_>) -> Vec<(&mut f64, &'static [f64])> {
+    fn grids(&mut self, _context: &TuningContext<'_>) -> Vec<(&mut f64, &'static [f64])> {
         Vec::new()
     }
 
     /// Returns how many other knobs tuning turns.
-    fn other_axes(&self, _range: &KnobRange<'_>) -> usize {
+    fn other_axes(&self, _context: &TuningContext<'_>) -> usize {
         0
     }
 
     /// Turns one of these other knobs a step up or down; `None` at its end.
-    fn step(&mut self, _axis: usize, _up: bool, _range: &KnobRange<'_>) -> Option<()> {
+    fn step(&mut self, _axis: usize, _up: bool, _context: &TuningContext<'_>) -> Option<()> {
         None
     }
 }
@@ -194,7 +194,7 @@ pub fn has_lengths(workload: &Workload) -> bool {
 }
 
 /// How far the knobs of policies for one workload can be turned.
-pub struct KnobRange<'a> {
+pub struct TuningContext<'a> {
     /// The workload.
     pub workload: &'a Workload,
     /// The most jobs of each type that fit (K).
@@ -207,7 +207,7 @@ pub struct KnobRange<'a> {
     pub servers: Vec<u32>,
 }
 
-impl<'a> KnobRange<'a> {
+impl<'a> TuningContext<'a> {
     /// Returns the range for this workload, and switching rates below the largest.
     pub fn new(workload: &'a Workload, largest_rate: f64) -> Self {
         let packing = Packing::new(workload);
@@ -216,7 +216,7 @@ impl<'a> KnobRange<'a> {
         let shares = workload.load_shares();
         let mut several: Vec<usize> = (0..most.len()).filter(|i| most[*i] > 1).collect();
         several.sort_by(|a, b| shares[*b].total_cmp(&shares[*a]));
-        KnobRange {
+        TuningContext {
             workload,
             most,
             largest_rate,

@@ -1,3 +1,5 @@
+//! Conservative backfilling: every job has a reservation.
+
 use super::choices::{Backfilling, Classes};
 use super::estimates::Estimated;
 use crate::policy::room::{covers, reduce};

@@ -33,7 +33,7 @@ use synth_cluster::artifact::{
     self, Backfill, EmptySlots, Family, FirstFitPolicy, MostServersFirstPolicy, MsrPolicy,
     Preemption, Quantity,
 };
-use synth_cluster::policy::KnobRange;
+use synth_cluster::policy::TuningContext;
 use synth_cluster::simulator::Run;
 use synth_cluster::workload::{Fleet, Workload};
 
@@ -55,7 +55,7 @@ pub fn choose(
     let taken = msr.routes.iter().find(|r| r.route == msr.policy.route);
     let outlook = taken.and_then(|r| r.outlook.as_ref());
     let outlook = outlook.expect("the route taken has an outlook");
-    let knobs = KnobRange::new(workload, outlook.largest);
+    let context = TuningContext::new(workload, outlook.largest);
     let rivals: Vec<Family> = match options.preemption {
         Preemption::Full => vec![candidates::max_weight(workload).into()],
         _ => vec![FirstFitPolicy {}.into(), MostServersFirstPolicy {}.into()],
@@ -75,7 +75,7 @@ pub fn choose(
         let msr = synthesis.insert(retuned(workload, options, msr, turned)?);
         Ok(msr.artifact.clone())
     };
-    let chosen = decide(&mut evaluator, starts, rivals, &knobs, artifact)?;
+    let chosen = decide(&mut evaluator, starts, rivals, &context, artifact)?;
     Ok(Chosen {
         synthesis,
         skipped,

@@ -74,8 +74,7 @@ fn lengths_and_signs(document: &Document<'_>, findings: &mut Findings) {
     if let Some(exact) = &found.exact {
         match document.mix(0).filter(|_| fleet.is_one_server()) {
             Some(mix) => {
-                let shape =
-                    |f: &mut Findings| fractions::shape(exact, mix.schedules.len(), types, f);
+                let shape = |f: &mut _| fractions::shape(exact, mix.schedules.len(), types, f);
                 findings.within("exact", shape);
             }
             None => findings.add("exact", "expected none: there are several servers"),

@@ -1,7 +1,12 @@
 //! Rules: what to start now, and what to stop where preemption allows.
 //!
 //! A rule has a file of its own with all that is known of it: its decisions ([`Policy`]), its settings and what a policy file,
-//! tuning and reports need ([`Rule`]), its name for comparisons ([`NamedRule`]). `family` lists them.
+//! tuning and reports need ([`Rule`]), its name for comparisons ([`NamedRule`]). `family` lists them. The file to copy is
+//! `server_filling.rs`. Mind the two words: what is called `…Policy`, as in policy files, are settings, and implements [`Rule`]; the
+//! online rule that they make implements [`Policy`] (`TdcPolicy: Rule`, `Tdc: Policy`).
+//!
+//! What a rule sees at an event is in `view.rs`, what it may do in `system.rs`: both are methods of [`System`].
+//! `cargo check --release -p synth-cluster` tells in seconds whether a new one compiles.
 //!
 //! Its decisions are a function of what it sees: [`Policy::react`] gets one [`Event`] and the
 //! [`System`] with its queues, and acts on that system. The same code runs in the simulator

@@ -46,7 +46,7 @@ impl Rule for ReservingPolicy {
     fn check(&self, fleet: &Fleet, findings: &mut Findings) {
         let types = fleet.types().len();
         findings.all_nonnegative("prices", &self.prices, types, "job type");
-        check::nonnegative_numbers(self, &[], findings);
+        check::numbers(self, &[], findings);
     }
 
     fn needs_limits(&self) -> bool {

@@ -56,12 +56,14 @@ pub trait Rule {
         0.0
     }
 
-    /// Returns its knobs in words, as the record of a choice has them.
+    /// Returns what its knobs are set to, as a sentence: for the record of a choice.
     fn knobs_in_words(&self, _workload: &Workload) -> Option<String> {
         None
     }
 
-    /// Returns the knobs that tuning turns along a grid, the first to be tuned first.
+    /// Returns the knobs that tuning turns along a grid, with their grids, the first to be tuned first. A grid is where tuning
+    /// looks, not all that a knob may be: that is what [`Rule::check`] accepts. From a value between two of its points tuning
+    /// goes to the next of them.
     fn grids(&mut self, _context: &TuningContext<'_>) -> Vec<(&mut f64, &'static [f64])> {
         Vec::new()
     }
@@ -184,7 +186,7 @@ fn list_words(policy: &Value, words: &mut Vec<String>) {
     }
 }
 
-/// Parts of a drain for which jobs are let in.
+/// The grid of κ (`let_in`), of rules for which that is only who starts during a drain. TDC has a longer one of its own.
 pub(super) const LET_IN: &[f64] = &[0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.3, 2.0, 4.0];
 
 /// Returns whether the jobs of some type take longer than those of another, by their means.
@@ -193,7 +195,7 @@ pub fn has_lengths(workload: &Workload) -> bool {
     workload.types().iter().any(|t| t.mean_size() != first)
 }
 
-/// How far the knobs of policies for one workload can be turned.
+/// What the rules have to know of a workload to turn their knobs. Ranges of knobs are not here: see [`Rule::grids`].
 pub struct TuningContext<'a> {
     /// The workload.
     pub workload: &'a Workload,
@@ -208,7 +210,7 @@ pub struct TuningContext<'a> {
 }
 
 impl<'a> TuningContext<'a> {
-    /// Returns the range for this workload, and switching rates below the largest.
+    /// Returns it for this workload, and switching rates below the largest.
     pub fn new(workload: &'a Workload, largest_rate: f64) -> Self {
         let packing = Packing::new(workload);
         let types = 0..packing.types();

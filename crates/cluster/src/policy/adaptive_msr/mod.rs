@@ -88,7 +88,7 @@ impl Rule for AdaptiveMsrPolicy {
     fn check(&self, fleet: &Fleet, findings: &mut Findings) {
         check::priced(&self.schedules, &self.prices, fleet.envelope(), findings);
         findings.within("switching", |f| {
-            check::nonnegative_numbers(&self.switching, &[], f);
+            check::numbers(&self.switching, &[], f);
             if self.switching.waste > 1.0 {
                 f.differs("waste", self.switching.waste, "from 0 to 1");
             }

@@ -117,7 +117,7 @@ impl Rule for MaxWeightSetupPolicy {
 
     fn check(&self, fleet: &Fleet, findings: &mut Findings) {
         findings.within("weights", |f| self.weights.check(fleet, f));
-        check::nonnegative_numbers(self, &["setup_rate"], findings);
+        check::numbers(self, &["setup_rate"], findings);
     }
 
     fn preempts(&self) -> bool {

@@ -23,7 +23,7 @@ use target::{DecisionState, Fixed, Lead, Making, Target};
 /// most a time, the way there included.
 ///
 /// With Q_i jobs of type i in the system, one in service is worth `v_i = p_i g_i Q_i^a`, where
-/// `g_i = (p_i E[S_i] / their geometric mean)^−β`.
+/// `g_i = (p_i E[S_i] / their geometric mean)^−β`. Which knob is a, β, ζ, η, δ, κ: [`TdcKnobs`].
 /// - *Commitment.* A job starts of itself only if it, and the jobs in service that are as long or longer by their types'
 ///   means, leave room for what shorter types bring while it runs:
 ///   `ζ Σ_k (1 − E[S_k]/E[S_i]) λ_k E[S_k] d_k` over these, of each resource.
@@ -40,6 +40,7 @@ use target::{DecisionState, Fixed, Lead, Making, Target};
 #[derive(Clone, Debug)]
 struct Tdc<U> {
     fixed: Fixed<U>,
+    /// What is looked at anew at each decision.
     state: DecisionState<U>,
     /// Whom room is made for, and the type that leads.
     lead: Lead,
@@ -83,9 +84,7 @@ impl Rule for TdcPolicy {
 
     fn check(&self, fleet: &Fleet, findings: &mut Findings) {
         check::priced(&self.schedules, &self.prices, fleet.envelope(), findings);
-        findings.within("knobs", |f| {
-            check::nonnegative_numbers(&self.knobs, &["patience"], f)
-        });
+        findings.within("knobs", |f| check::numbers(&self.knobs, &["patience"], f));
     }
 
     fn added_work(&self, workload: &Workload) -> f64 {
@@ -122,12 +121,15 @@ impl Rule for TdcPolicy {
     }
 }
 
+// The grids of tuning: where it looks, in steps that change the mean by little. What a knob may be is in `check` above.
 const EXPONENT: &[f64] = &[
     0.0, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 1.0,
 ];
 const FAVOUR: &[f64] = &[0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8, 1.0];
 const RESERVE: &[f64] = &[0.0, 0.15, 0.3, 0.45, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2];
 const MARGIN: &[f64] = &[0.0, 0.02, 0.04, 0.07, 0.1, 0.2, 0.4, 0.8, 1.5, 2.5, 4.0];
+// Longer than that of other rules, which ends at 4: κ also says here which jobs count as working through a drain
+// (`earns`): with a large κ nearly all, and a drain costs little.
 const LET_IN: &[f64] = &[0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.3, 2.0, 4.0, 16.0];
 const PATIENCE: &[f64] = &[0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.5, 5.0];
 
@@ -209,8 +211,7 @@ impl<U: Words> Tdc<U> {
 
     /// What the other target earns a time, the drain included, until what waits of its lead is done.
     fn earns(&mut self, leads: usize, system: &System) -> f64 {
-        let target = &self.other;
-        let (fixed, state) = (&self.fixed, &self.state);
+        let (target, fixed, state) = (&self.other, &self.fixed, &self.state);
         let drain = self.drains.wait(leads, &target.jobs, 0.0, system);
         if drain <= 0.0 {
             return target.worth;

@@ -1,4 +1,4 @@
-//! The types, and targets: sets of jobs that might run together.
+//! What is fixed of the job types, and targets: sets of jobs that might run together.
 
 use super::settings::{TdcKnobs, TdcOrder, TdcPolicy};
 use crate::policy::System;
@@ -7,7 +7,7 @@ use crate::policy::room::{Packed, Words};
 use crate::schedule::Packing;
 use crate::workload::Workload;
 
-/// The types, and the arithmetic of their demands.
+/// What never changes: the job types, the schedules, the knobs, and the arithmetic of demands.
 #[derive(Clone, Debug)]
 pub(super) struct Fixed<U> {
     pub types: Vec<OfType<U>>,
@@ -23,6 +23,7 @@ pub(super) struct Fixed<U> {
     pub knobs: TdcKnobs,
 }
 
+/// What is fixed of one job type.
 #[derive(Clone, Debug)]
 pub(super) struct OfType<U> {
     /// p_i.

@@ -4,10 +4,10 @@
 //! arrivals and sizes that decided nothing; where it is too short, nothing is claimed.
 //!
 //! # Method
-//! All work is counted in events of First-Fit with few types ([`synth_cluster::policy::work`]), so that the same seed gives the same
+//! All work is counted in events of First-Fit with few types ([`Family::work`]), so that the same seed gives the same
 //! policy on each machine. In the search and in the comparison candidates climb a ladder of run lengths, the
 //! cheapest next run first ([`ladder`]); who is clearly behind on a common rung runs no further. Knobs are tuned
-//! one at a time over grids ([`search`]). The final comparison has fresh
+//! one at a time over grids, which each rule has for its own ([`search`]). The final comparison has fresh
 //! seeds: the best of many is partly the best by chance, which must not enter the claims. It ends as soon as all others are
 //! surely slower than the best (95 % together, Bonferroni), or differ from it by less than 1 %.
 //!

@@ -42,8 +42,7 @@ pub(super) fn search<'w>(
         seen.extend((!seen.contains(&start)).then_some(start));
     }
     let candidates = seen.iter().map(|p| Candidate::new(p.clone(), 1));
-    let work = |start| evaluator.work(start);
-    let each: f64 = seen.iter().map(work).sum();
+    let each: f64 = seen.iter().map(|start| evaluator.work(start)).sum();
     let ladder = Ladder {
         // All first runs together take no more than half of the work.
         first: ((STARTING * share / 2.0 / each.max(1.0)) as u64).clamp(1, FIRST),

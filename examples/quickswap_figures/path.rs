@@ -3,7 +3,9 @@ use rand::SeedableRng as _;
 use rand_distr::{Distribution as _, Exp1, weighted::WeightedIndex};
 use rand_xoshiro::Xoshiro256PlusPlus as Random;
 use rayon::prelude::*;
-use synth::multiresource::policy::{Event, Msfq, OneOrAll, Policy, System};
+use synth::multiresource::policy::{
+    Event, OneOrAll, Policy, StaticQuickswap, StaticQuickswapPolicy, System,
+};
 use synth::multiresource::simulator::Estimate;
 use synth::multiresource::workload::Workload;
 
@@ -129,7 +131,8 @@ pub fn path(
     seed: u64,
     (length, count): (f64, usize),
 ) -> Result<Vec<(f64, f64)>> {
-    let rule = Msfq::new(workload, Some(threshold))?;
+    let policy = StaticQuickswapPolicy::msfq(workload, Some(threshold.into()))?;
+    let rule = StaticQuickswap::new(&policy, workload);
     let mut server = Server::new(workload, Box::new(rule), seed)?;
     let mut points = Vec::new();
     for n in 0..count {

@@ -1,5 +1,6 @@
 //! Malleable jobs as a kind of workload: arguments and verbs.
 
+use std::fmt::Write as _;
 use std::sync::atomic::Ordering;
 
 use clap::Args;
@@ -38,7 +39,8 @@ pub struct SynthesisArgs {
     #[arg(long, value_name = "EVENTS", default_value = "4e7", value_parser = count)]
     budget: u64,
 
-    /// Seed of the simulations: the same seed gives the same policy
+    /// Seed of the simulations: the same seed gives the same policy. Where sizes are drawn, 1 is the draw of the workload, 2 the
+    /// next one
     #[arg(long, default_value = "1")]
     seed: u64,
 }
@@ -56,6 +58,10 @@ pub struct ComparisonArgs {
     /// Compare at speedups k^p with these exponents in place of the workload's own, where jobs are all there
     #[arg(long, value_name = "P,P,…", value_delimiter = ',', value_parser = exponent)]
     exponents: Vec<f64>,
+
+    /// Draw the sizes so many times, from --seed on (1 is the draw of the workload), and compare medians
+    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    draws: u64,
 }
 
 impl NamesFiles for ComparisonArgs {}
@@ -101,6 +107,7 @@ impl Kind for Malleable {
             }
             Workload::Pool(pool) => {
                 caller.notify(Notice::Doing("planning"));
+                let pool = &redrawn(pool, args.seed);
                 let (artifact, planned) = synthesis::plan(pool);
                 let summary = report::plan(pool, &planned, caller.width);
                 caller.notify(Notice::Doing("checking"));
@@ -165,6 +172,9 @@ impl Kind for Malleable {
         let (name, file) = (&policy.name, policy.judged_on(workload));
         match workload {
             Workload::Pool(pool) => {
+                // A plan is for its own jobs.
+                let again = file.is_none().then(|| redrawn(pool, settings.seed));
+                let pool = again.as_ref().unwrap_or(pool);
                 let course = policy.rule.execute(name, pool, file.is_some())?;
                 let verdicts = file.map(|file| judge_course(file, pool, &course));
                 let verdicts = verdicts.unwrap_or_default();
@@ -194,13 +204,18 @@ impl Kind for Malleable {
         let workload = required_workload(workload)?;
         let stream = match workload {
             Workload::Pool(pool) => {
-                let outcomes = compare_pool(pool, comparing, &extras.exponents, caller)?;
+                let outcomes = compare_pool(pool, comparing, extras, caller)?;
                 return VerbOutput::outcomes(&outcomes, caller.width);
             }
-            Workload::Stream(_) if !extras.exponents.is_empty() => {
-                return refuse(
-                    "--exponents goes with jobs that are all there, and here jobs arrive: leave it out",
-                );
+            Workload::Stream(_) if !extras.exponents.is_empty() || extras.draws > 1 => {
+                let name = if extras.draws > 1 {
+                    "--draws"
+                } else {
+                    "--exponents"
+                };
+                return refuse(format!(
+                    "{name} goes with jobs that are all there, and here jobs arrive: leave it out"
+                ));
             }
             Workload::Stream(stream) => stream,
         };
@@ -256,14 +271,17 @@ impl Queueing for Stream {
     }
 }
 
-/// Compares rules on jobs that are all there, beside what no policy costs less than: at the workload's own speedup, or at the
-/// speedups k^p with these exponents.
-fn compare_pool(
+/// Returns the pool with the sizes of the seed that was typed, of which 1 is the workload's own.
+fn redrawn(pool: &Pool, seed: u64) -> Pool {
+    pool.redrawn(seed.wrapping_sub(1))
+}
+
+/// Returns the pools that are compared, one a draw of the sizes, and the options that give them again.
+fn pools(
     pool: &Pool,
     comparing: &Comparing<'_>,
-    exponents: &[f64],
-    caller: &mut Caller<'_>,
-) -> VerbResult<Outcomes> {
+    extras: &ComparisonArgs,
+) -> VerbResult<(Vec<Pool>, String)> {
     if comparing.share.is_some() {
         return refuse(
             "--shard goes with jobs that arrive; where all are there, a comparison takes seconds: leave it out",
@@ -274,42 +292,74 @@ fn compare_pool(
             "--loads goes with jobs that arrive, and here all are there at the start: leave it out, or compare at speedups k^p with --exponents",
         );
     }
+    let (draws, seed) = (extras.draws, comparing.settings.seed);
+    if draws > 1 && pool.record().sizes.is_none() {
+        return refuse(
+            "--draws goes with sizes that are drawn (`sizes:`), and here jobs have theirs: leave it out",
+        );
+    }
+    let exponents: Vec<String> = extras.exponents.iter().map(ToString::to_string).collect();
+    let mut options = match &exponents[..] {
+        [] => String::new(),
+        _ => format!(" --exponents {}", exponents.join(",")),
+    };
+    for (name, value) in [("draws", draws), ("seed", seed)] {
+        if value != 1 {
+            let _ = write!(options, " --{name} {value}");
+        }
+    }
+    let draw = |n| redrawn(pool, seed.wrapping_add(n));
+    Ok(((0..draws).map(draw).collect(), options))
+}
+
+/// Compares rules on jobs that are all there, beside what no policy costs less than: at the workload's own speedup, or at the
+/// speedups k^p with these exponents.
+fn compare_pool(
+    pool: &Pool,
+    comparing: &Comparing<'_>,
+    extras: &ComparisonArgs,
+    caller: &mut Caller<'_>,
+) -> VerbResult<Outcomes> {
+    let (pools, options) = pools(pool, comparing, extras)?;
     let policies = Policy::<Malleable>::resolve_all(comparing, None)?;
     caller.notify(Notice::Interruptible);
-    let quantity = pool.objective().quantity();
-    let exact = |value| Some(Estimate::exact(value));
-    let options: Vec<String> = exponents.iter().map(ToString::to_string).collect();
-    let options = match exponents {
-        [] => String::new(),
-        _ => format!(" --exponents {}", options.join(",")),
-    };
+    let (exponents, quantity) = (&extras.exponents, pool.objective().quantity());
     let head = headed(quantity, pool.time_unit());
-    let mut outcomes = Outcomes::new(comparing, pool.record().digest(), head, &options);
+    let mut outcomes = Outcomes::new(comparing, pools[0].record().digest(), head, &options);
     let mut bounds = Outcome {
         policy: LEAST.into(),
         values: Vec::new(),
     };
     let mut open = None;
-    let powers = exponents.iter().map(|p| (Some(*p), pool.with_power(*p)));
-    let own = exponents.is_empty().then(|| (None, pool.clone()));
-    for (at, pool) in own.into_iter().chain(powers) {
+    let powers = exponents.iter().map(|p| Some(*p));
+    let own = exponents.is_empty().then_some(None);
+    for at in own.into_iter().chain(powers) {
         if comparing.settings.interrupt.load(Ordering::Relaxed) {
             outcomes.interrupted = true;
             break;
         }
-        let planned = best_plan(&pool);
-        open = open.or(planned.open.filter(|_| !planned.is_best(&pool)));
-        let least = planned.least;
-        let workload = Workload::Pool(pool.clone());
+        let power = |pool: &Pool| at.map_or_else(|| pool.clone(), |p| pool.with_power(p));
+        let pools: Vec<Pool> = pools.iter().map(power).collect();
+        let mut leasts = Vec::new();
+        for pool in &pools {
+            let planned = best_plan(pool);
+            open = open.or(planned.open.filter(|_| !planned.is_best(pool)));
+            leasts.push(planned.least);
+        }
+        let least = median(leasts);
         for (outcome, policy) in outcomes.policies.iter_mut().zip(&policies) {
             let at = at.map_or(String::new(), |p| format!(" at p = {p}"));
             let label = format!("{}{at}", policy.name);
             caller.notify(Notice::Doing(&label));
-            let is_own = policy.judged_on(&workload).is_some();
-            let values = match policy.rule.execute(&policy.name, &pool, is_own) {
-                Ok(course) => {
-                    let cost = cost(&pool, quantity, &course.ends);
-                    [exact(cost), exact(cost / least)]
+            let costs = pools.iter().map(|pool| {
+                let is_own = policy.judged_on(&Workload::Pool(pool.clone())).is_some();
+                let course = policy.rule.execute(&policy.name, pool, is_own)?;
+                Ok(cost(pool, quantity, &course.ends))
+            });
+            let values = match costs.collect::<Result<Vec<f64>, String>>() {
+                Ok(costs) => {
+                    let cost = median(costs);
+                    [cost, cost / least].map(|value| Some(Estimate::exact(value)))
                 }
                 Err(why) => {
                     outcomes.failures.push(format!("{label}: {why}"));
@@ -318,25 +368,44 @@ fn compare_pool(
             };
             outcome.values.extend(values);
         }
-        bounds.values.extend([exact(least), None]);
-        let label = at.map_or("cost".into(), |p| format!("p = {p}"));
-        outcomes.columns.extend([
-            Column {
-                at,
-                label,
-                ..Column::of(quantity, pool.time_unit())
-            },
-            Column {
-                quantity: "times_the_least",
-                at,
-                unit: "1".into(),
-                label: "times".into(),
-            },
-        ]);
+        bounds.values.extend([Some(Estimate::exact(least)), None]);
+        outcomes.columns.extend(columns(pool, at));
     }
     outcomes.policies.push(bounds);
     outcomes.notes = vec![note(pool.objective(), open)];
+    if pools.len() > 1 {
+        let medians = format!("medians of {} draws of the sizes", pools.len());
+        outcomes.notes.push(medians);
+    }
     Ok(outcomes)
+}
+
+/// Returns the columns of a cost and of its ratio to the least, at an exponent.
+fn columns(pool: &Pool, at: Option<f64>) -> [Column; 2] {
+    let label = at.map_or("cost".into(), |p| format!("p = {p}"));
+    let cost = Column {
+        at,
+        label,
+        ..Column::of(pool.objective().quantity(), pool.time_unit())
+    };
+    let times = Column {
+        quantity: "times_the_least",
+        at,
+        unit: "1".into(),
+        label: "times".into(),
+    };
+    [cost, times]
+}
+
+/// Returns the median of numbers, of which there is one at least.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let half = values.len() / 2;
+    if values.len() % 2 == 1 {
+        values[half]
+    } else {
+        0.5 * (values[half - 1] + values[half])
+    }
 }
 
 /// Says what the numbers of a comparison are; `open` is why some bound may be below the optimum.
@@ -358,8 +427,8 @@ const EXAMPLES: &str = "  synth --workload models/amdahl_training.yaml --output 
       jobs that arrive: a rule, tuned by simulation, beside a bound that no policy can beat
   synth simulate p.json
       run it, and judge its claims
-  synth compare --workload models/five_hundred_pareto.yaml --policies hesrpt,equi,srpt,hell,knee --exponents .05,.3,.5,.9,.99
-      what rules cost over the exponent of the speedup
+  synth compare --workload models/five_hundred_pareto.yaml --policies hesrpt,equi,srpt,hell,knee --exponents .05,.3,.5,.9,.99 --draws 10
+      what rules cost over the exponent of the speedup, medians of ten draws of the sizes
   synth compare --workload models/training_stream.yaml --policies hesrpt,equi,srpt,p.json --loads .3,.6,.9
       mean response times where jobs arrive
 ";

@@ -11,7 +11,7 @@ use super::simulator::{Contender, Measures, Offered, as_analysed, judge, watches
 use super::verbs::replay::{self, Pace, Replaying, TraceArgs};
 use super::verbs::resolve::{against, own_load, same_record};
 use super::verbs::synthesize::{SynthesisArgs, synthesize};
-use super::verbs::{bridge, drive, export, fit, optimum, sweep};
+use super::verbs::{bridge, drive, export, fit, limit, optimum, sweep};
 use super::workload::Fleet;
 use crate::artifact::Finding;
 use crate::document::{DocumentError, Parsed};
@@ -78,6 +78,8 @@ pub enum Verb {
     SweepAlpha(sweep::Arguments),
     /// The best that any policy without preemption can do, for small systems
     Optimum(optimum::Arguments),
+    /// The load up to which policies are stable, by simulation
+    Limit(limit::Arguments),
     /// Make a workload of a trace: types of jobs, laws of sizes, and how they arrive
     Fit(fit::Arguments),
     /// Run a policy for a scheduler in any language: events in, decisions out, a line of JSON each
@@ -97,6 +99,7 @@ impl Verbs for Verb {
         match self {
             Verb::SweepAlpha(arguments) => arguments,
             Verb::Optimum(arguments) => arguments,
+            Verb::Limit(arguments) => arguments,
             Verb::Fit(arguments) => arguments,
             Verb::Drive(arguments) => arguments,
             Verb::Bridge(arguments) => arguments,
@@ -392,6 +395,12 @@ const EXAMPLES: &str = "  synth fit cluster.swf -o workload.yaml
       a policy made for the fit beside First-Fit, on the log and on replications of its weeks
   synth optimum --workload models/section7.yaml --load .8 --policies first-fit,adaptive-quickswap
       the least mean response time that any policy without preemption can have, and how near policies are
+  synth limit --workload models/section7.yaml --policies first-fit,adaptive-quickswap
+      the load up to which rules are stable, with a run on each side of it
+  synth --workload models/section7.yaml --policy own.yaml --output p.json
+      schedules of your own with their weights or rates: exact means and bounds
+  synth --workload models/one_or_all.yaml --family msfq:20 --output p.json
+      a rule by its name as a policy file
   synth export slurm p.json --partition batch --output slurm/
       what an administrator installs so that the policy decides when jobs of a Slurm partition start
   synth sweep-alpha --workload models/section7.yaml --preemption none --html curves.html

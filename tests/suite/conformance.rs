@@ -207,11 +207,12 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
     let msr = |(name, options)| (name, synthesized(&workload, &options).artifact);
     let mut all: Vec<_> = variants().into_iter().map(msr).collect();
     let lighter = workload.scaled(0.5).unwrap();
-    let turns = |overlap| {
+    let turns = |overlap, strict| {
         Families::Fixed(Box::new(Family::StaticQuickswap(StaticQuickswapPolicy {
             cycle: vec![2, 0, 1],
             thresholds: vec![0, 2, 1],
             overlap,
+            strict,
         })))
     };
     let adaptive = Family::AdaptiveQuickswap(AdaptiveQuickswapPolicy {});
@@ -241,8 +242,15 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
         (policy.switching.drain, policy.switching.let_in) = (1.0, 0.8);
     }
     all.extend([
-        ("static-quickswap", chosen(&lighter, turns(false))),
-        ("static-quickswap-overlap", chosen(&lighter, turns(true))),
+        ("static-quickswap", chosen(&lighter, turns(false, false))),
+        (
+            "static-quickswap-overlap",
+            chosen(&lighter, turns(true, false)),
+        ),
+        (
+            "static-quickswap-strict",
+            chosen(&light, turns(false, true)),
+        ),
         (
             "adaptive-quickswap",
             chosen(&lighter, Families::Fixed(Box::new(adaptive))),

@@ -454,11 +454,55 @@ fn wishes_that_do_not_go_together_are_refused() {
     let table = "compare --workload TWO --policies equi --loads .5 | --loads goes with jobs that arrive
         compare --workload ARRIVING --policies equi --exponents .5 | --exponents goes with jobs that are all there
         compare --workload TWO --policies equal | no rule is named `equal`
+        compare --workload TWO --policies equi --draws 2 | --draws goes with sizes that are drawn
+        compare --workload ARRIVING --policies equi --draws 2 | --draws goes with jobs that are all there
         --workload TWO --urgency 1 --background 0 | go with jobs that arrive
         simulate --policy knee --workload ARRIVING | knee:.1";
     for [typed, told] in rows(&table.replace("TWO", &two).replace("ARRIVING", &arriving)) {
         fails(typed, told);
     }
+}
+
+/// Another seed is another draw of the sizes, wherever a rule runs or a plan is made; several draws give medians.
+#[test]
+fn a_seed_draws_sizes_anew() {
+    let folder = Folder::new();
+    let text = "kind: malleable\nservers: 50\nspeedup: {power: {p: .3}}\nsizes: {pareto: {shape: 1.5, count: 40, seed: 7}}\n";
+    let drawn = folder.write("w.yaml", text);
+    folder.write("next.yaml", &text.replace("seed: 7", "seed: 8"));
+    let cost = |more: &str| {
+        let at = folder.name("c.json");
+        works(&format!("compare --policies hell {more} --output {at}"));
+        let value = &folder.json("c.json")["policies"][0]["values"][0]["mean"];
+        value.as_f64().unwrap()
+    };
+    let at = |seed: u64| cost(&format!("--workload {drawn} --seed {seed}"));
+    let costs = [1, 2, 3, 4].map(at);
+    assert_eq!(cost(&format!("--workload {drawn}")), costs[0]);
+    assert_eq!(
+        cost(&format!("--workload {}", folder.name("next.yaml"))),
+        costs[1]
+    );
+    assert!(costs[1..].iter().all(|other| *other != costs[0]));
+    let mut three = [costs[1], costs[2], costs[3]];
+    three.sort_by(f64::total_cmp);
+    assert_eq!(
+        cost(&format!("--workload {drawn} --seed 2 --draws 3")),
+        three[1]
+    );
+    let two = [costs[0], costs[1]].iter().sum::<f64>() / 2.0;
+    assert_eq!(cost(&format!("--workload {drawn} --draws 2")), two);
+    let ran = |seed: u64| works(&format!("simulate hell --workload {drawn} --seed {seed}"));
+    assert_ne!(stdout(&ran(1)), stdout(&ran(2)));
+    let plan = folder.name("p.json");
+    works(&format!("--workload {drawn} --seed 2 --output {plan}"));
+    assert_eq!(
+        folder.json("p.json")["workload"]["sizes"]["pareto"]["seed"],
+        8
+    );
+    // A plan runs on its own jobs, whatever the seed.
+    works(&format!("check {plan}"));
+    works(&format!("simulate {plan} --seed 5"));
 }
 
 /// The page, the table and the lines say the same, and the page loads nothing.

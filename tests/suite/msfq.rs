@@ -146,3 +146,74 @@ fn means_that_are_not_known_are_refused_in_words() {
     has(&table, "no exact means: at load 0.9999");
     assert!(!table.contains("ℓ*") && rows(&table).is_empty(), "{table}");
 }
+
+/// Strict MSFQ is a policy that can be written: with the threshold that is best by its exact means, which the checker derives
+/// anew and a run confirms.
+#[test]
+fn strict_turns_are_a_policy_with_exact_means() {
+    let folder = Folder::new();
+    let at = folder.name("p.json");
+    let made = "--workload models/one_or_all.yaml --family msfq-strict";
+    let told = stderr(&works(&format!("{made} --output {at}")));
+    has(&told, "light (7)");
+    let policy = folder.json("p.json");
+    let turns = &policy["policy"]["static-quickswap"];
+    assert_eq!(
+        (&turns["strict"], &turns["thresholds"][0]),
+        (&true.into(), &7.into())
+    );
+    // From an independent computation.
+    let mean = claim(&policy, "mean_response");
+    assert_eq!(mean["method"], "exact-renewal-reward");
+    assert!(
+        (mean["value"].as_f64().unwrap() - 10.648).abs() < 5e-4,
+        "{mean}"
+    );
+    let checked = stderr(&works(&format!("check {at}")));
+    has(&checked, "7 claims about 2 types, 7 derived anew");
+    let lie = changed(&policy, |p| {
+        for own in p["claims"].as_array_mut().unwrap() {
+            if own["quantity"] != "load" {
+                own["value"] = (own["value"].as_f64().unwrap() * 1.0001).into();
+            }
+        }
+    });
+    assert_eq!(lie.len(), 6, "{lie:?}");
+    let ran = format!("simulate {at} --events 2e7 --precision 2%");
+    let ran = works(&ran);
+    assert!(!(stdout(&ran) + &stderr(&ran)).contains("REFUTED"));
+    // A threshold of one's own, by name.
+    let compared = "compare --workload models/one_or_all.yaml --policies msfq-strict:8,msfq-strict --loads .7 --events 2e5";
+    works(compared);
+    // Only such a system, and only such laws.
+    fails(
+        "--workload models/four_types.yaml --family msfq-strict",
+        "it is for two types",
+    );
+    let text = text("models/one_or_all.yaml")
+        .replace("mean_size: 1}", "size: {law: deterministic, value: 1}}");
+    let constant = folder.write("c.yaml", &text);
+    fails(
+        &format!("--workload {constant} --family msfq-strict"),
+        "Poisson arrivals and exponential sizes",
+    );
+}
+
+/// What the checker derives of strict MSFQ is what the maker finds, over thresholds, loads, and two servers to eighty.
+#[test]
+fn two_derivations_of_strict_turns_agree() {
+    let folder = Folder::new();
+    for (servers, light, heavy) in [
+        (2, [0.9, 1.0], [0.1, 2.0]),
+        (5, [2.0, 0.5], [0.02, 20.0]),
+        (32, [20.0, 1.0], [0.3, 1.0]),
+        (80, [60.0, 1.0], [0.05, 4.0]),
+    ] {
+        let (_kept, workload) = one_or_all(servers, light, heavy);
+        let at = folder.name("p.json");
+        works(&format!(
+            "--workload {workload} --family msfq-strict --output {at}"
+        ));
+        has(&stderr(&works(&format!("check {at}"))), "7 derived anew");
+    }
+}

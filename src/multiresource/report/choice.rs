@@ -27,6 +27,7 @@ pub(super) fn taken(chosen: &Chosen, stability: Stability, width: usize) -> Stri
     };
     let rivals = record.map_or(0, |record| record.candidates.len() - 1);
     let best = match record {
+        _ if rivals == 0 => "as the only one that was compared".into(),
         Some(record) if record.decided => {
             format!("none of {rivals} others is better by {} %", 100.0 * CLOSE)
         }
@@ -46,6 +47,7 @@ pub(super) fn taken(chosen: &Chosen, stability: Stability, width: usize) -> Stri
             100.0 * less
         ),
         Basis::StaysLeast => "no policy was seen to settle, and with it jobs stayed least".into(),
+        Basis::RunsAway => "it was asked for, and it was seen to run away at this load".into(),
         Basis::Guarded => "all policies were seen to run away; its guard carries the load".into(),
         Basis::Unseen => "no run was long enough to say anything of any policy".into(),
         Basis::Analysis => "by analysis no policy can be better by 1 %".into(),

@@ -186,10 +186,15 @@ fn digits(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// Exact means of MSFQ by its threshold.
-pub fn thresholds(workload: &Workload, outlook: &MsfqOutlook, width: usize) -> String {
+/// Exact means of MSFQ by its threshold; that of the policy among them.
+pub fn thresholds(
+    workload: &Workload,
+    outlook: &MsfqOutlook,
+    own: Option<u32>,
+    width: usize,
+) -> String {
     let unit = workload.time_unit();
-    let table = outlook.table();
+    let table = outlook.table(own.map(|l| l as usize));
     let reasons = table.unknown.iter().join("; ");
     if table.rows.iter().all(|row| row.response.is_none()) {
         return format!("\nMSFQ(ℓ), strict: no exact means: {reasons}\n");

@@ -9,7 +9,7 @@ use super::cost::{conditions, cost_table};
 use super::refusal::{bottleneck, fraction};
 use super::room::Stability;
 use super::upgrades::{bounds, upgrades};
-use super::{Table, bar, claim, fleet, load, number, percent, proof};
+use super::{Table, bar, claim, fleet, load, number, percent, proof, wrap};
 use crate::multiresource::artifact::{
     Artifact, Evidence, Method, MsrPolicy, Preemption, Proven, Quantity, unmet,
 };
@@ -44,11 +44,14 @@ pub fn synthesis(fleet: &Fleet, found: &Synthesized, log: &Log, width: usize) ->
     let (workload, artifact) = (fleet.envelope(), found.artifact());
     let summary = match found {
         Synthesized::Analysed(synthesis) => {
-            heading(
-                workload,
-                &artifact.evidence,
-                synthesis.solution.exact.as_ref(),
-            ) + &of_loop(workload, synthesis, width)
+            let exact = synthesis.solution.exact.as_ref();
+            let mut heading = heading(workload, &artifact.evidence, exact);
+            if let (Some(best), Some((_, rest))) = (synthesis.best, heading.split_once('\n')) {
+                let [own, best] = [artifact.evidence.load, best].map(load);
+                heading =
+                    format!("load ρ = {own} with these schedules, {best} with the best\n{rest}");
+            }
+            heading + &of_loop(workload, synthesis, width)
         }
         Synthesized::Chosen(own, optimum) => chosen(fleet, own, *optimum, width),
     };
@@ -76,7 +79,11 @@ fn chosen(fleet: &Fleet, own: &Chosen, optimum: Option<(f64, Preemption)>, width
     } else {
         text += &heading(workload, &artifact.evidence, None);
         if record.is_none() {
-            return text;
+            let words = wrap(&artifact.policy.words(workload), width);
+            return format!(
+                "{text}\n{words}\nstability: {}\n",
+                stability(known, false, false)
+            );
         }
         text += "\n";
     }
@@ -211,6 +218,7 @@ fn movement(workload: &Workload, synthesis: &Synthesis) -> String {
     let (route, drains) = (policy.route, synthesis.drains);
     text += &match policy.preemption {
         Preemption::Full => "\npreemption at each switch".into(),
+        _ if policy.rates.is_some() => format!("\nroute {route}"),
         Preemption::None => format!("\nroute {route}, {drains} completions to wait for a round"),
         Preemption::Setup => format!("\nroute {route}, {drains} setups a round"),
     };

@@ -3,7 +3,9 @@
 pub mod bridge;
 pub mod drive;
 pub mod export;
+pub mod family;
 pub mod fit;
+pub mod limit;
 pub mod optimum;
 mod promise;
 pub mod replay;
@@ -13,16 +15,21 @@ pub mod synthesize;
 
 use std::path::Path;
 
+use crate::document::Parsed;
 use crate::kind::{Caller, Notice, VerbResult};
 use crate::multiresource::workload::Workload;
 
 /// Reads the workload of one server; the caller is notified of warnings.
 fn server_of(file: &Path, caller: &mut Caller<'_>) -> VerbResult<Workload> {
-    let parsed = Workload::read(file)?;
+    Ok(known(Workload::read(file)?, caller))
+}
+
+/// Returns what a document describes; the caller is notified of warnings.
+fn known<W>(parsed: Parsed<W>, caller: &mut Caller<'_>) -> W {
     for warning in &parsed.warnings {
         caller.notify(Notice::Known(warning));
     }
-    Ok(parsed.workload)
+    parsed.workload
 }
 
 /// Tells the caller what a verb does, which may be interrupted from then on.

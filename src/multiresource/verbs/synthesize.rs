@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
+use super::family::{Family, Named, Sought};
 use super::progress;
 use super::promise::promise;
 use crate::kind::{Answer, Caller, Files, NamesFiles, VerbResult, json, unchecked};
 use crate::multiresource::artifact::{
-    Backfill, EmptySlots, Multiresource, Objective, Preemption, Route, check_within,
+    Backfill, EmptySlots, Family as Rule, Multiresource, Objective, Preemption, Route, check_within,
 };
 use crate::multiresource::optimum::{self, Ended};
 use crate::multiresource::program::{Limits, Solution};
@@ -29,13 +30,29 @@ const ANALYSIS: f64 = 0.6;
 /// What is typed beside the workload to make a policy.
 #[derive(Args, Clone)]
 pub struct SynthesisArgs {
-    /// What may happen to a running job when the schedule changes
-    #[arg(long, value_enum, default_value_t = Preemption::None)]
-    preemption: Preemption,
-
-    /// Family of policies [default: the best of all, chosen by simulation]
+    /// What may happen to a running job when the schedule changes [default: none, or what the rule of --family needs]
     #[arg(long, value_enum)]
-    family: Option<Family>,
+    preemption: Option<Preemption>,
+
+    /// Family of policies, or a rule by its name [default: auto, the best of all, chosen by simulation]
+    ///
+    /// By analysis, proved stable: msr (a clock moves between the working schedules of the program), msfq-strict (MSFQ to the
+    /// letter of its paper, where one of two types needs the whole server, with the best threshold, or msfq-strict:20), over a
+    /// fleet partition (slots for each type). Tuned by simulation: quickswap (the types in turn, or the largest first until others starve),
+    /// adaptive-msr (working schedules left and chosen by queue lengths), reserving (First-Fit with a reservation that
+    /// opens when it is worth the drain), tdc (what is worth most, with the price of the drain); with --preemption full or
+    /// setup tuned-max-weight (the schedule of most weight); over a fleet pooled (First-Fit and its kin, EASY, and rules
+    /// that keep room for short jobs). auto: the best of these, and of First-Fit, most and least servers first and EASY by
+    /// mean sizes; with --preemption full, of msr, tuned-max-weight and ServerFilling; with setup, of all that do not
+    /// preempt, msr and tuned-max-weight. Any other name is that of a rule, as it is (`synth rules` lists them):
+    /// first-fit, msfq:20
+    #[arg(long, value_name = "NAME")]
+    family: Option<Named>,
+
+    /// A policy of your own: schedules with weights or rates of an MSR policy, to be analysed, or the turns of Static
+    /// Quickswap, to be simulated (docs/policies.md)
+    #[arg(long, value_name = "FILE", conflicts_with = "family")]
+    policy: Option<PathBuf>,
 
     /// γ, the rate of setups [1/time unit]; needed with `--preemption setup`
     #[arg(long, value_name = "γ", value_parser = positive, allow_negative_numbers = true)]
@@ -99,7 +116,11 @@ pub struct SynthesisArgs {
 
 impl NamesFiles for SynthesisArgs {
     fn files(&self) -> Files<'_> {
-        (Vec::new(), self.log.iter().map(PathBuf::as_path).collect())
+        let (read, written) = (self.policy.iter(), self.log.iter());
+        (
+            read.map(PathBuf::as_path).collect(),
+            written.map(PathBuf::as_path).collect(),
+        )
     }
 }
 
@@ -123,65 +144,66 @@ impl SynthesisArgs {
                 time: self.within(PROOF).unwrap_or(Limits::default().time),
                 ..Limits::default()
             },
-            ..Options::new(self.preemption)
+            ..Options::new(self.preemption())
         }
     }
 
-    /// Returns the families among which the policy is chosen, by the options; none where it is derived by analysis.
-    fn families(&self) -> Result<Option<Families>, String> {
+    /// Returns the preemption that is allowed.
+    fn preemption(&self) -> Preemption {
+        let of_rule = || self.family.as_ref().map(Named::preemption);
+        self.preemption.or_else(of_rule).unwrap_or(Preemption::None)
+    }
+
+    /// Returns which policies are considered, by the options.
+    fn sought(&self, fleet: &Fleet) -> VerbResult<Sought> {
         let for_msr = [
             ("--route", self.route.is_some()),
             ("--switching-rate", self.switching_rate.is_some()),
-            ("--explain", self.explain),
         ];
         let typed = for_msr.iter().find(|(_, typed)| *typed);
         let typed = typed.map(|(name, _)| *name);
-        let family = match self.family {
-            None if typed.is_some() => Family::Msr,
-            family => family.unwrap_or(Family::Auto),
+        let sought = match (&self.policy, &self.family) {
+            (Some(file), _) => Sought::read(file, fleet)?,
+            (None, Some(family)) => family.sought(self.preemption(), fleet)?,
+            (None, None) if typed.is_some() || self.explain => Sought::Analysed,
+            (None, None) => Sought::Among(Families::All),
         };
-        let families = match family {
-            Family::Msr | Family::Partition => None,
-            Family::Auto => Some(Families::All),
-            Family::Pooled => Some(Families::Only(&["pooled", "pooled-easy"])),
-            Family::Quickswap => Some(Families::Only(&["static-quickswap", "adaptive-quickswap"])),
-            Family::AdaptiveMsr => Some(Families::Only(&["adaptive-msr"])),
-            Family::Reserving => Some(Families::Only(&["reserving"])),
-            Family::Tdc => Some(Families::Only(&["tdc"])),
-            Family::MaxWeight => Some(Families::Only(&["max-weight", "max-weight-setup"])),
-        };
-        let drains = self.preemption == Preemption::None;
-        let option = typed.filter(|name| family != Family::Msr && *name != "--explain");
-        let preempts = matches!(family, Family::Msr | Family::MaxWeight | Family::Auto);
-        let by_analysis = families.is_none();
-        Err(if drains && family == Family::MaxWeight {
-            "max-weight stops jobs: it goes with --preemption full, or setup".into()
-        } else if !drains && !preempts {
-            "of the families only msr and max-weight preempt: the others go with --preemption none"
-                .into()
-        } else if let Some(name) = option {
-            format!("{name} goes with --family msr: leave it out, or that")
-        } else if by_analysis && self.objective == Objective::P99 {
-            "--objective p99 goes with families that are chosen by simulation: msr and partition are made by analysis".into()
-        } else if by_analysis && !self.slo.is_empty() {
-            "--slo goes with families that are chosen by simulation: msr and partition are made by analysis".into()
-        } else {
-            return Ok(families);
-        })
+        Err(match (&sought, typed) {
+            (Sought::Among(_) | Sought::StrictMsfq(_), Some(name)) => {
+                format!("{name} goes with --family msr: leave it out, or that")
+            }
+            (Sought::Own(own), _) if own.rates.is_some() && self.switching_rate.is_some() => {
+                "the rates of --policy say how often it switches: leave --switching-rate out".into()
+            }
+            (Sought::Among(_), None) => return Ok(sought),
+            _ if self.objective == Objective::P99 => {
+                "--objective p99 goes with families that are chosen by simulation: msr, msfq-strict and partition are made by analysis".into()
+            }
+            _ if !self.slo.is_empty() => {
+                "--slo goes with families that are chosen by simulation: msr, msfq-strict and partition are made by analysis".into()
+            }
+            _ => return Ok(sought),
+        }
+        .into())
     }
 
     /// Returns the options of the synthesis.
-    fn request(&self, workload: &Workload, caller: &Caller<'_>) -> VerbResult<Request> {
-        let (now, families) = (Instant::now(), self.families()?);
-        let promises = self.slo.iter().map(|text| promise(text, workload));
+    fn request(&self, fleet: &Fleet, caller: &Caller<'_>) -> VerbResult<Request> {
+        let (now, sought) = (Instant::now(), self.sought(fleet)?);
+        let families = match &sought {
+            Sought::Among(families) => families.clone(),
+            _ => Families::All,
+        };
+        let promises = self.slo.iter();
+        let promises = promises.map(|text| promise(text, fleet.envelope()));
         Ok(Request {
             options: Options {
                 end: self.within(ANALYSIS).map(|time| now + time),
                 ..self.options()
             },
-            by_analysis: families.is_none(),
+            sought,
             choice: ChoiceOptions {
-                families: families.unwrap_or(Families::All),
+                families,
                 budget: self.budget,
                 end: self.within(1.0).map(|time| now + time),
                 seed: self.seed,
@@ -192,36 +214,10 @@ impl SynthesisArgs {
     }
 }
 
-/// The family, as typed.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Family {
-    /// A clock moves between the working schedules of the program: exact analysis, proved stable
-    Msr,
-    /// The types in turn, or the largest first until others starve; tuned by simulation
-    Quickswap,
-    /// Working schedules left and chosen by queue lengths; tuned by simulation
-    AdaptiveMsr,
-    /// First-Fit with a reservation that opens when it is worth the drain; tuned by simulation
-    Reserving,
-    /// What is worth most, with the price of the drain; tuned by simulation
-    Tdc,
-    /// The schedule of most weight, with --preemption full or setup; weights tuned by simulation
-    MaxWeight,
-    /// Slots for each type on the servers of a fleet: exact analysis, proved stable
-    Partition,
-    /// Over a fleet: First-Fit and its kin, EASY, and rules that keep room for short jobs; by simulation
-    Pooled,
-    /// The best of these, and of First-Fit, most and least servers first and EASY by mean sizes; with --preemption full, of
-    /// msr, max-weight and ServerFilling; with setup, of all that do not preempt, msr and max-weight
-    Auto,
-}
-
 /// How a policy is made.
 struct Request {
     options: Options,
-    /// Whether it is made by analysis alone: Markovian Service Rate on one server, over a fleet slots for each type. Else
-    /// it is chosen by simulation.
-    by_analysis: bool,
+    sought: Sought,
     choice: ChoiceOptions,
 }
 
@@ -238,19 +234,19 @@ pub fn synthesize(
     let mut args = args.clone();
     let mut stops_nothing = "";
     if fleet.is_one_server() {
-        if matches!(args.family, Some(Family::Partition | Family::Pooled)) {
+        if let Some(Named::Family(Family::Partition | Family::Pooled)) = args.family {
             return Err(OVER_A_FLEET.into());
         }
     } else {
         goes_with_a_fleet(&args)?;
         // Rules over all servers stop nothing.
-        if args.preemption != Preemption::None {
+        if args.preemption() != Preemption::None {
             stops_nothing = STOPS_NOTHING;
         }
-        (args.preemption, args.setup_rate) = (Preemption::None, None);
+        (args.preemption, args.setup_rate) = (Some(Preemption::None), None);
     }
     let (workload, width) = (fleet.envelope(), caller.width);
-    let request = args.request(workload, caller)?;
+    let request = args.request(fleet, caller)?;
     let mut listener = progress(caller);
     listener("solving the program");
     let outcome = match fleet.one_server() {
@@ -279,7 +275,7 @@ pub fn synthesize(
     let work = LEAST_CHECK.max(1e9 * left);
     check_within(found.artifact(), work).map_err(|findings| unchecked(&findings))?;
     let mut summary = report::synthesis(fleet, &found, &log, width) + stops_nothing;
-    if args.explain {
+    if args.explain || matches!(request.sought, Sought::StrictMsfq(_)) {
         if let Synthesized::Analysed(analysed) = &found {
             let bounds = synthesis::paper_bounds(workload, &analysed.policy)?;
             let analysed = (&analysed.artifact, &log);
@@ -288,7 +284,11 @@ pub fn synthesize(
         }
         // The exact means of MSFQ, where it is for this workload: they wait for no simulation.
         if let Some(outlook) = MsfqOutlook::new(workload, request.options.objective) {
-            summary += &report::thresholds(workload, &outlook, width);
+            let own = match found.artifact().policy.followed() {
+                Rule::StaticQuickswap(own) => own.thresholds.get(outlook.system.light),
+                _ => None,
+            };
+            summary += &report::thresholds(workload, &outlook, own.copied(), width);
         }
     }
     let files = args.log.iter().cloned();
@@ -309,16 +309,18 @@ const STOPS_NOTHING: &str = "\nNo job is stopped: rules over a fleet do not pree
 /// Refuses options that are about one server.
 fn goes_with_a_fleet(args: &SynthesisArgs) -> Result<(), String> {
     use Family::{Auto, Partition, Pooled};
+    let is_of_server = match args.family {
+        Some(Named::Family(family)) => !matches!(family, Auto | Pooled | Partition),
+        Some(Named::Rule(_)) | None => false,
+    };
     let typed = [
         ("--backfill", args.backfill.is_some()),
         ("--empty-slots", args.empty_slots.is_some()),
         ("--route", args.route.is_some()),
         ("--switching-rate", args.switching_rate.is_some()),
         ("--explain", args.explain),
-        (
-            "this --family",
-            !matches!(args.family, None | Some(Auto | Pooled | Partition)),
-        ),
+        ("--policy", args.policy.is_some()),
+        ("this --family", is_of_server),
     ];
     match typed.iter().find(|(_, typed)| *typed) {
         Some((name, _)) => Err(format!(
@@ -346,7 +348,12 @@ fn of_server(
     listener: &mut dyn FnMut(&str),
 ) -> VerbResult<Outcome<(Synthesized, Log)>> {
     let options = &request.options;
-    let msr = match synthesis::synthesize(workload, options)? {
+    let msr = match &request.sought {
+        Sought::StrictMsfq(threshold) => return strict_msfq(workload, options, *threshold),
+        Sought::Own(own) => synthesis::analyse(workload, options, own)?,
+        Sought::Analysed | Sought::Among(_) => synthesis::synthesize(workload, options)?,
+    };
+    let msr = match msr {
         Outcome::Policy(msr) => msr,
         Outcome::Overloaded(overload) => return Ok(Outcome::Overloaded(overload)),
     };
@@ -356,7 +363,7 @@ fn of_server(
         upgrades: synthesis::upgrades(&workload.clone().into(), options, &known),
         ..Log::of(&msr)
     };
-    if request.by_analysis {
+    if !matches!(request.sought, Sought::Among(_)) {
         return Ok(Outcome::Policy(Box::new((Synthesized::Analysed(msr), log))));
     }
     listener("simulating candidates");
@@ -368,16 +375,36 @@ fn of_server(
     Ok(Outcome::Policy(Box::new((found, log))))
 }
 
+/// Makes strict MSFQ with this threshold, or that which is best by its exact means.
+fn strict_msfq(
+    workload: &Workload,
+    options: &Options,
+    threshold: Option<u32>,
+) -> VerbResult<Outcome<(Synthesized, Log)>> {
+    let (chosen, solution) = match synthesis::strict_msfq(workload, options, threshold)? {
+        Outcome::Policy(policy) => *policy,
+        Outcome::Overloaded(overload) => return Ok(Outcome::Overloaded(overload)),
+    };
+    let known = [solution.mixes[0].schedules.clone()];
+    let log = Log {
+        rounds: solution.rounds,
+        columns: solution.columns,
+        upgrades: synthesis::upgrades(&workload.clone().into(), options, &known),
+        ..Log::default()
+    };
+    let found = Synthesized::Chosen(Box::new(chosen), None);
+    Ok(Outcome::Policy(Box::new((found, log))))
+}
+
 /// Makes a rule over all servers of a fleet: slots for each type by analysis, else the best by simulation.
 fn over_fleet(
     fleet: &Fleet,
     request: &Request,
     listener: &mut dyn FnMut(&str),
 ) -> VerbResult<Outcome<(Synthesized, Log)>> {
-    let pooling = if request.by_analysis {
-        Pooling::Partition
-    } else {
-        Pooling::Chosen(&request.choice)
+    let pooling = match request.sought {
+        Sought::Among(_) => Pooling::Chosen(&request.choice),
+        _ => Pooling::Partition,
     };
     let pooled = synthesis::pool(fleet, &request.options, pooling, telling(listener))?;
     let (chosen, solution) = match pooled {

@@ -104,7 +104,7 @@ pub enum Method {
     ExactProgram,
     /// The stationary law of the modulating chain.
     ExactStationaryLaw,
-    /// Renewal and reward over one round of the loop.
+    /// Renewal and reward over one round of the loop, or over a cycle of MSFQ.
     ExactRenewalReward,
     /// The law of the quasi-birth-death process of jobs and phase.
     ExactQbd,

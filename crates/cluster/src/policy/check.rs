@@ -14,18 +14,25 @@ pub(crate) const ROUNDING: f64 = 1e-9;
 
 /// Checks `schedules`: at least one, none twice, and each with `uD ≤ P`, exactly.
 pub(crate) fn schedules(schedules: &[Vec<u32>], server: &Workload, findings: &mut Findings) {
+    let mut known = HashMap::new();
+    for (s, schedule) in schedules.iter().enumerate() {
+        if let Some(first) = known.insert(schedule, s) {
+            let message = format!("{schedule:?} stands already at place {first}");
+            findings.add(format!("schedules[{s}]"), message);
+        }
+    }
+    each_fits(schedules, server, findings);
+}
+
+/// Checks `schedules`: at least one, and each with `uD ≤ P`, exactly.
+pub(crate) fn each_fits(schedules: &[Vec<u32>], server: &Workload, findings: &mut Findings) {
     if schedules.is_empty() {
         findings.add("schedules", "no schedules, expected at least one");
     }
     let (packing, types) = (Packing::new(server), server.types().len());
-    let mut known = HashMap::new();
     for (s, schedule) in schedules.iter().enumerate() {
         let path = format!("schedules[{s}]");
         findings.length(&path, schedule.len(), types, "job type");
-        if let Some(first) = known.insert(schedule, s) {
-            let message = format!("{schedule:?} stands already at place {first}");
-            findings.add(&path, message);
-        }
         if schedule.len() == types && !packing.fits(schedule) {
             let message = format!("{schedule:?} does not fit: {}", overrun(schedule, server));
             findings.add(path, message);

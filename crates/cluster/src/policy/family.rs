@@ -1,5 +1,6 @@
 //! The list of all rules. A new one has its line here, and all that is known of it in its own file.
 
+use std::any::Any;
 use std::ops::{Deref, DerefMut};
 
 use schemars::JsonSchema;
@@ -34,6 +35,17 @@ macro_rules! rules {
         )+
 
         impl Family {
+            /// Returns the policy of which these are the settings; `None` where no policy file has such.
+            pub fn of(settings: Box<dyn Rule>) -> Option<Self> {
+                let settings: Box<dyn Any> = settings;
+                $(
+                    if let Some(policy) = settings.downcast_ref::<$Policy>() {
+                        return Some(policy.clone().into());
+                    }
+                )+
+                None
+            }
+
             /// Returns the name that artifacts and comparisons have for it.
             pub fn name(&self) -> &'static str {
                 match self {
@@ -65,6 +77,8 @@ macro_rules! rules {
 rules! {
     /// First-Fit: the oldest job that fits.
     FirstFit(FirstFitPolicy): "first-fit";
+    /// First come, first served: the oldest job, and none before it.
+    Fcfs(FcfsPolicy): "fcfs";
     /// Most Servers First: the largest job that fits.
     MostServersFirst(MostServersFirstPolicy): "most-servers-first";
     /// Least Servers First: the smallest job that fits.
@@ -73,6 +87,10 @@ rules! {
     EasyByMean(EasyByMeanPolicy): "easy-by-mean";
     /// EASY backfilling by the limits of jobs.
     EasyBackfill(EasyBackfillPolicy): "easy-backfill";
+    /// Conservative backfilling by the limits of jobs.
+    ConservativeBackfill(ConservativeBackfillPolicy): "conservative-backfill";
+    /// Randomized Timers.
+    RandomizedTimers(RandomizedTimersPolicy): "randomized-timers";
     /// A Markovian Service Rate policy: a clock moves it between working schedules.
     Msr(MsrPolicy): "msr";
     /// Static Quickswap: the types in turn.
@@ -115,6 +133,7 @@ pub(crate) const NAMED_RULES: &[NamedRule] = &[
     max_weight::NAMED,
     server_filling::NAMED,
     quickswap::MSFQ,
+    quickswap::MSFQ_STRICT,
     quickswap::STATIC_QUICKSWAP,
     quickswap::ADAPTIVE_QUICKSWAP,
 ];

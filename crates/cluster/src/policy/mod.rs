@@ -30,6 +30,7 @@ mod hosts;
 mod jobs;
 mod max_weight;
 mod msr;
+mod own;
 mod partition;
 mod pooled;
 mod pools;
@@ -47,8 +48,8 @@ mod view;
 
 pub use adaptive_msr::{AdaptiveMsr, AdaptiveMsrPolicy, Switching};
 pub use backfilling::named::{
-    EasyBackfillPolicy, EasyByMeanPolicy, FirstFitPolicy, LeastServersFirstPolicy,
-    MostServersFirstPolicy, PooledEasyPolicy,
+    ConservativeBackfillPolicy, EasyBackfillPolicy, EasyByMeanPolicy, FcfsPolicy, FirstFitPolicy,
+    LeastServersFirstPolicy, MostServersFirstPolicy, PooledEasyPolicy,
 };
 pub use backfilling::{Backfilling, Estimates, FCFS, FIRST_FIT, Greedy, QueueOrder, Reservations};
 pub(crate) use family::NAMED_RULES;
@@ -60,13 +61,14 @@ pub use max_weight::{MaxWeight, MaxWeightPolicy, MaxWeightSetupPolicy, MaxWeight
 #[doc(hidden)]
 pub use msr::section_seven;
 pub use msr::{Admission, Backfill, Drain, EmptySlots, Msr, MsrPolicy, Preemption, Route};
+pub use own::own_policy;
 pub use partition::{Partition, PartitionPolicy};
 pub use pooled::{Order, Pooled, PooledPolicy};
 pub use quickswap::{
-    AdaptiveQuickswap, AdaptiveQuickswapPolicy, Msfq, OneOrAll, StaticQuickswap,
-    StaticQuickswapPolicy, time_of_turns,
+    AdaptiveQuickswap, AdaptiveQuickswapPolicy, OneOrAll, StaticQuickswap, StaticQuickswapPolicy,
+    time_of_turns,
 };
-pub use randomized_timers::RandomizedTimers;
+pub use randomized_timers::{RandomizedTimers, RandomizedTimersPolicy};
 pub use reserving::{Reserving, ReservingPolicy};
 pub(crate) use rule::require_known;
 pub use rule::{NamedRule, Parameter, Rule, TuningContext, has_lengths};

@@ -19,26 +19,31 @@ pub(super) const MSFQ: NamedRule = NamedRule {
         default: None,
         whole: true,
     }),
-    build: |w, l| Ok(Box::new(Msfq::new(w, l.map(|l| l as u32))?)),
+    settings: |fleet, l| Ok(Box::new(StaticQuickswapPolicy::msfq(fleet.envelope(), l)?)),
     ..NamedRule::PLAIN
+};
+
+pub(super) const MSFQ_STRICT: NamedRule = NamedRule {
+    name: "msfq-strict",
+    about: "the same to the letter of its paper: light jobs give way at the threshold even if no heavy one waits",
+    settings: |fleet, l| {
+        let policy = StaticQuickswapPolicy::strict_msfq(fleet.envelope(), l)?;
+        Ok(Box::new(policy))
+    },
+    ..MSFQ
 };
 
 pub(super) const STATIC_QUICKSWAP: NamedRule = NamedRule {
     name: "static-quickswap",
     about: "the types in turn, each until too few are left to use its room; the next when all are done",
-    build: |w, _| {
-        Ok(Box::new(StaticQuickswap::new(
-            &StaticQuickswapPolicy::published(w),
-            w,
-        )))
-    },
+    settings: |fleet, _| Ok(Box::new(StaticQuickswapPolicy::published(fleet.envelope()))),
     ..NamedRule::PLAIN
 };
 
 pub(super) const ADAPTIVE_QUICKSWAP: NamedRule = NamedRule {
     name: "adaptive-quickswap",
     about: "most servers first, until a type waits in vain: then no job enters before the largest one",
-    build: |w, _| Ok(Box::new(AdaptiveQuickswap::new(w))),
+    settings: |_, _| Ok(Box::new(AdaptiveQuickswapPolicy {})),
     ..NamedRule::PLAIN
 };
 
@@ -54,6 +59,10 @@ pub struct StaticQuickswapPolicy {
     pub thresholds: Vec<u32>,
     /// Whether the next type starts as soon as it fits, while the last one drains.
     pub overlap: bool,
+    /// Whether a turn ends like this even if no other type waits, to the letter of the paper: then means are known exactly on
+    /// one-or-all systems.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub strict: bool,
 }
 
 impl StaticQuickswapPolicy {
@@ -68,7 +77,48 @@ impl StaticQuickswapPolicy {
             cycle,
             thresholds: (0..packing.types()).map(threshold).collect(),
             overlap: false,
+            strict: false,
         }
+    }
+
+    /// Returns Most Servers First with Quickswap, MSFQ(ℓ) of the paper's section 4.2, for one-or-all systems; ℓ = k − 1
+    /// where none is given, and ℓ = 0 is Most Servers First.
+    ///
+    /// The turn of the light jobs ends once a heavy job waits. The paper words it *strictly*: at ℓ light jobs even when
+    /// none does, so that a light job that finds the system empty ends it. Both are throughput-optimal for every ℓ < k.
+    ///
+    /// # Errors
+    /// Where the system is not one-or-all, or ℓ ≥ k.
+    pub fn msfq(workload: &Workload, threshold: Option<f64>) -> Result<Self, Unsuitable> {
+        let OneOrAll { light, servers, .. } = OneOrAll::new(workload)?;
+        let most = servers - 1;
+        let threshold = threshold.unwrap_or(most.into());
+        if threshold > most.into() {
+            return Err(Unsuitable(format!(
+                "its threshold ℓ is from 0 to {most} here, and not {threshold}"
+            )));
+        }
+        let mut policy = StaticQuickswapPolicy::published(workload);
+        policy.thresholds[light] = threshold as u32;
+        Ok(policy)
+    }
+
+    /// Returns the same to the letter of the paper.
+    ///
+    /// # Errors
+    /// As [`StaticQuickswapPolicy::msfq`].
+    pub fn strict_msfq(workload: &Workload, threshold: Option<f64>) -> Result<Self, Unsuitable> {
+        Ok(StaticQuickswapPolicy {
+            strict: true,
+            ..Self::msfq(workload, threshold)?
+        })
+    }
+
+    /// Returns the one-or-all system on which it is strict MSFQ(ℓ), and ℓ; `None` where it is not.
+    pub fn as_strict_msfq(&self, workload: &Workload) -> Option<(OneOrAll, u32)> {
+        let system = OneOrAll::new(workload).ok()?;
+        let is_one = self.strict && !self.overlap && self.thresholds[system.heavy] == 0;
+        is_one.then(|| (system, self.thresholds[system.light]))
     }
 }
 
@@ -91,8 +141,13 @@ impl Rule for StaticQuickswapPolicy {
         } else {
             "when the last one has drained"
         };
+        let others = if self.strict {
+            "whether or not another type waits"
+        } else {
+            "and another type waits"
+        };
         format!(
-            "Static Quickswap, without preemption: the types have their turns in the order {}. A turn ends when no more jobs of the type are left than its threshold (in brackets), all in service, and another type waits; the next type starts {next}.",
+            "Static Quickswap, without preemption: the types have their turns in the order {}. A turn ends when no more jobs of the type are left than its threshold (in brackets), all in service, {others}; the next type starts {next}.",
             turns.join(", ")
         )
     }
@@ -122,6 +177,7 @@ impl Rule for StaticQuickswapPolicy {
     fn knobs_in_words(&self, workload: &Workload) -> Option<String> {
         let published = StaticQuickswapPolicy {
             overlap: self.overlap,
+            strict: self.strict,
             ..StaticQuickswapPolicy::published(workload)
         };
         let turn = |i: &usize| {
@@ -135,7 +191,9 @@ impl Rule for StaticQuickswapPolicy {
         } else {
             "other thresholds or turns than published".into()
         };
-        Some(turns + if self.overlap { ", overlapping" } else { "" })
+        let strict = if self.strict { ", strict" } else { "" };
+        let overlap = if self.overlap { ", overlapping" } else { "" };
+        Some(turns + overlap + strict)
     }
 
     fn other_axes(&self, context: &TuningContext<'_>) -> usize {
@@ -239,80 +297,6 @@ impl OneOrAll {
     }
 }
 
-/// Most Servers First with Quickswap, MSFQ(ℓ), for one-or-all systems, without preemption.
-///
-/// Heavy jobs run one by one until there are none (phase 1). Then light jobs run, as many as fit
-/// (phases 2 and 3), until no more than ℓ are in the system; those in service finish, and none is
-/// admitted (phase 4); then it is the heavy jobs' turn again. ℓ = 0 is Most Servers First.
-///
-/// Phase 4 begins once a heavy job waits. The paper words it *strictly*: at ℓ light jobs even when none does, so that a
-/// light job that finds the system empty starts one. Both are throughput-optimal for every ℓ < k.
-///
-/// Source: Chen, Grosof, Berg, "Improving Nonpreemptive Multiserver Job Scheduling with Quickswap",
-/// 2025, section 4.2. O(1) a decision, but for light jobs that start together.
-#[derive(Clone, Debug)]
-pub struct Msfq {
-    system: OneOrAll,
-    threshold: u64,
-    phase: Phase,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Phase {
-    /// 1: heavy jobs run.
-    Heavy,
-    /// 2 and 3: light jobs run and are admitted.
-    Light,
-    /// 4: light jobs run, and none is admitted.
-    Draining,
-}
-
-impl Msfq {
-    /// The rule with threshold ℓ, or k − 1 where none is given.
-    ///
-    /// # Errors
-    /// Where the system is not one-or-all, or ℓ ≥ k.
-    pub fn new(workload: &Workload, threshold: Option<u32>) -> Result<Self, Unsuitable> {
-        let system = OneOrAll::new(workload)?;
-        let most = system.servers - 1;
-        let threshold = threshold.unwrap_or(most);
-        if threshold > most {
-            return Err(Unsuitable(format!(
-                "its threshold ℓ is from 0 to {most} here, and not {threshold}"
-            )));
-        }
-        Ok(Msfq {
-            system,
-            threshold: threshold.into(),
-            phase: Phase::Heavy,
-        })
-    }
-}
-
-impl Policy for Msfq {
-    fn react(&mut self, _: Event, system: &mut System) {
-        let OneOrAll { light, heavy, .. } = self.system;
-        loop {
-            match self.phase {
-                Phase::Heavy if system.running(heavy) > 0 => return,
-                Phase::Heavy if system.waiting(heavy) > 0 => return system.start(heavy),
-                Phase::Heavy => self.phase = Phase::Light,
-                Phase::Light => {
-                    while system.waiting(light) > 0 && system.fits(light) {
-                        system.start(light);
-                    }
-                    if system.present(light) > self.threshold || system.waiting(heavy) == 0 {
-                        return;
-                    }
-                    self.phase = Phase::Draining;
-                }
-                Phase::Draining if system.running(light) > 0 => return,
-                Phase::Draining => self.phase = Phase::Heavy,
-            }
-        }
-    }
-}
-
 /// Static Quickswap, without preemption: the types in a fixed cycle, one at a time.
 ///
 /// In its working phase only type i is admitted, as many as fit, until no more than ℓ_i of its jobs
@@ -357,7 +341,7 @@ impl StaticQuickswap {
     fn turn_is_over(&self, i: usize, system: &System) -> bool {
         system.waiting(i) == 0
             && system.present(i) <= self.policy.thresholds[i].into()
-            && system.queued().next().is_some()
+            && (self.policy.strict || system.queued().next().is_some())
     }
 }
 
@@ -402,8 +386,13 @@ impl Policy for StaticQuickswap {
         let name = names[i];
         Some(match (self.draining, self.policy.overlap) {
             (false, _) => format!(
-                "it is the turn of {name}, as long as one of them waits or more than {} are there, or nobody else waits; {} run",
+                "it is the turn of {name}, as long as one of them waits or more than {} are there{}; {} run",
                 self.policy.thresholds[i],
+                if self.policy.strict {
+                    ""
+                } else {
+                    ", or nobody else waits"
+                },
                 system.running(i)
             ),
             (true, false) => format!(

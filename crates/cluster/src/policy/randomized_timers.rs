@@ -1,8 +1,12 @@
 //! Randomized Timers: clocks of the types race for free room.
 
-use super::rule::{NamedRule, Parameter};
-use super::{Event, Policy, System};
-use crate::workload::Workload;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::rule::{NamedRule, Parameter, Rule};
+use super::{Event, Policy, System, check};
+use crate::workload::{Fleet, Workload};
+use synth_core::artifact::Findings;
 
 pub(super) const NAMED: NamedRule = NamedRule {
     name: "randomized-timers",
@@ -14,9 +18,41 @@ pub(super) const NAMED: NamedRule = NamedRule {
         default: Some(1.0),
         whole: false,
     }),
-    build: |w, rate| Ok(Box::new(RandomizedTimers::new(w, rate.unwrap_or(1.0)))),
+    settings: |_, rate| {
+        let rate = rate.unwrap_or(1.0);
+        Ok(Box::new(RandomizedTimersPolicy { rate }))
+    },
     ..NamedRule::PLAIN
 };
+
+/// Randomized Timers.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RandomizedTimersPolicy {
+    /// r > 0: how often the clock of a type without waiting jobs rings, in a mean size of it.
+    pub rate: f64,
+}
+
+impl Rule for RandomizedTimersPolicy {
+    fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
+        Box::new(RandomizedTimers::new(fleet.envelope(), self.rate))
+    }
+
+    fn words(&self, _: &Workload) -> String {
+        format!(
+            "Randomized Timers, without preemption: each type has a clock, which rings {} times in a mean size of it, and more often the more of its jobs wait. When it rings, one of them starts if it fits; if none waits, the room of one is held for as long as one would run.",
+            self.rate
+        )
+    }
+
+    fn check(&self, _: &Fleet, findings: &mut Findings) {
+        check::numbers(self, &["rate"], findings);
+    }
+
+    fn added_work(&self, workload: &Workload) -> f64 {
+        0.3 * (workload.types().len() as f64).powi(2)
+    }
+}
 
 /// Randomized Timers: type i has a clock that rings at rate `r μ_i exp(w_i)`, where its weight w_i
 /// grows slowly with the number Q_i of its waiting jobs. When it rings and a job of type i fits,

@@ -1,5 +1,7 @@
 //! What is known of a rule beside its decisions: all that a policy file, tuning and reports need of it.
 
+use std::any::Any;
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -9,7 +11,7 @@ use crate::workload::{Fleet, Known, Workload};
 use synth_core::artifact::Findings;
 
 /// A rule with all its numbers, as a policy file has them. Most rules need no more than the first two methods.
-pub trait Rule {
+pub trait Rule: Any {
     /// Returns the online rule for these servers, against which it has been checked.
     fn build(&self, fleet: &Fleet) -> Box<dyn Policy>;
 
@@ -79,11 +81,12 @@ pub trait Rule {
     }
 }
 
+/// Returns the settings of a rule as a policy file has them, with its parameter: for one server, or over the servers of
+/// a fleet.
+type Settings = fn(&Fleet, Option<f64>) -> Result<Box<dyn Rule>, Unsuitable>;
+
 /// Makes a rule for one server, with its parameter.
 type Build = fn(&Workload, Option<f64>) -> Result<Box<dyn Policy>, Unsuitable>;
-
-/// Makes a rule over the servers of a fleet.
-type BuildPooled = fn(&Fleet) -> Box<dyn Policy>;
 
 /// A rule with a name, which needs no policy file.
 #[derive(Clone, Copy, Debug)]
@@ -100,10 +103,12 @@ pub struct NamedRule {
     pub knows: Knows,
     /// The number that may follow its name and a colon.
     pub parameter: Option<Parameter>,
-    /// Builds the same over the servers of a fleet, where there is one of this name.
-    pub pooled: Option<BuildPooled>,
-    /// Makes it for one server.
-    pub build: Build,
+    /// Whether there is one of this name over the servers of a fleet.
+    pub pools: bool,
+    /// Returns what its policy file has.
+    pub settings: Settings,
+    /// Makes it for one server, where it may know more of jobs than policy files say.
+    pub build: Option<Build>,
 }
 
 impl NamedRule {
@@ -116,9 +121,38 @@ impl NamedRule {
         preempts: false,
         knows: Knows::Means,
         parameter: None,
-        pooled: None,
-        build: |_, _| Err(Unsuitable(String::new())),
+        pools: false,
+        settings: |_, _| Err(Unsuitable(String::new())),
+        build: None,
     };
+
+    /// Makes it for one server, or over the servers of a fleet.
+    ///
+    /// # Errors
+    /// Why it cannot serve the workload.
+    pub fn rule(
+        &self,
+        fleet: &Fleet,
+        parameter: Option<f64>,
+    ) -> Result<Box<dyn Policy>, Unsuitable> {
+        match self.build {
+            Some(build) if fleet.is_one_server() => build(fleet.envelope(), parameter),
+            _ => Ok((self.settings)(fleet, parameter)?.build(fleet)),
+        }
+    }
+}
+
+/// Returns one of two settings: for one server, or over the servers of a fleet.
+pub(super) fn settings_for(
+    fleet: &Fleet,
+    one: impl Rule,
+    pooled: impl Rule,
+) -> Result<Box<dyn Rule>, Unsuitable> {
+    Ok(if fleet.is_one_server() {
+        Box::new(one)
+    } else {
+        Box::new(pooled)
+    })
 }
 
 /// A rule's parameter.
@@ -237,7 +271,7 @@ pub(crate) fn require_known(workload: &Workload, sizes: bool) -> Result<(), Unsu
             "limits are known (`known: {limit: …}` or `known: type-limit`)"
         }
         None if !sizes => {
-            "nothing of them; say what is known, for instance `known: {limit: {law: uniform, low: 1, high: 3}}`"
+            "nothing of them is known; say what is, for instance `known: {limit: {law: uniform, low: 1, high: 3}}`"
         }
         _ => return Ok(()),
     };

@@ -12,7 +12,10 @@ pub(super) const NAMED: NamedRule = NamedRule {
     name: "server-filling",
     about: "of the oldest jobs that fill all servers, those that need most; one resource",
     preempts: true,
-    build: |w, _| Ok(Box::new(ServerFilling::new(w)?)),
+    settings: |fleet, _| {
+        one_resource(fleet.envelope())?;
+        Ok(Box::new(ServerFillingPolicy {}))
+    },
     ..NamedRule::PLAIN
 };
 

@@ -160,6 +160,12 @@ fn first_fit_passes_what_does_not_fit_and_keeps_the_order() {
     assert_eq!(stage.end(0), "+0:7");
 }
 
+/// What a document makes of section 7.
+pub(crate) fn own(document: &str) -> MsrPolicy {
+    let own = own_policy(document, "own", &section7()).unwrap();
+    own.msr().unwrap().clone()
+}
+
 /// Two schedules of section 7 with preemption, route, backfilling and empty slots as they are written in a policy.
 fn msr(words: &str) -> MsrPolicy {
     let [preemption, route, backfill, empty_slots] = words.split(' ').collect::<Vec<_>>()[..]
@@ -168,6 +174,7 @@ fn msr(words: &str) -> MsrPolicy {
     };
     let preemption: Preemption = serde_json::from_value(preemption.into()).unwrap();
     MsrPolicy {
+        rates: None,
         preemption,
         schedules: vec![vec![0, 0, 2], vec![1, 4, 0]],
         weights: vec![0.5, 0.5],

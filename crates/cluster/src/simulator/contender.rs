@@ -79,8 +79,7 @@ impl Contender {
         if fleet.is_one_server() {
             return Contender::parse(text);
         }
-        let pools = |rule: &NamedRule| rule.pooled.is_some();
-        let rule = find(text, " over the servers of a fleet", pools)?;
+        let rule = find(text, " over the servers of a fleet", |rule| rule.pools)?;
         Ok(Contender::Rule(rule, None))
     }
 
@@ -122,18 +121,13 @@ impl Contender {
     pub fn rule(&self, fleet: &Fleet) -> Result<Box<dyn Policy>, Failure> {
         if !fleet.is_one_server() {
             return match self {
-                Contender::Rule(
-                    NamedRule {
-                        pooled: Some(build),
-                        ..
-                    },
-                    None,
-                ) => Ok(build(fleet)),
-                Contender::Policy(policy) if policy.pools() => Ok(policy.build(fleet)),
-                _ => Err(Failure::Servers(
-                    "the policy is for one server, and here is a fleet",
-                )),
-            };
+                Contender::Rule(rule, None) if rule.pools => rule.rule(fleet, None).ok(),
+                Contender::Policy(policy) if policy.pools() => Some(policy.build(fleet)),
+                _ => None,
+            }
+            .ok_or(Failure::Servers(
+                "the policy is for one server, and here is a fleet",
+            ));
         }
         if let Contender::Policy(policy) = self
             && policy.pools()
@@ -142,17 +136,44 @@ impl Contender {
                 "the policy is for a fleet, and here is one server",
             ));
         }
-        self.on_server(fleet).map_err(|why| {
-            let can = NAMED_RULES
-                .iter()
-                .filter(|rule| Contender::from(*rule).on_server(fleet).is_ok());
-            let names: Vec<&str> = can.map(|rule| rule.name).collect();
-            Failure::Unsuitable {
-                rule: self.name(),
-                why,
-                others: names.join(", "),
+        self.on_server(fleet)
+            .map_err(|why| self.unsuitable(why, |other| other.on_server(fleet).is_ok()))
+    }
+
+    /// Returns what a policy file has of it, for this fleet.
+    ///
+    /// # Errors
+    /// Where the rule cannot serve the fleet, or goes by what no policy file has: sizes of jobs.
+    pub fn settings(&self, fleet: &Fleet) -> Result<Family, Failure> {
+        let of = |own: &Self| match own {
+            Contender::Rule(rule, _) if !(fleet.is_one_server() || rule.pools) => {
+                Err(Unsuitable("it is for one server".into()))
             }
-        })
+            Contender::Policy(policy) => Ok((**policy).clone()),
+            Contender::Rule(rule, parameter) => {
+                let settings = (rule.settings)(fleet, *parameter)?;
+                if settings.needs_limits() {
+                    require_known(fleet.envelope(), false)?;
+                }
+                let unknown = || Unsuitable("no policy file has it".into());
+                Family::of(settings).ok_or_else(unknown)
+            }
+        };
+        self.rule(fleet)?;
+        of(self).map_err(|why| self.unsuitable(why, |other| of(other).is_ok()))
+    }
+
+    /// Says why the rule cannot serve a fleet, and which others can.
+    fn unsuitable(&self, why: Unsuitable, can: impl Fn(&Self) -> bool) -> Failure {
+        let others = NAMED_RULES
+            .iter()
+            .filter(|rule| can(&Contender::from(*rule)));
+        let names: Vec<&str> = others.map(|rule| rule.name).collect();
+        Failure::Unsuitable {
+            rule: self.name(),
+            why,
+            others: names.join(", "),
+        }
     }
 
     fn on_server(&self, fleet: &Fleet) -> Result<Box<dyn Policy>, Unsuitable> {
@@ -162,7 +183,7 @@ impl Contender {
             return Err(Unsuitable(PREEMPTED_LATENCY.into()));
         }
         match self {
-            Contender::Rule(rule, parameter) => (rule.build)(workload, *parameter),
+            Contender::Rule(rule, parameter) => rule.rule(fleet, *parameter),
             Contender::Policy(policy) => {
                 if policy.needs_limits() {
                     require_known(workload, false)?;

@@ -48,7 +48,7 @@ impl Rate for Step {
     }
 }
 
-/// Builds the modulating chain of a policy. Nodes come in loop order and, within a route, by
+/// Builds the modulating chain of a policy. Nodes of a loop come in its order and, within a route, by
 /// the number of slots still to go, so that every edge but the last goes forward.
 ///
 /// # Errors
@@ -64,29 +64,37 @@ pub(super) fn chain(
     let packing = Packing::new(workload);
     let rates: Vec<f64> = workload.types().iter().map(|t| t.service_rate()).collect();
     let mut chain = DiGraph::new();
-    let first = chain.add_node(Phase::new(0, true, policy.schedule(0)));
-    let mut here = first;
+    // In a loop the next working state has its place behind the route that leads there.
+    let first = match policy.rates {
+        None => 1,
+        Some(_) => policy.order.len(),
+    };
+    let working = |n: usize| Phase::new(n, true, policy.schedule(n));
+    let mut works: Vec<NodeIndex> = (0..first).map(|n| chain.add_node(working(n))).collect();
     for position in 0..policy.order.len() {
-        let next = (position + 1) % policy.order.len();
-        if next == position {
-            break;
+        for (next, rate) in policy.leaving(position) {
+            let route = Leg {
+                packing: &packing,
+                policy,
+                rates: &rates,
+                position: next,
+            };
+            let (here, closing) = (works[position], works.get(next).copied());
+            let end = route.build(&mut chain, here, rate, closing, limit)?;
+            if next == works.len() {
+                works.push(end);
+            }
         }
-        let route = Leg {
-            packing: &packing,
-            policy,
-            rates: &rates,
-            position: next,
-        };
-        let closing = (next == 0).then_some(first);
-        let leaving = policy.leaving_rate(position);
-        here = route.build(&mut chain, here, leaving, closing, limit)?;
     }
     Ok(chain)
 }
 
-/// Returns a lower bound on the phases: a concurrent leg passes at least one for each vector of
+/// Returns a lower bound on the phases: in a loop a concurrent leg passes at least one for each vector of
 /// slots still to go, a sequential one for each slot.
 fn least_phases(policy: &MsrPolicy) -> f64 {
+    if policy.rates.is_some() {
+        return policy.order.len() as f64;
+    }
     let leg = |position: usize| -> f64 {
         let to = policy.schedule((position + 1) % policy.order.len());
         let pairs = policy.schedule(position).iter().zip(to);

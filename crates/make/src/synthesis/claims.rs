@@ -72,9 +72,9 @@ pub(super) fn load(workload: &Workload, load: f64) -> Claim {
     claim(workload, program, Quantity::Load, None, load)
 }
 
-/// Returns what the mean numbers of jobs of the types say of a partition, in which each is a queue of its own.
-pub(super) fn of_slots(workload: &Workload, numbers: &[f64]) -> Vec<Claim> {
-    let law = &memoryless(Method::ExactQbd);
+/// Returns what the mean numbers of jobs of the types say, where they are known for Poisson arrivals and exponential sizes.
+pub(super) fn of_numbers(workload: &Workload, method: Method, numbers: &[f64]) -> Vec<Claim> {
+    let law = &memoryless(method);
     let types = workload.types().iter().zip(numbers).enumerate();
     let each = types.map(|(i, (kind, number))| (Some(i), kind.arrival_rate(), *number));
     let all = (None, workload.total_arrival_rate(), numbers.iter().sum());
@@ -164,12 +164,15 @@ impl Claims<'_> {
             numbers.push(match queue {
                 Ok((number, claims)) => {
                     self.all.extend(claims);
+                    if self.options.bounds {
+                        self.bounds(i, false);
+                    }
                     Some(number)
                 }
                 Err(error @ AnalysisError::Unstable(_)) => return Err(error.into()),
                 Err(error) => {
                     out_of_reach.push(error);
-                    self.bounds(i)
+                    self.bounds(i, true)
                 }
             });
         }
@@ -262,19 +265,21 @@ impl Claims<'_> {
         self.push(own, Quantity::WeightedResponse, None, weighted);
     }
 
-    /// Adds theorem 8 and section 6.4 for type i; returns the approximation. They are for exponential sizes, and
-    /// preemption lets other laws in: `None` for these.
-    fn bounds(&mut self, i: usize) -> Option<f64> {
+    /// Adds theorem 8 for type i, and section 6.4 where that is a `guess` at the mean; returns the latter. They are for
+    /// exponential sizes, and preemption lets other laws in: `None` for these.
+    fn bounds(&mut self, i: usize, guess: bool) -> Option<f64> {
         let kind = &self.workload.types()[i];
         if self.policy.preemption != Preemption::None && !kind.holding().is_exponential() {
             return None;
         }
         let bounds = self.type_queue(i).bounds();
-        let guess = &self.of_queues(Method::ApproximationQueueLength, Some(i));
+        if guess {
+            let own = &self.of_queues(Method::ApproximationQueueLength, Some(i));
+            self.push(own, Quantity::MeanNumber, Some(i), bounds.approximation);
+        }
         let bound = &self.of_queues(Method::BoundRelativeCompletions, Some(i));
         // Those that serve are there, too.
         let least = bounds.lower.max(kind.offered_load());
-        self.push(guess, Quantity::MeanNumber, Some(i), bounds.approximation);
         self.push(bound, Quantity::MeanNumberAtLeast, Some(i), least);
         self.push(bound, Quantity::MeanNumberAtMost, Some(i), bounds.upper);
         Some(bounds.approximation)

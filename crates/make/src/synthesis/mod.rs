@@ -15,7 +15,7 @@ pub use choice::{
     Basis, ChoiceError, ChoiceOptions, Chosen, Families, Pooling, Stage, choose, pool,
 };
 pub use log::{CLOSE, Candidate, Choice, Interval, Log, RouteTried, Steadiness};
-pub use msfq::{MsfqOutlook, MsfqRow, MsfqTable};
+pub use msfq::{MsfqOutlook, MsfqRow, MsfqTable, strict_msfq};
 pub use partition::{Partitioned, partition};
 pub use route_and_rate::{Outlook, RouteOption};
 pub use sweep::{SweepPoint, sweep};
@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 use crate::analysis::{AnalysisError, PaperBounds};
 use crate::modulation::{self, Modulation, ModulationError};
 use crate::optimum::Problem;
-use crate::program::{Certificate, Exact, Limits, ProgramError, Solution};
+use crate::program::{Certificate, Exact, LOAD_MARGIN, Limits, Mix, ProgramError, Solution};
 use synth_cluster::artifact::{
     ArrivalLaw, Artifact, Backfill, Conditions, EmptySlots, HoldsFor, MsrPolicy, Objective,
     Preemption, Route, SizeLaw,
@@ -64,6 +64,8 @@ pub struct Options {
     /// What route and switching rate are chosen for, as far as it is [analysed](Objective::analysed), and
     /// what a choice makes least.
     pub objective: Objective,
+    /// Whether theorem 8's bounds are claimed of types whose exact means are, too.
+    pub bounds: bool,
     /// How much work may go into exact analysis: 1 is some ten seconds, and proportionally.
     pub effort: f64,
     /// Limits on the work of the program.
@@ -84,6 +86,7 @@ impl Options {
             backfill: Backfill::FirstFit,
             empty_slots: EmptySlots::Release,
             objective: Objective::Mean,
+            bounds: false,
             effort: 1.0,
             limits: Limits::default(),
             end: None,
@@ -151,6 +154,8 @@ pub struct Synthesis {
     pub drains: u64,
     /// What its route and switching rate were chosen for.
     pub objective: Objective,
+    /// The load of the best schedules, where these are others.
+    pub best: Option<f64>,
 }
 
 /// A workload at or beyond capacity.
@@ -197,6 +202,51 @@ pub fn synthesize(workload: &Workload, options: &Options) -> Result<Outcome, Syn
     })
 }
 
+/// Analyses schedules of one's own, with the route and the switching rate of the options, or the best ones. Theorem 8's
+/// bounds are claimed, too.
+///
+/// # Errors
+/// As [`synthesize`]; and when these schedules do not carry the load.
+pub fn analyse(
+    workload: &Workload,
+    options: &Options,
+    own: &MsrPolicy,
+) -> Result<Outcome, ChoiceError> {
+    let mut solution = match proof::solved(&workload.clone().into(), options)? {
+        Outcome::Policy(solution) => *solution,
+        Outcome::Overloaded(overload) => return Ok(Outcome::Overloaded(overload)),
+    };
+    let mix = Mix {
+        schedules: own.schedules.clone(),
+        weights: own.weights.clone(),
+    };
+    let loads = mix.loads(workload).into_iter().zip(workload.types());
+    let above = loads.filter(|(load, _)| *load >= 1.0 - LOAD_MARGIN);
+    if let Some((load, kind)) = above.max_by(|a, b| a.0.total_cmp(&b.0)) {
+        return Err(ChoiceError::Broken(format!(
+            "these schedules do not carry the load: type `{}` has load {load} while they work, and must have less than 1; other schedules do: leave them out, or change their weights",
+            kind.name()
+        )));
+    }
+    let best = std::mem::replace(&mut solution.certificate.load, mix.load(workload));
+    solution.exact = None;
+    solution.mixes = vec![mix];
+    let of_chain = own.rates.as_ref().map(|_| own.switching_rate);
+    let options = Options {
+        switching_rate: of_chain.or(options.switching_rate),
+        bounds: true,
+        ..options.clone()
+    };
+    let draft = MsrPolicy {
+        order: own.order.clone(),
+        rates: own.rates.clone(),
+        ..first_draft(workload, &options, &solution)
+    };
+    let mut synthesis = of_draft(workload, &options, solution, draft)?;
+    synthesis.best = Some(best).filter(|_| !synthesis.artifact.evidence.proven);
+    Ok(Outcome::Policy(Box::new(synthesis)))
+}
+
 /// Returns the policy for a solved program of load below 1.
 fn of_solution(
     workload: &Workload,
@@ -204,6 +254,16 @@ fn of_solution(
     solution: Solution,
 ) -> Result<Synthesis, SynthesisError> {
     let draft = first_draft(workload, options, &solution);
+    of_draft(workload, options, solution, draft)
+}
+
+/// Returns the policy whose schedules are those of the draft and of the solution.
+fn of_draft(
+    workload: &Workload,
+    options: &Options,
+    solution: Solution,
+    draft: MsrPolicy,
+) -> Result<Synthesis, SynthesisError> {
     let (policy, routes) = route_and_rate::with_best_route(workload, options, draft)?;
     let modulation = Modulation::new(workload, &policy, PHASE_LIMIT)?;
     let (claims, out_of_reach) =
@@ -213,6 +273,7 @@ fn of_solution(
         artifact: Artifact::new(workload.record(), policy.clone().into(), claims, evidence),
         drains: modulation::drains(&policy.schedules, &policy.order),
         objective: options.objective.analysed(),
+        best: None,
         policy,
         solution,
         routes,
@@ -302,6 +363,7 @@ fn first_draft(workload: &Workload, options: &Options, solution: &Solution) -> M
         schedules: solution.mixes[0].schedules.clone(),
         weights: solution.mixes[0].weights.clone(),
         switching_rate: 1.0 / mean_size(workload),
+        rates: None,
         setup_rate: options.setup_rate,
         route: options.route.unwrap_or(Route::ALL[0]),
         backfill: options.backfill,

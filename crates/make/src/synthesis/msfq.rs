@@ -4,10 +4,14 @@ use std::collections::BTreeMap;
 
 use itertools::Itertools;
 
+use super::choice::{Basis, Chosen};
+use super::proof::{evidence, solved};
+use super::{Options, Outcome, SynthesisError, claims, refused};
 use crate::analysis::one_or_all::{MsfqError, MsfqMeans, MsfqQueue, Stream};
 use crate::analysis::weights;
-use synth_cluster::artifact::Objective;
-use synth_cluster::policy::OneOrAll;
+use crate::program::Solution;
+use synth_cluster::artifact::{Artifact, Family, Method, Objective, StaticQuickswapPolicy};
+use synth_cluster::policy::{OneOrAll, Unsuitable};
 use synth_cluster::workload::Workload;
 
 /// A one-or-all system with Poisson arrivals and exponential sizes, under MSFQ with any threshold.
@@ -98,9 +102,13 @@ impl MsfqOutlook {
         values.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(l, _)| l)
     }
 
+    fn means(&self, threshold: usize) -> Result<MsfqMeans, MsfqError> {
+        self.queue(threshold).and_then(|queue| queue.means())
+    }
+
     fn look(&self) -> Looked {
         let most = self.system.servers as usize - 1;
-        let means = |l: usize| self.queue(l).and_then(|queue| queue.means());
+        let means = |l: usize| self.means(l);
         if most < 64 {
             return (0..=most).map(|l| (l, means(l))).collect();
         }
@@ -115,9 +123,12 @@ impl MsfqOutlook {
         looked
     }
 
-    /// MSFQ by its threshold.
-    pub fn table(&self) -> MsfqTable {
-        let (looked, most) = (self.look(), self.system.servers as usize - 1);
+    /// MSFQ by its threshold, one of one's own among them.
+    pub fn table(&self, own: Option<usize>) -> MsfqTable {
+        let (mut looked, most) = (self.look(), self.system.servers as usize - 1);
+        if let Some(l) = own {
+            looked.entry(l).or_insert_with(|| self.means(l));
+        }
         let best = self.best_of(&looked);
         let response = |l: &usize| Some(looked.get(l)?.as_ref().ok()?.response);
         let row = |threshold: usize| MsfqRow {
@@ -126,7 +137,7 @@ impl MsfqOutlook {
             response: response(&threshold),
             approximation: self.approximation(threshold),
         };
-        let thresholds = shown(most).chain(best).sorted_unstable().dedup();
+        let thresholds = shown(most).chain(best).chain(own).sorted_unstable().dedup();
         let unknown = looked.values().filter_map(|means| means.as_ref().err());
         MsfqTable {
             rows: thresholds.map(row).collect(),
@@ -138,6 +149,57 @@ impl MsfqOutlook {
     fn approximation(&self, threshold: usize) -> Option<f64> {
         Some(self.value(self.queue(threshold).ok()?.approximation()?.response))
     }
+}
+
+/// Makes strict MSFQ with this threshold, or with ℓ*, whose means are claims.
+///
+/// # Errors
+/// Where the workload is no one-or-all system with Poisson arrivals and exponential sizes, its means are not certain, or the
+/// solver fails.
+pub fn strict_msfq(
+    workload: &Workload,
+    options: &Options,
+    threshold: Option<u32>,
+) -> Result<Outcome<(Chosen, Solution)>, SynthesisError> {
+    let why = |why: String| SynthesisError::Refused(format!("msfq-strict: {why}"));
+    let unfit = |unfit: Unsuitable| why(unfit.to_string());
+    OneOrAll::new(workload).map_err(unfit)?;
+    let solution = match solved(&workload.clone().into(), options)? {
+        Outcome::Policy(solution) => *solution,
+        Outcome::Overloaded(overload) => return Ok(Outcome::Overloaded(overload)),
+    };
+    let Some(outlook) = MsfqOutlook::new(workload, options.objective.analysed()) else {
+        return refused(
+            "msfq-strict: its means are known for Poisson arrivals and exponential sizes; take --family quickswap, which is chosen by simulation",
+        );
+    };
+    let given = threshold.map(|l| l as usize);
+    let Some(threshold) = given.or_else(|| outlook.best()) else {
+        let reasons = outlook.table(None).unknown;
+        return Err(why(format!(
+            "no exact means: {}",
+            reasons.iter().join("; ")
+        )));
+    };
+    let means = outlook.queue(threshold).and_then(|queue| queue.means());
+    let [light, heavy] = means.map_err(|error| why(error.to_string()))?.number;
+    let mut numbers = vec![0.0; 2];
+    (numbers[outlook.system.light], numbers[outlook.system.heavy]) = (light, heavy);
+    let policy = StaticQuickswapPolicy::strict_msfq(workload, Some(threshold as f64));
+    let policy = Family::from(policy.map_err(unfit)?);
+    let mut all = Vec::new();
+    if solution.certificate.proven() {
+        all.push(claims::load(workload, solution.certificate.load));
+    }
+    all.extend(claims::of_numbers(
+        workload,
+        Method::ExactRenewalReward,
+        &numbers,
+    ));
+    let evidence = evidence(&solution, false);
+    let artifact = Artifact::new(workload.record(), policy, all, evidence);
+    let chosen = Chosen::new(artifact, Basis::Given);
+    Ok(Outcome::Policy(Box::new((chosen, solution))))
 }
 
 /// Returns the least and the largest threshold, and powers of 2 between them.

@@ -90,8 +90,12 @@ pub(super) fn with_best_route(
     let best = best_route(&mut searches)?.ok_or(ModulationError::TooLarge(PHASE_LIMIT))?;
     let (route, outlook) = (searches[best].route, &searches[best].outlook);
     if outlook.rate >= outlook.largest {
+        let instead = match draft.rates {
+            None => "leave --switching-rate out, or give less",
+            Some(_) => "write lower rates, all by the same factor",
+        };
         return refused(format!(
-            "at switching rate {} too much time goes into routes and the policy is unstable; it is stable below {:.6} (route {route}): leave --switching-rate out, or give less",
+            "at switching rate {} too much time goes into routes and the policy is unstable; it is stable below {:.6} (route {route}): {instead}",
             outlook.rate, outlook.largest
         ));
     }

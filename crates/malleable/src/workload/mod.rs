@@ -201,26 +201,36 @@ impl Pool {
         &self.curves
     }
 
+    fn of(record: Record) -> Option<Self> {
+        match record.check() {
+            Ok(Workload::Pool(pool)) => Some(pool),
+            _ => None,
+        }
+    }
+
     /// The same jobs, all with the speedup `k^p`, p in (0, 1]; caps stay.
     pub fn with_power(&self, p: f64) -> Self {
         let mut record = self.record.clone();
         let p = Decimal::new(p).unwrap_or(Decimal::ZERO);
         record.speedup = Some(SpeedupRecord::Power { p });
         record.jobs.iter_mut().for_each(|job| job.speedup = None);
-        match record.check() {
-            Ok(Workload::Pool(pool)) => pool,
-            _ => self.clone(),
+        Pool::of(record).unwrap_or_else(|| self.clone())
+    }
+
+    /// The same with sizes of a seed that many further on; itself where sizes are not drawn.
+    pub fn redrawn(&self, further: u64) -> Self {
+        let mut record = self.record.clone();
+        if let Some(SizesRecord::Pareto { seed, .. }) = &mut record.sizes {
+            *seed = seed.wrapping_add(further);
         }
+        Pool::of(record).unwrap_or_else(|| self.clone())
     }
 
     /// The same jobs on one server more; none where that is out of the range of numbers.
     pub fn with_one_more_server(&self) -> Option<Self> {
         let mut record = self.record.clone();
         record.servers = Decimal::new(self.servers() + 1.0)?;
-        match record.check() {
-            Ok(Workload::Pool(pool)) if pool.servers() > self.servers() => Some(pool),
-            _ => None,
-        }
+        Pool::of(record).filter(|pool| pool.servers() > self.servers())
     }
 
     /// Places of the jobs from the largest on; of equal ones the lighter goes first, then the earlier.

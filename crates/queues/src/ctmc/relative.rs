@@ -1,6 +1,8 @@
-use super::modulated::ModulatedQueue;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Relative completions of a queue in an environment that goes round (the MSR paper, §6.2,
+use super::modulated::{Edge, ModulatedQueue};
+
+/// Relative completions of a queue in an environment (the MSR paper, §6.2,
 /// lemma 9 and remark 7; there the queue has one server whose speed is modulated).
 ///
 /// `Δ(s)` is how many completions a queue that is never empty is ahead of the mean when the
@@ -27,33 +29,18 @@ pub struct RelativeCompletions {
 }
 
 impl RelativeCompletions {
-    /// Solves for Δ, one backward pass over the states.
+    /// Solves for Δ: one backward pass over the states where the environment goes round.
     pub fn new(queue: &ModulatedQueue<'_>) -> Self {
         let environment = queue.environment();
         let capacity = queue.capacity();
         let n = environment.states();
         let speed = |s: usize| f64::from(queue.servers()[s]) * queue.service_rate();
-        // Up to a constant: relative to state 0.
-        let mut gain: Vec<f64> = (0..n).map(|s| speed(s) - capacity).collect();
-        let mut leaving = vec![0.0; n];
-        for edge in environment.edges() {
-            leaving[edge.from] += edge.rate;
-        }
-        let mut ahead = vec![0.0; n];
-        let mut edges: Vec<_> = environment.edges().iter().collect();
-        // Where it goes round they are in this order already.
-        edges.sort_by_key(|edge| edge.from);
-        let mut edges = edges.into_iter().rev().peekable();
-        for s in (0..n).rev() {
-            while let Some(edge) = edges.next_if(|edge| edge.from == s) {
-                let onward = if edge.to == 0 { 0.0 } else { ahead[edge.to] };
-                gain[s] += edge.rate * onward;
-            }
-            // A single state is never left, and its gain is 0.
-            if leaving[s] > 0.0 {
-                ahead[s] = gain[s] / leaving[s];
-            }
-        }
+        let gain: Vec<f64> = (0..n).map(|s| speed(s) - capacity).collect();
+        let mut ahead = if environment.goes_round() {
+            going_round(environment.edges(), gain)
+        } else {
+            eliminated(environment.edges(), gain)
+        };
         let pairs = environment.law().iter().zip(&ahead);
         let mean: f64 = pairs.map(|(p, a)| p * a).sum();
         ahead.iter_mut().for_each(|a| *a -= mean);
@@ -75,4 +62,60 @@ impl RelativeCompletions {
     pub fn primary_term(&self) -> f64 {
         (self.load + self.mean_ahead) / (1.0 - self.load)
     }
+}
+
+/// Returns Δ (n) relative to state 0, in one pass from the last state to the first.
+fn going_round(edges: &[Edge], mut gain: Vec<f64>) -> Vec<f64> {
+    let n = gain.len();
+    let mut leaving = vec![0.0; n];
+    for edge in edges {
+        leaving[edge.from] += edge.rate;
+    }
+    let mut ahead = vec![0.0; n];
+    let mut edges: Vec<_> = edges.iter().collect();
+    // They are in this order already.
+    edges.sort_by_key(|edge| edge.from);
+    let mut edges = edges.into_iter().rev().peekable();
+    for s in (0..n).rev() {
+        while let Some(edge) = edges.next_if(|edge| edge.from == s) {
+            let onward = if edge.to == 0 { 0.0 } else { ahead[edge.to] };
+            gain[s] += edge.rate * onward;
+        }
+        // A single state is never left, and its gain is 0.
+        if leaving[s] > 0.0 {
+            ahead[s] = gain[s] / leaving[s];
+        }
+    }
+    ahead
+}
+
+/// Returns Δ (n) relative to state 0, with `gain_s + Σ_t r_st (Δ_t − Δ_s) = 0`: the last state is eliminated first, as in
+/// [`stationary`](super::stationary).
+fn eliminated(edges: &[Edge], mut gain: Vec<f64>) -> Vec<f64> {
+    let n = gain.len();
+    let (mut rows, mut into) = (vec![BTreeMap::new(); n], vec![BTreeSet::new(); n]);
+    for edge in edges {
+        *rows[edge.from].entry(edge.to).or_insert(0.0) += edge.rate;
+        into[edge.to].insert(edge.from);
+    }
+    for last in (1..n).rev() {
+        let onward: Vec<(usize, f64)> = rows[last].range(..last).map(|(t, r)| (*t, *r)).collect();
+        let total: f64 = onward.iter().map(|(_, r)| r).sum();
+        let entering: Vec<usize> = into[last].range(..last).copied().collect();
+        for s in entering {
+            let part = rows[s][&last] / total;
+            gain[s] += part * gain[last];
+            for &(t, r) in onward.iter().filter(|(t, _)| *t != s) {
+                *rows[s].entry(t).or_insert(0.0) += part * r;
+                into[t].insert(s);
+            }
+        }
+    }
+    let mut ahead = vec![0.0; n];
+    for s in 1..n {
+        let onward = || rows[s].range(..s);
+        let from: f64 = onward().map(|(t, r)| r * ahead[*t]).sum();
+        ahead[s] = (gain[s] + from) / onward().map(|(_, r)| r).sum::<f64>();
+    }
+    ahead
 }

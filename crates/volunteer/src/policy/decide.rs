@@ -263,9 +263,12 @@ impl Decider<'_> {
     /// Returns when the host can have done a job with this version.
     fn earliest(&self, job: &Candidate, usable: &Usable) -> f64 {
         let host = self.processors[usable.processor as usize];
-        let queue = host.before(host.queue);
-        let tight = if self.is_literal() { host.busy } else { queue };
-        self.now + tight.min(queue) + job.size / usable.speed
+        // BT + R of the proposal knows no idle processors.
+        let before = match self.is_literal() {
+            true => host.busy,
+            false => host.before(host.queue),
+        };
+        self.now + before + job.size / usable.speed
     }
 
     /// Returns whether jobs with tight deadlines alone stand before a job.

@@ -112,6 +112,25 @@ fn each_branch_of_the_decision() {
         sent(105.0, true, Sent::Above)
     );
 
+    // BT + R, also where a processor is idle or the queue is shorter than BT: no job has to be stopped for it.
+    for (queue, busy, idle, deadline) in [
+        (10.0, 2.5, 1, 106.5),
+        (10.0, 2.5, 2, 106.5),
+        (0.5, 2.0, 0, 106.0),
+        (0.0, 0.0, 2, 104.0),
+    ] {
+        for (percentile, end) in [(60.0, None), (91.0, Some(102.0))] {
+            let mut request = request(percentile, end);
+            let host = &mut request.processors[0];
+            (host.queue, host.busy, host.idle) = (queue, busy, idle);
+            let found = verdict(&literal, &request);
+            assert!(
+                matches!(found, Verdict::Sent { deadline: d, tight: false, .. } if d == deadline),
+                "queue {queue}, BT {busy}, {idle} idle: {found:?}"
+            );
+        }
+    }
+
     let with = |change: fn(&mut Request)| {
         let mut request = request(60.0, None);
         change(&mut request);

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use super::queues::Queues;
 use super::round::Round;
-use super::{Document, partition, shape};
+use super::{Document, one_or_all, partition, shape};
 use crate::artifact::{Claim, Conditions, HoldsFor, Method, MsrPolicy, PartitionPolicy, Quantity};
+use crate::policy::OneOrAll;
 use crate::workload::{JobType, Workload};
 use synth_core::artifact::{
     ArrivalLaw, Findings, Grounds, Known, Quantity as _, SizeLaw, is_close, written,
@@ -21,6 +22,8 @@ const RENEWAL: Grounds = Grounds::Derived("one round of the loop, as a renewal c
 const FORMULA: Grounds = Grounds::Derived("the MSR paper's formulas, on a chain made anew");
 const SOLVED: Grounds = Grounds::Derived("the queue on a chain made anew, solved another way");
 const SLOTS: Grounds = Grounds::Derived("the law of the birth–death chain of each type's slots");
+const CYCLES: Grounds =
+    Grounds::Derived("the law of light jobs at the ends of cycles, solved another way");
 const BOUNDED: Grounds =
     Grounds::Judged("the MSR paper's bounds: the queue is too large to be solved again");
 const SUMMED: Grounds =
@@ -162,6 +165,48 @@ pub(super) fn of_slots(document: &Document<'_>, policy: &PartitionPolicy, findin
         };
         derivation(claim, Method::ExactQbd, &holds_for, f);
         value(claim, expected, SLOTS, f);
+    });
+}
+
+/// Checks claims about strict MSFQ on a one-or-all system with this threshold: the load, and the means of its two types.
+pub(super) fn of_msfq(document: &Document<'_>, msfq: (OneOrAll, u32), findings: &mut Findings) {
+    let workload = document.workload;
+    let numbers = one_or_all::mean_numbers(workload, msfq, document.budget.get());
+    let claimed = |i: usize| {
+        let name = workload.types()[i].name();
+        Some(document.find(Quantity::MeanNumber, Some(name))?.value)
+    };
+    let mean = |i: usize| {
+        numbers
+            .as_ref()
+            .map_or_else(|| claimed(i), |own| Some(own[i]))
+    };
+    let holds_for = of_laws(SizeLaw::Exponential, Conditions::default());
+    each(document, findings, |claim, subject, f| {
+        if claim.quantity == Quantity::Load && subject.is_none() {
+            return load(document, claim, f);
+        }
+        let Some(expected) = of_means(claim.quantity, subject, workload, &mean) else {
+            return f.add(
+                "",
+                "nothing of that kind follows from the means of the types",
+            );
+        };
+        derivation(claim, Method::ExactRenewalReward, &holds_for, f);
+        let is_number = claim.quantity == Quantity::MeanNumber && subject.is_some();
+        match (&numbers, subject) {
+            (Some(_), _) if is_close(claim.value, expected, QUEUES) => f.stands("", CYCLES),
+            (None, Some(i)) if is_number => {
+                let least = workload.types()[i].offered_load();
+                if claim.value.is_finite() && claim.value >= least {
+                    f.stands("", TOO_LARGE);
+                } else {
+                    f.differs("value", claim.value, format!("at least {least}"));
+                }
+            }
+            (None, _) => value(claim, expected, SUMMED, f),
+            (Some(_), _) => f.differs("value", claim.value, expected),
+        }
     });
 }
 

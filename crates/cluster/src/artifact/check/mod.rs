@@ -21,6 +21,7 @@
 //! its searches count their steps.
 
 mod against;
+mod ahead;
 mod branching;
 mod claims;
 mod evidence;
@@ -28,6 +29,7 @@ mod fluid;
 mod fractions;
 mod knapsack;
 mod least;
+mod one_or_all;
 mod partition;
 mod queues;
 mod round;
@@ -41,6 +43,7 @@ pub use against::check_against;
 use std::cell::Cell;
 
 use super::{Artifact, Claim, Evidence, Family, Quantity};
+use crate::policy::OneOrAll;
 use crate::workload::{Fleet, Workload};
 use synth_core::artifact::{Finding, Findings, Subject, find};
 
@@ -106,6 +109,16 @@ impl<'a> Document<'a> {
         self.evidence.proven && self.fleet.gangs().next().is_none()
     }
 
+    /// Returns the one-or-all system and the threshold of strict MSFQ, where the rule is that and nothing was simulated.
+    fn strict_msfq(&self, rule: &Family) -> Option<(OneOrAll, u32)> {
+        match rule {
+            Family::StaticQuickswap(policy) if self.evidence.simulation.is_none() => {
+                policy.as_strict_msfq(self.workload)
+            }
+            _ => None,
+        }
+    }
+
     /// Returns the path of the rule that is followed while nothing is amiss.
     fn path_of_rule(&self) -> String {
         match self.rule {
@@ -158,7 +171,10 @@ impl<'a> Document<'a> {
                 claims::of_slots(self, policy, findings);
             }
             Family::Partition(_) => {}
-            _ => simulated::check(self, under_guard, evidence, findings),
+            rule => match is_rule_right.then(|| self.strict_msfq(rule)).flatten() {
+                Some(msfq) => claims::of_msfq(self, msfq, findings),
+                None => simulated::check(self, under_guard, evidence, findings),
+            },
         }
     }
 }

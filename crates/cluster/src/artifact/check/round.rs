@@ -13,6 +13,9 @@
 //! follow layer by layer; `T` and `C` are sums over stages of probability times duration.
 //! Sequential routes have one stage a layer.
 //!
+//! Where the schedules are the states of a chain, a *switch* takes the place of the round: from s to t it goes a fraction
+//! `weight_s R_st` of all times, and the mean over switches that of the sum over the loop.
+//!
 //! Source: the MSR paper, §5.1, §7, with the conventions told at [`crate::artifact::Route`].
 
 use std::collections::BTreeMap;
@@ -37,8 +40,10 @@ const NUMBERS: usize = 60_000_000;
 pub(super) struct Round {
     /// α \[1/time\].
     rate: f64,
-    /// Schedules in the loop: N.
-    count: f64,
+    /// Schedules in the loop: N; of a chain 1.
+    pub(super) count: f64,
+    /// By working schedule.
+    pub(super) working: Vec<Working>,
     /// `(πW)_i` (K).
     mix: Vec<f64>,
     /// T \[time\]: mean time on routes.
@@ -51,6 +56,17 @@ pub(super) struct Round {
     pub(super) serving: Vec<Vec<u32>>,
     /// The steps of the chain, and the type whose completion each is.
     pub(super) steps: Vec<(Edge, Option<usize>)>,
+}
+
+/// A working schedule.
+#[derive(Debug)]
+pub(super) struct Working {
+    /// Its place among the states.
+    pub(super) place: usize,
+    /// How often it is left in a round.
+    pub(super) often: f64,
+    /// To which working schedules it goes, with what probability.
+    pub(super) onward: Vec<(usize, f64)>,
 }
 
 /// Where a step leads that ends a route, until it is known.
@@ -66,7 +82,12 @@ impl Round {
         let count = policy.order.len();
         let mut round = Round {
             rate: policy.switching_rate,
-            count: count as f64,
+            count: if policy.rates.is_some() {
+                1.0
+            } else {
+                count as f64
+            },
+            working: Vec::new(),
             mix: mean_schedule(&policy.schedules, &policy.weights),
             transit: 0.0,
             served: vec![0.0; rates.len()],
@@ -74,19 +95,49 @@ impl Round {
             serving: Vec::new(),
             steps: Vec::new(),
         };
+        // In a loop a working state has its place behind the route that leads there.
+        let first = if policy.rates.is_some() { count } else { 1 };
+        (0..first).for_each(|n| round.work_on(n, policy));
         for n in 0..count {
-            let leg = Leg {
-                packing: &packing,
-                policy,
-                rates: &rates,
-                target: policy.schedule((n + 1) % count),
-            };
-            leg.walk(n, &mut round)?;
-        }
-        if count == 1 {
-            round.steps.clear();
+            for (next, rate) in policy.leaving(n) {
+                let leg = Leg {
+                    packing: &packing,
+                    policy,
+                    rates: &rates,
+                    target: policy.schedule(next),
+                };
+                let (own, steps) = (&round.working[n], round.steps.len());
+                let goes = own.onward.iter().filter(|(to, _)| *to == next);
+                let often = own.often * goes.map(|(_, p)| p).sum::<f64>();
+                let from = own.place;
+                leg.walk(policy.schedule(n), (from, rate), often, &mut round)?;
+                if next == round.working.len() {
+                    round.work_on(next, policy);
+                }
+                let to = round.working[next].place;
+                let new = round.steps[steps..].iter_mut();
+                new.filter(|(edge, _)| edge.to == ARRIVAL)
+                    .for_each(|(edge, _)| edge.to = to);
+            }
         }
         Some(round)
+    }
+
+    /// Adds the working state of the n-th schedule.
+    fn work_on(&mut self, n: usize, policy: &MsrPolicy) {
+        let leaving = policy.leaving(n);
+        let total: f64 = leaving.iter().map(|(_, rate)| rate).sum();
+        let onward = leaving.into_iter().map(|(to, rate)| (to, rate / total));
+        let often = match policy.rates {
+            None => 1.0,
+            Some(_) => policy.weights[n] * total / policy.switching_rate,
+        };
+        self.working.push(Working {
+            place: self.serving.len(),
+            often,
+            onward: onward.collect(),
+        });
+        self.serving.push(policy.schedule(n).to_vec());
     }
 
     /// Returns the chain with its law; `None` where it has none.
@@ -121,7 +172,7 @@ impl Round {
 
     /// Switches per time: N a round, and none where there is nowhere to go.
     pub(super) fn switching_frequency(&self) -> f64 {
-        if self.count > 1.0 {
+        if self.working.len() > 1 {
             self.rate * self.working_time()
         } else {
             0.0
@@ -162,69 +213,6 @@ impl Round {
     }
 }
 
-/// By how many completions of a queue that is never empty a state of the chain is ahead of the mean (the MSR paper, §6.2).
-pub(super) struct Ahead {
-    /// Completions on average \[1/time\].
-    pub(super) capacity: f64,
-    /// The least and the most over all states.
-    pub(super) least: f64,
-    pub(super) most: f64,
-    /// The mean over the states just after a completion.
-    pub(super) after_completion: f64,
-    /// What each of the last three may be wrong by.
-    pub(super) error: f64,
-}
-
-impl Round {
-    /// Returns what theorem 8 needs for type i: from each state the mean time and the mean number of completions until
-    /// the loop begins again, one against the other as in a whole round.
-    pub(super) fn ahead(&self, workload: &Workload, i: usize) -> Ahead {
-        let states = self.serving.len();
-        let rate = 1.0 / workload.types()[i].mean_size();
-        let speeds = self.serving.iter().map(|slots| rate * f64::from(slots[i]));
-        let speeds: Vec<f64> = speeds.collect();
-        let (mut leaving, mut alone) = (vec![0.0; states], speeds.clone());
-        for (edge, of) in &self.steps {
-            leaving[edge.from] += edge.rate;
-            if *of == Some(i) {
-                alone[edge.from] = 0.0;
-            }
-        }
-        if states == 1 {
-            leaving[0] = 1.0; // a round of what is never left is any time
-        }
-        // Steps come in the order of the round: all that lead to a state before those from it.
-        let mut visits = vec![0.0; states];
-        visits[0] = 1.0;
-        for (edge, _) in self.steps.iter().filter(|(edge, _)| edge.to > 0) {
-            visits[edge.to] += visits[edge.from] * edge.rate / leaving[edge.from];
-        }
-        let times: Vec<f64> = visits.iter().zip(&leaving).map(|(v, r)| v / r).collect();
-        let (mut completions, mut rest) = (speeds, vec![1.0; states]);
-        for (edge, _) in self.steps.iter().rev().filter(|(edge, _)| edge.to > 0) {
-            let Edge { from, to, rate } = *edge;
-            completions[from] += rate * completions[to] / leaving[to];
-            rest[from] += rate * rest[to] / leaving[to];
-        }
-        let (served, lasts) = (completions[0] / leaving[0], rest[0] / leaving[0]);
-        let capacity = served / lasts;
-        let ahead = |s: usize| (completions[s] - capacity * rest[s]) / leaving[s];
-        let mut ahead: Vec<f64> = (0..states).map(ahead).collect();
-        let mean = ahead.iter().zip(&times).map(|(a, t)| a * t).sum::<f64>() / lasts;
-        ahead.iter_mut().for_each(|a| *a -= mean);
-        let own = (0..states).map(|s| times[s] * alone[s] * ahead[s]);
-        let ending = self.steps.iter().filter(|(_, of)| *of == Some(i));
-        let ending = ending.map(|(edge, _)| times[edge.from] * edge.rate * ahead[edge.to]);
-        Ahead {
-            capacity,
-            least: ahead.iter().copied().fold(f64::MAX, f64::min),
-            most: ahead.iter().copied().fold(f64::MIN, f64::max),
-            after_completion: (own.sum::<f64>() + ending.sum::<f64>()) / served,
-            error: 16.0 * f64::EPSILON * served * (states as f64).sqrt(),
-        }
-    }
-}
-
 /// The route to the schedule `target`. A stage is the vector of slots (K) that each type
 /// *holds*: they serve, but for those beyond the target in setup.
 struct Leg<'a> {
@@ -235,41 +223,33 @@ struct Leg<'a> {
 }
 
 impl Leg<'_> {
-    /// Adds the n-th schedule of the loop and the route from it to the round; `None` where the
-    /// stages become too many.
-    fn walk(&self, n: usize, round: &mut Round) -> Option<()> {
-        let source = self.policy.schedule(n);
-        let here = round.serving.len();
-        round.serving.push(source.to_vec());
-        let leave = |to| Edge {
-            from: here,
-            to,
-            rate: self.policy.leaving_rate(n),
-        };
+    /// Adds the route from a schedule, whose working state stands at a place and is left at a rate, and that is taken so
+    /// often in a round; `None` where the stages become too many.
+    fn walk(
+        &self,
+        source: &[u32],
+        (from, rate): (usize, f64),
+        often: f64,
+        round: &mut Round,
+    ) -> Option<()> {
+        let leave = |to| Edge { from, to, rate };
         let start = self.admitted(source.to_vec());
         if self.policy.preemption == Preemption::Full || self.moving(&start).is_empty() {
             round.steps.push((leave(ARRIVAL), None));
-        } else {
-            let first = self.enter(&start, round);
-            round.steps.push((leave(first), None));
-            let mut layer = BTreeMap::from([(start, (1.0, first))]);
-            while !layer.is_empty() {
-                let mut following = BTreeMap::new();
-                for (held, (probability, at)) in &layer {
-                    self.pass(held, *probability, *at, round, &mut following);
-                    if round.stages > self.most_stages() {
-                        return None;
-                    }
-                }
-                layer = following;
-            }
+            return Some(());
         }
-        let is_last = n + 1 == self.policy.order.len();
-        let next = if is_last { 0 } else { round.serving.len() };
-        for (edge, _) in &mut round.steps {
-            if edge.to == ARRIVAL {
-                edge.to = next;
+        let first = self.enter(&start, round);
+        round.steps.push((leave(first), None));
+        let mut layer = BTreeMap::from([(start, (often, first))]);
+        while !layer.is_empty() {
+            let mut following = BTreeMap::new();
+            for (held, (probability, at)) in &layer {
+                self.pass(held, *probability, *at, round, &mut following);
+                if round.stages > self.most_stages() {
+                    return None;
+                }
             }
+            layer = following;
         }
         Some(())
     }
@@ -458,34 +438,5 @@ mod tests {
             (0.0, 0, 1.0)
         );
         assert_close(&round.mean_schedule(), &[0.5, 2.0, 1.0]);
-    }
-
-    /// What the maker solves for state by state: lemma 9 of the paper.
-    #[test]
-    fn completions_ahead_are_those_of_the_maker() {
-        use synth_queues::ctmc::RelativeCompletions;
-        let path = format!("{}/../../models/section7.yaml", env!("CARGO_MANIFEST_DIR"));
-        let workload = Workload::read(path.as_ref()).unwrap().workload;
-        for (preemption, setup_rate) in [
-            (Preemption::None, None),
-            (Preemption::Setup, Some(10.0)),
-            (Preemption::Full, None),
-        ] {
-            for route in Route::ALL {
-                let round = round(preemption, setup_rate, route);
-                let environment = round.environment().unwrap();
-                for i in 0..workload.types().len() {
-                    let own = round.ahead(&workload, i);
-                    let queue = round.queue(&environment, &workload, i);
-                    let other = RelativeCompletions::new(&queue);
-                    let furthest = other.ahead.iter().copied().fold(f64::MIN, f64::max);
-                    let least = other.ahead.iter().copied().fold(f64::MAX, f64::min);
-                    assert_close(
-                        &[own.capacity, own.most, own.least, own.after_completion],
-                        &[queue.capacity(), furthest, least, other.mean_ahead],
-                    );
-                }
-            }
-        }
     }
 }

@@ -39,7 +39,7 @@ fn guard(
     let rule = &*policy.rule;
     if matches!(
         rule,
-        Family::Guarded(_) | Family::Msr(_) | Family::Partition(_)
+        Family::Guarded(_) | Family::Msr(_) | Family::Partition(_) | Family::RandomizedTimers(_)
     ) {
         let expected = "a rule without clocks of its own";
         findings.differs("rule", format!("`{}`", rule.name()), expected);

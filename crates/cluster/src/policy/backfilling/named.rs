@@ -5,13 +5,16 @@ use serde::{Deserialize, Serialize};
 
 use super::{Backfilling, Estimates};
 use crate::policy::hosts::Placement;
-use crate::policy::rule::{NamedRule, Parameter, Rule, no_settings, require_known};
+use crate::policy::pooled::{Order, PooledPolicy};
+use crate::policy::rule::{NamedRule, Parameter, Rule, no_settings, require_known, settings_for};
 use crate::policy::{Knows, Policy, Unsuitable};
 use crate::workload::{Fleet, Workload};
 
 no_settings! {
     /// First-Fit.
     FirstFitPolicy;
+    /// First come, first served.
+    FcfsPolicy;
     /// Most Servers First.
     MostServersFirstPolicy;
     /// Least Servers First.
@@ -20,6 +23,8 @@ no_settings! {
     EasyByMeanPolicy;
     /// EASY backfilling by the limits of jobs.
     EasyBackfillPolicy;
+    /// Conservative backfilling by the limits of jobs.
+    ConservativeBackfillPolicy;
 }
 
 /// EASY backfilling over all servers of a fleet.
@@ -37,6 +42,16 @@ impl Rule for FirstFitPolicy {
 
     fn words(&self, _: &Workload) -> String {
         "First-Fit, without preemption: whenever there is room, the oldest waiting job that fits starts.".into()
+    }
+}
+
+impl Rule for FcfsPolicy {
+    fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
+        Backfilling::FCFS.over(fleet)
+    }
+
+    fn words(&self, _: &Workload) -> String {
+        "First come, first served, without preemption: the oldest waiting job starts as soon as it fits, and no job before it.".into()
     }
 }
 
@@ -64,6 +79,9 @@ const EASY: &str = "EASY backfilling, without preemption: jobs start in order of
 
 /// The work of EASY backfilling beyond that of First-Fit.
 const EASY_WORK: f64 = 2.0;
+
+/// That of conservative backfilling.
+const CONSERVATIVE_WORK: f64 = 20.0;
 
 impl Rule for EasyByMeanPolicy {
     fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
@@ -94,6 +112,24 @@ impl Rule for EasyBackfillPolicy {
 
     fn added_work(&self, _: &Workload) -> f64 {
         EASY_WORK
+    }
+}
+
+impl Rule for ConservativeBackfillPolicy {
+    fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
+        Backfilling::conservative(Estimates::Limits).over(fleet)
+    }
+
+    fn words(&self, _: &Workload) -> String {
+        "Conservative backfilling, without preemption: every waiting job has a reservation, in order of arrival, and a job starts as soon as that delays none of those before it, each taken to be as long as its limit.".into()
+    }
+
+    fn needs_limits(&self) -> bool {
+        true
+    }
+
+    fn added_work(&self, _: &Workload) -> f64 {
+        CONSERVATIVE_WORK
     }
 }
 
@@ -139,30 +175,31 @@ impl Rule for PooledEasyPolicy {
 pub(in crate::policy) const FIRST_FIT: NamedRule = NamedRule {
     name: "first-fit",
     about: "scans the queue in order of arrival and starts each job that fits",
-    pooled: Some(|fleet| Backfilling::FIRST_FIT.over(fleet)),
-    build: |w, _| Ok(Backfilling::FIRST_FIT.rule(w, 1)),
+    pools: true,
+    settings: |fleet, _| greedy(fleet, FirstFitPolicy {}, Order::Oldest, Placement::First),
     ..NamedRule::PLAIN
 };
 
 pub(in crate::policy) const FCFS: NamedRule = NamedRule {
     name: "fcfs",
     about: "first come, first served: stops at the first job that does not fit",
-    pooled: Some(|fleet| Backfilling::FCFS.over(fleet)),
-    build: |w, _| Ok(Backfilling::FCFS.rule(w, 1)),
+    pools: true,
+    settings: |fleet, _| greedy(fleet, FcfsPolicy {}, Order::Fcfs, Placement::Best),
     ..NamedRule::PLAIN
 };
 
 pub(in crate::policy) const BEST_FIT: NamedRule = NamedRule {
     name: "best-fit",
-    about: "the fitting job with the largest dominant share; of equals the oldest",
-    pooled: Some(|fleet| {
-        let choices = Backfilling {
-            placement: Placement::Best,
-            ..Backfilling::FIRST_FIT
-        };
-        choices.over(fleet)
-    }),
-    build: |w, _| Ok(Backfilling::MOST_SERVERS_FIRST.rule(w, 1)),
+    about: "the fitting job with the largest dominant share; of equals the oldest; on one server most-servers-first",
+    pools: true,
+    settings: |fleet, _| {
+        greedy(
+            fleet,
+            MostServersFirstPolicy {},
+            Order::Oldest,
+            Placement::Best,
+        )
+    },
     ..NamedRule::PLAIN
 };
 
@@ -170,8 +207,15 @@ pub(in crate::policy) const MOST_SERVERS_FIRST: NamedRule = NamedRule {
     name: "most-servers-first",
     about: "the fitting job that needs most; with several resources, by dominant share",
     aliases: &["msf"],
-    pooled: Some(|fleet| Backfilling::MOST_SERVERS_FIRST.over(fleet)),
-    build: |w, _| Ok(Backfilling::MOST_SERVERS_FIRST.rule(w, 1)),
+    pools: true,
+    settings: |fleet, _| {
+        greedy(
+            fleet,
+            MostServersFirstPolicy {},
+            Order::Largest,
+            Placement::Best,
+        )
+    },
     ..NamedRule::PLAIN
 };
 
@@ -179,8 +223,15 @@ pub(in crate::policy) const LEAST_SERVERS_FIRST: NamedRule = NamedRule {
     name: "least-servers-first",
     about: "the fitting job that needs least; with several resources, by dominant share",
     aliases: &["lsf"],
-    pooled: Some(|fleet| Backfilling::LEAST_SERVERS_FIRST.over(fleet)),
-    build: |w, _| Ok(Backfilling::LEAST_SERVERS_FIRST.rule(w, 1)),
+    pools: true,
+    settings: |fleet, _| {
+        greedy(
+            fleet,
+            LeastServersFirstPolicy {},
+            Order::Smallest,
+            Placement::Best,
+        )
+    },
     ..NamedRule::PLAIN
 };
 
@@ -190,16 +241,30 @@ pub(in crate::policy) const EASY_BACKFILL: NamedRule = NamedRule {
     knows: Knows::Sizes,
     aliases: &["easy"],
     parameter: Some(INFLATION),
-    pooled: Some(|fleet| PooledEasyPolicy { limits: true }.build(fleet)),
-    build: |w, f| Ok(Backfilling::easy(estimates(w, f)?).rule(w, 1)),
+    pools: true,
+    settings: |fleet, inflation| {
+        without(inflation)?;
+        settings_for(
+            fleet,
+            EasyBackfillPolicy {},
+            PooledEasyPolicy { limits: true },
+        )
+    },
+    build: Some(|w, f| Ok(Backfilling::easy(estimates(w, f)?).rule(w, 1))),
     ..NamedRule::PLAIN
 };
 
 pub(in crate::policy) const EASY_BY_MEAN: NamedRule = NamedRule {
     name: "easy-by-mean",
     about: "the same, with the mean size of its type for each job's",
-    pooled: Some(|fleet| PooledEasyPolicy { limits: false }.build(fleet)),
-    build: |w, _| Ok(Backfilling::easy(Estimates::Means).rule(w, 1)),
+    pools: true,
+    settings: |fleet, _| {
+        settings_for(
+            fleet,
+            EasyByMeanPolicy {},
+            PooledEasyPolicy { limits: false },
+        )
+    },
     ..NamedRule::PLAIN
 };
 
@@ -209,7 +274,11 @@ pub(in crate::policy) const CONSERVATIVE_BACKFILL: NamedRule = NamedRule {
     knows: Knows::Sizes,
     aliases: &["conservative"],
     parameter: Some(INFLATION),
-    build: |w, f| Ok(Backfilling::conservative(estimates(w, f)?).rule(w, 1)),
+    settings: |_, inflation| {
+        without(inflation)?;
+        Ok(Box::new(ConservativeBackfillPolicy {}))
+    },
+    build: Some(|w, f| Ok(Backfilling::conservative(estimates(w, f)?).rule(w, 1))),
     ..NamedRule::PLAIN
 };
 
@@ -219,6 +288,26 @@ const INFLATION: Parameter = Parameter {
     default: None,
     whole: false,
 };
+
+/// Returns a rule without reservations: on one server, or which job starts next on which of several.
+fn greedy(
+    fleet: &Fleet,
+    one: impl Rule,
+    order: Order,
+    placement: Placement,
+) -> Result<Box<dyn Rule>, Unsuitable> {
+    settings_for(fleet, one, PooledPolicy::plain(order, placement))
+}
+
+/// Refuses an inflation: in a policy file jobs bring their limits.
+fn without(inflation: Option<f64>) -> Result<(), Unsuitable> {
+    let why = |f| {
+        format!(
+            "its policy file goes by the limits that jobs bring, which nothing inflates: leave `:{f}` out"
+        )
+    };
+    inflation.map_or(Ok(()), |f| Err(Unsuitable(why(f))))
+}
 
 /// Returns inflated sizes, or what the workload says is known, and sizes where it says nothing.
 fn estimates(workload: &Workload, inflation: Option<f64>) -> Result<Estimates, Unsuitable> {

@@ -19,7 +19,7 @@ pub(super) const NAMED: NamedRule = NamedRule {
     name: "max-weight",
     about: "the schedule of most weight, each job weighing as many jobs as there are of its type",
     preempts: true,
-    build: |w, _| Ok(Box::new(MaxWeight::plain(w))),
+    settings: |fleet, _| Ok(Box::new(MaxWeightPolicy::plain(fleet.types().len()))),
     ..NamedRule::PLAIN
 };
 

@@ -54,12 +54,7 @@ enum Maximum {
 impl MaxWeight {
     /// Each job weighs as many as there are of its type.
     pub fn plain(workload: &Workload) -> Self {
-        let weights = Weights {
-            worths: Vec::new(),
-            exponent: 1.0,
-            few: Vec::new(),
-        };
-        MaxWeight::new(workload, weights)
+        MaxWeight::weighted(workload, &MaxWeightPolicy::plain(workload.types().len()))
     }
 
     /// The rule with these weights.
@@ -281,6 +276,9 @@ impl Weights {
             exponent: policy.exponent,
             few: Vec::new(),
         };
+        if *policy == MaxWeightPolicy::plain(policy.worths.len()) {
+            return weights;
+        }
         let few = |i: usize| (0..FEW).map(|jobs| weights.compute(i, jobs)).collect();
         weights.few = (0..policy.worths.len()).map(few).collect();
         weights

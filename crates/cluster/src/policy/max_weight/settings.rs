@@ -17,6 +17,14 @@ pub struct MaxWeightPolicy {
 }
 
 impl MaxWeightPolicy {
+    /// Returns the rule as it is published, for so many types.
+    pub fn plain(types: usize) -> Self {
+        MaxWeightPolicy {
+            worths: vec![1.0; types],
+            exponent: 1.0,
+        }
+    }
+
     /// The worths times these, the largest of them 1, to six digits.
     pub fn times(&self, factors: impl Iterator<Item = f64>) -> Self {
         let mut worths: Vec<f64> = self

@@ -8,7 +8,7 @@ use crate::policy::{Event, Policy, System, first_largest, in_words};
 use crate::workload::Workload;
 
 /// The clock that ends a working schedule; clock `1 + i` ends a slot of type i that no job
-/// ends: a phantom of a drain, or a setup.
+/// ends: a phantom of a drain, or a setup. Of a chain clock `1 + K + t` ends a schedule for the t-th.
 const SWITCH: usize = 0;
 
 /// A Markovian Service Rate policy, online (the MSR paper, §5.1 and §8.2): works on one
@@ -24,6 +24,8 @@ pub struct Msr {
     shares: Vec<f64>,
     /// By position in the loop: the types of which the schedule has other counts than the one before.
     differing: Vec<Vec<usize>>,
+    /// By position: the clocks that end the working schedule, and their rates.
+    leaving: Vec<Vec<(usize, f64)>>,
     /// Position in the loop: of the working schedule, or of the one that the route goes to.
     position: usize,
     working: bool,
@@ -41,12 +43,21 @@ impl Msr {
     pub fn new(policy: &MsrPolicy, workload: &Workload) -> Self {
         let (types, positions) = (workload.types().len(), policy.order.len());
         let differing = |position: usize| -> Vec<usize> {
+            if policy.rates.is_some() {
+                return (0..types).collect();
+            }
             let before = policy.schedule((position + positions - 1) % positions);
             let counts = policy.schedule(position).iter().zip(before).enumerate();
             let others = counts.filter(|(_, (own, before))| own != before);
             others.map(|(i, _)| i).collect()
         };
+        let leaving = |position: usize| -> Vec<(usize, f64)> {
+            let rates = policy.leaving(position).into_iter();
+            let clock = |to: usize| policy.rates.as_ref().map_or(SWITCH, |_| 1 + types + to);
+            rates.map(|(to, rate)| (clock(to), rate)).collect()
+        };
         Msr {
+            leaving: (0..positions).map(leaving).collect(),
             service_rates: workload.types().iter().map(|t| t.service_rate()).collect(),
             shares: workload.dominant_shares(),
             differing: (0..positions).map(differing).collect(),
@@ -77,14 +88,19 @@ impl Msr {
         self.clocked.put(i, rate > 0.0);
     }
 
-    fn depart(&mut self, system: &mut System) {
-        self.position = (self.position + 1) % self.policy.order.len();
+    fn depart(&mut self, clock: usize, system: &mut System) {
+        for (clock, _) in &self.leaving[self.position] {
+            system.set_clock(*clock, 0.0);
+        }
+        self.position = match clock.checked_sub(1 + self.shares.len()) {
+            Some(to) => to,
+            None => (self.position + 1) % self.policy.order.len(),
+        };
         let schedule = self.policy.schedule(self.position);
         for &i in &self.differing[self.position] {
             self.slots.aim(i, schedule[i], system);
         }
         self.working = false;
-        system.set_clock(SWITCH, 0.0);
         system.count_switch();
         self.preempt(system);
         self.follow_route(system);
@@ -171,7 +187,9 @@ impl Msr {
             self.slots.set(i, self.slots.target[i], system);
             from = i + 1;
         }
-        system.set_clock(SWITCH, self.policy.leaving_rate(self.position));
+        for (clock, rate) in &self.leaving[self.position] {
+            system.set_clock(*clock, *rate);
+        }
     }
 
     /// Eager admission: raises the counts of types with too few slots, in type order, each
@@ -373,7 +391,8 @@ impl Msr {
 
 impl Policy for Msr {
     fn clocks(&self) -> usize {
-        1 + self.shares.len()
+        let chain = self.policy.rates.as_ref();
+        1 + self.shares.len() + chain.map_or(0, Vec::len)
     }
 
     fn preempts(&self) -> bool {
@@ -394,7 +413,9 @@ impl Policy for Msr {
         match event {
             // A ring that comes too late, after its clock was stopped.
             Event::Clock(clock) if system.clocks().get(clock).is_none_or(|rate| *rate == 0.0) => {}
-            Event::Clock(SWITCH) => self.depart(system),
+            Event::Clock(clock) if clock == SWITCH || clock > self.shares.len() => {
+                self.depart(clock, system);
+            }
             _ if !self.working => self.route_event(event, system),
             _ => self.refill(event, system),
         }

@@ -115,8 +115,12 @@ pub struct MsrPolicy {
     /// The order in which the schedules follow each other, as indices into `schedules`.
     #[serde(rename = "loop")]
     pub order: Vec<usize>,
-    /// α [1/time]: schedule s is left at rate `α / (N · weight_s)`.
+    /// α [1/time], switches per time without routes: schedule s is left at rate `α / (N · weight_s)`.
     pub switching_rate: f64,
+    /// R (N × N), where the schedules are the states of a chain and in no loop: schedule s is left for t at rate
+    /// `α R_st`. The weights are its law, and `Σ_s weight_s Σ_t R_st` is 1; `loop` is 0, 1, … and says nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rates: Option<Vec<Vec<f64>>>,
     /// γ [1/time]: the rate of the exponential setup of one slot; with `setup` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub setup_rate: Option<f64>,
@@ -134,13 +138,21 @@ impl MsrPolicy {
         &self.schedules[self.order[n]]
     }
 
-    /// Returns the rate [1/time] at which the n-th schedule of the loop is left: `α / (N π)`.
-    ///
-    /// Zero where there is a single schedule and nowhere to go.
-    pub fn leaving_rate(&self, n: usize) -> f64 {
-        match self.order.len() {
-            1 => 0.0,
-            count => self.switching_rate / (count as f64 * self.weights[self.order[n]]),
+    /// Returns for which schedules the n-th one of the loop is left, by their places there, and at which rates
+    /// [1/time]: for the next at `α / (N π)`, or as the chain has it. For none where there is a single schedule.
+    pub fn leaving(&self, n: usize) -> Vec<(usize, f64)> {
+        let count = self.order.len();
+        match &self.rates {
+            _ if count == 1 => Vec::new(),
+            None => {
+                let often = count as f64 * self.weights[self.order[n]];
+                vec![((n + 1) % count, self.switching_rate / often)]
+            }
+            Some(rates) => {
+                let row = rates[n].iter().enumerate().filter(|(_, rate)| **rate > 0.0);
+                row.map(|(to, rate)| (to, self.switching_rate * rate))
+                    .collect()
+            }
         }
     }
 }
@@ -154,6 +166,7 @@ pub fn section_seven(preemption: Preemption, route: Route, rate: f64) -> MsrPoli
         weights: vec![0.5, 0.5],
         order: vec![0, 1],
         switching_rate: rate,
+        rates: None,
         setup_rate: (preemption == Preemption::Setup).then_some(10.0),
         route,
         backfill: Backfill::None,

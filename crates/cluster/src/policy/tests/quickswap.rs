@@ -7,14 +7,14 @@ fn four() -> Workload {
     servers(4, &[1, 4])
 }
 
-fn msfq(threshold: u32) -> Stage<Msfq> {
-    let policy = Msfq::new(&four(), Some(threshold)).unwrap();
-    Stage::new(&four(), policy, false)
+fn msfq(threshold: f64) -> Stage<StaticQuickswap> {
+    let policy = StaticQuickswapPolicy::msfq(&four(), Some(threshold)).unwrap();
+    Stage::new(&four(), StaticQuickswap::new(&policy, &four()), false)
 }
 
 #[test]
 fn light_jobs_give_way_at_the_threshold() {
-    let mut stage = msfq(2);
+    let mut stage = msfq(2.0);
     for n in 0..4 {
         assert_eq!(stage.arrive(0), format!("+0:{n}"));
     }
@@ -29,9 +29,28 @@ fn light_jobs_give_way_at_the_threshold() {
     assert_eq!([stage.end(1), stage.end(1)], ["+1:8", "+0:7 +0:9"]);
 }
 
+/// Strict: two light jobs are not above two, so that they drain though no heavy job waits; also a light one alone.
+#[test]
+fn strict_turns_drain_for_nobody() {
+    let policy = StaticQuickswapPolicy::strict_msfq(&four(), Some(2.0)).unwrap();
+    let rule = StaticQuickswap::new(&policy, &four());
+    let mut stage = Stage::new(&four(), rule, false);
+    assert_eq!(stage.arrive(0), "+0:0");
+    let drained = [stage.arrive(0), stage.arrive(0), stage.arrive(0)];
+    assert_eq!(drained, ["", "", ""]);
+    assert_eq!(stage.end(0), "+0:1 +0:2 +0:3");
+    let above = [stage.arrive(0), stage.end(0), stage.end(0)];
+    assert_eq!(above, ["+0:4", "", ""]);
+    assert_eq!([stage.arrive(0), stage.arrive(1)], ["", ""]);
+    assert_eq!([stage.end(0), stage.end(0)], ["", "+1:6"]);
+    assert_eq!(stage.end(1), "+0:5");
+    assert_eq!(stage.end(0), "", "the system is empty");
+    assert_eq!(stage.arrive(1), "+1:7");
+}
+
 #[test]
 fn without_heavy_jobs_light_ones_go_on() {
-    let mut stage = msfq(2);
+    let mut stage = msfq(2.0);
     assert_eq!([stage.arrive(0), stage.arrive(0)], ["+0:0", "+0:1"]);
     let drains = [stage.arrive(1), stage.arrive(0)];
     assert_eq!(drains, ["", ""], "two are not above two");
@@ -40,7 +59,7 @@ fn without_heavy_jobs_light_ones_go_on() {
 /// ℓ = 0: on the same random arrivals the same decisions.
 #[test]
 fn threshold_0_is_most_servers_first() {
-    let mut quickswap = msfq(0);
+    let mut quickswap = msfq(0.0);
     let mut largest = backfilling(&four(), Backfilling::MOST_SERVERS_FIRST);
     let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(4);
     for _ in 0..3000 {
@@ -58,12 +77,15 @@ fn threshold_0_is_most_servers_first() {
 
 #[test]
 fn what_is_not_one_or_all_is_told() {
-    let said = |workload: &Workload, l| Msfq::new(workload, l).unwrap_err().to_string();
+    let said = |workload: &Workload, l| {
+        let refused = StaticQuickswapPolicy::msfq(workload, l);
+        refused.unwrap_err().to_string()
+    };
     assert!(said(&servers(4, &[1, 2]), None).contains("none does"));
     assert!(said(&servers(4, &[3, 4]), None).contains("t0, t1 do"));
     assert!(said(&servers(4, &[1, 4, 2]), None).contains("there are t0, t2"));
     assert!(said(&servers(4, &[4]), None).contains("there is none"));
-    assert!(said(&four(), Some(4)).contains("from 0 to 3"));
+    assert!(said(&four(), Some(4.0)).contains("from 0 to 3"));
     // Whatever the order and the resources: two lean jobs fit, and nothing beside a wide one.
     let wide = OneOrAll::new(&servers(5, &[4, 2])).unwrap();
     assert_eq!((wide.light, wide.heavy, wide.servers), (1, 0, 2));

@@ -178,6 +178,8 @@ fn rules_over_one_server_are_those_of_a_server() {
   - {name: wide, demand: {cpu: 5}, arrival_rate: .2, mean_size: 2}
   - {name: learn, demand: {cpu: 2, gpu: 1}, arrival_rate: .2, mean_size: 1}\n";
     let fleet = Fleet::parse(text, "one").unwrap().workload;
+    let two = text.replace("server: {", "servers:\n  - {count: 2, ");
+    let several = Fleet::parse(&two, "two").unwrap().workload;
     let settings = Settings {
         events: 200_000,
         common_sizes: true,
@@ -186,13 +188,12 @@ fn rules_over_one_server_are_those_of_a_server() {
     // Best-Fit among servers says nothing of the order of types, which it is on one.
     for rule in Contender::rules()
         .iter()
-        .filter(|rule| rule.name != "best-fit")
+        .filter(|rule| rule.pools && rule.name != "best-fit")
     {
-        let Some(pooled) = rule.pooled else { continue };
         let own = Contender::from(rule)
             .simulate_on(&fleet, &settings, quiet)
             .unwrap();
-        let policy = pooled(&fleet);
+        let policy = (rule.settings)(&several, None).unwrap().build(&fleet);
         let system = || System::of_fleet(&fleet, policy.clocks(), policy.preempts());
         let mut simulation = Simulation::on(&fleet, &system, &*policy, &settings);
         let pooled = simulation.run(&settings, &mut quiet).unwrap();

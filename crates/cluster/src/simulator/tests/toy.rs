@@ -15,9 +15,9 @@ static NAMED: NamedRule = NamedRule {
         default: Some(2.0),
         whole: true,
     }),
-    build: |w, most| {
+    settings: |_, most| {
         let most = most.map_or(2, |m| m as u32);
-        Ok(LongestWaitingPolicy { most }.build(&w.clone().into()))
+        Ok(Box::new(LongestWaitingPolicy { most }))
     },
     ..NamedRule::PLAIN
 };

@@ -209,7 +209,8 @@ const WEIGHTS: [(f64, f64); 7] = [
 
 /// Returns the candidates with full preemption.
 fn full(workload: &Workload, msr: &Synthesis) -> Vec<Family> {
-    let mut starts: Vec<Family> = vec![msr.policy.clone().into(), max_weight(workload).into()];
+    let plain = MaxWeightPolicy::plain(workload.types().len());
+    let mut starts: Vec<Family> = vec![msr.policy.clone().into(), plain.into()];
     if workload.start_latency().is_none() && ServerFilling::new(workload).is_ok() {
         starts.push(ServerFillingPolicy {}.into());
     }
@@ -245,12 +246,4 @@ fn with_setups(workload: &Workload, setup_rate: f64, msr: &Synthesis) -> Vec<Fam
         })
     });
     starts.map(Family::from).collect()
-}
-
-/// The rule as it is published.
-pub(super) fn max_weight(workload: &Workload) -> MaxWeightPolicy {
-    MaxWeightPolicy {
-        worths: vec![1.0; workload.types().len()],
-        exponent: 1.0,
-    }
 }

@@ -20,6 +20,11 @@ pub enum Families {
 }
 
 impl Families {
+    /// Returns whether it is one policy as it is, of which no guard is to be made a part.
+    pub(super) fn are_fixed(&self) -> bool {
+        matches!(self, Families::Fixed(_))
+    }
+
     pub(super) fn have(&self, name: &str) -> bool {
         match self {
             Families::Fixed(_) => false,
@@ -71,6 +76,8 @@ pub enum Basis {
     Fairest(&'static str, f64),
     /// None has settled, and with it jobs stayed least.
     StaysLeast,
+    /// It is the policy that was asked for as it is, and was seen to run away.
+    RunsAway,
     /// All were seen to run away, and a guard carries the load where this one does.
     Guarded,
     /// No run says anything; its stability is proved, or it is the first candidate.
@@ -111,7 +118,7 @@ pub struct Chosen {
 
 impl Chosen {
     /// Returns a policy of which nothing was simulated.
-    pub(super) fn new(artifact: Artifact, basis: Basis) -> Self {
+    pub(in crate::synthesis) fn new(artifact: Artifact, basis: Basis) -> Self {
         Chosen {
             artifact,
             basis,

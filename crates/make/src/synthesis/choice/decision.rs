@@ -109,6 +109,7 @@ fn description<'a>(
             return (taken.measured(evaluator), why);
         }
         Basis::StaysLeast | Basis::Guarded => "no policy was seen to settle",
+        Basis::RunsAway => "it was seen to run away",
         Basis::Unseen => "no run was long enough to say anything",
         Basis::Analysis | Basis::Given => return (None, None),
     };
@@ -212,6 +213,9 @@ impl Comparison<'_, '_> {
         } else {
             (self.first(|_| true).unwrap_or(0), Basis::Guarded)
         };
+        if evaluator.choice.families.are_fixed() && self.candidates[n].runs_away() {
+            return Ok((n, Basis::RunsAway));
+        }
         let longest = self.candidates[n].longest();
         let number = longest.map_or(0.0, evaluator::rough_number);
         match evaluator.guarded(&self.candidates[n].policy, number) {

@@ -30,8 +30,8 @@ use decision::decide;
 use evaluator::{Evaluator, Guard};
 pub use pooled::{Pooling, pool};
 use synth_cluster::artifact::{
-    self, Backfill, EmptySlots, Family, FirstFitPolicy, MostServersFirstPolicy, MsrPolicy,
-    Preemption, Quantity,
+    self, Backfill, EmptySlots, Family, FirstFitPolicy, MaxWeightPolicy, MostServersFirstPolicy,
+    MsrPolicy, Preemption, Quantity,
 };
 use synth_cluster::policy::TuningContext;
 use synth_cluster::simulator::Run;
@@ -57,7 +57,7 @@ pub fn choose(
     let outlook = outlook.expect("the route taken has an outlook");
     let context = TuningContext::new(workload, outlook.largest);
     let rivals: Vec<Family> = match options.preemption {
-        Preemption::Full => vec![candidates::max_weight(workload).into()],
+        Preemption::Full => vec![MaxWeightPolicy::plain(workload.types().len()).into()],
         _ => vec![FirstFitPolicy {}.into(), MostServersFirstPolicy {}.into()],
     };
     let mut evaluator = Evaluator::new(&fleet, options.objective, choice, guards, &mut progress);
@@ -108,7 +108,7 @@ fn guards(
 }
 
 fn guard(workload: &Workload, choice: &ChoiceOptions, msr: &Synthesis) -> Option<Guard> {
-    if matches!(choice.families, Families::Fixed(_)) || !workload.is_poisson() {
+    if choice.families.are_fixed() || !workload.is_poisson() {
         return None;
     }
     let policy = MsrPolicy {

@@ -85,7 +85,7 @@ fn simulated(
     progress: &mut dyn FnMut(Stage),
 ) -> Result<Chosen, ChoiceError> {
     let guards = slots
-        .filter(|_| fleet.envelope().is_poisson())
+        .filter(|_| fleet.envelope().is_poisson() && !choice.families.are_fixed())
         .map(|own| Guard {
             policy: artifact::Guard::Partition(own.policy.clone()),
             mean_number: own.mean_number(fleet),

@@ -166,7 +166,9 @@ pub(super) fn artifact(
     match (policy, slots) {
         (Family::Partition(_), Some(slots)) => {
             let numbers = slots.numbers.iter();
-            own.extend(numbers.flat_map(|numbers| claims::of_slots(workload, numbers)));
+            own.extend(
+                numbers.flat_map(|numbers| claims::of_numbers(workload, Method::ExactQbd, numbers)),
+            );
         }
         (Family::Guarded(policy), _) => {
             own.extend(match (policy.guard.msr(), slots) {

@@ -1,0 +1,206 @@
+//! The load at which policies cease to be stable, by simulation: bisection between a load at which a run has settled and
+//! one at which it ran away.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+
+use clap::Args;
+use serde::Serialize;
+
+use super::resolve::own_load;
+use super::{known, progress};
+use crate::kind::{
+    Caller, Files, Kind as _, NamesFiles, OwnVerb, Policy, VerbOutput, VerbResult, json,
+};
+use crate::multiresource::Multiresource;
+use crate::multiresource::workload::Fleet;
+use crate::report::{Table, estimate, number};
+use crate::simulation::{Estimate, Health, Settings};
+use crate::typed::{Budget, WorkloadFile, part};
+
+/// What is typed.
+#[derive(Args)]
+#[command(after_help = ABOUT)]
+pub struct Arguments {
+    #[command(flatten)]
+    workload: WorkloadFile,
+
+    /// Policies, by name (`synth rules` lists them) or policy file
+    #[arg(long, value_delimiter = ',', required = true, value_name = "P,P,…")]
+    policies: Vec<String>,
+
+    /// How far apart the two loads may be
+    #[arg(long, default_value = "1%", value_parser = part)]
+    within: f64,
+
+    #[command(flatten)]
+    budget: Budget,
+
+    /// Also write all runs as JSON to this file (`-`: to standard output, in place of the table)
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+const ABOUT: &str = "\
+All arrival rates are scaled alike. Loads are fractions of what any policy can serve: at 1 none is stable, which is proved. A \
+load counts as stable where a run has settled, and as unstable where the number of jobs was seen to grow. Between the two \
+runs say nothing: longer ones (--events, 1e8 by default) bring them nearer to each other.";
+
+/// Events of the longest run, by default.
+const EVENTS: u64 = 100_000_000;
+
+/// One run.
+#[derive(Clone, Serialize)]
+struct Seen {
+    load: f64,
+    health: Health,
+    events: u64,
+    mean_response: Option<Estimate>,
+    /// In the last part of the run, on average.
+    jobs_at_the_end: Option<f64>,
+}
+
+/// What was seen of a policy.
+#[derive(Serialize)]
+struct Limit {
+    policy: String,
+    /// By load.
+    runs: Vec<Seen>,
+}
+
+impl NamesFiles for Arguments {
+    fn files(&self) -> Files<'_> {
+        let policies = self.policies.iter().map(Path::new);
+        let read = policies.chain(self.workload.typed()).collect();
+        (read, self.output.iter().map(PathBuf::as_path).collect())
+    }
+}
+
+impl OwnVerb for Arguments {
+    fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
+        let fleet = known(Fleet::read(self.workload.file()?)?, caller);
+        let resolve = |name| Policy::resolve(name, Some(&fleet), caller.changes);
+        let policies = self.policies.iter().map(String::as_str).map(resolve);
+        let policies = policies.collect::<VerbResult<Vec<Policy<Multiresource>>>>()?;
+        let load = own_load(None, &fleet)?;
+        let settings = Settings {
+            interrupt: caller.interrupt.clone(),
+            ..self.budget.settings(EVENTS)
+        };
+        let width = caller.width;
+        let mut listener = progress(caller);
+        let (mut limits, mut notes) = (Vec::new(), Vec::new());
+        for policy in policies {
+            if let Err(why) = Multiresource::fits(&policy, &fleet) {
+                notes.push(format!("{}: {why}", policy.name));
+                continue;
+            }
+            let mut runs: Vec<Seen> = Vec::new();
+            while let Some(at) = self.next(&runs)
+                && !settings.interrupt.load(Ordering::Relaxed)
+            {
+                listener(&format!("simulating {} at ρ = {}", policy.name, number(at)));
+                runs.push(seen(&policy, &fleet.scaled(at / load)?, at, &settings)?);
+                runs.sort_by(|a, b| a.load.total_cmp(&b.load));
+            }
+            let policy = policy.name;
+            limits.push(Limit { policy, runs });
+        }
+        let documents = self.output.iter().cloned();
+        let documents = documents.map(|file| Ok((file, json(&limits)?)));
+        let interrupted = settings.interrupt.load(Ordering::Relaxed);
+        Ok(VerbOutput {
+            table: table(&limits, width) + "\n",
+            documents: documents.collect::<VerbResult<_>>()?,
+            negative: !notes.is_empty(),
+            notes,
+            interrupted,
+            ..VerbOutput::default()
+        })
+    }
+}
+
+/// The first runs have this part of the events; those that say nothing are repeated with so many times as many.
+const LONGER: u64 = 5;
+const FIRST: u64 = LONGER.pow(2);
+
+/// Runs a policy at a load until that says something, or has all the events that it may.
+fn seen(
+    policy: &Policy<Multiresource>,
+    fleet: &Fleet,
+    load: f64,
+    settings: &Settings,
+) -> VerbResult<Seen> {
+    let mut part = FIRST;
+    loop {
+        let settings = Settings {
+            events: (settings.events / part).max(1),
+            ..settings.clone()
+        };
+        let run = policy.rule.simulate_on(fleet, &settings, |_| ())?;
+        part /= LONGER;
+        let is_over = part == 0 || settings.interrupt.load(Ordering::Relaxed);
+        if is_over || run.health != Health::Unsettled {
+            return Ok(Seen {
+                load,
+                health: run.health,
+                events: run.events,
+                mean_response: run.mean_response,
+                jobs_at_the_end: run.path.0.last().copied(),
+            });
+        }
+    }
+}
+
+/// Returns the run at the largest load that has settled, and that at the least above it that ran away.
+fn sides(runs: &[Seen]) -> [Option<&Seen>; 2] {
+    let settled = runs.iter().rfind(|run| run.health == Health::Settled);
+    let above = |run: &&Seen| settled.is_none_or(|own| run.load > own.load);
+    let unstable = runs.iter().filter(above);
+    let unstable = unstable.clone().find(|run| run.health == Health::Unstable);
+    [settled, unstable]
+}
+
+impl Arguments {
+    /// Returns the load of the next run: in the middle of those that may still be either; `None` where they are near
+    /// enough, or runs in between say nothing.
+    fn next(&self, runs: &[Seen]) -> Option<f64> {
+        let [settled, unstable] = sides(runs);
+        let low = settled.map_or(0.0, |run| run.load);
+        let high = unstable.map_or(1.0, |run| run.load);
+        let between = runs.iter().filter(|run| (low..high).contains(&run.load));
+        let open = between.filter(|run| run.health == Health::Unsettled);
+        let open: Vec<f64> = open.map(|run| run.load).collect();
+        let gaps = match (open.first(), open.last()) {
+            (Some(first), Some(last)) => vec![(low, *first), (*last, high)],
+            _ => vec![(low, high)],
+        };
+        let wide = gaps.into_iter().find(|(a, b)| b - a > self.within);
+        wide.map(|(a, b)| 0.5 * (a + b))
+    }
+}
+
+/// Returns the two loads of each policy, with what was seen there.
+fn table(limits: &[Limit], width: usize) -> String {
+    let header = [
+        "policy",
+        "settles at ρ",
+        "E[T] there",
+        "runs away at ρ",
+        "jobs at the end",
+    ];
+    let mut table = Table::new(header);
+    for limit in limits {
+        let [settled, unstable] = sides(&limit.runs);
+        let load = |run: Option<&Seen>| run.map(|run| number(run.load));
+        let jobs = unstable.and_then(|run| run.jobs_at_the_end);
+        table.row([
+            limit.policy.clone(),
+            load(settled).unwrap_or("none seen".into()),
+            estimate(settled.and_then(|run| run.mean_response)),
+            load(unstable).unwrap_or("none seen below 1".into()),
+            jobs.map_or("–".into(), number),
+        ]);
+    }
+    table.within(width)
+}

@@ -5,7 +5,7 @@
 
 mod check;
 mod evidence;
-mod exact;
+mod fractions;
 mod objective;
 mod quantity;
 
@@ -21,7 +21,7 @@ pub use crate::policy::{
 };
 pub use check::{check_against, check_within};
 pub use evidence::{Evidence, Mix, SearchNode, SearchRecord, ShapeWorth, Simulation};
-pub use exact::{ExactRecord, Fraction, MOST_DIGITS, Proven};
+pub use fractions::{ExactRecord, Fraction, MOST_DIGITS, Proven};
 pub use objective::{Delay, Objective, Promise};
 pub use quantity::{Conditions, Measure, Method, PERCENTILES, Quantity};
 pub use synth_core::artifact::{

@@ -1,4 +1,4 @@
-//! Checks that several rules share: schedules fit and serve all types, prices go with them, knobs are in range.
+//! Checks that several rules share: schedules fit and serve all types, prices go with them, numbers are not negative.
 
 use std::collections::HashMap;
 
@@ -98,17 +98,16 @@ pub(super) fn priced(
 }
 
 /// Checks that the numbers of a policy that stand by themselves are finite and ≥ 0, and these of them above 0.
-pub(super) fn knobs(policy: &impl Serialize, above_zero: &[&str], findings: &mut Findings) {
+pub(super) fn numbers(policy: &impl Serialize, above_zero: &[&str], findings: &mut Findings) {
     let fields = serde_json::to_value(policy).unwrap_or_default();
     for (name, knob) in fields.as_object().into_iter().flatten() {
+        let value = knob.as_f64().unwrap_or(f64::NAN);
         match knob {
             // What is not finite is null.
             Value::Number(_) | Value::Null if above_zero.contains(&name.as_str()) => {
-                positive(name, knob.as_f64().unwrap_or(f64::NAN), findings);
+                positive(name, value, findings);
             }
-            Value::Number(_) | Value::Null => {
-                nonnegative(name, knob.as_f64().unwrap_or(f64::NAN), findings);
-            }
+            Value::Number(_) | Value::Null => nonnegative(name, value, findings),
             _ => {}
         }
     }

@@ -8,7 +8,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use super::rule::{KnobRange, NamedRule, Rule};
+use super::rule::{NamedRule, Rule, TuningContext};
 use super::*;
 use crate::workload::{Fleet, Workload};
 
@@ -120,7 +120,7 @@ rules! {
 }
 
 /// The rules that have names in `compare`.
-pub(crate) const NAMED: &[NamedRule] = &[
+pub(crate) const NAMED_RULES: &[NamedRule] = &[
     backfilling::named::FIRST_FIT,
     backfilling::named::FCFS,
     backfilling::named::BEST_FIT,
@@ -167,14 +167,14 @@ impl Family {
     }
 
     /// Returns how many knobs tuning can turn.
-    pub fn axes(&self, range: &KnobRange<'_>) -> usize {
-        self.clone().grids(range).len() + self.other_axes(range)
+    pub fn axes(&self, context: &TuningContext<'_>) -> usize {
+        self.clone().grids(context).len() + self.other_axes(context)
     }
 
     /// Returns the policy with one knob a step up or down; `None` at its end.
-    pub fn stepped(&self, axis: usize, up: bool, range: &KnobRange<'_>) -> Option<Family> {
+    pub fn stepped(&self, axis: usize, up: bool, context: &TuningContext<'_>) -> Option<Family> {
         let mut stepped = self.clone();
-        let mut grids = stepped.grids(range);
+        let mut grids = stepped.grids(context);
         if axis < grids.len() {
             let (value, grid) = grids.swap_remove(axis);
             let old = *value;
@@ -186,7 +186,7 @@ impl Family {
         } else {
             let axis = axis - grids.len();
             drop(grids);
-            stepped.step(axis, up, range)?;
+            stepped.step(axis, up, context)?;
         }
         Some(stepped)
     }
@@ -287,7 +287,7 @@ impl Rule for GuardedPolicy {
         workload.is_poisson() && self.guard.is_proved_stable(workload)
     }
 
-    fn knobs(&self, workload: &Workload) -> Option<String> {
-        self.rule.knobs(workload)
+    fn knobs_in_words(&self, workload: &Workload) -> Option<String> {
+        self.rule.knobs_in_words(workload)
     }
 }

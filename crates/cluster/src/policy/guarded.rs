@@ -1,3 +1,5 @@
+//! A rule under guard: the decisions. Its settings are in `family`, since they hold one of any family.
+
 use super::{Event, Knows, Policy, System};
 
 /// Any rule but a Markovian Service Rate policy, under guard: from B jobs in the system on, a policy that is proved to be stable

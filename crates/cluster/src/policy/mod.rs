@@ -1,7 +1,12 @@
 //! Rules: what to start now, and what to stop where preemption allows.
 //!
 //! A rule has a file of its own with all that is known of it: its decisions ([`Policy`]), its settings and what a policy file,
-//! tuning and reports need ([`Rule`]), its name for comparisons ([`NamedRule`]). `family` lists them.
+//! tuning and reports need ([`Rule`]), its name for comparisons ([`NamedRule`]). `family` lists them. The file to copy is
+//! `server_filling.rs`. Mind the two words: what is called `…Policy`, as in policy files, are settings, and implements [`Rule`]; the
+//! online rule that they make implements [`Policy`] (`TdcPolicy: Rule`, `Tdc: Policy`).
+//!
+//! What a rule sees at an event is in `view.rs`, what it may do in `system.rs`: both are methods of [`System`].
+//! `cargo check --release -p synth-cluster` tells in seconds whether a new one compiles.
 //!
 //! Its decisions are a function of what it sees: [`Policy::react`] gets one [`Event`] and the
 //! [`System`] with its queues, and acts on that system. The same code runs in the simulator
@@ -48,7 +53,7 @@ pub use backfilling::named::{
     LeastServersFirstPolicy, MostServersFirstPolicy, PooledEasyPolicy,
 };
 pub use backfilling::{Backfilling, Estimates, FCFS, FIRST_FIT, Greedy, QueueOrder, Reservations};
-pub(crate) use family::NAMED;
+pub(crate) use family::NAMED_RULES;
 pub use family::{Family, Guard, GuardedPolicy};
 pub use guarded::Guarded;
 pub use hosts::{Hosts, Placement, Zone};
@@ -68,7 +73,7 @@ pub use quickswap::{
 pub use randomized_timers::{RandomizedTimers, RandomizedTimersPolicy};
 pub use reserving::{Reserving, ReservingPolicy};
 pub(crate) use rule::require_known;
-pub use rule::{KnobRange, NamedRule, Parameter, Rule, has_lengths};
+pub use rule::{NamedRule, Parameter, Rule, TuningContext, has_lengths};
 pub use server_filling::{ServerFilling, ServerFillingPolicy};
 pub use synth_simulation::sweep::Knows;
 pub use system::System;

@@ -1,10 +1,12 @@
+//! Rules over all servers of a fleet: who starts next, where, and for whom room is kept.
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::backfilling::{Backfilling, Classes, QueueOrder, Reservations, oldest};
 use super::hosts::{Placement, Zone};
 use super::room::Packed;
-use super::rule::{KnobRange, Rule, settings_in_words};
+use super::rule::{Rule, TuningContext, settings_in_words};
 use super::{Event, Hosts, Policy, System};
 use crate::schedule::Packing;
 use crate::workload::{Fleet, Shape, Workload};
@@ -165,24 +167,24 @@ impl Rule for PooledPolicy {
         })
     }
 
-    fn knobs(&self, _: &Workload) -> Option<String> {
+    fn knobs_in_words(&self, _: &Workload) -> Option<String> {
         let is_tuned = self.reserve > 0.0 || self.zone.is_some();
         is_tuned.then(|| settings_in_words(self))?
     }
 
-    fn grids(&mut self, _: &KnobRange<'_>) -> Vec<(&mut f64, &'static [f64])> {
+    fn grids(&mut self, _: &TuningContext<'_>) -> Vec<(&mut f64, &'static [f64])> {
         // Where nothing is reserved nothing is turned.
         let grid: &[f64] = if self.reserve > 0.0 { RESERVES } else { &[] };
         vec![(&mut self.reserve, grid)]
     }
 
-    fn other_axes(&self, range: &KnobRange<'_>) -> usize {
-        self.zone.as_ref().map_or(0, |_| range.servers.len())
+    fn other_axes(&self, context: &TuningContext<'_>) -> usize {
+        self.zone.as_ref().map_or(0, |_| context.servers.len())
     }
 
-    fn step(&mut self, axis: usize, up: bool, range: &KnobRange<'_>) -> Option<()> {
+    fn step(&mut self, axis: usize, up: bool, context: &TuningContext<'_>) -> Option<()> {
         let zone = self.zone.as_mut()?;
-        let (own, all) = (&mut zone.servers[axis], range.servers[axis]);
+        let (own, all) = (&mut zone.servers[axis], context.servers[axis]);
         let step = (all / 50).max(1);
         *own = if up {
             Some(*own + step).filter(|more| *more <= all)?

@@ -1,3 +1,5 @@
+//! Running jobs, drawn in proportion to their service rates: of what ends next.
+
 /// The running jobs, in pools of types with service rates of the same power of two, so that one
 /// of them is drawn in proportion to its rate without looking at the types: a pool, any of its
 /// jobs, and that one with the probability of its rate over the pool's highest, which is more

@@ -1,3 +1,5 @@
+//! The oldest waiting jobs of the types.
+
 use super::room::Room;
 use super::type_set::TypeSet;
 

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::backfilling::{Backfilling, Greedy};
-use super::rule::{KnobRange, NamedRule, Parameter, Rule, no_settings};
+use super::rule::{NamedRule, Parameter, Rule, TuningContext, no_settings};
 use super::{Event, OneOrAll, Policy, System, Unsuitable, first_largest};
 use crate::schedule::Packing;
 use crate::workload::{Fleet, JobType, Workload};
@@ -174,7 +174,7 @@ impl Rule for StaticQuickswapPolicy {
         !self.overlap && time_of_turns(workload) < 1.0
     }
 
-    fn knobs(&self, workload: &Workload) -> Option<String> {
+    fn knobs_in_words(&self, workload: &Workload) -> Option<String> {
         let published = StaticQuickswapPolicy {
             overlap: self.overlap,
             strict: self.strict,
@@ -196,16 +196,16 @@ impl Rule for StaticQuickswapPolicy {
         Some(turns + overlap + strict)
     }
 
-    fn other_axes(&self, range: &KnobRange<'_>) -> usize {
-        1 + range.several.len() + self.cycle.len()
+    fn other_axes(&self, context: &TuningContext<'_>) -> usize {
+        1 + context.several.len() + self.cycle.len()
     }
 
     /// Overlap, all thresholds together, each of them, each two turns that follow each other.
-    fn step(&mut self, axis: usize, up: bool, range: &KnobRange<'_>) -> Option<()> {
+    fn step(&mut self, axis: usize, up: bool, context: &TuningContext<'_>) -> Option<()> {
         let before = self.clone();
         let turned = |i: usize, l: u32| {
             if up {
-                (2 * l + 1).min(range.most[i] - 1)
+                (2 * l + 1).min(context.most[i] - 1)
             } else {
                 l / 2
             }
@@ -216,13 +216,13 @@ impl Rule for StaticQuickswapPolicy {
                 let thresholds = self.thresholds.iter_mut().enumerate();
                 thresholds.for_each(|(i, l)| *l = turned(i, *l));
             }
-            axis if axis - 2 < range.several.len() => {
-                let i = range.several[axis - 2];
+            axis if axis - 2 < context.several.len() => {
+                let i = context.several[axis - 2];
                 self.thresholds[i] = turned(i, self.thresholds[i]);
             }
             // A cycle of two has one order.
             axis if up && self.cycle.len() > 2 => {
-                let place = axis - 2 - range.several.len();
+                let place = axis - 2 - context.several.len();
                 self.cycle.swap(place, place + 1);
             }
             _ => return None,

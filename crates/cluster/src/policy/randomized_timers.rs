@@ -1,3 +1,5 @@
+//! Randomized Timers: clocks of the types race for free room.
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -44,7 +46,7 @@ impl Rule for RandomizedTimersPolicy {
     }
 
     fn check(&self, _: &Fleet, findings: &mut Findings) {
-        check::knobs(self, &["rate"], findings);
+        check::numbers(self, &["rate"], findings);
     }
 
     fn added_work(&self, workload: &Workload) -> f64 {

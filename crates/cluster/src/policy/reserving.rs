@@ -1,6 +1,8 @@
+//! Reserving: First-Fit with a reservation that opens when it is worth the drain.
+
 use super::backfill::BackfillRule;
 use super::drain::prices;
-use super::rule::{KnobRange, LET_IN, Rule, settings_in_words};
+use super::rule::{LET_IN, Rule, TuningContext, settings_in_words};
 use super::{Event, Knows, Policy, System, check};
 use crate::workload::{Fleet, Workload};
 use schemars::JsonSchema;
@@ -44,7 +46,7 @@ impl Rule for ReservingPolicy {
     fn check(&self, fleet: &Fleet, findings: &mut Findings) {
         let types = fleet.types().len();
         findings.all_nonnegative("prices", &self.prices, types, "job type");
-        check::knobs(self, &[], findings);
+        check::numbers(self, &[], findings);
     }
 
     fn needs_limits(&self) -> bool {
@@ -55,11 +57,11 @@ impl Rule for ReservingPolicy {
         0.4 + 0.02 * (workload.types().len() as f64).powi(2)
     }
 
-    fn knobs(&self, _: &Workload) -> Option<String> {
+    fn knobs_in_words(&self, _: &Workload) -> Option<String> {
         settings_in_words(self)
     }
 
-    fn grids(&mut self, _: &KnobRange<'_>) -> Vec<(&mut f64, &'static [f64])> {
+    fn grids(&mut self, _: &TuningContext<'_>) -> Vec<(&mut f64, &'static [f64])> {
         vec![
             (&mut self.worth, WORTH),
             (&mut self.exhaust, EXHAUST),

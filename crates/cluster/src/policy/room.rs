@@ -1,3 +1,5 @@
+//! Room on one server, with the amounts of all resources packed into few words.
+
 use crate::schedule::Packing;
 
 /// Room in use on one server; see [`Packed`].

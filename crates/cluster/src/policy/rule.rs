@@ -58,23 +58,25 @@ pub trait Rule: Any {
         0.0
     }
 
-    /// Returns its knobs in words, as the record of a choice has them.
-    fn knobs(&self, _workload: &Workload) -> Option<String> {
+    /// Returns what its knobs are set to, as a sentence: for the record of a choice.
+    fn knobs_in_words(&self, _workload: &Workload) -> Option<String> {
         None
     }
 
-    /// Returns the knobs that tuning turns along a grid, the first to be tuned first.
-    fn grids(&mut self, _range: &KnobRange<'_>) -> Vec<(&mut f64, &'static [f64])> {
+    /// Returns the knobs that tuning turns along a grid, with their grids, the first to be tuned first. A grid is where tuning
+    /// looks, not all that a knob may be: that is what [`Rule::check`] accepts. From a value between two of its points tuning
+    /// goes to the next of them.
+    fn grids(&mut self, _context: &TuningContext<'_>) -> Vec<(&mut f64, &'static [f64])> {
         Vec::new()
     }
 
     /// Returns how many other knobs tuning turns.
-    fn other_axes(&self, _range: &KnobRange<'_>) -> usize {
+    fn other_axes(&self, _context: &TuningContext<'_>) -> usize {
         0
     }
 
     /// Turns one of these other knobs a step up or down; `None` at its end.
-    fn step(&mut self, _axis: usize, _up: bool, _range: &KnobRange<'_>) -> Option<()> {
+    fn step(&mut self, _axis: usize, _up: bool, _context: &TuningContext<'_>) -> Option<()> {
         None
     }
 }
@@ -218,7 +220,7 @@ fn list_words(policy: &Value, words: &mut Vec<String>) {
     }
 }
 
-/// Parts of a drain for which jobs are let in.
+/// The grid of κ (`let_in`), of rules for which that is only who starts during a drain. TDC has a longer one of its own.
 pub(super) const LET_IN: &[f64] = &[0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.3, 2.0, 4.0];
 
 /// Returns whether the jobs of some type take longer than those of another, by their means.
@@ -227,8 +229,8 @@ pub fn has_lengths(workload: &Workload) -> bool {
     workload.types().iter().any(|t| t.mean_size() != first)
 }
 
-/// How far the knobs of policies for one workload can be turned.
-pub struct KnobRange<'a> {
+/// What the rules have to know of a workload to turn their knobs. Ranges of knobs are not here: see [`Rule::grids`].
+pub struct TuningContext<'a> {
     /// The workload.
     pub workload: &'a Workload,
     /// The most jobs of each type that fit (K).
@@ -241,8 +243,8 @@ pub struct KnobRange<'a> {
     pub servers: Vec<u32>,
 }
 
-impl<'a> KnobRange<'a> {
-    /// Returns the range for this workload, and switching rates below the largest.
+impl<'a> TuningContext<'a> {
+    /// Returns it for this workload, and switching rates below the largest.
     pub fn new(workload: &'a Workload, largest_rate: f64) -> Self {
         let packing = Packing::new(workload);
         let types = 0..packing.types();
@@ -250,7 +252,7 @@ impl<'a> KnobRange<'a> {
         let shares = workload.load_shares();
         let mut several: Vec<usize> = (0..most.len()).filter(|i| most[*i] > 1).collect();
         several.sort_by(|a, b| shares[*b].total_cmp(&shares[*a]));
-        KnobRange {
+        TuningContext {
             workload,
             most,
             largest_rate,

@@ -1,3 +1,6 @@
+//! ServerFilling. A file as every rule has it: its name, its settings with what is known of them ([`Rule`]), its decisions
+//! ([`Policy`]); the one to begin a new rule from.
+
 use std::collections::VecDeque;
 
 use super::rule::{NamedRule, Rule, no_settings};

@@ -1,3 +1,6 @@
+//! The [`System`] that a rule acts on: what it may do at an event (start and stop jobs, set clocks), each change checked. What
+//! it sees of it is in `view`, how a simulator or a scheduler drives it in `drive`.
+
 use super::Policy;
 use super::hosts::Hosts;
 use super::jobs::{Action, Counters, Entry, Job, Ticket, Type, Violation};

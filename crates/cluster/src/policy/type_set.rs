@@ -1,3 +1,5 @@
+//! A set of types, as bits.
+
 /// A set of types, gone through in type order by words of 64.
 #[derive(Clone, Debug)]
 pub(super) struct TypeSet {

@@ -2,7 +2,7 @@
 
 use super::{Run, Simulation};
 use crate::policy::{
-    Family, Knows, NAMED, NamedRule, Parameter, Policy, Unsuitable, Violation, require_known,
+    Family, Knows, NAMED_RULES, NamedRule, Parameter, Policy, Unsuitable, Violation, require_known,
 };
 use crate::workload::{Fleet, Known, Workload};
 use synth_core::document::nearest;
@@ -54,7 +54,7 @@ pub enum Failure {
 impl Contender {
     /// Returns all rules that need no artifact.
     pub fn rules() -> &'static [NamedRule] {
-        NAMED
+        NAMED_RULES
     }
 
     /// Returns the rule for one server that a text names: `name`, or `name:parameter`.
@@ -165,7 +165,9 @@ impl Contender {
 
     /// Says why the rule cannot serve a fleet, and which others can.
     fn unsuitable(&self, why: Unsuitable, can: impl Fn(&Self) -> bool) -> Failure {
-        let others = NAMED.iter().filter(|rule| can(&Contender::from(*rule)));
+        let others = NAMED_RULES
+            .iter()
+            .filter(|rule| can(&Contender::from(*rule)));
         let names: Vec<&str> = others.map(|rule| rule.name).collect();
         Failure::Unsuitable {
             rule: self.name(),
@@ -239,7 +241,7 @@ fn find(
     scope: &str,
     is_there: impl Fn(&NamedRule) -> bool,
 ) -> Result<&'static NamedRule, String> {
-    let rules = || NAMED.iter().filter(|rule| is_there(rule));
+    let rules = || NAMED_RULES.iter().filter(|rule| is_there(rule));
     let is_called = |rule: &&NamedRule| rule.name == name || rule.aliases.contains(&name);
     rules().find(is_called).ok_or_else(|| {
         let names: Vec<&str> = rules().map(|rule| rule.name).collect();

@@ -15,7 +15,8 @@
 //! Two solvers, and each queue goes to the one with less work: [`synth_queues::ctmc::Qbd`] works with
 //! matrices of phases × phases, [`synth_queues::ctmc::rounds`] with vectors of levels, which suits
 //! routes of hundreds of phases. What neither can solve within the budget is refused with its size,
-//! and the bounds remain ([`PaperBounds`]).
+//! and the bounds remain ([`PaperBounds`]). The checker solves the same queues by [`synth_queues::ctmc::cycle`], which says what
+//! of it is shared. MSFQ on one-or-all systems has a theory of its own ([`one_or_all`]).
 
 pub mod one_or_all;
 mod paper;

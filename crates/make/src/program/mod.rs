@@ -17,8 +17,8 @@
 //!
 //! Corrected against the paper: its `ρ_i = λ_i/(πW)_i` lacks `μ_i`.
 
-mod exact;
 mod exchange;
+mod fractions;
 mod generation;
 mod least_drain;
 mod master;
@@ -27,7 +27,7 @@ mod problem;
 mod solution;
 mod solve;
 
-pub use exact::exact;
+pub use fractions::exact;
 pub use least_drain::most_even;
 pub use pricing::Knapsack;
 pub use solution::{

@@ -2,13 +2,13 @@
 
 mod choice;
 mod claims;
-mod exact;
 mod log;
 mod minimum;
 mod msfq;
 mod partition;
+mod proof;
+mod route_and_rate;
 mod sweep;
-mod tuning;
 mod upgrades;
 
 pub use choice::{
@@ -17,8 +17,8 @@ pub use choice::{
 pub use log::{CLOSE, Candidate, Choice, Interval, Log, RouteTried, Steadiness};
 pub use msfq::{MsfqOutlook, MsfqRow, MsfqTable, strict_msfq};
 pub use partition::{Partitioned, partition};
+pub use route_and_rate::{Outlook, RouteOption};
 pub use sweep::{SweepPoint, sweep};
-pub use tuning::{Outlook, RouteOption};
 pub use upgrades::{Upgrade, Upgrades, upgrades};
 
 use std::time::{Duration, Instant};
@@ -194,7 +194,7 @@ pub enum SynthesisError {
 /// When options contradict each other or the given switching rate is unstable; when the
 /// solver fails.
 pub fn synthesize(workload: &Workload, options: &Options) -> Result<Outcome, SynthesisError> {
-    Ok(match exact::solved(&workload.clone().into(), options)? {
+    Ok(match proof::solved(&workload.clone().into(), options)? {
         Outcome::Policy(solution) => {
             Outcome::Policy(Box::new(of_solution(workload, options, *solution)?))
         }
@@ -212,7 +212,7 @@ pub fn analyse(
     options: &Options,
     own: &MsrPolicy,
 ) -> Result<Outcome, ChoiceError> {
-    let mut solution = match exact::solved(&workload.clone().into(), options)? {
+    let mut solution = match proof::solved(&workload.clone().into(), options)? {
         Outcome::Policy(solution) => *solution,
         Outcome::Overloaded(overload) => return Ok(Outcome::Overloaded(overload)),
     };
@@ -264,11 +264,11 @@ fn of_draft(
     solution: Solution,
     draft: MsrPolicy,
 ) -> Result<Synthesis, SynthesisError> {
-    let (policy, routes) = tuning::with_best_route(workload, options, draft)?;
+    let (policy, routes) = route_and_rate::with_best_route(workload, options, draft)?;
     let modulation = Modulation::new(workload, &policy, PHASE_LIMIT)?;
     let (claims, out_of_reach) =
         claims::claims(workload, options, &policy, &modulation, &solution)?;
-    let evidence = exact::evidence(&solution, true);
+    let evidence = proof::evidence(&solution, true);
     Ok(Synthesis {
         artifact: Artifact::new(workload.record(), policy.clone().into(), claims, evidence),
         drains: modulation::drains(&policy.schedules, &policy.order),

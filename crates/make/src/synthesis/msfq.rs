@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use itertools::Itertools;
 
 use super::choice::{Basis, Chosen};
-use super::exact::{evidence, solved};
+use super::proof::{evidence, solved};
 use super::{Options, Outcome, SynthesisError, claims, refused};
 use crate::analysis::one_or_all::{MsfqError, MsfqMeans, MsfqQueue, Stream};
 use crate::analysis::weights;

@@ -1,7 +1,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::exact::solved;
-use super::tuning::{self, RateSearch};
+use super::proof::solved;
+use super::route_and_rate::{self, RateSearch};
 use super::{Options, Outcome, PHASE_LIMIT, SynthesisError, first_draft, refused};
 use crate::analysis::{self, AnalysisError, Cost, PaperBounds, TypeQueue};
 use synth_cluster::artifact::Route;
@@ -54,7 +54,7 @@ pub fn sweep(
     }
     begun();
     let mut swept = Vec::new();
-    for route in tuning::candidates(options) {
+    for route in route_and_rate::candidates(options) {
         let search = RateSearch::new(workload, options, &draft, route, PHASE_LIMIT)?;
         let Some(search) = search else { continue };
         let (low, high) = search.range();

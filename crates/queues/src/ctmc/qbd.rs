@@ -4,10 +4,9 @@
 //! # Theory
 //! With rates `U` up, `L` on the level, `D` down (n × n each), `G_st` is the probability that
 //! the first visit to the level below, from phase s, is in phase t. It solves
-//! `D + (L − diag) G + U G² = 0`. Two algorithms find it: *logarithmic reduction* (Latouche,
-//! Ramaswami, Journal of Applied Probability 30, 1993) and *cyclic reduction* (Bini, Meini, SIAM
-//! Journal on Matrix Analysis 17, 1996). Both are done here without a single subtraction (see
-//! [`super::sojourn`]), so that G stays accurate where the drift vanishes, and no shift is needed.
+//! `D + (L − diag) G + U G² = 0`. It is found by *cyclic reduction* (Bini, Meini, SIAM Journal on Matrix Analysis 17, 1996),
+//! without a single subtraction (see [`super::sojourn`]), so that G stays accurate where the drift vanishes, and no shift is
+//! needed. The checker finds it by logarithmic reduction, in [`super::cycle::Levels`].
 //!
 //! The law of the levels falls like the powers of `R = U (−L − U G)^{-1}`, but `(I − R)^{-1}` is
 //! not formed: in heavy traffic its square loses `1/drift²`. Sums over the levels solve Poisson
@@ -96,7 +95,7 @@ const DEEP: f64 = 40.0;
 /// Laws of levels are kept below this, so that none overflows.
 const HUGE: f64 = 1e150;
 
-/// Both reductions double the number of levels in each iteration: 2^100 is beyond any queue.
+/// This reduction and that of [`super::cycle::Levels`] double the number of levels in each iteration: 2^100 is beyond any queue.
 pub(super) const ITERATIONS: usize = 100;
 
 /// The rates of the repeating level as matrices.

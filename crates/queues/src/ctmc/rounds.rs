@@ -1,4 +1,4 @@
-//! The law of a modulated queue by rounds of its environment: a second way beside the QBD, and the
+//! The law of a modulated queue by rounds of its environment: the maker's second way beside the QBD, and the
 //! faster one where the environment has many states.
 //!
 //! # Theory

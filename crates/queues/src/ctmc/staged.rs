@@ -1,4 +1,4 @@
-//! A queue in a random environment with sizes of exponential stages, served preemptively.
+//! A queue in a random environment with sizes of exponential stages, served preemptively: the maker's chain.
 //!
 //! The oldest jobs are served; one that loses its server keeps its stage. To the state of the
 //! environment the chain adds the stage of every job that may have been started: those of the first β

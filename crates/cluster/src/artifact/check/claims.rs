@@ -262,8 +262,10 @@ pub(super) fn of_loop(document: &Document<'_>, round: Option<&Round>, findings: 
     });
 }
 
-/// Returns how a claim about a loop is derived; `None` where none such is.
+/// Returns how a claim about a loop is derived; `None` where none such is. A new quantity does not compile before it has its
+/// place here.
 fn method(claim: &Claim) -> Option<Method> {
+    let is_approximate = claim.method == Method::ApproximationQueueLength;
     Some(match claim.quantity {
         Quantity::LargestStableSwitchingRate => Method::ExactRenewalReward,
         Quantity::Load
@@ -273,13 +275,15 @@ fn method(claim: &Claim) -> Option<Method> {
         Quantity::MeanNumberAtLeast | Quantity::MeanNumberAtMost => {
             Method::BoundRelativeCompletions
         }
-        Quantity::MeanNumber | Quantity::MeanResponse
-            if claim.method == Method::ApproximationQueueLength =>
-        {
-            Method::ApproximationQueueLength
-        }
+        Quantity::MeanNumber | Quantity::MeanResponse if is_approximate => claim.method,
+        Quantity::MeanNumber
+        | Quantity::MeanResponse
+        | Quantity::WeightedResponse
+        | Quantity::NumberAbove
+        | Quantity::ResponseP50
+        | Quantity::ResponseP95
+        | Quantity::ResponseP99 => Method::ExactQbd,
         Quantity::LoadUnderGuard | Quantity::WaitingAbove | Quantity::ResponseAbove => return None,
-        _ => Method::ExactQbd,
     })
 }
 

@@ -1,7 +1,7 @@
 //! Both sides of the load: from the mixes of schedules, and from the prices.
 
 use super::knapsack::{self, Region, Verdict};
-use super::{Document, branching, exact, fluid, mean_schedule, shape};
+use super::{Document, branching, fluid, fractions, mean_schedule, shape};
 use crate::artifact::{Evidence, ShapeWorth};
 use crate::schedule::{Packing, price};
 use crate::workload::{Shape, Workload};
@@ -52,7 +52,7 @@ pub(super) fn check<'a>(
     if is_proof {
         findings.stands("evidence", PROVED);
         if is_rule_right && let (Some(found), Some(mix)) = (&evidence.exact, document.mix(0)) {
-            exact::check(document, found, &mix, findings);
+            fractions::check(document, found, &mix, findings);
             is_right = findings.is_clear("evidence");
         }
     }
@@ -74,7 +74,7 @@ fn lengths_and_signs(document: &Document<'_>, findings: &mut Findings) {
     if let Some(exact) = &found.exact {
         match document.mix(0).filter(|_| fleet.is_one_server()) {
             Some(mix) => {
-                let shape = |f: &mut Findings| exact::shape(exact, mix.schedules.len(), types, f);
+                let shape = |f: &mut _| fractions::shape(exact, mix.schedules.len(), types, f);
                 findings.within("exact", shape);
             }
             None => findings.add("exact", "expected none: there are several servers"),

@@ -9,7 +9,8 @@
 //! derived in whole numbers. The *modulating chain* is not solved as a chain:
 //! one round of the loop is a renewal cycle, and the time and service of its routes are sums
 //! over the stages of a route, weighted with the probability that the route comes by
-//! ([`round`]). The *queues* on it are solved by means over cycles; where sizes have stages, the chain with these is built
+//! ([`round`]). The *queues* on it are solved by means over cycles ([`synth_queues::ctmc::cycle`], which says what of it the
+//! maker's solvers share); where sizes have stages, the chain with these is built
 //! here too, from the events of the queue ([`staged`]); and what theorem 8 needs follows from one round. What is left is
 //! arithmetic.
 //!
@@ -24,8 +25,8 @@ mod ahead;
 mod branching;
 mod claims;
 mod evidence;
-mod exact;
 mod fluid;
+mod fractions;
 mod knapsack;
 mod least;
 mod one_or_all;
@@ -85,7 +86,7 @@ fn check_with(artifact: &Artifact, work: f64, findings: &mut Findings) -> Option
     Some(fleet)
 }
 
-/// The parts of an artifact, for a fleet whose record was checked.
+/// The parts of a policy file, for a fleet whose record was checked. No text: that is `synth_core::document`.
 struct Document<'a> {
     rule: &'a Family,
     evidence: &'a Evidence,

@@ -1,4 +1,6 @@
-//! The queues of the types, on the chain that [`super::round`] makes.
+//! The queues of the types, on the chain that [`super::round`] makes, solved by means over cycles
+//! ([`synth_queues::ctmc::cycle`]). The maker solves for laws, by matrices (`qbd`) or by rounds (`rounds`); what both share stands
+//! at the head of `cycle`.
 
 use std::cell::{Cell, OnceCell};
 
@@ -163,8 +165,7 @@ struct Bounds {
     error: f64,
 }
 
-/// What is derived anew of one type's queue, by means over cycles ([`synth_queues::ctmc::cycle`]): the maker solves for laws,
-/// and shares no step with it.
+/// What is derived anew of one type's queue.
 struct Solved {
     /// `E[Q]`.
     mean: f64,

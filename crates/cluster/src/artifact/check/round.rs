@@ -1,4 +1,5 @@
-//! One round of the loop as a renewal cycle.
+//! One round of the loop as a renewal cycle: the checker's chain. (The maker's is `modulation` in `synth-make`;
+//! `synth_queues::ctmc::rounds` is its solver for queues.)
 //!
 //! # Theory
 //! Between two starts of the loop's first schedule pass working times of mean `N π_s / α`, in

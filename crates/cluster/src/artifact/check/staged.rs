@@ -1,5 +1,6 @@
 //! The queue of a type whose sizes have stages, built from what may happen in it: each event is followed, from an empty
-//! queue on. The maker lists states by position instead, and shares no step with this.
+//! queue on. The maker lists states by position instead (`synth_queues::ctmc::staged_qbd`); both have the types of
+//! levels and of laws, and the count of phases by which work is known beforehand.
 //!
 //! The oldest jobs are served, as many as there are slots; one that loses its slot keeps its stage. A stage is drawn when
 //! a job is among the first β, β being the most slots. Of the first `min c > 0` jobs, which are always served

@@ -1,10 +1,12 @@
+//! Adaptive MSR: schedules left and chosen by queue lengths. Grids of its knobs are here, their meaning in `settings`.
+
 mod draining;
 mod settings;
 mod worth;
 
 pub use settings::{AdaptiveMsrPolicy, Switching};
 
-use super::rule::{KnobRange, LET_IN, Rule, has_lengths, settings_in_words};
+use super::rule::{LET_IN, Rule, TuningContext, has_lengths, settings_in_words};
 use super::{Event, Knows, Policy, System, check, first_largest};
 use crate::workload::{Fleet, Workload};
 use draining::Draining;
@@ -86,7 +88,7 @@ impl Rule for AdaptiveMsrPolicy {
     fn check(&self, fleet: &Fleet, findings: &mut Findings) {
         check::priced(&self.schedules, &self.prices, fleet.envelope(), findings);
         findings.within("switching", |f| {
-            check::knobs(&self.switching, &[], f);
+            check::numbers(&self.switching, &[], f);
             if self.switching.waste > 1.0 {
                 f.differs("waste", self.switching.waste, "from 0 to 1");
             }
@@ -101,11 +103,11 @@ impl Rule for AdaptiveMsrPolicy {
         0.3 + 0.12 * workload.types().len() as f64
     }
 
-    fn knobs(&self, _: &Workload) -> Option<String> {
+    fn knobs_in_words(&self, _: &Workload) -> Option<String> {
         settings_in_words(self)
     }
 
-    fn grids(&mut self, range: &KnobRange<'_>) -> Vec<(&mut f64, &'static [f64])> {
+    fn grids(&mut self, context: &TuningContext<'_>) -> Vec<(&mut f64, &'static [f64])> {
         let knobs = &mut self.switching;
         let mut grids: Vec<(&mut f64, &'static [f64])> = vec![
             (&mut knobs.floor, FLOOR),
@@ -114,7 +116,7 @@ impl Rule for AdaptiveMsrPolicy {
             (&mut knobs.waste, WASTE),
         ];
         // Drains are priced where lengths differ.
-        if self.limits || has_lengths(range.workload) {
+        if self.limits || has_lengths(context.workload) {
             grids.extend([(&mut knobs.drain, DRAIN), (&mut knobs.let_in, LET_IN)]);
         }
         grids

@@ -1,3 +1,5 @@
+//! What policy files have of adaptive MSR: its schedules and prices, and the knobs with what they mean.
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

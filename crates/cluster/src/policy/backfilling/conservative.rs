@@ -1,3 +1,5 @@
+//! Conservative backfilling: every job has a reservation.
+
 use std::collections::HashMap;
 
 use super::choices::{Backfilling, Classes};

@@ -1,3 +1,5 @@
+//! EASY backfilling: the head of the queue alone has a reservation.
+
 use super::choices::{Backfilling, Classes};
 use super::estimates::{Estimated, Waiting};
 use crate::policy::hosts::Placement;

@@ -1,3 +1,5 @@
+//! What backfilling takes jobs to last: sizes, limits, estimates, or means.
+
 use std::collections::HashMap;
 
 use super::shortest::Shortest;

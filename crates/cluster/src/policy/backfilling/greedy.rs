@@ -1,3 +1,5 @@
+//! Backfilling without reservations, and first come first served.
+
 use super::choices::{Backfilling, Classes, Reservations};
 use crate::policy::hosts::Placement;
 use crate::policy::{Event, Policy, System};

@@ -1,3 +1,5 @@
+//! Waiting jobs of one type, found by order of arrival and by their estimates.
+
 use crate::policy::Job;
 
 /// The waiting jobs of one type in order of arrival, each with an estimate of its size, and the

@@ -1,3 +1,5 @@
+//! Which servers of a fleet a job of a type may start on, found without looking at all of them.
+
 /// A set of servers by number, of which the first is found in O(log N) words.
 #[derive(Clone, Debug)]
 pub(in crate::policy) struct Open {

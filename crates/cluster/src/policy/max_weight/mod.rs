@@ -8,7 +8,7 @@ pub use online::MaxWeight;
 pub use settings::{MaxWeightPolicy, MaxWeightSetupPolicy};
 pub use setups::MaxWeightSetups;
 
-use super::rule::{KnobRange, NamedRule, Rule, has_lengths, settings_in_words};
+use super::rule::{NamedRule, Rule, TuningContext, has_lengths, settings_in_words};
 use super::{Policy, check};
 use crate::schedule::Packing;
 use crate::workload::{Fleet, JobType, Workload};
@@ -70,25 +70,25 @@ impl Rule for MaxWeightPolicy {
         }
     }
 
-    fn knobs(&self, _: &Workload) -> Option<String> {
+    fn knobs_in_words(&self, _: &Workload) -> Option<String> {
         settings_in_words(self)
     }
 
-    fn grids(&mut self, _: &KnobRange<'_>) -> Vec<(&mut f64, &'static [f64])> {
+    fn grids(&mut self, _: &TuningContext<'_>) -> Vec<(&mut f64, &'static [f64])> {
         vec![(&mut self.exponent, EXPONENTS)]
     }
 
     /// All worths by service rates, and each alone.
-    fn other_axes(&self, _: &KnobRange<'_>) -> usize {
+    fn other_axes(&self, _: &TuningContext<'_>) -> usize {
         let types = self.worths.len();
         1 + if types <= FEW_TYPES { types } else { 0 }
     }
 
-    fn step(&mut self, axis: usize, up: bool, range: &KnobRange<'_>) -> Option<()> {
-        let types = range.workload.types();
+    fn step(&mut self, axis: usize, up: bool, context: &TuningContext<'_>) -> Option<()> {
+        let types = context.workload.types();
         let sign = if up { 1.0 } else { -1.0 };
         *self = match axis {
-            0 if !has_lengths(range.workload) => return None,
+            0 if !has_lengths(context.workload) => return None,
             0 => self.times(types.iter().map(|t| t.service_rate().powf(sign * SPEED))),
             _ => {
                 let own = |i: usize| if i + 1 == axis { ALONE.powf(sign) } else { 1.0 };
@@ -117,7 +117,7 @@ impl Rule for MaxWeightSetupPolicy {
 
     fn check(&self, fleet: &Fleet, findings: &mut Findings) {
         findings.within("weights", |f| self.weights.check(fleet, f));
-        check::knobs(self, &["setup_rate"], findings);
+        check::numbers(self, &["setup_rate"], findings);
     }
 
     fn preempts(&self) -> bool {
@@ -132,11 +132,11 @@ impl Rule for MaxWeightSetupPolicy {
         1.0 + self.weights.added_work(workload)
     }
 
-    fn knobs(&self, _: &Workload) -> Option<String> {
+    fn knobs_in_words(&self, _: &Workload) -> Option<String> {
         settings_in_words(self)
     }
 
-    fn grids(&mut self, _: &KnobRange<'_>) -> Vec<(&mut f64, &'static [f64])> {
+    fn grids(&mut self, _: &TuningContext<'_>) -> Vec<(&mut f64, &'static [f64])> {
         vec![
             (&mut self.eagerness, EAGERNESS),
             (&mut self.haste, HASTE),
@@ -144,12 +144,12 @@ impl Rule for MaxWeightSetupPolicy {
         ]
     }
 
-    fn other_axes(&self, range: &KnobRange<'_>) -> usize {
-        self.weights.other_axes(range)
+    fn other_axes(&self, context: &TuningContext<'_>) -> usize {
+        self.weights.other_axes(context)
     }
 
-    fn step(&mut self, axis: usize, up: bool, range: &KnobRange<'_>) -> Option<()> {
-        self.weights.step(axis, up, range)
+    fn step(&mut self, axis: usize, up: bool, context: &TuningContext<'_>) -> Option<()> {
+        self.weights.step(axis, up, context)
     }
 }
 

@@ -1,3 +1,5 @@
+//! The rule with full preemption.
+
 use super::settings::MaxWeightPolicy;
 use crate::policy::{Event, Policy, System};
 use crate::schedule::{Knapsack, Packing, Schedule, maximal};

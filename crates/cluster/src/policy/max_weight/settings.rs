@@ -1,3 +1,5 @@
+//! What policy files have of MaxWeight, with full preemption and with setups.
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,3 +1,5 @@
+//! The rule with setups: it moves where the gain outlasts the way.
+
 use super::online::MaxWeight;
 use super::settings::MaxWeightSetupPolicy;
 use crate::policy::room::{covers, reduce};

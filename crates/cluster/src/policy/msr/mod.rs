@@ -9,7 +9,7 @@ pub use online::Msr;
 pub use settings::section_seven;
 pub use settings::{Admission, Backfill, Drain, EmptySlots, MsrPolicy, Preemption, Route};
 
-use super::rule::{KnobRange, Rule};
+use super::rule::{Rule, TuningContext};
 use super::{Policy, check};
 use crate::workload::{Fleet, JobType, Workload};
 use synth_core::artifact::{Findings, is_close, positive};
@@ -107,18 +107,18 @@ impl Rule for MsrPolicy {
         0.3 * (workload.types().len() as f64).powi(2)
     }
 
-    fn knobs(&self, workload: &Workload) -> Option<String> {
+    fn knobs_in_words(&self, workload: &Workload) -> Option<String> {
         let (rate, unit) = (self.switching_rate, workload.time_unit());
         Some(format!("α = {rate:.3e} /{unit}, route {}", self.route))
     }
 
-    fn other_axes(&self, _: &KnobRange<'_>) -> usize {
+    fn other_axes(&self, _: &TuningContext<'_>) -> usize {
         1
     }
 
-    fn step(&mut self, _: usize, up: bool, range: &KnobRange<'_>) -> Option<()> {
+    fn step(&mut self, _: usize, up: bool, context: &TuningContext<'_>) -> Option<()> {
         self.switching_rate *= if up { RATE } else { 1.0 / RATE };
-        let is_stable = self.switching_rate < 0.98 * range.largest_rate;
+        let is_stable = self.switching_rate < 0.98 * context.largest_rate;
         (self.order.len() > 1 && is_stable).then_some(())
     }
 }

@@ -1,3 +1,5 @@
+//! The rule: clocks, drains, setups, and what is backfilled.
+
 use super::settings::{Admission, Backfill, Drain, EmptySlots, MsrPolicy, Preemption};
 use super::slots::Slots;
 use crate::policy::room::{covers, reduce};

@@ -1,3 +1,5 @@
+//! What policy files have of a Markovian Service Rate policy.
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

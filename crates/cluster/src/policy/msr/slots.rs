@@ -1,3 +1,5 @@
+//! The slots that types have on the way from one working schedule to the next.
+
 use super::super::System;
 use super::super::type_set::TypeSet;
 

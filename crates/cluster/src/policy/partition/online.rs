@@ -1,3 +1,5 @@
+//! The rule: jobs start in the slots of their types, and servers are led from one schedule to the next.
+
 use std::collections::HashSet;
 
 use super::settings::PartitionPolicy;

@@ -1,3 +1,5 @@
+//! What policy files have of a partition.
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

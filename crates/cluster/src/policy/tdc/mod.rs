@@ -1,3 +1,10 @@
+//! TDC: targets, drain, commitment. What is known of the rule and of its knobs, and its decisions; `target` has the sets of jobs
+//! that it weighs.
+//!
+//! A knob has numbers in three places, which differ on purpose: what it may be in a policy file ([`TdcKnobs`], checked by
+//! [`TdcPolicy::check`](Rule::check)); the grid that tuning goes along (`grids`, with the constants below it); and the values
+//! from which tuning starts, some of them between two points of a grid (`synthesis/choice/candidates.rs` in `synth-make`).
+
 mod settings;
 mod target;
 
@@ -5,18 +12,18 @@ pub use settings::{TdcKnobs, TdcOrder, TdcPolicy};
 
 use super::drain::Drains;
 use super::room::{Packed, Words};
-use super::rule::{KnobRange, Rule, settings_in_words};
+use super::rule::{Rule, TuningContext, settings_in_words};
 use super::{Event, Policy, System, check};
 use crate::schedule::Packing;
 use crate::workload::{Fleet, Workload};
 use synth_core::artifact::Findings;
-use target::{DecisionState, Kinds, Lead, Making, Target};
+use target::{DecisionState, Fixed, Lead, Making, Target};
 
 /// Targets, drain, commitment (TDC), without preemption: of all that might run together what earns
 /// most a time, the way there included.
 ///
 /// With Q_i jobs of type i in the system, one in service is worth `v_i = p_i g_i Q_i^a`, where
-/// `g_i = (p_i E[S_i] / their geometric mean)^−β`.
+/// `g_i = (p_i E[S_i] / their geometric mean)^−β`. Which knob is a, β, ζ, η, δ, κ: [`TdcKnobs`].
 /// - *Commitment.* A job starts of itself only if it, and the jobs in service that are as long or longer by their types'
 ///   means, leave room for what shorter types bring while it runs:
 ///   `ζ Σ_k (1 − E[S_k]/E[S_i]) λ_k E[S_k] d_k` over these, of each resource.
@@ -32,7 +39,8 @@ use target::{DecisionState, Kinds, Lead, Making, Target};
 /// it has no proof of stability.
 #[derive(Clone, Debug)]
 struct Tdc<U> {
-    kinds: Kinds<U>,
+    fixed: Fixed<U>,
+    /// What is looked at anew at each decision.
     state: DecisionState<U>,
     /// Whom room is made for, and the type that leads.
     lead: Lead,
@@ -76,18 +84,18 @@ impl Rule for TdcPolicy {
 
     fn check(&self, fleet: &Fleet, findings: &mut Findings) {
         check::priced(&self.schedules, &self.prices, fleet.envelope(), findings);
-        findings.within("knobs", |f| check::knobs(&self.knobs, &["patience"], f));
+        findings.within("knobs", |f| check::numbers(&self.knobs, &["patience"], f));
     }
 
     fn added_work(&self, workload: &Workload) -> f64 {
         6.0 + 0.15 * (workload.types().len() as f64).powi(2)
     }
 
-    fn knobs(&self, _: &Workload) -> Option<String> {
+    fn knobs_in_words(&self, _: &Workload) -> Option<String> {
         settings_in_words(self)
     }
 
-    fn grids(&mut self, _: &KnobRange<'_>) -> Vec<(&mut f64, &'static [f64])> {
+    fn grids(&mut self, _: &TuningContext<'_>) -> Vec<(&mut f64, &'static [f64])> {
         let knobs = &mut self.knobs;
         vec![
             (&mut knobs.reserve, RESERVE),
@@ -99,11 +107,11 @@ impl Rule for TdcPolicy {
         ]
     }
 
-    fn other_axes(&self, _: &KnobRange<'_>) -> usize {
+    fn other_axes(&self, _: &TuningContext<'_>) -> usize {
         1
     }
 
-    fn step(&mut self, _: usize, up: bool, _: &KnobRange<'_>) -> Option<()> {
+    fn step(&mut self, _: usize, up: bool, _: &TuningContext<'_>) -> Option<()> {
         self.knobs.order = match (self.knobs.order, up) {
             (TdcOrder::Worth, true) => TdcOrder::Age,
             (TdcOrder::Age, false) => TdcOrder::Worth,
@@ -113,12 +121,15 @@ impl Rule for TdcPolicy {
     }
 }
 
+// The grids of tuning: where it looks, in steps that change the mean by little. What a knob may be is in `check` above.
 const EXPONENT: &[f64] = &[
     0.0, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 1.0,
 ];
 const FAVOUR: &[f64] = &[0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8, 1.0];
 const RESERVE: &[f64] = &[0.0, 0.15, 0.3, 0.45, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2];
 const MARGIN: &[f64] = &[0.0, 0.02, 0.04, 0.07, 0.1, 0.2, 0.4, 0.8, 1.5, 2.5, 4.0];
+// Longer than that of other rules, which ends at 4: κ also says here which jobs count as working through a drain
+// (`earns`): with a large κ nearly all, and a drain costs little.
 const LET_IN: &[f64] = &[0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.3, 2.0, 4.0, 16.0];
 const PATIENCE: &[f64] = &[0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.5, 5.0];
 
@@ -127,7 +138,7 @@ impl<U: Words> Policy for Tdc<U> {
         // One more that waits behind others of its type changes little: all is weighed at the next
         // completion.
         if !matches!(event, Event::Arrival(i) if system.waiting(i) > 1) {
-            self.state.look(&self.kinds, system);
+            self.state.look(&self.fixed, system);
             let before = self.lead;
             self.choose(system);
             if before != self.lead && self.lead != Lead::None {
@@ -140,34 +151,34 @@ impl<U: Words> Policy for Tdc<U> {
 
 impl<U: Words> Tdc<U> {
     fn new(policy: &TdcPolicy, workload: &Workload) -> Self {
-        let kinds = Kinds::new(policy, workload);
+        let fixed = Fixed::new(policy, workload);
         Tdc {
-            state: DecisionState::new(&kinds),
+            state: DecisionState::new(&fixed),
             lead: Lead::None,
             leads: None,
-            target: Target::new(&kinds),
-            other: Target::new(&kinds),
+            target: Target::new(&fixed),
+            other: Target::new(&fixed),
             drains: Drains::new(workload),
-            kinds,
+            fixed,
         }
     }
 
     /// The target that earns most a time.
     fn choose(&mut self, system: &System) {
-        let (kinds, state) = (&self.kinds, &self.state);
+        let (fixed, state) = (&self.fixed, &self.state);
         let last = self.lead;
-        self.target.stay(kinds, state);
+        self.target.stay(fixed, state);
         let all_run = self.target.jobs == state.there;
         let mut most = self.target.worth;
         if last == Lead::None {
-            most *= 1.0 + self.kinds.knobs.margin;
+            most *= 1.0 + self.fixed.knobs.margin;
         }
         (self.lead, self.leads) = (Lead::None, None);
         if all_run {
             return;
         }
         // The last first: the greater what is to beat, the fewer targets have to be priced.
-        self.consider(last, 1.0 + self.kinds.knobs.margin, &mut most, system);
+        self.consider(last, 1.0 + self.fixed.knobs.margin, &mut most, system);
         let mut consider = |lead: Lead, rule: &mut Self| {
             if lead != last {
                 rule.consider(lead, 1.0, &mut most, system);
@@ -178,12 +189,12 @@ impl<U: Words> Tdc<U> {
                 consider(Lead::Type(self.state.waiting[n], way), self);
             }
         }
-        (0..self.kinds.schedules.len()).for_each(|s| consider(Lead::Schedule(s), self));
+        (0..self.fixed.schedules.len()).for_each(|s| consider(Lead::Schedule(s), self));
     }
 
     /// Takes a lead if its target earns more than `most`.
     fn consider(&mut self, lead: Lead, bonus: f64, most: &mut f64, system: &System) {
-        let Some(leads) = self.other.aim(lead, &self.kinds, &self.state) else {
+        let Some(leads) = self.other.aim(lead, &self.fixed, &self.state) else {
             return;
         };
         // A drain earns no more than what runs, and that no more than what is to beat.
@@ -200,16 +211,15 @@ impl<U: Words> Tdc<U> {
 
     /// What the other target earns a time, the drain included, until what waits of its lead is done.
     fn earns(&mut self, leads: usize, system: &System) -> f64 {
-        let target = &self.other;
-        let (kinds, state) = (&self.kinds, &self.state);
+        let (target, fixed, state) = (&self.other, &self.fixed, &self.state);
         let drain = self.drains.wait(leads, &target.jobs, 0.0, system);
         if drain <= 0.0 {
             return target.worth;
         }
-        let lets_in = self.kinds.knobs.let_in * drain;
+        let lets_in = self.fixed.knobs.let_in * drain;
         let mut earned = 0.0;
         for &k in &state.long {
-            let own = &kinds.types[k];
+            let own = &fixed.types[k];
             let stay = state.running[k].min(target.jobs[k]);
             let leave = f64::from(state.running[k] - stay);
             let time = if own.mean <= lets_in {
@@ -219,8 +229,8 @@ impl<U: Words> Tdc<U> {
             };
             earned += state.value[k] * (f64::from(stay) * drain + leave * time);
         }
-        let backlog = system.present(leads) as f64 * kinds.types[leads].mean;
-        let lasts = self.kinds.knobs.patience * backlog / f64::from(target.jobs[leads]);
+        let backlog = system.present(leads) as f64 * fixed.types[leads].mean;
+        let lasts = self.fixed.knobs.patience * backlog / f64::from(target.jobs[leads]);
         (earned + lasts * target.worth) / (drain + lasts)
     }
 
@@ -239,9 +249,9 @@ impl<U: Words> Tdc<U> {
             if i == lead || system.waiting(i) == 0 || !system.fits(i) {
                 continue;
             }
-            let mean = self.kinds.types[i].mean;
+            let mean = self.fixed.types[i].mean;
             let left = self.drains.wait(lead, jobs, mean, system);
-            if mean <= self.kinds.knobs.let_in * left {
+            if mean <= self.fixed.knobs.let_in * left {
                 while system.waiting(i) > 0 && system.fits(i) {
                     system.start(i);
                 }

@@ -1,3 +1,5 @@
+//! What policy files have of TDC: its schedules and prices, and the knobs with what they mean and what they may be.
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

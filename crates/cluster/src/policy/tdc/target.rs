@@ -1,4 +1,4 @@
-//! The types, and targets: sets of jobs that might run together.
+//! What is fixed of the job types, and targets: sets of jobs that might run together.
 
 use super::settings::{TdcKnobs, TdcOrder, TdcPolicy};
 use crate::policy::System;
@@ -7,10 +7,10 @@ use crate::policy::room::{Packed, Words};
 use crate::schedule::Packing;
 use crate::workload::Workload;
 
-/// The types, and the arithmetic of their demands.
+/// What never changes: the job types, the schedules, the knobs, and the arithmetic of demands.
 #[derive(Clone, Debug)]
-pub(super) struct Kinds<U> {
-    pub types: Vec<Kind<U>>,
+pub(super) struct Fixed<U> {
+    pub types: Vec<OfType<U>>,
     /// The types, those of long jobs first.
     pub longest: Vec<usize>,
     /// By type, so many of the longest have jobs that are as long or longer.
@@ -23,8 +23,9 @@ pub(super) struct Kinds<U> {
     pub knobs: TdcKnobs,
 }
 
+/// What is fixed of one job type.
 #[derive(Clone, Debug)]
-pub(super) struct Kind<U> {
+pub(super) struct OfType<U> {
     /// p_i.
     pub price: f64,
     /// g_i.
@@ -37,7 +38,7 @@ pub(super) struct Kind<U> {
     pub open: U,
 }
 
-impl<U: Words> Kinds<U> {
+impl<U: Words> Fixed<U> {
     pub fn new(policy: &TdcPolicy, workload: &Workload) -> Self {
         let packing = Packing::new(workload);
         let packed = Packed::new(&packing);
@@ -47,21 +48,21 @@ impl<U: Words> Kinds<U> {
         let area = |i: usize| prices[i] * all[i].mean_size();
         let logs: f64 = (0..all.len()).map(|i| area(i).ln()).sum();
         let middle = (logs / all.len() as f64).exp();
-        let types = (0..all.len()).map(|i| Kind {
+        let types = (0..all.len()).map(|i| OfType {
             price: prices[i],
             favour: (area(i) / middle).powf(-knobs.favour),
             mean: all[i].mean_size(),
             alone: packing.most(i, packing.capacity()),
             open: packed.nothing_of(&left_for_shorter(workload, &packing, i, knobs.reserve)),
         });
-        let types: Vec<Kind<U>> = types.collect();
+        let types: Vec<OfType<U>> = types.collect();
         let longest = Drains::new(workload).longest;
-        let longer = |own: &Kind<U>| longest.partition_point(|k| types[*k].mean >= own.mean);
+        let longer = |own: &OfType<U>| longest.partition_point(|k| types[*k].mean >= own.mean);
         let schedule = |u: &Vec<u32>| {
             let slots = u.iter().copied().enumerate();
             slots.filter(|(_, count)| *count > 0).collect()
         };
-        Kinds {
+        Fixed {
             longer: types.iter().map(longer).collect(),
             longest,
             types,
@@ -151,29 +152,29 @@ pub(super) struct Target<U> {
 }
 
 impl<U: Words> DecisionState<U> {
-    pub fn new(kinds: &Kinds<U>) -> Self {
-        let types = kinds.types.len();
+    pub fn new(fixed: &Fixed<U>) -> Self {
+        let types = fixed.types.len();
         DecisionState {
             running: vec![0; types],
             there: vec![0; types],
             long: Vec::with_capacity(types),
             waiting: Vec::with_capacity(types),
             value: vec![0.0; types],
-            used: kinds.empty.clone(),
+            used: fixed.empty.clone(),
             numbers: vec![0; types],
             urgency: vec![0.0; types],
         }
     }
 
     /// The system as it stands.
-    pub fn look(&mut self, kinds: &Kinds<U>, system: &System) {
+    pub fn look(&mut self, fixed: &Fixed<U>, system: &System) {
         self.used.as_mut().copy_from_slice(system.room.used());
         self.waiting.clear();
-        for (i, own) in kinds.types.iter().enumerate() {
+        for (i, own) in fixed.types.iter().enumerate() {
             let present = system.present(i);
             if present != self.numbers[i] {
                 self.numbers[i] = present;
-                self.urgency[i] = own.favour * (present as f64).powf(kinds.knobs.exponent);
+                self.urgency[i] = own.favour * (present as f64).powf(fixed.knobs.exponent);
                 self.value[i] = own.price * self.urgency[i];
                 self.there[i] = present.min(own.alone.into()) as u32;
             }
@@ -184,68 +185,68 @@ impl<U: Words> DecisionState<U> {
         }
         let urgency = &self.urgency;
         let age = |i| system.nth_number(i, 0);
-        if kinds.knobs.order == TdcOrder::Age {
+        if fixed.knobs.order == TdcOrder::Age {
             sort(&mut self.waiting, |a, b| age(a) < age(b));
         } else {
             sort(&mut self.waiting, |a, b| urgency[a] > urgency[b]);
         }
-        let running = kinds.longest.iter().filter(|k| self.running[**k] > 0);
+        let running = fixed.longest.iter().filter(|k| self.running[**k] > 0);
         self.long.clear();
         self.long.extend(running);
     }
 }
 
 impl<U: Words> Target<U> {
-    pub fn new(kinds: &Kinds<U>) -> Self {
+    pub fn new(fixed: &Fixed<U>) -> Self {
         Target {
-            jobs: vec![0; kinds.types.len()],
+            jobs: vec![0; fixed.types.len()],
             worth: 0.0,
-            used: kinds.empty.clone(),
+            used: fixed.empty.clone(),
         }
     }
 
     /// What runs, and what fits beside it.
-    pub fn stay(&mut self, kinds: &Kinds<U>, state: &DecisionState<U>) {
+    pub fn stay(&mut self, fixed: &Fixed<U>, state: &DecisionState<U>) {
         self.jobs.copy_from_slice(&state.running);
         self.used = state.used.clone();
         let running = state.long.iter();
         let worths = running.map(|k| state.value[*k] * f64::from(state.running[*k]));
         self.worth = worths.sum();
-        self.fill(kinds, state);
+        self.fill(fixed, state);
     }
 
     /// The target of a lead, and the type that leads; `None` where nothing of it waits.
-    pub fn aim(&mut self, lead: Lead, kinds: &Kinds<U>, state: &DecisionState<U>) -> Option<usize> {
+    pub fn aim(&mut self, lead: Lead, fixed: &Fixed<U>, state: &DecisionState<U>) -> Option<usize> {
         self.jobs.fill(0);
         self.worth = 0.0;
-        self.used = kinds.empty.clone();
+        self.used = fixed.empty.clone();
         let leads = match lead {
             Lead::None => return None,
             Lead::Type(i, making) => {
-                self.make_room(i, making, kinds, state);
+                self.make_room(i, making, fixed, state);
                 i
             }
-            Lead::Schedule(s) => self.follow(&kinds.schedules[s], kinds, state)?,
+            Lead::Schedule(s) => self.follow(&fixed.schedules[s], fixed, state)?,
         };
         if self.jobs[leads] <= state.running[leads] {
             return None;
         }
-        self.keep_longest(kinds, state);
-        self.fill(kinds, state);
+        self.keep_longest(fixed, state);
+        self.fill(fixed, state);
         Some(leads)
     }
 
-    fn make_room(&mut self, i: usize, making: Making, kinds: &Kinds<U>, state: &DecisionState<U>) {
+    fn make_room(&mut self, i: usize, making: Making, fixed: &Fixed<U>, state: &DecisionState<U>) {
         let one_more = (state.running[i] + 1).min(state.there[i]);
         match making {
             Making::Keeping => {
-                kinds.packed.take(&mut self.used, i, 1);
-                self.keep_longest(kinds, state);
-                kinds.packed.give(&mut self.used, i, 1);
-                self.add(i, state.there[i] - self.jobs[i], kinds, state);
+                fixed.packed.take(&mut self.used, i, 1);
+                self.keep_longest(fixed, state);
+                fixed.packed.give(&mut self.used, i, 1);
+                self.add(i, state.there[i] - self.jobs[i], fixed, state);
             }
-            Making::OneMore => self.add(i, one_more, kinds, state),
-            Making::All => self.add(i, state.there[i], kinds, state),
+            Making::OneMore => self.add(i, one_more, fixed, state),
+            Making::All => self.add(i, state.there[i], fixed, state),
         }
     }
 
@@ -253,15 +254,15 @@ impl<U: Words> Target<U> {
     fn follow(
         &mut self,
         schedule: &[(usize, u32)],
-        kinds: &Kinds<U>,
+        fixed: &Fixed<U>,
         state: &DecisionState<U>,
     ) -> Option<usize> {
         let mut most = (0.0, None);
         for &(i, slots) in schedule {
             let count = slots.min(state.there[i]);
-            self.add(i, count, kinds, state);
+            self.add(i, count, fixed, state);
             let lack = count.saturating_sub(state.running[i]);
-            let lack = f64::from(lack) * kinds.types[i].price;
+            let lack = f64::from(lack) * fixed.types[i].price;
             if lack > most.0 {
                 most = (lack, Some(i));
             }
@@ -271,35 +272,35 @@ impl<U: Words> Target<U> {
 
     /// As many of these jobs of type i as fit.
     #[inline(always)]
-    fn add(&mut self, i: usize, most: u32, kinds: &Kinds<U>, state: &DecisionState<U>) {
-        let count = kinds.packed.most(&self.used, i, most.into());
-        kinds.packed.take(&mut self.used, i, count);
+    fn add(&mut self, i: usize, most: u32, fixed: &Fixed<U>, state: &DecisionState<U>) {
+        let count = fixed.packed.most(&self.used, i, most.into());
+        fixed.packed.take(&mut self.used, i, count);
         self.jobs[i] += count as u32;
         self.worth += count as f64 * state.value[i];
     }
 
     /// Running jobs, the longest first.
-    fn keep_longest(&mut self, kinds: &Kinds<U>, state: &DecisionState<U>) {
+    fn keep_longest(&mut self, fixed: &Fixed<U>, state: &DecisionState<U>) {
         for &k in &state.long {
             let more = state.running[k].saturating_sub(self.jobs[k]);
-            self.add(k, more, kinds, state);
+            self.add(k, more, fixed, state);
         }
     }
 
     /// Waiting jobs that may start of themselves.
-    fn fill(&mut self, kinds: &Kinds<U>, state: &DecisionState<U>) {
+    fn fill(&mut self, fixed: &Fixed<U>, state: &DecisionState<U>) {
         for &i in &state.waiting {
             let more = state.there[i].saturating_sub(self.jobs[i]);
-            if more == 0 || !kinds.packed.fits(&self.used, i, 1) {
+            if more == 0 || !fixed.packed.fits(&self.used, i, 1) {
                 continue;
             }
-            let mut held = kinds.types[i].open.clone();
-            for &k in kinds.longer(i) {
-                kinds.packed.take(&mut held, k, self.jobs[k].into());
+            let mut held = fixed.types[i].open.clone();
+            for &k in fixed.longer(i) {
+                fixed.packed.take(&mut held, k, self.jobs[k].into());
             }
-            if kinds.packed.fits(&held, i, 0) {
-                let most = kinds.packed.most(&held, i, more.into());
-                self.add(i, most as u32, kinds, state);
+            if fixed.packed.fits(&held, i, 0) {
+                let most = fixed.packed.most(&held, i, more.into());
+                self.add(i, most as u32, fixed, state);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What a cycle has on average, from the end of one phase 1 to that of the next.
+//! What a cycle of MSFQ has on average, from the end of one phase 1 to that of the next.
 
 use super::passages::{Passages, Time};
 use super::queue::MsfqQueue;

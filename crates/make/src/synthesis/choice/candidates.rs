@@ -101,7 +101,8 @@ fn reserving(workload: &Workload, msr: &Synthesis) -> Vec<Family> {
     starts
 }
 
-/// Knobs that were good where sizes are alike, and where they are not.
+/// TDC with knobs that were good where sizes are alike, and where they are not. Tuning begins at the best of them. They are
+/// within what `TdcPolicy::check` accepts, some between two points of the grids of tuning (both in `policy/tdc`).
 fn tdc(workload: &Workload, msr: &Synthesis) -> Vec<Family> {
     let with = |(exponent, favour, reserve, margin, let_in, patience, order)| {
         Family::Tdc(TdcPolicy {

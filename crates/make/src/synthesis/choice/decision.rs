@@ -6,7 +6,7 @@ use super::ladder::{Candidate, Comparison, Ladder};
 use super::{record, search};
 use crate::synthesis::left;
 use synth_cluster::artifact::{Artifact, Family};
-use synth_cluster::policy::KnobRange;
+use synth_cluster::policy::TuningContext;
 use synth_cluster::simulator::Run;
 
 /// Part of the budget, and of the time, that goes into the search; and up to the end of the comparison. The rest is for
@@ -33,7 +33,7 @@ pub(super) fn decide(
     evaluator: &mut Evaluator<'_>,
     starts: Vec<Family>,
     rivals: Vec<Family>,
-    knobs: &KnobRange<'_>,
+    context: &TuningContext<'_>,
     artifact: impl FnOnce(&Family, Option<&Run>) -> Result<Artifact, ChoiceError>,
 ) -> Result<Chosen, ChoiceError> {
     let choice = evaluator.choice;
@@ -44,7 +44,7 @@ pub(super) fn decide(
         _ => {
             evaluator.seed = choice.seed.wrapping_add(1);
             evaluator.end = until(SEARCH);
-            search::search(evaluator, knobs, starts, SEARCH * evaluator.left())?
+            search::search(evaluator, context, starts, SEARCH * evaluator.left())?
         }
     };
     for rule in rivals {

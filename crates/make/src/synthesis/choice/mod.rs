@@ -4,10 +4,10 @@
 //! arrivals and sizes that decided nothing; where it is too short, nothing is claimed.
 //!
 //! # Method
-//! All work is counted in events of First-Fit with few types ([`synth_cluster::policy::work`]), so that the same seed gives the same
+//! All work is counted in events of First-Fit with few types ([`Family::work`]), so that the same seed gives the same
 //! policy on each machine. In the search and in the comparison candidates climb a ladder of run lengths, the
 //! cheapest next run first ([`ladder`]); who is clearly behind on a common rung runs no further. Knobs are tuned
-//! one at a time over grids ([`search`]). The final comparison has fresh
+//! one at a time over grids, which each rule has for its own ([`search`]). The final comparison has fresh
 //! seeds: the best of many is partly the best by chance, which must not enter the claims. It ends as soon as all others are
 //! surely slower than the best (95 % together, Bonferroni), or differ from it by less than 1 %.
 //!
@@ -33,7 +33,7 @@ use synth_cluster::artifact::{
     self, Backfill, EmptySlots, Family, FirstFitPolicy, MaxWeightPolicy, MostServersFirstPolicy,
     MsrPolicy, Preemption, Quantity,
 };
-use synth_cluster::policy::KnobRange;
+use synth_cluster::policy::TuningContext;
 use synth_cluster::simulator::Run;
 use synth_cluster::workload::{Fleet, Workload};
 
@@ -55,7 +55,7 @@ pub fn choose(
     let taken = msr.routes.iter().find(|r| r.route == msr.policy.route);
     let outlook = taken.and_then(|r| r.outlook.as_ref());
     let outlook = outlook.expect("the route taken has an outlook");
-    let knobs = KnobRange::new(workload, outlook.largest);
+    let context = TuningContext::new(workload, outlook.largest);
     let rivals: Vec<Family> = match options.preemption {
         Preemption::Full => vec![MaxWeightPolicy::plain(workload.types().len()).into()],
         _ => vec![FirstFitPolicy {}.into(), MostServersFirstPolicy {}.into()],
@@ -75,7 +75,7 @@ pub fn choose(
         let msr = synthesis.insert(retuned(workload, options, msr, turned)?);
         Ok(msr.artifact.clone())
     };
-    let chosen = decide(&mut evaluator, starts, rivals, &knobs, artifact)?;
+    let chosen = decide(&mut evaluator, starts, rivals, &context, artifact)?;
     Ok(Chosen {
         synthesis,
         skipped,

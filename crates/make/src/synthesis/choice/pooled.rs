@@ -7,13 +7,13 @@ use super::ladder::CLOSE;
 use super::record::artifact;
 use crate::analysis::Cost;
 use crate::program::Solution;
-use crate::synthesis::exact::solved;
 use crate::synthesis::partition::{Partitioned, partition};
+use crate::synthesis::proof::solved;
 use crate::synthesis::{Options, Outcome, SynthesisError};
 use synth_cluster::artifact::{
     self, Artifact, Family, Objective, Order, Placement, PooledEasyPolicy, PooledPolicy, Zone,
 };
-use synth_cluster::policy::KnobRange;
+use synth_cluster::policy::TuningContext;
 use synth_cluster::schedule::Packing;
 use synth_cluster::simulator::Run;
 use synth_cluster::workload::{Fleet, Shape};
@@ -92,13 +92,13 @@ fn simulated(
         });
     let guards = guards.into_iter().collect();
     let mut evaluator = Evaluator::new(fleet, objective, choice, guards, progress);
-    let knobs = KnobRange {
+    let context = TuningContext {
         servers: fleet.shapes().iter().map(Shape::count).collect(),
-        ..KnobRange::new(fleet.envelope(), f64::INFINITY)
+        ..TuningContext::new(fleet.envelope(), f64::INFINITY)
     };
     // What people run now.
     let rivals = vec![PooledPolicy::plain(Order::Oldest, Placement::First).into()];
-    decide(&mut evaluator, starts, rivals, &knobs, |policy, run| {
+    decide(&mut evaluator, starts, rivals, &context, |policy, run| {
         Ok(artifact(policy, run))
     })
 }

@@ -6,9 +6,9 @@ use super::ladder::{self, Comparison};
 use crate::analysis::Cost;
 use crate::program::Solution;
 use crate::synthesis::claims;
-use crate::synthesis::exact::evidence;
 use crate::synthesis::log::{Candidate, Choice, Interval, Steadiness};
 use crate::synthesis::partition::Partitioned;
+use crate::synthesis::proof::evidence;
 use synth_cluster::artifact::{
     Artifact, Claim, Evidence, Family, HoldsFor, Method, Objective, Quantity, Simulation, Subject,
 };
@@ -66,7 +66,7 @@ fn candidate(comparison: &Comparison<'_, '_>, basis: &Basis, n: usize) -> Candid
     let is_bound = !evaluator.choice.promises.is_empty();
     Candidate {
         name: own.name().into(),
-        knobs: own.policy.knobs(evaluator.workload),
+        knobs: own.policy.knobs_in_words(evaluator.workload),
         tried: own.tried,
         outcome,
         value: match of_first.zip(ratio(objective)) {

@@ -4,7 +4,7 @@
 use super::evaluator::{Evaluator, FEW};
 use super::ladder::{CLOSE, Candidate, Comparison, Ladder};
 use synth_cluster::artifact::Family;
-use synth_cluster::policy::KnobRange;
+use synth_cluster::policy::TuningContext;
 use synth_cluster::simulator::{Failure, Run};
 
 /// The first quarter of a run decides whether a step is run to its end.
@@ -32,7 +32,7 @@ const STARTING: f64 = 0.5;
 /// The best of each family, the best of all first, within a `share` of the work.
 pub(super) fn search<'w>(
     evaluator: &mut Evaluator<'w>,
-    knobs: &KnobRange<'_>,
+    context: &TuningContext<'_>,
     starts: Vec<Family>,
     share: f64,
 ) -> Result<Vec<Candidate<'w>>, Failure> {
@@ -42,8 +42,7 @@ pub(super) fn search<'w>(
         seen.extend((!seen.contains(&start)).then_some(start));
     }
     let candidates = seen.iter().map(|p| Candidate::new(p.clone(), 1));
-    let work = |start| evaluator.work(start);
-    let each: f64 = seen.iter().map(work).sum();
+    let each: f64 = seen.iter().map(|start| evaluator.work(start)).sum();
     let ladder = Ladder {
         // All first runs together take no more than half of the work.
         first: ((STARTING * share / 2.0 / each.max(1.0)) as u64).clamp(1, FIRST),
@@ -70,7 +69,7 @@ pub(super) fn search<'w>(
         };
         let Some(n) = field.iter().position(|c: &Candidate<'_>| {
             let is_near = c.longest().is_some_and(is_near);
-            c.policy.axes(knobs) > 0 && is_near && !turned.contains(&c.name())
+            c.policy.axes(context) > 0 && is_near && !turned.contains(&c.name())
         }) else {
             break;
         };
@@ -83,7 +82,7 @@ pub(super) fn search<'w>(
                 .length(rung)
                 .min((work / STEPS / work_of_event) as u64),
             until: evaluator.spent + work,
-            knobs,
+            context,
             seen: &mut seen,
         };
         if let Some(policy) = walk.turn(evaluator, &field[n].policy)? {
@@ -99,7 +98,7 @@ struct Walk<'a, 'k> {
     length: u64,
     /// The work that may have been done in the end.
     until: f64,
-    knobs: &'a KnobRange<'k>,
+    context: &'a TuningContext<'k>,
     /// What was tried.
     seen: &'a mut Vec<Family>,
 }
@@ -124,7 +123,7 @@ impl Walk<'_, '_> {
         let Some(mut best) = self.evaluate(evaluator, start.clone(), None)? else {
             return Ok(None);
         };
-        let axes = start.axes(self.knobs);
+        let axes = start.axes(self.context);
         let (mut axis, mut idle) = (0, 0);
         while idle < axes && self.affords(evaluator, start) {
             let before = best.cost;
@@ -148,7 +147,7 @@ impl Walk<'_, '_> {
         (axis, up): (usize, bool),
         best: &mut Place,
     ) -> Result<(), Failure> {
-        while let Some(policy) = best.policy.stepped(axis, up, self.knobs) {
+        while let Some(policy) = best.policy.stepped(axis, up, self.context) {
             if self.seen.contains(&policy) || !self.affords(evaluator, &policy) {
                 break;
             }

@@ -1,5 +1,11 @@
-//! Long-run means of a queue as what a cycle brings over what it lasts: a way of its own beside the
-//! laws of matrices and [`super::rounds`], with no step in common.
+//! Long-run means of a queue as what a cycle brings over what it lasts: the checker's way, beside the laws that the maker
+//! solves for by matrices ([`super::Qbd`]) and by [`super::rounds`].
+//!
+//! Shared with the maker's ways are the type [`ModulatedQueue`] with its [`Environment`](super::Environment), of which only
+//! rates and servers are used here, not the law; in [`Levels`] also the type [`Level`](super::Level), sums and products of its blocks
+//! (`dense`, `exits`, `returns`, `add_product` of `qbd`), and the elimination without subtraction of `sojourn` (mean times in a
+//! class of states, the law of one level); in [`Stages`] bisection. A fault in one of these could be in both. The levels of
+//! a queue, both reductions, the equations above and below them, rounds, and response times are written twice.
 //!
 //! # Theory
 //! In a chain that returns to some set of states, the fraction of time in which something holds, or

@@ -210,8 +210,10 @@ pub(super) fn time_limit(text: &str) -> Option<Option<u64>> {
 
 /// Reads an instant such as `2026-11-25T17:35:39` \[s since 1970, UTC\].
 pub(super) fn instant(text: &str) -> Option<i64> {
+    // As Slurm writes it, and in no other way.
+    let is_slurms = text.len() == 19 && text.as_bytes()[10] == b'T';
     let instant = number::instant(text.as_bytes())?;
-    (instant >= 0.0).then_some(instant as i64)
+    (is_slurms && instant >= 0.0).then_some(instant as i64)
 }
 
 #[cfg(test)]

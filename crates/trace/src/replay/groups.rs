@@ -47,37 +47,23 @@ const USERS: usize = 5;
 impl Groups {
     /// Groups the jobs of a log, whose kinds are these.
     pub fn of(log: &Log, kinds: &Kinds) -> Self {
-        let largest = |job: &Job| {
-            kinds.held[job.kind as usize]
-                .iter()
-                .copied()
-                .fold(0.0, f64::max)
-        };
-        let work: Vec<f64> = log.jobs.iter().map(|job| job.size * largest(job)).collect();
-        let per_second = log.tick.per_second() as f64;
+        let held = |job: &Job| kinds.held[job.kind as usize].iter().copied();
+        let work = |job: &Job| job.size * held(job).fold(0.0, f64::max);
+        let work: Vec<f64> = log.jobs.iter().map(work).collect();
         let length = |job: &Job| {
-            LENGTHS
-                .iter()
-                .rposition(|(least, _)| job.size / per_second >= *least)
+            let seconds = job.size / log.tick.per_second() as f64;
+            LENGTHS.partition_point(|(least, _)| *least <= seconds) - 1
         };
+        let lengths = LENGTHS.map(|(_, name)| name.to_owned()).to_vec();
         let (amounts, amount_of) = amounts(log);
-        let (users, user_of) = users(log, &work);
+        let amount_of = log.jobs.iter().map(|job| amount_of[job.kind as usize]);
         let ways: [(Vec<String>, Vec<u8>); 3] = [
+            (amounts, amount_of.collect()),
             (
-                amounts,
-                log.jobs
-                    .iter()
-                    .map(|job| amount_of[job.kind as usize])
-                    .collect(),
+                lengths,
+                log.jobs.iter().map(|job| length(job) as u8).collect(),
             ),
-            (
-                LENGTHS.map(|(_, name)| name.to_owned()).to_vec(),
-                log.jobs
-                    .iter()
-                    .map(|job| length(job).unwrap_or(0) as u8)
-                    .collect(),
-            ),
-            (users, user_of),
+            users(log, &work),
         ];
         // A way by which all are alike says nothing.
         let differ = |of: &[u8]| of.iter().any(|own| *own != of[0]);

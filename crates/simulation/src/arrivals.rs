@@ -12,6 +12,52 @@ pub struct Arrival {
     pub class: u32,
 }
 
+/// Arrivals, of which the first may come at once, at time 0.
+pub struct Arrivals {
+    law: LawDriven,
+    /// How many more come at once.
+    early: u64,
+    /// When the last of these would have come \[time\].
+    shift: f64,
+}
+
+impl From<LawDriven> for Arrivals {
+    fn from(law: LawDriven) -> Self {
+        Arrivals {
+            law,
+            early: 0,
+            shift: 0.0,
+        }
+    }
+}
+
+impl Arrivals {
+    /// Lets the next so many come at once. Only before the first has come.
+    pub fn begin_with(&mut self, jobs: u64) {
+        self.early = jobs;
+    }
+
+    /// Returns whether some come with a size.
+    pub fn tells_sizes(&self) -> bool {
+        self.law.tells_sizes()
+    }
+
+    /// Draws the next arrivals; see [`LawDriven::fill`].
+    pub fn fill(&mut self, arrivals: &mut [Arrival], sizes: &mut [f64]) {
+        self.law.fill(arrivals, sizes);
+        if self.early == 0 && self.shift == 0.0 {
+            return;
+        }
+        for arrival in arrivals {
+            if self.early > 0 {
+                self.early -= 1;
+                self.shift = arrival.time;
+            }
+            arrival.time -= self.shift;
+        }
+    }
+}
+
 /// Arrivals by law. They depend on laws and stream alone, and not on the blocks in which they are
 /// asked for; of classes that arrive at once the first one comes first.
 pub enum LawDriven {

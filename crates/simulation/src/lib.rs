@@ -11,6 +11,8 @@
 mod arrivals;
 mod calendar;
 mod comparison;
+mod growth;
+mod memory;
 pub mod mm1;
 mod quantiles;
 mod queue;
@@ -35,8 +37,9 @@ pub use settling::Unsettled;
 pub use statistics::{BATCHES, Estimate, over_replications, student};
 pub use watch::{Meter, Moment, Stay, Threshold, Watch, Watched};
 
-pub use arrivals::{Arrival, Batches, LawDriven, Modulated, Process};
+pub use arrivals::{Arrival, Arrivals, Batches, LawDriven, Modulated, Process};
 pub use calendar::{Calendar, Tournament};
+pub use growth::{FromAbove, Growth};
 pub use queue::{
     Departure, Discipline, Gauges, INTERRUPTIONS, MEASURED, Queue, QueueMeasure, QueueRun,
     busy_column,

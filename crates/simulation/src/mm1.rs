@@ -66,10 +66,11 @@ pub struct Own {
 /// # Panics
 /// Never: it has no invariant that could break.
 pub fn run(rate: f64, settings: &Settings) -> Run<Own> {
+    let size = Size::Exponential { mean: Decimal::ONE };
     let queue = Queue {
-        classes: &[Class::poisson("a", rate, (1.0, 1.0), 1.0)],
+        classes: &[Class::poisson("a", rate, (1.0, &size), 1.0).demanding(vec![1.0])],
         rates: &[rate],
-        size: &Size::Exponential { mean: Decimal::ONE },
+        size: &size,
         servers: 1,
     };
     let fcfs = |_| Fcfs {

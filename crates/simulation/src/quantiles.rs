@@ -7,7 +7,12 @@ pub struct Histogram {
     first: usize,
     /// Those of the lowest and of the highest bin that there may be.
     range: (usize, usize),
+    /// The least and the greatest number.
+    seen: (f64, f64),
 }
+
+/// Of nothing.
+const NONE_SEEN: (f64, f64) = (f64::INFINITY, 0.0);
 
 /// Bits of the mantissa that are kept.
 const KEPT: u32 = 6;
@@ -25,11 +30,13 @@ impl Histogram {
             bins: Vec::new(),
             first: lowest,
             range: (lowest, highest),
+            seen: NONE_SEEN,
         }
     }
 
     #[inline(always)]
     pub fn add(&mut self, value: f64) {
+        self.seen = (self.seen.0.min(value), self.seen.1.max(value));
         let key = leading(value);
         match self.bins.get_mut(key.wrapping_sub(self.first)) {
             Some(bin) => *bin += 1,
@@ -61,6 +68,7 @@ impl Histogram {
 
     pub fn clear(&mut self) {
         self.bins.fill(0);
+        self.seen = NONE_SEEN;
     }
 
     /// Adds the data of another of the same unit.
@@ -68,12 +76,14 @@ impl Histogram {
         if other.bins.is_empty() {
             return;
         }
+        self.seen.0 = self.seen.0.min(other.seen.0);
+        self.seen.1 = self.seen.1.max(other.seen.1);
         self.cover(other.first, other.first + other.bins.len() - 1);
         let own = &mut self.bins[other.first - self.first..];
         own.iter_mut().zip(&other.bins).for_each(|(b, o)| *b += o);
     }
 
-    /// Returns a quantile, linear within a bin; `None` without data.
+    /// Returns a quantile, linear within a bin, and no less or more than what was added; `None` without data.
     pub fn quantile(&self, probability: f64) -> Option<f64> {
         let mut left = probability * self.bins.iter().sum::<u64>() as f64;
         for (key, bin) in self.bins.iter().enumerate() {
@@ -81,7 +91,8 @@ impl Histogram {
             if here > 0.0 && here >= left {
                 let edge = |key| f64::from_bits(((self.first + key) as u64) << (52 - KEPT));
                 let (low, high) = (edge(key), edge(key + 1));
-                return Some(low + (high - low) * left / here);
+                let inside = low + (high - low) * left / here;
+                return Some(inside.max(self.seen.0).min(self.seen.1));
             }
             left -= here;
         }
@@ -141,5 +152,8 @@ mod tests {
         let median = whole.quantile(0.5).unwrap();
         assert!((3.0..3.05).contains(&median), "{median}");
         assert_eq!(of(&[5.0, 6.0]).bins.len(), OCTAVE);
+        for probability in [0.01, 0.5, 0.99] {
+            assert_eq!(of(&[45.0; 7]).quantile(probability), Some(45.0));
+        }
     }
 }

@@ -1,9 +1,9 @@
 //! An engine for jobs that arrive as Poisson processes and are served by a discipline, and what its runs say of claims.
 
 use super::{
-    Arrival, BURST, Class, Estimate, Found, Health, Judgement, LawDriven, Measured, Measuring,
-    Meter, Passed, Progress, Recorder, Replication, Run, Sample, Sampler, Settings, Stay, Stream,
-    Streams, judge_all, replicate,
+    Arrival, Arrivals, BURST, Class, Estimate, Found, Health, Judgement, LawDriven, Measured,
+    Measuring, Meter, Passed, Progress, Recorder, Replication, Run, Sample, Sampler, Settings,
+    Stay, Stream, Streams, judge_all, replicate,
 };
 use synth_core::artifact::{Claim, Quantity, Side, Unmet};
 use synth_queues::law::Size;
@@ -146,7 +146,7 @@ impl Queue<'_> {
                 origin: 0.0,
             },
             recorder: Recorder::new(self.classes, columns, settings),
-            arrivals: LawDriven::poisson(self.rates, streams.arrivals),
+            arrivals: LawDriven::poisson(self.rates, streams.arrivals).into(),
             block: vec![Arrival::default(); BLOCK].into(),
             next: BLOCK,
             law: Sampler::of(self.size),
@@ -164,7 +164,7 @@ struct QueueEngine<D> {
     discipline: D,
     gauges: Gauges,
     recorder: Recorder,
-    arrivals: LawDriven,
+    arrivals: Arrivals,
     /// The next arrivals, from `next` on.
     block: Box<[Arrival]>,
     next: usize,
@@ -271,6 +271,10 @@ impl<D: Discipline> Measured for QueueEngine<D> {
 
 impl<D: Discipline> Replication for QueueEngine<D> {
     type Violation = String;
+
+    fn begin_with(&mut self, jobs: u64) {
+        self.arrivals.begin_with(jobs);
+    }
 
     fn run(&mut self, events: u64, crowd: u64, stopped: impl Fn() -> bool) {
         while self.events < events && self.gauges.jobs <= crowd && !stopped() {

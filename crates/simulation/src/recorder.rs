@@ -30,6 +30,11 @@ pub trait Measured {
 
     /// Returns those of class i.
     fn present(&self, i: usize) -> u64;
+
+    /// Returns the least rate \[1/time\] of the clocks of the rule that run; infinity where none does.
+    fn slowest_clock(&self) -> f64 {
+        f64::INFINITY
+    }
 }
 
 /// The series has a tick each so many arrivals: ten times the golden ratio, so that clockwork

@@ -3,6 +3,7 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
+use super::growth::FromAbove;
 use super::recorder::Measured;
 use super::run::{Ending, Results};
 use super::sample::Seen;
@@ -14,6 +15,9 @@ pub trait Replication: Measured + Send {
     /// Why what was simulated means nothing: a decision that cannot be carried out, or an invariant
     /// that does not hold.
     type Violation: Clone;
+
+    /// Lets so many jobs be there at the beginning, at time 0; only of one that has not begun.
+    fn begin_with(&mut self, jobs: u64);
 
     /// Goes on to this many events, or until it is stopped, or until more jobs than `crowd` are in the system.
     fn run(&mut self, events: u64, crowd: u64, stopped: impl Fn() -> bool);
@@ -44,11 +48,13 @@ pub fn results<'a, R: Replication>(
     classes: &'a [Class],
     settings: &'a Settings,
     ending: Ending,
+    above: &FromAbove<R>,
 ) -> Results<'a> {
     Results {
         seen: seen(engines, classes),
         settings,
         ending,
+        growth: above.found(),
     }
 }
 
@@ -65,8 +71,12 @@ pub fn replicate<R: Replication, T>(
     summarize: impl FnOnce(&Results<'_>) -> T,
 ) -> Result<T, R::Violation> {
     let mut engines: Vec<R> = (0..settings.replications.max(1)).map(engine).collect();
-    let ending = go_on(&mut engines, classes, settings, &mut progress)?;
-    Ok(summarize(&results(&engines, classes, settings, ending)))
+    // What an event costs may grow with the number of jobs: these queues are not started from above.
+    let mut above = FromAbove::new(Vec::new());
+    let ending = go_on(&mut engines, &mut above, classes, settings, &mut progress)?;
+    Ok(summarize(&results(
+        &engines, classes, settings, ending, &above,
+    )))
 }
 
 /// Lets replications go on side by side from where they are until there is a reason to end: the events of the settings
@@ -76,6 +86,7 @@ pub fn replicate<R: Replication, T>(
 /// The first violation of any of them.
 pub fn go_on<R: Replication>(
     engines: &mut [R],
+    above: &mut FromAbove<R>,
     classes: &[Class],
     settings: &Settings,
     progress: &mut dyn FnMut(Progress),
@@ -98,17 +109,25 @@ pub fn go_on<R: Replication>(
         let (events, precision) = (seen.events(), settling::precision(&seen));
         let precise = precision.is_some_and(|p| p <= settings.precision);
         progress(Progress { events, precision });
-        if settling::runs_away(&seen, settings.crowd) {
-            return Ok(Ending::RunsAway);
+        let ending = if settling::runs_away(&seen, settings.crowd)
+            && (above.is_steady(&seen, settings)? || seen.is_crowded(settings.crowd))
+        {
+            Ending::RunsAway
         } else if precise && (view % VIEWS == 0 || events >= settings.events) {
-            return Ok(Ending::Precision);
+            Ending::Precision
         } else if events >= settings.events {
-            return Ok(Ending::Events);
+            Ending::Events
         } else if interrupted() {
-            return Ok(Ending::Interrupted);
+            Ending::Interrupted
         } else if late() {
-            return Ok(Ending::Time);
+            Ending::Time
+        } else {
+            view += 1;
+            continue;
+        };
+        if settling::grows(&seen, settling::AT_THE_END) {
+            above.is_steady(&seen, settings)?;
         }
-        view += 1;
+        return Ok(ending);
     }
 }

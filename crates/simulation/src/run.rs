@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::growth::Growth;
 use super::quantiles::Histogram;
 use super::recorder::Measured;
 use super::sample::{Sample, Seen, mean_number};
@@ -139,6 +140,8 @@ pub struct Results<'a> {
     pub(super) seen: Seen<'a>,
     pub(super) settings: &'a Settings,
     pub(super) ending: Ending,
+    /// What starts from above said, if they were tried.
+    pub(super) growth: Option<Growth>,
 }
 
 impl Results<'_> {
@@ -152,11 +155,17 @@ impl Results<'_> {
     ) -> Run<M, C> {
         let seen = &self.seen;
         let (classes, engines) = (seen.classes, &seen.engines[..]);
-        let grows = self.ending == Ending::RunsAway || settling::grows(seen, 5.0);
-        let sample = Sample::new(seen).filter(|_| !grows);
+        let slow_clock = settling::slow_clock(seen);
+        let grew = settling::grows(seen, settling::AT_THE_END)
+            || self.ending == Ending::RunsAway && slow_clock.is_none();
+        let sample = Sample::new(seen).filter(|_| !grew);
         let measured = sample.as_ref();
         let (health, unsettled) = match measured.map(|s| settling::unsettled(seen, s)) {
-            _ if grows => (Health::Unstable, None),
+            _ if slow_clock.is_some() => (Health::Unsettled, slow_clock),
+            _ if grew => match self.growth {
+                Some(Growth::Turns(jobs)) => (Health::Unsettled, Some(Unsettled::Turns { jobs })),
+                _ => (Health::Unstable, None),
+            },
             None => (Health::Unsettled, Some(Unsettled::NoLevel)),
             Some(Some(why)) => (Health::Unsettled, Some(why)),
             Some(None) => (Health::Settled, None),

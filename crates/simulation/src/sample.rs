@@ -49,6 +49,18 @@ impl Seen<'_> {
         self.engines.iter().map(|e| e.events()).sum()
     }
 
+    /// Returns whether a replication has more jobs than this.
+    pub fn is_crowded(&self, crowd: u64) -> bool {
+        self.engines.iter().any(|e| e.jobs() > crowd)
+    }
+
+    /// Returns how often the slowest clock of the rule that runs would ring in the shortest replication; infinity
+    /// where there is none.
+    pub fn rings(&self) -> f64 {
+        let each = self.engines.iter().map(|e| e.slowest_clock() * e.now());
+        each.fold(f64::INFINITY, f64::min)
+    }
+
     /// Returns the longest mean residual size \[time\] of the classes that make up the mean.
     pub fn memory(&self) -> f64 {
         let all: f64 = self.classes.iter().map(Class::offered_load).sum();

@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use super::watch::Watch;
+use synth_queues::law::Size;
 
 /// A class of jobs, as far as statistics look at it: the types of a workload, in its order.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,25 +18,38 @@ pub struct Class {
     pub mean_size: f64,
     /// Squared coefficient of variation of its sizes, ≥ 0.
     pub scv: f64,
+    /// E\[S³\]/E\[S\]³ and E\[S⁴\]/E\[S\]⁴.
+    pub higher: [f64; 2],
     /// Index of dispersion of its arrivals, `lim Var N(t) / E N(t)`: 1 for Poisson arrivals. Where
     /// other classes arrive more often at the same times, or sizes that arrive together are alike,
     /// it counts that in.
     pub dispersion: f64,
+    /// By bottleneck: the part of it that a job holds while it is in service, above 1 only where none ever fits.
+    /// None where nothing is known.
+    pub demands: Vec<f64>,
     /// Its share of the load, the weight of its mean in a weighted mean; of sum 1 over all classes.
     pub weight: f64,
 }
 
 impl Class {
-    /// Returns a class of Poisson arrivals of this rate, with sizes of this mean and squared coefficient of variation.
-    pub fn poisson(name: &str, rate: f64, (mean_size, scv): (f64, f64), weight: f64) -> Self {
+    /// Returns a class of Poisson arrivals of this rate, with sizes of this law times what makes their mean `mean_size`.
+    pub fn poisson(name: &str, rate: f64, (mean_size, law): (f64, &Size), weight: f64) -> Self {
         Class {
             name: name.into(),
             arrival_rate: rate,
             mean_size,
-            scv,
+            scv: law.scv(),
+            higher: [3, 4].map(|n| law.moment(n) / law.mean().powi(n)),
             dispersion: 1.0,
+            demands: Vec::new(),
             weight,
         }
+    }
+
+    /// Returns the class with these parts of bottlenecks that a job holds.
+    #[must_use]
+    pub fn demanding(self, demands: Vec<f64>) -> Self {
+        Class { demands, ..self }
     }
 
     /// Returns the offered load λ E\[S\].

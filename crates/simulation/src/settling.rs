@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::memory::lacks;
 use super::sample::{REST, Sample, Seen, WARM_UP, mean_number};
 use super::settings::{Class, total_arrival_rate};
 use super::statistics::{has_level, mean};
@@ -34,6 +35,24 @@ pub enum Unsettled {
     /// No warm-up is found in the first half: the number in system has no level yet.
     #[error("the number in system has no level yet")]
     NoLevel,
+    /// A replication is short beside the time in which a queue before a bottleneck of this load forgets.
+    #[error("too short for so high a load; some {events:.1e} events would do")]
+    HeavyTraffic {
+        /// Events of a run that would be long enough, of all replications.
+        events: f64,
+    },
+    /// The rule's slowest clock rings too seldom in a replication.
+    #[error("a clock of the rule rings some {rings:.1} times in a replication")]
+    SlowClock {
+        /// How often it would at its rate.
+        rings: f64,
+    },
+    /// The number in system grew, but does not from far above.
+    #[error("the number in system grew, but from {jobs} jobs it does not")]
+    Turns {
+        /// Jobs at the beginning of a replication in which it fell, or did not clearly grow.
+        jobs: u64,
+    },
     /// Less than ten mean residual sizes of the longest jobs are left after the warm-up.
     #[error("too short beside the longest jobs")]
     LongJobs,
@@ -68,6 +87,14 @@ pub(super) fn unsettled(seen: &Seen<'_>, sample: &Sample) -> Option<Unsettled> {
     let starved = starved(seen, sample);
     if starved.is_some() {
         return starved;
+    }
+    if let Some(why) = slow_clock(seen) {
+        return Some(why);
+    }
+    let lacks = lacks(seen, sample);
+    if lacks > 1.0 {
+        let events = lacks * seen.events() as f64;
+        return Some(Unsettled::HeavyTraffic { events });
     }
     if !has_level(&mean_number(seen.series(), None).0) {
         return Some(Unsettled::NoLevel);
@@ -134,6 +161,15 @@ fn starved(seen: &Seen<'_>, sample: &Sample) -> Option<Unsettled> {
     (STAYS * part > 1.0).then_some(Unsettled::LongStay { class, part })
 }
 
+/// Rings of each clock of a rule in a replication that say how it goes on.
+const RINGS: f64 = 50.0;
+
+/// Returns a clock of the rule beside which replications are short: what grows then may only wait for it.
+pub(super) fn slow_clock(seen: &Seen<'_>) -> Option<Unsettled> {
+    let rings = seen.rings();
+    (rings < RINGS).then_some(Unsettled::SlowClock { rings })
+}
+
 /// Parts of a replication whose mean numbers are compared with those of the next.
 const PARTS: usize = 16;
 
@@ -176,20 +212,24 @@ fn correlation(seen: &Seen<'_>, class: Option<usize>, warm_up: f64) -> f64 {
 
 /// Returns whether the run should be given up: too many jobs, or clearly growing.
 pub(super) fn runs_away(seen: &Seen<'_>, crowd: u64) -> bool {
-    seen.engines.iter().any(|e| e.jobs() > crowd)
-        || (seen.events() > 4_000_000 && grows(seen, SURELY))
+    seen.is_crowded(crowd) || (seen.events() > 4_000_000 && grows(seen, SURELY))
 }
 
 /// Returns whether the number in system grows, of all classes together or of one: a class that
 /// starves may be too small to be seen in the sum.
 pub(super) fn grows(seen: &Seen<'_>, deviations: f64) -> bool {
-    number_grows(seen, None, deviations) || (0..seen.classes.len()).any(|i| class_grows(seen, i))
+    slow_clock(seen).is_none()
+        && (number_grows(seen, None, deviations)
+            || (0..seen.classes.len()).any(|i| class_grows(seen, i)))
 }
 
 /// Returns whether the number of class i in system grows.
 pub(super) fn class_grows(seen: &Seen<'_>, i: usize) -> bool {
     number_grows(seen, Some(i), SURELY)
 }
+
+/// Standard deviations beyond which growth is believed of a run that has ended.
+pub(super) const AT_THE_END: f64 = 5.0;
 
 /// Standard deviations beyond which growth is beyond doubt, even when it is looked for often.
 const SURELY: f64 = 10.0;

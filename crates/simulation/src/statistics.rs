@@ -124,7 +124,9 @@ pub fn student(probability: f64, freedom: f64) -> f64 {
 ///
 /// Cuts in the second half are not looked at: there few observations lie close together by chance.
 pub fn has_level(series: &[f64]) -> bool {
-    let fives: Vec<f64> = series.chunks_exact(5).map(mean).collect();
+    // By fewer where they are few.
+    let group = (series.len() / 20).clamp(1, 5);
+    let fives: Vec<f64> = series.chunks_exact(group).map(mean).collect();
     let (mut sum, mut square) = (0.0, 0.0);
     let mut best = (f64::INFINITY, 0);
     for (cut, value) in fives.iter().enumerate().rev() {

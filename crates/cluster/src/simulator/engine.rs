@@ -4,7 +4,7 @@ use super::server::{Happened, Server};
 use crate::policy::{Counters, Violation};
 use crate::workload::Workload;
 use synth_simulation::{
-    Arrival, BURST, Class, LawDriven, Measured, Passed, Recorder, Replication, Settings, Stream,
+    Arrival, Arrivals, BURST, Class, Measured, Passed, Recorder, Replication, Settings, Stream,
     Streams,
 };
 
@@ -16,7 +16,7 @@ pub(super) struct Engine {
     recorder: Recorder,
     columns: Columns,
     events: u64,
-    arrivals: LawDriven,
+    arrivals: Arrivals,
     /// The next arrivals, from `next` on.
     block: Box<[Arrival]>,
     /// Sizes that come with them; empty where none do.
@@ -49,7 +49,7 @@ impl Engine {
             ..
         } = Streams::new(settings.seed, replication);
         let columns = Columns::of(workload);
-        let arrivals = laws::arrivals(workload, arrivals);
+        let arrivals = Arrivals::from(laws::arrivals(workload, arrivals));
         let fixed_sizes = if arrivals.tells_sizes() { BLOCK } else { 0 };
         Engine {
             server: server(&mut service),
@@ -165,10 +165,24 @@ impl Measured for Engine {
     fn present(&self, i: usize) -> u64 {
         self.server.system.present(i)
     }
+
+    fn slowest_clock(&self) -> f64 {
+        let running = self
+            .server
+            .system
+            .clocks()
+            .iter()
+            .filter(|rate| **rate > 0.0);
+        running.copied().fold(f64::INFINITY, f64::min)
+    }
 }
 
 impl Replication for Engine {
     type Violation = Violation;
+
+    fn begin_with(&mut self, jobs: u64) {
+        self.arrivals.begin_with(jobs);
+    }
 
     fn run(&mut self, events: u64, crowd: u64, stopped: impl Fn() -> bool) {
         while self.events < events && self.server.system.jobs() <= crowd && !stopped() {

@@ -47,10 +47,26 @@ pub fn classes(workload: &Workload) -> Vec<Class> {
         arrival_rate: job_type.arrival_rate(),
         mean_size: job_type.mean_size(),
         scv: job_type.holding().scv(),
+        higher: [3, 4].map(|n| job_type.holding().moment(n) / job_type.mean_size().powi(n as i32)),
         dispersion: dispersion(job_type) + common,
+        demands: Vec::new(),
         weight,
     });
     class.collect()
+}
+
+/// The same of a fleet, with the parts of all that its servers have of each resource that jobs hold.
+pub(super) fn classes_of_fleet(fleet: &Fleet) -> Vec<Class> {
+    let capacity = fleet.capacity();
+    let part = |job_type: &JobType| {
+        let pairs = job_type.demand().iter().zip(&capacity);
+        let part = pairs.map(|(d, all)| f64::from(job_type.nodes()) * d.value() / all);
+        part.collect()
+    };
+    let classes = classes(fleet.envelope()).into_iter().zip(fleet.types());
+    classes
+        .map(|(class, own)| class.demanding(part(own)))
+        .collect()
 }
 
 /// `lim Var W(t) / (t λ E[S]²)`, with W the work that arrives, less the squared coefficient of

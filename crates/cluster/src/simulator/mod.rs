@@ -29,7 +29,7 @@ pub use synth_simulation::{
 use crate::policy::{Knows, Policy, System, Violation};
 use crate::workload::{Fleet, JobType, Workload};
 use engine::{Engine, counters};
-use synth_simulation::{Class, Streams, go_on, results};
+use synth_simulation::{Class, FromAbove, Streams, go_on, results};
 
 /// Simulates a policy on one server. `progress` hears now and then how far it is.
 ///
@@ -50,6 +50,7 @@ pub struct Simulation<'w> {
     fleet: &'w Fleet,
     classes: Vec<Class>,
     engines: Vec<Engine>,
+    above: FromAbove<Engine>,
 }
 
 impl<'w> Simulation<'w> {
@@ -69,7 +70,7 @@ impl<'w> Simulation<'w> {
         settings: &Settings,
     ) -> Self {
         let workload = fleet.envelope();
-        let classes = classes(workload);
+        let classes = measures::classes_of_fleet(fleet);
         let memoryless = workload.types().iter().all(JobType::is_memoryless);
         let needs = policy.knows() != Knows::Means;
         let tells = laws::arrivals(workload, Streams::new(settings.seed, 0).arrivals).tells_sizes();
@@ -80,9 +81,12 @@ impl<'w> Simulation<'w> {
                 |service: &mut _| Server::new(system(), policy.clone_rule(), ends, service);
             Engine::new(&classes, workload, server, settings, r)
         };
+        let count = settings.replications.max(1);
+        let spares = count..count + FromAbove::<Engine>::SPARES as u32;
         Simulation {
             fleet,
-            engines: (0..settings.replications.max(1)).map(engine).collect(),
+            engines: (0..count).map(engine).collect(),
+            above: FromAbove::new(spares.map(engine).collect()),
             classes,
         }
     }
@@ -98,8 +102,8 @@ impl<'w> Simulation<'w> {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Run, Violation> {
         let (engines, classes) = (&mut self.engines, &self.classes);
-        let ending = go_on(engines, classes, settings, progress)?;
-        let results = results(engines, classes, settings, ending);
+        let ending = go_on(engines, &mut self.above, classes, settings, progress)?;
+        let results = results(engines, classes, settings, ending, &self.above);
         let mut run = measures::run(self.fleet.envelope(), &results, counters(engines));
         if !self.fleet.is_one_server() {
             measures::of_all_servers(&mut run, self.fleet);

@@ -125,7 +125,10 @@ impl Cluster {
         let all = self.arrival_rate();
         let class = |name: &str, rate: f64, mean_size: f64| {
             let weight = rate / all;
-            simulation::Class::poisson(name, rate, (mean_size, self.size().scv()), weight)
+            let sizes = (mean_size, self.size());
+            // Of all servers together: each job is served at the rate of those that it may be on.
+            let part = 1.0 / (mean_size * rates.iter().sum::<f64>());
+            simulation::Class::poisson(name, rate, sizes, weight).demanding(vec![part])
         };
         if !self.are_distinguished() {
             let times = alone.iter().zip(&arrivals);

@@ -132,8 +132,9 @@ impl Stream {
     /// Its jobs, as statistics see them; the size of a job is the time that it takes alone.
     pub fn statistics(&self) -> Vec<Class> {
         let mean_size = self.size().mean() / self.curve.at(self.servers());
-        let sizes = (mean_size, self.size().scv());
-        vec![Class::poisson(ALL_JOBS, self.arrival_rate(), sizes, 1.0)]
+        let sizes = (mean_size, self.size());
+        let class = Class::poisson(ALL_JOBS, self.arrival_rate(), sizes, 1.0);
+        vec![class.demanding(vec![self.size().mean() / self.most_work() / mean_size])]
     }
 
     /// The same with the arrival rate times `factor`; `None` where it leaves the range of numbers.

@@ -46,6 +46,21 @@ impl PhaseType {
         }
     }
 
+    /// Returns the n-th moment, n ≥ 0: from stage k on `E_k^n = n/r_k E_k^(n−1) + q_k E_(k+1)^n`, with q_k the
+    /// probability to go on.
+    pub fn moment(&self, n: u32) -> f64 {
+        let mut ahead = vec![1.0; self.rates.len()];
+        for power in 1..=n {
+            let mut next = 0.0;
+            for k in (0..ahead.len()).rev() {
+                next = f64::from(power) * ahead[k] / self.rates[k] + self.onward[k] * next;
+                ahead[k] = next;
+            }
+        }
+        let begins = self.initial.iter().zip(ahead);
+        begins.map(|(p, moment)| p * moment).sum()
+    }
+
     /// Returns the law of the sum of independent times of these two laws, in the order that takes fewer stages.
     pub fn plus(&self, other: &Self) -> Self {
         let (first, second) = (self.then(other), other.then(self));

@@ -35,13 +35,13 @@ fn increasing_root(function: impl Fn(f64) -> f64) -> f64 {
     root
 }
 
-/// `E[S]` of the bounded Pareto law, P(S > x) ∝ x^−α − high^−α on \[low, high\].
+/// `E[S^r]` of the bounded Pareto law, P(S > x) ∝ x^−α − high^−α on \[low, high\].
 ///
 /// With φ(z) = (e^z − 1)/z and ρ = ln(high/low), `E[S^r] = low^r φ((r−α)ρ) / φ(−αρ)` for every
 /// shape α > 0: where α = r, φ(0) = 1 stands for the logarithm of the textbook's special case.
-pub(super) fn pareto_mean(shape: f64, low: f64, high: f64) -> f64 {
+pub(super) fn pareto_moment(shape: f64, low: f64, high: f64, r: f64) -> f64 {
     let range = (high / low).ln();
-    low * (relative_growth((1.0 - shape) * range) / relative_growth(-shape * range))
+    low.powf(r) * (relative_growth((r - shape) * range) / relative_growth(-shape * range))
 }
 
 /// Squared coefficient of variation of the bounded Pareto law.
@@ -165,7 +165,10 @@ mod tests {
                 let mass = -(-shape * range).exp_m1();
                 let density = |t: f64| shape * (-shape * (t - low.ln())).exp() / mass;
                 let (mean, scv) = by_integration(density, low.ln(), high.ln());
-                let found = (pareto_mean(shape, low, high), pareto_scv(shape, low, high));
+                let found = (
+                    pareto_moment(shape, low, high, 1.0),
+                    pareto_scv(shape, low, high),
+                );
                 let what = format!("{shape} {ratio}: {found:?} for {mean} {scv}");
                 assert!((found.0 / mean - 1.0).abs() < 1e-8, "{what}");
                 let slack = 1e-8 * scv + 1e-9;
@@ -183,7 +186,7 @@ mod tests {
             assert!((scv * 12e12 - 1.0).abs() < 2e-6, "{shape}: {scv}");
         }
         assert!((pareto_scv(4.0, 1.0, 1e12) - 0.125).abs() < 1e-9);
-        assert!((pareto_mean(4.0, 1.0, 1e12) - 4.0 / 3.0).abs() < 1e-12);
+        assert!((pareto_moment(4.0, 1.0, 1e12, 1.0) - 4.0 / 3.0).abs() < 1e-12);
         let (below, above) = (1.0_f64 - 1e-12, 1.0_f64 + 1e-12);
         for shape in [0.01, 0.5, 1.0] {
             let [a, b] = [below, above].map(|range| pareto_scv(shape, 1.0, range.exp()));
@@ -191,7 +194,7 @@ mod tests {
         }
         assert!(pareto_scv(1e10, 1.0, 1e300) < 1e-15);
         // Uniform ln S.
-        let uniform = pareto_mean(1e-300, 1.0, std::f64::consts::E);
+        let uniform = pareto_moment(1e-300, 1.0, std::f64::consts::E, 1.0);
         assert!((uniform - (std::f64::consts::E - 1.0)).abs() < 1e-15);
     }
 }

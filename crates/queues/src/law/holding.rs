@@ -6,6 +6,7 @@
 use num_rational::BigRational;
 
 use super::Size;
+use super::moments::of_sum;
 use crate::ctmc::PhaseType;
 
 /// The law of L + S: of the run's size S alone where there is no latency L.
@@ -43,6 +44,18 @@ impl Holding {
         let mean = self.mean();
         let part = |law: &Size| law.scv() * (law.mean() / mean).powi(2);
         part(latency) + part(&self.run)
+    }
+
+    /// Returns E\[(L + S)^n\] \[time^n\] for n from 1 to 4.
+    pub fn moment(&self, n: usize) -> f64 {
+        let powers = |law: &Size| {
+            let [a, b, c, d] = [1, 2, 3, 4].map(|n| law.moment(n));
+            [1.0, a, b, c, d]
+        };
+        match &self.latency {
+            None => self.run.moment(n as i32),
+            Some(latency) => of_sum(&powers(latency), &powers(&self.run), n),
+        }
     }
 
     /// Var(S) over the variance of the sum; 1 where neither varies.

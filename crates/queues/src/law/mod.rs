@@ -9,6 +9,7 @@ mod check_size;
 mod common_modulation;
 mod continuous;
 mod holding;
+mod moments;
 mod process;
 mod size;
 mod spelling;

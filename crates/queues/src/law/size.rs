@@ -11,7 +11,7 @@ use num_traits::{FromPrimitive, Num};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::continuous::{lognormal, pareto_mean, pareto_scv, weibull};
+use super::continuous::{lognormal, pareto_moment, pareto_scv, weibull};
 use crate::ctmc::PhaseType;
 use synth_core::document::in_one_line;
 use synth_core::number::Decimal;
@@ -124,7 +124,7 @@ impl Size {
     pub fn mean(&self) -> f64 {
         match self {
             Self::Pareto { shape, low, high } => {
-                pareto_mean(shape.value(), low.value(), high.value())
+                pareto_moment(shape.value(), low.value(), high.value(), 1.0)
             }
             _ => self.mean_in(|x| x.value()).unwrap_or(f64::NAN),
         }
@@ -342,7 +342,7 @@ impl Size {
 }
 
 /// Σ p f(x), or the plain average where no probabilities are given.
-fn average<N: Num + FromPrimitive>(
+pub(super) fn average<N: Num + FromPrimitive>(
     values: &[Decimal],
     probabilities: Option<&[Decimal]>,
     number: impl Fn(&Decimal) -> N,
@@ -360,7 +360,7 @@ fn average<N: Num + FromPrimitive>(
 
 /// Probabilities and means of two branches with p₁m₁ = p₂m₂: with x = (scv−1)/(scv+1),
 /// p = (1 ± √x)/2, and p₂ = 1/((scv+1)(1+√x)) without cancellation.
-fn balanced(mean: f64, scv: f64) -> (Vec<f64>, Vec<f64>) {
+pub(super) fn balanced(mean: f64, scv: f64) -> (Vec<f64>, Vec<f64>) {
     let root = ((scv - 1.0) / (scv + 1.0)).sqrt();
     let probabilities = vec![f64::midpoint(1.0, root), 1.0 / (scv + 1.0) / (1.0 + root)];
     let means = probabilities.iter().map(|p| mean / (2.0 * p)).collect();

@@ -85,7 +85,7 @@ impl Easy {
         team.clear();
         if self.servers == 1 {
             team.push(0);
-            return system.fits(head);
+            return system.fits_on(head, 0);
         }
         if self.head.is_some_and(|(own, _)| own == head) {
             let own = self.reservations[..self.reserved].iter();

@@ -1,0 +1,94 @@
+//! How long the queues before bottlenecks remember, by theory: what a run that is shorter has seen of them is chance,
+//! and it does not show that.
+
+use super::sample::{Sample, Seen};
+
+/// The relative standard error of what waits before a bottleneck is at most the root of 1 over this.
+const WORTH: f64 = 100.0;
+
+/// Relaxation times that each replication lasts.
+const RELAXATIONS: f64 = 10.0;
+
+/// Times that each replication could serve, with what the bottleneck has to spare, all that waits on average. A rule
+/// that loses room while little waits keeps longer queues than those of the relaxation time.
+const BACKLOGS: f64 = 10.0;
+
+/// Returns how many times as long the run would have to be for its means to be believed; at most 1 where they may be.
+///
+/// Of the theory, only by how much of the jobs in the system waits comes from the run: a run that by chance saw few long
+/// queues is not taken for a settled one.
+pub(super) fn lacks(seen: &Seen<'_>, sample: &Sample) -> f64 {
+    let count = seen.classes.iter().map(|class| class.demands.len()).min();
+    let bottlenecks = (0..count.unwrap_or(0)).map(|j| Bottleneck::new(j, seen, sample));
+    let least = bottlenecks.map(|own| own.least_length(seen.engines.len()));
+    let least = least.fold(0.0, f64::max) / sample.length;
+    if least.is_nan() { f64::INFINITY } else { least }
+}
+
+/// The work that waits before a resource, as a part of what that does in a unit of time.
+struct Bottleneck {
+    /// What it has to spare, 1 − ρ.
+    spare: f64,
+    /// `Σ λ_i E[(d_i S_i)^n]` for n = 2, 3, 4, d_i the part of it that a job holds; n = 2 with the index of dispersion
+    /// of arrivals in place of 1.
+    moments: [f64; 3],
+    /// The work of all jobs that wait on average, each counted whole.
+    waiting: f64,
+    /// The part of these in all jobs, by work.
+    share: f64,
+}
+
+impl Bottleneck {
+    fn new(j: usize, seen: &Seen<'_>, sample: &Sample) -> Self {
+        let (classes, columns) = (seen.classes, sample.columns);
+        let mean = |column: usize| {
+            sample
+                .time_average(|row| row[column])
+                .map_or(0.0, |e| e.mean)
+        };
+        let mut own = Bottleneck {
+            spare: 1.0,
+            moments: [0.0; 3],
+            waiting: 0.0,
+            share: 0.0,
+        };
+        let mut all = 0.0;
+        for (i, class) in classes.iter().enumerate() {
+            let (rate, work) = (class.arrival_rate, class.demands[j] * class.mean_size);
+            own.spare -= rate * work;
+            let [third, fourth] = class.higher;
+            let powers = [class.scv + class.dispersion, third, fourth];
+            for (n, power) in powers.iter().enumerate() {
+                own.moments[n] += rate * power * work.powi(n as i32 + 2);
+            }
+            let present = mean(columns.present(i));
+            own.waiting += work * (present - mean(columns.busy(i))).max(0.0);
+            all += work * present;
+        }
+        own.share = if all > 0.0 { own.waiting / all } else { 0.0 };
+        own
+    }
+
+    /// Returns how long each of so many replications has to be.
+    ///
+    /// The work V of M/G/1 has by Poisson's equation, solved by `v²/2θ` with θ = 1 − ρ, the mean `m = M₂/2θ`, and its
+    /// mean over a time T the variance `(M₂ E[V²] + M₃ m + M₄/4)/(θ² T)`, where `E[V²] = 2m² + M₃/3θ`. In heavy
+    /// traffic that is `τ m²/T` with the relaxation time `τ = 2M₂/θ²` of Brownian motion reflected at 0: Whitt,
+    /// "Planning queueing simulations", Management Science 35(11), 1989. How little is known of what waits counts as
+    /// far as jobs wait.
+    fn least_length(&self, replications: usize) -> f64 {
+        let (spare, [second, third, fourth]) = (self.spare, self.moments);
+        // One that cannot keep up has no level: that is for others to say.
+        if spare <= 0.0 || self.share == 0.0 {
+            return 0.0;
+        }
+        let mean = second / (2.0 * spare);
+        let square = 2.0 * mean * mean + third / (3.0 * spare);
+        let variance = (second * square + third * mean + fourth / 4.0) / spare.powi(2);
+        let relative = variance / (mean * mean) * self.share.powi(2);
+        let relaxation = 2.0 * second / spare.powi(2) * self.share.powi(2);
+        (WORTH * relative / replications as f64)
+            .max(RELAXATIONS * relaxation)
+            .max(BACKLOGS * self.waiting / spare * self.share)
+    }
+}

@@ -25,14 +25,14 @@ pub struct FromAbove<R> {
 }
 
 /// Starts, as multiples of what was reached; each by as many replications.
-const LEVELS: [u64; 2] = [4, 64];
+const LEVELS: [u64; 2] = [4, 16];
 const EACH: usize = 2;
 
 /// The most jobs to start with.
 const MOST: u64 = 1 << 22;
 
 /// How long a start is followed, as a multiple of the events that grew.
-const LONGEST: u64 = 4;
+const LONGEST: u64 = 8;
 
 impl<R> FromAbove<R> {
     /// How many spare replications there have to be.

@@ -1,42 +1,68 @@
-//! How many of the 95 % intervals of many seeds hold the exact mean response time, where runs end by
-//! their precision.
+//! How many of the 95 % intervals of many seeds hold the exact mean response time, and how many runs claim one.
 //!
 //!     cargo run --release --example coverage [SEEDS] [NAME] [PRECISION …]
 //!
-//! 200 seeds of all queues (or of those whose name has NAME in it; `all`), at 5 % and at 1 %, which is
-//! the default of `synth simulate`. At 1 % nMSR takes 200 million events a seed.
+//! 200 seeds of all queues (or of those whose name has NAME in it; `all`): with fixed numbers of events, some that a
+//! mean takes and four times as many; or, with precisions such as .05, until these are reached.
 use std::error::Error;
 
+use synth::multiresource::analysis::one_or_all::{MsfqQueue, Stream};
 use synth::multiresource::artifact::{Backfill, EmptySlots, Family, Preemption, Quantity};
 use synth::multiresource::simulator::{Contender, Estimate, Settings};
 use synth::multiresource::synthesis::{Options, Outcome, synthesize};
 use synth::multiresource::workload::Workload;
 
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
 /// A queue whose mean response time is known.
 struct Known {
-    name: &'static str,
+    name: String,
     workload: Workload,
     contender: Contender,
     exact: f64,
+    /// Some that a mean takes.
+    events: f64,
 }
 
 impl Known {
-    /// M/G/1 at ρ = .8, mean size 1: E[T] = 1 + ρ (1 + scv)/2/(1 − ρ) (Pollaczek and Khinchin).
-    fn single_server(name: &'static str, size: &str, scv: f64) -> Result<Self, Box<dyn Error>> {
+    /// M/G/1, mean size 1, by Pollaczek and Khinchin.
+    fn single_server(name: &str, size: &str, load: f64, events: f64) -> Result<Self> {
         let text = format!(
-            "kind: multiresource\ntime_unit: s\nserver: {{capacity: {{cpu: 1}}}}\njobs:\n  - {{name: a, demand: {{cpu: 1}}, arrival_rate: .8, {size}}}\n"
+            "kind: multiresource\ntime_unit: s\nserver: {{capacity: {{cpu: 1}}}}\njobs:\n  - {{name: a, demand: {{cpu: 1}}, arrival_rate: {load}, {size}}}\n"
         );
+        let workload = Workload::parse(&text, name)?.workload;
+        let second = workload.types()[0].size().moment(2);
         Ok(Known {
-            name,
-            workload: Workload::parse(&text, name)?.workload,
+            name: format!("{name} at {load}"),
             contender: Contender::parse("fcfs")?,
-            exact: 1.0 + 0.8 * (1.0 + scv) / 2.0 / 0.2,
+            exact: 1.0 + load * second / (2.0 * (1.0 - load)),
+            workload,
+            events,
         })
     }
 
-    /// Section 7 of the MSR paper at .9, run as it is analysed.
-    fn msr(name: &'static str, preemption: Preemption) -> Result<Self, Box<dyn Error>> {
-        let workload = Workload::read("models/section7.yaml".as_ref())?.workload;
+    /// Strict MSFQ with this threshold, for one-or-all; 0 is Most Servers First.
+    fn msfq(threshold: usize, load: f64, events: f64) -> Result<Self> {
+        let model = Workload::read("models/one_or_all.yaml".as_ref())?.workload;
+        let workload = model.scaled(load / 0.76875)?;
+        let stream = |i: usize| Stream {
+            arrival_rate: workload.types()[i].arrival_rate(),
+            service_rate: workload.types()[i].service_rate(),
+        };
+        let queue = MsfqQueue::new(32, threshold, stream(0), stream(1))?;
+        Ok(Known {
+            name: format!("one-or-all at {load}, MSFQ({threshold})"),
+            contender: Contender::parse(&format!("msfq-strict:{threshold}"))?,
+            exact: queue.means()?.mean_response(&queue),
+            workload,
+            events,
+        })
+    }
+
+    /// Section 7 of the MSR paper, run as it is analysed.
+    fn msr(preemption: Preemption, load: f64, events: f64) -> Result<Self> {
+        let model = Workload::read("models/section7.yaml".as_ref())?.workload;
+        let workload = model.scaled(load / 0.9)?;
         let options = Options {
             backfill: Backfill::None,
             empty_slots: EmptySlots::Phantom,
@@ -47,46 +73,53 @@ impl Known {
         };
         let mut claims = made.artifact.claims.iter();
         let mean = claims.find(|c| c.quantity == Quantity::MeanResponse && c.job_type.is_none());
-        let exact = mean.ok_or("no mean is claimed")?.value;
-        let contender = Family::Msr(made.policy.clone()).into();
         Ok(Known {
-            name,
+            name: format!(
+                "section 7 at {load}, {}MSR",
+                if preemption == Preemption::Full {
+                    "p"
+                } else {
+                    "n"
+                }
+            ),
+            exact: mean.ok_or("no mean is claimed")?.value,
+            contender: Family::Msr(made.policy.clone()).into(),
             workload,
-            contender,
-            exact,
+            events,
         })
     }
 
-    fn estimate(
-        &self,
-        seed: u64,
-        precision: f64,
-    ) -> Result<Option<(Estimate, f64)>, Box<dyn Error>> {
-        let settings = Settings {
-            seed,
-            precision,
-            ..Settings::default()
-        };
-        let run = self.contender.simulate(&self.workload, &settings, |_| ())?;
+    /// Returns the mean of a run, if it has one, and its events.
+    fn estimate(&self, settings: &Settings) -> Result<Option<(Estimate, f64)>> {
+        let run = self.contender.simulate(&self.workload, settings, |_| ())?;
         Ok(run.mean_response.map(|mean| (mean, run.events as f64)))
     }
 
-    fn told(&self, seeds: u64, precision: f64) -> Result<String, Box<dyn Error>> {
-        let found = (0..seeds).map(|seed| self.estimate(5000 + seed, precision));
-        let found: Vec<Option<(Estimate, f64)>> = found.collect::<Result<_, _>>()?;
+    /// Returns a line of the table, of runs with these settings but for their seeds.
+    fn line(&self, seeds: u64, settings: &Settings) -> Result<String> {
+        let seeded = |seed| Settings {
+            seed: 5000 + seed,
+            percentiles: false,
+            ..settings.clone()
+        };
+        let found = (0..seeds).map(|seed| self.estimate(&seeded(seed)));
+        let found: Vec<Option<(Estimate, f64)>> = found.collect::<Result<_>>()?;
         let found: Vec<(Estimate, f64)> = found.into_iter().flatten().collect();
+        if found.is_empty() {
+            return Ok(format!("{:28} none of {seeds} seeds has a mean", self.name));
+        }
         let count = |of: fn(&Estimate, f64) -> bool| {
             found.iter().filter(|(e, _)| of(e, self.exact)).count()
         };
         let mean = |of: &dyn Fn(&(Estimate, f64)) -> f64| {
             found.iter().map(of).sum::<f64>() / found.len() as f64
         };
+        let covering = count(|e, exact| e.covers(exact, 0.95));
         Ok(format!(
-            "{:26} {:>3.0} %: of {seeds} seeds {} have a mean, {} cover, {} are too low, {} too high; mean error {:+.2} %, mean width ± {:.2} %, {:.1} million events",
+            "{:28} of {seeds} seeds {} have a mean, {covering} cover ({:.1} %), {} are too low, {} too high; mean error {:+.2} %, mean width ± {:.2} %, {:.1} million events",
             self.name,
-            100.0 * precision,
             found.len(),
-            count(|e, exact| e.covers(exact, 0.95)),
+            100.0 * covering as f64 / found.len() as f64,
             count(|e, exact| e.mean < exact && !e.covers(exact, 0.95)),
             count(|e, exact| e.mean > exact && !e.covers(exact, 0.95)),
             100.0 * mean(&|(e, _)| e.mean / self.exact - 1.0),
@@ -96,32 +129,49 @@ impl Known {
     }
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
     let seeds = arguments.next().map_or(Ok(200), |seeds| seeds.parse())?;
     let name = arguments
         .next()
         .filter(|name| name != "all")
         .unwrap_or_default();
-    let given: Vec<f64> = arguments.map(|p| p.parse()).collect::<Result<_, _>>()?;
-    let precisions = if given.is_empty() {
-        vec![0.05, 0.01]
-    } else {
-        given
-    };
+    let precisions: Vec<f64> = arguments
+        .map(|p| p.parse())
+        .collect::<std::result::Result<_, _>>()?;
+    let lognormal = |scv: u32| format!("size: {{law: lognormal, mean: 1, scv: {scv}}}");
     let known = [
-        Known::single_server("M/M/1 at .8", "mean_size: 1", 1.0)?,
-        Known::single_server(
-            "M/G/1 at .8, lognormal",
-            "size: {law: lognormal, mean: 1, scv: 4}",
-            4.0,
-        )?,
-        Known::msr("section 7 at .9, pMSR", Preemption::Full)?,
-        Known::msr("section 7 at .9, nMSR", Preemption::None)?,
+        Known::single_server("M/M/1", "mean_size: 1", 0.8, 1.3e5)?,
+        Known::single_server("M/M/1", "mean_size: 1", 0.95, 4e5)?,
+        Known::single_server("M/M/1", "mean_size: 1", 0.99, 1.1e7)?,
+        Known::single_server("M/G/1, lognormal 4", &lognormal(4), 0.8, 5e5)?,
+        Known::single_server("M/G/1, lognormal 16", &lognormal(16), 0.8, 2e7)?,
+        Known::msr(Preemption::Full, 0.9, 1e6)?,
+        Known::msr(Preemption::None, 0.9, 1e7)?,
+        Known::msr(Preemption::None, 0.95, 4e7)?,
+        Known::msfq(31, 0.95, 2e6)?,
+        Known::msfq(31, 0.98, 1e7)?,
+        Known::msfq(31, 0.99, 3e7)?,
+        Known::msfq(0, 0.95, 1.2e7)?,
+        Known::msfq(0, 0.98, 9e7)?,
+        Known::msfq(0, 0.99, 4e8)?,
     ];
-    for precision in precisions {
-        for queue in known.iter().filter(|queue| queue.name.contains(&name)) {
-            println!("{}", queue.told(seeds, precision)?);
+    for queue in known.iter().filter(|queue| queue.name.contains(&name)) {
+        for precision in &precisions {
+            let settings = Settings {
+                precision: *precision,
+                ..Settings::default()
+            };
+            println!("{}", queue.line(seeds, &settings)?);
+        }
+        for factor in [1.0, 4.0].into_iter().filter(|_| precisions.is_empty()) {
+            let events = (factor * queue.events) as u64;
+            let settings = Settings {
+                precision: 0.0,
+                events,
+                ..Settings::default()
+            };
+            println!("{}", queue.line(seeds, &settings)?);
         }
     }
     Ok(())

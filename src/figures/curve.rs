@@ -1,11 +1,14 @@
 //! Figures as tables: panels of curves of points; and as pictures.
+use std::error::Error;
 use std::path::Path;
 
 use plotters::style::RGBColor;
 
-use super::Done;
 use super::picture::{self, Axis, Entry, GREY, INK, Layer, Mark, Picture, Shape, Swatch};
 use crate::simulation::Estimate;
+
+/// What was drawn, or why it could not be.
+pub type Done<T> = Result<T, Box<dyn Error>>;
 
 /// What a curve is, and so how it is drawn.
 #[derive(Clone, Copy, PartialEq)]

@@ -9,16 +9,12 @@ pub mod picture;
 mod quickswap;
 mod rules;
 
-use std::error::Error;
 use std::path::Path;
 
 use clap::ValueEnum;
 
 use crate::report::{Csv, wrap};
-use curve::Figure;
-
-/// What was made, or why it could not be.
-pub type Done<T> = Result<T, Box<dyn Error>>;
+use curve::{Done, Figure};
 
 /// A paper with figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -2,8 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::recorder::Measured;
-use super::replication::Replication;
+use super::recorder::{Measured, Replication};
 use super::sample::Seen;
 use super::settings::{Class, Settings};
 use super::settling;

@@ -45,8 +45,8 @@ pub use queue::{
     busy_column,
 };
 pub use random::{Stream, Streams};
-pub use recorder::{Measured, Recorder};
-pub use replication::{BURST, Replication, go_on, replicate, results};
+pub use recorder::{Measured, Recorder, Replication};
+pub use replication::{BURST, go_on, replicate, results};
 pub use sample::Sample;
 pub use series::Passed;
 pub use sizes::{Sampler, numbers, weights};

@@ -37,6 +37,22 @@ pub trait Measured {
     }
 }
 
+/// One of several independent runs of an engine.
+pub trait Replication: Measured + Send {
+    /// Why what was simulated means nothing: a decision that cannot be carried out, or an invariant
+    /// that does not hold.
+    type Violation: Clone;
+
+    /// Lets so many jobs be there at the beginning, at time 0; only of one that has not begun.
+    fn begin_with(&mut self, jobs: u64);
+
+    /// Goes on to this many events, or until it is stopped, or until more jobs than `crowd` are in the system.
+    fn run(&mut self, events: u64, crowd: u64, stopped: impl Fn() -> bool);
+
+    /// Checks what must hold; what did not so far.
+    fn audit(&mut self) -> Option<&Self::Violation>;
+}
+
 /// The series has a tick each so many arrivals: ten times the golden ratio, so that clockwork
 /// arrivals are not seen at the same phase at each tick.
 const ARRIVALS_A_TICK: f64 = 16.180_339_887_498_95;

@@ -4,27 +4,11 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use super::growth::FromAbove;
-use super::recorder::Measured;
+use super::recorder::{Measured, Replication};
 use super::run::{Ending, Results};
 use super::sample::Seen;
 use super::settings::{Class, Progress, Settings};
 use super::settling;
-
-/// One of several independent runs of an engine.
-pub trait Replication: Measured + Send {
-    /// Why what was simulated means nothing: a decision that cannot be carried out, or an invariant
-    /// that does not hold.
-    type Violation: Clone;
-
-    /// Lets so many jobs be there at the beginning, at time 0; only of one that has not begun.
-    fn begin_with(&mut self, jobs: u64);
-
-    /// Goes on to this many events, or until it is stopped, or until more jobs than `crowd` are in the system.
-    fn run(&mut self, events: u64, crowd: u64, stopped: impl Fn() -> bool);
-
-    /// Checks what must hold; what did not so far.
-    fn audit(&mut self) -> Option<&Self::Violation>;
-}
 
 /// Events between two looks at whether to stop.
 pub const BURST: u64 = 1 << 14;

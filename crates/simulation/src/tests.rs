@@ -58,3 +58,24 @@ fn a_queue_that_grows_has_no_mean() {
     );
     assert!(run.mean_response.is_none() && run.own.busy.is_none() && run.types[0].grows);
 }
+
+/// Those that come at once come first, and the others after the times between them.
+#[test]
+fn arrivals_may_begin_with_a_crowd() {
+    let of = |early: u64| {
+        let law = LawDriven::poisson(&[1.0, 2.0], Streams::new(1, 0).arrivals);
+        let mut arrivals = Arrivals::from(law);
+        arrivals.begin_with(early);
+        let mut block = [Arrival::default(); 40];
+        let (first, rest) = block.split_at_mut(7);
+        arrivals.fill(first, &mut []);
+        arrivals.fill(rest, &mut []);
+        block
+    };
+    let (plain, crowd) = (of(0), of(10));
+    assert!(crowd[..10].iter().all(|arrival| arrival.time == 0.0));
+    for (plain_one, after) in plain.iter().zip(&crowd).skip(10) {
+        assert_eq!(plain_one.class, after.class);
+        assert_eq!(plain_one.time - plain[9].time, after.time);
+    }
+}

@@ -150,3 +150,71 @@ fn a_rule_that_is_unstable_is_stable_under_guard() {
     let part = run.own.guarded;
     assert!(part > 0.0 && part < 1.0, "{part}");
 }
+
+/// In heavy traffic a run that is short beside the relaxation time of the queue has no mean, whatever it saw: an M/M/1
+/// queue at load .98 forgets in some 1e4 services. One of a hundred relaxation times has, and it is near the exact one.
+#[test]
+fn a_run_that_is_short_for_its_load_has_no_mean() {
+    let queue = one_type(1, 0.98);
+    for seed in 1..=20 {
+        let settings = |count| Settings {
+            seed,
+            ..events(count)
+        };
+        let run = simulate(&queue, FCFS, &settings(500_000), quiet).unwrap();
+        let Some(Unsettled::HeavyTraffic { events }) = run.unsettled else {
+            panic!("{seed}: {:?}", run.unsettled);
+        };
+        assert!((1.5e6..4e6).contains(&events), "{seed}: {events}");
+    }
+    let long = simulate(&queue, FCFS, &events(4_000_000), quiet).unwrap();
+    agrees(long.mean_response, 50.0, 0.3, "E[T]");
+    // With a hundred servers next to nobody waits: there is nothing to be known of a queue.
+    let wide = simulate(&one_type(100, 0.7 * 100.0), FCFS, &events(500_000), quiet).unwrap();
+    assert_eq!(wide.health, Health::Settled);
+}
+
+/// A policy that changes its schedule every 1e5 mean sizes is stable, and its queues grow until it does: a run that sees
+/// no change says that it is too short, and refutes nothing.
+#[test]
+fn a_run_that_is_short_beside_the_clocks_of_a_rule_is_too_short() {
+    let policy = section_seven(Preemption::None, Route::ALL[0], 1e-5);
+    let contender = Contender::from(Family::Msr(policy));
+    let settings = events(5_000_000);
+    let run = contender
+        .simulate(&model("section7"), &settings, quiet)
+        .unwrap();
+    assert_eq!(run.health, Health::Unsettled);
+    let Some(Unsettled::SlowClock { rings }) = run.unsettled else {
+        panic!("{:?}", run.unsettled);
+    };
+    assert!(rings < 10.0, "{rings}");
+}
+
+/// Randomized Timers on one-or-all: from an empty system the number of jobs grows for as long as this run lasts, and
+/// from some 1e6 jobs it falls.
+#[test]
+fn what_grows_and_turns_is_not_unstable() {
+    let run = rule("randomized-timers");
+    let run = run
+        .simulate(&model("one_or_all"), &events(5_000_000), quiet)
+        .unwrap();
+    assert_eq!(run.health, Health::Unsettled);
+    assert!(
+        matches!(run.unsettled, Some(Unsettled::Turns { jobs }) if jobs > 100_000),
+        "{:?}",
+        run.unsettled
+    );
+}
+
+/// Constant arrivals and sizes: settled after 1e5 events, and no percentile is above the one response time.
+#[test]
+fn what_is_constant_is_settled() {
+    let clockwork = "arrivals: {process: renewal, interarrival: {law: deterministic, mean: 1}}, \
+         size: {law: deterministic, mean: .9}";
+    let workload = one_server("", 1, &[clockwork]);
+    let run = simulate(&workload, FCFS, &events(100_000), quiet).unwrap();
+    assert_eq!(run.health, Health::Settled);
+    let [_, p95, p99] = run.percentiles.unwrap();
+    assert!(p95 <= 0.9 + 1e-9 && p99 <= 0.9 + 1e-9, "{p95} {p99}");
+}

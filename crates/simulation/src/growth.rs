@@ -79,8 +79,12 @@ impl<R: Replication> FromAbove<R> {
     }
 }
 
+/// Standard deviations of a random walk beyond which a rise is believed.
+const SURELY: f64 = 5.0;
+
 /// Returns whether the work in system rises from so many jobs: above the least that it came down to, by half of what had
-/// gathered in the run of the classes that grew. Those that others starve fall behind only when these are through.
+/// gathered in the run of the classes that grew, and by more than chance explains. Those that others starve fall behind
+/// only when these are through.
 fn rises<R: Replication>(
     pair: &mut [R],
     jobs: u64,
@@ -99,7 +103,12 @@ fn rises<R: Replication>(
     let events = seen.events() / engines.len() as u64;
     let step = (events / 16).max(1);
     pair.iter_mut().for_each(|own| own.begin_with(jobs));
-    let mut least = f64::INFINITY;
+    let of_walk = classes.iter().map(|class| {
+        let work = class.weight / class.arrival_rate;
+        class.arrival_rate * work.powi(2) * (class.scv + class.dispersion)
+    });
+    let variance = of_walk.sum::<f64>() / pair.len() as f64;
+    let (mut least, mut since) = (f64::INFINITY, 0.0);
     for goal in 0..=LONGEST * events / step {
         let goal = jobs + goal * step;
         pair.par_iter_mut()
@@ -109,8 +118,12 @@ fn rises<R: Replication>(
         }
         let all = |own: &R| work(classes, 0..classes.len(), |i| own.present(i));
         let now = pair.iter().map(all).sum::<f64>() / pair.len() as f64;
-        least = least.min(now);
-        if now >= least + enough {
+        let time = pair.iter().map(|own| own.now()).sum::<f64>() / pair.len() as f64;
+        if now < least {
+            (least, since) = (now, time);
+        }
+        let by_chance = SURELY * (variance * (time - since)).sqrt();
+        if now >= least + enough.max(by_chance) && time > since {
             return Ok(true);
         }
         if interrupted() {

@@ -15,26 +15,23 @@ pub struct Arrival {
 /// Arrivals, of which the first may come at once, at time 0.
 pub struct Arrivals {
     law: LawDriven,
-    /// How many more come at once.
-    early: u64,
-    /// When the last of these would have come \[time\].
-    shift: f64,
+    /// By class: how many more come at once, before the law's; and of how many.
+    early: Vec<[u64; 2]>,
 }
 
 impl From<LawDriven> for Arrivals {
     fn from(law: LawDriven) -> Self {
         Arrivals {
             law,
-            early: 0,
-            shift: 0.0,
+            early: Vec::new(),
         }
     }
 }
 
 impl Arrivals {
-    /// Lets the next so many come at once. Only before the first has come.
-    pub fn begin_with(&mut self, jobs: u64) {
-        self.early = jobs;
+    /// Lets so many of each class come at once, at time 0.
+    pub fn begin_with(&mut self, jobs: &[u64]) {
+        self.early = jobs.iter().map(|count| [*count; 2]).collect();
     }
 
     /// Returns whether some come with a size.
@@ -42,19 +39,25 @@ impl Arrivals {
         self.law.tells_sizes()
     }
 
-    /// Draws the next arrivals; see [`LawDriven::fill`].
+    /// Draws the next arrivals; see [`LawDriven::fill`]. Those that come at once are mixed: the next class is the one of
+    /// which the largest part is left.
     pub fn fill(&mut self, arrivals: &mut [Arrival], sizes: &mut [f64]) {
-        self.law.fill(arrivals, sizes);
-        if self.early == 0 && self.shift == 0.0 {
-            return;
+        let mut count = 0;
+        let part = |[left, all]: &[u64; 2]| *left as f64 / (*all).max(1) as f64;
+        while count < arrivals.len()
+            && let Some((class, own)) = (self.early.iter_mut().enumerate())
+                .max_by(|(_, a), (_, b)| part(a).total_cmp(&part(b)))
+            && own[0] > 0
+        {
+            own[0] -= 1;
+            arrivals[count] = Arrival {
+                time: 0.0,
+                class: class as u32,
+            };
+            count += 1;
         }
-        for arrival in arrivals {
-            if self.early > 0 {
-                self.early -= 1;
-                self.shift = arrival.time;
-            }
-            arrival.time -= self.shift;
-        }
+        let sizes = sizes.get_mut(count..).unwrap_or_default();
+        self.law.fill(&mut arrivals[count..], sizes);
     }
 }
 

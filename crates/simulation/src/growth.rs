@@ -5,7 +5,6 @@ use rayon::prelude::*;
 use super::recorder::{Measured, Replication};
 use super::sample::Seen;
 use super::settings::{Class, Settings};
-use super::settling;
 use std::sync::atomic::Ordering;
 
 /// What starts from above say of a number in system that grew.
@@ -23,15 +22,16 @@ pub struct FromAbove<R> {
     found: Option<Growth>,
 }
 
-/// Starts, as multiples of what was reached; each by as many replications.
-const LEVELS: [u64; 2] = [4, 16];
+/// Starts, as multiples of what was reached of each class; each by as many replications.
+const LEVELS: [u64; 2] = [4, 64];
 const EACH: usize = 2;
 
-/// The most jobs to start with.
+/// The most jobs to start with, and the most a replication's event, so that a start costs no more than the run.
 const MOST: u64 = 1 << 22;
+const MOST_AN_EVENT: u64 = 4;
 
 /// How long a start is followed, as a multiple of the events that grew.
-const LONGEST: u64 = 8;
+const LONGEST: u64 = 4;
 
 impl<R> FromAbove<R> {
     /// How many spare replications there have to be.
@@ -64,12 +64,16 @@ impl<R: Replication> FromAbove<R> {
         if self.found.is_none() {
             let mut spares = std::mem::take(&mut self.spares);
             let mut found = Growth::Steady;
+            let count = seen.engines.len() as u64;
+            let present = |i: usize| seen.engines.iter().map(|e| e.present(i)).sum::<u64>() / count;
+            let reached: Vec<u64> = (0..seen.classes.len()).map(present).collect();
+            let jobs: u64 = reached.iter().sum();
+            let most = MOST.min(MOST_AN_EVENT * seen.events() / count);
             for (pair, level) in spares.chunks_mut(EACH).zip(LEVELS) {
-                let count = seen.engines.len() as u64;
-                let reached = seen.engines.iter().map(|e| e.jobs()).sum::<u64>() / count;
-                let jobs = (level * reached).clamp(1, MOST);
-                if jobs >= 2 * reached && !rises(pair, jobs, seen, settings)? {
-                    found = Growth::Turns(jobs);
+                let level = level.min(most / jobs.max(1));
+                let above: Vec<u64> = reached.iter().map(|jobs| level * jobs).collect();
+                if level >= 2 && !rises(pair, &above, seen, settings)? {
+                    found = Growth::Turns(level * jobs);
                     break;
                 }
             }
@@ -82,64 +86,55 @@ impl<R: Replication> FromAbove<R> {
 /// Standard deviations of a random walk beyond which a rise is believed.
 const SURELY: f64 = 5.0;
 
-/// Returns whether the work in system rises from so many jobs: above the least that it came down to, by half of what had
-/// gathered in the run of the classes that grew, and by more than chance explains. Those that others starve fall behind
-/// only when these are through.
+/// Returns whether the work in system rises from so many jobs of each class, by half of what had gathered in the run, and
+/// by more than chance explains.
 fn rises<R: Replication>(
     pair: &mut [R],
-    jobs: u64,
+    jobs: &[u64],
     seen: &Seen<'_>,
     settings: &Settings,
 ) -> Result<bool, R::Violation> {
     let interrupted = || settings.interrupt.load(Ordering::Relaxed);
-    let (classes, engines) = (seen.classes, &seen.engines);
-    let grew = |i: &usize| settling::class_grows(seen, *i);
-    let mut growing: Vec<usize> = (0..classes.len()).filter(grew).collect();
-    if growing.is_empty() {
-        growing.extend(0..classes.len());
-    }
-    let gathered = |e: &&dyn Measured| work(classes, growing.iter().copied(), |i| e.present(i));
-    let enough = engines.iter().map(gathered).sum::<f64>() / engines.len() as f64 / 2.0;
-    let events = seen.events() / engines.len() as u64;
+    let classes = seen.classes;
+    let enough = work(classes, seen.engines.iter().copied()) / 2.0;
+    let events = seen.events() / seen.engines.len() as u64;
     let step = (events / 16).max(1);
-    pair.iter_mut().for_each(|own| own.begin_with(jobs));
     let of_walk = classes.iter().map(|class| {
         let work = class.weight / class.arrival_rate;
         class.arrival_rate * work.powi(2) * (class.scv + class.dispersion)
     });
     let variance = of_walk.sum::<f64>() / pair.len() as f64;
-    let (mut least, mut since) = (f64::INFINITY, 0.0);
-    for goal in 0..=LONGEST * events / step {
-        let goal = jobs + goal * step;
+    pair.iter_mut().for_each(|own| own.begin_with(jobs));
+    let (begin, mut first) = (jobs.iter().sum::<u64>(), None);
+    for n in 0..=LONGEST * events / step {
+        let goal = begin + n * step;
         pair.par_iter_mut()
             .for_each(|own| own.run(goal, u64::MAX, interrupted));
         if let Some(violation) = pair.iter_mut().find_map(R::audit) {
             return Err(violation.clone());
         }
-        let all = |own: &R| work(classes, 0..classes.len(), |i| own.present(i));
-        let now = pair.iter().map(all).sum::<f64>() / pair.len() as f64;
+        let now = work(classes, pair.iter().map(|own| own as &dyn Measured));
         let time = pair.iter().map(|own| own.now()).sum::<f64>() / pair.len() as f64;
-        if now < least {
-            (least, since) = (now, time);
-        }
-        let by_chance = SURELY * (variance * (time - since)).sqrt();
-        if now >= least + enough.max(by_chance) && time > since {
+        let by_chance = SURELY * (variance * time).sqrt();
+        let rise = now - *first.get_or_insert(now);
+        if n > 0 && rise >= enough.max(by_chance) {
             return Ok(true);
         }
-        if interrupted() {
+        if interrupted() || -rise >= enough.max(by_chance) {
             break;
         }
     }
     Ok(false)
 }
 
-/// The work of so many jobs of each of these classes, in some unit: their shares of the load are those of their work.
-fn work(
+/// Returns the work in system, the mean over replications, in some unit: shares of the load are those of work.
+fn work<'a>(
     classes: &[Class],
-    which: impl Iterator<Item = usize>,
-    count: impl Fn(usize) -> u64,
+    engines: impl ExactSizeIterator<Item = &'a dyn Measured> + Clone,
 ) -> f64 {
-    let each = which.map(|i| (i, &classes[i]));
-    each.map(|(i, class)| count(i) as f64 * class.weight / class.arrival_rate)
-        .sum()
+    let of_class = |(i, class): (usize, &Class)| {
+        let jobs: u64 = engines.clone().map(|e| e.present(i)).sum();
+        jobs as f64 / engines.len() as f64 * class.weight / class.arrival_rate
+    };
+    classes.iter().enumerate().map(of_class).sum()
 }

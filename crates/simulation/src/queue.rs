@@ -272,7 +272,7 @@ impl<D: Discipline> Measured for QueueEngine<D> {
 impl<D: Discipline> Replication for QueueEngine<D> {
     type Violation = String;
 
-    fn begin_with(&mut self, jobs: u64) {
+    fn begin_with(&mut self, jobs: &[u64]) {
         self.arrivals.begin_with(jobs);
     }
 

@@ -43,8 +43,8 @@ pub trait Replication: Measured + Send {
     /// that does not hold.
     type Violation: Clone;
 
-    /// Lets so many jobs be there at the beginning, at time 0; only of one that has not begun.
-    fn begin_with(&mut self, jobs: u64);
+    /// Lets so many jobs of each class be there at the beginning, at time 0; only of one that has not begun.
+    fn begin_with(&mut self, jobs: &[u64]);
 
     /// Goes on to this many events, or until it is stopped, or until more jobs than `crowd` are in the system.
     fn run(&mut self, events: u64, crowd: u64, stopped: impl Fn() -> bool);

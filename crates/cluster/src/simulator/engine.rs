@@ -180,7 +180,7 @@ impl Measured for Engine {
 impl Replication for Engine {
     type Violation = Violation;
 
-    fn begin_with(&mut self, jobs: u64) {
+    fn begin_with(&mut self, jobs: &[u64]) {
         self.arrivals.begin_with(jobs);
     }
 

@@ -109,7 +109,7 @@ fn columns<M, C>(comparison: &Comparison<M, C>) -> Vec<String> {
 /// What a comparison tabulates besides the mean response time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Mean {
-    /// E[N], the mean number of jobs in the system
+    /// `E[N]`, the mean number of jobs in the system
     Number,
     /// The mean response time in which jobs count by the work that they bring
     Weighted,

@@ -81,7 +81,7 @@ impl Paper {
 }
 
 /// Writes the figures of a paper, or those that are named, to a folder: each as CSV and as SVG, and what is found in
-/// `findings.csv`. What is finished is told as it is.
+/// `findings.csv`. Each part is reported once it is finished.
 ///
 /// # Errors
 /// When there is no such figure, or a file cannot be written.

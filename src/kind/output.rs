@@ -34,7 +34,7 @@ pub fn refuse<T>(why: impl Into<String>) -> Result<T, VerbError> {
 /// The caller: how wide lines may be, which policy files are taken, who is notified of progress, and
 /// whether an end is wanted.
 pub struct Caller<'a> {
-    /// What a comparison over loads tabulates besides the mean response time; none where nothing else is asked for.
+    /// What a comparison over loads tabulates besides the mean response time; none where nothing else is wanted.
     pub means: Vec<Mean>,
     /// The most characters of a line.
     pub width: usize,

@@ -41,7 +41,7 @@ fn figures_are_written_from_nothing() {
     fails(&format!("figures msq --output {}", folder.name("x")), "msr");
 }
 
-/// The table of a comparison has E[N] and the weighted mean where they are asked for, and arrival rates in place of loads.
+/// The table of a comparison has E[N] and the weighted mean on request, and arrival rates in place of loads.
 #[test]
 fn comparisons_show_other_means_and_rates() {
     let folder = Folder::new();

@@ -13,6 +13,9 @@ const RELAXATIONS: f64 = 10.0;
 /// that loses room while little waits keeps longer queues than those of the relaxation time.
 const BACKLOGS: f64 = 10.0;
 
+/// A run that lacks more will never be long enough.
+const MOST: f64 = 1e12;
+
 /// Returns how many times as long the run would have to be for its means to be believed; at most 1 where they may be.
 ///
 /// Of the theory, only by how much of the jobs in the system waits comes from the run: a run that by chance saw few long
@@ -21,8 +24,9 @@ pub(super) fn lacks(seen: &Seen<'_>, sample: &Sample) -> f64 {
     let count = seen.classes.iter().map(|class| class.demands.len()).min();
     let bottlenecks = (0..count.unwrap_or(0)).map(|j| Bottleneck::new(j, seen, sample));
     let least = bottlenecks.map(|own| own.least_length(seen.engines.len()));
-    let least = least.fold(0.0, f64::max) / sample.length;
-    if least.is_nan() { f64::INFINITY } else { least }
+    let lacks = least.fold(0.0, f64::max) / sample.length;
+    // Finite, as it is printed and written.
+    lacks.min(MOST)
 }
 
 /// The work that waits before a resource, as a part of what that does in a unit of time.
@@ -78,8 +82,8 @@ impl Bottleneck {
     /// far as jobs wait.
     fn least_length(&self, replications: usize) -> f64 {
         let (spare, [second, third, fourth]) = (self.spare, self.moments);
-        // One that cannot keep up has no level: that is for others to say.
-        if spare <= 0.0 || self.share == 0.0 {
+        // One that cannot keep up has no level, which is for others to say; and of clockwork nothing is by chance.
+        if spare <= 0.0 || self.share == 0.0 || second == 0.0 {
             return 0.0;
         }
         let mean = second / (2.0 * spare);

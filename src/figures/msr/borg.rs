@@ -60,7 +60,7 @@ const PUBLISHED: [(&str, RGBColor, [f64; 9]); 6] = [
 /// Loads that are simulated.
 const SIMULATED: [f64; 5] = [0.2, 0.4, 0.6, 0.8, 0.9];
 
-/// What makes a workload one with bursts, which are made up: ten minutes an hour arrivals are ten times as many as else.
+/// What makes a workload one with bursts of ours: ten minutes an hour arrivals are ten times as many as else.
 const BURSTS: &str =
     "modulation: {factors: [1, 10], switching: [[0, 3.3e-4], [1.67e-3, 0]]}\nserver:";
 

@@ -47,7 +47,7 @@ pub(super) fn taken(chosen: &Chosen, stability: Stability, width: usize) -> Stri
             100.0 * less
         ),
         Basis::StaysLeast => "no policy was seen to settle, and with it jobs stayed least".into(),
-        Basis::RunsAway => "it was asked for, and it was seen to run away at this load".into(),
+        Basis::RunsAway => "it was named, and it was seen to run away at this load".into(),
         Basis::Guarded => "all policies were seen to run away; its guard carries the load".into(),
         Basis::Unseen => "no run was long enough to say anything of any policy".into(),
         Basis::Analysis => "by analysis no policy can be better by 1 %".into(),

@@ -180,7 +180,7 @@ impl Scheduler {
         self.site.rule.knows() == Knows::Estimates
     }
 
-    /// Returns when the next clock rings, or the rule asked to decide; none where nothing is due.
+    /// Returns when the next clock rings, or the rule has set a time to decide; none where nothing is due.
     pub fn wake(&self) -> Option<f64> {
         let at = self.site.due().0.min(self.site.system.wake());
         at.is_finite().then_some(at)

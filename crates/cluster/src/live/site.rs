@@ -65,7 +65,7 @@ impl Site {
         self.set_timers(clocks);
     }
 
-    /// The rule decides at a time that it asked for.
+    /// The rule decides at a time that it has set.
     pub fn decide(&mut self, now: f64, clocks: &mut Stream) {
         self.system.advance(now);
         self.rule.decide(&mut self.system);

@@ -19,7 +19,7 @@ pub struct Dominating {
 #[derive(Clone, Debug)]
 struct Candidate {
     place: usize,
-    /// Demand (R) on each server; and, where servers are told apart, on how many at once.
+    /// Demand (R) on each server; and, where servers are distinguished, on how many at once.
     demand: Vec<f64>,
     /// Limit \[time\]; infinite where it has none.
     limit: f64,

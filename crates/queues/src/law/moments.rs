@@ -61,12 +61,17 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    /// Of every law: the first two are its mean and variation by other formulas; of laws of stages the third and fourth are
-    /// `n! α (−T)^−n 1`, by solving stage by stage.
+    fn number(text: &str) -> Decimal {
+        Decimal::parse(text).unwrap()
+    }
+
+    fn numbers(texts: &[&str]) -> Vec<Decimal> {
+        texts.iter().map(|text| number(text)).collect()
+    }
+
+    /// Of every law: the first two are its mean and variation by other formulas.
     #[test]
     fn moments_agree_with_means_and_variations() {
-        let number = |text: &str| Decimal::parse(text).unwrap();
-        let numbers = |texts: &[&str]| texts.iter().map(|text| number(text)).collect::<Vec<_>>();
         let laws = [
             Size::Exponential { mean: number("2") },
             Size::Erlang {
@@ -116,13 +121,21 @@ mod tests {
             // Cauchy and Schwarz.
             assert!(third * first >= second * second * (1.0 - 1e-12) && fourth >= second * second);
         }
+    }
+
+    /// Third and fourth moments by closed forms.
+    #[test]
+    fn higher_moments_have_their_closed_forms() {
         // n! p m^n of a branch, (n+2)!/2 (m/3)^n of three stages; of two stages by the binomial theorem, the
         // second with probability q.
-        let of = |n: usize| {
-            laws.iter()
-                .take(5)
-                .map(move |law| law.moment(n as i32))
-                .collect::<Vec<_>>()
+        let exponential = Size::Exponential { mean: number("2") };
+        let erlang = Size::Erlang {
+            stages: 3,
+            mean: number("2"),
+        };
+        let branches = Size::Hyperexponential {
+            probabilities: numbers(&[".3", ".7"]),
+            means: numbers(&["2", ".5"]),
         };
         let factorial = |n: usize| (1..=n).map(|k| k as f64).product::<f64>();
         for n in [3, 4] {
@@ -135,12 +148,15 @@ mod tests {
             let rest = powers(3.0).map(|x| 0.2 * x);
             let rest = [1.0, rest[1], rest[2], rest[3], rest[4]];
             for (found, exact) in [
-                (of(n)[0], power(2.0)),
+                (exponential.moment(n as i32), power(2.0)),
                 (
-                    of(n)[1],
+                    erlang.moment(n as i32),
                     factorial(n + 2) / 2.0 * (2.0_f64 / 3.0).powi(n as i32),
                 ),
-                (of(n)[2], 0.3 * power(2.0) + 0.7 * power(0.5)),
+                (
+                    branches.moment(n as i32),
+                    0.3 * power(2.0) + 0.7 * power(0.5),
+                ),
                 (cox.moment(n as i32), of_sum(&powers(0.5), &rest, n)),
             ] {
                 assert!((found / exact - 1.0).abs() < 1e-12, "{found} for {exact}");

@@ -26,7 +26,7 @@ pub struct Header {
     pub policies: Vec<Entrant>,
     /// The loads ρ, as fractions of what any policy can serve.
     pub loads: Vec<f64>,
-    /// Total arrival rates \[1/time\], one a load, where these were asked for.
+    /// Total arrival rates \[1/time\], one a load, where these were typed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rates: Vec<f64>,
 }
@@ -206,7 +206,7 @@ impl Header {
         self.loads.iter().flat_map(of)
     }
 
-    /// Returns a load as people read it: `ρ = 0.9`, or `λ = 4.46` where rates were asked for.
+    /// Returns a load as people read it: `ρ = 0.9`, or `λ = 4.46` where rates were typed.
     #[must_use]
     pub fn place(&self, load: f64) -> String {
         let n = self

@@ -16,7 +16,7 @@ use super::report::short;
 use synth_core::number::Decimal;
 use synth_queues::law::CommonModulation;
 
-/// The most levels that are told apart.
+/// The most levels that are distinguished.
 const MOST: usize = 4;
 /// The most states of a modulation.
 const STATES: usize = 20;

@@ -39,9 +39,9 @@ const LENGTHS: [(f64, &str); 4] = [
     (3600.0, "size 1 h to 1 day"),
     (86_400.0, "size 1 day and more"),
 ];
-/// So many different amounts are told apart; of more, each group has amounts up to four times as large as the one before.
+/// So many different amounts are distinguished; of more, each group has amounts up to four times as large as the one before.
 const AMOUNTS: usize = 6;
-/// Users that are told apart, those with the most work.
+/// Users that are distinguished, those with the most work.
 const USERS: usize = 5;
 
 impl Groups {

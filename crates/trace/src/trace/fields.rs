@@ -95,7 +95,7 @@ pub(super) fn ticks(field: &[u8], per_unit: f64) -> Option<(i64, bool)> {
 
 /// The same of a date or of a length as clocks show it \[s\], of which `per_second` ticks make one.
 pub(super) fn clock_ticks(seconds: f64, per_second: f64) -> Option<(i64, bool)> {
-    // Seconds since 1970 are told to within a quarter of a microsecond.
+    // Seconds since 1970 are known to within a quarter of a microsecond.
     rounded(seconds * per_second, 2.5e-7 * per_second)
 }
 

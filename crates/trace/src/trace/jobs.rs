@@ -177,7 +177,7 @@ impl Trace {
     }
 
     /// Returns on how many servers at once the job of this line runs; `demand` becomes that on each of them. Where there
-    /// is one server, or nodes are a resource, they are not told apart.
+    /// is one server, or nodes are a resource, they are not distinguished.
     fn take_apart(&mut self, raw: &Raw) -> u32 {
         let is_one = matches!(self.servers.shapes[..], [Shape { count: 1, .. }]);
         let counts = |name: &String| matches!(name.as_str(), "node" | "nodes");

@@ -217,4 +217,10 @@ fn what_is_constant_is_settled() {
     assert_eq!(run.health, Health::Settled);
     let [_, p95, p99] = run.percentiles.unwrap();
     assert!(p95 <= 0.9 + 1e-9 && p99 <= 0.9 + 1e-9, "{p95} {p99}");
+    // Two that come at once: the second waits for the first, each time.
+    let half = clockwork.replace("mean: .9", "mean: .4");
+    let pairs = one_server("", 1, &[&half, &half]);
+    let run = simulate(&pairs, FCFS, &events(1_000_000), quiet).unwrap();
+    // To within the edges of batches.
+    agrees(run.mean_response, 0.6, 1e-5, "E[T]");
 }

@@ -76,7 +76,7 @@ pub enum Basis {
     Fairest(&'static str, f64),
     /// None has settled, and with it jobs stayed least.
     StaysLeast,
-    /// It is the policy that was asked for as it is, and was seen to run away.
+    /// It is the policy that was named, as it is, and was seen to run away.
     RunsAway,
     /// All were seen to run away, and a guard carries the load where this one does.
     Guarded,

@@ -130,7 +130,7 @@ pub(in crate::trace) struct Raw {
     pub line: u32,
     /// \[ticks\]
     pub submit: i64,
-    /// When it started \[ticks\], where that is told.
+    /// When it started \[ticks\], where that is known.
     pub start: Option<i64>,
     /// How long it held its room \[ticks\]; of a censored job how long at least, of an initial one how long after the
     /// start. It never ran where that is negative.

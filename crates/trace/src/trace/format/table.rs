@@ -68,7 +68,7 @@ pub(super) fn open(mut file: File<'_>) -> Result<Opened, TraceError> {
     };
     let time = found.times("time")?.ok_or_else(|| found.missing("time"))?;
     let start_of = found.times("start")?;
-    // A size that is written is taken before an end, unless that is asked for.
+    // A size that is written is taken before an end, unless `--columns` names it.
     let size = if found.named("end").is_some() {
         None
     } else {
@@ -121,7 +121,7 @@ pub(super) fn open(mut file: File<'_>) -> Result<Opened, TraceError> {
 struct Found<'a> {
     options: &'a Options,
     rows: &'a Rows,
-    /// What was taken from a column of another name than its own, or was not needed, without being asked for.
+    /// What was taken from a column of another name than its own, or was not needed, and `--columns` does not name it.
     by_name: Vec<String>,
 }
 

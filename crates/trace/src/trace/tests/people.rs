@@ -1,4 +1,4 @@
-//! Logs as people have them: what is told by another name, in another unit or not at all.
+//! Logs as people have them: what stands under another name, in another unit or not at all.
 
 use super::*;
 

@@ -45,7 +45,7 @@ impl BackfillRule {
 
     pub fn knows(&self) -> Knows {
         let limits = self.limits.as_ref();
-        limits.map_or(Knows::Means, |jobs| jobs.estimates.knows())
+        limits.map_or(Knows::Means, |jobs| jobs.lengths.estimates.knows())
     }
 
     /// What has happened.
@@ -58,7 +58,7 @@ impl BackfillRule {
     /// Begins with what waits and runs now.
     pub fn take_over(&mut self, system: &System) {
         if let Some(jobs) = &mut self.limits {
-            jobs.forget_running();
+            jobs.running.forget();
             jobs.look_anew(system);
         }
     }
@@ -95,7 +95,7 @@ impl BackfillRule {
     pub fn pass(&mut self, lead: usize, staying: &[u32], system: &mut System) -> bool {
         // How long a job may take by its limit that passes the lead.
         let within = self.limits.as_ref().map_or(0.0, |jobs| {
-            let until = jobs.room_for(lead, 0, &mut self.free, system);
+            let until = jobs.running.room_for(lead, 0, &mut self.free, system);
             self.let_in * (until - system.now())
         });
         let mut oldest: Option<(u64, usize, Option<Waiting>)> = None;

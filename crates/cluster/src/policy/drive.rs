@@ -30,6 +30,15 @@ impl System {
         self.limits[slot] = limit;
     }
 
+    /// The job that has just come is of this user: a hash of a name, 0 where that is not known.
+    pub fn set_user(&mut self, job: Job, user: u32) {
+        let slot = job.slot as usize;
+        if self.users.len() <= slot {
+            self.users.resize(slot + 1, 0);
+        }
+        self.users[slot] = user;
+    }
+
     /// A job of type i and of this size \[time\] arrives at time `now`. Only rules that
     /// [know sizes](super::Policy::knows) ask for it.
     #[inline(always)]
@@ -88,7 +97,7 @@ impl System {
         let at = now - self.origin;
         self.types[i].present.fall(at);
         self.counters.completions += 1;
-        self.ended = job.number;
+        self.ended = (job, now - entry.started);
         self.account();
         Completed {
             job_type: i,

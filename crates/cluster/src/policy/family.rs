@@ -89,6 +89,8 @@ rules! {
     EasyBackfill(EasyBackfillPolicy): "easy-backfill";
     /// Conservative backfilling by the limits of jobs.
     ConservativeBackfill(ConservativeBackfillPolicy): "conservative-backfill";
+    /// Backfilling in an order of one's own.
+    Backfilling(BackfillingPolicy): "backfilling";
     /// Randomized Timers.
     RandomizedTimers(RandomizedTimersPolicy): "randomized-timers";
     /// A Markovian Service Rate policy: a clock moves it between working schedules.

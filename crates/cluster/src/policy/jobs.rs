@@ -15,6 +15,15 @@ pub struct Job {
     pub slot: u32,
 }
 
+impl Job {
+    /// No job.
+    pub(super) const NONE: Self = Job {
+        number: 0,
+        arrived: 0.0,
+        slot: 0,
+    };
+}
+
 /// What a policy decided.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Action {

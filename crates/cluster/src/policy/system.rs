@@ -22,6 +22,8 @@ pub struct System {
     /// The longest that the job in each slot may run \[time\]; shorter than `entries` where that is known of
     /// none beyond.
     pub(super) limits: Vec<f64>,
+    /// Who sent the job in each slot, a hash of a name; shorter than `entries` where that is known of none beyond.
+    pub(super) users: Vec<u32>,
     /// Slots without a job.
     pub(super) vacant: Vec<u32>,
     pub(super) queued: Queued,
@@ -48,7 +50,8 @@ pub struct System {
     /// Whether decisions are noted in `actions`.
     pub noting: bool,
     pub(super) counters: Counters,
-    pub(super) ended: u64,
+    /// The job that ended last, in whose slot it still is, and how long it ran \[time\].
+    pub(super) ended: (Job, f64),
     /// Jobs that left before they ended.
     pub(super) withdrawn: u64,
     /// Whether the policy is under guard, and for how long it was \[time\].
@@ -70,6 +73,7 @@ impl System {
             types: rates.iter().map(empty).collect(),
             entries: Vec::new(),
             limits: Vec::new(),
+            users: Vec::new(),
             vacant: Vec::new(),
             queued: Queued::new(rates.len()),
             pools: Pools::new(&rates),
@@ -87,7 +91,7 @@ impl System {
             actions: Vec::new(),
             noting: true,
             counters: Counters::default(),
-            ended: 0,
+            ended: (Job::NONE, 0.0),
             withdrawn: 0,
             guarded: Meter::default(),
             guarded_time: 0.0,

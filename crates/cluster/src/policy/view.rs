@@ -102,18 +102,39 @@ impl System {
     /// where no limit is known. Only for rules that say that they [know limits](super::Policy::knows),
     /// and that do not preempt.
     pub fn limit_left(&self, job: Job) -> f64 {
-        let limit = self.limits.get(job.slot as usize);
-        let limit = limit.copied().unwrap_or(f64::INFINITY);
-        let entry = &self.entries[job.slot as usize];
-        match entry.place {
-            WAITING => limit,
-            _ => (limit - (self.now - entry.started)).max(0.0),
-        }
+        (self.limit_of(job) - self.ran(job)).max(0.0)
     }
 
     /// The number of the job that ended last.
     pub fn ended(&self) -> u64 {
+        self.ended.0.number
+    }
+
+    /// The job that ended last, and how long it ran since it last started \[time\]: before the next one comes its limit and its
+    /// user are still known.
+    pub fn last_ended(&self) -> (Job, f64) {
         self.ended
+    }
+
+    /// Who sent this job: a hash of a name; 0 where that is not known.
+    pub fn user(&self, job: Job) -> u32 {
+        let user = self.users.get(job.slot as usize);
+        user.copied().unwrap_or(0)
+    }
+
+    /// The limit that this job came with \[time\]; infinity where none is known.
+    pub fn limit_of(&self, job: Job) -> f64 {
+        let limit = self.limits.get(job.slot as usize);
+        limit.copied().unwrap_or(f64::INFINITY)
+    }
+
+    /// For how long this job has run since it last started \[time\].
+    pub fn ran(&self, job: Job) -> f64 {
+        let entry = &self.entries[job.slot as usize];
+        match entry.place {
+            WAITING => 0.0,
+            _ => self.now - entry.started,
+        }
     }
 
     /// The servers of the fleet, for rules that are for one.

@@ -2,7 +2,8 @@
 
 use super::{Run, Simulation};
 use crate::policy::{
-    Family, Knows, NAMED_RULES, NamedRule, Parameter, Policy, Unsuitable, Violation, require_known,
+    Backfilling, BackfillingPolicy, Family, Knows, NAMED_RULES, NamedRule, Parameter, Policy,
+    Unsuitable, Violation, require_known,
 };
 use crate::workload::{Fleet, Known, Workload};
 use synth_core::document::nearest;
@@ -13,6 +14,8 @@ use synth_simulation::{Progress, Settings};
 pub enum Contender {
     /// A rule by its name, with its parameter where it has one.
     Rule(&'static NamedRule, Option<f64>),
+    /// Backfilling in an order of each job's own, by its words.
+    Backfilling(Backfilling),
     /// A policy from an artifact.
     Policy(Box<Family>),
 }
@@ -62,6 +65,9 @@ impl Contender {
     /// # Errors
     /// Where there is no such rule, or its parameter is not what it can be.
     pub fn parse(text: &str) -> Result<Contender, String> {
+        if let Some(choices) = Backfilling::parse(text) {
+            return choices.map(Contender::Backfilling);
+        }
         let (name, parameter) = match text.split_once(':') {
             Some((name, parameter)) => (name, Some(parameter)),
             None => (text, None),
@@ -76,7 +82,7 @@ impl Contender {
     /// # Errors
     /// What is wrong with the name, and which there are.
     pub fn named(text: &str, fleet: &Fleet) -> Result<Self, String> {
-        if fleet.is_one_server() {
+        if fleet.is_one_server() || text.contains('+') {
             return Contender::parse(text);
         }
         let rule = find(text, " over the servers of a fleet", |rule| rule.pools)?;
@@ -87,6 +93,7 @@ impl Contender {
     pub fn name(&self) -> &'static str {
         match self {
             Contender::Rule(rule, _) => rule.name,
+            Contender::Backfilling(_) => "backfilling",
             Contender::Policy(policy) => policy.name(),
         }
     }
@@ -95,6 +102,7 @@ impl Contender {
     pub fn preempts(&self) -> bool {
         match self {
             Contender::Rule(rule, _) => rule.preempts,
+            Contender::Backfilling(_) => false,
             Contender::Policy(policy) => policy.preempts(),
         }
     }
@@ -103,6 +111,7 @@ impl Contender {
     pub fn knows_of(&self, fleet: &Fleet) -> Knows {
         let plans = match self {
             Contender::Rule(rule, _) => rule.knows != Knows::Means,
+            Contender::Backfilling(_) => true,
             Contender::Policy(policy) => policy.needs_limits(),
         };
         match (self, fleet.envelope().known()) {
@@ -119,6 +128,10 @@ impl Contender {
     /// # Errors
     /// Where the rule cannot serve the fleet: why not, and which rules can.
     pub fn rule(&self, fleet: &Fleet) -> Result<Box<dyn Policy>, Failure> {
+        if let Contender::Backfilling(choices) = self {
+            let rule = choices.by_what_is_known(fleet);
+            return rule.map_err(|why| self.unsuitable(why, |other| other.rule(fleet).is_ok()));
+        }
         if !fleet.is_one_server() {
             return match self {
                 Contender::Rule(rule, None) if rule.pools => rule.rule(fleet, None).ok(),
@@ -150,6 +163,10 @@ impl Contender {
                 Err(Unsuitable("it is for one server".into()))
             }
             Contender::Policy(policy) => Ok((**policy).clone()),
+            Contender::Backfilling(choices) => {
+                require_known(fleet.envelope(), false)?;
+                Ok(BackfillingPolicy::of(*choices, fleet)?.into())
+            }
             Contender::Rule(rule, parameter) => {
                 let settings = (rule.settings)(fleet, *parameter)?;
                 if settings.needs_limits() {
@@ -184,6 +201,7 @@ impl Contender {
         }
         match self {
             Contender::Rule(rule, parameter) => rule.rule(fleet, *parameter),
+            Contender::Backfilling(choices) => choices.by_what_is_known(fleet),
             Contender::Policy(policy) => {
                 if policy.needs_limits() {
                     require_known(workload, false)?;

@@ -241,6 +241,7 @@ impl<'a> Engine<'a> {
                 let come = system.arrive_sized(i, now, scene.held(n));
                 if self.needs_limits {
                     system.set_limit(come, scene.limit(n));
+                    system.set_user(come, scene.jobs[n].user);
                 }
                 self.next += 1;
                 self.ends.push(f64::NAN);

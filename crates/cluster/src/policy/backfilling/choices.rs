@@ -1,6 +1,11 @@
 //! The choices of the rule, and the order of the queue.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use super::estimates::Estimates;
+use super::estimator::Estimate;
+use super::priority::Priority;
 use crate::policy::System;
 use crate::policy::hosts::Placement;
 use crate::workload::Workload;
@@ -16,10 +21,13 @@ pub struct Backfilling {
     pub estimates: Estimates,
     /// Where a job starts, if there are several servers.
     pub placement: Placement,
+    /// A job that has waited for longer goes to the head of the queue, in order of arrival, and has a reservation
+    /// \[time\].
+    pub longest_wait: Option<f64>,
 }
 
 /// Who is next in the queue. Of equals it is the oldest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum QueueOrder {
     /// The oldest.
     Arrival,
@@ -27,10 +35,13 @@ pub enum QueueOrder {
     Largest,
     /// The one of the smallest.
     Smallest,
+    /// By what each job promises, with this estimate of its size.
+    Priority(Priority, Estimate),
 }
 
 /// Which waiting jobs are not delayed by those that start before them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Reservations {
     /// None: whatever fits starts.
     None,
@@ -49,6 +60,7 @@ impl Backfilling {
         reservations: Reservations::None,
         estimates: Estimates::Means,
         placement: Placement::First,
+        longest_wait: None,
     };
 
     /// First come, first served.
@@ -110,7 +122,7 @@ impl Classes {
     };
 
     pub fn new(order: QueueOrder, workload: &Workload) -> Self {
-        if order == QueueOrder::Arrival {
+        if !matches!(order, QueueOrder::Largest | QueueOrder::Smallest) {
             return Self::BY_AGE;
         }
         let needs = workload.dominant_shares();

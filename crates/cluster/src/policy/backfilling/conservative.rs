@@ -148,7 +148,7 @@ impl Conservative {
 
 impl Policy for Conservative {
     fn knows(&self) -> Knows {
-        self.jobs.estimates.knows()
+        self.jobs.lengths.estimates.knows()
     }
 
     fn react(&mut self, event: Event, system: &mut System) {
@@ -169,7 +169,7 @@ impl Policy for Conservative {
                     job_type: i,
                     job,
                     start: 0.0,
-                    estimate: self.jobs.of(job, i, system),
+                    estimate: self.jobs.lengths.of(job, i, system),
                 });
             }
             Event::Completion(i) => self.ended(i, system),
@@ -207,7 +207,7 @@ impl Policy for Conservative {
         self.come.clear();
         for i in 0..system.types() {
             for job in system.running_jobs(i) {
-                let estimate = || now + self.jobs.of(job, i, system);
+                let estimate = || now + self.jobs.lengths.of(job, i, system);
                 let end = known.get(&job.number).copied().unwrap_or_else(estimate);
                 // One that is late may end at any time.
                 self.profile
@@ -215,7 +215,7 @@ impl Policy for Conservative {
                 self.running.push((job.number, end));
             }
             for job in system.waiting_jobs(i) {
-                let estimate = self.jobs.of(job, i, system);
+                let estimate = self.jobs.lengths.of(job, i, system);
                 let (job_type, start) = (i, 0.0);
                 self.come.push(Plan {
                     job_type,

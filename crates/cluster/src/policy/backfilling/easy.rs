@@ -1,11 +1,11 @@
 //! EASY backfilling: the head of the queue alone has a reservation.
 
-use super::choices::{Backfilling, Classes};
-use super::estimates::{Estimated, Waiting};
+use super::choices::{Backfilling, Reservations};
+use super::estimates::Waiting;
+use super::queue::Queue;
 use crate::policy::hosts::Placement;
 use crate::policy::room::{covers, reduce};
 use crate::policy::{Event, Knows, Policy, System};
-use crate::workload::Workload;
 
 /// EASY backfilling: jobs start in the order of the queue until its head does not fit. The head's
 /// *shadow time* is the earliest estimated completion at which it will fit, in every resource.
@@ -25,10 +25,10 @@ use crate::workload::Workload;
 /// O(R · running), and each start costs O(K log n): no queue is scanned. The reserved servers are looked for among all,
 /// O(N log N), where another job has become the head; then only servers where a job has ended can be better ones.
 #[derive(Clone, Debug)]
-pub(super) struct Easy {
-    order: Classes,
+pub(super) struct Easy<Q> {
+    queue: Q,
+    reservations_of: Reservations,
     placement: Placement,
-    jobs: Estimated,
     servers: usize,
     /// The type and the number of the head of the queue, while servers are reserved for it.
     head: Option<(usize, u64)>,
@@ -51,12 +51,12 @@ struct Reservation {
     extra: Vec<u64>,
 }
 
-impl Easy {
-    pub fn new(choices: Backfilling, workload: &Workload, servers: usize) -> Self {
+impl<Q: Queue> Easy<Q> {
+    pub fn new(choices: &Backfilling, queue: Q, servers: usize) -> Self {
         Easy {
-            order: Classes::new(choices.order, workload),
+            queue,
+            reservations_of: choices.reservations,
             placement: choices.placement,
-            jobs: Estimated::new(choices.estimates, workload, servers),
             servers,
             head: None,
             shadow: 0.0,
@@ -68,15 +68,29 @@ impl Easy {
 
     /// Starts jobs in order, then others behind the head that does not fit.
     fn go_on(&mut self, system: &mut System) {
-        while let Some(head) = self.order.first(system) {
+        self.queue.settle(system);
+        while let Some(head) = self.queue.first(system) {
             if !self.has_room_for_head(head, system) {
-                self.reserve(head, system);
-                return self.backfill(None, system);
+                match self.reservations_of {
+                    Reservations::None if !self.queue.is_overdue(head) => self.release(system),
+                    _ => self.reserve(head, system),
+                }
+                if self.reservations_of != Reservations::Strict {
+                    self.backfill(None, system);
+                }
+                return;
             }
             self.release(system);
-            self.jobs.start_oldest(head, &self.team, system);
+            self.start_first(head, system);
         }
         self.release(system);
+    }
+
+    /// Starts the first job of type i where there is room for it.
+    fn start_first(&mut self, i: usize, system: &mut System) {
+        let first = self.queue.first_within(i, f64::MAX);
+        let first = first.expect("a job of the type waits");
+        self.queue.start(first, &self.team, system);
     }
 
     /// Whether the head may start now, and where: on servers that are reserved for it first.
@@ -112,7 +126,7 @@ impl Easy {
 
     /// Reserves servers for the head, or better ones, where a job has ended.
     fn reserve(&mut self, head: usize, system: &mut System) {
-        let Some(number) = system.nth_number(head, 0) else {
+        let Some(number) = self.queue.number(head, system) else {
             return;
         };
         self.team.clear();
@@ -130,7 +144,8 @@ impl Easy {
         for &server in &self.team {
             let own = &mut self.reservations[found];
             own.server = server;
-            let from = self.jobs.room_for(head, server, &mut own.extra, system);
+            let running = self.queue.running();
+            let from = running.room_for(head, server, &mut own.extra, system);
             own.from = from.max(system.now());
             found += usize::from(own.from.is_finite());
         }
@@ -157,14 +172,14 @@ impl Easy {
         // Nothing starts elsewhere than on the one server.
         let is_elsewhere = self.reserved == 0 || self.servers > 1;
         while is_elsewhere
-            && let Some(i) = self.order.first_fitting(system)
+            && let Some(i) = self.queue.first_fitting(system)
             && system.find_team(i, &mut self.team)
         {
-            self.jobs.start_oldest(i, &self.team, system);
+            self.start_first(i, system);
         }
         while let Some((next, k)) = self.next_on_reserved(only, system) {
             let own = &mut self.reservations[k];
-            self.jobs.start(next, &[own.server], system);
+            self.queue.start(next, &[own.server], system);
             if next.estimate > self.shadow - system.now() {
                 reduce(&mut own.extra, system.demand(next.job_type));
             }
@@ -177,19 +192,18 @@ impl Easy {
 
     /// The next job that may start on a reserved server, and which of them.
     fn next_on_reserved(&self, only: Option<usize>, system: &System) -> Option<(Waiting, usize)> {
-        let mut next: Option<((usize, u64), Waiting, usize)> = None;
+        let mut next: Option<(Q::Key, Waiting, usize)> = None;
         for (k, own) in self.reservations[..self.reserved].iter().enumerate() {
             let mut types = system.queued();
             // One place where they are looked at, so that it is compiled into the loop.
             while let Some(i) = only.or_else(|| types.next()) {
                 if system.fits_on(i, own.server) && system.nodes(i) == 1 {
-                    let rank = self.order.rank(i);
-                    let head = system.nth_number(i, 0).unwrap_or(u64::MAX);
-                    // No job of this type is older than its head.
-                    if next.is_none_or(|(key, ..)| (rank, head) < key)
+                    let first = self.queue.first_key(i, system);
+                    // No job of this type is before its first.
+                    if next.is_none_or(|(key, ..)| first < key)
                         && let Some(waiting) =
-                            self.jobs.oldest_within(i, self.limit(i, own, system))
-                        && let key = (rank, waiting.job.number)
+                            self.queue.first_within(i, self.limit(i, own, system))
+                        && let key = self.queue.key(&waiting)
                         && next.is_none_or(|(least, ..)| key < least)
                     {
                         next = Some((key, waiting, k));
@@ -214,9 +228,9 @@ impl Easy {
     }
 }
 
-impl Policy for Easy {
+impl<Q: Queue> Policy for Easy<Q> {
     fn knows(&self) -> Knows {
-        self.jobs.estimates.knows()
+        self.queue.knows()
     }
 
     fn begin(&mut self, system: &mut System) {
@@ -227,8 +241,10 @@ impl Policy for Easy {
         self.note(event, system);
         match (event, self.head) {
             // Behind the head an arrival changes neither the room nor the shadow time: no other job has come to fit.
-            (Event::Arrival(i), Some((head, _))) if self.order.rank(i) >= self.order.rank(head) => {
-                self.backfill(Some(i), system);
+            (Event::Arrival(i), Some(head)) if self.queue.keeps_head(i, head, system) => {
+                if self.reservations_of != Reservations::Strict {
+                    self.backfill(Some(i), system);
+                }
             }
             (Event::Arrival(_) | Event::Completion(_), _) => self.go_on(system),
             (Event::Clock(_), _) => {}
@@ -240,7 +256,7 @@ impl Policy for Easy {
     }
 
     fn note(&mut self, event: Event, system: &mut System) {
-        self.jobs.look(event, system);
+        self.queue.look(event, system);
     }
 
     fn decide(&mut self, system: &mut System) {
@@ -253,13 +269,13 @@ impl Policy for Easy {
 
     fn take_over(&mut self, system: &mut System) {
         self.begin(system);
-        self.jobs.forget_running();
+        self.queue.forget_running();
         self.changed(system);
     }
 
     fn changed(&mut self, system: &mut System) {
         self.release(system);
-        self.jobs.look_anew(system);
+        self.queue.look_anew(system);
         self.go_on(system);
     }
 }

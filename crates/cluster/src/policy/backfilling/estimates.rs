@@ -1,9 +1,7 @@
 //! What backfilling takes jobs to last: sizes, limits, estimates, or means.
 
-use std::collections::HashMap;
-
+use super::running::Running;
 use super::shortest::Shortest;
-use crate::policy::room::covers;
 use crate::policy::{Event, Job, Knows, System};
 use crate::workload::Workload;
 
@@ -53,37 +51,20 @@ fn uniform(number: u64) -> f64 {
     ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
 }
 
-/// Jobs by their estimates: the waiting ones of each type, and when the running ones will have ended, by server.
-///
-/// Its owner reports what comes and ends, and starts jobs through it.
+/// How long jobs are taken to last.
 #[derive(Clone, Debug)]
-pub(in crate::policy) struct Estimated {
+pub(in crate::policy) struct Lengths {
     pub estimates: Estimates,
     /// The types' mean sizes \[time\].
     means: Vec<f64>,
-    /// Waiting jobs, by type.
-    queues: Vec<Shortest>,
-    /// By server: estimated end, number and type of the running jobs, by estimated end.
-    running: Vec<Vec<(f64, u64, usize)>>,
 }
 
-/// A waiting job with its estimate \[time\], and its place among those of its type.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::policy) struct Waiting {
-    pub job_type: usize,
-    place: usize,
-    pub job: Job,
-    pub estimate: f64,
-}
-
-impl Estimated {
-    pub fn new(estimates: Estimates, workload: &Workload, servers: usize) -> Self {
+impl Lengths {
+    pub fn new(estimates: Estimates, workload: &Workload) -> Self {
         let means = workload.types().iter().map(|t| t.mean_size());
-        Estimated {
+        Lengths {
             estimates,
             means: means.collect(),
-            queues: vec![Shortest::default(); workload.types().len()],
-            running: vec![Vec::new(); servers],
         }
     }
 
@@ -96,23 +77,46 @@ impl Estimated {
             Estimates::Limits => system.limit_left(job).min(f64::MAX),
         }
     }
+}
+
+/// Jobs by their estimates: the waiting ones of each type, oldest first, and when the running ones will have ended.
+///
+/// Its owner reports what comes and ends, and starts jobs through it.
+#[derive(Clone, Debug)]
+pub(in crate::policy) struct Estimated {
+    pub lengths: Lengths,
+    /// Waiting jobs, by type.
+    queues: Vec<Shortest>,
+    pub running: Running,
+}
+
+/// A waiting job with its estimate \[time\], and its place among those of its type.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::policy) struct Waiting {
+    pub job_type: usize,
+    pub place: usize,
+    pub job: Job,
+    pub estimate: f64,
+}
+
+impl Estimated {
+    pub fn new(estimates: Estimates, workload: &Workload, servers: usize) -> Self {
+        Estimated {
+            lengths: Lengths::new(estimates, workload),
+            queues: vec![Shortest::default(); workload.types().len()],
+            running: Running::new(servers),
+        }
+    }
 
     /// Takes in what has happened.
     pub fn look(&mut self, event: Event, system: &System) {
         match event {
             Event::Arrival(i) => {
                 let job = system.youngest(i).expect("the job that has come waits");
-                let estimate = self.of(job, i, system);
+                let estimate = self.lengths.of(job, i, system);
                 self.queues[i].push(job, estimate);
             }
-            Event::Completion(_) => {
-                let ended = system.ended();
-                for &n in system.freed() {
-                    // Nearly always among the first: they are in order of estimated ends.
-                    let place = self.running[n].iter().position(|(_, own, _)| *own == ended);
-                    self.running[n].remove(place.expect("the job that has ended was started here"));
-                }
-            }
+            Event::Completion(_) => self.running.ended(system),
             Event::Clock(_) => {}
         }
     }
@@ -131,12 +135,8 @@ impl Estimated {
 
     /// Starts this job on these servers.
     pub fn start(&mut self, waiting: Waiting, servers: &[usize], system: &mut System) {
-        let Waiting { job_type, job, .. } = waiting;
-        self.queues[job_type].remove(waiting.place);
-        system.start_job_on(job_type, job, servers);
-        for &n in servers {
-            self.add(n, job_type, job, system.now() + waiting.estimate);
-        }
+        self.queues[waiting.job_type].remove(waiting.place);
+        self.running.start(waiting, servers, system);
     }
 
     /// Starts the oldest waiting job of type i on these servers.
@@ -145,57 +145,15 @@ impl Estimated {
         self.start(oldest.expect("a job of the type waits"), servers, system);
     }
 
-    /// A job of type i runs on server n, and is estimated to end then.
-    fn add(&mut self, n: usize, i: usize, job: Job, end: f64) {
-        let place = self.running[n].partition_point(|(other, ..)| *other <= end);
-        self.running[n].insert(place, (end, job.number, i));
-    }
-
-    /// When there is room for one more job of type i on server n by the estimates; and what is free then, of each
-    /// resource, together with its room.
-    pub fn room_for(&self, i: usize, n: usize, free: &mut Vec<u64>, system: &System) -> f64 {
-        let demand = system.demand(i);
-        free.clear();
-        free.extend((0..demand.len()).map(|j| system.free_on(n, j)));
-        let mut from = if covers(free, demand) {
-            system.now()
-        } else {
-            f64::INFINITY
-        };
-        for (end, _, job_type) in &self.running[n] {
-            if *end > from {
-                break;
-            }
-            let freed = free.iter_mut().zip(system.demand(*job_type));
-            freed.for_each(|(free, d)| *free += d);
-            if from.is_infinite() && covers(free, demand) {
-                from = *end;
-            }
-        }
-        from
-    }
-
-    /// Jobs that others started are taken to have started now, where nothing is known but their types.
-    pub fn forget_running(&mut self) {
-        self.running.iter_mut().for_each(Vec::clear);
-    }
-
     /// What waits and runs now; of the jobs that were started here it is known when they will have ended.
     pub fn look_anew(&mut self, system: &System) {
-        let known = self.running.iter_mut().flat_map(|own| own.drain(..));
-        let known: HashMap<u64, f64> = known.map(|(end, number, _)| (number, end)).collect();
-        for i in 0..self.queues.len() {
-            self.queues[i] = Shortest::default();
+        let lengths = &self.lengths;
+        self.running
+            .look_anew(system, |job, i| lengths.of(job, i, system));
+        for (i, queue) in self.queues.iter_mut().enumerate() {
+            *queue = Shortest::default();
             for job in system.waiting_jobs(i) {
-                let estimate = self.of(job, i, system);
-                self.queues[i].push(job, estimate);
-            }
-            for job in system.running_jobs(i) {
-                let estimate = || system.now() + self.of(job, i, system);
-                let end = known.get(&job.number).copied().unwrap_or_else(estimate);
-                for &n in system.places_of(job) {
-                    self.add(n, i, job, end);
-                }
+                queue.push(job, lengths.of(job, i, system));
             }
         }
     }

@@ -5,12 +5,18 @@
 //! [reservations](Reservations) that nobody delays, what is taken for the sizes of jobs ([`Estimates`]), and on which
 //! of several servers a job starts ([`Placement`](super::Placement)).
 
+mod by_priority;
 mod choices;
 mod conservative;
 mod easy;
 mod estimates;
+pub mod estimator;
 mod greedy;
 pub(super) mod named;
+mod policy;
+mod priority;
+mod queue;
+mod running;
 mod shortest;
 
 pub use choices::{Backfilling, QueueOrder, Reservations};
@@ -19,10 +25,16 @@ pub use estimates::Estimates;
 #[cfg(test)]
 pub(super) use estimates::inflated;
 pub(super) use estimates::{Estimated, Waiting};
+pub use estimator::{Estimate, Learned};
 pub use greedy::{FCFS, FIRST_FIT, Greedy};
+pub use policy::BackfillingPolicy;
+pub use priority::Priority;
 
+use by_priority::ByPriority;
 use conservative::Conservative;
 use easy::Easy;
+use estimator::Estimator;
+use queue::ByAge;
 
 use super::Policy;
 use crate::workload::{Fleet, Workload};
@@ -36,10 +48,28 @@ impl Backfilling {
     /// Returns the online rule for so many servers; the workload's is the largest of them. Of all jobs reservations are
     /// known on one server only: with more it is as if the first alone had one.
     pub fn rule(self, workload: &Workload, servers: usize) -> Box<dyn Policy> {
-        match self.reservations {
-            Reservations::None | Reservations::Strict => Box::new(Greedy::new(self, workload)),
-            Reservations::All if servers == 1 => Box::new(Conservative::new(self, workload)),
-            Reservations::First | Reservations::All => Box::new(Easy::new(self, workload, servers)),
+        self.with_learned(workload, servers, &Learned::default())
+    }
+
+    /// The same, where the estimates begin with what was learned before.
+    pub fn with_learned(
+        self,
+        workload: &Workload,
+        servers: usize,
+        learned: &Learned,
+    ) -> Box<dyn Policy> {
+        match (self.order, self.reservations) {
+            (QueueOrder::Priority(priority, estimate), _) => {
+                let estimator = Estimator::new(estimate, f64::INFINITY, learned);
+                let queue = ByPriority::new(&self, priority, estimator, workload, servers);
+                Box::new(Easy::new(&self, queue, servers))
+            }
+            (_, Reservations::None | Reservations::Strict) => Box::new(Greedy::new(self, workload)),
+            (_, Reservations::All) if servers == 1 => Box::new(Conservative::new(self, workload)),
+            _ => {
+                let queue = ByAge::new(&self, workload, servers);
+                Box::new(Easy::new(&self, queue, servers))
+            }
         }
     }
 }

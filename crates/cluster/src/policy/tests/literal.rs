@@ -10,6 +10,7 @@ use rand::{RngExt, SeedableRng};
 struct Known {
     number: u64,
     job_type: usize,
+    arrived: f64,
     /// Work left, while it waits; its end, while it runs.
     work: f64,
     runs: bool,
@@ -55,6 +56,7 @@ fn drive(
                 jobs.push(Known {
                     number,
                     job_type,
+                    arrived: now,
                     work,
                     runs: false,
                     expected: inflated(inflation, job, work),
@@ -200,7 +202,7 @@ fn shadow(w: &Workload, running: &[Known], mut free: Vec<u64>, job_type: usize) 
     unreachable!("each job fits on the empty server");
 }
 
-/// In each order of the queue: whoever is next is the head, and others pass it in order.
+/// In each order of types: whoever is next is the head, and others pass it in order.
 #[test]
 fn easy_backfilling_as_it_reads() {
     let workload = section7();
@@ -225,6 +227,60 @@ fn easy_backfilling_as_it_reads() {
             });
             assert_eq!(running, easy(&workload, now, &jobs), "{order:?}");
         });
+    }
+}
+
+/// In orders of each job's own, with logarithms; and where jobs that have waited for longer than 3 go first.
+#[test]
+fn easy_backfilling_by_priority_as_it_reads() {
+    let workload = section7();
+    let shares = workload.dominant_shares();
+    let own = Priority {
+        size: 0.7,
+        share: -0.4,
+        age: 2.0,
+        offset: 0.5,
+    };
+    let orders = [
+        Priority::ARRIVAL,
+        Priority::SHORTEST,
+        Priority::SMALLEST_AREA,
+        Priority::wfp3(0.1),
+        own,
+    ];
+    let promises = |own| [(own, f64::INFINITY), (own, 3.0)];
+    for (order, longest_wait) in orders.into_iter().flat_map(promises) {
+        let choices = Backfilling {
+            order: QueueOrder::Priority(order, Estimate::Limit),
+            longest_wait: Some(longest_wait),
+            ..Backfilling::easy(Estimates::Inflated(4.0))
+        };
+        let policy = choices.rule(&workload, 1);
+        let mut overdue = 0;
+        drive(&workload, policy, (3.2, 4.0), |now, jobs, running| {
+            let key = |job: &Known| {
+                let waited = now - job.arrived;
+                let is_overdue = waited > longest_wait;
+                let aged = if order.age > 0.0 {
+                    order.age * (waited + order.offset).ln()
+                } else {
+                    0.0
+                };
+                let promised = order.size * job.expected.ln();
+                let logarithms = promised + order.share * shares[job.job_type].ln() - aged;
+                if is_overdue {
+                    f64::NEG_INFINITY
+                } else {
+                    logarithms
+                }
+            };
+            let mut jobs = jobs.to_vec();
+            let waiting = jobs.iter().filter(|job| !job.runs);
+            overdue += waiting.filter(|job| key(job) == f64::NEG_INFINITY).count();
+            jobs.sort_by(|a, b| key(a).total_cmp(&key(b)));
+            assert_eq!(running, easy(&workload, now, &jobs), "{order:?}");
+        });
+        assert_eq!(overdue > 100, longest_wait == 3.0, "{order:?}: {overdue}");
     }
 }
 

@@ -1,0 +1,281 @@
+//! Queues in which each job has a priority of its own.
+
+use super::choices::Backfilling;
+use super::estimates::{Estimates, Lengths, Waiting};
+use super::estimator::{Estimator, Promise};
+use super::priority::Priority;
+use super::queue::Queue;
+use super::running::Running;
+use crate::policy::{Event, Job, Knows, System};
+use crate::workload::Workload;
+
+/// A queue in the order of a [`Priority`]; jobs that have waited too long are before all others, in order of arrival.
+///
+/// The waiting jobs of each type are kept in order, so that the first of all costs O(K), and the first within a limit
+/// O(K + jobs that are passed over). A job that comes is put into its place. Where the order moves with time, each
+/// decision goes once through the jobs and puts in order what has changed places since the last: few. No logarithm and no
+/// sorting from scratch: 10^4 waiting jobs cost some 30 µs.
+#[derive(Clone, Debug)]
+pub(super) struct ByPriority {
+    priority: Priority,
+    /// W: jobs that have waited for longer are overdue \[time\].
+    longest_wait: f64,
+    lengths: Lengths,
+    estimator: Estimator,
+    /// p by type: units of the one resource that there is, or the dominant share.
+    shares: Vec<f64>,
+    /// The dominant share by type.
+    dominant: Vec<f64>,
+    /// Waiting jobs by type.
+    lists: Vec<Vec<Entry>>,
+    running: Running,
+    /// When the next of the waiting jobs is overdue.
+    due: f64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    key: f64,
+    /// What of the key does not change.
+    scale: f64,
+    /// What counts for reservations \[time\].
+    estimate: f64,
+    job: Job,
+}
+
+/// The key of jobs that are overdue.
+const OVERDUE: f64 = f64::NEG_INFINITY;
+
+impl ByPriority {
+    pub fn new(
+        choices: &Backfilling,
+        priority: Priority,
+        estimator: Estimator,
+        workload: &Workload,
+        servers: usize,
+    ) -> Self {
+        let dominant = workload.dominant_shares();
+        let types = workload.types().iter();
+        let shares = match workload.resources() {
+            // Whole numbers, so that equal areas are equal.
+            [_] => types
+                .map(|job| f64::from(job.nodes()) * job.units()[0] as f64)
+                .collect(),
+            _ => dominant.clone(),
+        };
+        ByPriority {
+            priority,
+            longest_wait: choices.longest_wait.unwrap_or(f64::INFINITY),
+            lengths: Lengths::new(choices.estimates, workload),
+            estimator,
+            shares,
+            lists: vec![Vec::new(); dominant.len()],
+            dominant,
+            running: Running::new(servers),
+            due: f64::INFINITY,
+        }
+    }
+
+    fn promise(&self, i: usize, job: Job, system: &System) -> Promise {
+        Promise {
+            user: system.user(job),
+            limit: system.limit_of(job),
+            share: self.dominant[i],
+            submitted: job.arrived,
+        }
+    }
+
+    /// Returns what a waiting job counts with.
+    fn entry(&self, i: usize, job: Job, system: &System) -> Entry {
+        let mut estimate = self.lengths.of(job, i, system);
+        let mut ordered = estimate;
+        if self.lengths.estimates == Estimates::Limits {
+            ordered = self.estimator.estimate(&self.promise(i, job, system));
+            // Of a job that came without a limit nothing better is known.
+            if estimate == f64::MAX {
+                estimate = ordered;
+            }
+        }
+        let scale = self.priority.scale(ordered, self.shares[i]);
+        Entry {
+            key: self.key(scale, job, system),
+            scale,
+            estimate,
+            job,
+        }
+    }
+
+    #[inline]
+    fn key(&self, scale: f64, job: Job, system: &System) -> f64 {
+        let waited = system.now() - job.arrived;
+        if waited > self.longest_wait {
+            OVERDUE
+        } else {
+            self.priority.key(scale, waited)
+        }
+    }
+
+    fn enter(&mut self, i: usize, job: Job, system: &System) {
+        let entry = self.entry(i, job, system);
+        let list = &mut self.lists[i];
+        let place = list.partition_point(|other| other.is_before(&entry));
+        list.insert(place, entry);
+        if entry.key != OVERDUE {
+            self.due = self.due.min(job.arrived + self.longest_wait);
+        }
+    }
+
+    fn heads(&self) -> impl Iterator<Item = (usize, &Entry)> {
+        let lists = self.lists.iter().enumerate();
+        lists.filter_map(|(i, list)| Some((i, list.first()?)))
+    }
+}
+
+impl Entry {
+    #[inline]
+    fn is_before(&self, other: &Entry) -> bool {
+        (self.key, self.job.number) < (other.key, other.job.number)
+    }
+
+    fn waiting(&self, job_type: usize, place: usize) -> Waiting {
+        Waiting {
+            job_type,
+            place,
+            job: self.job,
+            estimate: self.estimate,
+        }
+    }
+}
+
+/// Returns the type of the first of these jobs.
+fn first<'a>(heads: impl Iterator<Item = (usize, &'a Entry)>) -> Option<usize> {
+    heads
+        .reduce(|a, b| if b.1.is_before(a.1) { b } else { a })
+        .map(|(i, _)| i)
+}
+
+impl Queue for ByPriority {
+    type Key = (f64, u64);
+
+    fn knows(&self) -> Knows {
+        self.lengths.estimates.knows()
+    }
+
+    fn look(&mut self, event: Event, system: &System) {
+        match event {
+            Event::Arrival(i) => {
+                let job = system.youngest(i).expect("the job that has come waits");
+                self.enter(i, job, system);
+            }
+            Event::Completion(i) => {
+                self.running.ended(system);
+                if self.lengths.estimates == Estimates::Limits {
+                    let (job, ran) = system.last_ended();
+                    let promise = self.promise(i, job, system);
+                    self.estimator.learn(&promise, ran, system.now());
+                }
+            }
+            Event::Clock(_) => {}
+        }
+    }
+
+    fn settle(&mut self, system: &System) {
+        // Nothing is overdue at the instant itself.
+        if !self.priority.moves() && system.now() <= self.due {
+            return;
+        }
+        let mut lists = std::mem::take(&mut self.lists);
+        self.due = f64::INFINITY;
+        for list in lists.iter_mut() {
+            for n in 0..list.len() {
+                let mut entry = list[n];
+                entry.key = self.key(entry.scale, entry.job, system);
+                if entry.key != OVERDUE {
+                    self.due = self.due.min(entry.job.arrived + self.longest_wait);
+                }
+                let mut place = n;
+                while place > 0 && entry.is_before(&list[place - 1]) {
+                    list[place] = list[place - 1];
+                    place -= 1;
+                }
+                list[place] = entry;
+            }
+        }
+        self.lists = lists;
+    }
+
+    fn keeps_head(&mut self, _i: usize, head: (usize, u64), system: &System) -> bool {
+        self.settle(system);
+        let first = self.first(system);
+        first == Some(head.0) && self.number(head.0, system) == Some(head.1)
+    }
+
+    fn is_overdue(&self, i: usize) -> bool {
+        let head = self.lists[i].first();
+        head.is_some_and(|head| head.key == OVERDUE)
+    }
+
+    fn first(&self, _system: &System) -> Option<usize> {
+        first(self.heads())
+    }
+
+    fn first_fitting(&self, system: &System) -> Option<usize> {
+        first(self.heads().filter(|(i, _)| system.fits(*i)))
+    }
+
+    fn number(&self, i: usize, _system: &System) -> Option<u64> {
+        self.lists[i].first().map(|entry| entry.job.number)
+    }
+
+    fn first_key(&self, i: usize, _system: &System) -> Self::Key {
+        let head = self.lists[i].first();
+        head.map_or((f64::INFINITY, u64::MAX), |head| {
+            (head.key, head.job.number)
+        })
+    }
+
+    fn first_within(&self, i: usize, limit: f64) -> Option<Waiting> {
+        let list = &self.lists[i];
+        let place = list.iter().position(|entry| entry.estimate <= limit)?;
+        Some(list[place].waiting(i, place))
+    }
+
+    fn key(&self, waiting: &Waiting) -> Self::Key {
+        let entry = &self.lists[waiting.job_type][waiting.place];
+        (entry.key, entry.job.number)
+    }
+
+    fn start(&mut self, waiting: Waiting, servers: &[usize], system: &mut System) {
+        self.lists[waiting.job_type].remove(waiting.place);
+        self.running.start(waiting, servers, system);
+    }
+
+    fn running(&self) -> &Running {
+        &self.running
+    }
+
+    fn forget_running(&mut self) {
+        self.running.forget();
+    }
+
+    fn look_anew(&mut self, system: &System) {
+        self.lists.iter_mut().for_each(Vec::clear);
+        self.due = f64::INFINITY;
+        for i in 0..self.lists.len() {
+            for job in system.waiting_jobs(i) {
+                self.enter(i, job, system);
+            }
+        }
+        let mut running = self.running.clone();
+        running.look_anew(system, |job, i| {
+            let left = self.lengths.of(job, i, system);
+            if left == f64::MAX {
+                let whole = self.estimator.estimate(&self.promise(i, job, system));
+                (whole - system.ran(job)).max(0.0)
+            } else {
+                left
+            }
+        });
+        self.running = running;
+    }
+}

@@ -1,0 +1,190 @@
+//! Backfilling in an order of one's own: its settings, and its names.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Backfilling, Estimate, Estimates, Learned, Priority, QueueOrder, Reservations};
+use crate::policy::hosts::Placement;
+use crate::policy::rule::{Rule, require_known};
+use crate::policy::{Policy, Unsuitable};
+use crate::workload::{Fleet, Known, Workload};
+use synth_core::artifact::Findings;
+
+/// Backfilling in an order of one's own: order, reservations, estimates and placement.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BackfillingPolicy {
+    /// Who is next.
+    pub order: Priority,
+    /// What the order takes for the size of a job.
+    pub estimate: Estimate,
+    /// What has been learned of jobs, with which the estimates begin.
+    #[serde(default, skip_serializing_if = "Learned::is_empty")]
+    pub learned: Learned,
+    /// Who is not delayed by those that pass.
+    pub reservations: Reservations,
+    /// A job that has waited for longer goes to the head of the queue, in order of arrival, and has a reservation
+    /// \[time\], ≥ 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub longest_wait: Option<f64>,
+    /// Over the servers of a fleet: where a job starts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub placement: Option<Placement>,
+}
+
+/// The work of an event beyond that of First-Fit.
+const WORK: f64 = 3.0;
+
+impl BackfillingPolicy {
+    /// Returns the policy with these choices, for such servers.
+    ///
+    /// # Errors
+    /// Where its order is none of each job's own, or goes by sizes, which nobody knows when jobs come.
+    pub fn of(choices: Backfilling, fleet: &Fleet) -> Result<Self, Unsuitable> {
+        let QueueOrder::Priority(order, estimate) = choices.order else {
+            return Err(Unsuitable("its order is of types alone".into()));
+        };
+        if estimate == Estimate::Size {
+            let why = "no policy file goes by sizes, which nobody knows when jobs come: take limit, ratio, history or tree";
+            return Err(Unsuitable(why.into()));
+        }
+        Ok(BackfillingPolicy {
+            order,
+            estimate,
+            learned: Learned::default(),
+            reservations: choices.reservations,
+            longest_wait: choices.longest_wait,
+            placement: (!fleet.is_one_server()).then_some(choices.placement),
+        })
+    }
+
+    fn choices(&self) -> Backfilling {
+        Backfilling {
+            order: QueueOrder::Priority(self.order, self.estimate),
+            reservations: self.reservations,
+            estimates: Estimates::Limits,
+            placement: self.placement.unwrap_or_default(),
+            longest_wait: self.longest_wait,
+        }
+    }
+}
+
+impl Rule for BackfillingPolicy {
+    fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
+        let choices = self.choices();
+        choices.with_learned(fleet.envelope(), fleet.servers(), &self.learned)
+    }
+
+    fn words(&self, workload: &Workload) -> String {
+        let unit = workload.time_unit();
+        let reservations = match self.reservations {
+            Reservations::None => "each job that fits starts, and none has a reservation",
+            Reservations::Strict => "nobody passes the head of the queue",
+            Reservations::First | Reservations::All => {
+                "the head has a reservation, and others pass it that end before it can start or leave it its room, by their limits"
+            }
+        };
+        let promise = match self.longest_wait {
+            Some(time) => format!("; after {time} {unit} of waiting a job goes first"),
+            None => String::new(),
+        };
+        format!(
+            "Backfilling, without preemption: {}, {}; {reservations}{promise}.",
+            self.order.words(unit),
+            self.estimate.words()
+        )
+    }
+
+    fn check(&self, _fleet: &Fleet, findings: &mut Findings) {
+        self.order.check(findings);
+        if let Some(time) = self.longest_wait
+            && !(time >= 0.0 && time.is_finite())
+        {
+            findings.add("longest_wait", format!("{time} is no time ≥ 0"));
+        }
+        if self.estimate == Estimate::Size {
+            findings.add("estimate", "sizes are not known when jobs come");
+        }
+    }
+
+    fn pools(&self) -> bool {
+        self.placement.is_some()
+    }
+
+    fn needs_limits(&self) -> bool {
+        true
+    }
+
+    fn added_work(&self, _: &Workload) -> f64 {
+        WORK
+    }
+}
+
+impl Backfilling {
+    /// Returns the rule that words such as `easy+sjf`, `first-fit+saf+history` or `easy+wfp3+size` name; `None` where
+    /// they have no `+`.
+    ///
+    /// # Errors
+    /// Which word is none, and what it can be.
+    pub fn parse(text: &str) -> Option<Result<Self, String>> {
+        let mut words = text.split('+');
+        let (base, order) = (words.next()?, words.next()?);
+        let estimate = words.next();
+        Some(
+            Self::of_words(base, order, estimate.unwrap_or("limit")).and_then(
+                |choices| match words.next() {
+                    None => Ok(choices),
+                    Some(more) => Err(format!(
+                        "`{more}` in `{text}` is too much: write such as easy+sjf+history"
+                    )),
+                },
+            ),
+        )
+    }
+
+    fn of_words(base: &str, order: &str, estimate: &str) -> Result<Self, String> {
+        let base = match base {
+            "easy" | "easy-backfill" => Backfilling::easy(Estimates::Limits),
+            "first-fit" => Backfilling::FIRST_FIT,
+            "strict" => Backfilling::FCFS,
+            other => {
+                return Err(format!(
+                    "`{other}` is no way to backfill: easy (the head has a reservation), first-fit (none has) or strict (nobody passes)"
+                ));
+            }
+        };
+        let order = match order {
+            "fcfs" => Priority::ARRIVAL,
+            "sjf" => Priority::SHORTEST,
+            "saf" => Priority::SMALLEST_AREA,
+            "wfp3" => Priority::wfp3(1.0),
+            other => {
+                return Err(format!(
+                    "`{other}` is no order: fcfs (arrival), sjf (shortest first), saf (smallest area first) or wfp3"
+                ));
+            }
+        };
+        let by = Estimate::parse(estimate)?;
+        Ok(Backfilling {
+            order: QueueOrder::Priority(order, by),
+            ..base
+        })
+    }
+
+    /// Returns the online rule by what is known of the workload's jobs; sizes where nothing is said.
+    ///
+    /// # Errors
+    /// Where it goes by limits that jobs do not have, or by sizes that are not known.
+    pub fn by_what_is_known(self, fleet: &Fleet) -> Result<Box<dyn Policy>, Unsuitable> {
+        let workload = fleet.envelope();
+        let by_size = matches!(self.order, QueueOrder::Priority(_, Estimate::Size));
+        let sizes = by_size || matches!(workload.known(), None | Some(Known::Size));
+        require_known(workload, sizes)?;
+        let estimates = if sizes {
+            Estimates::Inflated(1.0)
+        } else {
+            Estimates::Limits
+        };
+        Ok(Backfilling { estimates, ..self }.over(fleet))
+    }
+}

@@ -1,0 +1,94 @@
+//! When the running jobs will have ended, by their estimates.
+
+use std::collections::HashMap;
+
+use super::estimates::Waiting;
+use crate::policy::room::covers;
+use crate::policy::{Job, System};
+
+/// Running jobs by server: estimated end \[time\], number and type, by estimated end.
+#[derive(Clone, Debug)]
+pub(in crate::policy) struct Running {
+    by_server: Vec<Vec<(f64, u64, usize)>>,
+}
+
+impl Running {
+    pub fn new(servers: usize) -> Self {
+        Running {
+            by_server: vec![Vec::new(); servers],
+        }
+    }
+
+    /// A job has ended.
+    pub fn ended(&mut self, system: &System) {
+        let ended = system.ended();
+        for &n in system.freed() {
+            // Nearly always among the first: they are in order of estimated ends.
+            let place = self.by_server[n]
+                .iter()
+                .position(|(_, own, _)| *own == ended);
+            self.by_server[n].remove(place.expect("the job that has ended was started here"));
+        }
+    }
+
+    /// Starts this job on these servers.
+    pub fn start(&mut self, waiting: Waiting, servers: &[usize], system: &mut System) {
+        let Waiting { job_type, job, .. } = waiting;
+        system.start_job_on(job_type, job, servers);
+        for &n in servers {
+            self.add(n, job_type, job, system.now() + waiting.estimate);
+        }
+    }
+
+    /// A job of type i runs on server n, and is estimated to end then.
+    fn add(&mut self, n: usize, i: usize, job: Job, end: f64) {
+        let own = &mut self.by_server[n];
+        let place = own.partition_point(|(other, ..)| *other <= end);
+        own.insert(place, (end, job.number, i));
+    }
+
+    /// When there is room for one more job of type i on server n by the estimates; and what is free then, of each
+    /// resource, together with its room.
+    pub fn room_for(&self, i: usize, n: usize, free: &mut Vec<u64>, system: &System) -> f64 {
+        let demand = system.demand(i);
+        free.clear();
+        free.extend((0..demand.len()).map(|j| system.free_on(n, j)));
+        let mut from = if covers(free, demand) {
+            system.now()
+        } else {
+            f64::INFINITY
+        };
+        for (end, _, job_type) in &self.by_server[n] {
+            if *end > from {
+                break;
+            }
+            let freed = free.iter_mut().zip(system.demand(*job_type));
+            freed.for_each(|(free, d)| *free += d);
+            if from.is_infinite() && covers(free, demand) {
+                from = *end;
+            }
+        }
+        from
+    }
+
+    /// Jobs that others started are taken to have started now, where nothing is known but their types.
+    pub fn forget(&mut self) {
+        self.by_server.iter_mut().for_each(Vec::clear);
+    }
+
+    /// What runs now, by these estimates of what is left \[time\]; of jobs that were started here it is known when they will
+    /// have ended.
+    pub fn look_anew(&mut self, system: &System, left: impl Fn(Job, usize) -> f64) {
+        let known = self.by_server.iter_mut().flat_map(|own| own.drain(..));
+        let known: HashMap<u64, f64> = known.map(|(end, number, _)| (number, end)).collect();
+        for i in 0..system.types() {
+            for job in system.running_jobs(i) {
+                let estimate = || system.now() + left(job, i);
+                let end = known.get(&job.number).copied().unwrap_or_else(estimate);
+                for &n in system.places_of(job) {
+                    self.add(n, i, job, end);
+                }
+            }
+        }
+    }
+}

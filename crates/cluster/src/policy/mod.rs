@@ -52,7 +52,10 @@ pub use backfilling::named::{
     ConservativeBackfillPolicy, EasyBackfillPolicy, EasyByMeanPolicy, FcfsPolicy, FirstFitPolicy,
     LeastServersFirstPolicy, MostServersFirstPolicy, PooledEasyPolicy,
 };
-pub use backfilling::{Backfilling, Estimates, FCFS, FIRST_FIT, Greedy, QueueOrder, Reservations};
+pub use backfilling::{
+    Backfilling, Estimate, Estimates, Estimator, FCFS, FIRST_FIT, Greedy, Learned, Promise,
+    QueueOrder, Reservations,
+};
 pub(crate) use family::NAMED_RULES;
 pub use family::{Family, Guard, GuardedPolicy};
 pub use guarded::Guarded;

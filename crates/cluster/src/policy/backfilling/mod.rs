@@ -9,6 +9,7 @@ mod choices;
 mod conservative;
 mod easy;
 mod estimates;
+pub mod estimator;
 mod greedy;
 pub(super) mod named;
 mod shortest;
@@ -19,6 +20,7 @@ pub use estimates::Estimates;
 #[cfg(test)]
 pub(super) use estimates::inflated;
 pub(super) use estimates::{Estimated, Waiting};
+pub use estimator::{Estimate, Estimator, Learned, Promise};
 pub use greedy::{FCFS, FIRST_FIT, Greedy};
 
 use conservative::Conservative;

@@ -81,6 +81,7 @@ fn replayed(
         clock,
         latency: 0.0,
         drawn: Vec::new(),
+        promised: false,
         seed: 1,
     };
     let mut is_ended = false;

@@ -87,6 +87,8 @@ pub struct DecisionState<'a> {
     pub latency: f64,
     /// The start latency of each job; empty where it is the same for all.
     pub drawn: Vec<f64>,
+    /// Whether jobs that came without a limit have none; elsewhere their sizes are taken for it.
+    pub promised: bool,
     /// Seed of the policy's clocks, if it has some.
     pub seed: u64,
 }
@@ -109,7 +111,10 @@ impl DecisionState<'_> {
 
     /// Returns how long the n-th job is thought to hold its room at most, by its limit.
     pub(super) fn limit(&self, n: usize) -> f64 {
-        self.clock.size(self.jobs[n].limit) + self.latency
+        let job = &self.jobs[n];
+        let has_none = self.promised && job.promised.is_infinite();
+        let limit = if has_none { f64::INFINITY } else { job.limit };
+        self.clock.size(limit) + self.latency
     }
 }
 
@@ -161,7 +166,7 @@ pub fn gathered(
             start_latency: (latency > 0.0).then(|| Size::Deterministic {
                 mean: decimal(latency),
             }),
-            time_unit: "tick".into(),
+            time_unit: log.tick.unit().into(),
             known: Some(if sizes {
                 Known::Size
             } else {

@@ -54,6 +54,7 @@ fn played_late(log: &Log, rule: &str, speed: Speed, late: WholeParts) -> Vec<Vis
         clock,
         latency,
         drawn: Vec::new(),
+        promised: false,
         seed: 1,
     };
     let replayed = replay(&contender, &scene, &mut |_| true).unwrap();

@@ -122,6 +122,7 @@ pub fn run_once(
         clock: Clock::as_written(),
         latency: envelope.start_latency().map_or(0.0, Size::mean),
         drawn,
+        promised: false,
         seed: recording.seed,
     };
     let replayed = replay(&policy.rule, &scene, &mut |_| {

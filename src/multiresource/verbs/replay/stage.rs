@@ -371,6 +371,7 @@ impl<'a> Stage<'a> {
             clock,
             latency,
             drawn: Vec::new(),
+            promised: false,
             seed: self.replaying.settings.seed,
         };
         if let (Some(_), Some(typed)) = (&policy.file, &self.typed) {
@@ -394,7 +395,9 @@ impl<'a> Stage<'a> {
         if rule.rule(&fleet).is_err() {
             (fleet, types) = seen(true)?;
         }
-        Ok((rule, scene(fleet, types, clock, latency)))
+        let promised = matches!(rule, Contender::Backfilling(_));
+        let scene = scene(fleet, types, clock, latency);
+        Ok((rule, DecisionState { promised, ..scene }))
     }
 
     /// Returns all results, with what is known of the trace.

@@ -25,7 +25,7 @@ pub use estimates::Estimates;
 #[cfg(test)]
 pub(super) use estimates::inflated;
 pub(super) use estimates::{Estimated, Waiting};
-pub use estimator::{Estimate, Learned};
+pub use estimator::{Estimate, Estimator, Learned, Promise};
 pub use greedy::{FCFS, FIRST_FIT, Greedy};
 pub use policy::BackfillingPolicy;
 pub use priority::Priority;
@@ -33,11 +33,14 @@ pub use priority::Priority;
 use by_priority::ByPriority;
 use conservative::Conservative;
 use easy::Easy;
-use estimator::Estimator;
 use queue::ByAge;
 
 use super::Policy;
 use crate::workload::{Fleet, Workload};
+use synth_core::number::seconds_in;
+
+/// A day \[s\].
+const DAY: f64 = 86_400.0;
 
 impl Backfilling {
     /// Returns the online rule over all servers of a fleet.
@@ -60,7 +63,8 @@ impl Backfilling {
     ) -> Box<dyn Policy> {
         match (self.order, self.reservations) {
             (QueueOrder::Priority(priority, estimate), _) => {
-                let estimator = Estimator::new(estimate, f64::INFINITY, learned);
+                let seconds = seconds_in(workload.time_unit()).unwrap_or(1.0);
+                let estimator = Estimator::new(estimate, DAY / seconds, learned);
                 let queue = ByPriority::new(&self, priority, estimator, workload, servers);
                 Box::new(Easy::new(&self, queue, servers))
             }

@@ -19,7 +19,7 @@ pub struct BackfillingPolicy {
     /// What the order takes for the size of a job.
     pub estimate: Estimate,
     /// What has been learned of jobs, with which the estimates begin.
-    #[serde(default, skip_serializing_if = "Learned::is_empty")]
+    #[serde(default, skip_serializing_if = "is_nothing")]
     pub learned: Learned,
     /// Who is not delayed by those that pass.
     pub reservations: Reservations,
@@ -44,7 +44,7 @@ impl BackfillingPolicy {
         let QueueOrder::Priority(order, estimate) = choices.order else {
             return Err(Unsuitable("its order is of types alone".into()));
         };
-        if estimate == Estimate::Size {
+        if choices.estimates != Estimates::Limits {
             let why = "no policy file goes by sizes, which nobody knows when jobs come: take limit, ratio, history or tree";
             return Err(Unsuitable(why.into()));
         }
@@ -91,7 +91,7 @@ impl Rule for BackfillingPolicy {
         format!(
             "Backfilling, without preemption: {}, {}; {reservations}{promise}.",
             self.order.words(unit),
-            self.estimate.words()
+            by(self.estimate)
         )
     }
 
@@ -101,9 +101,6 @@ impl Rule for BackfillingPolicy {
             && !(time >= 0.0 && time.is_finite())
         {
             findings.add("longest_wait", format!("{time} is no time ≥ 0"));
-        }
-        if self.estimate == Estimate::Size {
-            findings.add("estimate", "sizes are not known when jobs come");
         }
     }
 
@@ -145,8 +142,14 @@ impl Backfilling {
     fn of_words(base: &str, order: &str, estimate: &str) -> Result<Self, String> {
         let base = match base {
             "easy" | "easy-backfill" => Backfilling::easy(Estimates::Limits),
-            "first-fit" => Backfilling::FIRST_FIT,
-            "strict" => Backfilling::FCFS,
+            "first-fit" => Backfilling {
+                estimates: Estimates::Limits,
+                ..Backfilling::FIRST_FIT
+            },
+            "strict" => Backfilling {
+                estimates: Estimates::Limits,
+                ..Backfilling::FCFS
+            },
             other => {
                 return Err(format!(
                     "`{other}` is no way to backfill: easy (the head has a reservation), first-fit (none has) or strict (nobody passes)"
@@ -164,9 +167,21 @@ impl Backfilling {
                 ));
             }
         };
-        let by = Estimate::parse(estimate)?;
+        let (by, estimates) = match estimate {
+            "limit" => (Estimate::Limit, Estimates::Limits),
+            "ratio" => (Estimate::Ratio, Estimates::Limits),
+            "history" => (Estimate::History, Estimates::Limits),
+            "tree" => (Estimate::Tree, Estimates::Limits),
+            "size" => (Estimate::Limit, Estimates::Inflated(1.0)),
+            other => {
+                return Err(format!(
+                    "`{other}` is no estimate of a job's size: limit, ratio (limit times the usual ratio), history (of its user), tree (a regression) or size (known, as a yardstick)"
+                ));
+            }
+        };
         Ok(Backfilling {
             order: QueueOrder::Priority(order, by),
+            estimates,
             ..base
         })
     }
@@ -177,8 +192,8 @@ impl Backfilling {
     /// Where it goes by limits that jobs do not have, or by sizes that are not known.
     pub fn by_what_is_known(self, fleet: &Fleet) -> Result<Box<dyn Policy>, Unsuitable> {
         let workload = fleet.envelope();
-        let by_size = matches!(self.order, QueueOrder::Priority(_, Estimate::Size));
-        let sizes = by_size || matches!(workload.known(), None | Some(Known::Size));
+        let sizes = self.estimates != Estimates::Limits
+            || matches!(workload.known(), None | Some(Known::Size));
         require_known(workload, sizes)?;
         let estimates = if sizes {
             Estimates::Inflated(1.0)
@@ -187,4 +202,18 @@ impl Backfilling {
         };
         Ok(Backfilling { estimates, ..self }.over(fleet))
     }
+}
+
+/// By what jobs are taken to be as long as they are, in words.
+fn by(estimate: Estimate) -> &'static str {
+    match estimate {
+        Estimate::Limit => "by the limits of jobs",
+        Estimate::Ratio => "by the limits of jobs and the ratio that is usual",
+        Estimate::History => "by the last jobs like each",
+        Estimate::Tree => "by a regression on what jobs promise and on those before them",
+    }
+}
+
+fn is_nothing(learned: &Learned) -> bool {
+    *learned == Learned::default()
 }

@@ -53,7 +53,7 @@ pub use backfilling::named::{
     LeastServersFirstPolicy, MostServersFirstPolicy, PooledEasyPolicy,
 };
 pub use backfilling::{
-    Backfilling, BackfillingPolicy, Estimate, Estimates, Estimator, FCFS, FIRST_FIT, Greedy,
+    Backfilling, BackfillingPolicy, Estimate, Estimates, Estimator, FCFS, FIRST_FIT, Greedy, Guess,
     Learned, Priority, Promise, QueueOrder, Reservations,
 };
 pub(crate) use family::NAMED_RULES;

@@ -19,6 +19,7 @@ mod queue;
 mod running;
 mod shortest;
 
+pub use by_priority::Guess;
 pub use choices::{Backfilling, QueueOrder, Reservations};
 pub(super) use choices::{Classes, oldest};
 pub use estimates::Estimates;
@@ -61,16 +62,28 @@ impl Backfilling {
         servers: usize,
         learned: &Learned,
     ) -> Box<dyn Policy> {
-        match (self.order, self.reservations) {
-            (QueueOrder::Priority(priority, estimate), _) => {
-                let seconds = seconds_in(workload.time_unit()).unwrap_or(1.0);
-                let estimator = Estimator::new(estimate, DAY / seconds, learned);
-                let queue = ByPriority::new(&self, priority, estimator, workload, servers);
-                Box::new(Easy::new(&self, queue, servers))
-            }
-            (_, Reservations::None | Reservations::Strict) => Box::new(Greedy::new(self, workload)),
-            (_, Reservations::All) if servers == 1 => Box::new(Conservative::new(self, workload)),
-            _ => {
+        let QueueOrder::Priority(_, estimate) = self.order else {
+            return self.by_type(workload, servers);
+        };
+        let seconds = seconds_in(workload.time_unit()).unwrap_or(1.0);
+        let estimator = Estimator::new(estimate, DAY / seconds, learned);
+        self.by_guess(workload, servers, Guess::Estimator(Box::new(estimator)))
+    }
+
+    /// The same with estimates from elsewhere, if its order looks at some.
+    pub fn by_guess(self, workload: &Workload, servers: usize, guess: Guess) -> Box<dyn Policy> {
+        let QueueOrder::Priority(priority, _) = self.order else {
+            return self.by_type(workload, servers);
+        };
+        let queue = ByPriority::new(&self, priority, guess, workload, servers);
+        Box::new(Easy::new(&self, queue, servers))
+    }
+
+    fn by_type(self, workload: &Workload, servers: usize) -> Box<dyn Policy> {
+        match self.reservations {
+            Reservations::None | Reservations::Strict => Box::new(Greedy::new(self, workload)),
+            Reservations::All if servers == 1 => Box::new(Conservative::new(self, workload)),
+            Reservations::First | Reservations::All => {
                 let queue = ByAge::new(&self, workload, servers);
                 Box::new(Easy::new(&self, queue, servers))
             }

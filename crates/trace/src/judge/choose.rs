@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::point::{Point, plain};
 use super::scenario::{Outcome, Past};
 use crate::replay::Stopped;
-use synth_cluster::policy::{Estimate, Priority, Reservations};
+use synth_cluster::policy::{Estimate, Priority};
 
 /// What is to be small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -52,7 +52,7 @@ impl Goal {
         let wait = (wait(own) / wait(now)).ln();
         let slowdown = (own.mean_bounded_slowdown / now.mean_bounded_slowdown).ln();
         match self.objective {
-            Objective::MeanWait => 0.8 * wait + 0.2 * slowdown,
+            Objective::MeanWait => (1.0 - env("SLD", 0.2)) * wait + env("SLD", 0.2) * slowdown,
             Objective::Slowdown => slowdown,
             Objective::Both => (wait + slowdown) / 2.0,
         }
@@ -63,16 +63,42 @@ impl Goal {
 #[derive(Clone, Debug)]
 struct Tried {
     point: Point,
-    /// By past.
+    /// By past that it was tried on.
     scores: Vec<f64>,
-    /// Its longest wait over the longest that is allowed.
+    /// Its longest wait on the first past over the longest that is allowed.
     excess: f64,
+    is_plain: bool,
 }
 
 impl Tried {
     fn score(&self) -> f64 {
-        self.scores.iter().sum::<f64>() / self.scores.len() as f64
+        let count = self.scores.len() as f64;
+        let mean = self.scores.iter().sum::<f64>() / count;
+        let spread = self
+            .scores
+            .iter()
+            .map(|own| (own - mean).powi(2))
+            .sum::<f64>()
+            / count;
+        let extra = if self.is_plain {
+            0.0
+        } else {
+            env("EXTRA", 0.02)
+        };
+        mean + env("SPREAD", 0.0) * spread.sqrt() + extra
     }
+
+    fn rank(&self) -> (bool, f64) {
+        let keeps = self.excess <= 1.0;
+        (!keeps, if keeps { self.score() } else { self.excess })
+    }
+}
+
+pub(super) fn env(name: &str, default: f64) -> f64 {
+    std::env::var(name)
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(default)
 }
 
 /// Chooses the point that is best on these pasts.
@@ -88,88 +114,120 @@ pub fn choose(
         .par_iter()
         .map(|(past, from)| past.replay(&goal.now, *from))
         .collect::<Result<_, _>>()?;
-    let limits: Vec<f64> = now
-        .iter()
-        .map(|now| {
-            goal.longest
-                .map_or(f64::INFINITY, |times| times * now.longest_wait)
-        })
-        .collect();
-    let try_all = |points: Vec<Point>| -> Result<Vec<Tried>, Stopped> {
-        points
-            .into_par_iter()
-            .map(|point| {
-                let mut tried = Tried {
-                    point,
-                    scores: Vec::new(),
-                    excess: 0.0,
-                };
-                for (n, ((past, from), now)) in pasts.iter().zip(&now).enumerate() {
-                    let own = past.replay(&point, *from)?;
-                    tried.scores.push(goal.against(&own, now));
-                    tried.excess = tried.excess.max(own.longest_wait / limits[n].max(1.0));
-                }
-                Ok(tried)
-            })
-            .collect()
-    };
-    let mut all = Vec::new();
-    let promise = goal.longest.map(|times| times * now[0].longest_wait * 0.6);
-    let with = |points: Vec<Point>| -> Vec<Point> {
-        points
+    let most = goal.longest.map(|times| times * now[0].longest_wait);
+    let race = |points: Vec<(Point, bool)>, halving: bool| -> Result<Vec<Tried>, Stopped> {
+        let mut all: Vec<Tried> = points
             .into_iter()
-            .map(|point| Point {
-                longest_wait: promise,
-                ..point
+            .map(|(point, is_plain)| Tried {
+                point,
+                scores: Vec::new(),
+                excess: 0.0,
+                is_plain,
             })
-            .collect()
-    };
-    all.extend(try_all(with(plain(estimates)))?);
-    let best = |all: &[Tried]| -> Tried {
-        let kept = all.iter().filter(|own| own.excess <= 1.0);
-        let least = kept.min_by(|a, b| a.score().total_cmp(&b.score()));
-        least
-            .or_else(|| all.iter().min_by(|a, b| a.excess.total_cmp(&b.excess)))
-            .cloned()
-            .unwrap_or_else(|| Tried {
-                point: goal.now,
-                scores: vec![0.0],
-                excess: 1.0,
-            })
-    };
-    let first = best(&all);
-    let mut tuned = Vec::new();
-    for size in [0.5, 1.0] {
-        for share in [-0.5, 0.0, 0.5, 1.0] {
-            for age in [1.0, 2.0] {
-                for offset in [3600.0, 36_000.0] {
-                    tuned.push(Point {
-                        order: Priority {
-                            size,
-                            share,
-                            age,
-                            offset,
-                        },
-                        ..first.point
-                    });
-                }
+            .collect();
+        // The first and the last past, the busiest, sort out most of them.
+        let mut order: Vec<usize> = (0..pasts.len()).collect();
+        order.rotate_right(1);
+        for (round, n) in order.into_iter().enumerate() {
+            let (past, from) = &pasts[n];
+            all.par_iter_mut()
+                .try_for_each(|tried| -> Result<(), Stopped> {
+                    let own = past.replay(&tried.point, *from)?;
+                    let mut score = goal.against(&own, &now[n]);
+                    if let (0, Some(most)) = (n, most) {
+                        tried.excess = own.longest_wait / most.max(1.0);
+                        score += env("LONG", 0.1)
+                            * pasts.len() as f64
+                            * ((own.longest_wait + 60.0) / (most + 60.0)).ln();
+                    }
+                    tried.scores.push(score);
+                    Ok(())
+                })?;
+            if halving && round == 1 {
+                sort(&mut all);
+                all.truncate(12);
             }
         }
-    }
-    all.extend(try_all(tuned)?);
-    let last = best(&all);
-    let tried = all.len();
-    let is_better = last.score() < first.score() - 0.02;
-    let chosen = if is_better || first.excess > 1.0 {
-        last
-    } else {
-        first
+        sort(&mut all);
+        Ok(all)
     };
-    let _ = Reservations::None;
+    let promised = |points: Vec<(Point, bool)>, shares: &[f64]| -> Vec<(Point, bool)> {
+        let Some(most) = most else { return points };
+        let promise = |share: &f64| {
+            let longest_wait = Some(share * most);
+            let with = |(point, plain): &(Point, bool)| {
+                (
+                    Point {
+                        longest_wait,
+                        ..*point
+                    },
+                    *plain,
+                )
+            };
+            points.iter().map(with).collect::<Vec<_>>()
+        };
+        shares.iter().flat_map(promise).collect()
+    };
+    let plain: Vec<(Point, bool)> = plain(estimates).into_iter().map(|p| (p, true)).collect();
+    let mut all = race(promised(plain, &[0.4]), false)?;
+    let mut pairs: Vec<Point> = Vec::new();
+    for tried in &all {
+        let is_new = pairs.iter().all(|own| {
+            (own.reservations, own.estimate) != (tried.point.reservations, tried.point.estimate)
+        });
+        if is_new && pairs.len() < 2 {
+            pairs.push(tried.point);
+        }
+    }
+    let shares = [0.25, 0.4, 0.6];
+    let tuned = race(promised(around(&pairs), &shares), true)?;
+    let tried = all.len() + around(&pairs).len();
+    all.extend(tuned);
+    sort(&mut all);
+    let chosen = &all[0];
     Ok(Choice {
         point: chosen.point,
         score: chosen.score(),
         keeps: chosen.excess <= 1.0,
         tried,
     })
+}
+
+fn sort(all: &mut [Tried]) {
+    all.sort_by(|a, b| {
+        let (a, b) = (a.rank(), b.rank());
+        a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
+    });
+}
+
+/// Returns orders between the plain ones, with the estimates and reservations of these points.
+fn around(pairs: &[Point]) -> Vec<(Point, bool)> {
+    const AGES: [(f64, f64); 4] = [
+        (1.0, 3600.0),
+        (1.0, 36_000.0),
+        (2.0, 50_000.0),
+        (3.0, 50_000.0),
+    ];
+    let mut points = Vec::new();
+    for pair in pairs {
+        for (size, share) in [(1.0, -0.5), (1.0, 0.0), (1.0, 0.5), (1.0, 1.0), (0.5, -0.5)] {
+            for (age, offset) in AGES {
+                let order = Priority {
+                    size,
+                    share,
+                    age,
+                    offset,
+                };
+                points.push((
+                    Point {
+                        order,
+                        longest_wait: None,
+                        ..*pair
+                    },
+                    false,
+                ));
+            }
+        }
+    }
+    points
 }

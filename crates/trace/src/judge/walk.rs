@@ -102,7 +102,7 @@ impl Shadow {
 }
 
 /// The most jobs of the past that a choice looks at.
-const MOST: usize = 8000;
+const MOST: usize = 6000;
 
 /// Walks forward under rules that are chosen for each window.
 ///
@@ -231,9 +231,9 @@ impl Gone<'_> {
         let mut pasts = Vec::new();
         let own = load(self.log, &jobs);
         let mut speeds = vec![self.speed];
-        for target in [0.85] {
+        for target in [super::choose::env("T1", 0.85), super::choose::env("T2", 9.0)] {
             if let Some(speed) = Speed::near(target / own)
-                && speed.ratio() > 1.1 * self.speed.ratio()
+                && speed.ratio() > 1.1 * self.speed.ratio() && target < 2.0
             {
                 speeds.push(speed);
             }
@@ -241,8 +241,8 @@ impl Gone<'_> {
         let week = 7.0 * 86_400.0 * self.log.tick.per_second() as f64;
         let span = jobs.last().map_or(1.0, |job| job.submit);
         let part = week.min(span / 4.0);
-        for speed in speeds {
-            for replication in 0..4 {
+        for (s, speed) in speeds.into_iter().enumerate() {
+            for replication in 0..if s == 0 { super::choose::env("OWN", 3.0) } else { super::choose::env("BUSY", 2.0) } as u32 {
                 let drawn = if replication == 0 {
                     Some(jobs.clone())
                 } else {

@@ -53,8 +53,8 @@ pub use backfilling::named::{
     LeastServersFirstPolicy, MostServersFirstPolicy, PooledEasyPolicy,
 };
 pub use backfilling::{
-    Backfilling, Estimate, Estimates, Estimator, FCFS, FIRST_FIT, Greedy, Learned, Promise,
-    QueueOrder, Reservations,
+    Backfilling, Estimate, Estimates, Estimator, FCFS, FIRST_FIT, Greedy, Judged, Learned, Promise,
+    QueueOrder, Reservations, Users, Worth, worth,
 };
 pub(crate) use family::NAMED_RULES;
 pub use family::{Family, Guard, GuardedPolicy};

@@ -61,14 +61,6 @@ impl History {
         })
     }
 
-    /// Returns the mean of the last jobs of this user.
-    pub fn of_user(&self, promise: &Promise, usual: f64) -> f64 {
-        let [_, user, _] = kinds(promise);
-        self.kinds
-            .get(&user)
-            .map_or(usual, |(Recent(_, mean), _)| *mean)
-    }
-
     /// Takes in a job that has ended.
     pub fn learn(&mut self, promise: &Promise, part: f64) {
         for hash in kinds(promise) {

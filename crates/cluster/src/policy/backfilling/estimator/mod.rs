@@ -74,8 +74,8 @@ pub struct Learned {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     alike: Vec<Kind>,
     /// The regression.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    trees: Option<Trees>,
+    #[serde(default, skip_serializing_if = "Trees::is_empty")]
+    trees: Trees,
 }
 
 /// A mean in which the last ones count most.
@@ -96,9 +96,10 @@ impl Recent {
     }
 }
 
-/// A number that is short in a file; in memory it is the same, so that what is read back estimates alike.
+/// A number of five digits, short in a file; in memory it is the same, so that what is read back estimates alike.
 fn rounded(x: f64) -> f64 {
-    (x * 1e5).round() / 1e5
+    let scale = 10_f64.powi(4 - (x.abs().log10().floor() as i32).clamp(-300, 300));
+    (x * scale).round() / scale
 }
 
 /// So many of the last ends say what is usual.
@@ -119,7 +120,7 @@ pub struct Estimator {
     limited: Recent,
     unlimited: Recent,
     history: History,
-    trees: Option<Trees>,
+    trees: Trees,
     /// What was known of the last jobs, and their parts.
     window: VecDeque<([f64; FEATURES], f64)>,
     /// The day on which there was a fit.
@@ -143,13 +144,11 @@ impl Estimator {
 
     /// Returns what the job is taken to last \[time\]: > 0, finite, at most its limit.
     pub fn estimate(&self, promise: &Promise) -> f64 {
-        let part = match (self.estimate, &self.trees) {
-            (Estimate::Limit, _) if promise.limit.is_finite() => 1.0,
-            (Estimate::Limit | Estimate::Ratio, _) => self.usual(promise),
-            (Estimate::Tree, Some(trees)) => trees.predict(&self.features(promise)),
-            (Estimate::History | Estimate::Tree, _) => {
-                self.history.mean(promise, self.usual(promise))
-            }
+        let part = match self.estimate {
+            Estimate::Limit if promise.limit.is_finite() => 1.0,
+            Estimate::Limit | Estimate::Ratio => self.usual(promise),
+            Estimate::History => self.history.mean(promise, self.usual(promise)),
+            Estimate::Tree => self.trees.predict(&self.features(promise)),
         };
         // Whatever stands in a file, this is a number.
         let size = self.base(promise) * part.max(0.0).powi(3);
@@ -168,7 +167,7 @@ impl Estimator {
             let today = (now / self.day).floor();
             if today > self.fitted && self.window.len() >= ENOUGH {
                 self.fitted = today;
-                self.trees = Some(Trees::fit(self.window.make_contiguous()));
+                self.trees = Trees::fit(self.window.make_contiguous());
             }
         }
         if matches!(self.estimate, Estimate::History | Estimate::Tree) {
@@ -193,13 +192,11 @@ impl Estimator {
 
     /// Returns what the regression looks at.
     fn features(&self, promise: &Promise) -> [f64; FEATURES] {
-        let usual = self.usual(promise);
         [
             self.base(promise),
             promise.share,
             (promise.submitted / self.day).rem_euclid(1.0),
-            self.history.mean(promise, usual),
-            self.history.of_user(promise, usual),
+            self.history.mean(promise, self.usual(promise)),
         ]
     }
 

@@ -1,21 +1,22 @@
-//! A regression by a few small trees, each fitted to what those before leave (Friedman, Annals of Statistics 29(5), 2001).
+//! What the history of jobs that are alike leaves: a few small trees, each fitted to what those before it leave (Friedman,
+//! Annals of Statistics 29(5), 2001).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::rounded;
 
-/// So many numbers are known of a job.
-pub(super) const FEATURES: usize = 5;
+/// So many numbers are known of a job; the last is the mean of those alike, which the trees correct.
+pub(super) const FEATURES: usize = 4;
 
 /// So many trees of four leaves each.
-const TREES: usize = 16;
+const TREES: usize = 8;
 
 /// Each tree takes so much of what is left.
-const RATE: f64 = 0.3;
+const RATE: f64 = 0.2;
 
 /// Leaves are of so many jobs at least, and drawn to 0 as if there were some more.
-const LEAST: usize = 10;
+const LEAST: usize = 30;
 const MORE: f64 = 3.0;
 
 /// Values of a feature are told apart by so many quantiles at most.
@@ -42,13 +43,9 @@ struct Tree {
     leaves: [f64; 4],
 }
 
-/// The sum of trees, and of a mean.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Trees {
-    mean: f64,
-    trees: Vec<Tree>,
-}
+/// The sum of trees.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub(super) struct Trees(Vec<Tree>);
 
 impl Tree {
     fn leaf(&self, features: &[f64; FEATURES]) -> usize {
@@ -58,19 +55,20 @@ impl Tree {
 }
 
 impl Trees {
-    /// Returns what is expected of a job of which this is known.
-    pub fn predict(&self, features: &[f64; FEATURES]) -> f64 {
-        let each = self
-            .trees
-            .iter()
-            .map(|tree| tree.leaves[tree.leaf(features)]);
-        self.mean + each.sum::<f64>()
+    /// Returns whether there was no fit yet.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
-    /// Returns the regression to these; there is at least one.
+    /// Returns what is expected of a job of which this is known.
+    pub fn predict(&self, features: &[f64; FEATURES]) -> f64 {
+        let added = self.0.iter().map(|tree| tree.leaves[tree.leaf(features)]);
+        features[FEATURES - 1] + added.sum::<f64>()
+    }
+
+    /// Returns the regression to these jobs and their parts.
     pub fn fit(jobs: &[([f64; FEATURES], f64)]) -> Self {
-        let mean = rounded(jobs.iter().map(|(_, part)| part).sum::<f64>() / jobs.len() as f64);
-        let mut fitting = Fitting::new(jobs, mean);
+        let mut fitting = Fitting::new(jobs);
         let all: Vec<usize> = (0..jobs.len()).collect();
         let mut trees = Vec::with_capacity(TREES);
         for _ in 0..TREES {
@@ -94,7 +92,7 @@ impl Trees {
             }
             trees.push(tree);
         }
-        Trees { mean, trees }
+        Trees(trees)
     }
 }
 
@@ -109,7 +107,7 @@ struct Fitting {
 }
 
 impl Fitting {
-    fn new(jobs: &[([f64; FEATURES], f64)], mean: f64) -> Self {
+    fn new(jobs: &[([f64; FEATURES], f64)]) -> Self {
         let thresholds: [Vec<f64>; FEATURES] = std::array::from_fn(|feature| {
             let mut values: Vec<f64> = jobs.iter().map(|(features, _)| features[feature]).collect();
             values.sort_unstable_by(f64::total_cmp);
@@ -123,7 +121,10 @@ impl Fitting {
         });
         Fitting {
             bins: bins.collect(),
-            left: jobs.iter().map(|(_, part)| part - mean).collect(),
+            left: jobs
+                .iter()
+                .map(|(known, part)| part - known[FEATURES - 1])
+                .collect(),
             thresholds,
         }
     }

@@ -51,7 +51,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let mut best = f64::INFINITY;
         let mut line = String::new();
         for point in plain(&all) {
-            if quick { break; }
+            if quick {
+                break;
+            }
             let own = fixed(point)?.outcome;
             best = best.min(own.mean_wait);
             line += &format!(
@@ -83,7 +85,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 own.mean_wait / best,
                 begin.elapsed().as_secs_f64()
             );
-            for choice in walked.choices.iter().filter(|_| std::env::var("SHOW").is_ok()) {
+            for choice in walked
+                .choices
+                .iter()
+                .filter(|_| std::env::var("SHOW").is_ok())
+            {
                 println!(
                     "     {} {:.3} {}",
                     choice.point.name(),

@@ -54,7 +54,7 @@ pub use backfilling::named::{
 };
 pub use backfilling::{
     Backfilling, BackfillingPolicy, Estimate, Estimates, Estimator, FCFS, FIRST_FIT, Greedy, Guess,
-    Learned, Priority, Promise, QueueOrder, Reservations,
+    Judged, Learned, Priority, Promise, QueueOrder, Reservations, Users, Worth, worth,
 };
 pub(crate) use family::NAMED_RULES;
 pub use family::{Family, Guard, GuardedPolicy};

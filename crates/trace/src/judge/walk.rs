@@ -231,9 +231,13 @@ impl Gone<'_> {
         let mut pasts = Vec::new();
         let own = load(self.log, &jobs);
         let mut speeds = vec![self.speed];
-        for target in [super::choose::env("T1", 0.85), super::choose::env("T2", 9.0)] {
+        for target in [
+            super::choose::env("T1", 0.85),
+            super::choose::env("T2", 9.0),
+        ] {
             if let Some(speed) = Speed::near(target / own)
-                && speed.ratio() > 1.1 * self.speed.ratio() && target < 2.0
+                && speed.ratio() > 1.1 * self.speed.ratio()
+                && target < 2.0
             {
                 speeds.push(speed);
             }
@@ -242,7 +246,12 @@ impl Gone<'_> {
         let span = jobs.last().map_or(1.0, |job| job.submit);
         let part = week.min(span / 4.0);
         for (s, speed) in speeds.into_iter().enumerate() {
-            for replication in 0..if s == 0 { super::choose::env("OWN", 3.0) } else { super::choose::env("BUSY", 2.0) } as u32 {
+            for replication in 0..if s == 0 {
+                super::choose::env("OWN", 3.0)
+            } else {
+                super::choose::env("BUSY", 2.0)
+            } as u32
+            {
                 let drawn = if replication == 0 {
                     Some(jobs.clone())
                 } else {

@@ -26,7 +26,7 @@ pub use estimates::Estimates;
 #[cfg(test)]
 pub(super) use estimates::inflated;
 pub(super) use estimates::{Estimated, Waiting};
-pub use estimator::{Estimate, Estimator, Learned, Promise};
+pub use estimator::{Estimate, Estimator, Judged, Learned, Promise, Users, Worth, worth};
 pub use greedy::{FCFS, FIRST_FIT, Greedy};
 pub use policy::BackfillingPolicy;
 pub use priority::Priority;

@@ -92,7 +92,9 @@ impl Named {
     pub fn sought(&self, preemption: Preemption, fleet: &Fleet) -> VerbResult<Sought> {
         let sought = match self {
             Named::Rule(rule) => {
-                Contender::named(rule.name(), fleet)?;
+                if !matches!(rule, Contender::Backfilling(_)) {
+                    Contender::named(rule.name(), fleet)?;
+                }
                 Sought::of(rule.settings(fleet)?, fleet)
             }
             Named::Family(Family::Msr | Family::Partition) => Sought::Analysed,

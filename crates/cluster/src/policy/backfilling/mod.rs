@@ -13,13 +13,15 @@ mod estimates;
 pub mod estimator;
 mod greedy;
 pub(super) mod named;
+mod planned;
 mod policy;
 mod priority;
 mod queue;
+mod reservations;
 mod running;
 mod shortest;
 
-pub use choices::{Backfilling, QueueOrder, Reservations};
+pub use choices::{Backfilling, QueueOrder};
 pub(super) use choices::{Classes, oldest};
 pub use estimates::Estimates;
 #[cfg(test)]
@@ -29,10 +31,12 @@ pub use estimator::{Estimate, Estimator, Learned, Promise};
 pub use greedy::{FCFS, FIRST_FIT, Greedy};
 pub use policy::BackfillingPolicy;
 pub use priority::Priority;
+pub use reservations::Reservations;
 
 use by_priority::ByPriority;
 use conservative::Conservative;
 use easy::Easy;
+use planned::Planned;
 use queue::ByAge;
 
 use super::Policy;
@@ -66,7 +70,12 @@ impl Backfilling {
                 let seconds = seconds_in(workload.time_unit()).unwrap_or(1.0);
                 let estimator = Estimator::new(estimate, DAY / seconds, learned);
                 let queue = ByPriority::new(&self, priority, estimator, workload, servers);
-                Box::new(Easy::new(&self, queue, servers))
+                match self.reservations {
+                    Reservations::Few(_) | Reservations::All if servers == 1 => {
+                        Box::new(Planned::new(self.reservations, queue))
+                    }
+                    _ => Box::new(Easy::new(&self, queue, servers)),
+                }
             }
             (_, Reservations::None | Reservations::Strict) => Box::new(Greedy::new(self, workload)),
             (_, Reservations::All) if servers == 1 => Box::new(Conservative::new(self, workload)),

@@ -144,12 +144,10 @@ impl Sought {
     /// Reads a policy of the user's own.
     ///
     /// # Errors
-    /// When the file cannot be read or has faults, and where there are several servers.
+    /// When the file cannot be read or has faults, and where it is not for several servers.
     pub fn read(file: &Path, fleet: &Fleet) -> VerbResult<Self> {
-        let workload = fleet.one_server();
-        let workload = workload.ok_or("--policy is for one server, and the workload is a fleet")?;
         let text = text_of(file).map_err(|e| format!("cannot read {}: {e}", file.display()))?;
-        Ok(match own_policy(&text, &called(file), workload)? {
+        Ok(match own_policy(&text, &called(file), fleet)? {
             Rule::Msr(own) => Sought::Own(Box::new(own)),
             own => Sought::of(own, fleet),
         })

@@ -79,8 +79,10 @@ pub enum ClusterEvent<'a> {
 pub struct Waits {
     /// Its type.
     pub job_type: usize,
-    /// Older waiting jobs of its type, where it waits.
+    /// Jobs that are before it where it waits: older ones of its type, or of all types those before it in the order.
     pub ahead: usize,
+    /// Whether the rule has one order of all types.
+    pub is_of_all: bool,
     /// Whether it would fit nowhere if no other job ran: others use the room.
     pub is_shut_out: bool,
     /// What the rule does at present.
@@ -287,8 +289,9 @@ impl Scheduler {
             .get(job)
             .filter(|known| !self.is_running(known))?;
         let is_in = matches!(known.place, Place::In(_));
-        let (mut ahead, mut doing) = (0, None);
-        if is_in {
+        let (mut ahead, mut doing, mut of_all) = (0, None, None);
+        if let Place::In(own) = known.place {
+            of_all = self.site.rule.ahead(known.job_type, own);
             let names: Vec<&str> = self.places.types().collect();
             let queue = self.site.queue(known.job_type);
             ahead = queue.take_while(|id| ***id != *job).count();
@@ -296,7 +299,8 @@ impl Scheduler {
         }
         Some(Waits {
             job_type: known.job_type,
-            ahead,
+            ahead: of_all.unwrap_or(ahead),
+            is_of_all: of_all.is_some(),
             is_shut_out: !is_in,
             doing,
         })

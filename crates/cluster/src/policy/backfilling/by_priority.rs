@@ -275,6 +275,13 @@ impl Queue for ByPriority {
         self.running.forget();
     }
 
+    fn ahead(&self, i: usize, job: Job) -> Option<usize> {
+        let own = |entry: &&Entry| entry.job.number == job.number;
+        let own = self.lists[i].iter().find(own)?;
+        let before = |list: &Vec<Entry>| list.partition_point(|other| other.is_before(own));
+        Some(self.lists.iter().map(before).sum())
+    }
+
     fn learned(&self) -> Option<Learned> {
         Some(self.estimator.learned())
     }

@@ -7,7 +7,7 @@ use super::queue::Queue;
 use super::reservations::Reservations;
 use crate::policy::hosts::Placement;
 use crate::policy::room::{covers, reduce};
-use crate::policy::{Event, Knows, Policy, System};
+use crate::policy::{Event, Job, Knows, Policy, System};
 
 /// EASY backfilling: jobs start in the order of the queue until its head does not fit. The head's
 /// *shadow time* is the earliest estimated completion at which it will fit, in every resource.
@@ -270,6 +270,10 @@ impl<Q: Queue> Policy for Easy<Q> {
     fn decide(&mut self, system: &mut System) {
         self.go_on(system);
         self.freed.clear();
+    }
+
+    fn ahead(&self, i: usize, job: Job) -> Option<usize> {
+        self.queue.ahead(i, job)
     }
 
     fn learned(&self) -> Option<Learned> {

@@ -5,7 +5,7 @@ use super::conservative::Profile;
 use super::estimator::Learned;
 use super::queue::Queue;
 use super::reservations::Reservations;
-use crate::policy::{Event, Knows, Policy, System};
+use crate::policy::{Event, Job, Knows, Policy, System};
 
 /// Backfilling on one server with a plan: in the order of the queue each job gets the earliest time at which its whole
 /// limit fits beside what runs and what was planned before it. Those whose time is now start. Of the others the first so
@@ -99,6 +99,10 @@ impl Policy for Planned {
     fn changed(&mut self, system: &mut System) {
         self.queue.look_anew(system);
         self.decide(system);
+    }
+
+    fn ahead(&self, i: usize, job: Job) -> Option<usize> {
+        self.queue.ahead(i, job)
     }
 
     fn learned(&self) -> Option<Learned> {

@@ -173,15 +173,11 @@ impl Backfilling {
             }
         };
         let (by, estimates) = match estimate {
-            "limit" => (Estimate::Limit, Estimates::Limits),
-            "ratio" => (Estimate::Ratio, Estimates::Limits),
-            "history" => (Estimate::History, Estimates::Limits),
-            "tree" => (Estimate::Tree, Estimates::Limits),
             "size" => (Estimate::Limit, Estimates::Inflated(1.0)),
             other => {
-                return Err(format!(
-                    "`{other}` is no estimate of a job's size: limit, ratio (limit times the usual ratio), history (of its user), tree (a regression) or size (known, as a yardstick)"
-                ));
+                let by = Estimate::parse(other);
+                let by = by.map_err(|why| format!("{why}, or size (known, as a yardstick)"))?;
+                (by, Estimates::Limits)
             }
         };
         Ok(Backfilling {
@@ -207,6 +203,26 @@ impl Backfilling {
             Estimates::Limits
         };
         Ok(Backfilling { estimates, ..self }.over(fleet))
+    }
+}
+
+impl Estimate {
+    /// Returns the estimate of this name.
+    ///
+    /// # Errors
+    /// Says which there are.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        Ok(match text {
+            "limit" => Estimate::Limit,
+            "ratio" => Estimate::Ratio,
+            "history" => Estimate::History,
+            "tree" => Estimate::Tree,
+            other => {
+                return Err(format!(
+                    "`{other}` is no estimate of a job's size: limit, ratio (the limit times the usual ratio), history (the last jobs like it), tree (a regression)"
+                ));
+            }
+        })
     }
 }
 

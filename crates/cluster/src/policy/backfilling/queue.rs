@@ -4,7 +4,7 @@ use super::choices::{Backfilling, Classes};
 use super::estimates::{Estimated, Waiting};
 use super::estimator::Learned;
 use super::running::Running;
-use crate::policy::{Event, Knows, System};
+use crate::policy::{Event, Job, Knows, System};
 use crate::workload::Workload;
 
 /// Waiting jobs in an order, each with an estimate of its size; and when the running ones will have ended.
@@ -64,6 +64,11 @@ pub(super) trait Queue: Clone + Send + 'static {
 
     /// Sees what waits and runs now.
     fn look_anew(&mut self, system: &System);
+
+    /// Returns how many waiting jobs are before this one of type i.
+    fn ahead(&self, _i: usize, _job: Job) -> Option<usize> {
+        None
+    }
 
     /// Returns what was learned of jobs that have ended, where its estimates hang on that.
     fn learned(&self) -> Option<Learned> {

@@ -307,7 +307,7 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
 fn of_chain(workload: &Workload) -> Artifact {
     let chain = "msr: {schedules: [{type-1: 1, type-2: 4}, {type-3: 2}, {type-2: 3}],
         rates: [[0, .03, .01], [.04, 0, .02], [.1, .05, 0]]}";
-    let own = own_policy(chain, "chain", workload).unwrap();
+    let own = own_policy(chain, "chain", &workload.clone().into()).unwrap();
     let options = Options::new(Preemption::None);
     match analyse(workload, &options, own.msr().unwrap()).unwrap() {
         Outcome::Policy(made) => made.artifact,

@@ -472,11 +472,7 @@ fn net(step: &Step) -> [Vec<u64>; 2] {
 
 /// Of the first type.
 fn unlimited_job(id: &str) -> Submission<'_> {
-    Submission {
-        id,
-        job_type: 0,
-        limit: f64::INFINITY,
-    }
+    Submission::new(id, 0)
 }
 
 /// Jobs that somebody else started are found at any time; those without room count as others' until they end.
@@ -555,9 +551,8 @@ fn what_cannot_run_is_not_waited_for() {
         assert!(others[0] > places.capacity(0)[0] - share(largest));
         let arrive = |job, job_type| {
             ClusterEvent::Arrive(Submission {
-                id: job,
-                job_type,
                 limit: 1.0,
+                ..Submission::new(job, job_type)
             })
         };
         scheduler

@@ -209,6 +209,8 @@ fn why(job: &str, replayed: &Replayed, unit: &str) -> Result<String, Box<dyn Err
     let name = places.type_name(waits.job_type);
     let since = replayed.t - replayed.present[id].arrival;
     let ahead = match waits.ahead {
+        0 if waits.is_of_all => "it is the next".to_owned(),
+        ahead if waits.is_of_all => format!("{ahead} jobs are before it in the order"),
         0 => "it is the next of its type".to_owned(),
         ahead => format!("{ahead} older ones of its type are ahead"),
     };

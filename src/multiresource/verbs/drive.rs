@@ -1,14 +1,16 @@
 //! `synth drive`: a policy answers a scheduler line by line.
 
-use std::io::BufReader;
+use std::io::{BufReader, ErrorKind};
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use crate::document::is_standard_input;
+use crate::document::{is_standard_input, text_of};
 use crate::kind::{Caller, Files, NamesFiles, OwnVerb, VerbOutput, VerbResult};
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::live::Scheduler;
 use crate::multiresource::live::protocol;
+use crate::multiresource::policy::Learned;
 use crate::typed::PolicyFile;
 
 /// What is typed.
@@ -21,6 +23,10 @@ pub struct Arguments {
     /// Of the policy's clocks
     #[arg(long, value_name = "N", default_value = "1")]
     seed: u64,
+
+    /// What the policy's estimates have learned of jobs: read at the start if the file is there, and written at the end
+    #[arg(long, value_name = "FILE")]
+    learned: Option<PathBuf>,
 }
 
 const EXAMPLE: &str = "\
@@ -39,7 +45,8 @@ docs/drive.md has the protocol, and a client in Python.";
 
 impl NamesFiles for Arguments {
     fn files(&self) -> Files<'_> {
-        (self.policy.typed().into_iter().collect(), Vec::new())
+        let read = self.policy.typed().into_iter().collect();
+        (read, Vec::from_iter(self.learned.as_deref()))
     }
 }
 
@@ -52,7 +59,16 @@ impl OwnVerb for Arguments {
             );
         }
         let policy = Checked::read_with(policy, caller.changes)?;
-        let mut scheduler = Scheduler::new(&policy, self.seed);
+        let learned = self.learned.as_deref().map(learned_from).transpose()?;
+        let learned = learned.flatten();
+        let mut scheduler = Scheduler::with_learned(&policy, self.seed, learned.as_ref());
+        if self.learned.is_some() && scheduler.learned().is_none() {
+            return Err(format!(
+                "--learned is for policies of the family backfilling, which estimate sizes, and this is {}: leave it out",
+                policy.artifact().policy.called()
+            )
+            .into());
+        }
         let input = BufReader::with_capacity(1 << 16, std::io::stdin().lock());
         let driven = protocol::drive(&mut scheduler, input, &mut *caller.output)?;
         scheduler.audit()?;
@@ -60,9 +76,27 @@ impl OwnVerb for Arguments {
             0 => Vec::new(),
             refused => vec![format!("{refused} of {} lines were refused", driven.lines)],
         };
+        let file = self.learned.clone().zip(scheduler.learned());
+        let documents = file.map(|(file, learned)| {
+            let text = serde_json::to_string(&learned)?;
+            Ok::<_, serde_json::Error>((file, text + "\n"))
+        });
         Ok(VerbOutput {
             notes,
+            documents: documents.transpose()?.into_iter().collect(),
             ..VerbOutput::default()
         })
+    }
+}
+
+/// Reads what was learned, where the file is there.
+fn learned_from(file: &Path) -> Result<Option<Learned>, String> {
+    let name = file.display();
+    match text_of(file) {
+        Err(why) if why.kind() == ErrorKind::NotFound => Ok(None),
+        Err(why) => Err(format!("cannot read {name}: {why}")),
+        Ok(text) => serde_json::from_str(&text).map(Some).map_err(|why| {
+            format!("{name}: not what `synth drive --learned` writes: {why}; remove it to begin with what the policy file has")
+        }),
     }
 }

@@ -92,7 +92,9 @@ impl Named {
     pub fn sought(&self, preemption: Preemption, fleet: &Fleet) -> VerbResult<Sought> {
         let sought = match self {
             Named::Rule(rule) => {
-                Contender::named(rule.name(), fleet)?;
+                if !matches!(rule, Contender::Backfilling(_)) {
+                    Contender::named(rule.name(), fleet)?;
+                }
                 Sought::of(rule.settings(fleet)?, fleet)
             }
             Named::Family(Family::Msr | Family::Partition) => Sought::Analysed,
@@ -142,12 +144,10 @@ impl Sought {
     /// Reads a policy of the user's own.
     ///
     /// # Errors
-    /// When the file cannot be read or has faults, and where there are several servers.
+    /// When the file cannot be read or has faults, and where it is not for several servers.
     pub fn read(file: &Path, fleet: &Fleet) -> VerbResult<Self> {
-        let workload = fleet.one_server();
-        let workload = workload.ok_or("--policy is for one server, and the workload is a fleet")?;
         let text = text_of(file).map_err(|e| format!("cannot read {}: {e}", file.display()))?;
-        Ok(match own_policy(&text, &called(file), workload)? {
+        Ok(match own_policy(&text, &called(file), fleet)? {
             Rule::Msr(own) => Sought::Own(Box::new(own)),
             own => Sought::of(own, fleet),
         })

@@ -10,6 +10,7 @@ use super::{TypeMap, bridgeable};
 use synth_cluster::artifact::Checked;
 use synth_cluster::live::protocol::Line;
 use synth_cluster::live::{Places, Scheduler};
+use synth_cluster::policy::Learned;
 use synth_cluster::workload::Fleet;
 use synth_core::document::{digest, text_of};
 use synth_core::number::seconds_in;
@@ -19,6 +20,8 @@ pub(super) struct ActivePolicy {
     policy: Checked,
     pub digest: String,
     pub scheduler: Scheduler,
+    /// What the scheduler began with, where it is not what the policy file says.
+    pub learned: Option<Learned>,
     pub watch: Watch,
     /// Seconds in the policy's unit of time.
     pub second: f64,
@@ -38,10 +41,15 @@ impl ActivePolicy {
             )
         })?;
         let map = TypeMap::new(&policy, setup.types.as_deref())?;
+        let scheduler = Scheduler::new(&policy, setup.seed);
+        let places = Places::new(policy.workload());
+        let mut watch = Watch::new(map, setup, places, second);
+        watch.is_by_job = scheduler.learned().is_some();
         Ok(ActivePolicy {
             digest: digest(&text),
-            scheduler: Scheduler::new(&policy, setup.seed),
-            watch: Watch::new(map, setup, Places::new(policy.workload()), second),
+            scheduler,
+            learned: None,
+            watch,
             policy,
             second,
         })
@@ -51,9 +59,26 @@ impl ActivePolicy {
         self.policy.workload()
     }
 
-    /// Starts the scheduler anew, without jobs.
+    /// Begins with what was learned before under the policy of this digest: a policy file that has learned itself,
+    /// and is another one, knows better.
+    pub fn begin_with(&mut self, learned: Option<(Learned, String)>, setup: &Setup) {
+        let mut family = self.policy.artifact().policy.clone();
+        let Some(own) = family.backfilling() else {
+            return;
+        };
+        let knows_better = own.learned != Learned::default();
+        let learned = learned.filter(|(_, of)| !knows_better || *of == self.digest);
+        self.learned = learned.map(|(learned, _)| learned);
+        self.scheduler = Scheduler::with_learned(&self.policy, setup.seed, self.learned.as_ref());
+    }
+
+    /// Starts the scheduler anew, without jobs, with what it has learned.
     pub fn restart(&mut self, setup: &Setup) {
-        self.scheduler = Scheduler::new(&self.policy, setup.seed);
+        let learned = self.scheduler.learned();
+        self.begin_with(learned.map(|own| (own, self.digest.clone())), setup);
+        if self.learned.is_none() {
+            self.scheduler = Scheduler::new(&self.policy, setup.seed);
+        }
     }
 
     /// Sends what was found to the scheduler; returns its decisions, and whether it accepted every line. `start` is
@@ -68,7 +93,12 @@ impl ActivePolicy {
         let mut is_sound = true;
         let mut lines = std::mem::take(&mut found.lines);
         lines.sort_by_key(|(order, _)| *order);
-        let lines = lines.into_iter().map(|(_, line)| line);
+        // What came together is decided on together.
+        let last = lines.len().saturating_sub(1);
+        let lines = lines.into_iter().enumerate().map(|(n, (_, line))| Line {
+            more: n < last,
+            ..line
+        });
         // Behind all that was read stands the time alone, where clocks are due.
         for line in lines.chain([Line::default()]) {
             let is_clock = line == Line::default();

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use synth_cluster::artifact::Checked;
 use synth_cluster::live::Scheduler;
 use synth_cluster::live::protocol::{Line, Started, starts, tell};
+use synth_cluster::policy::Learned;
 use synth_core::document::line::{sealed, unsealed};
 use synth_core::document::text_of;
 
@@ -22,6 +23,11 @@ pub enum Record {
     Head(Head),
     /// Something was read, decided or seen.
     Round(Round),
+    /// What the policy's estimates have learned of jobs so far.
+    Learned {
+        /// With it a bridge that begins later goes on.
+        learned: Learned,
+    },
 }
 
 /// Which policy decides from here on.
@@ -40,6 +46,9 @@ pub struct Head {
     pub time_unit: String,
     /// Of the policy's clocks.
     pub seed: u64,
+    /// What the policy's estimates have learned of jobs before, where it is not what the policy file says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub learned: Option<Learned>,
 }
 
 /// What a round did.
@@ -66,6 +75,8 @@ pub struct Round {
 /// A journal that is written.
 pub struct Journal {
     file: Option<File>,
+    /// What a bridge before has learned last, and the digest of its policy.
+    pub learned: Option<(Learned, String)>,
 }
 
 impl Journal {
@@ -76,6 +87,7 @@ impl Journal {
     pub fn open(path: &Path) -> io::Result<Self> {
         let mut options = OpenOptions::new();
         let mut file = options.read(true).append(true).create(true).open(path)?;
+        let mut learned = None;
         if file.metadata()?.is_file() {
             let mut text = Vec::new();
             file.read_to_end(&mut text)?;
@@ -84,8 +96,12 @@ impl Journal {
             if end < text.len() {
                 file.set_len(end as u64)?;
             }
+            learned = last_learned(&text[..end]);
         }
-        Ok(Journal { file: Some(file) })
+        Ok(Journal {
+            file: Some(file),
+            learned,
+        })
     }
 
     /// Writes a line; where that fails no further one is written, and the reason is returned once.
@@ -95,6 +111,32 @@ impl Journal {
         // In one piece: a line is there whole, or it is the last one.
         let written = line.and_then(|line| file.write_all((sealed(&line) + "\n").as_bytes()));
         written.err().inspect(|_| self.file = None)
+    }
+}
+
+/// Returns what a journal says last of what was learned, and under which policy.
+fn last_learned(text: &[u8]) -> Option<(Learned, String)> {
+    let is_worth =
+        |line: &&[u8]| line.starts_with(b"{\"learned\"") || line.starts_with(b"{\"policy\"");
+    let mut records = text.rsplit(|byte| *byte == b'\n').filter(is_worth);
+    let mut record = || {
+        let line = String::from_utf8_lossy(records.next()?);
+        serde_json::from_str(&unsealed(&line)?).ok()
+    };
+    let mut learned = None;
+    loop {
+        match record()? {
+            Record::Learned { learned: last } => {
+                learned.get_or_insert(last);
+            }
+            Record::Head(head) => {
+                if let Some(last) = learned.or(head.learned) {
+                    return Some((last, head.digest));
+                }
+                learned = None;
+            }
+            Record::Round(_) => {}
+        }
     }
 }
 
@@ -168,7 +210,8 @@ pub fn replay(path: &Path, policy: &Checked, digest: &str) -> Result<Replayed, S
             Record::Head(head) => {
                 is_own = head.digest == digest;
                 if is_own {
-                    let scheduler = || Scheduler::new(policy, head.seed);
+                    let learned = head.learned.as_ref();
+                    let scheduler = || Scheduler::with_learned(policy, head.seed, learned);
                     let own = replay.get_or_insert_with(|| Replayed::new(scheduler()));
                     // The same policy may begin again: another bridge, or the file was read again.
                     own.scheduler = scheduler();
@@ -181,7 +224,8 @@ pub fn replay(path: &Path, policy: &Checked, digest: &str) -> Result<Replayed, S
                     replay.round(n + 1, &round).map_err(|why| wrong(&why))?;
                 }
             }
-            Record::Round(_) => {}
+            // What was learned comes of the rounds again.
+            Record::Round(_) | Record::Learned { .. } => {}
         }
     }
     if heads.is_empty() {

@@ -94,10 +94,12 @@ impl Bridge {
     }
 
     fn open_journal(&mut self) -> Result<(), String> {
-        let Some(path) = self.setup.journal.as_ref().filter(|_| !self.setup.dry_run) else {
+        let Some(path) = self.setup.journal.clone().filter(|_| !self.setup.dry_run) else {
             return Ok(());
         };
-        let begun = Journal::open(path).and_then(|mut journal| {
+        let begun = Journal::open(&path).and_then(|mut journal| {
+            let learned = journal.learned.take();
+            self.active.begin_with(learned, &self.setup);
             let failed = journal.write(&Record::Head(self.head()));
             failed.map_or(Ok(journal), Err)
         });
@@ -118,6 +120,7 @@ impl Bridge {
             partition: self.slurm.partition.clone(),
             time_unit: self.active.fleet().time_unit().into(),
             seed: self.setup.seed,
+            learned: self.active.learned.clone(),
         }
     }
 
@@ -168,6 +171,7 @@ impl Bridge {
             if reported.elapsed() > TELL {
                 reported = Instant::now();
                 self.report_measured(say);
+                self.note_learned(say);
             }
             self.pause(self.until_next(), signals);
         }
@@ -175,6 +179,7 @@ impl Bridge {
             return Ok(());
         }
         self.report_measured(say);
+        self.note_learned(say);
         if self.setup.on_exit == OnExit::Release {
             let released = release_all(&self.slurm, self.setup.hold)?;
             say(&format!("the gate is open: {released}"));
@@ -381,6 +386,13 @@ impl Bridge {
         }
     }
 
+    /// What was learned stands in the journal, for the next bridge.
+    fn note_learned(&mut self, say: &mut dyn FnMut(&str)) {
+        if let Some(learned) = self.active.scheduler.learned() {
+            self.note(Record::Learned { learned }, say);
+        }
+    }
+
     /// The policy is read again; a bad one is refused, and the old one goes on.
     fn reload(&mut self, say: &mut dyn FnMut(&str)) -> Result<(), BridgeError> {
         match self.read_again() {
@@ -400,6 +412,9 @@ impl Bridge {
     /// Puts the policy that the file now has into the place of the old one; with the queue.
     fn read_again(&mut self) -> Result<Queue, Box<dyn Error>> {
         let mut active = ActivePolicy::read(&self.setup)?;
+        let learned = self.active.scheduler.learned();
+        let learned = learned.map(|own| (own, self.active.digest.clone()));
+        active.begin_with(learned, &self.setup);
         let (queue, nodes) = (self.slurm.queue()?, self.slurm.nodes()?);
         active.watch.map.check_nodes(&nodes.rows, self.setup.pool)?;
         active.watch.jobs = std::mem::take(&mut self.active.watch.jobs);

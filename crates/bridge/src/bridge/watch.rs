@@ -120,6 +120,10 @@ pub(super) struct Watch {
     /// Types of jobs that have left since this was last taken, and when they began \[s\].
     pub ended: Vec<(usize, f64)>,
     pub usage: Usage,
+    /// Whether the rule looks at each job: then it is told who sent it, and since when it waits.
+    pub is_by_job: bool,
+    /// The time of day \[s since 1970\].
+    wall: i64,
     places: Places,
     /// Seconds in the policy's unit of time.
     second: f64,
@@ -148,6 +152,8 @@ impl Watch {
             jobs: BTreeMap::new(),
             present: HashSet::new(),
             ended: Vec::new(),
+            is_by_job: false,
+            wall: 0,
             places,
             second,
         }
@@ -155,6 +161,7 @@ impl Watch {
 
     /// Compares with what was known.
     pub fn look(&mut self, queue: &Queue, nodes: Option<&Nodes>, at: Moment) -> Changes {
+        self.wall = at.wall;
         let mut found = Changes::default();
         self.depart(queue, &mut found);
         for row in &queue.rows {
@@ -352,8 +359,15 @@ impl Watch {
         let since = row.eligible.unwrap_or(row.key.submitted);
         let order = (CAME, since, Some(row.key));
         let arrive = Some(self.places.type_name(i).to_owned());
-        let line = self.line(row);
-        (order, Line { arrive, ..line })
+        // As long as a round may last, or a clock be off, is nothing.
+        let waited = (self.wall - since) as f64;
+        let waited = Some(waited).filter(|waited| self.is_by_job && *waited > LAG);
+        let line = Line {
+            arrive,
+            waited: waited.map(|seconds| seconds / self.second),
+            ..self.line(row)
+        };
+        (order, line)
     }
 
     fn adoption(&self, row: &Row, i: usize) -> (Order, Line) {
@@ -368,9 +382,11 @@ impl Watch {
         ((ADOPTED, 0, Some(row.key)), line)
     }
 
-    /// Returns a line of a job: its id and its limit.
+    /// Returns a line of a job: its id, its limit and its user.
     fn line(&self, row: &Row) -> Line {
+        let is_known = self.is_by_job && !row.user.is_empty();
         Line {
+            user: is_known.then(|| row.user.clone()),
             job: Some(id_of(row.key)),
             limit: row.time_limit.map(|seconds| seconds as f64 / self.second),
             ..Line::default()

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use crate::artifact::Checked;
-use crate::policy::{Event, Job, Knows};
+use crate::policy::{Event, Job, Learned};
 pub use place::Places;
 pub use site::Decided;
 use site::Site;
@@ -27,6 +27,23 @@ pub struct Submission<'a> {
     pub job_type: usize,
     /// What it takes at most; infinity where that is not known \[time\].
     pub limit: f64,
+    /// Who sent it: the [number](synth_core::document::number_of) of a name; 0 where that is not known.
+    pub user: u32,
+    /// How long it had waited before it was told of \[time\].
+    pub waited: f64,
+}
+
+impl<'a> Submission<'a> {
+    /// Returns a job of which nothing else is known.
+    pub fn new(id: &'a str, job_type: usize) -> Self {
+        Submission {
+            id,
+            job_type,
+            limit: f64::INFINITY,
+            user: 0,
+            waited: 0.0,
+        }
+    }
 }
 
 /// What a scheduler tells of its cluster. Jobs are named by their ids, servers are counted shape by shape.
@@ -62,8 +79,10 @@ pub enum ClusterEvent<'a> {
 pub struct Waits {
     /// Its type.
     pub job_type: usize,
-    /// Older waiting jobs of its type, where it waits.
+    /// Jobs that are before it where it waits: older ones of its type, or of all types those before it in the order.
     pub ahead: usize,
+    /// Whether the rule has one order of all types.
+    pub is_of_all: bool,
     /// Whether it would fit nowhere if no other job ran: others use the room.
     pub is_shut_out: bool,
     /// What the rule does at present.
@@ -76,6 +95,9 @@ struct Known {
     /// The how many-th that came.
     order: u64,
     limit: f64,
+    user: u32,
+    /// When it came \[time\].
+    since: f64,
     place: Place,
 }
 
@@ -104,6 +126,7 @@ pub struct Scheduler {
     clocks: Stream,
     now: f64,
     has_begun: bool,
+    needs_limits: bool,
     /// What has been decided since a thing was last told.
     decided: Decided,
 }
@@ -111,10 +134,21 @@ pub struct Scheduler {
 impl Scheduler {
     /// Returns the policy on an empty cluster, from the first time that is told on; the seed is that of its clocks.
     pub fn new(policy: &Checked, seed: u64) -> Self {
+        Scheduler::with_learned(policy, seed, None)
+    }
+
+    /// The same, with what was [learned](Scheduler::learned) before; none is what the policy file has.
+    pub fn with_learned(policy: &Checked, seed: u64, learned: Option<&Learned>) -> Self {
         let fleet = policy.workload();
         let latency = fleet.envelope().start_latency();
+        let mut family = policy.artifact().policy.clone();
+        if let (Some(own), Some(learned)) = (family.backfilling(), learned) {
+            own.learned = learned.clone();
+        }
         Scheduler {
-            site: Site::new(policy),
+            // Where jobs are ordered one by one, what is not known of them is estimated.
+            needs_limits: family.needs_limits() && family.backfilling().is_none(),
+            site: Site::new(&family, fleet),
             places: Places::new(fleet),
             known: HashMap::new(),
             aside: BTreeMap::new(),
@@ -165,6 +199,27 @@ impl Scheduler {
         Ok(std::mem::take(&mut self.decided))
     }
 
+    /// The same where more happens at this time: the rule decides on all of it with the last, where it decides on the
+    /// state of the queue.
+    ///
+    /// # Errors
+    /// As those of [`Scheduler::tell`].
+    pub fn tell_of_several(
+        &mut self,
+        t: f64,
+        reported: ClusterEvent<'_>,
+    ) -> Result<Decided, String> {
+        self.site.has_more = true;
+        let decided = self.tell(t, reported);
+        self.site.has_more = false;
+        decided
+    }
+
+    /// Returns what the rule has learned of jobs that have ended, if it learns.
+    pub fn learned(&self) -> Option<Learned> {
+        self.site.rule.learned()
+    }
+
     /// Checks that all that was decided could be carried out.
     fn is_sound(&self) -> Result<(), String> {
         let violation = self.site.system.violation();
@@ -175,9 +230,9 @@ impl Scheduler {
         })
     }
 
-    /// Returns whether the rule decides by the limits of jobs.
+    /// Returns whether the rule asks for the limit of each job.
     pub fn needs_limits(&self) -> bool {
-        self.site.rule.knows() == Knows::Estimates
+        self.needs_limits
     }
 
     /// Returns when the next clock rings, or the rule has set a time to decide; none where nothing is due.
@@ -234,8 +289,9 @@ impl Scheduler {
             .get(job)
             .filter(|known| !self.is_running(known))?;
         let is_in = matches!(known.place, Place::In(_));
-        let (mut ahead, mut doing) = (0, None);
-        if is_in {
+        let (mut ahead, mut doing, mut of_all) = (0, None, None);
+        if let Place::In(own) = known.place {
+            of_all = self.site.rule.ahead(known.job_type, own);
             let names: Vec<&str> = self.places.types().collect();
             let queue = self.site.queue(known.job_type);
             ahead = queue.take_while(|id| ***id != *job).count();
@@ -243,7 +299,8 @@ impl Scheduler {
         }
         Some(Waits {
             job_type: known.job_type,
-            ahead,
+            ahead: of_all.unwrap_or(ahead),
+            is_of_all: of_all.is_some(),
             is_shut_out: !is_in,
             doing,
         })
@@ -312,6 +369,8 @@ impl Scheduler {
             job_type: job.job_type,
             order: self.came,
             limit: job.limit + self.latency,
+            user: job.user,
+            since: self.now - job.waited,
             place: Place::Aside(None),
         };
         self.came += 1;
@@ -331,6 +390,7 @@ impl Scheduler {
     fn admit(&mut self, id: &Arc<str>) -> Option<Option<Event>> {
         let known = self.known.get_mut(id)?;
         let (job_type, limit, order) = (known.job_type, known.limit, known.order);
+        let (user, since) = (known.user, known.since);
         if !self.site.open[job_type] {
             self.aside.insert(order, Arc::clone(id));
             return None;
@@ -341,9 +401,11 @@ impl Scheduler {
             Place::Aside(Some(was)) => (system.restore(job_type, was, limit, self.now), None),
             _ => {
                 let job = system.arrive_limited(job_type, self.now, limit);
+                let job = system.set_arrived(job, since);
                 (job, Some(Event::Arrival(job_type)))
             }
         };
+        system.set_user(job, user);
         self.site.name(job, id);
         known.place = Place::In(job);
         Some(event)
@@ -351,11 +413,12 @@ impl Scheduler {
 
     fn adopt(&mut self, job: &Submission<'_>, ran: f64, servers: Vec<usize>) {
         let id = self.register(job);
-        let of = [ran, job.limit + self.latency];
+        let (of, user) = ([ran, job.limit + self.latency], job.user);
         let system = &mut self.site.system;
         system.start_at(self.now);
         let adopted = system.adopt(job.job_type, of, &servers, self.now);
         if let Some(job) = adopted {
+            system.set_user(job, user);
             self.site.name(job, &id);
         }
         let on = if servers.is_empty() { vec![0] } else { servers };

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{ClusterEvent, Decided, Places, Scheduler, Submission};
-use synth_core::document::harmless;
+use synth_core::document::{harmless, number_of};
 
 /// Longer lines are refused \[bytes\].
 const LONGEST: usize = 1 << 20;
@@ -30,6 +30,12 @@ pub struct Line {
     /// What it takes at most, where the rule looks at limits \[time\].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<f64>,
+    /// Who sent it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    /// How long a job that comes has waited before \[time\].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waited: Option<f64>,
     /// How long an adopted job has run \[time\].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ran: Option<f64>,
@@ -54,6 +60,13 @@ pub struct Line {
     /// A clock that rings, due or not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ring: Option<usize>,
+    /// Whether the next line is of the same time, and is decided on together with it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub more: bool,
+}
+
+fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 impl Line {
@@ -87,10 +100,15 @@ impl Line {
             return Err("two things happened: say each in a line of its own".into());
         }
         let comes = self.arrive.is_some() || self.adopt.is_some();
-        let of_job = self.job.is_some() || self.limit.is_some();
+        let of_job = self.job.is_some() || self.limit.is_some() || self.user.is_some();
         let of_adopted = self.ran.is_some() || !self.servers.is_empty();
         if of_job && !comes || of_adopted && self.adopt.is_none() {
-            return Err("job and limit go with arrive or adopt, ran and servers with adopt".into());
+            return Err(
+                "job, limit and user go with arrive or adopt, ran and servers with adopt".into(),
+            );
+        }
+        if self.waited.is_some() && self.arrive.is_none() {
+            return Err("waited goes with arrive".into());
         }
         if self.server.is_some() && self.occupy.is_none() {
             return Err("server goes with occupy".into());
@@ -239,7 +257,11 @@ pub fn starts(decided: &Decided, places: &Places) -> Vec<Started> {
 /// When it cannot be, in words.
 pub fn tell(scheduler: &mut Scheduler, line: &Line) -> Result<Decided, String> {
     let reported = understood(line, scheduler.places())?;
-    scheduler.tell(line.t, reported)
+    if line.more {
+        scheduler.tell_of_several(line.t, reported)
+    } else {
+        scheduler.tell(line.t, reported)
+    }
 }
 
 /// Returns what a line says, with numbers in place of names.
@@ -285,6 +307,8 @@ fn submission<'a>(line: &'a Line, name: &str, places: &Places) -> Result<Submiss
         id,
         job_type,
         limit: nonnegative("limit", line.limit)?.unwrap_or(f64::INFINITY),
+        user: number_of(line.user.as_deref().unwrap_or_default().as_bytes()),
+        waited: nonnegative("waited", line.waited)?.unwrap_or(0.0),
     })
 }
 

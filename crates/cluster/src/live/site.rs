@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
-use crate::artifact::Checked;
-use crate::policy::{Action, Event, Job, Policy, System};
+use crate::policy::{Action, Event, Family, Job, Policy, System};
+use crate::workload::Fleet;
 use synth_simulation::Stream;
 
 /// What to do now.
@@ -23,18 +23,23 @@ pub(super) struct Site {
     ids: Vec<Arc<str>>,
     /// By type: whether a job could run if no other did.
     pub open: Vec<bool>,
+    /// Whether more happens at this time, on which the rule may decide together.
+    pub has_more: bool,
+    /// Whether it has been told of something on which it has not decided.
+    is_told: bool,
 }
 
 impl Site {
     /// Of the policy, on an empty system.
-    pub fn new(policy: &Checked) -> Self {
-        let (family, fleet) = (&policy.artifact().policy, policy.workload());
+    pub fn new(family: &Family, fleet: &Fleet) -> Self {
         let rule = family.build(fleet);
         let system = System::for_policy(fleet, &*rule);
         Site {
             timers: vec![(0.0, f64::INFINITY); rule.clocks()],
             open: vec![true; system.types()],
             ids: Vec::new(),
+            has_more: false,
+            is_told: false,
             rule,
             system,
         }
@@ -59,9 +64,19 @@ impl Site {
             self.timers[clock] = (0.0, f64::INFINITY);
         }
         match event {
+            Some(event) if self.has_more && self.rule.decides_on_state() => {
+                self.rule.note(event, &mut self.system);
+                self.is_told = true;
+                return;
+            }
+            Some(event) if self.is_told => {
+                self.rule.note(event, &mut self.system);
+                self.rule.decide(&mut self.system);
+            }
             Some(event) => self.rule.react(event, &mut self.system),
             None => self.rule.changed(&mut self.system),
         }
+        self.is_told = false;
         self.set_timers(clocks);
     }
 

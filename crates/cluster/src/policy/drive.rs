@@ -39,6 +39,12 @@ impl System {
         self.users[slot] = user;
     }
 
+    /// The job that has just come has been waiting since then \[time\].
+    pub fn set_arrived(&mut self, job: Job, arrived: f64) -> Job {
+        self.entries[job.slot as usize].arrived = arrived;
+        Job { arrived, ..job }
+    }
+
     /// A job of type i and of this size \[time\] arrives at time `now`. Only rules that
     /// [know sizes](super::Policy::knows) ask for it.
     #[inline(always)]

@@ -154,6 +154,15 @@ impl Family {
         }
     }
 
+    /// Returns backfilling in an order of one's own, if that is followed while nothing is amiss.
+    pub fn backfilling(&mut self) -> Option<&mut BackfillingPolicy> {
+        match self {
+            Family::Backfilling(policy) => Some(policy),
+            Family::Guarded(policy) => policy.rule.backfilling(),
+            _ => None,
+        }
+    }
+
     /// Returns the Markovian Service Rate policy, if it is one.
     pub fn msr(&self) -> Option<&MsrPolicy> {
         match self {

@@ -1,6 +1,6 @@
 //! A rule under guard: the decisions. Its settings are in `family`, since they hold one of any family.
 
-use super::{Event, Knows, Policy, System};
+use super::{Event, Job, Knows, Learned, Policy, System};
 
 /// Any rule but a Markovian Service Rate policy, under guard: from B jobs in the system on, a policy that is proved to be stable
 /// takes over, until fewer than b remain. On one server that is a Markovian Service Rate policy without
@@ -57,6 +57,14 @@ impl Policy for Guarded {
             "the guard is in charge until fewer than {} jobs are there: it {does}",
             self.until
         ))
+    }
+
+    fn ahead(&self, i: usize, job: Job) -> Option<usize> {
+        self.rule.ahead(i, job).filter(|_| !self.guarding)
+    }
+
+    fn learned(&self) -> Option<Learned> {
+        self.rule.learned()
     }
 
     fn resume(&mut self, system: &mut System) {

@@ -158,6 +158,16 @@ pub trait Policy: CloneRule {
         None
     }
 
+    /// Returns how many waiting jobs of all types are before this one of type i, where they have one order.
+    fn ahead(&self, _i: usize, _job: Job) -> Option<usize> {
+        None
+    }
+
+    /// Returns what it has learned of jobs that have ended, if it learns.
+    fn learned(&self) -> Option<Learned> {
+        None
+    }
+
     /// Another rule decides from here on: no clock of this one rings, and no server is kept.
     fn let_go(&mut self, system: &mut System) {
         system.stop_clocks();

@@ -3,13 +3,17 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::backfilling::{
+    Backfilling, BackfillingPolicy, Estimate, Estimates, Priority, QueueOrder, Reservations,
+};
 use super::family::Family;
 use super::msr::{Backfill, EmptySlots, MsrPolicy, Preemption, Route};
 use super::quickswap::StaticQuickswapPolicy;
-use crate::workload::Workload;
+use crate::workload::{Fleet, Workload};
 use synth_core::artifact::Findings;
 use synth_core::document::{Document, DocumentError, Fault, Pairs, Place, place, suggest};
 use synth_core::number::Decimal;
+use synth_core::number::quantity::time_in;
 use synth_queues::ctmc::{Edge, Environment};
 
 const EXAMPLE: &str = "a policy reads like this, with the names of the workload's types:
@@ -19,7 +23,9 @@ const EXAMPLE: &str = "a policy reads like this, with the names of the workload'
       - {batch: 2}
     weights: [2, 1]
 or like this:
-  static-quickswap: {cycle: [batch, web], thresholds: {web: 2}}";
+  static-quickswap: {cycle: [batch, web], thresholds: {web: 2}}
+or, for the order of jobs one by one, like this:
+  backfilling: {order: {size: 1, share: -0.5, age: 2, offset: 10h}, estimate: history, reservations: first, longest-wait: 18h}";
 
 /// What a document has.
 #[derive(Deserialize, JsonSchema)]
@@ -28,6 +34,7 @@ struct Written {
     msr: Option<WrittenLoop>,
     #[serde(rename = "static-quickswap")]
     turns: Option<WrittenTurns>,
+    backfilling: Option<WrittenOrder>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -47,35 +54,114 @@ struct WrittenTurns {
     strict: Option<bool>,
 }
 
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct WrittenOrder {
+    order: WrittenPriority,
+    estimate: Option<String>,
+    reservations: Option<String>,
+    #[serde(rename = "longest-wait")]
+    longest_wait: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct WrittenPriority {
+    size: Option<Decimal>,
+    share: Option<Decimal>,
+    age: Option<Decimal>,
+    offset: Option<String>,
+}
+
 /// Reads a policy of the user's own; `name` stands for the file in messages. An MSR policy has full preemption, and in a
 /// loop switching rate 1, until others are chosen.
 ///
 /// # Errors
 /// All faults of the document.
-pub fn own_policy(text: &str, name: &str, workload: &Workload) -> Result<Family, DocumentError> {
+pub fn own_policy(text: &str, name: &str, fleet: &Fleet) -> Result<Family, DocumentError> {
+    let workload = fleet.envelope();
     let document = Document::parse(text, name, EXAMPLE)?;
     let (written, mut faults) = document.read::<Written>();
     let written = written.filter(|_| faults.is_empty());
-    let policy = written.and_then(|written| match (written.msr, written.turns) {
-        (Some(own), None) => own.checked(workload, &mut faults).map(Family::Msr),
-        (None, Some(own)) => Some(own.checked(workload, &mut faults).into()),
-        _ => {
-            let message = "expected either `msr` or `static-quickswap`";
-            faults.push(Fault::new(Place::DOCUMENT, message, EXAMPLE));
-            None
-        }
-    });
+    let policy =
+        written.and_then(
+            |written| match (written.msr, written.turns, written.backfilling) {
+                (None, None, Some(own)) => own.checked(fleet, &mut faults).map(Family::from),
+                (Some(_), None, None) | (None, Some(_), None) if !fleet.is_one_server() => {
+                    let message = "the policy is for one server, and the workload is a fleet";
+                    let help = "over a fleet a policy of one's own is one of `backfilling`";
+                    faults.push(Fault::new(Place::DOCUMENT, message, help));
+                    None
+                }
+                (Some(own), None, None) => own.checked(workload, &mut faults).map(Family::Msr),
+                (None, Some(own), None) => Some(own.checked(workload, &mut faults).into()),
+                _ => {
+                    let message = "expected one of `msr`, `static-quickswap` and `backfilling`";
+                    faults.push(Fault::new(Place::DOCUMENT, message, EXAMPLE));
+                    None
+                }
+            },
+        );
     let sound = policy.filter(|_| faults.is_empty()).and_then(|policy| {
         let mut findings = Findings::default();
-        policy.check(&workload.clone().into(), &mut findings);
+        policy.check(fleet, &mut findings);
         let found = findings.into_list().into_iter();
         faults.extend(found.map(|own| {
-            let help = "change it; schedules and types are counted from 0";
+            let help = match policy {
+                Family::Backfilling(_) => "change it",
+                _ => "change it; schedules and types are counted from 0",
+            };
             Fault::new(place!(policy.name()), own.to_string(), help)
         }));
         faults.is_empty().then_some(policy)
     });
     sound.ok_or_else(|| document.refuse(faults))
+}
+
+impl WrittenOrder {
+    fn checked(self, fleet: &Fleet, faults: &mut Vec<Fault>) -> Option<BackfillingPolicy> {
+        let at = place!("backfilling");
+        let number = |own: Option<Decimal>| own.map_or(0.0, Decimal::value);
+        let mut time = |own: Option<String>, at: Place| {
+            let found = own.map(|text| (time_of(&text, fleet.time_unit()), text))?;
+            if found.0.is_none() {
+                let message = format!("`{}` is no time", found.1);
+                let help = "write a number with a unit, such as 18h or 30min, or one in the workload's unit of time";
+                faults.push(Fault::new(at, message, help));
+            }
+            found.0
+        };
+        let order = Priority {
+            size: number(self.order.size),
+            share: number(self.order.share),
+            age: number(self.order.age),
+            offset: time(self.order.offset, at.then("order").then("offset")).unwrap_or(0.0),
+        };
+        let longest_wait = time(self.longest_wait, at.then("longest-wait"));
+        let mut word = |place: &str, why: String| {
+            faults.push(Fault::new(at.then(place), why, "write one of these words"));
+        };
+        let estimate = self.estimate.as_deref().unwrap_or("limit");
+        let estimate = Estimate::parse(estimate).map_err(|why| word("estimate", why));
+        let reservations = self.reservations.as_deref().unwrap_or("first");
+        let reservations = Reservations::parse(reservations);
+        let reservations = reservations.map_err(|why| word("reservations", why));
+        let choices = Backfilling {
+            order: QueueOrder::Priority(order, estimate.ok()?),
+            reservations: reservations.ok()?,
+            longest_wait,
+            ..Backfilling::easy(Estimates::Limits)
+        };
+        let own = BackfillingPolicy::of(choices, fleet);
+        own.map_err(|why| word("reservations", why.0)).ok()
+    }
+}
+
+/// Reads a time with a unit, or in this one.
+fn time_of(text: &str, unit: &str) -> Option<f64> {
+    let plain = Decimal::parse(text).ok();
+    let time = plain.or_else(|| time_in(text, unit).flatten());
+    time.map(Decimal::value)
 }
 
 impl WrittenLoop {

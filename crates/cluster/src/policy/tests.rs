@@ -162,7 +162,7 @@ fn first_fit_passes_what_does_not_fit_and_keeps_the_order() {
 
 /// What a document makes of section 7.
 pub(crate) fn own(document: &str) -> MsrPolicy {
-    let own = own_policy(document, "own", &section7()).unwrap();
+    let own = own_policy(document, "own", &section7().into()).unwrap();
     own.msr().unwrap().clone()
 }
 

@@ -112,7 +112,11 @@ impl Contender {
         let plans = match self {
             Contender::Rule(rule, _) => rule.knows != Knows::Means,
             Contender::Backfilling(_) => true,
-            Contender::Policy(policy) => policy.needs_limits(),
+            // Other estimates look at limits where there are some.
+            Contender::Policy(policy) => {
+                let looks = matches!(policy.followed(), Family::Backfilling(_));
+                policy.needs_limits() || looks && fleet.envelope().has_limits()
+            }
         };
         match (self, fleet.envelope().known()) {
             _ if !plans => Knows::Means,

@@ -32,7 +32,7 @@ use file::{LARGEST, bytes_of};
 pub use file::{all_bytes_of, called, is_standard_input, text_of};
 pub use json::{fault_of_json, harmless};
 pub use names::{SENSIBLE, check_names, check_unit, sensible, suggest, unusable};
-pub use names::{nearest, steers};
+pub use names::{nearest, number_of, steers};
 pub use node::Node;
 pub use pairs::Pairs;
 use sheet::Sheet;

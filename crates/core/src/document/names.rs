@@ -25,6 +25,20 @@ pub fn steers(c: char) -> bool {
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
+/// Returns a number that stands for a name, without spaces around it: equal names have equal ones, and none has 0.
+#[inline]
+pub fn number_of(name: &[u8]) -> u32 {
+    match name.trim_ascii() {
+        b"" => 0,
+        // FNV-1a; of two names one in four milliards of pairs is taken for the same.
+        name => {
+            name.iter().fold(0x811c_9dc5, |hash: u32, byte| {
+                (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193)
+            }) | 1
+        }
+    }
+}
+
 /// "did you mean …" where one of the names known is another word for the one found, or near to it, else all of them.
 pub fn suggest(found: &str, kind: &str, known: &[&str]) -> String {
     const SHOWN: usize = 12;

@@ -2,6 +2,8 @@
 
 use std::ops::RangeInclusive;
 
+use super::shown;
+
 /// Units of time, each with the fraction of seconds that it is.
 const UNITS: [(&[&str], (u32, u32)); 6] = [
     (&["us", "µs", "microsecond", "microseconds"], (1, 1_000_000)),
@@ -22,6 +24,24 @@ pub(super) fn fraction_of(unit: &str) -> Option<(u32, u32)> {
 pub fn seconds_in(unit: &str) -> Option<f64> {
     let (seconds, of) = fraction_of(unit)?;
     Some(f64::from(seconds) / f64::from(of))
+}
+
+/// Says a length of time in this unit: in one that is easily read, where it is known how long the unit is.
+pub fn in_words(time: f64, unit: &str) -> String {
+    let Some(second) = seconds_in(unit) else {
+        return format!("{} {unit}", shown(time));
+    };
+    let readable = ["d", "h", "min"].map(|name| (name, seconds_in(name).unwrap_or(1.0)));
+    let is_whole = |n: f64| (n * 10.0).fract() == 0.0;
+    let seconds = time * second;
+    // The largest unit of which it is a number with one place, or else of which it is several.
+    let simple = |(_, own): &&(&str, f64)| seconds >= *own && is_whole(seconds / own);
+    let several = |(_, own): &&(&str, f64)| seconds >= 3.0 * own;
+    let found = readable.iter().find(simple);
+    match found.or_else(|| readable.iter().find(several)) {
+        Some((name, own)) => format!("{} {name}", (seconds / own * 100.0).round() / 100.0),
+        None => format!("{} s", shown((seconds * 1e6).round() / 1e6)),
+    }
 }
 
 /// Reads an instant of the Gregorian calendar, such as `2024-03-31T02:30:00`, `2024-03-31 02:30:00.25`, `2024-03-31` or
@@ -125,7 +145,25 @@ fn digits(text: &str, length: usize, range: RangeInclusive<i32>) -> Option<i32> 
 
 #[cfg(test)]
 mod tests {
-    use super::{clock, instant};
+    use super::{clock, in_words, instant};
+
+    #[test]
+    fn lengths_of_time_are_said_in_units_that_are_read() {
+        for (time, unit, words) in [
+            (64_800.0, "s", "18 h"),
+            (1.5, "h", "1.5 h"),
+            (36.0, "h", "1.5 d"),
+            (0.0, "s", "0 s"),
+            (61.0, "s", "61 s"),
+            (100_000.0, "s", "27.78 h"),
+            (7.0, "d", "7 d"),
+            (0.25, "s", "0.25 s"),
+            (500.0, "ms", "0.5 s"),
+            (3.0, "moons", "3 moons"),
+        ] {
+            assert_eq!(in_words(time, unit), words);
+        }
+    }
 
     #[test]
     fn instants_are_counted_in_the_gregorian_calendar() {

@@ -4,6 +4,9 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
+/// A number that stands for a name: equal names have equal ones, and none has 0.
+pub(super) use synth_core::document::number_of as name;
+
 /// Why a line does not take part as it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -185,20 +188,6 @@ impl Account {
     pub fn count(&self, reason: Reason) -> u64 {
         let row = self.rows.iter().find(|row| row.reason == reason);
         row.map_or(0, |row| row.lines)
-    }
-}
-
-/// A number that stands for a name: equal names have equal ones, and none has 0.
-#[inline]
-pub(super) fn name(field: &[u8]) -> u32 {
-    match field.trim_ascii() {
-        b"" => 0,
-        // FNV-1a; of two names in one trace one in four milliards of pairs is taken for the same.
-        field => {
-            field.iter().fold(0x811c_9dc5, |hash: u32, byte| {
-                (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193)
-            }) | 1
-        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::choices::Backfilling;
 use super::estimates::{Estimates, Lengths, Waiting};
-use super::estimator::{Estimator, Promise};
+use super::estimator::{Estimator, Learned, Promise};
 use super::priority::Priority;
 use super::queue::Queue;
 use super::running::Running;
@@ -145,6 +145,21 @@ impl ByPriority {
         }
     }
 
+    /// Returns all jobs in order, each with its place among those of its type.
+    pub fn in_order(&self) -> Vec<Waiting> {
+        let of_type = |(i, list): (usize, &'_ Vec<Entry>)| {
+            let places = list.iter().enumerate();
+            places
+                .map(|(place, entry)| (entry.key, entry.waiting(i, place)))
+                .collect::<Vec<_>>()
+        };
+        let mut all: Vec<_> = self.lists.iter().enumerate().flat_map(of_type).collect();
+        all.sort_unstable_by(|(a, one), (b, other)| {
+            a.total_cmp(b).then(one.job.number.cmp(&other.job.number))
+        });
+        all.into_iter().map(|(_, waiting)| waiting).collect()
+    }
+
     fn heads(&self) -> impl Iterator<Item = (usize, &Entry)> {
         let lists = self.lists.iter().enumerate();
         lists.filter_map(|(i, list)| Some((i, list.first()?)))
@@ -176,6 +191,8 @@ fn first<'a>(heads: impl Iterator<Item = (usize, &'a Entry)>) -> Option<usize> {
 
 impl Queue for ByPriority {
     type Key = (f64, u64);
+
+    const DECIDES_ONCE: bool = true;
 
     fn knows(&self) -> Knows {
         self.lengths.estimates.knows()
@@ -276,6 +293,20 @@ impl Queue for ByPriority {
 
     fn forget_running(&mut self) {
         self.running.forget();
+    }
+
+    fn ahead(&self, i: usize, job: Job) -> Option<usize> {
+        let own = |entry: &&Entry| entry.job.number == job.number;
+        let own = self.lists[i].iter().find(own)?;
+        let before = |list: &Vec<Entry>| list.partition_point(|other| other.is_before(own));
+        Some(self.lists.iter().map(before).sum())
+    }
+
+    fn learned(&self) -> Option<Learned> {
+        match &self.guess {
+            Guess::Estimator(estimator) => Some(estimator.learned()),
+            Guess::Table(_) => None,
+        }
     }
 
     fn look_anew(&mut self, system: &System) {

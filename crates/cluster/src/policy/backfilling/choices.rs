@@ -1,11 +1,9 @@
 //! The choices of the rule, and the order of the queue.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::estimates::Estimates;
 use super::estimator::Estimate;
 use super::priority::Priority;
+use super::reservations::Reservations;
 use crate::policy::System;
 use crate::policy::hosts::Placement;
 use crate::workload::Workload;
@@ -37,20 +35,6 @@ pub enum QueueOrder {
     Smallest,
     /// By what each job promises, with this estimate of its size.
     Priority(Priority, Estimate),
-}
-
-/// Which waiting jobs are not delayed by those that start before them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Reservations {
-    /// None: whatever fits starts.
-    None,
-    /// The first, which nobody passes.
-    Strict,
-    /// The first: EASY backfilling.
-    First,
-    /// All, on one server: conservative backfilling.
-    All,
 }
 
 impl Backfilling {

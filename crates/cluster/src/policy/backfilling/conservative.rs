@@ -235,7 +235,7 @@ impl Policy for Conservative {
 /// Free room over the time ahead: steps, each from its time to that of the next, the last one without
 /// end.
 #[derive(Clone, Debug)]
-struct Profile {
+pub(super) struct Profile {
     resources: usize,
     /// Ascending; the first is the present.
     times: Vec<f64>,
@@ -253,6 +253,33 @@ impl Profile {
         }
     }
 
+    /// Room from now on where so much is free, and more as these end, which are in order of their ends; those that are
+    /// late end now.
+    pub fn of_ends<'a>(
+        now: f64,
+        free: Vec<u64>,
+        ends: impl Iterator<Item = (f64, &'a [u64])>,
+    ) -> Self {
+        let resources = free.len();
+        let (mut times, mut room) = (vec![now], free);
+        for (end, demand) in ends {
+            if times.last().is_some_and(|last| *last < end) {
+                times.push(end);
+                room.extend_from_within(room.len() - resources..);
+            }
+            let last = room.len() - resources;
+            room[last..]
+                .iter_mut()
+                .zip(demand)
+                .for_each(|(r, d)| *r += d);
+        }
+        Profile {
+            resources,
+            times,
+            room,
+        }
+    }
+
     /// The past is dropped.
     fn advance(&mut self, now: f64) {
         let past = self.times.partition_point(|time| *time <= now);
@@ -265,7 +292,7 @@ impl Profile {
     }
 
     /// The earliest time from which this demand fits for so long; infinite where others use what it needs. O(steps · R).
-    fn earliest(&self, demand: &[u64], duration: f64) -> f64 {
+    pub fn earliest(&self, demand: &[u64], duration: f64) -> f64 {
         let mut start = 0;
         for step in 0..self.times.len() {
             if start < step && self.times[step] >= self.times[start] + duration {
@@ -279,7 +306,7 @@ impl Profile {
     }
 
     /// Takes this demand out of the room from one time to another, where it fits.
-    fn take(&mut self, from: f64, to: f64, demand: &[u64]) {
+    pub fn take(&mut self, from: f64, to: f64, demand: &[u64]) {
         self.change(from, to, |room| reduce(room, demand));
     }
 

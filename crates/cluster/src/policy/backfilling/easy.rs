@@ -1,11 +1,13 @@
 //! EASY backfilling: the head of the queue alone has a reservation.
 
-use super::choices::{Backfilling, Reservations};
+use super::choices::Backfilling;
 use super::estimates::Waiting;
+use super::estimator::Learned;
 use super::queue::Queue;
+use super::reservations::Reservations;
 use crate::policy::hosts::Placement;
 use crate::policy::room::{covers, reduce};
-use crate::policy::{Event, Knows, Policy, System};
+use crate::policy::{Event, Job, Knows, Policy, System};
 
 /// EASY backfilling: jobs start in the order of the queue until its head does not fit. The head's
 /// *shadow time* is the earliest estimated completion at which it will fit, in every resource.
@@ -38,6 +40,8 @@ pub(super) struct Easy<Q> {
     reservations: Vec<Reservation>,
     /// How many are reserved.
     reserved: usize,
+    /// Servers where jobs have ended since the last decision.
+    freed: Vec<usize>,
     /// Where the next job starts.
     team: Vec<usize>,
 }
@@ -62,6 +66,7 @@ impl<Q: Queue> Easy<Q> {
             shadow: 0.0,
             reservations: vec![Reservation::default(); servers],
             reserved: 0,
+            freed: Vec::new(),
             team: Vec::new(),
         }
     }
@@ -133,7 +138,7 @@ impl<Q: Queue> Easy<Q> {
         if self.servers > 1 && self.head.is_some_and(|(_, own)| own == number) {
             let own = self.reservations[..self.reserved].iter();
             self.team.extend(own.map(|own| own.server));
-            self.team.extend(system.freed());
+            self.team.extend(&self.freed);
             self.team.sort_unstable();
             self.team.dedup();
         } else {
@@ -246,21 +251,33 @@ impl<Q: Queue> Policy for Easy<Q> {
                     self.backfill(Some(i), system);
                 }
             }
-            (Event::Arrival(_) | Event::Completion(_), _) => self.go_on(system),
+            (Event::Arrival(_) | Event::Completion(_), _) => self.decide(system),
             (Event::Clock(_), _) => {}
         }
     }
 
     fn decides_on_state(&self) -> bool {
-        self.servers == 1
+        self.servers == 1 || Q::DECIDES_ONCE
     }
 
     fn note(&mut self, event: Event, system: &mut System) {
+        if self.servers > 1 && matches!(event, Event::Completion(_)) {
+            self.freed.extend(system.freed());
+        }
         self.queue.look(event, system);
     }
 
     fn decide(&mut self, system: &mut System) {
         self.go_on(system);
+        self.freed.clear();
+    }
+
+    fn ahead(&self, i: usize, job: Job) -> Option<usize> {
+        self.queue.ahead(i, job)
+    }
+
+    fn learned(&self) -> Option<Learned> {
+        self.queue.learned()
     }
 
     fn let_go(&mut self, system: &mut System) {
@@ -276,6 +293,6 @@ impl<Q: Queue> Policy for Easy<Q> {
     fn changed(&mut self, system: &mut System) {
         self.release(system);
         self.queue.look_anew(system);
-        self.go_on(system);
+        self.decide(system);
     }
 }

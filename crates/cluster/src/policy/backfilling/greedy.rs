@@ -1,6 +1,7 @@
 //! Backfilling without reservations, and first come first served.
 
-use super::choices::{Backfilling, Classes, Reservations};
+use super::choices::{Backfilling, Classes};
+use super::reservations::Reservations;
 use crate::policy::hosts::Placement;
 use crate::policy::{Event, Policy, System};
 use crate::workload::Workload;

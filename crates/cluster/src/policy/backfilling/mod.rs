@@ -13,14 +13,16 @@ mod estimates;
 pub mod estimator;
 mod greedy;
 pub(super) mod named;
+mod planned;
 mod policy;
 mod priority;
 mod queue;
+mod reservations;
 mod running;
 mod shortest;
 
 pub use by_priority::Guess;
-pub use choices::{Backfilling, QueueOrder, Reservations};
+pub use choices::{Backfilling, QueueOrder};
 pub(super) use choices::{Classes, oldest};
 pub use estimates::Estimates;
 #[cfg(test)]
@@ -30,10 +32,12 @@ pub use estimator::{Estimate, Estimator, Judged, Learned, Promise, Users, Worth,
 pub use greedy::{FCFS, FIRST_FIT, Greedy};
 pub use policy::BackfillingPolicy;
 pub use priority::Priority;
+pub use reservations::Reservations;
 
 use by_priority::ByPriority;
 use conservative::Conservative;
 use easy::Easy;
+use planned::Planned;
 use queue::ByAge;
 
 use super::Policy;
@@ -76,14 +80,19 @@ impl Backfilling {
             return self.by_type(workload, servers);
         };
         let queue = ByPriority::new(&self, priority, guess, workload, servers);
-        Box::new(Easy::new(&self, queue, servers))
+        match self.reservations {
+            Reservations::Few(_) | Reservations::All if servers == 1 => {
+                Box::new(Planned::new(self.reservations, queue))
+            }
+            _ => Box::new(Easy::new(&self, queue, servers)),
+        }
     }
 
     fn by_type(self, workload: &Workload, servers: usize) -> Box<dyn Policy> {
         match self.reservations {
             Reservations::None | Reservations::Strict => Box::new(Greedy::new(self, workload)),
             Reservations::All if servers == 1 => Box::new(Conservative::new(self, workload)),
-            Reservations::First | Reservations::All => {
+            _ => {
                 let queue = ByAge::new(&self, workload, servers);
                 Box::new(Easy::new(&self, queue, servers))
             }

@@ -9,6 +9,7 @@ use crate::policy::rule::{Rule, require_known};
 use crate::policy::{Policy, Unsuitable};
 use crate::workload::{Fleet, Known, Workload};
 use synth_core::artifact::Findings;
+use synth_core::number::{in_words, shown};
 
 /// Backfilling in an order of one's own: order, reservations, estimates and placement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -48,6 +49,7 @@ impl BackfillingPolicy {
             let why = "no policy file goes by sizes, which nobody knows when jobs come: take limit, ratio, history or tree";
             return Err(Unsuitable(why.into()));
         }
+        choices.reservations.suit(fleet)?;
         Ok(BackfillingPolicy {
             order,
             estimate,
@@ -77,30 +79,30 @@ impl Rule for BackfillingPolicy {
 
     fn words(&self, workload: &Workload) -> String {
         let unit = workload.time_unit();
-        let reservations = match self.reservations {
-            Reservations::None => "each job that fits starts, and none has a reservation",
-            Reservations::Strict => "nobody passes the head of the queue",
-            Reservations::First | Reservations::All => {
-                "the head has a reservation, and others pass it that end before it can start or leave it its room, by their limits"
-            }
-        };
+        let (size, from) = by(self.estimate);
         let promise = match self.longest_wait {
-            Some(time) => format!("; after {time} {unit} of waiting a job goes first"),
+            Some(time) => format!(
+                "; after {} of waiting a job goes first",
+                in_words(time, unit)
+            ),
             None => String::new(),
         };
         format!(
-            "Backfilling, without preemption: {}, {}; {reservations}{promise}.",
-            self.order.words(unit),
-            by(self.estimate)
+            "Backfilling, without preemption: {}; {}{promise}.{from}",
+            self.order.words(size, unit),
+            self.reservations.words()
         )
     }
 
-    fn check(&self, _fleet: &Fleet, findings: &mut Findings) {
+    fn check(&self, fleet: &Fleet, findings: &mut Findings) {
         self.order.check(findings);
         if let Some(time) = self.longest_wait
             && !(time >= 0.0 && time.is_finite())
         {
-            findings.add("longest_wait", format!("{time} is no time ≥ 0"));
+            findings.differs("longest_wait", shown(time), "a time from 0 on");
+        }
+        if let Err(why) = self.reservations.suit(fleet) {
+            findings.add("reservations", why.0);
         }
     }
 
@@ -109,7 +111,7 @@ impl Rule for BackfillingPolicy {
     }
 
     fn needs_limits(&self) -> bool {
-        true
+        self.estimate == Estimate::Limit
     }
 
     fn added_work(&self, _: &Workload) -> f64 {
@@ -142,6 +144,9 @@ impl Backfilling {
     fn of_words(base: &str, order: &str, estimate: &str) -> Result<Self, String> {
         let base = match base {
             "easy" | "easy-backfill" => Backfilling::easy(Estimates::Limits),
+            "conservative" | "conservative-backfill" => {
+                Backfilling::conservative(Estimates::Limits)
+            }
             "first-fit" => Backfilling {
                 estimates: Estimates::Limits,
                 ..Backfilling::FIRST_FIT
@@ -152,7 +157,7 @@ impl Backfilling {
             },
             other => {
                 return Err(format!(
-                    "`{other}` is no way to backfill: easy (the head has a reservation), first-fit (none has) or strict (nobody passes)"
+                    "`{other}` is no way to backfill: easy (the head has a reservation), conservative (all have), first-fit (none has) or strict (nobody passes)"
                 ));
             }
         };
@@ -168,15 +173,11 @@ impl Backfilling {
             }
         };
         let (by, estimates) = match estimate {
-            "limit" => (Estimate::Limit, Estimates::Limits),
-            "ratio" => (Estimate::Ratio, Estimates::Limits),
-            "history" => (Estimate::History, Estimates::Limits),
-            "tree" => (Estimate::Tree, Estimates::Limits),
             "size" => (Estimate::Limit, Estimates::Inflated(1.0)),
             other => {
-                return Err(format!(
-                    "`{other}` is no estimate of a job's size: limit, ratio (limit times the usual ratio), history (of its user), tree (a regression) or size (known, as a yardstick)"
-                ));
+                let by = Estimate::parse(other);
+                let by = by.map_err(|why| format!("{why}, or size (known, as a yardstick)"))?;
+                (by, Estimates::Limits)
             }
         };
         Ok(Backfilling {
@@ -191,6 +192,7 @@ impl Backfilling {
     /// # Errors
     /// Where it goes by limits that jobs do not have, or by sizes that are not known.
     pub fn by_what_is_known(self, fleet: &Fleet) -> Result<Box<dyn Policy>, Unsuitable> {
+        self.reservations.suit(fleet)?;
         let workload = fleet.envelope();
         let sizes = self.estimates != Estimates::Limits
             || matches!(workload.known(), None | Some(Known::Size));
@@ -204,13 +206,42 @@ impl Backfilling {
     }
 }
 
-/// By what jobs are taken to be as long as they are, in words.
-fn by(estimate: Estimate) -> &'static str {
+impl Estimate {
+    /// Returns the estimate of this name.
+    ///
+    /// # Errors
+    /// Says which there are.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        Ok(match text {
+            "limit" => Estimate::Limit,
+            "ratio" => Estimate::Ratio,
+            "history" => Estimate::History,
+            "tree" => Estimate::Tree,
+            other => {
+                return Err(format!(
+                    "`{other}` is no estimate of a job's size: limit, ratio (the limit times the usual ratio), history (the last jobs like it), tree (a regression)"
+                ));
+            }
+        })
+    }
+}
+
+/// Returns what is taken for a job's size, and where that is from, in words.
+fn by(estimate: Estimate) -> (&'static str, &'static str) {
     match estimate {
-        Estimate::Limit => "by the limits of jobs",
-        Estimate::Ratio => "by the limits of jobs and the ratio that is usual",
-        Estimate::History => "by the last jobs like each",
-        Estimate::Tree => "by a regression on what jobs promise and on those before them",
+        Estimate::Limit => ("limit", ""),
+        Estimate::Ratio => (
+            "estimate",
+            " A job's estimate is its limit times the ratio of size to limit that is usual.",
+        ),
+        Estimate::History => (
+            "estimate",
+            " A job's estimate is from the last jobs like it: of its user, with its share and its limit.",
+        ),
+        Estimate::Tree => (
+            "estimate",
+            " A job's estimate is from a regression on what jobs promise and on those before them.",
+        ),
     }
 }
 

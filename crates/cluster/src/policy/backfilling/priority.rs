@@ -3,9 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use synth_core::artifact::Findings;
+use synth_core::number::{in_words, shown};
 
-/// The largest number that an exponent can be.
-const MOST: f64 = 100.0;
+/// The largest number that an exponent can be…
+const MOST: f64 = 20.0;
+/// …and the largest ratio of the others to that of the age: beyond it powers leave the range of doubles.
+const MOST_OF_AGE: f64 = 50.0;
 
 /// The order of jobs by `a ln ê + b ln p − g ln(w + c)`, least first: ê is what is taken for its size, p what it takes of
 /// the scarcest resource, w how long it has waited. Of equals it is the older one.
@@ -62,49 +65,50 @@ impl Priority {
         }
     }
 
-    /// Says who is next, in words; times are in this unit.
-    pub fn words(&self, unit: &str) -> String {
-        let Priority {
-            size,
-            share,
-            age,
-            offset,
-        } = *self;
-        match (size, share, age) {
+    /// Says who is next, in words; `size` is what is taken for a job's size, and times are in this unit.
+    pub fn words(&self, size: &str, unit: &str) -> String {
+        let power = |(what, exponent): (&str, f64)| match exponent {
+            0.0 => None,
+            1.0 => Some(what.to_owned()),
+            _ => Some(format!("{what}^{exponent}")),
+        };
+        let of_job = [(size, self.size), ("share", self.share)];
+        let of_job: Vec<String> = of_job.into_iter().filter_map(power).collect();
+        let of_job = of_job.join(" × ");
+        match (self.size, self.share, self.moves()) {
             (0.0, 0.0, _) => "first come, first served".into(),
-            (1.0, 0.0, 0.0) => "the shortest job first".into(),
-            (1.0, 1.0, 0.0) => "the smallest area (size times share) first".into(),
-            (_, _, 0.0) => format!("least size^{size} × share^{share} first"),
-            _ => format!(
-                "largest (wait + {offset} {unit})^{age} / (size^{size} × share^{share}) first"
-            ),
+            (1.0, 0.0, false) => format!("shortest {size} first"),
+            (1.0, 1.0, false) => format!("smallest area ({of_job}) first"),
+            (.., false) => format!("least {of_job} first"),
+            (.., true) => {
+                let wait = format!("(wait + {})", in_words(self.offset, unit));
+                let aged = power((&wait, self.age)).unwrap_or_default();
+                format!("largest {aged} / ({of_job}) first")
+            }
         }
     }
 
     /// Checks that its numbers are in range.
     pub(super) fn check(&self, findings: &mut Findings) {
         let all = [
-            ("size", self.size),
-            ("share", self.share),
-            ("age", self.age),
+            ("order.size", self.size, -MOST),
+            ("order.share", self.share, -MOST),
+            ("order.age", self.age, 0.0),
         ];
-        for (name, value) in all {
-            if !(value.abs() <= MOST) {
-                findings.add(
-                    "order",
-                    format!("{name} is {value}, from {} to {MOST}", -MOST),
-                );
+        for (path, value, least) in all {
+            if !(least..=MOST).contains(&value) {
+                findings.differs(path, shown(value), format!("from {least} to {MOST}"));
             }
         }
-        if self.age < 0.0 {
-            findings.add("order", format!("age is {}, ≥ 0", self.age));
+        let largest = self.size.abs().max(self.share.abs());
+        if self.moves() && largest > MOST_OF_AGE * self.age {
+            let expected = format!("0, or at least {}", largest / MOST_OF_AGE);
+            findings.differs("order.age", self.age, expected);
         }
-        if !(self.offset >= 0.0 && self.offset.is_finite()) || self.moves() && self.offset == 0.0 {
-            let offset = self.offset;
-            findings.add(
-                "order",
-                format!("offset is {offset}, a time > 0 where age is"),
-            );
+        let is_time = self.offset >= 0.0 && self.offset.is_finite();
+        if !is_time || self.moves() && self.offset == 0.0 {
+            let expected = "a time, above 0 where the age counts";
+            findings.differs("order.offset", shown(self.offset), expected);
         }
     }
 
@@ -115,9 +119,12 @@ impl Priority {
 
     /// Returns what of a job's key does not change with time, for its estimate \[time\] and its share, both > 0.
     pub(super) fn scale(&self, estimate: f64, share: f64) -> f64 {
+        // In this order what is no number is in range, too.
+        let within = |x: f64, [least, most]: [f64; 2]| x.max(least).min(most);
         let scale = estimate.powf(self.size) * share.powf(self.share);
+        let scale = within(scale, [f64::MIN_POSITIVE, f64::MAX]);
         if self.moves() {
-            scale.powf(1.0 / self.age)
+            within(scale.powf(1.0 / self.age), [1e-280, 1e280])
         } else {
             scale
         }

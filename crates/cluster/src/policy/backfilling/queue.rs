@@ -2,8 +2,9 @@
 
 use super::choices::{Backfilling, Classes};
 use super::estimates::{Estimated, Waiting};
+use super::estimator::Learned;
 use super::running::Running;
-use crate::policy::{Event, Knows, System};
+use crate::policy::{Event, Job, Knows, System};
 use crate::workload::Workload;
 
 /// Waiting jobs in an order, each with an estimate of its size; and when the running ones will have ended.
@@ -12,6 +13,10 @@ use crate::workload::Workload;
 pub(super) trait Queue: Clone + Send + 'static {
     /// A job's place in the order: least first.
     type Key: PartialOrd + Copy;
+
+    /// Whether all that happens at one instant is decided on together on a fleet, too: among jobs that come together the
+    /// first in the order is to be found.
+    const DECIDES_ONCE: bool = false;
 
     /// Returns what it looks at of a job beside its type.
     fn knows(&self) -> Knows;
@@ -59,6 +64,16 @@ pub(super) trait Queue: Clone + Send + 'static {
 
     /// Sees what waits and runs now.
     fn look_anew(&mut self, system: &System);
+
+    /// Returns how many waiting jobs are before this one of type i.
+    fn ahead(&self, _i: usize, _job: Job) -> Option<usize> {
+        None
+    }
+
+    /// Returns what was learned of jobs that have ended, where its estimates hang on that.
+    fn learned(&self) -> Option<Learned> {
+        None
+    }
 }
 
 /// A queue in order of arrival, or of classes of types.

@@ -40,6 +40,11 @@ impl Running {
         }
     }
 
+    /// Returns what runs on server n: estimated end \[time\], number and type, by estimated end.
+    pub fn on(&self, n: usize) -> &[(f64, u64, usize)] {
+        &self.by_server[n]
+    }
+
     /// A job of type i runs on server n, and is estimated to end then.
     fn add(&mut self, n: usize, i: usize, job: Job, end: f64) {
         let own = &mut self.by_server[n];

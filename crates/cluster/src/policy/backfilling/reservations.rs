@@ -1,0 +1,120 @@
+//! Whom those that pass do not delay.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+
+use crate::policy::Unsuitable;
+use crate::workload::Fleet;
+
+/// Which waiting jobs are not delayed by those that start before them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reservations {
+    /// None: whatever fits starts.
+    None,
+    /// The first, which nobody passes.
+    Strict,
+    /// The first: EASY backfilling.
+    First,
+    /// So many of the first, ≥ 1, on one server.
+    Few(u32),
+    /// All, on one server: conservative backfilling.
+    All,
+}
+
+/// Those that have a word.
+const WORDS: [(&str, Reservations); 4] = [
+    ("none", Reservations::None),
+    ("strict", Reservations::Strict),
+    ("first", Reservations::First),
+    ("all", Reservations::All),
+];
+
+impl Reservations {
+    /// Returns those of a word, or of a number of jobs from 1 on.
+    ///
+    /// # Errors
+    /// Says what there is.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        if let Some((_, known)) = WORDS.iter().find(|(word, _)| *word == text) {
+            return Ok(*known);
+        }
+        let count = text.parse().ok().filter(|count| *count > 0);
+        count.map(Reservations::Few).ok_or_else(|| {
+            format!(
+                "`{text}` does not say how many jobs have reservations: none (whatever fits starts), strict (nobody passes the head), first (the head has one), all, or a whole number from 1 on"
+            )
+        })
+    }
+
+    /// Says it in words.
+    pub(super) fn words(self) -> String {
+        let passing = "others pass that end before or leave that room, by their limits";
+        match self {
+            Reservations::None => "no job has a reservation: whichever fits starts".into(),
+            Reservations::Strict => "nobody passes the head".into(),
+            Reservations::First | Reservations::Few(1) => {
+                format!("the head has a reservation, and {passing}")
+            }
+            Reservations::Few(count) => {
+                format!("the first {count} that do not fit have reservations, and {passing}")
+            }
+            Reservations::All => {
+                format!("all that do not fit have reservations, and {passing}")
+            }
+        }
+    }
+
+    /// Checks that so many reservations are known for such servers.
+    ///
+    /// # Errors
+    /// Where there are more than one over several servers.
+    pub(super) fn suit(self, fleet: &Fleet) -> Result<(), Unsuitable> {
+        match self {
+            Reservations::Few(0) => Err(Unsuitable("expected 1 at least".into())),
+            Reservations::Few(_) | Reservations::All if !fleet.is_one_server() => {
+                let why = "over several servers no more than the head of the queue has a reservation: take easy, that is `first`";
+                Err(Unsuitable(why.into()))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Serialize for Reservations {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match (self, WORDS.iter().find(|(_, own)| own == self)) {
+            (Reservations::Few(count), _) => to.serialize_u32(*count),
+            (_, word) => to.serialize_str(word.map_or("", |(word, _)| word)),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Reservations {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = match Value::deserialize(from)? {
+            Value::String(word) if word.parse::<f64>().is_err() => word,
+            other => other.to_string(),
+        };
+        Reservations::parse(&text).map_err(D::Error::custom)
+    }
+}
+
+impl JsonSchema for Reservations {
+    fn schema_name() -> Cow<'static, str> {
+        "Reservations".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "Which waiting jobs are not delayed by those that start before them: so many of the first, or `none`, `strict` (the first, which nobody passes), `first` or `all`.",
+            "anyOf": [
+                {"type": "string", "enum": WORDS.map(|(word, _)| word)},
+                {"type": "integer", "format": "uint32", "minimum": 1, "maximum": u32::MAX}
+            ]
+        })
+    }
+}

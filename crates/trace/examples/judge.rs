@@ -1,5 +1,6 @@
+use std::sync::atomic::AtomicBool;
 use synth_cluster::policy::Estimate;
-use synth_trace::judge::{Choice, Goal, Objective, Point, Windows, plain, walk};
+use synth_trace::judge::{Forward, Goal, Objective, Point, Windows, plain};
 use synth_trace::replay::{Log, Speed};
 use synth_trace::trace::{Options, Source, Trace};
 
@@ -16,11 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             .and_then(|s| s.parse().ok())
             .unwrap_or(usize::MAX);
         log.jobs.truncate(most);
-        let speed = if let Some(load) = speed.strip_prefix('l') {
-            Speed::near(load.parse::<f64>()? / log.load()).unwrap()
-        } else {
-            Speed::parse(speed)?
-        };
+        let speed = Speed::parse(speed)?;
         let windows = Windows {
             past: 0.5,
             every: 7.0 * 86_400.0,
@@ -31,30 +28,22 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             log.jobs.len(),
             log.load() * speed.ratio()
         );
-        let all = [Estimate::Limit, Estimate::History, Estimate::Tree];
-        let fixed = |point: Point| {
-            walk(&log, &windows, &[point.estimate], |_, _| {
-                Ok(Choice {
-                    point,
-                    score: 0.0,
-                    keeps: true,
-                    tried: 1,
-                })
-            })
-        };
-        let now = fixed(Point::EASY)?.outcome;
+        let interrupt = AtomicBool::new(false);
+        let forward = Forward::new(&log, windows, &interrupt)?;
+        let now = forward.fixed(&Point::EASY, &Point::EASY, false)?.outcome;
         println!(
             "  easy: wait {:.0} slowdown {:.2} longest {:.0}",
             now.mean_wait, now.mean_bounded_slowdown, now.longest_wait
         );
-        let quick = std::env::var("QUICK").is_ok();
+        let all = if log.has_limits {
+            vec![Estimate::Limit, Estimate::History, Estimate::Tree]
+        } else {
+            vec![Estimate::History, Estimate::Tree]
+        };
         let mut best = f64::INFINITY;
         let mut line = String::new();
         for point in plain(&all) {
-            if quick {
-                break;
-            }
-            let own = fixed(point)?.outcome;
+            let own = forward.fixed(&Point::EASY, &point, false)?.outcome;
             best = best.min(own.mean_wait);
             line += &format!(
                 "   {}: {:.3} {:.3} {:.2}\n",
@@ -70,13 +59,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("  best plain {:.3}", best / now.mean_wait);
         for (name, longest) in [("free", None), ("longest 1", Some(1.0))] {
             let goal = Goal {
-                objective: Objective::MeanWait,
+                objective: Objective::Wait,
                 longest,
                 now: Point::EASY,
             };
             let begin = std::time::Instant::now();
-            let walked = walk(&log, &windows, &all, |_, gone| gone.choose(&goal, &all))?;
-            let own = walked.outcome;
+            let (windows, served, _) = forward.chosen(&goal, &mut |_, _| ())?;
+            let own = served.outcome;
             println!(
                 "  {name}: {:.3} {:.3} {:.2}  (over best {:.3}) {:.1}s",
                 own.mean_wait / now.mean_wait,
@@ -85,16 +74,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 own.mean_wait / best,
                 begin.elapsed().as_secs_f64()
             );
-            for choice in walked
-                .choices
-                .iter()
-                .filter(|_| std::env::var("SHOW").is_ok())
-            {
+            for window in windows.iter().filter(|_| std::env::var("SHOW").is_ok()) {
                 println!(
                     "     {} {:.3} {}",
-                    choice.point.name(),
-                    choice.score,
-                    choice.keeps
+                    window.choice.point.name(),
+                    window.choice.ratio,
+                    window.choice.keeps
                 );
             }
         }

@@ -1,31 +1,34 @@
 //! The choice of a rule on the past of a log.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::point::{Point, plain};
-use super::scenario::{Outcome, Past};
+use super::past::{Outcome, Past};
+use super::point::{Point, between, plain};
 use crate::replay::Stopped;
-use synth_cluster::policy::{Estimate, Priority};
+use synth_cluster::policy::Estimate;
 
 /// What is to be small.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Objective {
-    /// The mean wait.
-    MeanWait,
-    /// The mean bounded slowdown.
+    /// The mean wait; of two that are alike the one with less slowdown
+    #[default]
+    Wait,
+    /// The mean bounded slowdown, max(1, response / max(size, 10 s))
     Slowdown,
-    /// Both.
+    /// Both alike
     Both,
 }
 
 /// What a rule is chosen by.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize)]
 pub struct Goal {
     /// What is to be small.
     pub objective: Objective,
-    /// Nobody may wait longer than so many times the longest wait under the rule that runs now.
+    /// A promise: nobody waits longer than so many times the longest wait under the rule that runs now.
     pub longest: Option<f64>,
     /// The rule that runs now.
     pub now: Point,
@@ -36,198 +39,182 @@ pub struct Goal {
 pub struct Choice {
     /// The rule.
     pub point: Point,
-    /// Its score: mean logarithm of the objective over that of the rule that runs now.
-    pub score: f64,
-    /// Whether it keeps the promise on the past.
+    /// What is to be small, over that of the rule that runs now, on the past.
+    pub ratio: f64,
+    /// Whether it kept the promise there; else it is the one that came nearest.
     pub keeps: bool,
-    /// How many were tried.
+    /// How many rules were tried.
     pub tried: usize,
 }
 
+/// Where hardly anybody waits, differences of so many seconds are no ratios.
+const GRAIN: f64 = 10.0;
+
 impl Goal {
-    /// Returns what is to be small, as a logarithm against the rule that runs now.
+    /// Returns the logarithm of what is to be small, over that of the rule that runs now.
     fn against(&self, own: &Outcome, now: &Outcome) -> f64 {
-        // Where hardly anybody waits, differences of seconds are no ratios.
-        let wait = |outcome: &Outcome| outcome.mean_wait + 10.0;
-        let wait = (wait(own) / wait(now)).ln();
+        let wait = ((own.mean_wait + GRAIN) / (now.mean_wait + GRAIN)).ln();
         let slowdown = (own.mean_bounded_slowdown / now.mean_bounded_slowdown).ln();
         match self.objective {
-            Objective::MeanWait => (1.0 - env("SLD", 0.2)) * wait + env("SLD", 0.2) * slowdown,
+            Objective::Wait => 0.8 * wait + 0.2 * slowdown,
             Objective::Slowdown => slowdown,
             Objective::Both => (wait + slowdown) / 2.0,
         }
     }
 }
 
-/// What came of a point on several pasts.
-#[derive(Clone, Debug)]
+/// A rule that nobody runs has to be better than one that people run by this logarithm.
+const MARGIN: f64 = 0.02;
+
+/// Where a wait is promised, one that is e times as long counts as a mean that is larger by this logarithm.
+const LONG: f64 = 0.1;
+
+/// So many of the rules that nobody runs are tried on more than two pasts.
+const FINALISTS: usize = 12;
+
+/// Kinds, estimate and reservations, of which orders between the plain ones are tried.
+const KINDS: usize = 2;
+
+/// By parts of the longest wait that is promised: after which wait a job goes first. Less than all, since room has to
+/// be made for it then.
+const PROMISED: [f64; 3] = [0.25, 0.4, 0.6];
+
+/// A rule that is tried.
 struct Tried {
     point: Point,
-    /// By past that it was tried on.
-    scores: Vec<f64>,
-    /// Its longest wait on the first past over the longest that is allowed.
-    excess: f64,
     is_plain: bool,
+    /// By past so far.
+    scores: Vec<f64>,
+    /// Its longest wait on the first past, over the longest that is promised.
+    excess: f64,
 }
 
 impl Tried {
     fn score(&self) -> f64 {
-        let count = self.scores.len() as f64;
-        let mean = self.scores.iter().sum::<f64>() / count;
-        let spread = self
-            .scores
-            .iter()
-            .map(|own| (own - mean).powi(2))
-            .sum::<f64>()
-            / count;
-        let extra = if self.is_plain {
-            0.0
-        } else {
-            env("EXTRA", 0.02)
-        };
-        mean + env("SPREAD", 0.0) * spread.sqrt() + extra
+        let margin = if self.is_plain { 0.0 } else { MARGIN };
+        self.scores.iter().sum::<f64>() / self.scores.len() as f64 + margin
     }
 
+    /// Those that keep the promise are before the others.
     fn rank(&self) -> (bool, f64) {
         let keeps = self.excess <= 1.0;
         (!keeps, if keeps { self.score() } else { self.excess })
     }
 }
 
-pub(super) fn env(name: &str, default: f64) -> f64 {
-    std::env::var(name)
-        .ok()
-        .and_then(|text| text.parse().ok())
-        .unwrap_or(default)
+fn sort(tried: &mut [Tried]) {
+    let order = |(broken, least): (bool, f64), (other, own): (bool, f64)| {
+        broken.cmp(&other).then(least.total_cmp(&own))
+    };
+    tried.sort_by(|a, b| order(a.rank(), b.rank()));
 }
 
-/// Chooses the point that is best on these pasts.
+/// The pasts, and what came of the rule that runs now on each.
+struct Race<'a> {
+    goal: &'a Goal,
+    pasts: &'a [Past<'a>],
+    now: Vec<Outcome>,
+    interrupt: &'a AtomicBool,
+}
+
+/// Chooses the rule that is best on these pasts: the first as it was, the last the busiest.
 ///
 /// # Errors
-/// When a rule makes a decision that no server could carry out.
-pub fn choose(
+/// When a rule makes a decision that no server could carry out, and when it is interrupted.
+pub(super) fn choose(
     goal: &Goal,
-    pasts: &[(Past<'_>, usize)],
+    pasts: &[Past<'_>],
     estimates: &[Estimate],
+    interrupt: &AtomicBool,
 ) -> Result<Choice, Stopped> {
-    let now: Vec<Outcome> = pasts
-        .par_iter()
-        .map(|(past, from)| past.replay(&goal.now, *from))
-        .collect::<Result<_, _>>()?;
-    let most = goal.longest.map(|times| times * now[0].longest_wait);
-    let race = |points: Vec<(Point, bool)>, halving: bool| -> Result<Vec<Tried>, Stopped> {
-        let mut all: Vec<Tried> = points
-            .into_iter()
-            .map(|(point, is_plain)| Tried {
-                point,
-                scores: Vec::new(),
-                excess: 0.0,
-                is_plain,
-            })
-            .collect();
-        // The first and the last past, the busiest, sort out most of them.
-        let mut order: Vec<usize> = (0..pasts.len()).collect();
-        order.rotate_right(1);
-        for (round, n) in order.into_iter().enumerate() {
-            let (past, from) = &pasts[n];
-            all.par_iter_mut()
-                .try_for_each(|tried| -> Result<(), Stopped> {
-                    let own = past.replay(&tried.point, *from)?;
-                    let mut score = goal.against(&own, &now[n]);
-                    if let (0, Some(most)) = (n, most) {
-                        tried.excess = own.longest_wait / most.max(1.0);
-                        score += env("LONG", 0.1)
-                            * pasts.len() as f64
-                            * ((own.longest_wait + 60.0) / (most + 60.0)).ln();
-                    }
-                    tried.scores.push(score);
-                    Ok(())
-                })?;
-            if halving && round == 1 {
-                sort(&mut all);
-                all.truncate(12);
-            }
-        }
-        sort(&mut all);
-        Ok(all)
+    let now = pasts.par_iter().map(|past| past.replay(&goal.now));
+    let race = Race {
+        goal,
+        pasts,
+        now: now.collect::<Result<_, _>>()?,
+        interrupt,
     };
-    let promised = |points: Vec<(Point, bool)>, shares: &[f64]| -> Vec<(Point, bool)> {
-        let Some(most) = most else { return points };
-        let promise = |share: &f64| {
-            let longest_wait = Some(share * most);
-            let with = |(point, plain): &(Point, bool)| {
-                (
-                    Point {
-                        longest_wait,
-                        ..*point
-                    },
-                    *plain,
-                )
-            };
-            points.iter().map(with).collect::<Vec<_>>()
-        };
-        shares.iter().flat_map(promise).collect()
-    };
-    let plain: Vec<(Point, bool)> = plain(estimates).into_iter().map(|p| (p, true)).collect();
-    let mut all = race(promised(plain, &[0.4]), false)?;
-    let mut pairs: Vec<Point> = Vec::new();
-    for tried in &all {
-        let is_new = pairs.iter().all(|own| {
-            (own.reservations, own.estimate) != (tried.point.reservations, tried.point.estimate)
-        });
-        if is_new && pairs.len() < 2 {
-            pairs.push(tried.point);
+    let plain = race.promised(plain(estimates), &PROMISED[1..2]);
+    let mut all = race.run(plain, true)?;
+    let mut kinds: Vec<Point> = Vec::new();
+    for Tried { point, .. } in &all {
+        let kind = |own: &Point| (own.reservations, own.estimate);
+        if kinds.len() < KINDS && kinds.iter().all(|own| kind(own) != kind(point)) {
+            kinds.push(*point);
         }
     }
-    let shares = [0.25, 0.4, 0.6];
-    let tuned = race(promised(around(&pairs), &shares), true)?;
-    let tried = all.len() + around(&pairs).len();
-    all.extend(tuned);
+    let between = race.promised(between(&kinds), &PROMISED);
+    let tried = all.len() + between.len();
+    all.extend(race.run(between, false)?);
     sort(&mut all);
-    let chosen = &all[0];
+    let Some(best) = all.first() else {
+        return Err(Stopped::Interrupted);
+    };
     Ok(Choice {
-        point: chosen.point,
-        score: chosen.score(),
-        keeps: chosen.excess <= 1.0,
+        point: best.point,
+        ratio: best.score().exp(),
+        keeps: best.excess <= 1.0,
         tried,
     })
 }
 
-fn sort(all: &mut [Tried]) {
-    all.sort_by(|a, b| {
-        let (a, b) = (a.rank(), b.rank());
-        a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
-    });
-}
-
-/// Returns orders between the plain ones, with the estimates and reservations of these points.
-fn around(pairs: &[Point]) -> Vec<(Point, bool)> {
-    const AGES: [(f64, f64); 4] = [
-        (1.0, 3600.0),
-        (1.0, 36_000.0),
-        (2.0, 50_000.0),
-        (3.0, 50_000.0),
-    ];
-    let mut points = Vec::new();
-    for pair in pairs {
-        for (size, share) in [(1.0, -0.5), (1.0, 0.0), (1.0, 0.5), (1.0, 1.0), (0.5, -0.5)] {
-            for (age, offset) in AGES {
-                let order = Priority {
-                    size,
-                    share,
-                    age,
-                    offset,
-                };
-                points.push((
-                    Point {
-                        order,
-                        longest_wait: None,
-                        ..*pair
-                    },
-                    false,
-                ));
-            }
-        }
+impl Race<'_> {
+    /// The longest wait that is promised \[s\].
+    fn longest(&self) -> Option<f64> {
+        Some(self.goal.longest? * self.now.first()?.longest_wait)
     }
-    points
+
+    /// Returns the points with each of these parts of the longest wait that is promised, if one is.
+    fn promised(&self, points: Vec<Point>, parts: &[f64]) -> Vec<Point> {
+        let Some(longest) = self.longest() else {
+            return points;
+        };
+        let with = |part: &f64| {
+            let longest_wait = Some(part * longest);
+            let point = move |own: &Point| Point {
+                longest_wait,
+                ..*own
+            };
+            points.iter().map(point).collect::<Vec<_>>()
+        };
+        parts.iter().flat_map(with).collect()
+    }
+
+    /// Tries rules on one past after the other, the busiest first; those that nobody runs drop out after two.
+    fn run(&self, points: Vec<Point>, is_plain: bool) -> Result<Vec<Tried>, Stopped> {
+        let entrant = |point| Tried {
+            point,
+            is_plain,
+            scores: Vec::new(),
+            excess: 0.0,
+        };
+        let mut all: Vec<Tried> = points.into_iter().map(entrant).collect();
+        let mut order: Vec<usize> = (0..self.pasts.len()).collect();
+        order.rotate_right(1);
+        for (round, n) in order.into_iter().enumerate() {
+            if round == 2 && !is_plain {
+                sort(&mut all);
+                all.truncate(FINALISTS);
+            }
+            all.par_iter_mut().try_for_each(|own| self.try_on(n, own))?;
+        }
+        sort(&mut all);
+        Ok(all)
+    }
+
+    /// Tries a rule on a past.
+    fn try_on(&self, n: usize, tried: &mut Tried) -> Result<(), Stopped> {
+        if self.interrupt.load(Ordering::Relaxed) {
+            return Err(Stopped::Interrupted);
+        }
+        let own = self.pasts[n].replay(&tried.point)?;
+        let mut score = self.goal.against(&own, &self.now[n]);
+        if let (0, Some(longest)) = (n, self.longest()) {
+            let ratio = (own.longest_wait + GRAIN) / (longest + GRAIN);
+            tried.excess = ratio;
+            score += LONG * self.pasts.len() as f64 * ratio.ln();
+        }
+        tried.scores.push(score);
+        Ok(())
+    }
 }

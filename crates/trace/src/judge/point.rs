@@ -83,6 +83,37 @@ const ORDERS: [(&str, Priority); 4] = [
     ("wfp3", Priority::wfp3(1.0)),
 ];
 
+/// Returns orders between the plain ones, with the estimates and reservations of these points: shortest first to
+/// smallest area, and against it, with ages that count from an hour to half a day on.
+pub(super) fn between(kinds: &[Point]) -> Vec<Point> {
+    const FORMS: [(f64, f64); 5] = [(1.0, -0.5), (1.0, 0.0), (1.0, 0.5), (1.0, 1.0), (0.5, -0.5)];
+    const AGES: [(f64, f64); 4] = [
+        (1.0, 3600.0),
+        (1.0, 36_000.0),
+        (2.0, 50_000.0),
+        (3.0, 50_000.0),
+    ];
+    let mut points = Vec::new();
+    for kind in kinds {
+        for (size, share) in FORMS {
+            for (age, offset) in AGES {
+                let order = Priority {
+                    size,
+                    share,
+                    age,
+                    offset,
+                };
+                points.push(Point {
+                    order,
+                    longest_wait: None,
+                    ..*kind
+                });
+            }
+        }
+    }
+    points
+}
+
 /// Returns the points that people run, with these estimates.
 pub fn plain(estimates: &[Estimate]) -> Vec<Point> {
     let mut points = Vec::new();

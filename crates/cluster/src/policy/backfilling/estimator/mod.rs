@@ -144,11 +144,21 @@ impl Estimator {
 
     /// Returns what the job is taken to last \[time\]: > 0, finite, at most its limit.
     pub fn estimate(&self, promise: &Promise) -> f64 {
-        let part = match self.estimate {
-            Estimate::Limit if promise.limit.is_finite() => 1.0,
-            Estimate::Limit | Estimate::Ratio => self.usual(promise),
-            Estimate::History => self.history.mean(promise, self.usual(promise)),
+        let usual = self.usual(promise);
+        let learned = match self.estimate {
+            Estimate::Limit if promise.limit.is_finite() => {
+                return promise.limit.clamp(f64::MIN_POSITIVE, f64::MAX);
+            }
+            Estimate::Limit | Estimate::Ratio => usual,
+            Estimate::History => self.history.mean(promise, usual),
             Estimate::Tree => self.trees.predict(&self.features(promise)),
+        };
+        // For a wide job others make room for long: where it is taken to be shorter than it is, they do so in vain. So the
+        // wider it is, the more its own word counts.
+        let part = if promise.limit.is_finite() {
+            learned + promise.share.clamp(0.0, 1.0) * (usual - learned)
+        } else {
+            learned
         };
         // Whatever stands in a file, this is a number.
         let size = self.base(promise) * part.max(0.0).powi(3);

@@ -210,7 +210,9 @@ impl Estimator {
         ]
     }
 
-    /// Returns the part that is usual for a job with such a limit, or without one.
+    /// Returns the part that is usual for a job with such a limit, or without one; of the size it is a power of 2. So it
+    /// changes seldom, and jobs of which no more is known stay in order of arrival: an order that moves as the mean does
+    /// made the mean wait longer than limits did on three logs of four, since the head of the queue then changes while it waits for room.
     fn usual(&self, promise: &Promise) -> f64 {
         let limited = promise.limit.is_finite();
         let Recent(count, mean) = if limited {
@@ -218,7 +220,11 @@ impl Estimator {
         } else {
             self.unlimited
         };
-        if count > 0 { mean } else { 1.0 }
+        if count > 0 {
+            ((3.0 * mean.log2()).round() / 3.0).exp2()
+        } else {
+            1.0
+        }
     }
 
     /// What sizes are relative to \[time\]: the limit, or an hour.

@@ -211,8 +211,8 @@ impl Estimator {
     }
 
     /// Returns the part that is usual for a job with such a limit, or without one; of the size it is a power of 2. So it
-    /// changes seldom, and jobs of which no more is known stay in order of arrival: an order that moves as the mean does
-    /// made the mean wait longer than limits did on three logs of four, since the head of the queue then changes while it waits for room.
+    /// changes seldom, and jobs of which no more is known stay in order of arrival. With one that moves as the mean does
+    /// the head of the queue changes while it waits for room, and waits were longer than with limits on 3 logs of 4.
     fn usual(&self, promise: &Promise) -> f64 {
         let limited = promise.limit.is_finite();
         let Recent(count, mean) = if limited {

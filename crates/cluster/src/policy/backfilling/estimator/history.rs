@@ -61,6 +61,11 @@ impl History {
         })
     }
 
+    #[cfg(test)]
+    pub fn size(&self) -> usize {
+        self.kinds.len()
+    }
+
     /// Takes in a job that has ended.
     pub fn learn(&mut self, promise: &Promise, part: f64) {
         for hash in kinds(promise) {

@@ -1,9 +1,9 @@
 //! How many of the 95 % intervals of many seeds hold the exact mean response time, and how many runs claim one.
 //!
-//!     cargo run --release --example coverage [SEEDS] [NAME] [PRECISION …]
+//!     cargo run --release --example coverage [SEEDS] [NAME] [LENGTH …]
 //!
-//! 200 seeds of all queues (or of those whose name has NAME in it; `all`): with fixed numbers of events, some that a
-//! mean takes and four times as many; or, with precisions such as .05, until these are reached.
+//! 200 seeds of all queues (or of those whose name has NAME in it; `all`). A length is a precision such as .05 that ends
+//! a run, or from 1 on the multiple of some number of events that a mean takes: 1 and 4 where there is none.
 use std::error::Error;
 
 use synth::multiresource::analysis::one_or_all::{MsfqQueue, Stream};
@@ -136,16 +136,24 @@ fn main() -> Result<()> {
         .next()
         .filter(|name| name != "all")
         .unwrap_or_default();
-    let precisions: Vec<f64> = arguments
-        .map(|p| p.parse())
+    let lengths: Vec<f64> = arguments
+        .map(|length| length.parse())
         .collect::<std::result::Result<_, _>>()?;
+    let lengths = if lengths.is_empty() {
+        vec![1.0, 4.0]
+    } else {
+        lengths
+    };
     let lognormal = |scv: u32| format!("size: {{law: lognormal, mean: 1, scv: {scv}}}");
+    let weibull = |scv: u32| format!("size: {{law: weibull, mean: 1, scv: {scv}}}");
     let known = [
         Known::single_server("M/M/1", "mean_size: 1", 0.8, 1.3e5)?,
         Known::single_server("M/M/1", "mean_size: 1", 0.95, 4e5)?,
         Known::single_server("M/M/1", "mean_size: 1", 0.99, 1.1e7)?,
         Known::single_server("M/G/1, lognormal 4", &lognormal(4), 0.8, 5e5)?,
         Known::single_server("M/G/1, lognormal 16", &lognormal(16), 0.8, 2e7)?,
+        Known::single_server("M/G/1, lognormal 16", &lognormal(16), 0.5, 2e7)?,
+        Known::single_server("M/G/1, Weibull 16", &weibull(16), 0.8, 2e6)?,
         Known::msr(Preemption::Full, 0.9, 1e6)?,
         Known::msr(Preemption::None, 0.9, 1e7)?,
         Known::msr(Preemption::None, 0.95, 4e7)?,
@@ -157,19 +165,18 @@ fn main() -> Result<()> {
         Known::msfq(0, 0.99, 4e8)?,
     ];
     for queue in known.iter().filter(|queue| queue.name.contains(&name)) {
-        for precision in &precisions {
-            let settings = Settings {
-                precision: *precision,
-                ..Settings::default()
-            };
-            println!("{}", queue.line(seeds, &settings)?);
-        }
-        for factor in [1.0, 4.0].into_iter().filter(|_| precisions.is_empty()) {
-            let events = (factor * queue.events) as u64;
-            let settings = Settings {
-                precision: 0.0,
-                events,
-                ..Settings::default()
+        for length in &lengths {
+            let settings = if *length < 1.0 {
+                Settings {
+                    precision: *length,
+                    ..Settings::default()
+                }
+            } else {
+                Settings {
+                    precision: 0.0,
+                    events: (length * queue.events) as u64,
+                    ..Settings::default()
+                }
             };
             println!("{}", queue.line(seeds, &settings)?);
         }

@@ -103,6 +103,9 @@ fn a_chain_runs_as_it_is_analysed() {
         let file = folder.write("p.json", &artifact.to_string());
         let told = stdout(&works(&format!("simulate {file} --events 1e7 --seed 5")));
         has(&told, "confirmed");
+        let shown = stdout(&works(&format!("show {file}")));
+        has(&shown, "Switches, by schedule [1/s]");
+        has(&shown, "0.03");
         let table = "
             /rates/0/1       | 0.5             | rates[0]: entered
             /rates/1/1       | 0.5             | rates[1][1]: 0.5, expected 0

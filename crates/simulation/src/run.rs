@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::growth::Growth;
+use super::memory;
 use super::quantiles::Histogram;
 use super::recorder::Measured;
 use super::sample::{Sample, Seen, mean_number};
@@ -158,7 +159,7 @@ impl Results<'_> {
         let slow_clock = settling::slow_clock(seen);
         let grew = settling::grows(seen, settling::AT_THE_END)
             || self.ending == Ending::RunsAway && slow_clock.is_none();
-        let sample = Sample::new(seen).filter(|_| !grew);
+        let sample = memory::sample(seen).filter(|_| !grew);
         let measured = sample.as_ref();
         let (health, unsettled) = match measured.map(|s| settling::unsettled(seen, s)) {
             _ if slow_clock.is_some() => (Health::Unsettled, slow_clock),

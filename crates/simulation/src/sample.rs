@@ -17,6 +17,8 @@ pub struct Sample {
     pub warm_up: f64,
     /// Time that is left of the shortest.
     pub length: f64,
+    /// Relative standard error of the work that waits, at least, and the part of this in the work of all jobs.
+    pub(super) least_error: (f64, f64),
 }
 
 /// The part of each replication that is cut off as warm-up, where that is not too short beside the sizes.
@@ -110,6 +112,7 @@ impl Sample {
             batches,
             warm_up,
             length,
+            least_error: (0.0, 0.0),
         })
     }
 
@@ -155,11 +158,28 @@ impl Sample {
         self.ratio(quantity, |row| row[time])
     }
 
+    /// Returns the time that jobs of some classes waited, all together.
+    fn waits(&self, classes: &[usize]) -> f64 {
+        let c = self.columns;
+        let of_row = |row: &[f64], i: &usize| row[c.present(*i)] - row[c.busy(*i)];
+        let waits = self.total(|row| classes.iter().map(|i| of_row(row, i)).sum());
+        waits.max(0.0)
+    }
+
+    /// Returns the estimate as that of the mean of a queue, of which so much is due to those that wait: these may be many
+    /// that bring little of the work.
+    fn of_queue(&self, estimate: Estimate, waits: f64) -> Estimate {
+        let (error, share) = self.least_error;
+        let unsure = waits.min(share * estimate.mean);
+        estimate.of_queue().at_least(error * unsure)
+    }
+
     /// Returns the mean number of some classes together in system.
     pub fn mean_number(&self, classes: &[usize]) -> Option<Estimate> {
         let c = self.columns;
-        let number = self.time_average(|row| classes.iter().map(|&i| row[c.present(i)]).sum());
-        number.map(Estimate::of_queue)
+        let number = self.time_average(|row| classes.iter().map(|&i| row[c.present(i)]).sum())?;
+        let time = self.total(|row| row[c.time()]);
+        Some(self.of_queue(number, self.waits(classes) / time))
     }
 
     /// Returns the mean response time of each replication, over the jobs of all classes.
@@ -208,8 +228,9 @@ impl Sample {
         let ratio = self.ratio(
             |row| classes.iter().map(|&i| of(row, i)).sum(),
             |row| classes.iter().map(|&i| row[c.completions(i)]).sum(),
-        );
-        ratio.map(Estimate::of_queue)
+        )?;
+        let jobs: f64 = classes.iter().map(|&i| self.completions(i)).sum();
+        Some(self.of_queue(ratio, self.waits(classes) / jobs))
     }
 
     /// Returns `Σ w_i E[T_i]` with weights of sum 1; none when some class has no completion.
@@ -229,7 +250,8 @@ impl Sample {
                 .map(|i| weights[i] * (excess(i) / jobs[i]))
                 .sum()
         });
-        Some(estimate.of_queue())
+        let of_class = |i: usize| weights[i] * self.waits(&[i]) / self.completions(i);
+        Some(self.of_queue(estimate, classes.map(of_class).sum()))
     }
 }
 

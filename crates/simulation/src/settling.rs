@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::memory::lacks;
+use super::memory;
 use super::sample::{REST, Sample, Seen, WARM_UP, mean_number};
 use super::settings::{Class, total_arrival_rate};
 use super::statistics::{has_level, mean};
@@ -91,7 +91,7 @@ pub(super) fn unsettled(seen: &Seen<'_>, sample: &Sample) -> Option<Unsettled> {
     if let Some(why) = slow_clock(seen) {
         return Some(why);
     }
-    let lacks = lacks(seen, sample);
+    let lacks = memory::lacks(seen, sample);
     if lacks > 1.0 {
         let events = lacks * seen.events() as f64;
         return Some(Unsettled::HeavyTraffic { events });
@@ -119,7 +119,7 @@ const MANY: f64 = 300.0;
 
 /// Returns the relative half-width of the mean response time so far; `None` while nothing can be said.
 pub(super) fn precision(seen: &Seen<'_>) -> Option<f64> {
-    let sample = Sample::new(seen).filter(|sample| unsettled(seen, sample).is_none())?;
+    let sample = memory::sample(seen).filter(|sample| unsettled(seen, sample).is_none())?;
     let all: Vec<usize> = (0..seen.classes.len()).collect();
     let many = |i: &usize| seen.classes[*i].is_rare() || sample.completions(*i) >= MANY;
     let response = sample.mean_response(&all).filter(|_| all.iter().all(many));

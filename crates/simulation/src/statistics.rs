@@ -94,6 +94,16 @@ impl Estimate {
         }
     }
 
+    /// Returns the estimate with no less than this standard error.
+    #[must_use]
+    pub fn at_least(self, standard_error: f64) -> Self {
+        if self.standard_error < standard_error {
+            Estimate::with_error(self.mean, standard_error, self.freedom)
+        } else {
+            self
+        }
+    }
+
     /// Returns the relative half-width; 0 for what is known without error.
     pub fn relative(&self) -> f64 {
         let is_exact = self.half_width == 0.0;

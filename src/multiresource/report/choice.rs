@@ -75,13 +75,17 @@ pub(super) fn simulated(
 }
 
 /// Says what is not claimed, and what was not considered.
-pub(super) fn left_out(unclaimed: Option<&str>, skipped: &[String], width: usize) -> String {
+pub(super) fn left_out(chosen: &Chosen, width: usize) -> String {
     let mut text = String::new();
-    if let Some(why) = unclaimed {
+    for why in &chosen.retracted {
+        let note = format!("not claimed, since it cannot be: {why}. More with --budget.\n");
+        text += &wrap(&note, width);
+    }
+    if let Some(why) = &chosen.unclaimed {
         let note = format!("No mean of it is claimed: {why}. More with --budget.\n");
         text += &wrap(&note, width);
     }
-    for why in skipped {
+    for why in &chosen.skipped {
         let _ = writeln!(text, "not considered: {why}");
     }
     text

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use itertools::chain;
 
 use super::upgrades::bounds;
-use super::{Table, bar, load, percent, start_latency, unmet_by, within, wrap};
+use super::{Table, bar, load, number, percent, start_latency, unmet_by, within, wrap};
 use crate::artifact::{Method as _, Quantity as _, Standing};
 use crate::multiresource::artifact::{Artifact, Checked, Claim, Family, Quantity};
 use crate::multiresource::workload::{Fleet, Workload};
@@ -25,6 +25,7 @@ pub fn show(checked: &Checked, width: usize) -> String {
     let rule = artifact.policy.words(fleet.envelope());
     let _ = writeln!(text, "\n{}", wrap(&rule, width));
     text += &schedules(artifact, fleet.envelope(), width);
+    text += &rates(artifact, width);
     let _ = write!(text, "\n{}", promises(artifact, checked, width));
     text += &bounds(fleet, artifact, width);
     let workload = &artifact.workload;
@@ -88,6 +89,28 @@ fn schedules(artifact: &Artifact, workload: &Workload, width: usize) -> String {
         let _ = writeln!(text, "… and {} more schedules", schedules.len() - DRAWN);
     }
     text
+}
+
+/// Returns the rates of a chain of one's own, if it is one that can be shown.
+fn rates(artifact: &Artifact, width: usize) -> String {
+    let msr = artifact.policy.msr();
+    let Some((msr, rates)) = msr.and_then(|msr| Some((msr, msr.rates.as_ref()?))) else {
+        return String::new();
+    };
+    if rates.len() > DRAWN {
+        return String::new();
+    }
+    let to = (1..=rates.len()).map(|n| format!("to {n}"));
+    let mut table = Table::new(chain!(["from".to_string()], to));
+    for (n, row) in rates.iter().enumerate() {
+        let rates = row.iter().map(|rate| number(rate * msr.switching_rate));
+        table.row(chain!([(n + 1).to_string()], rates));
+    }
+    let unit = &artifact.workload.time_unit;
+    format!(
+        "\nSwitches, by schedule [1/{unit}]\n{}\n",
+        table.within(width)
+    )
 }
 
 /// Says what it promises, and how sure that is.

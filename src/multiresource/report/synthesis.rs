@@ -90,7 +90,7 @@ fn chosen(fleet: &Fleet, own: &Chosen, optimum: Option<(f64, Preemption)>, width
     if let Some(record) = record {
         text += &simulated(workload, record, artifact, optimum, width);
     }
-    text += &left_out(own.unclaimed.as_deref(), &own.skipped, width);
+    text += &left_out(own, width);
     let _ = writeln!(
         text,
         "stability: {}",

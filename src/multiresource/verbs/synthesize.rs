@@ -37,8 +37,8 @@ pub struct SynthesisArgs {
     /// Family of policies, or a rule by its name [default: auto, the best of all, chosen by simulation]
     ///
     /// By analysis, proved stable: msr (a clock moves between the working schedules of the program), msfq-strict (MSFQ to the
-    /// letter of its paper, where one of two types needs the whole server, with the best threshold, or msfq-strict:20), over a
-    /// fleet partition (slots for each type). Tuned by simulation: quickswap (the types in turn, or the largest first until others starve),
+    /// letter of its paper, where one of two types needs the whole server; with the best threshold, for which `compare` does not
+    /// look, or msfq-strict:20), over a fleet partition (slots for each type). Tuned by simulation: quickswap (the types in turn, or the largest first until others starve),
     /// adaptive-msr (working schedules left and chosen by queue lengths), reserving (First-Fit with a reservation that
     /// opens when it is worth the drain), tdc (what is worth most, with the price of the drain); with --preemption full or
     /// setup tuned-max-weight (the schedule of most weight); over a fleet pooled (First-Fit and its kin, EASY, and rules

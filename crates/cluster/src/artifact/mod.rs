@@ -19,7 +19,7 @@ pub use crate::policy::{
     PooledPolicy, Preemption, RandomizedTimersPolicy, ReservingPolicy, Route, ServerFillingPolicy,
     StaticQuickswapPolicy, Switching, TdcKnobs, TdcOrder, TdcPolicy, Zone,
 };
-pub use check::{check_against, check_within};
+pub use check::{check_against, check_within, retract};
 pub use evidence::{Evidence, Mix, SearchNode, SearchRecord, ShapeWorth, Simulation};
 pub use fractions::{ExactRecord, Fraction, MOST_DIGITS, Proven};
 pub use objective::{Delay, Objective, Promise};

@@ -25,7 +25,7 @@ pub(super) const MSFQ: NamedRule = NamedRule {
 
 pub(super) const MSFQ_STRICT: NamedRule = NamedRule {
     name: "msfq-strict",
-    about: "the same to the letter of its paper: light jobs give way at the threshold even if no heavy one waits",
+    about: "the same to the letter of its paper: light jobs give way at the threshold even if no heavy one waits (`--family msfq-strict` takes the best ℓ)",
     settings: |fleet, l| {
         let policy = StaticQuickswapPolicy::strict_msfq(fleet.envelope(), l)?;
         Ok(Box::new(policy))

@@ -15,7 +15,7 @@ pub(super) fn section7(load: f64) -> Workload {
     model("section7").scaled(load / 0.9).unwrap()
 }
 
-fn synthesized(workload: &Workload, options: &Options) -> Synthesis {
+pub(super) fn synthesized(workload: &Workload, options: &Options) -> Synthesis {
     match synthesize(workload, options).unwrap() {
         Outcome::Policy(synthesized) => *synthesized,
         other => panic!("{other:?}"),

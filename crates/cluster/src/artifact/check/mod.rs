@@ -42,10 +42,10 @@ pub use against::check_against;
 
 use std::cell::Cell;
 
-use super::{Artifact, Claim, Evidence, Family, Quantity};
+use super::{Artifact, Claim, Evidence, Family, Method, Quantity};
 use crate::policy::OneOrAll;
 use crate::workload::{Fleet, Workload};
-use synth_core::artifact::{Finding, Findings, Subject, find};
+use synth_core::artifact::{Finding, Findings, Subject, find, written};
 
 /// Work that solving the queues of what is claimed may take, roughly in
 /// nanoseconds: what would take more is not derived, and said so.
@@ -71,16 +71,47 @@ pub fn check_within(artifact: &Artifact, work: f64) -> Result<(), Vec<Finding>> 
     if wrong.is_empty() { Ok(()) } else { Err(wrong) }
 }
 
+/// Takes out of an artifact just made those claims from simulation that the checker would refuse: they contradict what is
+/// proved, or each other. Returns what is wrong with them.
+pub fn retract(artifact: &mut Artifact) -> Vec<String> {
+    let mut why = Vec::new();
+    let Ok(fleet) = artifact.workload.check() else {
+        return why;
+    };
+    let is_simulated = |claim: &Claim| claim.method == Method::Simulated;
+    while artifact.claims.iter().any(is_simulated) {
+        let (mut findings, budget) = (Findings::default(), Cell::new(0.0));
+        let document = Document::new(artifact, &fleet, &budget);
+        simulated::check(&document, None, Some(document.evidence), &mut findings);
+        let wrong = findings.into_list();
+        let before = why.len();
+        let mut n = 0;
+        artifact.claims.retain(|claim| {
+            let path = format!("claims[{n}]");
+            n += 1;
+            let own = wrong.iter().find(|f| f.path.starts_with(&path));
+            let own = own.filter(|_| is_simulated(claim));
+            let about = claim.job_type.as_deref().unwrap_or("all jobs");
+            let quantity = written(&claim.quantity);
+            why.extend(own.map(|f| format!("{quantity} of {about}: {}", f.message)));
+            own.is_none()
+        });
+        if why.len() > before {
+            continue;
+        }
+        if let Some(both) = wrong.into_iter().find(|f| f.path == "claims") {
+            artifact.claims.retain(|claim| !is_simulated(claim));
+            why.push(both.message);
+        }
+        break;
+    }
+    why
+}
+
 fn check_with(artifact: &Artifact, work: f64, findings: &mut Findings) -> Option<Fleet> {
     let fleet = findings.workload(artifact.workload.check())?;
-    let document = Document {
-        rule: &artifact.policy,
-        evidence: &artifact.evidence,
-        claims: &artifact.claims,
-        fleet: &fleet,
-        workload: fleet.envelope(),
-        budget: &Cell::new(CLAIMS.min(work)),
-    };
+    let budget = Cell::new(CLAIMS.min(work));
+    let document = Document::new(artifact, &fleet, &budget);
     document.check(findings);
     findings.remarks(&["workload.source", "workload.unserved", "tool"]);
     Some(fleet)
@@ -99,6 +130,17 @@ struct Document<'a> {
 }
 
 impl<'a> Document<'a> {
+    fn new(artifact: &'a Artifact, fleet: &'a Fleet, budget: &'a Cell<f64>) -> Self {
+        Document {
+            rule: &artifact.policy,
+            evidence: &artifact.evidence,
+            claims: &artifact.claims,
+            fleet,
+            workload: fleet.envelope(),
+            budget,
+        }
+    }
+
     /// Returns the claim about a type, or about all.
     fn find(&self, quantity: Quantity, job_type: Option<&str>) -> Option<&Claim> {
         find(self.claims, quantity, Subject::of_type(job_type))

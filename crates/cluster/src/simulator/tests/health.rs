@@ -207,6 +207,45 @@ fn what_grows_and_turns_is_not_unstable() {
     );
 }
 
+/// Both rules are stable at load .997, and their queues grow for as long as a small budget lasts.
+#[test]
+fn a_stable_rule_in_heavy_traffic_is_not_unstable() {
+    let workload = model("one_or_all").scaled(0.997 / 0.76875).unwrap();
+    for name in ["first-fit", "most-servers-first"] {
+        for seed in 1..=4 {
+            let settings = Settings {
+                seed,
+                ..events(1_000_000 * seed)
+            };
+            let run = rule(name).simulate(&workload, &settings, quiet).unwrap();
+            assert_eq!(run.health, Health::Unsettled, "{name} {seed}");
+        }
+    }
+}
+
+/// Lognormal sizes so variable that most runs see too few of the large ones to know how unsure they are: an interval is at least
+/// half of what it is by theory, and exponential sizes know theirs.
+#[test]
+fn an_interval_is_no_narrower_than_rare_sizes_let_it_be() {
+    let size =
+        "name: a, demand: {cpu: 1}, arrival_rate: .1, size: {law: lognormal, mean: 1, scv: 16}";
+    let workload = one_server("", 1, &[size]);
+    let exact = 1.0 + 0.1 * 17.0 / 1.8;
+    let mut missed = 0;
+    for seed in 1..=10 {
+        let settings = Settings {
+            seed,
+            ..events(6_000_000)
+        };
+        let run = simulate(&workload, FCFS, &settings, quiet).unwrap();
+        let mean = run.mean_response.unwrap();
+        println!("{} {mean:?}", mean.relative());
+        missed += u32::from(!mean.covers(exact, 0.95));
+        assert!(mean.relative() > 0.08, "{seed}: {mean:?}");
+    }
+    assert!(missed <= 1, "{missed}");
+}
+
 /// Constant arrivals and sizes: settled after 1e5 events, and no percentile is above the one response time.
 #[test]
 fn what_is_constant_is_settled() {

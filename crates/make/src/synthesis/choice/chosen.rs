@@ -108,6 +108,8 @@ pub struct Chosen {
     pub run: Option<Run>,
     /// Why nothing that was simulated is claimed of it.
     pub unclaimed: Option<String>,
+    /// What its run says that cannot be, and so is not claimed.
+    pub retracted: Vec<String>,
     /// How it was chosen by simulation, if it was.
     pub choice: Option<Choice>,
     /// What was synthesized of its family, if that is Markovian Service Rate.
@@ -125,6 +127,7 @@ impl Chosen {
             is_cut: false,
             run: None,
             unclaimed: None,
+            retracted: Vec::new(),
             choice: None,
             synthesis: None,
             skipped: Vec::new(),

@@ -5,7 +5,7 @@ use super::evaluator::{self, DONE, Evaluator, REPLICATIONS};
 use super::ladder::{Candidate, Comparison, Ladder};
 use super::{record, search};
 use crate::synthesis::left;
-use synth_cluster::artifact::{Artifact, Family};
+use synth_cluster::artifact::{Artifact, Family, retract};
 use synth_cluster::policy::TuningContext;
 use synth_cluster::simulator::Run;
 
@@ -83,12 +83,15 @@ pub(super) fn decide(
     }
     let (run, unclaimed) = description(taken, &basis, evaluator);
     let claimed = run.filter(|_| unclaimed.is_none());
+    let mut artifact = artifact(&taken.policy, claimed)?;
+    let retracted = retract(&mut artifact);
     Ok(Chosen {
+        retracted,
         run: run.cloned(),
         is_cut: evaluator.is_cut,
         choice: Some(record::choice(&comparison, &basis, is_decided)),
         unclaimed,
-        ..Chosen::new(artifact(&taken.policy, claimed)?, basis)
+        ..Chosen::new(artifact, basis)
     })
 }
 

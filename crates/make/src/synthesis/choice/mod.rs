@@ -23,6 +23,8 @@ mod ladder;
 mod pooled;
 mod record;
 mod search;
+#[cfg(test)]
+mod tests;
 
 use super::{Options, Outcome, Synthesis, SynthesisError, of_solution, synthesize};
 pub use chosen::{Basis, ChoiceError, ChoiceOptions, Chosen, Families, Stage};

@@ -1,0 +1,35 @@
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+use crate::synthesis::tests::{section7, synthesized};
+use synth_cluster::artifact::{Artifact, Claim, Method, retract};
+
+/// What a run says against what is proved is not claimed, and all of it is not where it contradicts itself; what is left
+/// checks.
+#[test]
+fn what_cannot_be_is_not_claimed() {
+    let workload = section7(0.5);
+    let options = Options::new(Preemption::None);
+    let choice = ChoiceOptions::new(Families::All, 10_000_000, 1);
+    let synthesized = Box::new(synthesized(&workload, &options));
+    let right = choose(&workload, &options, &choice, synthesized, |_| ()).unwrap();
+    assert_eq!(right.retracted, [""; 0]);
+    let simulated = |artifact: &Artifact| {
+        let claims = artifact.claims.iter();
+        claims.filter(|c| c.method == Method::Simulated).count()
+    };
+    let of_first =
+        |claim: &&mut Claim| claim.job_type.as_deref() == Some(workload.types()[0].name());
+    for (quantity, factor, left) in [
+        (Quantity::MeanResponse, 0.1, simulated(&right.artifact) - 1),
+        (Quantity::MeanNumber, 3.0, 0),
+    ] {
+        let mut artifact = right.artifact.clone();
+        let mut claims = artifact.claims.iter_mut().filter(of_first);
+        claims.find(|c| c.quantity == quantity).unwrap().value *= factor;
+        assert!(artifact.check().is_err());
+        assert_eq!(retract(&mut artifact).len(), 1);
+        assert_eq!(simulated(&artifact), left);
+        artifact.check().unwrap();
+    }
+}

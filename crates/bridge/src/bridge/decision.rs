@@ -69,8 +69,7 @@ impl ActivePolicy {
         let knows_better = own.learned != Learned::default();
         let learned = learned.filter(|(_, of)| !knows_better || *of == self.digest);
         self.learned = learned.map(|(learned, _)| learned);
-        self.scheduler =
-            Scheduler::with_learned(&self.policy, setup.seed, self.learned.as_ref());
+        self.scheduler = Scheduler::with_learned(&self.policy, setup.seed, self.learned.as_ref());
     }
 
     /// Starts the scheduler anew, without jobs, with what it has learned.

@@ -116,9 +116,8 @@ impl Journal {
 
 /// Returns what a journal says last of what was learned, and under which policy.
 fn last_learned(text: &[u8]) -> Option<(Learned, String)> {
-    let is_worth = |line: &&[u8]| {
-        line.starts_with(b"{\"learned\"") || line.starts_with(b"{\"policy\"")
-    };
+    let is_worth =
+        |line: &&[u8]| line.starts_with(b"{\"learned\"") || line.starts_with(b"{\"policy\"");
     let mut records = text.rsplit(|byte| *byte == b'\n').filter(is_worth);
     let mut record = || {
         let line = String::from_utf8_lossy(records.next()?);

@@ -268,7 +268,10 @@ impl Profile {
                 room.extend_from_within(room.len() - resources..);
             }
             let last = room.len() - resources;
-            room[last..].iter_mut().zip(demand).for_each(|(r, d)| *r += d);
+            room[last..]
+                .iter_mut()
+                .zip(demand)
+                .for_each(|(r, d)| *r += d);
         }
         Profile {
             resources,

@@ -20,6 +20,8 @@ mod queue;
 mod reservations;
 mod running;
 mod shortest;
+#[cfg(test)]
+mod tests;
 
 pub use choices::{Backfilling, QueueOrder};
 pub(super) use choices::{Classes, oldest};

@@ -34,7 +34,9 @@ impl Planned {
     }
 
     fn profile(&self, system: &System) -> Profile {
-        let free = (0..system.capacity().len()).map(|j| system.free(j)).collect();
+        let free = (0..system.capacity().len())
+            .map(|j| system.free(j))
+            .collect();
         let ends = self.queue.running().on(0).iter();
         let ends = ends.map(|(end, _, i)| (*end, system.demand(*i)));
         Profile::of_ends(system.now(), free, ends)

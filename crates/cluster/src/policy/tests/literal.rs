@@ -249,11 +249,23 @@ fn easy_backfilling_by_priority_as_it_reads() {
         own,
     ];
     let promises = |own| [(own, f64::INFINITY), (own, 3.0)];
-    for (order, longest_wait) in orders.into_iter().flat_map(promises) {
+    let kinds = |own| {
+        use Reservations::{All, Few, First};
+        [First, Few(1), Few(3), All].map(|reservations| (own, reservations))
+    };
+    let all = orders.into_iter().flat_map(promises).flat_map(kinds);
+    for ((order, longest_wait), reservations) in all {
         let choices = Backfilling {
             order: QueueOrder::Priority(order, Estimate::Limit),
             longest_wait: Some(longest_wait),
+            reservations,
             ..Backfilling::easy(Estimates::Inflated(4.0))
+        };
+        let most = match reservations {
+            Reservations::Few(count) if count > 1 => Some(count as usize),
+            Reservations::All => Some(usize::MAX),
+            // With one it is the same.
+            _ => None,
         };
         let policy = choices.rule(&workload, 1);
         let mut overdue = 0;
@@ -278,7 +290,11 @@ fn easy_backfilling_by_priority_as_it_reads() {
             let waiting = jobs.iter().filter(|job| !job.runs);
             overdue += waiting.filter(|job| key(job) == f64::NEG_INFINITY).count();
             jobs.sort_by(|a, b| key(a).total_cmp(&key(b)));
-            assert_eq!(running, easy(&workload, now, &jobs), "{order:?}");
+            let expected = match most {
+                Some(most) => planned(&workload, now, &jobs, most),
+                None => easy(&workload, now, &jobs),
+            };
+            assert_eq!(running, expected, "{order:?} {reservations:?}");
         });
         assert_eq!(overdue > 100, longest_wait == 3.0, "{order:?}: {overdue}");
     }
@@ -315,6 +331,28 @@ fn earliest(
             .all(|time| fits(w, &free_at(time), job_type))
     };
     starts.into_iter().find(|start| works(*start)).unwrap()
+}
+
+/// Who runs where so many of those that do not start are planned for, in this order, all anew.
+fn planned(w: &Workload, now: f64, jobs: &[Known], most: usize) -> Vec<u64> {
+    let (running, waiting): (Vec<&Known>, Vec<&Known>) = jobs.iter().partition(|job| job.runs);
+    let plan = |job: &Known, from: f64, to: f64| (job.job_type, from, to);
+    let mut plans = Vec::from_iter(running.iter().map(|job| plan(job, now, job.expected)));
+    let mut numbers: Vec<u64> = running.iter().map(|job| job.number).collect();
+    let mut kept = 0;
+    for job in waiting {
+        let start = earliest(w, &plans, now, job.job_type, job.expected);
+        if start <= now {
+            numbers.push(job.number);
+        } else if kept == most {
+            continue;
+        } else {
+            kept += 1;
+        }
+        plans.push(plan(job, start, start + job.expected));
+    }
+    numbers.sort_unstable();
+    numbers
 }
 
 /// The plan of conservative backfilling: type, from when and until when.

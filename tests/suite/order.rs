@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use crate::common::*;
+use crate::fake_slurm::{Fake, job};
 use rand::{RngExt, SeedableRng};
 use synth::multiresource::artifact::Checked;
 use synth::multiresource::live::Scheduler;
@@ -149,4 +150,92 @@ fn a_replay_and_a_scheduler_start_the_same_jobs() {
             assert_eq!(replayed, starts, "{name}");
         }
     }
+}
+
+/// A partition of Slurm: of all held jobs the one of the shortest limit goes first, whatever its place in the queue; what
+/// was learned of it stands in the journal, with which the next bridge goes on.
+#[test]
+fn a_bridge_orders_all_held_jobs_and_keeps_what_it_learns() {
+    let (folder, fake) = (Folder::new(), Fake::new());
+    let workload = folder.write("w.yaml", ONE);
+    let (policy, journal) = (folder.name("p.json"), folder.name("journal.jsonl"));
+    works(&format!("{workload} --family easy+sjf+history -o {policy}"));
+    let path = format!(
+        "{}:{}",
+        fake.folder().display(),
+        std::env::var("PATH").unwrap()
+    );
+    let bridge = |until: &str| {
+        let words = "bridge slurm --partition synth --poll 50ms";
+        let words: Vec<&str> = words.split(' ').collect();
+        let mut command = command(
+            &[
+                &words[..],
+                &["--journal", &journal, "--until", until, &policy],
+            ]
+            .concat(),
+        );
+        command.env("PATH", &path).env("TMPDIR", fake.folder());
+        command
+    };
+    let whole = |id: &str, limit: &str, more: &[(&str, &str)]| {
+        let own = [
+            ("JobArrayID", id),
+            ("TimeLimit", limit),
+            ("NumTasks", "4"),
+            ("tres-alloc", "cpu=4,mem=10M,node=1,billing=4"),
+        ];
+        job(&[more, &own].concat())
+    };
+    let others = whole("17", "10:00", &[]) + &whole("19", "5:00", &[]);
+    fake.queue(&(others.clone() + &whole("18", "1:00", &[])));
+    let child = bridge("4s")
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let released = |jobs: &[&str]| {
+        let begin = std::time::Instant::now();
+        while fake.asked().len() < jobs.len()
+            && begin.elapsed() < std::time::Duration::from_secs(20)
+        {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        assert_eq!(fake.asked(), jobs);
+    };
+    released(&["release 18"]);
+    let runs = [
+        ("StateCompact", "R"),
+        ("Reason", "None"),
+        ("PriorityLong", "1"),
+        ("NodeList", "n1"),
+    ];
+    fake.queue(&(others.clone() + &whole("18", "1:00", &runs)));
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    fake.queue(&others);
+    released(&["release 18", "release 19"]);
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!(code(&ended), 0, "{}", stderr(&ended));
+    let text = std::fs::read_to_string(&journal).unwrap();
+    for part in [
+        "\"limit\":60.0,\"user\":\"ann\"",
+        "\"more\":true",
+        "\n{\"learned\":{\"limited\":{\"count\":1,",
+    ] {
+        has(&text, part);
+    }
+    assert_eq!(code(&bridge("300ms").output().unwrap()), 0);
+    let text = std::fs::read_to_string(&journal).unwrap();
+    let heads = text.lines().filter(|line| line.starts_with("{\"policy\""));
+    let learned: Vec<bool> = heads.map(|line| line.contains("\"learned\"")).collect();
+    assert_eq!(learned, [false, true]);
+    has(
+        &stdout(&works(&format!("bridge --replay {journal} {policy}"))),
+        "as they were",
+    );
+    has(
+        &stdout(&works(&format!(
+            "bridge --replay {journal} {policy} --why 17"
+        ))),
+        "before it in the order",
+    );
 }

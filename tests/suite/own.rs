@@ -167,7 +167,7 @@ fn faults_of_a_document_are_told() {
     has(&stderr(&output), "these schedules do not carry the load");
     fails(
         &format!("models/fleet.yaml --policy {own}"),
-        "--policy goes with one server",
+        "the policy is for one server, and the workload is a fleet",
     );
 }
 

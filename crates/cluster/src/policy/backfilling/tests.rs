@@ -102,10 +102,16 @@ fn files_have_words_and_numbers() {
             serde_json::from_str::<BackfillingPolicy>(&text).unwrap(),
             own
         );
+        let written = format!("\"reservations\":{written}");
+        let none = "\"reservations\":0";
         for (from, to, said) in [
-            (written, "0", "a whole number from 1 on"),
-            (written, "1.5", "a whole number from 1 on"),
-            (written, "\"some\"", "`some` does not say how many"),
+            (&*written, none, "a whole number from 1 on"),
+            (&written, "\"reservations\":1.5", "a whole number from 1 on"),
+            (
+                &written,
+                "\"reservations\":\"some\"",
+                "`some` does not say how many",
+            ),
             ("\"tree\"", "\"oracle\"", "unknown variant `oracle`"),
             ("\"size\":3.0", "\"size\":null", "null"),
         ] {

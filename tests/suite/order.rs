@@ -28,11 +28,12 @@ fn jobs() -> Vec<Job> {
     let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(5);
     let mut submit = 0;
     let mut job = |_| {
+        let come = submit;
         submit += random.random_range(0..30);
         let (size, user) = (random.random_range(1..60), random.random_range(1..4));
         let cpus = [1, 2, 4][random.random_range(0..3)];
         let limit = size * user + random.random_range(0..5);
-        (submit, size, cpus, limit, user)
+        (come, size, cpus, limit, user)
     };
     (0..600).map(&mut job).collect()
 }
@@ -236,6 +237,6 @@ fn a_bridge_orders_all_held_jobs_and_keeps_what_it_learns() {
         &stdout(&works(&format!(
             "bridge --replay {journal} {policy} --why 17"
         ))),
-        "before it in the order",
+        "as `whole`: it is the next.",
     );
 }

@@ -153,7 +153,10 @@ fn faults_of_a_document_are_told() {
             TWO.replace(", weights: [1, 1]", ""),
             "either `weights` or `rates`",
         ),
-        ("{}".into(), "either `msr` or `static-quickswap`"),
+        (
+            "{}".into(),
+            "one of `msr`, `static-quickswap` and `backfilling`",
+        ),
         (
             "static-quickswap: {cycle: [type-1, type-2]}".into(),
             "2 entries, expected 3",

@@ -1,5 +1,5 @@
 //! `cargo bench --bench simulator`: events (arrivals, completions, clocks) a second on one core, for
-//! a fixed set of models and rules. A job's record is kept in all of them. `…/sizes` are models with
+//! a fixed set of models and rules; `queue` is the time of one end, and of the arrivals for it, with 10 000 jobs that wait. A job's record is kept in all of them. `…/sizes` are models with
 //! laws of sizes that are not exponential, or rules that are told sizes: there a calendar knows
 //! who ends next. `…_types` is MaxWeight among many types of the classes of `instances`. `…/fleet` are rules over 10 000 servers of five shapes, with 50 types. `…/replay` are jobs of a log that is replayed. Policies are synthesized
 //! before the clock starts.
@@ -12,9 +12,10 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use synth::multiresource::artifact::{
-    AdaptiveMsrPolicy, Backfill, EmptySlots, Family, Order, Placement, PooledPolicy, Preemption,
-    Switching,
+    AdaptiveMsrPolicy, Backfill, EasyBackfillPolicy, EmptySlots, Family, Order, Placement,
+    PooledPolicy, Preemption, Switching,
 };
+use synth::multiresource::policy::{Event, Rule as _, System};
 use synth::multiresource::replay::{self, Clock, DecisionState, Kinds, Log, Speed, gathered};
 use synth::multiresource::simulator::{Contender, Settings};
 use synth::multiresource::synthesis::{Options, Outcome, Pooling, pool, synthesize};
@@ -285,7 +286,14 @@ fn replays(c: &mut Criterion) {
     let mut group = c.benchmark_group("simulator");
     group.throughput(Throughput::Elements(2 * u64::from(JOBS)));
     group.sample_size(10);
-    for name in ["first-fit", "fcfs", "easy"] {
+    for name in [
+        "first-fit",
+        "fcfs",
+        "easy",
+        "easy+sjf",
+        "easy+wfp3",
+        "easy+wfp3+history",
+    ] {
         let rule = Contender::parse(name).unwrap();
         let (fleet, types) = gathered(&log, &log.jobs, &kinds, clock, 0.0, false).unwrap();
         let scene = DecisionState {
@@ -295,6 +303,7 @@ fn replays(c: &mut Criterion) {
             clock,
             latency: 0.0,
             drawn: Vec::new(),
+            promised: false,
             seed: 1,
         };
         group.bench_function(format!("{name}/replay"), |b| {
@@ -307,5 +316,80 @@ fn replays(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, simulations, fleets, many_types, replays);
+/// Decisions with 10 000 jobs in the queue, of 50 types on 128 cores: an end, and as many arrivals as jobs have started.
+fn long_queues(c: &mut Criterion) {
+    const WAITING: u64 = 10_000;
+    const TYPES: u32 = 50;
+    let job = |i: u32| {
+        let cpu = 1 + 2 * i;
+        format!("\n  - {{name: t{i}, demand: {{cpu: {cpu}}}, arrival_rate: .0001, mean_size: 100}}")
+    };
+    let text = format!(
+        "kind: multiresource\ntime_unit: s\nknown: {{limit: {{law: uniform, low: 1, high: 3}}}}\nserver: {{capacity: {{cpu: 128}}}}\njobs:{}\n",
+        (0..TYPES).map(job).collect::<String>()
+    );
+    let fleet = Fleet::from(Workload::parse(&text, "queue").unwrap().workload);
+    let mut group = c.benchmark_group("queue");
+    for name in [
+        "easy",
+        "easy+sjf",
+        "easy+wfp3",
+        "easy+wfp3+history",
+        "conservative+sjf",
+    ] {
+        let mut rule = match name {
+            "easy" => EasyBackfillPolicy {}.build(&fleet),
+            _ => Contender::parse(name).unwrap().rule(&fleet).unwrap(),
+        };
+        let mut system = System::for_policy(&fleet, &*rule);
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+        rule.begin(&mut system);
+        let mut now = 0.0;
+        let mut events = 0_u64;
+        let mut round = || {
+            now += 1.0;
+            let running: Vec<usize> = (0..TYPES as usize)
+                .filter(|i| system.running(*i) > 0)
+                .collect();
+            if !running.is_empty() {
+                let i = running[random.random_range(0..running.len())];
+                system.complete(i, 0, now).unwrap();
+                rule.react(Event::Completion(i), &mut system);
+                events += 1;
+            }
+            while system.jobs() - system.all_running() < WAITING {
+                let i = random.random_range(0..TYPES as usize);
+                let limit = f64::from(random.random_range(1..100_000));
+                let job = system.arrive_limited(i, now, limit);
+                system.set_user(job, random.random_range(1..50));
+                rule.react(Event::Arrival(i), &mut system);
+                events += 1;
+            }
+            system.clear_actions();
+        };
+        round();
+        let mut rounds = 0_u64;
+        group.bench_function(name, |b| {
+            b.iter(|| {
+                rounds += 1;
+                round();
+            });
+        });
+        println!(
+            "{name}: {:.2} events a round",
+            (events - WAITING) as f64 / rounds as f64
+        );
+        assert_eq!(system.violation(), None);
+    }
+    group.finish();
+}
+
+criterion_group!(
+    benches,
+    simulations,
+    fleets,
+    many_types,
+    replays,
+    long_queues
+);
 criterion_main!(benches);

@@ -22,7 +22,7 @@ pub struct Arguments<K: Kind> {
     #[command(flatten)]
     workload: WorkloadFile<false>,
 
-    /// Policies to compare, by name (`synth rules` lists them) or policy file
+    /// Policies to compare, by name (`synth rules` lists them, and the words of names with +) or policy file
     #[arg(long, value_delimiter = ',', required = true, value_name = "P,P,…")]
     policies: Vec<String>,
 

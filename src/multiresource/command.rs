@@ -385,6 +385,8 @@ const EXAMPLES: &str = "  synth fit cluster.swf -o workload.yaml
       run it, with confidence intervals, and judge its claims
   synth compare --workload models/section7.yaml --policies first-fit,fcfs,p.json --loads 0.5,0.7,0.9
       mean response times beside those of rules in use today, and which policy is surely faster
+  synth compare --trace log.swf --policies easy,easy+sjf,easy+wfp3+history,first-fit+saf
+      the order of the queue by what each job promises: `synth rules` says which words there are
   synth compare --workload models/section7.yaml --policies first-fit,p.json --output c.json --html c.html
       the same as a page with pictures; finished parts are kept, and --resume continues them
   synth simulate --trace log.swf --policy first-fit
@@ -404,7 +406,7 @@ const EXAMPLES: &str = "  synth fit cluster.swf -o workload.yaml
   synth --workload models/section7.yaml --policy own.yaml --output p.json
       schedules of your own with their weights or rates: exact means and bounds
   synth --workload models/one_or_all.yaml --family msfq:20 --output p.json
-      a rule by its name as a policy file
+      a rule by its name as a policy file; with limits that are known also such as easy+sjf+history
   synth export slurm p.json --partition batch --output slurm/
       what an administrator installs so that the policy decides when jobs of a Slurm partition start
   synth sweep-alpha --workload models/section7.yaml --preemption none --html curves.html

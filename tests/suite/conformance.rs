@@ -5,7 +5,7 @@
 //!
 //! A vector is a policy artifact and a list of steps. Each step is an event (`arrival`,
 //! `completion` or `clock`, with the type's or the clock's index; a completion also with the
-//! number of the job that ended, an arrival with the job's limit where such are known), then the numbers of the jobs that the rule starts and stops,
+//! number of the job that ended, an arrival with the job's limit and the number of its user where such are known), then the numbers of the jobs that the rule starts and stops,
 //! in order, and the rates of all its clocks afterwards; over a fleet also the server on which each job starts, by
 //! number, shape by shape. Jobs are numbered from 0 in order of
 //! arrival. Clock 0 ends a working schedule; clock 1 + i ends a slot of type i that no job ends; of a chain clock 1 + K + t ends a
@@ -20,15 +20,17 @@ use std::collections::BTreeSet;
 use rand::{RngExt, SeedableRng};
 use serde::{Deserialize, Serialize};
 use synth::multiresource::artifact::{
-    AdaptiveQuickswapPolicy, Artifact, Backfill, Checked, ConservativeBackfillPolicy,
-    EasyBackfillPolicy, EasyByMeanPolicy, EmptySlots, Family, FcfsPolicy, FirstFitPolicy, Guard,
-    GuardedPolicy, LeastServersFirstPolicy, MaxWeightPolicy, MaxWeightSetupPolicy,
-    MostServersFirstPolicy, MsrPolicy, Order, PartitionPolicy, Placement, PooledEasyPolicy,
-    PooledPolicy, Preemption, RandomizedTimersPolicy, Route, ServerFillingPolicy,
+    AdaptiveQuickswapPolicy, Artifact, Backfill, BackfillingPolicy, Checked,
+    ConservativeBackfillPolicy, EasyBackfillPolicy, EasyByMeanPolicy, EmptySlots, Family,
+    FcfsPolicy, FirstFitPolicy, Guard, GuardedPolicy, LeastServersFirstPolicy, MaxWeightPolicy,
+    MaxWeightSetupPolicy, MostServersFirstPolicy, MsrPolicy, Order, PartitionPolicy, Placement,
+    PooledEasyPolicy, PooledPolicy, Preemption, RandomizedTimersPolicy, Route, ServerFillingPolicy,
     StaticQuickswapPolicy, Zone,
 };
 use synth::multiresource::live::protocol::{Line, Started};
-use synth::multiresource::policy::{Action, Event, Policy, System, own_policy};
+use synth::multiresource::policy::{
+    Action, Backfilling, Event, Policy, Reservations, System, own_policy,
+};
 use synth::multiresource::synthesis::{
     ChoiceOptions, Families, Options, Outcome, Pooling, Synthesis, analyse, choose, pool,
     synthesize,
@@ -58,6 +60,8 @@ pub struct Step {
     pub job: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<u32>,
     pub starts: Vec<u64>,
     pub stops: Vec<u64>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -80,13 +84,19 @@ impl Interpreter {
         Interpreter { system, rule }
     }
 
-    fn step(&mut self, event: Event, job: Option<u64>, limit: Option<f64>) -> Step {
+    fn step(&mut self, event: Event, job: Option<u64>, of_new: (Option<f64>, Option<u32>)) -> Step {
+        let (limit, user) = of_new;
         let now = self.system.now() + 1.0;
         match event {
-            Event::Arrival(i) => match limit {
-                Some(limit) => drop(self.system.arrive_limited(i, now, limit)),
-                None => drop(self.system.arrive(i, now)),
-            },
+            Event::Arrival(i) => {
+                let job = match limit {
+                    Some(limit) => self.system.arrive_limited(i, now, limit),
+                    None => self.system.arrive(i, now),
+                };
+                if let Some(user) = user {
+                    self.system.set_user(job, user);
+                }
+            }
             Event::Completion(i) => drop(self.system.complete_job(i, job.unwrap(), now).unwrap()),
             Event::Clock(_) => self.system.advance(now),
         }
@@ -108,6 +118,7 @@ impl Interpreter {
             event,
             job,
             limit,
+            user,
             starts,
             stops,
             servers,
@@ -298,9 +309,37 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
         ("adaptive-msr-limits", adaptive),
         ("reserving-limits", reserving),
     ]);
+    all.extend(ordered(&limited));
     all.extend(preemptive(&workload));
     all.extend(over_fleets());
     all
+}
+
+/// Backfilling in orders of each job's own.
+fn ordered(limited: &Workload) -> Vec<(&'static str, Artifact)> {
+    let of = |name, words: &str, change: fn(&mut BackfillingPolicy)| {
+        let mut own = by_words(words, &limited.clone().into());
+        change(&mut own);
+        let families = Families::Fixed(Box::new(own.into()));
+        (name, chosen(limited, families))
+    };
+    vec![
+        of("order-shortest-first", "easy+sjf", |_| ()),
+        of("order-smallest-area", "first-fit+saf", |_| ()),
+        of("order-wfp3", "easy+wfp3", |_| ()),
+        of("order-promise", "easy+sjf", |own| {
+            own.longest_wait = Some(10.0);
+        }),
+        of("order-history", "easy+sjf+history", |_| ()),
+        of("order-planned", "conservative+saf+ratio", |own| {
+            own.reservations = Reservations::Few(2);
+        }),
+    ]
+}
+
+fn by_words(words: &str, fleet: &Fleet) -> BackfillingPolicy {
+    let choices = Backfilling::parse(words).unwrap().unwrap();
+    BackfillingPolicy::of(choices, fleet).unwrap()
 }
 
 /// A policy whose schedules are the states of a chain that is no loop.
@@ -434,6 +473,9 @@ fn over_fleets() -> Vec<(&'static str, Artifact)> {
     let limited = fleet.to_yaml().replace("servers:", limits);
     let limited = crate::fleet::read(&limited).unwrap();
     let gangs = crate::fleet::read(crate::pooled::GANGS).unwrap();
+    let promising = gangs.to_yaml().replace("servers:", limits);
+    let promising = crate::fleet::read(&promising).unwrap();
+    let ordered = by_words("easy+wfp3+history", &promising);
     let teams = PartitionPolicy {
         schedules: vec![vec![vec![4, 0]], vec![vec![0, 1], vec![8, 0]]],
         assignments: vec![vec![vec![2], vec![3, 1]]],
@@ -459,6 +501,7 @@ fn over_fleets() -> Vec<(&'static str, Artifact)> {
         ("fleet-gangs", with(&gangs, Some(teams.into()))),
         ("fleet-gangs-easy", with(&gangs, easy(false))),
         ("fleet-easy-backfill", with(&limited, easy(true))),
+        ("fleet-gangs-order", with(&promising, Some(ordered.into()))),
     ]
 }
 
@@ -507,7 +550,10 @@ fn record(artifact: &Artifact) -> Vector {
         };
         let limited = has_limits && matches!(event, Event::Arrival(_));
         let limit = limited.then(|| f64::from(random.random_range(1..20)));
-        steps.push(interpreter.step(event, job, limit));
+        // Of the steps so far four users, where the rule learns who they are.
+        let has_user = limited && interpreter.rule.learned().is_some();
+        let user = has_user.then_some(1 + steps.len() as u32 % 4);
+        steps.push(interpreter.step(event, job, (limit, user)));
         for action in interpreter.system.actions() {
             match action {
                 Action::Start(kind, job) => running.push((*kind, job.number)),
@@ -559,7 +605,7 @@ fn vectors_are_reproduced() {
         let mut interpreter = Interpreter::new(checked.artifact());
         let mut starts = 0;
         for (n, step) in vector.steps.iter().enumerate() {
-            let replayed = interpreter.step(step.event, step.job, step.limit);
+            let replayed = interpreter.step(step.event, step.job, (step.limit, step.user));
             assert_eq!(&replayed, step, "{name}, step {n}");
             starts += replayed.starts.len();
         }
@@ -568,6 +614,7 @@ fn vectors_are_reproduced() {
     let all = [
         "adaptive-msr",
         "adaptive-quickswap",
+        "backfilling",
         "conservative-backfill",
         "easy-backfill",
         "easy-by-mean",

@@ -138,8 +138,13 @@ impl<'a> World<'a> {
     fn of_job(&mut self) -> Line {
         let length = f64::from(self.random.random_range(1..40));
         let needed = self.scheduler.needs_limits();
+        // Where sizes are estimated some jobs come without a limit or a user.
+        let learns = self.scheduler.learned().is_some();
+        let has_limit = needed || learns && !self.came.is_multiple_of(5);
+        let user = (learns && !self.came.is_multiple_of(7)).then(|| format!("u{}", self.came % 3));
         Line {
-            limit: needed.then_some(length),
+            limit: has_limit.then_some(length),
+            user,
             ..self.line()
         }
     }

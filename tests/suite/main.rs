@@ -26,6 +26,7 @@ mod kubernetes;
 mod live;
 mod malleable;
 mod msfq;
+mod order;
 mod own;
 mod pooled;
 mod reference;

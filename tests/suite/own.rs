@@ -156,7 +156,10 @@ fn faults_of_a_document_are_told() {
             TWO.replace(", weights: [1, 1]", ""),
             "either `weights` or `rates`",
         ),
-        ("{}".into(), "either `msr` or `static-quickswap`"),
+        (
+            "{}".into(),
+            "one of `msr`, `static-quickswap` and `backfilling`",
+        ),
         (
             "static-quickswap: {cycle: [type-1, type-2]}".into(),
             "2 entries, expected 3",
@@ -170,7 +173,7 @@ fn faults_of_a_document_are_told() {
     has(&stderr(&output), "these schedules do not carry the load");
     fails(
         &format!("models/fleet.yaml --policy {own}"),
-        "--policy goes with one server",
+        "the policy is for one server, and the workload is a fleet",
     );
 }
 

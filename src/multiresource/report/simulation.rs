@@ -2,10 +2,11 @@
 
 use itertools::Itertools as _;
 
-use super::{RunWords, Table, estimate, number, percent, run_report};
+use super::{RunWords, Table, estimate, number, percent, run_report, wrap};
 use crate::artifact::Quantity as _;
 use crate::law::Size;
 use crate::multiresource::artifact::Quantity;
+use crate::multiresource::policy::Backfilling;
 use crate::multiresource::simulator::{
     Contender, Ending, Health, Judgement, Measures, Offered, Parameter, Run,
 };
@@ -149,5 +150,6 @@ pub fn rules(width: usize) -> String {
         };
         table.row([name, preempts.into(), knows.into(), about]);
     }
-    table.within(width)
+    let more = format!("Also {}.", Backfilling::NAMES);
+    format!("{}\n{}\n", table.within(width), wrap(&more, width))
 }

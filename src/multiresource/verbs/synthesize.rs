@@ -319,7 +319,6 @@ fn goes_with_a_fleet(args: &SynthesisArgs) -> Result<(), String> {
         ("--route", args.route.is_some()),
         ("--switching-rate", args.switching_rate.is_some()),
         ("--explain", args.explain),
-        ("--policy", args.policy.is_some()),
         ("this --family", is_of_server),
     ];
     match typed.iter().find(|(_, typed)| *typed) {

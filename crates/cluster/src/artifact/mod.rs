@@ -12,12 +12,12 @@ mod quantity;
 #[doc(hidden)]
 pub use crate::policy::section_seven;
 pub use crate::policy::{
-    AdaptiveMsrPolicy, AdaptiveQuickswapPolicy, Admission, Backfill, ConservativeBackfillPolicy,
-    Drain, EasyBackfillPolicy, EasyByMeanPolicy, EmptySlots, Family, FcfsPolicy, FirstFitPolicy,
-    Guard, GuardedPolicy, LeastServersFirstPolicy, MaxWeightPolicy, MaxWeightSetupPolicy,
-    MostServersFirstPolicy, MsrPolicy, Order, PartitionPolicy, Placement, PooledEasyPolicy,
-    PooledPolicy, Preemption, RandomizedTimersPolicy, ReservingPolicy, Route, ServerFillingPolicy,
-    StaticQuickswapPolicy, Switching, TdcKnobs, TdcOrder, TdcPolicy, Zone,
+    AdaptiveMsrPolicy, AdaptiveQuickswapPolicy, Admission, Backfill, BackfillingPolicy,
+    ConservativeBackfillPolicy, Drain, EasyBackfillPolicy, EasyByMeanPolicy, EmptySlots, Family,
+    FcfsPolicy, FirstFitPolicy, Guard, GuardedPolicy, LeastServersFirstPolicy, MaxWeightPolicy,
+    MaxWeightSetupPolicy, MostServersFirstPolicy, MsrPolicy, Order, PartitionPolicy, Placement,
+    PooledEasyPolicy, PooledPolicy, Preemption, RandomizedTimersPolicy, ReservingPolicy, Route,
+    ServerFillingPolicy, StaticQuickswapPolicy, Switching, TdcKnobs, TdcOrder, TdcPolicy, Zone,
 };
 pub use check::{check_against, check_within, retract};
 pub use evidence::{Evidence, Mix, SearchNode, SearchRecord, ShapeWorth, Simulation};

@@ -272,7 +272,10 @@ fn find(
         let near = nearest(name, &known);
         let meant = near.map_or(String::new(), |near| format!(" (did you mean `{near}`?)"));
         let names = names.join(", ");
-        format!("there is no rule `{name}`{scope}{meant}; the rules are {names}")
+        format!(
+            "there is no rule `{name}`{scope}{meant}; the rules are {names}, and {}",
+            Backfilling::NAMES
+        )
     })
 }
 

@@ -20,6 +20,8 @@ mod queue;
 mod reservations;
 mod running;
 mod shortest;
+#[cfg(test)]
+mod tests;
 
 pub use by_priority::Guess;
 pub use choices::{Backfilling, QueueOrder};

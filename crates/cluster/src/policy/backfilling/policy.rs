@@ -120,6 +120,9 @@ impl Rule for BackfillingPolicy {
 }
 
 impl Backfilling {
+    /// The words that name a rule, and what they say.
+    pub const NAMES: &str = "BACKFILLING+ORDER or BACKFILLING+ORDER+ESTIMATE, such as easy+sjf+history: easy (the head of the queue has a reservation), conservative (all have one), first-fit (none has one) or strict (nobody passes the head); fcfs (arrival), sjf (shortest first), saf (smallest area first) or wfp3; by limit (if not given), ratio (limit times the usual ratio), history (the last jobs like it), tree (a regression), or size";
+
     /// Returns the rule that words such as `easy+sjf`, `first-fit+saf+history` or `easy+wfp3+size` name; `None` where
     /// they have no `+`.
     ///

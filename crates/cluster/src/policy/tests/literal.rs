@@ -230,58 +230,87 @@ fn easy_backfilling_as_it_reads() {
     }
 }
 
-/// In orders of each job's own, with logarithms; and where jobs that have waited for longer than 3 go first.
+const OWN: Priority = Priority {
+    size: 0.7,
+    share: -0.4,
+    age: 2.0,
+    offset: 0.5,
+};
+
+/// In orders of each job's own, with logarithms; and where jobs that have waited for longer than 3 go first. A plan for one
+/// job is the same.
 #[test]
 fn easy_backfilling_by_priority_as_it_reads() {
-    let workload = section7();
-    let shares = workload.dominant_shares();
-    let own = Priority {
-        size: 0.7,
-        share: -0.4,
-        age: 2.0,
-        offset: 0.5,
-    };
     let orders = [
         Priority::ARRIVAL,
         Priority::SHORTEST,
         Priority::SMALLEST_AREA,
         Priority::wfp3(0.1),
-        own,
+        OWN,
     ];
-    let promises = |own| [(own, f64::INFINITY), (own, 3.0)];
-    for (order, longest_wait) in orders.into_iter().flat_map(promises) {
-        let choices = Backfilling {
-            order: QueueOrder::Priority(order, Estimate::Limit),
-            longest_wait: Some(longest_wait),
-            ..Backfilling::easy(Estimates::Inflated(4.0))
-        };
-        let policy = choices.rule(&workload, 1);
-        let mut overdue = 0;
-        drive(&workload, policy, (3.2, 4.0), |now, jobs, running| {
-            let key = |job: &Known| {
-                let waited = now - job.arrived;
-                let is_overdue = waited > longest_wait;
-                let aged = if order.age > 0.0 {
-                    order.age * (waited + order.offset).ln()
-                } else {
-                    0.0
-                };
-                let promised = order.size * job.expected.ln();
-                let logarithms = promised + order.share * shares[job.job_type].ln() - aged;
-                if is_overdue {
-                    f64::NEG_INFINITY
-                } else {
-                    logarithms
-                }
-            };
-            let mut jobs = jobs.to_vec();
-            let waiting = jobs.iter().filter(|job| !job.runs);
-            overdue += waiting.filter(|job| key(job) == f64::NEG_INFINITY).count();
-            jobs.sort_by(|a, b| key(a).total_cmp(&key(b)));
-            assert_eq!(running, easy(&workload, now, &jobs), "{order:?}");
-        });
-        assert_eq!(overdue > 100, longest_wait == 3.0, "{order:?}: {overdue}");
+    for order in orders {
+        for (reservations, longest_wait) in [
+            (Reservations::First, f64::INFINITY),
+            (Reservations::First, 3.0),
+            (Reservations::Few(1), f64::INFINITY),
+            (Reservations::Few(1), 3.0),
+        ] {
+            let overdue = by_priority(order, longest_wait, reservations, 3.2, easy);
+            assert_eq!(overdue > 100, longest_wait == 3.0, "{order:?}: {overdue}");
+        }
     }
+}
+
+/// The same with a plan for several jobs, or for all.
+#[test]
+fn plans_by_priority_as_they_read() {
+    for order in [Priority::ARRIVAL, Priority::SHORTEST, OWN] {
+        let few = |w: &Workload, now: f64, jobs: &[Known]| planned(w, now, jobs, 3);
+        let all = |w: &Workload, now: f64, jobs: &[Known]| planned(w, now, jobs, usize::MAX);
+        by_priority(order, 3.0, Reservations::Few(3), 2.4, few);
+        by_priority(order, f64::INFINITY, Reservations::All, 2.4, all);
+    }
+}
+
+/// Compares with who runs by the letter, of jobs in order; returns how often one has waited too long.
+fn by_priority(
+    order: Priority,
+    longest_wait: f64,
+    reservations: Reservations,
+    load: f64,
+    expected: impl Fn(&Workload, f64, &[Known]) -> Vec<u64>,
+) -> usize {
+    let workload = section7();
+    let shares = workload.dominant_shares();
+    let choices = Backfilling {
+        order: QueueOrder::Priority(order, Estimate::Limit),
+        longest_wait: Some(longest_wait),
+        reservations,
+        ..Backfilling::easy(Estimates::Inflated(4.0))
+    };
+    let policy = choices.rule(&workload, 1);
+    let mut overdue = 0;
+    drive(&workload, policy, (load, 4.0), |now, jobs, running| {
+        let key = |job: &Known| {
+            let waited = now - job.arrived;
+            if waited > longest_wait {
+                return f64::NEG_INFINITY;
+            }
+            let aged = if order.age > 0.0 {
+                order.age * (waited + order.offset).ln()
+            } else {
+                0.0
+            };
+            order.size * job.expected.ln() + order.share * shares[job.job_type].ln() - aged
+        };
+        let mut jobs = jobs.to_vec();
+        let waiting = jobs.iter().filter(|job| !job.runs);
+        overdue += waiting.filter(|job| key(job) == f64::NEG_INFINITY).count();
+        jobs.sort_by(|a, b| key(a).total_cmp(&key(b)));
+        let expected = expected(&workload, now, &jobs);
+        assert_eq!(running, expected, "{order:?} {reservations:?}");
+    });
+    overdue
 }
 
 /// When a job starts at the earliest beside these plans (type, from, until): now, or as one ends.
@@ -315,6 +344,28 @@ fn earliest(
             .all(|time| fits(w, &free_at(time), job_type))
     };
     starts.into_iter().find(|start| works(*start)).unwrap()
+}
+
+/// Who runs where so many of those that do not start are planned for, in this order, all anew.
+fn planned(w: &Workload, now: f64, jobs: &[Known], most: usize) -> Vec<u64> {
+    let (running, waiting): (Vec<&Known>, Vec<&Known>) = jobs.iter().partition(|job| job.runs);
+    let plan = |job: &Known, from: f64, to: f64| (job.job_type, from, to);
+    let mut plans = Vec::from_iter(running.iter().map(|job| plan(job, now, job.expected)));
+    let mut numbers: Vec<u64> = running.iter().map(|job| job.number).collect();
+    let mut kept = 0;
+    for job in waiting {
+        let start = earliest(w, &plans, now, job.job_type, job.expected);
+        if start <= now {
+            numbers.push(job.number);
+        } else if kept == most {
+            continue;
+        } else {
+            kept += 1;
+        }
+        plans.push(plan(job, start, start + job.expected));
+    }
+    numbers.sort_unstable();
+    numbers
 }
 
 /// The plan of conservative backfilling: type, from when and until when.

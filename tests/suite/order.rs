@@ -1,0 +1,242 @@
+//! Backfilling in an order of each job's own: the same jobs in a replay and line by line.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use crate::common::*;
+use crate::fake_slurm::{Fake, job};
+use rand::{RngExt, SeedableRng};
+use synth::multiresource::artifact::Checked;
+use synth::multiresource::live::Scheduler;
+use synth::multiresource::live::protocol::{Line, tell};
+
+const ONE: &str = "kind: multiresource
+time_unit: s
+known: {limit: {law: uniform, low: 1, high: 8}}
+server: {capacity: {cpu: 4}}
+jobs:
+  - {name: one, demand: {cpu: 1}, arrival_rate: .01, mean_size: 30}
+  - {name: half, demand: {cpu: 2}, arrival_rate: .01, mean_size: 30}
+  - {name: whole, demand: {cpu: 4}, arrival_rate: .005, mean_size: 30}
+";
+
+/// A job: when it comes, its size, processors, limit and user.
+type Job = (u32, u32, usize, u32, u32);
+
+/// Whole times, so that much happens at one instant; three users, each with its own ratio of limit to size.
+fn jobs() -> Vec<Job> {
+    let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(5);
+    let mut submit = 0;
+    let mut job = |_| {
+        let come = submit;
+        submit += random.random_range(0..30);
+        let (size, user) = (random.random_range(1..60), random.random_range(1..4));
+        let cpus = [1, 2, 4][random.random_range(0..3)];
+        let limit = size * user + random.random_range(0..5);
+        (come, size, cpus, limit, user)
+    };
+    (0..600).map(&mut job).collect()
+}
+
+fn swf(jobs: &[Job], cpus: u32) -> String {
+    let mut text = format!("; MaxProcs: {cpus}\n");
+    for (n, (submit, size, cpus, limit, user)) in jobs.iter().enumerate() {
+        let _ = writeln!(
+            text,
+            "{} {submit} -1 {size} {cpus} -1 -1 {cpus} {limit} -1 1 {user} -1 -1 -1 -1 -1 -1",
+            n + 1
+        );
+    }
+    text
+}
+
+/// The starts of all jobs, as a scheduler that runs them decides on them.
+fn driven(policy: &Checked, jobs: &[Job]) -> Vec<f64> {
+    let mut scheduler = Scheduler::new(policy, 1);
+    let mut starts = vec![f64::NAN; jobs.len()];
+    let mut running: BTreeSet<(u32, usize)> = BTreeSet::new();
+    let mut next = 0;
+    while next < jobs.len() || !running.is_empty() {
+        let end = running.first().map(|(end, _)| *end);
+        let come = jobs.get(next).map(|job| job.0);
+        let t = end.into_iter().chain(come).min().unwrap();
+        let mut lines = Vec::new();
+        while let Some((_, n)) = running.first().copied().filter(|own| own.0 == t) {
+            running.pop_first();
+            lines.push(Line {
+                leave: Some(n.to_string()),
+                ..Line::default()
+            });
+        }
+        while let Some((_, _, cpus, limit, user)) = jobs.get(next).filter(|job| job.0 == t) {
+            let name = ["", "one", "half", "", "whole"][*cpus];
+            lines.push(Line {
+                arrive: Some(name.into()),
+                job: Some(next.to_string()),
+                limit: Some(f64::from(*limit)),
+                user: Some(user.to_string()),
+                ..Line::default()
+            });
+            next += 1;
+        }
+        let last = lines.len() - 1;
+        for (n, line) in lines.into_iter().enumerate() {
+            let line = Line {
+                t: f64::from(t),
+                more: n < last,
+                ..line
+            };
+            for (id, _) in tell(&mut scheduler, &line).unwrap().start {
+                let n: usize = id.parse().unwrap();
+                starts[n] = f64::from(t);
+                running.insert((t + jobs[n].1, n));
+            }
+        }
+    }
+    assert!(scheduler.learned().is_some());
+    starts
+}
+
+/// What a replay decides, `drive` decides: with all that happens at one instant told in lines with `more`; the orders go by
+/// limits, users and waits, and by what was learned on the way.
+#[test]
+fn a_replay_and_a_scheduler_start_the_same_jobs() {
+    let (folder, all) = (Folder::new(), jobs());
+    let fleet = ONE.replace(
+        "server: {capacity: {cpu: 4}}",
+        "servers: [{name: node, count: 3, capacity: {cpu: 4}}]",
+    );
+    for (document, cpus, names) in [
+        (
+            ONE.to_owned(),
+            4,
+            &[
+                "easy+sjf",
+                "easy+wfp3+history",
+                "first-fit+saf+ratio",
+                "conservative+sjf+history",
+            ][..],
+        ),
+        (fleet, 12, &["easy+sjf+history", "easy+wfp3"]),
+    ] {
+        let workload = folder.write("w.yaml", &document);
+        let log = folder.write("log.swf", &swf(&all, cpus));
+        for name in names {
+            let file = folder.name("p.json");
+            works(&format!("{workload} --family {name} -o {file}"));
+            works(&format!("check {file}"));
+            let csv = folder.name("jobs.csv");
+            works(&format!(
+                "simulate --trace {log} --policy {file} --measure all --jobs {csv}"
+            ));
+            let rows = std::fs::read_to_string(&csv).unwrap();
+            let mut rows = csv::Reader::from_reader(rows.as_bytes());
+            let start = rows
+                .headers()
+                .unwrap()
+                .iter()
+                .position(|own| own == "start")
+                .unwrap();
+            let replayed = rows
+                .records()
+                .map(|row| row.unwrap()[start].parse().unwrap());
+            let replayed: Vec<f64> = replayed.collect();
+            let policy = Checked::read(file.as_ref()).unwrap();
+            let starts = driven(&policy, &all);
+            let waits = starts
+                .iter()
+                .zip(&all)
+                .filter(|(start, job)| **start > f64::from(job.0));
+            assert!(waits.count() > 50, "{name}");
+            assert_eq!(replayed, starts, "{name}");
+        }
+    }
+}
+
+/// A partition of Slurm: of all held jobs the one of the shortest limit goes first, whatever its place in the queue; what
+/// was learned of it stands in the journal, with which the next bridge goes on.
+#[test]
+fn a_bridge_orders_all_held_jobs_and_keeps_what_it_learns() {
+    let (folder, fake) = (Folder::new(), Fake::new());
+    let workload = folder.write("w.yaml", ONE);
+    let (policy, journal) = (folder.name("p.json"), folder.name("journal.jsonl"));
+    works(&format!("{workload} --family easy+sjf+history -o {policy}"));
+    let path = format!(
+        "{}:{}",
+        fake.folder().display(),
+        std::env::var("PATH").unwrap()
+    );
+    let bridge = |until: &str| {
+        let words = "bridge slurm --partition synth --poll 50ms";
+        let words: Vec<&str> = words.split(' ').collect();
+        let mut command = command(
+            &[
+                &words[..],
+                &["--journal", &journal, "--until", until, &policy],
+            ]
+            .concat(),
+        );
+        command.env("PATH", &path).env("TMPDIR", fake.folder());
+        command
+    };
+    let whole = |id: &str, limit: &str, more: &[(&str, &str)]| {
+        let own = [
+            ("JobArrayID", id),
+            ("TimeLimit", limit),
+            ("NumTasks", "4"),
+            ("tres-alloc", "cpu=4,mem=10M,node=1,billing=4"),
+        ];
+        job(&[more, &own].concat())
+    };
+    let others = whole("17", "10:00", &[]) + &whole("19", "5:00", &[]);
+    fake.queue(&(others.clone() + &whole("18", "1:00", &[])));
+    let child = bridge("4s")
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let released = |jobs: &[&str]| {
+        let begin = std::time::Instant::now();
+        while fake.asked().len() < jobs.len()
+            && begin.elapsed() < std::time::Duration::from_secs(20)
+        {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        assert_eq!(fake.asked(), jobs);
+    };
+    released(&["release 18"]);
+    let runs = [
+        ("StateCompact", "R"),
+        ("Reason", "None"),
+        ("PriorityLong", "1"),
+        ("NodeList", "n1"),
+    ];
+    fake.queue(&(others.clone() + &whole("18", "1:00", &runs)));
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    fake.queue(&others);
+    released(&["release 18", "release 19"]);
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!(code(&ended), 0, "{}", stderr(&ended));
+    let text = std::fs::read_to_string(&journal).unwrap();
+    for part in [
+        "\"limit\":60.0,\"user\":\"ann\"",
+        "\"more\":true",
+        "\n{\"learned\":{\"limited\":{\"count\":1,",
+    ] {
+        has(&text, part);
+    }
+    assert_eq!(code(&bridge("300ms").output().unwrap()), 0);
+    let text = std::fs::read_to_string(&journal).unwrap();
+    let heads = text.lines().filter(|line| line.starts_with("{\"policy\""));
+    let learned: Vec<bool> = heads.map(|line| line.contains("\"learned\"")).collect();
+    assert_eq!(learned, [false, true]);
+    has(
+        &stdout(&works(&format!("bridge --replay {journal} {policy}"))),
+        "as they were",
+    );
+    has(
+        &stdout(&works(&format!(
+            "bridge --replay {journal} {policy} --why 17"
+        ))),
+        "as `whole`: it is the next.",
+    );
+}

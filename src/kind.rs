@@ -64,6 +64,17 @@ pub trait Kind: Content {
         caller: &mut Caller<'_>,
     ) -> VerbResult<Answer<Self>>;
 
+    /// Makes the workload that the arguments describe, where none is typed and they do.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    fn workload_of(
+        _args: &Self::SynthesisArgs,
+        _caller: &mut Caller<'_>,
+    ) -> VerbResult<Option<Self::Checked>> {
+        Ok(None)
+    }
+
     /// Returns where the workload that a policy was made for and this one differ.
     ///
     /// # Errors

@@ -31,17 +31,27 @@ pub struct SynthesizeArguments<K: Kind> {
 }
 
 pub fn synthesize<K: Kind>(arguments: &SynthesizeArguments<K>, common: &Common) -> Outcome {
-    let file = arguments.workload.file()?;
     let (mut read, mut written) = arguments.args.files();
     written.push(arguments.output.as_deref().unwrap_or(Path::new("-")));
-    read.push(file);
+    read.extend(arguments.workload.typed());
     apart(&read, &written)?;
     let regular = written.iter().filter(|path| !is_stdout(path));
     regular.into_iter().try_for_each(|path| writable(path))?;
-    let workload = read_workload::<K>(file, common)?;
+    let typed = arguments.workload.typed();
+    let workload = typed.map(|file| read_workload::<K>(file, common));
+    let mut workload = workload.transpose()?;
     let interrupt = Later::new();
     let answer = with_caller(common, &interrupt, |caller| {
-        K::synthesize(&workload, &arguments.args, caller)
+        if workload.is_none() {
+            workload = K::workload_of(&arguments.args, caller)?;
+        }
+        match &workload {
+            Some(workload) => K::synthesize(workload, &arguments.args, caller),
+            None => Err(arguments
+                .workload
+                .file()
+                .map_or_else(Into::into, |_| "".into())),
+        }
     });
     match answer? {
         Answer::Policy {

@@ -10,8 +10,8 @@ use super::report;
 use super::simulator::{Contender, Measures, Offered, as_analysed, judge, watches};
 use super::verbs::replay::{self, Pace, Replaying, TraceArgs};
 use super::verbs::resolve::{against, own_load, same_record};
-use super::verbs::synthesize::{SynthesisArgs, synthesize};
-use super::verbs::{bridge, drive, export, fit, limit, optimum, sweep};
+use super::verbs::synthesize::{SynthesisArgs, synthesize, workload_of_log};
+use super::verbs::{bridge, drive, export, fit, judge as judging, limit, optimum, sweep};
 use super::workload::Fleet;
 use crate::artifact::Finding;
 use crate::document::{DocumentError, Parsed};
@@ -82,6 +82,8 @@ pub enum Verb {
     Limit(limit::Arguments),
     /// Make a workload of a trace: types of jobs, laws of sizes, and how they arrive
     Fit(fit::Arguments),
+    /// Which order of the queue is best on a log: chosen on what came before, judged on what came after
+    Judge(judging::Arguments),
     /// Run a policy for a scheduler in any language: events in, decisions out, a line of JSON each
     Drive(drive::Arguments),
     /// Run the jobs of a real cluster by a policy: hold, decide, release
@@ -101,6 +103,7 @@ impl Verbs for Verb {
             Verb::Optimum(arguments) => arguments,
             Verb::Limit(arguments) => arguments,
             Verb::Fit(arguments) => arguments,
+            Verb::Judge(arguments) => arguments,
             Verb::Drive(arguments) => arguments,
             Verb::Bridge(arguments) => arguments,
             Verb::Export { to } => to,
@@ -133,6 +136,10 @@ impl Kind for Multiresource {
     ) -> VerbResult<Answer<Self>> {
         notify_latency(workload, caller);
         synthesize(workload, args, caller)
+    }
+
+    fn workload_of(args: &SynthesisArgs, caller: &mut Caller<'_>) -> VerbResult<Option<Fleet>> {
+        workload_of_log(args, caller)
     }
 
     fn against(policy: &Checked, workload: &Fleet) -> VerbResult<Vec<Finding>> {
@@ -373,6 +380,8 @@ const EXAMPLES: &str = "  synth fit cluster.swf -o workload.yaml
       the best of all families for jobs that cannot be preempted, to standard output
   synth - --preemption none < models/vms.yaml
       the same of a workload from standard input; `synth models/vms.yaml …` needs no --workload either
+  synth --trace log.swf --longest 1.0 --output p.json
+      the order of the queue that is best on a log, as a policy: nobody waits longer than under EASY today
   synth --workload models/one_or_all.yaml --preemption none --family quickswap --explain
       one family, tuned; with the exact means of MSFQ by its threshold
   synth --workload models/vms.yaml --preemption none --family msr --output p.json
@@ -399,6 +408,8 @@ const EXAMPLES: &str = "  synth fit cluster.swf -o workload.yaml
       rules on the same log at two loads, with intervals, and a page with what waited when
   synth compare --trace log.swf --workload fit.yaml --policies first-fit,p.json --resample
       a policy made for the fit beside First-Fit, on the log and on replications of its weeks
+  synth judge log.swf --longest 1.0 --html judged.html
+      which order of the queue to take on a log, chosen each week on what came before and judged on the week after
   synth optimum --workload models/section7.yaml --load .8 --policies first-fit,adaptive-quickswap
       the least mean response time that any policy without preemption can have, and how near policies are
   synth limit --workload models/section7.yaml --policies first-fit,adaptive-quickswap

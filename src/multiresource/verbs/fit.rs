@@ -109,6 +109,36 @@ impl OwnVerb for Arguments {
     }
 }
 
+/// Makes a workload of a log with all that is usual.
+///
+/// # Errors
+/// When the log cannot be read or fitted, and when it is interrupted.
+pub fn workload_of(
+    file: &Path,
+    reading: &trace::Options,
+    caller: &mut Caller<'_>,
+) -> VerbResult<Fleet> {
+    let source = Source::named(file);
+    let options = Options {
+        source: format!("synth fit {}", source.name()),
+        max_types: 48,
+        rounding_loss: 0.002,
+        arrivals: Arrivals::Auto,
+        by_limit: false,
+        since: None,
+    };
+    let interrupt = caller.interrupt.clone();
+    let fit = fit::fit(
+        &mut Trace::open(&source, reading)?,
+        &options,
+        &mut |doing| {
+            caller.notify(Notice::Doing(doing));
+            !interrupt.load(Ordering::Relaxed)
+        },
+    )?;
+    Ok(fit.workload.into())
+}
+
 /// Returns the fleet that the policy in a file was made for.
 fn policy_of(file: &Path, caller: &Caller<'_>) -> VerbResult<Fleet> {
     let (name, needed) = (file.display().to_string(), "--since needs a policy file");

@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 use clap::Args;
 
 use super::family::{Family, Named, Sought};
-use super::progress;
+use super::judge::Wishes;
 use super::promise::promise;
+use super::{fit, progress};
 use crate::kind::{Answer, Caller, Files, NamesFiles, VerbResult, json, unchecked};
 use crate::multiresource::artifact::{
     Backfill, EmptySlots, Family as Rule, Multiresource, Objective, Preemption, Route, check_within,
@@ -20,12 +21,17 @@ use crate::multiresource::synthesis::{
     self, ChoiceError, ChoiceOptions, Families, Log, MsfqOutlook, Options, Outcome, Pooling, Stage,
 };
 use crate::multiresource::workload::{Fleet, Workload};
+use crate::trace;
 use crate::typed::{count, positive, seconds, time};
 
 /// What the proof that the mix is best, and that with the analysis, may have of the time for all; the rest is for
 /// the choice by simulation, where there is one, and for the checker.
 const PROOF: f64 = 0.3;
 const ANALYSIS: f64 = 0.6;
+
+/// Work of a choice by simulation, in events of First-Fit with few types; and of a policy that was chosen on a log.
+const BUDGET: u64 = 400_000_000;
+const BUDGET_ON_LOGS: u64 = 10_000_000;
 
 /// What is typed beside the workload to make a policy.
 #[derive(Args, Clone)]
@@ -53,6 +59,17 @@ pub struct SynthesisArgs {
     /// Quickswap, to be simulated (docs/policies.md)
     #[arg(long, value_name = "FILE", conflicts_with = "family")]
     policy: Option<PathBuf>,
+
+    /// Choose the order of the queue on this log of jobs, instead of by simulation; where no workload is given, it is
+    /// made of the log, too. Its times count in seconds
+    #[arg(id = "trace", long = "trace", value_name = "LOG", conflicts_with_all = ["family", "policy"])]
+    log_of_jobs: Option<PathBuf>,
+
+    #[command(flatten)]
+    wishes: Wishes,
+
+    #[command(flatten)]
+    reading: trace::Options,
 
     /// γ, the rate of setups [1/time unit]; needed with `--preemption setup`
     #[arg(long, value_name = "γ", value_parser = positive, allow_negative_numbers = true)]
@@ -86,9 +103,9 @@ pub struct SynthesisArgs {
     slo: Vec<String>,
 
     /// Work that may be done to tune and to choose, in events of First-Fit with few types; others take as much as they
-    /// cost. 1e8 take some seven seconds of processor
-    #[arg(long, value_name = "EVENTS", default_value = "4e8", value_parser = count)]
-    budget: u64,
+    /// cost. 1e8 take some seven seconds of processor [default: 4e8; with --trace 1e7, for what is claimed alone]
+    #[arg(long, value_name = "EVENTS", value_parser = count)]
+    budget: Option<u64>,
 
     /// Seed of the simulations: the same seed gives the same policy
     #[arg(long, default_value = "1")]
@@ -116,7 +133,8 @@ pub struct SynthesisArgs {
 
 impl NamesFiles for SynthesisArgs {
     fn files(&self) -> Files<'_> {
-        let (read, written) = (self.policy.iter(), self.log.iter());
+        let read = self.policy.iter().chain(&self.log_of_jobs);
+        let written = self.log.iter();
         (
             read.map(PathBuf::as_path).collect(),
             written.map(PathBuf::as_path).collect(),
@@ -204,7 +222,11 @@ impl SynthesisArgs {
             sought,
             choice: ChoiceOptions {
                 families,
-                budget: self.budget,
+                budget: self.budget.unwrap_or(if self.log_of_jobs.is_some() {
+                    BUDGET_ON_LOGS
+                } else {
+                    BUDGET
+                }),
                 end: self.within(1.0).map(|time| now + time),
                 seed: self.seed,
                 promises: promises.collect::<Result<_, _>>()?,
@@ -212,6 +234,16 @@ impl SynthesisArgs {
             },
         })
     }
+}
+
+/// Makes a workload of the log of jobs, if one is given.
+///
+/// # Errors
+/// When it cannot be read or fitted.
+pub fn workload_of_log(args: &SynthesisArgs, caller: &mut Caller<'_>) -> VerbResult<Option<Fleet>> {
+    let file = args.log_of_jobs.as_ref();
+    file.map(|file| fit::workload_of(file, &args.reading, caller))
+        .transpose()
 }
 
 /// How a policy is made.
@@ -246,6 +278,10 @@ pub fn synthesize(
         (args.preemption, args.setup_rate) = (Some(Preemption::None), None);
     }
     let (workload, width) = (fleet.envelope(), caller.width);
+    if let Some(file) = &args.log_of_jobs {
+        let policy = args.wishes.best((file, &args.reading), fleet, caller)?;
+        args.family = Some(Named::Rule(Rule::from(policy).into()));
+    }
     let request = args.request(fleet, caller)?;
     let mut listener = progress(caller);
     listener("solving the program");

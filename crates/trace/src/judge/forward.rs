@@ -63,6 +63,14 @@ pub struct Served {
     pub outcome: Outcome,
 }
 
+impl Served {
+    /// Sums up waits and sizes \[s\].
+    pub fn of(jobs: Vec<(f64, f64)>) -> Self {
+        let outcome = Outcome::of(jobs.iter().copied());
+        Served { jobs, outcome }
+    }
+}
+
 /// A log to walk forward over.
 pub struct Forward<'a> {
     log: &'a Log,
@@ -155,9 +163,7 @@ impl<'a> Forward<'a> {
     fn served(&self, ends: &[f64]) -> Served {
         let per_second = self.log.tick.per_second() as f64;
         let places = self.first()..self.log.jobs.len();
-        let jobs: Vec<(f64, f64)> = served(&self.scene, ends, places, per_second).collect();
-        let outcome = Outcome::of(jobs.iter().copied());
-        Served { jobs, outcome }
+        Served::of(served(&self.scene, ends, places, per_second).collect())
     }
 
     /// Judges one rule over all windows, which begins where `now` leaves the past. With `sizes` it knows those of jobs: a
@@ -233,7 +239,7 @@ impl<'a> Forward<'a> {
     ///
     /// # Errors
     /// As [`chosen`](Self::chosen).
-    pub fn best(&self, goal: &Goal) -> Result<(Choice, Learned, Vec<OfEstimate>), JudgeError> {
+    pub fn best(&self, goal: &Goal) -> Result<(Choice, Learned), JudgeError> {
         let mut estimates = Estimates::new(self.log, DAY * self.second);
         let now = self.rule(goal.now.choices(self.second), self.blank(&goal.now));
         let mut walk = Walk::new(&self.scene, now);
@@ -242,7 +248,7 @@ impl<'a> Forward<'a> {
         let (_, choice) = self.choose(goal, &estimates, walk.ends(), f64::INFINITY)?;
         let own = estimates.estimator(choice.point.estimate);
         let learned = own.map(Estimator::learned).unwrap_or_default();
-        Ok((choice, learned, estimates.worth(self.log, 0)))
+        Ok((choice, learned))
     }
 
     /// Chooses a rule from the jobs that ended before this time; how many these are.
@@ -292,15 +298,31 @@ impl<'a> Forward<'a> {
         let own = self.windows.speed;
         let span = jobs.last().map_or(1.0, |job| job.submit.max(1.0));
         let load = self.load(&jobs, span);
-        let busy = Speed::near(BUSY / load).filter(|busy| busy.ratio() > 1.1 * own.ratio());
+        let busy = Speed::near(super::choose::env("LOAD", BUSY) / load)
+            .filter(|busy| busy.ratio() > 1.1 * own.ratio());
         let week = 7.0 * DAY * self.log.tick.per_second() as f64;
         let part = week.min(span / 4.0);
+        use super::choose::env;
+        let all = (env("ALL", 40_000.0) / jobs.len() as f64).clamp(5.0, env("MOSTP", 15.0)) as u32;
         let mut pasts = Vec::new();
-        for (speed, draws) in [Some(own), busy].into_iter().zip(DRAWN) {
-            let Some(speed) = speed else { continue };
-            pasts.push((jobs.clone(), speed));
-            let draws = (1..=draws).filter_map(|n| resampled(&jobs, part, 1, n));
-            pasts.extend(draws.map(|jobs| (jobs, speed)));
+        let speeds: Vec<Speed> = [Some(own), busy].into_iter().flatten().collect();
+        for (k, speed) in speeds.iter().enumerate() {
+            let draws = (all + speeds.len() as u32 - 1 - k as u32) / speeds.len() as u32;
+            for n in 0..draws {
+                let near = [1.0, 0.96, 1.04, 0.98, 1.07][n as usize % 5];
+                let near = if env("JIT", 1.0) > 0.0 {
+                    Speed::near(speed.ratio() * near)
+                } else {
+                    None
+                }
+                .unwrap_or(*speed);
+                let drawn = if n % 2 == 0 && env("JIT", 1.0) > 1.0 || n == 0 {
+                    Some(jobs.clone())
+                } else {
+                    resampled(&jobs, part, 1, n)
+                };
+                pasts.extend(drawn.map(|jobs| (jobs, near)));
+            }
         }
         pasts
     }

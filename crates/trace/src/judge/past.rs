@@ -36,7 +36,7 @@ impl Outcome {
         let (mut waits, mut slowdown) = (Vec::new(), 0.0);
         for (wait, size) in served {
             waits.push(wait);
-            slowdown += bounded_slowdown(wait, size);
+            slowdown += Self::bounded_slowdown(wait, size);
         }
         let count = waits.len().max(1) as f64;
         let total: f64 = waits.iter().sum();
@@ -51,11 +51,11 @@ impl Outcome {
             longest_wait: waits.last().copied().unwrap_or(0.0),
         }
     }
-}
 
-/// `max(1, response / max(size, 10 s))`.
-pub(super) fn bounded_slowdown(wait: f64, size: f64) -> f64 {
-    ((wait + size) / size.max(SHORT)).max(1.0)
+    /// Returns `max(1, response / max(size, 10 s))` of a job with this wait and size \[s\].
+    pub fn bounded_slowdown(wait: f64, size: f64) -> f64 {
+        ((wait + size) / size.max(SHORT)).max(1.0)
+    }
 }
 
 /// Jobs with the estimates that were made of them as they came, and the servers.

@@ -44,6 +44,30 @@ impl Point {
         }
     }
 
+    /// Reads a rule of today: `easy`, `first-fit`, `strict`, or with an order such as `easy+sjf`.
+    ///
+    /// # Errors
+    /// Which word is none, and what it can be.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let with_order = if text.contains('+') {
+            text.to_owned()
+        } else {
+            format!("{text}+fcfs")
+        };
+        let choices = Backfilling::parse(&with_order).unwrap_or_else(|| Err(text.to_owned()))?;
+        match (choices.order, choices.estimates) {
+            (QueueOrder::Priority(order, estimate), Estimates::Limits) => Ok(Point {
+                order,
+                estimate,
+                reservations: choices.reservations,
+                longest_wait: None,
+            }),
+            _ => Err(format!(
+                "`{text}` goes by sizes, which nobody knows when jobs come"
+            )),
+        }
+    }
+
     /// Returns its name, such as `easy+sjf+history`.
     pub fn name(&self) -> String {
         let base = match self.reservations {

@@ -1,0 +1,214 @@
+//! Which order of the queue is best on a log: chosen on what came before, judged on what came after.
+
+mod page;
+mod results;
+mod words;
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use crate::kind::{
+    Caller, Files, NamesFiles, Notice, OwnVerb, VerbOutput, VerbResult, json, refuse,
+};
+use crate::multiresource::judge::{Forward, Goal, Objective, Point, Windows};
+use crate::multiresource::policy::BackfillingPolicy;
+use crate::multiresource::replay::{Log, Speed};
+use crate::multiresource::verbs::replay::servers_of;
+use crate::multiresource::workload::Fleet;
+use crate::number::seconds_in;
+use crate::trace::{self, Source, Trace};
+use crate::typed::{fraction, part, positive, time};
+use results::Judging;
+
+/// What is typed.
+#[derive(Args)]
+#[command(after_help = ABOUT)]
+pub struct Arguments {
+    /// The log, plain or packed by gzip; `-` is standard input
+    #[arg(id = "trace", value_name = "LOG")]
+    trace: PathBuf,
+
+    /// A rule is chosen anew after each such time
+    #[arg(long, value_name = "TIME", default_value = "7d", value_parser = time)]
+    every: f64,
+
+    /// The part of the log before the first choice: what comes after it is judged
+    #[arg(long, value_name = "PART", default_value = "50%", value_parser = part)]
+    past: f64,
+
+    #[command(flatten)]
+    wishes: Wishes,
+
+    /// By how much faster jobs come than they did, such as 5/4; sizes stay
+    #[arg(long, value_name = "A/B", value_parser = Speed::parse)]
+    speed: Option<Speed>,
+
+    /// Let jobs come so fast that this is the load
+    #[arg(long, value_name = "ρ", conflicts_with = "speed", value_parser = fraction)]
+    load: Option<f64>,
+
+    /// Seed of the blocks of time that intervals are made of
+    #[arg(long, default_value = "1")]
+    seed: u64,
+
+    /// Also write all results as JSON to this file (`-`: to standard output, in place of the tables)
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Also write a page with pictures
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+
+    #[command(flatten)]
+    reading: trace::Options,
+}
+
+/// What a rule is chosen by.
+#[derive(Args, Clone)]
+pub struct Wishes {
+    /// What of a log is to be small
+    #[arg(long, value_enum, requires = "trace", default_value_t)]
+    minimize: Objective,
+
+    /// A promise: nobody waits longer than so many times the longest wait that the rule of today would have had on the
+    /// past, such as 1.0 [default: none]
+    #[arg(long, value_name = "TIMES", requires = "trace", value_parser = positive)]
+    longest: Option<f64>,
+
+    /// The rule of today: easy, first-fit, strict, or with an order such as easy+sjf
+    #[arg(long, value_name = "RULE", requires = "trace", default_value = "easy", value_parser = Point::parse)]
+    now: Point,
+}
+
+impl Wishes {
+    /// Returns what a rule is chosen by.
+    pub fn goal(&self) -> Goal {
+        Goal {
+            objective: self.minimize,
+            longest: self.longest,
+            now: self.now,
+        }
+    }
+}
+
+const ABOUT: &str = "\
+The log is walked forward: the rule of each window is chosen from the jobs alone that had ended before it, by replaying \
+candidates on them, and begins with the jobs that its predecessor left. Candidates are rules of backfilling that differ in \
+the order of the queue, in whether its head has a reservation, and in what is taken for a job's size. Rules in hindsight \
+are those that people run, each on all windows: that one of them would have been better is known afterwards only.";
+
+impl NamesFiles for Arguments {
+    fn files(&self) -> Files<'_> {
+        let written = [&self.output, &self.html].into_iter().flatten();
+        (vec![&self.trace], written.map(PathBuf::as_path).collect())
+    }
+}
+
+impl OwnVerb for Arguments {
+    fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
+        caller.notify(Notice::Interruptible);
+        let interrupt = caller.interrupt.clone();
+        let width = caller.width;
+        let listener = &mut |what: &str| caller.notify(Notice::Doing(what));
+        let (log, file) = read(&self.trace, &self.reading, listener)?;
+        let speed = match self.load {
+            None => self.speed.unwrap_or(Speed::ONE),
+            Some(load) => match Speed::near(load / log.load()) {
+                Some(speed) => speed,
+                None => {
+                    return refuse(
+                        "the log cannot be brought to this load: choose one nearer to its own",
+                    );
+                }
+            },
+        };
+        let judging = Judging {
+            log: &log,
+            file,
+            goal: self.wishes.goal(),
+            windows: Windows {
+                past: self.past,
+                every: self.every,
+                speed,
+            },
+            seed: self.seed,
+            interrupt: &interrupt,
+        };
+        let judged = judging.run(listener)?;
+        let mut documents = Vec::new();
+        if let Some(file) = &self.html {
+            documents.push((file.clone(), page::page(&judged)?));
+        }
+        if let Some(file) = &self.output {
+            documents.push((file.clone(), json(&judged)?));
+        }
+        Ok(VerbOutput {
+            table: words::tables(&judged, width),
+            notes: words::notes(&log, &judged),
+            negative: judged.windows.iter().any(|window| !window.choice.keeps),
+            documents,
+            ..VerbOutput::default()
+        })
+    }
+}
+
+impl Wishes {
+    /// Chooses the rule that is best on a log, for the jobs of this fleet.
+    ///
+    /// # Errors
+    /// When the log is too short, where no rule keeps the promise on it, and when it is interrupted.
+    pub fn best(
+        &self,
+        (file, reading): (&Path, &trace::Options),
+        fleet: &Fleet,
+        caller: &mut Caller<'_>,
+    ) -> VerbResult<BackfillingPolicy> {
+        caller.notify(Notice::Interruptible);
+        let mut reading = reading.clone();
+        reading.servers = reading.servers.or_else(|| Some(servers_of(fleet)));
+        let (log, name) = read(file, &reading, &mut |what| {
+            caller.notify(Notice::Doing(what))
+        })?;
+        caller.notify(Notice::Doing("trying rules on the log"));
+        let windows = Windows {
+            past: 0.5,
+            every: f64::INFINITY,
+            speed: Speed::ONE,
+        };
+        let interrupt = caller.interrupt.clone();
+        let forward = Forward::new(&log, windows, &interrupt)?;
+        let (choice, learned) = forward.best(&self.goal())?;
+        let rule = choice.point.name();
+        if !choice.keeps {
+            return refuse(format!(
+                "no rule keeps the promise on {name}; {rule} comes nearest: promise more with --longest"
+            ));
+        }
+        caller.notify(Notice::Known(&format!(
+            "Of {} rules on {name} it is {rule}: {:.2} times what {} has there. What such a choice brings on what comes after: synth judge {name}",
+            choice.tried,
+            choice.ratio,
+            self.now.name()
+        )));
+        let unit = fleet.envelope().time_unit();
+        let second = 1.0 / seconds_in(unit).unwrap_or(1.0);
+        let policy = BackfillingPolicy::of(choice.point.choices(second), fleet)?;
+        Ok(BackfillingPolicy { learned, ..policy })
+    }
+}
+
+/// Reads a log; returns it with its name.
+pub fn read(
+    file: &Path,
+    reading: &trace::Options,
+    listener: &mut dyn FnMut(&str),
+) -> VerbResult<(Log, String)> {
+    let source = Source::named(file);
+    let name = source.name();
+    listener(&format!("reading {name}"));
+    let log = Log::read(&mut Trace::open(&source, reading)?, |jobs| {
+        listener(&format!("reading {name}: {jobs} jobs"));
+    })?;
+    Ok((log, name))
+}

@@ -1,0 +1,113 @@
+//! The page of a log that was judged.
+
+use super::results::{Judged, Role, Row};
+use super::words::{headline, over, role, stability};
+use crate::report::plot::{Axis, Curve, Drawn, Panel, Point, Scale, curves};
+use crate::report::{Page, Section, Shown, number, quoted};
+
+/// Renders it as a page for people.
+///
+/// # Errors
+/// When a picture cannot be drawn.
+pub fn page(judged: &Judged) -> Drawn<String> {
+    let names = judged.rules.iter().map(|row| row.rule.clone());
+    let now = judged.rules[0].outcome;
+    let rows = judged.rules.iter().map(|row| {
+        let own = &row.outcome;
+        let cells = [
+            role(row.role).to_owned(),
+            number(own.mean_wait),
+            over(own.mean_wait, now.mean_wait, row.wait_ratio),
+            number(own.mean_bounded_slowdown),
+            over(
+                own.mean_bounded_slowdown,
+                now.mean_bounded_slowdown,
+                row.slowdown_ratio,
+            ),
+            number(own.p99_wait),
+            number(own.longest_wait),
+        ];
+        (
+            row.rule.clone(),
+            cells.map(Shown::plain).into_iter().collect(),
+        )
+    });
+    let columns = "what,mean wait [s],over today's,bounded slowdown,over today's,p99 wait [s],longest wait [s]";
+    let page = Page {
+        headline: headline(judged),
+        what: "Rules on the jobs of all windows, with 95 % intervals of ratios".into(),
+        columns: columns.split(',').map(str::to_owned).collect(),
+        rows: rows.collect(),
+        note: format!("The choice: {}.", stability(&judged.windows)),
+        sections: vec![
+            Section {
+                title: "What does a short mean wait cost those who wait longest?".into(),
+                text: "Each mark is a rule: the longest wait over the mean wait. Left and below is better; no rule is better than another that is right of it and below.".into(),
+                panels: vec![front(judged)?],
+            },
+            Section {
+                title: "Who gains, and who loses?".into(),
+                text: "Mean wait of the chosen rules over that of today's, by class: quarters of what jobs hold, from left to right, and in each quarters of how long they run.".into(),
+                panels: vec![classes(judged)?],
+            },
+        ],
+        method: vec![
+            ("Walking forward", format!("The rule of each window is chosen from the jobs alone that had ended before it, and begins with the jobs that its predecessor left. The first {:.0} % of the span are the past of the first window.", 100.0 * judged.cut.past)),
+            ("Choice", "Candidates are replayed on the past as it was, on weeks of it drawn with replacement, and at a load of 0.85 where it had less. The least mean logarithm of the objective over that of today's rule is taken.".into()),
+            ("Intervals", format!("95 %, by moving blocks of time, from seed {}.", judged.seed)),
+        ],
+        command: format!("synth judge {} --now {} …", quoted(&judged.file), judged.goal.now.name()),
+        ..Page::new(format!("Rules for {}", judged.file), names)?
+    };
+    page.text()
+}
+
+fn front(judged: &Judged) -> Drawn<Panel> {
+    let is_rule = |row: &&Row| row.role != Role::Recorded;
+    let rows = || judged.rules.iter().filter(is_rule);
+    let point = |row: &Row| Point::exact(row.outcome.mean_wait, row.outcome.longest_wait);
+    let all: Vec<Curve> = rows()
+        .enumerate()
+        .map(|(n, row)| Curve::new(n, vec![point(row)]))
+        .collect();
+    let x = Axis::around(
+        "mean wait [s]",
+        Scale::Linear,
+        rows().map(|row| point(row).at),
+    );
+    let y = Axis::around(
+        "longest wait [s]",
+        Scale::Linear,
+        rows().map(|row| point(row).value),
+    );
+    Ok(Panel::new(
+        "longest wait over mean wait".into(),
+        "One mark a rule: its longest wait over its mean wait".into(),
+        curves(&x, &y, &all)?,
+    ))
+}
+
+fn classes(judged: &Judged) -> Drawn<Panel> {
+    let gained = judged
+        .classes
+        .iter()
+        .zip(1_u32..)
+        .filter(|(own, _)| own.now > 0.0);
+    let points = gained.map(|(own, n)| Point::exact(f64::from(n), own.chosen / own.now));
+    let points: Vec<Point> = points.collect();
+    let x = Axis::new(
+        "class",
+        Scale::Linear,
+        0.5,
+        judged.classes.len() as f64 + 0.5,
+    );
+    let values = points.iter().map(|point| point.value).chain([0.0, 1.0]);
+    let y = Axis::around("mean wait over today's", Scale::Linear, values);
+    let line = [0.5, judged.classes.len() as f64 + 0.5].map(|at| Point::exact(at, 1.0));
+    let all = [Curve::new(0, line.to_vec()), Curve::new(1, points)];
+    Ok(Panel::new(
+        "mean wait over today's, by class".into(),
+        "Mean wait of the chosen rules over that of today's, by class of jobs".into(),
+        curves(&x, &y, &all)?,
+    ))
+}

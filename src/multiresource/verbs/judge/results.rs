@@ -1,0 +1,291 @@
+//! What comes of walking forward over a log.
+
+use std::sync::atomic::AtomicBool;
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use crate::kind::VerbResult;
+use crate::multiresource::judge::{
+    Forward, Goal, JudgeError, OfEstimate, Outcome, Point, Served, Window, Windows, plain,
+};
+use crate::multiresource::policy::{Estimate, Priority};
+use crate::multiresource::replay::{Blocks, Interval, Kinds, Log};
+
+/// A log, and how it is judged.
+pub struct Judging<'a> {
+    /// The log.
+    pub log: &'a Log,
+    /// Its name.
+    pub file: String,
+    /// What rules are chosen by.
+    pub goal: Goal,
+    /// How it is cut.
+    pub windows: Windows,
+    /// Seed of the intervals.
+    pub seed: u64,
+    /// Once it is set, all ends.
+    pub interrupt: &'a AtomicBool,
+}
+
+/// All results. Times are in seconds.
+#[derive(Debug, Serialize)]
+pub struct Judged {
+    /// The log.
+    pub file: String,
+    /// Its jobs.
+    pub jobs: u64,
+    /// Whether it tells limits.
+    pub has_limits: bool,
+    /// Whether it tells users.
+    pub has_users: bool,
+    /// The fluid bound on its load, at the speed.
+    pub load: f64,
+    /// What rules are chosen by.
+    pub goal: Goal,
+    /// How it is cut.
+    pub cut: Windows,
+    /// Seed of the intervals.
+    pub seed: u64,
+    /// Rules: that of today, those that were chosen, and others.
+    pub rules: Vec<Row>,
+    /// Each window with its rule.
+    pub windows: Vec<Window>,
+    /// Classes of jobs: who gains and who loses.
+    pub classes: Vec<Class>,
+    /// What estimates of sizes are worth.
+    pub estimates: Vec<OfEstimate>,
+}
+
+/// What a row is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// The rule of today.
+    Now,
+    /// Rules that were chosen from what came before.
+    Chosen,
+    /// A rule that people run, on all windows.
+    Hindsight,
+    /// The same with sizes known, which nobody has.
+    Yardstick,
+    /// What the log tells that was.
+    Recorded,
+}
+
+/// A rule on all windows.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// Its name.
+    pub rule: String,
+    /// What it is.
+    pub role: Role,
+    /// What came of it.
+    pub outcome: Outcome,
+    /// Where its mean wait may be.
+    pub wait: Option<Interval>,
+    /// Its mean wait over that of the rule of today, on the same blocks.
+    pub wait_ratio: Option<Interval>,
+    /// Its mean bounded slowdown over that of the rule of today.
+    pub slowdown_ratio: Option<Interval>,
+    #[serde(skip)]
+    jobs: Vec<(f64, f64)>,
+}
+
+/// A class of jobs, by quartiles of what they hold and how long they run.
+#[derive(Clone, Debug, Serialize)]
+pub struct Class {
+    /// The least and the most that they hold, of what all servers have together.
+    pub share: [f64; 2],
+    /// The least and the longest size.
+    pub size: [f64; 2],
+    /// How many.
+    pub jobs: u64,
+    /// Their mean wait under the rule of today.
+    pub now: f64,
+    /// Under those that were chosen.
+    pub chosen: f64,
+}
+
+/// An interval is made of blocks of a day \[s\] at least…
+const DAY: f64 = 86_400.0;
+/// …and of so many mean waits.
+const WAITS: f64 = 10.0;
+
+impl Judging<'_> {
+    /// Judges. `listener` is notified of progress.
+    ///
+    /// # Errors
+    /// When the log is too short, and when it is interrupted.
+    pub fn run(self, listener: &mut dyn FnMut(&str)) -> VerbResult<Judged> {
+        let forward = Forward::new(self.log, self.windows, self.interrupt)?;
+        let (windows, served, estimates) = forward.chosen(&self.goal, &mut |n, count| {
+            listener(&format!("choosing the rule of window {n} of {count}"));
+        })?;
+        listener("replaying the rules that people run");
+        let now = &self.goal.now;
+        let mut rows = vec![
+            row(now.name(), Role::Now, forward.fixed(now, now, false)?),
+            row(CHOSEN.into(), Role::Chosen, served),
+        ];
+        let others = self.others().into_par_iter().map(|(role, point)| {
+            let sizes = role == Role::Yardstick;
+            let name = point.name() + if sizes { "+size" } else { "" };
+            Ok(row(name, role, forward.fixed(now, &point, sizes)?))
+        });
+        rows.extend(others.collect::<Result<Vec<Row>, JudgeError>>()?);
+        rows[2..].sort_by(|a, b| {
+            let key = |row: &Row| (row.role as u8, row.outcome.mean_wait);
+            let ((a, own), (b, other)) = (key(a), key(b));
+            a.cmp(&b).then(own.total_cmp(&other))
+        });
+        rows.extend(self.recorded(forward.first()));
+        self.set_intervals(&mut rows, forward.first());
+        let users = self.log.jobs.iter().any(|job| job.user != 0);
+        Ok(Judged {
+            classes: self.classes(&rows, forward.first()),
+            jobs: self.log.jobs.len() as u64,
+            has_limits: self.log.has_limits,
+            has_users: users,
+            load: self.log.load() * self.windows.speed.ratio(),
+            file: self.file,
+            goal: self.goal,
+            cut: self.windows,
+            seed: self.seed,
+            rules: rows,
+            windows,
+            estimates,
+        })
+    }
+
+    /// Rules that people run, and what they would bring if sizes were known.
+    fn others(&self) -> Vec<(Role, Point)> {
+        let estimates: &[Estimate] = if self.log.has_limits {
+            &[Estimate::Limit, Estimate::History]
+        } else {
+            &[Estimate::History]
+        };
+        let others = plain(estimates).into_iter();
+        let others = others.filter(|point| *point != self.goal.now);
+        let yardsticks = plain(&estimates[..1]).into_iter();
+        let yardsticks = yardsticks.filter(|own| {
+            own.reservations == Point::EASY.reservations && own.order != Priority::ARRIVAL
+        });
+        others
+            .map(|point| (Role::Hindsight, point))
+            .chain(yardsticks.map(|point| (Role::Yardstick, point)))
+            .collect()
+    }
+
+    /// What the log tells that was, where it tells it of all jobs and they come as they did.
+    fn recorded(&self, first: usize) -> Option<Row> {
+        let per_second = self.log.tick.per_second() as f64;
+        let own = self.log.jobs[first..].iter();
+        let jobs: Vec<(f64, f64)> = own
+            .map(|job| (job.waited / per_second, job.size / per_second))
+            .collect();
+        let is_told = self.windows.speed.ratio() == 1.0 && jobs.iter().all(|job| !job.0.is_nan());
+        is_told.then(|| row(RECORDED.into(), Role::Recorded, Served::of(jobs)))
+    }
+
+    fn set_intervals(&self, rows: &mut [Row], first: usize) {
+        let scale = self.log.tick.per_second() as f64 * self.windows.speed.ratio();
+        let own = self.log.jobs[first..].iter();
+        let submits: Vec<f64> = own.map(|job| job.submit / scale).collect();
+        let within = [
+            submits.first().copied().unwrap_or(0.0),
+            submits.last().copied().unwrap_or(0.0),
+        ];
+        let longest = rows.iter().map(|row| row.outcome.mean_wait);
+        let block = DAY.max(WAITS * longest.fold(0.0, f64::max));
+        let Some(blocks) = Blocks::draw(&submits, within, block, self.seed) else {
+            return;
+        };
+        let means = |row: &Row, of: fn(&(f64, f64)) -> f64| blocks.means(row.jobs.iter().map(of));
+        let wait = |(wait, _): &(f64, f64)| *wait;
+        let slowdown = |(wait, size): &(f64, f64)| Outcome::bounded_slowdown(*wait, *size);
+        let now = [means(&rows[0], wait), means(&rows[0], slowdown)];
+        for (n, row) in rows.iter_mut().enumerate() {
+            let own = [means(row, wait), means(row, slowdown)];
+            row.wait = Interval::of(own[0].iter().flatten().copied());
+            if n > 0 {
+                row.wait_ratio = Interval::of_ratio(&own[0], &now[0]);
+                row.slowdown_ratio = Interval::of_ratio(&own[1], &now[1]);
+            }
+        }
+    }
+
+    /// Quartiles of what jobs hold, and in each of how long they run.
+    fn classes(&self, rows: &[Row], first: usize) -> Vec<Class> {
+        let kinds = Kinds::exact(self.log);
+        let held = |n: usize| {
+            let held = &kinds.held[self.log.jobs[first + n].kind as usize];
+            held.iter().copied().fold(0.0, f64::max)
+        };
+        let [now, chosen] = [&rows[0].jobs, &rows[1].jobs];
+        let mut classes = Vec::new();
+        for wide in quartiles((0..now.len()).collect(), held) {
+            for long in quartiles(wide, |n| now[n].1) {
+                let ends = |of: &dyn Fn(usize) -> f64| {
+                    let values = || long.iter().map(|n| of(*n));
+                    [
+                        values().fold(f64::INFINITY, f64::min),
+                        values().fold(0.0, f64::max),
+                    ]
+                };
+                let mean = |of: &[(f64, f64)]| {
+                    long.iter().map(|n| of[*n].0).sum::<f64>() / long.len() as f64
+                };
+                classes.push(Class {
+                    share: ends(&held),
+                    size: ends(&|n| now[n].1),
+                    jobs: long.len() as u64,
+                    now: mean(now),
+                    chosen: mean(chosen),
+                });
+            }
+        }
+        classes
+    }
+}
+
+/// What the rules of all windows are called together.
+pub const CHOSEN: &str = "chosen in each window";
+
+/// What the row of the waits that a log tells is called.
+pub const RECORDED: &str = "as recorded";
+
+fn row(rule: String, role: Role, served: Served) -> Row {
+    Row {
+        rule,
+        role,
+        outcome: served.outcome,
+        wait: None,
+        wait_ratio: None,
+        slowdown_ratio: None,
+        jobs: served.jobs,
+    }
+}
+
+/// Cuts jobs into four parts by a value, equal values together; none is empty.
+fn quartiles(mut jobs: Vec<usize>, of: impl Fn(usize) -> f64) -> Vec<Vec<usize>> {
+    jobs.sort_by(|a, b| of(*a).total_cmp(&of(*b)));
+    let mut parts: Vec<Vec<usize>> = Vec::new();
+    let count = jobs.len();
+    for (n, job) in jobs.into_iter().enumerate() {
+        let value = of(job);
+        let is_same = |part: &Vec<usize>| part.last().is_some_and(|last| of(*last) == value);
+        match parts.last_mut() {
+            Some(part) if is_same(part) || n * 4 < parts_end(count, part, n) => part.push(job),
+            _ => parts.push(vec![job]),
+        }
+    }
+    parts
+}
+
+/// Four times the place at which a part that began so long ago ends.
+fn parts_end(count: usize, part: &[usize], n: usize) -> usize {
+    let begin = n - part.len();
+    // The quarter in which it began.
+    (4 * begin / count.max(1) + 1) * count
+}

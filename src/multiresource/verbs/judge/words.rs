@@ -1,0 +1,239 @@
+//! What is said of a log that was judged.
+
+use itertools::Itertools as _;
+
+use super::results::{Judged, RECORDED, Role, Row};
+use crate::multiresource::judge::{OfEstimate, Window};
+use crate::multiresource::replay::{Interval, Log};
+use crate::report::{Table, counted, number, percent, wrap};
+
+/// Returns all tables, at most `width` characters wide.
+pub fn tables(judged: &Judged, width: usize) -> String {
+    let parts = [
+        wrap(&headline(judged), width),
+        rules(judged, width),
+        windows(&judged.windows, width),
+        classes(judged, width),
+        estimates(&judged.estimates, width),
+        wrap(FOOT, width),
+    ];
+    parts
+        .into_iter()
+        .filter(|part| !part.is_empty())
+        .join("\n\n")
+}
+
+const FOOT: &str = "times in s; in brackets 95 % intervals by moving blocks of time, of ratios on the same blocks. In \
+hindsight: that one of these rules would have been better is known afterwards only. Sizes that are known: what no scheduler has.";
+
+/// Says what comes of choosing.
+pub fn headline(judged: &Judged) -> String {
+    let [now, chosen] = [&judged.rules[0], &judged.rules[1]];
+    let ratio = |of: fn(&Row) -> f64| {
+        let (own, other) = (of(chosen), of(now));
+        if other > 0.0 {
+            format!(
+                "{} for {}, {:.2} times",
+                number(own),
+                number(other),
+                own / other
+            )
+        } else {
+            format!("{} for {}", number(own), number(other))
+        }
+    };
+    let promise = match judged.goal.longest {
+        Some(times) => {
+            format!(", nobody to wait longer than {times} times the longest wait of the past")
+        }
+        None => String::new(),
+    };
+    format!(
+        "With a rule chosen in each of {} windows from what came before{promise}: mean wait {}, bounded slowdown {}, longest wait {} that of {}.",
+        judged.windows.len(),
+        ratio(|row| row.outcome.mean_wait),
+        ratio(|row| row.outcome.mean_bounded_slowdown),
+        ratio(|row| row.outcome.longest_wait),
+        now.rule
+    )
+}
+
+/// `0.727 [0.650, 0.810]`.
+fn with_interval(value: f64, interval: Option<Interval>) -> String {
+    let within = interval.map(|own| format!(" [{:.3}, {:.3}]", own.low, own.high));
+    format!("{value:.3}{}", within.unwrap_or_default())
+}
+
+/// Returns one mean over another; nothing where the other is none.
+pub fn over(own: f64, other: f64, interval: Option<Interval>) -> String {
+    if other > 0.0 {
+        with_interval(own / other, interval)
+    } else {
+        "–".into()
+    }
+}
+
+/// What stands before the name of a rule.
+pub fn role(role: Role) -> &'static str {
+    match role {
+        Role::Now => "today",
+        Role::Chosen => "chosen",
+        Role::Hindsight => "in hindsight",
+        Role::Yardstick => "sizes known",
+        Role::Recorded => "the log",
+    }
+}
+
+fn rules(judged: &Judged, width: usize) -> String {
+    let header = "rule,,mean wait,over today's,slowdown,over today's,p99 wait,longest wait";
+    let mut table = Table::new(header.split(','));
+    let now = judged.rules[0].outcome;
+    for row in &judged.rules {
+        let own = &row.outcome;
+        table.row([
+            row.rule.clone(),
+            role(row.role).to_owned(),
+            number(own.mean_wait),
+            over(own.mean_wait, now.mean_wait, row.wait_ratio),
+            number(own.mean_bounded_slowdown),
+            over(
+                own.mean_bounded_slowdown,
+                now.mean_bounded_slowdown,
+                row.slowdown_ratio,
+            ),
+            number(own.p99_wait),
+            number(own.longest_wait),
+        ]);
+    }
+    table.within(width)
+}
+
+/// Returns how often the rule of the windows changed, in words.
+pub fn stability(windows: &[Window]) -> String {
+    let names: Vec<String> = windows.iter().map(|own| own.choice.point.name()).collect();
+    let changes = names.iter().tuple_windows().filter(|(a, b)| a != b).count();
+    let different = names.iter().unique().count();
+    format!(
+        "{} in {}, changed {}",
+        counted(different as f64, "rule"),
+        counted(names.len() as f64, "window"),
+        counted(changes as f64, "time")
+    )
+}
+
+fn windows(windows: &[Window], width: usize) -> String {
+    let mut table = Table::new(["from day", "jobs", "chosen on jobs", "rule", "ratio there"]);
+    for own in windows {
+        let broken = if own.choice.keeps {
+            ""
+        } else {
+            ", breaks the promise"
+        };
+        table.row([
+            number(own.from / 86_400.0),
+            (own.jobs[1] - own.jobs[0]).to_string(),
+            own.past.to_string(),
+            own.choice.point.name(),
+            format!("{:.3}{broken}", own.choice.ratio),
+        ]);
+    }
+    format!("{}\n\n{}", stability(windows), table.within(width))
+}
+
+/// `1.6 to 6.3 %`.
+fn range([least, most]: [f64; 2], of: impl Fn(f64) -> String) -> String {
+    if least == most {
+        of(least)
+    } else {
+        format!("{} to {}", of(least), of(most))
+    }
+}
+
+fn classes(judged: &Judged, width: usize) -> String {
+    let header = [
+        "jobs that hold",
+        "and run [s]",
+        "jobs",
+        "mean wait today",
+        "chosen",
+        "ratio",
+    ];
+    let mut table = Table::new(header);
+    for own in &judged.classes {
+        table.row([
+            range(own.share, percent),
+            range(own.size, number),
+            own.jobs.to_string(),
+            number(own.now),
+            number(own.chosen),
+            over(own.chosen, own.now, None),
+        ]);
+    }
+    table.within(width)
+}
+
+fn estimates(estimates: &[OfEstimate], width: usize) -> String {
+    let mut table = Table::new([
+        "estimate of sizes",
+        "jobs of",
+        "jobs",
+        "pairs in order",
+        "estimate/size: 5 %",
+        "median",
+        "95 %",
+    ]);
+    for own in estimates {
+        for worth in own.worth.iter().filter(|worth| worth.jobs > 0) {
+            let ratio = |n: usize| worth.ratios.map_or("–".into(), |ratios| number(ratios[n]));
+            table.row([
+                format!("{:?}", own.estimate).to_lowercase(),
+                format!("{:?} users", worth.users).to_lowercase(),
+                worth.jobs.to_string(),
+                worth.in_order.map_or("–".into(), percent),
+                ratio(0),
+                ratio(2),
+                ratio(4),
+            ]);
+        }
+    }
+    table.within(width)
+}
+
+/// Returns what a person should know besides.
+pub fn notes(log: &Log, judged: &Judged) -> Vec<String> {
+    let mut notes: Vec<String> = log
+        .account
+        .remarks
+        .iter()
+        .map(|own| format!("{own}."))
+        .collect();
+    notes.extend((!judged.has_limits).then(|| {
+        let by = if judged.has_users { "its user's last jobs" } else { "the last jobs that hold as much" };
+        format!("The log tells no limits: orders and reservations go by what {by} took, for the rule of today, too.")
+    }));
+    notes.extend((judged.has_limits && !judged.has_users).then(|| {
+        "The log tells no users: estimates beside limits go by jobs that hold as much and have the same limit.".into()
+    }));
+    let recorded = judged.rules.iter().find(|row| row.role == Role::Recorded);
+    notes.extend(recorded.map(|row| {
+        let (told, replayed) = (row.outcome.mean_wait, judged.rules[0].outcome.mean_wait);
+        let rule = &judged.rules[0].rule;
+        format!(
+            "The log's own mean wait is {} s, that of its replay under {rule} {} s: so far is the replay from what the site had ({RECORDED}), by its rules, limits and outages that the log does not tell.",
+            number(told),
+            number(replayed)
+        )
+    }));
+    let broken = judged
+        .windows
+        .iter()
+        .filter(|own| !own.choice.keeps)
+        .count();
+    notes.extend((broken > 0).then(|| {
+        format!(
+            "In {} no rule keeps the promise on the past; the one that comes nearest is taken.",
+            counted(broken as f64, "window")
+        )
+    }));
+    notes
+}

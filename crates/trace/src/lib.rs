@@ -1,5 +1,6 @@
 //! Traces of real clusters: read, fitted to a workload, replayed.
 
 pub mod fit;
+pub mod judge;
 pub mod replay;
 pub mod trace;

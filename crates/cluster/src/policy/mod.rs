@@ -53,8 +53,8 @@ pub use backfilling::named::{
     LeastServersFirstPolicy, MostServersFirstPolicy, PooledEasyPolicy,
 };
 pub use backfilling::{
-    Backfilling, BackfillingPolicy, Estimate, Estimates, Estimator, FCFS, FIRST_FIT, Greedy,
-    Learned, Priority, Promise, QueueOrder, Reservations,
+    Backfilling, BackfillingPolicy, Estimate, Estimates, Estimator, FCFS, FIRST_FIT, Greedy, Guess,
+    Judged, Learned, Priority, Promise, QueueOrder, Reservations, Users, Worth, worth,
 };
 pub(crate) use family::NAMED_RULES;
 pub use family::{Family, Guard, GuardedPolicy};

@@ -214,6 +214,15 @@ impl Server {
         self.decide();
     }
 
+    /// Lets another rule go on from here.
+    pub fn hand_over(&mut self, mut policy: Box<dyn Policy>) {
+        self.policy.let_go(&mut self.system);
+        self.system.clear_actions();
+        policy.resume(&mut self.system);
+        self.policy = policy;
+        self.follow();
+    }
+
     /// Lets the rule decide on all that was noted.
     pub fn decide(&mut self) {
         self.system.clear_actions();

@@ -67,6 +67,42 @@ pub fn replay(
     }
 }
 
+/// A replay under way, in which one policy may follow another: each begins with the jobs that wait and run.
+pub struct Walk<'a>(Engine<'a>);
+
+impl<'a> Walk<'a> {
+    /// Begins with empty servers and this policy.
+    pub fn new(scene: &'a DecisionState<'a>, policy: Box<dyn Policy>) -> Self {
+        let mut engine = Engine::new(scene, policy);
+        engine.needs_limits = true;
+        Walk(engine)
+    }
+
+    /// Goes on with all that happens before this time.
+    ///
+    /// # Errors
+    /// When the policy made a decision that no server could carry out.
+    pub fn until(&mut self, time: f64) -> Result<(), Stopped> {
+        let engine = &mut self.0;
+        while engine.server.next_end().min(engine.arrival()) < time && engine.step() {}
+        engine
+            .audit()
+            .map_err(|violation| Stopped::Failure(violation.into()))?;
+        Ok(())
+    }
+
+    /// Another policy decides from this time on, before which all has happened.
+    pub fn hand_over(&mut self, policy: Box<dyn Policy>, time: f64) {
+        self.0.server.system.advance(time);
+        self.0.server.hand_over(policy);
+    }
+
+    /// Returns when each job that has come left, in the policy's time; NaN where it has not.
+    pub fn ends(&self) -> &[f64] {
+        &self.0.ends
+    }
+}
+
 /// A replay under way.
 struct Engine<'a> {
     scene: &'a DecisionState<'a>,

@@ -37,7 +37,7 @@ mod scene;
 mod speed;
 
 pub use blocks::{Blocks, Interval, resampled};
-pub use engine::{Replayed, Stopped, replay};
+pub use engine::{Replayed, Stopped, Walk, replay};
 pub use groups::{Groups, OfGroup};
 pub use log::{Job, Log};
 pub use measured::{Measured, Step, Visit, Window, passes, time_series, visits};

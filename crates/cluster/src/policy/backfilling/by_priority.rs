@@ -1,5 +1,7 @@
 //! Queues in which each job has a priority of its own.
 
+use std::sync::Arc;
+
 use super::choices::Backfilling;
 use super::estimates::{Estimates, Lengths, Waiting};
 use super::estimator::{Estimator, Learned, Promise};
@@ -8,6 +10,24 @@ use super::queue::Queue;
 use super::running::Running;
 use crate::policy::{Event, Job, Knows, System};
 use crate::workload::Workload;
+
+/// Where the order has its estimates from.
+#[derive(Clone, Debug)]
+pub enum Guess {
+    /// From an estimator, which learns from the jobs that end.
+    Estimator(Box<Estimator>),
+    /// From a table \[time\] by the number of the job.
+    Table(Arc<[f64]>),
+}
+
+impl Guess {
+    fn of(&self, job: Job, promise: &Promise) -> f64 {
+        match self {
+            Guess::Estimator(estimator) => estimator.estimate(promise),
+            Guess::Table(table) => table[job.number as usize],
+        }
+    }
+}
 
 /// A queue in the order of a [`Priority`]; jobs that have waited too long are before all others, in order of arrival.
 ///
@@ -21,7 +41,7 @@ pub(super) struct ByPriority {
     /// W: jobs that have waited for longer are overdue \[time\].
     longest_wait: f64,
     lengths: Lengths,
-    estimator: Estimator,
+    guess: Guess,
     /// p by type: units of the one resource that there is, or the dominant share.
     shares: Vec<f64>,
     /// The dominant share by type.
@@ -50,7 +70,7 @@ impl ByPriority {
     pub fn new(
         choices: &Backfilling,
         priority: Priority,
-        estimator: Estimator,
+        guess: Guess,
         workload: &Workload,
         servers: usize,
     ) -> Self {
@@ -67,7 +87,7 @@ impl ByPriority {
             priority,
             longest_wait: choices.longest_wait.unwrap_or(f64::INFINITY),
             lengths: Lengths::new(choices.estimates, workload),
-            estimator,
+            guess,
             shares,
             lists: vec![Vec::new(); dominant.len()],
             dominant,
@@ -90,7 +110,7 @@ impl ByPriority {
         let mut estimate = self.lengths.of(job, i, system);
         let mut ordered = estimate;
         if self.lengths.estimates == Estimates::Limits {
-            ordered = self.estimator.estimate(&self.promise(i, job, system));
+            ordered = self.guess.of(job, &self.promise(i, job, system));
             // Of a job that came without a limit nothing better is known.
             if estimate == f64::MAX {
                 estimate = ordered;
@@ -186,10 +206,10 @@ impl Queue for ByPriority {
             }
             Event::Completion(i) => {
                 self.running.ended(system);
-                if self.lengths.estimates == Estimates::Limits {
-                    let (job, ran) = system.last_ended();
-                    let promise = self.promise(i, job, system);
-                    self.estimator.learn(&promise, ran, system.now());
+                let (job, ran) = system.last_ended();
+                let promise = self.promise(i, job, system);
+                if let Guess::Estimator(estimator) = &mut self.guess {
+                    estimator.learn(&promise, ran, system.now());
                 }
             }
             Event::Clock(_) => {}
@@ -283,7 +303,10 @@ impl Queue for ByPriority {
     }
 
     fn learned(&self) -> Option<Learned> {
-        Some(self.estimator.learned())
+        match &self.guess {
+            Guess::Estimator(estimator) => Some(estimator.learned()),
+            Guess::Table(_) => None,
+        }
     }
 
     fn look_anew(&mut self, system: &System) {
@@ -298,7 +321,7 @@ impl Queue for ByPriority {
         running.look_anew(system, |job, i| {
             let left = self.lengths.of(job, i, system);
             if left == f64::MAX {
-                let whole = self.estimator.estimate(&self.promise(i, job, system));
+                let whole = self.guess.of(job, &self.promise(i, job, system));
                 (whole - system.ran(job)).max(0.0)
             } else {
                 left

@@ -23,13 +23,14 @@ mod shortest;
 #[cfg(test)]
 mod tests;
 
+pub use by_priority::Guess;
 pub use choices::{Backfilling, QueueOrder};
 pub(super) use choices::{Classes, oldest};
 pub use estimates::Estimates;
 #[cfg(test)]
 pub(super) use estimates::inflated;
 pub(super) use estimates::{Estimated, Waiting};
-pub use estimator::{Estimate, Estimator, Learned, Promise};
+pub use estimator::{Estimate, Estimator, Judged, Learned, Promise, Users, Worth, worth};
 pub use greedy::{FCFS, FIRST_FIT, Greedy};
 pub use policy::BackfillingPolicy;
 pub use priority::Priority;
@@ -67,20 +68,32 @@ impl Backfilling {
         servers: usize,
         learned: &Learned,
     ) -> Box<dyn Policy> {
-        match (self.order, self.reservations) {
-            (QueueOrder::Priority(priority, estimate), _) => {
-                let seconds = seconds_in(workload.time_unit()).unwrap_or(1.0);
-                let estimator = Estimator::new(estimate, DAY / seconds, learned);
-                let queue = ByPriority::new(&self, priority, estimator, workload, servers);
-                match self.reservations {
-                    Reservations::Few(_) | Reservations::All if servers == 1 => {
-                        Box::new(Planned::new(self.reservations, queue))
-                    }
-                    _ => Box::new(Easy::new(&self, queue, servers)),
-                }
+        let QueueOrder::Priority(_, estimate) = self.order else {
+            return self.by_type(workload, servers);
+        };
+        let seconds = seconds_in(workload.time_unit()).unwrap_or(1.0);
+        let estimator = Estimator::new(estimate, DAY / seconds, learned);
+        self.by_guess(workload, servers, Guess::Estimator(Box::new(estimator)))
+    }
+
+    /// The same with estimates from elsewhere, if its order looks at some.
+    pub fn by_guess(self, workload: &Workload, servers: usize, guess: Guess) -> Box<dyn Policy> {
+        let QueueOrder::Priority(priority, _) = self.order else {
+            return self.by_type(workload, servers);
+        };
+        let queue = ByPriority::new(&self, priority, guess, workload, servers);
+        match self.reservations {
+            Reservations::Few(_) | Reservations::All if servers == 1 => {
+                Box::new(Planned::new(self.reservations, queue))
             }
-            (_, Reservations::None | Reservations::Strict) => Box::new(Greedy::new(self, workload)),
-            (_, Reservations::All) if servers == 1 => Box::new(Conservative::new(self, workload)),
+            _ => Box::new(Easy::new(&self, queue, servers)),
+        }
+    }
+
+    fn by_type(self, workload: &Workload, servers: usize) -> Box<dyn Policy> {
+        match self.reservations {
+            Reservations::None | Reservations::Strict => Box::new(Greedy::new(self, workload)),
+            Reservations::All if servers == 1 => Box::new(Conservative::new(self, workload)),
             _ => {
                 let queue = ByAge::new(&self, workload, servers);
                 Box::new(Easy::new(&self, queue, servers))

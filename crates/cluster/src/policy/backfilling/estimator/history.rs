@@ -1,78 +1,76 @@
 //! The last sizes of jobs that are alike.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Promise;
+use super::{Promise, Recent};
 
-/// So many sizes are kept of each kind.
-const LAST: usize = 3;
+/// About so many of the last ones of a kind count.
+const LAST: u32 = 3;
 
 /// So many kinds stand in a policy file.
 const IN_FILES: usize = 400;
 
-/// So many kinds are kept in memory; with twice as many those that did not come for longest are forgotten.
+/// So many kinds stay in memory; with twice as many, those that did not come for longest are forgotten.
 const IN_MEMORY: usize = 4096;
 
-/// What is expected without a history counts as so many jobs.
-const PRIOR: f64 = 1.0;
+/// One kind of jobs: its hash, and the mean of its parts.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub(super) struct Kind(u32, Recent);
 
-/// The last sizes of one kind of jobs: its hash, and logarithms, the most recent last.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Remembered(u32, Vec<f64>);
-
-/// Last sizes by kind, as logarithms.
+/// Means by kind.
 #[derive(Clone, Debug, Default)]
-pub struct History {
-    /// By the kind's hash: the last sizes, the most recent last, and which end was the last.
-    kinds: HashMap<u32, (Vec<f64>, u64)>,
+pub(super) struct History {
+    /// By the kind's hash: the mean, and the number of the end that was its last.
+    kinds: HashMap<u32, (Recent, u64)>,
     ends: u64,
 }
 
 impl History {
-    /// Returns a history of what stands in a file.
-    pub fn new(remembered: &[Remembered]) -> Self {
-        let mut history = History::default();
-        for Remembered(kind, sizes) in remembered.iter().rev() {
-            let last = sizes.len().saturating_sub(LAST);
-            let end = history.ends;
-            history.kinds.insert(*kind, (sizes[last..].to_vec(), end));
-            history.ends += 1;
+    /// Returns what stands in a file.
+    pub fn new(kinds: &[Kind]) -> Self {
+        let with_ends = kinds.iter().rev().zip(0..);
+        History {
+            kinds: with_ends
+                .map(|(Kind(hash, mean), end)| (*hash, (*mean, end)))
+                .collect(),
+            ends: kinds.len() as u64,
         }
-        history
     }
 
-    /// Returns the kinds that came most recently, the last first.
-    pub fn remembered(&self) -> Vec<Remembered> {
+    /// Returns the kinds that came last, the last first.
+    pub fn kinds(&self) -> Vec<Kind> {
         let mut all: Vec<_> = self.kinds.iter().collect();
-        all.sort_unstable_by_key(|(kind, (_, end))| (std::cmp::Reverse(*end), **kind));
-        let first = all.into_iter().take(IN_FILES);
-        first
-            .map(|(kind, (sizes, _))| Remembered(*kind, sizes.clone()))
-            .collect()
+        all.sort_unstable_by_key(|(hash, (_, end))| (Reverse(*end), **hash));
+        let last = all.into_iter().take(IN_FILES);
+        last.map(|(hash, (mean, _))| Kind(*hash, *mean)).collect()
     }
 
-    /// Returns the mean of those alike: where few are alike in all, those that are alike in less count, too.
+    /// Returns the mean of those alike; where they are few, those that are alike in less count, too, the less the more
+    /// there are.
     pub fn mean(&self, promise: &Promise, usual: f64) -> f64 {
-        kinds(promise).iter().fold(usual, |mean, kind| {
-            let Some((sizes, _)) = self.kinds.get(kind) else {
-                return mean;
+        kinds(promise).iter().fold(usual, |prior, hash| {
+            let Some((Recent(count, mean), _)) = self.kinds.get(hash) else {
+                return prior;
             };
-            let sum: f64 = sizes.iter().sum();
-            (PRIOR * mean + sum) / (PRIOR + sizes.len() as f64)
+            let count = f64::from(LAST.min(*count));
+            (prior + count * mean) / (1.0 + count)
         })
     }
 
+    #[cfg(test)]
+    pub fn size(&self) -> usize {
+        self.kinds.len()
+    }
+
     /// Takes in a job that has ended.
-    pub fn learn(&mut self, promise: &Promise, ln: f64) {
-        for kind in kinds(promise) {
-            let (sizes, end) = self.kinds.entry(kind).or_default();
-            if sizes.len() == LAST {
-                sizes.remove(0);
-            }
-            sizes.push(ln);
+    pub fn learn(&mut self, promise: &Promise, part: f64) {
+        for hash in kinds(promise) {
+            let (mean, end) = self.kinds.entry(hash).or_default();
+            mean.learn(part, LAST);
             *end = self.ends;
         }
         self.ends += 1;
@@ -85,33 +83,27 @@ impl History {
     }
 }
 
-/// The kinds that a job is of, from the widest to the narrowest.
-fn kinds(promise: &Promise) -> Vec<u32> {
-    let Promise {
-        user, limit, share, ..
-    } = promise;
-    let (limit, share) = (limit.to_bits(), share.to_bits());
-    let user = u64::from(*user);
-    let all = if user == 0 {
-        [[1, 0, share, 0], [2, 0, share, limit], [0; 4]]
-    } else if promise.limit.is_finite() {
-        [
-            [3, user, 1, 0],
-            [4, user, 0, limit],
-            [5, user, share, limit],
-        ]
-    } else {
-        [[3, user, 0, 0], [5, user, share, limit], [0; 4]]
-    };
-    let named = all.iter().filter(|kind| kind[0] > 0);
-    named.map(|kind| hash(kind)).collect()
+/// The kinds that a job is of, from the widest to the narrowest: by limit and share, of its user, and both. Where users
+/// are not known, all are one; so with limits.
+fn kinds(promise: &Promise) -> [u32; 3] {
+    let user = u64::from(promise.user);
+    let (limit, share) = (promise.limit.to_bits(), promise.share.to_bits());
+    let limited = u64::from(promise.limit.is_finite());
+    [
+        [1, 0, limit, share],
+        [2, user, limited, 0],
+        [3, user, limit, share],
+    ]
+    .map(hash)
 }
 
-/// A hash that stays the same: FNV-1a by words, with the finalizer of SplitMix64.
-fn hash(words: &[u64]) -> u32 {
-    let mixed = words.iter().fold(0xcbf2_9ce4_8422_2325, |hash: u64, word| {
-        (hash ^ word).wrapping_mul(0x0100_0000_01b3).rotate_left(29)
+/// A hash that is the same on each machine and in each version: the finalizer of SplitMix64, word by word.
+fn hash(words: [u64; 4]) -> u32 {
+    let mixed = words.iter().fold(0, |state: u64, word| {
+        let z = (state ^ word).wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
     });
-    let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    ((mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb) >> 32) as u32
+    (mixed >> 32) as u32
 }

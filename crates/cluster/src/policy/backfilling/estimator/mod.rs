@@ -1,15 +1,25 @@
 //! How long a job will run, from what it promised and from what others did that have ended.
 //!
-//! Estimates order the queue. Reservations count with limits, which a job never outlives; where a job came without one,
-//! its estimate stands in for it. All that is learned comes from the past alone, and costs no random numbers: a replay,
-//! the bridge and `drive` learn the same from the same ends.
+//! Estimates order the queue. Reservations count with limits, which a job does not outlive; where a job came without one,
+//! its estimate stands in for it. All that is learned comes from the past alone, and no random numbers are drawn: a
+//! replay, the bridge and `drive` learn the same from the same ends.
+//!
+//! Means are of cube roots: between the geometric mean, which sorts most pairs of jobs right, and the arithmetic one,
+//! which sees the few that would block a server for long. What is learned of a job is the cube root of size/limit, its
+//! *part*; of one without a limit, of its size in hours.
 
 mod history;
+mod tree;
+mod worth;
+
+use std::collections::VecDeque;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use history::{History, Remembered};
+use history::{History, Kind};
+use tree::{FEATURES, Trees};
+pub use worth::{Judged, Users, Worth, worth};
 
 /// What is known of a job when it comes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,7 +35,20 @@ pub struct Promise {
 }
 
 /// How jobs' sizes are estimated.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Estimate {
     /// What they promise.
@@ -33,9 +56,9 @@ pub enum Estimate {
     Limit,
     /// What they promise, times the ratio of size to limit that is usual here.
     Ratio,
-    /// The last three like them: of the same user, limit and share.
+    /// The last ones like them: of the same user, limit and share.
     History,
-    /// A regression on what they promise and on their users' histories, fitted anew each day.
+    /// A regression on what they promise and on such histories, fitted anew each day.
     Tree,
 }
 
@@ -43,50 +66,65 @@ pub enum Estimate {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Learned {
-    /// Of jobs with a limit.
-    limited: Usual,
-    /// Of jobs without one.
-    unlimited: Usual,
-    /// Of those alike, the most recent first.
+    /// Of all jobs with a limit.
+    limited: Recent,
+    /// Of all jobs without one.
+    unlimited: Recent,
+    /// Of jobs that are alike, those first that came last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    alike: Vec<Remembered>,
+    alike: Vec<Kind>,
+    /// The regression.
+    #[serde(default, skip_serializing_if = "Trees::is_empty")]
+    trees: Trees,
 }
 
-/// A mean that follows what is usual: of the logarithms of size/limit, or of size where there is no limit.
+/// A mean in which the last ones count most.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Usual {
-    /// How many jobs it is of.
-    count: u64,
-    mean: f64,
-}
+struct Recent(
+    /// Of so many.
+    u32,
+    /// The mean.
+    f64,
+);
 
-/// So many of the last ends make the mean.
-const USUAL_OF: u64 = 200;
-
-impl Usual {
-    fn learn(&mut self, ln: f64) {
-        self.count += 1;
-        // One that is far off moves it as one that is not so far: e³ is a factor of 20.
-        let step = (ln - self.mean).clamp(-3.0, 3.0);
-        self.mean = rounded(self.mean + step / self.count.min(USUAL_OF) as f64, 1e6);
+impl Recent {
+    /// Takes in one more; about so many of the last ones count.
+    fn learn(&mut self, part: f64, last: u32) {
+        let Recent(count, mean) = self;
+        *count = count.saturating_add(1);
+        *mean = rounded(*mean + (part - *mean) / f64::from(last.min(*count)));
     }
 }
 
-/// A number that is short in a file.
-fn rounded(x: f64, parts: f64) -> f64 {
-    (x * parts).round() / parts
+/// A number of five digits, short in a file; in memory it is the same, so that what is read back estimates alike.
+fn rounded(x: f64) -> f64 {
+    let scale = 10_f64.powi(4 - (x.abs().log10().floor() as i32).clamp(-300, 300));
+    (x * scale).round() / scale
 }
 
+/// So many of the last ends say what is usual.
+const USUAL: u32 = 200;
+
+/// So many of the last ends the regression is fitted to; no fewer than the second are enough for one.
+const WINDOW: usize = 3000;
+const ENOUGH: usize = 100;
+
 /// Estimates sizes, and learns from those that have ended.
+///
+/// Estimates of jobs that wait get better with each end of the same user's: order them anew then.
 #[derive(Clone, Debug)]
 pub struct Estimator {
     estimate: Estimate,
     /// A day \[time\].
     day: f64,
-    limited: Usual,
-    unlimited: Usual,
+    limited: Recent,
+    unlimited: Recent,
     history: History,
+    trees: Trees,
+    /// What was known of the last jobs, and their parts.
+    window: VecDeque<([f64; FEATURES], f64)>,
+    /// The day on which there was a fit.
+    fitted: f64,
 }
 
 impl Estimator {
@@ -98,53 +136,98 @@ impl Estimator {
             limited: learned.limited,
             unlimited: learned.unlimited,
             history: History::new(&learned.alike),
+            trees: learned.trees.clone(),
+            window: VecDeque::new(),
+            fitted: f64::NEG_INFINITY,
         }
     }
 
     /// Returns what the job is taken to last \[time\]: > 0, finite, at most its limit.
     pub fn estimate(&self, promise: &Promise) -> f64 {
         let usual = self.usual(promise);
-        let ln = match self.estimate {
-            Estimate::Limit if promise.limit.is_finite() => 0.0,
+        let learned = match self.estimate {
+            Estimate::Limit if promise.limit.is_finite() => {
+                return promise.limit.clamp(f64::MIN_POSITIVE, f64::MAX);
+            }
             Estimate::Limit | Estimate::Ratio => usual,
-            Estimate::History | Estimate::Tree => self.history.mean(promise, usual),
+            Estimate::History => self.history.mean(promise, usual),
+            Estimate::Tree => self.trees.predict(&self.features(promise)),
         };
-        let least = self.least().min(promise.limit);
-        (self.base(promise) * ln.exp()).clamp(least, promise.limit.min(f64::MAX))
+        // For a wide job others make room for long: where it is taken to be shorter than it is, they do so in vain. So the
+        // wider it is, the more its own word counts.
+        let part = if promise.limit.is_finite() {
+            learned + promise.share.clamp(0.0, 1.0) * (usual - learned)
+        } else {
+            learned
+        };
+        // Whatever stands in a file, this is a number.
+        let size = self.base(promise) * part.max(0.0).powi(3);
+        let most = promise.limit.min(f64::MAX);
+        size.clamp(self.least().min(most), most)
     }
 
-    /// A job has ended after it ran so long.
-    pub fn learn(&mut self, promise: &Promise, ran: f64, _now: f64) {
-        let ln = rounded((ran.max(self.least()) / self.base(promise)).ln(), 1e3);
-        if promise.limit.is_finite() {
-            self.limited.learn(ln);
-        } else {
-            self.unlimited.learn(ln);
+    /// Takes in that a job has ended after it ran so long.
+    pub fn learn(&mut self, promise: &Promise, ran: f64, now: f64) {
+        let part = rounded((ran.max(self.least()) / self.base(promise)).cbrt());
+        if self.estimate == Estimate::Tree {
+            if self.window.len() == WINDOW {
+                self.window.pop_front();
+            }
+            self.window.push_back((self.features(promise), part));
+            let today = (now / self.day).floor();
+            if today > self.fitted && self.window.len() >= ENOUGH {
+                self.fitted = today;
+                self.trees = Trees::fit(self.window.make_contiguous());
+            }
         }
         if matches!(self.estimate, Estimate::History | Estimate::Tree) {
-            self.history.learn(promise, ln);
+            self.history.learn(promise, part);
+        }
+        if promise.limit.is_finite() {
+            self.limited.learn(part, USUAL);
+        } else {
+            self.unlimited.learn(part, USUAL);
         }
     }
 
-    /// Returns what a policy file keeps: some 10 kB at most.
+    /// Returns what a policy file keeps: 12 kB at most.
     pub fn learned(&self) -> Learned {
         Learned {
             limited: self.limited,
             unlimited: self.unlimited,
-            alike: self.history.remembered(),
+            alike: self.history.kinds(),
+            trees: self.trees.clone(),
         }
     }
 
-    /// Returns the logarithm of what is usual for a job with such a limit, or without one.
+    /// Returns what the regression looks at.
+    fn features(&self, promise: &Promise) -> [f64; FEATURES] {
+        [
+            self.base(promise),
+            promise.share,
+            (promise.submitted / self.day).rem_euclid(1.0),
+            self.history.mean(promise, self.usual(promise)),
+        ]
+    }
+
+    /// Returns the part that is usual for a job with such a limit, or without one; of the size it is a power of 2. So it
+    /// changes seldom, and jobs of which no more is known stay in order of arrival. With one that moves as the mean does
+    /// the head of the queue changes while it waits for room, and waits were longer than with limits on 3 logs of 4.
     fn usual(&self, promise: &Promise) -> f64 {
-        if promise.limit.is_finite() {
-            self.limited.mean
+        let limited = promise.limit.is_finite();
+        let Recent(count, mean) = if limited {
+            self.limited
         } else {
-            self.unlimited.mean
+            self.unlimited
+        };
+        if count > 0 {
+            ((3.0 * mean.log2()).round() / 3.0).exp2()
+        } else {
+            1.0
         }
     }
 
-    /// What logarithms are relative to \[time\]: the limit, or an hour.
+    /// What sizes are relative to \[time\]: the limit, or an hour.
     fn base(&self, promise: &Promise) -> f64 {
         if promise.limit.is_finite() {
             promise.limit.max(self.least())

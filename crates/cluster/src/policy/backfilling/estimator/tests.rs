@@ -1,39 +1,292 @@
+use rand::{Rng, RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
 use super::*;
 
 const DAY: f64 = 86_400.0;
+
+const ALL: [Estimate; 4] = [
+    Estimate::Limit,
+    Estimate::Ratio,
+    Estimate::History,
+    Estimate::Tree,
+];
+
+/// A promise, and how long the job will run.
+type Ran = (Promise, f64);
 
 fn promise(user: u32, limit: f64) -> Promise {
     Promise {
         user,
         limit,
-        share: 0.25,
+        share: 1.0 / 64.0,
         submitted: 0.0,
     }
 }
 
-/// Without limits, without users, and with jobs that end at once.
-#[test]
-fn estimates_are_positive_finite_and_within_limits() {
-    for estimate in [
-        Estimate::Limit,
-        Estimate::Ratio,
-        Estimate::History,
-        Estimate::Tree,
-    ] {
-        let mut estimator = Estimator::new(estimate, DAY, &Learned::default());
-        for n in 0..2000_u32 {
-            let limit = [f64::INFINITY, 3600.0, 1e-9, 60.0][n as usize % 4];
-            let promise = Promise {
-                submitted: f64::from(n) * 1000.0,
-                ..promise(n % 5, limit)
-            };
-            let found = estimator.estimate(&promise);
-            assert!(
-                found > 0.0 && found.is_finite() && found <= limit,
-                "{estimate:?} {found}"
-            );
-            let ran = [0.0, 1e12, 30.0][n as usize % 3];
-            estimator.learn(&promise, ran, promise.submitted + ran);
+/// So many jobs, one in 100 s.
+fn log(count: u32, mut job: impl FnMut(&mut Xoshiro256PlusPlus) -> Ran) -> Vec<Ran> {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
+    let jobs = (0..count).map(|n| {
+        let (promise, size) = job(&mut random);
+        let submitted = 100.0 * f64::from(n);
+        (
+            Promise {
+                submitted,
+                ..promise
+            },
+            size,
+        )
+    });
+    jobs.collect()
+}
+
+/// Each job ends when the tenth after it comes.
+fn judged(estimator: &mut Estimator, log: &[Ran]) -> Vec<Judged> {
+    let mut judged = Vec::new();
+    for (n, (promise, size)) in log.iter().enumerate() {
+        judged.push(Judged {
+            user: promise.user,
+            estimate: estimator.estimate(promise),
+            size: *size,
+        });
+        if let Some((ended, ran)) = n.checked_sub(10).map(|n| &log[n]) {
+            estimator.learn(ended, *ran, promise.submitted);
         }
     }
+    judged
+}
+
+fn in_order(estimate: Estimate, log: &[Ran]) -> f64 {
+    let mut estimator = Estimator::new(estimate, DAY, &Learned::default());
+    // Judged on what came when something had been learned.
+    let judged = judged(&mut estimator, log).split_off(log.len() / 2);
+    worth(&judged)[0].in_order.unwrap()
+}
+
+/// Sizes are the users' own; of a few limits that have nothing to do with them one is drawn.
+fn own_sizes(random: &mut Xoshiro256PlusPlus) -> Ran {
+    let user = random.random_range(1..25);
+    let size = 30.0 * 1.3_f64.powi(user as i32);
+    let hours = [1.0, 4.0, 24.0][random.random_range(0..3)];
+    (
+        promise(user, 3600.0 * hours),
+        size * random.random_range(0.99..1.01),
+    )
+}
+
+/// Without limits, without users, with jobs that end at once or outlive their limits, and from any file.
+#[test]
+fn estimates_are_positive_finite_and_within_limits() {
+    let strange = r#"{"limited": [4294967295, 1e300], "unlimited": [0, -1e300], "alike": [[7, [9, -3.0]]],
+        "trees": [{"root": [9, 0.0], "sides": [[0, -1e308], [3, 1e308]], "leaves": [1e308, -1e308, 0.0, 1e308]},
+                  {"root": [3, 0.5], "sides": [[0, -1e308], [3, 1e308]], "leaves": [1e308, -1e308, 0.0, 1e308]}]}"#;
+    for learned in [Learned::default(), serde_json::from_str(strange).unwrap()] {
+        for estimate in ALL {
+            let mut estimator = Estimator::new(estimate, DAY, &learned);
+            for n in 0..2000_u32 {
+                let limit = [f64::INFINITY, 3600.0, 1e-9, 60.0, f64::MAX][n as usize % 5];
+                let submitted = f64::from(n) * 1000.0;
+                let promise = Promise {
+                    submitted,
+                    ..promise(n % 3, limit)
+                };
+                let size = estimator.estimate(&promise);
+                assert!(
+                    size > 0.0 && size.is_finite() && size <= limit,
+                    "{estimate:?}: {size} of {limit}"
+                );
+                let ran = [0.0, 1e12, 30.0, f64::MAX][n as usize % 4];
+                estimator.learn(&promise, ran, submitted + 1.0);
+            }
+        }
+    }
+}
+
+/// The wider a job is, the more its limit counts.
+#[test]
+fn of_wide_jobs_limits_count() {
+    let mut estimator = Estimator::new(Estimate::History, DAY, &Learned::default());
+    let wide = |user, share| Promise {
+        share,
+        ..promise(user, 3600.0)
+    };
+    for n in 0..200 {
+        estimator.learn(&wide(1, 1.0), 36.0, 0.0);
+        estimator.learn(&wide(1, 0.1), 36.0, 0.0);
+        estimator.learn(&wide(2 + n, 0.5), 3600.0, 0.0);
+    }
+    let of = |share| estimator.estimate(&wide(1, share));
+    assert!(of(0.1) < 0.2 * of(1.0), "{} {}", of(0.1), of(1.0));
+}
+
+#[test]
+fn limits_are_what_limits_say() {
+    let estimator = Estimator::new(Estimate::Limit, DAY, &Learned::default());
+    assert_eq!(estimator.estimate(&promise(3, 1234.5)), 1234.5);
+}
+
+#[test]
+fn histories_sort_where_limits_do_not() {
+    let log = log(8000, own_sizes);
+    let limits = in_order(Estimate::Limit, &log);
+    assert!((0.45..0.55).contains(&limits), "{limits}");
+    for estimate in [Estimate::History, Estimate::Tree] {
+        let found = in_order(estimate, &log);
+        assert!(found > 0.9, "{estimate:?} {found}");
+    }
+}
+
+/// With users' names that say nothing.
+#[test]
+fn limits_that_are_right_are_not_spoiled() {
+    let log = log(8000, |random| {
+        let limit = 600.0 * f64::from(random.random_range(1..40));
+        let user = random.random_range(1..10);
+        (promise(user, limit), limit * random.random_range(0.7..1.0))
+    });
+    let limits = in_order(Estimate::Limit, &log);
+    for estimate in [Estimate::Ratio, Estimate::History, Estimate::Tree] {
+        let found = in_order(estimate, &log);
+        assert!(found > limits - 0.01, "{estimate:?} {found} of {limits}");
+    }
+}
+
+/// Neither limits nor users: sizes' history by width is what is left.
+#[test]
+fn widths_sort_where_nothing_else_is_known() {
+    let log = log(4000, |random| {
+        let share = 2_f64.powi(-random.random_range(0..8));
+        let size = 10_000.0 * share * random.random_range(0.9..1.1);
+        let promise = promise(0, f64::INFINITY);
+        (Promise { share, ..promise }, size)
+    });
+    assert!(in_order(Estimate::Limit, &log) < 0.6);
+    for estimate in [Estimate::History, Estimate::Tree] {
+        let found = in_order(estimate, &log);
+        assert!(found > 0.9, "{estimate:?} {found}");
+    }
+}
+
+#[test]
+fn of_jobs_that_are_all_alike_the_size_is_learned() {
+    let log = log(500, |_| (promise(1, 3600.0), 450.0));
+    for estimate in [Estimate::Ratio, Estimate::History, Estimate::Tree] {
+        let mut estimator = Estimator::new(estimate, DAY, &Learned::default());
+        let judged = judged(&mut estimator, &log);
+        assert!(
+            (judged.last().unwrap().estimate / 450.0 - 1.0).abs() < 0.01,
+            "{estimate:?}"
+        );
+        assert_eq!(worth(&judged)[0].in_order, None);
+    }
+}
+
+/// More kinds than a file keeps; the users of the last jobs are known again, and nothing depends on the run.
+#[test]
+fn what_is_learned_goes_through_a_file() {
+    let mut log = log(12_000, |random| {
+        let (promise, size) = own_sizes(random);
+        let user = random.next_u32() % 3000 + 1;
+        (Promise { user, ..promise }, size)
+    });
+    for (n, (promise, _)) in log.iter_mut().enumerate() {
+        promise.user = if n > 11_900 {
+            1 + n as u32 % 9
+        } else {
+            promise.user
+        };
+    }
+    for estimate in ALL {
+        let run = || {
+            let mut estimator = Estimator::new(estimate, DAY, &Learned::default());
+            let judged = judged(&mut estimator, &log);
+            (
+                estimator,
+                judged.iter().map(|job| job.estimate).sum::<f64>(),
+            )
+        };
+        let (estimator, sum) = run();
+        let (again, same) = run();
+        let learned = estimator.learned();
+        assert_eq!((&learned, sum), (&again.learned(), same), "{estimate:?}");
+        let text = serde_json::to_string(&learned).unwrap();
+        assert!(text.len() < 13_000, "{estimate:?}: {} bytes", text.len());
+        let read: Learned = serde_json::from_str(&text).unwrap();
+        let restored = Estimator::new(estimate, DAY, &read);
+        assert_eq!(restored.learned(), learned);
+        for (promise, _) in &log[11_950..11_990] {
+            assert_eq!(
+                restored.estimate(promise),
+                estimator.estimate(promise),
+                "{estimate:?}"
+            );
+        }
+    }
+}
+
+/// In memory, too, the kinds that do not come any more are forgotten.
+#[test]
+fn kinds_are_forgotten() {
+    let mut estimator = Estimator::new(Estimate::History, DAY, &Learned::default());
+    for user in 1..20_000 {
+        estimator.learn(&promise(user, 3600.0), 360.0, 0.0);
+    }
+    assert!(estimator.history.size() <= 8193);
+    // One size of 360 s is known of the last user, none of the others.
+    let of = |user| estimator.estimate(&promise(user, 3600.0));
+    assert!(of(19_999) < of(5) && of(5) == of(30_000));
+}
+
+/// What was restored is fitted anew when there is enough to fit it to, and only from one day to the next.
+#[test]
+fn trees_are_fitted_once_a_day() {
+    let log = log(3000, own_sizes);
+    let mut estimator = Estimator::new(Estimate::Tree, DAY, &Learned::default());
+    let mut fits = Vec::new();
+    for (promise, ran) in &log {
+        let before = estimator.trees.clone();
+        estimator.learn(promise, *ran, promise.submitted);
+        if estimator.trees != before {
+            fits.push((promise.submitted / DAY).floor());
+        }
+    }
+    assert_eq!(fits, [0.0, 1.0, 2.0, 3.0]);
+    let mut restored = Estimator::new(Estimate::Tree, DAY, &estimator.learned());
+    for (promise, ran) in &log[..ENOUGH - 1] {
+        restored.learn(promise, *ran, 10.0 * DAY);
+    }
+    assert_eq!(restored.trees, estimator.trees);
+}
+
+#[test]
+fn worth_is_one_for_sizes_and_half_for_constants() {
+    let by = |estimate: fn(f64) -> f64| {
+        let jobs: Vec<Judged> = (0..100)
+            .map(|n| {
+                let size = f64::from(n * 37 % 101 + 1);
+                let user = if n < 40 { 1 } else { 100 + n as u32 };
+                Judged {
+                    user,
+                    estimate: estimate(size),
+                    size,
+                }
+            })
+            .collect();
+        worth(&jobs)
+    };
+    let [all, many, few] = by(|size| 2.0 * size);
+    assert_eq!((all.jobs, many.jobs, few.jobs), (100, 40, 60));
+    assert_eq!(
+        (all.in_order, many.in_order, few.in_order),
+        (Some(1.0), Some(1.0), Some(1.0))
+    );
+    assert_eq!(all.ratios, Some([2.0; 5]));
+    assert_eq!(by(|_| 5.0)[0].in_order, Some(0.5));
+    assert_eq!(by(|size| -size)[0].in_order, Some(0.0));
+    let nobody = worth(&[]);
+    assert_eq!(
+        (nobody[0].jobs, nobody[0].in_order, nobody[0].ratios),
+        (0, None, None)
+    );
 }

@@ -1,0 +1,318 @@
+//! Walking forward: each window of a log under a rule that was chosen on what came before it.
+
+use std::collections::HashMap;
+use std::sync::atomic::AtomicBool;
+
+use serde::Serialize;
+
+use super::choose::{Choice, Goal, choose};
+use super::estimates::{Estimates, OfEstimate};
+use super::past::{Outcome, Past, scene, served};
+use super::point::Point;
+use crate::replay::{
+    Clock, DecisionState, Job, Kinds, Log, Speed, Stopped, Walk, gathered, resampled,
+};
+use synth_cluster::policy::{Backfilling, Estimates as Lengths, Estimator, Guess, Learned, Policy};
+use synth_cluster::workload::Fleet;
+use synth_core::document::DocumentError;
+
+/// How a log is cut.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Windows {
+    /// The part of the span before the first window, in (0, 1).
+    pub past: f64,
+    /// Length of a window \[s\], > 0.
+    pub every: f64,
+    /// By how much faster jobs come than they did.
+    pub speed: Speed,
+}
+
+/// Why there is no result.
+#[derive(Debug, thiserror::Error)]
+pub enum JudgeError {
+    /// A replay ended.
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
+    /// The jobs cannot be counted.
+    #[error(transparent)]
+    Document(#[from] DocumentError),
+    /// There is nothing to choose from, or to judge.
+    #[error("{0}")]
+    TooShort(String),
+}
+
+/// A window, and its rule.
+#[derive(Clone, Debug, Serialize)]
+pub struct Window {
+    /// When it begins, after the first submission \[s\].
+    pub from: f64,
+    /// The jobs that are submitted in it: the first, and the one behind the last.
+    pub jobs: [usize; 2],
+    /// Jobs of the past that the rule was chosen on.
+    pub past: usize,
+    /// The rule.
+    pub choice: Choice,
+}
+
+/// What came of the jobs of all windows.
+#[derive(Clone, Debug)]
+pub struct Served {
+    /// Waits and sizes \[s\], by submission.
+    pub jobs: Vec<(f64, f64)>,
+    /// Summed up.
+    pub outcome: Outcome,
+}
+
+/// A log to walk forward over.
+pub struct Forward<'a> {
+    log: &'a Log,
+    kinds: Kinds,
+    scene: DecisionState<'a>,
+    /// By type.
+    shares: Vec<f64>,
+    windows: Windows,
+    /// Of the policy's time.
+    second: f64,
+    interrupt: &'a AtomicBool,
+}
+
+/// A day \[s\].
+const DAY: f64 = 86_400.0;
+
+/// The most jobs of the past that a choice looks at, the latest.
+const MOST: usize = 6000;
+
+/// With fewer jobs in the past nothing can be chosen.
+const FEWEST: usize = 50;
+
+/// The load at which rules are tried, too, where the past had less.
+const BUSY: f64 = 0.85;
+
+/// Pasts of drawn weeks beside the one as it was, at its own speed and at the busy one.
+const DRAWN: [u32; 2] = [2, 1];
+
+impl<'a> Forward<'a> {
+    /// Prepares a log; once `interrupt` is set, what is under way ends.
+    ///
+    /// # Errors
+    /// Where its jobs are out of the range of what can be counted, and where there are too few.
+    pub fn new(
+        log: &'a Log,
+        windows: Windows,
+        interrupt: &'a AtomicBool,
+    ) -> Result<Self, JudgeError> {
+        let (kinds, clock) = (Kinds::exact(log), Clock::whole(windows.speed));
+        let (fleet, types) = gathered(log, &log.jobs, &kinds, clock, 0.0, false)?;
+        let forward = Forward {
+            log,
+            kinds,
+            shares: fleet.envelope().dominant_shares(),
+            scene: scene(&log.jobs, &types, &fleet, clock),
+            windows,
+            second: clock.size(log.tick.per_second() as f64),
+            interrupt,
+        };
+        let first = forward.first();
+        if first < FEWEST || first == log.jobs.len() {
+            return Err(JudgeError::TooShort(format!(
+                "{first} jobs of the log are in the past of the first window, and {} behind: at least {FEWEST} and 1 are needed. Take another --past, or a longer log",
+                log.jobs.len() - first
+            )));
+        }
+        Ok(forward)
+    }
+
+    /// Returns the first job that is judged.
+    pub fn first(&self) -> usize {
+        let start = self.start();
+        let clock = self.scene.clock;
+        let is_past = |job: &Job| clock.submit(job.submit) < start;
+        self.log.jobs.partition_point(is_past)
+    }
+
+    fn start(&self) -> f64 {
+        self.span() * self.windows.past
+    }
+
+    fn span(&self) -> f64 {
+        self.scene.clock.submit(self.log.span())
+    }
+
+    fn fleet(&self) -> &Fleet {
+        &self.scene.fleet
+    }
+
+    /// Returns the online rule of a point, with an estimator that has learned.
+    fn rule(&self, choices: Backfilling, estimator: Estimator) -> Box<dyn Policy> {
+        let (workload, servers) = (self.fleet().envelope(), self.fleet().servers());
+        choices.by_guess(workload, servers, Guess::Estimator(Box::new(estimator)))
+    }
+
+    fn blank(&self, point: &Point) -> Estimator {
+        Estimator::new(point.estimate, DAY * self.second, &Learned::default())
+    }
+
+    fn served(&self, ends: &[f64]) -> Served {
+        let per_second = self.log.tick.per_second() as f64;
+        let places = self.first()..self.log.jobs.len();
+        let jobs: Vec<(f64, f64)> = served(&self.scene, ends, places, per_second).collect();
+        let outcome = Outcome::of(jobs.iter().copied());
+        Served { jobs, outcome }
+    }
+
+    /// Judges one rule over all windows, which begins where `now` leaves the past. With `sizes` it knows those of jobs: a
+    /// yardstick.
+    ///
+    /// # Errors
+    /// When a rule makes a decision that no server could carry out.
+    pub fn fixed(&self, now: &Point, point: &Point, sizes: bool) -> Result<Served, JudgeError> {
+        let mut walk = Walk::new(
+            &self.scene,
+            self.rule(now.choices(self.second), self.blank(now)),
+        );
+        walk.until(self.start())?;
+        let mut estimates = Estimates::new(self.log, DAY * self.second);
+        estimates.look(&self.scene, &self.shares, walk.ends(), self.start());
+        let own = estimates.estimator(point.estimate);
+        let mut choices = point.choices(self.second);
+        if sizes {
+            choices.estimates = Lengths::Inflated(1.0);
+        }
+        let estimator = own.cloned().unwrap_or_else(|| self.blank(point));
+        walk.hand_over(self.rule(choices, estimator), self.start());
+        walk.until(f64::INFINITY)?;
+        Ok(self.served(walk.ends()))
+    }
+
+    /// Walks forward under rules that are chosen for each window; also what estimates are worth on its jobs. `listener`
+    /// gets the number of the window and of all.
+    ///
+    /// # Errors
+    /// When a rule makes a decision that no server could carry out, and when it is interrupted.
+    pub fn chosen(
+        &self,
+        goal: &Goal,
+        listener: &mut dyn FnMut(usize, usize),
+    ) -> Result<(Vec<Window>, Served, Vec<OfEstimate>), JudgeError> {
+        let mut estimates = Estimates::new(self.log, DAY * self.second);
+        let now = self.rule(goal.now.choices(self.second), self.blank(&goal.now));
+        let mut walk = Walk::new(&self.scene, now);
+        let (span, every) = (self.span(), self.windows.every * self.second);
+        let count = ((span - self.start()) / every).ceil().max(1.0) as usize;
+        let mut windows: Vec<Window> = Vec::new();
+        walk.until(self.start())?;
+        for n in 0..count {
+            listener(n + 1, count);
+            let time = self.start() + n as f64 * every;
+            estimates.look(&self.scene, &self.shares, walk.ends(), time);
+            let (past, choice) = self.choose(goal, &estimates, walk.ends(), time)?;
+            let choices = choice.point.choices(self.second);
+            let own = estimates.estimator(choice.point.estimate);
+            let estimator = own.cloned().unwrap_or_else(|| self.blank(&choice.point));
+            walk.hand_over(self.rule(choices, estimator), time);
+            let first = walk.ends().len();
+            // The last window is as long as it takes.
+            walk.until(if n + 1 < count {
+                time + every
+            } else {
+                f64::INFINITY
+            })?;
+            windows.push(Window {
+                from: time / self.second,
+                jobs: [first, walk.ends().len()],
+                past,
+                choice,
+            });
+        }
+        estimates.look(&self.scene, &self.shares, walk.ends(), f64::INFINITY);
+        let worth = estimates.worth(self.log, self.first());
+        Ok((windows, self.served(walk.ends()), worth))
+    }
+
+    /// Chooses a rule on the whole log; also with what the estimates have learned.
+    ///
+    /// # Errors
+    /// As [`chosen`](Self::chosen).
+    pub fn best(&self, goal: &Goal) -> Result<(Choice, Learned, Vec<OfEstimate>), JudgeError> {
+        let mut estimates = Estimates::new(self.log, DAY * self.second);
+        let now = self.rule(goal.now.choices(self.second), self.blank(&goal.now));
+        let mut walk = Walk::new(&self.scene, now);
+        walk.until(f64::INFINITY)?;
+        estimates.look(&self.scene, &self.shares, walk.ends(), f64::INFINITY);
+        let (_, choice) = self.choose(goal, &estimates, walk.ends(), f64::INFINITY)?;
+        let own = estimates.estimator(choice.point.estimate);
+        let learned = own.map(Estimator::learned).unwrap_or_default();
+        Ok((choice, learned, estimates.worth(self.log, 0)))
+    }
+
+    /// Chooses a rule from the jobs that ended before this time; how many these are.
+    fn choose(
+        &self,
+        goal: &Goal,
+        estimates: &Estimates,
+        ends: &[f64],
+        time: f64,
+    ) -> Result<(usize, Choice), JudgeError> {
+        let ended = (0..ends.len()).filter(|n| ends[*n] < time);
+        let mut ended: Vec<usize> = ended.collect();
+        ended.drain(..ended.len().saturating_sub(MOST));
+        if ended.len() < FEWEST {
+            return Err(JudgeError::TooShort(format!(
+                "{} jobs have ended before the first window: at least {FEWEST} are needed. Take a later --past, or a longer log",
+                ended.len()
+            )));
+        }
+        let begin = self.log.jobs[ended[0]].submit;
+        let jobs = ended.iter().map(|n| self.log.jobs[*n]);
+        let jobs: Vec<Job> = jobs
+            .map(|job| Job {
+                submit: job.submit - begin,
+                ..job
+            })
+            .collect();
+        let tables = estimates.tables(&ended);
+        let places: HashMap<u32, usize> = jobs.iter().map(|job| job.line).zip(0..).collect();
+        // Drawn jobs have the estimates that they had.
+        let drawn = self.drawn(jobs);
+        let pasts = drawn.iter().map(|(jobs, speed)| {
+            let places: Vec<usize> = jobs.iter().map(|job| places[&job.line]).collect();
+            let of = |(kind, table): &(_, Vec<f64>)| {
+                (*kind, places.iter().map(|place| table[*place]).collect())
+            };
+            let tables: Vec<_> = tables.iter().map(of).collect();
+            Past::new(self.log, &self.kinds, jobs, &tables, *speed)
+        });
+        let pasts = pasts.collect::<Result<Vec<_>, _>>()?;
+        let choice = choose(goal, &pasts, Estimates::of(self.log), self.interrupt)?;
+        Ok((ended.len(), choice))
+    }
+
+    /// Returns the past as it was and weeks of it drawn anew, and the same at a speed at which it would have been busy.
+    fn drawn(&self, jobs: Vec<Job>) -> Vec<(Vec<Job>, Speed)> {
+        let own = self.windows.speed;
+        let span = jobs.last().map_or(1.0, |job| job.submit.max(1.0));
+        let load = self.load(&jobs, span);
+        let busy = Speed::near(BUSY / load).filter(|busy| busy.ratio() > 1.1 * own.ratio());
+        let week = 7.0 * DAY * self.log.tick.per_second() as f64;
+        let part = week.min(span / 4.0);
+        let mut pasts = Vec::new();
+        for (speed, draws) in [Some(own), busy].into_iter().zip(DRAWN) {
+            let Some(speed) = speed else { continue };
+            pasts.push((jobs.clone(), speed));
+            let draws = (1..=draws).filter_map(|n| resampled(&jobs, part, 1, n));
+            pasts.extend(draws.map(|jobs| (jobs, speed)));
+        }
+        pasts
+    }
+
+    /// Returns the fluid bound on the load of these jobs, within a span \[ticks\].
+    fn load(&self, jobs: &[Job], span: f64) -> f64 {
+        let mut work = vec![0.0; self.log.servers.resources.len()];
+        for job in jobs {
+            let held = &self.kinds.held[job.kind as usize];
+            let pairs = work.iter_mut().zip(held);
+            pairs.for_each(|(work, held)| *work += job.size * held);
+        }
+        work.into_iter().fold(1e-9, f64::max) / span
+    }
+}

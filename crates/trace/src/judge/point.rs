@@ -1,0 +1,137 @@
+//! Points of the family of backfilling rules, in seconds.
+
+use serde::Serialize;
+
+use synth_cluster::policy::{
+    Backfilling, Estimate, Estimates, Placement, Priority, QueueOrder, Reservations,
+};
+
+/// A rule of the family: order, estimate, reservations and promise.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Point {
+    /// The order of the queue; its offset in seconds.
+    pub order: Priority,
+    /// What the order takes for sizes.
+    pub estimate: Estimate,
+    /// Whose start nobody delays.
+    pub reservations: Reservations,
+    /// A job that has waited for longer goes first \[s\].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub longest_wait: Option<f64>,
+}
+
+impl Point {
+    /// EASY backfilling in order of arrival, by limits: what most sites run.
+    pub const EASY: Point = Point {
+        order: Priority::ARRIVAL,
+        estimate: Estimate::Limit,
+        reservations: Reservations::First,
+        longest_wait: None,
+    };
+
+    /// Returns the rule where a second has so many units of its time.
+    pub fn choices(&self, second: f64) -> Backfilling {
+        let order = Priority {
+            offset: self.order.offset * second,
+            ..self.order
+        };
+        Backfilling {
+            order: QueueOrder::Priority(order, self.estimate),
+            reservations: self.reservations,
+            estimates: Estimates::Limits,
+            placement: Placement::Best,
+            longest_wait: self.longest_wait.map(|time| time * second),
+        }
+    }
+
+    /// Returns its name, such as `easy+sjf+history`.
+    pub fn name(&self) -> String {
+        let base = match self.reservations {
+            Reservations::None => "first-fit",
+            Reservations::Strict => "strict",
+            _ => "easy",
+        };
+        let Priority {
+            size,
+            share,
+            age,
+            offset,
+        } = self.order;
+        let order = match ORDERS.iter().find(|(_, order)| *order == self.order) {
+            Some((name, _)) => (*name).to_owned(),
+            None => format!("({size},{share},{age},{offset})"),
+        };
+        let estimate = match self.estimate {
+            Estimate::Limit => "",
+            Estimate::Ratio => "+ratio",
+            Estimate::History => "+history",
+            Estimate::Tree => "+tree",
+        };
+        let promise = match self.longest_wait {
+            Some(time) => format!("<{:.0}", time),
+            None => String::new(),
+        };
+        format!("{base}+{order}{estimate}{promise}")
+    }
+}
+
+/// Orders that have names.
+const ORDERS: [(&str, Priority); 4] = [
+    ("fcfs", Priority::ARRIVAL),
+    ("sjf", Priority::SHORTEST),
+    ("saf", Priority::SMALLEST_AREA),
+    ("wfp3", Priority::wfp3(1.0)),
+];
+
+/// Returns orders between the plain ones, with the estimates and reservations of these points: shortest first to
+/// smallest area, and against it, with ages that count from an hour to half a day on.
+pub(super) fn between(kinds: &[Point]) -> Vec<Point> {
+    const FORMS: [(f64, f64); 5] = [(1.0, -0.5), (1.0, 0.0), (1.0, 0.5), (1.0, 1.0), (0.5, -0.5)];
+    const AGES: [(f64, f64); 4] = [
+        (1.0, 3600.0),
+        (1.0, 36_000.0),
+        (2.0, 50_000.0),
+        (3.0, 50_000.0),
+    ];
+    let mut points = Vec::new();
+    for kind in kinds {
+        for (size, share) in FORMS {
+            for (age, offset) in AGES {
+                let order = Priority {
+                    size,
+                    share,
+                    age,
+                    offset,
+                };
+                points.push(Point {
+                    order,
+                    longest_wait: None,
+                    ..*kind
+                });
+            }
+        }
+    }
+    points
+}
+
+/// Returns the points that people run, with these estimates.
+pub fn plain(estimates: &[Estimate]) -> Vec<Point> {
+    let mut points = Vec::new();
+    for reservations in [Reservations::First, Reservations::None] {
+        for (_, order) in ORDERS {
+            for estimate in estimates {
+                let point = Point {
+                    order,
+                    estimate: *estimate,
+                    reservations,
+                    longest_wait: None,
+                };
+                // Order of arrival looks at no estimate.
+                if order != Priority::ARRIVAL || *estimate == estimates[0] {
+                    points.push(point);
+                }
+            }
+        }
+    }
+    points
+}

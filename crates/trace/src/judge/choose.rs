@@ -56,7 +56,7 @@ impl Goal {
         let wait = ((own.mean_wait + GRAIN) / (now.mean_wait + GRAIN)).ln();
         let slowdown = (own.mean_bounded_slowdown / now.mean_bounded_slowdown).ln();
         match self.objective {
-            Objective::Wait => (1.0 - env("SLD", 0.2)) * wait + env("SLD", 0.2) * slowdown,
+            Objective::Wait => 0.8 * wait + 0.2 * slowdown,
             Objective::Slowdown => slowdown,
             Objective::Both => (wait + slowdown) / 2.0,
         }
@@ -79,13 +79,6 @@ const KINDS: usize = 2;
 /// be made for it then.
 const PROMISED: [f64; 3] = [0.25, 0.4, 0.6];
 
-pub(super) fn env(name: &str, default: f64) -> f64 {
-    std::env::var(name)
-        .ok()
-        .and_then(|text| text.parse().ok())
-        .unwrap_or(default)
-}
-
 /// A rule that is tried.
 struct Tried {
     point: Point,
@@ -98,11 +91,7 @@ struct Tried {
 
 impl Tried {
     fn score(&self) -> f64 {
-        let margin = if self.is_plain {
-            0.0
-        } else {
-            env("MARGIN", MARGIN)
-        };
+        let margin = if self.is_plain { 0.0 } else { MARGIN };
         self.scores.iter().sum::<f64>() / self.scores.len() as f64 + margin
     }
 
@@ -147,10 +136,14 @@ pub(super) fn choose(
     };
     let plain = race.promised(plain(estimates), &PROMISED[1..2]);
     let mut all = race.run(plain, true)?;
+    // Without a promise orders between those that people run are no better on what comes after.
     let mut kinds: Vec<Point> = Vec::new();
     for Tried { point, .. } in &all {
         let kind = |own: &Point| (own.reservations, own.estimate);
-        if kinds.len() < KINDS && kinds.iter().all(|own| kind(own) != kind(point)) {
+        if goal.longest.is_some()
+            && kinds.len() < KINDS
+            && kinds.iter().all(|own| kind(own) != kind(point))
+        {
             kinds.push(*point);
         }
     }
@@ -223,13 +216,7 @@ impl Race<'_> {
         if let (0, Some(longest)) = (n, self.longest()) {
             let ratio = (own.longest_wait + GRAIN) / (longest + GRAIN);
             tried.excess = ratio;
-            score += env("LONG", LONG) * self.pasts.len() as f64 * ratio.ln();
-        }
-        if self.goal.longest.is_none() {
-            let ratio = (own.longest_wait + GRAIN) / (self.now[n].longest_wait + GRAIN);
-            score += env("FLONG", 0.0) * ratio.ln();
-            let ratio = (own.p99_wait + GRAIN) / (self.now[n].p99_wait + GRAIN);
-            score += env("FP99", 0.0) * ratio.ln();
+            score += LONG * self.pasts.len() as f64 * ratio.ln();
         }
         tried.scores.push(score);
         Ok(())

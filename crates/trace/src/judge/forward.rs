@@ -96,8 +96,14 @@ const FEWEST: usize = 50;
 /// The load at which rules are tried, too, where the past had less.
 const BUSY: f64 = 0.85;
 
-/// Pasts of drawn weeks beside the one as it was, at its own speed and at the busy one.
-const DRAWN: [u32; 2] = [2, 1];
+/// So many jobs are replayed in all pasts together, of which there are…
+const REPLAYED: usize = 20_000;
+/// …so many at least, and at most.
+const PASTS: [usize; 2] = [5, 10];
+
+/// Half of the pasts are weeks drawn anew; and all but the first are a little faster or slower. For a replay is chaotic: a second
+/// here or there changes means by several percent, and what all of them say is by less chance.
+const NEAR: [f64; 5] = [1.0, 0.96, 1.04, 0.98, 1.07];
 
 impl<'a> Forward<'a> {
     /// Prepares a log; once `interrupt` is set, what is under way ends.
@@ -298,30 +304,19 @@ impl<'a> Forward<'a> {
         let own = self.windows.speed;
         let span = jobs.last().map_or(1.0, |job| job.submit.max(1.0));
         let load = self.load(&jobs, span);
-        let busy = Speed::near(super::choose::env("LOAD", BUSY) / load)
-            .filter(|busy| busy.ratio() > 1.1 * own.ratio());
+        let busy = Speed::near(BUSY / load).filter(|busy| busy.ratio() > 1.1 * own.ratio());
         let week = 7.0 * DAY * self.log.tick.per_second() as f64;
         let part = week.min(span / 4.0);
-        use super::choose::env;
-        let all = (env("ALL", 40_000.0) / jobs.len() as f64).clamp(5.0, env("MOSTP", 15.0)) as u32;
-        let mut pasts = Vec::new();
         let speeds: Vec<Speed> = [Some(own), busy].into_iter().flatten().collect();
+        let count = (REPLAYED / jobs.len()).clamp(PASTS[0], PASTS[1]);
+        let mut pasts = Vec::new();
         for (k, speed) in speeds.iter().enumerate() {
-            let draws = (all + speeds.len() as u32 - 1 - k as u32) / speeds.len() as u32;
-            for n in 0..draws {
-                let near = [1.0, 0.96, 1.04, 0.98, 1.07][n as usize % 5];
-                let near = if env("JIT", 1.0) > 0.0 {
-                    Speed::near(speed.ratio() * near)
-                } else {
-                    None
-                }
-                .unwrap_or(*speed);
-                let drawn = if n % 2 == 0 && env("JIT", 1.0) > 1.0 || n == 0 {
-                    Some(jobs.clone())
-                } else {
-                    resampled(&jobs, part, 1, n)
-                };
-                pasts.extend(drawn.map(|jobs| (jobs, near)));
+            for n in 0..(count - k).div_ceil(speeds.len()) {
+                let near = Speed::near(speed.ratio() * NEAR[n % NEAR.len()]);
+                let drawn = (n % 2 == 1).then(|| resampled(&jobs, part, 1, n as u32));
+                let jobs = drawn.flatten().unwrap_or_else(|| jobs.clone());
+                let exact = if n == 0 { None } else { near };
+                pasts.push((jobs, exact.unwrap_or(*speed)));
             }
         }
         pasts

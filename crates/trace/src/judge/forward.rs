@@ -12,7 +12,7 @@ use super::point::Point;
 use crate::replay::{
     Clock, DecisionState, Job, Kinds, Log, Speed, Stopped, Walk, gathered, resampled,
 };
-use synth_cluster::policy::{Backfilling, Estimates as Lengths, Estimator, Guess, Learned, Policy};
+use synth_cluster::policy::{Backfilling, Estimates as Lengths, Estimator, Learned, Policy};
 use synth_cluster::workload::Fleet;
 use synth_core::document::DocumentError;
 
@@ -159,7 +159,7 @@ impl<'a> Forward<'a> {
     /// Returns the online rule of a point, with an estimator that has learned.
     fn rule(&self, choices: Backfilling, estimator: Estimator) -> Box<dyn Policy> {
         let (workload, servers) = (self.fleet().envelope(), self.fleet().servers());
-        choices.by_guess(workload, servers, Guess::Estimator(Box::new(estimator)))
+        choices.by_guess(workload, servers, estimator.into())
     }
 
     fn blank(&self, point: &Point) -> Estimator {

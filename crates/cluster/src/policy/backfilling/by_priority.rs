@@ -15,15 +15,58 @@ use crate::workload::Workload;
 #[derive(Clone, Debug)]
 pub enum Guess {
     /// From an estimator, which learns from the jobs that end.
-    Estimator(Box<Estimator>),
+    Estimator(Box<Learning>),
     /// From a table \[time\] by the number of the job.
     Table(Arc<[f64]>),
+}
+
+/// An estimator, and what it is still to learn: jobs that ended at one instant are learned in the order of their numbers,
+/// in whichever order they were heard of.
+#[derive(Clone, Debug)]
+pub struct Learning {
+    estimator: Estimator,
+    noted: Vec<(u64, Promise, f64)>,
+    at: f64,
+}
+
+impl From<Estimator> for Guess {
+    fn from(estimator: Estimator) -> Self {
+        Guess::Estimator(Box::new(Learning {
+            estimator,
+            noted: Vec::new(),
+            at: 0.0,
+        }))
+    }
+}
+
+impl Learning {
+    /// A job has ended after it ran so long.
+    fn note(&mut self, number: u64, promise: Promise, ran: f64, now: f64) {
+        if now > self.at {
+            self.learn_noted();
+            self.at = now;
+        }
+        self.noted.push((number, promise, ran));
+    }
+
+    fn learn_noted(&mut self) {
+        self.noted.sort_by_key(|(number, ..)| *number);
+        for (_, promise, ran) in self.noted.drain(..) {
+            self.estimator.learn(&promise, ran, self.at);
+        }
+    }
+
+    fn learned(&self) -> Learned {
+        let mut all = self.clone();
+        all.learn_noted();
+        all.estimator.learned()
+    }
 }
 
 impl Guess {
     fn of(&self, job: Job, promise: &Promise) -> f64 {
         match self {
-            Guess::Estimator(estimator) => estimator.estimate(promise),
+            Guess::Estimator(learning) => learning.estimator.estimate(promise),
             Guess::Table(table) => table[job.number as usize],
         }
     }
@@ -201,6 +244,9 @@ impl Queue for ByPriority {
     fn look(&mut self, event: Event, system: &System) {
         match event {
             Event::Arrival(i) => {
+                if let Guess::Estimator(estimator) = &mut self.guess {
+                    estimator.learn_noted();
+                }
                 let job = system.youngest(i).expect("the job that has come waits");
                 self.enter(i, job, system);
             }
@@ -209,7 +255,7 @@ impl Queue for ByPriority {
                 let (job, ran) = system.last_ended();
                 let promise = self.promise(i, job, system);
                 if let Guess::Estimator(estimator) = &mut self.guess {
-                    estimator.learn(&promise, ran, system.now());
+                    estimator.note(job.number, promise, ran, system.now());
                 }
             }
             Event::Clock(_) => {}
@@ -304,7 +350,7 @@ impl Queue for ByPriority {
 
     fn learned(&self) -> Option<Learned> {
         match &self.guess {
-            Guess::Estimator(estimator) => Some(estimator.learned()),
+            Guess::Estimator(learning) => Some(learning.learned()),
             Guess::Table(_) => None,
         }
     }

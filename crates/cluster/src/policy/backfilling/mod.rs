@@ -73,7 +73,7 @@ impl Backfilling {
         };
         let seconds = seconds_in(workload.time_unit()).unwrap_or(1.0);
         let estimator = Estimator::new(estimate, DAY / seconds, learned);
-        self.by_guess(workload, servers, Guess::Estimator(Box::new(estimator)))
+        self.by_guess(workload, servers, estimator.into())
     }
 
     /// The same with estimates from elsewhere, if its order looks at some.

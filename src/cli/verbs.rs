@@ -20,7 +20,7 @@ use super::workload::read_workload;
 #[derive(Args)]
 pub struct SynthesizeArguments<K: Kind> {
     #[command(flatten)]
-    workload: WorkloadFile,
+    workload: WorkloadFile<false>,
 
     #[command(flatten)]
     args: K::SynthesisArgs,

@@ -92,7 +92,7 @@ impl Named {
     pub fn sought(&self, preemption: Preemption, fleet: &Fleet) -> VerbResult<Sought> {
         let sought = match self {
             Named::Rule(rule) => {
-                if !matches!(rule, Contender::Backfilling(_)) {
+                if matches!(rule, Contender::Rule(..)) {
                     Contender::named(rule.name(), fleet)?;
                 }
                 Sought::of(rule.settings(fleet)?, fleet)

@@ -31,7 +31,7 @@ const ANALYSIS: f64 = 0.6;
 
 /// Work of a choice by simulation, in events of First-Fit with few types; and of a policy that was chosen on a log.
 const BUDGET: u64 = 400_000_000;
-const BUDGET_ON_LOGS: u64 = 10_000_000;
+const BUDGET_ON_LOGS: u64 = 1_000_000;
 
 /// What is typed beside the workload to make a policy.
 #[derive(Args, Clone)]
@@ -103,7 +103,7 @@ pub struct SynthesisArgs {
     slo: Vec<String>,
 
     /// Work that may be done to tune and to choose, in events of First-Fit with few types; others take as much as they
-    /// cost. 1e8 take some seven seconds of processor [default: 4e8; with --trace 1e7, for what is claimed alone]
+    /// cost. 1e8 take some seven seconds of processor [default: 4e8; with --trace 1e6, for what is claimed alone]
     #[arg(long, value_name = "EVENTS", value_parser = count)]
     budget: Option<u64>,
 

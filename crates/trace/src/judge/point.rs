@@ -68,7 +68,8 @@ impl Point {
         }
     }
 
-    /// Returns its name, such as `easy+sjf+history`.
+    /// Returns its name, such as `easy+sjf+history`; of an order without one its exponents of size, share and wait and its
+    /// offset.
     pub fn name(&self) -> String {
         let base = match self.reservations {
             Reservations::None => "first-fit",
@@ -83,7 +84,7 @@ impl Point {
         } = self.order;
         let order = match ORDERS.iter().find(|(_, order)| *order == self.order) {
             Some((name, _)) => (*name).to_owned(),
-            None => format!("({size},{share},{age},{offset})"),
+            None => format!("order({size},{share},{age},{}h)", offset / HOUR),
         };
         let estimate = match self.estimate {
             Estimate::Limit => "",
@@ -92,12 +93,15 @@ impl Point {
             Estimate::Tree => "+tree",
         };
         let promise = match self.longest_wait {
-            Some(time) => format!("<{:.0}", time),
+            Some(time) => format!(", first after {:.1} h", time / HOUR),
             None => String::new(),
         };
         format!("{base}+{order}{estimate}{promise}")
     }
 }
+
+/// An hour \[s\].
+const HOUR: f64 = 3600.0;
 
 /// Orders that have names.
 const ORDERS: [(&str, Priority); 4] = [

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Backfilling, Estimate, Estimates, Learned, Priority, QueueOrder, Reservations};
 use crate::policy::hosts::Placement;
-use crate::policy::rule::{Rule, require_known};
+use crate::policy::rule::{Rule, TuningContext, require_known};
 use crate::policy::{Policy, Unsuitable};
 use crate::workload::{Fleet, Known, Workload};
 use synth_core::artifact::Findings;
@@ -117,7 +117,24 @@ impl Rule for BackfillingPolicy {
     fn added_work(&self, _: &Workload) -> f64 {
         WORK
     }
+
+    fn grids(&mut self, _: &TuningContext<'_>) -> Vec<(&mut f64, &'static [f64])> {
+        let mut grids = vec![
+            (&mut self.order.share, SHARES),
+            (&mut self.order.size, SIZES),
+        ];
+        // An age without an offset would be no order.
+        if self.order.age > 0.0 {
+            grids.push((&mut self.order.age, AGES));
+        }
+        grids
+    }
 }
+
+/// Where tuning looks for the exponents of an order.
+const SHARES: &[f64] = &[-1.0, -0.5, -0.25, 0.0, 0.25, 0.5, 1.0, 1.5];
+const SIZES: &[f64] = &[0.25, 0.5, 1.0, 1.5, 2.0];
+const AGES: &[f64] = &[0.25, 0.5, 1.0, 2.0, 3.0];
 
 impl Backfilling {
     /// The words that name a rule, and what they say.

@@ -8,7 +8,10 @@ use synth_cluster::artifact::{
     MostServersFirstPolicy, Objective, Preemption, ReservingPolicy, ServerFillingPolicy,
     StaticQuickswapPolicy, Switching, TdcKnobs, TdcOrder, TdcPolicy,
 };
-use synth_cluster::policy::{ServerFilling, has_lengths, time_of_turns};
+use synth_cluster::policy::{
+    BackfillingPolicy, Estimate, Learned, Placement, Priority, Reservations, ServerFilling,
+    has_lengths, time_of_turns,
+};
 use synth_cluster::schedule::worth;
 use synth_cluster::workload::Workload;
 
@@ -52,6 +55,7 @@ fn draining(
     if workload.has_limits() {
         starts.push(Family::EasyBackfill(EasyBackfillPolicy {}));
     }
+    starts.extend(by_priority(workload, None));
     let mut skipped = Vec::new();
     starts.extend(adaptive_msr(workload, msr));
     starts.extend(tdc(workload, msr));
@@ -64,6 +68,45 @@ fn draining(
         _ => {}
     }
     (starts, skipped)
+}
+
+/// Orders by what each job promises, where something is known of it; over a fleet with a placement. Ages count from a mean
+/// size on.
+pub(super) fn by_priority(workload: &Workload, placement: Option<Placement>) -> Vec<Family> {
+    if !workload.has_limits() {
+        return Vec::new();
+    }
+    let sizes = workload
+        .types()
+        .iter()
+        .map(|t| t.arrival_rate() * t.mean_size());
+    let offset = sizes.sum::<f64>() / workload.total_arrival_rate();
+    let aging = |share| Priority {
+        size: 1.0,
+        share,
+        age: 1.0,
+        offset,
+    };
+    let orders = [
+        Priority::SHORTEST,
+        Priority::SMALLEST_AREA,
+        aging(0.0),
+        aging(1.0),
+        Priority::wfp3(offset),
+    ];
+    let with = |reservations| {
+        orders.map(|order| {
+            Family::Backfilling(BackfillingPolicy {
+                order,
+                estimate: Estimate::Limit,
+                learned: Learned::default(),
+                reservations,
+                longest_wait: None,
+                placement,
+            })
+        })
+    };
+    [with(Reservations::First), with(Reservations::None)].concat()
 }
 
 /// The prices of the program's proof, such that the dearest of these schedules is worth 1.

@@ -1,5 +1,6 @@
 //! From a fleet to a rule over all of its servers, whose jobs wait in one place.
 
+use super::candidates::by_priority;
 use super::chosen::{Basis, ChoiceError, ChoiceOptions, Chosen, Families, Stage};
 use super::decision::decide;
 use super::evaluator::{Evaluator, Guard};
@@ -162,6 +163,7 @@ fn starts(fleet: &Fleet, families: &Families, partition: Option<&Partitioned>) -
     if fleet.envelope().has_limits() {
         starts.push(PooledEasyPolicy { limits: true }.into());
     }
+    starts.extend(by_priority(fleet.envelope(), Some(Placement::Best)));
     let exact = partition.filter(|own| own.numbers.is_some());
     starts.extend(exact.map(|own| own.policy.clone().into()));
     starts.retain(|policy| families.have(policy.name()));

@@ -118,6 +118,31 @@ impl Rule for BackfillingPolicy {
         WORK
     }
 
+    fn knobs_in_words(&self, _: &Workload) -> Option<String> {
+        let Priority {
+            size,
+            share,
+            age,
+            offset,
+        } = self.order;
+        let words = [
+            ("size", size),
+            ("share", share),
+            ("age", age),
+            ("offset", offset),
+        ];
+        let words = words.into_iter().filter(|(_, knob)| *knob != 0.0);
+        let words: Vec<String> = words
+            .map(|(name, knob)| format!("{name} {knob:.3}"))
+            .collect();
+        let reservations = match self.reservations {
+            Reservations::None => "no reservation",
+            Reservations::Strict => "nobody passes",
+            _ => "the head has a reservation",
+        };
+        Some(format!("{}, {reservations}", words.join(", ")))
+    }
+
     fn grids(&mut self, _: &TuningContext<'_>) -> Vec<(&mut f64, &'static [f64])> {
         let mut grids = vec![
             (&mut self.order.share, SHARES),

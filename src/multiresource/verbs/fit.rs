@@ -136,7 +136,7 @@ pub fn workload_of(
             !interrupt.load(Ordering::Relaxed)
         },
     )?;
-    Ok(fit.workload.into())
+    Ok(fit.workload)
 }
 
 /// Returns the fleet that the policy in a file was made for.

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::choices::Backfilling;
-use super::estimates::{Estimates, Lengths, Waiting};
+use super::estimates::{Estimates, Lengths};
 use super::estimator::{Estimator, Learned, Promise};
 use super::priority::Priority;
 use super::queue::Queue;
-use super::running::Running;
+use super::running::{Running, Waiting};
 use crate::policy::{Event, Job, Knows, System};
 use crate::workload::Workload;
 

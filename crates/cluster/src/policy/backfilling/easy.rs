@@ -1,10 +1,10 @@
 //! EASY backfilling: the head of the queue alone has a reservation.
 
 use super::choices::Backfilling;
-use super::estimates::Waiting;
 use super::estimator::Learned;
 use super::queue::Queue;
 use super::reservations::Reservations;
+use super::running::Waiting;
 use crate::policy::hosts::Placement;
 use crate::policy::room::{covers, reduce};
 use crate::policy::{Event, Job, Knows, Policy, System};

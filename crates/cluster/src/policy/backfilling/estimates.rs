@@ -1,6 +1,6 @@
 //! What backfilling takes jobs to last: sizes, limits, estimates, or means.
 
-use super::running::Running;
+use super::running::{Running, Waiting};
 use super::shortest::Shortest;
 use crate::policy::{Event, Job, Knows, System};
 use crate::workload::Workload;
@@ -88,15 +88,6 @@ pub(in crate::policy) struct Estimated {
     /// Waiting jobs, by type.
     queues: Vec<Shortest>,
     pub running: Running,
-}
-
-/// A waiting job with its estimate \[time\], and its place among those of its type.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::policy) struct Waiting {
-    pub job_type: usize,
-    pub place: usize,
-    pub job: Job,
-    pub estimate: f64,
 }
 
 impl Estimated {

@@ -26,15 +26,16 @@ mod tests;
 pub use by_priority::Guess;
 pub use choices::{Backfilling, QueueOrder};
 pub(super) use choices::{Classes, oldest};
+pub(super) use estimates::Estimated;
 pub use estimates::Estimates;
 #[cfg(test)]
 pub(super) use estimates::inflated;
-pub(super) use estimates::{Estimated, Waiting};
 pub use estimator::{Estimate, Estimator, Judged, Learned, Promise, Users, Worth, worth};
 pub use greedy::{FCFS, FIRST_FIT, Greedy};
 pub use policy::BackfillingPolicy;
 pub use priority::Priority;
 pub use reservations::Reservations;
+pub(super) use running::Waiting;
 
 use by_priority::ByPriority;
 use conservative::Conservative;

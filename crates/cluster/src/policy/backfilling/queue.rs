@@ -1,9 +1,9 @@
 //! What EASY backfilling needs to know of its queue; and queues in which jobs of a type are in order of arrival.
 
 use super::choices::{Backfilling, Classes};
-use super::estimates::{Estimated, Waiting};
+use super::estimates::Estimated;
 use super::estimator::Learned;
-use super::running::Running;
+use super::running::{Running, Waiting};
 use crate::policy::{Event, Job, Knows, System};
 use crate::workload::Workload;
 

@@ -2,9 +2,17 @@
 
 use std::collections::HashMap;
 
-use super::estimates::Waiting;
 use crate::policy::room::covers;
 use crate::policy::{Job, System};
+
+/// A waiting job with its estimate \[time\], and its place among those of its type.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::policy) struct Waiting {
+    pub job_type: usize,
+    pub place: usize,
+    pub job: Job,
+    pub estimate: f64,
+}
 
 /// Running jobs by server: estimated end \[time\], number and type, by estimated end.
 #[derive(Clone, Debug)]

@@ -6,7 +6,8 @@ use std::collections::HashMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Promise, Recent};
+use super::promise::Promise;
+use super::recent::Recent;
 
 /// About so many of the last ones of a kind count.
 const LAST: u32 = 3;

@@ -9,6 +9,8 @@
 //! *part*; of one without a limit, of its size in hours.
 
 mod history;
+mod promise;
+mod recent;
 mod tree;
 mod worth;
 
@@ -17,22 +19,12 @@ use std::collections::VecDeque;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use promise::Promise;
+
 use history::{History, Kind};
+use recent::{Recent, rounded};
 use tree::{FEATURES, Trees};
 pub use worth::{Judged, Users, Worth, worth};
-
-/// What is known of a job when it comes.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Promise {
-    /// Who sent it: a hash of a name; 0 where that is not known.
-    pub user: u32,
-    /// The limit that it came with \[time\]; infinite where there is none.
-    pub limit: f64,
-    /// What it takes of the scarcest resource, of the whole (0, 1\].
-    pub share: f64,
-    /// When it came \[time\].
-    pub submitted: f64,
-}
 
 /// How jobs' sizes are estimated.
 #[derive(
@@ -76,30 +68,6 @@ pub struct Learned {
     /// The regression.
     #[serde(default, skip_serializing_if = "Trees::is_empty")]
     trees: Trees,
-}
-
-/// A mean in which the last ones count most.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-struct Recent(
-    /// Of so many.
-    u32,
-    /// The mean.
-    f64,
-);
-
-impl Recent {
-    /// Takes in one more; about so many of the last ones count.
-    fn learn(&mut self, part: f64, last: u32) {
-        let Recent(count, mean) = self;
-        *count = count.saturating_add(1);
-        *mean = rounded(*mean + (part - *mean) / f64::from(last.min(*count)));
-    }
-}
-
-/// A number of five digits, short in a file; in memory it is the same, so that what is read back estimates alike.
-fn rounded(x: f64) -> f64 {
-    let scale = 10_f64.powi(4 - (x.abs().log10().floor() as i32).clamp(-300, 300));
-    (x * scale).round() / scale
 }
 
 /// So many of the last ends say what is usual.

@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::rounded;
+use super::recent::rounded;
 
 /// So many numbers are known of a job; the last is the mean of those alike, which the trees correct.
 pub(super) const FEATURES: usize = 4;

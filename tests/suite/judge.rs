@@ -10,17 +10,31 @@ fn log(count: u64, has_limits: bool) -> String {
     let mut text = String::from("; MaxProcs: 16\n");
     let (mut state, mut submit) = (1_u64, 0);
     let mut below = |limit: u64| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
         (state >> 33) % limit
     };
     for n in 1..=count {
         submit += below(920);
         let is_long = below(5) == 0;
-        let size = if is_long { 3000 + below(14_000) } else { 30 + below(570) };
+        let size = if is_long {
+            3000 + below(14_000)
+        } else {
+            30 + below(570)
+        };
         let processors = 1 << below(4);
-        let limit = if has_limits { (size * 6 / 5).to_string() } else { "-1".into() };
+        let limit = if has_limits {
+            (size * 6 / 5).to_string()
+        } else {
+            "-1".into()
+        };
         let user = below(5) + if is_long { 10 } else { 0 };
-        writeln!(text, "{n} {submit} -1 {size} {processors} -1 -1 -1 {limit} -1 1 {user} -1 -1 -1 -1 -1 -1").unwrap();
+        writeln!(
+            text,
+            "{n} {submit} -1 {size} {processors} -1 -1 -1 {limit} -1 1 {user} -1 -1 -1 -1 -1 -1"
+        )
+        .unwrap();
     }
     text
 }
@@ -30,10 +44,20 @@ fn a_log_is_judged_in_tables_json_and_a_page() {
     let folder = Folder::new();
     let file = folder.write("log.swf", &log(400, true));
     let (document, page) = (folder.name("j.json"), folder.name("j.html"));
-    let run = works(&format!("judge {file} --every 1d -o {document} --html {page}"));
+    let run = works(&format!(
+        "judge {file} --every 1d -o {document} --html {page}"
+    ));
     let printed = stdout(&run);
-    has(&printed.replace('\n', " "), "With a rule chosen in each of 2 windows");
-    for role in ["today", "chosen in each window", "in hindsight", "sizes known"] {
+    has(
+        &printed.replace('\n', " "),
+        "With a rule chosen in each of 2 windows",
+    );
+    for role in [
+        "today",
+        "chosen in each window",
+        "in hindsight",
+        "sizes known",
+    ] {
         has(&printed, role);
     }
     let found: serde_json::Value =
@@ -48,8 +72,13 @@ fn a_log_is_judged_in_tables_json_and_a_page() {
     assert_eq!(found["windows"].as_array().unwrap().len(), 2);
     let html = fs::read_to_string(&page).unwrap();
     has(&html, "chosen in each window");
-    for loads in ["http://", "https://", "src=", "href=", "<script", "url(", "@import"] {
-        assert!(!html.replace("http://www.w3.org/", "").contains(loads), "{loads}");
+    for loads in [
+        "http://", "https://", "src=", "href=", "<script", "url(", "@import",
+    ] {
+        assert!(
+            !html.replace("http://www.w3.org/", "").contains(loads),
+            "{loads}"
+        );
     }
     // The same again, to the digit.
     let again = works(&format!("judge {file} --every 1d -o -"));
@@ -81,17 +110,31 @@ fn what_cannot_be_judged_is_refused_in_a_sentence() {
     fails(&format!("judge {short}"), "at least 50 and 1 are needed");
     fails(&format!("judge {file} --past 1%"), "Take another --past");
     fails(&format!("judge {file} --past 100%"), "give less than 100%");
-    fails(&format!("judge {file} --every 0"), "is not a positive number of seconds");
-    fails(&format!("judge {file} --longest 0"), "is not a positive number");
-    fails(&format!("judge {file} --now nonsense"), "`nonsense` is no way to backfill");
-    fails(&format!("judge {file} --now easy+sjf+size"), "goes by sizes");
+    fails(
+        &format!("judge {file} --every 0"),
+        "is not a positive number of seconds",
+    );
+    fails(
+        &format!("judge {file} --longest 0"),
+        "is not a positive number",
+    );
+    fails(
+        &format!("judge {file} --now nonsense"),
+        "`nonsense` is no way to backfill",
+    );
+    fails(
+        &format!("judge {file} --now easy+sjf+size"),
+        "goes by sizes",
+    );
 }
 
 #[test]
 fn a_policy_that_is_chosen_on_a_log_is_a_policy_file() {
     let folder = Folder::new();
     let policy = folder.name("p.json");
-    works(&format!("--quiet --trace models/traces/cluster.swf -o {policy}"));
+    works(&format!(
+        "--quiet --trace models/traces/cluster.swf -o {policy}"
+    ));
     has(&stdout(&works(&format!("check {policy}"))), "valid");
     has(&stdout(&works(&format!("show {policy}"))), "backfill");
 }

@@ -22,6 +22,7 @@ mod golden;
 mod hostile;
 #[path = "../../benches/instances/mod.rs"]
 mod instances;
+mod judge;
 mod kubernetes;
 mod live;
 mod malleable;

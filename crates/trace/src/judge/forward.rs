@@ -209,7 +209,9 @@ impl<'a> Forward<'a> {
         let mut estimates = Estimates::new(self.log, DAY * self.second);
         let now = self.rule(goal.now.choices(self.second), self.blank(&goal.now));
         let mut walk = Walk::new(&self.scene, now);
-        let (span, every) = (self.span(), self.windows.every * self.second);
+        let span = self.span();
+        // A window without an end has a beginning all the same.
+        let every = (self.windows.every * self.second).min(span);
         let count = ((span - self.start()) / every).ceil().max(1.0) as usize;
         let mut windows: Vec<Window> = Vec::new();
         walk.until(self.start())?;

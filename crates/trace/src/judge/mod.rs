@@ -32,3 +32,6 @@ pub use estimates::OfEstimate;
 pub use forward::{Forward, JudgeError, Served, Window, Windows};
 pub use past::Outcome;
 pub use point::{Point, plain};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,140 @@
+//! Rules that are chosen on a log, end to end.
+
+use std::fmt::Write as _;
+use std::fs;
+
+use crate::common::*;
+
+/// So many jobs on 16 processors, of which every fifth is long; limits are a fifth too long, where there are any.
+fn log(count: u64, has_limits: bool) -> String {
+    let mut text = String::from("; MaxProcs: 16\n");
+    let (mut state, mut submit) = (1_u64, 0);
+    let mut below = |limit: u64| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (state >> 33) % limit
+    };
+    for n in 1..=count {
+        submit += below(920);
+        let is_long = below(5) == 0;
+        let size = if is_long {
+            3000 + below(14_000)
+        } else {
+            30 + below(570)
+        };
+        let processors = 1 << below(4);
+        let limit = if has_limits {
+            (size * 6 / 5).to_string()
+        } else {
+            "-1".into()
+        };
+        let user = below(5) + if is_long { 10 } else { 0 };
+        writeln!(
+            text,
+            "{n} {submit} -1 {size} {processors} -1 -1 -1 {limit} -1 1 {user} -1 -1 -1 -1 -1 -1"
+        )
+        .unwrap();
+    }
+    text
+}
+
+#[test]
+fn a_log_is_judged_in_tables_json_and_a_page() {
+    let folder = Folder::new();
+    let file = folder.write("log.swf", &log(400, true));
+    let (document, page) = (folder.name("j.json"), folder.name("j.html"));
+    let run = works(&format!(
+        "judge {file} --every 1d -o {document} --html {page}"
+    ));
+    let printed = stdout(&run);
+    has(
+        &printed.replace('\n', " "),
+        "With a rule chosen in each of 2 windows",
+    );
+    for role in [
+        "today",
+        "chosen in each window",
+        "in hindsight",
+        "sizes known",
+    ] {
+        has(&printed, role);
+    }
+    let found: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(&document).unwrap()).unwrap();
+    let rules = found["rules"].as_array().unwrap();
+    let with = |role: &str| rules.iter().filter(|row| row["role"] == role).count();
+    assert_eq!([with("now"), with("chosen"), with("recorded")], [1, 1, 0]);
+    assert_eq!((with("hindsight"), with("yardstick")), (13, 3));
+    assert_eq!(rules[0]["rule"], "easy+fcfs");
+    let mean = |n: usize| rules[n]["outcome"]["mean_wait"].as_f64().unwrap();
+    assert!(mean(1) < 0.8 * mean(0), "{} for {}", mean(1), mean(0));
+    assert_eq!(found["windows"].as_array().unwrap().len(), 2);
+    let html = fs::read_to_string(&page).unwrap();
+    has(&html, "chosen in each window");
+    for loads in [
+        "http://", "https://", "src=", "href=", "<script", "url(", "@import",
+    ] {
+        assert!(
+            !html.replace("http://www.w3.org/", "").contains(loads),
+            "{loads}"
+        );
+    }
+    // The same again, to the digit.
+    let again = works(&format!("judge {file} --every 1d -o -"));
+    assert_eq!(json(&again), found);
+    // A promise that no rule keeps.
+    let broken = ends(1, &format!("judge {file} --longest 1e-6"));
+    has(&stdout(&broken), "chosen in each window");
+}
+
+#[test]
+fn a_log_without_limits_is_judged() {
+    let folder = Folder::new();
+    let file = folder.write("log.swf", &log(300, false));
+    let found = json(&works(&format!("judge {file} -o -")));
+    assert_eq!(found["has_limits"], false);
+    let estimates = found["estimates"].as_array().unwrap();
+    let kinds: Vec<_> = estimates.iter().map(|own| &own["estimate"]).collect();
+    assert_eq!(kinds, ["history", "tree"]);
+}
+
+#[test]
+fn what_cannot_be_judged_is_refused_in_a_sentence() {
+    let folder = Folder::new();
+    let file = folder.write("log.swf", &log(300, true));
+    let short = folder.write("short.swf", &log(60, true));
+    let empty = folder.write("empty.swf", "");
+    fails("judge missing.swf", "cannot read missing.swf");
+    fails(&format!("judge {empty}"), "the file is empty");
+    fails(&format!("judge {short}"), "at least 50 and 1 are needed");
+    fails(&format!("judge {file} --past 1%"), "Take another --past");
+    fails(&format!("judge {file} --past 100%"), "give less than 100%");
+    fails(
+        &format!("judge {file} --every 0"),
+        "is not a positive number of seconds",
+    );
+    fails(
+        &format!("judge {file} --longest 0"),
+        "is not a positive number",
+    );
+    fails(
+        &format!("judge {file} --now nonsense"),
+        "`nonsense` is no way to backfill",
+    );
+    fails(
+        &format!("judge {file} --now easy+sjf+size"),
+        "goes by sizes",
+    );
+}
+
+#[test]
+fn a_policy_that_is_chosen_on_a_log_is_a_policy_file() {
+    let folder = Folder::new();
+    let policy = folder.name("p.json");
+    works(&format!(
+        "--quiet --trace models/traces/cluster.swf -o {policy}"
+    ));
+    has(&stdout(&works(&format!("check {policy}"))), "valid");
+    has(&stdout(&works(&format!("show {policy}"))), "backfill");
+}

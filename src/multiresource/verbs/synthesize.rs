@@ -1,6 +1,7 @@
 //! From a workload to a policy that passed the checker.
 
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use clap::Args;
@@ -279,8 +280,12 @@ pub fn synthesize(
     }
     let (workload, width) = (fleet.envelope(), caller.width);
     if let Some(file) = &args.log_of_jobs {
-        let policy = args.wishes.best((file, &args.reading), fleet, caller)?;
-        args.family = Some(Named::Rule(Rule::from(policy).into()));
+        match args.wishes.best((file, &args.reading), fleet, caller) {
+            Ok(Ok(policy)) => args.family = Some(Named::Rule(Rule::from(policy).into())),
+            Ok(Err(why)) => return Ok(Answer::Refused { why, decided: true }),
+            Err(_) if caller.interrupt.load(Ordering::Relaxed) => return Ok(Answer::Interrupted),
+            Err(why) => return Err(why),
+        }
     }
     let request = args.request(fleet, caller)?;
     let mut listener = progress(caller);

@@ -41,6 +41,8 @@ pub struct Choice {
     pub point: Point,
     /// What is to be small, over that of the rule that runs now, on the past.
     pub ratio: f64,
+    /// The longest wait that is promised \[s\].
+    pub promised: Option<f64>,
     /// Whether it kept the promise there; else it is the one that came nearest.
     pub keeps: bool,
     /// How many rules were tried.
@@ -77,7 +79,7 @@ const KINDS: usize = 2;
 
 /// By parts of the longest wait that is promised: after which wait a job goes first. Less than all, since room has to
 /// be made for it then.
-const PROMISED: [f64; 3] = [0.25, 0.4, 0.6];
+const PROMISED: [f64; 2] = [0.25, 0.5];
 
 /// A rule that is tried.
 struct Tried {
@@ -157,6 +159,7 @@ pub(super) fn choose(
     Ok(Choice {
         point: best.point,
         ratio: best.score().exp(),
+        promised: race.longest(),
         keeps: best.excess <= 1.0,
         tried,
     })

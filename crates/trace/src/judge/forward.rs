@@ -183,7 +183,7 @@ impl<'a> Forward<'a> {
             self.rule(now.choices(self.second), self.blank(now)),
         );
         walk.until(self.start())?;
-        let mut estimates = Estimates::new(self.log, DAY * self.second);
+        let mut estimates = Estimates::new(DAY * self.second);
         estimates.look(&self.scene, &self.shares, walk.ends(), self.start());
         let own = estimates.estimator(point.estimate);
         let mut choices = point.choices(self.second);
@@ -206,20 +206,26 @@ impl<'a> Forward<'a> {
         goal: &Goal,
         listener: &mut dyn FnMut(usize, usize),
     ) -> Result<(Vec<Window>, Served, Vec<OfEstimate>), JudgeError> {
-        let mut estimates = Estimates::new(self.log, DAY * self.second);
+        let mut estimates = Estimates::new(DAY * self.second);
         let now = self.rule(goal.now.choices(self.second), self.blank(&goal.now));
         let mut walk = Walk::new(&self.scene, now);
         let span = self.span();
         // A window without an end has a beginning all the same.
         let every = (self.windows.every * self.second).min(span);
         let count = ((span - self.start()) / every).ceil().max(1.0) as usize;
-        let mut windows: Vec<Window> = Vec::new();
+        let (mut windows, mut seen): (Vec<Window>, usize) = (Vec::new(), 0);
         walk.until(self.start())?;
         for n in 0..count {
             listener(n + 1, count);
             let time = self.start() + n as f64 * every;
             estimates.look(&self.scene, &self.shares, walk.ends(), time);
-            let (past, choice) = self.choose(goal, &estimates, walk.ends(), time)?;
+            let ended = walk.ends().iter().filter(|end| **end < time).count();
+            let (past, choice) = match windows.last() {
+                // Nothing has ended since: the past is the same.
+                Some(last) if ended == seen => (last.past, last.choice.clone()),
+                _ => self.choose(goal, &estimates, walk.ends(), time)?,
+            };
+            seen = ended;
             let choices = choice.point.choices(self.second);
             let own = estimates.estimator(choice.point.estimate);
             let estimator = own.cloned().unwrap_or_else(|| self.blank(&choice.point));
@@ -248,7 +254,7 @@ impl<'a> Forward<'a> {
     /// # Errors
     /// As [`chosen`](Self::chosen).
     pub fn best(&self, goal: &Goal) -> Result<(Choice, Learned), JudgeError> {
-        let mut estimates = Estimates::new(self.log, DAY * self.second);
+        let mut estimates = Estimates::new(DAY * self.second);
         let now = self.rule(goal.now.choices(self.second), self.blank(&goal.now));
         let mut walk = Walk::new(&self.scene, now);
         walk.until(f64::INFINITY)?;

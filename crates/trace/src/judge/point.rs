@@ -55,7 +55,11 @@ impl Point {
             format!("{text}+fcfs")
         };
         let choices = Backfilling::parse(&with_order).unwrap_or_else(|| Err(text.to_owned()))?;
+        use Reservations::{First, None as Nobody, Strict};
         match (choices.order, choices.estimates) {
+            _ if !matches!(choices.reservations, First | Nobody | Strict) => Err(format!(
+                "`{text}` keeps more than one reservation: the rule of today is easy, first-fit or strict here"
+            )),
             (QueueOrder::Priority(order, estimate), Estimates::Limits) => Ok(Point {
                 order,
                 estimate,
@@ -84,7 +88,7 @@ impl Point {
         } = self.order;
         let order = match ORDERS.iter().find(|(_, order)| *order == self.order) {
             Some((name, _)) => (*name).to_owned(),
-            None => format!("order({size},{share},{age},{}h)", offset / HOUR),
+            None => format!("order({size},{share},{age},{:.1}h)", offset / HOUR),
         };
         let estimate = match self.estimate {
             Estimate::Limit => "",

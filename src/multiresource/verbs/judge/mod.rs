@@ -5,6 +5,7 @@ mod results;
 mod words;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
 use clap::Args;
 
@@ -135,7 +136,16 @@ impl OwnVerb for Arguments {
             seed: self.seed,
             interrupt: &interrupt,
         };
-        let judged = judging.run(listener)?;
+        let judged = match judging.run(listener) {
+            Err(_) if interrupt.load(Ordering::Relaxed) => {
+                return Ok(VerbOutput {
+                    notes: vec!["Interrupted before the last window: nothing is written.".into()],
+                    interrupted: true,
+                    ..VerbOutput::default()
+                });
+            }
+            judged => judged?,
+        };
         let mut documents = Vec::new();
         if let Some(file) = &self.html {
             documents.push((file.clone(), page::page(&judged)?));
@@ -145,7 +155,7 @@ impl OwnVerb for Arguments {
         }
         Ok(VerbOutput {
             table: words::tables(&judged, width),
-            notes: words::notes(&log, &judged),
+            notes: words::notes(&log, &judged, width),
             negative: judged.windows.iter().any(|window| !window.choice.keeps),
             documents,
             ..VerbOutput::default()
@@ -163,7 +173,7 @@ impl Wishes {
         (file, reading): (&Path, &trace::Options),
         fleet: &Fleet,
         caller: &mut Caller<'_>,
-    ) -> VerbResult<BackfillingPolicy> {
+    ) -> VerbResult<Result<BackfillingPolicy, String>> {
         caller.notify(Notice::Interruptible);
         let mut reading = reading.clone();
         reading.servers = reading.servers.or_else(|| Some(servers_of(fleet)));
@@ -181,9 +191,9 @@ impl Wishes {
         let (choice, learned) = forward.best(&self.goal())?;
         let rule = choice.point.name();
         if !choice.keeps {
-            return refuse(format!(
+            return Ok(Err(format!(
                 "no rule keeps the promise on {name}; {rule} comes nearest: promise more with --longest"
-            ));
+            )));
         }
         caller.notify(Notice::Known(&format!(
             "Of {} rules on {name} it is {rule}: {:.2} times what {} has there. What such a choice brings on what comes after: synth judge {name}",
@@ -194,7 +204,7 @@ impl Wishes {
         let unit = fleet.envelope().time_unit();
         let second = 1.0 / seconds_in(unit).unwrap_or(1.0);
         let policy = BackfillingPolicy::of(choice.point.choices(second), fleet)?;
-        Ok(BackfillingPolicy { learned, ..policy })
+        Ok(Ok(BackfillingPolicy { learned, ..policy }))
     }
 }
 

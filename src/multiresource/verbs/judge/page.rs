@@ -42,7 +42,7 @@ pub fn page(judged: &Judged) -> Drawn<String> {
         sections: vec![
             Section {
                 title: "What does a short mean wait cost those who wait longest?".into(),
-                text: "Each mark is a rule: the longest wait over the mean wait. Left and below is better; no rule is better than another that is right of it and below.".into(),
+                text: "Each mark is a rule: the longest wait over the mean wait. Left and below is better.".into(),
                 panels: vec![front(judged)?],
             },
             Section {
@@ -56,7 +56,7 @@ pub fn page(judged: &Judged) -> Drawn<String> {
             ("Choice", "Candidates are replayed on the past as it was, on weeks of it drawn with replacement, and at a load of 0.85 where it had less. The least mean logarithm of the objective over that of today's rule is taken.".into()),
             ("Intervals", format!("95 %, by moving blocks of time, from seed {}.", judged.seed)),
         ],
-        command: format!("synth judge {} --now {} …", quoted(&judged.file), judged.goal.now.name()),
+        command: command(judged),
         ..Page::new(format!("Rules for {}", judged.file), names)?
     };
     page.text()
@@ -110,4 +110,19 @@ fn classes(judged: &Judged) -> Drawn<Panel> {
         "Mean wait of the chosen rules over that of today's, by class of jobs".into(),
         curves(&x, &y, &all)?,
     ))
+}
+
+fn command(judged: &Judged) -> String {
+    let (goal, cut) = (&judged.goal, &judged.cut);
+    let longest = goal.longest.map(|times| format!(" --longest {times}"));
+    format!(
+        "synth judge {} --every {}s --past {} --now {}{} --speed {} --seed {}",
+        quoted(&judged.file),
+        cut.every,
+        cut.past,
+        goal.now.name(),
+        longest.unwrap_or_default(),
+        cut.speed,
+        judged.seed
+    )
 }

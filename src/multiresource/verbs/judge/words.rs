@@ -5,6 +5,7 @@ use itertools::Itertools as _;
 use super::results::{Judged, RECORDED, Role, Row};
 use crate::multiresource::judge::{OfEstimate, Window};
 use crate::multiresource::replay::{Interval, Log};
+use crate::multiresource::report::lines;
 use crate::report::{Table, counted, number, percent, wrap};
 
 /// Returns all tables, at most `width` characters wide.
@@ -29,32 +30,49 @@ hindsight: that one of these rules would have been better is known afterwards on
 /// Says what comes of choosing.
 pub fn headline(judged: &Judged) -> String {
     let [now, chosen] = [&judged.rules[0], &judged.rules[1]];
-    let ratio = |of: fn(&Row) -> f64| {
+    let instead = |what: &str, of: fn(&Row) -> f64, interval: Option<Interval>| {
         let (own, other) = (of(chosen), of(now));
-        if other > 0.0 {
-            format!(
-                "{} for {}, {:.2} times",
-                number(own),
-                number(other),
-                own / other
-            )
-        } else {
-            format!("{} for {}", number(own), number(other))
-        }
+        format!(
+            "{what} {} instead of {} ({} times)",
+            number(own),
+            number(other),
+            over(own, other, interval)
+        )
     };
-    let promise = match judged.goal.longest {
-        Some(times) => {
-            format!(", nobody to wait longer than {times} times the longest wait of the past")
-        }
-        None => String::new(),
+    let windows = counted(judged.windows.len() as f64, "window");
+    format!(
+        "Rules chosen for {windows} from what came before each, instead of {}: {}, {}, {}.{}",
+        now.rule,
+        instead(
+            "mean wait [s]",
+            |row| row.outcome.mean_wait,
+            chosen.wait_ratio
+        ),
+        instead(
+            "bounded slowdown",
+            |row| row.outcome.mean_bounded_slowdown,
+            chosen.slowdown_ratio
+        ),
+        instead("longest wait [s]", |row| row.outcome.longest_wait, None),
+        promise(judged)
+    )
+}
+
+/// Says whether the promise was kept on what came after, if one was given.
+fn promise(judged: &Judged) -> String {
+    let promised = judged.windows.iter().filter_map(|own| own.choice.promised);
+    let Some(promised) = promised.reduce(f64::max) else {
+        return String::new();
+    };
+    let longest = judged.rules[1].outcome.longest_wait;
+    let verdict = if longest <= promised {
+        "kept"
+    } else {
+        "not kept"
     };
     format!(
-        "With a rule chosen in each of {} windows from what came before{promise}: mean wait {}, bounded slowdown {}, longest wait {} that of {}.",
-        judged.windows.len(),
-        ratio(|row| row.outcome.mean_wait),
-        ratio(|row| row.outcome.mean_bounded_slowdown),
-        ratio(|row| row.outcome.longest_wait),
-        now.rule
+        " The promise, a longest wait of {} s at most, was {verdict} on what came after.",
+        number(promised)
     )
 }
 
@@ -199,14 +217,37 @@ fn estimates(estimates: &[OfEstimate], width: usize) -> String {
     table.within(width)
 }
 
-/// Returns what a person should know besides.
-pub fn notes(log: &Log, judged: &Judged) -> Vec<String> {
-    let mut notes: Vec<String> = log
-        .account
-        .remarks
+/// `log.swf: 5000 jobs on 1 server, load 0.654`.
+fn of_log(log: &Log, judged: &Judged) -> String {
+    let servers: u32 = log.servers.shapes.iter().map(|shape| shape.count).sum();
+    let without = log
+        .jobs
         .iter()
-        .map(|own| format!("{own}."))
-        .collect();
+        .filter(|job| job.promised.is_infinite())
+        .count();
+    let limits = match without {
+        0 => String::new(),
+        _ => format!(
+            "; {} came without a limit, and are estimated",
+            counted(without as f64, "job")
+        ),
+    };
+    format!(
+        "{}: {} on {}, load {:.3}{limits}.",
+        judged.file,
+        counted(judged.jobs as f64, "job"),
+        counted(f64::from(servers), "server"),
+        judged.load
+    )
+}
+
+/// Returns what a person should know besides.
+pub fn notes(log: &Log, judged: &Judged, width: usize) -> Vec<String> {
+    let mut notes = vec![of_log(log, judged)];
+    let remarks = log.account.remarks.iter();
+    notes.extend(remarks.map(|own| format!("{own}.")));
+    let table = lines(&log.account, log.censored, width);
+    notes.extend(Some(table).filter(|table| !table.is_empty()));
     notes.extend((!judged.has_limits).then(|| {
         let by = if judged.has_users { "its user's last jobs" } else { "the last jobs that hold as much" };
         format!("The log tells no limits: orders and reservations go by what {by} took, for the rule of today, too.")

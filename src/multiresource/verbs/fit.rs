@@ -124,7 +124,8 @@ pub fn workload_of(
         max_types: 48,
         rounding_loss: 0.002,
         arrivals: Arrivals::Auto,
-        by_limit: false,
+        // A rule that was chosen on the log may go by limits, where all jobs have one.
+        by_limit: true,
         since: None,
     };
     let interrupt = caller.interrupt.clone();

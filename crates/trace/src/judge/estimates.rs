@@ -39,22 +39,29 @@ enum Seen {
     Arrival,
 }
 
+const ALL: [Estimate; 4] = [
+    Estimate::Limit,
+    Estimate::Ratio,
+    Estimate::History,
+    Estimate::Tree,
+];
+
 impl Estimates {
-    /// Those that a log allows, in a clock of which a day has so many units.
-    pub fn new(log: &Log, day: f64) -> Self {
+    /// All kinds, since the rule of today may go by each, in a clock of which a day has so many units.
+    pub fn new(day: f64) -> Self {
         let kind = |estimate: &Estimate| Kind {
             estimate: *estimate,
             estimator: Estimator::new(*estimate, day, &Learned::default()),
             table: Vec::new(),
         };
         Estimates {
-            kinds: Self::of(log).iter().map(kind).collect(),
+            kinds: ALL.iter().map(kind).collect(),
             open: Vec::new(),
             next: 0,
         }
     }
 
-    /// The kinds that a log allows.
+    /// The kinds that are tried on a log.
     pub fn of(log: &Log) -> &'static [Estimate] {
         if log.has_limits {
             &[Estimate::Limit, Estimate::History, Estimate::Tree]
@@ -108,7 +115,7 @@ impl Estimates {
         kinds.map(|kind| (kind.estimate, of(kind))).collect()
     }
 
-    /// Returns what each kind is worth, from this job on.
+    /// Returns what each kind that is tried is worth, from this job on.
     pub fn worth(&self, log: &Log, from: usize) -> Vec<OfEstimate> {
         let of = |kind: &Kind| {
             let said = log.jobs.iter().zip(&kind.table).skip(from);
@@ -122,7 +129,8 @@ impl Estimates {
                 worth: worth(&judged.collect::<Vec<_>>()),
             }
         };
-        self.kinds.iter().map(of).collect()
+        let tried = |kind: &&Kind| Self::of(log).contains(&kind.estimate);
+        self.kinds.iter().filter(tried).map(of).collect()
     }
 }
 

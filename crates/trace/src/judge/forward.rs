@@ -183,7 +183,7 @@ impl<'a> Forward<'a> {
             self.rule(now.choices(self.second), self.blank(now)),
         );
         walk.until(self.start())?;
-        let mut estimates = Estimates::new(self.log, DAY * self.second);
+        let mut estimates = Estimates::new(DAY * self.second);
         estimates.look(&self.scene, &self.shares, walk.ends(), self.start());
         let own = estimates.estimator(point.estimate);
         let mut choices = point.choices(self.second);
@@ -206,7 +206,7 @@ impl<'a> Forward<'a> {
         goal: &Goal,
         listener: &mut dyn FnMut(usize, usize),
     ) -> Result<(Vec<Window>, Served, Vec<OfEstimate>), JudgeError> {
-        let mut estimates = Estimates::new(self.log, DAY * self.second);
+        let mut estimates = Estimates::new(DAY * self.second);
         let now = self.rule(goal.now.choices(self.second), self.blank(&goal.now));
         let mut walk = Walk::new(&self.scene, now);
         let span = self.span();
@@ -248,7 +248,7 @@ impl<'a> Forward<'a> {
     /// # Errors
     /// As [`chosen`](Self::chosen).
     pub fn best(&self, goal: &Goal) -> Result<(Choice, Learned), JudgeError> {
-        let mut estimates = Estimates::new(self.log, DAY * self.second);
+        let mut estimates = Estimates::new(DAY * self.second);
         let now = self.rule(goal.now.choices(self.second), self.blank(&goal.now));
         let mut walk = Walk::new(&self.scene, now);
         walk.until(f64::INFINITY)?;

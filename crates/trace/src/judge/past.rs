@@ -105,11 +105,7 @@ impl<'a> Past<'a> {
     pub fn replay(&self, point: &Point) -> Result<Outcome, Stopped> {
         let scene = scene(self.jobs, &self.types, &self.fleet, self.clock);
         let table = self.tables.iter().find(|(kind, _)| *kind == point.estimate);
-        // Of a log without limits nobody estimates by them: they are taken to be infinite.
-        let table = match table {
-            Some((_, table)) => table.clone(),
-            None => vec![f64::INFINITY; self.jobs.len()].into(),
-        };
+        let table = table.map(|(_, table)| table.clone()).unwrap_or_default();
         let choices = point.choices(self.clock.size(self.per_second));
         let (workload, servers) = (self.fleet.envelope(), self.fleet.servers());
         let rule = choices.by_guess(workload, servers, Guess::Table(table));

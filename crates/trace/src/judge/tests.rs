@@ -227,6 +227,21 @@ fn logs_without_limits_or_users_are_judged() {
 }
 
 #[test]
+fn the_rule_of_today_may_go_by_each_estimate() {
+    let log = log(&rows(250));
+    for now in [
+        "easy+sjf+ratio",
+        "first-fit+saf+history",
+        "strict+wfp3+tree",
+    ] {
+        let now = Point::parse(now).unwrap();
+        let goal = Goal { now, ..goal(None) };
+        let (windows, ..) = walked(&log, every(f64::INFINITY), &goal);
+        assert!(windows[0].choice.ratio.is_finite());
+    }
+}
+
+#[test]
 fn a_log_that_is_too_short_is_refused() {
     let interrupt = AtomicBool::new(false);
     let is_short = |rows: &[Row], past: f64| {

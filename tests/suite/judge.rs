@@ -50,7 +50,7 @@ fn a_log_is_judged_in_tables_json_and_a_page() {
     let printed = stdout(&run);
     has(
         &printed.replace('\n', " "),
-        "With a rule chosen in each of 2 windows",
+        "Rules chosen for 2 windows",
     );
     for role in [
         "today",
@@ -135,6 +135,6 @@ fn a_policy_that_is_chosen_on_a_log_is_a_policy_file() {
     works(&format!(
         "--quiet --trace models/traces/cluster.swf -o {policy}"
     ));
-    has(&stdout(&works(&format!("check {policy}"))), "valid");
+    has(&stderr(&works(&format!("check {policy}"))), "valid");
     has(&stdout(&works(&format!("show {policy}"))), "backfill");
 }

@@ -48,10 +48,7 @@ fn a_log_is_judged_in_tables_json_and_a_page() {
         "judge {file} --every 1d -o {document} --html {page}"
     ));
     let printed = stdout(&run);
-    has(
-        &printed.replace('\n', " "),
-        "Rules chosen for 2 windows",
-    );
+    has(&printed.replace('\n', " "), "Rules chosen for 2 windows");
     for role in [
         "today",
         "chosen in each window",
@@ -136,5 +133,5 @@ fn a_policy_that_is_chosen_on_a_log_is_a_policy_file() {
         "--quiet --trace models/traces/cluster.swf -o {policy}"
     ));
     has(&stderr(&works(&format!("check {policy}"))), "valid");
-    has(&stdout(&works(&format!("show {policy}"))), "backfill");
+    has(&stdout(&works(&format!("show {policy}"))), "Backfilling");
 }

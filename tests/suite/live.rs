@@ -435,6 +435,8 @@ fn vectors_go_through_the_protocol() {
                     arrive: kind(i),
                     job: Some(came.to_string()),
                     limit: step.limit,
+                    // What counts is who sends the same, not the name.
+                    user: step.user.map(|user| user.to_string()),
                     ..Line::default()
                 },
                 Event::Completion(_) => Line {

@@ -296,16 +296,7 @@ fn replays(c: &mut Criterion) {
     ] {
         let rule = Contender::parse(name).unwrap();
         let (fleet, types) = gathered(&log, &log.jobs, &kinds, clock, 0.0, false).unwrap();
-        let scene = DecisionState {
-            jobs: &log.jobs,
-            types,
-            fleet,
-            clock,
-            latency: 0.0,
-            drawn: Vec::new(),
-            promised: false,
-            seed: 1,
-        };
+        let scene = DecisionState::new(&log.jobs, types, fleet, clock);
         group.bench_function(format!("{name}/replay"), |b| {
             b.iter(|| {
                 let replayed = replay::replay(&rule, &scene, &mut |_| true).unwrap();

@@ -37,21 +37,15 @@ pub fn synthesize<K: Kind>(arguments: &SynthesizeArguments<K>, common: &Common) 
     apart(&read, &written)?;
     let regular = written.iter().filter(|path| !is_stdout(path));
     regular.into_iter().try_for_each(|path| writable(path))?;
-    let typed = arguments.workload.typed();
-    let workload = typed.map(|file| read_workload::<K>(file, common));
-    let mut workload = workload.transpose()?;
     let interrupt = Later::new();
     let answer = with_caller(common, &interrupt, |caller| {
-        if workload.is_none() {
-            workload = K::workload_of(&arguments.args, caller)?;
-        }
-        match &workload {
-            Some(workload) => K::synthesize(workload, &arguments.args, caller),
-            None => Err(arguments
-                .workload
-                .file()
-                .map_or_else(Into::into, |_| "".into())),
-        }
+        let workload = match arguments.workload.typed() {
+            Some(file) => read_workload::<K>(file, common)?,
+            None => {
+                K::workload_of(&arguments.args, caller)?.ok_or(WorkloadFile::<false>::ABSENT)?
+            }
+        };
+        K::synthesize(&workload, &arguments.args, caller)
     });
     match answer? {
         Answer::Policy {

@@ -381,7 +381,7 @@ const EXAMPLES: &str = "  synth fit cluster.swf -o workload.yaml
   synth - --preemption none < models/vms.yaml
       the same of a workload from standard input; `synth models/vms.yaml …` needs no --workload either
   synth --trace log.swf --longest 1.0 --output p.json
-      the order of the queue that is best on a log, as a policy: nobody waits longer than under EASY today
+      the order of the queue that is best on a log, as a policy; there nobody waits longer than the longest under EASY
   synth --workload models/one_or_all.yaml --preemption none --family quickswap --explain
       one family, tuned; with the exact means of MSFQ by its threshold
   synth --workload models/vms.yaml --preemption none --family msr --output p.json

@@ -27,12 +27,15 @@ macro_rules! file_argument {
         }
 
         impl<const REQUIRED: bool> $File<REQUIRED> {
+            /// Why there is nothing to do where none was typed.
+            pub const ABSENT: &str = $absent;
+
             /// Returns the file.
             ///
             /// # Errors
             /// When none was typed.
             pub fn file(&self) -> Result<&Path, &'static str> {
-                self.typed().ok_or($absent)
+                self.typed().ok_or(Self::ABSENT)
             }
 
             /// Returns the file, if one was typed.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 
 use super::family::{Family, Named, Sought};
-use super::judge::Wishes;
+use super::judge::Criteria;
 use super::promise::promise;
 use super::{fit, progress};
 use crate::kind::{Answer, Caller, Files, NamesFiles, VerbResult, json, unchecked};
@@ -67,7 +67,7 @@ pub struct SynthesisArgs {
     log_of_jobs: Option<PathBuf>,
 
     #[command(flatten)]
-    wishes: Wishes,
+    criteria: Criteria,
 
     #[command(flatten)]
     reading: trace::Options,
@@ -280,7 +280,7 @@ pub fn synthesize(
     }
     let (workload, width) = (fleet.envelope(), caller.width);
     if let Some(file) = &args.log_of_jobs {
-        match args.wishes.best((file, &args.reading), fleet, caller) {
+        match args.criteria.best((file, &args.reading), fleet, caller) {
             Ok(Ok(policy)) => args.family = Some(Named::Rule(Rule::from(policy).into())),
             Ok(Err(why)) => return Ok(Answer::Refused { why, decided: true }),
             Err(_) if caller.interrupt.load(Ordering::Relaxed) => return Ok(Answer::Interrupted),

@@ -63,11 +63,10 @@ impl ActivePolicy {
     /// and is another one, knows better.
     pub fn begin_with(&mut self, learned: Option<(Learned, String)>, setup: &Setup) {
         let mut family = self.policy.artifact().policy.clone();
-        let Some(own) = family.backfilling() else {
-            return;
-        };
-        let knows_better = own.learned != Learned::default();
-        let learned = learned.filter(|(_, of)| !knows_better || *of == self.digest);
+        let learns = family.backfilling();
+        let knows_nothing = learns.map(|own| own.learned == Learned::default());
+        let learned = learned
+            .filter(|(_, of)| knows_nothing.is_some_and(|nothing| nothing || *of == self.digest));
         self.learned = learned.map(|(learned, _)| learned);
         self.scheduler = Scheduler::with_learned(&self.policy, setup.seed, self.learned.as_ref());
     }
@@ -76,9 +75,6 @@ impl ActivePolicy {
     pub fn restart(&mut self, setup: &Setup) {
         let learned = self.scheduler.learned();
         self.begin_with(learned.map(|own| (own, self.digest.clone())), setup);
-        if self.learned.is_none() {
-            self.scheduler = Scheduler::new(&self.policy, setup.seed);
-        }
     }
 
     /// Sends what was found to the scheduler; returns its decisions, and whether it accepted every line. `start` is

@@ -1,4 +1,4 @@
-//! What a scheduler tells of its cluster, and what it is told of a job.
+//! What a scheduler reports of its cluster, and what it can ask of a job.
 
 /// A job that a scheduler tells of.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -11,7 +11,7 @@ pub struct Submission<'a> {
     pub limit: f64,
     /// Who sent it: the [number](synth_core::document::number_of) of a name; 0 where that is not known.
     pub user: u32,
-    /// How long it had waited before it was told of \[time\].
+    /// How long it had waited before it was reported \[time\].
     pub waited: f64,
 }
 

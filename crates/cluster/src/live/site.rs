@@ -25,8 +25,8 @@ pub(super) struct Site {
     pub open: Vec<bool>,
     /// Whether more happens at this time, on which the rule may decide together.
     pub has_more: bool,
-    /// Whether it has been told of something on which it has not decided.
-    is_told: bool,
+    /// Whether something was noted on which it has not decided.
+    is_noted: bool,
 }
 
 impl Site {
@@ -39,7 +39,7 @@ impl Site {
             open: vec![true; system.types()],
             ids: Vec::new(),
             has_more: false,
-            is_told: false,
+            is_noted: false,
             rule,
             system,
         }
@@ -66,17 +66,17 @@ impl Site {
         match event {
             Some(event) if self.has_more && self.rule.decides_on_state() => {
                 self.rule.note(event, &mut self.system);
-                self.is_told = true;
+                self.is_noted = true;
                 return;
             }
-            Some(event) if self.is_told => {
+            Some(event) if self.is_noted => {
                 self.rule.note(event, &mut self.system);
                 self.rule.decide(&mut self.system);
             }
             Some(event) => self.rule.react(event, &mut self.system),
             None => self.rule.changed(&mut self.system),
         }
-        self.is_told = false;
+        self.is_noted = false;
         self.set_timers(clocks);
     }
 

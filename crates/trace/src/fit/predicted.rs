@@ -74,16 +74,7 @@ fn replayed(
     let Ok(contender) = Contender::named(rule, &fleet) else {
         return Ok(None);
     };
-    let scene = DecisionState {
-        jobs: &log.jobs,
-        types,
-        fleet,
-        clock,
-        latency: 0.0,
-        drawn: Vec::new(),
-        promised: false,
-        seed: 1,
-    };
+    let scene = DecisionState::new(&log.jobs, types, fleet, clock);
     let mut is_ended = false;
     let played = replay(&contender, &scene, &mut |_| {
         is_ended = !listener(&format!("replaying the log under {rule}"));

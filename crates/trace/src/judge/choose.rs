@@ -14,7 +14,7 @@ use synth_cluster::policy::Estimate;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Objective {
-    /// The mean wait; of two that are alike the one with less slowdown
+    /// The mean wait, with a fifth of the weight on the bounded slowdown
     #[default]
     Wait,
     /// The mean bounded slowdown, max(1, response / max(size, 10 s))
@@ -39,7 +39,7 @@ pub struct Goal {
 pub struct Choice {
     /// The rule.
     pub point: Point,
-    /// What is to be small, over that of the rule that runs now, on the past.
+    /// What is to be small, over that of the rule that runs now: geometric mean over the pasts.
     pub ratio: f64,
     /// The longest wait that is promised \[s\].
     pub promised: Option<f64>,
@@ -84,23 +84,30 @@ const PROMISED: [f64; 2] = [0.25, 0.5];
 /// A rule that is tried.
 struct Tried {
     point: Point,
-    is_plain: bool,
-    /// By past so far.
+    /// Logarithms of what is to be small, by past so far.
     scores: Vec<f64>,
+    /// By how much the others are ahead.
+    handicap: f64,
     /// Its longest wait on the first past, over the longest that is promised.
     excess: f64,
 }
 
 impl Tried {
     fn score(&self) -> f64 {
-        let margin = if self.is_plain { 0.0 } else { MARGIN };
-        self.scores.iter().sum::<f64>() / self.scores.len() as f64 + margin
+        self.scores.iter().sum::<f64>() / self.scores.len() as f64
     }
 
     /// Those that keep the promise are before the others.
     fn rank(&self) -> (bool, f64) {
         let keeps = self.excess <= 1.0;
-        (!keeps, if keeps { self.score() } else { self.excess })
+        (
+            !keeps,
+            if keeps {
+                self.score() + self.handicap
+            } else {
+                self.excess
+            },
+        )
     }
 }
 
@@ -137,7 +144,7 @@ pub(super) fn choose(
         interrupt,
     };
     let plain = race.promised(plain(estimates), &PROMISED[1..2]);
-    let mut all = race.run(plain, true)?;
+    let mut all = race.run(plain, 0.0)?;
     // Without a promise orders between those that people run are no better on what comes after.
     let mut kinds: Vec<Point> = Vec::new();
     for Tried { point, .. } in &all {
@@ -151,11 +158,9 @@ pub(super) fn choose(
     }
     let between = race.promised(between(&kinds), &PROMISED);
     let tried = all.len() + between.len();
-    all.extend(race.run(between, false)?);
+    all.extend(race.run(between, MARGIN)?);
     sort(&mut all);
-    let Some(best) = all.first() else {
-        return Err(Stopped::Interrupted);
-    };
+    let best = all.first().expect("people run some rules");
     Ok(Choice {
         point: best.point,
         ratio: best.score().exp(),
@@ -187,19 +192,19 @@ impl Race<'_> {
         parts.iter().flat_map(with).collect()
     }
 
-    /// Tries rules on one past after the other, the busiest first; those that nobody runs drop out after two.
-    fn run(&self, points: Vec<Point>, is_plain: bool) -> Result<Vec<Tried>, Stopped> {
+    /// Tries rules on one past after the other, the busiest first; of those with a handicap few are left after two.
+    fn run(&self, points: Vec<Point>, handicap: f64) -> Result<Vec<Tried>, Stopped> {
         let entrant = |point| Tried {
             point,
-            is_plain,
             scores: Vec::new(),
+            handicap,
             excess: 0.0,
         };
         let mut all: Vec<Tried> = points.into_iter().map(entrant).collect();
         let mut order: Vec<usize> = (0..self.pasts.len()).collect();
         order.rotate_right(1);
         for (round, n) in order.into_iter().enumerate() {
-            if round == 2 && !is_plain {
+            if round == 2 && handicap > 0.0 {
                 sort(&mut all);
                 all.truncate(FINALISTS);
             }
@@ -215,13 +220,11 @@ impl Race<'_> {
             return Err(Stopped::Interrupted);
         }
         let own = self.pasts[n].replay(&tried.point)?;
-        let mut score = self.goal.against(&own, &self.now[n]);
+        tried.scores.push(self.goal.against(&own, &self.now[n]));
         if let (0, Some(longest)) = (n, self.longest()) {
-            let ratio = (own.longest_wait + GRAIN) / (longest + GRAIN);
-            tried.excess = ratio;
-            score += LONG * self.pasts.len() as f64 * ratio.ln();
+            tried.excess = (own.longest_wait + GRAIN) / (longest + GRAIN);
+            tried.handicap += LONG * tried.excess.ln();
         }
-        tried.scores.push(score);
         Ok(())
     }
 }

@@ -17,16 +17,18 @@ pub struct OfEstimate {
 }
 
 /// One estimator of each kind, and what it said of each job.
+#[derive(Clone)]
 pub(super) struct Estimates {
-    kinds: Vec<Kind>,
+    /// In the order of [`Estimate::NAMED`].
+    kinds: [Kind; 4],
     /// Jobs that have come and were not yet seen to end.
     open: Vec<usize>,
     /// The next job to come.
     next: usize,
 }
 
+#[derive(Clone)]
 struct Kind {
-    estimate: Estimate,
     estimator: Estimator,
     /// By job \[ticks\].
     table: Vec<f64>,
@@ -39,23 +41,14 @@ enum Seen {
     Arrival,
 }
 
-const ALL: [Estimate; 4] = [
-    Estimate::Limit,
-    Estimate::Ratio,
-    Estimate::History,
-    Estimate::Tree,
-];
-
 impl Estimates {
     /// All kinds, since the rule of today may go by each, in a clock of which a day has so many units.
     pub fn new(day: f64) -> Self {
-        let kind = |estimate: &Estimate| Kind {
-            estimate: *estimate,
-            estimator: Estimator::new(*estimate, day, &Learned::default()),
-            table: Vec::new(),
-        };
         Estimates {
-            kinds: ALL.iter().map(kind).collect(),
+            kinds: Estimate::NAMED.map(|(_, estimate)| Kind {
+                estimator: Estimator::new(estimate, day, &Learned::default()),
+                table: Vec::new(),
+            }),
             open: Vec::new(),
             next: 0,
         }
@@ -103,34 +96,32 @@ impl Estimates {
     }
 
     /// Returns the estimator of this kind as it is now.
-    pub fn estimator(&self, estimate: Estimate) -> Option<&Estimator> {
-        let kind = self.kinds.iter().find(|kind| kind.estimate == estimate);
-        kind.map(|kind| &kind.estimator)
+    pub fn estimator(&self, estimate: Estimate) -> &Estimator {
+        &self.kinds[estimate as usize].estimator
     }
 
     /// Returns what was said \[ticks\] of these jobs, by kind.
-    pub fn tables(&self, jobs: &[usize]) -> Vec<(Estimate, Vec<f64>)> {
+    pub fn tables(&self, jobs: &[usize]) -> [Vec<f64>; 4] {
         let of = |kind: &Kind| jobs.iter().map(|n| kind.table[*n]).collect();
-        let kinds = self.kinds.iter();
-        kinds.map(|kind| (kind.estimate, of(kind))).collect()
+        self.kinds.each_ref().map(of)
     }
 
     /// Returns what each kind that is tried is worth, from this job on.
     pub fn worth(&self, log: &Log, from: usize) -> Vec<OfEstimate> {
-        let of = |kind: &Kind| {
-            let said = log.jobs.iter().zip(&kind.table).skip(from);
-            let judged = said.map(|(job, estimate)| Judged {
+        let of = |estimate: &Estimate| {
+            let table = &self.kinds[*estimate as usize].table;
+            let judged = log.jobs.iter().zip(table).skip(from);
+            let judged = judged.map(|(job, said)| Judged {
                 user: job.user,
-                estimate: *estimate,
+                estimate: *said,
                 size: job.size,
             });
             OfEstimate {
-                estimate: kind.estimate,
+                estimate: *estimate,
                 worth: worth(&judged.collect::<Vec<_>>()),
             }
         };
-        let tried = |kind: &&Kind| Self::of(log).contains(&kind.estimate);
-        self.kinds.iter().filter(tried).map(of).collect()
+        Self::of(log).iter().map(of).collect()
     }
 }
 

@@ -13,7 +13,6 @@ use crate::replay::{
     Clock, DecisionState, Job, Kinds, Log, Speed, Stopped, Walk, gathered, resampled,
 };
 use synth_cluster::policy::{Backfilling, Estimates as Lengths, Estimator, Learned, Policy};
-use synth_cluster::workload::Fleet;
 use synth_core::document::DocumentError;
 
 /// How a log is cut.
@@ -79,6 +78,9 @@ pub struct Forward<'a> {
     /// By type.
     shares: Vec<f64>,
     windows: Windows,
+    goal: Goal,
+    /// What was learned up to the first window, under the rule that runs now.
+    learned: Estimates,
     /// Of the policy's time.
     second: f64,
     interrupt: &'a AtomicBool,
@@ -106,33 +108,43 @@ const PASTS: [usize; 2] = [5, 10];
 const NEAR: [f64; 5] = [1.0, 0.96, 1.04, 0.98, 1.07];
 
 impl<'a> Forward<'a> {
-    /// Prepares a log; once `interrupt` is set, what is under way ends.
+    /// Prepares a log, on which the rule of the goal runs up to the first window; once `interrupt` is set, what is under way
+    /// ends.
     ///
     /// # Errors
     /// Where its jobs are out of the range of what can be counted, and where there are too few.
     pub fn new(
         log: &'a Log,
         windows: Windows,
+        goal: Goal,
         interrupt: &'a AtomicBool,
     ) -> Result<Self, JudgeError> {
         let (kinds, clock) = (Kinds::exact(log), Clock::whole(windows.speed));
         let (fleet, types) = gathered(log, &log.jobs, &kinds, clock, 0.0, false)?;
-        let forward = Forward {
+        let second = clock.size(log.tick.per_second() as f64);
+        let mut forward = Forward {
             log,
             kinds,
             shares: fleet.envelope().dominant_shares(),
-            scene: scene(&log.jobs, &types, &fleet, clock),
+            scene: scene(&log.jobs, types, fleet, clock),
             windows,
-            second: clock.size(log.tick.per_second() as f64),
+            goal,
+            learned: Estimates::new(DAY * second),
+            second,
             interrupt,
         };
         let first = forward.first();
         if first < FEWEST || first == log.jobs.len() {
             return Err(JudgeError::TooShort(format!(
-                "{first} jobs of the log are in the past of the first window, and {} behind: at least {FEWEST} and 1 are needed. Take another --past, or a longer log",
+                "the log has {first} jobs before the first window and {} behind, where {FEWEST} and 1 are needed: take another --past, or a longer log",
                 log.jobs.len() - first
             )));
         }
+        let (walk, start) = (forward.begin()?, forward.start());
+        let mut learned = forward.learned.clone();
+        learned.look(&forward.scene, &forward.shares, walk.ends(), start);
+        drop(walk);
+        forward.learned = learned;
         Ok(forward)
     }
 
@@ -152,18 +164,20 @@ impl<'a> Forward<'a> {
         self.scene.clock.submit(self.log.span())
     }
 
-    fn fleet(&self) -> &Fleet {
-        &self.scene.fleet
+    /// Returns the online rule of these choices, with an estimator that has learned.
+    fn rule(&self, choices: Backfilling, estimator: &Estimator) -> Box<dyn Policy> {
+        let fleet = &self.scene.fleet;
+        choices.by_guess(fleet.envelope(), fleet.servers(), estimator.clone().into())
     }
 
-    /// Returns the online rule of a point, with an estimator that has learned.
-    fn rule(&self, choices: Backfilling, estimator: Estimator) -> Box<dyn Policy> {
-        let (workload, servers) = (self.fleet().envelope(), self.fleet().servers());
-        choices.by_guess(workload, servers, estimator.into())
-    }
-
-    fn blank(&self, point: &Point) -> Estimator {
-        Estimator::new(point.estimate, DAY * self.second, &Learned::default())
+    /// Returns a walk up to the first window.
+    fn begin(&self) -> Result<Walk<'_>, JudgeError> {
+        let blank = Estimates::new(DAY * self.second);
+        let estimator = blank.estimator(self.goal.now.estimate);
+        let rule = self.rule(self.goal.now.choices(self.second), estimator);
+        let mut walk = Walk::new(&self.scene, rule);
+        walk.until(self.start())?;
+        Ok(walk)
     }
 
     fn served(&self, ends: &[f64]) -> Served {
@@ -172,27 +186,19 @@ impl<'a> Forward<'a> {
         Served::of(served(&self.scene, ends, places, per_second).collect())
     }
 
-    /// Judges one rule over all windows, which begins where `now` leaves the past. With `sizes` it knows those of jobs: a
-    /// yardstick.
+    /// Judges one rule over all windows. With `sizes` it knows those of jobs: a yardstick.
     ///
     /// # Errors
     /// When a rule makes a decision that no server could carry out.
-    pub fn fixed(&self, now: &Point, point: &Point, sizes: bool) -> Result<Served, JudgeError> {
-        let mut walk = Walk::new(
-            &self.scene,
-            self.rule(now.choices(self.second), self.blank(now)),
-        );
-        walk.until(self.start())?;
-        let mut estimates = Estimates::new(DAY * self.second);
-        estimates.look(&self.scene, &self.shares, walk.ends(), self.start());
-        let own = estimates.estimator(point.estimate);
+    pub fn fixed(&self, point: &Point, sizes: bool) -> Result<Served, JudgeError> {
         let mut choices = point.choices(self.second);
         if sizes {
             choices.estimates = Lengths::Inflated(1.0);
         }
-        let estimator = own.cloned().unwrap_or_else(|| self.blank(point));
-        walk.hand_over(self.rule(choices, estimator), self.start());
-        walk.until(f64::INFINITY)?;
+        let mut walk = self.begin()?;
+        let rule = self.rule(choices, self.learned.estimator(point.estimate));
+        walk.hand_over(rule, self.start());
+        walk.finish()?;
         Ok(self.served(walk.ends()))
     }
 
@@ -203,18 +209,14 @@ impl<'a> Forward<'a> {
     /// When a rule makes a decision that no server could carry out, and when it is interrupted.
     pub fn chosen(
         &self,
-        goal: &Goal,
         listener: &mut dyn FnMut(usize, usize),
     ) -> Result<(Vec<Window>, Served, Vec<OfEstimate>), JudgeError> {
-        let mut estimates = Estimates::new(DAY * self.second);
-        let now = self.rule(goal.now.choices(self.second), self.blank(&goal.now));
-        let mut walk = Walk::new(&self.scene, now);
+        let (mut walk, mut estimates) = (self.begin()?, self.learned.clone());
         let span = self.span();
         // A window without an end has a beginning all the same.
         let every = (self.windows.every * self.second).min(span);
         let count = ((span - self.start()) / every).ceil().max(1.0) as usize;
         let (mut windows, mut seen): (Vec<Window>, usize) = (Vec::new(), 0);
-        walk.until(self.start())?;
         for n in 0..count {
             listener(n + 1, count);
             let time = self.start() + n as f64 * every;
@@ -223,20 +225,19 @@ impl<'a> Forward<'a> {
             let (past, choice) = match windows.last() {
                 // Nothing has ended since: the past is the same.
                 Some(last) if ended == seen => (last.past, last.choice.clone()),
-                _ => self.choose(goal, &estimates, walk.ends(), time)?,
+                _ => self.choose(&estimates, walk.ends(), time)?,
             };
             seen = ended;
-            let choices = choice.point.choices(self.second);
-            let own = estimates.estimator(choice.point.estimate);
-            let estimator = own.cloned().unwrap_or_else(|| self.blank(&choice.point));
-            walk.hand_over(self.rule(choices, estimator), time);
+            let estimator = estimates.estimator(choice.point.estimate);
+            let rule = self.rule(choice.point.choices(self.second), estimator);
+            walk.hand_over(rule, time);
             let first = walk.ends().len();
-            // The last window is as long as it takes.
-            walk.until(if n + 1 < count {
-                time + every
+            if n + 1 < count {
+                walk.until(time + every)?;
             } else {
-                f64::INFINITY
-            })?;
+                // The last window is as long as it takes.
+                walk.finish()?;
+            }
             windows.push(Window {
                 from: time / self.second,
                 jobs: [first, walk.ends().len()],
@@ -253,22 +254,18 @@ impl<'a> Forward<'a> {
     ///
     /// # Errors
     /// As [`chosen`](Self::chosen).
-    pub fn best(&self, goal: &Goal) -> Result<(Choice, Learned), JudgeError> {
-        let mut estimates = Estimates::new(DAY * self.second);
-        let now = self.rule(goal.now.choices(self.second), self.blank(&goal.now));
-        let mut walk = Walk::new(&self.scene, now);
-        walk.until(f64::INFINITY)?;
+    pub fn best(&self) -> Result<(Choice, Learned), JudgeError> {
+        let (mut walk, mut estimates) = (self.begin()?, self.learned.clone());
+        walk.finish()?;
         estimates.look(&self.scene, &self.shares, walk.ends(), f64::INFINITY);
-        let (_, choice) = self.choose(goal, &estimates, walk.ends(), f64::INFINITY)?;
-        let own = estimates.estimator(choice.point.estimate);
-        let learned = own.map(Estimator::learned).unwrap_or_default();
+        let (_, choice) = self.choose(&estimates, walk.ends(), f64::INFINITY)?;
+        let learned = estimates.estimator(choice.point.estimate).learned();
         Ok((choice, learned))
     }
 
     /// Chooses a rule from the jobs that ended before this time; how many these are.
     fn choose(
         &self,
-        goal: &Goal,
         estimates: &Estimates,
         ends: &[f64],
         time: f64,
@@ -296,14 +293,12 @@ impl<'a> Forward<'a> {
         let drawn = self.drawn(jobs);
         let pasts = drawn.iter().map(|(jobs, speed)| {
             let places: Vec<usize> = jobs.iter().map(|job| places[&job.line]).collect();
-            let of = |(kind, table): &(_, Vec<f64>)| {
-                (*kind, places.iter().map(|place| table[*place]).collect())
-            };
-            let tables: Vec<_> = tables.iter().map(of).collect();
+            let of = |table: &Vec<f64>| places.iter().map(|place| table[*place]).collect();
+            let tables = tables.each_ref().map(of);
             Past::new(self.log, &self.kinds, jobs, &tables, *speed)
         });
         let pasts = pasts.collect::<Result<Vec<_>, _>>()?;
-        let choice = choose(goal, &pasts, Estimates::of(self.log), self.interrupt)?;
+        let choice = choose(&self.goal, &pasts, Estimates::of(self.log), self.interrupt)?;
         Ok((ended.len(), choice))
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::replay::{Clock, DecisionState, Job, Kinds, Log, Speed, Stopped, Walk, gathered};
-use synth_cluster::policy::{Estimate, Guess};
+use synth_cluster::policy::Guess;
 use synth_cluster::workload::Fleet;
 use synth_core::document::DocumentError;
 
@@ -62,7 +62,7 @@ impl Outcome {
 pub(super) struct Past<'a> {
     jobs: &'a [Job],
     /// By kind of estimate, that of each job \[policy time\].
-    tables: Vec<(Estimate, Arc<[f64]>)>,
+    tables: [Arc<[f64]>; 4],
     fleet: Fleet,
     types: Vec<u32>,
     clock: Clock,
@@ -81,16 +81,15 @@ impl<'a> Past<'a> {
         log: &Log,
         kinds: &Kinds,
         jobs: &'a [Job],
-        tables: &[(Estimate, Vec<f64>)],
+        tables: &[Vec<f64>; 4],
         speed: Speed,
     ) -> Result<Self, DocumentError> {
         let clock = Clock::whole(speed);
         let (fleet, types) = gathered(log, jobs, kinds, clock, 0.0, false)?;
         let in_time = |table: &Vec<f64>| table.iter().map(|time| clock.size(*time)).collect();
-        let tables = tables.iter().map(|(kind, table)| (*kind, in_time(table)));
         Ok(Past {
             jobs,
-            tables: tables.collect(),
+            tables: tables.each_ref().map(in_time),
             fleet,
             types,
             clock,
@@ -103,14 +102,18 @@ impl<'a> Past<'a> {
     /// # Errors
     /// When it makes a decision that no server could carry out, or starts no more jobs.
     pub fn replay(&self, point: &Point) -> Result<Outcome, Stopped> {
-        let scene = scene(self.jobs, &self.types, &self.fleet, self.clock);
-        let table = self.tables.iter().find(|(kind, _)| *kind == point.estimate);
-        let table = table.map(|(_, table)| table.clone()).unwrap_or_default();
+        let scene = scene(
+            self.jobs,
+            self.types.clone(),
+            self.fleet.clone(),
+            self.clock,
+        );
+        let table = self.tables[point.estimate as usize].clone();
         let choices = point.choices(self.clock.size(self.per_second));
         let (workload, servers) = (self.fleet.envelope(), self.fleet.servers());
         let rule = choices.by_guess(workload, servers, Guess::Table(table));
         let mut walk = Walk::new(&scene, rule);
-        walk.until(f64::INFINITY)?;
+        walk.finish()?;
         let first = (WARM_UP * self.jobs.len() as f64) as usize;
         let places = first..self.jobs.len();
         Ok(Outcome::of(served(
@@ -122,22 +125,16 @@ impl<'a> Past<'a> {
     }
 }
 
-/// What rules see of these jobs.
-pub(super) fn scene<'a>(
-    jobs: &'a [Job],
-    types: &[u32],
-    fleet: &Fleet,
+/// What rules see of these jobs: limits where they came with one.
+pub(super) fn scene(
+    jobs: &[Job],
+    types: Vec<u32>,
+    fleet: Fleet,
     clock: Clock,
-) -> DecisionState<'a> {
+) -> DecisionState<'_> {
     DecisionState {
-        jobs,
-        types: types.to_vec(),
-        fleet: fleet.clone(),
-        clock,
-        latency: 0.0,
-        drawn: Vec::new(),
         promised: true,
-        seed: 1,
+        ..DecisionState::new(jobs, types, fleet, clock)
     }
 }
 

@@ -75,45 +75,33 @@ impl Point {
     /// Returns its name, such as `easy+sjf+history`; of an order without one its exponents of size, share and wait and its
     /// offset.
     pub fn name(&self) -> String {
-        let base = match self.reservations {
-            Reservations::None => "first-fit",
-            Reservations::Strict => "strict",
-            _ => "easy",
-        };
         let Priority {
             size,
             share,
             age,
             offset,
         } = self.order;
-        let order = match ORDERS.iter().find(|(_, order)| *order == self.order) {
+        let order = match Priority::NAMED
+            .iter()
+            .find(|(_, order)| *order == self.order)
+        {
             Some((name, _)) => (*name).to_owned(),
             None => format!("order({size},{share},{age},{:.1}h)", offset / HOUR),
         };
         let estimate = match self.estimate {
-            Estimate::Limit => "",
-            Estimate::Ratio => "+ratio",
-            Estimate::History => "+history",
-            Estimate::Tree => "+tree",
+            Estimate::Limit => String::new(),
+            other => format!("+{}", other.name()),
         };
         let promise = match self.longest_wait {
             Some(time) => format!(", first after {:.1} h", time / HOUR),
             None => String::new(),
         };
-        format!("{base}+{order}{estimate}{promise}")
+        format!("{}+{order}{estimate}{promise}", self.reservations.rule())
     }
 }
 
 /// An hour \[s\].
 const HOUR: f64 = 3600.0;
-
-/// Orders that have names.
-const ORDERS: [(&str, Priority); 4] = [
-    ("fcfs", Priority::ARRIVAL),
-    ("sjf", Priority::SHORTEST),
-    ("saf", Priority::SMALLEST_AREA),
-    ("wfp3", Priority::wfp3(1.0)),
-];
 
 /// Returns orders between the plain ones, with the estimates and reservations of these points: shortest first to
 /// smallest area, and against it, with ages that count from an hour to half a day on.
@@ -150,7 +138,7 @@ pub(super) fn between(kinds: &[Point]) -> Vec<Point> {
 pub fn plain(estimates: &[Estimate]) -> Vec<Point> {
     let mut points = Vec::new();
     for reservations in [Reservations::First, Reservations::None] {
-        for (_, order) in ORDERS {
+        for (_, order) in Priority::NAMED {
             for estimate in estimates {
                 let point = Point {
                     order,

@@ -86,8 +86,8 @@ fn goal(longest: Option<f64>) -> Goal {
 
 fn walked(log: &Log, windows: Windows, goal: &Goal) -> (Vec<Window>, Served, Vec<OfEstimate>) {
     let interrupt = AtomicBool::new(false);
-    let forward = Forward::new(log, windows, &interrupt).unwrap();
-    forward.chosen(goal, &mut |_, _| ()).unwrap()
+    let forward = Forward::new(log, windows, *goal, &interrupt).unwrap();
+    forward.chosen(&mut |_, _| ()).unwrap()
 }
 
 /// The starts of all jobs under EASY, by the replay of rules by name.
@@ -95,16 +95,7 @@ fn starts_of_easy(log: &Log) -> Vec<f64> {
     let contender = Contender::parse("easy").unwrap();
     let (clock, kinds) = (Clock::whole(Speed::ONE), Kinds::exact(log));
     let (fleet, types) = gathered(log, &log.jobs, &kinds, clock, 0.0, false).unwrap();
-    let scene = DecisionState {
-        jobs: &log.jobs,
-        types,
-        fleet,
-        clock,
-        latency: 0.0,
-        drawn: Vec::new(),
-        promised: false,
-        seed: 1,
-    };
+    let scene = DecisionState::new(&log.jobs, types, fleet, clock);
     let replayed = replay(&contender, &scene, &mut |_| true).unwrap();
     let visits = visits(&scene, &replayed, log.tick.per_second() as f64);
     visits.map(|visit| visit.start).collect()
@@ -147,13 +138,12 @@ fn nothing_of_the_future_is_used() {
 fn short_jobs_behind_long_ones_wait_less_under_the_rules_that_are_chosen() {
     let log = log(&rows(900));
     let interrupt = AtomicBool::new(false);
-    let forward = Forward::new(&log, every(1.0), &interrupt).unwrap();
-    let easy = forward.fixed(&Point::EASY, &Point::EASY, false).unwrap();
+    let forward = Forward::new(&log, every(1.0), goal(None), &interrupt).unwrap();
+    let easy = forward.fixed(&Point::EASY, false).unwrap();
     let sjf = Point::parse("easy+sjf").unwrap();
-    let known = forward.fixed(&Point::EASY, &sjf, true).unwrap();
-    let (windows, chosen, estimates) = forward.chosen(&goal(None), &mut |_, _| ()).unwrap();
+    let known = forward.fixed(&sjf, true).unwrap();
+    let (windows, chosen, estimates) = forward.chosen(&mut |_, _| ()).unwrap();
     let [easy, known, chosen] = [easy, known, chosen].map(|served| served.outcome);
-    println!("{easy:?}\n{known:?}\n{chosen:?}");
     assert!(windows.iter().all(|window| window.choice.ratio < 0.9));
     assert!(chosen.mean_wait < 0.8 * easy.mean_wait);
     // Limits are nearly sizes: to know them brings little more.
@@ -247,8 +237,8 @@ fn a_log_that_is_too_short_is_refused() {
     let is_short = |rows: &[Row], past: f64| {
         let log = log(rows);
         let windows = Windows { past, ..every(1.0) };
-        let walked = Forward::new(&log, windows, &interrupt)
-            .and_then(|forward| forward.chosen(&goal(None), &mut |_, _| ()));
+        let walked = Forward::new(&log, windows, goal(None), &interrupt)
+            .and_then(|forward| forward.chosen(&mut |_, _| ()));
         matches!(walked, Err(JudgeError::TooShort(_)))
     };
     assert!(is_short(&rows(60), 0.5));
@@ -268,8 +258,8 @@ fn the_rule_of_today_handed_to_itself_is_its_plain_replay() {
     let log = log(&rows(900));
     let starts = starts_of_easy(&log);
     let interrupt = AtomicBool::new(false);
-    let forward = Forward::new(&log, every(1.0), &interrupt).unwrap();
-    let served = forward.fixed(&Point::EASY, &Point::EASY, false).unwrap();
+    let forward = Forward::new(&log, every(1.0), goal(None), &interrupt).unwrap();
+    let served = forward.fixed(&Point::EASY, false).unwrap();
     let pairs = log.jobs.iter().zip(starts).skip(forward.first());
     let expected: Vec<(f64, f64)> = pairs
         .map(|(job, start)| (start - job.submit, job.size))

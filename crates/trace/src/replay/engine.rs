@@ -91,6 +91,18 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
+    /// Goes on until the last job has left.
+    ///
+    /// # Errors
+    /// As [`until`](Self::until), and when the policy leaves jobs waiting.
+    pub fn finish(&mut self) -> Result<(), Stopped> {
+        self.until(f64::INFINITY)?;
+        match self.0.server.system.jobs() {
+            0 => Ok(()),
+            left => Err(Stopped::Stuck(left)),
+        }
+    }
+
     /// Another policy decides from this time on, before which all has happened.
     pub fn hand_over(&mut self, policy: Box<dyn Policy>, time: f64) {
         self.0.server.system.advance(time);

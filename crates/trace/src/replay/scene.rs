@@ -93,7 +93,21 @@ pub struct DecisionState<'a> {
     pub seed: u64,
 }
 
-impl DecisionState<'_> {
+impl<'a> DecisionState<'a> {
+    /// Returns jobs without a start latency, with their sizes where they came without a limit, and seed 1.
+    pub fn new(jobs: &'a [Job], types: Vec<u32>, fleet: Fleet, clock: Clock) -> Self {
+        DecisionState {
+            jobs,
+            types,
+            fleet,
+            clock,
+            latency: 0.0,
+            drawn: Vec::new(),
+            promised: false,
+            seed: 1,
+        }
+    }
+
     /// Returns whether all times are whole.
     pub(super) fn is_whole(&self) -> bool {
         self.clock.is_whole() && self.drawn.is_empty() && self.latency.fract() == 0.0

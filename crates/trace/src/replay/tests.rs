@@ -48,14 +48,8 @@ fn played_late(log: &Log, rule: &str, speed: Speed, late: WholeParts) -> Vec<Vis
     });
     let (fleet, types) = seen.unwrap();
     let scene = DecisionState {
-        jobs: &log.jobs,
-        types,
-        fleet,
-        clock,
         latency,
-        drawn: Vec::new(),
-        promised: false,
-        seed: 1,
+        ..DecisionState::new(&log.jobs, types, fleet, clock)
     };
     let replayed = replay(&contender, &scene, &mut |_| true).unwrap();
     visits(&scene, &replayed, log.tick.per_second() as f64).collect()

@@ -39,7 +39,7 @@ pub struct Arguments {
     past: f64,
 
     #[command(flatten)]
-    wishes: Wishes,
+    criteria: Criteria,
 
     /// By how much faster jobs come than they did, such as 5/4; sizes stay
     #[arg(long, value_name = "A/B", value_parser = Speed::parse)]
@@ -67,7 +67,7 @@ pub struct Arguments {
 
 /// What a rule is chosen by.
 #[derive(Args, Clone)]
-pub struct Wishes {
+pub struct Criteria {
     /// What of a log is to be small
     #[arg(long, value_enum, requires = "trace", default_value_t)]
     minimize: Objective,
@@ -82,7 +82,7 @@ pub struct Wishes {
     now: Point,
 }
 
-impl Wishes {
+impl Criteria {
     /// Returns what a rule is chosen by.
     pub fn goal(&self) -> Goal {
         Goal {
@@ -90,6 +90,49 @@ impl Wishes {
             longest: self.longest,
             now: self.now,
         }
+    }
+
+    /// Chooses the rule that is best on a log, for the jobs of this fleet.
+    ///
+    /// # Errors
+    /// When the log is too short, where no rule keeps the promise on it, and when it is interrupted.
+    pub fn best(
+        &self,
+        (file, reading): (&Path, &trace::Options),
+        fleet: &Fleet,
+        caller: &mut Caller<'_>,
+    ) -> VerbResult<Result<BackfillingPolicy, String>> {
+        caller.notify(Notice::Interruptible);
+        let mut reading = reading.clone();
+        reading.servers = reading.servers.or_else(|| Some(servers_of(fleet)));
+        let (log, name) = read(file, &reading, &mut |what| {
+            caller.notify(Notice::Doing(what))
+        })?;
+        caller.notify(Notice::Doing("trying rules on the log"));
+        let windows = Windows {
+            past: 0.5,
+            every: f64::INFINITY,
+            speed: Speed::ONE,
+        };
+        let interrupt = caller.interrupt.clone();
+        let forward = Forward::new(&log, windows, self.goal(), &interrupt)?;
+        let (choice, learned) = forward.best()?;
+        let rule = choice.point.name();
+        if !choice.keeps {
+            return Ok(Err(format!(
+                "no rule keeps the promise on {name}; {rule} comes nearest: promise more with --longest"
+            )));
+        }
+        caller.notify(Notice::Known(&format!(
+            "Of {} rules on {name} it is {rule}: what is minimized is {:.2} times that of {} there. What such a choice brings on what comes after: synth judge {name}",
+            choice.tried,
+            choice.ratio,
+            self.now.name()
+        )));
+        let unit = fleet.envelope().time_unit();
+        let second = 1.0 / seconds_in(unit).unwrap_or(1.0);
+        let policy = BackfillingPolicy::of(choice.point.choices(second), fleet)?;
+        Ok(Ok(BackfillingPolicy { learned, ..policy }))
     }
 }
 
@@ -127,7 +170,7 @@ impl OwnVerb for Arguments {
         let judging = Judging {
             log: &log,
             file,
-            goal: self.wishes.goal(),
+            goal: self.criteria.goal(),
             windows: Windows {
                 past: self.past,
                 every: self.every,
@@ -160,51 +203,6 @@ impl OwnVerb for Arguments {
             documents,
             ..VerbOutput::default()
         })
-    }
-}
-
-impl Wishes {
-    /// Chooses the rule that is best on a log, for the jobs of this fleet.
-    ///
-    /// # Errors
-    /// When the log is too short, where no rule keeps the promise on it, and when it is interrupted.
-    pub fn best(
-        &self,
-        (file, reading): (&Path, &trace::Options),
-        fleet: &Fleet,
-        caller: &mut Caller<'_>,
-    ) -> VerbResult<Result<BackfillingPolicy, String>> {
-        caller.notify(Notice::Interruptible);
-        let mut reading = reading.clone();
-        reading.servers = reading.servers.or_else(|| Some(servers_of(fleet)));
-        let (log, name) = read(file, &reading, &mut |what| {
-            caller.notify(Notice::Doing(what))
-        })?;
-        caller.notify(Notice::Doing("trying rules on the log"));
-        let windows = Windows {
-            past: 0.5,
-            every: f64::INFINITY,
-            speed: Speed::ONE,
-        };
-        let interrupt = caller.interrupt.clone();
-        let forward = Forward::new(&log, windows, &interrupt)?;
-        let (choice, learned) = forward.best(&self.goal())?;
-        let rule = choice.point.name();
-        if !choice.keeps {
-            return Ok(Err(format!(
-                "no rule keeps the promise on {name}; {rule} comes nearest: promise more with --longest"
-            )));
-        }
-        caller.notify(Notice::Known(&format!(
-            "Of {} rules on {name} it is {rule}: {:.2} times what {} has there. What such a choice brings on what comes after: synth judge {name}",
-            choice.tried,
-            choice.ratio,
-            self.now.name()
-        )));
-        let unit = fleet.envelope().time_unit();
-        let second = 1.0 / seconds_in(unit).unwrap_or(1.0);
-        let policy = BackfillingPolicy::of(choice.point.choices(second), fleet)?;
-        Ok(Ok(BackfillingPolicy { learned, ..policy }))
     }
 }
 

@@ -1,9 +1,11 @@
 //! The page of a log that was judged.
 
+use clap::ValueEnum as _;
+
 use super::results::{Judged, Role, Row};
-use super::words::{headline, over, role, stability};
+use super::words::{COLUMNS, headline, rows, stability};
 use crate::report::plot::{Axis, Curve, Drawn, Panel, Point, Scale, curves};
-use crate::report::{Page, Section, Shown, number, quoted};
+use crate::report::{Page, Section, quoted};
 
 /// Renders it as a page for people.
 ///
@@ -11,33 +13,11 @@ use crate::report::{Page, Section, Shown, number, quoted};
 /// When a picture cannot be drawn.
 pub fn page(judged: &Judged) -> Drawn<String> {
     let names = judged.rules.iter().map(|row| row.rule.clone());
-    let now = judged.rules[0].outcome;
-    let rows = judged.rules.iter().map(|row| {
-        let own = &row.outcome;
-        let cells = [
-            role(row.role).to_owned(),
-            number(own.mean_wait),
-            over(own.mean_wait, now.mean_wait, row.wait_ratio),
-            number(own.mean_bounded_slowdown),
-            over(
-                own.mean_bounded_slowdown,
-                now.mean_bounded_slowdown,
-                row.slowdown_ratio,
-            ),
-            number(own.p99_wait),
-            number(own.longest_wait),
-        ];
-        (
-            row.rule.clone(),
-            cells.map(Shown::plain).into_iter().collect(),
-        )
-    });
-    let columns = "what,mean wait [s],over today's,bounded slowdown,over today's,p99 wait [s],longest wait [s]";
     let page = Page {
         headline: headline(judged),
-        what: "Rules on the jobs of all windows, with 95 % intervals of ratios".into(),
-        columns: columns.split(',').map(str::to_owned).collect(),
-        rows: rows.collect(),
+        what: "Rules on the jobs of all windows, times in s, with 95 % intervals of ratios".into(),
+        columns: COLUMNS.map(str::to_owned).into(),
+        rows: rows(judged),
         note: format!("The choice: {}.", stability(&judged.windows)),
         sections: vec![
             Section {
@@ -114,9 +94,11 @@ fn classes(judged: &Judged) -> Drawn<Panel> {
 
 fn command(judged: &Judged) -> String {
     let (goal, cut) = (&judged.goal, &judged.cut);
+    let minimize = goal.objective.to_possible_value();
+    let minimize = minimize.map_or(String::new(), |value| value.get_name().to_owned());
     let longest = goal.longest.map(|times| format!(" --longest {times}"));
     format!(
-        "synth judge {} --every {}s --past {} --now {}{} --speed {} --seed {}",
+        "synth judge {} --every {}s --past {} --minimize {minimize} --now {}{} --speed {} --seed {}",
         quoted(&judged.file),
         cut.every,
         cut.past,

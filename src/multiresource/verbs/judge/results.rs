@@ -118,20 +118,20 @@ impl Judging<'_> {
     /// # Errors
     /// When the log is too short, and when it is interrupted.
     pub fn run(self, listener: &mut dyn FnMut(&str)) -> VerbResult<Judged> {
-        let forward = Forward::new(self.log, self.windows, self.interrupt)?;
-        let (windows, served, estimates) = forward.chosen(&self.goal, &mut |n, count| {
+        let forward = Forward::new(self.log, self.windows, self.goal, self.interrupt)?;
+        let (windows, served, estimates) = forward.chosen(&mut |n, count| {
             listener(&format!("choosing the rule of window {n} of {count}"));
         })?;
         listener("replaying the rules that people run");
         let now = &self.goal.now;
         let mut rows = vec![
-            row(now.name(), Role::Now, forward.fixed(now, now, false)?),
+            row(now.name(), Role::Now, forward.fixed(now, false)?),
             row(CHOSEN.into(), Role::Chosen, served),
         ];
         let others = self.others().into_par_iter().map(|(role, point)| {
             let sizes = role == Role::Yardstick;
             let name = point.name() + if sizes { "+size" } else { "" };
-            Ok(row(name, role, forward.fixed(now, &point, sizes)?))
+            Ok(row(name, role, forward.fixed(&point, sizes)?))
         });
         rows.extend(others.collect::<Result<Vec<Row>, JudgeError>>()?);
         rows[2..].sort_by(|a, b| {
@@ -184,8 +184,9 @@ impl Judging<'_> {
         let jobs: Vec<(f64, f64)> = own
             .map(|job| (job.waited / per_second, job.size / per_second))
             .collect();
-        let is_told = self.windows.speed.ratio() == 1.0 && jobs.iter().all(|job| !job.0.is_nan());
-        is_told.then(|| row(RECORDED.into(), Role::Recorded, Served::of(jobs)))
+        let is_recorded =
+            self.windows.speed.ratio() == 1.0 && jobs.iter().all(|job| !job.0.is_nan());
+        is_recorded.then(|| row(RECORDED.into(), Role::Recorded, Served::of(jobs)))
     }
 
     fn set_intervals(&self, rows: &mut [Row], first: usize) {
@@ -267,25 +268,16 @@ fn row(rule: String, role: Role, served: Served) -> Row {
     }
 }
 
-/// Cuts jobs into four parts by a value, equal values together; none is empty.
-fn quartiles(mut jobs: Vec<usize>, of: impl Fn(usize) -> f64) -> Vec<Vec<usize>> {
-    jobs.sort_by(|a, b| of(*a).total_cmp(&of(*b)));
-    let mut parts: Vec<Vec<usize>> = Vec::new();
-    let count = jobs.len();
-    for (n, job) in jobs.into_iter().enumerate() {
-        let value = of(job);
-        let is_same = |part: &Vec<usize>| part.last().is_some_and(|last| of(*last) == value);
-        match parts.last_mut() {
-            Some(part) if is_same(part) || n * 4 < parts_end(count, part, n) => part.push(job),
-            _ => parts.push(vec![job]),
-        }
+/// Cuts jobs into four parts at the quartiles of a value, equal values together; those that are empty are left out.
+fn quartiles(jobs: Vec<usize>, of: impl Fn(usize) -> f64) -> Vec<Vec<usize>> {
+    let mut values: Vec<f64> = jobs.iter().map(|job| of(*job)).collect();
+    values.sort_unstable_by(f64::total_cmp);
+    let cuts = [1, 2, 3].map(|quarter| values.get(quarter * values.len() / 4).copied());
+    let mut parts = vec![Vec::new(); 4];
+    for job in jobs {
+        let is_behind = |cut: &&Option<f64>| cut.is_some_and(|cut| cut <= of(job));
+        parts[cuts.iter().filter(is_behind).count()].push(job);
     }
+    parts.retain(|part| !part.is_empty());
     parts
-}
-
-/// Four times the place at which a part that began so long ago ends.
-fn parts_end(count: usize, part: &[usize], n: usize) -> usize {
-    let begin = n - part.len();
-    // The quarter in which it began.
-    (4 * begin / count.max(1) + 1) * count
 }

@@ -6,13 +6,13 @@ use super::results::{Judged, RECORDED, Role, Row};
 use crate::multiresource::judge::{OfEstimate, Window};
 use crate::multiresource::replay::{Interval, Log};
 use crate::multiresource::report::lines;
-use crate::report::{Table, counted, number, percent, wrap};
+use crate::report::{Rows, Shown, Table, counted, grid, number, percent, wrap};
 
 /// Returns all tables, at most `width` characters wide.
 pub fn tables(judged: &Judged, width: usize) -> String {
     let parts = [
         wrap(&headline(judged), width),
-        rules(judged, width),
+        grid("rule", &COLUMNS.map(str::to_owned), &rows(judged), width),
         windows(&judged.windows, width),
         classes(judged, width),
         estimates(&judged.estimates, width),
@@ -24,7 +24,7 @@ pub fn tables(judged: &Judged, width: usize) -> String {
         .join("\n\n")
 }
 
-const FOOT: &str = "times in s; in brackets 95 % intervals by moving blocks of time, of ratios on the same blocks. In \
+const FOOT: &str = "times in s; slowdown: mean of max(1, response / max(size, 10 s)); in brackets 95 % intervals by moving blocks of time, of ratios on the same blocks. In \
 hindsight: that one of these rules would have been better is known afterwards only. Sizes that are known: what no scheduler has.";
 
 /// Says what comes of choosing.
@@ -83,7 +83,7 @@ fn with_interval(value: f64, interval: Option<Interval>) -> String {
 }
 
 /// Returns one mean over another; nothing where the other is none.
-pub fn over(own: f64, other: f64, interval: Option<Interval>) -> String {
+fn over(own: f64, other: f64, interval: Option<Interval>) -> String {
     if other > 0.0 {
         with_interval(own / other, interval)
     } else {
@@ -92,7 +92,7 @@ pub fn over(own: f64, other: f64, interval: Option<Interval>) -> String {
 }
 
 /// What stands before the name of a rule.
-pub fn role(role: Role) -> &'static str {
+fn role(role: Role) -> &'static str {
     match role {
         Role::Now => "today",
         Role::Chosen => "chosen",
@@ -102,28 +102,35 @@ pub fn role(role: Role) -> &'static str {
     }
 }
 
-fn rules(judged: &Judged, width: usize) -> String {
-    let header = "rule,,mean wait,over today's,slowdown,over today's,p99 wait,longest wait";
-    let mut table = Table::new(header.split(','));
+/// What stands in the columns of a table of rules, times in seconds.
+pub const COLUMNS: [&str; 7] = [
+    "",
+    "mean wait",
+    "over today's",
+    "slowdown",
+    "over today's",
+    "p99 wait",
+    "longest wait",
+];
+
+/// Returns the rules as rows of these columns.
+pub fn rows(judged: &Judged) -> Rows {
     let now = judged.rules[0].outcome;
-    for row in &judged.rules {
+    let row = |row: &Row| {
         let own = &row.outcome;
-        table.row([
-            row.rule.clone(),
+        let slowdowns = [own, &now].map(|outcome| outcome.mean_bounded_slowdown);
+        let cells = [
             role(row.role).to_owned(),
             number(own.mean_wait),
             over(own.mean_wait, now.mean_wait, row.wait_ratio),
-            number(own.mean_bounded_slowdown),
-            over(
-                own.mean_bounded_slowdown,
-                now.mean_bounded_slowdown,
-                row.slowdown_ratio,
-            ),
+            number(slowdowns[0]),
+            over(slowdowns[0], slowdowns[1], row.slowdown_ratio),
             number(own.p99_wait),
             number(own.longest_wait),
-        ]);
-    }
-    table.within(width)
+        ];
+        (row.rule.clone(), cells.map(Shown::plain).into())
+    };
+    judged.rules.iter().map(row).collect()
 }
 
 /// Returns how often the rule of the windows changed, in words.
@@ -140,7 +147,13 @@ pub fn stability(windows: &[Window]) -> String {
 }
 
 fn windows(windows: &[Window], width: usize) -> String {
-    let mut table = Table::new(["from day", "jobs", "chosen on jobs", "rule", "ratio there"]);
+    let mut table = Table::new([
+        "from day",
+        "jobs",
+        "chosen on jobs",
+        "rule",
+        "minimized, over today's there",
+    ]);
     for own in windows {
         let broken = if own.choice.keeps {
             ""
@@ -257,11 +270,11 @@ pub fn notes(log: &Log, judged: &Judged, width: usize) -> Vec<String> {
     }));
     let recorded = judged.rules.iter().find(|row| row.role == Role::Recorded);
     notes.extend(recorded.map(|row| {
-        let (told, replayed) = (row.outcome.mean_wait, judged.rules[0].outcome.mean_wait);
+        let (recorded, replayed) = (row.outcome.mean_wait, judged.rules[0].outcome.mean_wait);
         let rule = &judged.rules[0].rule;
         format!(
             "The log's own mean wait is {} s, that of its replay under {rule} {} s: so far is the replay from what the site had ({RECORDED}), by its rules, limits and outages that the log does not tell.",
-            number(told),
+            number(recorded),
             number(replayed)
         )
     }));

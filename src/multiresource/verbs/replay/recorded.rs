@@ -115,15 +115,12 @@ pub fn run_once(
     let count = jobs.len();
     listener(&format!("running {count} jobs under {}", recording.policy));
     let (drawn, is_drawn) = draw(&mut jobs, envelope, recording.seed);
+    let types = (0..names.len() as u32).collect();
     let scene = DecisionState {
-        jobs: &jobs,
-        types: (0..names.len() as u32).collect(),
-        fleet: fleet.clone(),
-        clock: Clock::as_written(),
         latency: envelope.start_latency().map_or(0.0, Size::mean),
         drawn,
-        promised: false,
         seed: recording.seed,
+        ..DecisionState::new(&jobs, types, fleet.clone(), Clock::as_written())
     };
     let replayed = replay(&policy.rule, &scene, &mut |_| {
         !recording.interrupt.load(Ordering::Relaxed)

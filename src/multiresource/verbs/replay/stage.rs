@@ -365,14 +365,9 @@ impl<'a> Stage<'a> {
     ) -> Result<(Contender, DecisionState<'j>), String> {
         let kinds = self.kinds(policy);
         let scene = |fleet, types, clock, latency| DecisionState {
-            jobs,
-            types,
-            fleet,
-            clock,
             latency,
-            drawn: Vec::new(),
-            promised: false,
             seed: self.replaying.settings.seed,
+            ..DecisionState::new(jobs, types, fleet, clock)
         };
         if let (Some(_), Some(typed)) = (&policy.file, &self.typed) {
             let types = (0..kinds.demands.len() as u32).collect();

@@ -156,7 +156,7 @@ impl ByPriority {
             ordered = self.guess.of(job, &self.promise(i, job, system));
             // Of a job that came without a limit nothing better is known.
             if estimate == f64::MAX {
-                estimate = ordered;
+                estimate = ordered.min(f64::MAX);
             }
         }
         let scale = self.priority.scale(ordered, self.shares[i]);
@@ -363,7 +363,7 @@ impl Queue for ByPriority {
                 self.enter(i, job, system);
             }
         }
-        let mut running = self.running.clone();
+        let mut running = std::mem::take(&mut self.running);
         running.look_anew(system, |job, i| {
             let left = self.lengths.of(job, i, system);
             if left == f64::MAX {

@@ -135,12 +135,11 @@ impl Rule for BackfillingPolicy {
         let words: Vec<String> = words
             .map(|(name, knob)| format!("{name} {knob:.3}"))
             .collect();
-        let reservations = match self.reservations {
-            Reservations::None => "no reservation",
-            Reservations::Strict => "nobody passes",
-            _ => "the head has a reservation",
-        };
-        Some(format!("{}, {reservations}", words.join(", ")))
+        Some(format!(
+            "{}, {}",
+            self.reservations.rule(),
+            words.join(", ")
+        ))
     }
 
     fn grids(&mut self, _: &TuningContext<'_>) -> Vec<(&mut f64, &'static [f64])> {
@@ -187,36 +186,17 @@ impl Backfilling {
     }
 
     fn of_words(base: &str, order: &str, estimate: &str) -> Result<Self, String> {
-        let base = match base {
-            "easy" | "easy-backfill" => Backfilling::easy(Estimates::Limits),
-            "conservative" | "conservative-backfill" => {
-                Backfilling::conservative(Estimates::Limits)
-            }
-            "first-fit" => Backfilling {
-                estimates: Estimates::Limits,
-                ..Backfilling::FIRST_FIT
-            },
-            "strict" => Backfilling {
-                estimates: Estimates::Limits,
-                ..Backfilling::FCFS
-            },
-            other => {
-                return Err(format!(
-                    "`{other}` is no way to backfill: easy (the head has a reservation), conservative (all have), first-fit (none has) or strict (nobody passes)"
-                ));
-            }
-        };
-        let order = match order {
-            "fcfs" => Priority::ARRIVAL,
-            "sjf" => Priority::SHORTEST,
-            "saf" => Priority::SMALLEST_AREA,
-            "wfp3" => Priority::wfp3(1.0),
-            other => {
-                return Err(format!(
-                    "`{other}` is no order: fcfs (arrival), sjf (shortest first), saf (smallest area first) or wfp3"
-                ));
-            }
-        };
+        let reservations = Reservations::of_rule(base).ok_or_else(|| {
+            format!(
+                "`{base}` is no way to backfill: easy (the head has a reservation), conservative (all have), first-fit (none has) or strict (nobody passes)"
+            )
+        })?;
+        let priority = Priority::NAMED.iter().find(|(name, _)| *name == order);
+        let (_, priority) = priority.ok_or_else(|| {
+            format!(
+                "`{order}` is no order: fcfs (arrival), sjf (shortest first), saf (smallest area first) or wfp3"
+            )
+        })?;
         let (by, estimates) = match estimate {
             "size" => (Estimate::Limit, Estimates::Inflated(1.0)),
             other => {
@@ -226,9 +206,13 @@ impl Backfilling {
             }
         };
         Ok(Backfilling {
-            order: QueueOrder::Priority(order, by),
-            estimates,
-            ..base
+            order: QueueOrder::Priority(*priority, by),
+            reservations,
+            placement: match reservations {
+                Reservations::None => Placement::First,
+                _ => Placement::Best,
+            },
+            ..Backfilling::easy(estimates)
         })
     }
 
@@ -248,26 +232,6 @@ impl Backfilling {
             Estimates::Limits
         };
         Ok(Backfilling { estimates, ..self }.over(fleet))
-    }
-}
-
-impl Estimate {
-    /// Returns the estimate of this name.
-    ///
-    /// # Errors
-    /// Says which there are.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        Ok(match text {
-            "limit" => Estimate::Limit,
-            "ratio" => Estimate::Ratio,
-            "history" => Estimate::History,
-            "tree" => Estimate::Tree,
-            other => {
-                return Err(format!(
-                    "`{other}` is no estimate of a job's size: limit, ratio (the limit times the usual ratio), history (the last jobs like it), tree (a regression)"
-                ));
-            }
-        })
     }
 }
 

@@ -47,6 +47,14 @@ impl Priority {
     /// The one of the smallest area, estimate times share.
     pub const SMALLEST_AREA: Self = Priority::of(1.0, 1.0);
 
+    /// Those that have names.
+    pub const NAMED: [(&'static str, Self); 4] = [
+        ("fcfs", Priority::ARRIVAL),
+        ("sjf", Priority::SHORTEST),
+        ("saf", Priority::SMALLEST_AREA),
+        ("wfp3", Priority::wfp3(1.0)),
+    ];
+
     const fn of(size: f64, share: f64) -> Self {
         Priority {
             size,

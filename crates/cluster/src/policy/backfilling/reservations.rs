@@ -33,7 +33,32 @@ const WORDS: [(&str, Reservations); 4] = [
     ("all", Reservations::All),
 ];
 
+/// What backfilling with them is called.
+const BACKFILLING: [(&str, Reservations); 4] = [
+    ("easy", Reservations::First),
+    ("conservative", Reservations::All),
+    ("first-fit", Reservations::None),
+    ("strict", Reservations::Strict),
+];
+
 impl Reservations {
+    /// Returns those of the rule with this name, such as `easy`, if it is one.
+    pub(super) fn of_rule(name: &str) -> Option<Self> {
+        let name = name.strip_suffix("-backfill").unwrap_or(name);
+        let known = BACKFILLING.iter().find(|(own, _)| *own == name);
+        known.map(|(_, reservations)| *reservations)
+    }
+
+    /// Returns the name of the rule.
+    pub fn rule(self) -> String {
+        let known = BACKFILLING.iter().find(|(_, own)| *own == self);
+        match (known, self) {
+            (Some((name, _)), _) => (*name).to_owned(),
+            (None, Reservations::Few(count)) => format!("{count} reservations"),
+            (None, _) => String::new(),
+        }
+    }
+
     /// Returns those of a word, or of a number of jobs from 1 on.
     ///
     /// # Errors

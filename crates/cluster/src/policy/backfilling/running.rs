@@ -15,7 +15,7 @@ pub(in crate::policy) struct Waiting {
 }
 
 /// Running jobs by server: estimated end \[time\], number and type, by estimated end.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(in crate::policy) struct Running {
     by_server: Vec<Vec<(f64, u64, usize)>>,
 }

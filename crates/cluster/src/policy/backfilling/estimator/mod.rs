@@ -54,6 +54,34 @@ pub enum Estimate {
     Tree,
 }
 
+impl Estimate {
+    /// All of them, in this order, with their names.
+    pub const NAMED: [(&'static str, Self); 4] = [
+        ("limit", Estimate::Limit),
+        ("ratio", Estimate::Ratio),
+        ("history", Estimate::History),
+        ("tree", Estimate::Tree),
+    ];
+
+    /// Returns the estimate of this name.
+    ///
+    /// # Errors
+    /// Says which there are.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let known = Self::NAMED.iter().find(|(name, _)| *name == text);
+        known.map(|(_, own)| *own).ok_or_else(|| {
+            format!(
+                "`{text}` is no estimate of a job's size: limit, ratio (the limit times the usual ratio), history (the last jobs like it), tree (a regression)"
+            )
+        })
+    }
+
+    /// Returns its name.
+    pub fn name(self) -> &'static str {
+        Self::NAMED[self as usize].0
+    }
+}
+
 /// What an estimator has learned, as it stands in a policy file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

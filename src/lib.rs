@@ -46,7 +46,7 @@
 //! `synth-queues`; [`simulation`] is its own. A *kind* of workload has its model, rules, checker and simulator in a crate
 //! (`synth-cluster` for [`multiresource`], [`compatibility`], [`malleable`], [`volunteer`]). What makes policies for multiresource jobs
 //! is `synth-make`: program, modulation, analysis, optimum, synthesis. [`trace`] reads logs, `multiresource::replay` runs and
-//! `multiresource::fit` fits them; [`slurm`] and `multiresource::bridge` run a policy on a real Slurm. This crate puts them under one
+//! `multiresource::fit` fits them; [`slurm`] (`synth-slurm`) and `multiresource::bridge` run a policy on a real Slurm. This crate puts them under one
 //! roof, and adds the verbs and [`report`] of each kind behind one interface ([`kind`]).
 //!
 //! The policy file is the waist: what makes policies stands before it, what runs and checks them after it, and neither lists the other
@@ -116,9 +116,9 @@ pub mod multiresource;
 pub mod report;
 pub mod volunteer;
 
-pub use synth_bridge::slurm;
 pub use synth_core::{artifact, document, number};
 pub use synth_queues::{ctmc, law};
 pub use synth_simulation as simulation;
+pub use synth_slurm::commands as slurm;
 pub use synth_trace::trace;
 pub use synth_typed as typed;

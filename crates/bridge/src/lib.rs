@@ -1,4 +1,3 @@
-//! A policy on a real Slurm: its commands, and the loop that starts its jobs.
+//! A policy on a real Slurm: the loop that starts its jobs.
 
 pub mod bridge;
-pub mod slurm;

@@ -7,10 +7,10 @@ use serde::Deserialize;
 
 use super::resources::Source;
 use super::rule::{Condition, Rule, Text};
-use crate::slurm::expand;
 use synth_cluster::workload::{Fleet, JobType, Resource, Shape};
 use synth_core::document::{Document, DocumentError, Fault, Place, place, suggest};
 use synth_core::number::seconds_of;
+use synth_slurm::commands::expand;
 
 /// What a file says, checked against a policy. Without a file nothing.
 #[derive(Clone, Debug, Default)]

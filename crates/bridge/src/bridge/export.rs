@@ -6,11 +6,11 @@ use askama::Template;
 
 use super::resources::Source;
 use super::{bridgeable, types};
-use crate::slurm::is_plain;
 use synth_cluster::artifact::Checked;
 use synth_cluster::workload::{Fleet, JobType, Resource, Shape};
 use synth_core::document::to_yaml;
 use synth_core::number::Decimal;
+use synth_slurm::commands::is_plain;
 
 /// Returns the files, by name. `policy` is how the policy's file is called in commands.
 ///

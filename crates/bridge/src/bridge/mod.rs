@@ -1,7 +1,7 @@
 //! Policies on a real Slurm: which type a job of its queue belongs to, which node is which server, and what an
 //! administrator installs.
 //!
-//! [`TypeMap`] is the one door between the amounts of [`crate::slurm`] and the types, units and servers of a policy.
+//! [`TypeMap`] is the one door between the amounts of [`synth_slurm::commands`] and the types, units and servers of a policy.
 
 mod decision;
 mod document;
@@ -28,8 +28,8 @@ pub use run::{Bridge, Signals};
 pub use setup::Setup;
 pub use types::TypeMap;
 
-use crate::slurm::SlurmError;
 use synth_cluster::artifact::{Checked, Family, Preemption};
+use synth_slurm::commands::SlurmError;
 
 /// Why a bridge does not run, or has no answer.
 #[derive(Debug, thiserror::Error)]

@@ -5,8 +5,8 @@ use super::decision::ActivePolicy;
 use super::journal::Round;
 use super::setup::{HoldBy, Setup};
 use super::watch::{Changes, key_of};
-use crate::slurm::{Hold, JobId, Refusal, Slurm, Why};
 use synth_cluster::live::protocol::Started;
+use synth_slurm::commands::{Hold, JobId, Refusal, Slurm, Why};
 
 /// Carries out what was found and decided now. Whatever fails on the way, the queue will show it as held, and the rule
 /// gets to know of it.

@@ -3,9 +3,9 @@
 use num_rational::BigRational;
 use num_traits::ToPrimitive;
 
-use crate::slurm::Amounts;
 use synth_cluster::workload::{Resource, Workload};
 use synth_core::number::Decimal;
+use synth_slurm::commands::Amounts;
 
 /// A name in Slurm.
 #[derive(Clone, Debug, PartialEq)]

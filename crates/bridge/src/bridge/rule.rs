@@ -1,6 +1,6 @@
 //! Which jobs are of a type, as a file says it.
 
-use crate::slurm::Row;
+use synth_slurm::commands::Row;
 
 /// A type and its jobs: those that meet one of the conditions, or all where there is none.
 #[derive(Clone, Debug)]

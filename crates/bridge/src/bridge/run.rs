@@ -14,8 +14,8 @@ use super::measured::Measured;
 use super::release::{act, release_all};
 use super::setup::{OnExit, Setup};
 use super::watch::{Changes, Moment, Phase, key_of};
-use crate::slurm::{Hold, Nodes, Queue, Slurm, SlurmError};
 use synth_cluster::live::protocol::Started;
+use synth_slurm::commands::{Hold, Nodes, Queue, Slurm, SlurmError};
 
 /// What a bridge is told while it runs: flags that signals set.
 #[derive(Clone, Debug, Default)]

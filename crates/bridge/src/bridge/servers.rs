@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::resources::Resources;
-use crate::slurm::{Amounts, Node};
 use synth_cluster::workload::{Fleet, Shape};
+use synth_slurm::commands::{Amounts, Node};
 
 /// The servers of a policy, in the order of its shapes, those of one shape in that of its nodes.
 #[derive(Clone, Debug)]

@@ -4,11 +4,11 @@
 use super::document::TypesFile;
 use super::export_slurm;
 use super::types::TypeMap;
-use crate::slurm::{Amounts, Hold, Key, Node, NodeState, Row, State};
 use synth_cluster::artifact::Checked;
 use synth_cluster::workload::{Fleet, Workload};
 use synth_core::document::DocumentError;
 use synth_make::synthesis::{Options, Outcome, synthesize};
+use synth_slurm::commands::{Amounts, Hold, Key, Node, NodeState, Row, State};
 
 /// The shapes of `models/section7.yaml`, and a copy of the lean ones that runs for longer.
 const SERVER: &str =

@@ -6,11 +6,11 @@ use super::document::TypesFile;
 use super::resources::Resources;
 use super::rule::Rule;
 use super::servers::Servers;
-use crate::slurm::{Node, Row};
 use synth_cluster::artifact::Checked;
 use synth_cluster::workload::{Dominating, Fleet, JobType};
 use synth_core::document::text_of;
 use synth_core::number::{Decimal, seconds_in};
+use synth_slurm::commands::{Node, Row};
 
 /// The jobs and nodes of a cluster as a policy counts them.
 ///

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::TypeMap;
-use crate::slurm::{Amounts, Key, Node, NodeState, Nodes, Queue, Row, expand};
+use synth_slurm::commands::{Amounts, Key, Node, NodeState, Nodes, Queue, Row, expand};
 
 /// What of each server the policy does not have: other jobs use it, or its node is down or drained.
 ///

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, HashSet};
 use super::TypeMap;
 use super::setup::{HoldBy, Setup, Unknown};
 use super::usage::Usage;
-use crate::slurm::{Hold, JobId, Key, Nodes, Queue, Row, State};
 use synth_cluster::live::Places;
 use synth_cluster::live::protocol::Line;
+use synth_slurm::commands::{Hold, JobId, Key, Nodes, Queue, Row, State};
 
 /// A job of the queue, as it was last seen.
 #[derive(Clone, Debug, Default)]

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 use super::line;
-use crate::slurm::{Nodes, Queue, Slurm, SlurmError};
+use crate::commands::{Nodes, Queue, Slurm, SlurmError};
 
 /// Commands in a folder of their own, each a script.
 fn commands(scripts: &[(&str, &str)]) -> (TempDir, Slurm) {

@@ -1,7 +1,7 @@
 //! What a real Slurm printed, and what is known of other versions.
 
 use super::{fault, row};
-use crate::slurm::{Hold, Key, NodeState, Nodes, Queue, Row, State};
+use crate::commands::{Hold, Key, NodeState, Nodes, Queue, Row, State};
 
 const QUEUE: &[u8] = include_bytes!("recorded/queue-22.05.txt");
 const NODES: &[u8] = include_bytes!("recorded/nodes-22.05.txt");

@@ -1,7 +1,7 @@
 //! What is no answer of Slurm: nothing of it becomes a job.
 
 use super::{fault, line};
-use crate::slurm::{Nodes, Queue};
+use crate::commands::{Nodes, Queue};
 use synth_simulation::{Stream, Streams};
 
 const QUEUE: &[u8] = include_bytes!("recorded/queue-22.05.txt");

@@ -1,0 +1,281 @@
+//! What an administrator has set: nodes, partitions, how jobs are scheduled and ranked, and who may have what.
+//!
+//! The defaults are those of Slurm 22.05 (slurm.conf(5), sacctmgr(1)). Times are in seconds, memory in MiB.
+
+/// A cluster as it is set up.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Site {
+    /// Its name.
+    pub cluster: String,
+    /// The nodes, in the order of the configuration.
+    pub nodes: Vec<Node>,
+    /// The partitions, likewise.
+    pub partitions: Vec<Partition>,
+    /// When and how far jobs are looked at.
+    pub scheduler: Scheduler,
+    /// What a job's place in the queue is made of.
+    pub priority: Priority,
+    /// The qualities of service.
+    pub qos: Vec<Qos>,
+    /// Who shares with whom: accounts, and users in them; a parent stands before its children.
+    pub associations: Vec<Association>,
+    /// What was read and is not understood, or not followed, in a sentence each.
+    pub remarks: Vec<String>,
+}
+
+/// What a node has, or a limit allows; a resource that is not named is 0 of a node, and not limited by a limit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tres {
+    /// CPUs, as Slurm counts them.
+    pub cpus: Option<u64>,
+    /// Memory \[MiB\].
+    pub memory: Option<u64>,
+    /// Nodes.
+    pub nodes: Option<u64>,
+    /// Generic resources by name without type, such as `gpu`.
+    pub gres: Vec<(String, u64)>,
+}
+
+/// A node.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Node {
+    /// Its name.
+    pub name: String,
+    /// What it has.
+    pub has: Tres,
+    /// Nodes of less weight are taken first.
+    pub weight: u32,
+    /// Whether jobs may start on it.
+    pub is_up: bool,
+}
+
+/// A partition.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Partition {
+    /// Its name.
+    pub name: String,
+    /// Its nodes, as indices of [`Site::nodes`], ascending.
+    pub nodes: Vec<usize>,
+    /// Whether jobs that name no partition go to it.
+    pub is_default: bool,
+    /// Whether jobs start there.
+    pub is_up: bool,
+    /// The longest limit \[s\]; `None`: any.
+    pub max_time: Option<f64>,
+    /// The limit of jobs that name none \[s\].
+    pub default_time: Option<f64>,
+    /// The most nodes of a job.
+    pub max_nodes: Option<u64>,
+    /// Jobs of a higher tier come before all of a lower one.
+    pub tier: u32,
+    /// What the partition adds to priority, before it is divided by the largest of all partitions.
+    pub job_factor: u32,
+    /// Whether a job has its nodes for itself (`OverSubscribe=EXCLUSIVE`).
+    pub is_exclusive: bool,
+    /// A quality of service whose limits hold for all its jobs.
+    pub qos: Option<String>,
+}
+
+impl Default for Partition {
+    fn default() -> Self {
+        Partition {
+            name: String::new(),
+            nodes: Vec::new(),
+            is_default: false,
+            is_up: true,
+            max_time: None,
+            default_time: None,
+            max_nodes: None,
+            tier: 1,
+            job_factor: 1,
+            is_exclusive: false,
+            qos: None,
+        }
+    }
+}
+
+/// `SchedulerType` and `SchedulerParameters`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scheduler {
+    /// Whether jobs are backfilled (`sched/backfill`).
+    pub backfills: bool,
+    /// Between two passes of backfilling \[s\].
+    pub bf_interval: f64,
+    /// How far ahead reservations are planned \[s\].
+    pub bf_window: f64,
+    /// The steps of the plan \[s\].
+    pub bf_resolution: f64,
+    /// Jobs that a pass tests at most.
+    pub bf_max_job_test: u32,
+    /// The same of each user; 0: any number.
+    pub bf_max_job_user: u32,
+    /// The same of each partition; 0: any number.
+    pub bf_max_job_part: u32,
+    /// The same of each user in each partition; 0: any number.
+    pub bf_max_job_user_part: u32,
+    /// Jobs that a pass starts at most; 0: any number.
+    pub bf_max_job_start: u32,
+    /// Tasks of an array that a pass reserves for.
+    pub bf_max_job_array_resv: u32,
+    /// Jobs of less priority get no reservation.
+    pub bf_min_prio_reserve: u64,
+    /// Jobs that have waited for less get no reservation \[s\].
+    pub bf_min_age_reserve: f64,
+    /// Reservations in each partition at most; 0: any number.
+    pub bf_job_part_count_reserve: u32,
+    /// Whether a pass goes on after it was interrupted.
+    pub bf_continue: bool,
+    /// Jobs that the main scheduler tests at an event.
+    pub default_queue_depth: u32,
+    /// The same of each partition; 0: any number.
+    pub partition_job_depth: u32,
+    /// Between two passes of the main scheduler over the whole queue \[s\]; `None`: never.
+    pub sched_interval: Option<f64>,
+    /// The least time between two passes of the main scheduler \[s\].
+    pub sched_min_interval: f64,
+    /// Whether a job's submission tests no job.
+    pub defers: bool,
+    /// Jobs that are let past one whose user or account is at a limit: not with `assoc_limit_stop`.
+    pub assoc_limit_stop: bool,
+}
+
+impl Default for Scheduler {
+    fn default() -> Self {
+        Scheduler {
+            backfills: true,
+            bf_interval: 30.0,
+            bf_window: 86_400.0,
+            bf_resolution: 60.0,
+            bf_max_job_test: 500,
+            bf_max_job_user: 0,
+            bf_max_job_part: 0,
+            bf_max_job_user_part: 0,
+            bf_max_job_start: 0,
+            bf_max_job_array_resv: 20,
+            bf_min_prio_reserve: 0,
+            bf_min_age_reserve: 0.0,
+            bf_job_part_count_reserve: 0,
+            bf_continue: false,
+            default_queue_depth: 100,
+            partition_job_depth: 0,
+            sched_interval: Some(60.0),
+            sched_min_interval: 2e-6,
+            defers: false,
+            assoc_limit_stop: false,
+        }
+    }
+}
+
+/// `PriorityType` and what belongs to it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Priority {
+    /// Whether a job's priority is a sum of factors (`priority/multifactor`), and not its place in the order of submission.
+    pub is_multifactor: bool,
+    /// The weights of the factors.
+    pub weights: Weights,
+    /// The wait from which age counts no more \[s\].
+    pub max_age: f64,
+    /// How often priorities are calculated anew \[s\].
+    pub calc_period: f64,
+    /// The half-life of what was used \[s\]; `None`: it does not fade.
+    pub decay_half_life: Option<f64>,
+    /// Whether small jobs come first (`PriorityFavorSmall`).
+    pub favors_small: bool,
+    /// Whether size is divided by time (`SMALL_RELATIVE_TO_TIME`).
+    pub small_relative_to_time: bool,
+    /// Whether fair share goes down the tree of accounts (as by default), and not by each association's own usage.
+    pub is_fair_tree: bool,
+}
+
+impl Default for Priority {
+    fn default() -> Self {
+        Priority {
+            is_multifactor: false,
+            weights: Weights::default(),
+            max_age: 7.0 * 86_400.0,
+            calc_period: 300.0,
+            decay_half_life: Some(7.0 * 86_400.0),
+            favors_small: false,
+            small_relative_to_time: false,
+            is_fair_tree: true,
+        }
+    }
+}
+
+/// `PriorityWeight…`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Weights {
+    /// Of the time in the queue.
+    pub age: f64,
+    /// Of what the account and the user used beside what they share.
+    pub fair_share: f64,
+    /// Of a job's size.
+    pub job_size: f64,
+    /// Of the partition.
+    pub partition: f64,
+    /// Of the quality of service.
+    pub qos: f64,
+    /// Of the association's own priority.
+    pub assoc: f64,
+}
+
+/// A quality of service.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Qos {
+    /// Its name.
+    pub name: String,
+    /// What it adds to priority, before it is divided by the largest of all.
+    pub priority: u32,
+    /// Running jobs of a user at most.
+    pub max_jobs_per_user: Option<u64>,
+    /// What a user's running jobs have at most.
+    pub max_tres_per_user: Tres,
+    /// What a job has at most.
+    pub max_tres_per_job: Tres,
+    /// What all its running jobs have at most.
+    pub grp_tres: Tres,
+    /// All its running jobs at most.
+    pub grp_jobs: Option<u64>,
+    /// The longest limit \[s\].
+    pub max_wall: Option<f64>,
+}
+
+/// An account, or a user in an account.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Association {
+    /// The account.
+    pub account: String,
+    /// The user; `None`: the account itself.
+    pub user: Option<String>,
+    /// The account above; empty of the root.
+    pub parent: String,
+    /// Its shares among those of one parent; `None`: those of its parent (`fairshare=parent`).
+    pub shares: Option<u64>,
+    /// What was used so far, faded \[CPU seconds\], where that is known (sshare).
+    pub usage: f64,
+    /// What it adds to priority, before it is divided by the largest of all.
+    pub priority: u32,
+    /// Running jobs at most, of each user.
+    pub max_jobs: Option<u64>,
+    /// What all running jobs below it have at most.
+    pub grp_tres: Tres,
+    /// The quality of service of jobs that name none.
+    pub default_qos: Option<String>,
+}
+
+impl Site {
+    /// Returns the partition of this name.
+    pub fn partition(&self, name: &str) -> Option<usize> {
+        self.partitions.iter().position(|own| own.name == name)
+    }
+
+    /// Returns the partition of jobs that name none.
+    pub fn default_partition(&self) -> Option<usize> {
+        self.partitions.iter().position(|own| own.is_default)
+    }
+
+    /// Returns the quality of service of this name.
+    pub fn qos(&self, name: &str) -> Option<&Qos> {
+        self.qos.iter().find(|own| own.name == name)
+    }
+}

@@ -171,7 +171,7 @@ impl System {
     }
 
     /// The servers where this running job is: of one server, 0.
-    pub(super) fn places_of(&self, job: Job) -> &[usize] {
+    pub fn places_of(&self, job: Job) -> &[usize] {
         match &self.hosts {
             None => &[0],
             Some(hosts) => hosts.of_slot(job.slot),
@@ -179,18 +179,18 @@ impl System {
     }
 
     /// Servers that a job of type i takes at once.
-    pub(super) fn nodes(&self, i: usize) -> usize {
+    pub fn nodes(&self, i: usize) -> usize {
         self.hosts.as_ref().map_or(1, |hosts| hosts.nodes(i))
     }
 
     /// The servers where a job ended last.
-    pub(super) fn freed(&self) -> &[usize] {
+    pub fn freed(&self) -> &[usize] {
         self.hosts.as_ref().map_or(&[0], Hosts::freed)
     }
 
     /// Whether one more job of type i, or a part of it, fits on server n.
     #[inline]
-    pub(super) fn fits_on(&self, i: usize, n: usize) -> bool {
+    pub fn fits_on(&self, i: usize, n: usize) -> bool {
         match &self.hosts {
             None => self.room.fits(i),
             Some(hosts) => hosts.fits_on(i, n),
@@ -198,7 +198,7 @@ impl System {
     }
 
     /// Free units of resource j on server n.
-    pub(super) fn free_on(&self, n: usize, j: usize) -> u64 {
+    pub fn free_on(&self, n: usize, j: usize) -> u64 {
         match &self.hosts {
             None => self.room.free(j),
             Some(hosts) => hosts.free_on(n, j),

@@ -133,7 +133,9 @@ pub struct Scheduler {
     pub sched_interval: Option<f64>,
     /// The least time between two passes of the main scheduler \[s\].
     pub sched_min_interval: f64,
-    /// Whether a job's submission tests no job.
+    /// The least time between two passes after submissions \[s\].
+    pub batch_sched_delay: f64,
+    /// Whether jobs that end are looked at no sooner than submissions (`defer`).
     pub defers: bool,
     /// Jobs that are let past one whose user or account is at a limit: not with `assoc_limit_stop`.
     pub assoc_limit_stop: bool,
@@ -160,6 +162,7 @@ impl Default for Scheduler {
             partition_job_depth: 0,
             sched_interval: Some(60.0),
             sched_min_interval: 2e-6,
+            batch_sched_delay: 3.0,
             defers: false,
             assoc_limit_stop: false,
         }

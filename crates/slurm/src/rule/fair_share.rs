@@ -1,0 +1,139 @@
+//! Fair share: what accounts and users had lately, beside what is theirs.
+
+use crate::configuration::Association;
+
+/// The tree of accounts and users, with what each had (Slurm's Fair Tree: `fair_tree.c`).
+#[derive(Clone, Debug)]
+pub(super) struct FairShare {
+    parents: Vec<Option<usize>>,
+    children: Vec<Vec<usize>>,
+    roots: Vec<usize>,
+    is_user: Vec<bool>,
+    /// Of the shares of one parent's children, in [0, 1]; `None`: as its parent.
+    shares: Vec<Option<f64>>,
+    /// What it and those below it had, faded \[CPU s\].
+    usage: Vec<f64>,
+    users: usize,
+}
+
+impl FairShare {
+    /// Returns the tree of these associations.
+    pub fn new(associations: &[Association]) -> Self {
+        let account_of = |name: &str| {
+            let is_it = |own: &Association| own.user.is_none() && own.account == name;
+            associations.iter().position(is_it)
+        };
+        let parent = |own: &Association| match &own.user {
+            Some(_) => account_of(&own.account),
+            None if own.parent.is_empty() => None,
+            None => account_of(&own.parent),
+        };
+        let parents: Vec<Option<usize>> = associations.iter().map(parent).collect();
+        let mut children = vec![Vec::new(); associations.len()];
+        let mut roots = Vec::new();
+        for (n, parent) in parents.iter().enumerate() {
+            match parent {
+                Some(parent) => children[*parent].push(n),
+                None => roots.push(n),
+            }
+        }
+        let mut shares = vec![None; associations.len()];
+        for siblings in children.iter().chain([&roots]) {
+            let raw = |n: &usize| associations[*n].shares;
+            let all: u64 = siblings.iter().filter_map(raw).sum();
+            for n in siblings {
+                shares[*n] = raw(n).map(|own| own as f64 / (all as f64).max(1.0));
+            }
+        }
+        let is_user: Vec<bool> = associations.iter().map(|own| own.user.is_some()).collect();
+        FairShare {
+            users: is_user.iter().filter(|is_user| **is_user).count(),
+            usage: associations.iter().map(|own| own.usage).collect(),
+            parents,
+            children,
+            roots,
+            is_user,
+            shares,
+        }
+    }
+
+    /// So much of what was used is left.
+    pub fn fade(&mut self, left: f64) {
+        self.usage.iter_mut().for_each(|usage| *usage *= left);
+    }
+
+    /// This association used so much \[CPU s\], and so did those above it.
+    pub fn add(&mut self, association: usize, used: f64) {
+        let mut at = Some(association);
+        while let Some(n) = at {
+            self.usage[n] += used;
+            at = self.parents[n];
+        }
+    }
+
+    /// Returns the factor of each association, in [0, 1]; 0 of accounts.
+    pub fn factors(&self) -> Vec<f64> {
+        let mut factors = vec![0.0; self.usage.len()];
+        let mut ranks = Ranks {
+            rank: self.users,
+            untied: self.users,
+        };
+        // The root of accounts, where there is one, is no rival of anybody.
+        let top = match self.roots[..] {
+            [root] if !self.is_user[root] => self.children[root].clone(),
+            _ => self.roots.clone(),
+        };
+        self.rank(&top, false, &mut ranks, &mut factors);
+        factors
+    }
+
+    /// How much less than its part this one had; among siblings the largest comes first.
+    fn level(&self, n: usize) -> f64 {
+        let Some(share) = self.shares[n] else {
+            return if self.is_user[n] { f64::INFINITY } else { -1.0 };
+        };
+        let of_parent = self.parents[n].map_or_else(
+            || self.roots.iter().map(|root| self.usage[*root]).sum(),
+            |parent| self.usage[parent],
+        );
+        if share == 0.0 {
+            0.0
+        } else if of_parent == 0.0 || self.usage[n] == 0.0 {
+            f64::INFINITY
+        } else {
+            share / (self.usage[n] / of_parent)
+        }
+    }
+
+    /// Gives users their ranks down the tree: first those of the account that had least beside its shares.
+    fn rank(&self, siblings: &[usize], is_tied: bool, ranks: &mut Ranks, factors: &mut [f64]) {
+        let mut order: Vec<(f64, usize)> = siblings.iter().map(|n| (self.level(*n), *n)).collect();
+        // Users before accounts of the same level.
+        order.sort_by(|a, b| {
+            let by_level = b.0.total_cmp(&a.0);
+            by_level.then_with(|| self.is_user[b.1].cmp(&self.is_user[a.1]))
+        });
+        let mut before: Option<f64> = None;
+        for (level, n) in order {
+            let tied = before.map_or(is_tied, |before| before == level);
+            before = Some(level);
+            if self.is_user[n] {
+                if !tied {
+                    ranks.rank = ranks.untied;
+                }
+                factors[n] = ranks.rank as f64 / self.users as f64;
+                ranks.untied -= 1;
+                continue;
+            }
+            // Accounts of one level are not merged: the program does not, whatever its comment says.
+            self.rank(&self.children[n], tied, ranks, factors);
+        }
+    }
+}
+
+/// The rank of the users that come next.
+struct Ranks {
+    rank: usize,
+    /// The rank if nobody had been tied.
+    untied: usize,
+}

@@ -1,0 +1,137 @@
+//! Limits of quality of service and of accounts on what runs at once.
+
+use std::collections::HashMap;
+
+use super::jobs::{Amounts, Facts};
+use crate::configuration::{Qos, Site, Tres};
+
+/// What runs of each user and each account, beside what may.
+#[derive(Clone, Debug)]
+pub(super) struct Limits {
+    /// By quality of service: all its running jobs, and those of each user.
+    qos: Vec<(Running, HashMap<u32, Running>)>,
+    /// By association.
+    associations: Vec<Running>,
+    parents: Vec<Option<usize>>,
+    /// By partition: the quality of service whose limits hold there.
+    of_partition: Vec<Option<usize>>,
+    gres: Vec<(String, usize)>,
+    /// By type: what a job holds.
+    types: Vec<Amounts>,
+}
+
+/// Jobs that run.
+#[derive(Clone, Debug, Default)]
+struct Running {
+    jobs: u64,
+    amounts: Amounts,
+}
+
+impl Running {
+    fn add(&mut self, job: &Amounts, sign: f64) {
+        self.jobs = self.jobs.saturating_add_signed(sign as i64);
+        self.amounts.add(job, sign);
+    }
+
+    fn allows(
+        &self,
+        job: &Amounts,
+        jobs: Option<u64>,
+        tres: &Tres,
+        gres: &[(String, usize)],
+    ) -> bool {
+        jobs.is_none_or(|most| self.jobs < most) && self.amounts.allows(job, tres, gres)
+    }
+}
+
+impl Limits {
+    pub fn new(site: &Site, types: Vec<Amounts>, gres: Vec<(String, usize)>) -> Self {
+        let account = |name: &str| {
+            let is_it =
+                |own: &crate::configuration::Association| own.user.is_none() && own.account == name;
+            site.associations.iter().position(is_it)
+        };
+        let parent = |own: &crate::configuration::Association| match &own.user {
+            Some(_) => account(&own.account),
+            None => account(&own.parent).filter(|_| !own.parent.is_empty()),
+        };
+        let qos_of = |name: &String| site.qos.iter().position(|own| own.name == *name);
+        Limits {
+            qos: vec![Default::default(); site.qos.len()],
+            associations: vec![Running::default(); site.associations.len()],
+            parents: site.associations.iter().map(parent).collect(),
+            of_partition: site
+                .partitions
+                .iter()
+                .map(|own| own.qos.as_ref().and_then(qos_of))
+                .collect(),
+            gres,
+            types,
+        }
+    }
+
+    /// Returns what a job of type i holds.
+    pub fn amounts(&self, i: usize) -> &Amounts {
+        &self.types[i]
+    }
+
+    /// A job of type i starts (1) or has ended (−1).
+    pub fn count(&mut self, i: usize, facts: &Facts, sign: f64) {
+        let job = &self.types[i];
+        for n in both(facts.qos, self.of_partition[facts.partition as usize]) {
+            let (all, users) = &mut self.qos[n];
+            all.add(job, sign);
+            users.entry(facts.user).or_default().add(job, sign);
+        }
+        let mut at = facts.association.map(|n| n as usize);
+        while let Some(n) = at {
+            self.associations[n].add(job, sign);
+            at = self.parents[n];
+        }
+    }
+
+    /// Whether no limit keeps a job of type i from starting now.
+    pub fn allow(&self, i: usize, facts: &Facts, site: &Site) -> bool {
+        let job = &self.types[i];
+        let none = Running::default();
+        let by_qos = |n: usize| {
+            let own: &Qos = &site.qos[n];
+            let (all, users) = &self.qos[n];
+            let user = users.get(&facts.user).unwrap_or(&none);
+            all.allows(job, own.grp_jobs, &own.grp_tres, &self.gres)
+                && user.allows(
+                    job,
+                    own.max_jobs_per_user,
+                    &own.max_tres_per_user,
+                    &self.gres,
+                )
+                && none.allows(job, None, &own.max_tres_per_job, &self.gres)
+        };
+        if !both(facts.qos, self.of_partition[facts.partition as usize]).all(by_qos) {
+            return false;
+        }
+        let mut at = facts.association.map(|n| n as usize);
+        let mut most = self.most_jobs(facts.association, site);
+        while let Some(n) = at {
+            let own = &site.associations[n];
+            if !self.associations[n].allows(job, most, &own.grp_tres, &self.gres) {
+                return false;
+            }
+            (at, most) = (self.parents[n], None);
+        }
+        true
+    }
+
+    /// Returns how many jobs of an association may run: its own number, or that of the nearest account above it.
+    fn most_jobs(&self, association: Option<u32>, site: &Site) -> Option<u64> {
+        let first = association.map(|n| n as usize);
+        let above = std::iter::successors(first, |n| self.parents[*n]);
+        above.filter_map(|n| site.associations[n].max_jobs).next()
+    }
+}
+
+/// The quality of service of a job, and that of its partition where that is another one.
+fn both(job: Option<u32>, partition: Option<usize>) -> impl Iterator<Item = usize> {
+    let job = job.map(|n| n as usize);
+    job.into_iter().chain(partition.filter(|n| job != Some(*n)))
+}

@@ -1,0 +1,410 @@
+//! Slurm's own scheduling, as a rule for replays and simulations.
+//!
+//! # Theory
+//! Two schedulers share one queue, which is ordered by tiers of partitions, then priority, then submission. The *main*
+//! one (`job_scheduler.c`) looks at it when a job ends, some seconds after jobs were submitted, and now and then: it starts
+//! jobs in order until one does not fit, which ends it for that job's partition and the nodes of that. *Backfilling*
+//! (`backfill.c`) goes through the queue every `bf_interval`: it plans for each job the earliest start on nodes that no
+//! job before it has reserved, starts those whose start is now, and reserves whole nodes for the others. When jobs
+//! that run will end it takes from their limits, and it looks at ends window by window, so that planned starts
+//! are late. Both keep the limits of quality of service and accounts. Read at 22.05.8.
+//!
+//! # Practice
+//! [`Slurm::new`] makes the rule for a [`Site`] whose nodes are the servers of a fleet. What is left out: preemption,
+//! reservations by hand, licenses, features and constraints, dependencies, heterogeneous jobs, the time that
+//! scheduling itself takes, and jobs of several partitions (they count to the first).
+
+mod fair_share;
+mod jobs;
+mod limits;
+mod nodes;
+mod passes;
+mod plan;
+mod priority;
+mod set;
+#[cfg(test)]
+mod tests;
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+pub use jobs::{Facts, Jobs};
+
+use jobs::{Amounts, members};
+use limits::Limits;
+use nodes::Nodes;
+use priority::Factors;
+use set::Set;
+
+use crate::configuration::Site;
+use synth_cluster::policy::{Event, Job, Knows, Policy, System};
+use synth_cluster::workload::Fleet;
+use synth_core::number::seconds_in;
+
+/// Seconds in a year, for jobs without any limit.
+const YEAR: f64 = 365.0 * 86_400.0;
+
+/// The rule; what it is made of stands in the module's files.
+#[derive(Clone, Debug)]
+pub struct Slurm {
+    site: Arc<Site>,
+    jobs: Jobs,
+    /// What a second is in the rule's time.
+    second: f64,
+    /// Whether sizes are taken for limits.
+    by_sizes: bool,
+    /// By partition, its servers.
+    members: Vec<Set>,
+    nodes: Nodes,
+    limits: Limits,
+    factors: Factors,
+    /// In order.
+    waiting: Vec<Waiting>,
+    running: Vec<Running>,
+    times: Times,
+}
+
+/// A waiting job. Times are in seconds.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    i: usize,
+    job: Job,
+    facts: Facts,
+    submit: f64,
+    limit: f64,
+    priority: f64,
+    tier: u32,
+    has_started: bool,
+}
+
+impl Waiting {
+    /// Which of two comes first.
+    fn order(&self, other: &Waiting) -> Ordering {
+        let by_tier = other.tier.cmp(&self.tier);
+        by_tier
+            .then_with(|| other.priority.total_cmp(&self.priority))
+            .then(self.job.number.cmp(&other.job.number))
+    }
+}
+
+/// A job that runs.
+#[derive(Clone, Copy, Debug)]
+struct Running {
+    number: u64,
+    i: usize,
+    facts: Facts,
+    /// Up to when what it used is counted \[s\].
+    counted: f64,
+}
+
+impl Running {
+    /// Returns whose and how much \[CPU s\] it used since that was counted.
+    fn usage(&self, now: f64, limits: &Limits) -> Option<(u32, f64)> {
+        let cpus = limits.amounts(self.i).cpus;
+        Some((self.facts.association?, cpus * (now - self.counted)))
+    }
+}
+
+/// When the schedulers look next, and looked last \[s\].
+#[derive(Clone, Copy, Debug)]
+struct Times {
+    /// The main one, at the first jobs of the queue.
+    main: f64,
+    /// The main one, at all of it.
+    full: f64,
+    /// Backfilling.
+    backfill: f64,
+    /// When priorities are calculated anew.
+    priorities: f64,
+    last_queued: f64,
+    last_backfill: f64,
+}
+
+impl Times {
+    /// Nothing is looked at any more.
+    fn stop(&mut self) {
+        self.main = f64::INFINITY;
+        self.full = f64::INFINITY;
+        self.backfill = f64::INFINITY;
+        self.priorities = f64::INFINITY;
+    }
+}
+
+impl Slurm {
+    /// Returns the rule for a fleet: `servers[n]` is the server that node n of the site is, `jobs` the facts of those that come.
+    /// With `by_sizes` jobs' sizes are taken for their limits.
+    pub fn new(
+        site: Arc<Site>,
+        jobs: Jobs,
+        fleet: &Fleet,
+        servers: &[usize],
+        by_sizes: bool,
+    ) -> Self {
+        let count = fleet.servers();
+        let mut weights = vec![1; count];
+        for (node, n) in site.nodes.iter().zip(servers) {
+            weights[*n] = node.weight;
+        }
+        let cpu = fleet.envelope().resources().iter();
+        let cpu = cpu.clone().position(|own| own.name() == "cpu");
+        let of_shape = |shape: &synth_cluster::workload::Shape| {
+            let cpus = cpu.map_or(0.0, |j| shape.capacity()[j].value());
+            f64::from(shape.count()) * cpus
+        };
+        let cpus = fleet.shapes().iter().map(of_shape).sum();
+        let amounts = Amounts::of_types(fleet);
+        let none = f64::NEG_INFINITY;
+        Slurm {
+            members: members(&site, servers)
+                .into_iter()
+                .map(|own| Set::of(count, own))
+                .collect(),
+            nodes: Nodes::new(weights),
+            limits: Limits::new(&site, amounts, Amounts::gres_of(fleet)),
+            factors: Factors::new(&site, cpus, count),
+            second: 1.0 / seconds_in(fleet.time_unit()).unwrap_or(1.0),
+            by_sizes,
+            jobs,
+            waiting: Vec::new(),
+            running: Vec::new(),
+            times: Times {
+                main: f64::INFINITY,
+                full: f64::INFINITY,
+                backfill: f64::INFINITY,
+                priorities: f64::INFINITY,
+                last_queued: none,
+                last_backfill: none,
+            },
+            site,
+        }
+    }
+
+    fn now(&self, system: &System) -> f64 {
+        system.now() / self.second
+    }
+
+    /// A job waits that came then.
+    fn wait(&mut self, i: usize, job: Job, system: &System) {
+        let facts = self.jobs.of(i, job.number);
+        let partition = &self.site.partitions[facts.partition as usize];
+        let own = if self.by_sizes {
+            system.work_left(job)
+        } else {
+            system.limit_of(job)
+        };
+        let own = Some(own / self.second).filter(|own| own.is_finite());
+        let limit = own.or(partition.default_time).unwrap_or(YEAR);
+        let mut waiting = Waiting {
+            i,
+            job,
+            facts,
+            submit: job.arrived / self.second,
+            limit: limit.min(partition.max_time.unwrap_or(YEAR)),
+            priority: 0.0,
+            tier: partition.tier,
+            has_started: false,
+        };
+        waiting.priority = self.priority(&waiting, self.now(system));
+        let place = self
+            .waiting
+            .partition_point(|other| other.order(&waiting).is_lt());
+        self.waiting.insert(place, waiting);
+    }
+
+    fn priority(&self, waiting: &Waiting, now: f64) -> f64 {
+        if !self.site.priority.is_multifactor {
+            // Each job comes behind all that were there.
+            return 0.0;
+        }
+        let amounts = self.limits.amounts(waiting.i);
+        let waited = now - waiting.submit;
+        self.factors
+            .priority(&waiting.facts, amounts, waited, waiting.limit, &self.site)
+    }
+
+    /// Calculates all priorities anew, and puts the queue in order.
+    fn reorder(&mut self, now: f64) {
+        for own in &mut self.running {
+            self.factors.used(own.usage(now, &self.limits));
+            own.counted = now;
+        }
+        self.factors.settle(now, &self.site);
+        for n in 0..self.waiting.len() {
+            self.waiting[n].priority = self.priority(&self.waiting[n], now);
+        }
+        self.waiting.sort_by(Waiting::order);
+    }
+
+    /// The job at this place of the queue starts on these servers.
+    fn start(&mut self, place: usize, servers: &[usize], system: &mut System) {
+        let now = self.now(system);
+        let own = &mut self.waiting[place];
+        own.has_started = true;
+        let (i, job, facts, end) = (own.i, own.job, own.facts, now + own.limit);
+        system.start_job_on(i, job, servers);
+        self.nodes.start(servers, end, i, job.number);
+        self.limits.count(i, &facts, 1.0);
+        self.running.push(Running {
+            number: job.number,
+            i,
+            facts,
+            counted: now,
+        });
+    }
+
+    fn ended(&mut self, system: &System) {
+        let number = system.ended();
+        self.nodes.end(system.freed(), number);
+        let Some(place) = self.running.iter().position(|own| own.number == number) else {
+            return;
+        };
+        let own = self.running.swap_remove(place);
+        self.limits.count(own.i, &own.facts, -1.0);
+        let usage = own.usage(self.now(system), &self.limits);
+        self.factors.used(usage);
+    }
+
+    /// What is due at this time happens: priorities, the main scheduler, backfilling.
+    fn look(&mut self, system: &mut System) {
+        let now = self.now(system);
+        if self.times.priorities <= now {
+            self.reorder(now);
+            self.times.priorities = f64::INFINITY;
+            self.times.backfill = self.next_backfill(now);
+        }
+        if self.times.full <= now {
+            self.main(true, system);
+            (self.times.full, self.times.main) = (f64::INFINITY, f64::INFINITY);
+        } else if self.times.main <= now {
+            self.main(false, system);
+            self.times.main = f64::INFINITY;
+        }
+        if self.times.backfill <= now {
+            self.backfill(system);
+            self.times.last_backfill = now;
+            self.times.backfill = f64::INFINITY;
+        }
+        if self.waiting.is_empty() {
+            self.times.stop();
+        } else {
+            let own = &self.site;
+            let next = |period: f64| (now / period).floor() * period + period;
+            if self.moves() && self.times.priorities == f64::INFINITY {
+                self.times.priorities = next(own.priority.calc_period);
+            }
+            // With a shorter queue it would see what was seen before.
+            let is_long = self.waiting.len() > own.scheduler.default_queue_depth as usize;
+            if let Some(interval) = own.scheduler.sched_interval.filter(|_| is_long) {
+                self.times.full = self.times.full.min(next(interval));
+            }
+        }
+        self.plan_wake(system);
+    }
+
+    /// Whether the order of jobs may change as time passes.
+    fn moves(&self) -> bool {
+        let weights = &self.site.priority.weights;
+        self.site.priority.is_multifactor && (weights.age > 0.0 || weights.fair_share > 0.0)
+    }
+
+    fn plan_wake(&self, system: &mut System) {
+        let Times {
+            main,
+            full,
+            backfill,
+            priorities,
+            ..
+        } = self.times;
+        let next = main.min(full).min(backfill).min(priorities);
+        system.wake_at(next * self.second);
+    }
+
+    /// When backfilling looks again, now that something has changed.
+    fn next_backfill(&self, now: f64) -> f64 {
+        let scheduler = &self.site.scheduler;
+        if !scheduler.backfills {
+            return f64::INFINITY;
+        }
+        (self.times.last_backfill + scheduler.bf_interval).max(now)
+    }
+}
+
+impl Policy for Slurm {
+    fn knows(&self) -> Knows {
+        if self.by_sizes {
+            Knows::Sizes
+        } else {
+            Knows::Estimates
+        }
+    }
+
+    fn react(&mut self, event: Event, system: &mut System) {
+        self.note(event, system);
+        self.decide(system);
+    }
+
+    fn decides_on_state(&self) -> bool {
+        true
+    }
+
+    fn note(&mut self, event: Event, system: &mut System) {
+        let now = self.now(system);
+        let scheduler = &self.site.scheduler;
+        let queued = (self.times.last_queued + scheduler.batch_sched_delay).max(now);
+        match event {
+            Event::Arrival(i) => {
+                if let Some(job) = system.youngest(i) {
+                    self.times.main = self.times.main.min(queued);
+                    self.wait(i, job, system);
+                }
+            }
+            Event::Completion(_) => {
+                let at = if scheduler.defers { queued } else { now };
+                self.times.main = self.times.main.min(at);
+                self.ended(system);
+            }
+            Event::Clock(_) => return,
+        }
+        self.times.backfill = self.times.backfill.min(self.next_backfill(now));
+    }
+
+    fn decide(&mut self, system: &mut System) {
+        self.look(system);
+    }
+
+    /// All is seen anew: what waits, and what runs since when.
+    fn take_over(&mut self, system: &mut System) {
+        let now = self.now(system);
+        self.waiting.clear();
+        for i in 0..system.types() {
+            let running: Vec<Job> = system.running_jobs(i).collect();
+            for job in running {
+                if self.running.iter().any(|own| own.number == job.number) {
+                    continue;
+                }
+                let facts = self.jobs.of(i, job.number);
+                let end = now + system.limit_left(job) / self.second;
+                let servers = system.places_of(job).to_vec();
+                self.nodes
+                    .start(&servers, end.min(now + YEAR), i, job.number);
+                self.limits.count(i, &facts, 1.0);
+                self.running.push(Running {
+                    number: job.number,
+                    i,
+                    facts,
+                    counted: now,
+                });
+            }
+            let jobs: Vec<Job> = system.waiting_jobs(i).collect();
+            jobs.into_iter().for_each(|job| self.wait(i, job, system));
+        }
+        self.reorder(now);
+        (self.times.main, self.times.backfill) = (now, self.next_backfill(now));
+        self.look(system);
+    }
+
+    fn ahead(&self, i: usize, job: Job) -> Option<usize> {
+        let is_it = |own: &Waiting| (own.i, own.job.number) == (i, job.number);
+        self.waiting.iter().position(is_it)
+    }
+}

@@ -1,0 +1,186 @@
+//! Which servers have room, now and when jobs that run reach their limits.
+
+use std::cell::RefCell;
+
+use synth_cluster::policy::System;
+
+use super::set::Set;
+
+/// What runs on each server, and until when by its limit.
+#[derive(Clone, Debug)]
+pub(super) struct Nodes {
+    /// By server: planned end \[s\], type and number of each job, by end.
+    running: Vec<Vec<(f64, usize, u64)>>,
+    /// By server: of less weight are taken first.
+    weights: Vec<u32>,
+    /// By server: how often something started or ended there.
+    changes: Vec<u32>,
+    /// By type and server: from when on one more job fits, and at which change that was seen.
+    seen: RefCell<Vec<Vec<(u32, f64)>>>,
+}
+
+/// A job whose limit is over may end at any time: it is taken to end so much later \[s\].
+const ANY_TIME: f64 = 1.0;
+/// Slurm looks at what ends within this time as at one instant \[s\], and at twice as long each further time
+/// (`_will_run_test` in its job_test.c).
+const FIRST_WINDOW: f64 = 30.0;
+
+impl Nodes {
+    /// Returns empty servers of these weights.
+    pub fn new(weights: Vec<u32>) -> Self {
+        Nodes {
+            running: vec![Vec::new(); weights.len()],
+            changes: vec![1; weights.len()],
+            seen: RefCell::default(),
+            weights,
+        }
+    }
+
+    /// How many servers there are.
+    pub fn len(&self) -> usize {
+        self.weights.len()
+    }
+
+    /// A job of type i starts on these servers, and ends then \[s\] at the latest.
+    pub fn start(&mut self, servers: &[usize], end: f64, i: usize, number: u64) {
+        for &n in servers {
+            let place = self.running[n].partition_point(|own| own.0 <= end);
+            self.running[n].insert(place, (end, i, number));
+            self.changes[n] += 1;
+        }
+    }
+
+    /// The job of this number has ended on these servers.
+    pub fn end(&mut self, servers: &[usize], number: u64) {
+        for &n in servers {
+            self.running[n].retain(|own| own.2 != number);
+            self.changes[n] += 1;
+        }
+    }
+
+    /// Returns from when on one more job of type i, or a part of it, fits on server n \[s\]: −∞ now, ∞ never.
+    fn ready(&self, i: usize, n: usize, system: &System) -> f64 {
+        let mut seen = self.seen.borrow_mut();
+        if seen.len() <= i {
+            seen.resize(i + 1, Vec::new());
+        }
+        if seen[i].is_empty() {
+            seen[i] = vec![(0, 0.0); self.len()];
+        }
+        if seen[i][n].0 != self.changes[n] {
+            seen[i][n] = (self.changes[n], self.ready_anew(i, n, system));
+        }
+        seen[i][n].1
+    }
+
+    fn ready_anew(&self, i: usize, n: usize, system: &System) -> f64 {
+        if system.fits_on(i, n) {
+            return f64::NEG_INFINITY;
+        }
+        let demand = system.demand(i);
+        let lacks = |j: usize| demand[j].saturating_sub(system.free_on(n, j));
+        let mut lacking: Vec<u64> = (0..demand.len()).map(lacks).collect();
+        for (end, other, _) in &self.running[n] {
+            let freed = system.demand(*other);
+            let pairs = lacking.iter_mut().zip(freed);
+            pairs.for_each(|(lacking, freed)| *lacking = lacking.saturating_sub(*freed));
+            if lacking.iter().all(|lacking| *lacking == 0) {
+                return *end;
+            }
+        }
+        f64::INFINITY
+    }
+
+    /// Returns where a job of type i starts now, on servers of this set; none where there is no room.
+    pub fn room_now(&self, i: usize, among: &Set, system: &System) -> Option<Vec<usize>> {
+        let fits = |n: &usize| system.fits_on(i, *n);
+        self.choose(system.nodes(i), among.iter().filter(fits))
+    }
+
+    /// Returns when \[s\] and where a job of type i may start at the earliest if jobs run to their limits, on servers of
+    /// this set; none where it never fits.
+    pub fn earliest(
+        &self,
+        i: usize,
+        among: &Set,
+        now: f64,
+        system: &System,
+    ) -> Option<(f64, Vec<usize>)> {
+        let count = system.nodes(i);
+        let ready: Vec<(f64, usize)> = among
+            .iter()
+            .map(|n| (self.ready(i, n, system), n))
+            .filter(|(at, _)| *at < f64::INFINITY)
+            .collect();
+        if ready.len() < count {
+            return None;
+        }
+        let mut times: Vec<f64> = ready.iter().map(|(at, _)| *at).collect();
+        times.sort_unstable_by(f64::total_cmp);
+        let at = times[count - 1];
+        let (start, until) = if at == f64::NEG_INFINITY {
+            (now, at)
+        } else {
+            let until = self.window_of(at, among);
+            (if until <= now { now + ANY_TIME } else { until }, until)
+        };
+        let there = ready.iter().filter(|(at, _)| *at <= until);
+        let servers = self.choose(count, there.map(|(_, n)| *n))?;
+        Some((start, servers))
+    }
+
+    /// Returns the last end of those that are looked at together with this one: ends are looked at window by window.
+    fn window_of(&self, at: f64, among: &Set) -> f64 {
+        let mut ends: Vec<f64> = among
+            .iter()
+            .flat_map(|n| self.running[n].iter().map(|(end, ..)| *end))
+            .collect();
+        ends.sort_unstable_by(f64::total_cmp);
+        let Some(first) = ends.first() else {
+            return at;
+        };
+        let (base, mut window) = (
+            (first / FIRST_WINDOW).floor() * FIRST_WINDOW + FIRST_WINDOW,
+            FIRST_WINDOW,
+        );
+        let mut place = 0;
+        loop {
+            place = ends
+                .partition_point(|end| *end <= base + window)
+                .max(place + 1);
+            let last = ends[place - 1];
+            if last >= at || place == ends.len() {
+                return last.max(at);
+            }
+            while ends[place] > base + window {
+                window *= 2.0;
+            }
+        }
+    }
+
+    /// Chooses so many of these servers, which ascend: of the least weight first, and of these from the shortest run of
+    /// neighbours that is long enough (`_eval_nodes`).
+    fn choose(&self, count: usize, there: impl Iterator<Item = usize>) -> Option<Vec<usize>> {
+        let mut by_weight: Vec<usize> = there.collect();
+        if by_weight.len() < count {
+            return None;
+        }
+        by_weight.sort_by_key(|n| (self.weights[*n], *n));
+        let mut chosen = Vec::with_capacity(count);
+        for alike in by_weight.chunk_by(|a, b| self.weights[*a] == self.weights[*b]) {
+            let left = count - chosen.len();
+            let mut runs: Vec<&[usize]> = alike.chunk_by(|a, b| a + 1 == *b).collect();
+            let enough = runs.iter().filter(|run| run.len() >= left);
+            if let Some(run) = enough.min_by_key(|run| run.len()) {
+                chosen.extend_from_slice(&run[..left]);
+                return Some(chosen);
+            }
+            runs.sort_by_key(|run| std::cmp::Reverse(run.len()));
+            chosen.extend(runs.into_iter().flatten().take(left));
+            if chosen.len() == count {
+                return Some(chosen);
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,167 @@
+//! One look of each scheduler at the queue.
+
+use std::collections::HashMap;
+
+use super::plan::Plan;
+use super::set::Set;
+use super::{Slurm, Waiting};
+use synth_cluster::policy::System;
+
+/// How many jobs of each kind a pass of backfilling has tested.
+#[derive(Default)]
+struct Tested {
+    all: u32,
+    users: HashMap<u32, u32>,
+    partitions: HashMap<u32, u32>,
+    both: HashMap<(u32, u32), u32>,
+    started: u32,
+    reserved: HashMap<u32, u32>,
+}
+
+impl Slurm {
+    /// Starts jobs in order, by partition until one does not fit (`_schedule`).
+    pub(super) fn main(&mut self, whole_queue: bool, system: &mut System) {
+        let (site, now) = (self.site.clone(), self.now(system));
+        let scheduler = &site.scheduler;
+        self.times.last_queued = now;
+        let mut open: Vec<bool> = self.members.iter().map(|own| own.len() > 0).collect();
+        let mut blocked = Set::none(self.nodes.len());
+        let mut tested = vec![0; open.len()];
+        let depth = if whole_queue {
+            usize::MAX
+        } else {
+            scheduler.default_queue_depth as usize + 1
+        };
+        for place in 0..self.waiting.len().min(depth) {
+            let own = self.waiting[place];
+            let p = own.facts.partition as usize;
+            if !open[p] {
+                if open.iter().all(|open| !open) {
+                    break;
+                }
+                continue;
+            }
+            tested[p] += 1;
+            let most = scheduler.partition_job_depth;
+            if most > 0 && tested[p] > most {
+                continue;
+            }
+            let allowed = self.limits.allow(own.i, &own.facts, &site);
+            if !allowed && !scheduler.assoc_limit_stop {
+                continue;
+            }
+            let mut among = self.members[p].clone();
+            among.remove(&blocked);
+            let room = self.nodes.room_now(own.i, &among, system);
+            if let Some(servers) = room.filter(|_| allowed) {
+                self.start(place, &servers, system);
+            } else if self.reserves(&own, now) {
+                open[p] = false;
+                for n in self.members[p].iter() {
+                    blocked.add(n);
+                }
+            }
+        }
+        self.waiting.retain(|own| !own.has_started);
+    }
+
+    /// Whether nobody passes a job that does not fit.
+    fn reserves(&self, own: &Waiting, now: f64) -> bool {
+        let scheduler = &self.site.scheduler;
+        own.priority >= scheduler.bf_min_prio_reserve as f64
+            && now - own.submit >= scheduler.bf_min_age_reserve
+    }
+
+    /// Plans for each job in order, and starts those whose time is now (`_attempt_backfill`).
+    pub(super) fn backfill(&mut self, system: &mut System) {
+        let (site, now) = (self.site.clone(), self.now(system));
+        let scheduler = &site.scheduler;
+        let servers = self.nodes.len();
+        let mut plan = Plan::new(now, scheduler.bf_window, scheduler.bf_resolution, servers);
+        let mut tested = Tested::default();
+        for place in 0..self.waiting.len() {
+            let own = self.waiting[place];
+            let most = scheduler.bf_max_job_start;
+            let is_over = plan.len() > scheduler.bf_max_job_test as usize;
+            if tested.all >= scheduler.bf_max_job_test
+                || most > 0 && tested.started >= most
+                || is_over
+            {
+                break;
+            }
+            if !self.limits.allow(own.i, &own.facts, &site) || !self.is_tested(&own, &mut tested) {
+                continue;
+            }
+            let reserved = tested.reserved.entry(own.facts.partition).or_default();
+            let most = scheduler.bf_job_part_count_reserve;
+            let reserves = self.reserves(&own, now) && (most == 0 || *reserved < most);
+            tested.all += 1;
+            let Some((start, chosen)) = self.planned(&own, now, reserves, &plan, system) else {
+                continue;
+            };
+            if start <= now {
+                self.start(place, &chosen, system);
+                tested.started += 1;
+            } else if reserves && start <= now + scheduler.bf_window {
+                *reserved += 1;
+                let chosen = Set::of(servers, chosen);
+                plan.reserve(start, start + own.limit, &chosen);
+            }
+        }
+        self.waiting.retain(|own| !own.has_started);
+    }
+
+    /// Whether a pass has not yet tested as many of its user and its partition as it may; counts it.
+    fn is_tested(&self, own: &Waiting, tested: &mut Tested) -> bool {
+        let scheduler = &self.site.scheduler;
+        let (user, partition) = (own.facts.user, own.facts.partition);
+        let users = tested.users.entry(user).or_default();
+        let partitions = tested.partitions.entry(partition).or_default();
+        let both = tested.both.entry((user, partition)).or_default();
+        let within = |most: u32, count: &u32| most == 0 || *count < most;
+        let is_tested = within(scheduler.bf_max_job_user, users)
+            && within(scheduler.bf_max_job_part, partitions)
+            && within(scheduler.bf_max_job_user_part, both);
+        if is_tested {
+            *users += 1;
+            *partitions += 1;
+            *both += 1;
+        }
+        is_tested
+    }
+
+    /// Returns when \[s\] and where a job starts beside what is planned; without `reserves` only where that is now.
+    fn planned(
+        &self,
+        own: &Waiting,
+        now: f64,
+        reserves: bool,
+        plan: &Plan,
+        system: &System,
+    ) -> Option<(f64, Vec<usize>)> {
+        let members = &self.members[own.facts.partition as usize];
+        let count = system.nodes(own.i);
+        let mut from = now;
+        loop {
+            let (left, mut later) = plan.left(from, from + own.limit, members);
+            let found = (left.len() >= count)
+                .then(|| self.nodes.earliest(own.i, &left, now, system))
+                .flatten();
+            if let Some((start, servers)) = found {
+                let start = start.max(from);
+                if !reserves {
+                    return (start <= now).then_some((start, servers));
+                }
+                let chosen = || Set::of(self.nodes.len(), servers.iter().copied());
+                if later.is_none_or(|later| start <= later) {
+                    let end = start + own.limit;
+                    if start <= now || !plan.overlaps(start, end, &chosen()) {
+                        return Some((start, servers));
+                    }
+                    later = Some(start);
+                }
+            }
+            from = later.filter(|later| reserves && *later > from)?;
+        }
+    }
+}

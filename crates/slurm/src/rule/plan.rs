@@ -1,0 +1,150 @@
+//! What backfilling has reserved: which servers are left for others, over time.
+
+use super::set::Set;
+
+/// Times ahead and the servers that no reservation takes in them (`node_space` of Slurm's backfill.c). A reservation takes
+/// its servers whole, even where its job needs a part of them.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    /// In order, each up to where the next begins.
+    parts: Vec<Part>,
+    /// In whole steps of this length \[s\] reservations are made.
+    resolution: f64,
+}
+
+/// A part of the time ahead.
+#[derive(Clone, Debug)]
+struct Part {
+    begin: f64,
+    end: f64,
+    left: Set,
+}
+
+impl Plan {
+    /// Returns the plan without reservations, from now on for so long \[s\].
+    pub fn new(now: f64, window: f64, resolution: f64, servers: usize) -> Self {
+        let step = |time: f64| (time / resolution).floor() * resolution;
+        Plan {
+            parts: vec![Part {
+                begin: step(now),
+                end: step(now + window).max(step(now) + resolution),
+                left: Set::all(servers),
+            }],
+            resolution,
+        }
+    }
+
+    /// How many parts it has.
+    pub fn len(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// Returns which of these servers are left for all of a time, and from when on others may be: the end of the first part
+    /// behind which some come free.
+    pub fn left(&self, from: f64, to: f64, among: &Set) -> (Set, Option<f64>) {
+        let mut left = among.clone();
+        let mut later = None;
+        let first = self.parts.partition_point(|part| part.end <= from);
+        for (n, part) in self.parts.iter().enumerate().skip(first) {
+            if let Some(next) = self.parts.get(n + 1)
+                && later.is_none()
+            {
+                // What was cut before this part counts for the present, and not for what follows.
+                let mut present = left.clone();
+                present.keep(&part.left);
+                if !next.left.is_within(among, &present) {
+                    later = Some(part.end);
+                }
+            }
+            if part.begin > to {
+                break;
+            }
+            left.keep(&part.left);
+        }
+        (left, later)
+    }
+
+    /// Whether one of these servers is reserved in this time.
+    pub fn overlaps(&self, from: f64, to: f64, servers: &Set) -> bool {
+        let [from, to] = [from, to].map(|time| self.step(time));
+        let within = |part: &&Part| part.end > from && part.begin < to;
+        let mut parts = self.parts.iter().filter(within);
+        parts.any(|part| !servers.is_within(servers, &part.left))
+    }
+
+    /// Reserves these servers, in whole steps.
+    pub fn reserve(&mut self, from: f64, to: f64, servers: &Set) {
+        let from = self.step(from).max(self.parts[0].begin);
+        let to = self.step(to).max(from + self.resolution);
+        let Some(first) = self.cut(from) else {
+            return;
+        };
+        let last = self.cut(to).unwrap_or(self.parts.len());
+        for part in &mut self.parts[first..last] {
+            part.left.remove(servers);
+        }
+        for place in [last, first] {
+            let alike = place > 0
+                && place < self.parts.len()
+                && self.parts[place - 1].left == self.parts[place].left;
+            if alike {
+                self.parts[place - 1].end = self.parts[place].end;
+                self.parts.remove(place);
+            }
+        }
+    }
+
+    fn step(&self, time: f64) -> f64 {
+        (time / self.resolution).floor() * self.resolution
+    }
+
+    /// Returns the part that begins at this time, cut out if need be; none behind the window.
+    fn cut(&mut self, time: f64) -> Option<usize> {
+        let place = self.parts.partition_point(|part| part.end <= time);
+        let part = self.parts.get_mut(place)?;
+        if part.begin >= time {
+            return Some(place);
+        }
+        let behind = Part {
+            begin: time,
+            ..part.clone()
+        };
+        part.end = time;
+        self.parts.insert(place + 1, behind);
+        Some(place + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn servers(members: &[usize]) -> Set {
+        Set::of(4, members.iter().copied())
+    }
+
+    #[test]
+    fn a_reservation_takes_its_servers_whole_for_its_time() {
+        let mut plan = Plan::new(30.0, 3600.0, 60.0, 4);
+        plan.reserve(130.0, 310.0, &servers(&[0, 1]));
+        assert_eq!(plan.len(), 3);
+        let all = servers(&[0, 1, 2, 3]);
+        assert_eq!(
+            plan.left(30.0, 100.0, &all),
+            (all.clone(), None),
+            "what follows is no more"
+        );
+        assert_eq!(plan.left(30.0, 121.0, &all).0, servers(&[2, 3]));
+        assert_eq!(
+            plan.left(130.0, 200.0, &all),
+            (servers(&[2, 3]), Some(300.0))
+        );
+        assert!(plan.overlaps(0.0, 180.0, &servers(&[1])));
+        assert!(!plan.overlaps(0.0, 120.0, &servers(&[1])));
+        assert!(!plan.overlaps(300.0, 999.0, &servers(&[1])));
+        plan.reserve(300.0, 420.0, &servers(&[0, 1]));
+        assert_eq!(plan.len(), 3, "parts that are alike are one");
+        plan.reserve(9999.0, 99_999.0, &servers(&[0]));
+        assert_eq!(plan.len(), 3, "nothing behind the window");
+    }
+}

@@ -1,0 +1,112 @@
+//! What a job's place in the queue is made of (`priority_multifactor.c`).
+
+use super::fair_share::FairShare;
+use super::jobs::{Amounts, Facts};
+use crate::configuration::Site;
+
+/// The factors of the cluster: those of jobs are over these.
+#[derive(Clone, Debug)]
+pub(super) struct Factors {
+    nodes: f64,
+    cpus: f64,
+    /// By partition, by quality of service and by association: the factor, in [0, 1].
+    partitions: Vec<f64>,
+    qos: Vec<f64>,
+    associations: Vec<f64>,
+    shares: FairShare,
+    fair: Vec<f64>,
+    /// When usage was faded and added last \[s\].
+    faded: f64,
+}
+
+/// The lowest and the highest priority of a job that is not held.
+const RANGE: [f64; 2] = [1.0, u32::MAX as f64];
+/// Seconds in a minute, in which `SMALL_RELATIVE_TO_TIME` counts limits.
+const MINUTE: f64 = 60.0;
+
+impl Factors {
+    pub fn new(site: &Site, cpus: f64, nodes: usize) -> Self {
+        let over_largest = |all: Vec<u32>| {
+            let most = all.iter().copied().max().unwrap_or(0).max(1);
+            let of = |own: u32| f64::from(own) / f64::from(most);
+            all.into_iter().map(of).collect()
+        };
+        let shares = FairShare::new(&site.associations);
+        Factors {
+            nodes: nodes as f64,
+            cpus: cpus.max(1.0),
+            partitions: over_largest(site.partitions.iter().map(|p| p.job_factor).collect()),
+            qos: over_largest(site.qos.iter().map(|q| q.priority).collect()),
+            associations: over_largest(site.associations.iter().map(|a| a.priority).collect()),
+            fair: shares.factors(),
+            shares,
+            faded: 0.0,
+        }
+    }
+
+    /// This association used so much \[CPU s\].
+    pub fn used(&mut self, usage: Option<(u32, f64)>) {
+        if let Some((association, used)) = usage {
+            self.shares.add(association as usize, used);
+        }
+    }
+
+    /// Lets what was used fade, and finds the factors anew.
+    pub fn settle(&mut self, now: f64, site: &Site) {
+        let passed = now - self.faded;
+        self.faded = now;
+        if let Some(half) = site.priority.decay_half_life {
+            self.shares.fade(0.5_f64.powf(passed / half));
+        }
+        self.fair = self.shares.factors();
+    }
+
+    /// Returns the priority of a job that has waited so long and may run so long \[s\].
+    pub fn priority(
+        &self,
+        facts: &Facts,
+        job: &Amounts,
+        waited: f64,
+        limit: f64,
+        site: &Site,
+    ) -> f64 {
+        let (own, weights) = (&site.priority, &site.priority.weights);
+        let of = |factors: &[f64], n: Option<u32>| {
+            n.and_then(|n| factors.get(n as usize).copied())
+                .unwrap_or(0.0)
+        };
+        let age = if own.max_age > 0.0 {
+            (waited / own.max_age).min(1.0)
+        } else {
+            1.0
+        };
+        let sum = weights.age * age
+            + weights.fair_share * of(&self.fair, facts.association)
+            + weights.job_size * self.size(job, limit, site)
+            + weights.partition * of(&self.partitions, Some(facts.partition))
+            + weights.qos * of(&self.qos, facts.qos)
+            + weights.assoc * of(&self.associations, facts.association)
+            + facts.site_factor;
+        sum.floor().clamp(RANGE[0], RANGE[1])
+    }
+
+    fn size(&self, job: &Amounts, limit: f64, site: &Site) -> f64 {
+        let favors_small = site.priority.favors_small;
+        let factor = if site.priority.small_relative_to_time {
+            let per_node = job.nodes * self.cpus / self.nodes;
+            // The program keeps whole minutes.
+            let minutes = (limit / MINUTE).floor().max(1.0);
+            let factor = per_node.max(job.cpus) / minutes / self.cpus;
+            if favors_small { 1.0 - factor } else { factor }
+        } else {
+            let [nodes, cpus] = [job.nodes / self.nodes, job.cpus / self.cpus];
+            let large = |part: f64| if favors_small { 1.0 - part } else { part };
+            if job.cpus > 0.0 {
+                (large(nodes) + large(cpus)) / 2.0
+            } else {
+                large(nodes)
+            }
+        };
+        factor.clamp(0.0, 1.0)
+    }
+}

@@ -1,6 +1,7 @@
 //! Multiresource jobs as a kind of workload: what is typed, its verbs, and how a policy runs.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 
@@ -26,6 +27,7 @@ use crate::report::Besides;
 use crate::simulation::sweep::{Comparing, Knows, Subject, Whole};
 use crate::simulation::{Ending, Health, Progress, Settings};
 use crate::typed::fraction;
+use synth_slurm::rule::SlurmRule;
 
 /// What is typed to run a policy in other ways than its own.
 #[derive(Args)]
@@ -160,6 +162,7 @@ impl Kind for Multiresource {
 
     fn rule(name: &str, workload: Option<&Fleet>) -> Result<Contender, String> {
         match workload {
+            _ if name == SlurmRule::NAME => Ok(Contender::Other(Arc::new(SlurmRule::default()))),
             Some(fleet) => Contender::named(name, fleet),
             None => Contender::parse(name),
         }

@@ -1,5 +1,8 @@
 //! Policies that can be simulated: rules by their names, and policies from artifacts.
 
+use std::fmt::Debug;
+use std::sync::Arc;
+
 use super::{Run, Simulation};
 use crate::policy::{
     Backfilling, BackfillingPolicy, Family, Knows, NAMED_RULES, NamedRule, Parameter, Policy,
@@ -18,6 +21,23 @@ pub enum Contender {
     Backfilling(Backfilling),
     /// A policy from an artifact.
     Policy(Box<Family>),
+    /// A rule that is none of these.
+    Other(Arc<dyn OtherRule>),
+}
+
+/// A rule that is defined elsewhere, and can be simulated by its name. It serves one server and fleets alike.
+pub trait OtherRule: Debug + Send + Sync {
+    /// Returns its name.
+    fn name(&self) -> &'static str;
+
+    /// Returns what it looks at of the jobs of this fleet.
+    fn knows(&self, fleet: &Fleet) -> Knows;
+
+    /// Makes the rule for a fleet.
+    ///
+    /// # Errors
+    /// Where it cannot serve it: why not.
+    fn rule(&self, fleet: &Fleet) -> Result<Box<dyn Policy>, Unsuitable>;
 }
 
 impl From<Family> for Contender {
@@ -95,6 +115,7 @@ impl Contender {
             Contender::Rule(rule, _) => rule.name,
             Contender::Backfilling(_) => "backfilling",
             Contender::Policy(policy) => policy.name(),
+            Contender::Other(rule) => rule.name(),
         }
     }
 
@@ -102,16 +123,19 @@ impl Contender {
     pub fn preempts(&self) -> bool {
         match self {
             Contender::Rule(rule, _) => rule.preempts,
-            Contender::Backfilling(_) => false,
+            Contender::Backfilling(_) | Contender::Other(_) => false,
             Contender::Policy(policy) => policy.preempts(),
         }
     }
 
     /// Returns what it knows of the jobs of this fleet.
     pub fn knows_of(&self, fleet: &Fleet) -> Knows {
+        if let Contender::Other(rule) = self {
+            return rule.knows(fleet);
+        }
         let plans = match self {
             Contender::Rule(rule, _) => rule.knows != Knows::Means,
-            Contender::Backfilling(_) => true,
+            Contender::Backfilling(_) | Contender::Other(_) => true,
             // Other estimates look at limits where there are some.
             Contender::Policy(policy) => {
                 let looks = matches!(policy.followed(), Family::Backfilling(_));
@@ -134,6 +158,10 @@ impl Contender {
     pub fn rule(&self, fleet: &Fleet) -> Result<Box<dyn Policy>, Failure> {
         if let Contender::Backfilling(choices) = self {
             let rule = choices.by_what_is_known(fleet);
+            return rule.map_err(|why| self.unsuitable(why, |other| other.rule(fleet).is_ok()));
+        }
+        if let Contender::Other(other) = self {
+            let rule = other.rule(fleet);
             return rule.map_err(|why| self.unsuitable(why, |other| other.rule(fleet).is_ok()));
         }
         if !fleet.is_one_server() {
@@ -171,6 +199,7 @@ impl Contender {
                 require_known(fleet.envelope(), false)?;
                 Ok(BackfillingPolicy::of(*choices, fleet)?.into())
             }
+            Contender::Other(_) => Err(Unsuitable("no policy file has it".into())),
             Contender::Rule(rule, parameter) => {
                 let settings = (rule.settings)(fleet, *parameter)?;
                 if settings.needs_limits() {
@@ -206,6 +235,7 @@ impl Contender {
         match self {
             Contender::Rule(rule, parameter) => rule.rule(fleet, *parameter),
             Contender::Backfilling(choices) => choices.by_what_is_known(fleet),
+            Contender::Other(rule) => rule.rule(fleet),
             Contender::Policy(policy) => {
                 if policy.needs_limits() {
                     require_known(workload, false)?;

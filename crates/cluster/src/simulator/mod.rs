@@ -17,7 +17,7 @@ pub use server::Due;
 pub use {ends::Ends, server::Server};
 
 pub use crate::policy::{NamedRule, Parameter};
-pub use contender::{Contender, Failure};
+pub use contender::{Contender, Failure, OtherRule};
 pub use judge::{Judgement, as_analysed, judge, watches};
 pub use measures::{Measures, Offered, Run, TypeResult, classes};
 

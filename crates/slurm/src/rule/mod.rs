@@ -10,7 +10,7 @@
 //! are late. Both keep the limits of quality of service and accounts. Read at 22.05.8.
 //!
 //! # Practice
-//! [`Slurm::new`] makes the rule for a [`Site`] whose nodes are the servers of a fleet. What is left out: preemption,
+//! [`SlurmRule`] makes the rule for a [`Site`], whose nodes are the servers of a fleet. What is left out: preemption,
 //! reservations by hand, licenses, features and constraints, dependencies, heterogeneous jobs, the time that
 //! scheduling itself takes, and jobs of several partitions (they count to the first).
 
@@ -21,6 +21,7 @@ mod nodes;
 mod passes;
 mod plan;
 mod priority;
+mod servers;
 mod set;
 #[cfg(test)]
 mod tests;
@@ -29,6 +30,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 pub use jobs::{Facts, Jobs};
+pub use servers::SlurmRule;
 
 use jobs::{Amounts, members};
 use limits::Limits;

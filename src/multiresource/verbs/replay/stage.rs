@@ -385,12 +385,15 @@ impl<'a> Stage<'a> {
             workload.map_err(|faults| faults.to_string())
         };
         let (mut fleet, mut types) = seen(false)?;
-        let rule = Contender::named(&policy.name, &fleet)?;
+        let rule = match &policy.rule {
+            Contender::Other(rule) => Contender::Other(rule.clone()),
+            _ => Contender::named(&policy.name, &fleet)?,
+        };
         // A rule that asks for sizes gets them.
         if rule.rule(&fleet).is_err() {
             (fleet, types) = seen(true)?;
         }
-        let promised = matches!(rule, Contender::Backfilling(_));
+        let promised = matches!(rule, Contender::Backfilling(_) | Contender::Other(_));
         let scene = scene(fleet, types, clock, latency);
         Ok((rule, DecisionState { promised, ..scene }))
     }

@@ -1,0 +1,136 @@
+//! The nodes of a site as the servers of a fleet.
+
+use std::sync::Arc;
+
+use super::Slurm;
+use super::jobs::{Facts, Jobs};
+use crate::configuration::{Node, Partition, Site};
+use synth_cluster::policy::{Knows, Policy, Unsuitable};
+use synth_cluster::simulator::OtherRule;
+use synth_cluster::workload::{Fleet, Known};
+use synth_core::number::Decimal;
+use synth_trace::trace::{Servers, Shape};
+
+/// MiB in a GiB, in which logs tell memory.
+const GIB: f64 = 1024.0;
+
+impl Site {
+    /// Returns the site of a fleet of which nothing else is known: one partition with all servers, first come first served
+    /// with backfilling.
+    pub fn plain(fleet: &Fleet) -> Self {
+        let node = |n: usize| Node {
+            name: format!("n{}", n + 1),
+            weight: 1,
+            is_up: true,
+            ..Node::default()
+        };
+        let count = fleet.servers();
+        Site {
+            nodes: (0..count).map(node).collect(),
+            partitions: vec![Partition {
+                name: "all".into(),
+                nodes: (0..count).collect(),
+                is_default: true,
+                ..Partition::default()
+            }],
+            ..Site::default()
+        }
+    }
+
+    /// Returns the nodes as servers, those that have the same together, and by node which server it is.
+    pub fn servers(&self) -> (Servers, Vec<usize>) {
+        let mut gres: Vec<&str> = Vec::new();
+        for (name, _) in self.nodes.iter().flat_map(|node| &node.has.gres) {
+            if !gres.contains(&name.as_str()) {
+                gres.push(name);
+            }
+        }
+        let knows_memory = self.nodes.iter().any(|node| node.has.memory.is_some());
+        let capacity = |node: &Node| {
+            let has = &node.has;
+            let decimal = |amount: f64| Decimal::new(amount).unwrap_or(Decimal::ZERO);
+            let memory = has.memory.unwrap_or(0) as f64 / GIB;
+            let of = |name: &&str| {
+                let own = has.gres.iter().filter(|(own, _)| own == name);
+                decimal(own.map(|(_, count)| *count as f64).sum())
+            };
+            let mut amounts = vec![decimal(has.cpus.unwrap_or(0) as f64)];
+            amounts.extend(knows_memory.then(|| decimal(memory)));
+            amounts.extend(gres.iter().map(of));
+            amounts
+        };
+        let mut shapes: Vec<(Shape, Vec<usize>)> = Vec::new();
+        for (n, node) in self.nodes.iter().enumerate() {
+            let capacity = capacity(node);
+            match shapes
+                .iter_mut()
+                .find(|(shape, _)| shape.capacity == capacity)
+            {
+                Some((shape, nodes)) => {
+                    shape.count += 1;
+                    nodes.push(n);
+                }
+                None => shapes.push((Shape { count: 1, capacity }, vec![n])),
+            }
+        }
+        let mut servers = vec![0; self.nodes.len()];
+        let in_order = shapes.iter().flat_map(|(_, nodes)| nodes);
+        for (server, node) in in_order.enumerate() {
+            servers[*node] = server;
+        }
+        let mut resources = vec!["cpu".to_owned()];
+        resources.extend(knows_memory.then(|| "memory".to_owned()));
+        resources.extend(gres.into_iter().map(str::to_owned));
+        let shapes = shapes.into_iter().map(|(shape, _)| shape).collect();
+        (Servers { resources, shapes }, servers)
+    }
+}
+
+/// The rule by its name, for a site or for plain servers.
+#[derive(Clone, Debug, Default)]
+pub struct SlurmRule {
+    /// The site and the facts of the jobs that come; without it one partition has all.
+    pub at: Option<(Arc<Site>, Arc<[Facts]>)>,
+}
+
+impl SlurmRule {
+    /// Its name.
+    pub const NAME: &'static str = "slurm";
+}
+
+impl OtherRule for SlurmRule {
+    fn name(&self) -> &'static str {
+        SlurmRule::NAME
+    }
+
+    fn knows(&self, fleet: &Fleet) -> Knows {
+        match fleet.envelope().known() {
+            Some(Known::Limit(_) | Known::TypeLimit) => Knows::Estimates,
+            _ => Knows::Sizes,
+        }
+    }
+
+    fn rule(&self, fleet: &Fleet) -> Result<Box<dyn Policy>, Unsuitable> {
+        let by_sizes = self.knows(fleet) == Knows::Sizes;
+        let (site, jobs, servers) = match &self.at {
+            Some((site, facts)) => {
+                let servers = site.servers().1;
+                if servers.len() != fleet.servers() {
+                    return Err(Unsuitable(format!(
+                        "the site has {} nodes, and there are {} servers: leave the servers to the site",
+                        servers.len(),
+                        fleet.servers()
+                    )));
+                }
+                (site.clone(), Jobs::ByNumber(facts.clone()), servers)
+            }
+            None => {
+                let site = Arc::new(Site::plain(fleet));
+                let facts = vec![Facts::default(); fleet.types().len()];
+                let servers = (0..fleet.servers()).collect();
+                (site, Jobs::ByType(facts.into()), servers)
+            }
+        };
+        Ok(Box::new(Slurm::new(site, jobs, fleet, &servers, by_sizes)))
+    }
+}

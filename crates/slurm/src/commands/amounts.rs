@@ -98,7 +98,7 @@ impl Amounts {
     }
 
     /// Reads the generic resources of a node: `gpu:a100:4(S:0-1),net:2`, and used ones `gpu:a100:1(IDX:0)`.
-    pub(super) fn gres_of_node(text: &str) -> Option<BTreeMap<String, u64>> {
+    pub(crate) fn gres_of_node(text: &str) -> Option<BTreeMap<String, u64>> {
         let mut gres = BTreeMap::new();
         if matches!(text, "" | "(null)" | "N/A") {
             return Some(gres);
@@ -115,7 +115,8 @@ impl Amounts {
             .collect();
         for part in bare.split(',') {
             let (name, amount) = gres_of(part)?;
-            *gres.entry(name.to_owned()).or_default() += amount;
+            let entry = gres.entry(name.to_owned()).or_default();
+            *entry = entry.saturating_add(amount);
         }
         Some(with_totals(gres))
     }
@@ -160,13 +161,13 @@ fn scaled(text: &str) -> Option<(&str, Option<u32>)> {
 }
 
 /// Reads a count such as `3`, `24K` or `1.50K`.
-fn count(text: &str) -> Option<u64> {
+pub(crate) fn count(text: &str) -> Option<u64> {
     let (digits, scale) = scaled(text)?;
     scale.map_or_else(|| whole(digits), |scale| times(digits, 1 << (10 * scale)))
 }
 
 /// Memory such as `150M`, `1.50G` or `0`; without a unit it is MiB.
-pub(super) fn bytes(text: &str) -> Option<u64> {
+pub(crate) fn bytes(text: &str) -> Option<u64> {
     let (digits, scale) = scaled(text)?;
     times(digits, 1 << (10 * scale.unwrap_or(2)))
 }
@@ -184,7 +185,7 @@ fn times(text: &str, factor: u64) -> Option<u64> {
 }
 
 /// Digits only.
-pub(super) fn whole(text: &str) -> Option<u64> {
+pub(crate) fn whole(text: &str) -> Option<u64> {
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|_| digits)
 }

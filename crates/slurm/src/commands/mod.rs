@@ -17,6 +17,7 @@ mod amounts;
 mod columns;
 mod command;
 mod error;
+mod export;
 mod hostlist;
 mod id;
 mod nodes;
@@ -27,8 +28,10 @@ mod tests;
 
 pub use actions::{Refusal, Why};
 pub use amounts::Amounts;
+pub(crate) use amounts::{bytes, count, whole};
 pub use columns::{Table, Unread};
 pub use error::SlurmError;
+pub use export::{Exported, Text, Texts};
 pub use hostlist::{expand, is_plain};
 pub use id::{JobId, Key};
 pub use nodes::{Node, NodeState, Nodes};

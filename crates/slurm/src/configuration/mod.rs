@@ -1,5 +1,116 @@
 //! How a cluster is set up, from the texts in which Slurm says it.
+//!
+//! # Theory
+//! slurm.conf is read as Slurm reads it: one line after the other, where `DEFAULT` holds from there on, and the last
+//! value of an option counts (`src/common/parse_config.c`). What runs is printed by `scontrol show`, what each may have
+//! by `sacctmgr`, with the same words.
+//!
+//! # Practice
+//! [`of_texts`] reads all of it into a [`Site`]. What cannot be read is an error with its file, its line and what to
+//! write there; what is not understood, or not followed, is a remark of the site.
 
+mod accounting;
+mod nodes;
+mod options;
 mod site;
+mod slurm_conf;
+mod text;
 
+#[cfg(test)]
+mod tests;
+
+pub use nodes::NODES_HELP;
 pub use site::{Association, Node, Partition, Priority, Qos, Scheduler, Site, Tres, Weights};
+pub use text::SiteError;
+
+use crate::commands::Texts;
+use slurm_conf::Conf;
+
+/// Reads a site. Without slurm.conf the defaults of Slurm 22.05 hold; nodes and partitions of `scontrol` or `sinfo` take
+/// the place of those of slurm.conf; without associations those of `sshare` do.
+///
+/// # Errors
+/// Where a text is not what it should be, or there are no nodes or partitions.
+pub fn of_texts(texts: &Texts) -> Result<Site, SiteError> {
+    let mut site = Site::default();
+    let conf = match &texts.conf {
+        Some(text) => Conf::read(&text.name, &text.text)?,
+        None => Conf::default(),
+    };
+    of_options(&mut site, &conf, texts.conf.is_none())?;
+    let mut records = conf.partitions.clone();
+    if let Some(text) = &texts.partitions {
+        records = nodes::shown(text, "PartitionName=");
+        if records.is_empty() {
+            let why = "it has no partitions: give what `scontrol show partition -o` prints";
+            return Err(SiteError(format!("{}: {why}", text.name)));
+        }
+    }
+    let places = match &texts.nodes {
+        Some(text) => nodes::of_text(&mut site, text, records.is_empty())?,
+        None => nodes::of_conf(&mut site, &conf)?,
+    };
+    nodes::partitions(&mut site, &records, &places)?;
+    let (what, from) = match (site.nodes.is_empty(), site.partitions.is_empty()) {
+        (true, _) => ("nodes", "slurm.conf"),
+        (_, true) => ("partitions", "slurm.conf"),
+        _ => ("", ""),
+    };
+    if !what.is_empty() {
+        let name = texts.conf.as_ref().map_or(from, |text| text.name.as_str());
+        return Err(SiteError(format!(
+            "{name}: it has no {what}: give what this prints, too: {NODES_HELP}"
+        )));
+    }
+    if options::gives_whole_nodes(&conf.options) && texts.conf.is_some() {
+        site.partitions
+            .iter_mut()
+            .for_each(|own| own.is_exclusive = true);
+    }
+    of_accounting(&mut site, texts)?;
+    Ok(site)
+}
+
+/// Reads the options that hold for the whole cluster.
+fn of_options(site: &mut Site, conf: &Conf, is_missing: bool) -> Result<(), SiteError> {
+    let remarks = &mut site.remarks;
+    if is_missing {
+        remarks.push("no slurm.conf: the defaults of Slurm 22.05 are taken; `scontrol show config` prints what holds".into());
+    }
+    let cluster = conf.options.text(&["ClusterName"]);
+    site.cluster = cluster.unwrap_or_default().to_owned();
+    if is_missing {
+        return Ok(());
+    }
+    site.scheduler = options::scheduler(&conf.options, remarks);
+    site.priority = options::priority(&conf.options, remarks)?;
+    options::others(&conf.options, conf.is_shown, remarks);
+    Ok(())
+}
+
+/// Reads who may have what.
+fn of_accounting(site: &mut Site, texts: &Texts) -> Result<(), SiteError> {
+    let cluster = site.cluster.clone();
+    if let Some(text) = &texts.qos {
+        site.qos = accounting::qos(text, &mut site.remarks)?;
+    }
+    if let Some(text) = &texts.associations {
+        site.associations = accounting::associations(text, &cluster, &mut site.remarks)?;
+    }
+    if let Some(text) = &texts.shares {
+        let shares = accounting::associations(text, &cluster, &mut site.remarks)?;
+        match site.associations.is_empty() {
+            true => site.associations = shares,
+            false => accounting::usage(&mut site.associations, &shares),
+        }
+    }
+    let known = |name: &Option<String>| name.as_ref().is_none_or(|name| site.qos(name).is_some());
+    let missing = site.partitions.iter().filter(|own| !known(&own.qos));
+    let missing: Vec<String> = missing.map(|own| own.name.clone()).collect();
+    if !missing.is_empty() {
+        let why = "their quality of service is not among those of `sacctmgr -P show qos`, and limits nothing";
+        site.remarks
+            .push(format!("partitions {}: {why}", missing.join(", ")));
+    }
+    Ok(())
+}

@@ -70,7 +70,7 @@ pub struct Partition {
     pub tier: u32,
     /// What the partition adds to priority, before it is divided by the largest of all partitions.
     pub job_factor: u32,
-    /// Whether a job has its nodes for itself (`OverSubscribe=EXCLUSIVE`).
+    /// Whether a job has its nodes for itself (`OverSubscribe=EXCLUSIVE`, `SelectType=select/linear`).
     pub is_exclusive: bool,
     /// A quality of service whose limits hold for all its jobs.
     pub qos: Option<String>,
@@ -99,6 +99,8 @@ impl Default for Partition {
 pub struct Scheduler {
     /// Whether jobs are backfilled (`sched/backfill`).
     pub backfills: bool,
+    /// Whether a node's memory limits what runs there (`SelectTypeParameters=…_Memory`).
+    pub counts_memory: bool,
     /// Between two passes of backfilling \[s\].
     pub bf_interval: f64,
     /// How far ahead reservations are planned \[s\].
@@ -145,6 +147,7 @@ impl Default for Scheduler {
     fn default() -> Self {
         Scheduler {
             backfills: true,
+            counts_memory: true,
             bf_interval: 30.0,
             bf_window: 86_400.0,
             bf_resolution: 60.0,
@@ -250,7 +253,7 @@ pub struct Association {
     pub account: String,
     /// The user; `None`: the account itself.
     pub user: Option<String>,
-    /// The account above; empty of the root.
+    /// The account above, which of a user is the account; empty of the root.
     pub parent: String,
     /// Its shares among those of one parent; `None`: those of its parent (`fairshare=parent`).
     pub shares: Option<u64>,

@@ -253,6 +253,7 @@ impl<'a> Jobs<'a> {
             line: 0,
             kind: job.vector,
             user: job.user,
+            class: 0,
         });
         Log {
             jobs: jobs.collect(),

@@ -19,8 +19,10 @@ pub struct Job {
     pub line: u32,
     /// Its vector of demands, or the type that it goes to.
     pub kind: u32,
-    /// Who sent it, a number of a name; 0 where that is not known.
+    /// Who sent it, a number of a name in [`Account::users`]; 0 where that is not known.
     pub user: u32,
+    /// What it was sent to, a number in [`Account::classes`].
+    pub class: u32,
 }
 
 /// A trace that was read to its end.
@@ -83,6 +85,7 @@ impl Log {
                 line: job.line,
                 kind: job.demand,
                 user: job.user,
+                class: job.class,
             });
             if jobs.len() % (1 << 18) == 0 {
                 listener(jobs.len());

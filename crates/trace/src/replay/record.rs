@@ -54,6 +54,7 @@ pub fn record(text: &[u8], types: &[&str]) -> Result<Vec<Job>, String> {
             line: line as u32,
             kind: kind as u32,
             user: 0,
+            class: 0,
         });
     }
     jobs.sort_by(|a, b| a.submit.total_cmp(&b.submit));

@@ -4,6 +4,17 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
+/// What a job was sent to: each is empty where that is not known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Class {
+    /// The partition, or several between commas.
+    pub partition: String,
+    /// The account, or group.
+    pub account: String,
+    /// The quality of service, or queue.
+    pub qos: String,
+}
+
 /// A number that stands for a name: equal names have equal ones, and none has 0.
 pub(super) use synth_core::document::number_of as name;
 
@@ -29,6 +40,8 @@ pub enum Reason {
     TooLarge,
     /// Before `--from` or after `--to`: left out.
     OutsideSpan,
+    /// Of another partition than `--partition`, or another user than `--user`: left out.
+    Others,
     /// Submitted before the line before: sorted.
     Unsorted,
     /// It has no limit; its size is taken as one.
@@ -92,6 +105,12 @@ pub struct Account {
     /// The names of users, by their numbers.
     #[serde(skip)]
     pub users: HashMap<u32, String>,
+    /// What jobs were sent to, by the numbers that they carry; none where the format tells nothing of it.
+    #[serde(skip)]
+    pub classes: Vec<Class>,
+    /// The same numbers, by partition, account and quality of service with zeros between.
+    #[serde(skip)]
+    pub(super) numbers: HashMap<Vec<u8>, u32>,
 }
 
 impl Account {
@@ -132,6 +151,36 @@ impl Account {
             self.users.entry(number).or_insert_with(called);
         }
         number
+    }
+
+    /// Returns the number of a partition, an account and a quality of service, which are kept.
+    pub(super) fn class(&mut self, names: [&[u8]; 3]) -> u32 {
+        let key = names.map(<[u8]>::trim_ascii).join(&0);
+        if let Some(number) = self.numbers.get(&key) {
+            return *number;
+        }
+        let number = self.classes.len() as u32;
+        let [partition, account, qos] =
+            names.map(|name| String::from_utf8_lossy(name.trim_ascii()).into_owned());
+        self.classes.push(Class {
+            partition,
+            account,
+            qos,
+        });
+        self.numbers.insert(key, number);
+        number
+    }
+
+    /// Returns the names of the partitions that were seen, in order, each once.
+    pub(super) fn partitions(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = self
+            .classes
+            .iter()
+            .map(|own| own.partition.as_str())
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        names
     }
 
     /// The line that is read now, with so much work, takes part or not.
@@ -206,6 +255,7 @@ impl Reason {
             Reason::NoDemand => ("ask for nothing", LEFT_OUT, ""),
             Reason::RequestedTaken => ("allocated nothing", "requested taken", ""),
             Reason::TooLarge => ("larger than any server", LEFT_OUT, "--capacity, --servers"),
+            Reason::Others => ("of others", LEFT_OUT, "--partition, --user"),
             Reason::OutsideSpan => ("outside the span", LEFT_OUT, "--from, --to"),
             Reason::Unsorted => ("submitted before the line before", "sorted", ""),
             Reason::NoLimit => ("without a limit", "size taken as limit", ""),

@@ -10,6 +10,8 @@ use super::{
 
 /// The share of lines that may be faulty where none is given.
 const FAULTS: f64 = 0.01;
+/// A log of Slurm that is shorter is hardly what was to be exported \[s\].
+const SHORT: u64 = 2 * 86_400;
 /// From this share on the file is another one than it is taken for.
 const MOST_FAULTS: f64 = 0.5;
 
@@ -244,6 +246,7 @@ impl Trace {
             limit,
             demand,
             user: raw.user,
+            class: raw.class,
             batch: raw.batch,
             waited: raw
                 .start
@@ -258,7 +261,9 @@ impl Trace {
     /// Why a line takes no part, if it does not.
     fn left_out(&self, raw: &Raw, nodes: u32) -> Option<Reason> {
         let broken = raw.fate == Fate::Broken;
-        if raw.fate == Fate::Part {
+        if !self.is_selected(raw) {
+            Some(Reason::Others)
+        } else if raw.fate == Fate::Part {
             Some(Reason::Partial)
         } else if raw.size < 0 || raw.size == 0 && broken {
             Some(Reason::NeverRan)
@@ -273,6 +278,17 @@ impl Trace {
         } else {
             None
         }
+    }
+
+    /// Returns whether a job is of the partition and of the user of the options.
+    fn is_selected(&self, raw: &Raw) -> bool {
+        let partition = |name: &String| {
+            let class = self.account.classes.get(raw.class as usize);
+            class.is_some_and(|own| own.partition.split(',').any(|own| own == name))
+        };
+        let user = |name: &String| self.account.users.get(&raw.user) == Some(name);
+        self.options.partition.as_ref().is_none_or(partition)
+            && self.options.user.as_ref().is_none_or(user)
     }
 
     /// Counts a job that is within the span of the options; returns whether it is.
@@ -324,8 +340,21 @@ impl Trace {
             )));
         }
         if account.jobs == 0 {
-            let why = account.why_none();
+            let mut why = account.why_none();
+            if self.options.partition.is_some() {
+                why += &format!("\nits partitions are: {}", account.partitions().join(", "));
+            }
             return Err(TraceError::Empty(format!("{name}: no job takes part{why}")));
+        }
+        let (first, last) = self.span.unwrap_or_default();
+        let seconds = (last - first) as u64 / self.tick.per_second();
+        let is_whole = self.options.partition.is_none() && self.options.user.is_none();
+        if self.rows.format == Format::Sacct && is_whole && seconds < SHORT {
+            account.remarks.push(format!(
+                "all its jobs came within {:.1} hours, which says little of any other day; without -S sacct tells those of today. {}",
+                seconds as f64 / 3600.0,
+                Format::Sacct.help()
+            ));
         }
         let resources = self.servers.resources.iter().zip(&self.is_named);
         let unnamed: Vec<&str> = resources

@@ -22,10 +22,10 @@ mod input;
 mod jobs;
 mod servers;
 
-pub use account::{Account, Reason, Row};
+pub use account::{Account, Class, Reason, Row};
 pub use demands::Demands;
 pub use error::TraceError;
-pub use format::{Format, nodes};
+pub use format::{EXPORT, Format, nodes};
 pub use input::Source;
 pub use jobs::Trace;
 pub use servers::{Servers, Shape};
@@ -73,6 +73,14 @@ pub struct Options {
     /// Leave out what came later than this after the first job, likewise
     #[arg(long, value_name = "TIME", requires = "trace", value_parser = time)]
     pub to: Option<f64>,
+
+    /// Leave out the jobs of other partitions (sacct, swf)
+    #[arg(long, value_name = "NAME", requires = "trace")]
+    pub partition: Option<String>,
+
+    /// Leave out the jobs of other users, likewise
+    #[arg(long, value_name = "NAME", requires = "trace")]
+    pub user: Option<String>,
 
     /// Which jobs take part: all that started, whatever became of them, or those that completed
     #[arg(long = "status", value_name = "WHICH", requires = "trace", value_parser = either(["started", "completed"]), action = clap::ArgAction::Set, default_value = "started")]
@@ -126,6 +134,8 @@ pub struct Job {
     pub limit: u64,
     /// Who sent it: equal numbers are equal names, and 0 is none.
     pub user: u32,
+    /// What it was sent to, a number in [`Account::classes`].
+    pub class: u32,
     /// With which others it came: equal numbers are one batch, and 0 is none.
     pub batch: u32,
     /// How long it waited for its room \[ticks\], where the trace tells.

@@ -17,6 +17,7 @@ use super::{Account, Options, Seen, Servers, Source, Tick, TraceError, input};
 pub(super) use rows::Rows;
 
 pub use openb::nodes;
+pub use sacct::EXPORT;
 
 /// A format of traces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, ValueEnum)]
@@ -66,7 +67,7 @@ impl Format {
     }
 
     /// Returns what to do where a column is missing.
-    fn help(self) -> &'static str {
+    pub(super) fn help(self) -> &'static str {
         match self {
             Format::Sacct => sacct::EXPORT_HELP,
             _ => "Name another --format, or csv and the --columns",
@@ -143,6 +144,7 @@ pub(in crate::trace) struct Raw {
     /// \[ticks\], where one is told.
     pub limit: Option<i64>,
     pub user: u32,
+    pub class: u32,
     pub batch: u32,
     pub fate: Fate,
 }
@@ -160,6 +162,7 @@ impl Raw {
             seen: Seen::Whole,
             limit: None,
             user: 0,
+            class: 0,
             batch: 0,
             fate: Fate::Completed,
         }
@@ -249,6 +252,13 @@ pub(super) fn open(source: &Source, options: &Options) -> Result<Opened, TraceEr
 
 /// Returns the options that mean nothing for this format, if any.
 fn without_use(format: Format, options: &Options) -> Option<String> {
+    let has_people = matches!(format, Format::Sacct | Format::Swf);
+    if !has_people && (options.partition.is_some() || options.user.is_some()) {
+        return Some(format!(
+            "--partition and --user are for files of the formats sacct and swf, and this one is read as {}: leave them out",
+            format.name()
+        ));
+    }
     let request = [
         ("--columns", Format::Csv, !options.columns.is_empty()),
         ("--unit", Format::Csv, !options.units.is_empty()),

@@ -13,9 +13,22 @@ use crate::trace::fields::{Fault, amount, clock_ticks, ticks, whole};
 use crate::trace::{Account, Reason, Seen, Tick, TraceError};
 use synth_core::number::{self, clock};
 
-/// What to type for a file that is read without complaint.
-pub(super) const EXPORT_HELP: &str = "Export with `sacct -aXP --format=JobID,Submit,Eligible,Start,End,ElapsedRaw,State,ReqTRES,\
-     AllocTRES,TimelimitRaw,User`";
+/// The command, and the sentence that tells it.
+macro_rules! export {
+    ($before:literal, $after:literal) => {
+        concat!(
+            $before,
+            "sacct -aXP -S now-4weeks --format=JobID,User,Account,Partition,QOS,Submit,Eligible,Start,End,",
+            "ElapsedRaw,State,NNodes,ReqTRES,AllocTRES,TimelimitRaw",
+            $after
+        )
+    };
+}
+
+/// What to type for a file that is read without complaint: the jobs of four weeks.
+pub const EXPORT: &str = export!("", "");
+
+pub(super) const EXPORT_HELP: &str = export!("Export with `", "`");
 
 /// Seconds in a minute, the unit of limits.
 const MINUTE: f64 = 60.0;
@@ -40,6 +53,8 @@ struct Sacct {
     gres: Option<usize>,
     nodes: Option<usize>,
     user: Option<usize>,
+    /// Partition, account and quality of service.
+    class: [Option<usize>; 3],
     /// The TRES of each resource.
     names: Vec<String>,
     /// Heterogeneous jobs by their first ids: what is known of all their components.
@@ -86,6 +101,11 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
         gres: either(&["AllocGRES", "ReqGRES"])?,
         nodes: either(&["AllocNodes", "NNodes", "ReqNodes"])?,
         user: rows.column("User")?,
+        class: [
+            rows.column("Partition")?,
+            rows.column("Account")?,
+            rows.column("QOS")?,
+        ],
         names: servers.resources.iter().map(name).collect(),
         joined: BTreeMap::new(),
     };
@@ -180,6 +200,10 @@ impl Sacct {
             },
             limit,
             user: self.user.map_or(0, |column| account.user(rows.get(column))),
+            class: account.class(
+                self.class
+                    .map(|column| column.map_or(&b""[..], |column| rows.get(column))),
+            ),
             fate: match state {
                 State::Ended(fate) => fate,
                 State::Runs | State::Waits => Fate::Completed,

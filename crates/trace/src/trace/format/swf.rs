@@ -22,6 +22,9 @@ mod field {
     pub const REQUESTED_MEMORY: usize = 9;
     pub const STATUS: usize = 10;
     pub const USER: usize = 11;
+    pub const GROUP: usize = 12;
+    pub const QUEUE: usize = 14;
+    pub const PARTITION: usize = 15;
 }
 
 /// KiB in a GiB, the unit of memory in a capacity.
@@ -118,10 +121,20 @@ impl Reader for Swf {
             b"-1" => 0,
             user => account.user(user),
         };
+        let name = |n: usize| match rows.get(n) {
+            b"-1" => b"",
+            name => name,
+        };
+        // Most systems have but queues.
+        let class = match (name(field::PARTITION), name(field::QUEUE)) {
+            (b"", queue) => [queue, name(field::GROUP), b""],
+            (partition, queue) => [partition, name(field::GROUP), queue],
+        };
         Ok(Some(Raw {
             start: wait.map(|wait| submit + wait.round() as i64),
             limit: Some(limit),
             user,
+            class: account.class(class),
             fate,
             ..Raw::new(rows.number(), submit, run)
         }))

@@ -1,0 +1,124 @@
+//! What a login node says of a site: its jobs of the last weeks, and how it is set up.
+
+use std::time::Duration;
+
+use synth_trace::trace::EXPORT;
+
+use super::{Slurm, SlurmError};
+
+/// A text and what it is called where it is spoken of: a file's name, or the command that printed it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Text {
+    /// Its name.
+    pub name: String,
+    /// What it says.
+    pub text: String,
+}
+
+/// How a cluster is set up, as files have it or commands print it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Texts {
+    /// slurm.conf, or `scontrol show config`.
+    pub conf: Option<Text>,
+    /// `scontrol show node -o`, or `sinfo -N`.
+    pub nodes: Option<Text>,
+    /// `scontrol show partition -o`.
+    pub partitions: Option<Text>,
+    /// `sacctmgr -P show qos`.
+    pub qos: Option<Text>,
+    /// `sacctmgr -P show assoc tree`.
+    pub associations: Option<Text>,
+    /// `sshare -alP`.
+    pub shares: Option<Text>,
+}
+
+/// What was asked for.
+#[derive(Clone, Debug)]
+pub struct Exported {
+    /// The jobs, as `sacct` printed them.
+    pub log: Text,
+    /// How the cluster is set up, as far as it was answered.
+    pub texts: Texts,
+    /// What was not answered, and why.
+    pub remarks: Vec<String>,
+}
+
+/// How long sacct may take.
+const SACCT_LIMIT: Duration = Duration::from_secs(600);
+
+/// What is asked for beside the jobs, and the file into which a user writes it.
+const QUESTIONS: [(&str, &str); 6] = [
+    ("scontrol show config", "config.txt"),
+    ("scontrol show node -o", "nodes.txt"),
+    ("scontrol show partition -o", "partitions.txt"),
+    ("sacctmgr -P show qos", "qos.txt"),
+    ("sacctmgr -P show assoc tree", "assoc.txt"),
+    ("sshare -alP", "shares.txt"),
+];
+
+impl Exported {
+    /// Returns the commands whose answers these are, as they are typed on a login node; `since` is such as `now-4weeks`.
+    pub fn commands(since: &str) -> Vec<String> {
+        let jobs = (sacct(since), "jobs.txt");
+        let others = QUESTIONS.map(|(command, file)| (command.to_owned(), file));
+        let all = std::iter::once(jobs).chain(others);
+        all.map(|(command, file)| format!("{command} > {file}"))
+            .collect()
+    }
+}
+
+/// The command of the jobs that came or ran since then.
+fn sacct(since: &str) -> String {
+    EXPORT.replace("now-4weeks", since)
+}
+
+impl Slurm {
+    /// Asks for all jobs since a time in sacct's words, such as `now-4weeks` or `2026-11-01`, and how the cluster is set
+    /// up. Where accounting is not set up, its qualities of service and associations are missing.
+    ///
+    /// # Errors
+    /// As [`SlurmError`] has it, if there are no jobs to be read.
+    pub fn export(&self, since: &str) -> Result<Exported, SlurmError> {
+        let slurm = Slurm {
+            limit: self.limit.max(SACCT_LIMIT),
+            ..self.clone()
+        };
+        let log = slurm.answer(&sacct(since))?;
+        let mut remarks = Vec::new();
+        let mut answers = QUESTIONS.map(|(command, _)| match self.answer(command) {
+            Ok(text) if text.text.trim().is_empty() => {
+                remarks.push(format!("`{command}` wrote nothing"));
+                None
+            }
+            Ok(text) => Some(text),
+            Err(why) => {
+                remarks.push(format!("`{command}`: {why}"));
+                None
+            }
+        });
+        let [conf, nodes, partitions, qos, associations, shares] =
+            answers.each_mut().map(Option::take);
+        Ok(Exported {
+            log,
+            texts: Texts {
+                conf,
+                nodes,
+                partitions,
+                qos,
+                associations,
+                shares,
+            },
+            remarks,
+        })
+    }
+
+    fn answer(&self, command: &str) -> Result<Text, SlurmError> {
+        let mut words = command.split_whitespace();
+        let program = words.next().unwrap_or_default();
+        let bytes = self.ask(program, &words.collect::<Vec<_>>())?;
+        Ok(Text {
+            name: command.to_owned(),
+            text: String::from_utf8_lossy(&bytes).into_owned(),
+        })
+    }
+}

@@ -1,0 +1,427 @@
+//! Nodes and partitions: from lines of slurm.conf, from `scontrol show node` and `scontrol show partition`, and from `sinfo`.
+
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use crate::commands::{Amounts, Text, expand};
+
+use super::slurm_conf::Conf;
+use super::text::{Pair, Place, Record, SiteError, TIME, short, time};
+use super::{Node, Partition, Site, Tres};
+
+/// What gives nodes and partitions best.
+pub const NODES_HELP: &str =
+    "scontrol show node -o > nodes.txt; scontrol show partition -o > partitions.txt";
+
+const LIST: &str = "a list of nodes such as n[1-4,7],gpu03";
+
+/// The nodes that a site has, by their names, while partitions are read.
+#[derive(Default)]
+pub(super) struct Places {
+    of: HashMap<String, usize>,
+    /// Nodes that are configured, and do not exist yet.
+    future: HashSet<String>,
+    /// Sets of nodes, and the features that nodes have.
+    sets: HashMap<String, Vec<usize>>,
+}
+
+impl Places {
+    /// Adds the nodes of a record, `names` of them.
+    ///
+    /// # Errors
+    /// Where there is one already, or what it has is no amount.
+    fn add(&mut self, site: &mut Site, record: &Record, name: &Pair) -> Result<(), SiteError> {
+        let names = name.read(LIST, expand)?;
+        let state = record.text(&["State"]).unwrap_or_default();
+        if state.to_ascii_uppercase().contains("FUTURE") {
+            self.future.extend(names);
+            return Ok(());
+        }
+        let node = node(record)?;
+        let features = record.text(&["ActiveFeatures", "Features", "Feature"]);
+        for name_of_node in names {
+            let place = site.nodes.len();
+            if self.of.insert(name_of_node.clone(), place).is_some() {
+                let why = format!("a second node `{name_of_node}`: take one out");
+                return Err(name.place.wrong(why));
+            }
+            site.nodes.push(Node {
+                name: name_of_node,
+                ..node.clone()
+            });
+            for feature in features.unwrap_or_default().split(',') {
+                self.sets
+                    .entry(format!("={feature}"))
+                    .or_default()
+                    .push(place);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the nodes that a list names, ascending: `ALL`, names, and sets of nodes.
+    fn listed(&self, pair: &Pair) -> Result<Vec<usize>, SiteError> {
+        if pair.value.eq_ignore_ascii_case("ALL") {
+            return Ok((0..self.of.len()).collect());
+        }
+        let mut places = Vec::new();
+        for name in pair.read(LIST, expand)? {
+            match (self.of.get(&name), self.sets.get(&name)) {
+                (Some(place), _) => places.push(*place),
+                (None, Some(set)) => places.extend(set),
+                (None, None) if self.future.contains(&name) => {}
+                (None, None) if name.eq_ignore_ascii_case("ALL") => places.extend(0..self.of.len()),
+                (None, None) => {
+                    let why = format!(
+                        "{}: no node and no node set is called `{name}`: {ABOVE}",
+                        pair.key
+                    );
+                    return Err(pair.place.wrong(why));
+                }
+            }
+        }
+        places.sort_unstable();
+        places.dedup();
+        Ok(places)
+    }
+}
+
+const ABOVE: &str =
+    "write a line NodeName=… above, or see that nodes and partitions are of one cluster";
+
+/// Reads the nodes of slurm.conf, its node sets, and which are down.
+///
+/// # Errors
+/// As [`Places::add`].
+pub(super) fn of_conf(site: &mut Site, conf: &Conf) -> Result<Places, SiteError> {
+    let mut places = Places::default();
+    for record in &conf.nodes {
+        places.add(site, record, &record.0[0])?;
+    }
+    for record in &conf.sets {
+        let mut nodes = Vec::new();
+        if let Some(pair) = record.pair(&["Nodes"]) {
+            nodes.extend(places.listed(pair)?);
+        }
+        for feature in record.text(&["Feature"]).unwrap_or_default().split(',') {
+            nodes.extend(
+                places
+                    .sets
+                    .get(&format!("={feature}"))
+                    .into_iter()
+                    .flatten(),
+            );
+        }
+        places.sets.insert(record.0[0].value.clone(), nodes);
+    }
+    for record in &conf.down {
+        let is_down = record.text(&["State"]).is_none_or(|state| !is_up(state));
+        for place in places.listed(&record.0[0])? {
+            site.nodes[place].is_up &= !is_down;
+        }
+    }
+    Ok(places)
+}
+
+/// Reads what `scontrol show node` or `sinfo` printed of nodes; the latter's partitions where they are
+/// not known else.
+///
+/// # Errors
+/// Where it is neither, or has no nodes.
+pub(super) fn of_text(
+    site: &mut Site,
+    text: &Text,
+    with_partitions: bool,
+) -> Result<Places, SiteError> {
+    let mut places = Places::default();
+    if text.text.trim_start().starts_with("NodeName=") {
+        for record in shown(text, "NodeName=") {
+            places.add(site, &record, &record.0[0])?;
+        }
+    } else {
+        of_sinfo(site, &mut places, text, with_partitions)?;
+    }
+    if site.nodes.is_empty() {
+        return Err(SiteError(format!(
+            "{}: it has no nodes: give what this prints: {NODES_HELP}",
+            text.name
+        )));
+    }
+    Ok(places)
+}
+
+/// Returns the records of `scontrol show`, on one line each or on several; of a key twice the first value, since what
+/// users can choose stands last.
+pub(super) fn shown(text: &Text, start: &str) -> Vec<Record> {
+    let file: Rc<str> = text.name.as_str().into();
+    let mut records: Vec<Record> = Vec::new();
+    for (number, line) in text.text.lines().enumerate() {
+        if line.starts_with(start) {
+            records.push(Record::default());
+        }
+        let Some(Record(pairs)) = records.last_mut() else {
+            continue;
+        };
+        let words = line
+            .split_whitespace()
+            .filter_map(|word| word.split_once('='));
+        for (key, value) in words {
+            if pairs.iter().all(|pair| pair.key != key) {
+                let place = Place {
+                    file: file.clone(),
+                    line: number + 1,
+                };
+                pairs.push(Pair {
+                    key: key.to_owned(),
+                    value: value.to_owned(),
+                    place,
+                });
+            }
+        }
+    }
+    records
+}
+
+/// Reads what the nodes of a record have.
+fn node(record: &Record) -> Result<Node, SiteError> {
+    let number = |keys: &[&str], without| record.number(keys, without);
+    let boards = number(&["Boards"], 1)?;
+    let sockets = number(&["SocketsPerBoard"], 1)?.saturating_mul(boards);
+    let cores = number(&["Sockets"], sockets)?.saturating_mul(number(&["CoresPerSocket"], 1)?);
+    let threads = number(&["ThreadsPerCore"], 1)?;
+    let cpus = number(&["CPUTot", "CPUs", "Procs"], cores.saturating_mul(threads))?;
+    // Cores of the system's own.
+    let listed = record.read(&["CPUSpecList"], "a list of CPUs such as 0,2-3", |text| {
+        expand(&format!("[{text}]")).map(|cpus| cpus.len() as u64)
+    })?;
+    let per_core = if cores >= cpus { 1 } else { threads };
+    let cores_kept = number(&["CoreSpecCount"], 0)?.saturating_mul(per_core);
+    let kept = listed.unwrap_or(cores_kept);
+    let gres = record.read(
+        &["Gres"],
+        "generic resources such as gpu:a100:4(S:0-1)",
+        Amounts::gres_of_node,
+    )?;
+    let gres = gres.unwrap_or_default().into_iter();
+    let memory = number(&["RealMemory"], 1)?.saturating_sub(number(&["MemSpecLimit"], 0)?);
+    Ok(Node {
+        name: String::new(),
+        has: Tres {
+            cpus: Some(number(&["CPUEfctv"], cpus.saturating_sub(kept))?),
+            memory: Some(memory),
+            nodes: Some(1),
+            gres: gres.filter(|(name, _)| !name.contains(':')).collect(),
+        },
+        weight: u32::try_from(number(&["Weight"], 1)?).unwrap_or(u32::MAX),
+        is_up: record.text(&["State"]).is_none_or(is_up),
+    })
+}
+
+/// Returns whether jobs start on a node of such a state: `UNKNOWN` (it is what it registers as), `IDLE+CLOUD`, `mixed~`.
+fn is_up(state: &str) -> bool {
+    let down = [
+        "down",
+        "drain",
+        "drained",
+        "draining",
+        "drng",
+        "fail",
+        "failing",
+        "failg",
+        "error",
+        "inval",
+        "not_responding",
+    ];
+    let mut words = state
+        .split('+')
+        .map(|word| word.trim_end_matches(|c: char| !c.is_ascii_alphanumeric()));
+    !state.contains('*')
+        && !words.any(|word| down.iter().any(|down| down.eq_ignore_ascii_case(word)))
+}
+
+/// Reads partitions: lines of slurm.conf, or records of `scontrol show partition`.
+///
+/// # Errors
+/// Where one names a node that is not there, or a value is none.
+pub(super) fn partitions(
+    site: &mut Site,
+    records: &[Record],
+    places: &Places,
+) -> Result<(), SiteError> {
+    for record in records {
+        let name = record.0[0].value.clone();
+        if site.partition(&name).is_some() {
+            let why = format!("a second partition `{name}`: take one out");
+            return Err(record.0[0].place.wrong(why));
+        }
+        let nodes = record
+            .pair(&["Nodes"])
+            .map(|pair| places.listed(pair))
+            .transpose()?;
+        let limit = |key: &str| Ok(record.read(&[key], TIME, time)?.flatten());
+        let plain = Partition::default();
+        let number = |keys: &[&str], without| {
+            record
+                .number(keys, without)
+                .map(|n| u32::try_from(n).unwrap_or(u32::MAX))
+        };
+        let is_any = |text: &str| {
+            text.eq_ignore_ascii_case("UNLIMITED") || text.eq_ignore_ascii_case("INFINITE")
+        };
+        let max_nodes = record
+            .pair(&["MaxNodes"])
+            .filter(|pair| !is_any(&pair.value));
+        let max_nodes =
+            max_nodes.map(|pair| pair.read("a number of nodes or UNLIMITED", super::text::number));
+        let share = ["OverSubscribe", "Shared"];
+        for key in [
+            "MaxCPUsPerNode",
+            "MaxCPUsPerSocket",
+            "LLN",
+            "TRESBillingWeights",
+            "ReqResv",
+        ] {
+            let text = record
+                .text(&[key])
+                .filter(|text| !is_any(text) && !text.eq_ignore_ascii_case("NO"));
+            if let Some(text) = text {
+                site.remarks.push(format!(
+                    "partition {name}: {key}={} is not followed",
+                    short(text)
+                ));
+            }
+        }
+        site.partitions.push(Partition {
+            nodes: nodes.unwrap_or_default(),
+            is_default: record.says(&["Default"], "YES") || record.says(&["Default"], "true"),
+            is_up: !record.says(&["State"], "DOWN") && !record.says(&["State"], "INACTIVE"),
+            max_time: limit("MaxTime")?,
+            default_time: limit("DefaultTime")?,
+            max_nodes: max_nodes.transpose()?,
+            tier: number(&["PriorityTier", "Priority"], plain.tier.into())?,
+            job_factor: number(&["PriorityJobFactor", "Priority"], plain.job_factor.into())?,
+            is_exclusive: record.says(&share, "EXCLUSIVE"),
+            qos: record.text(&["QOS"]).map(str::to_owned),
+            name,
+        });
+    }
+    Ok(())
+}
+
+/// The columns of sinfo that are looked at, in the order of `%N|%P|%c|%m|%G|%T|%w`.
+const TITLES: [&str; 7] = [
+    "NODELIST",
+    "PARTITION",
+    "CPUS",
+    "MEMORY",
+    "GRES",
+    "STATE",
+    "WEIGHT",
+];
+/// The keys that these are in slurm.conf.
+const KEYS: [&str; 7] = [
+    "NodeName",
+    "PartitionName",
+    "CPUs",
+    "RealMemory",
+    "Gres",
+    "State",
+    "Weight",
+];
+
+/// Reads a table of `sinfo -N`: with titles, between blanks or `|`, or seven columns between `|` without.
+fn of_sinfo(
+    site: &mut Site,
+    places: &mut Places,
+    text: &Text,
+    with_partitions: bool,
+) -> Result<(), SiteError> {
+    let file: Rc<str> = text.name.as_str().into();
+    let mut columns: Option<Vec<Option<usize>>> = None;
+    for (number, line) in text.text.lines().enumerate() {
+        let place = Place {
+            file: file.clone(),
+            line: number + 1,
+        };
+        let cells: Vec<&str> = match line.contains('|') {
+            true => line.split('|').map(str::trim).collect(),
+            false => line.split_whitespace().collect(),
+        };
+        if cells.contains(&"NODELIST") {
+            let of = |title: &&str| cells.iter().position(|cell| cell == title);
+            columns = Some(TITLES.iter().map(of).collect());
+            continue;
+        }
+        if columns.is_none() && line.contains('|') && cells.len() == TITLES.len() {
+            columns = Some((0..TITLES.len()).map(Some).collect());
+        }
+        // A date stands above the titles of `sinfo -l`.
+        let Some(columns) = columns.as_ref().filter(|_| !cells.is_empty()) else {
+            continue;
+        };
+        if columns[0].is_none() || columns[2].is_none() {
+            let why = format!(
+                "`sinfo` tells no CPUs of nodes in this form: give what this prints: {NODES_HELP}"
+            );
+            return Err(place.wrong(why));
+        }
+        let mut record = Record::default();
+        for (key, column) in KEYS.iter().zip(columns) {
+            let value = column.and_then(|column| cells.get(column)).unwrap_or(&"");
+            // `4+` is the least of several nodes, which -N never has.
+            let pair = Pair {
+                key: (*key).to_owned(),
+                value: (*value).to_owned(),
+                place: place.clone(),
+            };
+            record.0.push(pair);
+        }
+        let name = &record.0[0];
+        if !places.of.contains_key(&name.value) {
+            places.add(site, &record, name)?;
+        }
+        if let (Some(node), Some(own), true) = (
+            places.of.get(&name.value),
+            record.text(&["PartitionName"]),
+            with_partitions,
+        ) {
+            of_row(site, own, *node);
+        }
+    }
+    let missing: Vec<&str> = [4, 6]
+        .into_iter()
+        .filter(|n| columns.as_ref().is_some_and(|own| own[*n].is_none()))
+        .map(|n| KEYS[n])
+        .collect();
+    if !missing.is_empty() {
+        site.remarks.push(format!(
+            "{}: it tells no {}: all nodes are taken to be alike there. {NODES_HELP}",
+            text.name,
+            missing.join(" and no ")
+        ));
+    }
+    if with_partitions {
+        site.remarks.push(format!(
+            "{}: limits of partitions are not told by sinfo: none is taken. {NODES_HELP}",
+            text.name
+        ));
+    }
+    Ok(())
+}
+
+/// Puts a node into a partition, which is a new one perhaps; the default one has an asterisk.
+fn of_row(site: &mut Site, name: &str, node: usize) {
+    let bare = name.trim_end_matches('*');
+    let place = site.partition(bare).unwrap_or_else(|| {
+        site.partitions.push(Partition {
+            name: bare.to_owned(),
+            is_default: bare != name,
+            ..Partition::default()
+        });
+        site.partitions.len() - 1
+    });
+    let nodes = &mut site.partitions[place].nodes;
+    if let Err(at) = nodes.binary_search(&node) {
+        nodes.insert(at, node);
+    }
+}

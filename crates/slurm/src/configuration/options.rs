@@ -1,0 +1,283 @@
+//! How jobs are scheduled and ranked, from the options of slurm.conf.
+
+use std::ops::RangeInclusive;
+
+use synth_core::document::suggest;
+
+use super::text::{Pair, Record, SiteError, TIME, short, time};
+use super::{Priority, Scheduler, Weights};
+
+/// All options of slurm.conf from 22.05 to 26.05.
+const OPTIONS: &str = include_str!("options.txt");
+
+type Set = fn(&mut Scheduler, i64);
+
+/// Numbers of `SchedulerParameters`: what Slurm takes of each, else it keeps its default (`_load_config` in
+/// `src/plugins/sched/backfill/backfill.c`, `schedule` in `src/slurmctld/job_scheduler.c`).
+const NUMBERS: [(&str, RangeInclusive<i64>, Set); 18] = [
+    ("bf_interval", -1..=10_800, |own, n| match n {
+        ..1 => own.backfills &= n == 0,
+        _ => own.bf_interval = n as f64,
+    }),
+    ("bf_window", 1..=43_200, |own, n| {
+        own.bf_window = n as f64 * 60.0
+    }),
+    ("bf_resolution", 1..=3600, |own, n| {
+        own.bf_resolution = n as f64
+    }),
+    ("bf_max_job_test", 1..=1_000_000, |own, n| {
+        own.bf_max_job_test = n as u32
+    }),
+    ("max_job_bf", 1..=1_000_000, |own, n| {
+        own.bf_max_job_test = n as u32
+    }),
+    ("bf_max_job_user", 0..=1_000_000, |own, n| {
+        own.bf_max_job_user = n as u32
+    }),
+    ("bf_max_job_part", 0..=1_000_000, |own, n| {
+        own.bf_max_job_part = n as u32
+    }),
+    ("bf_max_job_user_part", 0..=1_000_000, |own, n| {
+        own.bf_max_job_user_part = n as u32
+    }),
+    ("bf_max_job_start", 0..=10_000, |own, n| {
+        own.bf_max_job_start = n as u32
+    }),
+    ("bf_max_job_array_resv", 0..=1000, |own, n| {
+        own.bf_max_job_array_resv = n as u32
+    }),
+    ("bf_min_prio_reserve", 0..=u32::MAX as i64, |own, n| {
+        own.bf_min_prio_reserve = n as u64
+    }),
+    ("bf_min_age_reserve", 0..=2_592_000, |own, n| {
+        own.bf_min_age_reserve = n as f64
+    }),
+    ("bf_job_part_count_reserve", 0..=100_000, |own, n| {
+        own.bf_job_part_count_reserve = n as u32
+    }),
+    ("default_queue_depth", 0..=i32::MAX as i64, |own, n| {
+        own.default_queue_depth = n as u32
+    }),
+    ("partition_job_depth", 0..=i32::MAX as i64, |own, n| {
+        own.partition_job_depth = n as u32
+    }),
+    ("sched_interval", -1..=i32::MAX as i64, |own, n| {
+        own.sched_interval = (n >= 0).then_some(n as f64);
+    }),
+    ("sched_min_interval", 0..=i32::MAX as i64, |own, n| {
+        own.sched_min_interval = n as f64 * 1e-6
+    }),
+    ("batch_sched_delay", 0..=i32::MAX as i64, |_, _| {}),
+];
+
+/// Parameters that change which job starts when, and are not followed.
+const NOT_FOLLOWED: &str = "bf_allow_magnetic_slot bf_busy_nodes bf_hetjob_immediate bf_hetjob_prio bf_licenses \
+    bf_max_job_assoc bf_max_time bf_one_resv_per_job bf_running_job_reserve bf_topopt_enable bf_window_linear \
+    extra_constraints max_rpc_cnt max_rpc_count max_sched_time max_switch_wait no_backup_scheduling pack_serial_at_end \
+    preempt_reorder_count preempt_strict_order preempt_youngest_first reduce_completing_frag sched_max_job_start \
+    time_min_as_soft_limit";
+
+/// Parameters that change nothing here.
+const OTHERS: &str = "allow_zero_lic bb_array_stage_cnt bf_node_space_size bf_topopt_iterations bf_yield_interval \
+    bf_yield_rpc_cnt bf_yield_sleep build_queue_timeout correspond_after_task_cnt delay_boot disable_hetjob_steps \
+    disable_job_shrink enable_hetjob_steps enable_job_state_cache enable_user_top ignore_constraint_validation \
+    ignore_numa ignore_prefer_validation max_array_tasks max_script_size max_submit_line_size no_env_cache \
+    nohold_on_prolog_fail preempt_send_user_signal requeue_delay requeue_setup_env_fail salloc_wait_nodes \
+    sbatch_wait_nodes spec_cores_first step_retry_count step_retry_time user_resv_delete whole_hetjob whole_pack";
+
+/// Options that change which job starts when and are not followed; with the values with which they change nothing.
+const OF_OTHER_KINDS: [(&str, &[&str], &str); 9] = [
+    ("PreemptType", &["preempt/none"], "no job is preempted"),
+    (
+        "PriorityWeightTRES",
+        &[],
+        "resources do not count in priority",
+    ),
+    (
+        "PrioritySiteFactorPlugin",
+        &["site_factor/none"],
+        "its factor is 0",
+    ),
+    ("PriorityUsageResetPeriod", &["NONE"], "usage fades only"),
+    ("OverTimeLimit", &["0", "0 min"], "jobs end at their limit"),
+    (
+        "TopologyPlugin",
+        &["topology/none", "topology/default", "topology/flat"],
+        "all nodes are equally near",
+    ),
+    ("BurstBufferType", &[], "jobs wait for no burst buffer"),
+    ("Licenses", &[], "jobs wait for no license"),
+    ("SuspendProgram", &[], "nodes are never switched off"),
+];
+
+/// Reads `SchedulerType`, `SchedulerParameters`, and whether memory is counted.
+pub(super) fn scheduler(options: &Record, remarks: &mut Vec<String>) -> Scheduler {
+    let mut own = Scheduler::default();
+    let kind = options.text(&["SchedulerType"]);
+    own.backfills = kind.is_none_or(|kind| kind.to_ascii_lowercase().ends_with("backfill"));
+    let select = options.text(&["SelectTypeParameters"]).unwrap_or_default();
+    // `select/cons_tres` takes CR_Core_Memory where nothing is said.
+    let says_nothing = !select.to_ascii_uppercase().contains("CR_") && !gives_whole_nodes(options);
+    own.counts_memory = says_nothing || select.to_ascii_uppercase().contains("MEMORY");
+    let mut not_followed = Vec::new();
+    let Some(pair) = options.pair(&["SchedulerParameters"]) else {
+        return own;
+    };
+    for part in pair
+        .value
+        .split(',')
+        .map(str::trim)
+        .filter(|part| !part.is_empty())
+    {
+        let (name, value) = part
+            .split_once('=')
+            .map_or((part, None), |(name, value)| (name, Some(value)));
+        let lower = name.to_ascii_lowercase();
+        let is_of = |list: &str| list.split_whitespace().any(|known| known == lower);
+        if let Some((_, range, set)) = NUMBERS.iter().find(|(known, ..)| *known == lower) {
+            let n = value.and_then(|value| value.parse().ok());
+            match n.filter(|n| range.contains(n)) {
+                Some(n) => set(&mut own, n),
+                None => remarks.push(remark(
+                    pair,
+                    &format!(
+                        "`{}` is not followed, nor does Slurm: write {name}=N with N from {} to {}",
+                        short(part),
+                        range.start(),
+                        range.end()
+                    ),
+                )),
+            }
+            continue;
+        }
+        match lower.as_str() {
+            "bf_continue" => own.bf_continue = true,
+            "defer" | "defer_batch" => own.defers = true,
+            "assoc_limit_stop" => own.assoc_limit_stop = true,
+            _ if is_of(NOT_FOLLOWED) => not_followed.push(name),
+            _ if is_of(OTHERS) => {}
+            _ => remarks.push(remark(
+                pair,
+                &format!(
+                    "`{}` is no parameter of Slurm 22.05 to 26.05, and not followed",
+                    short(part)
+                ),
+            )),
+        }
+    }
+    if !not_followed.is_empty() {
+        remarks.push(remark(
+            pair,
+            &format!("not followed: {}", not_followed.join(", ")),
+        ));
+    }
+    own
+}
+
+/// Whether jobs get nodes as a whole, which is the default up to 23.02.
+pub(super) fn gives_whole_nodes(options: &Record) -> bool {
+    let kind = options.text(&["SelectType"]).unwrap_or("select/linear");
+    kind.eq_ignore_ascii_case("select/linear")
+}
+
+/// Reads `PriorityType` and its weights.
+///
+/// # Errors
+/// Where a weight is no number, or a time none.
+pub(super) fn priority(options: &Record, remarks: &mut Vec<String>) -> Result<Priority, SiteError> {
+    let weight = |name: &str| {
+        let number = options.number(&[&format!("PriorityWeight{name}")], 0);
+        number.map(|number| number as f64)
+    };
+    let span = |key: &str, without: f64| {
+        let span = options.read(&[key], TIME, time)?;
+        Ok(span.map_or(without, |span| span.unwrap_or(f64::INFINITY)))
+    };
+    let plain = Priority::default();
+    let flags = options
+        .text(&["PriorityFlags"])
+        .unwrap_or_default()
+        .to_ascii_uppercase();
+    let has = |flag: &str| flags.split(',').any(|own| own.trim() == flag);
+    let kind = options.text(&["PriorityType"]);
+    let half_life = span("PriorityDecayHalfLife", 7.0 * 86_400.0)?;
+    let own = Priority {
+        is_multifactor: kind.is_some_and(|kind| kind.to_ascii_lowercase().ends_with("multifactor")),
+        weights: Weights {
+            age: weight("Age")?,
+            fair_share: weight("Fairshare")?,
+            job_size: weight("JobSize")?,
+            partition: weight("Partition")?,
+            qos: weight("QOS")?,
+            assoc: weight("Assoc")?,
+        },
+        max_age: span("PriorityMaxAge", plain.max_age)?,
+        calc_period: span("PriorityCalcPeriod", plain.calc_period)?,
+        decay_half_life: Some(half_life).filter(|life| *life > 0.0 && life.is_finite()),
+        favors_small: options.says(&["PriorityFavorSmall"], "yes")
+            || options.says(&["PriorityFavorSmall"], "true"),
+        small_relative_to_time: has("SMALL_RELATIVE_TO_TIME"),
+        is_fair_tree: !has("NO_FAIR_TREE") && !has("DEPTH_OBLIVIOUS"),
+    };
+    for flag in [
+        "DEPTH_OBLIVIOUS",
+        "MAX_TRES",
+        "ACCRUE_ALWAYS",
+        "CALCULATE_RUNNING",
+        "INCR_ONLY",
+    ] {
+        if has(flag) {
+            remarks.push(format!("PriorityFlags: {flag} is not followed"));
+        }
+    }
+    Ok(own)
+}
+
+/// What else the options say that should be known.
+pub(super) fn others(options: &Record, is_shown: bool, remarks: &mut Vec<String>) {
+    for (key, neutral, instead) in OF_OTHER_KINDS {
+        let pair = options.pair(&[key]);
+        let is_neutral = |value: &str| neutral.iter().any(|own| own.eq_ignore_ascii_case(value));
+        if let Some(pair) = pair.filter(|pair| !is_neutral(&pair.value)) {
+            remarks.push(remark(
+                pair,
+                &format!("{key}={} is not followed: {instead}", short(&pair.value)),
+            ));
+        }
+    }
+    if is_shown {
+        return;
+    }
+    for (key, old, new) in [
+        ("PriorityType", "priority/basic", "priority/multifactor"),
+        ("SelectType", "select/linear", "select/cons_tres"),
+    ] {
+        if options.text(&[key]).is_none() {
+            remarks.push(format!(
+                "{key} is not named: {old} is taken, the default up to 23.02; from 23.11 on that is {new}, which then has to be written"
+            ));
+        }
+    }
+    let known: Vec<&str> = OPTIONS
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .collect();
+    for pair in &options.0 {
+        if !known.iter().any(|own| own.eq_ignore_ascii_case(&pair.key)) {
+            let near = suggest(&pair.key, "option", &known);
+            let near = if near.starts_with("did") {
+                format!(": {near}")
+            } else {
+                String::new()
+            };
+            let what = "no option of Slurm 22.05 to 26.05, and not followed";
+            remarks.push(remark(pair, &format!("{what}{near}")));
+        }
+    }
+}
+
+fn remark(pair: &Pair, what: &str) -> String {
+    pair.place
+        .wrong(format!("{}: {what}", short(&pair.key)))
+        .to_string()
+}

@@ -1,0 +1,189 @@
+//! slurm.conf, and what `scontrol show config` prints of it.
+
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use super::text::{Pair, Place, Record, SiteError};
+
+/// What was read. Slurm reads one line after the other; so do we (`src/common/parse_config.c`).
+#[derive(Debug, Default)]
+pub(super) struct Conf {
+    /// What holds for the whole cluster.
+    pub options: Record,
+    /// A line `NodeName=…` each, with the defaults that hold there; likewise.
+    pub nodes: Vec<Record>,
+    pub partitions: Vec<Record>,
+    pub sets: Vec<Record>,
+    pub down: Vec<Record>,
+    /// The lines `…=DEFAULT` so far, of nodes and of partitions.
+    defaults: [Record; 2],
+    /// Whether it is what `scontrol show config` printed: then it has no nodes.
+    pub is_shown: bool,
+}
+
+impl Conf {
+    /// Reads a text; files that it includes are looked for beside it.
+    ///
+    /// # Errors
+    /// Where a line is none of slurm.conf, or a file that is included cannot be read.
+    pub fn read(name: &str, text: &str) -> Result<Self, SiteError> {
+        let mut conf = Conf::default();
+        let marks = ["Configuration data as of", "BOOT_TIME", "SLURM_VERSION"];
+        conf.is_shown = text
+            .lines()
+            .any(|line| marks.iter().any(|mark| line.starts_with(mark)));
+        if conf.is_shown {
+            conf.show(name, text);
+        } else {
+            conf.lines(name, text, &mut vec![PathBuf::from(name)])?;
+        }
+        Ok(conf)
+    }
+
+    /// Reads what `scontrol show config` printed: a pair a line, whose value may have blanks or be none.
+    fn show(&mut self, name: &str, text: &str) {
+        let file: Rc<str> = name.into();
+        for (number, line) in text.lines().enumerate() {
+            // What comes behind is of other files.
+            if line.trim_end().ends_with("Configuration:") {
+                break;
+            }
+            if let Some((key, value)) = line.split_once('=') {
+                self.options.0.push(Pair {
+                    key: key.trim().to_owned(),
+                    value: value.trim().to_owned(),
+                    place: Place {
+                        file: file.clone(),
+                        line: number + 1,
+                    },
+                });
+            }
+        }
+    }
+
+    /// Reads a file's lines; `within` are the files that are being read, the last of them this one.
+    fn lines(
+        &mut self,
+        name: &str,
+        text: &str,
+        within: &mut Vec<PathBuf>,
+    ) -> Result<(), SiteError> {
+        let file: Rc<str> = name.into();
+        let mut line = String::new();
+        let mut first = 1;
+        for (number, part) in text.lines().enumerate() {
+            if line.is_empty() {
+                first = number + 1;
+            }
+            line.push_str(without_comment(part));
+            if let Some(length) = continued(&line) {
+                line.truncate(length);
+                continue;
+            }
+            let place = Place {
+                file: file.clone(),
+                line: first,
+            };
+            self.line(&unescaped(&std::mem::take(&mut line)), &place, within)?;
+        }
+        // The last line may end in a backslash.
+        let place = Place { file, line: first };
+        self.line(&unescaped(&line), &place, within)
+    }
+
+    fn line(
+        &mut self,
+        line: &str,
+        place: &Place,
+        within: &mut Vec<PathBuf>,
+    ) -> Result<(), SiteError> {
+        let words = line.trim().split_once(char::is_whitespace);
+        if let Some((_, other)) = words.filter(|(word, _)| word.eq_ignore_ascii_case("include")) {
+            return self.include(other.trim(), place, within);
+        }
+        let mut record = Record::default();
+        let rest = record.add(line, place);
+        if !rest.is_empty() {
+            let expected =
+                "pairs such as NodeName=n1 CPUs=64, values with blanks in quotation marks";
+            return Err(place.found(rest, expected));
+        }
+        let Some(first) = record.0.first() else {
+            return Ok(());
+        };
+        let default = first.value.eq_ignore_ascii_case("DEFAULT");
+        let kind = first.key.to_ascii_lowercase();
+        match (kind.as_str(), default) {
+            ("nodename", true) => self.defaults[0].0.extend(record.0.drain(1..)),
+            ("partitionname", true) => self.defaults[1].0.extend(record.0.drain(1..)),
+            ("nodename", false) => self.nodes.push(with(&self.defaults[0], record)),
+            ("partitionname", false) => self.partitions.push(with(&self.defaults[1], record)),
+            ("nodeset", _) => self.sets.push(record),
+            ("downnodes", _) => self.down.push(record),
+            ("frontendname", _) => {}
+            _ => self.options.0.append(&mut record.0),
+        }
+        Ok(())
+    }
+
+    fn include(
+        &mut self,
+        other: &str,
+        place: &Place,
+        within: &mut Vec<PathBuf>,
+    ) -> Result<(), SiteError> {
+        let cluster = self.options.text(&["ClusterName"]).unwrap_or_default();
+        let other = other.trim_matches('"').replace("%c", cluster);
+        let beside = Path::new(&*place.file).parent().unwrap_or(Path::new(""));
+        let path = beside.join(&other);
+        let name = path.display();
+        if within.contains(&path) {
+            return Err(place.wrong(format!(
+                "Include {other}: {name} includes itself: take the line out"
+            )));
+        }
+        let bytes = std::fs::read(&path).map_err(|why| {
+            place.wrong(format!(
+                "Include {other}: cannot read {name}: {why}: put a copy of it there, or give what `scontrol show config` prints"
+            ))
+        })?;
+        within.push(path.clone());
+        self.lines(&name.to_string(), &String::from_utf8_lossy(&bytes), within)?;
+        within.pop();
+        Ok(())
+    }
+}
+
+/// What a line says, and what its defaults do where it does not.
+fn with(defaults: &Record, own: Record) -> Record {
+    let (name, rest) = own.0.split_at(1);
+    Record([name, &defaults.0, rest].concat())
+}
+
+/// Returns a line up to the first `#` that no backslash precedes.
+fn without_comment(line: &str) -> &str {
+    let mut is_escaped = false;
+    for (at, c) in line.char_indices() {
+        if c == '#' && !is_escaped {
+            return &line[..at];
+        }
+        is_escaped = c == '\\' && !is_escaped;
+    }
+    line
+}
+
+/// Returns the length of a line without the backslash at its end, if it has one by which it goes on.
+fn continued(line: &str) -> Option<usize> {
+    let line = line.trim_end();
+    let bare = line.trim_end_matches('\\');
+    ((line.len() - bare.len()) % 2 == 1).then_some(line.len() - 1)
+}
+
+fn unescaped(line: &str) -> String {
+    let mut chars = line.chars();
+    let mut out = String::new();
+    while let Some(c) = chars.next() {
+        out.extend(if c == '\\' { chars.next() } else { Some(c) });
+    }
+    out
+}

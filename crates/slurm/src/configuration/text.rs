@@ -1,0 +1,253 @@
+//! Pairs `key=value` with the places where they stand, and values as Slurm writes them.
+
+use std::rc::Rc;
+
+use crate::commands::{bytes, count, whole};
+
+use super::Tres;
+
+/// Why a site cannot be read: the place, what stands there, and what should.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct SiteError(pub(super) String);
+
+/// Where something stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub file: Rc<str>,
+    /// From 1.
+    pub line: usize,
+}
+
+impl Place {
+    /// What is wrong here.
+    pub fn wrong(&self, why: impl std::fmt::Display) -> SiteError {
+        SiteError(format!("{}, line {}: {why}", self.file, self.line))
+    }
+
+    /// Something else than what is expected stands here.
+    pub fn found(&self, found: &str, expected: &str) -> SiteError {
+        self.wrong(format!("found `{}`, expected {expected}", short(found)))
+    }
+}
+
+/// Returns the beginning of a text, as it can be shown.
+pub(super) fn short(text: &str) -> String {
+    let mut short: String = text.trim().chars().take(60).collect();
+    if short.len() < text.trim().len() {
+        short.push('…');
+    }
+    short.escape_debug().to_string()
+}
+
+/// A value and what it is of.
+#[derive(Clone, Debug)]
+pub(super) struct Pair {
+    pub key: String,
+    pub value: String,
+    pub place: Place,
+}
+
+impl Pair {
+    /// Reads the value.
+    ///
+    /// # Errors
+    /// Where it is none of these, with the key before what is expected.
+    pub fn read<T>(&self, expected: &str, of: impl Fn(&str) -> Option<T>) -> Result<T, SiteError> {
+        of(&self.value).ok_or_else(|| {
+            let found = format!("{}={}", self.key, self.value);
+            self.place.found(&found, expected)
+        })
+    }
+}
+
+/// What one line says, or all lines together. Keys are the same in any case, and the last value of a key holds.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Record(pub Vec<Pair>);
+
+impl Record {
+    /// Returns the pair of the first of these keys that has a value.
+    pub fn pair(&self, keys: &[&str]) -> Option<&Pair> {
+        let of = |key: &&str| {
+            let mut pairs = self.0.iter().rev();
+            pairs.find(|pair| pair.key.eq_ignore_ascii_case(key))
+        };
+        let mut found = keys.iter().filter_map(of);
+        found.find(|pair| !matches!(pair.value.as_str(), "" | "(null)" | "N/A" | "n/a"))
+    }
+
+    /// Returns the value of the first of these keys that has one.
+    pub fn text(&self, keys: &[&str]) -> Option<&str> {
+        self.pair(keys).map(|pair| pair.value.as_str())
+    }
+
+    /// Reads the value of the first of these keys that has one.
+    ///
+    /// # Errors
+    /// As [`Pair::read`].
+    pub fn read<T>(
+        &self,
+        keys: &[&str],
+        expected: &str,
+        of: impl Fn(&str) -> Option<T>,
+    ) -> Result<Option<T>, SiteError> {
+        let pair = self.pair(keys);
+        pair.map(|pair| pair.read(expected, of)).transpose()
+    }
+
+    /// Reads a whole number, or returns what holds where there is none.
+    ///
+    /// # Errors
+    /// As [`Pair::read`].
+    pub fn number(&self, keys: &[&str], without: u64) -> Result<u64, SiteError> {
+        let number = self.read(keys, "a whole number", number)?;
+        Ok(number.unwrap_or(without))
+    }
+
+    /// Returns whether the value says so.
+    pub fn says(&self, keys: &[&str], word: &str) -> bool {
+        let text = self.text(keys);
+        text.is_some_and(|text| text.eq_ignore_ascii_case(word))
+    }
+
+    /// Appends the pairs of a line, `Key=value other="a b"`; returns what is none.
+    pub fn add<'a>(&mut self, line: &'a str, place: &Place) -> &'a str {
+        let mut rest = line.trim();
+        while let Some((key, value, behind)) = pair(rest) {
+            self.0.push(Pair {
+                key: key.to_owned(),
+                value: value.to_owned(),
+                place: place.clone(),
+            });
+            rest = behind.trim_start();
+        }
+        rest
+    }
+}
+
+/// Returns the first pair, and what stands behind it.
+fn pair(text: &str) -> Option<(&str, &str, &str)> {
+    let is_key = |c: char| c.is_ascii_alphanumeric() || "_.".contains(c);
+    let end = text.find(|c| !is_key(c)).filter(|end| *end > 0)?;
+    let (key, rest) = text.split_at(end);
+    // Slurm's grammar has `+=` and the like, too.
+    let rest = rest.trim_start();
+    let rest = rest.strip_prefix(['-', '*', '+', '/']).unwrap_or(rest);
+    let rest = rest.strip_prefix('=')?.trim_start();
+    let quoted = || {
+        let (inside, behind) = rest.strip_prefix('"')?.split_once('"')?;
+        let is_end = behind.is_empty() || behind.starts_with(char::is_whitespace);
+        is_end.then_some((inside, behind))
+    };
+    let plain = || rest.split_at(rest.find(char::is_whitespace).unwrap_or(rest.len()));
+    let (value, behind) = quoted().unwrap_or_else(plain);
+    (!rest.is_empty()).then_some((key, value, behind))
+}
+
+/// Reads digits.
+pub(super) fn number(text: &str) -> Option<u64> {
+    whole(text).filter(|_| !text.is_empty())
+}
+
+/// What [`time`] reads.
+pub(super) const TIME: &str = "a time such as 30 (minutes), 1:30:00, 2-12, 1-00:00:00 or UNLIMITED";
+
+/// Reads a time \[s\] in whole minutes, rounded up, as slurm.conf has it: `minutes`, `minutes:seconds`,
+/// `hours:minutes:seconds`, `days-hours`, …; `Some(None)` without a limit.
+pub(super) fn time(text: &str) -> Option<Option<f64>> {
+    let is_any = |word: &&str| text.eq_ignore_ascii_case(word);
+    if ["-1", "INFINITE", "UNLIMITED", "NONE"]
+        .iter()
+        .any(|word| is_any(word))
+    {
+        return Some(None);
+    }
+    let (days, clock) = match text.split_once('-') {
+        Some((days, clock)) => (Some(number(days)?), clock),
+        None => (None, text),
+    };
+    let parts: Vec<u64> = clock.split(':').map(number).collect::<Option<_>>()?;
+    let units: &[u64] = match (days, parts.len()) {
+        (Some(_), 1..=3) | (None, 3) => &[3600, 60, 1],
+        (None, 1..=2) => &[60, 1],
+        _ => return None,
+    };
+    let mut seconds = days.unwrap_or(0).checked_mul(86_400)?;
+    for (part, unit) in parts.iter().zip(units) {
+        seconds = seconds.checked_add(part.checked_mul(*unit)?)?;
+    }
+    // Slurm counts minutes in 32 bits.
+    let minutes = seconds.div_ceil(60);
+    (minutes <= u64::from(u32::MAX)).then_some(Some(minutes as f64 * 60.0))
+}
+
+/// Reads amounts such as `cpu=100,mem=500G,gres/gpu=4`; those that are none of a limit here are appended to `others`.
+pub(super) fn tres(text: &str, others: &mut Vec<String>) -> Option<Tres> {
+    let mut tres = Tres::default();
+    for part in text.split(',').filter(|part| !part.is_empty()) {
+        let (name, amount) = part.split_once('=')?;
+        // sacctmgr writes a limit that was taken away as -1.
+        if amount == "-1" {
+            continue;
+        }
+        match (name, name.strip_prefix("gres/")) {
+            ("cpu", _) => tres.cpus = Some(count(amount)?),
+            ("mem", _) => tres.memory = Some(bytes(amount)? >> 20),
+            ("node", _) => tres.nodes = Some(count(amount)?),
+            (_, Some(gres)) if !gres.contains(':') => {
+                tres.gres.push((gres.to_owned(), count(amount)?));
+            }
+            _ => others.push(name.to_owned()),
+        }
+    }
+    Some(tres)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_as_slurm_conf_has_them() {
+        for (text, seconds) in [
+            ("30", Some(Some(1800.0))),
+            ("0", Some(Some(0.0))),
+            ("5:30", Some(Some(360.0))),
+            ("1:30:00", Some(Some(5400.0))),
+            ("2-12", Some(Some(216_000.0))),
+            ("1-00:30", Some(Some(88_200.0))),
+            ("7-00:00:00", Some(Some(604_800.0))),
+            ("unlimited", Some(None)),
+            ("-1", Some(None)),
+            ("NONE", Some(None)),
+            ("", None),
+            ("1-", None),
+            ("-5", None),
+            ("1:2:3:4", None),
+            ("ten", None),
+            ("99999999999999999999", None),
+            ("18446744073709551615-1", None),
+        ] {
+            assert_eq!(time(text), seconds, "{text}");
+        }
+    }
+
+    #[test]
+    fn pairs_of_a_line() {
+        let place = Place {
+            file: "f".into(),
+            line: 1,
+        };
+        let mut record = Record::default();
+        let rest = record.add(
+            "  NodeName = n1 Reason=\"a b\" a=\"b\"c CPUs= 4 what ever=3",
+            &place,
+        );
+        assert_eq!(rest, "what ever=3");
+        assert_eq!(record.text(&["nodename"]), Some("n1"));
+        assert_eq!(record.text(&["reason"]), Some("a b"));
+        assert_eq!(record.text(&["A"]), Some("\"b\"c"));
+        assert_eq!(record.number(&["cpus"], 1), Ok(4));
+        assert_eq!(record.add("x=", &place), "x=");
+    }
+}

@@ -10,6 +10,7 @@
 //! write there; what is not understood, or not followed, is a remark of the site.
 
 mod accounting;
+mod files;
 mod nodes;
 mod options;
 mod site;
@@ -19,6 +20,7 @@ mod text;
 #[cfg(test)]
 mod tests;
 
+pub use files::of_path;
 pub use nodes::NODES_HELP;
 pub use site::{Association, Node, Partition, Priority, Qos, Scheduler, Site, Tres, Weights};
 pub use text::SiteError;

@@ -67,7 +67,9 @@ const NUMBERS: [(&str, RangeInclusive<i64>, Set); 18] = [
     ("sched_min_interval", 0..=i32::MAX as i64, |own, n| {
         own.sched_min_interval = n as f64 * 1e-6
     }),
-    ("batch_sched_delay", 0..=i32::MAX as i64, |_, _| {}),
+    ("batch_sched_delay", 0..=i32::MAX as i64, |own, n| {
+        own.batch_sched_delay = n as f64
+    }),
 ];
 
 /// Parameters that change which job starts when, and are not followed.

@@ -14,6 +14,7 @@
 //! reservations by hand, licenses, features and constraints, dependencies, heterogeneous jobs, the time that
 //! scheduling itself takes, and jobs of several partitions (they count to the first).
 
+mod facts;
 mod fair_share;
 mod jobs;
 mod limits;
@@ -29,6 +30,7 @@ mod tests;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
+pub use facts::{Sent, facts};
 pub use jobs::{Facts, Jobs};
 pub use servers::SlurmRule;
 

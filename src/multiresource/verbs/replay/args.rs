@@ -52,6 +52,11 @@ pub struct TraceArgs {
     #[arg(long, value_name = "TIME", requires = "series", value_parser = duration)]
     pub step: Option<Duration>,
 
+    /// How the site is set up, for the rule slurm: its slurm.conf, or a folder with what a login node printed (`synth
+    /// advise slurm --help` lists the commands); its nodes are the servers
+    #[arg(long, value_name = "FILE|DIR", requires = "trace")]
+    pub slurm: Option<PathBuf>,
+
     #[command(flatten)]
     pub(super) reading: Options,
 }

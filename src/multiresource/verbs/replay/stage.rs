@@ -1,7 +1,9 @@
 //! A trace in memory, with the policies that are to be replayed on it.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::args::{Demands, Pace, Replaying};
@@ -17,6 +19,8 @@ use crate::multiresource::simulator::Contender;
 use crate::multiresource::verbs::resolve::has_types_of;
 use crate::number::Decimal;
 use crate::trace::{Source, Trace};
+use synth_slurm::configuration::{Site, of_path};
+use synth_slurm::rule::{Facts, SlurmRule, facts};
 
 /// All that a replay needs.
 pub struct Stage<'a> {
@@ -28,6 +32,8 @@ pub struct Stage<'a> {
     groups: Groups,
     typed: Option<Types>,
     latency: WholeParts,
+    /// How the site is set up, and where the job of each line belongs there.
+    site: Option<(Arc<Site>, HashMap<u32, Facts>)>,
 }
 
 /// A policy that takes part. That of a file knows jobs by their types, a rule by name by what they demand.
@@ -58,14 +64,31 @@ impl<'a> Stage<'a> {
             policies.push(policy);
         }
         let mut options = replaying.trace.reading.clone();
+        let site = replaying.trace.slurm.as_deref().map(of_path).transpose()?;
+        if site.is_some() && options.servers.is_some() {
+            return refuse(
+                "the servers are the nodes of the site: leave --capacity and --servers out, or --slurm",
+            );
+        }
         // The workload's servers are those of its jobs.
-        options.servers = options.servers.or(fleet.as_ref().map(servers_of));
+        let servers = site.as_ref().map(|site| site.servers().0);
+        options.servers = options
+            .servers
+            .or(servers)
+            .or(fleet.as_ref().map(servers_of));
         let source = Source::named(replaying.trace.file.as_deref().unwrap_or(Path::new("-")));
         let file = source.name();
         listener(&format!("reading {file}"));
         let mut log = Log::read(&mut Trace::open(&source, &options)?, |jobs| {
             listener(&format!("reading {file}: {jobs} jobs"));
         })?;
+        let site = site.map(|site| {
+            let sent = facts(&site, &log);
+            let remarks = site.remarks.iter().chain(&sent.remarks);
+            log.account.remarks.extend(remarks.cloned());
+            let lines = log.jobs.iter().map(|job| job.line);
+            (Arc::new(site), lines.zip(sent.facts).collect())
+        });
         let latency = replaying.start_latency.unwrap_or(Decimal::ZERO);
         let parts = WholeParts::of_seconds(latency, log.tick.per_second());
         let Some(parts) = parts else {
@@ -101,6 +124,7 @@ impl<'a> Stage<'a> {
             exact,
             typed,
             latency: parts,
+            site,
         })
     }
 
@@ -386,7 +410,13 @@ impl<'a> Stage<'a> {
         };
         let (mut fleet, mut types) = seen(false)?;
         let rule = match &policy.rule {
-            Contender::Other(rule) => Contender::Other(rule.clone()),
+            Contender::Other(_) => {
+                let at = self.site.as_ref().map(|(site, facts)| {
+                    let facts = jobs.iter().map(|job| facts[&job.line]).collect();
+                    (site.clone(), facts)
+                });
+                Contender::Other(Arc::new(SlurmRule { at }))
+            }
             _ => Contender::named(&policy.name, &fleet)?,
         };
         // A rule that asks for sizes gets them.

@@ -9,34 +9,11 @@ use super::text::{Pair, Place, Record, SiteError, TIME, short, time, tres};
 use super::{Association, Qos, Tres};
 
 /// Limits that are read, and not followed.
-const QOS_LEFT: [&str; 13] = [
-    "GrpTRESMins",
-    "GrpTRESRunMins",
-    "GrpSubmit",
-    "GrpWall",
-    "MaxTRESPerNode",
-    "MaxTRESMins",
-    "MaxSubmitPU",
-    "MaxTRESPA",
-    "MaxJobsPA",
-    "MaxSubmitPA",
-    "MinTRES",
-    "Preempt",
-    "Flags",
-];
+const QOS_LEFT: &str = "GrpTRESMins GrpTRESRunMins GrpSubmit GrpWall MaxTRESPerNode MaxTRESMins MaxSubmitPU MaxTRESPA \
+    MaxTRESRunMinsPA MaxTRESRunMinsPU MaxJobsPA MaxSubmitPA MinTRES Preempt Flags";
 /// The same of associations.
-const ASSOCIATIONS_LEFT: [&str; 10] = [
-    "GrpJobs",
-    "GrpSubmit",
-    "GrpWall",
-    "GrpTRESMins",
-    "GrpTRESRunMins",
-    "MaxTRES",
-    "MaxTRESPerNode",
-    "MaxSubmit",
-    "MaxWall",
-    "MaxTRESMins",
-];
+const ASSOCIATIONS_LEFT: &str = "GrpJobs GrpSubmit GrpWall GrpTRESMins GrpTRESRunMins MaxTRES MaxTRESPerNode MaxSubmit \
+    MaxWall MaxTRESMins";
 
 /// Reads the rows of a table.
 ///
@@ -136,9 +113,9 @@ impl Left {
     }
 
     /// Notes the columns of these names that have a value.
-    fn of(&mut self, row: &Record, columns: &[&str]) {
+    fn of(&mut self, row: &Record, columns: &str) {
         let set = columns
-            .iter()
+            .split_whitespace()
             .filter(|column| row.pair(&[column]).is_some_and(|pair| pair.value != "-1"));
         set.for_each(|column| self.note(column));
     }
@@ -165,7 +142,7 @@ impl Left {
 pub(super) fn qos(text: &Text, remarks: &mut Vec<String>) -> Result<Vec<Qos>, SiteError> {
     let mut left = Left::default();
     let read = |row: Record| {
-        left.of(&row, &QOS_LEFT);
+        left.of(&row, QOS_LEFT);
         Ok(Qos {
             name: row.text(&["Name"]).unwrap_or_default().to_owned(),
             priority: u32::try_from(row.number(&["Priority"], 0)?).unwrap_or(u32::MAX),
@@ -222,7 +199,7 @@ pub(super) fn associations(
             left.note("rows of one partition");
             continue;
         }
-        left.of(&row, &ASSOCIATIONS_LEFT);
+        left.of(&row, ASSOCIATIONS_LEFT);
         let Some(cell) = row.pair(&["Account"]) else {
             continue;
         };
@@ -265,7 +242,7 @@ pub(super) fn associations(
             cell.place.clone(),
         ));
     }
-    if !is_tree {
+    if !is_tree && !found.is_empty() {
         remarks.push(format!("{}: it tells no parents of accounts: all are taken to be below root. Write `sacctmgr -P show assoc tree`", text.name));
     }
     left.tell(&text.name, remarks);

@@ -48,10 +48,13 @@ pub fn of_texts(texts: &Texts) -> Result<Site, SiteError> {
             return Err(SiteError(format!("{}: {why}", text.name)));
         }
     }
-    let places = match &texts.nodes {
+    let mut places = match &texts.nodes {
         Some(text) => nodes::of_text(&mut site, text, records.is_empty())?,
         None => nodes::of_conf(&mut site, &conf)?,
     };
+    if texts.nodes.is_some() {
+        places.add_sets(&conf)?;
+    }
     nodes::partitions(&mut site, &records, &places)?;
     let (what, from) = match (site.nodes.is_empty(), site.partitions.is_empty()) {
         (true, _) => ("nodes", "slurm.conf"),

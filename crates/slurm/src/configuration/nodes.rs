@@ -21,6 +21,8 @@ pub(super) struct Places {
     of: HashMap<String, usize>,
     /// Nodes that are configured, and do not exist yet.
     future: HashSet<String>,
+    /// They are those that run: others that a partition has do not exist yet, or are hidden.
+    is_shown: bool,
     /// Sets of nodes, and the features that nodes have.
     sets: HashMap<String, Vec<usize>>,
 }
@@ -49,12 +51,30 @@ impl Places {
                 name: name_of_node,
                 ..node.clone()
             });
-            for feature in features.unwrap_or_default().split(',') {
+            for feature in words(features) {
                 self.sets
                     .entry(format!("={feature}"))
                     .or_default()
                     .push(place);
             }
+        }
+        Ok(())
+    }
+
+    /// Adds the sets of nodes of slurm.conf.
+    ///
+    /// # Errors
+    /// Where one names a node that is not there.
+    pub fn add_sets(&mut self, conf: &Conf) -> Result<(), SiteError> {
+        for record in &conf.sets {
+            let mut nodes = Vec::new();
+            if let Some(pair) = record.pair(&["Nodes"]) {
+                nodes.extend(self.listed(pair)?);
+            }
+            for feature in words(record.text(&["Feature"])) {
+                nodes.extend(self.sets.get(&format!("={feature}")).into_iter().flatten());
+            }
+            self.sets.insert(record.0[0].value.clone(), nodes);
         }
         Ok(())
     }
@@ -71,6 +91,7 @@ impl Places {
                 (None, Some(set)) => places.extend(set),
                 (None, None) if self.future.contains(&name) => {}
                 (None, None) if name.eq_ignore_ascii_case("ALL") => places.extend(0..self.of.len()),
+                (None, None) if self.is_shown => {}
                 (None, None) => {
                     let why = format!(
                         "{}: no node and no node set is called `{name}`: {ABOVE}",
@@ -86,6 +107,12 @@ impl Places {
     }
 }
 
+/// Returns what stands between commas.
+fn words(text: Option<&str>) -> impl Iterator<Item = &str> {
+    let words = text.unwrap_or_default().split(',');
+    words.filter(|word| !word.is_empty())
+}
+
 const ABOVE: &str =
     "write a line NodeName=… above, or see that nodes and partitions are of one cluster";
 
@@ -98,22 +125,7 @@ pub(super) fn of_conf(site: &mut Site, conf: &Conf) -> Result<Places, SiteError>
     for record in &conf.nodes {
         places.add(site, record, &record.0[0])?;
     }
-    for record in &conf.sets {
-        let mut nodes = Vec::new();
-        if let Some(pair) = record.pair(&["Nodes"]) {
-            nodes.extend(places.listed(pair)?);
-        }
-        for feature in record.text(&["Feature"]).unwrap_or_default().split(',') {
-            nodes.extend(
-                places
-                    .sets
-                    .get(&format!("={feature}"))
-                    .into_iter()
-                    .flatten(),
-            );
-        }
-        places.sets.insert(record.0[0].value.clone(), nodes);
-    }
+    places.add_sets(conf)?;
     for record in &conf.down {
         let is_down = record.text(&["State"]).is_none_or(|state| !is_up(state));
         for place in places.listed(&record.0[0])? {
@@ -133,7 +145,10 @@ pub(super) fn of_text(
     text: &Text,
     with_partitions: bool,
 ) -> Result<Places, SiteError> {
-    let mut places = Places::default();
+    let mut places = Places {
+        is_shown: true,
+        ..Places::default()
+    };
     if text.text.trim_start().starts_with("NodeName=") {
         for record in shown(text, "NodeName=") {
             places.add(site, &record, &record.0[0])?;
@@ -239,6 +254,10 @@ fn is_up(state: &str) -> bool {
         && !words.any(|word| down.iter().any(|down| down.eq_ignore_ascii_case(word)))
 }
 
+/// What of partitions is not followed.
+const NOT_FOLLOWED: &str =
+    "MaxCPUsPerNode MaxCPUsPerSocket LLN TRESBillingWeights ReqResv ExclusiveUser";
+
 /// Reads partitions: lines of slurm.conf, or records of `scontrol show partition`.
 ///
 /// # Errors
@@ -274,13 +293,7 @@ pub(super) fn partitions(
         let max_nodes =
             max_nodes.map(|pair| pair.read("a number of nodes or UNLIMITED", super::text::number));
         let share = ["OverSubscribe", "Shared"];
-        for key in [
-            "MaxCPUsPerNode",
-            "MaxCPUsPerSocket",
-            "LLN",
-            "TRESBillingWeights",
-            "ReqResv",
-        ] {
+        for key in NOT_FOLLOWED.split_whitespace() {
             let text = record
                 .text(&[key])
                 .filter(|text| !is_any(text) && !text.eq_ignore_ascii_case("NO"));
@@ -300,7 +313,10 @@ pub(super) fn partitions(
             max_nodes: max_nodes.transpose()?,
             tier: number(&["PriorityTier", "Priority"], plain.tier.into())?,
             job_factor: number(&["PriorityJobFactor", "Priority"], plain.job_factor.into())?,
-            is_exclusive: record.says(&share, "EXCLUSIVE"),
+            is_exclusive: record.says(&share, "EXCLUSIVE")
+                || record.says(&["Exclusive"], "NODE")
+                || record.says(&["Exclusive"], "TOPO")
+                || record.says(&["ExclusiveTopo"], "YES"),
             qos: record.text(&["QOS"]).map(str::to_owned),
             name,
         });
@@ -309,15 +325,7 @@ pub(super) fn partitions(
 }
 
 /// The columns of sinfo that are looked at, in the order of `%N|%P|%c|%m|%G|%T|%w`.
-const TITLES: [&str; 7] = [
-    "NODELIST",
-    "PARTITION",
-    "CPUS",
-    "MEMORY",
-    "GRES",
-    "STATE",
-    "WEIGHT",
-];
+const TITLES: &str = "NODELIST PARTITION CPUS MEMORY GRES STATE WEIGHT";
 /// The keys that these are in slurm.conf.
 const KEYS: [&str; 7] = [
     "NodeName",
@@ -348,12 +356,12 @@ fn of_sinfo(
             false => line.split_whitespace().collect(),
         };
         if cells.contains(&"NODELIST") {
-            let of = |title: &&str| cells.iter().position(|cell| cell == title);
-            columns = Some(TITLES.iter().map(of).collect());
+            let of = |title| cells.iter().position(|cell| *cell == title);
+            columns = Some(TITLES.split(' ').map(of).collect());
             continue;
         }
-        if columns.is_none() && line.contains('|') && cells.len() == TITLES.len() {
-            columns = Some((0..TITLES.len()).map(Some).collect());
+        if columns.is_none() && line.contains('|') && cells.len() == KEYS.len() {
+            columns = Some((0..KEYS.len()).map(Some).collect());
         }
         // A date stands above the titles of `sinfo -l`.
         let Some(columns) = columns.as_ref().filter(|_| !cells.is_empty()) else {

@@ -1,1 +1,52 @@
-//! Sites by hand.
+//! What a real Slurm 22.05.8 printed of a cluster beside the slurm.conf of that (recorded/; `scontrol`, `sinfo`), what
+//! newer ones print, as their source has it (src/api/node_info.c and src/api/partition_info.c at the tags 25-05-8-1 and
+//! 26-05-3-1; never run), texts by hand, and garbage.
+#![allow(clippy::unwrap_used)]
+
+mod accounts;
+mod broken;
+mod sites;
+
+use super::{Site, of_texts};
+use crate::commands::{Text, Texts};
+
+fn text(name: &str, text: &str) -> Option<Text> {
+    Some(Text {
+        name: name.into(),
+        text: text.into(),
+    })
+}
+
+/// A recorded file, by its path.
+fn recorded(name: &str) -> Option<Text> {
+    let folder = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/src/configuration/tests/recorded"
+    );
+    let path = format!("{folder}/{name}");
+    text(&path, &std::fs::read_to_string(&path).unwrap())
+}
+
+/// A site of a slurm.conf alone.
+fn of_conf(conf: &str) -> Site {
+    let conf = text("slurm.conf", conf);
+    of_texts(&Texts {
+        conf,
+        ..Texts::default()
+    })
+    .unwrap()
+}
+
+/// Its nodes, and the names of each partition's, in the order of names: Slurm sorts them.
+fn sorted(mut site: Site) -> (Site, Vec<Vec<String>>) {
+    let of = |own: &super::Partition| {
+        let names = own.nodes.iter().map(|n| site.nodes[*n].name.clone());
+        names.collect::<Vec<String>>()
+    };
+    let mut names: Vec<Vec<String>> = site.partitions.iter().map(of).collect();
+    names.iter_mut().for_each(|names| names.sort());
+    site.partitions.iter_mut().for_each(|own| own.nodes.clear());
+    site.nodes.sort_by(|a, b| a.name.cmp(&b.name));
+    site.remarks.clear();
+    (site, names)
+}

@@ -81,7 +81,7 @@ fn rows(trace: &Trace) -> Vec<(Reason, u64)> {
 }
 
 /// The reasons for which a line that stands for a job is left out.
-const LEFT_OUT: [Reason; 7] = [
+const LEFT_OUT: [Reason; 8] = [
     Reason::Fault,
     Reason::NeverRan,
     Reason::NotCompleted,
@@ -89,6 +89,7 @@ const LEFT_OUT: [Reason; 7] = [
     Reason::NoDemand,
     Reason::TooLarge,
     Reason::OutsideSpan,
+    Reason::Others,
 ];
 
 /// Conservation: each line that stands for a job takes part or is counted once among those left out.

@@ -172,7 +172,8 @@ fn limits_and_users_are_taken_by_the_names_of_their_columns() {
 fn a_resource_that_no_line_names_is_told() {
     let remark =
         |text: &[u8], options: &Options| read(text, options).1.account().remarks.join("\n");
-    let sacct = "JobID|Submit|State|ElapsedRaw|AllocTRES\n1|1709632800|COMPLETED|5|cpu=2,mem=1G\n";
+    let sacct = "JobID|Submit|State|ElapsedRaw|AllocTRES\n1|1709632800|COMPLETED|5|cpu=2,mem=1G\n\
+        2|1709932800|COMPLETED|5|cpu=2,mem=1G\n";
     let found = remark(sacct.as_bytes(), &on("cpu=64,memory=64,gpu=8"));
     assert!(found.starts_with("no line demands any gpu:"), "{found}");
     let found = remark(b"time,size,cpu,gpu\n0,5,1,0\n", &on("cpu=4,gpu=4"));

@@ -157,6 +157,93 @@ fn a_bar_in_a_name_is_told_and_a_missing_column_as_well() {
     assert_eq!(
         why,
         "FILE: its first line has no column `ElapsedRaw`, which sacct has; it has: `JobIDRaw`, `Submit`, `State`. Export with \
-         `sacct -aXP --format=JobID,Submit,Eligible,Start,End,ElapsedRaw,State,ReqTRES,AllocTRES,TimelimitRaw,User`"
+         `sacct -aXP -S now-4weeks --format=JobID,User,Account,Partition,QOS,Submit,Eligible,Start,End,ElapsedRaw,State,NNodes,ReqTRES,AllocTRES,TimelimitRaw`"
     );
+}
+
+#[test]
+fn what_jobs_were_sent_to() {
+    let names = ["main|phys|", "gpu|phys|high", "main|phys|", "gpu,main||"];
+    let header = "JobID|Submit|ElapsedRaw|State|AllocTRES|Partition|Account|QOS|User\n";
+    let mut text = header.to_owned();
+    for (n, names) in names.iter().enumerate() {
+        let submit = 1_709_632_800 + 100_000 * n;
+        let user = ["ann", "bob"][n / 2];
+        text += &format!("{n}|{submit}|5|COMPLETED|cpu=2|{names}|{user}\n");
+    }
+    let (jobs, trace) = read(text.as_bytes(), &on("cpu=64"));
+    let classes: Vec<u32> = jobs.iter().map(|job| job.class).collect();
+    assert_eq!(classes, [0, 1, 0, 2]);
+    let class = |partition: &str, account: &str, qos: &str| Class {
+        partition: partition.into(),
+        account: account.into(),
+        qos: qos.into(),
+    };
+    let expected = [
+        class("main", "phys", ""),
+        class("gpu", "phys", "high"),
+        class("gpu,main", "", ""),
+    ];
+    assert_eq!(trace.account().classes, expected);
+    assert!(trace.account().remarks.is_empty());
+
+    let some = |partition: Option<&str>, user: Option<&str>| Options {
+        partition: partition.map(str::to_owned),
+        user: user.map(str::to_owned),
+        ..on("cpu=64")
+    };
+    for (partition, user, lines) in [
+        (Some("gpu"), None, vec![3, 5]),
+        (Some("main"), Some("bob"), vec![4, 5]),
+        (None, Some("ann"), vec![2, 3]),
+    ] {
+        let (jobs, trace) = read(text.as_bytes(), &some(partition, user));
+        let found: Vec<u32> = jobs.iter().map(|job| job.line).collect();
+        assert_eq!(found, lines);
+        assert_eq!(rows(&trace)[0], (Reason::Others, 2));
+    }
+    assert_eq!(
+        refused(text.as_bytes(), &some(Some("nix"), None)),
+        "FILE: no job takes part of 4 lines:\n  4 of others: left out (--partition, --user)\n\
+         its partitions are: gpu, gpu,main, main"
+    );
+    let table = b"submit,size\n1,2\n";
+    assert!(refused(table, &some(Some("nix"), None)).contains("--partition and --user are for"));
+}
+
+#[test]
+fn a_log_of_hours_says_how_to_export_weeks() {
+    let (_, trace) = read(
+        &text(&[job("1", "COMPLETED", "cpu=1,mem=1G,gres/gpu=1")]),
+        &cluster(),
+    );
+    let [remark] = &trace.account().remarks[..] else {
+        panic!("{:?}", trace.account().remarks);
+    };
+    assert!(
+        remark.starts_with("all its jobs came within 0.0 hours"),
+        "{remark}"
+    );
+    assert!(
+        remark.ends_with(&format!("Export with `{EXPORT}`")),
+        "{remark}"
+    );
+}
+
+#[test]
+fn queues_of_swf() {
+    let line = |queue: &str, partition: &str| {
+        format!("1 5 0 5 4 -1 -1 -1 20 -1 1 7 9 1 {queue} {partition} -1 -1\n")
+    };
+    let (jobs, trace) = read(
+        &swf(&[line("2", "-1"), line("2", "3"), line("-1", "-1")]),
+        &Options::default(),
+    );
+    let named = jobs
+        .iter()
+        .map(|job| &trace.account().classes[job.class as usize]);
+    let named: Vec<[&str; 3]> = named
+        .map(|own| [&*own.partition, &*own.account, &*own.qos])
+        .collect();
+    assert_eq!(named, [["2", "9", ""], ["3", "9", "2"], ["", "9", ""]]);
 }

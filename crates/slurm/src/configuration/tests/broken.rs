@@ -1,0 +1,192 @@
+//! What is no configuration: an error says where and what to write, and nothing panics.
+
+use synth_simulation::{Stream, Streams};
+
+use super::super::of_texts;
+use super::{recorded, text};
+use crate::commands::{Text, Texts};
+
+#[test]
+fn errors_name_the_place_and_what_to_write() {
+    let wrong = [
+        (
+            "NodeName=n CPUs=x\nPartitionName=p Nodes=n",
+            "slurm.conf, line 1: found `CPUs=x`, expected a whole number",
+        ),
+        (
+            "what is this",
+            "slurm.conf, line 1: found `what is this`, expected pairs such as NodeName=n1 CPUs=64, values with blanks in quotation marks",
+        ),
+        (
+            "NodeName=n\nNodeName=n",
+            "slurm.conf, line 2: a second node `n`: take one out",
+        ),
+        (
+            "NodeName=n[1-",
+            "slurm.conf, line 1: found `NodeName=n[1-`, expected a list of nodes such as n[1-4,7],gpu03",
+        ),
+        (
+            "NodeName=n\n\nPartitionName=p \\\n Nodes=m",
+            "slurm.conf, line 3: Nodes: no node and no node set is called `m`: write a line NodeName=… above, or see that nodes and partitions are of one cluster",
+        ),
+        (
+            "NodeName=n\nPartitionName=p Nodes=n MaxTime=soon",
+            "slurm.conf, line 2: found `MaxTime=soon`, expected a time such as 30 (minutes), 1:30:00, 2-12, 1-00:00:00 or UNLIMITED",
+        ),
+        (
+            "NodeName=n\nPartitionName=p Nodes=n\nPartitionName=p",
+            "slurm.conf, line 3: a second partition `p`: take one out",
+        ),
+        (
+            "PriorityWeightAge=1e3",
+            "slurm.conf, line 1: found `PriorityWeightAge=1e3`, expected a whole number",
+        ),
+        (
+            "ClusterName=c\nInclude /nowhere/%c.conf",
+            "slurm.conf, line 2: Include /nowhere/c.conf: cannot read /nowhere/c.conf: No such file or directory (os error 2): put a copy of it there, or give what `scontrol show config` prints",
+        ),
+        (
+            "ClusterName=c",
+            "slurm.conf: it has no nodes: give what this prints, too: scontrol show node -o > nodes.txt; scontrol show partition -o > partitions.txt",
+        ),
+    ];
+    for (conf, why) in wrong {
+        let conf = text("slurm.conf", conf);
+        assert_eq!(
+            of_texts(&Texts {
+                conf,
+                ..Texts::default()
+            })
+            .unwrap_err()
+            .to_string(),
+            why
+        );
+    }
+    let table = "PARTITION AVAIL  TIMELIMIT  NODES  STATE NODELIST\nall*         up 1-00:00:00      4   idle n[1-4]\n";
+    let nodes = text("sinfo.txt", table);
+    assert_eq!(
+        of_texts(&Texts {
+            nodes,
+            ..Texts::default()
+        })
+        .unwrap_err()
+        .to_string(),
+        "sinfo.txt, line 2: `sinfo` tells no CPUs of nodes in this form: give what this prints: scontrol show node -o > nodes.txt; scontrol show partition -o > partitions.txt"
+    );
+}
+
+#[test]
+fn a_file_that_includes_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("slurm.conf");
+    std::fs::write(
+        folder.path().join("a.conf"),
+        "NodeName=n\ninclude slurm.conf",
+    )
+    .unwrap();
+    let conf = text(path.to_str().unwrap(), "Include a.conf");
+    let why = of_texts(&Texts {
+        conf,
+        ..Texts::default()
+    })
+    .unwrap_err()
+    .to_string();
+    assert!(
+        why.contains("a.conf, line 2: Include slurm.conf: ")
+            && why.ends_with("includes itself: take the line out"),
+        "{why}"
+    );
+}
+
+fn below(stream: &mut Stream, n: usize) -> usize {
+    ((stream.uniform() * n as f64) as usize).min(n - 1)
+}
+
+/// Bytes changed, lost, doubled and cut off: a site or an error, nothing else.
+#[test]
+fn broken_texts_do_no_harm() {
+    let qos = "Name|Priority|GrpTRES|MaxWall|MaxTRESPU|MaxJobsPU\nshort|10|cpu=100,mem=500G|04:00:00|gres/gpu=4|12\n";
+    let tree = "Account|ParentName|User|Share|GrpTRES|MaxJobs\nroot|||1||\na|root||parent|cpu=3|\nb|a||2||9\nb||u|1||\n";
+    let one = |name| recorded(name);
+    let good = Texts {
+        conf: one("slurm.conf"),
+        nodes: one("nodes-22.05.txt"),
+        partitions: one("partitions-22.05.txt"),
+        qos: text("qos.txt", qos),
+        associations: text("assoc.txt", tree),
+        shares: None,
+    };
+    assert!(of_texts(&good).is_ok());
+    let [shown, lines, sinfo] = [
+        "config-22.05.txt",
+        "nodes-lines-22.05.txt",
+        "sinfo-22.05.txt",
+    ]
+    .map(one);
+    let mut stream = Streams::new(4, 0).service;
+    let (mut sites, mut errors) = (0, 0);
+    for round in 0..3000 {
+        let mut texts = good.clone();
+        let field: &mut Option<Text> = match round % 7 {
+            0 => {
+                (texts.nodes, texts.partitions) = (None, None);
+                &mut texts.conf
+            }
+            1 => &mut texts.nodes,
+            2 => &mut texts.partitions,
+            3 => &mut texts.qos,
+            4 => &mut texts.associations,
+            5 => {
+                texts
+                    .nodes
+                    .clone_from(if round % 2 == 0 { &lines } else { &sinfo });
+                &mut texts.nodes
+            }
+            _ => {
+                texts.conf.clone_from(&shown);
+                &mut texts.conf
+            }
+        };
+        let own = field.as_mut().unwrap();
+        let mut bytes = std::mem::take(&mut own.text).into_bytes();
+        for _ in 0..1 + below(&mut stream, 6) {
+            let at = below(&mut stream, bytes.len());
+            match below(&mut stream, 5) {
+                0 => bytes[at] = below(&mut stream, 256) as u8,
+                1 => bytes[at] = b"=|,[]-\\\n #9\"*"[below(&mut stream, 13)],
+                2 => {
+                    let end = (at + 1 + below(&mut stream, 60)).min(bytes.len());
+                    bytes.drain(at..end);
+                }
+                3 => {
+                    let end = (at + 1 + below(&mut stream, 60)).min(bytes.len());
+                    let part = bytes[at..end].to_vec();
+                    bytes.splice(at..at, part);
+                }
+                _ => bytes.truncate(at.max(1)),
+            }
+            if bytes.is_empty() {
+                bytes.push(b'x');
+            }
+        }
+        own.text = String::from_utf8_lossy(&bytes).into_owned();
+        match of_texts(&texts) {
+            Ok(site) => {
+                sites += 1;
+                assert!(!site.nodes.is_empty() && !site.partitions.is_empty());
+                let count = site.nodes.len();
+                assert!(
+                    site.partitions
+                        .iter()
+                        .flat_map(|own| &own.nodes)
+                        .all(|node| *node < count)
+                );
+            }
+            Err(why) => {
+                errors += 1;
+                assert!(!why.to_string().is_empty());
+            }
+        }
+    }
+    assert!(sites > 500 && errors > 500, "{sites} {errors}");
+}

@@ -1,0 +1,276 @@
+//! Nodes, partitions and options.
+
+use super::super::{Scheduler, Site, Tres, of_texts};
+use super::{of_conf, recorded, sorted, text};
+use crate::commands::Texts;
+
+fn of_file() -> Site {
+    let conf = recorded("slurm.conf");
+    of_texts(&Texts {
+        conf,
+        ..Texts::default()
+    })
+    .unwrap()
+}
+
+fn of_commands(nodes: &str) -> Site {
+    of_texts(&Texts {
+        conf: recorded("config-22.05.txt"),
+        nodes: recorded(nodes),
+        partitions: recorded("partitions-22.05.txt"),
+        ..Texts::default()
+    })
+    .unwrap()
+}
+
+/// Includes, defaults, features, node sets, cores and memory of the system's own, nodes that do not exist yet.
+#[test]
+fn a_file_and_what_the_controller_says_of_it_are_one_site() {
+    let file = of_file();
+    assert_eq!(file.cluster, "synthtest");
+    let [cpu, .., gpu] = &file.nodes[..] else {
+        panic!("{:?}", file.nodes);
+    };
+    assert_eq!(
+        (cpu.has.cpus, cpu.has.memory, cpu.weight),
+        (Some(14), Some(14_000), 2)
+    );
+    assert_eq!(
+        (gpu.has.cpus, gpu.has.gres.clone()),
+        (Some(16), vec![("gpu".into(), 3)])
+    );
+    let names: Vec<(&str, &[usize], u32, u32)> = file
+        .partitions
+        .iter()
+        .map(|own| (own.name.as_str(), &own.nodes[..], own.tier, own.job_factor))
+        .collect();
+    assert_eq!(
+        names,
+        [
+            ("all", &[0, 1, 2, 3][..], 1, 1),
+            ("cpu", &[0, 1], 2, 7),
+            ("gpu", &[2, 3], 1, 1),
+            ("closed", &[3], 1, 1),
+        ]
+    );
+    let [all, cpu, gpu, closed] = &file.partitions[..] else {
+        panic!();
+    };
+    assert_eq!(
+        (all.max_time, all.default_time, all.max_nodes),
+        (Some(86_400.0), Some(1800.0), None)
+    );
+    assert_eq!((gpu.max_time, cpu.max_nodes), (None, Some(2)));
+    assert_eq!(
+        [all, cpu, gpu, closed].map(|own| own.is_default),
+        [true, false, false, false]
+    );
+    assert_eq!(
+        [all, cpu, gpu, closed].map(|own| own.is_exclusive),
+        [false, false, true, false]
+    );
+    assert_eq!(
+        [all, cpu, gpu, closed].map(|own| own.is_up),
+        [true, true, true, false]
+    );
+    assert_eq!(
+        file.scheduler,
+        Scheduler {
+            bf_interval: 20.0,
+            bf_window: 172_800.0,
+            bf_continue: true,
+            bf_max_job_test: 300,
+            default_queue_depth: 1000,
+            sched_min_interval: 0.0,
+            ..Scheduler::default()
+        }
+    );
+    let rank = &file.priority;
+    assert!(
+        rank.is_multifactor
+            && rank.favors_small
+            && rank.small_relative_to_time
+            && !rank.is_fair_tree
+    );
+    assert_eq!(
+        (rank.weights.age, rank.weights.fair_share, rank.weights.qos),
+        (1000.0, 5000.0, 0.0)
+    );
+    assert_eq!(
+        (rank.max_age, rank.decay_half_life),
+        (14.0 * 86_400.0, Some(216_000.0))
+    );
+
+    let shown = sorted(of_commands("nodes-22.05.txt"));
+    assert_eq!(sorted(file), shown);
+    assert_eq!(sorted(of_commands("nodes-lines-22.05.txt")), shown);
+}
+
+#[test]
+fn remarks_say_what_is_not_followed() {
+    let remarks = of_file().remarks;
+    let [only] = &remarks[..] else {
+        panic!("{remarks:?}");
+    };
+    assert!(
+        only.ends_with("SchedulerParameters: not followed: max_rpc_cnt"),
+        "{only}"
+    );
+    let site = of_conf(
+        "SelectType=select/cons_tres\nPriorityType=priority/basic\nPriorityWeigthAge=3\nPreemptType=preempt/qos\n\
+         SchedulerParameters=bf_window=week,bf_magic,defer,bf_interval=-1,sched_interval=-1\n\
+         NodeName=n1 CPUs=4\nPartitionName=p Nodes=n1 LLN=YES\n",
+    );
+    assert_eq!(
+        site.remarks,
+        [
+            "slurm.conf, line 5: SchedulerParameters: `bf_window=week` is not followed, nor does Slurm: write bf_window=N with N from 1 to 43200",
+            "slurm.conf, line 5: SchedulerParameters: `bf_magic` is no parameter of Slurm 22.05 to 26.05, and not followed",
+            "slurm.conf, line 4: PreemptType: PreemptType=preempt/qos is not followed: no job is preempted",
+            "slurm.conf, line 3: PriorityWeigthAge: no option of Slurm 22.05 to 26.05, and not followed: did you mean `PriorityWeightAge`?",
+            "partition p: LLN=YES is not followed",
+        ]
+    );
+    assert!(site.scheduler.defers && !site.scheduler.backfills);
+    assert_eq!(
+        (site.scheduler.bf_window, site.scheduler.sched_interval),
+        (86_400.0, None)
+    );
+}
+
+/// Without a word: Slurm 22.05 gives whole nodes, and ranks jobs by their place.
+#[test]
+fn defaults_of_22_05() {
+    let site = of_conf("NodeName=n[1-2]\nPartitionName=p Nodes=n[1-2]");
+    assert_eq!(
+        site.nodes[1].has,
+        Tres {
+            cpus: Some(1),
+            memory: Some(1),
+            nodes: Some(1),
+            gres: vec![]
+        }
+    );
+    assert!(
+        site.partitions[0].is_exclusive
+            && !site.priority.is_multifactor
+            && !site.scheduler.counts_memory
+    );
+    assert_eq!(site.remarks.len(), 2);
+    let site = of_conf(
+        "SelectType=select/cons_tres\nNodeName=n Sockets=2 CoresPerSocket=8 ThreadsPerCore=2\nPartitionName=p Nodes=ALL",
+    );
+    assert!(!site.partitions[0].is_exclusive && site.scheduler.counts_memory);
+    assert_eq!(site.nodes[0].has.cpus, Some(32));
+}
+
+#[test]
+fn lines_go_on_and_defaults_hold_from_there_on() {
+    let site = of_conf(
+        "nodename=a cpus=2 # State=DOWN\nNodeName=DEFAULT CPUs=4 \\\n  Weight=3\nNodeName=b\nNodeName=DEFAULT \
+         RealMemory=100\nNodeName=c,d[1-2] Reason=\"it is \\# down\" State=DRAIN Weight=9\nDownNodes=d2 State=UP\n\
+         NodeSet=s Nodes=a,b\nPartitionName=DEFAULT MaxTime=5\nPartitionName=p Nodes=d1,s\nPartitionName=q Nodes=s,ALL\n",
+    );
+    let nodes: Vec<_> = site
+        .nodes
+        .iter()
+        .map(|own| {
+            (
+                &*own.name,
+                own.has.cpus,
+                own.has.memory,
+                own.weight,
+                own.is_up,
+            )
+        })
+        .collect();
+    assert_eq!(
+        nodes,
+        [
+            ("a", Some(2), Some(1), 1, true),
+            ("b", Some(4), Some(1), 3, true),
+            ("c", Some(4), Some(100), 9, false),
+            ("d1", Some(4), Some(100), 9, false),
+            ("d2", Some(4), Some(100), 9, false),
+        ]
+    );
+    assert_eq!(
+        (&site.partitions[0].nodes, site.partitions[0].max_time),
+        (&vec![0, 1, 3], Some(300.0))
+    );
+    assert_eq!(site.partitions[1].nodes, [0, 1, 2, 3, 4]);
+}
+
+#[test]
+fn nodes_of_newer_versions() {
+    let partitions = "PartitionName=all AllowGroups=ALL Default=YES QoS=big DefaultTime=NONE DisableRootJobs=NO Exclusive=NODE GraceTime=0 \
+         MaxNodes=UNLIMITED MaxTime=2-00:00:00 MaxCPUsPerNode=UNLIMITED MaxCPUsPerSocket=UNLIMITED Nodes=c1,g1 \
+         PriorityJobFactor=1 PriorityTier=1 OverSubscribe=NO State=UP TotalCPUs=192 Topology=default\n\n\
+         PartitionName=some Exclusive=NO Nodes=c1 OverSubscribe=NO State=INACTIVE\n";
+    let site = of_texts(&Texts {
+        nodes: recorded("nodes-25.05.txt"),
+        partitions: text("partitions.txt", partitions),
+        ..Texts::default()
+    })
+    .unwrap();
+    let [cpu, gpu] = &site.nodes[..] else {
+        panic!();
+    };
+    assert_eq!(
+        (cpu.has.cpus, cpu.has.memory, cpu.is_up),
+        (Some(126), Some(510_000), true)
+    );
+    // Its reason says other things.
+    assert_eq!(
+        (gpu.has.memory, gpu.weight, gpu.is_up),
+        (Some(1_024_000), 100, false)
+    );
+    assert_eq!(gpu.has.gres, [("gpu".into(), 4), ("shard".into(), 16)]);
+    let [all, some] = &site.partitions[..] else {
+        panic!();
+    };
+    assert_eq!(
+        (all.is_exclusive, all.qos.as_deref(), all.default_time),
+        (true, Some("big"), None)
+    );
+    assert_eq!(
+        (some.is_exclusive, some.is_up, &some.nodes[..]),
+        (false, false, &[0][..])
+    );
+}
+
+#[test]
+fn sinfo_gives_nodes_too() {
+    let known = of_commands("nodes-22.05.txt");
+    for (name, has_gres) in [("sinfo-22.05.txt", false), ("sinfo-bars-22.05.txt", true)] {
+        let site = of_texts(&Texts {
+            nodes: recorded(name),
+            ..Texts::default()
+        })
+        .unwrap();
+        let names = |site: &Site| -> Vec<(String, Vec<usize>, bool)> {
+            let of = |own: &super::super::Partition| {
+                (own.name.clone(), own.nodes.clone(), own.is_default)
+            };
+            site.partitions.iter().map(of).collect()
+        };
+        assert_eq!(names(&site), names(&known), "{name}");
+        for (own, known) in site.nodes.iter().zip(&known.nodes) {
+            // It does not say what the system keeps of CPUs and memory.
+            assert_eq!(
+                (own.has.cpus, own.has.memory, own.weight, own.is_up),
+                (Some(16), Some(15_000), known.weight, true)
+            );
+            assert_eq!(
+                own.has.gres == known.has.gres,
+                has_gres || known.has.gres.is_empty()
+            );
+        }
+        assert_eq!(
+            site.remarks.iter().any(|own| own.contains("no Gres")),
+            !has_gres,
+            "{:?}",
+            site.remarks
+        );
+    }
+}

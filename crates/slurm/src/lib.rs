@@ -1,3 +1,4 @@
-//! Slurm, as it is: its commands on a cluster that runs ([`commands`]).
+//! Slurm, as it is: its commands on a cluster that runs ([`commands`]); an order that it follows without a daemon ([`order`]).
 
 pub mod commands;
+pub mod order;

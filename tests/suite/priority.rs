@@ -423,6 +423,10 @@ fn a_broken_script_is_refused_before_and_harms_nobody_after() {
         "{}",
         stderr(&checked(&exported))
     );
+    let moved = exported.replace("ORDERED = \"synth,fleet\"", "ORDERED = \"plain\"");
+    let (moved, found) = (checked(&moved), stdout(&checked(&moved)));
+    assert_eq!(code(&moved), 0, "{}", stderr(&moved));
+    assert!(!found.contains(" synth "), "{found}");
     let unfinished = exported.replace(
         "local function order_new(job, partitions)",
         "local function order_new(job, partitions",
@@ -453,18 +457,8 @@ fn a_broken_script_is_refused_before_and_harms_nobody_after() {
 fn an_order_is_exported_or_refused() {
     let folder = Folder::new();
     let output = folder.name("slurm");
-    let asked = |policy: &str| {
-        let words = [
-            "export",
-            "slurm-priority",
-            policy,
-            "--partition",
-            "batch",
-            "-o",
-            &output,
-        ];
-        words.map(String::from)
-    };
+    let asked =
+        |policy: &str| format!("export slurm-priority {policy} --partition batch -o {output}");
     let exported = works(&asked("easy+saf"));
     has(&stdout(&exported), "README.md first");
     has(&stderr(&ends(2, &asked("easy+saf"))), "--force");
@@ -494,8 +488,7 @@ fn an_order_is_exported_or_refused() {
         "--output",
         &policy,
     ]);
-    let again = [&asked(&policy)[..], &["--force".to_owned()]].concat();
-    works(&again);
+    works(&(asked(&policy) + " --force"));
     let lua = fs::read_to_string(folder.path("slurm/job_submit.lua")).unwrap();
     for line in [
         "local SHARE = 300",

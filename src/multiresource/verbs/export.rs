@@ -52,7 +52,7 @@ struct Folder {
     partition: String,
 
     /// The folder that the files go to; it is made where there is none
-    #[arg(long, short, value_name = "DIR")]
+    #[arg(long, short, value_name = "DIR", default_value = "slurm")]
     output: PathBuf,
 
     /// Write over files that are there

@@ -7,6 +7,10 @@ use super::levels::A_DECADE;
 use crate::commands::is_plain;
 use synth_core::number::in_words;
 
+/// Scripts that read all that they need in job_submit.lua.
+const CHECK: &str = include_str!("../../templates/order/check.sh");
+const PENDING: &str = include_str!("../../templates/order/pending.sh");
+
 /// Returns the files, by name, for these partitions: one, or several with commas.
 ///
 /// # Errors
@@ -24,8 +28,8 @@ pub fn export(order: &Order, partitions: &str) -> Result<Vec<(String, String)>, 
         ("README.md", Readme { site, points }.render()),
         ("job_submit.lua", Lua { site, points }.render()),
         ("slurm-lines.conf", Lines { points }.render()),
-        ("check.sh", Check { site }.render()),
-        ("pending.sh", Pending { site }.render()),
+        ("check.sh", Ok(CHECK.to_owned())),
+        ("pending.sh", Ok(PENDING.to_owned())),
         ("order.service", Service { site }.render()),
         ("order.timer", Timer { site }.render()),
     ];
@@ -156,8 +160,6 @@ templates! {
     Readme: "order/README.md", site: Site, points: Points;
     Lua: "order/job_submit.lua", site: Site, points: Points;
     Lines: "order/slurm-lines.conf", points: Points;
-    Check: "order/check.sh", site: Site;
-    Pending: "order/pending.sh", site: Site;
     Service: "order/order.service", site: Site;
     Timer: "order/order.timer", site: Site;
 }

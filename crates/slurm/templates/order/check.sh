@@ -4,6 +4,7 @@
 set -eu
 cd "$(dirname "$0")"
 lua=${1:-job_submit.lua}
+partitions=$(sed -n 's/^local ORDERED = "\([A-Za-z0-9_,.-]*\)"$/\1/p' "$lua")
 wrong=0
 first_of() { for program; do if command -v "$program"; then return; fi; done; return 1; }
 say() { printf '%s\n' "$*"; }
@@ -14,10 +15,11 @@ compiler=$(first_of luac luac5.1 luac5.2 luac5.3 luac5.4) || {
 
 # An error while it runs lets a job pass without order, and is seen in slurmctld.log only: here it is seen before.
 if interpreter=$(first_of lua lua5.1 lua5.2 lua5.3 lua5.4); then
-    "$interpreter" - "$lua" <<'END' || wrong=1
+    "$interpreter" - "$lua" "$partitions" <<'END' || wrong=1
 local nothing = function() end
 slurm = setmetatable({ SUCCESS = 0, ERROR = -1, NO_VAL = 4294967294, NO_VAL16 = 65534 }, { __index = function() return nothing end })
 dofile(arg[1])
+local names, first = arg[2], string.match(arg[2], "[^,]+")
 local none, none16 = 4294967294, 65534
 local part = { total_cpus = 40, total_nodes = 2, default_time = none, max_time = 4294967295, flag_default = 1, max_share = 1 }
 local list = setmetatable({}, { __index = function() return part end })
@@ -26,8 +28,8 @@ local function job(more)
   for name, value in pairs(more) do plain[name] = value end
   return plain
 end
-local jobs = { job {}, job { partition = "{{ site.first }}", time_limit = 60, min_cpus = 8 },
-  job { partition = "{{ site.partitions }},x", time_limit = 4294967295, shared = 0, tres_per_node = "gres:gpu:2" } }
+local jobs = { job {}, job { partition = first, time_limit = 60, min_cpus = 8 },
+  job { partition = names .. ",x", time_limit = 4294967295, shared = 0, tres_per_node = "gres:gpu:2" } }
 for number, new in ipairs(jobs) do
   slurm_job_submit(new, list, 1000)
   local factor = new.site_factor
@@ -35,7 +37,7 @@ for number, new in ipairs(jobs) do
     error("job " .. number .. " got the site factor " .. tostring(factor) .. ", and not a whole number from 1 to 2000000")
   end
   new.site_factor = none
-  slurm_job_modify(new, { site_factor = factor, partition = "{{ site.first }}", time_limit = 10, min_cpus = 1, min_nodes = 1 }, list, 1000)
+  slurm_job_modify(new, { site_factor = factor, partition = first, time_limit = 10, min_cpus = 1, min_nodes = 1 }, list, 1000)
 end
 END
 else
@@ -48,7 +50,7 @@ needs PriorityType priority/multifactor
 needs JobSubmitPlugins lua
 grep -q '^local WHOLE_NODES = 0$' "$lua" && [ "$(setting SelectType)" = select/linear ] &&
     say "SelectType is select/linear: write 1 for WHOLE_NODES in $lua"
-for name in $(printf %s {{ site.partitions }} | tr , ' '); do
+for name in $(printf %s "$partitions" | tr , ' '); do
     scontrol -o show partition "$name" >/dev/null || { say "$name is no partition here: sinfo -s lists them"; wrong=1; continue; }
     sinfo -h -p "$name" -N -O 'NodeList:60,CPUs:20,Gres:120' | sort -u | awk -v name="$name" -v lua="$lua" '
         { cpus += $2; while (match($3, /gpu[^,]*/)) { item = substr($3, RSTART, RLENGTH); $3 = substr($3, RSTART + RLENGTH)

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Gives jobs that wait in {{ site.partitions }} the site factor that job_submit.lua gives to new ones. For operators, the SlurmUser and root.
+# Gives jobs that wait in the ordered partitions the site factor that job_submit.lua gives to new ones. For operators, the SlurmUser
+# and root.
 #   pending.sh          all of them: before job_submit.lua comes, and once more after it
 #   pending.sh moved    only those that are off by 15 points (6 % of the limit) or more, and of these the 500 that are off most:
 #                       what order.timer does

@@ -156,7 +156,7 @@ impl Cluster {
     }
 
     /// Cancels all jobs, and brings nodes back.
-    fn clear(&self) {
+    pub fn clear(&self) {
         let user = Command::new("id").arg("-un").output().unwrap();
         let user = String::from_utf8(user.stdout).unwrap();
         self.output("scancel", &["--user", user.trim()]);

@@ -30,6 +30,7 @@ mod msfq;
 mod order;
 mod own;
 mod pooled;
+mod priority;
 mod reference;
 mod replay;
 mod same_numbers;

@@ -1,6 +1,6 @@
 //! Policies as the files of other systems.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 
@@ -9,6 +9,7 @@ use crate::kind::{Caller, Files, NamesFiles, OwnVerb, VerbOutput, VerbResult};
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::bridge::{bridgeable, export_slurm};
 use crate::typed::PolicyFile;
+use synth_slurm::order::{self, Order};
 
 /// Which program.
 #[derive(Subcommand)]
@@ -16,6 +17,9 @@ pub enum Export {
     /// What an administrator installs so that the policy decides when jobs of a Slurm partition start: job_submit.lua, lines
     /// for slurm.conf, the types of jobs, a systemd unit, and a page that says in which order, and how to go back
     Slurm(Slurm),
+    /// What an administrator installs so that Slurm itself follows an order of jobs by limit, CPUs and wait, with nothing held
+    /// and no process beside it: job_submit.lua, lines for slurm.conf, scripts that look and go back, and a page that says how
+    SlurmPriority(SlurmPriority),
 }
 
 /// What is typed.
@@ -24,12 +28,31 @@ pub struct Slurm {
     #[command(flatten)]
     policy: PolicyFile,
 
-    /// The partition
+    #[command(flatten)]
+    to: Folder,
+}
+
+/// What is typed.
+#[derive(Args)]
+pub struct SlurmPriority {
+    /// The order: a policy file of backfilling by limits, or a name: saf (smallest limit ×
+    /// CPUs first), sjf (shortest limit first), wfp3
+    #[arg(value_name = "POLICY")]
+    policy: PathBuf,
+
+    #[command(flatten)]
+    to: Folder,
+}
+
+/// Where it is for, and where it goes.
+#[derive(Args)]
+struct Folder {
+    /// The partition (for slurm-priority also several with commas, which share nodes)
     #[arg(long, value_name = "NAME")]
     partition: String,
 
     /// The folder that the files go to; it is made where there is none
-    #[arg(long, short, value_name = "DIR")]
+    #[arg(long, short, value_name = "DIR", default_value = "slurm")]
     output: PathBuf,
 
     /// Write over files that are there
@@ -39,15 +62,26 @@ pub struct Slurm {
 
 impl NamesFiles for Export {
     fn files(&self) -> Files<'_> {
-        let Export::Slurm(typed) = self;
-        (typed.policy.typed().into_iter().collect(), Vec::new())
+        let read = match self {
+            Export::Slurm(typed) => typed.policy.typed(),
+            Export::SlurmPriority(typed) => typed.policy.exists().then_some(&*typed.policy),
+        };
+        (read.into_iter().collect(), Vec::new())
     }
 }
 
 impl OwnVerb for Export {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
-        let Export::Slurm(typed) = self;
-        let file = typed.policy.file()?;
+        match self {
+            Export::Slurm(typed) => typed.run(caller),
+            Export::SlurmPriority(typed) => typed.run(caller),
+        }
+    }
+}
+
+impl Slurm {
+    fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
+        let file = self.policy.file()?;
         if is_standard_input(file) {
             return Err(
                 "the service reads the policy from its file: save it, and give the file".into(),
@@ -55,21 +89,55 @@ impl OwnVerb for Export {
         }
         let policy = Checked::read_with(file, caller.changes)?;
         if let Err(why) = bridgeable(&policy) {
-            return Ok(VerbOutput {
-                table: why,
-                negative: true,
-                ..VerbOutput::default()
-            });
+            return Ok(refusal(why));
         }
         // The page is read elsewhere.
         let named = std::path::absolute(file)?;
-        let folder = &typed.output;
-        let files = export_slurm(&policy, &named, &typed.partition)?.into_iter();
-        let documents: Vec<(PathBuf, String)> = files
+        let files = export_slurm(&policy, &named, &self.to.partition)?;
+        self.to
+            .filled(files, "how to try it with --dry-run, and how to go back")
+    }
+}
+
+impl SlurmPriority {
+    fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
+        let name = self.policy.to_str().filter(|_| !self.policy.exists());
+        let order = match name.and_then(Order::named) {
+            Some(Ok(order)) => Ok(order),
+            // A word that is none is a fault of what was typed.
+            Some(Err(why)) => Err(why),
+            None => Order::of_policy(&Checked::read_with(&self.policy, caller.changes)?),
+        };
+        let order = match order {
+            Ok(order) => order,
+            Err(why) => return Ok(refusal(why)),
+        };
+        let files = order::export(&order, &self.to.partition)?;
+        self.to.filled(
+            files,
+            "how to look before anything changes, and how to go back",
+        )
+    }
+}
+
+fn refusal(why: String) -> VerbOutput {
+    VerbOutput {
+        table: why,
+        negative: true,
+        ..VerbOutput::default()
+    }
+}
+
+impl Folder {
+    /// Returns the files as documents in the folder, which is there then. Nothing is written over without being asked for.
+    fn filled(&self, files: Vec<(String, String)>, says: &str) -> VerbResult<VerbOutput> {
+        let folder: &Path = &self.output;
+        let documents = files.into_iter();
+        let documents: Vec<(PathBuf, String)> = documents
             .map(|(name, text)| (folder.join(name), text))
             .collect();
         let mut names = documents.iter().map(|(file, _)| file);
-        if let Some(there) = names.find(|file| file.exists() && !typed.force) {
+        if let Some(there) = names.find(|file| file.exists() && !self.force) {
             return Err(format!(
                 "{} is there already: choose another folder, or write over it with --force",
                 there.display()
@@ -83,7 +151,7 @@ impl OwnVerb for Export {
             .map(|(file, _)| format!("  {}\n", file.display()));
         let mut table: String = names.collect();
         table += &format!(
-            "Read {} first: it says in which order, how to try it with --dry-run, and how to go back.",
+            "Read {} first: it says in which order, {says}.",
             folder.join("README.md").display()
         );
         Ok(VerbOutput {

@@ -1,0 +1,165 @@
+//! What an administrator installs so that Slurm follows an order by itself.
+
+use askama::Template;
+
+use super::Order;
+use super::levels::A_DECADE;
+use crate::commands::is_plain;
+use synth_core::number::in_words;
+
+/// Scripts that read all that they need in job_submit.lua.
+const CHECK: &str = include_str!("../../templates/order/check.sh");
+const PENDING: &str = include_str!("../../templates/order/pending.sh");
+
+/// Returns the files, by name, for these partitions: one, or several with commas.
+///
+/// # Errors
+/// When one of them is no name of a partition; says what to do.
+pub fn export(order: &Order, partitions: &str) -> Result<Vec<(String, String)>, String> {
+    for name in partitions.split(',') {
+        if name.starts_with('-') || !is_plain(name) {
+            return Err(format!(
+                "`{name}` is no name of a partition: `sinfo -s` lists them; several are written with commas"
+            ));
+        }
+    }
+    let (site, points) = (&Site::of(order, partitions), &Points::of(order));
+    let files = [
+        ("README.md", Readme { site, points }.render()),
+        ("job_submit.lua", Lua { site, points }.render()),
+        ("slurm-lines.conf", Lines { points }.render()),
+        ("check.sh", Ok(CHECK.to_owned())),
+        ("pending.sh", Ok(PENDING.to_owned())),
+        ("order.service", Service { site }.render()),
+        ("order.timer", Timer { site }.render()),
+    ];
+    let text = |(name, text): (&str, askama::Result<String>)| match text {
+        Ok(text) => Ok((name.to_owned(), text.trim_end().to_owned() + "\n")),
+        Err(error) => Err(format!("cannot write {name}: {error}")),
+    };
+    files.into_iter().map(text).collect()
+}
+
+/// What the files say of the order and of where it is installed.
+struct Site {
+    partitions: String,
+    /// One of them.
+    first: String,
+    folder: &'static str,
+    /// The order…
+    words: String,
+    /// …and what it does to users.
+    change: &'static str,
+    /// How the policy backfills.
+    reservations: String,
+    cpu: String,
+    gpu: String,
+    gpu_is_unknown: bool,
+    /// Such as `, net and disk`.
+    left_out: String,
+}
+
+impl Site {
+    fn of(order: &Order, partitions: &str) -> Self {
+        let counted = &order.counted;
+        Site {
+            partitions: partitions.to_owned(),
+            first: partitions.split(',').take(1).collect(),
+            folder: "/etc/synth/order",
+            words: order.priority.words("limit", "s"),
+            change: if order.priority.moves() {
+                "Jobs pass each other by this order; the longer a job waits, the fewer pass it."
+            } else {
+                "Jobs pass each other by this order. Those at its end wait for as long as others come before them: for very long, where the partition is full. Look at the longest wait, too."
+            },
+            reservations: order.reservations.rule(),
+            cpu: plain(counted.cpu),
+            gpu: plain(counted.gpu.unwrap_or(0.0)),
+            gpu_is_unknown: counted.gpu.is_none() && order.priority.share != 0.0,
+            left_out: counted
+                .left_out
+                .iter()
+                .filter(|name| !name.to_lowercase().starts_with("mem"))
+                .map(|name| format!(", {}", name.replace(char::is_control, " ")))
+                .collect(),
+        }
+    }
+}
+
+/// Points, as they are written.
+struct Points {
+    limit: String,
+    share: String,
+    wait: String,
+    offset: String,
+    base: String,
+    decade: f64,
+    /// Of what a factor of ten is so many points.
+    leading: &'static str,
+    /// Whether that makes a job later.
+    later: bool,
+    moves: bool,
+    offset_in_words: String,
+    age_weight: f64,
+    /// By how many points Slurm's age is off.
+    off: f64,
+    /// After how long a job goes first \[s\]; 0 for never.
+    promise: String,
+    promise_in_words: Option<String>,
+}
+
+impl Points {
+    fn of(order: &Order) -> Self {
+        let levels = order.levels();
+        let (age_weight, off) = levels.age_weight();
+        let (leading, exponent) = match (order.priority.size, order.priority.share) {
+            (size, share) if size == share => ("limit or the CPUs", size),
+            (size, share) if size.abs() >= share.abs() => ("limit", size),
+            (_, share) => ("CPUs", share),
+        };
+        Points {
+            limit: plain(levels.limit),
+            share: plain(levels.share),
+            wait: plain(levels.wait),
+            offset: plain(levels.offset),
+            base: plain(levels.base),
+            decade: A_DECADE,
+            leading,
+            later: exponent > 0.0,
+            moves: order.priority.moves(),
+            offset_in_words: in_words(levels.offset, "s"),
+            age_weight,
+            off: off.round(),
+            // 0 says that there is none, and nobody sees a second.
+            promise: plain(order.longest_wait.map_or(0.0, |time| time.max(1.0))),
+            promise_in_words: order.longest_wait.map(|time| in_words(time, "s")),
+        }
+    }
+}
+
+/// Returns a number in digits, as sh, awk and lua read it.
+fn plain(number: f64) -> String {
+    let text = format!("{number:.6}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// Declares the template of each file, and what of it is known there.
+macro_rules! templates {
+    ($($Name:ident: $path:literal, $($field:ident: $Type:ty),+;)+) => {
+        $(
+            #[derive(Template)]
+            #[template(path = $path, escape = "none")]
+            struct $Name<'a> {
+                $($field: &'a $Type,)+
+            }
+        )+
+    };
+}
+
+templates! {
+    Readme: "order/README.md", site: Site, points: Points;
+    Lua: "order/job_submit.lua", site: Site, points: Points;
+    Lines: "order/slurm-lines.conf", points: Points;
+    Service: "order/order.service", site: Site;
+    Timer: "order/order.timer", site: Site;
+}

@@ -1,0 +1,62 @@
+#!/bin/sh
+# Looks at job_submit.lua before it is installed, and changes nothing: what Slurm would not load is told, what the last ten jobs
+# would get is shown, and what of the configuration the order needs is not there. Exit code 1: do not install it.
+set -eu
+cd "$(dirname "$0")"
+lua=${1:-job_submit.lua}
+partitions=$(sed -n 's/^local ORDERED = "\([A-Za-z0-9_,.-]*\)"$/\1/p' "$lua")
+wrong=0
+first_of() { for program; do if command -v "$program"; then return; fi; done; return 1; }
+say() { printf '%s\n' "$*"; }
+
+compiler=$(first_of luac luac5.1 luac5.2 luac5.3 luac5.4) || {
+    say "no luac is here, which says whether $lua can be loaded: install it first (Debian: lua5.1)"; exit 1; }
+"$compiler" -p "$lua" || { say "Slurm would not load $lua; a slurmctld that starts with it ends at once"; exit 1; }
+
+# An error while it runs lets a job pass without order, and is seen in slurmctld.log only: here it is seen before.
+if interpreter=$(first_of lua lua5.1 lua5.2 lua5.3 lua5.4); then
+    "$interpreter" - "$lua" "$partitions" <<'END' || wrong=1
+local nothing = function() end
+slurm = setmetatable({ SUCCESS = 0, ERROR = -1, NO_VAL = 4294967294, NO_VAL16 = 65534 }, { __index = function() return nothing end })
+dofile(arg[1])
+local names, first = arg[2], string.match(arg[2], "[^,]+")
+local none, none16 = 4294967294, 65534
+local part = { total_cpus = 40, total_nodes = 2, default_time = none, max_time = 4294967295, flag_default = 1, max_share = 1 }
+local list = setmetatable({}, { __index = function() return part end })
+local function job(more)
+  local plain = { time_limit = none, min_cpus = none, min_nodes = none, num_tasks = none, shared = none16, cpus_per_task = none16 }
+  for name, value in pairs(more) do plain[name] = value end
+  return plain
+end
+local jobs = { job {}, job { partition = first, time_limit = 60, min_cpus = 8 },
+  job { partition = names .. ",x", time_limit = 4294967295, shared = 0, tres_per_node = "gres:gpu:2" } }
+for number, new in ipairs(jobs) do
+  slurm_job_submit(new, list, 1000)
+  local factor = new.site_factor
+  if factor == nil or factor < 1 or factor > 2e6 or factor ~= math.floor(factor) then
+    error("job " .. number .. " got the site factor " .. tostring(factor) .. ", and not a whole number from 1 to 2000000")
+  end
+  new.site_factor = none
+  slurm_job_modify(new, { site_factor = factor, partition = first, time_limit = 10, min_cpus = 1, min_nodes = 1 }, list, 1000)
+end
+END
+else
+    say "no lua is here: $lua is not run, only read"
+fi
+
+setting() { scontrol show config | sed -n "s/^$1 *= *//p"; }
+needs() { [ "$(setting "$1")" = "$2" ] || say "slurm.conf: $1 is $(setting "$1"), and has to be $2"; }
+needs PriorityType priority/multifactor
+needs JobSubmitPlugins lua
+grep -q '^local WHOLE_NODES = 0$' "$lua" && [ "$(setting SelectType)" = select/linear ] &&
+    say "SelectType is select/linear: write 1 for WHOLE_NODES in $lua"
+for name in $(printf %s "$partitions" | tr , ' '); do
+    scontrol -o show partition "$name" >/dev/null || { say "$name is no partition here: sinfo -s lists them"; wrong=1; continue; }
+    sinfo -h -p "$name" -N -O 'NodeList:60,CPUs:20,Gres:120' | sort -u | awk -v name="$name" -v lua="$lua" '
+        { cpus += $2; while (match($3, /gpu[^,]*/)) { item = substr($3, RSTART, RLENGTH); $3 = substr($3, RSTART + RLENGTH)
+          sub(/\(.*/, "", item); gpus += match(item, /:[0-9]+$/) ? substr(item, RSTART + 1) : 1 } }
+        END { if (gpus) printf "%s has %d CPUs and %d GPUs: local GPU = %.4g in %s\n", name, cpus, gpus, cpus / gpus, lua }'
+done
+say "id, partition, minutes, share, points now, points by this order (more goes first):"
+LUA=$lua sh ./pending.sh recent || wrong=1
+exit $wrong

@@ -1,0 +1,132 @@
+-- The order of jobs in {{ site.partitions }}: {{ site.words }}.
+-- It is their site factor, which `PriorityType=priority/multifactor` adds to all else that a priority is made of. Stands beside
+-- slurm.conf, and needs `JobSubmitPlugins=lua` there. Where there is a job_submit.lua already, put all but the two functions at
+-- the end into it, and call `order_new` and `order_again` as those do. Look at it with check.sh before it is installed.
+
+-- Numbers; pending.sh reads them here, so each stands alone in its line.
+local ORDERED = "{{ site.partitions }}"
+-- So many points does a job lose with ten times the limit…
+local LIMIT = {{ points.limit }}
+-- …and with ten times the share, so many does it get with ten times the wait; OFFSET seconds are added to waits.
+local SHARE = {{ points.share }}
+local WAIT = {{ points.wait }}
+local OFFSET = {{ points.offset }}
+-- A job of one minute and one CPU has these.
+local BASE = {{ points.base }}
+-- A share is counted in CPUs: the largest of a job's CPUs times the first and its GPUs times the second.
+local CPU = {{ site.cpu }}
+{%- if site.gpu_is_unknown %}
+-- Partitions with GPUs: write their CPUs over their GPUs here (check.sh computes it), or GPUs do not count.
+{%- endif %}
+local GPU = {{ site.gpu }}
+-- 1 where SelectType is select/linear, so that all jobs get whole nodes.
+local WHOLE_NODES = 0
+-- After so many seconds of waiting a job goes first (pending.sh moved); 0: no such promise.
+local PROMISE = {{ points.promise }}
+
+local NO_VAL, YEAR = 4294967294, 525600
+
+-- Returns a number if it was given; NO_VAL says that it was not.
+local function given(value)
+  if value ~= nil and value < NO_VAL then return value end
+end
+
+-- Returns the first partition of a job that is ordered, if one is, by its record; without a name it is the default one.
+local function ordered(names, partitions)
+  for own in string.gmatch(ORDERED, "[^,]+") do
+    local record = partitions[own]
+    if names == nil then
+      if record ~= nil and record.flag_default == 1 then return record end
+    else
+      for name in string.gmatch(names, "[^,]+") do
+        -- Those that its owner may not use are not in the list.
+        if name == own then return record or {} end
+      end
+    end
+  end
+end
+
+-- Returns the sum of counts in such as "gres:gpu:a100:4" or "gres/gpu=4".
+local function gpus(text)
+  local sum = 0
+  for item in string.gmatch(text or "", "[^,]+") do
+    if string.find(item, "gpu", 1, true) then sum = sum + (tonumber(string.match(item, "[:=](%d+)$")) or 1) end
+  end
+  return sum
+end
+
+-- Returns what a job takes of the scarcest resource, in CPUs. The fields of 16 bits (cpus_per_task, ntasks_per_node) are not
+-- read: what they say is in min_cpus, too.
+local function share(job, partition)
+  local cpus, nodes = given(job.min_cpus) or 1, given(job.min_nodes) or 1
+  local each = (partition.total_cpus or 0) / math.max(partition.total_nodes or 1, 1)
+  if each > 0 and (job.shared == 0 or partition.max_share == 0 or WHOLE_NODES == 1) then
+    nodes = math.max(nodes, math.ceil(cpus / each))
+    cpus = nodes * each
+  end
+  local devices = math.max(gpus(job.tres_per_job), gpus(job.tres_per_node) * nodes, gpus(job.tres_per_socket) * nodes,
+    gpus(job.tres_per_task) * (given(job.num_tasks) or 1))
+  cpus = math.max(cpus, nodes, devices * gpus(job.cpus_per_tres))
+  return math.max(CPU * cpus, GPU * devices, 1)
+end
+
+-- Returns the limit of a job, in minutes.
+local function limit(job, partition)
+  local minutes = job.time_limit
+  if minutes == nil or minutes == NO_VAL then minutes = given(partition.default_time) or partition.max_time end
+  return math.min(math.max(minutes or YEAR, 1), YEAR)
+end
+
+local function points(job, partition)
+  return BASE - (LIMIT * math.log(limit(job, partition)) + SHARE * math.log(share(job, partition))) / math.log(10)
+end
+
+-- Slurm checks nothing: a negative number or a large one would come out as another.
+local function within(factor)
+  return math.min(math.max(math.floor(factor + 0.5), 1), 2000000)
+end
+
+local function order_new(job, partitions)
+  local partition = ordered(job.partition, partitions)
+  if partition ~= nil then job.site_factor = within(points(job, partition)) end
+end
+
+-- A job's owner may change its limit, CPUs, nodes and partition while it waits. Slurm updates what it can before it finds a fault
+-- in another field, and then never comes to the factor: so its own number alone is not trusted.
+local function order_again(job, record, partitions)
+  local before = ordered(record.partition, partitions)
+  local after = ordered(job.partition or record.partition, partitions)
+  if after == nil then
+    if before ~= nil then job.site_factor = 0 end
+    return
+  end
+  local changed = setmetatable({}, { __index = function(_, name)
+    local value = job[name]
+    if value == nil or value == NO_VAL then value = record[name] end
+    return value
+  end })
+  local factor = points(changed, after)
+  if before ~= nil and record.site_factor > 0 then
+    local own = points(record, before)
+    if own == factor then return end
+    -- It has what the record does not tell: --exclusive, or what pending.sh gave for the wait. That stays, up to all of the wait.
+    if record.site_factor ~= within(own) then
+      local waited = math.max(os.time() - (record.submit_time or os.time()), 0)
+      local most = WAIT > 0 and factor + WAIT * math.log(1 + waited / OFFSET) / math.log(10) or factor
+      factor = math.min(record.site_factor + math.floor(factor - own), most)
+    end
+  end
+  job.site_factor = within(factor)
+end
+
+function slurm_job_submit(job, partitions, uid)
+  order_new(job, partitions)
+  return slurm.SUCCESS
+end
+
+function slurm_job_modify(job, record, partitions, uid)
+  order_again(job, record, partitions)
+  return slurm.SUCCESS
+end
+
+return slurm.SUCCESS

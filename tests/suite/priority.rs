@@ -1,0 +1,505 @@
+//! An order that Slurm follows without a daemon, on a real one: what `synth export slurm-priority` writes, as an administrator
+//! installs it, and jobs of a user who is nobody in particular.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock};
+use std::time::{Duration, SystemTime};
+
+use super::cluster::Cluster;
+use crate::common::*;
+
+/// Partitions synth (20 CPUs, the default one, half an hour if nothing is said) and fleet (two nodes, ten hours at most) are
+/// ordered; plain is not.
+const ORDERED: &str = "synth,fleet";
+
+struct Site {
+    cluster: Cluster,
+    /// What was exported.
+    folder: PathBuf,
+}
+
+impl Site {
+    /// The one that these tests share, with smallest area first; `None` where there is no Slurm.
+    fn shared() -> Option<MutexGuard<'static, Site>> {
+        static SHARED: OnceLock<Option<Mutex<Site>>> = OnceLock::new();
+        let site = SHARED
+            .get_or_init(|| Site::start().map(Mutex::new))
+            .as_ref()?;
+        let site = site.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        site.cluster.output("scancel", &["--user=nobody"]);
+        site.cluster.clear();
+        site.install(&fs::read_to_string(site.folder.join("job_submit.lua")).unwrap());
+        Some(site)
+    }
+
+    fn start() -> Option<Site> {
+        let cluster = Cluster::start("backfill")?;
+        let file = cluster.configuration();
+        let folder = file.with_file_name("order");
+        works(&[
+            "export",
+            "slurm-priority",
+            "easy+saf",
+            "--partition",
+            ORDERED,
+            "-o",
+            folder.to_str().unwrap(),
+        ]);
+        let text = fs::read_to_string(&file).unwrap();
+        let text = text
+            .replace("priority/basic", "priority/multifactor")
+            .replace(
+                "Default=YES MaxTime=INFINITE",
+                "Default=YES MaxTime=INFINITE DefaultTime=30",
+            )
+            .replace("Nodes=n[3-4] MaxTime=INFINITE", "Nodes=n[3-4] MaxTime=600")
+            .replace("batch_sched_delay=0", "batch_sched_delay=0,bf_interval=1");
+        fs::write(&file, text).unwrap();
+        let site = Site { cluster, folder };
+        site.install(&fs::read_to_string(site.folder.join("job_submit.lua")).unwrap());
+        site.cluster.kill_controller();
+        site.cluster.restart_controller();
+        Some(site)
+    }
+
+    /// Puts a script in the place of job_submit.lua.
+    fn install(&self, text: &str) {
+        static LATER: AtomicU64 = AtomicU64::new(0);
+        let lua = self
+            .cluster
+            .configuration()
+            .with_file_name("job_submit.lua");
+        fs::write(&lua, text).unwrap();
+        // Slurm reads the script again once it is newer, by whole seconds.
+        let later = Duration::from_secs(60 * (1 + LATER.fetch_add(1, Ordering::Relaxed)));
+        let file = fs::File::options().write(true).open(&lua).unwrap();
+        file.set_modified(SystemTime::now() + later).unwrap();
+    }
+
+    fn drain(&self) {
+        self.cluster.run(
+            "scontrol",
+            &["update", "NodeName=n[1-4]", "State=drain", "Reason=a test"],
+        );
+    }
+
+    fn resume(&self) {
+        self.cluster
+            .run("scontrol", &["update", "NodeName=n[1-4]", "State=resume"]);
+    }
+
+    /// A command of Slurm as a user without rights.
+    fn nobody(&self, words: &[&str]) -> Output {
+        Command::new("setpriv")
+            .args(["--reuid", "65534", "--regid", "65534", "--clear-groups"])
+            .args(words)
+            .env("SLURM_CONF", self.cluster.configuration())
+            .current_dir("/")
+            .output()
+            .unwrap()
+    }
+
+    /// Submits a job of that user; its number.
+    fn submit(&self, words: &str, work: &str) -> String {
+        let words: Vec<&str> = words.split_whitespace().collect();
+        let wrap = format!("--wrap={work}");
+        let output = self.nobody(
+            &[
+                &["sbatch", "--parsable", "-o", "/dev/null", &wrap],
+                &words[..],
+            ]
+            .concat(),
+        );
+        assert!(output.status.success(), "{words:?}: {}", stderr(&output));
+        stdout(&output).trim().to_owned()
+    }
+
+    /// Changes a job as its owner; whether Slurm found no fault.
+    fn change(&self, id: &str, fields: &str) -> bool {
+        let fields: Vec<&str> = fields.split_whitespace().collect();
+        let job = format!("jobid={id}");
+        let output = self.nobody(&[&["scontrol", "update", &job], &fields[..]].concat());
+        output.status.success()
+    }
+
+    /// The site factor of a job that waits and is not held.
+    fn points(&self, id: &str) -> i64 {
+        let mut found = None;
+        self.cluster.wait("it has a priority", || {
+            let rows = self.cluster.run("sprio", &["-h", "-o", "%i %S"]);
+            let row = rows.lines().map(words).find(|row| row[0] == id);
+            found = row.map(|row| row[1].parse().unwrap());
+            found.is_some()
+        });
+        found.unwrap()
+    }
+
+    /// Runs an exported script.
+    fn script(&self, name: &str, mode: &str) -> Output {
+        Command::new("sh")
+            .arg(self.folder.join(name))
+            .args((!mode.is_empty()).then_some(mode))
+            .env("SLURM_CONF", self.cluster.configuration())
+            .output()
+            .unwrap()
+    }
+
+    /// The points that the script would give to a job.
+    fn looked_at(&self, id: &str) -> i64 {
+        let output = self.script("pending.sh", "look");
+        assert_eq!(code(&output), 0, "{}", stderr(&output));
+        let table = stdout(&output);
+        let row = table.lines().map(words).find(|row| row[0] == id);
+        row.unwrap_or_else(|| panic!("{id}: {table}"))[5]
+            .parse()
+            .unwrap()
+    }
+
+    /// The jobs that have written their names to a file, in the order in which they began.
+    fn begun(&self, file: &Path, count: usize) -> String {
+        let mut text = String::new();
+        self.cluster.wait("all have begun", || {
+            text = fs::read_to_string(file).unwrap_or_default();
+            text.lines().count() >= count
+        });
+        text.split_whitespace().collect()
+    }
+}
+
+/// Points of smallest area first, for minutes and CPUs.
+fn area(minutes: f64, cpus: f64) -> i64 {
+    (7034.0 - 600.0 * (minutes.log10() + cpus.log10())).round() as i64
+}
+
+/// What job_submit.lua gives, and that pending.sh computes the same from the queue.
+#[test]
+fn jobs_have_points_by_limit_and_cpus() {
+    let Some(site) = Site::shared() else {
+        return;
+    };
+    site.drain();
+    for (words, points) in [
+        ("-t10 -n4", area(10.0, 4.0)),
+        ("-t10 -n2 -c4", area(10.0, 8.0)),
+        ("-p fleet -t10 -N2 --ntasks-per-node=4", area(10.0, 8.0)),
+        ("-p fleet -t10 -N2", area(10.0, 2.0)),
+        // Whole nodes.
+        ("-t10 --exclusive -N1", area(10.0, 20.0)),
+        ("-p fleet -t10 --exclusive -n30", area(10.0, 40.0)),
+        // Without a limit: the partition's DefaultTime, else its MaxTime; a year is the longest.
+        ("-n2", area(30.0, 2.0)),
+        ("-p fleet -n2", area(600.0, 2.0)),
+        ("-t UNLIMITED -n2", area(525_600.0, 2.0)),
+        ("-p plain,fleet -t10 -n2", area(10.0, 2.0)),
+        ("-t0-00:00:20 -n1", area(1.0, 1.0)),
+        ("-p plain -t10 -n2", 0),
+    ] {
+        let id = site.submit(words, "true");
+        assert_eq!(site.points(&id), points, "{words}");
+        if points > 0 {
+            assert_eq!(site.looked_at(&id), points, "{words}");
+        }
+    }
+    // All tasks of an array, also one that is apart; and a job that was held.
+    let array = site.submit("-a 1-3 -t10 -n2", "true");
+    assert!(site.change(&format!("{array}_2"), "Nice=1"));
+    let held = site.submit("-H -t10 -n4", "true");
+    assert_eq!(site.points(&array), area(10.0, 2.0));
+    let factors = site.cluster.run("sprio", &["-h", "-o", "%S %N"]);
+    let apart = words(
+        factors
+            .lines()
+            .find(|row| row.trim_end().ends_with(" 1"))
+            .unwrap(),
+    );
+    assert_eq!(apart[0], area(10.0, 2.0).to_string());
+    assert!(
+        site.nobody(&["scontrol", "release", &held])
+            .status
+            .success()
+    );
+    assert_eq!(site.points(&held), area(10.0, 4.0));
+}
+
+#[test]
+fn owners_move_points_only_with_what_they_ask_for() {
+    let Some(site) = Site::shared() else {
+        return;
+    };
+    site.drain();
+    let job = site.submit("-t10 -n4", "true");
+    let is = |minutes: f64, cpus: f64| assert_eq!(site.points(&job), area(minutes, cpus));
+    assert!(site.change(&job, "TimeLimit=100"));
+    is(100.0, 4.0);
+    // Many small steps bring nothing.
+    for minutes in 101..110 {
+        assert!(site.change(&job, &format!("TimeLimit={minutes}")));
+    }
+    is(109.0, 4.0);
+    assert!(site.change(&job, "TimeLimit=10"));
+    is(10.0, 4.0);
+    assert!(site.change(&job, "NumCPUs=2"));
+    is(10.0, 2.0);
+    assert!(!site.change(&job, "SiteFactor=9999"));
+    is(10.0, 2.0);
+    // Slurm takes the limit, finds a fault, and forgets the factor: that is mended, and cannot be done again and again.
+    assert!(!site.change(&job, "TimeLimit=600 Priority=7"));
+    assert!(site.change(&job, "TimeLimit=10"));
+    is(10.0, 2.0);
+    assert!(!site.change(&job, "TimeLimit=600 Priority=7"));
+    assert_eq!(code(&site.script("pending.sh", "moved")), 0);
+    is(600.0, 2.0);
+    // Out of the ordered partitions, and back.
+    assert!(site.change(&job, "Partition=plain"));
+    assert_eq!(site.points(&job), 0);
+    assert!(site.change(&job, "Partition=fleet"));
+    is(600.0, 2.0);
+    // The record does not say that it has its node for itself.
+    let whole = site.submit("-t10 --exclusive -N1", "true");
+    assert!(site.change(&whole, "TimeLimit=100"));
+    assert_eq!(site.points(&whole), area(100.0, 20.0));
+    assert!(site.change(&whole, "TimeLimit=10"));
+    assert_eq!(site.points(&whole), area(10.0, 20.0));
+}
+
+/// The main scheduler takes jobs in this order as room comes free, and backfill those that pass a job that waits for room.
+#[test]
+fn both_schedulers_follow_the_order() {
+    let Some(site) = Site::shared() else {
+        return;
+    };
+    let begun = site.folder.with_file_name("begun");
+    let start = |words: &str, name: &str| {
+        site.submit(
+            words,
+            &format!("echo {name} >> {}; sleep 1", begun.display()),
+        )
+    };
+    fs::write(&begun, "").unwrap();
+    // Whoever runs the jobs may write there.
+    let all = std::os::unix::fs::PermissionsExt::from_mode(0o666);
+    fs::set_permissions(&begun, all).unwrap();
+    site.drain();
+    for (limit, name) in [(30, "c"), (10, "a"), (20, "b")] {
+        start(&format!("-n20 -t{limit}"), name);
+    }
+    site.resume();
+    assert_eq!(site.begun(&begun, 3), "abc");
+    site.cluster.wait("no jobs", || {
+        site.cluster.run("squeue", &["-h"]).trim().is_empty()
+    });
+    fs::write(&begun, "").unwrap();
+    let blocker = site.submit("-n18 -t5", "sleep 60");
+    site.cluster.wait("it runs", || {
+        site.cluster
+            .run("squeue", &["-h", "-t", "R"])
+            .contains(&blocker)
+    });
+    // By area before all others, and too wide.
+    start("-n20 -t1", "d");
+    for (limit, name) in [(4, "g"), (2, "e"), (3, "f")] {
+        start(&format!("-n2 -t{limit} --begin=now+2"), name);
+    }
+    assert_eq!(site.begun(&begun, 3), "efg");
+    site.cluster.run("scancel", &[&blocker]);
+    assert_eq!(site.begun(&begun, 4), "efgd");
+}
+
+#[test]
+fn points_stay_through_hold_requeue_and_restart() {
+    let Some(site) = Site::shared() else {
+        return;
+    };
+    let job = site.submit("-t10 -n4", "sleep 60");
+    site.cluster.wait("it runs", || {
+        site.cluster
+            .run("squeue", &["-h", "-t", "R"])
+            .contains(&job)
+    });
+    site.drain();
+    let other = site.submit("-t20 -n4", "true");
+    for step in ["hold", "release"] {
+        assert!(site.nobody(&["scontrol", step, &other]).status.success());
+    }
+    site.cluster.run("scontrol", &["requeue", &job]);
+    site.cluster.wait("it waits", || {
+        site.cluster
+            .run("squeue", &["-h", "-t", "PD"])
+            .contains(&job)
+    });
+    site.cluster.run("scontrol", &["shutdown", "slurmctld"]);
+    site.cluster.wait("it is down", || {
+        !site.cluster.output("scontrol", &["ping"]).status.success()
+    });
+    site.cluster.restart_controller();
+    assert_eq!(site.points(&other), area(20.0, 4.0));
+    // It comes back with a begin time.
+    site.cluster.run(
+        "scontrol",
+        &["update", &format!("jobid={job}"), "StartTime=now"],
+    );
+    assert_eq!(site.points(&job), area(10.0, 4.0));
+}
+
+/// From nothing to an order and back, as README.md says.
+#[test]
+fn jobs_that_wait_get_points_and_lose_them() {
+    let Some(site) = Site::shared() else {
+        return;
+    };
+    site.drain();
+    let exported = fs::read_to_string(site.folder.join("job_submit.lua")).unwrap();
+    let without = exported.replace("order_new(job, partitions)\n  return", "return");
+    site.install(&without);
+    let ids =
+        ["-t10 -n4", "-H -t10 -n4", "-a 1-3 -t10 -n4"].map(|words| site.submit(words, "true"));
+    let other = site.submit("-p plain -t10 -n4", "true");
+    assert_eq!(site.points(&ids[0]), 0);
+    assert_eq!(code(&site.script("pending.sh", "")), 0);
+    assert!(
+        site.nobody(&["scontrol", "release", &ids[1]])
+            .status
+            .success()
+    );
+    assert!(ids.iter().all(|id| site.points(id) == area(10.0, 4.0)));
+    has(&stdout(&site.script("pending.sh", "")), "no job");
+    has(
+        &stdout(&site.script("check.sh", "")),
+        &format!("{} synth 10 4 {1} {1}", ids[0], area(10.0, 4.0)),
+    );
+    let denied = site.nobody(&[
+        "sh",
+        site.folder.join("pending.sh").to_str().unwrap(),
+        "back",
+    ]);
+    assert_eq!(code(&denied), 1);
+    has(&stderr(&denied), "operators");
+    assert_eq!(code(&site.script("pending.sh", "back")), 0);
+    assert!(ids.iter().all(|id| site.points(id) == 0));
+    assert_eq!(site.points(&other), 0);
+    assert_eq!(code(&site.script("pending.sh", "sideways")), 2);
+
+    // An order that moves, and a promise: what has waited for longer is before all others.
+    let moving = exported
+        .replace("local WAIT = 0", "local WAIT = 600")
+        .replace("local OFFSET = 0", "local OFFSET = 0.5");
+    let lua = site.folder.join("moving.lua");
+    let moved = || {
+        let mut command = Command::new("sh");
+        command.arg(site.folder.join("pending.sh")).arg("moved");
+        command
+            .env("LUA", &lua)
+            .env("SLURM_CONF", site.cluster.configuration());
+        assert_eq!(code(&command.output().unwrap()), 0);
+        site.points(&ids[0])
+    };
+    fs::write(&lua, &moving).unwrap();
+    assert!(moved() > area(10.0, 4.0) + 100);
+    fs::write(
+        &lua,
+        moving.replace("local PROMISE = 0", "local PROMISE = 1"),
+    )
+    .unwrap();
+    assert!((1_000_000..1_000_100).contains(&moved()));
+}
+
+#[test]
+fn a_broken_script_is_refused_before_and_harms_nobody_after() {
+    let Some(site) = Site::shared() else {
+        return;
+    };
+    site.drain();
+    let exported = fs::read_to_string(site.folder.join("job_submit.lua")).unwrap();
+    let checked = |text: &str| {
+        fs::write(site.folder.join("broken.lua"), text).unwrap();
+        site.script("check.sh", "broken.lua")
+    };
+    assert_eq!(
+        code(&checked(&exported)),
+        0,
+        "{}",
+        stderr(&checked(&exported))
+    );
+    let moved = exported.replace("ORDERED = \"synth,fleet\"", "ORDERED = \"plain\"");
+    let (moved, found) = (checked(&moved), stdout(&checked(&moved)));
+    assert_eq!(code(&moved), 0, "{}", stderr(&moved));
+    assert!(!found.contains(" synth "), "{found}");
+    let unfinished = exported.replace(
+        "local function order_new(job, partitions)",
+        "local function order_new(job, partitions",
+    );
+    let refused = checked(&unfinished);
+    assert_eq!(code(&refused), 1);
+    has(&stderr(&refused), "broken.lua");
+    has(&stdout(&refused), "would not load");
+    let failing = exported.replace("given(job.min_cpus) or 1,", "job.cpus + 1,");
+    assert_eq!(code(&checked(&failing)), 1);
+    let too_large = exported
+        .replace("2000000)", "5e9)")
+        .replace("local BASE = 7034", "local BASE = 5000000");
+    assert_eq!(code(&checked(&too_large)), 1);
+
+    // A syntax error while Slurm runs: the last script stays. An error while it runs: no order, and no harm.
+    site.install(&unfinished);
+    assert_eq!(
+        site.points(&site.submit("-t10 -n4", "true")),
+        area(10.0, 4.0)
+    );
+    site.install(&failing);
+    assert_eq!(site.points(&site.submit("-t10 -n4", "true")), 0);
+    assert!(site.change(&site.submit("-t10 -n4", "true"), "TimeLimit=5"));
+}
+
+#[test]
+fn an_order_is_exported_or_refused() {
+    let folder = Folder::new();
+    let output = folder.name("slurm");
+    let asked =
+        |policy: &str| format!("export slurm-priority {policy} --partition batch -o {output}");
+    let exported = works(&asked("easy+saf"));
+    has(&stdout(&exported), "README.md first");
+    has(&stderr(&ends(2, &asked("easy+saf"))), "--force");
+    let readme = fs::read_to_string(folder.path("slurm/README.md")).unwrap();
+    assert!(!readme.contains("{{") && !readme.contains("{%"));
+    has(&readme, "smallest area");
+
+    let refused = ends(1, &asked("easy+saf+history"));
+    has(&stdout(&refused), "easy+saf");
+    has(
+        &stdout(&ends(1, &asked(&folder.policy("section7")))),
+        "synth export slurm",
+    );
+    ends(2, &asked(&folder.name("none.json")));
+
+    // A policy file, in hours, with GPUs, a promise and an age.
+    let workload = folder.write("w.yaml", "kind: multiresource\ntime_unit: h\nknown: limit\nserver: {capacity: {cpu: 64, gpu: 4, memory: 256}}\njobs:\n  - {name: a, demand: {cpu: 1, memory: 4}, arrival_rate: 1, mean_size: 1, limit: 2}\n  - {name: g, demand: {cpu: 1, gpu: 1}, arrival_rate: 1, mean_size: 1, limit: 3}\n");
+    let own = folder.write("own.yaml", "backfilling: {order: {size: 1, share: 0.5, age: 1, offset: 2h}, reservations: first, longest-wait: 30h}\n");
+    let policy = folder.name("p.json");
+    works(&[
+        "--workload",
+        &workload,
+        "--policy",
+        &own,
+        "--preemption",
+        "none",
+        "--output",
+        &policy,
+    ]);
+    works(&(asked(&policy) + " --force"));
+    let lua = fs::read_to_string(folder.path("slurm/job_submit.lua")).unwrap();
+    for line in [
+        "local SHARE = 300",
+        "local WAIT = 600",
+        "local OFFSET = 7200",
+        "local GPU = 16",
+        "local PROMISE = 108000",
+    ] {
+        assert!(lua.lines().any(|own| own == line), "{line}");
+    }
+    let readme = fs::read_to_string(folder.path("slurm/README.md")).unwrap();
+    has(&readme, "order.timer");
+    has(&readme, "30 h");
+}

@@ -12,7 +12,7 @@ use super::simulator::{Contender, Measures, Offered, as_analysed, judge, watches
 use super::verbs::replay::{self, Pace, Replaying, TraceArgs};
 use super::verbs::resolve::{against, own_load, same_record};
 use super::verbs::synthesize::{SynthesisArgs, synthesize, workload_of_log};
-use super::verbs::{bridge, drive, export, fit, judge as judging, limit, optimum, sweep};
+use super::verbs::{advise, bridge, drive, export, fit, judge as judging, limit, optimum, sweep};
 use super::workload::Fleet;
 use crate::artifact::Finding;
 use crate::document::{DocumentError, Parsed};
@@ -86,6 +86,12 @@ pub enum Verb {
     Fit(fit::Arguments),
     /// Which order of the queue is best on a log: chosen on what came before, judged on what came after
     Judge(judging::Arguments),
+    /// What a site should change, from its own jobs: who gains, who loses, and how sure that is
+    Advise {
+        /// Of which scheduler
+        #[command(subcommand)]
+        of: advise::Advise,
+    },
     /// Run a policy for a scheduler in any language: events in, decisions out, a line of JSON each
     Drive(drive::Arguments),
     /// Run the jobs of a real cluster by a policy: hold, decide, release
@@ -106,6 +112,7 @@ impl Verbs for Verb {
             Verb::Limit(arguments) => arguments,
             Verb::Fit(arguments) => arguments,
             Verb::Judge(arguments) => arguments,
+            Verb::Advise { of } => of,
             Verb::Drive(arguments) => arguments,
             Verb::Bridge(arguments) => arguments,
             Verb::Export { to } => to,

@@ -1,5 +1,6 @@
 //! The verbs of multiresource jobs, a file each: arguments, work, answer.
 
+pub mod advise;
 pub mod bridge;
 pub mod drive;
 pub mod export;

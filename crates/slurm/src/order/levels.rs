@@ -43,6 +43,14 @@ impl Levels {
         }
     }
 
+    /// Returns the site factor of a job with this limit \[s\], a year where it has none, and this share \[CPUs\], as job_submit.lua
+    /// writes it.
+    pub fn site_factor(&self, limit: Option<f64>, share: f64) -> f64 {
+        let minutes = limit.map_or(LIMITS, |limit| (limit / 60.0).clamp(1.0, LIMITS));
+        let points = self.base - self.limit * minutes.log10() - self.share * share.max(1.0).log10();
+        (points + 0.5).floor().clamp(1.0, 2e6)
+    }
+
     /// Returns what a wait \[s\] is worth.
     pub fn of_wait(&self, waited: f64) -> f64 {
         if self.wait > 0.0 {

@@ -22,7 +22,7 @@ use synth_cluster::workload::Fleet;
 use synth_core::number::seconds_in;
 
 pub use export::export;
-pub use levels::Levels;
+pub use levels::{A_DECADE, Levels};
 
 /// An order of each job's own, by its limit, its share of the servers and its wait.
 #[derive(Clone, Debug, PartialEq)]

@@ -15,6 +15,8 @@ pub enum Source {
     File(PathBuf),
     /// Standard input.
     Input,
+    /// These bytes, by this name.
+    Text(String, Vec<u8>),
 }
 
 impl Source {
@@ -32,6 +34,7 @@ impl Source {
         match self {
             Source::File(path) => path.display().to_string(),
             Source::Input => "standard input".into(),
+            Source::Text(name, _) => name.clone(),
         }
     }
 }
@@ -48,6 +51,7 @@ fn unpacked(source: &Source) -> io::Result<Box<dyn BufRead>> {
     let raw: Box<dyn Read> = match source {
         Source::File(path) => Box::new(File::open(path)?),
         Source::Input => Box::new(io::stdin()),
+        Source::Text(_, bytes) => Box::new(io::Cursor::new(bytes.clone())),
     };
     let mut raw = BufReader::with_capacity(1 << 16, raw);
     let start = raw.fill_buf()?;

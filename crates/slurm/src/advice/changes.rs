@@ -1,0 +1,292 @@
+//! What a site can change.
+
+use serde::Serialize;
+
+use super::twin::Setting;
+use crate::configuration::{Site, Weights};
+use crate::order::Levels;
+use synth_cluster::policy::Priority;
+use synth_trace::replay::Log;
+
+/// A change of slurm.conf, or of what there is.
+#[derive(Clone, Debug, Serialize)]
+pub struct Change {
+    /// What is changed, in a few words.
+    pub what: String,
+    /// What is written into slurm.conf.
+    pub lines: Vec<String>,
+    /// What is to be done beside that.
+    pub besides: Option<String>,
+    #[serde(skip)]
+    pub(super) kind: Kind,
+}
+
+/// How it changes a setting.
+#[derive(Clone, Debug)]
+pub(super) enum Kind {
+    /// The order of jobs, with the other weights as they are, or so large at most.
+    Order(Priority, Option<f64>),
+    Parameter(Parameter),
+    /// So many more nodes like this one.
+    Nodes(usize, u32),
+}
+
+/// A number of `SchedulerParameters`.
+#[derive(Clone, Debug)]
+pub(super) struct Parameter {
+    name: &'static str,
+    value: f64,
+    set: fn(&mut Site, f64),
+}
+
+/// By this part there may be more nodes of a kind.
+const MORE: f64 = 0.1;
+/// Orders that can be had: their names for `synth export slurm-priority`, in words.
+const ORDERS: [(&str, &str, Priority); 2] = [
+    (
+        "saf",
+        "the least limit × CPUs first",
+        Priority::SMALLEST_AREA,
+    ),
+    ("sjf", "the shortest limit first", Priority::SHORTEST),
+];
+
+/// Returns the changes that a site may make, those that cost nothing but lines first.
+pub(super) fn candidates(site: &Site, log: &Log) -> Vec<Change> {
+    let mut all = Vec::new();
+    let partitions: Vec<&str> = site
+        .partitions
+        .iter()
+        .map(|own| own.name.as_str())
+        .collect();
+    for (name, words, priority) in ORDERS {
+        // What other factors weigh: as they do now, or no more than ten times the limit.
+        let weights = [
+            Some(None),
+            others_weigh(site).then_some(Some(crate::order::A_DECADE)),
+        ];
+        for most in weights.into_iter().flatten() {
+            all.push(order(site, &partitions, (name, words), priority, most));
+        }
+    }
+    all.extend(parameters(site, log));
+    all
+}
+
+/// Returns what could be bought: some more nodes of each kind.
+pub(super) fn purchases(site: &Site) -> Vec<Change> {
+    let mut kinds: Vec<(usize, usize)> = Vec::new();
+    for (n, node) in site.nodes.iter().enumerate() {
+        match kinds
+            .iter_mut()
+            .find(|(first, _)| site.nodes[*first].has == node.has)
+        {
+            Some((_, count)) => *count += 1,
+            None => kinds.push((n, 1)),
+        }
+    }
+    let more = |(first, count): (usize, usize)| {
+        let more = (MORE * count as f64).ceil() as u32;
+        let node = &site.nodes[first];
+        Change {
+            what: format!("{more} more nodes like {} ({count} now)", node.name),
+            lines: Vec::new(),
+            besides: None,
+            kind: Kind::Nodes(first, more),
+        }
+    };
+    kinds.into_iter().map(more).collect()
+}
+
+fn others_weigh(site: &Site) -> bool {
+    let own = &site.priority.weights;
+    let all = [
+        own.fair_share,
+        own.job_size,
+        own.partition,
+        own.qos,
+        own.assoc,
+        own.age,
+    ];
+    site.priority.is_multifactor && all.iter().any(|weight| *weight > crate::order::A_DECADE)
+}
+
+fn order(
+    site: &Site,
+    partitions: &[&str],
+    (name, words): (&str, &str),
+    priority: Priority,
+    most: Option<f64>,
+) -> Change {
+    let mut lines = vec!["PriorityType=priority/multifactor".to_owned()];
+    let mut what = words.to_owned();
+    if let Some(most) = most {
+        what += ", before all other factors";
+        let own = less(&site.priority.weights, most);
+        let named = [
+            ("Age", own.age),
+            ("Fairshare", own.fair_share),
+            ("JobSize", own.job_size),
+            ("Partition", own.partition),
+            ("QOS", own.qos),
+            ("Assoc", own.assoc),
+        ];
+        let weighs = named.iter().filter(|(_, weight)| *weight > 0.0);
+        lines.extend(weighs.map(|(name, weight)| format!("PriorityWeight{name}={weight:.0}")));
+    }
+    lines.push("JobSubmitPlugins=lua".into());
+    Change {
+        what,
+        lines,
+        besides: Some(format!(
+            "synth export slurm-priority {name} --partition {}",
+            partitions.join(",")
+        )),
+        kind: Kind::Order(priority, most),
+    }
+}
+
+/// All weights by one factor, so that none is above this.
+fn less(weights: &Weights, most: f64) -> Weights {
+    let all = [
+        weights.age,
+        weights.fair_share,
+        weights.job_size,
+        weights.partition,
+        weights.qos,
+        weights.assoc,
+    ];
+    let largest = all.into_iter().fold(0.0, f64::max);
+    let part = (most / largest).min(1.0);
+    let [age, fair_share, job_size, partition, qos, assoc] = all.map(|own| (own * part).round());
+    Weights {
+        age,
+        fair_share,
+        job_size,
+        partition,
+        qos,
+        assoc,
+    }
+}
+
+fn parameters(site: &Site, log: &Log) -> Vec<Change> {
+    let own = &site.scheduler;
+    let per_second = log.tick.per_second() as f64;
+    let longest = log
+        .jobs
+        .iter()
+        .map(|job| job.limit / per_second)
+        .fold(0.0, f64::max);
+    let mut all = Vec::new();
+    let mut add = |name: &'static str, value: f64, set: fn(&mut Site, f64), what: String| {
+        all.push(Change {
+            what,
+            lines: vec![format!("SchedulerParameters={name}={value:.0}")],
+            besides: None,
+            kind: Kind::Parameter(Parameter { name, value, set }),
+        });
+    };
+    if !own.backfills {
+        all.push(Change {
+            what: "jobs are backfilled".into(),
+            lines: vec!["SchedulerType=sched/backfill".into()],
+            besides: None,
+            kind: Kind::Parameter(Parameter {
+                name: "SchedulerType",
+                value: 1.0,
+                set: |site, _| site.scheduler.backfills = true,
+            }),
+        });
+        return all;
+    }
+    if own.bf_interval > 10.0 {
+        let set = |site: &mut Site, value: f64| site.scheduler.bf_interval = value;
+        let what = format!(
+            "backfilling looks every 10 s ({:.0} s now)",
+            own.bf_interval
+        );
+        add("bf_interval", 10.0, set, what);
+    }
+    if longest > own.bf_window {
+        let minutes = (longest / 60.0).ceil();
+        let set = |site: &mut Site, value: f64| site.scheduler.bf_window = 60.0 * value;
+        let what = format!(
+            "plans reach as far as the longest limit, {:.1} days ({:.1} now)",
+            minutes / 1440.0,
+            own.bf_window / 86_400.0
+        );
+        add("bf_window", minutes, set, what);
+    }
+    if own.bf_max_job_test < 2000 {
+        let set = |site: &mut Site, value: f64| site.scheduler.bf_max_job_test = value as u32;
+        let what = format!("backfilling tests 2000 jobs ({} now)", own.bf_max_job_test);
+        add("bf_max_job_test", 2000.0, set, what);
+    }
+    if own.bf_max_job_user == 0 {
+        let set = |site: &mut Site, value: f64| site.scheduler.bf_max_job_user = value as u32;
+        add(
+            "bf_max_job_user",
+            10.0,
+            set,
+            "backfilling tests 10 jobs of each user".into(),
+        );
+    }
+    all
+}
+
+impl Change {
+    /// Whether another change is of the same thing, so that one excludes the other.
+    pub(super) fn excludes(&self, other: &Change) -> bool {
+        match (&self.kind, &other.kind) {
+            (Kind::Order(..), Kind::Order(..)) => true,
+            (Kind::Parameter(own), Kind::Parameter(other)) => own.name == other.name,
+            _ => false,
+        }
+    }
+
+    /// Changes a setting.
+    pub(super) fn apply(&self, setting: &mut Setting, log: &Log) {
+        match &self.kind {
+            Kind::Parameter(own) => (own.set)(&mut setting.site, own.value),
+            Kind::Nodes(like, count) => more_nodes(&mut setting.site, *like, *count),
+            Kind::Order(priority, most) => {
+                let own = &mut setting.site.priority;
+                own.is_multifactor = true;
+                if let Some(most) = most {
+                    own.weights = less(&own.weights, *most);
+                }
+                let levels = Levels::of(*priority);
+                let per_second = log.tick.per_second() as f64;
+                let cpu = log.servers.resources.iter().position(|name| name == "cpu");
+                for (facts, job) in setting.facts.iter_mut().zip(&log.jobs) {
+                    let partition = &setting.site.partitions[facts.partition as usize];
+                    let none = partition.default_time.or(partition.max_time);
+                    let limit = if job.promised.is_finite() {
+                        Some(job.promised / per_second)
+                    } else {
+                        none
+                    };
+                    let kind = job.kind as usize;
+                    let cpus = cpu.map_or(1.0, |cpu| log.vectors[kind][cpu]);
+                    let share = cpus * f64::from(log.nodes[kind]);
+                    facts.site_factor = levels.site_factor(limit, share);
+                }
+            }
+        }
+    }
+}
+
+/// So many more nodes like one of them, in the same partitions.
+fn more_nodes(site: &mut Site, like: usize, count: u32) {
+    for k in 0..count {
+        let n = site.nodes.len();
+        let mut node = site.nodes[like].clone();
+        node.name = format!("{}+{}", node.name, k + 1);
+        site.nodes.push(node);
+        for partition in &mut site.partitions {
+            if partition.nodes.contains(&like) {
+                partition.nodes.push(n);
+            }
+        }
+    }
+}

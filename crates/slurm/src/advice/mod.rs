@@ -1,0 +1,403 @@
+//! What a site should change, from its own jobs: the rule [`slurm`](crate::rule) replays them as they were scheduled, and
+//! under changes.
+//!
+//! # Theory
+//! Changes are chosen on the first half of the log by the mean wait, one after the other as long as one more helps;
+//! what they bring is measured on the second half, beside the rule of today there, by blocks of time in pairs. Nothing is advised
+//! where today's rule in the replay is far from the waits that the log tells.
+
+mod changes;
+mod twin;
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde::Serialize;
+
+pub use changes::Change;
+use twin::{Setting, Twin};
+
+use crate::configuration::Site;
+use crate::rule::facts;
+use synth_trace::replay::{Blocks, Interval, Log};
+
+/// Why there is no advice.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct AdviceError(pub String);
+
+/// What is advised, and what it is based on. Times are in seconds.
+#[derive(Clone, Debug, Serialize)]
+pub struct Advice {
+    /// Jobs of the log.
+    pub jobs: u64,
+    /// The part of the span before what is judged.
+    pub past: f64,
+    /// Of all jobs: how near the replay of today's rule is to what the log tells.
+    pub likeness: Option<Likeness>,
+    /// Of the judged jobs, under today's rule.
+    pub today: Waits,
+    /// The changes to make, together; none where nothing helps.
+    pub advised: Vec<Change>,
+    /// What they bring, together.
+    pub gain: Option<Gain>,
+    /// What each change that was tried brings alone.
+    pub tried: Vec<Gain>,
+    /// What more nodes would bring.
+    pub purchases: Vec<Gain>,
+    /// Sentences on what was supposed.
+    pub remarks: Vec<String>,
+    /// Seed of the blocks.
+    pub seed: u64,
+}
+
+/// The waits of jobs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Waits {
+    /// How many.
+    pub jobs: u64,
+    /// Mean.
+    pub mean: f64,
+    /// Mean of `max(1, response / max(size, 10 s))`.
+    pub slowdown: f64,
+    /// Longest.
+    pub longest: f64,
+}
+
+/// Today's rule in the replay, beside the log.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Likeness {
+    /// Mean wait that the log tells.
+    pub recorded: f64,
+    /// Mean wait of the same jobs in the replay.
+    pub replayed: f64,
+}
+
+impl Likeness {
+    /// Whether the replay is near enough for advice.
+    pub fn is_near(&self) -> bool {
+        let ratio = self.replayed / self.recorded;
+        self.recorded == 0.0 && self.replayed == 0.0 || (0.5..=2.0).contains(&ratio)
+    }
+}
+
+/// What a change brings on the judged jobs.
+#[derive(Clone, Debug, Serialize)]
+pub struct Gain {
+    /// What is changed, in words.
+    pub what: String,
+    /// Waits with it.
+    pub waits: Waits,
+    /// Mean wait over that of today's rule.
+    pub ratio: f64,
+    /// A 95 % interval of that.
+    pub interval: Option<Interval>,
+    /// Whose waits change how, by class and by user: those that lose most first.
+    pub classes: Vec<Part>,
+    /// The same by user, those with the largest changes alone.
+    pub users: Vec<Part>,
+}
+
+impl Gain {
+    /// Whether it is seen to help.
+    pub fn is_sure(&self) -> bool {
+        self.interval.is_some_and(|own| own.high < 1.0)
+    }
+}
+
+/// The judged jobs of a class or a user.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Part {
+    /// Its name.
+    pub name: String,
+    /// How many jobs.
+    pub jobs: u64,
+    /// Mean wait today.
+    pub today: f64,
+    /// Mean wait with the change.
+    pub changed: f64,
+}
+
+/// The part of the span on which changes are chosen.
+const PAST: f64 = 0.5;
+/// One more change has to lower the mean wait by this part on the past.
+const WORTH: f64 = 0.98;
+/// A day \[s\]: blocks of time are no shorter…
+const DAY: f64 = 86_400.0;
+/// …than that or so many mean waits.
+const WAITS: f64 = 10.0;
+/// Users that are named.
+const USERS: usize = 6;
+/// A size below which a slowdown says little \[s\].
+const SHORT: f64 = 10.0;
+
+/// Says what a site should change, from a log of its jobs. `listener` hears of progress.
+///
+/// # Errors
+/// Where the jobs cannot be replayed, there are too few, or it is interrupted.
+pub fn advise(
+    log: &Log,
+    site: &Site,
+    seed: u64,
+    interrupt: &AtomicBool,
+    listener: &mut dyn FnMut(&str),
+) -> Result<Advice, AdviceError> {
+    let advising = Advising::new(log, site, seed, interrupt)?;
+    let candidates = changes::candidates(site, log);
+    let mut gains = Vec::new();
+    let mut best: (Vec<usize>, f64) = (Vec::new(), advising.past_mean(&advising.today));
+    let mut alone = Vec::new();
+    for change in &candidates {
+        listener(&change.what);
+        let waits = advising.waits(&[change])?;
+        alone.push(advising.past_mean(&waits));
+        gains.push(advising.gain(change.what.clone(), &waits));
+    }
+    let mut together = advising.today.clone();
+    loop {
+        let mut round: Option<(usize, f64, Vec<f64>)> = None;
+        for n in 0..candidates.len() {
+            let is_out = |m: &usize| candidates[n].excludes(&candidates[*m]);
+            // What does not help alone is not tried with others.
+            if best.0.contains(&n)
+                || best.0.iter().any(is_out)
+                || alone[n] >= advising.past_mean(&advising.today)
+            {
+                continue;
+            }
+            let chosen: Vec<&Change> = (best.0.iter().chain([&n]))
+                .map(|m| &candidates[*m])
+                .collect();
+            listener("changes together");
+            let waits = advising.waits(&chosen)?;
+            let mean = advising.past_mean(&waits);
+            if round.as_ref().is_none_or(|(_, other, _)| mean < *other) {
+                round = Some((n, mean, waits));
+            }
+        }
+        match round {
+            Some((n, mean, waits)) if mean < WORTH * best.1 => {
+                best.0.push(n);
+                best.1 = mean;
+                together = waits;
+            }
+            _ => break,
+        }
+    }
+    let advised: Vec<Change> = best.0.iter().map(|n| candidates[*n].clone()).collect();
+    let mut purchases = Vec::new();
+    for change in changes::purchases(site) {
+        listener(&change.what);
+        let waits = advising.waits(&[&change])?;
+        purchases.push(advising.gain(change.what.clone(), &waits));
+    }
+    let name = advised.iter().map(|own| own.what.as_str());
+    let name = name.collect::<Vec<_>>().join("; ");
+    Ok(Advice {
+        jobs: log.jobs.len() as u64,
+        past: PAST,
+        likeness: advising.likeness(),
+        today: advising.judged(&advising.today),
+        gain: (!advised.is_empty()).then(|| advising.gain(name, &together)),
+        advised,
+        tried: gains,
+        purchases,
+        remarks: advising.remarks.clone(),
+        seed,
+    })
+}
+
+/// A log and its site, with today's waits.
+struct Advising<'a> {
+    log: &'a Log,
+    twin: Twin<'a>,
+    setting: Setting,
+    today: Vec<f64>,
+    /// The first job that is judged.
+    first: usize,
+    remarks: Vec<String>,
+    seed: u64,
+    interrupt: &'a AtomicBool,
+}
+
+/// Fewer jobs on either side say nothing.
+const FEWEST: usize = 50;
+
+impl<'a> Advising<'a> {
+    fn new(
+        log: &'a Log,
+        site: &Site,
+        seed: u64,
+        interrupt: &'a AtomicBool,
+    ) -> Result<Self, AdviceError> {
+        let cut = PAST * log.span();
+        let first = log.jobs.partition_point(|job| job.submit < cut);
+        if first < FEWEST || log.jobs.len() - first < FEWEST {
+            return Err(AdviceError(format!(
+                "the log has {first} jobs in the first half of its span and {} in the second, where {FEWEST} are needed in each: export more weeks",
+                log.jobs.len() - first
+            )));
+        }
+        let sent = facts(site, log);
+        let setting = Setting {
+            site: site.clone(),
+            facts: sent.facts,
+        };
+        let twin = Twin::new(log);
+        let today = twin.waits(&setting)?;
+        Ok(Advising {
+            log,
+            twin,
+            setting,
+            today,
+            first,
+            remarks: site.remarks.iter().cloned().chain(sent.remarks).collect(),
+            seed,
+            interrupt,
+        })
+    }
+
+    fn waits(&self, changes: &[&Change]) -> Result<Vec<f64>, AdviceError> {
+        if self.interrupt.load(Ordering::Relaxed) {
+            return Err(AdviceError("interrupted".into()));
+        }
+        let mut setting = self.setting.clone();
+        changes
+            .iter()
+            .for_each(|change| change.apply(&mut setting, self.log));
+        self.twin.waits(&setting)
+    }
+
+    fn past_mean(&self, waits: &[f64]) -> f64 {
+        waits[..self.first].iter().sum::<f64>() / self.first as f64
+    }
+
+    fn seconds(&self, ticks: f64) -> f64 {
+        ticks / self.log.tick.per_second() as f64
+    }
+
+    fn judged(&self, waits: &[f64]) -> Waits {
+        let own = &waits[self.first..];
+        let count = own.len() as f64;
+        let sizes = self.log.jobs[self.first..]
+            .iter()
+            .map(|job| self.seconds(job.size));
+        let slowdown = |(wait, size): (&f64, f64)| ((wait + size) / size.max(SHORT)).max(1.0);
+        Waits {
+            jobs: own.len() as u64,
+            mean: own.iter().sum::<f64>() / count,
+            slowdown: own.iter().zip(sizes).map(slowdown).sum::<f64>() / count,
+            longest: own.iter().copied().fold(0.0, f64::max),
+        }
+    }
+
+    fn likeness(&self) -> Option<Likeness> {
+        let pairs = self.log.jobs.iter().zip(&self.today);
+        let there = pairs.filter(|(job, _)| !job.waited.is_nan());
+        let (mut count, mut recorded, mut replayed) = (0.0, 0.0, 0.0);
+        for (job, wait) in there {
+            count += 1.0;
+            recorded += self.seconds(job.waited);
+            replayed += wait;
+        }
+        (count > 0.0).then(|| Likeness {
+            recorded: recorded / count,
+            replayed: replayed / count,
+        })
+    }
+
+    fn gain(&self, what: String, waits: &[f64]) -> Gain {
+        let (own, today) = (self.judged(waits), self.judged(&self.today));
+        let submits: Vec<f64> = self
+            .log
+            .jobs
+            .iter()
+            .map(|job| self.seconds(job.submit))
+            .collect();
+        let span = self.seconds(self.log.span());
+        let length = DAY.max(WAITS * own.mean.max(today.mean));
+        let blocks = Blocks::draw(&submits, [PAST * span, span], length, self.seed);
+        let interval = blocks.and_then(|blocks| {
+            let [own, today] =
+                [waits, &self.today].map(|waits| blocks.means(waits.iter().copied()));
+            Interval::of_ratio(&own, &today)
+        });
+        Gain {
+            what,
+            waits: own,
+            ratio: if today.mean > 0.0 {
+                own.mean / today.mean
+            } else {
+                1.0
+            },
+            interval,
+            classes: self.parts(waits, |n| self.class(n)),
+            users: self.users(waits),
+        }
+    }
+
+    /// By class or user, what today's rule and a change mean to the judged jobs; those that lose most first.
+    fn parts(&self, waits: &[f64], name: impl Fn(usize) -> Option<String>) -> Vec<Part> {
+        let mut sums: HashMap<String, (u64, f64, f64)> = HashMap::new();
+        for n in self.first..waits.len() {
+            if let Some(name) = name(n) {
+                let sum = sums.entry(name).or_default();
+                *sum = (sum.0 + 1, sum.1 + self.today[n], sum.2 + waits[n]);
+            }
+        }
+        let part = |(name, (jobs, today, changed)): (String, (u64, f64, f64))| Part {
+            name,
+            jobs,
+            today: today / jobs as f64,
+            changed: changed / jobs as f64,
+        };
+        let mut parts: Vec<Part> = sums.into_iter().map(part).collect();
+        let lost = |part: &Part| (part.changed - part.today) * part.jobs as f64;
+        parts.sort_by(|a, b| {
+            lost(b)
+                .total_cmp(&lost(a))
+                .then_with(|| a.name.cmp(&b.name))
+        });
+        parts
+    }
+
+    fn users(&self, waits: &[f64]) -> Vec<Part> {
+        let names = &self.log.account.users;
+        let mut users = self.parts(waits, |n| names.get(&self.log.jobs[n].user).cloned());
+        if users.len() > USERS {
+            users.drain(USERS / 2..users.len() - USERS / 2);
+        }
+        users
+    }
+
+    /// Nodes, or CPUs where all jobs have one node, and the limit.
+    fn class(&self, n: usize) -> Option<String> {
+        let job = &self.log.jobs[n];
+        let (kind, limit) = (job.kind as usize, self.seconds(job.limit));
+        let has_gangs = self.log.nodes.iter().any(|nodes| *nodes > 1);
+        let cpu = self
+            .log
+            .servers
+            .resources
+            .iter()
+            .position(|name| name == "cpu");
+        let (width, what) = if has_gangs {
+            (f64::from(self.log.nodes[kind]), "nodes")
+        } else {
+            (cpu.map_or(1.0, |cpu| self.log.vectors[kind][cpu]), "CPUs")
+        };
+        let width = match width {
+            ..2.0 => "1",
+            ..5.0 => "2 to 4",
+            ..17.0 => "5 to 16",
+            ..65.0 => "17 to 64",
+            _ => "65 and more",
+        };
+        let time = match limit / 3600.0 {
+            ..=1.0 => "up to 1 h",
+            ..=12.0 => "1 to 12 h",
+            _ => "over 12 h",
+        };
+        Some(format!("{width} {what}, {time}"))
+    }
+}

@@ -1,0 +1,69 @@
+//! The site's own jobs under its own rule, and under another.
+
+use std::sync::Arc;
+
+use super::AdviceError;
+use crate::configuration::Site;
+use crate::rule::{Facts, SlurmRule};
+use synth_cluster::simulator::OtherRule as _;
+use synth_trace::replay::{Clock, DecisionState, Kinds, Log, Speed, Walk, gathered};
+
+/// Jobs of a log, to be replayed on a site and on changed ones.
+pub(super) struct Twin<'a> {
+    log: &'a Log,
+    kinds: Kinds,
+}
+
+/// How a site schedules: its set-up, and the facts of the jobs that come.
+#[derive(Clone)]
+pub(super) struct Setting {
+    pub site: Site,
+    pub facts: Vec<Facts>,
+}
+
+impl<'a> Twin<'a> {
+    pub fn new(log: &'a Log) -> Self {
+        Twin {
+            log,
+            kinds: Kinds::exact(log),
+        }
+    }
+
+    /// Returns the wait of each job \[s\] in such a setting.
+    ///
+    /// # Errors
+    /// When the jobs cannot be replayed there.
+    pub fn waits(&self, setting: &Setting) -> Result<Vec<f64>, AdviceError> {
+        let servers = setting.site.servers().0;
+        let larger;
+        let log = if servers == self.log.servers {
+            self.log
+        } else {
+            larger = Log {
+                servers,
+                ..self.log.clone()
+            };
+            &larger
+        };
+        let clock = Clock::whole(Speed::ONE);
+        let refused = |why: String| AdviceError(why);
+        let seen = gathered(log, &log.jobs, &self.kinds, clock, 0.0, false);
+        let (fleet, types) = seen.map_err(|faults| refused(faults.to_string()))?;
+        let rule = SlurmRule {
+            at: Some((Arc::new(setting.site.clone()), setting.facts.clone().into())),
+        };
+        let rule = rule.rule(&fleet).map_err(|why| refused(why.0))?;
+        let state = DecisionState {
+            promised: true,
+            ..DecisionState::new(&log.jobs, types, fleet, clock)
+        };
+        let mut walk = Walk::new(&state, rule);
+        walk.finish().map_err(|why| refused(why.to_string()))?;
+        let per_second = log.tick.per_second() as f64;
+        let waits = log.jobs.iter().zip(walk.ends());
+        // Times are whole in a replay at speed 1.
+        Ok(waits
+            .map(|(job, end)| (end - job.submit - job.size).max(0.0) / per_second)
+            .collect())
+    }
+}

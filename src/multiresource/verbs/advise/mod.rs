@@ -1,0 +1,167 @@
+//! What a site should change, from its own jobs.
+
+mod page;
+mod words;
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+
+use super::progress;
+use crate::kind::{Caller, Files, NamesFiles, OwnVerb, VerbOutput, VerbResult, json, refuse};
+use crate::multiresource::replay::Log;
+use crate::trace::{self, Source, Trace};
+use crate::typed::time;
+use synth_slurm::advice::advise;
+use synth_slurm::commands;
+use synth_slurm::configuration::{Site, of_path, of_texts};
+
+/// Of which scheduler.
+#[derive(Subcommand)]
+pub enum Advise {
+    /// What of slurm.conf to change, who gains and who loses by it, and how sure that is: from the jobs of the last weeks,
+    /// replayed as Slurm schedules them
+    Slurm(Arguments),
+}
+
+/// What is typed.
+#[derive(Args)]
+#[command(after_help = about())]
+pub struct Arguments {
+    /// What sacct printed of some weeks, plain or packed by gzip [default: sacct is run, here and now]
+    #[arg(id = "trace", value_name = "LOG", requires = "slurm")]
+    trace: Option<PathBuf>,
+
+    /// How the site is set up: slurm.conf, or a folder with what a login node printed [default: it is printed here and
+    /// now]
+    #[arg(long, value_name = "FILE|DIR")]
+    slurm: Option<PathBuf>,
+
+    /// Without a log: the jobs since so long ago
+    #[arg(long, value_name = "TIME", default_value = "4w", value_parser = weeks, conflicts_with = "trace")]
+    since: f64,
+
+    /// Seed of the blocks of time that intervals are made of
+    #[arg(long, default_value = "1")]
+    seed: u64,
+
+    /// Also write all results as JSON to this file (`-`: to standard output, in place of the text)
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Also write a page for those who decide
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+
+    #[command(flatten)]
+    reading: trace::Options,
+}
+
+/// Seconds in a week.
+const WEEK: f64 = 7.0 * 86_400.0;
+
+/// Reads a time, also in weeks.
+fn weeks(text: &str) -> Result<f64, String> {
+    match text.strip_suffix('w').map(str::parse::<f64>) {
+        Some(Ok(weeks)) if weeks > 0.0 && weeks.is_finite() => Ok(weeks * WEEK),
+        _ => time(text),
+    }
+}
+
+fn about() -> String {
+    let commands = commands::Exported::commands("now-4weeks");
+    format!(
+        "Examples:\n  synth advise slurm\n      on a login node: asks Slurm itself for four weeks of jobs and its set-up\n  synth advise slurm jobs.txt --slurm site/ --html advice.html\n      from files, which these commands write there (jobs.txt apart):\n\n  {}\n\n\
+Changes are chosen on the first half of the log, and what they bring is measured on the second. Preemption, reservations, licenses, \
+constraints and dependencies are not part of the replay; nothing is advised where it is far from the waits that the log tells.",
+        commands.join("\n  ")
+    )
+}
+
+impl NamesFiles for Advise {
+    fn files(&self) -> Files<'_> {
+        let Advise::Slurm(own) = self;
+        let written = [&own.output, &own.html].into_iter().flatten();
+        let read = own
+            .trace
+            .iter()
+            .chain(own.slurm.iter().filter(|path| path.is_file()));
+        (
+            read.map(PathBuf::as_path).collect(),
+            written.map(PathBuf::as_path).collect(),
+        )
+    }
+}
+
+impl OwnVerb for Advise {
+    fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
+        let Advise::Slurm(own) = self;
+        own.run(caller)
+    }
+}
+
+impl Arguments {
+    fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
+        let (interrupt, width) = (caller.interrupt.clone(), caller.width);
+        let mut listener = progress(caller);
+        if self.reading.servers.is_some() {
+            return refuse("the servers are the nodes of the site: leave --servers out");
+        }
+        let (site, source, remarks) = self.site(&mut listener)?;
+        let name = source.name();
+        listener(&format!("reading {name}"));
+        let reading = trace::Options {
+            servers: Some(site.servers().0),
+            ..self.reading.clone()
+        };
+        let log = Log::read(&mut Trace::open(&source, &reading)?, |jobs| {
+            listener(&format!("reading {name}: {jobs} jobs"));
+        })?;
+        let mut advice = advise(&log, &site, self.seed, &interrupt, &mut |what| {
+            listener(&format!("trying: {what}"));
+        })?;
+        advice.remarks.splice(0..0, remarks);
+        let mut documents = Vec::new();
+        if let Some(file) = &self.html {
+            documents.push((file.clone(), page::page(&advice, &name)?));
+        }
+        if let Some(file) = &self.output {
+            documents.push((file.clone(), json(&advice)?));
+        }
+        Ok(VerbOutput {
+            table: words::text(&advice, width),
+            notes: words::notes(&advice, &log, width),
+            negative: advice.likeness.is_some_and(|own| !own.is_near()),
+            documents,
+            ..VerbOutput::default()
+        })
+    }
+
+    /// Returns how the site is set up, and its jobs: from files, or as a login node tells them.
+    fn site(&self, listener: &mut dyn FnMut(&str)) -> VerbResult<(Site, Source, Vec<String>)> {
+        let of_files = |path: &Path| of_path(path);
+        if let Some(file) = &self.trace {
+            let site = self.slurm.as_deref().map(of_files).transpose()?;
+            let site = site.ok_or("the site's set-up is missing: give --slurm")?;
+            return Ok((site, Source::named(file), Vec::new()));
+        }
+        let since = format!("now-{:.0}hours", (self.since / 3600.0).ceil());
+        listener("asking sacct, scontrol, sacctmgr and sshare");
+        let exported = commands::Slurm::new("").export(&since)?;
+        let site = match &self.slurm {
+            Some(path) => of_path(path)?,
+            None => of_texts(&exported.texts)?,
+        };
+        let mut remarks = vec![format!(
+            "asked: {}",
+            commands::Exported::commands(&since)
+                .iter()
+                .filter_map(|line| line.split(" > ").next())
+                .collect::<Vec<_>>()
+                .join("; ")
+        )];
+        remarks.extend(exported.remarks);
+        let log = exported.log;
+        Ok((site, Source::Text(log.name, log.text.into_bytes()), remarks))
+    }
+}

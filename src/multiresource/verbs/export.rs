@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use crate::document::is_standard_input;
 use crate::kind::{Caller, Files, NamesFiles, OwnVerb, VerbOutput, VerbResult};
 use crate::multiresource::artifact::Checked;
-use crate::multiresource::bridge::{bridgeable, export_slurm};
+use crate::multiresource::bridge::{bridgeable, export_slurm, gangs};
 use crate::typed::PolicyFile;
 
 /// Which program.
@@ -81,7 +81,11 @@ impl OwnVerb for Export {
         let names = documents
             .iter()
             .map(|(file, _)| format!("  {}\n", file.display()));
-        let mut table: String = names.collect();
+        let mut table = format!(
+            "{}\n{}",
+            gangs(&policy).replace("**", ""),
+            names.collect::<String>()
+        );
         table += &format!(
             "Read {} first: it says in which order, how to try it with --dry-run, and how to go back.",
             folder.join("README.md").display()

@@ -123,6 +123,7 @@ impl Reader for Swf {
             limit: Some(limit),
             user,
             fate,
+            nodes: 0,
             ..Raw::new(rows.number(), submit, run)
         }))
     }
